@@ -1,0 +1,55 @@
+# Everything a developer runs. On a fresh machine, Python >= 3.11 and make are enough.
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+JOBS    ?= 2
+SCRIPTS ?=
+
+.PHONY: help venv test gallery lint format bench test-matrix clean
+
+help:
+	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
+	@echo "make test         run all tests (TESTS='tests/numpy -k sort' chooses)"
+	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
+	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"
+	@echo "make test-matrix  run the tests on every supported Python and jaxlib found here"
+
+# A stamp per set of extras: an environment is filled once, and again when pyproject.toml changes.
+# The interpreter is looked for only when there is an environment to make.
+$(VENV)/.python:
+	@sh tools/make_venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/.python
+	@echo "installing xcore[$(subst -,$(comma),$*)] into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(subst -,$(comma),$*)]'
+	@$(BIN)/python -m compileall -q xcore  # as pip does for packages that are not editable
+	@touch $@
+
+comma := ,
+
+venv: $(VENV)/.installed-test-plot
+
+test: venv
+	@$(BIN)/python -m pytest -q -n $(JOBS) $(TESTS)
+
+gallery: venv
+	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)
+
+lint: venv $(VENV)/.installed-lint
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright --warnings
+
+format: venv $(VENV)/.installed-lint
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: venv $(VENV)/.installed-bench
+	@$(BIN)/python benchmarks/run.py $(SCRIPTS)
+
+test-matrix:
+	@sh tools/test_matrix
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

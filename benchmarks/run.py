@@ -1,0 +1,79 @@
+"""Runs the benchmark scripts and writes their tables to benchmarks/RESULTS.md.
+
+    python benchmarks/run.py                all of them
+    python benchmarks/run.py core           one; the other sections of RESULTS.md stay
+
+Each script runs in a process of its own. Leaves with status 1 if a script or a case fails; a figure
+over its bar is shown, not an error.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import HEAD, Row, line
+
+FOLDER = Path(__file__).resolve().parent
+RESULTS = FOLDER / "RESULTS.md"
+NOT_SCRIPTS = {"dieharder", "harness", "hock_schittkowski", "run", "scale_worker", "scores"}
+PREFACE = """# Benchmark results
+
+Written by `make bench`; how it is measured stands in `harness.py`. A ratio is ours / peer, the
+median over interleaved rounds (the peer is jax where a line names no other); a bar is the most that
+we allow ourselves.
+"""
+
+
+def main(names: list[str]) -> int:
+    # an underscore at the end of a name keeps a script from hiding a module of that name
+    found = {p.stem.rstrip("_"): p for p in sorted(FOLDER.glob("*.py"))}
+    scripts = {name: p for name, p in found.items() if name not in NOT_SCRIPTS}
+    unknown = set(names) - set(scripts)
+    if unknown:
+        print(f"no script named {', '.join(sorted(unknown))}; there are {', '.join(scripts)}")
+        return 1
+    sections = read(RESULTS)
+    failed = False
+    for name in names or scripts:
+        print(f"== {name}", flush=True)
+        report = run(scripts[name])
+        if report is None:
+            failed = True
+            continue
+        rows = [Row(**row) for row in report["rows"]]
+        failed |= any(row.error for row in rows)
+        sections[name] = section(report["title"], report["facts"], rows)
+        RESULTS.write_text(
+            PREFACE + "".join(f"\n## {n}\n\n{sections[n]}" for n in sorted(sections))
+        )
+    return int(failed)
+
+
+def run(script: Path) -> dict | None:
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "rows.json"
+        done = subprocess.run([sys.executable, str(script), "--json", str(out)])
+        return json.loads(out.read_text()) if done.returncode == 0 and out.exists() else None
+
+
+def section(title: str, facts: str, rows: list[Row]) -> str:
+    barred = [row for row in rows if row.bar is not None or row.error]
+    met = f"{sum(row.ok for row in barred)} of {len(barred)} at or under their bar."
+    return "\n".join([title, f"{facts}.", "", HEAD, *map(line, rows), "", met, ""])
+
+
+def read(path: Path) -> dict[str, str]:
+    """The sections that are there already, by script."""
+    if not path.exists():
+        return {}
+    _, *parts = re.split(r"^## (\w+)\n\n", path.read_text(), flags=re.MULTILINE)
+    return {
+        name: text.rstrip("\n") + "\n" for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,183 @@
+"""Runs the numbered examples and writes build/gallery/index.html: what each says, prints and draws.
+
+    python examples/gallery.py              all of them, two at a time
+    python examples/gallery.py 04 heat      those whose name contains one of the words
+
+Leaves with status 1 when a script fails. Uses the standard library only.
+"""
+
+import argparse
+import ast
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent
+PICTURES = {".png", ".svg", ".gif", ".jpg"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One script and what became of it."""
+
+    script: Path
+    output: str
+    errors: str
+    status: int
+    seconds: float
+    figures: tuple[Path, ...]
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = parse(argv)
+    scripts = find(args.examples, args.words)
+    if not scripts:
+        print(f"no example matches {' '.join(args.words) or 'NN_*.py'} in {args.examples}")
+        return 1
+    args.out.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        runs = list(pool.map(lambda s: report(run(s, args.out, args.timeout)), scripts))
+    page = args.out / "index.html"
+    page.write_text(render(runs, args.out), encoding="utf-8")
+    failed = [r.script.name for r in runs if not r.ok]
+    print(f"{len(runs) - len(failed)} of {len(runs)} examples ran; page: {page}")
+    if failed:
+        print("failed: " + ", ".join(failed))
+    return int(bool(failed))
+
+
+def parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Runs the numbered examples.")
+    parser.add_argument("words", nargs="*", help="run scripts whose name contains one of these")
+    parser.add_argument("--jobs", type=int, default=2, help="scripts run at a time")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds a script may take")
+    parser.add_argument("--out", type=Path, default=Path("build/gallery"))
+    parser.add_argument("--examples", type=Path, default=EXAMPLES)
+    return parser.parse_args(argv)
+
+
+def find(folder: Path, words: list[str]) -> list[Path]:
+    scripts = sorted(folder.glob("[0-9][0-9]_*.py"))
+    return [s for s in scripts if not words or any(w in s.stem for w in words)]
+
+
+def run(script: Path, out: Path, timeout: float) -> Run:
+    """Runs one script in a process of its own, with an empty folder for its figures."""
+    folder = out / script.stem
+    shutil.rmtree(folder, ignore_errors=True)
+    env = dict(os.environ, MPLBACKEND="Agg", XCORE_GALLERY_DIR=str(out.resolve()))
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(
+            [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=timeout
+        )
+        output, errors, status = done.stdout, done.stderr, done.returncode
+    except subprocess.TimeoutExpired:
+        output, errors, status = "", f"stopped after {timeout:g} s", 124
+    seconds = time.perf_counter() - start
+    return Run(script, output, errors, status, seconds, pictures(folder))
+
+
+def pictures(folder: Path) -> tuple[Path, ...]:
+    """The figures in the order in which the script made them."""
+    if not folder.is_dir():
+        return ()
+    found = [p for p in folder.iterdir() if p.suffix in PICTURES]
+    return tuple(sorted(found, key=lambda p: (p.stat().st_mtime_ns, p.name)))
+
+
+def report(run: Run) -> Run:
+    """Says on the terminal how it went."""
+    figures = f"{len(run.figures)} figures" if len(run.figures) != 1 else "1 figure"
+    state = "ok" if run.ok else f"FAILED with status {run.status}"
+    lines = [f"{run.script.name:<40} {run.seconds:6.1f} s  {figures:<10}  {state}"]
+    if not run.ok:
+        lines += ["    " + line for line in run.errors.splitlines()[-20:]]
+    print("\n".join(lines), flush=True)
+    return run
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 54rem; margin: 2rem auto;
+       padding: 0 1rem; }
+h1, h2 { line-height: 1.2; } h2 { margin-top: 3rem; border-top: 1px solid #ddd; padding-top: 1rem; }
+pre { background: #f6f6f4; padding: .8rem; overflow-x: auto; font-size: 13px; line-height: 1.4; }
+code { background: #f6f6f4; padding: 0 .2em; } img { max-width: 100%; }
+.note { color: #777; font-size: 14px; } .failed { color: #b00020; } summary { cursor: pointer; }
+"""
+
+
+def render(runs: list[Run], out: Path) -> str:
+    contents = "\n".join(
+        f'<li><a href="#{r.script.stem}">{html.escape(title(r.script))}</a>{mark(r)}</li>'
+        for r in runs
+    )
+    sections = "\n".join(section(r, out) for r in runs)
+    total = sum(r.seconds for r in runs)
+    return (
+        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>xcore: gallery</title>'
+        f"<style>{STYLE}</style>\n<h1>xcore: gallery</h1>\n"
+        f'<p class="note">{len(runs)} examples, {total:.0f} s of running. Each is a script of '
+        f"<code>examples/</code> and can be run alone.</p>\n<ol>\n{contents}\n</ol>\n{sections}\n"
+        "</html>\n"
+    )
+
+
+def section(run: Run, out: Path) -> str:
+    parts = [
+        f'<h2 id="{run.script.stem}">{html.escape(title(run.script))}{mark(run)}</h2>',
+        f'<p class="note"><code>examples/{run.script.name}</code>, {run.seconds:.1f} s</p>',
+        *map(paragraph, story(run.script)[1:]),
+    ]
+    if run.output:
+        parts.append(f"<pre>{html.escape(run.output.rstrip())}</pre>")
+    parts += [image(p.relative_to(out)) for p in run.figures]
+    if not run.ok:
+        parts.append(f'<pre class="failed">{html.escape(run.errors.rstrip())}</pre>')
+    source = html.escape(run.script.read_text(encoding="utf-8"))
+    parts.append(f"<details><summary>source</summary><pre>{source}</pre></details>")
+    return "\n".join(parts)
+
+
+def mark(run: Run) -> str:
+    return "" if run.ok else ' <span class="failed">failed</span>'
+
+
+def image(path: Path) -> str:
+    return f'<p><img src="{html.escape(path.as_posix())}" alt="{html.escape(path.stem)}"></p>'
+
+
+def story(script: Path) -> list[str]:
+    """The paragraphs of the script's docstring; the first one is its title."""
+    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or script.stem
+    first, _, rest = text.partition("\n")
+    return [first, *(p for p in re.split(r"\n\s*\n", rest.strip("\n")) if p.strip())]
+
+
+def title(script: Path) -> str:
+    return f"{script.stem[:2]}. {story(script)[0].rstrip('.')}"
+
+
+def paragraph(text: str) -> str:
+    """A paragraph; indented ones keep their lines, `words in backticks` become code."""
+    escaped = html.escape(text)
+    if text.startswith("    "):
+        return f"<pre>{escaped}</pre>"
+    return "<p>" + re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped) + "</p>"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

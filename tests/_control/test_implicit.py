@@ -1,0 +1,331 @@
+"""Derivatives by the implicit function theorem, and linear calls with transposes of their own."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
+from xcore.custom_derivatives import linear_call
+from xcore.testing import assert_close, check_grads
+
+A = np.asarray([[3.0, 1.0, 0.5], [0.2, 2.5, -0.3], [0.1, 0.4, 2.0]])
+S = A + A.T
+B = np.asarray([0.3, -0.7, 1.1])
+
+
+def jacobi(matvec, b, diagonal):
+    """A solver nobody could differentiate in reverse: a loop until nothing changes."""
+
+    def body(state):
+        x, _, n = state
+        new = x + (b - matvec(x)) / diagonal
+        return new, xnp.abs(new - x).max(), n + 1
+
+    x, _, n = lax.while_loop(lambda s: (s[1] > 1e-15) & (s[2] < 200), body, (b, b.max() + 1.0, 0))
+    return x, n
+
+
+def solve(a, b, **options):
+    d = lax.stop_gradient(xnp.diagonal(a))
+
+    def forward(matvec, b):
+        return jacobi(matvec, b, d)[0]
+
+    return lax.custom_linear_solve(lambda x: a @ x, b, forward, forward, **options)
+
+
+def solve_symmetric(a, b):
+    d = lax.stop_gradient(xnp.diagonal(a))
+    return lax.custom_linear_solve(
+        lambda x: a @ x, b, lambda matvec, b: jacobi(matvec, b, d), symmetric=True, has_aux=True
+    )[0]
+
+
+solvers = pytest.mark.parametrize(
+    ("solve", "a"), [(solve, A), (solve_symmetric, S)], ids=["general", "symmetric"]
+)
+
+
+@solvers
+def test_values(solve, a):
+    assert_close(solve(a, B), np.linalg.solve(a, B))
+    assert_close(xc.jit(solve)(a, B), np.linalg.solve(a, B))
+
+
+def sensitivities(a, b, c):
+    """The gradient of c·x for a x = b: db = a⁻ᵀ c, da = -db xᵀ."""
+    db = np.linalg.solve(a.T, c)
+    return -np.outer(db, np.linalg.solve(a, b)), db
+
+
+@solvers
+def test_first_derivatives_against_the_closed_form(solve, a):
+    c = np.asarray([1.0, 2.0, -1.0])
+    gradient = xc.grad(lambda a, b: c @ solve(a, b), argnums=(0, 1))
+    for f in (gradient, xc.jit(gradient)):
+        assert_close(f(a, B), sensitivities(a, B, c))
+
+
+@solvers
+def test_numeric_derivatives(solve, a):
+    order = 2 if solve is solve_symmetric else 1
+    check_grads(xc.jit(lambda a, b: xnp.sin(solve(a, b))), (a, B), order=order)
+
+
+def test_third_derivative():
+    """x(t) = 1/t as a solve with the matrix t."""
+
+    def inverse(t):
+        return lax.custom_linear_solve(
+            lambda x: t * x,
+            1.0,
+            lambda matvec, b: b / matvec(1.0),
+            lambda vecmat, b: b / vecmat(1.0),
+        )
+
+    f = inverse
+    for order, wanted in enumerate([1 / 2, -1 / 4, 2 / 8, -6 / 16]):
+        assert_close(f(np.float64(2.0)), wanted, rtol=1e-6)
+        f = xc.grad(f) if order % 2 else xc.jacfwd(f)
+
+
+@solvers
+def test_vmap_over_right_hand_sides_matrices_and_both(solve, a):
+    bs = np.stack([B, 2 * B, B[::-1]])
+    As = np.stack([a, a + np.eye(3), 2 * a])
+    assert_close(xc.vmap(solve, in_axes=(None, 0))(a, bs), np.linalg.solve(a, bs.T).T)
+    assert_close(
+        xc.vmap(solve, in_axes=(0, None))(As, B), np.stack([np.linalg.solve(m, B) for m in As])
+    )
+    both = xc.jit(xc.vmap(xc.grad(lambda a, b: solve(a, b).sum(), argnums=(0, 1))))(As, bs)
+    wanted = [sensitivities(m, b, np.ones(3)) for m, b in zip(As, bs, strict=True)]
+    assert_close(both, tuple(map(np.stack, zip(*wanted, strict=True))))
+
+
+def test_gradient_of_a_vmapped_solve_sums_over_lanes():
+    bs = np.stack([B, 2 * B, B[::-1]])
+    found = xc.grad(lambda a: xc.vmap(solve, in_axes=(None, 0))(a, bs).sum())(A)
+    assert_close(found, sum(sensitivities(A, b, np.ones(3))[0] for b in bs))
+
+
+def test_transpose_of_a_solve():
+    (found,) = xc.linear_transpose(lambda b: solve(A, b), B)(B)
+    assert_close(found, np.linalg.solve(A.T, B))
+    (twice,) = xc.linear_transpose(
+        lambda c: xc.linear_transpose(lambda b: solve(A, b), B)(c)[0], B
+    )(B)
+    assert_close(twice, np.linalg.solve(A, B))
+
+
+def test_trees_and_auxiliary_results():
+    """[[0, p], [q, 0]] (u, v) = b, a system of two blocks."""
+
+    def f(p, q, b):
+        def matvec(x):
+            return {"u": p * x["v"], "v": q * x["u"]}
+
+        def inverse(matvec, b):
+            return {"u": b["v"] / q, "v": b["u"] / p}, {"trips": 3, "size": b["u"] * 2}
+
+        def transposed(vecmat, b):
+            assert vecmat(b)["u"].shape == b["u"].shape
+            return {"u": b["v"] / p, "v": b["u"] / q}, {"trips": 4, "size": b["u"]}
+
+        return lax.custom_linear_solve(matvec, b, inverse, transposed, has_aux=True)
+
+    b = {"u": np.ones(2) * 6, "v": np.ones(2) * 8}
+    x, aux = f(2.0, 4.0, b)
+    assert_close((x, aux), ({"u": [2.0, 2.0], "v": [3.0, 3.0]}, {"trips": 3, "size": [12.0, 12.0]}))
+    p, q = np.full(2, 2.0), np.full(2, 4.0)
+    found = xc.grad(lambda p, q: (lambda x: (x["u"] + 10 * x["v"]).sum())(f(p, q, b)[0]), (0, 1))(
+        p, q
+    )
+    assert_close(found, (-10 * b["u"] / p**2, -b["v"] / q**2))
+    aux_slope = xc.grad(lambda b: f(p, q, b)[1]["size"].sum())(b)
+    assert_close(aux_slope, {"u": np.zeros(2), "v": np.zeros(2)})
+    assert_close(
+        xc.vmap(lambda b: f(p, q, b))({"u": b["u"][None], "v": b["v"][None]})[1]["trips"], [3]
+    )
+
+
+def test_forward_mode_needs_no_transposed_solver():
+    def f(t):
+        return lax.custom_linear_solve(lambda x: t * x, 1.0, lambda mv, b: b / mv(1.0))
+
+    assert_close(xc.jacfwd(f)(2.0), -0.25)
+    with pytest.raises(NotImplementedError, match="Give transpose_solve, or symmetric=True"):
+        xc.grad(f)(2.0)
+
+
+def test_what_only_the_solver_uses_has_no_derivative():
+    def f(hint):
+        return lax.custom_linear_solve(
+            lambda x: 2.0 * x, 1.0, lambda mv, b: b / 2.0 + 0 * hint, symmetric=True
+        )
+
+    assert float(xc.grad(f)(3.0)) == 0.0
+    assert_close(xc.jvp(f, (3.0,), (1.0,)), (0.5, 0.0))
+
+
+# -------------------------------------------------------------------------------------------- roots
+
+
+def newton(f, x):
+    return lax.while_loop(
+        lambda s: (xnp.abs(f(s[0])) > 1e-14) & (s[1] < 50),
+        lambda s: (s[0] - f(s[0]) / xc.grad(f)(s[0]), s[1] + 1),
+        (x, 0),
+    )
+
+
+def cube_root(a, start=1.0):
+    def solver(f, x):
+        return newton(f, x)[0]
+
+    return lax.custom_root(lambda x: x**3 - a, start, solver, lambda g, y: y / g(1.0))
+
+
+def test_a_root_and_its_derivatives_against_the_closed_form():
+    f, wanted = cube_root, [2.0, 8 ** (-2 / 3) / 3, -2 * 8 ** (-5 / 3) / 9, 10 * 8 ** (-8 / 3) / 27]
+    for order, value in enumerate(wanted):
+        assert_close(f(np.float64(8.0)), value, rtol=1e-12)
+        assert_close(xc.jit(f)(np.float64(8.0)), value, rtol=1e-12)
+        f = xc.jacfwd(f) if order % 2 else xc.grad(f)
+
+
+def test_numeric_derivatives_of_a_root():
+    check_grads(xc.jit(cube_root), (np.float64(5.0),), order=2)
+
+
+def test_the_starting_point_has_no_derivative():
+    assert float(xc.grad(cube_root, argnums=1)(np.float64(8.0), np.float64(1.5))) == 0.0
+
+
+def test_vmap_of_a_root():
+    a = np.asarray([1.0, 8.0, 27.0])
+    assert_close(xc.vmap(cube_root)(a), [1.0, 2.0, 3.0])
+    assert_close(xc.jit(xc.vmap(xc.grad(cube_root)))(a), np.asarray([1.0, 2.0, 3.0]) ** -2 / 3)
+    starts = xc.vmap(cube_root, in_axes=(None, 0))(np.float64(8.0), np.asarray([1.0, 5.0]))
+    assert_close(starts, [2.0, 2.0])
+
+
+def test_a_system_of_equations():
+    """x + 0.1 sin(A x) = p by fixed-point iteration."""
+
+    def root(a, p):
+        def f(x):
+            return x["x"] + 0.1 * xnp.sin(a @ x["x"]) - p
+
+        def iterate(f, x):
+            return lax.fori_loop(0, 80, lambda i, x: {"x": x["x"] - f(x)["x"]}, x), {"n": 80}
+
+        def tangent(g, y):
+            columns = xc.vmap(lambda e: g({"x": e})["x"], out_axes=1)(xnp.eye(3, dtype="float64"))
+            inverse = lax.stop_gradient(xnp.eye(3, dtype="float64"))
+            inverse = lax.fori_loop(0, 30, lambda i, m: 2 * m - m @ columns @ m, inverse)
+            return {"x": inverse @ y["x"]}
+
+        return lax.custom_root(lambda x: {"x": f(x)}, {"x": p}, iterate, tangent, has_aux=True)
+
+    x, aux = root(A, B)
+    x = np.asarray(x["x"])
+    assert aux["n"] == 80
+    assert_close(x + 0.1 * np.sin(A @ x), B)
+    check_grads(xc.jit(lambda a, p: root(a, p)[0]), (A, B), order=2)
+    # the closed form: x' = (1 + 0.1 cos(A x) A)⁻¹ p'
+    slope = np.linalg.inv(np.eye(3) + 0.1 * np.cos(A @ x)[:, None] * A)
+    assert_close(xc.jacrev(lambda p: root(A, p)[0]["x"])(B), slope, rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------------- linear calls
+
+
+def halves(r, x):
+    return linear_call(lambda r, x: {"y": x / r}, lambda r, ct: ct["y"] / r, r, x)["y"]
+
+
+def test_linear_call_is_transposed_by_its_own_function():
+    seen = []
+
+    def transposed(r, ct):
+        seen.append("transposed")
+        return ct * r * 100
+
+    def f(x):
+        return linear_call(lambda r, x: x * r, transposed, 3.0, x)
+
+    assert float(f(2.0)) == 6.0
+    assert float(xc.grad(f)(2.0)) == 300.0
+    assert float(xc.jvp(f, (2.0,), (1.0,))[1]) == 3.0
+    back = xc.linear_transpose(lambda ct: xc.linear_transpose(f, 2.0)(ct)[0], 1.0)
+    assert float(back(1.0)[0]) == 3.0
+    assert seen
+
+
+def test_linear_call_in_derivatives_of_residuals():
+    check_grads(xc.jit(halves), (np.float64(2.0), np.float64(3.0)), order=2)
+    check_grads(xc.jit(lambda r: halves(r, r**2)), (np.float64(2.0),), order=2)
+
+
+def test_vmap_of_linear_call():
+    x = np.asarray([2.0, 4.0])
+    two, eight = np.float64(2.0), np.float64(8.0)
+    assert_close(xc.vmap(halves, in_axes=(None, 0))(two, x), x / 2)
+    assert_close(xc.vmap(halves, in_axes=(0, None))(x, eight), 8 / x)
+    shared = xc.grad(lambda y: xc.vmap(halves, in_axes=(0, None))(x, y).sum())
+    assert_close(shared(eight), (1 / x).sum())
+    assert_close(xc.jit(xc.vmap(xc.grad(halves)))(x, x), -1 / x)
+
+
+# ------------------------------------------------------------------------------------------- errors
+
+ERRORS = {
+    "matvec of another shape": (
+        lambda: lax.custom_linear_solve(lambda x: x[:2], B, lambda mv, b: b),
+        TypeError, r"the result of matvec is float64\[2\], but need float64\[3\]",
+    ),
+    "solve of another structure": (
+        lambda: lax.custom_linear_solve(lambda x: x, {"a": B}, lambda mv, b: b["a"]),
+        ValueError, "the result of solve: trees do not match",
+    ),
+    "no pair with has_aux": (
+        lambda: lax.custom_linear_solve(lambda x: x, B, lambda mv, b: b, has_aux=True),
+        TypeError, r"with has_aux=True, solve must return a pair \(solution, aux\)",
+    ),
+    "f of another dtype": (
+        lambda: lax.custom_root(lambda x: x.astype("float32"), B, lambda f, x: x, lambda g, y: y),
+        TypeError, r"the result of f is float32\[3\], but need float64\[3\]",
+    ),
+    "tangent_solve of another shape": (
+        lambda: lax.custom_root(lambda x: x, B, lambda f, x: x, lambda g, y: y[0]),
+        TypeError, "the result of tangent_solve is",
+    ),
+    "guess that is no array": (
+        lambda: lax.custom_root(lambda x: x, "text", lambda f, x: x, lambda g, y: y),
+        TypeError, "custom_root",
+    ),
+    "transpose of another structure": (
+        lambda: linear_call(lambda r, x: x, lambda r, ct: (ct, ct), (), 1.0),
+        ValueError, "the result of fun_transpose: trees do not match",
+    ),
+    "transpose of another shape": (
+        lambda: linear_call(lambda r, x: x.sum(), lambda r, ct: ct, (), B),
+        TypeError, r"the result of fun_transpose is float64\[\], but need float64\[3\]",
+    ),
+    "linear in residuals": (
+        lambda: xc.linear_transpose(lambda r: linear_call(lambda r, x: x * r, lambda r, ct: ct * r, r, 1.0), 2.0)(1.0),
+        NotImplementedError, "not linear in its residuals",
+    ),
+    "linear in the matrix": (
+        lambda: xc.linear_transpose(lambda a: solve(a, B), A)(B),
+        NotImplementedError,
+        "It is not linear in its matrix",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "text"), ERRORS.values(), ids=ERRORS)
+def test_errors_say_what_is_wrong(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()

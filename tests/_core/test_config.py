@@ -1,0 +1,74 @@
+"""Settings: names, checked values, blocks; and the settings that no other file tests."""
+
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
+
+
+def test_names_with_and_without_prefix():
+    with xc.config.override(jax_debug_nans=True):
+        assert xc.config.settings().debug_nans
+    assert not xc.config.settings().debug_nans
+    with pytest.raises(AttributeError, match="Settings are"):
+        xc.config.update("debug_nan", True)
+    with pytest.raises(ValueError, match="standard"):
+        xc.config.update("numpy_dtype_promotion", "loose")
+
+
+@pytest.mark.parametrize("name", [
+    "debug_nans", "debug_infs", "debug_key_reuse", "enable_checks", "log_compiles", "check_tracer_leaks",
+])  # fmt: skip
+def test_blocks(name):
+    before = getattr(xc.config.settings(), name)
+    with getattr(xc, name)(not before):
+        assert getattr(xc.config.settings(), name) is not before
+    assert getattr(xc.config.settings(), name) is before
+
+
+kept = []
+
+
+class Model:
+    pass
+
+
+def test_leaks_are_found_early():
+    def keeps(x):
+        kept.append(xnp.sin(x))
+        return x
+
+    model = Model()
+
+    def stores(x):
+        model.hidden = x + 1
+        return x
+
+    with xc.checking_leaks():
+        with pytest.raises(
+            xc.errors.TracerLeakError, match=r"argument x of keeps.* kept by a list"
+        ):
+            xc.jit(keeps)(1.0)
+        kept.clear()
+        with pytest.raises(xc.errors.TracerLeakError, match=r"test_config.py.*kept by a Model"):
+            xc.jit(stores)(1.0)
+
+
+def test_nothing_leaks_where_nothing_does():
+    def loss(x):
+        return lax.scan(lambda c, x: (c + xnp.cos(x), None), 0.0, x)[0]
+
+    with xc.checking_leaks():
+        xc.jit(xc.grad(loss))(xnp.ones(3))
+        xc.vmap(xnp.sin)(xnp.ones((2, 3)))
+
+
+def test_evaluation_while_tracing():
+    @xc.jit
+    def f(x):
+        with xc.ensure_compile_time_eval():
+            size = int(xnp.arange(3).sum())
+        return xnp.broadcast_to(x, (size,))
+
+    assert f(1.0).shape == (3,)

@@ -1,0 +1,584 @@
+"""Factorisations against NumPy and SciPy, their derivatives against differences, lanes in vmap."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import xcore as xc
+from xcore._core import errors
+from xcore._ops import families, matrices
+from xcore._ops.elementwise import mul
+from xcore._ops.factor import (
+    cholesky,
+    exchange_rows,
+    lu,
+    lu_pivots_to_permutation,
+    triangular_solve,
+    tridiagonal_solve,
+)
+from xcore._ops.orthogonal import geqrf, householder_product, qr
+from xcore._ops.spectral import eig, eigh, schur, svd
+from xcore._transforms import api
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+WIDE = ("float64", "complex128")
+
+
+def random(shape, dtype, seed=0):
+    rng = np.random.default_rng([seed, *shape])
+    x = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(dtype)
+
+
+def hermitian(x):
+    return x + x.conj().swapaxes(-1, -2)
+
+
+def definite(x):
+    return x @ x.conj().swapaxes(-1, -2) + np.eye(x.shape[-1], dtype=x.dtype)
+
+
+def adjoint(x):
+    return x.conj().swapaxes(-1, -2)
+
+
+def close(got, want, dtype, scale=1.0):
+    """Equal up to a hundred roundings (or a thousand, of larger numbers)."""
+    want = np.asarray(want)
+    bound = 300 * np.finfo(dtype).eps * max(1.0, np.abs(want).max(initial=0)) * scale
+    np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=bound)
+
+
+def arrays(values):
+    return [np.asarray(x) for x in values]
+
+
+# --- values ------------------------------------------------------------------------------------
+
+SHAPES = [(4, 4), (5, 3), (3, 5), (1, 1), (2, 3, 4, 3)]
+EMPTY = [(0, 0), (3, 0), (0, 3), (0, 3, 3), (2, 0, 0)]
+# Every dtype for two shapes, every shape for two dtypes: a compilation each is what they cost.
+GRID = [
+    (shape, dtype)
+    for i, shape in enumerate(SHAPES + EMPTY)
+    for dtype in (DTYPES if shape in [(5, 3), (2, 3, 4, 3)] else (DTYPES[i % 2], DTYPES[2 + i % 2]))
+]
+grid = pytest.mark.parametrize(("shape", "dtype"), GRID, ids=lambda x: str(x).replace(" ", ""))
+dtypes = pytest.mark.parametrize("dtype", DTYPES)
+
+
+def square_of(shape):
+    return (*shape[:-2], shape[-1], shape[-1])
+
+
+@grid
+def test_cholesky(shape, dtype):
+    a = definite(random(square_of(shape), dtype))
+    upper_is_ignored = np.tril(a) + 3 * np.triu(np.ones_like(a), 1)
+    factor = np.asarray(cholesky(upper_is_ignored))
+    assert factor.dtype == dtype
+    close(factor, np.linalg.cholesky(a), dtype)
+
+
+def test_cholesky_of_an_indefinite_matrix_is_nan():
+    good = definite(random((3, 3), "float64"))
+    both = np.asarray(cholesky(np.stack([good, -good])))
+    assert np.isfinite(both[0]).all() and np.isnan(both[1]).all()
+
+
+@grid
+def test_lu(shape, dtype):
+    a = random(shape, dtype)
+    packed, pivots, order = arrays(lu(a))
+    m, n = shape[-2:]
+    k = min(m, n)
+    lower = np.tril(packed, -1)[..., :k] + np.eye(m, k)
+    close(lower @ np.triu(packed)[..., :k, :], np.take_along_axis(a, order[..., None], -2), dtype)
+    largest = np.sqrt(2) if np.iscomplexobj(a) else 1  # LAPACK compares |re| + |im|
+    assert (np.abs(lower) <= largest + 1e-6).all() and packed.dtype == dtype
+    np.testing.assert_array_equal(lu_pivots_to_permutation(pivots, size=m), order)
+    np.testing.assert_array_equal(order, _exchanged(pivots, m))
+
+
+def _exchanged(pivots, m):
+    order = np.broadcast_to(np.arange(m), (*pivots.shape[:-1], m)).copy()
+    for index in np.ndindex(pivots.shape[:-1]):
+        for i, p in enumerate(pivots[index]):
+            order[index][[i, p]] = order[index][[p, i]]
+    return order
+
+
+@pytest.mark.parametrize("batch", [(), (1,), (2, 3), (0,)], ids=str)
+def test_exchange_rows(batch):
+    x = random((*batch, 5, 2), "float64")
+    pivots = np.random.default_rng(0).integers(0, 5, (*batch, 4)).astype(np.int32)
+    moved = np.asarray(exchange_rows(x, pivots, reverse=False))
+    order = np.asarray(lu_pivots_to_permutation(pivots, size=5))
+    np.testing.assert_array_equal(moved, np.take_along_axis(x, order[..., None], -2))
+    np.testing.assert_array_equal(exchange_rows(moved, pivots, reverse=True), x)
+
+
+def test_lu_of_a_singular_matrix_is_finite():
+    packed, _, order = arrays(lu(np.ones((3, 3))))
+    np.testing.assert_array_equal(packed, [[1, 1, 1], [1, 0, 0], [1, 0, 0]])
+    np.testing.assert_array_equal(order, [0, 1, 2])
+
+
+@grid
+@pytest.mark.parametrize("full", [False, True], ids=["thin", "full"])
+def test_qr(shape, dtype, full):
+    a = random(shape, dtype)
+    q, r = arrays(qr(a, full=full, pivoting=False))
+    want_q, want_r = np.linalg.qr(a, "complete" if full else "reduced")
+    assert (q.shape, r.shape) == (want_q.shape, want_r.shape) and q.dtype == dtype
+    close(adjoint(q) @ q, adjoint(want_q) @ want_q, dtype)
+    close(q @ r, a, dtype)
+    close(np.tril(r, -1), 0, dtype)
+
+
+@grid
+def test_qr_with_pivoting(shape, dtype):
+    a = random(shape, dtype)
+    q, r, order = arrays(qr(a, full=False, pivoting=True))
+    assert order.shape == (*shape[:-2], shape[-1]) and order.dtype == np.int32
+    close(q @ r, np.take_along_axis(a, order[..., None, :], -1), dtype)
+    sizes = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    assert (np.diff(sizes) <= 1e-6).all()
+
+
+@dtypes
+@pytest.mark.parametrize("shape", [(5, 3), (4, 4), (2, 3, 5, 2), (3, 0)], ids=str)
+def test_householder_product(shape, dtype):
+    a = random(shape, dtype)
+    packed, taus = geqrf(a)
+    q, r = arrays(qr(a, full=False, pivoting=False))
+    close(np.triu(packed)[..., : r.shape[-2], :], r, dtype)
+    close(householder_product(packed, taus), q, dtype)
+
+
+@dtypes
+@pytest.mark.parametrize("batch", [(), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize("left", [True, False], ids=["left", "right"])
+@pytest.mark.parametrize("transpose", "NTC")
+def test_triangular_solve(batch, dtype, left, transpose):
+    a = random((*batch, 4, 4), dtype) + 4 * np.eye(4, dtype=dtype)
+    b = random((*batch, *((4, 2) if left else (2, 4))), dtype, 1)
+    op = {"N": lambda x: x, "T": lambda x: x.swapaxes(-1, -2), "C": adjoint}[transpose]
+    for lower, unit in [(True, False), (False, True)]:
+        x = np.asarray(
+            triangular_solve(a, b, left=left, lower=lower, transpose=transpose, unit_diagonal=unit)
+        )
+        read = np.tril(a) if lower else np.triu(a)
+        read = read - read * np.eye(4) + np.eye(4) if unit else read
+        close(op(read) @ x if left else x @ op(read), b, dtype, 30)
+
+
+@dtypes
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_tridiagonal_solve(n, dtype):
+    dl, d, du = (random((2, n), dtype, seed) for seed in range(3))
+    d = d + 4
+    b = random((2, n, 3), dtype, 5)
+    x = np.asarray(tridiagonal_solve(dl, d, du, b))
+    for i in range(2):
+        dense = np.diag(d[i]) + np.diag(dl[i, 1:], -1) + np.diag(du[i, :-1], 1)
+        close(dense @ x[i], b[i], dtype)
+
+
+def test_tridiagonal_solve_of_a_singular_system_is_nan():
+    zero, one = np.zeros((2, 3)), np.ones((2, 3))
+    d = np.array([[1.0, 1, 1], [0, 0, 0]])
+    x = np.asarray(tridiagonal_solve(zero, d, zero, one[..., None]))
+    np.testing.assert_array_equal(x[0, :, 0], 1)
+    assert np.isnan(x[1]).all()
+
+
+@grid
+def test_eigh(shape, dtype):
+    a = hermitian(random(square_of(shape), dtype))
+    w, v = arrays(eigh(a + 5 * np.triu(np.ones_like(a), 1), vectors=True))
+    close(w, np.linalg.eigvalsh(a), dtype)
+    close(a @ v, v * w[..., None, :], dtype)
+    assert w.dtype == a.real.dtype and v.dtype == dtype
+    (values,) = eigh(a, vectors=False)
+    close(values, w, dtype)
+
+
+@grid
+@pytest.mark.parametrize("full", [False, True], ids=["thin", "full"])
+def test_svd(shape, dtype, full):
+    a = random(shape, dtype)
+    s, u, vh = arrays(svd(a, full=full, vectors=True))
+    want = np.linalg.svd(a, full_matrices=full)
+    assert [s.shape, u.shape, vh.shape] == [x.shape for x in (want[1], want[0], want[2])]
+    k = s.shape[-1]
+    close(s, want[1], dtype)
+    close((u[..., :k] * s[..., None, :]) @ vh[..., :k, :], a, dtype)
+    close(adjoint(u) @ u, adjoint(want[0]) @ want[0], dtype)
+    close(vh @ adjoint(vh), want[2] @ adjoint(want[2]), dtype)
+    close(svd(a, full=full, vectors=False)[0], s, dtype)
+
+
+@grid
+def test_eig(shape, dtype):
+    a = random(square_of(shape), dtype)
+    w, left, right = arrays(eig(a, left=True, right=True))
+    assert w.dtype == left.dtype == right.dtype == np.result_type(dtype, "c8")
+    close(a @ right, right * w[..., None, :], dtype)
+    close(adjoint(left) @ a, w[..., :, None] * adjoint(left), dtype)
+    close(eig(a, left=False, right=False)[0], w, dtype, 30)
+    close(np.linalg.norm(right, axis=-2), np.ones_like(w.real), dtype)
+
+
+@grid
+def test_schur(shape, dtype):
+    a = random(square_of(shape), dtype)
+    t, z = arrays(schur(a))
+    close(z @ t @ adjoint(z), a, dtype)
+    close(adjoint(z) @ z, np.broadcast_to(np.eye(a.shape[-1]), a.shape), dtype)
+    below = np.tril(t, -1 if np.dtype(dtype).kind == "c" else -2)
+    assert not below.any()
+
+
+def test_nan_stays_in_its_lane():
+    a = np.stack([np.full((3, 3), np.nan), hermitian(random((3, 3), "float64"))])
+    for outs in (
+        eigh(a, vectors=True),
+        svd(a, full=False, vectors=True),
+        qr(a, full=False, pivoting=False),
+    ):
+        for x in arrays(outs):
+            assert np.isnan(x[0]).any() and np.isfinite(x[1]).all()
+
+
+# --- derivatives -------------------------------------------------------------------------------
+
+
+class Sample(NamedTuple):
+    """A function of arrays, its arguments in a dtype, and what of its results is determined."""
+
+    name: str
+    function: object
+    make: object
+    invariant: object = None  # what depends on no free phase, for complex matrices
+
+
+def _times_adjoint(u):
+    return matrices.matmul(u, matrices.adjoint(u))
+
+
+def _weighted(u, s):
+    """u diag(1, 2, …) uᴴ: a different weight for each vector, free of its phase."""
+    n = s.shape[-1]
+    weights = np.arange(1.0, n + 1) * np.ones(s.shape)
+    return matrices.matmul(matrices.times_columns(u, weights.astype(s.dtype)), matrices.adjoint(u))
+
+
+def _both_phases(s, u, vh):
+    return [s, _weighted(u, s), _weighted(matrices.adjoint(vh), s), matrices.matmul(u, vh)]
+
+
+def _square(dtype, seed=0):
+    return [random((3, 3), dtype, seed)]
+
+
+def _tall(dtype):
+    return [random((5, 3), dtype)]
+
+
+def _wide(dtype):
+    return [random((3, 5), dtype)]
+
+
+def _triangle_and_side(dtype, left=True):
+    a = random((3, 3), dtype) + 3 * np.eye(3, dtype=dtype)
+    return [a, random((3, 2) if left else (2, 3), dtype, 1)]
+
+
+def _diagonals(dtype):
+    dl, d, du = (random((4,), dtype, seed) for seed in range(3))
+    return [dl, d + 4, du, random((4, 2), dtype, 3)]
+
+
+def _symmetrised(op):
+    """The op of the Hermitian part of its argument, so that any change of the argument is legal."""
+
+    def function(a):
+        return op(
+            matrices.in_dtype_of(
+                mul(
+                    families.add(a, matrices.adjoint(a)),
+                    families.full_like_type(a.type.strong(), 0.5),
+                ),
+                a.type,
+            )
+        )
+
+    return function
+
+
+def _triangular(**settings):
+    return lambda a, b: [triangular_solve(a, b, **settings)]
+
+
+SAMPLES = [
+    *[
+        Sample(
+            f"triangular_{'left' if left else 'right'}_{transpose}",
+            _triangular(left=left, lower=lower, transpose=transpose, unit_diagonal=unit),
+            lambda dtype, left=left: _triangle_and_side(dtype, left),
+        )
+        for left, lower, transpose, unit in [
+            (True, True, "N", False),
+            (False, True, "T", False),
+            (True, False, "C", True),
+            (False, False, "C", False),
+        ]
+    ],
+    Sample("cholesky", lambda a: [cholesky(a)], lambda d: [definite(random((3, 3), d))]),
+    Sample(
+        "cholesky_symmetrised",
+        _symmetrised(lambda a: [cholesky(a)]),
+        lambda d: [definite(random((3, 3), d))],
+    ),
+    Sample("lu_square", lambda a: lu(a)[:1], _square),
+    Sample("lu_tall", lambda a: lu(a)[:1], _tall),
+    Sample("lu_wide", lambda a: lu(a)[:1], _wide),
+    *[
+        Sample(
+            f"qr_{make.__name__}_{full}_{pivoting}",
+            lambda a, full=full, pivoting=pivoting: qr(a, full=full, pivoting=pivoting)[:2],
+            make,
+        )
+        for make, full, pivoting in [
+            (_square, True, False),
+            (_tall, False, False),
+            (_wide, True, False),
+            (_square, False, True),
+            (_tall, False, True),
+            (_wide, False, True),
+        ]
+    ],
+    Sample(
+        "exchange_rows",
+        lambda x: [exchange_rows(x, np.array([3, 1, 2, 4], np.int32), reverse=True)],
+        _tall,
+    ),
+    Sample("tridiagonal_solve", lambda *xs: [tridiagonal_solve(*xs)], _diagonals),
+    Sample("eigvalsh", lambda a: eigh(a, vectors=False), _square),
+    Sample(
+        "eigh",
+        lambda a: eigh(a, vectors=True),
+        _square,
+        lambda w, v: [w, _weighted(v, w)],
+    ),
+    Sample("svdvals", lambda a: svd(a, full=False, vectors=False), _tall),
+    *[
+        Sample(
+            f"svd{make.__name__}", lambda a: svd(a, full=False, vectors=True), make, _both_phases
+        )
+        for make in (_square, _tall, _wide)
+    ],
+    Sample("eigvals", lambda a: eig(a, left=False, right=False), _square),
+    Sample("eig", lambda a: eig(a, left=True, right=True), _square),
+]
+CASES = [(sample, dtype) for sample in SAMPLES for dtype in WIDE]
+samples = pytest.mark.parametrize(
+    ("sample", "dtype"), CASES, ids=[f"{sample.name}-{dtype}" for sample, dtype in CASES]
+)
+
+
+def determined(sample, dtype):
+    """The sample's function, followed by what makes of its results what is determined."""
+    invariant = sample.invariant if np.dtype(dtype).kind == "c" else None
+    if invariant is None:
+        return sample.function
+    return lambda *xs: invariant(*sample.function(*xs))
+
+
+def differences(f, xs, changes, step=1e-5):
+    """Central differences, extrapolated to fourth order."""
+
+    def at(h):
+        return [np.asarray(y) for y in f(*[x + h * g for x, g in zip(xs, changes)])]
+
+    one = [(p - m) / (2 * step) for p, m in zip(at(step), at(-step))]
+    two = [(p - m) / (4 * step) for p, m in zip(at(2 * step), at(-2 * step))]
+    return [(4 * a - b) / 3 for a, b in zip(one, two)]
+
+
+def pairing(xs, ys):
+    return sum(np.real(np.sum(np.asarray(x) * np.asarray(y))) for x, y in zip(xs, ys))
+
+
+@samples
+def test_derivatives(sample, dtype):
+    f = xc.jit(determined(sample, dtype))
+    xs = sample.make(dtype)
+    changes = [random(x.shape, x.dtype, 10 + i) for i, x in enumerate(xs)]
+
+    def both(xs, changes, cts):
+        outs, tangents = api.jvp(f, tuple(xs), tuple(changes))
+        again, pull = api.vjp(f, *xs)
+        return outs, tangents, pull(list(cts) if isinstance(again, list) else tuple(cts))
+
+    cts = [random(y.shape, y.dtype, 20 + i) for i, y in enumerate(arrays(f(*xs)))]
+    _, tangents, pulled = xc.jit(both)(xs, changes, cts)
+    for got, want in zip(tangents, differences(f, xs, changes)):
+        np.testing.assert_allclose(got, want, rtol=1e-7, atol=1e-7 * max(1, np.abs(want).max()))
+    left, right = pairing(tangents, cts), pairing(pulled, changes)
+    np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-10)
+
+
+SECOND = ["cholesky", "lu_tall", "qr__tall_False_False", "eigh", "svd_wide"]
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.name in SECOND], ids=lambda s: s.name)
+def test_second_derivatives(sample):
+    f = determined(sample, "float64")
+    xs = sample.make("float64")
+    changes = [random(x.shape, x.dtype, 10 + i) for i, x in enumerate(xs)]
+
+    def first(*xs):
+        return api.jvp(f, xs, tuple(changes))[1]
+
+    first = xc.jit(first)
+    _, tangents = xc.jit(lambda xs: api.jvp(first, tuple(xs), tuple(changes)))(xs)
+    for got, want in zip(tangents, differences(first, xs, changes)):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * max(1, np.abs(want).max()))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.name)
+def test_vmap_is_a_loop(sample):
+    lanes = [
+        sample.make("complex128"),
+        [
+            2 * x + 0.1 * np.eye(*x.shape[-2:]) if x.ndim > 1 else x + 1
+            for x in sample.make("complex128")
+        ],
+    ]
+    f = determined(sample, "complex128")
+    stacked = [np.stack(xs) for xs in zip(*lanes)]
+    got = xc.jit(xc.vmap(f))(*stacked)
+    f = xc.jit(f)
+    for lane, xs in enumerate(lanes):
+        for y, want in zip(got, f(*xs)):
+            close(y[lane], want, "float64", 30)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_vmap_of_one_matrix_with_many_sides(left):
+    a, b = _triangle_and_side("float64", left)
+    sides = np.stack([b, 2 * b, b + 1])
+    solve = _triangular(left=left, lower=True, transpose="T", unit_diagonal=False)
+    got = xc.vmap(lambda b: solve(a, b)[0])(sides)
+    for lane, side in enumerate(sides):
+        close(got[lane], solve(a, side)[0], "float64")
+
+
+def test_eigh_derivatives_with_repeated_eigenvalues():
+    """Values and projectors on groups of equal ones have finite, right derivatives."""
+    rotation = np.linalg.qr(random((4, 4), "float64"))[0]
+    a = rotation @ np.diag([1.0, 1.0, 1.0, 5.0]) @ rotation.T
+    change = hermitian(random((4, 4), "float64", 1))
+
+    def projector(a):
+        w, v = eigh(a, vectors=True)
+        group = matrices.columns(v, 0, 3)
+        return [_times_adjoint(group), families.reduce_sum(w, axes=(0,))]
+
+    _, tangents = api.jvp(xc.jit(projector), (a,), (change,))
+    want = differences(projector, [a], [change])
+    np.testing.assert_allclose(tangents[0], want[0], atol=1e-8)
+    np.testing.assert_allclose(tangents[1], want[1], atol=1e-8)
+    function = xc.jit(lambda a: eigh(a, vectors=True))
+    for exact in (np.eye(3), np.zeros((3, 3)), np.diag([1.0, 2.0, 2.0])):
+        _, (w_dot, v_dot) = api.jvp(function, (exact,), (change[:3, :3].copy(),))
+        assert np.isfinite(w_dot).all() and np.isfinite(v_dot).all()
+
+
+@pytest.mark.parametrize("values", [[2.0, 2.0, 1.0], [3.0, 1.0, 0.0], [0.0, 0.0, 0.0]], ids=str)
+def test_svd_derivatives_stay_finite(values):
+    u, v = (np.linalg.qr(random((n, 3), "float64", n))[0] for n in (4, 3))
+    a = (u * np.array(values)) @ v.T
+    change = random((4, 3), "float64", 1)
+    function = xc.jit(lambda a: svd(a, full=False, vectors=True))
+    _, tangents = api.jvp(function, (a,), (change,))
+    assert all(np.isfinite(t).all() for t in tangents)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+ERRORS = [
+    (lambda: cholesky(np.ones((2, 3))), errors.ShapeError, "must be square matrices"),
+    (lambda: cholesky(np.ones(3)), errors.ShapeError, "must be matrices"),
+    (lambda: lu(np.ones((2, 2), "float16")), errors.DTypeError, "float32 and float64"),
+    (lambda: qr(np.ones((2, 2), int), full=True, pivoting=False), errors.DTypeError, "int64"),
+    (
+        lambda: _triangular(left=True, lower=True, transpose="N", unit_diagonal=False)(
+            np.ones((2, 2)), np.ones((3, 2))
+        ),
+        errors.ShapeError,
+        "need rows of b to match a",
+    ),
+    (
+        lambda: _triangular(left=True, lower=True, transpose="X", unit_diagonal=False)(
+            np.ones((2, 2)), np.ones((2, 2))
+        ),
+        ValueError,
+        "'N', 'T' or 'C'",
+    ),
+    (
+        lambda: tridiagonal_solve(np.ones(3), np.ones(3), np.ones(2), np.ones((3, 1))),
+        errors.ShapeError,
+        "diagonals",
+    ),
+    (lambda: householder_product(np.ones((2, 3)), np.ones(2)), errors.ShapeError, "k <= n <= m"),
+    (
+        lambda: exchange_rows(np.ones((2, 2)), np.zeros(3, np.int32), reverse=False),
+        errors.ShapeError,
+        "k <= m",
+    ),
+    (
+        lambda: lu_pivots_to_permutation(np.zeros(3, np.int32), size=2),
+        errors.ShapeError,
+        "at most 2",
+    ),
+    (
+        lambda: api.grad(lambda a: families.reduce_sum(schur(a)[0], axes=(0, 1)))(np.eye(2)),
+        errors.MissingRuleError,
+        "schur",
+    ),
+    (
+        lambda: api.jvp(
+            lambda a: qr(a, full=True, pivoting=False), (np.ones((3, 2)),), (np.ones((3, 2)),)
+        ),
+        errors.MissingRuleError,
+        "mode='reduced'",
+    ),
+    (
+        lambda: api.jvp(
+            lambda a: svd(a, full=True, vectors=True), (np.ones((3, 2)),), (np.ones((3, 2)),)
+        ),
+        errors.MissingRuleError,
+        "full_matrices=False",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_errors(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_against_scipy_pivots():
+    a = random((6, 6), "float64")
+    packed, pivots, _ = arrays(lu(a))
+    want, want_pivots = scipy.linalg.lu_factor(a)
+    close(packed, want, "float64")
+    np.testing.assert_array_equal(pivots, want_pivots)

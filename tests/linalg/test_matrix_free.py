@@ -1,0 +1,142 @@
+"""Operators, LSMR, Chebyshev, exponentials, eigenvalues and singular values without a matrix."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse.linalg
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.testing import check_grads
+
+la = xc.linalg
+rng = np.random.default_rng(0)
+
+
+def chain(n):
+    return 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+
+
+def test_the_algebra_of_operators():
+    a, b = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
+    A, B = la.as_operator(a), la.as_operator(b)
+    whole = {
+        "sum": (A + B, a + b), "difference": (A - B, a - b), "product": (A @ B, a @ b),
+        "scaled": (2.0 * A, 2 * a), "negative": (-A, -a), "kronecker": (la.Kronecker(A, B), np.kron(a, b)),
+        "blocks": (la.Blocks(((A, B), (B, A))), np.block([[a, b], [b, a]])),
+        "jacobian": (la.jacobian_operator(lambda x: xnp.tanh(xnp.asarray(a) @ x), np.zeros(3)), a),
+        "diagonal": (la.Diagonal(xnp.asarray(a[0])), np.diag(a[0])),
+    }  # fmt: skip
+    operators = {k: v[0] for k, v in whole.items()}
+    every = xc.jit(
+        lambda ops: {k: (v.as_matrix("float64"), v.T.as_matrix("float64")) for k, v in ops.items()}
+    )
+    for name, (forward, backward) in every(operators).items():
+        assert np.allclose(forward, whole[name][1]), name
+        assert np.allclose(backward, whole[name][1].T), name
+    with pytest.raises(xc.errors.XcoreError, match="do not fit"):
+        A + la.as_operator(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("shape", [(8, 4), (4, 8)])
+def test_lsmr(shape):
+    a, b = rng.standard_normal(shape), rng.standard_normal((shape[0], 2))
+    solve = xc.jit(lambda a, b: la.lsmr(a, b, rtol=1e-13))
+    assert np.allclose(solve(a, b), np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-10)
+    damped = la.lsmr(a, b[:, 0], damp=0.7, rtol=1e-13)
+    expected = np.linalg.solve(a.T @ a + 0.49 * np.eye(shape[1]), a.T @ b[:, 0])
+    assert np.allclose(damped, expected, atol=1e-10)
+    if shape[0] > shape[1]:
+        check_grads(solve, (a, b), order=1, rtol=1e-6, atol=1e-6)
+
+
+def test_lsmr_takes_the_steps_of_scipy():
+    a = np.diag(np.linspace(1, 10, 30)) + 0.1 * rng.standard_normal((30, 30))
+    b = np.ones(30)
+    theirs = scipy.sparse.linalg.lsmr(a, b, atol=1e-10, btol=1e-10)
+    ours = la.lsmr(a, b, rtol=1e-10, report=True)
+    assert abs(int(ours.stats["steps"]) - theirs[2]) <= 6
+    assert np.allclose(ours.value, np.linalg.solve(a, b), rtol=1e-8)
+
+
+def test_chebyshev():
+    a = chain(20)
+    w = np.linalg.eigvalsh(a)
+    solver = la.Chebyshev(rtol=1e-10, max_steps=1000, bounds=(w[0], w[-1]))
+    b = rng.standard_normal((20, 2))
+    x = la.linear_solve(la.Matrix(a, symmetric=True, positive=True), b, solver)
+    assert np.allclose(x, np.linalg.solve(a, b))
+    wrong = solver.replace(bounds=(0.1, 1.0))
+    assert not la.linear_solve(la.Matrix(a, symmetric=True), b[:, 0], wrong, report=True).ok
+
+
+@pytest.mark.parametrize("norm", [1.0, 30.0])
+def test_action_of_the_exponential(norm):
+    a = rng.standard_normal((6, 6)) * norm / 6
+    b = rng.standard_normal((6, 2))
+    expected = scipy.linalg.expm(0.5 * a) @ b
+    assert np.allclose(
+        la.expm_multiply(a, b, 0.5), expected, rtol=1e-10, atol=1e-12 * abs(expected).max()
+    )
+    if norm == 1.0:
+        check_grads(
+            xc.jit(lambda a, b, t: la.expm_multiply(a, b, t, steps=2)), (a, b, 0.5), order=1
+        )
+    with pytest.raises(xc.errors.XcoreError, match="steps="):
+        xc.jit(la.expm_multiply)(a, b)
+
+
+# ----------------------------------------------------------------------------- eigenvalues
+
+
+def test_eigenvalues_of_operators():
+    a = chain(60) + np.diag(np.linspace(0, 1, 60))
+    w, v = np.linalg.eigh(a)
+    operator = la.FunctionOperator(lambda p, x: p @ x, xnp.asarray(a), (60, 60), symmetric=True)
+    largest, vectors = la.eigsh(operator, 3, steps=60)
+    assert np.allclose(largest, w[-3:]) and np.allclose(a @ vectors, vectors * largest, atol=1e-7)
+    near, vectors = la.eigsh(a, 3, sigma=1.7, steps=30)
+    expected = np.sort(w[np.argsort(abs(w - 1.7))[:3]])
+    assert np.allclose(near, expected) and np.allclose(a @ vectors, vectors * near, atol=1e-6)
+    assert np.allclose(la.eigsh(operator, 2, sigma=0.0, steps=25)[0], w[:2])
+
+
+def test_lobpcg():
+    a = chain(60) + np.diag(np.linspace(0, 1, 60))
+    w = np.linalg.eigvalsh(a)
+    small, vectors = la.lobpcg(a, 3, preconditioner=np.linalg.inv(a), rtol=1e-9)
+    assert np.allclose(small, w[:3]) and np.allclose(a @ vectors, vectors * small, atol=1e-7)
+    assert np.allclose(vectors.T @ vectors, np.eye(3))
+    large = la.lobpcg(la.as_operator(a), 2, which="largest", rtol=1e-6, report=True)
+    assert np.allclose(large.value[0], w[-2:]) and np.all(large.ok)
+    with pytest.raises(xc.errors.SolverError):
+        la.lobpcg(a, 2, max_steps=2)
+
+
+def test_eigenvalues_differentiate():
+    a = chain(9) + np.diag(np.linspace(0, 1, 9))
+    change = rng.standard_normal((9, 9))
+    change = change + change.T
+    v = np.linalg.eigh(a)[1]
+    expected = np.diag(v.T @ change @ v)
+    for f, wanted in (
+        (lambda a: la.eigsh(a, 2, steps=9)[0], expected[-2:]),
+        (lambda a: la.lobpcg(a, 2, rtol=1e-10)[0], expected[:2]),
+    ):
+        assert np.allclose(
+            xc.jvp(xc.jit(f), (xnp.asarray(a),), (xnp.asarray(change),))[1], wanted, atol=1e-6
+        )
+
+
+def test_randomized_svd():
+    u, v = (
+        np.linalg.qr(rng.standard_normal((40, 5)))[0],
+        np.linalg.qr(rng.standard_normal((30, 5)))[0],
+    )
+    a = (u * [9.0, 5, 3, 2, 1]) @ v.T
+    U, s, Vh = la.randomized_svd(a, 5, xc.random.key(0))
+    assert np.allclose(s, [9, 5, 3, 2, 1]) and np.allclose(U * s @ Vh, a)
+    noisy = a + 1e-3 * rng.standard_normal(a.shape)
+    best = np.linalg.svd(noisy)[1]
+    U, s, Vh = la.randomized_svd(noisy, 5, xc.random.key(1))
+    assert np.linalg.norm(noisy - U * s @ Vh, 2) < 1.2 * best[5]

@@ -1,0 +1,117 @@
+"""Dense solvers: against NumPy, their reports, their errors, their derivatives."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.testing import check_grads
+
+
+def random(shape, seed=0):
+    """Random numbers; of square matrices, well-conditioned ones."""
+    a = np.random.default_rng(seed).standard_normal(shape)
+    return a / 2 + 3 * np.eye(shape[-1]) if shape[-1] == shape[-2] else a
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (2, 5, 5), (70, 3, 3), (0, 0), (2, 0, 0), (0, 3, 3)])
+def test_against_numpy(shape):
+    a, b = random(shape), random((*shape[:-1], 2), 1)
+    assert np.allclose(xc.linalg.solve(a, b), np.linalg.solve(a, b))
+    assert np.allclose(xc.linalg.inv(a), np.linalg.inv(a))
+    assert np.allclose(xc.linalg.det(a), np.linalg.det(a))
+    for ours, theirs in zip(xc.linalg.slogdet(a), np.linalg.slogdet(a), strict=True):
+        assert np.allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
+def test_other_dtypes(dtype):
+    a = xnp.asarray(random((4, 4))).astype(dtype)
+    answer = xc.linalg.solve(a, a[:, 0], report=True)
+    eps = float(xnp.finfo(dtype).eps)
+    assert float(answer.stats.backward_error) < 30 * 4 * eps
+    assert np.allclose(np.asarray(answer.value).astype(complex), np.eye(4)[0], atol=40 * eps)
+
+
+@pytest.mark.parametrize(
+    "assume", ["general", "symmetric", "positive definite", "diagonal", "upper triangular"]
+)
+def test_structure_that_is_assumed(assume):
+    a = random((4, 4))
+    a = {"general": a, "diagonal": np.diag(np.diag(a)), "upper triangular": np.triu(a)}.get(
+        assume, a @ a.T
+    )
+    b = random((4, 2), 1)
+    assert np.allclose(xc.linalg.solve(a, b, assume), np.linalg.solve(a, b))
+    assert np.allclose(xc.linalg.solve(a, b, assume, transposed=True), np.linalg.solve(a.T, b))
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (65, 2, 2)])
+def test_derivatives(shape):
+    a, b = random(shape), random((*shape[:-1], 2), 1)
+
+    def all_of_them(a, b):
+        return xc.linalg.solve(a, b), xc.linalg.slogdet(a)[1], xc.linalg.inv(a)
+
+    check_grads(xc.jit(all_of_them), (a, b), order=1)
+    check_grads(xc.jit(xc.grad(lambda a: xc.linalg.solve(a, b).sum())), (a,), order=1)
+
+
+def test_determinant_of_singular_matrices_differentiates():
+    a = np.array([[1.0, 2], [2, 4]])
+    assert np.allclose(xc.grad(xc.linalg.det)(xnp.asarray(a)), [[4, -2], [-2, 1]])
+
+
+def test_lanes_of_lanes():
+    a, b = random((2, 3, 4, 4)), random((2, 3, 4), 1)
+    x = xc.vmap(xc.vmap(xc.linalg.solve))(a, b)
+    assert np.allclose(x, np.linalg.solve(a, b[..., None])[..., 0])
+
+
+def hilbert(n):
+    i = np.arange(n)
+    return 1 / (i[:, None] + i + 1)
+
+
+@pytest.mark.parametrize("n", [3, 6, 9])
+def test_condition_and_digits_of_hilbert_matrices(n):
+    h = hilbert(n)
+    answer = xc.linalg.solve(h, h.sum(axis=1), report=True)
+    exact = np.linalg.cond(h, 1)
+    assert exact / 3 < float(answer.stats.condition) < 1.1 * exact
+    error = abs(np.asarray(answer.value) - 1).max()
+    assert error < 30 * n * 10.0 ** -float(answer.stats.digits)
+    assert float(answer.stats.backward_error) < 30 * n * 2e-16
+    assert exact / 3 < float(xc.linalg.condest(h)) < 1.1 * exact
+
+
+def test_hopeless_systems_say_so():
+    answer = xc.linalg.solve(hilbert(15), np.ones(15), report=True)
+    assert not answer.ok and float(answer.stats.digits) < 1
+
+
+def test_mixed_precision_reaches_the_wide_one():
+    a, b = random((30, 30)), random((30, 2), 1)
+    plain = xc.linalg.solve(a.astype(np.float32), b.astype(np.float32))
+    answer = xc.linalg.solve(a, b, precision="float32", report=True)
+    assert abs(np.asarray(plain) - np.linalg.solve(a, b)).max() > 1e-9
+    assert float(answer.stats.backward_error) < 30 * 30 * 2.3e-16
+    check_grads(lambda a: xc.linalg.solve(a, b, precision="float32"), (a,), order=1)
+
+
+def test_failures():
+    one = np.ones((3, 3))
+    with pytest.raises(np.linalg.LinAlgError, match="pivot 1"):
+        xc.linalg.solve(one, np.ones(3))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        xc.linalg.solve(-np.eye(3), np.ones(3), "pos")
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\)"):
+        xc.linalg.inv(np.stack([np.eye(3), one]))
+    with pytest.raises(ValueError, match="rows in b"):
+        xc.linalg.solve(np.eye(3), np.ones(4))
+    with pytest.raises(ValueError, match="assume_a"):
+        xc.linalg.solve(np.eye(3), np.ones(3), "fine")
+    err, _ = xc.checkify.checkify(xc.jit(lambda a: xc.linalg.solve(a, np.ones(3))))(one)
+    assert "singular" in err.get()
+    status = xc.jit(lambda a: xc.linalg.solve(a, np.ones(3), report=True).status)(one)
+    assert int(status) == 2

@@ -1,0 +1,158 @@
+"""Solvers for structured matrices and matrix-free solvers, against dense ones."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.testing import check_grads
+
+rng = np.random.default_rng(0)
+
+
+def tridiagonal(n, lead=()):
+    low, up = rng.standard_normal((2, *lead, n))
+    return low, 4 + rng.standard_normal((*lead, n)) ** 2, up
+
+
+def dense(low, mid, up):
+    return np.diag(mid) + np.diag(low[1:], -1) + np.diag(up[:-1], 1)
+
+
+@pytest.mark.parametrize("method", ["lapack", "thomas", "cyclic"])
+@pytest.mark.parametrize("n", [1, 2, 7, 8])
+def test_tridiagonal(method, n):
+    t, b = tridiagonal(n), rng.standard_normal((n, 2))
+    x = xc.linalg.solve_tridiagonal(*t, b, method=method)
+    assert np.allclose(x, np.linalg.solve(dense(*t), b))
+
+
+@pytest.mark.parametrize("method", ["lapack", "thomas", "cyclic"])
+def test_tridiagonal_differentiates(method):
+    t, b = tridiagonal(5), rng.standard_normal(5)
+    check_grads(lambda *xs: xc.linalg.solve_tridiagonal(*xs, method=method), (*t, b), order=2)
+
+
+def test_tridiagonal_batches():
+    t, b = tridiagonal(6, (70,)), rng.standard_normal((70, 6))
+    x = np.asarray(xc.linalg.solve_tridiagonal(*t, b[..., None]))[..., 0]
+    mapped = xc.vmap(xc.linalg.solve_tridiagonal)(*t, b)
+    expected = [np.linalg.solve(dense(*[d[i] for d in t]), b[i]) for i in range(70)]
+    assert np.allclose(x, expected) and np.allclose(mapped, expected)
+
+
+@pytest.mark.parametrize("trans", [0, 1, 2])
+@pytest.mark.parametrize("lower", [False, True])
+def test_triangular(trans, lower):
+    a = rng.standard_normal((5, 5)) + 1j * rng.standard_normal((5, 5)) + 4 * np.eye(5)
+    b = rng.standard_normal((5, 2))
+    x = xc.linalg.solve_triangular(a, b, trans, lower)
+    assert np.allclose(x, scipy.linalg.solve_triangular(a, b.astype(complex), trans, lower))
+    with pytest.raises(np.linalg.LinAlgError):
+        xc.linalg.solve_triangular(np.zeros((2, 2)), np.ones(2))
+
+
+def test_circulant_kronecker_blocks_and_woodbury():
+    rng = np.random.default_rng(0)  # its own numbers: well-conditioned whichever tests run before
+    c, b = rng.standard_normal(6) + 4 * np.eye(6)[0], rng.standard_normal((6, 2))
+    circulant = scipy.linalg.circulant(c)
+    assert np.allclose(xc.linalg.solve_circulant(c, b), np.linalg.solve(circulant, b))
+    check_grads(xc.linalg.solve_circulant, (c, b), order=1)
+    a1, a2 = np.eye(2) * 3 + 0.5, rng.standard_normal((3, 3)) + 4 * np.eye(3)
+    x = np.linalg.solve(np.kron(a1, a2), b[:, 0])
+    assert np.allclose(xc.linalg.solve_kron([a1, a2], b[:, 0]), x)
+    blocks = scipy.linalg.block_diag(a1, a2, [[2.0]])
+    assert np.allclose(
+        xc.linalg.solve_block_diag([a1, a2, np.array([[2.0]])], b), np.linalg.solve(blocks, b)
+    )
+    u, v = rng.standard_normal((6, 2)), rng.standard_normal((2, 6))
+    x = xc.linalg.solve_woodbury(lambda b: b / 5, u, np.eye(2), v, b)
+    assert np.allclose(x, np.linalg.solve(5 * np.eye(6) + u @ v, b))
+
+
+# ---------------------------------------------------------------------------------- matrix-free
+
+SOLVERS = {
+    "CG": xc.linalg.CG(rtol=1e-11),
+    "MINRES": xc.linalg.MINRES(rtol=1e-11),
+    "BiCGStab": xc.linalg.BiCGStab(rtol=1e-11),
+    "GMRES": xc.linalg.GMRES(rtol=1e-11, restart=6),
+}
+
+
+def matrix_for(name, n=6):
+    a = np.random.default_rng(1).standard_normal((n, n))
+    if name == "CG":
+        return a @ a.T + np.eye(n)
+    return a + a.T if name == "MINRES" else a + 5 * np.eye(n)
+
+
+def operator_for(name, a):
+    return xc.linalg.Matrix(a, symmetric=name in ("CG", "MINRES"))
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_iterative_solvers(name):
+    a, b = matrix_for(name), rng.standard_normal((6, 2))
+
+    def solve(a, b):
+        sym = (a + a.T) / 2 if name in ("CG", "MINRES") else a
+        return xc.linalg.linear_solve(operator_for(name, sym), b, SOLVERS[name])
+
+    assert np.allclose(solve(xnp.asarray(a), b), np.linalg.solve(a, b), rtol=1e-7)
+    check_grads(solve, (a, b), order=1)
+    assert np.allclose(xc.vmap(solve, in_axes=(None, 0))(a, b.T[..., None])[..., 0], solve(a, b).T)
+
+
+def test_steps_are_those_of_scipy():
+    from scipy.sparse.linalg import cg
+
+    n = 40
+    a = np.diag(np.full(n, 2.0)) - np.diag(np.ones(n - 1), 1) - np.diag(np.ones(n - 1), -1)
+    a = a + np.diag(np.linspace(0, 1, n))
+    b, count = np.ones(n), []
+    cg(a, b, rtol=1e-8, callback=lambda x: count.append(1))
+    answer = xc.linalg.linear_solve(operator_for("CG", a), b, xc.linalg.CG(rtol=1e-8), report=True)
+    assert abs(int(answer.stats["steps"]) - len(count)) <= 1
+    both = xc.linalg.linear_solve(
+        operator_for("CG", a), np.stack([b, 0 * b], 1), xc.linalg.CG(rtol=1e-8), report=True
+    )
+    assert np.asarray(both.stats["steps"]).tolist() == [int(answer.stats["steps"]), 0]
+
+
+def test_unreached_accuracy_is_told():
+    a = operator_for("CG", np.diag(np.arange(1.0, 30)))
+    with pytest.raises(xc.errors.SolverError, match="limit of steps"):
+        xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(rtol=1e-12, max_steps=3))
+    m = xc.linalg.jacobi(a.a)
+    answer = xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(), preconditioner=m, report=True)
+    assert answer.ok and int(answer.stats["steps"]) == 1
+
+
+def test_algebra_of_operators():
+    la = xc.linalg
+    a, b = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
+    p, q = la.Matrix(a), la.FunctionOperator(lambda m, x: m @ x, xnp.asarray(b), (3, 3))
+    cases = [
+        (p + q, a + b), (p - q, a - b), (2.0 * p, 2 * a), (p @ q, a @ b),
+        (la.Kronecker(p, q), np.kron(a, b)), (la.Blocks(((p, q), (q, p))), np.block([[a, b], [b, a]])),
+        (la.Diagonal(a[0]), np.diag(a[0])),
+    ]  # fmt: skip
+    for operator, matrix in cases:
+        x = rng.standard_normal(matrix.shape[1])
+        assert operator.shape == matrix.shape
+        assert np.allclose(operator @ x, matrix @ x)
+        assert np.allclose(operator.T @ x, matrix.T @ x)
+    with pytest.raises(ValueError, match="do not fit"):
+        p @ la.Diagonal(np.ones(4))
+
+
+def test_eigenvalues():
+    a = matrix_for("CG", 30)
+    w, v = xc.linalg.eigsh(a, 3, steps=30)
+    assert np.allclose(w, np.linalg.eigvalsh(a)[-3:])
+    assert np.allclose(np.asarray(a) @ np.asarray(v), np.asarray(v) * np.asarray(w))
+    inverse = xc.linalg.Matrix(np.linalg.inv(a), symmetric=True)
+    w, _ = xc.linalg.eigsh(a, 2, inverse=inverse, steps=25)
+    assert np.allclose(w, np.linalg.eigvalsh(a)[:2])

@@ -1,0 +1,247 @@
+"""Minimisation: every method, wherever its answer is known; batches, derivatives, bad input."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import xcore as xc
+import xcore.numpy as xnp
+import xcore.optimize as xo
+from xcore.optimize._minimize import METHODS
+
+START = np.array([-1.2, 1.0, 0.8])
+
+
+def rosenbrock(x):
+    return xnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_finds_the_valley_of_rosenbrock(name):
+    limit = 20000 if name == "gradient-descent" else 3000
+    tol = 1e-4 if name == "gradient-descent" else 1e-9 if name == "nelder-mead" else None
+    found = xo.minimize(rosenbrock, xnp.asarray(START), method=name, maxiter=limit, tol=tol)
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, np.ones(3), atol=2e-4)
+    np.testing.assert_allclose(found.fun, rosenbrock(found.x), rtol=1e-7, atol=1e-20)
+    np.testing.assert_allclose(found.grad, xc.grad(rosenbrock)(found.x), atol=1e-10)
+    assert found.nfev >= found.nit > 0
+    if name != "nelder-mead":
+        assert found.certificate.stationarity == np.abs(found.grad).max()
+
+
+def quartic(p, a):
+    return xnp.sum((p["u"] - a) ** 4 + (p["u"] - a) ** 2) + xnp.abs(p["z"] - (1 + 2j)) ** 2
+
+
+def test_trees_of_all_kinds_of_numbers():
+    start = {"u": xnp.zeros((2, 2)), "z": xnp.asarray(0j, np.complex64)}
+    found = xo.minimize(quartic, start, 3.0, method="bfgs")
+    assert found.success
+    np.testing.assert_allclose(found.x["u"], 3 * np.ones((2, 2)), atol=1e-2)
+    np.testing.assert_allclose(found.x["z"], 1 + 2j, atol=1e-2)
+    assert found.x["z"].dtype == np.complex64 and found.x["u"].dtype == np.float32
+
+
+@pytest.mark.parametrize("search", ["wolfe", "hager-zhang", "backtracking"])
+def test_line_searches_end_where_their_conditions_hold(search):
+    found = xo.minimize(
+        rosenbrock, xnp.asarray(START), method=xo.Descent(xo.Limited(memory=5), search)
+    )
+    assert found.success
+    np.testing.assert_allclose(found.x, np.ones(3), atol=1e-5)
+
+
+def test_a_batch_is_the_sum_of_its_lanes():
+    starts = np.random.default_rng(0).normal(size=(300, 3)) * 2
+    solve = lambda x: xo.minimize(rosenbrock, x, method="bfgs", tol=1e-6)
+    batch = xc.jit(xc.vmap(solve))(xnp.asarray(starts))
+    alone = xc.jit(solve)
+    steps = set()
+    for i in range(0, 300, 29):
+        one = alone(xnp.asarray(starts[i]))
+        steps.add(int(one.nit))
+        assert int(one.nit) == int(batch.nit[i]) and int(one.status) == int(batch.status[i])
+        np.testing.assert_allclose(batch.x[i], one.x, rtol=1e-9, atol=1e-9)
+    assert len(steps) > 3, "lanes should have needed different numbers of steps"
+
+
+def test_batches_of_batches():
+    starts = xnp.asarray(np.random.default_rng(1).normal(size=(2, 5, 2)))
+    solve = lambda x, a: xo.minimize(lambda x: xnp.sum((x - a) ** 4), x, method="bfgs").x
+    targets = xnp.asarray([1.0, 2.0])
+    found = xc.jit(xc.vmap(xc.vmap(solve, (0, None)), (0, 0)))(starts, targets)
+    np.testing.assert_allclose(found, np.broadcast_to([[[1.0]], [[2.0]]], (2, 5, 2)), atol=2e-2)
+
+
+# ----------------------------------------------------------------------------------- derivatives
+
+
+def ridge(w, penalty, x, y):
+    return xnp.sum((x @ w - y) ** 2) + penalty * xnp.sum(w**2)
+
+
+def test_derivatives_of_minima_are_those_of_the_closed_form():
+    rng = np.random.default_rng(3)
+    x, y = xnp.asarray(rng.normal(size=(8, 3))), xnp.asarray(rng.normal(size=8))
+    solve = lambda p: xo.minimize(
+        ridge, xnp.zeros(3, np.float64), (p, x, y), method="bfgs", tol=1e-10
+    )
+    closed = lambda p: xnp.linalg.solve(x.T @ x + p * xnp.eye(3, dtype=np.float64), x.T @ y)
+    p = xnp.asarray(0.7, np.float64)
+    np.testing.assert_allclose(solve(p).x, closed(p), rtol=1e-8)
+    for mode in (xc.jacfwd, xc.jacrev):
+        np.testing.assert_allclose(
+            mode(lambda p: solve(p).x)(p), mode(closed)(p), rtol=1e-6, atol=1e-9
+        )
+    least = lambda p: ridge(closed(p), p, x, y)
+    np.testing.assert_allclose(xc.grad(lambda p: solve(p).fun)(p), xc.grad(least)(p), rtol=1e-8)
+    second = xc.grad(xc.grad(lambda p: solve(p).fun))(p)
+    np.testing.assert_allclose(second, xc.grad(xc.grad(least))(p), rtol=1e-6)
+
+
+def test_derivatives_with_bounds():
+    def solve(a, upper):
+        f = lambda x: (x[0] - a) ** 2 + (x[1] - a * x[0]) ** 2
+        return xo.minimize(
+            f, xnp.zeros(2, np.float64), bounds=(0.0, xnp.asarray([1.0, 1.0]) * upper)
+        ).x
+
+    # held at the bound: x₀ = upper, x₁ = a upper
+    a, u = xnp.asarray(0.8, np.float64), xnp.asarray(0.5, np.float64)
+    np.testing.assert_allclose(solve(a, u), [0.5, 0.4], atol=1e-6)
+    np.testing.assert_allclose(xc.jacrev(solve, 0)(a, u), [0.0, 0.5], atol=1e-6)
+    np.testing.assert_allclose(xc.jacrev(solve, 1)(a, u), [1.0, 0.8], atol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------- bounds
+
+
+def test_bounds_as_scipy_finds_them():
+    rng = np.random.default_rng(4)
+    for n in (2, 5, 12):
+        a = rng.normal(size=(n, n))
+        a = a @ a.T + 0.1 * np.eye(n)
+        b, lower, upper = rng.normal(size=n) * 3, -rng.random(n), rng.random(n)
+        f = lambda x, a=a, b=b: (
+            0.5 * x @ (xnp.asarray(a) @ x) - xnp.asarray(b) @ x + 0.01 * xnp.sum(x**4)
+        )
+        found = xo.minimize(
+            f, xnp.zeros(n, np.float64), bounds=(lower, upper), tol=1e-9, curvature=True
+        )
+        peer = scipy.optimize.minimize(
+            lambda x, a=a, b=b: 0.5 * x @ a @ x - b @ x + 0.01 * np.sum(x**4), np.zeros(n),
+            jac=lambda x, a=a, b=b: a @ x - b + 0.04 * x**3, bounds=np.stack([lower, upper], 1),
+            method="L-BFGS-B", options={"ftol": 0, "gtol": 1e-10},
+        )  # fmt: skip
+        assert found.success, found.message
+        np.testing.assert_allclose(found.x, peer.x, atol=1e-6)
+        assert np.all(found.x >= lower) and np.all(found.x <= upper)
+        assert found.certificate.smallest_eigenvalue > 0
+
+
+def test_open_sides_and_trees_of_bounds():
+    f = lambda p: (p["a"] + 1) ** 2 + (p["b"] - 5) ** 2
+    start = {"a": 0.5, "b": 0.5}
+    one = xo.minimize(f, start, bounds=({"a": 0.0, "b": -np.inf}, None))
+    assert one.success
+    np.testing.assert_allclose([one.x["a"], one.x["b"]], [0, 5], atol=1e-3)
+    two = xo.minimize(f, start, method="nelder-mead", bounds=(0.0, 2.0), tol=1e-5)
+    np.testing.assert_allclose([two.x["a"], two.x["b"]], [0, 2], atol=1e-3)
+
+
+def test_rosenbrock_with_bounds_that_hold():
+    found = xo.minimize(rosenbrock, xnp.asarray(START), bounds=(-2.0, 0.5), tol=1e-8)
+    peer = scipy.optimize.minimize(
+        scipy.optimize.rosen, START, jac=scipy.optimize.rosen_der, bounds=[(-2, 0.5)] * 3,
+        options={"gtol": 1e-9, "ftol": 0},
+    )  # fmt: skip
+    assert found.success
+    np.testing.assert_allclose(found.x, peer.x, atol=1e-6)
+
+
+# ---------------------------------------------------------------------------------- truth, errors
+
+
+def test_history_and_curvature():
+    found = xo.minimize(rosenbrock, xnp.asarray(START), method="newton-cg", history=True,
+                        maxiter=60, curvature=True)  # fmt: skip
+    n = int(found.nit)
+    assert found.history["x"].shape == (61, 3)
+    np.testing.assert_array_equal(found.history["x"][n:], np.broadcast_to(found.x, (61 - n, 3)))
+    np.testing.assert_allclose(found.history["f"][0], rosenbrock(xnp.asarray(START)))
+    assert np.all(np.diff(found.history["f"]) <= 0)
+    hessian = xc.hessian(rosenbrock)(found.x)
+    np.testing.assert_allclose(
+        found.certificate.smallest_eigenvalue, np.linalg.eigvalsh(hessian)[0], rtol=1e-6
+    )
+
+
+# fmt: off
+STATUS = {
+    "nan at the start": (lambda x: xnp.log(x[0]) + x[1] ** 2, [-1.0, 1.0], xo.Status.not_finite),
+    "no minimum": (lambda x: x[0] + 0 * x[1], [0.0, 0.0], xo.Status.unbounded),
+    "the limit": (rosenbrock, [-1.2, 1.0], xo.Status.max_steps),
+    "a wrong derivative": (
+        lambda x: 2 * xc.lax.stop_gradient(x[0] ** 2) - x[0] ** 2 + 0 * x[1], [1.0, 1.0],
+        xo.Status.stalled,
+    ),
+    "there already": (lambda x: xnp.sum(x**2), [0.0, 0.0], xo.Status.success),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", STATUS)
+@pytest.mark.parametrize("method", ["lbfgs", "lbfgsb"])
+def test_what_cannot_be_done_is_told(name, method):
+    f, start, expected = STATUS[name]
+    limit = 2 if name == "the limit" else 500
+    found = xo.minimize(f, xnp.asarray(start), method=method, maxiter=limit)
+    assert xo.Status(int(found.status)) is expected
+    if expected is not xo.Status.success:
+        with pytest.raises(xc.errors.SolverError):
+            found.check()
+
+
+ERRORS = {
+    "not a scalar": (lambda: xo.minimize(lambda x: x, xnp.ones(2)), "one number"),
+    "complex": (lambda: xo.minimize(lambda x: 1j * x, 1.0), "real number"),
+    "an unknown method": (lambda: xo.minimize(rosenbrock, xnp.ones(2), method="magic"), "lbfgs"),
+    "bounds not known": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), method="bfgs", bounds=(0, 1)), "knows no bounds",
+    ),
+    "bounds that cross": (lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=(1, 0)), "above"),
+    "bounds not a pair": (lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=3), "pair"),
+    "no function": (lambda: xo.minimize(3.0, xnp.ones(2)), "function"),
+    "no numbers": (lambda: xo.minimize(rosenbrock, "abc"), "numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_say_what_is_wrong(name):
+    call, words = ERRORS[name]
+    with pytest.raises((TypeError, ValueError), match=words):
+        call()
+
+
+# ------------------------------------------------------------------------------- one variable
+
+
+def test_brent_finds_valleys():
+    f = lambda x: (x - 2.0) ** 2 + 0.1 * (x + 1.0) ** 4
+    for kwargs in ({}, {"bounds": (0.5, 3.0)}, {"bracket": (5.0, 4.0)}):
+        found = xo.minimize_scalar(
+            lambda x: f(x), **{k: tuple(map(np.float64, v)) for k, v in kwargs.items()}
+        )
+        peer = scipy.optimize.minimize_scalar(f)
+        assert found.success
+        np.testing.assert_allclose(found.x, peer.x, atol=1e-3 if not kwargs else 1e-7)
+
+
+def test_brent_has_derivatives_and_lanes():
+    solve = lambda a: xo.minimize_scalar(lambda x: (x - a) ** 2 + 0.1 * x**4, bounds=(-5.0, 5.0)).x
+    a = xnp.asarray(np.linspace(0.5, 2.0, 4))
+    x = xc.vmap(solve)(a)
+    np.testing.assert_allclose(2 * (x - a) + 0.4 * x**3, 0, atol=2e-2)
+    slope = 2 / (2 + 1.2 * x**2)
+    np.testing.assert_allclose(xc.vmap(xc.grad(solve))(a), slope, rtol=1e-3)

@@ -1,0 +1,225 @@
+"""The Laplace operator: its matrix, order of accuracy, eigenvalues, and direct solutions."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.pde import Dirichlet, Grid, IncompatibleError, Laplacian, Neumann, Periodic, Robin
+from xcore.testing import check_grads
+
+rng = np.random.default_rng(0)
+D, N, R, P = Dirichlet(), Neumann(), Robin(1.0, 2.0), Periodic()
+UNEVEN = tuple(np.linspace(0, 1, 21) ** 1.5)
+
+# grid, conditions, order
+KINDS = {
+    "line": (Grid(9), D, 2),
+    "plane": (Grid((20, 14)), D, 2),
+    "ring": (Grid((12, 16)), [(D, N), P], 2),
+    "fourth": (Grid((12, 16)), [P, (R, D)], 4),
+    "sixth": (Grid((10, 9)), [(N, D), (R, N)], 6),
+    "box": (Grid((6, 7, 8), upper=(1, 2, 3.0)), [D, P, (N, D)], 2),
+    "compact": (Grid((9, 8)), [D, P], "compact"),
+    "compact box": (Grid((7, 8, 9)), D, "compact"),
+    "stretched": (Grid((20, 5), stretched=(UNEVEN, None)), [(D, R), N], 2),
+    "transforms": (Grid((1200, 3)), [(N, D), D], 2),
+    "long ring": (Grid((3, 1100)), [D, P], 2),
+}
+
+
+def make(name):
+    grid, bc, order = KINDS[name]
+    return Laplacian(grid, bc, order)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_is_its_matrix(name):
+    lap = make(name)
+    u = rng.standard_normal(lap.field_shape)
+    expected = lap.as_sparse() @ u.ravel()
+    assert np.allclose(np.ravel(lap(u)), expected, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_direct_solution_is_exact(name):
+    lap = make(name)
+    f = rng.standard_normal(lap.field_shape)
+    u = np.ravel(xc.jit(xc.pde.solve_direct)(lap, f, 0.5, -2.0))
+    residual = 0.5 * u - 2 * (lap.as_sparse() @ u) - f.ravel()
+    assert (
+        np.abs(residual).max() < 1e-13 * np.abs(lap.as_sparse()).sum(axis=1).max() * np.abs(u).max()
+    )
+
+
+@pytest.mark.parametrize("name", ["plane", "ring", "box", "compact box", "stretched"])
+def test_symmetric_when_weighted(name):
+    lap = make(name)
+    a = lap.weights.ravel()[:, None] * lap.as_sparse().toarray()
+    assert np.allclose(a, a.T, atol=1e-13 * np.abs(a).max())
+    plain = lap.as_sparse().toarray()
+    assert not lap.symmetric or np.allclose(plain, plain.T)
+
+
+@pytest.mark.parametrize("name", [n for n in KINDS if n not in ("transforms", "long ring")])
+def test_eigenvalues(name):
+    lap = make(name)
+    w = np.sort(np.linalg.eigvals(lap.as_sparse().toarray()).real)
+    assert np.allclose(lap.eigenvalues(np.float64), w, atol=1e-12 * np.abs(w).max())
+
+
+def test_transposed():
+    lap = make("sixth")
+    u, v = rng.standard_normal((2, lap.shape[0]))
+    assert np.isclose(v @ np.asarray(lap @ u), u @ np.asarray(lap.T @ v))
+
+
+# ------------------------------------------------------------------------------ order of accuracy
+# u = exp(k·x) has no symmetry that could hide an error; for rings sines and cosines.
+
+
+def exact_for(ndim, ring):
+    def along(i, x):
+        return xnp.sin(2 * np.pi * x + 0.3) if ring[i] else xnp.exp((2.0 + 0.5 * i) * x)
+
+    def u(*xs):
+        out = along(0, xs[0])
+        for i in range(1, ndim):
+            out = out * along(i, xs[i])
+        return out
+
+    rates = [-4 * np.pi**2 if ring[i] else (2.0 + 0.5 * i) ** 2 for i in range(ndim)]
+    return u, sum(rates)
+
+
+def conditions(letters, u):
+    """Conditions whose data belong to u, from a pair of letters for each axis."""
+
+    def one(letter, axis, sign):
+        def slope(*xs):
+            return sign * (2.0 + 0.5 * axis) * u(*xs)
+
+        if letter == "D":
+            return Dirichlet(u)
+        if letter == "N":
+            return Neumann(slope)
+        return Robin(1.0, 2.0, lambda *xs: u(*xs) + 2 * slope(*xs)) if letter == "R" else P
+
+    return [(one(a, i, -1), one(b, i, 1)) for i, (a, b) in enumerate(letters)]
+
+
+CASES = [
+    *[(letters, order) for order in (2, 4, 6) for letters in (["DD"], ["DN"], ["RD"])],
+    *[(letters, order) for order in (2, 4, 6) for letters in (["DN", "PP"], ["RD", "DD"])],
+    (["DD", "DD"], "compact"),
+    (["DD", "PP"], "compact"),
+    (["DD", "DD", "DD"], "compact"),
+    (["DD", "DN", "PP"], 2),
+    (["DR", "DD", "ND"], 4),
+]
+
+
+@pytest.mark.parametrize("letters, order", CASES)
+def test_order_of_accuracy(letters, order):
+    ndim = len(letters)
+    u, rate = exact_for(ndim, [x == "PP" for x in letters])
+    number = 4 if order == "compact" else order
+    counts = {2: (12, 24), 4: (24, 48), 6: (20, 40)}[number]
+    errors = []
+    with xc.enable_x64():
+        for n in counts:
+            grid = Grid((n,) * ndim)
+            lap = Laplacian(grid, conditions(letters, u), order)
+            got = xc.pde.poisson(lambda *xs: -rate * u(*xs), grid, lap.faces, order=order)
+            errors.append(float(xnp.max(xnp.abs(got - u(*lap.points())))))
+    assert np.log2(errors[0] / errors[1]) > number - 0.5, errors
+    assert errors[1] < 0.2
+
+
+def test_pure_neumann():
+    with xc.enable_x64():
+        grid = Grid((16, 16))
+        f = lambda x, y: xnp.cos(np.pi * x) * xnp.cos(2 * np.pi * y)
+        u = xc.pde.poisson(f, grid, N)
+        x, y = grid.coordinates()
+        assert np.abs(u - f(x, y) / (5 * np.pi**2)).max() < 2e-3
+        assert abs(grid.integrate(u)) < 1e-14
+    with pytest.raises(IncompatibleError, match="must balance"):
+        xc.pde.poisson(1.0, grid, N)
+
+
+def test_full_field_has_the_given_edges():
+    grid = Grid((4, 3))
+    g = lambda x, y: 1 + x + 2 * y
+    u = xc.pde.poisson(0.0, grid, Dirichlet(g))
+    full = Laplacian(grid, Dirichlet(g)).full(u)
+    assert np.allclose(full, g(*grid.coordinates()), atol=1e-5)
+    ring = Laplacian(grid, [P, (D, N)])
+    full = ring.full(ring.field(lambda x, y: y))
+    assert full.shape == grid.shape and np.allclose(full[0], full[-1])
+
+
+# ------------------------------------------------------------------------------------ derivatives
+
+
+def test_gradients():
+    grid = Grid((6, 5))
+    edge = rng.standard_normal(6)
+
+    def solve(f, g, shift):
+        lap = Laplacian(grid, [(Dirichlet(g), Neumann(g)), (R, D)])
+        return xc.pde.solve_direct(lap, f - lap.boundary(), shift, -1.0)
+
+    lap = Laplacian(grid, [(D, N), (R, D)])
+    f = rng.standard_normal(lap.field_shape)
+    check_grads(solve, (f, edge, 0.7), order=1)
+    fourth = Laplacian(Grid((8, 7)), D, 4)
+    f = rng.standard_normal(fourth.field_shape)
+    check_grads(lambda f: xc.pde.solve_direct(fourth, f), (f,), order=1)
+
+
+def test_batches_of_sources_and_edges():
+    grid = Grid((6, 5))
+    f, g = rng.standard_normal((3, 5, 4)), rng.standard_normal(3)
+    many = xc.vmap(lambda f, g: xc.pde.poisson(f, grid, Dirichlet(g)))(f, g)
+    one = xc.pde.poisson(f[1], grid, Dirichlet(g[1]))
+    assert np.allclose(many[1], one)
+
+
+# ----------------------------------------------------------------------------------------- errors
+
+BAD = [
+    (lambda: Grid((4, 0)), "positive whole numbers"),
+    (lambda: Grid((4, 4, 4, 4)), "1 to 3"),
+    (lambda: Grid(4, upper=-1.0), "above lower"),
+    (lambda: Grid(2, stretched=((0.0, 2.0, 1.0),)), "rising"),
+    (lambda: Laplacian(Grid(4), "Dirichlet"), "a condition"),
+    (lambda: Laplacian(Grid((4, 4)), [D]), "2 of them"),
+    (lambda: Laplacian(Grid(4), [(D, P)]), "both faces"),
+    (lambda: Laplacian(Grid((4, 5)), Dirichlet(np.ones(4))), "on face low of axis 0"),
+    (lambda: Laplacian(Grid(4), D, 3), "2, 4, 6"),
+    (lambda: Laplacian(Grid(4), D, 4), "6 or more"),
+    (lambda: Laplacian(Grid((8, 8)), N, "compact"), "Dirichlet or Periodic"),
+    (lambda: Laplacian(Grid(20, stretched=(UNEVEN,)), D, 4), "Stretched axes have order 2"),
+    (lambda: Robin(-1.0), "gives energy"),
+    (lambda: xc.pde.poisson(np.ones(7), Grid((4, 5))), "of all nodes"),
+    (lambda: Grid((4, 5)).integrate(np.ones(3)), "all nodes"),
+    (lambda: Grid((4, 5)).coarser(), "even numbers"),
+]
+
+
+@pytest.mark.parametrize("call, words", BAD)
+def test_errors_explain(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_grid_is_hashable_and_moves_between_levels():
+    assert hash(Grid((4, 6))) == hash(Grid([4, 6])) and Grid((4, 6)) == Grid((4, 6))
+    grid = Grid((8, 4), stretched=(tuple(np.linspace(0, 1, 9) ** 2), None))
+    coarse = grid.coarser()
+    assert coarse.cells == (4, 2) and coarse.finer().shape == grid.shape
+    x, y = coarse.coordinates()
+    fine = coarse.finer().coordinates()
+    assert np.allclose(coarse.prolong(1 + x + y), 1 + fine[0] + fine[1], atol=1e-6)
+    assert np.allclose(coarse.finer().restrict(np.ones(grid.shape)), 1)

@@ -1,0 +1,155 @@
+"""Variable coefficients: the operator, multigrid, the solvers' reports and derivatives."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.pde import (
+    Diffusion,
+    Dirichlet,
+    Grid,
+    IncompatibleError,
+    Laplacian,
+    Neumann,
+    Periodic,
+    Robin,
+    solve,
+)
+from xcore.testing import check_grads
+
+rng = np.random.default_rng(0)
+D, N, R, P = Dirichlet(), Neumann(), Robin(1.0, 2.0), Periodic()
+
+
+def wavy(x, y):
+    return 1 + 0.5 * xnp.sin(3 * x) * xnp.cos(2 * y)
+
+
+def jump(x, y):
+    return xnp.where((x > 0.3) & (x < 0.7) & (y > 0.25) & (y < 0.6), 1e3, 1.0)
+
+
+@pytest.mark.parametrize(
+    "grid, bc",
+    [
+        (Grid((7, 5)), D),
+        (Grid((6, 7)), [(D, N), P]),
+        (Grid((3, 4, 5), upper=(1, 2, 3.0)), [R, P, (N, R)]),
+    ],
+)
+def test_constant_coefficients_are_the_laplace_operator(grid, bc):
+    bc = [(Dirichlet(1.5), Neumann(2.0)), (Robin(1.0, 2.0, 3.0), D)] if bc is D else bc
+    with xc.enable_x64():
+        lap, op = Laplacian(grid, bc), Diffusion(grid, 1.0, bc)
+        u = rng.standard_normal(lap.field_shape)
+        assert np.allclose(lap(u), op(u), atol=1e-11)
+        assert np.allclose(lap.boundary(), op.boundary(), atol=1e-11)
+
+
+def test_symmetric_when_weighted_and_matrix():
+    with xc.enable_x64():
+        op = Diffusion(Grid((6, 5)), wavy, [(D, R), (N, D)], c=lambda x, y: x)
+        a = np.asarray(op.as_matrix(np.float64))
+        weighted = op.weights.ravel()[:, None] * a
+        assert np.allclose(weighted, weighted.T, atol=1e-12)
+        assert np.linalg.eigvals(a).real.max() < 0
+        u = rng.standard_normal(op.shape[0])
+        assert np.allclose(op @ u, a @ u, atol=1e-10)
+
+
+def test_harmonic_mean_is_exact_across_a_jump():
+    """-(a u')' = 0 with a = 1, then 9, jumping half-way between two nodes."""
+    with xc.enable_x64():
+        grid = Grid(10, upper=10.0)
+        op = Diffusion(grid, lambda x: xnp.where(x < 4.5, 1.0, 9.0), [(D, Dirichlet(1.0))])
+        u = np.asarray(op.full(solve(op, 0.0)))
+        x = grid.nodes(0)
+        flow = 1 / (4.5 + 5.5 / 9)
+        assert np.allclose(u, np.where(x < 4.5, flow * x, 1 - flow * (10 - x) / 9), atol=1e-12)
+
+
+def test_order_of_accuracy_with_mixed_conditions():
+    u = lambda x, y: xnp.sin(2 * x + 1) * xnp.exp(y)
+    slope = lambda x, y: 2 * xnp.cos(2 * x + 1) * xnp.exp(y)
+    a = lambda x, y: 1 + x * y
+
+    def f(x, y):  # div(a grad u) - x u
+        return a(x, y) * (-3) * u(x, y) + y * slope(x, y) + x * u(x, y) - x * u(x, y)
+
+    bc = [(Dirichlet(u), Neumann(slope)), (Robin(1.0, 1.0), Dirichlet(u))]  # at y = 0: u - u_y = 0
+    errors = []
+    with xc.enable_x64():
+        for n in (8, 16):
+            op = Diffusion(Grid((n, n)), a, bc, c=lambda x, y: x)
+            got = solve(op, f)
+            errors.append(float(xnp.abs(got - u(*op.points())).max()))
+    assert 1.8 < np.log2(errors[0] / errors[1]) < 2.3, errors
+
+
+# -------------------------------------------------------------------------------------- multigrid
+
+PROBLEMS = {
+    "constant": (1.0, D, "chebyshev"),
+    "mixed": (1.0, [(D, N), P], "chebyshev"),
+    "wavy": (wavy, [(D, R), (N, D)], "chebyshev"),
+    "jump": (jump, D, "chebyshev"),
+    "anisotropic": ((1.0, 1e3), D, "lines"),
+    "neumann": (wavy, N, "chebyshev"),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_multigrid_converges_fast(name):
+    """Steps for ten digits: a factor of 0.15 for each takes 12.2."""
+    a, bc, smoother = PROBLEMS[name]
+    with xc.enable_x64():
+        op = Diffusion(Grid((48, 48)), a, bc)
+        f = rng.standard_normal(op.field_shape)
+        f = f - op.integrate(f) / op.integrate(np.ones_like(f))
+        method = "cg" if name == "jump" else "multigrid"
+        answer = solve(op, f, rtol=1e-10, method=method, smoother=smoother, report=True)
+        assert answer.ok and int(answer.iterations) <= 12, int(answer.iterations)
+        residual = np.asarray(op(answer.value)) - f
+        assert np.linalg.norm(residual) < 1e-9 * np.linalg.norm(f)
+
+
+def test_full_multigrid_reaches_the_accuracy_of_the_discretisation():
+    exact = lambda x, y: xnp.sin(np.pi * x) * xnp.sin(2 * np.pi * y)
+    with xc.enable_x64():
+        op = Laplacian(Grid((64, 64)))
+        f = lambda x, y: -5 * np.pi**2 * exact(x, y)
+        once = solve(op, f, method="full multigrid")
+        best = solve(op, f, report=True, estimate=True)
+        errors = [float(xnp.abs(u - exact(*op.points())).max()) for u in (once, best.value)]
+        assert errors[0] < 1.15 * errors[1], errors
+        assert best.solver == "direct" and 0.9 < float(best.error) / errors[1] < 1.1
+
+
+def test_gradients_of_solutions():
+    grid = Grid((5, 4))
+    weights = rng.standard_normal((4, 3))
+
+    def functional(a, f, edge):
+        op = Diffusion(grid, a, [(Dirichlet(edge), D), D])
+        return xnp.sum(weights * solve(op, f, rtol=1e-13, method="cg"))
+
+    with xc.enable_x64():
+        a, f = 1 + rng.random((6, 5)), rng.standard_normal((4, 3))
+        check_grads(functional, (a, f, 0.3), order=1)
+
+
+def test_errors_explain():
+    grid = Grid((4, 4))
+    with pytest.raises(ValueError, match="positive everywhere"):
+        Diffusion(grid, -1.0)
+    with pytest.raises(ValueError, match="at all nodes"):
+        Diffusion(grid, np.ones(3))
+    with pytest.raises(ValueError, match="nowhere negative"):
+        Diffusion(grid, 1.0, c=-1.0)
+    with pytest.raises(ValueError, match='"cg" or "multigrid"'):
+        solve(Diffusion(grid, wavy), 1.0, method="direct")
+    with pytest.raises(ValueError, match="a Laplacian or a Diffusion"):
+        solve(3, 1.0)
+    with pytest.raises(IncompatibleError, match="must balance"):
+        solve(Laplacian(grid, N), 1.0)

@@ -1,0 +1,163 @@
+"""Time: order of each method, laws of conservation, stability limits, derivatives."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import pde
+from xcore.pde import Dirichlet, Grid, Laplacian, Neumann
+from xcore.testing import check_grads
+
+rng = np.random.default_rng(0)
+TABLEAUX = ["EULER", "MIDPOINT", "HEUN", "SSP3", "RK4", "BOGACKI_SHAMPINE", "DORMAND_PRINCE"]
+
+
+@pytest.mark.parametrize("name", TABLEAUX)
+def test_tableaux_fulfil_the_order_conditions(name):
+    t = getattr(pde, name)
+    s = len(t.b)
+    a, b, c = np.zeros((s, s)), np.array(t.b), np.array(t.c)
+    for i, row in enumerate(t.a):
+        a[i + 1, : len(row)] = row
+    conditions = [(b.sum(), 1), (b @ c, 1 / 2), (b @ c**2, 1 / 3), (b @ a @ c, 1 / 6), (b @ c**3, 1 / 4),
+                  ((b * c) @ a @ c, 1 / 8), (b @ a @ c**2, 1 / 12), (b @ a @ a @ c, 1 / 24), (b @ c**4, 1 / 5)]  # fmt: skip
+    upto = {1: 1, 2: 2, 3: 4, 4: 8, 5: 9}[t.order]
+    assert all(np.isclose(got, want, atol=1e-13) for got, want in conditions[:upto])
+    assert not t.error or abs(sum(t.error)) < 1e-13
+    # the region of stability: |R(z)| <= 1 up to the stated ends, and not far beyond
+    r = lambda z: 1 + z * (b @ np.linalg.solve(np.eye(s) - z * a, np.ones(s)))
+    assert abs(r(-t.real)) < 1 + 1e-3 and abs(r(-1.02 * t.real)) > 1
+    assert abs(r(1j * t.imaginary)) < 1 + 1e-3
+
+
+@pytest.mark.parametrize("theta, order", [(0.5, 2), (1.0, 1)])
+def test_heat_decays_at_the_right_rate(theta, order):
+    with xc.enable_x64():
+        lap = Laplacian(Grid((10, 8)))
+        x, y = lap.points()
+        u = xnp.sin(np.pi * x) * xnp.sin(2 * np.pi * y)
+        rate = float(lap(u)[2, 1] / u[2, 1])
+        errors = []
+        for n in (8, 16):
+            last = pde.trajectory(pde.Theta(lap, theta=theta), u, 0.02 / n, n, every=n)[-1]
+            errors.append(abs(float(last[2, 1] / u[2, 1]) - np.exp(0.02 * rate)))
+        assert abs(np.log2(errors[0] / errors[1]) - order) < 0.15
+        exact = pde.Exponential(lap).step(u, 0.0, 0.02)
+        assert np.allclose(exact, np.exp(0.02 * rate) * u, atol=1e-13)
+
+
+def test_steady_state_and_maximum_principle():
+    with xc.enable_x64():
+        lap = Laplacian(Grid((8, 8)), [(Dirichlet(1.0), Neumann()), Dirichlet(0.5)])
+        u = lap.field(0.0)
+        kept = pde.trajectory(pde.Theta(lap, theta=1.0), u, 0.05, 60)
+        assert np.allclose(kept[-1], pde.poisson(0.0, lap.grid, lap.faces), atol=1e-9)
+        assert kept.min() >= 0 and kept.max() <= 1
+        jump = pde.Exponential(lap).step(u, 0.0, 50.0)
+        assert np.allclose(jump, kept[-1], atol=1e-9)
+
+
+def test_implicit_steps_with_varying_coefficients():
+    with xc.enable_x64():
+        op = pde.Diffusion(
+            Grid((7, 6)), lambda x, y: 1 + x, [(Dirichlet(1.0), Neumann()), Neumann()]
+        )
+        u = rng.standard_normal(op.field_shape)
+        got = np.ravel(pde.Theta(op).step(u, 0.0, 0.1))
+        a, one = np.asarray(op.as_matrix(np.float64)), np.eye(op.shape[0])
+        right = (one + 0.05 * a) @ u.ravel() + 0.1 * np.ravel(op.boundary())
+        assert np.allclose(got, np.linalg.solve(one - 0.05 * a, right), atol=1e-8)
+
+
+def test_mass_is_kept_without_flow():
+    with xc.enable_x64():
+        lap = Laplacian(Grid((6, 5)), Neumann())
+        u = rng.standard_normal(lap.field_shape)
+        later = pde.trajectory(pde.Theta(lap), u, 0.1, 5)[-1]
+        assert np.isclose(lap.integrate(later), lap.integrate(u), atol=1e-12)
+
+
+def test_waves_keep_their_energy():
+    with xc.enable_x64():
+        lap = Laplacian(Grid((10, 9)))
+        state = tuple(rng.standard_normal((2, *lap.field_shape)))
+        energy = lambda s, t: pde.wave_energy(lap, s)
+        first = float(pde.wave_energy(lap, state))
+        newmark = pde.trajectory(pde.Newmark(lap), state, 0.3, 20, save=energy)
+        assert np.allclose(newmark, first, rtol=1e-12)
+        dt = 0.5 * pde.stable_step(pde.Leapfrog(lap))
+        leapfrog = pde.trajectory(pde.Leapfrog(lap), state, dt, 200, save=energy)
+        assert np.abs(leapfrog / first - 1).max() < 0.15
+
+
+@pytest.mark.parametrize("method", [pde.Leapfrog, pde.Newmark])
+def test_waves_have_second_order(method):
+    with xc.enable_x64():
+        lap = Laplacian(Grid(12))
+        u = np.sin(np.pi * lap.points()[0])
+        w = np.sqrt(-float(lap(u)[0] / u[0]))
+        errors = []
+        for n in (16, 32):
+            end = pde.trajectory(method(lap), (u, 0 * u), 0.7 / n, n, every=n)[0][-1]
+            errors.append(float(abs(end - np.cos(0.7 * w) * u).max()))
+        assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.1
+
+
+def test_imex_has_second_order():
+    with xc.enable_x64():
+        lap = Laplacian(Grid(8))
+        u = 0.5 * np.sin(np.pi * lap.points()[0])
+        f = lambda u, t: 3 * u * (1 - u)
+        exact = pde.integrate(lambda u, t: lap(u) + f(u, t), u, [0.0, 0.2], rtol=1e-11, atol=1e-12)[
+            -1
+        ]
+        errors = []
+        for n in (8, 16):
+            errors.append(
+                float(
+                    abs(pde.trajectory(pde.IMEX(lap, f), u, 0.2 / n, n, every=n)[-1] - exact).max()
+                )
+            )
+        assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.25
+
+
+def test_adaptive_steps_meet_the_tolerance():
+    with xc.enable_x64():
+        times = np.linspace(0, 6, 4)
+        spin = lambda u, t: {"x": u["y"], "y": -u["x"]}
+        got = pde.integrate(spin, {"x": 1.0, "y": 0.0}, times, rtol=1e-9, atol=1e-12)
+        assert np.allclose(got["x"], np.cos(times), atol=1e-7)
+        stuck = pde.integrate(lambda u, t: -u, 1.0, [0.0, 1.0], first=1e-9, max_steps=3)
+        assert np.isnan(stuck[1])
+    with pytest.raises(ValueError, match="error estimate"):
+        pde.integrate(spin, 1.0, times, tableau=pde.RK4)
+
+
+def test_unstable_steps_are_refused_with_the_limit():
+    lap = Laplacian(Grid((10, 10)))
+    u = lap.field(1.0)
+    heat = pde.RungeKutta(lambda u, t: lap(u), pde.EULER)
+    limit = pde.stable_step(heat, lap)
+    assert np.isclose(limit, 2 / 800 / np.cos(np.pi / 20) ** 2, rtol=1e-6)
+    with pytest.raises(pde.UnstableStepError, match=f"{limit:.6g}"):
+        pde.trajectory(heat, u, 0.01, 4, op=lap)
+    with pytest.raises(pde.UnstableStepError, match="longest stable step"):
+        pde.trajectory(pde.Theta(lap, theta=0.0), u, 0.01, 4)
+    with pytest.raises(pde.UnstableStepError, match="Leapfrog"):
+        pde.trajectory(pde.Leapfrog(lap), (u, u), 0.1, 4)
+    with pytest.raises(ValueError, match="multiple of every"):
+        pde.trajectory(heat, u, 0.001, 4, every=3)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        pde.Theta(lap, theta=2.0)
+
+
+def test_derivatives_through_time():
+    grid = Grid((5, 4), upper=5.0)
+    lap = Laplacian(grid)
+
+    def later(u, edge):
+        lap = Laplacian(grid, Dirichlet(edge))
+        return pde.trajectory(pde.Theta(lap), u, 0.1, 3)
+
+    check_grads(later, (rng.standard_normal(lap.field_shape), np.float64(0.5)), order=1)

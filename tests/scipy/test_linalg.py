@@ -1,0 +1,61 @@
+"""SciPy's names for linear algebra, beside SciPy's own and jax's arguments."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+import xcore as xc
+import xcore.numpy as xnp
+import xcore.scipy.linalg as sla
+from xcore.scipy.sparse.linalg import bicgstab, cg, gmres
+from xcore.testing import check_grads
+
+rng = np.random.default_rng(0)
+A = rng.standard_normal((4, 4))
+SPD = A @ A.T + 4 * np.eye(4)
+B = rng.standard_normal((4, 2))
+
+
+def test_the_same_results_as_scipy():
+    every = {
+        "cholesky": (SPD,), "det": (A,), "inv": (A,), "solve": (A, B), "eigvalsh": (SPD,),
+        "expm": (A,), "solve_triangular": (SPD, B), "circulant": (B[:, 0],),
+        "toeplitz": (B[:, 0], B[:, 1]), "block_diag": (A, B), "solve_sylvester": (A, SPD, A),
+        "solve_discrete_lyapunov": (A / 9, SPD), "svdvals": (B,), "pinv": (B,),
+    }  # fmt: skip
+    got = xc.jit(lambda args: {k: getattr(sla, k)(*v) for k, v in args.items()})(every)
+    for name, args in every.items():
+        assert np.allclose(got[name], getattr(scipy.linalg, name)(*args)), name
+    for ours, theirs in zip(sla.lu(A), scipy.linalg.lu(A), strict=True):
+        assert np.allclose(ours, theirs)
+    half = np.triu(SPD) + np.tril(np.full((4, 4), 7.0), -1)
+    for kind in ("pos", "sym", "her"):
+        assert np.allclose(sla.solve(half, B, assume_a=kind), np.linalg.solve(SPD, B))
+    assert np.allclose(sla.eigh(half, SPD, lower=False, eigvals_only=True)[0], 0, atol=2)
+    assert np.allclose(sla.hilbert(3), scipy.linalg.hilbert(3))
+    w, v = sla.eigh_tridiagonal(np.ones(3), np.array([0.5, 0.25]))
+    assert np.allclose(w, scipy.linalg.eigh_tridiagonal(np.ones(3), [0.5, 0.25])[0])
+
+
+def test_krylov_methods_take_trees_and_differentiate():
+    b = {"x": xnp.asarray(B[:2, 0]), "y": xnp.asarray(B[2:, 0].reshape(2, 1))}
+
+    def flat(t):
+        return xnp.concatenate([t["x"], t["y"].reshape(-1)])
+
+    def product(a):
+        def f(t):
+            v = a @ flat(t)
+            return {"x": v[:2], "y": v[2:].reshape(2, 1)}
+
+        return f
+
+    for solver, a in ((cg, SPD), (bicgstab, A + 5 * np.eye(4)), (gmres, A + 5 * np.eye(4))):
+        solve = xc.jit(lambda a, b, s=solver: flat(s(product(a), b, tol=1e-12)[0]))
+        assert np.allclose(solve(a, b), np.linalg.solve(a, B[:, 0]))
+        if solver is not cg:
+            check_grads(solve, (a, b), order=1, rtol=1e-6, atol=1e-6)
+    x, info = cg(SPD, B[:, 0], x0=B[:, 1], M=np.diag(1 / np.diag(SPD)), tol=1e-12)
+    assert info is None and np.allclose(x, np.linalg.solve(SPD, B[:, 0]))
+    worse, _ = cg(SPD, B[:, 0], maxiter=1)
+    assert not np.allclose(worse, x)

@@ -1,0 +1,236 @@
+"""Meshes and shardings; arrays over several devices: made, moved, read, written as text."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.sharding import Mesh, NamedSharding, P, PositionalSharding, SingleDeviceSharding
+
+if xc.device_count() < 8:
+    pytest.skip("needs eight devices", allow_module_level=True)
+
+DEVICES = xc.devices()[:8]
+MESH = xc.make_mesh((4, 2), ("x", "y"), devices=DEVICES)
+SHUFFLED = Mesh(np.array(DEVICES, dtype=object)[[3, 1, 0, 2, 7, 6, 5, 4]].reshape(4, 2), ("a", "b"))
+POSITIONS = PositionalSharding(DEVICES).reshape(4, 2)
+VALUE = np.arange(64, dtype=np.float32).reshape(8, 8)
+
+SHARDINGS = [
+    NamedSharding(MESH, P()),
+    NamedSharding(MESH, P("x")),
+    NamedSharding(MESH, P(None, "y")),
+    NamedSharding(MESH, P("y", "x")),
+    NamedSharding(MESH, P(("y", "x"))),
+    NamedSharding(SHUFFLED, P("b", "a")),
+    POSITIONS,
+    POSITIONS.T,
+    POSITIONS.replicate(),
+    POSITIONS.replicate(0),
+    POSITIONS.replicate(1).T,
+    SingleDeviceSharding(DEVICES[5]),
+]
+
+
+def name(sharding):
+    return repr(getattr(sharding, "spec", sharding))[:60]
+
+
+# --- meshes and specs -------------------------------------------------------------------------
+
+
+def test_mesh():
+    assert dict(MESH.shape) == {"x": 4, "y": 2}
+    assert MESH is xc.make_mesh((4, 2), ("x", "y"), devices=DEVICES)
+    assert MESH.size == 8 and MESH.axis_names == ("x", "y")
+    assert pickle.loads(pickle.dumps(MESH)) is MESH
+    np.testing.assert_array_equal(MESH.device_ids, [[0, 1], [2, 3], [4, 5], [6, 7]])
+    np.testing.assert_array_equal(MESH.groups(("x",)), [[0, 2, 4, 6], [1, 3, 5, 7]])
+    np.testing.assert_array_equal(SHUFFLED.groups(("b",)), [[3, 1], [0, 2], [7, 6], [5, 4]])
+
+
+def test_spec():
+    assert P("x", None, ["y", "z"]) == P("x", None, ("y", "z"))
+    assert P(("x",)) == P("x") and P().names == ()
+    assert P(P.UNCONSTRAINED, "x").names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("make", "pattern"),
+    [
+        (lambda: xc.make_mesh((16, 1), ("x", "y"), devices=DEVICES), "needs 16 devices, there are 8"),
+        (lambda: Mesh(DEVICES, ("x", "y")), "name for each of the 1 axes"),
+        (lambda: Mesh([DEVICES[:2], DEVICES[:2]], ("x", "y")), "twice"),
+        (lambda: Mesh([1, 2], ("x",)), "expected devices"),
+        (lambda: NamedSharding(MESH, P("z")), "'z'.*has the axes"),
+        (lambda: NamedSharding(MESH, P("x", "x")), "more than one array axis"),
+        (lambda: NamedSharding(MESH, P("x")).shard_shape((6, 8)), "axis 0 of shape .6, 8. cannot be split into 4"),
+        (lambda: xc.device_put(VALUE[:7], NamedSharding(MESH, P("x"))), "cannot be split into 4"),
+        (lambda: xc.device_put(VALUE[0], NamedSharding(MESH, P(None, "x"))), "at least 2 axes"),
+        (lambda: xc.device_put(VALUE, P("x")), "needs a mesh"),
+        (lambda: xc.device_put(VALUE, 3), "device_put"),
+        (lambda: xc.device_put(VALUE[0], POSITIONS), "does not fit arrays of 1 axes"),
+    ],
+)  # fmt: skip
+def test_wrong_placements(make, pattern):
+    with pytest.raises((ValueError, TypeError), match=pattern):
+        make()
+
+
+def test_positions():
+    assert POSITIONS.shape == (4, 2) and POSITIONS.T.shape == (2, 4)
+    assert POSITIONS.replicate(0).shape == (1, 2)
+    assert POSITIONS.replicate(0, keepdims=False).shape == (2,)
+    assert POSITIONS.replicate().is_fully_replicated
+    assert POSITIONS.is_equivalent_to(NamedSharding(MESH, P("x", "y")), 2)
+    assert POSITIONS.replicate(0).is_equivalent_to(NamedSharding(MESH, P("y")), 1)
+    assert not POSITIONS.is_equivalent_to(NamedSharding(MESH, P("y", "x")), 2)
+
+
+# --- putting and reading ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS, ids=name)
+def test_put(sharding):
+    x = xc.device_put(VALUE, sharding)
+    assert x.sharding == sharding and x.devices() == sharding.device_set
+    assert x.is_fully_addressable and x.is_fully_replicated == sharding.is_fully_replicated
+    np.testing.assert_array_equal(x, VALUE)
+    assert len(x.addressable_shards) == sharding.num_devices
+    for shard, whole in zip(x.addressable_shards, x.global_shards):
+        assert shard.data.device == shard.device == whole.device
+        assert shard.index == sharding.devices_indices_map(VALUE.shape)[shard.device]
+        np.testing.assert_array_equal(shard.data, VALUE[shard.index])
+    assert str(x) == str(VALUE) and repr(x).startswith("Array([[ 0.,  1.,")
+
+
+@pytest.mark.parametrize("origin", SHARDINGS[::3], ids=name)
+@pytest.mark.parametrize("target", SHARDINGS, ids=name)
+def test_move(origin, target):
+    x = xc.device_put(xc.device_put(VALUE, origin), target)
+    assert x.sharding == target
+    np.testing.assert_array_equal(x, VALUE)
+
+
+def test_mesh_order_decides_who_holds_what():
+    x = xc.device_put(VALUE, NamedSharding(SHUFFLED, P("a", "b")))
+    first = {s.device.id: s.data for s in x.addressable_shards}
+    np.testing.assert_array_equal(first[3], VALUE[:2, :4])
+    np.testing.assert_array_equal(first[4], VALUE[6:, 4:])
+
+
+@pytest.mark.parametrize(
+    "value", [np.float64(2.5), np.zeros((0, 4), bool), np.arange(8, dtype=np.int8)]
+)
+def test_other_types(value):
+    s = NamedSharding(MESH, P("x") if np.ndim(value) else P())
+    x = xc.device_put(value, s)
+    assert x.dtype == value.dtype and x.shape == value.shape
+    np.testing.assert_array_equal(x, value)
+
+
+def test_copies_are_numbered():
+    x = xc.device_put(VALUE, NamedSharding(MESH, P("y")))
+    assert [s.replica_id for s in x.addressable_shards] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_tree_of_targets():
+    s, r = NamedSharding(MESH, P("x")), NamedSharding(MESH, P())
+    out = xc.device_put({"a": VALUE, "b": (VALUE, 1.5)}, {"a": s, "b": r})
+    assert out["a"].sharding == s and out["b"][1].sharding == r
+
+
+def test_mesh_of_the_context():
+    with MESH:
+        x = xc.device_put(VALUE, P("y"))
+    assert x.sharding == NamedSharding(MESH, P("y"))
+    with xc.set_mesh(MESH):
+        assert xc.get_mesh() is MESH
+    assert xc.get_mesh() is None
+
+
+def test_keys():
+    keys = xc.device_put(xc.random.split(xc.random.key(0), 8), NamedSharding(MESH, P("x")))
+    drawn = xc.vmap(lambda k: xc.random.uniform(k, (4,)))(keys)
+    plain = xc.vmap(lambda k: xc.random.uniform(k, (4,)))(xc.random.split(xc.random.key(0), 8))
+    np.testing.assert_array_equal(drawn, plain)
+    assert drawn.sharding.is_equivalent_to(NamedSharding(MESH, P("x")), 2)
+
+
+def test_life():
+    x = xc.device_put(VALUE, SHARDINGS[3])
+    assert x.block_until_ready() is x and x.is_ready()
+    assert x.copy().sharding == x.sharding and copy.deepcopy(x).sharding == x.sharding
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)), VALUE)
+    assert pickle.loads(pickle.dumps(x.sharding)) == x.sharding
+    with pytest.raises(BufferError, match="lies on 8 devices"):
+        x.__dlpack__()
+    x.delete()
+    assert x.is_deleted()
+    with pytest.raises(xc.errors.DeletedError):
+        np.asarray(x)
+
+
+# --- arrays from parts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS, ids=name)
+def test_from_callback(sharding):
+    asked = []
+
+    def part(index):
+        asked.append(index)
+        return VALUE[index]
+
+    x = xc.make_array_from_callback(VALUE.shape, sharding, part)
+    np.testing.assert_array_equal(x, VALUE)
+    assert x.sharding == sharding or sharding.num_devices == 1
+    assert len(asked) == np.prod(
+        sharding.tiles(2).shape[:-1]
+    )  # once for each part, not each device
+
+
+def test_from_single_device_arrays():
+    s = NamedSharding(MESH, P("y", "x"))
+    x = xc.device_put(VALUE, s)
+    parts = [shard.data for shard in x.addressable_shards]
+    y = xc.make_array_from_single_device_arrays(VALUE.shape, s, parts[::-1])
+    np.testing.assert_array_equal(y, VALUE)
+    with pytest.raises(ValueError, match="need one array on each"):
+        xc.make_array_from_single_device_arrays(VALUE.shape, s, parts[:-1])
+    with pytest.raises(ValueError, match="shape"):
+        xc.make_array_from_single_device_arrays((16, 16), s, parts)
+
+
+def test_from_local_data():
+    for s in SHARDINGS:
+        x = xc.make_array_from_process_local_data(s, VALUE)
+        np.testing.assert_array_equal(x, VALUE)
+
+
+def test_wrong_part():
+    with pytest.raises(ValueError, match=r"shape \(2, 8\)"):
+        xc.make_array_from_callback(VALUE.shape, SHARDINGS[1], lambda index: VALUE)
+
+
+# --- pictures ---------------------------------------------------------------------------------
+
+
+def test_picture(capsys):
+    xc.debug.visualize_array_sharding(xc.device_put(VALUE, NamedSharding(MESH, P(None, "y"))))
+    p = DEVICES[0].platform.upper()
+    line = "─" * (len(p) + 10)
+    cells = f"│ {p} 0,2,4,6 │ {p} 1,3,5,7 │"
+    assert capsys.readouterr().out == f"┌{line}┬{line}┐\n{cells}\n└{line}┴{line}┘\n"
+    with pytest.raises(ValueError, match="one or two axes"):
+        xc.debug.visualize_sharding((2, 2, 2), NamedSharding(MESH, P()))
+
+
+def test_inspect():
+    seen = []
+    xc.debug.inspect_array_sharding(xc.device_put(VALUE, SHARDINGS[2]), callback=seen.append)
+    xc.debug.inspect_array_sharding(xnp.ones(2), callback=seen.append)
+    assert seen[0] == SHARDINGS[2] and type(seen[1]) is SingleDeviceSharding

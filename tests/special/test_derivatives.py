@@ -1,0 +1,60 @@
+"""Derivatives in every continuous argument, against mpmath's numeric derivatives of the references."""
+
+import functools
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from tests.special.table import ROWS, Row
+
+COUNT = 5
+# Where a derivative's own zeros or conditioning ask for more than the value does: relative error.
+LOOSE = {"gammaincinv": 1e-9, "gammainccinv": 1e-9, "betaincinv": 1e-9}
+
+
+def continuous(row: Row) -> list[int]:
+    return [i for i in range(len(row.domain)) if i not in row.fixed]
+
+
+@functools.cache
+def exact_slope(row: Row, i: int):
+    points = row.points(COUNT)
+    numbers = list(zip(*[map(mp.mpf, p.tolist()) for p in points], strict=True))
+
+    def slope(xs):
+        step = abs(xs[i]) * mp.mpf(10) ** -20
+        f = [mp.re(row.exact(*xs[:i], xs[i] + s * step, *xs[i + 1 :])) for s in (-1, 1)]
+        return (f[1] - f[0]) / (2 * step)
+
+    with mp.workdps(90):
+        return points, np.array([float(slope(xs)) for xs in numbers])
+
+
+def slopes(row: Row, points):
+    """All partial derivatives, as one program."""
+    arrays = [xnp.asarray(p.astype(np.float64)) for p in points]
+
+    def each(*xs):
+        ones = [xnp.ones_like(x) for x in xs]
+        zero = [xnp.zeros_like(x) for x in xs]
+        steps = [
+            [o if k == i else z for k, (o, z) in enumerate(zip(ones, zero, strict=True))]
+            for i in continuous(row)
+        ]
+        return [xc.jvp(row, xs, tuple(step))[1] for step in steps]
+
+    return xc.jit(each)(*arrays)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_slopes(row):
+    got = slopes(row, row.points(COUNT))
+    for i, slope in zip(continuous(row), got, strict=True):
+        _, exact = exact_slope(row, i)
+        tolerance = LOOSE.get(row.name, 1e-11)
+        np.testing.assert_allclose(
+            slope, exact, rtol=tolerance, atol=1e-300, err_msg=f"argument {i}"
+        )

@@ -1,0 +1,159 @@
+"""Every family against SciPy's, in both tails too, and its derivatives against differences."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.stats
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import stats
+
+# name: parameters
+CONTINUOUS = {
+    "norm": (), "truncnorm": (-1.0, 2.0), "lognorm": (0.7,), "gennorm": (1.3,), "gamma": (2.3,),
+    "loggamma": (1.4,), "chi2": (3.3,), "maxwell": (), "beta": (0.7, 2.5), "t": (3.5,), "f": (3.0, 5.0),
+    "uniform": (), "expon": (), "laplace": (), "logistic": (), "cauchy": (), "gumbel_r": (),
+    "gumbel_l": (), "rayleigh": (), "weibull_min": (1.7,), "pareto": (2.5,), "triang": (0.3,),
+    "invgauss": (0.8,), "wald": (), "vonmises": (2.0,), "wrapcauchy": (0.4,),
+}  # fmt: skip
+DISCRETE = {
+    "bernoulli": (0.3,), "binom": (20.0, 0.3), "poisson": (4.5,), "geom": (0.2,), "nbinom": (3.5, 0.4),
+    "randint": (2.0, 9.0), "betabinom": (12.0, 2.0, 3.0),
+}  # fmt: skip
+LEVELS = np.array([0.0, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.99, 1 - 1e-6, 1.0])
+COUNTS = np.array([-1.0, 0, 1, 2, 3, 5, 8, 12, 2.5, 40])
+
+
+def compare(name, which, found, expected):
+    # where SciPy's logarithm of a probability near 1 has lost its digits, it is right to 1e-16
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=2e-16, err_msg=f"{name}.{which}")
+
+
+def check(name, which, x, parameters, loc, scale):
+    """Several functions of a family, in one program."""
+    family, reference = getattr(stats, name), getattr(scipy.stats, name)
+    places = [np.float64(v) for v in ((loc,) if scale is None else (loc, scale))]
+    parameters = [np.float64(p) for p in parameters]
+
+    @xc.jit
+    def run(x, *rest):
+        return [getattr(family, w)(x, *rest) for w in which]
+
+    with np.errstate(all="ignore"):
+        for w, found in zip(which, run(x, *parameters, *places), strict=True):
+            assert found.dtype == np.float64
+            compare(name, w, found, getattr(reference, w)(x, *parameters, *places))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # SciPy's
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_continuous(name):
+    parameters, loc, scale = CONTINUOUS[name], 0.3, 1.7
+    x = getattr(scipy.stats, name).ppf(LEVELS[1:-1], *parameters, loc, scale)
+    if name != "vonmises":  # whose support is the circle here and the line in SciPy
+        x = np.concatenate([x, [-30.0, 0.2, 1.0, 100.0]])
+    check(name, ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf"), x, parameters, loc, scale)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_quantiles(name):
+    levels = LEVELS[1:-1] if name == "vonmises" else LEVELS
+    check(name, ("ppf", "isf"), levels, CONTINUOUS[name], 0.3, 1.7)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", DISCRETE)
+def test_discrete(name):
+    loc = 1.0
+    which = ("logpmf", "pmf", "cdf", "sf", "logcdf", "logsf")
+    check(name, which, COUNTS + loc, DISCRETE[name], loc, None)
+
+
+@pytest.mark.parametrize("name", ["binom", "geom", "randint"])
+def test_quantiles_of_counts(name):
+    check(name, ("ppf",), LEVELS[1:-1], DISCRETE[name], 1.0, None)
+
+
+# --- tails ------------------------------------------------------------------------------------
+
+
+def test_far_tails():
+    """Where probabilities underflow or differ from 1 by less than a float can show."""
+    mp.mp.dps = 30
+    x = np.float64(50.0)
+    expected = float(mp.log(mp.erfc(50 / mp.sqrt(2)) / 2))
+    np.testing.assert_allclose(stats.norm.logsf(x), expected, rtol=1e-13)
+    np.testing.assert_allclose(stats.norm.logcdf(-x), expected, rtol=1e-13)
+    np.testing.assert_allclose(stats.norm.logcdf(x / 5), -float(mp.erfc(10 / mp.sqrt(2)) / 2))
+    q = mp.gammainc(3, 200, regularized=True)
+    np.testing.assert_allclose(stats.gamma.sf(np.float64(200), 3.0), float(q), rtol=1e-12)
+    np.testing.assert_allclose(stats.cauchy.sf(np.float64(1e20)), 1e-20 / np.pi, rtol=1e-13)
+    mass = mp.log(mp.erfc(30 / mp.sqrt(2)) - mp.erfc(31 / mp.sqrt(2))) - mp.log(2)
+    inside = -0.5 * 30.5**2 - 0.5 * np.log(2 * np.pi) - float(mass)
+    found = stats.truncnorm.logpdf(np.float64(30.5), 30.0, 31.0)
+    np.testing.assert_allclose(found, inside, rtol=1e-11)
+
+
+def test_float32_is_right_to_its_last_digits():
+    """Families whose terms cancel compute in float64."""
+    a = np.float32(1e4)
+    x = np.linspace(9700, 10300, 7, dtype=np.float32)
+    expected = scipy.stats.gamma.logpdf(x.astype(float), float(a))
+    found = stats.gamma.logpdf(x, a)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=2e-7)
+
+
+# --- derivatives ------------------------------------------------------------------------------
+
+SLOPES = [
+    ("norm", "logcdf", (-3.0, 0.3, 1.7)), ("gamma", "logpdf", (1.3, 2.3, 0.1, 1.7)),
+    ("gamma", "cdf", (1.3, 2.3, 0.1, 1.7)), ("t", "cdf", (0.8, 3.5, 0.1, 1.7)),
+    ("t", "logpdf", (0.8, 3.5, 0.1, 1.7)), ("beta", "sf", (0.4, 0.7, 2.5, 0.0, 1.1)),
+    ("truncnorm", "logsf", (0.4, -1.0, 2.0, 0.1, 1.2)), ("vonmises", "cdf", (0.8, 2.0, 0.1, 1.0)),
+    ("invgauss", "logcdf", (0.8, 0.9, 0.0, 1.2)), ("weibull_min", "logpdf", (0.8, 1.7, 0.1, 1.2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "which", "at"), SLOPES)
+def test_derivatives(name, which, at):
+    f = getattr(getattr(stats, name), which)
+    at, h = np.array(at), 1e-5
+    found = xc.grad(lambda v: f(*v))(xnp.asarray(at))
+    moved = xc.jit(xc.vmap(lambda v: f(*v)))
+    steps = h * np.eye(len(at))
+    differences = (np.asarray(moved(at + steps)) - np.asarray(moved(at - steps))) / (2 * h)
+    np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-8)
+
+
+def test_derivatives_outside_of_the_support_are_zero():
+    for f in (stats.gamma.cdf, stats.gamma.pdf):
+        assert xc.grad(f)(-1.0, 2.0) == 0
+    assert xc.grad(stats.t.cdf)(0.0, 5.0) == pytest.approx(float(stats.t.pdf(0.0, 5.0)), rel=1e-6)
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+
+def test_arguments():
+    x = np.linspace(0.1, 3, 4, dtype=np.float32)
+    assert stats.norm.logpdf(x, loc=1.0, scale=2.0).shape == (4,)
+    assert stats.norm.logpdf(x, scale=xnp.ones((3, 1))).shape == (3, 4)
+    assert stats.gamma.logpdf(2, 3).dtype == np.float32
+    assert stats.poisson.pmf(np.int32(2**24 + 1), 2.0**24) == pytest.approx(
+        scipy.stats.poisson.pmf(2**24 + 1, 2.0**24), rel=1e-5
+    )
+    with pytest.raises(TypeError, match="missing a required argument: 'a'"):
+        stats.gamma.logpdf(1.0)
+    with pytest.raises(AttributeError, match="but no 'pmf'"):
+        stats.norm.pmf  # noqa: B018
+    with pytest.raises(TypeError, match=r"stats\.norm\.pdf"):
+        stats.norm.pdf(1j)
+
+
+def test_parameters_without_sense_give_nan():
+    assert np.isnan(stats.norm.pdf(0.0, 0.0, -1.0)) and np.isnan(stats.gamma.cdf(1.0, -2.0))
+    assert np.isnan(stats.binom.pmf(1, 5, 1.5)) and np.isnan(stats.norm.ppf(1.5))
+    assert np.isnan(stats.norm.cdf(np.nan))

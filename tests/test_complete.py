@@ -1,0 +1,95 @@
+"""Nothing public is undocumented: every name has a docstring, every listed function an example."""
+
+import importlib
+import inspect
+import pkgutil
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import xcore
+
+
+def public_modules() -> list[str]:
+    """The package and its modules that are named without a leading underscore anywhere."""
+    found = pkgutil.walk_packages(xcore.__path__, "xcore.", onerror=lambda name: None)
+    names = [m.name for m in found if not any(part[0] == "_" for part in m.name.split("."))]
+    return ["xcore", *names]
+
+
+def public_names(module: ModuleType) -> dict[str, object]:
+    """What a module offers: its `__all__`, or what it defines or passes on from inside xcore."""
+    if hasattr(module, "__all__"):
+        return {name: getattr(module, name) for name in module.__all__}
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name[0] != "_" and (getattr(value, "__module__", None) or "").startswith("xcore")
+    }
+
+
+def functions(module: ModuleType) -> dict[str, object]:
+    return {n: f for n, f in public_names(module).items() if inspect.isroutine(f)}
+
+
+def classes(module: ModuleType) -> dict[str, object]:
+    return {n: c for n, c in public_names(module).items() if inspect.isclass(c)}
+
+
+def ours(cls) -> bool:
+    """Whether a class is ours to document, and not a name passed on from the runtime."""
+    return cls.__module__.startswith("xcore")
+
+
+def undocumented(module: ModuleType) -> list[str]:
+    both = functions(module) | {n: c for n, c in classes(module).items() if ours(c)}
+    return [name for name, value in both.items() if not (inspect.getdoc(value) or "").strip()]
+
+
+def without_example(module: ModuleType) -> list[str]:
+    """Functions listed in `__all__` whose docstring shows no call."""
+    if not hasattr(module, "__all__"):
+        return []
+    return [n for n, f in functions(module).items() if ">>>" not in (inspect.getdoc(f) or "")]
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_public_names_are_documented(name):
+    assert undocumented(importlib.import_module(name)) == []
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_listed_functions_have_an_example(name):
+    assert without_example(importlib.import_module(name)) == []
+
+
+def test_the_rules_notice():
+    def silent():
+        pass
+
+    def said():
+        """It says what it does."""
+
+    def shown():
+        """It shows it.
+
+        >>> 1 + 1
+        2
+        """
+
+    module = ModuleType("xcore.sample")
+    for f in (silent, said, shown):
+        f.__module__ = "xcore.sample"
+        setattr(module, f.__name__, f)
+    assert undocumented(module) == ["silent"]
+    assert without_example(module) == []
+    module.__all__ = ["said", "shown"]
+    assert undocumented(module) == []
+    assert without_example(module) == ["said"]
+
+
+def test_version_is_the_one_that_is_packaged():
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    assert xcore.__version__ == tomllib.loads(project.read_text())["project"]["version"]

@@ -1,0 +1,261 @@
+"""The layers hold: imports go one way, one folder names jaxlib, and `import xcore` is light."""
+
+import ast
+import functools
+import subprocess
+import sys
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "xcore"
+
+# From the bottom up. A module may import from its own row's folder and from rows above it in this
+# list. Folders in one row do not import each other. What is not listed is a face: names for users,
+# at the top, imported by nothing but other faces.
+LAYERS = (
+    ("_backend",),
+    ("_core",),
+    ("_ops",),
+    ("_transforms",),
+    ("_control",),
+    ("numpy",),
+    ("special", "fft"),
+    ("random",),
+    ("nn", "stats"),
+    ("_iterate",),
+    ("linalg",),
+    ("pde", "optimize"),
+    ("decomp",),
+)
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+FACE = len(LAYERS)
+
+# Imported inside functions because they need not be there, or are slow to load and rarely needed.
+OPTIONAL = {"matplotlib", "tqdm", "scipy"}
+# Other modules imported inside functions, each with its reason.
+INSIDE = {
+    "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",
+    "jaxlib.lapack": "loads SciPy's LAPACK, for programs that factorise",
+    "xcore.special": "a large package behind a few names of xcore.lax",
+    "jaxlib.gpu_solver": "only with the CUDA plugin",
+    "jaxlib._profiler": "only with the CUDA plugin",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: in which file, where, as which absolute module, and how deep."""
+
+    file: str
+    line: int
+    target: str
+    inside: bool
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} imports {self.target}"
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def sources() -> dict[str, str]:
+    """Every module's path, relative to the package's parent, with its text."""
+    root = PACKAGE.parent
+    return {p.relative_to(root).as_posix(): p.read_text("utf-8") for p in PACKAGE.rglob("*.py")}
+
+
+def imports(files: dict[str, str]) -> list[Import]:
+    return [
+        Import(file, node.lineno, target, inside)
+        for file, text in files.items()
+        for node, inside in statements(text)
+        for target in targets(file, node, files)
+    ]
+
+
+@functools.cache
+def statements(text: str) -> list[tuple[ast.AST, bool]]:
+    """What may import, and whether it stands in a function."""
+
+    def visit(node: ast.AST, inside: bool):
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Call):
+            found.append((node, inside))
+        inside = inside or is_function(node)
+        for child in ast.iter_child_nodes(node):
+            visit(child, inside)
+
+    found: list = []
+    visit(ast.parse(text), False)
+    return found
+
+
+def is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
+def targets(file: str, node: ast.AST, files: dict[str, str]) -> list[str]:
+    """The absolute modules that an import statement names, `from package import module` too."""
+    if isinstance(node, ast.Call):
+        return named_by_call(node)
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    base = absolute(file, node)
+    named = [f"{base}.{alias.name}" for alias in node.names]
+    return [name if exists(name, files) else base for name in named]
+
+
+def named_by_call(call: ast.Call) -> list[str]:
+    """`importlib.import_module("name")` is an import too."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
+    return texts if name in ("import_module", "__import__") else []
+
+
+def absolute(file: str, node: ast.ImportFrom) -> str:
+    package = list(Path(file).parent.parts)
+    up = package[: len(package) - (node.level - 1)] if node.level else []
+    return ".".join([*up, *([node.module] if node.module else [])])
+
+
+def exists(module: str, files: dict[str, str]) -> bool:
+    path = module.replace(".", "/")
+    return f"{path}.py" in files or f"{path}/__init__.py" in files
+
+
+def module_of(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def folder(module: str) -> str:
+    """The part of a module's name that has a rank: `xcore.numpy._index` is in `numpy`."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+def top(module: str) -> str:
+    return module.split(".")[0]
+
+
+# --- the rules; each returns what breaks it ----------------------------------------------------
+
+
+def upward(files: dict[str, str]) -> list[str]:
+    return [
+        f"{i}, which is not below {here}"
+        for i in imports(files)
+        if top(i.target) == "xcore"
+        and (here := folder(module_of(i.file))) != (there := folder(i.target))
+        and RANK.get(there, FACE) >= RANK.get(here, FACE)
+        and RANK.get(here, FACE) != FACE
+    ]
+
+
+def names_jaxlib(files: dict[str, str]) -> list[str]:
+    """Only _backend names jaxlib; jax is named nowhere."""
+    return [
+        str(i)
+        for i in imports(files)
+        if top(i.target) == "jax"
+        or (top(i.target) == "jaxlib" and folder(module_of(i.file)) != "_backend")
+    ]
+
+
+def beyond_the_backend(files: dict[str, str]) -> list[str]:
+    """_ops builds StableHLO through _backend.hlo alone; from numpy upward nobody sees _backend."""
+    return [
+        str(i)
+        for i in imports(files)
+        if folder(i.target) == "_backend"
+        and top(i.target) == "xcore"
+        and (
+            RANK["numpy"] <= RANK.get(folder(module_of(i.file)), FACE) < FACE
+            or (folder(module_of(i.file)) == "_ops" and i.target != "xcore._backend.hlo")
+        )
+    ]
+
+
+def hidden(files: dict[str, str]) -> list[str]:
+    """Imports inside functions hide what a module depends on."""
+    return [
+        str(i)
+        for i in imports(files)
+        if i.inside and top(i.target) not in OPTIONAL and i.target not in INSIDE
+    ]
+
+
+def stale(files: dict[str, str]) -> list[str]:
+    """Permissions that nobody uses any more."""
+    used = {i.target for i in imports(files) if i.inside}
+    return [f"nobody imports {target} inside a function" for target in INSIDE if target not in used]
+
+
+def cycles(files: dict[str, str]) -> list[str]:
+    """Modules that import each other at load time; a package's __init__ does not count for them."""
+    graph: dict[str, set[str]] = {module_of(f): set() for f in files}
+    for i in imports(files):
+        if not i.inside and i.target in graph and i.target != module_of(i.file):
+            graph[module_of(i.file)].add(i.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [" -> ".join(error.args[1])]
+    return []
+
+
+RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_package_keeps(rule):
+    assert rule(sources()) == []
+
+
+# Each rule must notice a package that breaks it: (rule, file, its text).
+BROKEN = [
+    (upward, "xcore/_core/types.py", "from xcore._ops import dot"),
+    (upward, "xcore/_core/types.py", "from .._ops.dot import dot_general"),
+    (upward, "xcore/_ops/dot.py", "if TYPE_CHECKING:\n    import xcore.numpy"),
+    (upward, "xcore/pde/_grid.py", "import xcore.optimize"),
+    (upward, "xcore/linalg/_norms.py", "from xcore import lax"),
+    (upward, "xcore/linalg/_norms.py", "import xcore"),
+    (names_jaxlib, "xcore/_core/array.py", "from jaxlib import xla_client"),
+    (names_jaxlib, "xcore/_backend/client.py", "import jax.numpy as jnp"),
+    (names_jaxlib, "xcore/testing.py", "def f():\n    import jax"),
+    (beyond_the_backend, "xcore/numpy/_fft.py", "from xcore._backend import client"),
+    (beyond_the_backend, "xcore/_ops/dot.py", "from xcore._backend import hlo, client"),
+    (
+        hidden,
+        "xcore/_core/array.py",
+        "def f():\n    def g():\n        import xcore._core.tree",
+    ),
+    (cycles, "xcore/_core/tree.py", "from xcore._core import types"),
+]
+
+
+@pytest.mark.parametrize(("rule", "file", "text"), BROKEN)
+def test_each_rule_notices(rule, file, text):
+    others = {
+        f"xcore/{name}.py": ""
+        for name in ("__init__", "_backend/client", "_backend/hlo", "_core/types", "_core/tree")
+    }
+    others |= {f"xcore/{name}.py": "" for name in ("_ops/dot", "numpy/_fft", "lax", "optimize")}
+    others["xcore/_core/types.py"] = "from . import tree"
+    assert rule(others) == []
+    assert len(rule(others | {file: text})) == 1
+
+
+def test_permissions_are_used():
+    assert stale(sources()) == []
+
+
+def test_import_is_light():
+    """Neither jax nor the slow or optional packages are loaded by `import xcore`."""
+    code = "import sys, xcore, xcore.numpy; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "jaxlib" in loaded
+    assert not loaded & {"jax", "scipy", "matplotlib", "tqdm", "pytest"}

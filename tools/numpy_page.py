@@ -1,0 +1,236 @@
+# ruff: noqa: E501 (a row of a table stands on one line)
+"""Writes docs/numpy.md: every name of xcore.numpy, what it does, and how it differs from NumPy.
+
+    python tools/numpy_page.py
+
+What a function does is the first sentence of its docstring; the differences and what is left out
+are the tables below. A test fails where the page is not what this writes, and where NumPy has a
+name that neither xcore.numpy nor the table LEFT_OUT has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+
+import xcore.numpy as xnp
+from xcore.numpy._methods import METHODS, PROPERTIES
+
+PAGE = Path(__file__).parents[1] / "docs" / "numpy.md"
+
+HEAD = """\
+# xcore.numpy
+
+<!-- Written by tools/numpy_page.py: change the docstrings or the tables there, and run it. -->
+
+`import xcore.numpy as xnp` is NumPy's main namespace on arrays of devices, with `xnp.linalg` and
+`xnp.fft`. Names, arguments and results are those of NumPy 2 and of the Python Array API standard
+(2024.12), but for what the tables on this page say.
+
+## What differs everywhere
+
+| subject | here |
+|---|---|
+| changes | Arrays are immutable. `x.at[i].set(v)` gives a changed copy; `out=` must be None; functions that NumPy lets write into an array (`put`, `place`, `fill_diagonal`, `np.add.at`) return a changed copy and want `inplace=False`. |
+| dtypes | Python numbers and creation functions have 32 bits, or 64 under the setting `default_bits=64`. A dtype that is asked for is always honoured. |
+| promotion | By one table: a Python number takes the dtype of the array it meets; integers meet floats in the float's dtype (`int32 + float32` is `float32`, in NumPy `float64`). |
+| sequences | Functions take arrays, numbers and tuples or lists *of arrays* where NumPy stacks them; a list of numbers in place of an array is a `TypeError` that names `xnp.asarray`. |
+| shapes that depend on values | Outside of transformations as in NumPy. Under `jit`, `vmap` and the like such functions need `size=` (and fill up with `fill_value=`), or raise a `ConcretizationError`. |
+| positions out of range | Python ints and NumPy arrays raise `IndexError`. Arrays of positions on a device cannot raise in a compiled program: reading clips, writing drops; `x.at[i].get(mode=...)` and `take(mode=...)` choose. |
+| integers | Wrap around when they overflow, without a warning. Division by zero gives 0, `int` to a negative power raises where the exponent is known. |
+| floats | Overflow gives infinity, invalid operations NaN, both without a warning; the setting `debug_nans` raises at the first NaN. Signed zeros are kept. Numbers below the smallest normal one may be flushed to zero, as XLA does. |
+| narrow dtypes | Sums and products of small integers have the default width; sums and means of 16-bit floats are accumulated in float32. |
+| copies | There are no views: slices, `reshape`, `broadcast_to`, `ravel` give arrays of their own. `order=` changes how elements are counted, never how they lie. |
+
+"""
+
+_SIZE = "Under `jit`: give `size=`, and `fill_value=` for what is missing."
+_HOST = "Needs concrete values: not under `jit`."
+_COPY = "Returns a changed copy; wants `inplace=False`."
+_COUNTS = "Counts are integers, or of the weights' dtype."
+_SOLVER = "Outside of `jit` a singular matrix raises; inside its result is inf or NaN."
+_ALWAYS_STABLE = "`kind` is ignored: sorting is always stable. `descending=` as in the Array API."
+
+DIFFERENCES = {
+    "nonzero": _SIZE, "argwhere": _SIZE, "flatnonzero": _SIZE, "unique": _SIZE, "unique_all": _SIZE,
+    "unique_counts": _SIZE, "unique_inverse": _SIZE, "unique_values": _SIZE, "union1d": _SIZE,
+    "intersect1d": _SIZE, "setdiff1d": _SIZE, "setxor1d": _SIZE, "compress": _SIZE, "extract": _SIZE,
+    "put": _COPY, "place": _COPY, "putmask": _COPY, "put_along_axis": _COPY, "fill_diagonal": _COPY,
+    "trim_zeros": _HOST, "sort": _ALWAYS_STABLE, "argsort": _ALWAYS_STABLE,
+    "partition": "Sorts completely.", "argpartition": "Sorts completely.",
+    "bincount": "Under `jit`: give `length=`; what is beyond it is dropped.",
+    "histogram2d": _COUNTS, "histogramdd": _COUNTS,
+    "histogram_bin_edges": "Rules such as 'auto' need concrete values.",
+    "cumsum": "Narrow integers keep their dtype; `cumulative_sum` widens them.",
+    "cumprod": "Narrow integers keep their dtype; `cumulative_prod` widens them.",
+    "repeat": "Under `jit`: counts in an array need `total_repeat_length=`.",
+    "roots": "Under `jit`: pass `strip_zeros=False`, and coefficients whose first is not 0.",
+    "poly": "Complex roots give complex coefficients, also where they come in pairs.",
+    "polydiv": "The remainder has the length of the dividend, unless `trim_leading_zeros=True`.",
+    "polymul": "Leading zeros stay, unless `trim_leading_zeros=True`.",
+    "polyadd": "Numbers and vectors only.", "polysub": "Numbers and vectors only.",
+    "nanargmax": "-1 where all are NaN: a program cannot raise.",
+    "nanargmin": "-1 where all are NaN: a program cannot raise.",
+    "quantile": "Between infinities it interpolates to them, not to NaN.",
+    "percentile": "As `quantile`.", "choose": "mode='raise' needs concrete numbers.",
+    "take": "Out of range: NaN or the lowest integer; `mode` and `fill_value` choose.",
+    "take_along_axis": "As `take`; axis is the last one by default.",
+    "searchsorted": "`method=` chooses the algorithm.",
+    "digitize": "Bins must be rising or falling; traced ones are not checked.",
+    "ravel_multi_index": "mode='raise' checks concrete positions only.",
+    "vectorize": "Runs as one batched program (`vmap`), not as a loop in Python; no `otypes`.",
+    "frompyfunc": "The function is traced, so it must be written with xcore functions.",
+    "apply_along_axis": "The function is traced once and batched.",
+    "fromfunction": "The function is called once, with arrays.",
+    "piecewise": "All functions are called with the whole array.",
+    "select": "All choices are evaluated.",
+    "einsum": "`precision=` and `preferred_element_type=`; contraction orders are cached.",
+    "matmul": "`precision=` and `preferred_element_type=`.", "dot": "`precision=` and `preferred_element_type=`.",
+    "asarray": "NumPy arrays are copied; lists of arrays are stacked.",
+    "array": "No object dtype; `order` is accepted and changes nothing.",
+    "copy": "Rarely needed: arrays cannot change.", "resize": "A copy; the array's own size stays.",
+    "broadcast_to": "A copy, which compiled programs do not make.",
+    "empty": "Zeros.", "empty_like": "Zeros.", "float_power": "In the default float dtype at least, not float64.",
+    "result_type": "By the promotion table above.", "promote_types": "By the promotion table above.",
+    "can_cast": "Knows bfloat16 and the narrow dtypes too.",
+    "convolve": "Takes `precision=`.", "correlate": "Takes `precision=`.",
+    "isin": "`method=` chooses the algorithm.", "nan_to_num": "`copy` is ignored.",
+    "ix_": "Masks need concrete values.", "mask_indices": _SIZE, "interp": "`left` and `right` may be 'extrapolate'.",
+    "load": "Files of `save` and `savez`; those with several arrays give a dict.", "pad": "A function gets a row and returns it, changed.",
+    "set_printoptions": "NumPy's own settings.", "delete": "Traced positions need `assume_unique_indices=True`.",
+    "linalg.inv": _SOLVER, "linalg.solve": _SOLVER, "linalg.cholesky": _SOLVER, "linalg.eig": "Eigenvalues are always complex.",
+    "linalg.eigvals": "Eigenvalues are always complex.", "linalg.matrix_rank": "`rtol=` as in NumPy 2.",
+    "linalg.lstsq": "Residuals have the full length also where the rank is deficient.",
+    "linalg.eigh": "`symmetrize_input=` as in JAX.", "linalg.svd": "Batches of matrices.",
+}  # fmt: skip
+
+# Names of NumPy that are not here, by reason.
+LEFT_OUT = {
+    "strings, bytes, records, dates and objects stay in Python and NumPy": """bytes_ str_ char strings void record
+        recarray rec datetime64 timedelta64 busday_count busday_offset busdaycalendar is_busday datetime_as_string
+        datetime_data isnat""",
+    "there is no memory to write into, to share or to lay out": """copyto may_share_memory shares_memory memmap nditer
+        nested_iters flatiter broadcast asfortranarray ascontiguousarray isfortran require asanyarray""",
+    "the result's dtype would depend on values": """real_if_close min_scalar_type common_type mintypecode
+        asarray_chkfinite""",
+    "two-dimensional matrices of a class of their own are deprecated in NumPy itself": "matrix asmatrix bmat",
+    "text and compressed files: read them with NumPy, then `xnp.asarray`": """loadtxt genfromtxt savetxt fromregex
+        savez_compressed array2string format_float_positional format_float_scientific base_repr binary_repr""",
+    "widths that depend on the platform, or that no device has": """byte ubyte short ushort intc uintc intp uintp long
+        ulong longlong ulonglong half longdouble clongdouble float128 complex256""",
+    "programs report no floating-point errors; see the setting `debug_nans`": """errstate seterr geterr seterrcall
+        geterrcall setbufsize getbufsize""",
+    "plain Python or an older name does it": """row_stack ndenumerate ndindex True_ False_ ScalarType sctypeDict typecodes
+        typename little_endian info""",
+    "classes of polynomials: the functions `poly*` take coefficients": "poly1d polynomial",
+    "is elsewhere: `xcore.random`, `xcore.testing`, `xcore.errors`": "random testing exceptions",
+    "NumPy's own machinery": """core ctypeslib dtypes emath f2py get_include lib ma show_config show_runtime test
+        typing""",
+}  # fmt: skip
+# Names of jax.numpy that are not here.
+LEFT_OUT_OF_JAX = {
+    "XLA compiles no conversions to these dtypes on any platform that we run": "float6_e2m3fn float6_e3m2fn int1 uint1",
+}
+STANDARD = set(
+    """abs acos acosh add all any arange argmax argmin argsort asarray asin asinh astype atan atan2 atanh bitwise_and
+    bitwise_invert bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor broadcast_arrays broadcast_to can_cast
+    ceil clip concat conj copysign cos cosh count_nonzero cumulative_prod cumulative_sum diff divide empty empty_like
+    equal exp expand_dims expm1 eye finfo flip floor floor_divide from_dlpack full full_like greater greater_equal hypot
+    iinfo imag isdtype isfinite isinf isnan less less_equal linspace log log10 log1p log2 logaddexp logical_and
+    logical_not logical_or logical_xor matmul matrix_transpose max maximum mean meshgrid min minimum moveaxis multiply
+    negative nextafter nonzero not_equal ones ones_like permute_dims positive pow prod real reciprocal remainder repeat
+    reshape result_type roll round searchsorted sign signbit sin sinh sort sqrt square squeeze stack std subtract sum
+    take take_along_axis tan tanh tensordot tile tril triu trunc unique_all unique_counts unique_inverse unique_values
+    unstack var vecdot where zeros zeros_like e inf nan newaxis pi bool int8 int16 int32 int64 uint8 uint16 uint32 uint64
+    float32 float64 complex64 complex128 linalg.cholesky linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh
+    linalg.eigvals linalg.eigvalsh linalg.inv linalg.matmul linalg.matrix_norm linalg.matrix_power linalg.matrix_rank
+    linalg.matrix_transpose linalg.outer linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals
+    linalg.tensordot linalg.trace linalg.vecdot linalg.vector_norm fft.fft fft.ifft fft.fftn fft.ifftn fft.rfft fft.irfft
+    fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift""".split()
+)
+
+
+def names(table: dict) -> set:
+    """All names of a table of reasons."""
+    return {name for text in table.values() for name in text.split()}
+
+
+def public(module) -> dict:
+    """The public functions, classes and constants of a module, without modules."""
+    found = {n: getattr(module, n) for n in dir(module) if not n.startswith("_")}
+    return {n: f for n, f in found.items() if not inspect.ismodule(f)}
+
+
+def functions(module, prefix: str = "") -> dict:
+    found = {n: f for n, f in public(module).items() if callable(f) and not isinstance(f, type)}
+    ours = "xcore.numpy"
+    return {
+        prefix + n: f
+        for n, f in sorted(found.items())
+        if getattr(f, "__module__", "").startswith(ours) and hasattr(f, "__name__")
+    }
+
+
+def sentence(f) -> str:
+    """The first sentence of a docstring, on one line."""
+    paragraph = inspect.cleandoc(f.__doc__ or "").split("\n\n")[0]
+    return " ".join(paragraph.split()).replace("|", "\\|")
+
+
+def in_numpy(name: str) -> bool:
+    found = np
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is not None
+
+
+def status(name: str) -> str:
+    if not in_numpy(name):
+        return "not in NumPy"
+    return "differs" if DIFFERENCES.get(name) else "as NumPy"
+
+
+def rows(found: dict) -> list:
+    out = ["| name | what it does | standard | status | difference |", "|---|---|---|---|---|"]
+    for name, f in found.items():
+        mark = "yes" if name in STANDARD else ""
+        out.append(
+            f"| `{name}` | {sentence(f)} | {mark} | {status(name)} | {DIFFERENCES.get(name, '')} |"
+        )
+    return out
+
+
+def reasons(table: dict) -> list:
+    lines = [
+        f"| {reason} | {' '.join(f'`{n}`' for n in text.split())} |"
+        for reason, text in table.items()
+    ]
+    return ["| reason | names |", "|---|---|", *lines]
+
+
+def others() -> list:
+    """Names that are no functions: dtypes, constants, classes, and objects to index."""
+    listed = set(functions(xnp))
+    return sorted(n for n in public(xnp) if n not in listed)
+
+
+def page() -> str:
+    methods = " ".join(f"`{n}`" for n in sorted({*METHODS, *PROPERTIES, "at"}))
+    sections = [
+        ("Functions", rows(functions(xnp))),
+        ("xnp.linalg", rows(functions(xnp.linalg, "linalg."))),
+        ("xnp.fft", rows({k: f for k, f in functions(xnp.fft, "fft.").items() if in_numpy(k)})),
+        ("Constants, dtypes, classes", [" ".join(f"`{n}`" for n in others())]),
+        ("Methods and properties of arrays", [methods]),
+        ("What NumPy has and this has not", reasons(LEFT_OUT)),
+        ("What jax.numpy has and this has not", reasons(LEFT_OUT_OF_JAX)),
+    ]
+    text = [f"## {title}\n\n" + "\n".join(lines) + "\n" for title, lines in sections]
+    return HEAD + "\n".join(text)
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page())

@@ -1,0 +1,110 @@
+"""xcore: jitted, differentiable arrays, and solvers for research built on them.
+
+>>> import xcore as xc, xcore.numpy as xnp
+>>> xc.jit(xc.grad(lambda x: xnp.sin(x) ** 2))(0.0)
+Array(0., dtype=float32)
+"""
+
+import importlib as _importlib
+
+from . import numpy
+from ._control.callback import effects_barrier, pure_callback
+from ._control.checkpoint import checkpoint_policies, remat
+from ._control.custom import closure_convert, custom_gradient, custom_jvp, custom_vjp
+from ._control.jit import (
+    clear_caches,
+    eval_shape,
+    explain_cache_misses,
+    jit,
+    make_jaxpr,
+)  # fmt: skip
+from ._control.mapped import pmap, shard_map
+from ._control.scopes import named_call, named_scope
+from ._core import config
+from ._core.array import Array
+from ._core.devices import (
+    block_until_ready,
+    default_backend,
+    default_device,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+)  # fmt: skip
+from ._core.memory import live_arrays, memory_stats
+from ._core.mesh import Mesh, get_mesh, make_mesh, set_mesh
+from ._core.mesh import PartitionSpec as P
+from ._core.sharding import NamedSharding, SingleDeviceSharding
+from ._core.shards import (
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)  # fmt: skip
+from ._core.trace import ensure_compile_time_eval
+from ._core.types import ShapeDtypeStruct, typeof
+from ._transforms.api import (
+    float0,
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linear_transpose,
+    linearize,
+    value_and_grad,
+    vjp,
+)  # fmt: skip
+from ._transforms.map import vmap
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
+_PACKAGES = (
+    "ad_checkpoint", "checkify", "checkpoint", "core", "custom_derivatives", "debug", "decomp",
+    "distributed", "dlpack", "dtypes", "errors", "experimental", "fft", "lax", "linalg",
+    "multihost", "nn", "ops", "optimize", "pde", "profiler", "random", "scipy", "sharding",
+    "special", "stats", "testing", "tree", "tree_util", "typing",
+)  # fmt: skip
+
+
+def disable_jit(disable: bool = True):
+    """``with disable_jit():`` runs jitted functions and loops as plain Python, for debugging.
+
+    >>> import xcore as xc
+    >>> with xc.disable_jit():
+    ...     print(float(xc.jit(lambda x: x + 1)(1.0)))
+    2.0
+    """
+    return config.override(disable_jit=disable)
+
+
+def enable_x64(enable: bool = True):
+    """``with enable_x64():`` makes Python numbers and new arrays 64 bits wide."""
+    return config.override(default_bits=64 if enable else 32)
+
+
+debug_nans = config.context("debug_nans")
+debug_infs = config.context("debug_infs")
+debug_key_reuse = config.context("debug_key_reuse")
+enable_checks = config.context("enable_checks")
+log_compiles = config.context("log_compiles")
+check_tracer_leaks = checking_leaks = config.context("check_tracer_leaks")
+default_matmul_precision = config.context("default_matmul_precision", None)
+default_prng_impl = config.context("default_prng_impl", "threefry2x32")
+numpy_dtype_promotion = config.context("numpy_dtype_promotion", "standard")
+numpy_rank_promotion = config.context("numpy_rank_promotion", "allow")
+
+
+def __getattr__(name: str):
+    if name in _PACKAGES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'xcore' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_PACKAGES])

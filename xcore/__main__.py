@@ -1,0 +1,85 @@
+"""``python -m xcore``: versions, devices, state of the cache, and a self-check."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+import time
+
+import numpy as np
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore._core import compile
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _versions() -> list[tuple[str, str]]:
+    names = ("jaxlib", "numpy", "scipy", "matplotlib", "jax-cuda13-plugin")
+    return [
+        ("xcore", xc.__version__),
+        ("python", platform.python_version()),
+        *((n, _version(n)) for n in names),
+    ]
+
+
+def _cache() -> str:
+    stats = compile.disk_state()
+    if stats is None:
+        return "off (XCORE_CACHE=0)"
+    return f"{stats['directory']}: {stats['entries']} programs, {stats['bytes'] / 2**20:.1f} MiB"
+
+
+def _solve_by_descent():
+    """The minimum of a quadratic, found by compiled gradient steps."""
+    a = xnp.asarray([[3.0, 1.0], [1.0, 2.0]])
+    b = xnp.asarray([1.0, -1.0])
+    step = xc.grad(lambda x: 0.5 * x @ a @ x - b @ x)
+    x = xc.lax.fori_loop(0, 200, lambda i, x: x - 0.2 * step(x), xnp.zeros(2))
+    return np.allclose(x, np.linalg.solve(a, b), atol=1e-5)
+
+
+_CHECKS = {
+    "arithmetic": lambda: float((xnp.arange(5.0) * 2 + 1).sum()) == 25.0,
+    "jit equals eager": lambda: np.array_equal(
+        xc.jit(lambda x: xnp.sin(x) * x)(xnp.arange(4.0)),
+        xnp.sin(xnp.arange(4.0)) * xnp.arange(4.0),
+    ),
+    "derivatives": lambda: abs(float(xc.grad(xc.grad(xnp.sin))(0.5)) + np.sin(0.5)) < 1e-6,
+    "vmap": lambda: np.array_equal(xc.vmap(lambda x: x**2)(xnp.arange(3)), [0, 1, 4]),
+    "loops and descent": _solve_by_descent,
+    "64 bits": lambda: (xnp.zeros(2, "float64") + 1e-12).dtype == np.float64,
+}
+
+
+def _self_check() -> bool:
+    good = True
+    for name, check in _CHECKS.items():
+        start = time.perf_counter()
+        ok = bool(check())
+        good &= ok
+        print(f"  {'ok  ' if ok else 'FAIL'} {name} ({(time.perf_counter() - start) * 1e3:.0f} ms)")
+    return good
+
+
+def main() -> int:
+    for name, version in _versions():
+        print(f"{name:20} {version}")
+    print(f"{'devices':20} {', '.join(map(str, xc.devices()))}")
+    print(f"{'default dtype':20} {xnp.asarray(1.0).dtype}")
+    print(f"{'cache on disk':20} {_cache()}")
+    print("self-check:")
+    good = _self_check()
+    print("all is well" if good else "something is wrong: please report the lines marked FAIL")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

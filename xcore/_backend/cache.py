@@ -1,0 +1,285 @@
+"""Executables on disk.
+
+A compiled program is worth keeping: loading one takes well under a millisecond, compiling it 25.
+`DiskCache` knows nothing of programs. It maps a key (hex text) to bytes and promises that `get`
+returns exactly what some `put` stored under that key, or nothing: machine code is loaded and run
+without further checks, so every entry carries a digest that is verified first.
+"""
+
+import functools
+import os
+import platform
+import sys
+import threading
+import time
+import warnings
+
+import jaxlib
+
+try:  # hashlib loads OpenSSL to offer the same function: 3 ms of every start
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+MAGIC = b"xcore-cache\x00\x01"  # the last byte is the version of the layout
+_DIGEST_SIZE = 32
+_HEADER = len(MAGIC) + _DIGEST_SIZE
+
+_LOW_WATER = 0.9  # eviction frees down to this part of the bound
+_SWEEPS_PER_BOUND = 16  # expected sweeps while as many bytes are written as the bound allows
+_STALE_SECONDS = 3600  # a temporary file this old belongs to a process that died
+
+
+class DiskCache:
+    """A bounded store of blobs in a directory that many threads and processes may share.
+
+    An entry is one file, `directory/ab/cdef…`, which appears by a rename and so is never seen half
+    written. Its modification time is the time of its last use; the least recently used go first.
+    A directory that cannot be written is reported once; from then on the cache only reads.
+    """
+
+    def __init__(self, directory: str, max_bytes: int = 1 << 30):
+        self.directory = os.fspath(directory)
+        self.max_bytes = max_bytes
+        self.hits = self.misses = 0
+        self.writable = True
+
+    def get(self, key: str) -> bytes | None:
+        """The blob stored under `key`; None if there is none or the file does not check out."""
+        path = self._path(key)
+        data = _read(path)
+        blob = None if data is None else _unpack(key, data)
+        if blob is not None:
+            self.hits += 1
+            return blob
+        self.misses += 1
+        if data is not None:
+            _remove(path)
+        return None
+
+    def put(self, key: str, blob: bytes) -> None:
+        """Store `blob` under `key`, replacing what was there."""
+        if not self.writable:
+            return
+        digest = _digest(key, blob)
+        try:
+            _write(self._path(key), (MAGIC, digest, blob))
+        except OSError as error:
+            self._disable(error)
+            return
+        if self._sweep_is_due(digest, len(blob)):
+            self._evict(int(self.max_bytes * _LOW_WATER))
+
+    def stats(self) -> dict[str, int]:
+        """Entries and bytes on disk; hits and misses of this process."""
+        sizes = [stat.st_size for _, stat in self._files()]
+        return {
+            "entries": len(sizes),
+            "bytes": sum(sizes),
+            "hits": self.hits,
+            "misses": self.misses,
+        }
+
+    def clear(self) -> None:
+        """Remove every entry."""
+        for path, _ in self._files():
+            _remove(path)
+
+    def _path(self, key: str) -> str:
+        return f"{self.directory}/{key[:2]}/{key[2:]}"
+
+    def _disable(self, error: OSError) -> None:
+        self.writable = False
+        warnings.warn(
+            f"xcore: compiled programs cannot be kept in {self.directory!r} ({error.strerror}); "
+            "they will be compiled again in every process. Set XCORE_CACHE_DIR to a writable "
+            "directory, or XCORE_CACHE=0 to do without.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+    def _sweep_is_due(self, digest: bytes, size: int) -> bool:
+        # No counter on disk to share and no scan per put: each put sweeps with a probability
+        # proportional to its size, so the bound is exceeded by 1/16 on average, however many
+        # processes write however little each. The digest serves as the random number.
+        chance = _SWEEPS_PER_BOUND * size / max(self.max_bytes, 1)
+        return int.from_bytes(digest[:4], "big") < chance * 2**32
+
+    def _evict(self, target: int) -> None:
+        files = sorted(self._files(), key=lambda file: file[1].st_mtime_ns, reverse=True)
+        total = 0
+        for path, stat in files:
+            total += stat.st_size
+            if total > target:
+                _remove(path)
+
+    def _files(self):
+        """Path and stat of every entry; leftovers of writers that died are removed in passing."""
+        oldest = time.time() - _STALE_SECONDS
+        for shard in _scan(self.directory):
+            for file in _scan(shard.path):
+                try:
+                    stat = file.stat(follow_symlinks=False)
+                except FileNotFoundError:  # another process has just evicted it
+                    continue
+                if not file.name.startswith("."):
+                    yield file.path, stat
+                elif stat.st_mtime < oldest:
+                    _remove(file.path)
+
+
+def _digest(key: str, blob) -> bytes:
+    # The key is part of it: an entry renamed or copied to another key is not that key's entry.
+    state = blake2b(key.encode(), digest_size=_DIGEST_SIZE)
+    state.update(blob)
+    return state.digest()
+
+
+def _unpack(key: str, data: bytes) -> bytes | None:
+    view = memoryview(data)
+    if view[: len(MAGIC)] != MAGIC or view[len(MAGIC) : _HEADER] != _digest(key, view[_HEADER:]):
+        return None
+    return data[_HEADER:]
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            data = file.read()
+            _touch(file.fileno())
+            return data
+    except OSError:
+        return None
+
+
+def _touch(descriptor: int) -> None:
+    try:
+        os.utime(descriptor)
+    except OSError:  # somebody else's file or a read-only disk: its age is not ours to keep
+        pass
+
+
+def _write(path: str, parts) -> None:
+    shard, name = os.path.split(path)
+    temporary = f"{shard}/.{name[:16]}.{os.getpid()}.{threading.get_ident()}"
+    try:
+        file = open(temporary, "wb")
+    except FileNotFoundError:
+        os.makedirs(shard, mode=0o700, exist_ok=True)
+        file = open(temporary, "wb")
+    try:
+        with file:
+            file.writelines(parts)
+        os.replace(temporary, path)
+    except OSError:
+        _remove(temporary)
+        raise
+
+
+def _remove(path: str) -> None:
+    try:
+        os.remove(path)
+    except OSError:
+        pass
+
+
+def _scan(directory: str):
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+# --- which cache
+
+
+def default_cache() -> DiskCache | None:
+    """The cache the environment asks for: XCORE_CACHE_DIR, or none at all under XCORE_CACHE=0."""
+    if os.environ.get("XCORE_CACHE", "1").lower() in ("0", "false", "off", "no"):
+        return None
+    return _open(os.environ.get("XCORE_CACHE_DIR") or _home_cache())
+
+
+_open = functools.lru_cache(maxsize=8)(DiskCache)
+
+
+def _home_cache() -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "xcore")
+
+
+# --- what a program's executable depends on besides the program
+
+# Settings that XLA and the libraries it calls read while compiling.
+_COMPILER_VARIABLES = ("LIBTPU_INIT_ARGS", "NVIDIA_TF32_OVERRIDE", "TF_ENABLE_ONEDNN_OPTS")
+_COMPILER_PREFIXES = ("XLA_", "TF_XLA_")
+
+# Lines of /proc/cpuinfo that name the instruction set; others change by the moment.
+_CPU_FIELDS = (
+    "vendor_id", "cpu family", "model", "model name", "flags",
+    "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features", "isa", "uarch",
+)  # fmt: skip
+
+
+@functools.lru_cache(maxsize=16)
+def environment_key(client) -> bytes:
+    """Digest of all that determines an executable besides its program and compile options.
+
+    That is: the versions of jaxlib and of the platform, the kind of device, the CPU (object code
+    is native, and split for a number of threads), compiler settings in environment variables, and
+    xcore's own source, which turns a Program into what is compiled.
+    """
+    device = client.local_devices()[0]
+    facts = (
+        jaxlib.__version__,
+        sys.version_info[:2],
+        client.platform,
+        client.platform_version,
+        device.device_kind,
+        _cpu(),
+        _thread_count(),
+        _compiler_environment(),
+        _source_files(os.path.dirname(os.path.dirname(__file__))),
+    )
+    return blake2b(repr(facts).encode(), digest_size=_DIGEST_SIZE).digest()
+
+
+def _cpu() -> object:
+    """Model and instruction-set flags of the processor."""
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            # One processor's block. Large machines have hundreds and the kernel makes the text
+            # as it is read, so reading all of it would take milliseconds.
+            block = file.read(16384).decode(errors="replace").split("\n\n")[0]
+    except OSError:
+        return platform.machine(), platform.processor()
+    fields = (line.partition(":") for line in block.splitlines())
+    return [line for line in fields if line[0].strip() in _CPU_FIELDS]
+
+
+def _thread_count() -> int | None:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count()
+
+
+def _compiler_environment() -> list[tuple[str, str]]:
+    return sorted(
+        item
+        for item in os.environ.items()
+        if item[0] in _COMPILER_VARIABLES or item[0].startswith(_COMPILER_PREFIXES)
+    )
+
+
+def _source_files(root: str, prefix: str = "") -> list[tuple[str, int, int]]:
+    """Name, size and modification time of every Python file below `root`, in a fixed order."""
+    found = []
+    for entry in sorted(_scan(root), key=lambda entry: entry.name):
+        if entry.name.endswith(".py"):
+            stat = entry.stat()
+            found.append((prefix + entry.name, stat.st_size, stat.st_mtime_ns))
+        elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
+            found += _source_files(entry.path, f"{prefix}{entry.name}/")
+    return found

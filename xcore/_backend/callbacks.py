@@ -1,0 +1,94 @@
+"""Python functions that compiled programs call: what XLA wants of them, and what they raised.
+
+XLA reads results as raw memory of the promised size, so they are checked here. Of an exception it
+keeps only the text; the exception itself waits here, under a number that the text carries.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+_KEPT = 64  # exceptions; a failed result may be read, and then fail, any number of times
+_raised: OrderedDict[int, tuple[str | None, BaseException]] = OrderedDict()
+_numbers = itertools.count(1)
+_NUMBER = re.compile(r"callback failure number (\d+) of xcore")
+
+
+class _Failure(Exception):
+    """Stands for a callback's exception in XLA's texts."""
+
+
+def _noted(name: str | None, error: BaseException) -> _Failure:
+    number = next(_numbers)
+    _raised[number] = name, error
+    while len(_raised) > _KEPT:
+        _raised.popitem(last=False)
+    return _Failure(f"callback failure number {number} of xcore")
+
+
+def raised(text: str) -> tuple[str | None, BaseException] | None:
+    """The callback's name and its exception, if a failure of the runtime comes from a callback."""
+    found = _NUMBER.search(text)
+    return _raised.get(int(found[1])) if found else None
+
+
+def wrap_callback(
+    function: Callable, out_types: Sequence, name: str | None, token: bool = False
+) -> Callable:
+    """A Python function in the form XLA calls: NumPy arrays in, a checked tuple of them out.
+
+    Args:
+        function: takes arrays, which are read-only; returns a sequence of array-likes (None for an
+            empty one).
+        out_types: types (shape, dtype) of the results.
+        name: who the messages say is wrong; None for a function of xcore's own, whose exceptions
+            are meant for the user as they are.
+        token: whether an ordering token leads arguments and results.
+    """
+
+    def call(*arguments):
+        lead, arguments = (arguments[:1], arguments[1:]) if token else ((), arguments)
+        try:
+            return (*lead, *checked(function(*arguments), out_types, name))
+        except BaseException as error:
+            raise _noted(name, error) from None
+
+    return call
+
+
+def checked(results, types: Sequence, name: str | None) -> tuple:
+    """The results as arrays of the promised types; raises if they are something else."""
+    if results is None:
+        results = ()
+    elif not isinstance(results, (tuple, list)):
+        raise TypeError(
+            f"{name} must return a tuple of {len(types)} arrays, "
+            f"but returned one object of type {type(results).__name__}."
+        )
+    if len(results) != len(types):
+        raise ValueError(f"{name} must return {len(types)} arrays, but returned {len(results)}.")
+    return tuple(_checked_one(i, r, t, name) for i, (r, t) in enumerate(zip(results, types)))
+
+
+def _checked_one(i: int, result, type_, name: str | None) -> np.ndarray:
+    array, shape, dtype = np.asarray(result), tuple(type_.shape), np.dtype(type_.dtype)
+    if array.dtype != dtype and _may_convert(result, array.dtype, dtype):
+        array = array.astype(dtype)
+    if array.shape != shape or array.dtype != dtype:
+        raise TypeError(
+            f"result {i} of {name} must be {dtype.name}{list(shape)}, "
+            f"but is {array.dtype.name}{list(array.shape)}."
+        )
+    return np.ascontiguousarray(array).reshape(shape)
+
+
+def _may_convert(result, have: np.dtype, want: np.dtype) -> bool:
+    """A bare Python number has no dtype of its own, and NumPy's defaults are twice as wide as ours."""
+    if isinstance(result, (bool, int, float, complex)) and not isinstance(result, np.generic):
+        return np.can_cast(np.result_type(type(result)), want, "same_kind")
+    return have.kind == want.kind and have.itemsize == 2 * want.itemsize and have.itemsize >= 8

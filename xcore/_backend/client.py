@@ -1,0 +1,442 @@
+"""The runtime: devices, compilation, execution, and transfers between host and device.
+
+Facts about jaxlib that are not obvious, each tried on every supported version:
+- a C++ SingleDeviceSharding lacks attributes that C++ itself asks for; hence OneDevice;
+- host buffers are aliased unless a copy is forced; later writes would show in the array;
+- the dtype of an array is narrowed unless ``enable_x64=True`` is passed with every transfer;
+- without a device assignment a wrongly placed argument aborts the process instead of raising.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # read once, when the library below is loaded
+from jaxlib import _jax
+from jaxlib import xla_client as xla
+
+from . import cuda, ffi
+
+RuntimeFailure = xla.XlaRuntimeError
+DeviceList = _jax.DeviceList
+VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.2, 505 is 0.12.0
+_lock = threading.RLock()
+
+
+class OneDevice(_jax.SingleDeviceSharding):
+    """What the runtime wants to know about an array that lives on one device."""
+
+    # Properties of the class, not attributes: importing jax puts properties of these names, which
+    # raise, on the base class, and those would come before attributes of the object.
+    def __init__(self, device):
+        super().__init__(device)
+        self._its_device = device
+
+    memory_kind = property(lambda self: self._memory_kind)
+    device_set = property(lambda self: {self._its_device})
+    _device_assignment = property(lambda self: (self._its_device,))
+
+    def _to_xla_hlo_sharding(self, ndim):
+        return xla.HloSharding.replicate()
+
+
+class Spread(_jax.Sharding):
+    """What the runtime wants to know about an array spread over several devices."""
+
+    def __init__(self, devices: tuple, hlo_sharding, tiles=None):
+        super().__init__()
+        self._its_devices, self.tiles = tuple(devices), tiles
+        self._devices = DeviceList(self._its_devices)
+        self._hlo_sharding = hlo_sharding
+
+    memory_kind = None
+    _internal_device_list = property(lambda self: self._devices)
+
+    def _to_xla_hlo_sharding(self, ndim):
+        return self._hlo_sharding
+
+
+@functools.cache
+def one_device(device) -> OneDevice:
+    return OneDevice(device)
+
+
+def spread(devices: tuple, tiles: np.ndarray) -> Spread:
+    """The placement of tiles: places in ``devices``, the last axis of ``tiles`` counting copies."""
+    proto = xla.OpSharding()
+    proto.type = xla.OpSharding.Type.OTHER
+    proto.tile_assignment_dimensions = list(tiles.shape)
+    proto.tile_assignment_devices = [int(i) for i in tiles.flat]
+    proto.replicate_on_last_tile_dim = True
+    return Spread(devices, xla.HloSharding.from_proto(proto), tiles)
+
+
+def tiles_of(proto, count: int, ndim: int) -> np.ndarray:
+    """What the compiler says of an array's placement, as tiles; see spread."""
+    sharding = xla.HloSharding.from_proto(proto)
+    if sharding.is_replicated() or sharding.is_maximal():
+        return np.arange(count).reshape((1,) * ndim + (count,))
+    shape = sharding.tile_assignment_dimensions()
+    return np.asarray(sharding.tile_assignment_devices()).reshape(*shape[:ndim], -1)
+
+
+# ------------------------------------------------------------------------------------------ devices
+
+
+def _cpu_device_count() -> int | None:
+    text = os.environ.get("XCORE_NUM_CPU_DEVICES")
+    if text is None:
+        flag = re.search(
+            r"--xla_force_host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", "")
+        )
+        return int(flag[1]) if flag else None
+    if not text.isdigit() or int(text) < 1:
+        raise ValueError(f"XCORE_NUM_CPU_DEVICES must be a positive integer, given {text!r}.")
+    return int(text)
+
+
+_clients: dict = {}
+_distributed: dict = {}  # platform -> arguments of several hosts, set before the first device is used
+
+
+def set_distributed(cpu: dict, cuda: dict) -> None:
+    """Make the clients part of a cluster. Must come before the first use of a device.
+
+    Args:
+        cpu: more arguments of the CPU client; see Cluster.cpu_options.
+        cuda: more arguments of the CUDA client; see Cluster.gpu_options.
+    """
+    require_unused()
+    _distributed.update(cpu=cpu, cuda=cuda)
+
+
+def require_unused() -> None:
+    """Raise if a device has been used, for then it is too late to become part of a cluster."""
+    if _clients:
+        raise RuntimeError(
+            "xcore.distributed.initialize must be called before any array is made: devices are in use."
+        )
+
+
+def client(platform: str | None = None):
+    """The client of a platform: "cpu", "cuda" (or "gpu"), or None for the best there is."""
+    platform = _best_platform() if platform is None else {"gpu": "cuda"}.get(platform, platform)
+    found = _clients.get(platform)
+    if found is not None:
+        return found
+    with _lock:
+        if platform not in _clients:
+            _clients[platform] = _make_client(platform)
+        return _clients[platform]
+
+
+def _make_client(platform: str):
+    options = dict(_distributed.get(platform, ()))
+    if platform == "cpu":
+        count = _cpu_device_count()
+        if count is not None:
+            options["num_devices"] = count
+        return xla.make_cpu_client(asynchronous=True, **options)
+    if platform == "cuda":
+        found = cuda.load_cuda(**options)
+        if found is not None:
+            return found
+    raise RuntimeError(
+        f"xcore: there is no backend {platform!r} here. Available: {', '.join(platforms())}. "
+        "For NVIDIA GPUs install the extra: pip install 'xcore[cuda13]'."
+    )
+
+
+@functools.cache
+def _best_platform() -> str:
+    asked = os.environ.get("XCORE_PLATFORM") or os.environ.get("JAX_PLATFORMS", "").split(",")[0]
+    if asked:
+        return {"gpu": "cuda"}.get(asked, asked)
+    if not cuda.is_installed():
+        return "cpu"
+    try:
+        client("cuda")
+    except cuda.CudaUnavailable as error:
+        warnings.warn(f"{error} For now the CPU is used.", RuntimeWarning, stacklevel=2)
+        return "cpu"
+    return "cuda"
+
+
+def platforms() -> list[str]:
+    return ["cuda", "cpu"] if _best_platform() == "cuda" else ["cpu"]
+
+
+def platform_of(device) -> str:
+    """ "cpu" or "cuda": the name that lowering rules and caches go by."""
+    return getattr(device.client, "_raw_platform", device.client.platform)
+
+
+@functools.cache
+def default_device():
+    return client().local_devices()[0]
+
+
+# ---------------------------------------------------------------------------------------- transfers
+
+
+def put(value: np.ndarray, type_, device, copy: bool = True):
+    """A host array as a device buffer. ``type_`` must tell the truth: it is not checked below."""
+    return _jax.batched_device_put(
+        type_, one_device(device), [value], [device], True, copy, enable_x64=True
+    )
+
+
+def put_sharded(type_, sharding: Spread, pieces, devices):
+    """One buffer over several devices from a host array for each of the local ones."""
+    return _jax.batched_device_put(
+        type_, sharding, pieces, list(devices), True, True, enable_x64=True
+    )
+
+
+def assemble(type_, sharding, buffers):
+    """One buffer out of single-device ones."""
+    return _jax.ArrayImpl(type_, sharding, buffers, True, True)
+
+
+# What C++ imports at its first need, if it is installed: jax, a second of the user's time.
+_JAX_MODULES = ("jax.core", "jax._src.sharding_impls")
+
+
+def _without_jax(read: Callable, x):
+    """``read(x)``, which C++ does as well without jax, but imports it if it can."""
+    blocked = () if "jax" in sys.modules else _JAX_MODULES
+    for name in blocked:
+        sys.modules[name] = None  # an import of it fails at once
+    try:
+        return read(x)
+    finally:
+        for name in blocked:
+            sys.modules.pop(name, None)
+
+
+def shards(buffer) -> list:
+    """The single-device buffers of a buffer."""
+    return _without_jax(lambda x: x._arrays, buffer)
+
+
+def to_host(buffer) -> np.ndarray:
+    """A read-only NumPy view of a single-device buffer. Waits for it."""
+    try:
+        return np.asarray(memoryview(buffer))
+    except Exception:  # dtypes of ml_dtypes, other layouts, accelerators; and what has failed
+        return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
+
+
+def move(buffer, device):
+    """A copy of a single-device buffer on another device of the same client."""
+    return xla.batched_copy_array_to_devices_with_sharding(
+        [buffer],
+        [DeviceList((device,))],
+        [one_device(device)],
+        [xla.ArrayCopySemantics.REUSE_INPUT],
+    )[0]
+
+
+def place_of(buffer):
+    """The devices of a buffer, and its tiles over them; see spread."""
+    sharding = buffer._sharding
+    if isinstance(sharding, Spread):
+        return sharding._its_devices, sharding.tiles
+    return (sharding._its_device,), None
+
+
+def live_buffers() -> list:
+    """(shape, dtype) of every array that exists, on any platform."""
+    found = [b for c in _clients.values() for b in c.live_arrays() if not b.is_deleted()]
+    return [(tuple(b.aval.shape), np.dtype(b.aval.dtype)) for b in found if b.aval is not None]
+
+
+def device_of(buffer):
+    return buffer._sharding._its_device
+
+
+def to_dlpack(buffer):
+    return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
+
+
+def from_dlpack(capsule, device, copy: bool | None):
+    """A buffer from a DLPack capsule, and whether its layout is row-major (else copy on the host)."""
+    buffer = _without_jax(
+        lambda x: _jax.dlpack_managed_tensor_to_buffer(x, device, None, copy=copy), capsule
+    )
+    layout = str(buffer._pjrt_layout)
+    order = [
+        int(n)
+        for n in re.findall(r"\d+", layout.partition("{")[2].partition(":")[0].partition("}")[0])
+    ]
+    return buffer, order == sorted(order, reverse=True)
+
+
+# ---------------------------------------------------------------------------- compiling and running
+
+
+def _result_handler(type_, sharding):
+    if VERSION < 495:
+        return _jax.array_result_handler(type_, sharding, True, True)
+    return _jax.array_result_handler(type_, sharding, True)
+
+
+class Executable:
+    """A loaded program. ``execute(buffers).consume_with_handlers(handlers)`` is one call."""
+
+    __slots__ = (
+        "devices",
+        "effectful",
+        "execute",
+        "handlers",
+        "keep",
+        "loaded",
+        "result_types",
+    )
+
+    def __init__(
+        self, loaded, result_types, shardings, devices, effectful: bool = False, keep=None
+    ):
+        self.loaded, self.result_types, self.devices = loaded, result_types, devices
+        self.keep = keep  # objects whose identity the cache key of this executable relies on
+        self.execute = loaded.execute_sharded
+        shared = len(devices) > 1 and platform_of(devices[0]) == "cpu"
+        if shared and not effectful and _communicates(loaded):
+            self.execute = _one_after_another(loaded.execute_sharded)
+        self.handlers = [
+            _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
+        ]
+        self.effectful = effectful
+
+    def __call__(self, buffers) -> list:
+        if self.effectful:
+            return self._run_with_effects(buffers)
+        return self.execute(buffers).consume_with_handlers(self.handlers)
+
+    def _run_with_effects(self, buffers) -> list:
+        """Wait for the end, so that effects of successive programs keep their order."""
+        results = self.execute(buffers, with_tokens=True)
+        token = results.consume_token()
+        _running.add(token)
+        try:
+            token.block_until_ready()
+        finally:
+            _running.discard(token)
+        return results.consume_with_handlers(self.handlers)
+
+
+_COLLECTIVES = re.compile(
+    r" (all-reduce|all-gather|all-to-all|collective-permute|collective-broadcast|reduce-scatter)"
+)
+
+
+def _communicates(loaded) -> bool:
+    """Whether the devices of a program wait for each other."""
+    return any(_COLLECTIVES.search(m.to_string()) for m in loaded.hlo_modules())
+
+
+_turn = threading.Lock()
+_last: list = []  # token of the last program whose devices wait for each other
+
+
+def _one_after_another(execute: Callable) -> Callable:
+    """Start a program when the last one of its kind has ended.
+
+    A CPU's devices share threads. When several programs are under way whose devices wait for each
+    other, all threads may end up waiting for a device that has none.
+    """
+
+    def run(buffers):
+        with _turn:
+            if _last:
+                with contextlib.suppress(RuntimeFailure):  # whoever needs its results sees it fail
+                    _last.pop().block_until_ready()
+            results = execute(buffers, with_tokens=True)
+            _last.append(results.consume_token())
+        return results
+
+    return run
+
+
+_running: set = set()  # tokens of programs with effects, of all threads
+
+
+def wait_for_effects() -> None:
+    """Block until every started program with effects has finished. Who started one sees it fail."""
+    for token in list(_running):
+        with contextlib.suppress(RuntimeFailure):
+            token.block_until_ready()
+
+
+def compile_options(devices, partitions: int = 1, open_outputs=(True,)):
+    """Options of a program on devices.
+
+    Args:
+        devices: where it runs.
+        partitions: over how many of them it is spread.
+        open_outputs: for each result, whether the compiler chooses how it is spread.
+    """
+    options = xla.CompileOptions()
+    options.num_replicas, options.num_partitions = 1, partitions
+    options.device_assignment = xla.DeviceAssignment.create(np.array([[d.id for d in devices]]))
+    build = options.executable_build_options
+    if partitions > 1:
+        build.use_spmd_partitioning = True
+        build.use_shardy_partitioner = True
+        build.allow_spmd_sharding_propagation_to_output = list(open_outputs) or [True]
+    platform = platform_of(devices[0])
+    if platform == "cuda":
+        cuda.set_compile_options(build.debug_options)
+    if platform == "cpu":
+        # On a CPU this pass removes optimization barriers before equal computations are merged, so
+        # that what checkpoint recomputes would be merged with the first time, and kept in memory.
+        given = build.debug_options.xla_disable_hlo_passes  # by XLA_FLAGS
+        passes = f"{given},cse_barrier_expander" if given else "cse_barrier_expander"
+        build.debug_options.xla_disable_hlo_passes = passes
+    return options
+
+
+def compile_module(module, devices, options, callbacks=()):
+    """Compile a module (bytecode or MLIR) for devices."""
+    return devices[0].client.compile_and_load(
+        module, DeviceList(tuple(devices)), options, list(callbacks)
+    )
+
+
+def output_shardings(loaded, count: int) -> list:
+    """What the compiler says of the placement of each result."""
+    return list(loaded.get_output_shardings() or [_replicated()] * count)
+
+
+def _replicated():
+    return xla.HloSharding.replicate().to_proto()
+
+
+def serialize(loaded) -> bytes:
+    return loaded.local_devices()[0].client.serialize_executable(loaded)
+
+
+def deserialize(blob: bytes, devices, options, callbacks=()):
+    if ffi.calls_lapack(blob):  # its routines must be there before the program is
+        ffi.ensure_lapack()
+    return devices[0].client.deserialize_executable(
+        blob, DeviceList(tuple(devices)), options, list(callbacks)
+    )
+
+
+def block_until_ready(buffers) -> None:
+    _jax.batched_block_until_ready(buffers)
+
+
+def hlo_text(bytecode: bytes) -> str:
+    """The module in XLA's own notation, before optimisation."""
+    return xla._xla.mlir.mlir_module_to_xla_computation(bytecode).as_hlo_text()

@@ -1,0 +1,647 @@
+"""Building StableHLO. One Builder writes one module; lowering rules call its methods.
+
+Operations are created by name with their result types given (programs know them): that is less
+than half the cost of the typed builders, which infer types again.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir.dialects import chlo, func, sdy
+from jaxlib.mlir.dialects import stablehlo as hlo
+
+from . import ffi, partitioned
+from .client import VERSION
+
+_registry = ir.DialectRegistry()
+_jax_mlir_ext.register_dialects(_registry)
+
+# Attributes, types and locations are interned in a context until it dies, so contexts are used a
+# number of times and then dropped; one lowering has its context to itself.
+_USES = 24
+_idle: list = []
+_guard = threading.Lock()
+
+
+def _take_context():
+    with _guard:
+        if _idle:
+            return _idle.pop()
+    context = ir.Context()
+    context.append_dialect_registry(_registry)
+    context.load_all_available_dialects()
+    for dialect in (hlo, chlo, sdy):
+        dialect.register_dialect(context)
+    return [context, _USES]
+
+
+def _return_context(entry) -> None:
+    entry[1] -= 1
+    if entry[1] > 0:
+        with _guard:
+            _idle.append(entry)
+
+
+_ELEMENT = {
+    "bool": lambda: ir.IntegerType.get_signless(1),
+    "float16": ir.F16Type.get,
+    "bfloat16": ir.BF16Type.get,
+    "float32": ir.F32Type.get,
+    "float64": ir.F64Type.get,
+    "complex64": lambda: ir.ComplexType.get(ir.F32Type.get()),
+    "complex128": lambda: ir.ComplexType.get(ir.F64Type.get()),
+    **{f"int{n}": (lambda n=n: ir.IntegerType.get_signless(n)) for n in (2, 4, 8, 16, 32, 64)},
+    **{f"uint{n}": (lambda n=n: ir.IntegerType.get_unsigned(n)) for n in (2, 4, 8, 16, 32, 64)},
+    "float8_e3m4": ir.Float8E3M4Type.get,
+    "float8_e4m3": ir.Float8E4M3Type.get,
+    "float8_e4m3fn": ir.Float8E4M3FNType.get,
+    "float8_e4m3b11fnuz": ir.Float8E4M3B11FNUZType.get,
+    "float8_e4m3fnuz": ir.Float8E4M3FNUZType.get,
+    "float8_e5m2": ir.Float8E5M2Type.get,
+    "float8_e5m2fnuz": ir.Float8E5M2FNUZType.get,
+    "float8_e8m0fnu": ir.Float8E8M0FNUType.get,
+    "float4_e2m1fn": ir.Float4E2M1FNType.get,
+}
+_SAME_BITS = {2: np.uint16, 1: np.uint8}
+
+
+def _dense(value: np.ndarray, element):
+    """A constant attribute with the content of an array."""
+    if value.dtype == bool:
+        flat = np.packbits(np.ascontiguousarray(value), bitorder="little")
+        return ir.DenseElementsAttr.get(flat, type=element, shape=value.shape)
+    shape, value = value.shape, np.ascontiguousarray(value)  # which makes 0-d arrays 1-d
+    if value.dtype.kind == "V":  # NumPy knows no buffer format for the types of ml_dtypes
+        value = value.view(_SAME_BITS[value.dtype.itemsize])
+    return ir.DenseElementsAttr.get(value, type=element, shape=shape)
+
+
+class Builder:
+    """Writes the operations of one module. The names of its methods are StableHLO's."""
+
+    def __init__(self, platform: str, partitions: int = 1):
+        self.platform = platform
+        self._entry = _take_context()
+        self._context = self._entry[0]
+        self._context.__enter__()
+        self.location = ir.Location.unknown()
+        self.location.__enter__()
+        self._unknown = self.location
+        self.module = ir.Module.create()
+        self.module.operation.attributes["sym_name"] = ir.StringAttr.get("xcore")
+        self.module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(
+            ir.IntegerType.get_signless(32), partitions
+        )
+        self._types: dict = {}
+        self._elements: dict = {}
+        self._locations: dict = {}
+        self.callbacks: list = []
+        self.functions: dict = {}
+        self.partitions, self._channels = partitions, 0
+        self.manual = None  # what shard_map says of the part of the module being written
+
+    def close(self) -> None:
+        self._unknown.__exit__(None, None, None)
+        self._context.__exit__(None, None, None)
+        self.module = None
+        _return_context(self._entry)
+
+    # ------------------------------------------------------------------ types, places, attributes
+
+    def element(self, dtype):
+        found = self._elements.get(dtype)
+        if found is None:
+            found = self._elements[dtype] = _ELEMENT[dtype.name]()
+        return found
+
+    def type(self, t):
+        """The MLIR type of anything with shape and dtype that hashes by identity."""
+        found = self._types.get(t)
+        if found is None:
+            found = self._types[t] = ir.RankedTensorType.get(t.shape, self.element(t.dtype))
+        return found
+
+    @staticmethod
+    def real_type_of(value):
+        """The MLIR type of the parts of a complex value."""
+        t = ir.RankedTensorType(value.type)
+        return ir.RankedTensorType.get(t.shape, ir.ComplexType(t.element_type).element_type)
+
+    def tensor(self, shape, dtype):
+        return ir.RankedTensorType.get(shape, self.element(np.dtype(dtype)))
+
+    def at(self, key, place) -> None:
+        """Following operations come from this (file, line, function); ``key`` caches."""
+        found = self._locations.get(key)
+        if found is None:
+            if place is None:
+                found = self._unknown
+            else:
+                found = ir.Location.name(place[2], childLoc=ir.Location.file(place[0], place[1], 0))
+            self._locations[key] = found
+        self.location = found
+
+    def known_location(self, key):
+        """Move to a location seen before; False if it is new."""
+        found = self._locations.get(key)
+        if found is None:
+            return False
+        self.location = found
+        return True
+
+    @staticmethod
+    def i64s(values):
+        return ir.DenseI64ArrayAttr.get(list(values))
+
+    @staticmethod
+    def integer(value: int, bits: int = 64):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(bits), value)
+
+    @staticmethod
+    def text(value: str):
+        return ir.StringAttr.get(value)
+
+    @staticmethod
+    def flag(value: bool):
+        return ir.BoolAttr.get(value)
+
+    def parse(self, text: str):
+        """An attribute from its textual form."""
+        return ir.Attribute.parse(text)
+
+    # --------------------------------------------------------------------------------- operations
+
+    def op(self, name: str, results, operands, regions: int = 0, **attributes):
+        """One operation; a list of its results. ``results`` are MLIR types."""
+        return ir.Operation.create(
+            name, results, operands, attributes or None, None, regions, self.location
+        ).results
+
+    def one(self, name: str, result, operands, **attributes):
+        return ir.Operation.create(
+            name, [result], operands, attributes or None, None, 0, self.location
+        ).results[0]
+
+    def constant(self, value, dtype=None):
+        """A constant with the content of a NumPy array."""
+        value = np.asarray(value, dtype)
+        attribute = _dense(value, self.element(value.dtype))
+        return self.one("stablehlo.constant", attribute.type, (), value=attribute)
+
+    def scalar(self, value, like):
+        """A scalar constant with the element type of an MLIR value."""
+        element = ir.RankedTensorType(like.type).element_type
+        return self.one(
+            "stablehlo.constant",
+            ir.RankedTensorType.get((), element),
+            (),
+            value=self._splat((), element, value),
+        )
+
+    def _splat(self, shape, element, value):
+        if isinstance(element, ir.IntegerType):
+            attribute = ir.IntegerAttr.get(element, int(value))
+        elif isinstance(element, ir.ComplexType):
+            wide = isinstance(element.element_type, ir.F64Type)
+            data = np.asarray(value, np.complex128 if wide else np.complex64)
+            return ir.DenseElementsAttr.get(data, type=element, shape=shape)
+        else:
+            attribute = ir.FloatAttr.get(element, float(value))
+        return ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get(shape, element), attribute)
+
+    def full(self, t, value):
+        """A constant of type ``t`` filled with one value."""
+        dtype = t.dtype
+        if dtype.kind in "fib" and dtype.itemsize >= 1 and not t.shape == ():
+            mlir = self.type(t)
+            element = self.element(dtype)
+            return self.one(
+                "stablehlo.constant", mlir, (), value=self._splat(t.shape, element, value)
+            )
+        scalar = self.constant(np.asarray(value, dtype))
+        return scalar if t.shape == () else self.broadcast_in_dim(scalar, self.type(t), ())
+
+    def broadcast_in_dim(self, x, result, dims):
+        return self.one(
+            "stablehlo.broadcast_in_dim", result, [x], broadcast_dimensions=self.i64s(dims)
+        )
+
+    def reshape(self, x, result):
+        return self.one("stablehlo.reshape", result, [x])
+
+    def transpose(self, x, result, perm):
+        return self.one("stablehlo.transpose", result, [x], permutation=self.i64s(perm))
+
+    def convert(self, x, result):
+        return self.one("stablehlo.convert", result, [x])
+
+    def slice(self, x, result, start, limit, strides):
+        return self.one(
+            "stablehlo.slice", result, [x],
+            start_indices=self.i64s(start), limit_indices=self.i64s(limit), strides=self.i64s(strides),
+        )  # fmt: skip
+
+    def pad(self, x, value, result, low, high, interior):
+        return self.one(
+            "stablehlo.pad", result, [x, value],
+            edge_padding_low=self.i64s(low), edge_padding_high=self.i64s(high),
+            interior_padding=self.i64s(interior),
+        )  # fmt: skip
+
+    def dynamic_slice(self, x, starts, result, sizes):
+        return self.one(
+            "stablehlo.dynamic_slice", result, [x, *starts], slice_sizes=self.i64s(sizes)
+        )
+
+    def dynamic_update_slice(self, x, update, starts):
+        return self.one("stablehlo.dynamic_update_slice", x.type, [x, update, *starts])
+
+    def iota(self, result, dimension: int):
+        return self.one("stablehlo.iota", result, (), iota_dimension=self.integer(dimension))
+
+    def concatenate(self, xs, result, dimension: int):
+        return self.one(
+            "stablehlo.concatenate", result, list(xs), dimension=self.integer(dimension)
+        )
+
+    def compare(self, x, y, result, direction: str, total_order: bool = False):
+        kind = {"compare_type": hlo.ComparisonTypeAttr.get("TOTALORDER")} if total_order else {}
+        return self.one(
+            "stablehlo.compare", result, [x, y],
+            comparison_direction=hlo.ComparisonDirectionAttr.get(direction), **kind,
+        )  # fmt: skip
+
+    def select(self, which, x, y):
+        return self.one("stablehlo.select", x.type, [which, x, y])
+
+    def dot_general(self, x, y, result, contract, batch, precision: str, algorithm=None):
+        numbers = hlo.DotDimensionNumbers.get(
+            lhs_batching_dimensions=list(batch[0]), rhs_batching_dimensions=list(batch[1]),
+            lhs_contracting_dimensions=list(contract[0]), rhs_contracting_dimensions=list(contract[1]),
+        )  # fmt: skip
+        config = ir.ArrayAttr.get([hlo.PrecisionAttr.get(precision)] * 2)
+        return self.one(
+            "stablehlo.dot_general",
+            result,
+            [x, y],
+            dot_dimension_numbers=numbers,
+            precision_config=config,
+        )
+
+    def region(self, region, types, body) -> None:
+        """Fill a region: ``body(*arguments) -> values`` in a block with arguments of these types."""
+        block = region.blocks.append(*types)
+        with ir.InsertionPoint(block):
+            values = body(*block.arguments)
+            ir.Operation.create("stablehlo.return", [], list(values), None, None, 0, self.location)
+
+    def with_region(self, name, results, operands, region_types, body, **attributes):
+        """An operation with one region whose block arguments have these types."""
+        op = ir.Operation.create(
+            name, results, operands, attributes or None, None, 1, self.location
+        )
+        self.region(op.regions[0], region_types, body)
+        return list(op.results)
+
+    def _scalar_types(self, values):
+        return [
+            ir.RankedTensorType.get((), ir.RankedTensorType(v.type).element_type) for v in values
+        ]
+
+    def reduce(self, xs, inits, results, dims, body):
+        """Reduce several arrays together; ``body(*accumulators, *elements)`` returns the new ones."""
+        types = self._scalar_types(xs)
+        return self.with_region(
+            "stablehlo.reduce",
+            results,
+            [*xs, *inits],
+            types + types,
+            body,
+            dimensions=self.i64s(dims),
+        )
+
+    def reduce_with(self, name: str, x, init, result, dims):
+        """Reduce by one binary operation, such as "stablehlo.add"."""
+        return self.reduce(
+            [x], [init], [result], dims, lambda a, b: [self.one(name, a.type, [a, b])]
+        )[0]
+
+    def reduce_window(
+        self, name: str, x, init, result, window, strides, padding, base=None, dilation=None
+    ):
+        ones = [1] * len(window)
+        return self.with_region(
+            "stablehlo.reduce_window", [result], [x, init], self._scalar_types([x, x]),
+            lambda a, b: [self.one(name, a.type, [a, b])],
+            window_dimensions=self.i64s(window), window_strides=self.i64s(strides),
+            base_dilations=self.i64s(base or ones), window_dilations=self.i64s(dilation or ones),
+            padding=self._pairs(padding),
+        )[0]  # fmt: skip
+
+    @staticmethod
+    def _pairs(padding):
+        return ir.DenseIntElementsAttr.get(np.asarray(padding, np.int64).reshape(-1, 2))
+
+    def sort(self, xs, dimension: int, less, stable: bool = True):
+        """Sort arrays together; ``less(a0, b0, a1, b1, …)`` compares two positions."""
+        scalars = self._scalar_types(xs)
+        types = [t for s in scalars for t in (s, s)]
+        return self.with_region(
+            "stablehlo.sort", [x.type for x in xs], list(xs), types, lambda *ab: [less(*ab)],
+            dimension=self.integer(dimension), is_stable=self.flag(stable),
+        )  # fmt: skip
+
+    def while_(self, inits, cond, body):
+        """Loop on a list of values. ``cond`` returns one predicate, ``body`` the next values."""
+        types = [x.type for x in inits]
+        op = ir.Operation.create(
+            "stablehlo.while", types, list(inits), None, None, 2, self.location
+        )
+        self.region(op.regions[0], types, lambda *xs: [cond(*xs)])
+        self.region(op.regions[1], types, body)
+        return list(op.results)
+
+    def case(self, index, results, branches):
+        """Run the branch of that number; each is a function without arguments returning values."""
+        op = ir.Operation.create(
+            "stablehlo.case", results, [index], None, None, len(branches), self.location
+        )
+        for region, branch in zip(op.regions, branches, strict=True):
+            self.region(region, [], branch)
+        return list(op.results)
+
+    def gather(self, x, indices, result, *, offset, collapsed, operand_batch, indices_batch, start_map,
+               sizes, sorted_: bool = False):  # fmt: skip
+        numbers = hlo.GatherDimensionNumbers.get(
+            offset_dims=list(offset), collapsed_slice_dims=list(collapsed),
+            operand_batching_dims=list(operand_batch), start_indices_batching_dims=list(indices_batch),
+            start_index_map=list(start_map), index_vector_dim=ir.RankedTensorType(indices.type).rank - 1,
+        )  # fmt: skip
+        return self.one(
+            "stablehlo.gather", result, [x, indices], dimension_numbers=numbers,
+            slice_sizes=self.i64s(sizes), indices_are_sorted=self.flag(sorted_),
+        )  # fmt: skip
+
+    def scatter(self, x, indices, updates, combine, *, window, inserted, operand_batch, indices_batch,
+                to_operand, sorted_: bool = False, unique: bool = False):  # fmt: skip
+        numbers = hlo.ScatterDimensionNumbers.get(
+            update_window_dims=list(window), inserted_window_dims=list(inserted),
+            input_batching_dims=list(operand_batch), scatter_indices_batching_dims=list(indices_batch),
+            scattered_dims_to_operand_dims=list(to_operand),
+            index_vector_dim=ir.RankedTensorType(indices.type).rank - 1,
+        )  # fmt: skip
+        return self.with_region(
+            "stablehlo.scatter", [x.type], [x, indices, updates], self._scalar_types([x, x]),
+            lambda a, b: [combine(a, b)], scatter_dimension_numbers=numbers,
+            indices_are_sorted=self.flag(sorted_), unique_indices=self.flag(unique),
+        )[0]  # fmt: skip
+
+    def convolution(self, x, kernel, result, *, strides, padding, lhs_dilation, rhs_dilation,
+                    numbers, groups: int, precision: str):  # fmt: skip
+        lhs, rhs, out = (
+            numbers  # each (batch or output feature, feature or input feature, *spatial)
+        )
+        dims = hlo.ConvDimensionNumbers.get(
+            input_batch_dimension=lhs[0], input_feature_dimension=lhs[1],
+            input_spatial_dimensions=list(lhs[2:]), kernel_output_feature_dimension=rhs[0],
+            kernel_input_feature_dimension=rhs[1], kernel_spatial_dimensions=list(rhs[2:]),
+            output_batch_dimension=out[0], output_feature_dimension=out[1],
+            output_spatial_dimensions=list(out[2:]),
+        )  # fmt: skip
+        return hlo.convolution(
+            result, x, kernel, dimension_numbers=dims, feature_group_count=groups,
+            batch_group_count=1, window_strides=self.i64s(strides), padding=self._pairs(padding),
+            lhs_dilation=self.i64s(lhs_dilation), rhs_dilation=self.i64s(rhs_dilation),
+            window_reversal=ir.DenseBoolArrayAttr.get([False] * len(strides)),
+            precision_config=ir.ArrayAttr.get([hlo.PrecisionAttr.get(precision)] * 2), loc=self.location,
+        )  # fmt: skip
+
+    def fft(self, x, result, kind: str, lengths):
+        return self.one(
+            "stablehlo.fft",
+            result,
+            [x],
+            fft_type=hlo.FftTypeAttr.get(kind),
+            fft_length=self.i64s(lengths),
+        )
+
+    def fft_of_rows(self, x, result, kind: str, lengths, dtypes):
+        """The same on several devices, for arrays with axes in front of the transformed ones."""
+        partitioned.ensure(Builder)
+        shape_in, shape_out = tuple(x.type.shape), tuple(result.shape)
+        rule = ffi.batch_rule([shape_in], [shape_out], len(shape_in) - len(lengths))
+        attributes = {"sdy.sharding_rule": self.parse(rule)}
+        return self.one(
+            "stablehlo.custom_call", result, [x], call_target_name=self.text(partitioned.TARGET),
+            api_version=self.integer(2, 32), has_side_effect=self.flag(False),
+            backend_config=self.text(partitioned.describe(kind, lengths, *dtypes)), **attributes,
+        )  # fmt: skip
+
+    def top_k(self, x, k: int, results):
+        stable = {} if VERSION < 490 else {"is_stable": self.flag(True)}
+        return list(self.op("chlo.top_k", results, [x], k=self.integer(k), **stable))
+
+    def routine(self, name: str, dtype, operands, results, **settings) -> list:
+        """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
+        return ffi.factor_call(self, name, dtype, operands, results, **settings)
+
+    # ------------------------------------------------------------------------- several devices
+
+    MESH = "mesh"  # its name in the module, which has one
+
+    def mesh(self, names, sizes, places) -> None:
+        """Name the axes over which the module's partitions are arranged; ``places`` numbers them."""
+        axes = [sdy.MeshAxisAttr.get(n, s) for n, s in zip(names, sizes, strict=True)]
+        ids = [] if list(places) == sorted(places) else list(places)
+        with ir.InsertionPoint.at_block_begin(self.module.body):
+            sdy.mesh(self.MESH, sdy.MeshAttr.get(axes, ids), loc=self._unknown)
+
+    def sharding(self, axes, further: bool = False):
+        """The attribute of an array split over mesh axes; None for a dimension leaves it open.
+
+        ``further``: whether the compiler may split dimensions over more axes.
+        """
+        dims = [
+            sdy.DimensionShardingAttr.get(
+                [sdy.AxisRefAttr.get(n) for n in e or ()], e is not None and not further
+            )
+            for e in axes
+        ]
+        return sdy.TensorShardingAttr.get(self.MESH, dims)
+
+    def sharding_constraint(self, x, axes):
+        return self.one("sdy.sharding_constraint", x.type, [x], sharding=self.sharding(axes))
+
+    def manual_computation(
+        self, operands, in_axes, in_types, results, out_axes, manual, body, further=False
+    ) -> list:
+        """Each partition runs ``body`` on its parts of the operands, of types ``in_types``.
+
+        ``further``: whether there are other axes, over which the compiler may split the parts.
+        """
+        per_value = [
+            sdy.TensorShardingPerValueAttr.get([self.sharding(a, further) for a in axes])
+            for axes in (in_axes, out_axes)
+        ]
+        names = sdy.ManualAxesAttr.get([self.text(n) for n in manual])
+        op = ir.Operation.create(
+            "sdy.manual_computation", results, operands,
+            {"in_shardings": per_value[0], "out_shardings": per_value[1], "manual_axes": names},
+            None, 1, self.location,
+        )  # fmt: skip
+        block = op.regions[0].blocks.append(*in_types)
+        with ir.InsertionPoint(block):
+            values = body(*block.arguments)
+            ir.Operation.create("sdy.return", [], list(values), None, None, 0, self.location)
+        return list(op.results)
+
+    def _on_first_device(self, results) -> dict:
+        """Attributes of an operation that happens once, on whole arrays, not once on each device."""
+        if self.partitions == 1 or self.manual is not None:
+            return {}
+        first = sdy.TensorShardingAttr.get(sdy.MeshAttr.get([], [0]), [])
+        return {"sdy.sharding": sdy.TensorShardingPerValueAttr.get([first] * max(1, len(results)))}
+
+    def _channel(self):
+        """A number for each collective of the module, which tells it from the others."""
+        self._channels += 1
+        return hlo.ChannelHandle.get(self._channels, 1)
+
+    def _groups(self, groups):
+        return ir.DenseIntElementsAttr.get(np.ascontiguousarray(groups, np.int64))
+
+    def all_reduce(self, combine: str, x, groups):
+        """Combine the values of the partitions of each group by a binary operation."""
+        return self.with_region(
+            "stablehlo.all_reduce", [x.type], [x], self._scalar_types([x, x]),
+            lambda a, b: [self.one(combine, a.type, [a, b])],
+            replica_groups=self._groups(groups), channel_handle=self._channel(),
+            use_global_device_ids=ir.UnitAttr.get(),
+        )[0]  # fmt: skip
+
+    def reduce_scatter(self, x, result, axis: int, groups):
+        return self.with_region(
+            "stablehlo.reduce_scatter", [result], [x], self._scalar_types([x, x]),
+            lambda a, b: [self.one("stablehlo.add", a.type, [a, b])],
+            scatter_dimension=self.integer(axis), replica_groups=self._groups(groups),
+            channel_handle=self._channel(), use_global_device_ids=ir.UnitAttr.get(),
+        )[0]  # fmt: skip
+
+    def all_gather(self, x, result, axis: int, groups):
+        return self.one(
+            "stablehlo.all_gather", result, [x], all_gather_dim=self.integer(axis),
+            replica_groups=self._groups(groups), channel_handle=self._channel(),
+            use_global_device_ids=ir.UnitAttr.get(),
+        )  # fmt: skip
+
+    def all_to_all(self, x, result, split: int, concat: int, groups):
+        return self.one(
+            "stablehlo.all_to_all", result, [x], split_dimension=self.integer(split),
+            concat_dimension=self.integer(concat), split_count=self.integer(len(groups[0])),
+            replica_groups=self._groups(groups), channel_handle=self._channel(),
+        )  # fmt: skip
+
+    def collective_permute(self, x, pairs):
+        return self.one(
+            "stablehlo.collective_permute", x.type, [x],
+            source_target_pairs=self._groups(np.asarray(pairs).reshape(-1, 2)),
+            channel_handle=self._channel(),
+        )  # fmt: skip
+
+    def token(self):
+        return self.one("stablehlo.create_token", hlo.TokenType.get(), ())
+
+    def callback(self, function, operands, results, ordered_token=None, side_effect: bool = True):
+        """Call a Python function of NumPy arrays. Returns (results, token)."""
+        index = len(self.callbacks)
+        self.callbacks.append(function)
+        target = f"xla_ffi_python_{'cpu' if self.platform == 'cpu' else 'gpu'}_callback"
+        if ordered_token is not None:
+            operands, results = [ordered_token, *operands], [hlo.TokenType.get(), *results]
+        where = self._on_first_device(results)
+        outs = list(self.op(
+            "stablehlo.custom_call", results, operands, call_target_name=self.text(target),
+            api_version=self.integer(4, 32), has_side_effect=self.flag(side_effect),
+            backend_config=self.parse(f"{{index = {index} : ui64}}"), **where,
+        ))  # fmt: skip
+        return (outs[1:], outs[0]) if ordered_token is not None else (outs, None)
+
+    def host_kernel(self, call, operands, results) -> list:
+        """Call ``call(context, *buffers)``, which writes to the buffers of the results (CPU only)."""
+        index = len(self.callbacks)
+        self.callbacks.append(call)
+        return list(self.op(
+            "stablehlo.custom_call", results, operands, api_version=self.integer(4, 32),
+            call_target_name=self.text("xla_buffer_python_cpu_callback"),
+            has_side_effect=self.flag(False), backend_config=self.parse(f"{{index = {index} : ui64}}"),
+            operand_layouts=self._row_major([x.type for x in operands]),
+            result_layouts=self._row_major(results),
+        ))  # fmt: skip
+
+    def _row_major(self, types):
+        """Layouts in which the last axis varies fastest: without them XLA may choose others."""
+        return ir.ArrayAttr.get([
+            ir.DenseIntElementsAttr.get(
+                np.arange(t.rank)[::-1].copy(), type=ir.IndexType.get(), shape=[t.rank]
+            )
+            for t in map(ir.RankedTensorType, types)
+        ])  # fmt: skip
+
+    # ---------------------------------------------------------------------------------- functions
+
+    def function(self, name: str, in_types, out_types, body, public: bool = False, donors=(),
+                 in_axes=None, out_axes=None):  # fmt: skip
+        """A function of the module: ``body(*arguments) -> values``.
+
+        Args:
+            donors: numbers of arguments whose memory results may take.
+            in_axes, out_axes: how arguments and results are spread, None where that is open; see
+                ``sharding``.
+        """
+        with ir.InsertionPoint(self.module.body):
+            f = func.FuncOp(
+                name,
+                ir.FunctionType.get(in_types, out_types),
+                visibility="public" if public else "private",
+            )
+        if donors or in_axes:
+            f.arg_attrs = self._marks(in_axes or [None] * len(in_types), donors)
+        if out_axes:
+            f.result_attrs = self._marks(out_axes)
+        block = f.add_entry_block()
+        with ir.InsertionPoint(block):
+            values = body(*block.arguments)
+            ir.Operation.create("func.return", [], list(values), None, None, 0, self._unknown)
+        return f
+
+    def _marks(self, axes, donors=()):
+        """Attributes of arguments or results."""
+        marks = []
+        for i, a in enumerate(axes):
+            mark = {} if a is None else {"sdy.sharding": self.sharding(a)}
+            if i in donors:
+                mark["jax.buffer_donor"] = ir.BoolAttr.get(True)
+            marks.append(ir.DictAttr.get(mark))
+        return ir.ArrayAttr.get(marks)
+
+    def call(self, f, operands):
+        return list(self.op(
+            "func.call", list(f.function_type.value.results), operands,
+            callee=ir.FlatSymbolRefAttr.get(f.sym_name.value),
+        ))  # fmt: skip
+
+    def bytecode(self) -> bytes:
+        out = io.BytesIO()
+        self.module.operation.write_bytecode(out)
+        return out.getvalue()
+
+    def verify(self) -> None:
+        self.module.operation.verify()
+
+    def as_text(self, locations: bool = False) -> str:
+        return self.module.operation.get_asm(enable_debug_info=locations)

@@ -1,0 +1,34 @@
+"""The profiler of the runtime."""
+
+from __future__ import annotations
+
+from jaxlib import _profiler
+
+from .client import client
+
+Annotation = _profiler.TraceMe
+
+
+def start(**options):
+    """A running session. Options are those of ``jaxlib._profiler.ProfileOptions``."""
+    client()  # what is not there when a session starts is not recorded by it
+    settings = _profiler.ProfileOptions()
+    settings.python_tracer_level = 0  # a call of every Python function costs more than it tells
+    for name, value in options.items():
+        setattr(settings, name, value)
+    return _profiler.ProfilerSession(settings)
+
+
+def stop(session, folder: str) -> None:
+    """End a session and write what it recorded, in the formats of TensorBoard and Perfetto."""
+    session.stop_and_export(folder)
+
+
+def serve(port: int):
+    client()
+    return _profiler.start_server(port)
+
+
+def memory_profile(platform=None) -> bytes:
+    """What occupies the memory of devices, in the format of pprof."""
+    return client(platform).heap_profile()

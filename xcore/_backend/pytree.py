@@ -1,0 +1,80 @@
+"""Our own registry of pytree nodes in jaxlib's C++. Nothing in it is shared with jax's.
+
+Besides what the registry knows by itself (None, tuple, list, dict, named tuples), ``OrderedDict``
+and ``defaultdict`` are nodes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+
+from jaxlib._jax import pytree as _pytree
+from jaxlib._jax.pytree import (  # noqa: F401  (names for xcore._core.tree)
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    PyTreeDef,
+    SequenceKey,
+)
+
+registry = _pytree.PyTreeRegistry(
+    enable_none=True,
+    enable_tuple=True,
+    enable_namedtuple=True,
+    enable_list=True,
+    enable_dict=True,
+)
+
+
+def treedef_tuple(treedefs) -> PyTreeDef:
+    """The structure of a tuple whose items have the given structures.
+
+    >>> import xcore as xc
+    >>> xc.tree_util.treedef_tuple([xc.tree.structure(0), xc.tree.structure([1, 2])])
+    PyTreeDef((*, [*, *]))
+    """
+    return _pytree.treedef_tuple(registry, list(treedefs))
+
+
+def treedef_node(node_data, children) -> PyTreeDef:
+    """The structure with this ``node_data()`` and these children; a leaf has None and none."""
+    return PyTreeDef.from_node_data_and_children(registry, node_data, children)
+
+
+def _keyed(tree, keys) -> tuple:
+    return tuple((DictKey(key), tree[key]) for key in keys)
+
+
+def _flatten_ordered(tree):
+    return tuple(tree.values()), tuple(tree)
+
+
+def _flatten_ordered_with_keys(tree):
+    return _keyed(tree, tree), tuple(tree)
+
+
+def _unflatten_ordered(keys, values):
+    return OrderedDict(zip(keys, values))
+
+
+def _flatten_default(tree):
+    keys = tuple(sorted(tree))
+    return tuple(tree[key] for key in keys), (tree.default_factory, keys)
+
+
+def _flatten_default_with_keys(tree):
+    keys = tuple(sorted(tree))
+    return _keyed(tree, keys), (tree.default_factory, keys)
+
+
+def _unflatten_default(data, values):
+    factory, keys = data
+    return defaultdict(factory, zip(keys, values))
+
+
+registry.register_node(
+    OrderedDict, _flatten_ordered, _unflatten_ordered, _flatten_ordered_with_keys
+)
+registry.register_node(
+    defaultdict, _flatten_default, _unflatten_default, _flatten_default_with_keys
+)

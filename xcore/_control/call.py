@@ -1,0 +1,92 @@
+"""``call``: a program as one operation. It is what a jitted function binds."""
+
+from __future__ import annotations
+
+from .._core.op import Linear, Op
+from .._core.program import Program
+from .._core.trace import bind
+from .._transforms.programs import (
+    batch_program,
+    fill,
+    jvp_program,
+    linearize_program,
+    marked,
+    transpose_program,
+)  # fmt: skip
+from .._transforms.transpose import instantiate
+
+_INLINE = 4  # programs of so few equations are written where they are called
+
+
+def _lower(ctx, *values, program):
+    if len(program.eqns) <= _INLINE or program.acts:
+        return ctx.program(program, values)
+    return ctx.call_program(program, values)
+
+
+def _jvp(primals, tangents, *, program):
+    nonzero = [t is not None for t in tangents]
+    q, moves = jvp_program(program, nonzero)
+    outs = call(*primals, *marked(tangents, nonzero), program=q)
+    n = len(program.outputs)
+    return outs[:n], fill(outs[n:], moves)
+
+
+def _linearize(primals, nonzero, *, program):
+    done = linearize_program(program, nonzero)
+    outs = call(*primals, program=done.primal)
+    residuals = done.residuals(outs, primals)
+
+    def tangent_fn(*tangents):
+        return fill(call(*residuals, *marked(tangents, nonzero), program=done.linear), done.moves)
+
+    return outs[: len(program.outputs)], tangent_fn
+
+
+def linear_last(program: Program, linear) -> Program:
+    """The program with the inputs that ``linear`` marks moved behind the others."""
+    linear = tuple(linear)
+
+    def make():
+        inputs = [v for v, m in zip(program.inputs, linear, strict=True) if not m]
+        return Program(
+            inputs + marked(program.inputs, linear), program.eqns, program.outputs, program.name
+        )
+
+    return program.memo(("linear last", linear), make)
+
+
+def _transpose(cotangents, *args, program):
+    linear = [isinstance(a, Linear) for a in args]
+    residuals = [a for a, m in zip(args, linear, strict=True) if not m]
+    q = transpose_program(linear_last(program, linear), len(residuals))
+    cts = [instantiate(ct, t) for ct, t in zip(cotangents, program.out_types, strict=True)]
+    return fill(call(*residuals, *cts, program=q), linear)
+
+
+def _batch(size, args, batched, *, program, axis_name=None):
+    q, is_batched = batch_program(program, size, batched, axis_name=axis_name)
+    return call(*args, program=q), is_batched
+
+
+def _threaded(threader, state, args, *, program):
+    return threader.split(call(*state, *args, program=threader.program(program)))
+
+
+call = Op(
+    "call",
+    type=lambda *types, program: program.out_types,
+    lower=_lower,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    linearize=_linearize,
+    many=True,
+    nested=True,
+    effects=lambda program: program.effects,
+    threaded=_threaded,
+)
+
+
+def call_program(program: Program, args) -> list:
+    return bind(call, *args, program=program)

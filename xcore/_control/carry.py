@@ -1,0 +1,135 @@
+"""What the control-flow functions share: tracing user functions of pytrees, and agreeing types."""
+
+from __future__ import annotations
+
+from .._core import dtypes, errors, tree
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.program import Literal, Program, Var, trace_program
+from .._core.trace import Tracer, is_evaluating
+from .._core.types import ArrayType, typeof
+from .._ops.elementwise import convert
+
+
+def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
+    """The leaves of a tree as strong values, and its structure."""
+    leaves, structure = tree.flatten(tree_)
+    make = to_array if is_evaluating() else to_value
+    for i, x in enumerate(leaves):
+        if not (is_array_like(x) or isinstance(x, Literal)):
+            path = tree.flatten_with_path(tree_)[0][i][0]
+            raise errors.not_an_array(who, x, f"{what}{tree.keystr(path)}")
+    return [make(x) for x in leaves], structure
+
+
+def strengthened(x):
+    """A weak value as an ordinary one of its dtype."""
+    t = typeof(x)
+    return convert(x, dtype=t.dtype) if t.weak else x
+
+
+class Body:
+    """A user function traced to a program: its captured values, and the structure of its result."""
+
+    __slots__ = ("captured", "program", "result")
+
+    def __init__(self, who: str, f, structure, types, name: str):
+        found = []
+
+        def flat(*leaves):
+            result = f(*tree.unflatten(structure, leaves))
+            outs, out_structure = tree.flatten(result)
+            found.append(out_structure)
+            for i, x in enumerate(outs):
+                if not (is_array_like(x) or isinstance(x, Literal)):
+                    path = tree.flatten_with_path(result)[0][i][0]
+                    raise TypeError(
+                        f"xcore.{who}: {name} returned {errors.describe(x)} at result{tree.keystr(path)}; results "
+                        "must be arrays, numbers or pytrees of them."
+                    )
+            return [strengthened(to_value(x)) for x in outs]
+
+        self.program, captured = trace_program(flat, types, getattr(f, "__name__", name))
+        self.captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
+        self.result = found[0]
+
+
+def merge_captured(bodies: list[Body]) -> tuple[list[Program], list]:
+    """Programs that all take the captured values of all bodies first; and those values."""
+    values: dict = {}
+    for body in bodies:
+        for c in body.captured:
+            values.setdefault(id(c), c)
+    programs = []
+    for body in bodies:
+        n = len(body.captured)
+        own = {id(c): v for c, v in zip(body.captured, body.program.inputs[:n], strict=True)}
+        inputs = [own.get(key) or Var(typeof(c)) for key, c in values.items()]
+        p = body.program
+        programs.append(Program(inputs + p.inputs[n:], p.eqns, p.outputs, p.name))
+    return programs, list(values.values())
+
+
+def path_names(prefix: str, structure) -> list[str]:
+    """carry['w'][0]: how messages call the leaves of a structure."""
+    whole = tree.unflatten(structure, range(structure.num_leaves))
+    return [prefix + tree.keystr(path) for path, _ in tree.flatten_with_path(whole)[0]]
+
+
+def differences(names, expected: list[ArrayType], given: list[ArrayType]) -> list[str]:
+    """One line for each leaf whose shape or dtype changed, with the cast that mends it."""
+    out = []
+    for name, a, b in zip(names, expected, given, strict=True):
+        if a.shape == b.shape and a.dtype == b.dtype:
+            continue
+        mend = (
+            f"make its shape {a.shape}"
+            if a.shape != b.shape
+            else f"write .astype(xnp.{a.dtype.name}) in the body"
+        )
+        if a.shape == b.shape and dtypes.is_inexact(b.dtype) and not dtypes.is_inexact(a.dtype):
+            mend = f"start with a {b.dtype.name} value"
+        out.append(f"{name} starts as {a.strong()} but the body returns {b.strong()} ({mend})")
+    return out
+
+
+def check_like(who: str, what: str, structure, types, given_structure, given_types) -> None:
+    """A value must have the structure, shapes and dtypes that are expected of it."""
+    if given_structure != structure:
+        numbers = tree.unflatten(given_structure, range(given_structure.num_leaves))
+        tree.check_structure(structure, numbers, f"{who}: {what}")
+    for name, a, b in zip(path_names(what, structure), types, given_types, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            raise errors.custom_rule_leaf(who, name, b.strong(), a.strong())
+
+
+def check_carry(who: str, structure, types, body: Body, count: int, result_structure) -> None:
+    """The body must return the carry it was given: same structure, shapes and dtypes."""
+    if result_structure != structure:
+        raise errors.TreeError(
+            f"xcore.{who}: the body must return a carry of the structure it was given, {structure}, "
+            f"but returned {result_structure}."
+        )
+    changed = differences(path_names("carry", structure), types, body.program.out_types[:count])
+    if changed:
+        raise errors.carry_changed(who, changed)
+
+
+def promoted_start(values, out_types):
+    """Weak start values in the dtype that the body gives them; None if nothing is to be done."""
+    changed, out = False, []
+    for v, t in zip(values, out_types, strict=True):
+        have = typeof(v)
+        if (
+            have.weak
+            and have.dtype != t.dtype
+            and have.shape == t.shape
+            and _widens(have.dtype, t.dtype)
+        ):
+            v, changed = convert(v, dtype=t.dtype), True
+        out.append(v)
+    return out if changed else None
+
+
+def _widens(a, b) -> bool:
+    order = ("bool", "int", "uint", "float", "complex")
+    return order.index(dtypes.kind(a)) <= order.index(dtypes.kind(b))

@@ -1,0 +1,235 @@
+"""Collectives as users call them: over one named axis or several, on pytrees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors, tree
+from .._core.eval import to_value
+from .._core.source import boundary
+from .._core.types import typeof
+from .._ops import collectives as c
+from .._transforms import vmap as axes
+
+
+def _names(axis_name) -> tuple:
+    names = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    for name in names:
+        axes.axis_size(name)  # raises if there is no such axis
+    return names
+
+
+def _over(x, f):
+    return tree.map(lambda leaf: f(to_value(leaf)), x)
+
+
+def _no_groups(who, groups) -> None:
+    if groups is not None:
+        raise ValueError(
+            f"xcore.lax.{who}: axis_index_groups are not supported; use a mesh axis for each group."
+        )
+
+
+def axis_size(axis_name) -> int:
+    """The size of a named axis.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: x * xc.lax.axis_size("i"), axis_name="i")(xnp.ones(3))
+    Array([3., 3., 3.], dtype=float32)
+    """
+    return axes.axis_size(axis_name)
+
+
+@boundary
+def axis_index(axis_name):
+    """The number of this lane along a named axis.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.axis_index("i"), axis_name="i")(xnp.ones(3))
+    Array([0, 1, 2], dtype=int32)
+    """
+    index = None
+    for name in _names(axis_name):
+        here = c.axis_index(axis_name=(name,))
+        if index is None:
+            index = here
+        else:
+            index = ops.add(ops.mul(index, np.int32(axes.axis_size(name))), here)
+    return index
+
+
+@boundary
+def psum(x, axis_name, *, axis_index_groups=None):
+    """The sum over all lanes of a named axis; every lane gets it.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: x / xc.lax.psum(x, "i"), axis_name="i")(xnp.asarray([1.0, 3.0]))
+    Array([0.25, 0.75], dtype=float32)
+    """
+    _no_groups("psum", axis_index_groups)
+    names = _names(axis_name)
+    if isinstance(x, (int, float)) and not isinstance(x, bool):
+        return x * axes.axis_size(names)  # known now: lax.psum(1, name) is the size
+
+    def total(v):
+        v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
+        return c.psum(v, axis_name=names)
+
+    return _over(x, total)
+
+
+@boundary
+def pmean(x, axis_name, *, axis_index_groups=None):
+    """The mean over all lanes of a named axis."""
+    _no_groups("pmean", axis_index_groups)
+    names = _names(axis_name)
+    size = axes.axis_size(names)
+
+    def mean(v):
+        t = typeof(v)
+        if not dtypes.is_inexact(t.dtype):
+            v = ops.convert(v, dtype=dtypes.default_dtype("float"))
+        total = c.psum(v, axis_name=names)
+        return ops.div(total, ops.full_like_type(typeof(total).strong(), size))
+
+    return _over(x, mean)
+
+
+@boundary
+def pmax(x, axis_name, *, axis_index_groups=None):
+    """The largest value over all lanes of a named axis."""
+    _no_groups("pmax", axis_index_groups)
+    return _over(x, lambda v: c.pmax(v, axis_name=_names(axis_name)))
+
+
+@boundary
+def pmin(x, axis_name, *, axis_index_groups=None):
+    """The smallest value over all lanes of a named axis."""
+    _no_groups("pmin", axis_index_groups)
+    return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name)))
+
+
+@boundary
+def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False):
+    """The values of all lanes, stacked along ``axis`` (or joined there, if ``tiled``).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.all_gather(x, "i"), axis_name="i")(xnp.arange(2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    _no_groups("all_gather", axis_index_groups)
+
+    def gather(v):
+        ndim = typeof(v).ndim + (not tiled)
+        where = axis % ndim if ndim else 0
+        for name in reversed(_names(axis_name)):
+            joined = tiled or name != _names(axis_name)[-1]
+            v = c.all_gather(
+                v, axis_name=(name,), lanes=axes.axis_size(name), axis=where, tiled=joined
+            )
+        return v
+
+    return _over(x, gather)
+
+
+@boundary
+def psum_scatter(
+    x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
+):
+    """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
+    _no_groups("psum_scatter", axis_index_groups)
+    (name,) = _names(axis_name)
+    return _over(
+        x, lambda v: c.psum_scatter(
+            v, axis_name=(name,), lanes=axes.axis_size(name), axis=scatter_dimension % typeof(v).ndim, tiled=tiled
+        ),
+    )  # fmt: skip
+
+
+@boundary
+def ppermute(x, axis_name, perm):
+    """Send values between lanes: ``perm`` lists (from, to); lanes nobody sends to get zeros.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.ppermute(x, "i", [(0, 1), (1, 2)]), axis_name="i")(xnp.arange(3) + 1)
+    Array([0, 1, 2], dtype=int32)
+    """
+    (name,) = _names(axis_name)
+    pairs = tuple((int(a), int(b)) for a, b in perm)
+    size = axes.axis_size(name)
+    targets, sources = [b for _, b in pairs], [a for a, _ in pairs]
+    if len(set(targets)) < len(pairs) or len(set(sources)) < len(pairs):
+        raise ValueError(f"xcore.lax.ppermute: each lane may send and receive once, given {pairs}.")
+    if any(not 0 <= i < size for i in targets + sources):
+        raise ValueError(f"xcore.lax.ppermute: lanes are numbered 0 to {size - 1}, given {pairs}.")
+    return _over(x, lambda v: c.ppermute(v, axis_name=(name,), perm=pairs))
+
+
+@boundary
+def pshuffle(x, axis_name, perm):
+    """Lane i gets the value of lane perm[i]."""
+    return ppermute(x, axis_name, [(origin, i) for i, origin in enumerate(perm)])
+
+
+@boundary
+def pbroadcast(x, axis_name, source: int):
+    """The value of one lane, for all lanes.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pbroadcast(x, "i", 1), axis_name="i")(xnp.arange(3))
+    Array([1, 1, 1], dtype=int32)
+    """
+    size = axes.axis_size(_names(axis_name))
+    if not 0 <= source < size:
+        raise ValueError(
+            f"xcore.lax.pbroadcast: lanes are numbered 0 to {size - 1}, given source={source}."
+        )
+    here = ops.eq(axis_index(axis_name), np.int32(source))
+
+    def one(v):
+        t = typeof(v)
+        kept = ops.select(ops.broadcast_in_dim(here, shape=t.shape, dims=()), v, ops.zeros(t))
+        if t.dtype == bool:
+            return c.pmax(kept, axis_name=_names(axis_name))
+        return c.psum(kept, axis_name=_names(axis_name))
+
+    return _over(x, one)
+
+
+@boundary
+def pvary(x, axis_name):
+    """The same value. Values need no mark that they differ between the lanes of a named axis."""
+    _names(axis_name)
+    return x
+
+
+@boundary
+def all_to_all(
+    x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
+):
+    """Split every lane's value along one axis and give part j to lane j, joined along another."""
+    _no_groups("all_to_all", axis_index_groups)
+    (name,) = _names(axis_name)
+    size = axes.axis_size(name)
+
+    def exchange(v):
+        t = typeof(v)
+        split, concat = split_axis % t.ndim, concat_axis % t.ndim
+        if tiled:
+            return c.all_to_all(v, axis_name=(name,), lanes=size, split=split, concat=concat)
+        if t.shape[split] != size:
+            raise errors.shape_mismatch(
+                "lax.all_to_all", f"need size {size} along axis {split}", x=t
+            )
+        # the split axis disappears, and a new one of the lanes' number stands at concat
+        out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
+                           axis_name=(name,), lanes=size, split=0, concat=0)  # fmt: skip
+        return ops.move_axis(out, 0, concat)
+
+    return _over(x, exchange)
+
+
+def _dropped(shape, axis) -> tuple:
+    return tuple(n for i, n in enumerate(shape) if i != axis)

@@ -1,0 +1,289 @@
+"""``cond``: one of several programs, chosen by an index."""
+
+from __future__ import annotations
+
+from .. import _ops as ops
+from .._core import config, dtypes, errors, tree
+from .._core.eval import is_array_like, to_value
+from .._core.op import Linear, Op
+from .._core.program import Program, eval_program, trace_closed
+from .._core.source import boundary
+from .._core.trace import bind
+from .._core.types import ArrayType, typeof
+from .._ops.families import broadcast_in_dim, full_like_type, zeros
+from .._transforms.programs import (
+    batch_program,
+    fill,
+    jvp_program,
+    linearize_program,
+    marked,
+    transpose_program,
+)  # fmt: skip
+from .._transforms.transpose import instantiate
+from .call import linear_last
+from .carry import Body, leaf_values, merge_captured, path_names
+from .masked import masked
+
+
+def _type(index, *types, branches):
+    return branches[0].out_types
+
+
+def _lower(ctx, index, *values, branches):
+    return ctx.case(index, ctx.outs(), [lambda p=p: ctx.program(p, values) for p in branches])
+
+
+def _steps(run, index, *args, branches):
+    return run(branches[min(max(int(index), 0), len(branches) - 1)], args)
+
+
+def _with_tangents(p: Program, moves, wanted) -> Program:
+    """A jvp program that returns a tangent for every result in ``wanted``, zeros where it has none."""
+    if list(moves) == list(wanted):
+        return p
+    n = len(p.outputs) - sum(moves)
+
+    def f(*args):
+        outs = eval_program(p, args)
+        tangents = fill(outs[n:], moves)
+        made = [
+            zeros(typeof(x).strong()) if t is None else t
+            for x, t, w in zip(outs[:n], tangents, wanted, strict=True) if w
+        ]  # fmt: skip
+        return [*outs[:n], *made]
+
+    return trace_closed(f, p.in_types, p.name)
+
+
+def _jvp(primals, tangents, *, branches):
+    index, *args = primals
+    nonzero = [t is not None for t in tangents[1:]]
+    pairs = [jvp_program(p, nonzero) for p in branches]
+    wanted = [any(ms) for ms in zip(*[m for _, m in pairs], strict=True)]
+    made = tuple(_with_tangents(p, m, wanted) for p, m in pairs)
+    outs = cond_op(index, *args, *marked(tangents[1:], nonzero), branches=made)
+    n = len(branches[0].outputs)
+    return outs[:n], fill(outs[n:], wanted)
+
+
+def _shared_slots(residual_types) -> tuple[list[ArrayType], list[list[int]]]:
+    """Places that hold the residuals of whichever branch ran: their types, and each branch's places."""
+    slots: list[ArrayType] = []
+    places = []
+    for types in residual_types:
+        free, mine = list(range(len(slots))), []
+        for t in types:
+            found = next((i for i in free if slots[i] == t.strong()), None)
+            if found is None:
+                slots.append(t.strong())
+                found = len(slots) - 1
+            else:
+                free.remove(found)
+            mine.append(found)
+        places.append(mine)
+    return slots, places
+
+
+def _linearize(primals, nonzero, *, branches):
+    index, *args = primals
+    done = [linearize_program(p, nonzero[1:]) for p in branches]
+    wanted = [any(ms) for ms in zip(*[d.moves for d in done], strict=True)]
+    n = len(branches[0].outputs)
+    computed = [d.primal.out_types[n:] for d in done]
+    slots, places = _shared_slots(computed)
+
+    def forward(d, mine):
+        def f(*xs):
+            outs = eval_program(d.primal, xs)
+            held = dict(zip(mine, outs[n:], strict=True))
+            return [*outs[:n], *[held[i] if i in held else zeros(t) for i, t in enumerate(slots)]]
+
+        return trace_closed(f, d.primal.in_types, d.primal.name)
+
+    outs = cond_op(index, *args, branches=tuple(map(forward, done, places)))
+    residuals = outs[n:]
+    tangent_types = [typeof(a).strong() for a in marked(args, nonzero[1:])]
+    in_types = [typeof(a) for a in args]
+
+    def linear(d, mine, p):
+        def f(*xs):
+            held, inputs = xs[: len(slots)], xs[len(slots) : len(slots) + len(args)]
+            ts = xs[len(slots) + len(args) :]
+            found = eval_program(
+                d.linear, [*[held[i] for i in mine], *[inputs[i] for i in d.kept], *ts]
+            )
+            made = fill(found, d.moves)
+            return [
+                zeros(t.strong()) if x is None else x
+                for x, t, w in zip(made, p.out_types, wanted, strict=True) if w
+            ]  # fmt: skip
+
+        return trace_closed(f, [*slots, *in_types, *tangent_types], p.name)
+
+    def tangent_fn(*tangents):
+        programs = tuple(map(linear, done, places, branches))
+        known = marked(tangents[1:], nonzero[1:])
+        return fill(cond_op(index, *residuals, *args, *known, branches=programs), wanted)
+
+    return outs[:n], tangent_fn
+
+
+def _transpose(cotangents, index, *args, branches):
+    is_linear = [isinstance(a, Linear) for a in args]
+    residuals = [a for a, m in zip(args, is_linear, strict=True) if not m]
+    back = tuple(transpose_program(linear_last(p, is_linear), len(residuals)) for p in branches)
+    cts = [instantiate(ct, t) for ct, t in zip(cotangents, branches[0].out_types, strict=True)]
+    return [None, *fill(cond_op(index, *residuals, *cts, branches=back), is_linear)]
+
+
+def _batch(size, args, batched, *, branches, axis_name=None):
+    index, *rest = args
+    if not batched[0]:
+        flags = [batch_program(p, size, batched[1:], axis_name=axis_name)[1] for p in branches]
+        wanted = tuple(any(f) for f in zip(*flags, strict=True))
+        made = tuple(batch_program(p, size, batched[1:], wanted, axis_name)[0] for p in branches)
+        return cond_op(index, *rest, branches=made), list(wanted)
+    # lanes choose differently: run all branches, and take each lane's
+    every, outs = [True] * len(branches[0].outputs), None
+    index = ops.clamp(zeros(typeof(index)), index, full_like_type(typeof(index), len(branches) - 1))
+    for k, p in enumerate(branches):
+        chosen = ops.eq(index, full_like_type(typeof(index), k))
+        q, _ = batch_program(masked(p), size, [True, *batched[1:]], every, axis_name)
+        mine = eval_program(q, [chosen, *rest])
+        outs = [_select_lanes(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
+    return outs, every
+
+
+def _threaded(threader, state, args, *, branches):
+    index, *rest = args
+    made = tuple(map(threader.program, branches))
+    return threader.split(cond_op(index, *state, *rest, branches=made))
+
+
+def _select_lanes(chosen, a, b):
+    return ops.select(broadcast_in_dim(chosen, shape=typeof(a).shape, dims=(0,)), a, b)
+
+
+cond_op = Op(
+    "cond",
+    type=_type,
+    lower=_lower,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    linearize=_linearize,
+    many=True,
+    nested=True,
+    effects=lambda branches: frozenset().union(*[p.effects for p in branches]),
+    steps=_steps,
+    threaded=_threaded,
+)
+
+# ---------------------------------------------------------------------------- public functions
+
+
+def _choose(who: str, index, functions, operands):
+    values, structure = leaf_values(who, "operands", operands)
+    types = [typeof(v) for v in values]
+    bodies = [Body(who, f, structure, types, f"branch {i}") for i, f in enumerate(functions)]
+    _check_branches(who, bodies)
+    programs, captured = merge_captured(bodies)
+    outs = bind(cond_op, index, *captured, *values, branches=tuple(programs))
+    return tree.unflatten(bodies[0].result, outs)
+
+
+def _check_branches(who, bodies) -> None:
+    first = bodies[0]
+    for i, other in enumerate(bodies[1:], 1):
+        if other.result != first.result:
+            raise errors.TreeError(
+                f"xcore.{who}: the branches must return the same structure, but branch 0 returns {first.result} and "
+                f"branch {i} returns {other.result}."
+            )
+        names = path_names("result", first.result)
+        pairs = zip(names, first.program.out_types, other.program.out_types, strict=True)
+        listed = [
+            f"{name} is {a.strong()} in branch 0 and {b.strong()} in branch {i}"
+            for name, a, b in pairs if a.shape != b.shape or a.dtype != b.dtype
+        ]  # fmt: skip
+        if listed:
+            raise errors.branches_differ(who, listed)
+
+
+@boundary
+def cond(pred, *args, operand=None, linear=None):
+    """``true_fun(*operands)`` if the predicate holds, else ``false_fun(*operands)``.
+
+    ``cond(pred, true_fun, false_fun, *operands)``; also the older form
+    ``cond(pred, true_operand, true_fun, false_operand, false_fun)``. Only the chosen branch runs
+    (under vmap with a predicate that differs between lanes, both do).
+
+    Args:
+      pred: a scalar; numbers count as true if they are not zero.
+      true_fun, false_fun: functions of the operands that return values of equal types.
+
+    >>> import xcore as xc
+    >>> float(xc.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 2.0))
+    3.0
+    """
+    true_fun, false_fun, operands = _branches_of(args, operand)
+    if not is_array_like(pred):
+        raise TypeError(
+            f"xcore.lax.cond: the predicate must be a scalar, given {errors.describe(pred)}."
+        )
+    p = to_value(pred)
+    t = typeof(p)
+    if t.shape:
+        raise errors.ShapeError(
+            f"xcore.lax.cond: the predicate must be a scalar, given {t}. Use xnp.where to choose element by element."
+        )
+    if config.settings().disable_jit:
+        return true_fun(*operands) if pred else false_fun(*operands)
+    p = p if t.dtype == bool else ops.ne(p, zeros(t))
+    return _choose("lax.cond", ops.convert(p, dtype=dtypes.int32), [false_fun, true_fun], operands)
+
+
+def _branches_of(args, operand):
+    """(true_fun, false_fun, operands) from any of the call forms."""
+    if len(args) == 4 and callable(args[1]) and callable(args[3]) and not callable(args[0]):
+        x, true_fun, y, false_fun = args
+        return (lambda a, b: true_fun(a)), (lambda a, b: false_fun(b)), (x, y)
+    if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
+        raise TypeError("xcore.lax.cond: call it as cond(pred, true_fun, false_fun, *operands).")
+    operands = args[2:]
+    if operand is not None:
+        if operands:
+            raise TypeError("xcore.lax.cond: give operands by position or operand=, not both.")
+        operands = (operand,)
+    return args[0], args[1], operands
+
+
+@boundary
+def switch(index, branches, *operands, operand=None):
+    """``branches[index](*operands)``, the index limited to the branches there are.
+
+    >>> import xcore as xc
+    >>> float(xc.lax.switch(1, [lambda x: x, lambda x: x * 10], 2.0))
+    20.0
+    """
+    branches = list(branches)
+    if not branches or not all(map(callable, branches)):
+        raise ValueError("xcore.lax.switch: branches must be a non-empty sequence of functions.")
+    operands = (operand,) if operand is not None else operands
+    value = to_value(index)
+    t = typeof(value)
+    if t.shape or not dtypes.is_integer(t.dtype):
+        raise errors.DTypeError(
+            f"xcore.lax.switch: the index must be an integer scalar, given {t}."
+        )
+    if config.settings().disable_jit:
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    if len(branches) == 1:
+        return branches[0](*operands)
+    low, high = zeros(t), full_like_type(t, len(branches) - 1)
+    return _choose(
+        "lax.switch",
+        ops.convert(ops.clamp(low, value, high), dtype=dtypes.int32),
+        branches,
+        operands,
+    )

@@ -1,0 +1,560 @@
+"""Functions with derivatives of their own: custom_jvp, custom_vjp and their kin."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors, tree
+from .._core.eval import is_array_like, is_wide, to_value
+from .._core.program import eval_program, trace_program
+from .._core.source import at_own_lines, boundary
+from .._core.trace import Tracer, bind, is_evaluating
+from .._core.types import ArrayType, Value, typeof
+from .._ops.families import sum_of_changes
+from .._transforms.api import float0, results_of
+from .custom_ops import JVPRule, VJPRule, custom_jvp_function, custom_vjp_function
+
+
+class SymbolicZero:
+    """A zero that nobody made: what rules with ``symbolic_zeros=True`` get and may return."""
+
+    __slots__ = ("dtype", "ndim", "shape", "size")
+
+    def __init__(self, type_: ArrayType):
+        self.shape, self.dtype, self.ndim, self.size = (
+            type_.shape,
+            type_.dtype,
+            type_.ndim,
+            type_.size,
+        )
+
+    def __repr__(self):
+        return f"SymbolicZero({self.dtype}[{','.join(map(str, self.shape))}])"
+
+
+class CustomVJPPrimal:
+    """An argument of a forward rule with ``symbolic_zeros=True``: its value; does it vary?"""
+
+    __slots__ = ("perturbed", "value")
+
+    def __init__(self, value, perturbed: bool):
+        self.value, self.perturbed = value, perturbed
+
+
+# ------------------------------------------------------------------------------- values and trees
+
+
+def _shown(x):
+    """A value as users meet it: an array or a tracer, never a bare literal."""
+    t = None if isinstance(x, Value) else typeof(x)
+    return x if t is None else ops.broadcast_in_dim(x, shape=t.shape, dims=tuple(range(t.ndim)))
+
+
+def _shown_zero(t: ArrayType, symbolic: bool):
+    if symbolic:
+        return SymbolicZero(t)
+    return (
+        _shown(ops.zeros(t.strong())) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+    )
+
+
+def _shown_tangents(tangents, types, symbolic: bool) -> list:
+    return [
+        _shown_zero(t, symbolic) if g is None else _shown(g)
+        for g, t in zip(tangents, types, strict=True)
+    ]
+
+
+def _leaf_for_leaf(who: str, structure, given) -> list:
+    """The leaves of ``given`` in the structure's order; None stands for zeros of all below it."""
+    if tree.structure(given) == structure:
+        return tree.leaves(given)
+    leaves, outline = tree.flatten(given, is_leaf=lambda x: x is None)
+    numbers = tree.unflatten(structure, range(structure.num_leaves))
+    try:
+        parts = tree.flatten_up_to(outline, numbers)
+    except ValueError:
+        tree.check_structure(structure, given, who)
+        raise
+    out = [None] * structure.num_leaves
+    for leaf, part in zip(leaves, parts, strict=True):
+        if leaf is not None and not isinstance(part, int):
+            tree.check_structure(structure, given, who)
+        if leaf is not None:
+            out[part] = leaf
+    return out
+
+
+def _derivative_leaf(who: str, name, x, t: ArrayType):
+    """A user's tangent or cotangent for a value of type ``t``, checked; None if it is zero."""
+    if x is None or isinstance(x, SymbolicZero):
+        return None
+    inexact = dtypes.is_inexact(t.dtype)
+    integer_zero = getattr(x, "dtype", None) == float0
+    if integer_zero and not inexact:
+        return None
+    if integer_zero or not (inexact and is_array_like(x)):
+        raise errors.custom_rule_leaf(who, name(), x, t.strong() if inexact else None)
+    x = to_value(x)
+    given = typeof(x)
+    if given.shape != t.shape or not (given.dtype == t.dtype or given.weak or t.weak):
+        raise errors.custom_rule_leaf(who, name(), x, t.strong())
+    return x if given.dtype == t.dtype else ops.convert(x, dtype=t.dtype)
+
+
+def _derivatives(who: str, what: str, structure, given, types_) -> list:
+    """All leaves of a user's tree of tangents or cotangents, checked; None for zeros."""
+
+    def name(i: int) -> str:
+        numbers = tree.unflatten(structure, range(structure.num_leaves))
+        return what + tree.keystr(tree.flatten_with_path(numbers)[0][i][0])
+
+    leaves = _leaf_for_leaf(who, structure, given)
+    pairs = enumerate(zip(leaves, types_, strict=True))
+    return [_derivative_leaf(who, functools.partial(name, i), x, t) for i, (x, t) in pairs]
+
+
+class _Result:
+    """The structure of a custom function's result, which the function and its rule both tell."""
+
+    def __init__(self, who: str, name: str):
+        self.who, self.name, self.structure = who, name, None
+
+    def values(self, result) -> list:
+        values, structure = results_of(f"{self.who} of {self.name}", result)
+        if self.structure is not None and structure != self.structure:
+            tree.check_structure(self.structure, result, f"{self.who}: the rule of {self.name}")
+        self.structure = structure
+        return values
+
+
+# --------------------------------------------------------------------------------------- arguments
+
+
+class _Signature:
+    """How the arguments of calls to a custom function split into fixed and differentiated ones."""
+
+    def __init__(self, who: str, fun, argnums, argnames):
+        self.who, self.name = who, getattr(fun, "__name__", type(fun).__name__)
+        try:
+            self.signature = inspect.signature(fun)
+        except (TypeError, ValueError):
+            self.signature = None
+        self.fixed = ((argnums,) if isinstance(argnums, int) else tuple(argnums)) + self._numbers(
+            argnames
+        )
+
+    def _numbers(self, names) -> tuple:
+        names = (names,) if isinstance(names, str) else tuple(names)
+        known = list(self.signature.parameters) if self.signature else []
+        unknown = [n for n in names if n not in known]
+        if unknown:
+            raise ValueError(
+                f"xcore.{self.who}: nondiff_argnames name {unknown}, but {self.name} has only the "
+                f"parameters {known}."
+            )
+        return tuple(known.index(n) for n in names)
+
+    def positional(self, args, kwargs) -> tuple:
+        """All arguments by position, defaults filled in."""
+        if self.signature is None:
+            if kwargs:
+                raise errors.keyword_only(self.who, self.name, kwargs)
+            return args
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise errors.keyword_only(self.who, self.name, bound.kwargs)
+        return bound.args
+
+    def split(self, args, kwargs) -> _Given:
+        return _Given(self, self.positional(args, kwargs))
+
+
+class _Given:
+    """The arguments of one call: fixed ones as they are, the others as flat values."""
+
+    def __init__(self, signature: _Signature, args):
+        who, name = signature.who, signature.name
+        for i in signature.fixed:
+            if not 0 <= i < len(args):
+                raise ValueError(
+                    f"xcore.{who}: nondiff_argnums names argument {i}, but {name} was given "
+                    f"{len(args)} arguments."
+                )
+            if any(isinstance(x, Tracer) for x in tree.leaves(args[i])):
+                raise errors.traced_static_argument(who, name, i)
+        self.args = args
+        self.fixed = [args[i] for i in signature.fixed]
+        self.numbers = [i for i in range(len(args)) if i not in signature.fixed]
+        dynamic = tuple(args[i] for i in self.numbers)
+        leaves, self.structure = tree.flatten(dynamic)
+        for i, x in enumerate(leaves):
+            if not is_array_like(x):
+                path = tree.flatten_with_path(dynamic)[0][i][0]
+                where = f"argument {self.numbers[path[0].idx]}{tree.keystr(path[1:])} of {name}"
+                raise TypeError(
+                    f"xcore.{who}: {where} is {errors.describe(x)}, not an array. Name arguments "
+                    "that are not made of arrays in nondiff_argnums."
+                )
+        wide = any(map(is_wide, leaves))
+        self.values = [to_value(x, wide) for x in leaves]
+
+    def trees(self, leaves) -> tuple:
+        """The differentiated arguments from their leaves."""
+        return tree.unflatten(self.structure, leaves)
+
+    def full(self, leaves) -> list:
+        """All arguments in order, the differentiated ones from their leaves."""
+        out = list(self.args)
+        for i, x in zip(self.numbers, self.trees(leaves), strict=True):
+            out[i] = x
+        return out
+
+
+def _bound_method(custom, instance):
+    return custom if instance is None else types.MethodType(custom, instance)
+
+
+# -------------------------------------------------------------------------------------- custom_jvp
+
+
+class custom_jvp:
+    """A function whose derivative is given by a rule in forward mode; it serves reverse mode too.
+
+    The rule maps ``(primals, tangents)``, two tuples like the arguments, to ``(result, tangent of
+    the result)``, and must be linear in the tangents.
+
+    Args:
+      fun: function of pytrees of arrays.
+      nondiff_argnums, nondiff_argnames: arguments that are Python values, such as functions; the
+        rule gets them first, in this order.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> @xc.custom_jvp
+    ... def log1pexp(x):
+    ...     return xnp.log(1 + xnp.exp(x))
+    >>> @log1pexp.defjvp
+    ... def log1pexp_jvp(primals, tangents):
+    ...     (x,), (t,) = primals, tangents
+    ...     return log1pexp(x), (1 - 1 / (1 + xnp.exp(x))) * t
+    >>> float(xc.grad(log1pexp)(100.0))  # the derivative of the formula itself is nan there
+    1.0
+    """
+
+    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+        functools.update_wrapper(self, fun)
+        self.fun, self.jvp, self.symbolic_zeros = fun, None, False
+        self.signature = _Signature("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
+
+    def __get__(self, instance, owner=None):
+        return _bound_method(self, instance)
+
+    def defjvp(self, jvp, symbolic_zeros: bool = False):
+        """Set the rule ``jvp(*nondiff, primals, tangents) -> (result, tangent)``; returns it.
+
+        With ``symbolic_zeros`` a tangent that is zero arrives as a ``SymbolicZero``.
+        """
+        self.jvp, self.symbolic_zeros = at_own_lines(jvp), symbolic_zeros
+        return jvp
+
+    def defjvps(self, *jvps):
+        """Set the rule as a sum over the arguments: ``jvps[i](tangent, result, *primals)``.
+
+        None stands for a derivative that vanishes.
+        """
+        if self.signature.fixed:
+            raise TypeError(
+                "xcore.custom_jvp: defjvps cannot be used with nondiff_argnums; use defjvp."
+            )
+
+        def rule(primals, tangents):
+            result = self(*primals)
+            outs, structure = results_of(f"custom_jvp of {self.signature.name}", result)
+            terms = [
+                _derivatives(
+                    self._who(), "tangent", structure, f(t, result, *primals), map(typeof, outs)
+                )
+                for f, t in zip(jvps, tangents, strict=True)
+                if f is not None and not _is_zero(t)
+            ]
+            sums = map(sum_of_changes, zip(*terms, strict=True)) if terms else [None] * len(outs)
+            return result, tree.unflatten(
+                structure, [_or_zero(s, x) for s, x in zip(sums, outs, strict=True)]
+            )
+
+        self.defjvp(rule, symbolic_zeros=True)
+
+    def _who(self) -> str:
+        return f"custom_jvp: the rule of {self.signature.name}"
+
+    @boundary
+    def __call__(self, *args, **kwargs):
+        if self.jvp is None:
+            raise errors.no_custom_rule("custom_jvp", self.signature.name, "defjvp")
+        if is_evaluating():
+            return self.fun(*args, **kwargs)
+        given = self.signature.split(args, kwargs)
+        result = _Result("custom_jvp", self.signature.name)
+
+        def function(*leaves):
+            return result.values(self.fun(*given.full(map(_shown, leaves))))
+
+        def derivative(primals, tangents):
+            return self._derivative(given, result, primals, tangents)
+
+        rule = JVPRule(self.signature.name, function, derivative)
+        outs = bind(custom_jvp_function, *given.values, rule=rule)
+        return tree.unflatten(result.structure, outs)
+
+    def _derivative(self, given: _Given, result: _Result, primals, tangents):
+        ts = _shown_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
+        pair = self.jvp(*given.fixed, given.trees(map(_shown, primals)), given.trees(ts))
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise errors.custom_rule_pair(
+                "custom_jvp", self.signature.name, pair, "(result, tangent)"
+            )
+        outs = result.values(pair[0])
+        changes = _derivatives(self._who(), "tangent", result.structure, pair[1], map(typeof, outs))
+        return outs, changes
+
+
+def _is_zero(tangents) -> bool:
+    return all(isinstance(x, SymbolicZero) for x in tree.leaves(tangents))
+
+
+def _or_zero(tangent, primal):
+    return SymbolicZero(typeof(primal)) if tangent is None else tangent
+
+
+# -------------------------------------------------------------------------------------- custom_vjp
+
+
+class custom_vjp:
+    """A function whose derivative is given by a rule in reverse mode.
+
+    ``fwd`` returns ``(result, residuals)``; ``bwd`` maps residuals and the cotangent of the result
+    to a tuple with one cotangent for each argument, None standing for zero.
+
+    Args:
+      fun: function of pytrees of arrays.
+      nondiff_argnums, nondiff_argnames: arguments that are Python values, such as functions; fwd
+        gets all arguments in their order, bwd gets these first.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> @xc.custom_vjp
+    ... def clip_gradient(lo, hi, x):
+    ...     return x
+    >>> def fwd(lo, hi, x):
+    ...     return x, (lo, hi)
+    >>> def bwd(residuals, g):
+    ...     lo, hi = residuals
+    ...     return None, None, xnp.clip(g, lo, hi)
+    >>> clip_gradient.defvjp(fwd, bwd)
+    >>> float(xc.grad(lambda x: 10 * clip_gradient(-1.0, 1.0, x))(3.0))
+    1.0
+    """
+
+    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+        functools.update_wrapper(self, fun)
+        self.fun, self.fwd, self.bwd, self.symbolic_zeros = fun, None, None, False
+        self.signature = _Signature("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
+
+    def __get__(self, instance, owner=None):
+        return _bound_method(self, instance)
+
+    def defvjp(self, fwd, bwd, symbolic_zeros: bool = False, optimize_remat: bool = False):
+        """Set the rule.
+
+        Args:
+          fwd: ``fwd(*args) -> (result, residuals)``.
+          bwd: ``bwd(*nondiff, residuals, cotangent) -> cotangents``, a tuple.
+          symbolic_zeros: fwd gets its arguments as ``CustomVJPPrimal``, and bwd gets cotangents
+            that are zero as ``SymbolicZero``.
+          optimize_remat: accepted for compatibility; fwd is always open to dead-code elimination.
+        """
+        self.fwd, self.bwd = at_own_lines(fwd), at_own_lines(bwd)
+        self.symbolic_zeros = symbolic_zeros
+
+    @boundary
+    def __call__(self, *args, **kwargs):
+        if self.fwd is None:
+            raise errors.no_custom_rule("custom_vjp", self.signature.name, "defvjp")
+        if is_evaluating():
+            return self.fun(*args, **kwargs)
+        given = self.signature.split(args, kwargs)
+        result = _Result("custom_vjp", self.signature.name)
+
+        def function(*leaves):
+            return result.values(self.fun(*given.full(map(_shown, leaves))))
+
+        def forward(primals, nonzero):
+            return self._forward(given, result, primals, nonzero)
+
+        rule = VJPRule(self.signature.name, function, forward)
+        outs = bind(custom_vjp_function, *given.values, rule=rule)
+        return tree.unflatten(result.structure, outs)
+
+    def _forward(self, given: _Given, result: _Result, primals, nonzero):
+        leaves = list(map(_shown, primals))
+        if self.symbolic_zeros:
+            leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
+        pair = self.fwd(*given.full(leaves))
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise errors.custom_rule_pair(
+                "custom_vjp", self.signature.name, pair, "(result, residuals)"
+            )
+        outs = result.values(pair[0])
+        kept = _Kept(pair[1])
+        in_types, out_types = [typeof(x) for x in primals], [typeof(x) for x in outs]
+
+        def backward(residuals, cotangents):
+            cts = _shown_tangents(cotangents, out_types, self.symbolic_zeros)
+            found = self.bwd(
+                *given.fixed, kept.restored(residuals), tree.unflatten(result.structure, cts)
+            )
+            return self._cotangents(given, found, in_types)
+
+        return outs, kept.values, backward
+
+    def _cotangents(self, given: _Given, found, in_types) -> list:
+        who = f"custom_vjp: the backward rule of {self.signature.name}"
+        n = len(given.numbers)
+        if not (isinstance(found, (tuple, list)) and len(found) == n):
+            raise TypeError(
+                f"xcore.{who} must return a tuple of {n} cotangents, one for each argument, given "
+                f"{errors.describe(found)}."
+            )
+        return _derivatives(who, "cotangents", given.structure, tuple(found), in_types)
+
+
+class _Kept:
+    """A tree of residuals: arrays become values, anything else is kept as it is."""
+
+    def __init__(self, residuals):
+        self.leaves, self.structure = tree.flatten(residuals)
+        self.places = [i for i, x in enumerate(self.leaves) if is_array_like(x)]
+        self.values = [to_value(self.leaves[i]) for i in self.places]
+        for i in self.places:
+            self.leaves[i] = None  # the rule outlives this trace, its values do not
+
+    def restored(self, values):
+        leaves = list(self.leaves)
+        for i, x in zip(self.places, values, strict=True):
+            leaves[i] = _shown(x)
+        return tree.unflatten(self.structure, leaves)
+
+
+def custom_gradient(fun):
+    """A function from one that returns ``(result, vjp)``, where vjp maps a cotangent to cotangents.
+
+    A convenient form of ``custom_vjp``: what vjp closes over is kept for the backward pass.
+
+    >>> import xcore as xc
+    >>> @xc.custom_gradient
+    ... def f(x):
+    ...     return x**2, lambda g: (g * x,)
+    >>> float(f(3.0)), float(xc.grad(f)(3.0))
+    (9.0, 3.0)
+    """
+
+    @functools.wraps(fun)
+    def result_only(*args, **kwargs):
+        return fun(*args, **kwargs)[0]
+
+    wrapped = custom_vjp(result_only)
+
+    def fwd(*args):
+        result, vjp = fun(*args)
+        outs, structure = results_of(f"custom_gradient of {wrapped.signature.name}", result)
+        found = []
+
+        def flat(*cotangents):
+            cts, found_structure = tree.flatten(vjp(tree.unflatten(structure, cotangents)))
+            found.append(found_structure)
+            return [to_value(ct) for ct in cts]
+
+        program, captured = trace_program(flat, [typeof(x).strong() for x in outs], "vjp")
+        return result, (_Pullback(program, found[0]), captured)
+
+    def bwd(residuals, cotangent):
+        pullback, captured = residuals
+        return pullback(captured, tree.leaves(cotangent))
+
+    wrapped.defvjp(fwd, bwd)
+    return wrapped
+
+
+class _Pullback:
+    """What ``custom_gradient`` keeps beside arrays: the traced vjp, its result's structure."""
+
+    def __init__(self, program, structure):
+        self.program, self.structure = program, structure
+
+    def __call__(self, captured, cotangents):
+        types_ = self.program.in_types[len(captured) :]
+        made = [
+            to_value(ct) if dtypes.is_inexact(t.dtype) else ops.zeros(t)
+            for ct, t in zip(cotangents, types_, strict=True)
+        ]
+        cts = tree.unflatten(self.structure, eval_program(self.program, [*captured, *made]))
+        return cts if type(cts) in (tuple, list) else (cts,)
+
+
+# ------------------------------------------------------------------- closures and constants
+
+
+def closure_convert(fun, *example_args):
+    """A function without the traced arrays that ``fun`` closes over, and the list of these arrays.
+
+    ``converted, hoisted = closure_convert(fun, *args)``; ``converted(*args, *hoisted)`` equals
+    ``fun(*args)``. Custom rules need values as arguments; this makes arguments of closures.
+
+    >>> import xcore as xc
+    >>> def slope_of(y):
+    ...     f, hoisted = xc.closure_convert(lambda x: x * y, 1.0)
+    ...     return f(2.0, *hoisted)
+    >>> float(xc.grad(slope_of)(3.0))
+    2.0
+    """
+    leaves, structure = tree.flatten(example_args)
+    result = _Result("closure_convert", getattr(fun, "__name__", "the function"))
+
+    def flat(*xs):
+        return result.values(fun(*tree.unflatten(structure, xs)))
+
+    program, captured = trace_program(flat, [typeof(to_value(x)) for x in leaves])
+    hoisted = [isinstance(c, Tracer) and dtypes.is_inexact(typeof(c).dtype) for c in captured]
+    kept = [None if h else c for c, h in zip(captured, hoisted, strict=True)]
+
+    @boundary
+    def converted(*args):
+        n = len(args) - sum(hoisted)
+        given = iter(args[n:])
+        consts = [next(given) if h else c for c, h in zip(kept, hoisted, strict=True)]
+        if tree.structure(args[:n]) != structure:
+            tree.check_structure(structure, args[:n], "closure_convert")
+        values = [to_value(x) for x in [*consts, *tree.leaves(args[:n])]]
+        return tree.unflatten(result.structure, eval_program(program, values))
+
+    return converted, [c for c, h in zip(captured, hoisted, strict=True) if h]
+
+
+def stop_gradient(x):
+    """The value itself, for derivatives a constant. Works on pytrees.
+
+    >>> import xcore as xc
+    >>> float(xc.grad(lambda x: x * xc.lax.stop_gradient(x))(3.0))
+    3.0
+    """
+    return tree.map(_stop, x)
+
+
+def _stop(x):
+    traced = isinstance(x, Tracer) and dtypes.is_inexact(x.type.dtype)
+    return ops.stop_gradient(x) if traced else x

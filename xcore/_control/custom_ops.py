@@ -1,0 +1,352 @@
+"""The operations behind custom_jvp and custom_vjp, on flat lists of values.
+
+A call binds an operation whose ``rule`` holds Python functions: the function itself and its
+derivative. So outside of programs all stays plain Python, and ``if``, ``print`` and a debugger work
+in both. A trace that writes a program stages the call: the function becomes a program, the
+derivative stays Python until somebody asks for it. A rule is one of
+
+JVPRule    function(*xs) -> outs
+           derivative(primals, tangents) -> outs, tangents of outs
+VJPRule    function(*xs) -> outs
+           forward(primals, nonzero) -> outs, residuals, backward
+           backward(residuals, cotangents of outs) -> cotangents of primals
+
+where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for every lane of a vmap.
+"""
+
+from __future__ import annotations
+
+from .._core import dtypes, errors
+from .._core.op import Linear, Op
+from .._core.program import trace_program
+from .._core.trace import bind
+from .._core.types import typeof
+from .._ops.elementwise import convert
+from .._ops.families import broadcast, reduce_sum, zeros
+from .._transforms.programs import batch_program, batched_type, fill, marked
+from .._transforms.vmap import all_batched, axis_sizes, vmap_flat
+from .call import call
+
+
+def _known(tangents) -> list[bool]:
+    return [t is not None for t in tangents]
+
+
+def _every_lane(function, size: int, batched, axis_name):
+    """``function`` on all lanes, every result batched."""
+
+    def over_lanes(*xs):
+        outs, is_batched = vmap_flat(function, size, xs, batched, axis_name)
+        return all_batched(outs, is_batched, size)
+
+    return over_lanes
+
+
+class JVPRule:
+    """A function and its derivative in forward mode."""
+
+    __slots__ = ("derivative", "function", "name")
+
+    def __init__(self, name: str, function, derivative):
+        self.name, self.function, self.derivative = name, function, derivative
+
+    def canonical(self) -> str:
+        return "rule"  # it says how to differentiate a program, not what the program computes
+
+    def over_lanes(self, size: int, batched, axis_name) -> JVPRule:
+        def derivative(primals, tangents):
+            n, nonzero, moves = len(primals), _known(tangents), []
+
+            def flat(*xs):
+                outs, changes = self.derivative(list(xs[:n]), fill(xs[n:], nonzero))
+                moves[:] = _known(changes)
+                return [*outs, *marked(changes, moves)]
+
+            flags = [*batched, *marked(batched, nonzero)]
+            lanes = _every_lane(flat, size, flags, axis_name)
+            found = lanes(*primals, *marked(tangents, nonzero))
+            return found[: len(moves)], fill(found[len(moves) :], moves)
+
+        return JVPRule(self.name, _every_lane(self.function, size, batched, axis_name), derivative)
+
+
+class VJPRule:
+    """A function and its derivative in reverse mode."""
+
+    __slots__ = ("forward", "function", "name")
+
+    def __init__(self, name: str, function, forward):
+        self.name, self.function, self.forward = name, function, forward
+
+    def canonical(self) -> str:
+        return "rule"
+
+    def over_lanes(self, size: int, batched, axis_name) -> VJPRule:
+        def forward(primals, nonzero):
+            made = []
+
+            def flat(*xs):
+                outs, residuals, backward = self.forward(list(xs), nonzero)
+                made.append((len(outs), backward))
+                return [*outs, *residuals]
+
+            values, flags = vmap_flat(flat, size, primals, batched, axis_name)
+            n, backward = made[0]
+            lanes = _backward_over_lanes(backward, size, flags[n:], axis_name)
+
+            def summed(residuals, cotangents):
+                """Inputs that all lanes share get the sum of what the lanes say."""
+                found = lanes(residuals, cotangents)
+                return [
+                    ct if ct is None or b else reduce_sum(ct, axes=(0,))
+                    for ct, b in zip(found, batched, strict=True)
+                ]
+
+            return all_batched(values[:n], flags[:n], size), values[n:], summed
+
+        return VJPRule(self.name, _every_lane(self.function, size, batched, axis_name), forward)
+
+
+def _backward_over_lanes(backward, size: int, batched, axis_name):
+    """A backward function on all lanes: residuals batched as given, cotangents all batched."""
+
+    def over_lanes(residuals, cotangents):
+        n, nonzero, moves = len(residuals), _known(cotangents), []
+
+        def flat(*xs):
+            found = backward(list(xs[:n]), fill(xs[n:], nonzero))
+            moves[:] = _known(found)
+            return marked(found, moves)
+
+        flags = [*batched, *[True] * sum(nonzero)]
+        lanes = _every_lane(flat, size, flags, axis_name)
+        return fill(lanes(*residuals, *marked(cotangents, nonzero)), moves)
+
+    return over_lanes
+
+
+# ------------------------------------------------------------------------- running and staging
+
+
+def _run(*args, rule):
+    return rule.function(*args)
+
+
+def _never(*args, **params):
+    raise AssertionError("it runs eagerly or is staged")
+
+
+def _stage_as(op):
+    def stage(*args, rule):
+        program, captured = trace_program(rule.function, [typeof(a) for a in args], rule.name)
+        return op, [*captured, *args], {"program": program, "rule": rule, "captured": len(captured)}
+
+    return stage
+
+
+def _axes_in_scope(rule):
+    # what the function will do is not known: it may use any named axis
+    return frozenset(("axis", name) for name in axis_sizes())
+
+
+def _batch_function(op):
+    def batch(size, args, batched, *, rule, axis_name=None):
+        outs = bind(op, *args, rule=rule.over_lanes(size, batched, axis_name))
+        return outs, [True] * len(outs)
+
+    return batch
+
+
+def _batch_staged(op):
+    def batch(size, args, batched, *, program, rule, captured, axis_name=None):
+        every = [True] * len(program.outputs)
+        q, _ = batch_program(program, size, batched, every, axis_name)
+        lanes = rule.over_lanes(size, batched[captured:], axis_name)
+        return bind(op, *args, program=q, rule=lanes, captured=captured), every
+
+    return batch
+
+
+def _python_op(name: str, staged: Op, **rules) -> Op:
+    """The operation of a call that holds a Python function, and is ``staged`` in programs."""
+    op = Op(
+        name, type=_never, eager=_run, stage=_stage_as(staged), many=True, nested=True,
+        effects=_axes_in_scope, **rules,
+    )  # fmt: skip
+    op._batch = _batch_function(op)
+    return op
+
+
+def _transpose_function(cotangents, *args, program, rule, captured):
+    """A function that is itself applied to tangents is linear: its program is transposed."""
+    return call.rule("transpose")(cotangents, *args, program=program)
+
+
+def _staged_op(name: str, **rules) -> Op:
+    """The operation of a call in a program: inline when compiled, the rule still at hand."""
+    op = Op(
+        name,
+        type=lambda *types, program, rule, captured: program.out_types,
+        lower=lambda ctx, *values, program, rule, captured: ctx.program(program, values),
+        transpose=_transpose_function,
+        many=True,
+        nested=True,
+        effects=lambda program, rule, captured: program.effects,
+        **rules,
+    )
+    op._batch = _batch_staged(op)
+    return op
+
+
+def _explicit(who: str, rule, tangents, captured: int) -> None:
+    if any(_known(tangents[:captured])):
+        raise errors.custom_rule_closure(who, rule.name)
+
+
+def _as_program_says(outs, program) -> list:
+    """A rule's results with the weakness that the function's own results have."""
+    return [
+        x if typeof(x) is t else convert(x, dtype=t.dtype, weak=t.weak)
+        for x, t in zip(outs, program.out_types, strict=True)
+    ]
+
+
+def _check_results(who: str, rule, outs, program) -> None:
+    given = [typeof(x).strong() for x in outs]
+    expected = [t.strong() for t in program.out_types]
+    if given != expected:
+        raise errors.custom_rule_results(who, rule.name, expected, given)
+
+
+# ----------------------------------------------------------------------------------- custom_jvp
+
+
+def _jvp_function(primals, tangents, *, rule):
+    return rule.derivative(primals, tangents)
+
+
+def _jvp_staged(primals, tangents, *, program, rule, captured):
+    _explicit("custom_jvp", rule, tangents, captured)
+    outs, changes = rule.derivative(primals[captured:], tangents[captured:])
+    _check_results("custom_jvp", rule, outs, program)
+    return _as_program_says(outs, program), changes
+
+
+custom_jvp_call = _staged_op("custom_jvp_call", jvp=_jvp_staged)
+custom_jvp_function = _python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp_function)
+
+# ----------------------------------------------------------------------------------- custom_vjp
+# Linearizing runs ``forward`` and leaves one linear operation, ``custom_vjp_tangent``, of the
+# residuals and the tangents. What it computes nobody knows; its transpose is ``backward``.
+
+
+def _linearize_rule(primals, nonzero, rule):
+    outs, residuals, backward = rule.forward(primals, nonzero)
+    moving = [dtypes.is_inexact(typeof(x).dtype) for x in outs]
+    types = tuple(typeof(x).strong() for x in marked(outs, moving))
+
+    def pull(residuals, cotangents):
+        return marked(backward(residuals, fill(cotangents, moving)), nonzero)
+
+    def tangent_fn(*tangents):
+        known = marked(tangents, nonzero)
+        changes = bind(
+            custom_vjp_tangent, *residuals, *known, pull=Pull(rule.name, pull), out=types,
+            residuals=len(residuals),
+        )  # fmt: skip
+        return fill(changes, moving)
+
+    return outs, tangent_fn
+
+
+class Pull:
+    """A backward function as a param: ``pull(residuals, cotangents) -> cotangents``."""
+
+    __slots__ = ("function", "name")
+
+    def __init__(self, name: str, function):
+        self.name, self.function = name, function
+
+    def canonical(self) -> str:
+        return "pull"
+
+
+def _linearize_function(primals, nonzero, *, rule):
+    return _linearize_rule(primals, nonzero, rule)
+
+
+def _linearize_staged(primals, nonzero, *, program, rule, captured):
+    _explicit("custom_vjp", rule, [m or None for m in nonzero], captured)
+    outs, tangent_fn = _linearize_rule(primals[captured:], nonzero[captured:], rule)
+    _check_results("custom_vjp", rule, outs, program)
+    return _as_program_says(outs, program), lambda *tangents: tangent_fn(*tangents[captured:])
+
+
+def _jvp_by(linearize):
+    """Forward mode records the same linear operation; programs that transpose it later are fine."""
+
+    def jvp(primals, tangents, **params):
+        outs, tangent_fn = linearize(primals, _known(tangents), **params)
+        return outs, tangent_fn(*tangents)
+
+    return jvp
+
+
+custom_vjp_call = _staged_op(
+    "custom_vjp_call", linearize=_linearize_staged, jvp=_jvp_by(_linearize_staged)
+)
+custom_vjp_function = _python_op(
+    "custom_vjp_function", custom_vjp_call, linearize=_linearize_function,
+    jvp=_jvp_by(_linearize_function),
+)  # fmt: skip
+
+
+def _refuse(*args, pull, **params):
+    raise errors.forward_mode_of_custom_vjp(pull.name)
+
+
+def _tangent_transpose(cotangents, *args, pull, out, residuals):
+    cts = pull.function(list(args[:residuals]), cotangents)
+    return [
+        *[None] * residuals,
+        *[
+            ct if isinstance(a, Linear) else None
+            for a, ct in zip(args[residuals:], cts, strict=True)
+        ],
+    ]
+
+
+def _tangent_jvp(primals, tangents, *, pull, out, residuals):
+    if any(_known(tangents[:residuals])):
+        raise errors.forward_mode_of_custom_vjp(pull.name)
+    kept, params = primals[:residuals], {"pull": pull, "out": out, "residuals": residuals}
+    known = [
+        zeros(typeof(p).strong()) if t is None else t
+        for p, t in zip(primals[residuals:], tangents[residuals:], strict=True)
+    ]
+    return custom_vjp_tangent(*primals, **params), custom_vjp_tangent(*kept, *known, **params)
+
+
+def _tangent_batch(size, args, batched, *, pull, out, residuals, axis_name=None):
+    given = [*batched[:residuals], *[True] * (len(args) - residuals)]
+    full = [
+        broadcast(x, size) if g and not b else x
+        for x, g, b in zip(args, given, batched, strict=True)
+    ]
+    lanes = _backward_over_lanes(pull.function, size, given[:residuals], axis_name)
+    types = tuple(batched_type(t, size) for t in out)
+    outs = custom_vjp_tangent(*full, pull=Pull(pull.name, lanes), out=types, residuals=residuals)
+    return outs, [True] * len(outs)
+
+
+custom_vjp_tangent = Op(
+    "custom_vjp_tangent",
+    type=lambda *types, pull, out, residuals: list(out),
+    lower=_refuse,
+    eager=_refuse,
+    jvp=_tangent_jvp,
+    transpose=_tangent_transpose,
+    batch=_tangent_batch,
+    many=True,
+    nested=True,
+)

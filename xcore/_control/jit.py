@@ -1,0 +1,678 @@
+"""jit: trace once for each kind of arguments, compile once for each program, then call fast."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import sys
+import threading
+import weakref
+
+import numpy as np
+
+from .._backend import client as backend
+from .._core import compile, config, dtypes, errors, tree
+from .._core.array import Array
+from .._core.compile import executable
+from .._core.config import FastCache, FastList, get_state
+from .._core.eval import (
+    execute,
+    is_array_like,
+    prepare,
+    run_program,
+    to_array,
+    to_device,
+    to_value,
+)
+from .._core.placing import layout_of, reshard
+from .._core.program import Literal, Program, eval_program, trace_program
+from .._core.sharding import as_sharding, default_sharding, is_placement, same_layout
+from .._core.source import boundary
+from .._core.trace import Tracer, is_evaluating
+from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+from .._ops.elementwise import convert
+from .._ops.sharding import sharding_constraint
+from .call import call_program
+from .fastpath import generated_call, make_fast
+
+_CAPACITY = 2048  # traced variants kept for one function
+_GENERATE_AFTER = 3  # calls with one structure before a call path is generated for it
+
+
+def _as_tuple(x) -> tuple:
+    if x is None:
+        return ()
+    return (x,) if isinstance(x, (int, str)) else tuple(x)
+
+
+def narrowed(x):
+    """A weak float at the default width: weak values are carried at 64 bits only inside programs."""
+    t = typeof(x)
+    kind = dtypes.kind(t.dtype)
+    if not t.weak or kind not in ("float", "complex"):
+        return x
+    dtype = dtypes.default_dtype(kind)
+    if dtype.itemsize >= t.dtype.itemsize:
+        return x
+    if isinstance(x, Literal):
+        return Literal(np.asarray(x.value, dtype), ArrayType((), dtype, True))
+    return convert(x, dtype=dtype, weak=True)
+
+
+class Trace:
+    """One traced variant of a jitted function."""
+
+    __slots__ = (
+        "calls", "captured", "donors", "in_tree", "out_devices", "out_tree", "places", "program"
+    )  # fmt: skip
+
+    def __init__(self, program, captured, in_tree, out_tree, donors, places, out_devices):
+        self.program, self.captured = program, captured
+        self.in_tree, self.out_tree = in_tree, out_tree
+        self.donors = donors
+        self.places = places  # for each leaf of the arguments the sharding it must have, or None
+        self.out_devices = out_devices  # for each result the one device it must go to, or None
+        self.calls: dict = {}  # executable -> number of calls that needed nothing to be moved
+
+    def pure(self) -> bool:
+        """True if it holds no tracer, so that it may be kept."""
+        return not any(isinstance(c, Tracer) for c in self.captured)
+
+
+class Jitted:
+    """Everything about one jitted function but its fast path."""
+
+    def __init__(self, f, static_argnums, static_argnames, donate_argnums, donate_argnames, inline,
+                 in_shardings=None, out_shardings=None):  # fmt: skip
+        self.f, self.inline = f, inline
+        self.name = getattr(f, "__name__", type(f).__name__)
+        self.static_argnums, self.static_argnames = (
+            _as_tuple(static_argnums),
+            _as_tuple(static_argnames),
+        )
+        self.donate_argnums, self.donate_argnames = (
+            _as_tuple(donate_argnums),
+            _as_tuple(donate_argnames),
+        )
+        self.in_shardings, self.out_shardings = in_shardings, out_shardings
+        self.traces = compile.Bounded(_CAPACITY)
+        self.lock = threading.RLock()
+        self.hits = self.misses = 0
+        self.fast, self.generated = FastCache(), FastList()
+        self._signature = None
+        self._resolve_names()
+        _all_jitted.add(self)
+
+    # ------------------------------------------------------------------------------- arguments
+
+    @property
+    def signature(self):
+        if self._signature is None:
+            try:
+                self._signature = inspect.signature(self.f)
+            except (TypeError, ValueError):
+                self._signature = inspect.signature(lambda *args, **kwargs: None)
+        return self._signature
+
+    def _positional_names(self) -> list[str]:
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [p.name for p in self.signature.parameters.values() if p.kind in positional]
+
+    def _resolve_names(self) -> None:
+        """Arguments given by number are also meant by name, and the reverse, as far as they can be."""
+        if not (
+            self.static_argnums
+            or self.static_argnames
+            or self.donate_argnums
+            or self.donate_argnames
+        ):
+            return
+        names = self._positional_names()
+        known = {p.name for p in self.signature.parameters.values()}
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
+        unknown = [n for n in self.static_argnames + self.donate_argnames if n not in known]
+        if unknown and not takes_any:
+            raise ValueError(
+                f"xcore.jit: static_argnames or donate_argnames name {unknown}, but {self.name} has only the "
+                f"parameters {sorted(known)}."
+            )
+        self.static_argnums, self.static_argnames = self._both(
+            names, self.static_argnums, self.static_argnames
+        )
+        self.donate_argnums, self.donate_argnames = self._both(
+            names, self.donate_argnums, self.donate_argnames
+        )
+        both = set(self.static_argnums) & set(self.donate_argnums)
+        if both:
+            raise ValueError(
+                f"xcore.jit: arguments {sorted(both)} of {self.name} are both static and donated."
+            )
+
+    def _both(self, names, numbers, given):
+        n = len(names)
+        varies = any(p.kind is p.VAR_POSITIONAL for p in self.signature.parameters.values())
+        for i in numbers:
+            if not -n <= i < n and not varies:
+                raise ValueError(
+                    f"xcore.jit: argument number {i} given, but {self.name} takes {n} arguments."
+                )
+        numbers = [i % n if i < 0 else i for i in numbers]
+        numbers += [names.index(g) for g in given if g in names and names.index(g) not in numbers]
+        return tuple(sorted(numbers)), tuple(given) + tuple(
+            names[i] for i in numbers if i < n and names[i] not in given
+        )
+
+    def split(self, args, kwargs):
+        """(dynamic args, dynamic keywords, key of the static ones)."""
+        if not (self.static_argnums or self.static_argnames):
+            return args, kwargs, ()
+        numbers = [i for i in self.static_argnums if i < len(args)]
+        statics = [(i, type(args[i]), args[i]) for i in numbers]
+        statics += [(k, type(v), v) for k, v in sorted(kwargs.items()) if k in self.static_argnames]
+        for name, _, value in statics:
+            self._check_hashable(name, value)
+        args = [None if i in numbers else a for i, a in enumerate(args)]
+        return (
+            args,
+            {k: v for k, v in kwargs.items() if k not in self.static_argnames},
+            tuple(statics),
+        )
+
+    def _check_hashable(self, name, value) -> None:
+        if isinstance(value, Tracer):
+            raise errors.no_concrete_value(
+                value, f"the value of the static argument {name!r} of {self.name}", value.origin()
+            )
+        try:
+            hash(value)
+        except TypeError:
+            shown = (
+                self._positional_names()[name]
+                if isinstance(name, int) and name < len(self._positional_names())
+                else name
+            )
+            raise ValueError(
+                f"xcore.jit: the static argument {shown!r} of {self.name} must be hashable, because traced "
+                f"programs are looked up by it; given {errors.describe(value)}. Pass a tuple instead of a list, a "
+                "frozen dataclass instead of a dict, or do not mark it static."
+            ) from None
+
+    def leaf_names(self, dynamic) -> list[str]:
+        """How messages call the leaves of the arguments."""
+        args, kwargs = dynamic
+        names, out = self._positional_names(), []
+        paths, _ = tree.flatten_with_path((tuple(args), kwargs))
+        for path, _ in paths:
+            key = path[1]
+            first = (
+                key.key
+                if hasattr(key, "key")
+                else names[key.idx]
+                if key.idx < len(names)
+                else f"args[{key.idx}]"
+            )
+            out.append(f"the argument {first}{tree.keystr(path[2:])} of {self.name}")
+        return out
+
+    def _leaf_value(self, x, i, dynamic):
+        if isinstance(x, ShapeDtypeStruct):
+            return x
+        if isinstance(x, Literal) or is_array_like(x):
+            return x
+        name = self.leaf_names(dynamic)[i]
+        raise TypeError(
+            f"xcore.jit: {name} is {errors.describe(x)}, which is not an array, a number or a pytree of them. "
+            "Mark it static (static_argnames) if the function only needs its Python value, or register its class "
+            "as a pytree (xcore.tree_util.register_pytree_node_class)."
+        )
+
+    # --------------------------------------------------------------------------------- tracing
+
+    def find(self, args, kwargs):
+        """The traced variant for these arguments, and their leaves."""
+        args_, kwargs_, statics = self.split(args, kwargs)
+        dynamic = (tuple(args_), kwargs_)
+        leaves, structure = tree.flatten(dynamic)
+        leaves = [
+            x if isinstance(x, (Array, Tracer)) else self._leaf_value(x, i, dynamic)
+            for i, x in enumerate(leaves)
+        ]
+        wide = any(
+            [
+                x.dtype.itemsize >= 8 and x.dtype != dtypes.complex64
+                for x in leaves
+                if hasattr(x, "dtype")
+            ]
+        )
+        values = [
+            x if isinstance(x, (ShapeDtypeStruct, Tracer)) else to_value(x, wide) for x in leaves
+        ]
+        types = tuple([v.type for v in values])
+        key = (structure, types, statics, config.settings())
+        found = self.traces.lookup(key)
+        if found is not None:
+            self.hits += 1
+            return found, values
+        with self.lock:
+            found = self.traces.lookup(key)
+            if found is None:
+                self._explain(key)
+                found = self._trace(args, kwargs, dynamic, structure, types)
+                self.misses += 1
+                if found.pure():
+                    self.traces.store(key, found)
+        return found, values
+
+    def _trace(self, args, kwargs, dynamic, structure, types) -> Trace:
+        out_tree = []
+        statics = {i: args[i] for i in self.static_argnums if i < len(args)}
+        static_kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames}
+
+        def flat(*tracers):
+            args_, kwargs_ = tree.unflatten(structure, map(constrained, tracers, places))
+            full = [statics.get(i, a) for i, a in enumerate(args_)]
+            result = self.f(*full, **kwargs_, **static_kwargs)
+            leaves, found = tree.flatten(result)
+            out_tree.append(found)
+            outs = [narrowed(self._result(x, i, result)) for i, x in enumerate(leaves)]
+            return self._constrain_results(outs, result, out_devices)
+
+        places, out_devices = self._places(dynamic, structure), []
+        program, captured = trace_program(flat, types, self.name, lambda: self.leaf_names(dynamic))
+        captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
+        return Trace(
+            program,
+            captured,
+            structure,
+            out_tree[0],
+            self._donors(structure, dynamic, len(captured)),
+            places,
+            out_devices,
+        )
+
+    def _places(self, dynamic, structure) -> list:
+        """The sharding that in_shardings asks of each leaf of the arguments, or None."""
+        count = structure.num_leaves
+        if self.in_shardings is None:
+            return [None] * count
+        args = tuple(a for i, a in enumerate(dynamic[0]) if i not in self.static_argnums)
+        found = placements("in_shardings", self.in_shardings, args)
+        return found + [None] * (count - len(found))
+
+    def _constrain_results(self, outs, result, devices: list) -> list:
+        """Results laid out as out_shardings says; ``devices`` is filled if one device is to have one."""
+        if self.out_shardings is None:
+            return outs
+        found = placements("out_shardings", self.out_shardings, result)
+        single = [s.devices[0] if s is not None and len(s.devices) == 1 else None for s in found]
+        devices[:] = single if any(single) else []
+        return list(map(constrained, outs, found))
+
+    def _result(self, x, i, result):
+        if is_array_like(x) or isinstance(x, Literal):
+            return to_value(x)
+        path, _ = tree.flatten_with_path(result)[0][i]
+        raise TypeError(
+            f"xcore.jit: {self.name} returned {errors.describe(x)} at result{tree.keystr(path)}; results must be "
+            "arrays, numbers or pytrees of them. Return the arrays it is made from instead."
+        )
+
+    def _donors(self, structure, dynamic, offset) -> tuple:
+        if not (self.donate_argnums or self.donate_argnames):
+            return ()
+        args, kwargs = dynamic
+        marks = []
+        for i, a in enumerate(args):
+            marks += [i in self.donate_argnums] * len(tree.leaves(a))
+        for k in sorted(kwargs):
+            marks += [k in self.donate_argnames] * len(tree.leaves(kwargs[k]))
+        return tuple(offset + i for i, m in enumerate(marks) if m)
+
+    def _explain(self, key) -> None:
+        if not config.settings().explain_cache_misses:
+            return
+        print(f"xcore.jit: tracing {self.name}: {_why(key, [*self.traces])}", file=sys.stderr)
+
+    # --------------------------------------------------------------------------------- calling
+
+    def __call__(self, *args, **kwargs):
+        if config.settings().disable_jit:
+            return self.f(*args, **kwargs)
+        found, values = self.find(args, kwargs)
+        if is_evaluating():
+            outs, exe, captured = self._run(found, values)
+            if exe is not None and not kwargs and get_state() is None:
+                self._learn(found, args, exe, captured)
+        elif self.inline:
+            outs = eval_program(found.program, [*found.captured, *values])
+        else:
+            outs = call_program(found.program, [*found.captured, *values])
+        return tree.unflatten(found.out_tree, outs)
+
+    def _run(self, found: Trace, values):
+        """Results; and the executable and captured values for the fast path, if it could be used."""
+        given = [v if type(v) is Array else to_array(v) for v in values]
+        if self.in_shardings is not None:
+            given = list(map(self._put, given, found.places))
+        arrays = [*found.captured, *given]
+        settings = config.settings()
+        if settings.debug_nans or settings.debug_infs:
+            return run_program(found.program, arrays), None, ()
+        exe, arrays = prepare(found.program, arrays, found.donors)
+        outs = execute(exe, arrays)
+        if found.out_devices:
+            moved = zip(outs, found.out_devices, strict=True)
+            return [x if d is None else to_device(x, d) for x, d in moved], None, ()
+        n = len(found.captured)
+        if any([type(v) is Array and v is not a for v, a in zip(values, arrays[n:], strict=True)]):
+            return outs, None, ()
+        return outs, exe, arrays[:n]
+
+    def _put(self, a: Array, place) -> Array:
+        """An argument where in_shardings wants it."""
+        if place is None or place == a._t.sharding:
+            return a
+        here = a._t.sharding
+        if a.committed and len(here.devices) > 1 and not same_layout(here, place, a.ndim):
+            raise ValueError(
+                f"xcore.jit: in_shardings of {self.name} asks for {place}, but the argument {a.type} has been "
+                f"laid out as {here}. Move it with xc.device_put(x, sharding), or leave in_shardings out."
+            )
+        if len(place.devices) == 1:
+            return to_device(a, place.devices[0])
+        return reshard(a, place)
+
+    def _learn(self, found: Trace, args, exe, captured) -> None:
+        """Tell the fast path of a call whose kind keeps coming back."""
+        if exe.effectful or self.static_argnums or self.static_argnames:
+            return
+        calls = found.calls[exe] = found.calls.get(exe, 0) + 1
+        single = not found.captured and tree.is_leaf_structure(found.out_tree)
+        if single and len(args) <= 2 and all([type(a) is Array for a in args]):
+            key = args[0]._t if len(args) == 1 else tuple([a._t for a in args])
+            self.fast[key] = exe.execute, exe.handlers, exe.result_types[0]
+        elif calls == _GENERATE_AFTER:
+            made = generated_call(args, found, exe, captured)
+            if made is not None:
+                self.generated.insert(0, made)
+                del self.generated[4:]
+
+
+_all_jitted: weakref.WeakSet = weakref.WeakSet()
+
+
+def placements(who: str, shardings, values) -> list:
+    """The sharding for each leaf of a pytree from a prefix of it; None where nothing is said."""
+    if isinstance(shardings, list):
+        shardings = tuple(shardings)
+    found = tree.broadcast_prefix(shardings, values, is_placement, f"jit({who})")
+    return [None if s is None else as_sharding("jit", s) for s in found]
+
+
+def constrained(x, place):
+    """A value of a program, laid out as a sharding over several devices says."""
+    if place is None or len(place.devices) == 1:
+        return x
+    return sharding_constraint(x, sharding=place)
+
+
+def _why(key, known) -> str:
+    """The difference between a new key and the closest one known."""
+    if not known:
+        return "its first call."
+    structure, types, statics, _ = key
+
+    def distance(other):
+        return sum(a != b for a, b in zip(key, other, strict=True)), sum(
+            a is not b for a, b in zip(types, other[1], strict=False)
+        )
+
+    other = min(known, key=distance)
+    if other[0] != structure:
+        return f"the structure of the arguments is {structure}, was {other[0]}."
+    changed = [
+        (i, a, b) for i, (a, b) in enumerate(zip(types, other[1], strict=True)) if a is not b
+    ]
+    if changed:
+        listed = "; ".join(f"leaf {i} is {a}, was {b}" for i, a, b in changed[:4])
+        return f"argument types changed: {listed}."
+    if other[2] != statics:
+        return f"static arguments are {[v for *_, v in statics]}, were {[v for *_, v in other[2]]}."
+    return "the settings changed."
+
+
+def jit(fun=None, /, *, static_argnums=None, static_argnames=None, donate_argnums=None,
+        donate_argnames=None, keep_unused: bool = False, inline: bool = False, in_shardings=None,
+        out_shardings=None, device=None, backend=None):  # fmt: skip
+    """Compile a function: traced once for each kind of arguments, then run as one program.
+
+    Args:
+      fun: function of arrays, numbers and pytrees of them, returning such. Usable as a decorator,
+        also with arguments: ``@jit`` and ``@jit(static_argnames="n")``.
+      static_argnums, static_argnames: arguments that are Python values during tracing; the function
+        is traced anew for each of their values, which must be hashable.
+      donate_argnums, donate_argnames: arguments whose memory results may take over; they cannot be
+        used after the call.
+      keep_unused: accepted for compatibility; arguments are always kept.
+      inline: write the equations into a surrounding program instead of a call.
+      in_shardings, out_shardings: how arguments and results are laid out over devices: shardings
+        (or PartitionSpecs, in `with mesh:`) or pytrees of them that match the beginning of the
+        tuple of positional arguments, and of the result; None leaves it to the data and the compiler.
+      device: run there.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> @xc.jit
+    ... def selu(x, alpha=1.67, lambda_=1.05):
+    ...     return lambda_ * xnp.where(x > 0, x, alpha * xnp.exp(x) - alpha)
+    >>> selu(xnp.arange(3.0))
+    Array([0.  , 1.05, 2.1 ], dtype=float32)
+    """
+    if fun is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames,
+            donate_argnums=donate_argnums, donate_argnames=donate_argnames, keep_unused=keep_unused,
+            inline=inline, in_shardings=in_shardings, out_shardings=out_shardings,
+        )  # fmt: skip
+    if not callable(fun):
+        raise TypeError(f"xcore.jit: expected a function, given {errors.describe(fun)}.")
+    if device is not None and in_shardings is None:
+        in_shardings = as_sharding("jit", device)
+    general = Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline,
+                     in_shardings, out_shardings)  # fmt: skip
+    fast = make_fast(general, general.__call__, fun)
+    with contextlib.suppress(AttributeError, TypeError):
+        functools.update_wrapper(fast, fun)
+    fast.__wrapped__ = fun
+    fast.jitted = general
+    fast.trace = functools.partial(trace, general)
+    fast.lower = lambda *args, **kwargs: trace(general, *args, **kwargs).lower()
+    fast.eval_shape = functools.partial(eval_shape, fast)
+    fast._cache_size = lambda: len(general.traces)
+    fast.clear_cache = lambda: forget(general)
+    return fast
+
+
+def forget(general: Jitted) -> None:
+    with general.traces.lock:
+        general.traces.clear()
+    general.generated.clear()
+    general.fast.clear()
+
+
+def clear_caches() -> None:
+    """Forget every traced function and every compiled program (those on disk stay)."""
+    for general in list(_all_jitted):
+        forget(general)
+    config.clear_fast_caches()
+    compile.clear()
+
+
+# ------------------------------------------------------------------------------- ahead of time
+
+
+class Traced:
+    """A function traced for given types: ``.program``, ``.lower()``."""
+
+    def __init__(self, general: Jitted, found: Trace, types, shardings):
+        self._general, self._found, self._types = general, found, types
+        captured = [getattr(getattr(c, "_t", None), "sharding", None) for c in found.captured]
+        given = [s or p for s, p in zip(shardings, found.places, strict=True)]
+        self._layout = layout_of(found.program, [*captured, *given])
+        self.program: Program = found.program
+        self.jaxpr = found.program
+        self.fun_name = general.name
+        self.out_tree, self.in_tree = found.out_tree, found.in_tree
+
+    @property
+    def out_info(self):
+        return tree.unflatten(self.out_tree, [_struct_of(t) for t in self.program.out_types])
+
+    def lower(self, lowering_platforms=None) -> Lowered:
+        return Lowered(self)
+
+
+class Lowered:
+    """A traced function as StableHLO: ``.as_text()``, ``.compile()``."""
+
+    def __init__(self, traced: Traced):
+        self._traced = traced
+        self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+        with self._module() as ctx:
+            self._bytecode = ctx.bytecode()
+
+    def _module(self):
+        found, layout = self._traced._found, self._traced._layout
+        device = layout.devices[0] if layout else backend.default_device()
+        return compile.lowering().lowered(
+            found.program, backend.platform_of(device), donors=found.donors, layout=layout
+        )
+
+    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
+        """The module as text: dialect "stablehlo", or "hlo" for XLA's form before optimisation."""
+        if dialect == "hlo":
+            return backend.hlo_text(self._bytecode)
+        if dialect != "stablehlo":
+            raise errors.bad_argument("Lowered.as_text", "dialect", dialect, '"stablehlo" or "hlo"')
+        with self._module() as ctx:
+            return ctx.as_text(debug_info)
+
+    def compile(self, compiler_options=None) -> Compiled:
+        return Compiled(
+            self._traced,
+            executable(self._traced.program, self._traced._layout, self._traced._found.donors),
+        )
+
+    def cost_analysis(self):
+        return self.compile().cost_analysis()
+
+
+class Compiled:
+    """An executable for arguments of given types."""
+
+    def __init__(self, traced: Traced, exe):
+        self._traced, self._exe = traced, exe
+        self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+
+    def __call__(self, *args, **kwargs):
+        args, kwargs, _ = self._traced._general.split(args, kwargs)
+        leaves, structure = tree.flatten((tuple(args), kwargs))
+        if structure != self._traced.in_tree:
+            raise TypeError(
+                f"xcore: compiled for arguments {self._traced.in_tree}, given {structure}."
+            )
+        arrays = [to_array(x) for x in leaves]
+        for i, (x, t) in enumerate(zip(arrays, self._traced._types, strict=True)):
+            if x.type.shape != t.shape or x.type.dtype != t.dtype:
+                raise TypeError(
+                    f"xcore: {self._traced._general.name} was compiled with {t} for argument leaf {i}, given {x.type}. "
+                    "Compile it for these types too, or call the jitted function, which does so by itself."
+                )
+        arrays = [*self._traced._found.captured, *arrays]
+        layout = self._traced._layout
+        if layout is not None:
+            arrays = list(map(reshard, arrays, layout.inputs))
+        return tree.unflatten(self.out_tree, execute(self._exe, arrays))
+
+    @property
+    def input_shardings(self):
+        """How the arguments must be laid out: (positional, keywords)."""
+        n = len(self._traced._found.captured)
+        layout = self._traced._layout
+        inputs = layout.inputs[n:] if layout else [default_sharding()] * self.in_tree.num_leaves
+        return tree.unflatten(self.in_tree, inputs)
+
+    @property
+    def output_shardings(self):
+        """How the results will be laid out."""
+        found = [t.sharding or default_sharding() for t in self._exe.result_types]
+        return tree.unflatten(self.out_tree, found)
+
+    def as_text(self) -> str:
+        """The optimised HLO."""
+        return "\n".join(m.to_string() for m in self._exe.loaded.hlo_modules())
+
+    def cost_analysis(self) -> dict:
+        """Estimates by the compiler: flops, bytes accessed, …"""
+        found = self._exe.loaded.cost_analysis()
+        return found[0] if isinstance(found, list) else found
+
+    def memory_analysis(self):
+        """Sizes in bytes of arguments, results, temporaries and code."""
+        return self._exe.loaded.get_compiled_memory_stats()
+
+    def runtime_executable(self):
+        return self._exe.loaded
+
+
+def trace(general: Jitted, *args, **kwargs) -> Traced:
+    """Trace for arguments, of which only types matter: arrays or ShapeDtypeStructs."""
+    found, values = general.find(args, kwargs)
+    shardings = [
+        v._t.sharding if type(v) is Array else getattr(v, "sharding", None) for v in values
+    ]
+    return Traced(general, found, [v.type for v in values], shardings)
+
+
+def _struct_of(t: ArrayType) -> ShapeDtypeStruct:
+    return ShapeDtypeStruct(t.shape, t.dtype, weak_type=t.weak)
+
+
+@boundary
+def eval_shape(fun, *args, **kwargs):
+    """The shapes and dtypes of ``fun(*args, **kwargs)``, without computing anything.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.eval_shape(lambda a, b: a @ b, xnp.ones((2, 3)), xnp.ones((3, 4)))
+    ShapeDtypeStruct(shape=(2, 4), dtype=float32)
+    """
+    return trace(_general_of(fun), *args, **kwargs).out_info
+
+
+def _general_of(fun) -> Jitted:
+    return getattr(fun, "jitted", None) or Jitted(fun, None, None, None, None, False)
+
+
+def make_jaxpr(fun, static_argnums=(), return_shape: bool = False):
+    """A function that returns the Program of ``fun`` for given arguments; it prints readably.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> print(xc.make_jaxpr(lambda x: 2 * xnp.sin(x))(1.0))
+    { lambda a:float32[, weak] . let
+        b:float32[, weak] = sin a
+        c:float32[, weak] = mul 2.0:float32[, weak] b
+      in (c,) }
+    """
+    general = Jitted(fun, static_argnums, None, None, None, False)
+
+    @boundary
+    def make(*args, **kwargs):
+        traced = trace(general, *args, **kwargs)
+        return (traced.program, traced.out_info) if return_shape else traced.program
+
+    return make
+
+
+def explain_cache_misses(enable: bool = True):
+    """``with explain_cache_misses():`` prints why jitted functions are traced in the block."""
+    return config.override(explain_cache_misses=enable)

@@ -1,0 +1,339 @@
+"""The loops users call: scan, fori_loop, map, associative_scan."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import config, dtypes, errors, tree
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.source import boundary
+from .._core.types import ArrayType, typeof
+from .._ops.layout import concatenate, pad, reshape, rev, slice
+from .._transforms.map import vmap
+from .carry import Body, check_carry, leaf_values, promoted_start, strengthened
+from .progress import Bar
+from .scan import Scan
+from .while_loop import while_loop
+
+
+def _length(who, xs_values, xs, length) -> int:
+    sizes = {}
+    for i, x in enumerate(xs_values):
+        t = typeof(x)
+        if not t.shape:
+            path = tree.flatten_with_path(xs)[0][i][0]
+            raise ValueError(
+                f"xcore.{who}: xs{tree.keystr(path)} is 0-d; xs are read along their first axis."
+            )
+        sizes[i] = t.shape[0]
+    wanted = set(sizes.values())
+    if length is not None:
+        wanted.add(int(length))
+    if not wanted:
+        raise ValueError(f"xcore.{who}: without xs the number of steps must be given as length=.")
+    if len(wanted) > 1:
+        listed = ", ".join(
+            f"xs{tree.keystr(path)} has {sizes[i]}"
+            for i, (path, _) in enumerate(tree.flatten_with_path(xs)[0])
+        )
+        tail = f"; length={length}" if length is not None else ""
+        raise errors.ShapeError(
+            f"xcore.{who}: xs must have first axes of one length: {listed}{tail}."
+        )
+    return wanted.pop()
+
+
+def _trace_step(who, f, init, structure, rows, xs_structure):
+    """The body of a scan, with start values in the dtypes it returns."""
+    pair = tree.structure((tree.unflatten(structure, init), tree.unflatten(xs_structure, rows)))
+    for attempt in range(3):
+        strong = [strengthened(x) for x in init]
+        types = [typeof(x) for x in strong] + rows
+        body = Body(who, lambda carry, x: _checked_pair(who, f(carry, x)), pair, types, "the body")
+        carry_structure = body.result.children()[0]
+        n = carry_structure.num_leaves
+        changed = None
+        if carry_structure == structure and attempt < 2:
+            changed = promoted_start(init, body.program.out_types[:n])
+        if changed is None:
+            break
+        init = changed
+    check_carry(who, structure, types[: len(strong)], body, len(strong), carry_structure)
+    return body, strong
+
+
+def _checked_pair(who, result):
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise TypeError(
+            f"xcore.{who}: the body must return a pair (carry, y), but returned {errors.describe(result)}. "
+            "Return (carry, None) if there is nothing to stack."
+        )
+    return result
+
+
+@boundary
+def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_transpose: bool = False,
+         *, progress=False):  # fmt: skip
+    """A loop over the slices of ``xs`` that carries a state and stacks what each step returns.
+
+    ``carry, y = f(carry, x)`` for each slice ``x`` of xs in turn; the result is the last carry and
+    all ``y`` stacked along a new first axis.
+
+    Args:
+      f: function (carry, x) -> (carry, y); the carry keeps its structure and types.
+      init: the first carry.
+      xs: pytree of arrays read along their first axis, or None.
+      length: the number of steps, needed without xs.
+      reverse: start at the end; ys stay in the order of xs.
+      unroll: how many steps one trip of the compiled loop does; True for all.
+      progress: show a progress bar; a text is its label.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.scan(lambda total, x: (total + x, total), 0.0, xnp.arange(4.0))
+    (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32))
+    """
+    if not callable(f):
+        raise TypeError(f"xcore.lax.scan: expected a function, given {errors.describe(f)}.")
+    if progress:
+        return _scan_with_bar(f, init, xs, length, progress, reverse=reverse, unroll=unroll)
+    values, structure = leaf_values("lax.scan", "init", init)
+    xs_values, xs_structure = leaf_values("lax.scan", "xs", xs)
+    n = _length("lax.scan", xs_values, xs, length)
+    if config.settings().disable_jit:
+        return _scan_in_python(f, init, xs, xs_values, xs_structure, n, reverse)
+    rows = [ArrayType(typeof(x).shape[1:], typeof(x).dtype) for x in xs_values]
+    body, values = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
+    unroll = n if unroll is True else max(1, int(unroll))
+    s = Scan(
+        body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))
+    )
+    outs = s.bind(*body.captured, *values, *xs_values)
+    return tree.unflatten(body.result, outs)
+
+
+def _scan_with_bar(f, init, xs, length, progress, **options):
+    """The same scan with a progress bar."""
+    n = _length("lax.scan", leaf_values("lax.scan", "xs", xs)[0], xs, length)
+    bar = Bar(progress, n)
+
+    def step(state, x):
+        shown, carry = state
+        carry, y = _checked_pair("lax.scan", f(carry, x))
+        return (bar.step(shown), carry), y
+
+    (shown, carry), ys = scan(step, (bar.start(), init), xs, n, **options)
+    bar.stop(shown)
+    return carry, ys
+
+
+def _scan_in_python(f, carry, xs, xs_values, xs_structure, n, reverse):
+    ys = []
+    order = range(n - 1, -1, -1) if reverse else range(n)
+    for i in order:
+        x = tree.unflatten(xs_structure, [to_array(v)[i] for v in xs_values])
+        carry, y = _checked_pair("lax.scan", f(carry, x))
+        ys.append(y)
+    if reverse:
+        ys.reverse()
+    stacked = tree.map(lambda *rows: _stack([to_array(r) for r in rows]), *ys) if ys else None
+    return carry, stacked
+
+
+def _stack(rows):
+    return concatenate(*[reshape(r, shape=(1, *typeof(r).shape)) for r in rows], axis=0)
+
+
+def _static_int(x) -> bool:
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+@boundary
+def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
+    """``for i in range(lower, upper): val = body_fun(i, val)`` as one compiled loop.
+
+    With Python ints as bounds the loop is a scan and can be differentiated in reverse mode; with
+    traced bounds it is a while loop.
+
+    Args:
+      lower, upper: integers or integer scalars.
+      body_fun: function (i, val) -> val of the same structure and types.
+      init_val: the first value.
+      unroll: steps in one trip of the compiled loop (static bounds only).
+      progress: show a progress bar (with traced bounds the number of steps); a text is its label.
+
+    >>> import xcore as xc
+    >>> int(xc.lax.fori_loop(0, 5, lambda i, total: total + i, 0))
+    10
+    """
+    if not callable(body_fun):
+        raise TypeError(
+            f"xcore.lax.fori_loop: body_fun must be a function, given {errors.describe(body_fun)}."
+        )
+    for name, bound in (("lower", lower), ("upper", upper)):
+        _check_bound(name, bound)
+    lower, upper = _concrete_bound(lower), _concrete_bound(upper)
+    dtype = _index_dtype(lower, upper)
+    if _static_int(lower) and _static_int(upper):
+        n = max(0, int(upper) - int(lower))
+        start = np.asarray(int(lower), dtype)[()]
+
+        def step(state, _):
+            i, val = state
+            return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(i, val)), None
+
+        (_, result), _ = scan(
+            step, (start, init_val), None, length=n, unroll=unroll or 1, progress=progress
+        )
+        return result
+    low, high = (ops.convert(to_value(b), dtype=dtype) for b in (lower, upper))
+
+    def advance(state):
+        i, top, val = state
+        return ops.add(i, np.asarray(1, dtype)[()]), top, body_fun(i, val)
+
+    going = lambda state: ops.lt(state[0], state[1])  # noqa: E731
+    return while_loop(going, advance, (low, high, init_val), progress=progress)[2]
+
+
+def _check_bound(name, x) -> None:
+    t = typeof(to_value(x)) if is_array_like(x) else None
+    if t is None or t.shape or not dtypes.is_integer(t.dtype):
+        raise TypeError(
+            f"xcore.lax.fori_loop: {name} must be an integer scalar, given {errors.describe(x)}."
+        )
+
+
+def _concrete_bound(x):
+    return int(x) if _static_int(x) else x
+
+
+def _index_dtype(lower, upper):
+    def dtype_of(x):
+        if _static_int(x):
+            return dtypes.int32 if -(2**31) <= x < 2**31 else dtypes.int64
+        return typeof(to_value(x)).dtype
+
+    a, b = dtype_of(lower), dtype_of(upper)
+    if _static_int(lower) and not _static_int(upper):
+        return b
+    if _static_int(upper) and not _static_int(lower):
+        return a
+    return dtypes.promote((a, False), (b, False))[0]
+
+
+@boundary
+def map(f, xs, *, batch_size=None):
+    """``[f(x) for x in xs]`` along the first axis, one after the other in one compiled loop.
+
+    Args:
+      f: function of one slice.
+      xs: pytree of arrays.
+      batch_size: so many slices at a time by vmap.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.map(lambda x: x**2, xnp.arange(3.0))
+    Array([0., 1., 4.], dtype=float32)
+    """
+    if batch_size is None:
+        return scan(lambda _, x: ((), f(x)), (), xs)[1]
+    values, structure = leaf_values("lax.map", "xs", xs)
+    n = _length("lax.map", values, xs, None)
+    whole = n - n % batch_size
+
+    def part(v, start, stop):
+        t = typeof(v)
+        return slice(
+            v,
+            start=(start, *(0,) * (t.ndim - 1)),
+            limit=(stop, *t.shape[1:]),
+            strides=(1,) * t.ndim,
+        )
+
+    parts = []
+    if whole:
+        rows = [
+            reshape(
+                part(v, 0, whole), shape=(whole // batch_size, batch_size, *typeof(v).shape[1:])
+            )
+            for v in values
+        ]
+        out = scan(lambda _, x: ((), vmap(f)(x)), (), tree.unflatten(structure, rows))[1]
+        parts.append(tree.map(lambda y: reshape(y, shape=(whole, *typeof(y).shape[2:])), out))
+    if whole < n or not parts:
+        parts.append(vmap(f)(tree.unflatten(structure, [part(v, whole, n) for v in values])))
+    return parts[0] if len(parts) == 1 else tree.map(lambda a, b: concatenate(a, b, axis=0), *parts)
+
+
+@boundary
+def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
+    """All partial combinations of an associative function: ``[a, a·b, a·b·c, …]``, in log₂ n steps.
+
+    Args:
+      fn: function of two pytrees of equal arrays, associative, combining them slice by slice.
+      elems: pytree of arrays of equal length along ``axis``.
+      reverse: combine from the end.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.associative_scan(lambda a, b: a + b, xnp.arange(4))
+    Array([0, 1, 3, 6], dtype=int32)
+    """
+    values, structure = leaf_values("lax.associative_scan", "elems", elems)
+    if not values:
+        return elems
+    axis = axis % typeof(values[0]).ndim
+    n = typeof(values[0]).shape[axis]
+    if any(typeof(v).shape[axis] != n for v in values):
+        raise errors.ShapeError(
+            f"xcore.lax.associative_scan: elems must have one length along axis {axis}."
+        )
+
+    def combine(a, b):
+        a, b = (b, a) if reverse else (a, b)
+        out = fn(tree.unflatten(structure, a), tree.unflatten(structure, b))
+        return [to_value(x) for x in tree.leaves(out)]
+
+    return tree.unflatten(structure, _prefixes(combine, values, axis, reverse))
+
+
+def _cut(x, axis, start, stop, step=1):
+    t = typeof(x)
+    low, high, strides = [0] * t.ndim, list(t.shape), [1] * t.ndim
+    low[axis], high[axis], strides[axis] = start, stop, step
+    return slice(x, start=tuple(low), limit=tuple(high), strides=tuple(strides))
+
+
+def _prefixes(combine, xs, axis, reverse):
+    """Combine neighbours, recurse on half the length, fill in the others (Blelloch)."""
+    n = typeof(xs[0]).shape[axis]
+    if n < 2:
+        return xs
+    if reverse:
+        flipped = _prefixes(combine, [rev(x, axes=(axis,)) for x in xs], axis, False)
+        return [rev(x, axes=(axis,)) for x in flipped]
+    even = [_cut(x, axis, 0, n - n % 2, 2) for x in xs]
+    odd = [_cut(x, axis, 1, n, 2) for x in xs]
+    inner = _prefixes(combine, combine(even, odd), axis, False)  # results at odd places
+    m = (n - 1) // 2  # even places behind the first
+    later = [_cut(x, axis, 2, n, 2) for x in xs]
+    filled = combine([_cut(x, axis, 0, m) for x in inner], later) if m else []
+    first = [_cut(x, axis, 0, 1) for x in xs]
+    evens = (
+        [concatenate(a, b, axis=axis) for a, b in zip(first, filled, strict=True)] if m else first
+    )
+    return [_interleaved(a, b, axis) for a, b in zip(evens, inner, strict=True)]
+
+
+def _interleaved(a, b, axis):
+    """a0 b0 a1 b1 …; a may be longer by one."""
+    n, m = typeof(a).shape[axis], typeof(b).shape[axis]
+    if n > m:
+        nil = np.zeros((), typeof(b).dtype)[()]
+        high = [0] * typeof(b).ndim
+        high[axis] = 1
+        b = pad(b, nil, low=(0,) * len(high), high=tuple(high), interior=(0,) * len(high))
+    t = typeof(a)
+    shape = (*t.shape[: axis + 1], 1, *t.shape[axis + 1 :])
+    both = concatenate(reshape(a, shape=shape), reshape(b, shape=shape), axis=axis + 1)
+    flat = reshape(both, shape=(*t.shape[:axis], 2 * n, *t.shape[axis + 1 :]))
+    return _cut(flat, axis, 0, n + m)

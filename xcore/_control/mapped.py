@@ -1,0 +1,352 @@
+"""``shard_map`` and ``pmap`` as users call them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import errors, tree
+from .._core.devices import devices as all_devices
+from .._core.devices import process_count
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.mesh import Mesh, PartitionSpec, current_mesh
+from .._core.program import trace_program
+from .._core.sharding import NamedSharding, local_devices
+from .._core.shards import (
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)
+from .._core.source import boundary
+from .._core.trace import Tracer, bind, is_evaluating
+from .._core.types import typeof
+from .._transforms import vmap as axes
+from .._transforms.map import in_axes_of
+from .jit import jit
+from .replication import varying
+from .shard_map import local_type, shard_map_op
+
+
+def _is_spec(x) -> bool:
+    return x is None or isinstance(x, PartitionSpec)
+
+
+def _specs(who: str, specs, values) -> list:
+    if isinstance(specs, list):
+        specs = tuple(specs)
+    found = tree.broadcast_prefix(specs, values, _is_spec, f"shard_map({who})")
+    for s in found:
+        if not _is_spec(s):
+            raise TypeError(
+                f"xcore.shard_map: {who} must hold PartitionSpecs, given {errors.describe(s)}. Write "
+                "P('axis', None) for an array whose first axis is split."
+            )
+    return [PartitionSpec() if s is None else s for s in found]
+
+
+def _check_names(who: str, specs, mesh: Mesh, manual: tuple) -> None:
+    for s in specs:
+        NamedSharding(mesh, s)
+        free = [n for n in s.names if n not in manual]
+        if free:
+            raise ValueError(
+                f"xcore.shard_map: {who} names the axis {free[0]!r}, but only {manual} are manual here "
+                "(axis_names). The compiler splits arrays over the other axes."
+            )
+
+
+class _Mapped:
+    """A function to be run on each device, with where it runs and what each device gets."""
+
+    __slots__ = ("check", "f", "in_specs", "manual", "mesh", "out_specs")
+
+    def __init__(self, f, mesh, in_specs, out_specs, axis_names, check):
+        self.f, self.in_specs, self.out_specs, self.check = f, in_specs, out_specs, check
+        self.mesh = mesh if mesh is not None else current_mesh("shard_map")
+        unknown = [n for n in axis_names if n not in self.mesh.axis_names]
+        if unknown:
+            raise ValueError(
+                f"xcore.shard_map: axis_names has {unknown[0]!r}, but the mesh has {self.mesh.axis_names}."
+            )
+        here = axes.axis_sizes()
+        names = axis_names or [n for n in self.mesh.axis_names if n not in here]
+        self.manual = tuple(n for n in self.mesh.axis_names if n in names)
+
+    def _trace(self, values, structure, specs):
+        result = []
+
+        def flat(*parts):
+            outs, found = tree.flatten(self.f(*tree.unflatten(structure, parts)))
+            result.append(found)
+            for x in outs:
+                if not is_array_like(x):
+                    raise errors.not_an_array("shard_map", x, "a result")
+            return [to_value(x) for x in outs]
+
+        types = [local_type(typeof(v), self.mesh, s) for v, s in zip(values, specs, strict=True)]
+        with contextlib.ExitStack() as stack:
+            for name in self.manual:
+                stack.enter_context(axes.named_axis(name, self.mesh.shape[name]))
+            program, captured = trace_program(flat, types, getattr(self.f, "__name__", "shard_map"))
+        captured = [x if isinstance(x, Tracer) else to_array(x) for x in captured]
+        return program, captured, result[0]
+
+    def _check_results(self, program, in_specs, out_specs, result) -> None:
+        """Raise unless results are the same wherever their specs say so, and divisible."""
+        found = varying(program, [set(s.names) for s in in_specs])
+        for i, (differs, spec) in enumerate(zip(found, out_specs, strict=True)):
+            wrong = [n for n in self.manual if n in differs and n not in spec.names]
+            if wrong and self.check:
+                paths = tree.flatten_with_path(tree.unflatten(result, range(len(found))))[0]
+                raise ValueError(
+                    f"xcore.shard_map: out_specs has {spec} for the result{tree.keystr(paths[i][0])}, so it must "
+                    f"be the same along the axis {wrong[0]!r} of the mesh, but it may differ there. Sum or gather "
+                    f"it (lax.psum, lax.all_gather), put {wrong[0]!r} in its spec, or pass check_vma=False if you "
+                    "know that it is the same."
+                )
+
+    def __call__(self, *args):
+        leaves, structure = tree.flatten(args)
+        for x in leaves:
+            if not is_array_like(x):
+                raise errors.not_an_array("shard_map", x)
+        make = to_array if is_evaluating() else to_value
+        values = [make(x) for x in leaves]
+        specs = _specs("in_specs", self.in_specs, args)
+        _check_names("in_specs", specs, self.mesh, self.manual)
+        program, captured, result = self._trace(values, structure, specs)
+        whole = tree.unflatten(result, range(len(program.outputs)))
+        given = self.out_specs
+        out_specs = given(whole) if callable(given) else _specs("out_specs", given, whole)
+        _check_names("out_specs", out_specs, self.mesh, self.manual)
+        for t, s in zip(program.out_types, out_specs, strict=True):
+            NamedSharding(self.mesh, s).axes(t.ndim)
+        in_specs = [PartitionSpec()] * len(captured) + specs
+        self._check_results(program, in_specs, out_specs, result)
+        outs = bind(
+            shard_map_op, *captured, *values, program=program, mesh=self.mesh, manual=self.manual,
+            in_specs=tuple(in_specs), out_specs=tuple(out_specs),
+        )  # fmt: skip
+        return tree.unflatten(result, outs)
+
+
+def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=frozenset(),
+              check_vma=None, check_rep=None, auto=frozenset()):  # fmt: skip
+    """A function that every device of a mesh runs on its own part of the arguments.
+
+    Inside, arrays are one device's part, and collectives (``lax.psum`` …) over the names of mesh
+    axes connect the devices. Derivatives taken inside are each device's own, as in ``pmap``: sum
+    gradients of shared values with ``lax.psum`` or ``lax.pmean``. Derivatives of the whole function
+    need no such thing.
+
+    Args:
+      f: function of one device's parts. Without it, a decorator is returned.
+      mesh: the devices; the mesh of the context if None.
+      in_specs: PartitionSpec for each argument, or pytrees of them that match the arguments'
+        beginning: how arrays are cut into parts.
+      out_specs: the same for the results: how parts are put together.
+      axis_names: the mesh axes that are handled here (default: all); over the others the compiler
+        spreads the parts further.
+      check_vma: whether to check that results are the same along axes their specs do not mention.
+        ``check_rep`` is its older name.
+      auto: the other axes, the older way to say axis_names.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> mesh = xc.make_mesh((1,), "x")
+    >>> total = xc.shard_map(lambda v: xc.lax.psum(v.sum(), "x"), mesh, xc.P("x"), xc.P())
+    >>> total(xnp.arange(4.0))
+    Array(6., dtype=float32)
+    """
+    if f is None:
+        return functools.partial(
+            shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, axis_names=axis_names,
+            check_vma=check_vma, check_rep=check_rep, auto=auto,
+        )  # fmt: skip
+    if not callable(f):
+        raise TypeError(f"xcore.shard_map: expected a function, given {errors.describe(f)}.")
+    check = next((bool(c) for c in (check_vma, check_rep) if c is not None), True)
+
+    @functools.wraps(f)
+    @boundary
+    def mapped(*args):
+        names = frozenset((axis_names,) if isinstance(axis_names, str) else axis_names)
+        where = mesh if mesh is not None else current_mesh("shard_map")
+        if auto:
+            names = names | (set(where.axis_names) - set(auto))
+        return _Mapped(f, where, in_specs, out_specs, names, check)(*args)
+
+    return mapped
+
+
+# ---------------------------------------------------------------------------------------------- pmap
+
+
+def _position(axis, ndim: int, who: str):
+    """A checked axis number, or None."""
+    if axis is None:
+        return None
+    if not isinstance(axis, (int, np.integer)) or not -ndim <= axis < ndim:
+        raise ValueError(
+            f"xcore.pmap: {who} must be None or an axis of an array of {ndim} axes, given {axis}."
+        )
+    return int(axis) % ndim
+
+
+def _spec_at(axis, name) -> PartitionSpec:
+    return PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, name)
+
+
+def _without(x, axis):
+    """One lane's value, from the device's part of the argument."""
+    if axis is None:
+        return x
+    shape = typeof(x).shape
+    return ops.reshape(x, shape=shape[:axis] + shape[axis + 1 :])
+
+
+def _with(x, axis):
+    """The device's part of the result, from one lane's value."""
+    if axis is None:
+        return x
+    shape = typeof(x).shape
+    return ops.reshape(x, shape=(*shape[:axis], 1, *shape[axis:]))
+
+
+def _lanes(values, positions, given) -> int:
+    """How many lanes there are: the size of the mapped axes, which must agree."""
+    sizes = {typeof(v).shape[a] for v, a in zip(values, positions, strict=True) if a is not None}
+    if given is not None:
+        sizes.add(given)
+    if len(sizes) != 1:
+        raise ValueError(
+            f"xcore.pmap: the sizes of the mapped axes must agree, given {sorted(sizes)}."
+            if sizes
+            else "xcore.pmap: nothing is mapped: every in_axes is None. Give axis_size."
+        )
+    return sizes.pop()
+
+
+def _mesh_of_lanes(n: int, devices, name) -> Mesh:
+    if n > len(devices):
+        raise ValueError(
+            f"xcore.pmap: {n} lanes need {n} devices, there are {len(devices)}. On the CPU the environment "
+            "variable XCORE_NUM_CPU_DEVICES says how many there are; or use vmap."
+        )
+    return Mesh(list(devices[:n]), (name,))
+
+
+def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
+    """Run ``fun`` for every lane, each on a device of its own."""
+    leaves, structure = tree.flatten((args, kwargs))
+    values = [to_value(x) for x in leaves]
+    found = in_axes_of("pmap", in_axes, args, kwargs)
+    at = [_position(a, typeof(v).ndim, "in_axes") for v, a in zip(values, found, strict=True)]
+    mesh = _mesh_of_lanes(_lanes(values, at, axis_size), devices, name)
+    results = []
+
+    def lane(*parts):
+        args_, kwargs_ = tree.unflatten(structure, map(_without, parts, at))
+        outs, out_structure = tree.flatten(fun(*args_, **kwargs_))
+        values = [to_value(x) for x in outs]
+        whole = tree.unflatten(out_structure, range(len(outs)))
+        given = tree.broadcast_prefix(out_axes, whole, lambda a: a is None, "pmap(out_axes)")
+        places = [
+            _position(a, typeof(v).ndim + 1, "out_axes") for v, a in zip(values, given, strict=True)
+        ]
+        results[:] = [out_structure, places]
+        return list(map(_with, values, places))
+
+    specs = tuple(_spec_at(a, name) for a in at)
+    outs = _Mapped(
+        lane, mesh, specs, lambda _: [_spec_at(a, name) for a in results[1]], (name,), False
+    )(*values)
+    return tree.unflatten(results[0], outs)
+
+
+def pmap(fun, axis_name=None, *, in_axes=0, out_axes=0, static_broadcasted_argnums=(),
+         devices=None, backend=None, axis_size=None, donate_argnums=(), global_arg_shapes=None):  # fmt: skip
+    """``vmap`` over devices: each runs ``fun`` on one slice of the mapped axes. Compiled, like ``jit``.
+
+    Args:
+      fun: function of one slice.
+      axis_name: a name for the mapped axis, for collectives such as ``lax.psum(x, axis_name)``.
+      in_axes: for each argument the axis to map over, None to give every device all of it.
+      out_axes: where the mapped axis goes in the results; None takes one device's result.
+      static_broadcasted_argnums: arguments that are Python values, as for ``jit``.
+      devices: which ones; by default the first ones, as many as there are slices.
+      backend: of which platform.
+      axis_size: how many slices there are, needed when nothing is mapped.
+      donate_argnums: arguments whose memory results may take over.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.pmap(lambda v: v / xc.lax.psum(v, "i"), axis_name="i")(xnp.ones(1))
+    Array([1.], dtype=float32)
+    """
+    if not callable(fun):
+        raise TypeError(f"xcore.pmap: expected a function, given {errors.describe(fun)}.")
+    static = (
+        (static_broadcasted_argnums,)
+        if isinstance(static_broadcasted_argnums, int)
+        else tuple(static_broadcasted_argnums)
+    )
+    name = "pmap" if axis_name is None else axis_name
+
+    @functools.wraps(fun)
+    def run(*args, **kwargs):
+        fixed = {i: args[i] for i in static}
+        axes = in_axes
+        if isinstance(axes, (tuple, list)):
+            axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
+
+        def partial(*rest, **kw):
+            moving = iter(rest)
+            return fun(*[fixed[i] if i in fixed else next(moving) for i in range(len(args))], **kw)
+
+        where = list(devices) if devices is not None else all_devices(backend)
+        rest = tuple(a for i, a in enumerate(args) if i not in fixed)
+        return _parallel(partial, name, axes, out_axes, where, axis_size, rest, kwargs)
+
+    call = jit(run, static_argnums=static, donate_argnums=donate_argnums)
+    return call if process_count() == 1 else _of_local_parts(call, name, in_axes, devices, static)
+
+
+def _of_local_parts(call, name, in_axes, devices, static):
+    """With several processes: each gives the slices of its own devices, and gets those back."""
+
+    @boundary
+    def mapped(*args, **kwargs):
+        mesh = Mesh(list(devices) if devices is not None else all_devices(), (name,))
+        dynamic = tuple(a for i, a in enumerate(args) if i not in static)
+        leaves, structure = tree.flatten((dynamic, kwargs))
+        axes = in_axes
+        if isinstance(axes, (tuple, list)):
+            axes = tuple(a for i, a in enumerate(axes) if i not in static)
+        at = in_axes_of("pmap", axes, dynamic, kwargs)
+        specs = [
+            NamedSharding(mesh, _spec_at(_position(a, np.ndim(x), "in_axes"), name))
+            for x, a in zip(leaves, at)
+        ]
+        whole = [
+            make_array_from_process_local_data(s, np.asarray(x)) for s, x in zip(specs, leaves)
+        ]
+        moved, kwargs = tree.unflatten(structure, whole)
+        moving = iter(moved)
+        full = [args[i] if i in static else next(moving) for i in range(len(args))]
+        return tree.map(_local_part, call(*full, **kwargs))
+
+    return mapped
+
+
+def _local_part(x):
+    """The slices of this process, as an array on its devices."""
+    here = local_devices(x.sharding.devices)
+    mesh = Mesh(list(here), x.sharding.mesh.axis_names)
+    parts = [s.data for s in x.addressable_shards]
+    spec = x.sharding.spec
+    shape = list(x.shape)
+    for axis, entry in enumerate(spec):
+        if entry is not None:
+            shape[axis] = parts[0].shape[axis] * len(parts)
+    return make_array_from_single_device_arrays(shape, NamedSharding(mesh, spec), parts)

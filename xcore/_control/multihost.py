@@ -1,0 +1,170 @@
+"""What several processes do together: wait for each other, and exchange values of the host."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from .._core import distributed, errors, tree
+from .._core.array import Array
+from .._core.devices import devices, process_count, process_index
+from .._core.eval import to_array
+from .._core.mesh import Mesh, PartitionSpec
+from .._core.placing import reshard
+from .._core.sharding import NamedSharding, is_placement
+from .._core.shards import make_array_from_process_local_data
+from .._core.source import boundary
+from .._ops import reduce_sum
+from .jit import jit
+
+_numbers = itertools.count()  # of the meetings: every process comes to them in the same order
+
+
+@boundary
+def sync_global_devices(name: str, timeout: float = 300.0) -> None:
+    """Wait until every process has come to the place of this name.
+
+    Raises if another process is at a place of another name, and after the timeout.
+
+    >>> import xcore as xc
+    >>> xc.multihost.sync_global_devices("data is there")
+    """
+    number = next(_numbers)
+    if process_count() == 1:
+        return
+    distributed.say(f"xcore/sync/{number}/{process_index()}", name.encode())
+    distributed.barrier(f"xcore/sync/{number}", timeout)
+    for other in range(process_count()):
+        there = distributed.hear(f"xcore/sync/{number}/{other}", timeout).decode()
+        if there != name:
+            raise RuntimeError(
+                f"xcore.multihost.sync_global_devices: this process is at {name!r}, but process {other} is at "
+                f"{there!r}. All processes must take the same way through the program."
+            )
+
+
+def _mesh() -> Mesh:
+    """All devices, a row for each process."""
+    rows: dict = {}
+    for d in devices():
+        rows.setdefault(d.process_index, []).append(d)
+    return Mesh([rows[i] for i in sorted(rows)], ("process", "local"))
+
+
+def _stacked(value: np.ndarray) -> Array:
+    """The values of all processes along a new first axis, each on its own devices."""
+    sharding = NamedSharding(_mesh(), PartitionSpec("process"))
+    return make_array_from_process_local_data(sharding, value[None])
+
+
+def _everywhere(x: Array) -> np.ndarray:
+    """The whole content of an array over several processes, in each of them."""
+    mesh = getattr(x.sharding, "mesh", None) or _mesh()
+    return np.asarray(reshard(x, NamedSharding(mesh, PartitionSpec())))
+
+
+@boundary
+def process_allgather(in_tree, tiled: bool = False):
+    """NumPy arrays with the values of all processes.
+
+    Args:
+      in_tree: pytree of arrays. Values of one process are stacked along a new first axis; arrays over
+        several processes are collected whole.
+      tiled: join along the first axis instead of stacking.
+
+    >>> import xcore as xc, numpy as np
+    >>> xc.multihost.process_allgather(np.arange(2))
+    array([[0, 1]])
+    """
+
+    def gather(x):
+        if isinstance(x, Array) and not x.is_fully_addressable:
+            return _everywhere(x)
+        value = np.asarray(x)
+        if tiled and not value.ndim:
+            raise errors.shape_mismatch("multihost.process_allgather", "need an axis to join", x=x)
+        whole = value[None] if process_count() == 1 else _everywhere(_stacked(value))
+        return whole.reshape(-1, *value.shape[1:]) if tiled else whole
+
+    return tree.map(gather, in_tree)
+
+
+@boundary
+def broadcast_one_to_all(in_tree, is_source: bool | None = None):
+    """NumPy arrays with the values of one process, in all of them.
+
+    Args:
+      in_tree: pytree of arrays, of the same shapes and dtypes everywhere.
+      is_source: true in the process whose values count; by default process 0.
+
+    >>> import xcore as xc
+    >>> xc.multihost.broadcast_one_to_all({"seed": 3})
+    {'seed': array(3)}
+    """
+    source = process_index() == 0 if is_source is None else bool(is_source)
+    total = jit(lambda v: reduce_sum(v, axes=(0,)))
+
+    def send(x):
+        value = np.ascontiguousarray(x).reshape(np.shape(x))
+        if process_count() == 1:
+            return value
+        # as bytes, of which all but one process give zeros: so the sum has the bits of the source
+        raw = np.frombuffer(value.tobytes(), np.uint8)
+        whole = total(_stacked(raw if source else np.zeros_like(raw)))
+        return np.frombuffer(_everywhere(whole).tobytes(), value.dtype).reshape(value.shape)
+
+    return tree.map(send, in_tree)
+
+
+@boundary
+def assert_equal(in_tree, fail_message: str = "") -> None:
+    """Raise in every process unless all have the same values."""
+
+    def check(x):
+        found = process_allgather(x)
+        if any(not np.array_equal(found[0], other) for other in found[1:]):
+            raise AssertionError(
+                f"xcore.multihost.assert_equal: processes have different values: {found.tolist()}. {fail_message}"
+            )
+
+    tree.map(check, in_tree)
+
+
+def _placements(specs, mesh, values) -> list:
+    found = tree.broadcast_prefix(specs, values, is_placement, "multihost(pspecs)")
+    return [NamedSharding(mesh, PartitionSpec() if s is None else s) for s in found]
+
+
+@boundary
+def host_local_array_to_global_array(local_inputs, global_mesh: Mesh, pspecs):
+    """Arrays over the mesh from the parts that each process has."""
+    leaves, structure = tree.flatten(local_inputs)
+    targets = _placements(pspecs, global_mesh, local_inputs)
+    return tree.unflatten(
+        structure,
+        [make_array_from_process_local_data(s, np.asarray(x)) for x, s in zip(leaves, targets)],
+    )
+
+
+@boundary
+def global_array_to_host_local_array(global_inputs, global_mesh: Mesh, pspecs):
+    """The part that this process has of arrays over the mesh, as arrays on its devices."""
+    leaves, structure = tree.flatten(global_inputs)
+    targets = _placements(pspecs, global_mesh, global_inputs)
+    return tree.unflatten(
+        structure, [to_array(_local(reshard(x, s))) for x, s in zip(leaves, targets)]
+    )
+
+
+def _local(x: Array) -> np.ndarray:
+    """The parts on this process's devices, put together."""
+    starts = [sorted({s.index[a].start or 0 for s in x.addressable_shards}) for a in range(x.ndim)]
+    size = x.sharding.shard_shape(x.shape)
+    whole = np.empty([len(s) * n for s, n in zip(starts, size)], x.dtype)
+    for shard in x.addressable_shards:
+        place = [
+            s.index(i.start or 0) * n for s, i, n in zip(starts, shard.index, size, strict=True)
+        ]
+        whole[tuple(slice(p, p + n) for p, n in zip(place, size, strict=True))] = shard.data
+    return whole

@@ -1,0 +1,334 @@
+"""Pytrees to checkpoints and back: ``save``, ``restore``, and a ``Checkpointer`` for training."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from .._core import distributed, errors, tree
+from .._core.array import Array, from_host
+from .._core.devices import process_count, process_index
+from .._core.errors import CheckpointError
+from .._core.eval import default_placed
+from .._core.sharding import Sharding, as_sharding, is_placement
+from .._core.shards import make_array_from_callback
+from .._core.source import boundary
+from .._core.types import ArrayType, ShapeDtypeStruct
+from . import store
+
+_PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
+_meetings = itertools.count()  # all processes save the same checkpoints in the same order
+
+
+# ------------------------------------------------------------------------------------------- saving
+
+
+def _pieces(x):
+    """(index, host values) of the parts of a leaf that this process has to write."""
+    if not isinstance(x, Array):
+        value = np.asarray(x)
+        return [([[0, n] for n in value.shape], value)] if process_index() == 0 else []
+    if len(x.sharding.devices) == 1:
+        x.block_until_ready()
+        return [([[0, n] for n in x.shape], _kept(x))] if process_index() == 0 else []
+    return [
+        ([list(s.indices(n)[:2]) for s, n in zip(shard.index, x.shape, strict=True)], _kept(shard.data))
+        for shard in x.addressable_shards
+        if shard.replica_id == 0
+    ]  # fmt: skip
+
+
+def _kept(x: Array) -> np.ndarray:
+    """The content in host memory, whatever becomes of the array. On the CPU that is no copy."""
+    return np.asarray(x)
+
+
+def _snapshot(tree_) -> list:
+    """(path, shape, dtype, kind, pieces) for each leaf."""
+    out = []
+    for path, x in tree.flatten_with_path(tree_)[0]:
+        name = tree.keystr(path) or "."
+        kind = "array" if isinstance(x, Array) else _PYTHON.get(type(x), "numpy")
+        if kind == "numpy" and not isinstance(x, (np.ndarray, np.generic)):
+            raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
+        value = x if isinstance(x, Array) else np.array(x)
+        if value.dtype.kind in "OSUMm":
+            raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
+        out.append((name, value.shape, value.dtype, kind, _pieces(value)))
+    return out
+
+
+def _meet(number: int, place: str) -> None:
+    distributed.barrier(f"xcore/checkpoint/{number}/{place}", 3600)
+
+
+def _write(
+    folder: Path, leaves: list, metadata, number: int, after: Callable = lambda: None
+) -> None:
+    """Write a checkpoint together with the other processes."""
+    first = process_index() == 0
+    if first:
+        store.begin(folder)
+    _meet(number, "begun")
+    writer = store.Writer(store.beside(folder), process_index())
+    try:
+        for path, shape, dtype, kind, pieces in leaves:
+            writer.leaf(path, shape, dtype, kind)
+            for index, value in pieces:
+                writer.piece(path, index, value)
+        writer.finish(process_count(), metadata)
+    finally:
+        writer.close()
+    _meet(number, "written")
+    if first:
+        store.commit(folder)
+        after()
+    _meet(number, "there")
+
+
+@boundary
+def save(path, tree_, *, metadata=None) -> None:
+    """Write a pytree to a folder, whole or not at all; a checkpoint that is there is replaced.
+
+    With several processes all call it, and each writes what is on its devices (to a file system
+    that all of them see).
+
+    Args:
+      path: the folder.
+      tree_: pytree of arrays (spread over devices or not), keys, NumPy arrays and Python numbers.
+      metadata: anything that JSON can hold; ``read_metadata`` gives it back.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> state = {"w": xnp.arange(3.0), "step": 7}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.checkpoint.save(f"{folder}/last", state)
+    ...     xc.checkpoint.restore(f"{folder}/last", like=state)
+    {'step': 7, 'w': Array([0., 1., 2.], dtype=float32)}
+    """
+    _write(Path(path).absolute(), _snapshot(tree_), metadata, next(_meetings))
+
+
+# ---------------------------------------------------------------------------------------- restoring
+
+
+@boundary
+def restore(path, like=None, *, shardings=None, strict: bool = True, cast: bool = False,
+            prefix: str = "", rename: Mapping | Callable | None = None):  # fmt: skip
+    """Read a pytree from a checkpoint.
+
+    Args:
+      path: the folder.
+      like: a pytree of the structure that is wanted; its leaves are arrays, ShapeDtypeStructs or
+        Python numbers. Without it the result is a dict from paths to arrays.
+      shardings: where arrays go: a sharding or a pytree of them that matches the beginning of
+        ``like``; by default where those of ``like`` are. How they were spread when they were saved
+        does not matter.
+      strict: False keeps leaves of ``like`` that the checkpoint does not have, and ignores what
+        the checkpoint has beyond them.
+      cast: whether arrays may be restored to another dtype.
+      prefix: of the paths in the checkpoint, to restore a part of it: ``"['params']"``.
+      rename: the path in the checkpoint for a path in ``like``: a dict, or a function.
+    """
+    reader = store.Reader(Path(path).absolute())
+    if like is None:
+        return {name: _restored(leaf, None, None, cast) for name, leaf in reader.leaves.items()}
+    find = rename if callable(rename) else lambda name: (rename or {}).get(name, name)
+    pairs, structure = tree.flatten_with_path(like)
+    names = [tree.keystr(p) or "." for p, _ in pairs]
+    stored = [prefix + find(n) if n != "." or not prefix else prefix for n in names]
+    targets = tree.broadcast_prefix(shardings, like, is_placement, "checkpoint(shardings)")
+    if strict:
+        _check_names(path, names, stored, reader.leaves, prefix)
+    out = [
+        _one(reader, name, key, x, target, cast)
+        for name, key, (_, x), target in zip(names, stored, pairs, targets, strict=True)
+    ]
+    return tree.unflatten(structure, out)
+
+
+def _one(reader, name: str, key: str, x, target, cast: bool):
+    leaf = reader.leaves.get(key)
+    if leaf is not None:
+        return _restored(leaf, x, target, cast, name)
+    if isinstance(x, ShapeDtypeStruct):
+        raise CheckpointError(
+            f"xcore.checkpoint: {key} is not in the checkpoint, and {name} has no value that could be kept."
+        )
+    return x
+
+
+def _check_names(path, names, stored, leaves: dict, prefix: str) -> None:
+    missing = [f"{k} (for {n})" if k != n else k for n, k in zip(names, stored) if k not in leaves]
+    extra = [k for k in leaves if k.startswith(prefix) and k not in set(stored)]
+    if not missing and not extra:
+        return
+    parts = [f"it does not have {_some(missing)}"] * bool(missing)
+    parts += [f"it has {_some(extra)}, which the structure asked for does not"] * bool(extra)
+    raise CheckpointError(
+        f"xcore.checkpoint: the structure of {path} is another one: {'; '.join(parts)}. Pass strict=False to "
+        "keep what is missing and ignore the rest, rename= for leaves of other names, or prefix= for a part."
+    )
+
+
+def _some(names: list) -> str:
+    shown = ", ".join(names[:5])
+    return shown if len(names) < 6 else f"{shown} and {len(names) - 5} more"
+
+
+def _restored(leaf: store.Leaf, x, target, cast: bool, name: str | None = None):
+    """A leaf as an array like ``x``, laid out by ``target``."""
+    dtype = leaf.dtype
+    if x is not None:
+        _check_leaf(leaf, x, cast, name)
+        dtype = getattr(x, "dtype", dtype)
+    everything = (slice(None),) * len(leaf.shape)
+    kind = leaf.kind if x is None else _PYTHON.get(type(x), "array")
+    if kind in _PYTHON.values():
+        return leaf.read(everything).item()
+    if isinstance(x, (np.ndarray, np.generic)) or (x is None and kind == "numpy"):
+        return leaf.read(everything).astype(dtype, copy=False)
+    sharding = _where(x, target)
+    if sharding is not None:
+        part = lambda index: leaf.read(index).astype(dtype, copy=False)  # noqa: E731
+        return make_array_from_callback(leaf.shape, sharding, part, dtype)
+    weak = bool(getattr(x, "weak_type", False))
+    host = leaf.read(everything).astype(dtype, copy=False)
+    return from_host(host, default_placed(ArrayType(leaf.shape, host.dtype, weak)))
+
+
+def _where(x, target) -> Sharding | None:
+    if target is not None:
+        return as_sharding("checkpoint.restore", target)
+    return x._t.sharding if isinstance(x, Array) else getattr(x, "sharding", None)
+
+
+def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:
+    shape = tuple(np.shape(x)) if not hasattr(x, "shape") else tuple(x.shape)
+    if shape != leaf.shape:
+        raise CheckpointError(
+            f"xcore.checkpoint: {name} should have shape {shape}, but {leaf.path} was saved with shape {leaf.shape}."
+        )
+    dtype = getattr(x, "dtype", None)
+    if dtype is not None and np.dtype(dtype) != leaf.dtype and not cast:
+        raise CheckpointError(
+            f"xcore.checkpoint: {name} should be {np.dtype(dtype).name}, but {leaf.path} was saved as "
+            f"{leaf.dtype.name}. Pass cast=True to convert it."
+        )
+
+
+@boundary
+def read_metadata(path):
+    """What was passed to ``save`` as metadata."""
+    return store.Reader(Path(path).absolute()).metadata
+
+
+@boundary
+def structure(path) -> dict:
+    """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs."""
+    reader = store.Reader(Path(path).absolute())
+    return {name: ShapeDtypeStruct(x.shape, x.dtype) for name, x in reader.leaves.items()}
+
+
+# ------------------------------------------------------------------------------------- step by step
+
+
+class Checkpointer:
+    """Checkpoints of a run, a folder for each step. Saving goes on while the run does.
+
+    Args:
+      directory: where the folders are.
+      keep: how many of the last steps stay; None keeps all.
+      asynchronous: False makes ``save`` return when the checkpoint is on the disk.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with xc.checkpoint.Checkpointer(folder, keep=2) as steps:
+    ...         for i in range(4):
+    ...             steps.save(i, {"w": xnp.full(2, i)})
+    ...     steps.all_steps(), steps.restore({"w": xnp.zeros(2, int)})
+    ([2, 3], {'w': Array([3, 3], dtype=int32)})
+    """
+
+    def __init__(self, directory, *, keep: int | None = None, asynchronous: bool = True):
+        if keep is not None and keep < 1:
+            raise errors.bad_argument("checkpoint.Checkpointer", "keep", keep, "None or at least 1")
+        self.directory, self.keep, self.asynchronous = (
+            Path(directory).absolute(),
+            keep,
+            asynchronous,
+        )
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._thread: threading.Thread | None = None
+        self._failure: list[BaseException] = []
+
+    def all_steps(self) -> list[int]:
+        """The steps of which there are checkpoints, in order."""
+        for name in self.directory.glob(".*.replaced"):
+            store.recover(self.directory / name.name[1:].removesuffix(".replaced"))
+        return sorted(int(p.name) for p in self.directory.iterdir() if p.name.isdigit())
+
+    def latest_step(self) -> int | None:
+        """The last step of which there is a checkpoint; None if there is none."""
+        steps = self.all_steps()
+        return steps[-1] if steps else None
+
+    def path(self, step: int) -> Path:
+        return self.directory / str(step)
+
+    @boundary
+    def save(self, step: int, tree_, *, metadata=None) -> None:
+        """Save a pytree as the checkpoint of a step.
+
+        It waits for the arrays, and for the previous checkpoint to be on the disk, not for this one.
+        An error of a previous one is raised here, or by ``wait``.
+        """
+        self.wait()
+        job = (self.path(step), _snapshot(tree_), metadata, next(_meetings), self._forget_old)
+        if not self.asynchronous:
+            _write(*job)
+            return
+        self._thread = threading.Thread(target=self._run, args=job, name="xcore-checkpoint")
+        self._thread.start()
+
+    def _run(self, *job) -> None:
+        try:
+            _write(*job)
+        except BaseException as e:
+            self._failure.append(e)
+
+    def _forget_old(self) -> None:
+        if self.keep is not None:
+            for step in self.all_steps()[: -self.keep]:
+                store.remove(self.path(step))
+
+    @boundary
+    def wait(self) -> None:
+        """Until everything is on the disk."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        if self._failure:
+            raise self._failure.pop()
+
+    def restore(self, like=None, step: int | None = None, **options):
+        """The pytree of a step, by default the last one; other arguments as for ``restore``."""
+        self.wait()
+        step = self.latest_step() if step is None else step
+        if step is None:
+            raise CheckpointError(f"xcore.checkpoint: there is no checkpoint in {self.directory}.")
+        return restore(self.path(step), like, **options)
+
+    def close(self) -> None:
+        self.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *exc):
+        with contextlib.suppress(Exception) if kind is not None else contextlib.nullcontext():
+            self.wait()

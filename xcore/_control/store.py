@@ -1,0 +1,235 @@
+"""Checkpoints on disk: a folder of pieces of arrays, written so that it is whole or not there.
+
+A checkpoint is a folder. Each process writes ``data-<process>`` (the bytes of the pieces that it
+holds, one after the other) and ``index-<process>`` (JSON: for each leaf its shape and dtype, and
+for each piece where in the array it belongs, where in the data it is, and its checksum). All of it
+is written to a folder of another name, synced to the disk, and then renamed: a crash at any moment
+leaves the folder that was there before.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import threading
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.errors import CheckpointError
+
+_ALIGN = 64
+_BLOCK = 512  # words of 8 bytes
+_CHUNK = 2**24  # bytes handed to the system at a time
+_WRITING, _REPLACED = ".writing", ".replaced"  # endings of folders that are not checkpoints
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+class Writer:
+    """Writes the part of one process to a folder."""
+
+    def __init__(self, folder: Path, process: int):
+        self.folder, self.process, self.position = folder, process, 0
+        self.file = os.open(
+            folder / f"data-{process}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644
+        )
+        self.leaves: dict = {}
+
+    def leaf(self, path: str, shape, dtype, kind: str) -> None:
+        name = np.dtype(dtype).name
+        self.leaves[path] = {"shape": list(shape), "dtype": name, "kind": kind, "pieces": []}
+
+    def piece(self, path: str, index, value: np.ndarray) -> None:
+        """Append the piece of a leaf that stands at ``index``: for each axis (start, stop)."""
+        self.position += -self.position % _ALIGN
+        os.lseek(self.file, self.position, os.SEEK_SET)
+        raw = memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+        total = self._write(raw)
+        self.leaves[path]["pieces"].append([index, self.position, raw.nbytes, total])
+        self.position += raw.nbytes
+
+    def _write(self, raw) -> int:
+        """Write bytes, and sum them up in another thread meanwhile."""
+        found = []
+        adding = threading.Thread(target=lambda: found.append(checksum(raw)))
+        adding.start()
+        write_all(self.file, raw)
+        adding.join()
+        return found[0]
+
+    def finish(self, processes: int, metadata) -> None:
+        os.fsync(self.file)
+        body = json.dumps({"processes": processes, "metadata": metadata, "leaves": self.leaves})
+        text = f"{zlib.crc32(body.encode())}\n{body}"
+        file = os.open(self.folder / f"index-{self.process}", os.O_WRONLY | os.O_CREAT, 0o644)
+        try:
+            write_all(file, memoryview(text.encode()))
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def close(self) -> None:
+        os.close(self.file)
+
+
+def checksum(raw) -> int:
+    """The CRC of sums over blocks: as sure as a CRC of all bytes to notice damage, and faster."""
+    words = np.frombuffer(raw, np.uint64, len(raw) // 8)
+    blocks = words[: len(words) // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
+    return zlib.crc32(raw[blocks.nbytes :], zlib.crc32(blocks.sum(1, dtype=np.uint64).tobytes()))
+
+
+def write_all(file: int, raw) -> None:
+    done = 0
+    while done < len(raw):
+        done += os.write(file, raw[done : done + _CHUNK])
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in a folder as lasting as the files."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def beside(folder: Path, ending: str = _WRITING) -> Path:
+    """A folder that belongs to a checkpoint but is none."""
+    return folder.with_name(f".{folder.name}{ending}")
+
+
+def begin(folder: Path) -> Path:
+    """An empty folder to write a checkpoint to; what an earlier crash has left is put right."""
+    recover(folder)
+    writing = beside(folder)
+    shutil.rmtree(writing, ignore_errors=True)
+    writing.mkdir(parents=True)
+    return writing
+
+
+def commit(folder: Path) -> None:
+    """Make what has been written the checkpoint. Until the last rename the old one counts."""
+    writing, replaced = beside(folder), beside(folder, _REPLACED)
+    sync_folder(writing)
+    if folder.exists():
+        os.rename(folder, replaced)
+    os.rename(writing, folder)
+    sync_folder(folder.parent)
+    shutil.rmtree(replaced, ignore_errors=True)
+
+
+def recover(folder: Path) -> None:
+    """Undo a replacement that a crash has interrupted."""
+    replaced = beside(folder, _REPLACED)
+    if replaced.exists():
+        if folder.exists():
+            shutil.rmtree(replaced, ignore_errors=True)
+        else:
+            os.rename(replaced, folder)
+
+
+def remove(folder: Path) -> None:
+    """Delete a checkpoint; one that is half deleted is none."""
+    gone = beside(folder)
+    shutil.rmtree(gone, ignore_errors=True)
+    os.rename(folder, gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+# ------------------------------------------------------------------------------------------ reading
+
+
+class Piece:
+    """A part of a leaf in a data file."""
+
+    __slots__ = ("checked", "checksum", "file", "index", "nbytes", "position")
+
+    def __init__(self, file: Path, index, position: int, nbytes: int, checksum: int):
+        self.file, self.index, self.position, self.nbytes = file, index, position, nbytes
+        self.checksum, self.checked = checksum, False
+
+
+class Leaf:
+    """A leaf as the index describes it."""
+
+    __slots__ = ("dtype", "kind", "path", "pieces", "shape")
+
+    def __init__(self, path: str, shape, dtype: str, kind: str):
+        self.path, self.shape, self.kind = path, tuple(shape), kind
+        self.dtype, self.pieces = dtypes.as_dtype(dtype), []
+
+    def read(self, index) -> np.ndarray:
+        """The part at ``index``, a tuple of slices, put together from pieces."""
+        wanted = [s.indices(n)[:2] for s, n in zip(index, self.shape, strict=True)]
+        whole = np.empty([b - a for a, b in wanted], self.dtype)
+        covered = 0
+        for piece in self.pieces:
+            shared = [
+                (max(a, c), min(b, d)) for (a, b), (c, d) in zip(wanted, piece.index, strict=True)
+            ]
+            if any(a >= b for a, b in shared):
+                continue
+            to = tuple(slice(a - s, b - s) for (a, b), (s, _) in zip(shared, wanted, strict=True))
+            of = tuple(
+                slice(a - s, b - s) for (a, b), (s, _) in zip(shared, piece.index, strict=True)
+            )
+            whole[to] = self._content(piece)[of]
+            covered += math.prod(b - a for a, b in shared)
+        if covered < whole.size:
+            raise CheckpointError(
+                f"xcore.checkpoint: {self.path} is not complete: pieces of it are missing."
+            )
+        return whole
+
+    def _content(self, piece: Piece) -> np.ndarray:
+        shape = [b - a for a, b in piece.index]
+        try:
+            raw = np.memmap(piece.file, np.uint8, "r", piece.position, (piece.nbytes,))
+        except (OSError, ValueError) as e:
+            raise CheckpointError(f"xcore.checkpoint: cannot read {self.path}: {e}") from e
+        if not piece.checked and checksum(raw) != piece.checksum:
+            raise CheckpointError(
+                f"xcore.checkpoint: {self.path} is damaged: its bytes in {piece.file} do not have the "
+                "checksum that was stored with them. Restore an older checkpoint."
+            )
+        piece.checked = True
+        return raw.view(self.dtype).reshape(shape)
+
+
+class Reader:
+    """The index of a checkpoint: ``leaves`` by path, and the user's ``metadata``."""
+
+    def __init__(self, folder: Path):
+        recover(folder)
+        if not folder.is_dir():
+            raise CheckpointError(f"xcore.checkpoint: there is no checkpoint {folder}.")
+        first = _index(folder, 0)
+        self.metadata = first["metadata"]
+        self.leaves: dict[str, Leaf] = {}
+        for process in range(first["processes"]):
+            self._add(folder, process, first if process == 0 else _index(folder, process))
+
+    def _add(self, folder: Path, process: int, index: dict) -> None:
+        for path, entry in index["leaves"].items():
+            leaf = self.leaves.setdefault(
+                path, Leaf(path, entry["shape"], entry["dtype"], entry["kind"])
+            )
+            leaf.pieces += [Piece(folder / f"data-{process}", *p) for p in entry["pieces"]]
+
+
+def _index(folder: Path, process: int) -> dict:
+    file = folder / f"index-{process}"
+    try:
+        checksum, _, body = file.read_text("utf-8").partition("\n")
+    except (OSError, UnicodeDecodeError) as e:
+        raise CheckpointError(f"xcore.checkpoint: {folder} is damaged: {e}") from e
+    if checksum != str(zlib.crc32(body.encode())):
+        raise CheckpointError(f"xcore.checkpoint: {folder} is damaged: its index {file} is.")
+    return json.loads(body)

@@ -1,0 +1,370 @@
+"""Array: a device buffer and its type. Immutable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._backend import client as backend
+from . import dtypes, errors
+from .compile import placed, translate
+from .pieces import gather, local_indices, scatter
+from .sharding import copy_numbers, default_sharding, tile_indices
+from .types import ArrayType, Placed, Value
+
+_put = backend.put
+
+
+class Array(Value):
+    """An immutable n-dimensional array on a device.
+
+    Made by ``xnp.asarray``, ``xnp.zeros`` and the like, never by calling this class. Operators and
+    NumPy methods work; ``x.at[index].set(value)`` returns a changed copy.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.asarray([1.0, 2.0]) + 1
+    Array([2., 3.], dtype=float32)
+    """
+
+    __slots__ = ("__weakref__", "_b", "_t")
+    __module__ = "xcore"  # where users find it
+    __hash__ = None  # type: ignore[assignment]
+    __array_priority__ = 100  # NumPy arrays on the left of an operator leave it to us
+
+    def __init__(self, buffer, placed):
+        self._b, self._t = buffer, placed
+
+    # ------------------------------------------------------------------------------- what it is
+
+    @property
+    def type(self) -> ArrayType:
+        return self._t.type
+
+    @property
+    def shape(self) -> tuple:
+        return self._t.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._t.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._t.ndim
+
+    @property
+    def size(self) -> int:
+        return self._t.size
+
+    @property
+    def itemsize(self) -> int:
+        return self._t.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self._t.size * self._t.dtype.itemsize
+
+    @property
+    def weak_type(self) -> bool:
+        return self._t.weak
+
+    @property
+    def sharding(self):
+        return self._t.sharding or default_sharding()
+
+    @property
+    def device(self):
+        """The device the array is on, or its sharding if it is on several."""
+        devices = self.sharding.devices
+        return devices[0] if len(devices) == 1 else self.sharding
+
+    def devices(self) -> set:
+        return self.sharding.device_set
+
+    @property
+    def committed(self) -> bool:
+        """Whether the user chose the device (then it is not moved to meet other arrays)."""
+        return type(self._t) is Placed and self._t.committed
+
+    # -------------------------------------------------------------------------------- its parts
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether all of its devices belong to this process."""
+        return self.sharding.is_fully_addressable
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether every device holds the whole array."""
+        return self.sharding.is_fully_replicated
+
+    @property
+    def addressable_shards(self) -> list[Shard]:
+        """The parts on the devices of this process."""
+        sharding, shape = self.sharding, self.shape
+        held = [
+            (d, i, b)
+            for (d, i), b in zip(local_indices(sharding, shape), self._buffers(), strict=True)
+        ]
+        copies = dict(zip(sharding.devices, copy_numbers(sharding, self.ndim), strict=True))
+        part = ArrayType(sharding.shard_shape(shape), self.dtype, self.weak_type)
+        return [Shard(d, i, copies[d], Array(b, placed(part, d))) for d, i, b in held]
+
+    @property
+    def global_shards(self) -> list[Shard]:
+        """The parts on all devices; those of other processes have no data here."""
+        here = {s.device: s for s in self.addressable_shards}
+        sharding = self.sharding
+        copies = copy_numbers(sharding, self.ndim)
+        indices = tile_indices(sharding, self.shape)
+        everywhere = zip(sharding.devices, indices, copies, strict=True)
+        return [here.get(d) or Shard(d, i, c, None) for d, i, c in everywhere]
+
+    def addressable_data(self, index: int) -> Array:
+        """The part on one of the devices of this process."""
+        return self.addressable_shards[index].data
+
+    def _buffers(self) -> list:
+        """The buffers of the parts on the devices of this process."""
+        if self._b.is_deleted():
+            raise errors.deleted_array(self.type)
+        return [self._b] if len(self.sharding.devices) == 1 else backend.shards(self._b)
+
+    # ------------------------------------------------------------------------------- its content
+
+    def _host(self) -> np.ndarray:
+        """A read-only view or copy of the content in host memory. Waits for it."""
+        try:
+            if type(self._t) is Placed and len(self._t.sharding.devices) > 1:
+                return gather(self._buffers(), self._t.type, self._t.sharding)
+            return backend.to_host(self._b)
+        except backend.RuntimeFailure as e:
+            raise translate(e, [self]) from None
+
+    def __array__(self, dtype=None, copy=None):
+        value = self._host()
+        if dtype is not None and np.dtype(dtype) != value.dtype:
+            if copy is False:
+                raise ValueError(
+                    f"A copy is needed to give {self.type} as {np.dtype(dtype)}; copy=False forbids it."
+                )
+            return value.astype(dtype)
+        return value.copy() if copy else value
+
+    def __jax_array__(self):
+        return self._host()
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if copy:
+            return self.copy().__dlpack__()
+        if len(self.sharding.devices) > 1:
+            raise BufferError(
+                f"xcore: {self.type} lies on {len(self.sharding.devices)} devices, DLPack speaks of one. Move it "
+                "with xc.device_put(x, device), or take x.addressable_shards[i].data."
+            )
+        try:
+            return backend.to_dlpack(self._b)
+        except backend.RuntimeFailure as e:
+            raise translate(e, [self]) from None
+
+    def __dlpack_device__(self):
+        return (
+            (1, 0)
+            if self.sharding.devices[0].platform == "cpu"
+            else (2, self.device.local_hardware_id)
+        )
+
+    def item(self, *index):
+        """The element (the only one, or the one at an index) as a Python scalar."""
+        return self._host().item(*index)
+
+    def tolist(self):
+        return self._host().tolist()
+
+    def __bool__(self):
+        if self.size != 1:
+            raise ValueError(
+                f"The truth value of an array with {self.size} elements is ambiguous. Use .any() or .all()."
+            )
+        return bool(self._host())
+
+    def _scalar(self, to):
+        if self.size != 1:
+            raise TypeError(
+                f"Only arrays of one element can become a Python {to.__name__}; this is {self.type}."
+            )
+        if to is not complex and dtypes.is_complex(self.dtype):
+            raise TypeError(
+                f"A complex array does not become a Python {to.__name__}; take .real or abs() first."
+            )
+        return to(self._host().reshape(())[()])
+
+    def __int__(self):
+        return self._scalar(int)
+
+    def __float__(self):
+        return self._scalar(float)
+
+    def __complex__(self):
+        return self._scalar(complex)
+
+    def __index__(self):
+        if self.ndim or not (dtypes.is_integer(self.dtype) or self.dtype == bool):
+            raise TypeError(f"Only 0-d integer arrays can be an index; this is {self.type}.")
+        return int(self._host())
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __setitem__(self, index, value):
+        raise errors.item_assignment()
+
+    def __reduce__(self):
+        return _restore, (np.asarray(self._host()), self._t.weak)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def copy(self) -> Array:
+        """An array with its own buffer."""
+        if not self.is_fully_addressable:
+            parts = [s.data.copy()._b for s in self.addressable_shards]
+            return Array(
+                backend.assemble(self._t.type, self.sharding.raw(self.ndim), parts), self._t
+            )
+        return from_host(self._host(), self._t)
+
+    # ----------------------------------------------------------------------------------- as text
+
+    def __repr__(self):
+        if self.is_deleted():
+            return f"Array(<deleted>, shape={self.shape}, dtype={self.dtype.name})"
+        tail = f"dtype={self.dtype.name}" + (", weak_type=True)" if self._t.weak else ")")
+        if not self.size:
+            return (
+                f"Array([], shape={self.shape}, {tail}"
+                if self.shape != (0,)
+                else f"Array([], {tail}"
+            )
+        if not (self.is_fully_addressable or self.is_fully_replicated):
+            return f"Array({self.type}, sharding={self.sharding})"
+        body = np.array2string(self._host(), separator=", ", prefix="Array(", suffix=",")
+        width = len(body) - body.rfind("\n") - 1 + (0 if "\n" in body else len("Array("))
+        gap = "\n" + " " * len("Array(") if width + len(tail) > 78 else " "
+        return f"Array({body},{gap}{tail}"
+
+    def __str__(self):
+        if not (self.is_fully_addressable or self.is_fully_replicated):
+            return repr(self)
+        return str(self._host())
+
+    def __format__(self, spec):
+        return format(self._host()[()] if self.ndim == 0 else self._host(), spec)
+
+    # -------------------------------------------------------------------------------- its buffer
+
+    def block_until_ready(self) -> Array:
+        """Wait until the content is computed. Returns the array."""
+        try:
+            self._b.block_until_ready()
+        except backend.RuntimeFailure as e:
+            raise translate(e, [self]) from None
+        return self
+
+    def is_ready(self) -> bool:
+        return self._b.is_ready()
+
+    def delete(self) -> None:
+        """Free the device memory now. Later use raises."""
+        self._b.delete()
+
+    def is_deleted(self) -> bool:
+        return self._b.is_deleted()
+
+    def unsafe_buffer_pointer(self) -> int:
+        return self._b.unsafe_buffer_pointer()
+
+    def on_device_size_in_bytes(self) -> int:
+        return self._b.on_device_size_in_bytes()
+
+
+class Shard:
+    """One device's part of an array.
+
+    Attributes:
+      device: where it is.
+      index: which part, a tuple of slices.
+      replica_id: which copy of that part, counted from 0.
+      data: the part as an array of its own; None on devices of other processes.
+    """
+
+    __slots__ = ("data", "device", "index", "replica_id")
+
+    def __init__(self, device, index, replica_id, data):
+        self.device, self.index, self.replica_id, self.data = device, index, replica_id, data
+
+    def __repr__(self):
+        return (
+            f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
+            f"data={self.data})"
+        )
+
+
+def _restore(value, weak):
+    return from_host(value, ArrayType(value.shape, value.dtype, weak))
+
+
+def from_host(value: np.ndarray, placed=None, copy: bool = True) -> Array:
+    """A NumPy array of a supported dtype as an Array. ``placed`` is its ``_t`` if not the default."""
+    if placed is None:
+        placed = ArrayType(value.shape, value.dtype)
+    sharding = placed.sharding
+    if sharding is None:
+        return Array(_put(value, placed, backend.default_device(), copy), placed)
+    if len(sharding.devices) > 1:
+        return Array(scatter(value, placed.type, sharding), placed)
+    return Array(_put(value, placed, sharding.devices[0], copy), placed)
+
+
+_scalars: dict = {}
+_SCALARS_KEPT = 4096
+
+
+def scalar(value, dtype, weak: bool = False) -> Array:
+    """A 0-d array on the default device; equal ones are made once, for a transfer costs 8 µs."""
+    cls = value.__class__
+    # 0.0 and -0.0 are equal as keys: floating zeros are told apart by their text
+    key = (cls, value if value or cls is int else repr(value), dtype, weak)
+    found = _scalars.get(key)
+    if found is None or found._b.is_deleted():
+        if len(_scalars) >= _SCALARS_KEPT:
+            _scalars.clear()
+        host = np.asarray(value, dtype)
+        found = _scalars[key] = from_host(host, ArrayType((), host.dtype, weak))
+    return found
+
+
+# ------------------------------------------------------------------------------------------ DLPack
+
+_PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
+
+
+def on_memory_of(x) -> Array | None:
+    """The array on the memory of a foreign one that speaks DLPack, or None if that cannot be."""
+    kind, index = x.__dlpack_device__()
+    if kind not in _PLATFORMS or not hasattr(x, "dtype"):
+        return None
+    try:
+        device = backend.client(_PLATFORMS[kind]).local_devices()[index]
+        buffer, row_major = backend.from_dlpack(x.__dlpack__(), device, False)
+    except (backend.RuntimeFailure, BufferError, RuntimeError, TypeError, ValueError):
+        return None
+    if not row_major:
+        return None
+    # the buffer does not know its type; foreign arrays name theirs as in "torch.bfloat16"
+    dtype = dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
+    return Array(buffer, placed(ArrayType(tuple(x.shape), dtype), device))

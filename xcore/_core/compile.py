@@ -1,0 +1,217 @@
+"""Program → executable, once for each content. In memory, in front of the disk, in front of XLA."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import sys
+import threading
+import time
+from collections import OrderedDict
+
+from .._backend import cache as disk
+from .._backend import callbacks
+from .._backend import client as backend
+from . import config, errors, kernels
+from .layout import Layout, declared
+from .program import Program
+from .sharding import SingleDeviceSharding, local_devices, simplest
+from .types import ArrayType, Placed
+
+CAPACITY = 4096  # executables kept in memory
+
+
+class Bounded(OrderedDict):
+    """A dict that forgets what was not used for longest."""
+
+    def __init__(self, capacity: int):
+        super().__init__()
+        self.capacity, self.lock = capacity, threading.Lock()
+
+    def lookup(self, key):
+        with self.lock:
+            found = self.get(key)
+            if found is not None:
+                self.move_to_end(key)
+            return found
+
+    def store(self, key, value):
+        with self.lock:
+            self[key] = value
+            while len(self) > self.capacity:
+                self.popitem(last=False)
+
+
+_executables = Bounded(CAPACITY)
+_building: dict = {}  # key -> lock, so that threads that want the same program compile it once
+_guard = threading.Lock()
+counts = {"compiled": 0, "from_disk": 0, "from_memory": 0}
+
+
+def clear() -> None:
+    """Forget all executables in memory."""
+    with _executables.lock:
+        _executables.clear()
+
+
+def disk_state() -> dict | None:
+    """Directory, number of programs and bytes of the cache on disk; None if it is off."""
+    store = disk.default_cache()
+    if store is None:
+        return None
+    return {"directory": str(store.directory), **store.stats()}
+
+
+def lowering():
+    """The lowering module. It loads the MLIR bindings, which a warm start does without."""
+    return importlib.import_module("xcore._core.lower")
+
+
+def executable(p: Program, place=None, donors=()) -> backend.Executable:
+    """The executable of a program for a place: a tuple of one device (default: the default one),
+    or the Layout that spreads it over several."""
+    place = place or (backend.default_device(),)
+    key = (p.fingerprint, place, donors)
+    found = _executables.lookup(key)
+    if found is not None:
+        counts["from_memory"] += 1
+        return found
+    with _guard:
+        lock = _building.setdefault(key, threading.Lock())
+    with lock:
+        found = _executables.lookup(key)
+        if found is None:
+            build = _build_spread if type(place) is Layout else _build
+            found = build(p, place, donors)
+            _inspect(p, place)
+            _executables.store(key, found)
+    with _guard:
+        _building.pop(key, None)
+    return found
+
+
+def placed(type_: ArrayType, device, committed: bool = True):
+    """What an array of this type on this device has as its ``_t``."""
+    if device is backend.default_device():
+        return type_
+    return Placed(type_, SingleDeviceSharding(device), committed)
+
+
+def _build(p: Program, devices, donors) -> backend.Executable:
+    loaded = _loaded(p, devices, donors, backend.compile_options(devices))
+    types = [placed(t, devices[0]) for t in p.out_types]
+    shardings = [backend.one_device(devices[0])] * len(types)
+    return backend.Executable(loaded, types, shardings, devices, p.acts, p)
+
+
+def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
+    devices, results = layout.devices, declared(p)
+    options = backend.compile_options(devices, len(devices), [s is None for s in results])
+    loaded = _loaded(p, devices, donors, options, layout)
+    types = [
+        Placed(t, s or _chosen(layout, proto, t.ndim))
+        for t, s, proto in zip(p.out_types, results, backend.output_shardings(loaded, len(results)), strict=True)
+    ]  # fmt: skip
+    raw = [t.sharding.raw(t.ndim) for t in types]
+    return backend.Executable(loaded, types, raw, devices, p.acts, p)
+
+
+def _inspect(p: Program, place) -> None:
+    """Tell those who asked how the compiler has laid out values inside of the program."""
+    for i, e in enumerate(p.eqns):
+        if e.op.name == "inspect_sharding":
+            sharding = SingleDeviceSharding(place[0]) if type(place) is tuple else None
+            if sharding is None:
+                until = Program(p.inputs, p.eqns[:i], [e.inputs[0]], p.name)
+                sharding = _build_spread(until, place, ()).result_types[0].sharding
+            e.params["callback"](sharding)
+
+
+def _chosen(layout: Layout, proto, ndim: int):
+    """What the compiler has chosen for a result."""
+    tiles = backend.tiles_of(proto, len(layout.devices), ndim)
+    return simplest(tiles, layout.devices, layout.known)
+
+
+def _loaded(p: Program, devices, donors, options, layout=None):
+    """The program, loaded from disk or compiled and stored there."""
+    shared = len(local_devices(devices)) < len(devices)
+    store = disk.default_cache() if p.portable and not shared else None
+    name = store and _disk_name(p, devices, donors, layout)
+    loaded = store and _from_disk(store, name, devices, options)
+    if not loaded:
+        loaded, calls = _compile(p, devices, donors, options, layout)
+        if store:
+            store.put(name, kernels.pack(calls, backend.serialize(loaded)))
+    return loaded
+
+
+def _disk_name(p: Program, devices, donors, layout) -> str:
+    digest = hashlib.sha256(p.fingerprint.encode())
+    digest.update(disk.environment_key(devices[0].client))
+    digest.update(repr(([d.id for d in devices], donors)).encode())
+    if layout is not None:
+        digest.update(layout.canonical().encode())
+    return digest.hexdigest()
+
+
+def _from_disk(store, name: str, devices, options):
+    found = store.get(name)
+    if found is None:
+        return None
+    calls, blob = kernels.unpack(found)
+    try:
+        loaded = backend.deserialize(blob, devices, options, calls)
+    except backend.RuntimeFailure:  # of another machine or version despite the name: make it again
+        return None
+    counts["from_disk"] += 1
+    return loaded
+
+
+def _compile(p: Program, devices, donors, options, layout):
+    """The loaded executable, and the Python functions that it calls."""
+    start = time.perf_counter()
+    verify = config.settings().enable_checks
+    with lowering().lowered(
+        p, backend.platform_of(devices[0]), donors=donors, verify=verify, layout=layout
+    ) as ctx:
+        try:
+            loaded = backend.compile_module(ctx.module, devices, options, ctx.callbacks)
+        except backend.RuntimeFailure as e:
+            raise translate(e) from None
+    counts["compiled"] += 1
+    if config.settings().log_compiles:
+        spent = (time.perf_counter() - start) * 1e3
+        print(
+            f"xcore: compiled {p.name} ({len(p.eqns)} operations) in {spent:.0f} ms",
+            file=sys.stderr,
+        )
+    return loaded, ctx.callbacks
+
+
+# ------------------------------------------------------------------------------- runtime failures
+
+
+def translate(e: Exception, arguments=()) -> Exception:
+    """The runtime's exception in words for users. What a callback raised is raised here."""
+    text = str(e)
+    found = callbacks.raised(text)
+    if found:
+        raise_from_callback(*found)
+    gone = [x for x in arguments if x.is_deleted()]
+    if gone or "deleted" in text or "donated" in text:
+        return errors.deleted_array(gone[0].type if gone else "an argument")
+    if "Gloo" in text or "NCCL" in text:
+        return errors.process_gone(text)
+    if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
+        return errors.out_of_memory(text.splitlines()[0], backend.live_buffers())
+    return e
+
+
+def raise_from_callback(name: str | None, original: BaseException):
+    """Raise what a callback raised: as it is if it is xcore's own or not an error, else with its name."""
+    if name is None or not isinstance(original, Exception):
+        raise original from None
+    raise errors.CallbackError(
+        f"The Python callback {name} raised {type(original).__name__}: {original}"
+    ) from original

@@ -1,0 +1,223 @@
+"""Settings: one immutable record for the process, overridable for a block of one thread.
+
+==========================  ==========  ============================================================
+name                        default     meaning
+==========================  ==========  ============================================================
+default_bits                32          width of Python numbers and of creation functions: 32 or 64
+numpy_dtype_promotion       standard    "strict" forbids implicit promotion between dtypes
+numpy_rank_promotion        allow       "warn" or "raise" when shapes of different rank broadcast
+default_device              None        device for new arrays; None is the first one
+default_matmul_precision    None        None (full), "default", "high", "highest", or a dtype name
+default_prng_impl           threefry2x32  generator behind random.key
+disable_jit                 False       run jitted functions and loops as plain Python
+enable_checks               False       re-derive every type of every program (for xcore's own tests)
+check_tracer_leaks          False       raise where a traced value leaves its function
+debug_nans                  False       raise at the first operation that makes a NaN
+debug_infs                  False       the same for infinities
+debug_checks                False       run debug_check and check dynamic indices
+debug_key_reuse             False       raise when a random key is used twice
+explain_cache_misses        False       print why a jitted function is traced again
+log_compiles                False       print each compilation and how long it took
+traceback_filtering         auto        "off" shows xcore's own frames in tracebacks
+mesh                        None        the mesh that bare PartitionSpecs mean
+==========================  ==========  ============================================================
+
+Each is read from the environment as ``XCORE_<NAME>`` and accepted with a ``jax_`` prefix, as
+tutorials write it; ``enable_x64`` is another name for ``default_bits=64``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import weakref
+from contextvars import ContextVar
+
+_DEFAULTS = {
+    "default_bits": 32,
+    "numpy_dtype_promotion": "standard",
+    "numpy_rank_promotion": "allow",
+    "default_device": None,
+    "default_matmul_precision": None,
+    "default_prng_impl": "threefry2x32",
+    "disable_jit": False,
+    "enable_checks": False,
+    "check_tracer_leaks": False,
+    "debug_nans": False,
+    "debug_infs": False,
+    "debug_checks": False,
+    "debug_key_reuse": False,
+    "explain_cache_misses": False,
+    "log_compiles": False,
+    "traceback_filtering": "auto",
+    "mesh": None,
+}
+_CHOICES = {
+    "default_bits": (32, 64),
+    "numpy_dtype_promotion": ("standard", "strict"),
+    "numpy_rank_promotion": ("allow", "warn", "raise"),
+    "default_prng_impl": ("threefry2x32", "philox4x32"),
+    "traceback_filtering": ("auto", "off"),
+}
+
+
+class Settings:
+    """One value for each setting. Immutable and interned, so caches may key on its identity."""
+
+    __slots__ = tuple(_DEFAULTS)
+    _interned: dict = {}
+
+    def __new__(cls, values: tuple):
+        found = cls._interned.get(values)
+        if found is None:
+            found = object.__new__(cls)
+            for name, value in zip(cls.__slots__, values, strict=True):
+                object.__setattr__(found, name, value)
+            cls._interned[values] = found
+        return found
+
+    def __setattr__(self, name, value):
+        raise AttributeError("settings are immutable; use xcore.config.update(name, value)")
+
+    def replace(self, **changes) -> Settings:
+        return Settings(tuple(changes.get(n, getattr(self, n)) for n in self.__slots__))
+
+
+class State:
+    """What is current in a thread: a trace, and settings. ``None`` stands for the defaults."""
+
+    __slots__ = ("settings", "trace")
+
+    def __init__(self, trace, settings):
+        self.trace, self.settings = trace, settings
+
+
+# One context variable for both, so that the fast path of a call asks a single question:
+# is anything other than plain evaluation under the process-wide settings going on?
+STATE: ContextVar[State | None] = ContextVar("xcore", default=None)
+get_state = STATE.get
+
+
+_fast_caches: weakref.WeakSet = weakref.WeakSet()
+
+
+class FastCache(dict):
+    """A dict that a change of the process-wide settings empties."""
+
+    __slots__ = ("__weakref__",)
+    __hash__ = object.__hash__  # a WeakSet member is told apart by identity
+    __eq__ = object.__eq__
+
+    def __init__(self):
+        super().__init__()
+        _fast_caches.add(self)
+
+
+class FastList(list):
+    """A list that a change of the process-wide settings empties."""
+
+    __slots__ = ("__weakref__",)
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    def __init__(self):
+        super().__init__()
+        _fast_caches.add(self)
+
+
+def clear_fast_caches() -> None:
+    for cache in list(_fast_caches):
+        cache.clear()
+
+
+def _from_text(name: str, text: str):
+    default = _DEFAULTS[name]
+    if isinstance(default, bool):
+        return text.strip().lower() in ("1", "true", "yes", "on")
+    return int(text) if isinstance(default, int) else text
+
+
+def canonical(name: str, value):
+    """The setting's own name and a checked value for a name as users write it."""
+    short = name.lower().removeprefix("jax_").removeprefix("xcore_")
+    if short == "enable_x64":
+        short, value = "default_bits", 64 if value else 32
+    if short not in _DEFAULTS:
+        raise AttributeError(
+            f"xcore.config: there is no setting {name!r}. Settings are: {', '.join(_DEFAULTS)}."
+        )
+    if isinstance(_DEFAULTS[short], bool):
+        value = bool(value)
+    allowed = _CHOICES.get(short)
+    if allowed and value not in allowed:
+        raise ValueError(f"xcore.config: {short} must be one of {allowed}, given {value!r}.")
+    return short, value
+
+
+def _initial() -> Settings:
+    values = dict(_DEFAULTS)
+    for name in _DEFAULTS:
+        text = os.environ.get(f"XCORE_{name.upper()}")
+        if text is not None:
+            values.update([canonical(name, _from_text(name, text))])
+    for variable in ("XCORE_ENABLE_X64", "JAX_ENABLE_X64"):
+        if os.environ.get(variable, "").lower() in ("1", "true", "yes", "on"):
+            values["default_bits"] = 64
+    return Settings(tuple(values.values()))
+
+
+_base = _initial()
+
+
+def settings() -> Settings:
+    """The settings that hold here and now."""
+    state = get_state()
+    return _base if state is None else state.settings
+
+
+def base() -> Settings:
+    """The settings of the process."""
+    return _base
+
+
+def update(name: str, value) -> None:
+    """Change a setting for the whole process.
+
+    >>> import xcore as xc
+    >>> xc.config.update("jax_enable_x64", False)
+    """
+    global _base
+    short, value = canonical(name, value)
+    _base = _base.replace(**{short: value})
+    clear_fast_caches()
+
+
+@contextlib.contextmanager
+def override(**changes):
+    """Settings for a block, in this thread only.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(default_bits=64):
+    ...     print(xnp.zeros(2).dtype)
+    float64
+    """
+    state = get_state()
+    here = settings().replace(**dict(canonical(n, v) for n, v in changes.items()))
+    token = STATE.set(State(state.trace if state else None, here))
+    try:
+        yield
+    finally:
+        STATE.reset(token)
+
+
+def context(name: str, default=True):
+    """A function such as ``debug_nans``: ``with debug_nans(True):`` changes one setting for a block."""
+
+    def change(value=default):
+        return override(**{name: value})
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = (
+        f"``with {name}(value):`` changes the setting ``{name}`` for a block, in this thread."
+    )
+    return change

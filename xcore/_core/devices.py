@@ -1,0 +1,161 @@
+"""Devices: listing them, and putting pytrees of arrays on them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._backend import client as backend
+from . import config, errors, tree
+from .array import Array, from_host
+from .compile import placed
+from .eval import is_array_like, to_array, to_device, to_value
+from .op import registry
+from .placing import reshard
+from .sharding import Sharding, SingleDeviceSharding, as_sharding, is_placement, shape_of_tile
+from .source import boundary
+from .trace import Tracer
+from .types import Placed
+
+
+def devices(platform: str | None = None) -> list:
+    """All devices of a platform ("cpu", "gpu"), or of the best one there is.
+
+    >>> import xcore as xc
+    >>> xc.devices("cpu")[0].platform
+    'cpu'
+    """
+    return list(backend.client(platform).devices())
+
+
+def local_devices(process_index=None, backend_name: str | None = None) -> list:
+    """The devices of this process, or of the process of that number."""
+    if process_index is None:
+        return list(backend.client(backend_name).local_devices())
+    return [d for d in backend.client(backend_name).devices() if d.process_index == process_index]
+
+
+def device_count(platform: str | None = None) -> int:
+    """How many devices there are on all hosts."""
+    return len(devices(platform))
+
+
+def local_device_count(platform: str | None = None) -> int:
+    """How many devices this process has."""
+    return len(local_devices(None, platform))
+
+
+def default_backend() -> str:
+    """The platform of the first device: "cpu" or "gpu"."""
+    return backend.client().platform
+
+
+def process_index() -> int:
+    """The number of this process among all."""
+    return backend.client().process_index()
+
+
+def process_count() -> int:
+    """How many processes there are."""
+    return len({d.process_index for d in devices()})
+
+
+def default_device(device):
+    """``with default_device(d):`` makes new arrays live on d.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.default_device(xc.devices("cpu")[0]):
+    ...     print(xnp.ones(2).device.platform)
+    cpu
+    """
+    return config.override(default_device=_as_device(device) if isinstance(device, str) else device)
+
+
+def _as_device(spec):
+    """A device from a device, a platform name, or a sharding of one device."""
+    if isinstance(spec, str):
+        return backend.client(spec).local_devices()[0]
+    if isinstance(spec, SingleDeviceSharding):
+        return spec.device
+    if hasattr(spec, "platform") and hasattr(spec, "client"):
+        return spec
+    raise TypeError(
+        f"xcore.device_put: expected a device, a platform name or a sharding, given {errors.describe(spec)}. "
+        "Devices are listed by xc.devices()."
+    )
+
+
+def _put_leaf(x, target):
+    if not is_array_like(x):
+        raise errors.not_an_array("device_put", x)
+    if isinstance(x, Tracer):
+        return _put_traced(x, target)
+    if target is None:
+        return to_array(x)
+    if is_placement(target):
+        target = as_sharding("device_put", target)
+        if not isinstance(target, SingleDeviceSharding):
+            return _spread(x, target)
+    device = _as_device(target)
+    if isinstance(x, (np.ndarray, np.generic)):
+        host = np.asarray(x)
+        return from_host(
+            host, placed(to_value(np.zeros((), host.dtype)).type.with_shape(host.shape), device)
+        )
+    return to_device(to_array(x), device)
+
+
+def _put_traced(x: Tracer, target):
+    """Inside a program the placement is the program's, but how it is spread can be said."""
+    if isinstance(target, (type(None), str)) or len(as_sharding("device_put", target).devices) == 1:
+        return x
+    return registry["sharding_constraint"](x, sharding=as_sharding("device_put", target))
+
+
+def _spread(x, sharding: Sharding):
+    """A value laid out by a sharding; what is in host memory is cut there, not on a device."""
+    if not isinstance(x, (np.ndarray, np.generic)):
+        return reshard(to_array(x), sharding)
+    host = np.asarray(x)
+    shape_of_tile(sharding, host.shape)
+    type_ = to_value(np.zeros((), host.dtype)).type.with_shape(host.shape)
+    return from_host(host, Placed(type_, sharding))
+
+
+@boundary
+def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None):
+    """A pytree of arrays on a device (or laid out by a sharding).
+
+    Args:
+      x: pytree of arrays or numbers.
+      device: a device, a sharding, or a pytree of them; None leaves placed arrays where they are.
+
+    >>> import xcore as xc, numpy as np
+    >>> xc.device_put(np.arange(3.0, dtype=np.float32))
+    Array([0., 1., 2.], dtype=float32)
+    """
+    leaves, structure = tree.flatten(x)
+    is_target = lambda t: isinstance(t, str) or is_placement(t)  # noqa: E731
+    targets = (
+        [device] * len(leaves) if is_target(device) else tree.broadcast_prefix(device, x, is_target)
+    )
+    out = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets, strict=True)]
+    if donate:
+        for old, new in zip(leaves, out, strict=True):
+            if isinstance(old, Array) and new._b is not old._b:
+                old.delete()
+    return tree.unflatten(structure, out)
+
+
+@boundary
+def device_get(x):
+    """A pytree with arrays as NumPy arrays."""
+    return tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
+
+
+@boundary
+def block_until_ready(x):
+    """Wait for every array of a pytree. Returns the pytree."""
+    for leaf in tree.leaves(x):
+        if hasattr(leaf, "block_until_ready"):
+            leaf.block_until_ready()
+    return x

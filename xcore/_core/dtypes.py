@@ -1,0 +1,336 @@
+"""Dtypes: which exist, of what kind each is, and what several of them promote to.
+
+A dtype is a ``numpy.dtype`` object, those of ``ml_dtypes`` included. A *weak* dtype belongs to a
+value born from a bare Python scalar, which takes the dtype of what it meets.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import ml_dtypes
+import numpy as np
+
+from . import config, errors
+
+bool_ = np.dtype(np.bool_)
+int8, int16 = np.dtype(np.int8), np.dtype(np.int16)
+int32, int64 = np.dtype(np.int32), np.dtype(np.int64)
+uint8, uint16 = np.dtype(np.uint8), np.dtype(np.uint16)
+uint32, uint64 = np.dtype(np.uint32), np.dtype(np.uint64)
+float16, bfloat16 = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
+float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
+complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
+
+# Storage only: they are converted to and from, and compute nothing themselves.
+int2, uint2 = np.dtype(ml_dtypes.int2), np.dtype(ml_dtypes.uint2)
+int4, uint4 = np.dtype(ml_dtypes.int4), np.dtype(ml_dtypes.uint4)
+float4_e2m1fn = np.dtype(ml_dtypes.float4_e2m1fn)
+float8_e3m4 = np.dtype(ml_dtypes.float8_e3m4)
+float8_e4m3 = np.dtype(ml_dtypes.float8_e4m3)
+float8_e4m3b11fnuz = np.dtype(ml_dtypes.float8_e4m3b11fnuz)
+float8_e4m3fn = np.dtype(ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = np.dtype(ml_dtypes.float8_e4m3fnuz)
+float8_e5m2 = np.dtype(ml_dtypes.float8_e5m2)
+float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = np.dtype(ml_dtypes.float8_e8m0fnu)
+
+KINDS: dict[str, tuple[np.dtype, ...]] = {
+    "bool": (bool_,),
+    "int": (int2, int4, int8, int16, int32, int64),
+    "uint": (uint2, uint4, uint8, uint16, uint32, uint64),
+    "float8": (
+        float4_e2m1fn,
+        float8_e3m4,
+        float8_e4m3,
+        float8_e4m3b11fnuz,
+        float8_e4m3fn,
+        float8_e4m3fnuz,
+        float8_e5m2,
+        float8_e5m2fnuz,
+        float8_e8m0fnu,
+    ),
+    "float": (bfloat16, float16, float32, float64),
+    "complex": (complex64, complex128),
+}
+_KIND = {dtype: kind for kind, members in KINDS.items() for dtype in members}
+_NAMED = {dtype.name: dtype for dtype in _KIND}
+_DEFAULT = {
+    (kind, bits): _NAMED[f"{kind}{bits * (1 + (kind == 'complex'))}"]
+    for kind in ("int", "uint", "float", "complex")
+    for bits in (32, 64)
+}
+_PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
+_PYTHON |= {name: name for name in ("bool", "int", "uint", "float", "complex")}
+
+
+# --- what is a dtype -----------------------------------------------------------------------------
+
+
+def default_dtype(kind: str, bits: int | None = None) -> np.dtype:
+    """The dtype of a kind when none is asked for; ``bits`` defaults to the setting default_bits.
+
+    >>> default_dtype("float", 32), default_dtype("complex", 64)
+    (dtype('float32'), dtype('complex128'))
+    """
+    if kind == "bool":
+        return bool_
+    return _DEFAULT[kind, bits or config.settings().default_bits]
+
+
+def as_dtype(spec, bits: int | None = None) -> np.dtype:
+    """The dtype that ``spec`` names: a dtype, its name, a scalar type, or anything with a dtype.
+
+    Python's ``bool``, ``int``, ``float``, ``complex`` and their names mean the default dtype of
+    that kind. A byte order is dropped: arrays on a device have the machine's.
+
+    >>> as_dtype("bfloat16"), as_dtype(np.int8), as_dtype(float, bits=64)
+    (dtype(bfloat16), dtype('int8'), dtype('float64'))
+    """
+    if isinstance(spec, np.dtype) and spec in _KIND:
+        return spec
+    if isinstance(spec, (str, type)):
+        found = _default_or_named(spec, bits)
+        if found is not None:
+            return found
+    return _from_numpy(spec)
+
+
+def _default_or_named(spec, bits):
+    kind = _PYTHON.get(spec)
+    return _NAMED.get(spec) if kind is None else default_dtype(kind, bits)
+
+
+def _from_numpy(spec) -> np.dtype:
+    given = getattr(spec, "dtype", spec)
+    # A class such as np.float32 has a descriptor called dtype; numpy reads None as float64.
+    given = given if isinstance(given, np.dtype) else spec
+    try:
+        dtype = None if given is None else np.dtype(given).newbyteorder("=")
+    except TypeError:
+        dtype = None
+    if dtype is None or dtype not in _KIND:
+        raise errors.unknown_dtype(spec, _NAMED)
+    return dtype
+
+
+def kind(dtype: np.dtype) -> str:
+    """One of "bool", "int", "uint", "float", "float8", "complex".
+
+    >>> kind(bfloat16), kind(float8_e5m2), kind(uint4)
+    ('float', 'float8', 'uint')
+    """
+    try:
+        return _KIND[dtype]
+    except KeyError:
+        return _KIND[as_dtype(dtype)]
+
+
+def is_bool(dtype) -> bool:
+    return kind(dtype) == "bool"
+
+
+def is_integer(dtype) -> bool:
+    """Whether the dtype is a signed or unsigned integer (bool is not)."""
+    return kind(dtype) in ("int", "uint")
+
+
+def is_floating(dtype) -> bool:
+    """Whether the dtype is real floating point, 8-bit floats included."""
+    return kind(dtype) in ("float", "float8")
+
+
+def is_complex(dtype) -> bool:
+    return kind(dtype) == "complex"
+
+
+def is_inexact(dtype) -> bool:
+    """Whether the dtype is floating or complex."""
+    return kind(dtype) in ("float", "float8", "complex")
+
+
+def is_numeric(dtype) -> bool:
+    """Whether the dtype is anything but bool."""
+    return kind(dtype) != "bool"
+
+
+def finfo(dtype):
+    """Machine limits of a floating dtype, or of the parts of a complex one.
+
+    >>> float(finfo(bfloat16).eps)
+    0.0078125
+    """
+    dtype = as_dtype(dtype)
+    if not is_inexact(dtype):
+        raise errors.dtype_not_allowed("numpy.finfo", dtype, "floating and complex")
+    return ml_dtypes.finfo(dtype)
+
+
+def iinfo(dtype):
+    """Limits of an integer dtype.
+
+    >>> iinfo(int4).max
+    7
+    """
+    dtype = as_dtype(dtype)
+    if not is_integer(dtype):
+        raise errors.dtype_not_allowed("numpy.iinfo", dtype, "integer")
+    return ml_dtypes.iinfo(dtype)
+
+
+# --- from one kind to another --------------------------------------------------------------------
+
+
+def to_inexact(dtype: np.dtype) -> np.dtype:
+    """The dtype in which ``sin`` of this dtype is computed: 64-bit integers go to float64.
+
+    >>> to_inexact(int8), to_inexact(int64), to_inexact(float16)
+    (dtype('float32'), dtype('float64'), dtype('float16'))
+    """
+    if is_inexact(dtype):
+        return dtype
+    return float64 if dtype.itemsize == 8 else float32
+
+
+def to_real(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part.
+
+    >>> to_real(complex64), to_real(int32)
+    (dtype('float32'), dtype('int32'))
+    """
+    if dtype == complex64:
+        return float32
+    return float64 if dtype == complex128 else dtype
+
+
+def to_complex(dtype: np.dtype) -> np.dtype:
+    """The complex dtype whose parts hold this dtype.
+
+    >>> to_complex(float16), to_complex(int64)
+    (dtype('complex64'), dtype('complex128'))
+    """
+    if is_complex(dtype):
+        return dtype
+    return complex128 if to_inexact(dtype) == float64 else complex64
+
+
+# --- promotion -----------------------------------------------------------------------------------
+
+# The dtypes just above each one; a promotion is the least common upper bound. i*, f* and c* are
+# weak integers, floats and complex numbers: a weak value is below every dtype of its kind, which
+# is how it takes the dtype of what it meets. Between 8-bit floats and others there is no path, so
+# mixing them is an error and not a silent loss.
+_FLOAT8 = " ".join(dtype.name for dtype in KINDS["float8"])
+_ABOVE = {
+    "bool": "i*",
+    "i*": "int2 uint2 int4 uint4 int8 uint8",
+    "int2": "",
+    "uint2": "",
+    "int4": "",
+    "uint4": "",
+    "int8": "int16",
+    "int16": "int32",
+    "int32": "int64",
+    "int64": "f*",
+    "uint8": "int16 uint16",
+    "uint16": "int32 uint32",
+    "uint32": "int64 uint64",
+    "uint64": "f*",
+    "f*": f"bfloat16 float16 {_FLOAT8} c*",
+    "bfloat16": "float32",
+    "float16": "float32",
+    "float32": "float64 complex64",
+    "float64": "complex128",
+    "c*": "complex64",
+    "complex64": "complex128",
+    "complex128": "",
+} | dict.fromkeys(_FLOAT8.split(), "")
+# With 32-bit defaults nothing of 64 bits is made from 32-bit operands.
+_ABOVE_32 = _ABOVE | {"uint32": "int32 uint64"}
+# Strict promotion: only a Python scalar changes its dtype.
+_ABOVE_STRICT = dict.fromkeys(_ABOVE, "") | {
+    "i*": "f* " + " ".join(d.name for d in KINDS["int"] + KINDS["uint"]),
+    "f*": "c* bfloat16 float16 float32 float64 " + _FLOAT8,
+    "c*": "complex64 complex128",
+}
+_WEAK = {"int": "i*", "uint": "i*", "float": "f*", "complex": "c*"}
+_WEAK_KINDS = {"i*": ("int", "uint"), "f*": ("float",), "c*": ("float", "complex")}
+_DEFAULT_KIND = {"i*": "int", "f*": "float", "c*": "complex"}
+_promoted: dict[tuple, tuple[np.dtype, bool]] = {}
+
+
+def promote2(a: np.dtype, weak_a: bool, b: np.dtype, weak_b: bool, bits=32, strict=False):
+    """``promote`` of two, for paths where its cost shows.
+
+    >>> promote2(int32, False, float32, True)
+    (dtype('float32'), True)
+    """
+    try:
+        return _promoted[a, weak_a, b, weak_b, bits, strict]
+    except KeyError:
+        found = promote((a, weak_a), (b, weak_b), bits=bits, strict=strict)
+        return _promoted.setdefault((a, weak_a, b, weak_b, bits, strict), found)
+
+
+def promote(*pairs: tuple[np.dtype, bool], bits: int = 32, strict: bool = False):
+    """The (dtype, weak) to which operands of the given (dtype, weak) are converted.
+
+    A weak result has the widest dtype that its weak operands of that kind have; where there is
+    none (``uint64`` with ``int64`` gives a weak float) it has the default width ``bits``.
+
+    >>> promote((int8, False), (int64, True))
+    (dtype('int8'), False)
+    >>> promote((bfloat16, False), (float16, False), (float64, True))
+    (dtype('float32'), False)
+    """
+    try:
+        return _promoted[pairs, bits, strict]
+    except KeyError:
+        return _promoted.setdefault((pairs, bits, strict), _promote(pairs, bits, strict))
+
+
+def _promote(pairs, bits, strict):
+    node = _join({_node(*pair) for pair in pairs}, bits, strict)
+    if node is None:
+        raise errors.no_promotion([_describe(*pair) for pair in pairs], strict)
+    if node not in _DEFAULT_KIND:
+        return _NAMED[node], False
+    return _weak_dtype(node, pairs, bits), True
+
+
+def _node(dtype, weak):
+    return _WEAK.get(kind(dtype), dtype.name) if weak else dtype.name
+
+
+def _describe(dtype, weak):
+    return f"{dtype.name} (a Python scalar)" if weak else dtype.name
+
+
+def _weak_dtype(node, pairs, bits):
+    kinds = _WEAK_KINDS[node]
+    own = {dtype.name for dtype, weak in pairs if weak and kind(dtype) in kinds}
+    joined = _join(own, 64, False) if own else None
+    return _NAMED.get(joined or "") or default_dtype(_DEFAULT_KIND[node], bits)
+
+
+def _join(nodes, bits, strict) -> str | None:
+    """The least upper bound: the common upper bound that is below all others."""
+    reach = _reach(bits, strict)
+    common = frozenset.intersection(*(reach[node] for node in nodes))
+    return next((node for node in common if reach[node] == common), None)
+
+
+@cache
+def _reach(bits, strict) -> dict[str, frozenset]:
+    """For each node of the lattice, itself and everything above it."""
+    above = _ABOVE_STRICT if strict else _ABOVE if bits == 64 else _ABOVE_32
+    reach: dict[str, frozenset] = {}
+
+    def visit(node):
+        if node not in reach:
+            reach[node] = frozenset({node}.union(*map(visit, above[node].split())))
+        return reach[node]
+
+    for node in above:
+        visit(node)
+    return reach

@@ -1,0 +1,543 @@
+"""Every exception class of xcore, and the wording of its messages.
+
+A message says who speaks, what was given, what is needed and what to do. Call sites read
+``raise errors.shape_mismatch("add", x=tx, y=ty)``, so all messages of one kind read alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class XcoreError(Exception):
+    """Base of all errors that xcore raises on its own account."""
+
+    def __init_subclass__(cls):
+        cls.__module__ = "xcore.errors"  # where users find them
+
+
+class ShapeError(XcoreError, ValueError, TypeError):
+    """Shapes do not fit together.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.ones(2) + xnp.ones(3)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ShapeError: xcore.add: shapes (2,) and (3,) cannot be broadcast together.
+    """
+
+
+class DTypeError(XcoreError, TypeError):
+    """A dtype is not allowed here, or dtypes do not fit together."""
+
+
+class TreeError(XcoreError, ValueError, TypeError):
+    """Pytrees have different structures where they must agree."""
+
+
+class TracerLeakError(XcoreError, RuntimeError):
+    """A traced value was kept and used after the function that made it had returned."""
+
+
+class ConcretizationError(XcoreError, TypeError):
+    """Python needed a concrete value where only a traced one exists.
+
+    ``if``, ``while``, ``int()``, ``bool()``, an index of ``range`` or a shape need a number now; under
+    ``jit`` or ``vmap`` the number exists only when the compiled program runs. Repairs: select with
+    ``xnp.where``, branch with ``xcore.lax.cond``, loop with ``xcore.lax.while_loop``, or mark the
+    argument with ``static_argnames`` so that the function is traced once for each of its values.
+    """
+
+
+class MissingRuleError(XcoreError, NotImplementedError):
+    """An operation has no derivative (or no batch rule) in the way that was asked for."""
+
+
+class DeletedError(XcoreError, RuntimeError):
+    """The buffer of an array is gone: it was donated to a call, or deleted."""
+
+
+class OutOfMemoryError(XcoreError, MemoryError):
+    """A device could not hold an array or a program's temporaries."""
+
+
+class CheckpointError(XcoreError, OSError):
+    """A checkpoint is not there, is damaged, or does not fit what is to be restored."""
+
+
+class DistributedError(XcoreError, RuntimeError):
+    """Another process of the program is gone, so what needs all of them cannot be done."""
+
+
+class CallbackError(XcoreError, RuntimeError):
+    """A Python callback inside a compiled program raised, or returned something of the wrong form.
+
+    The exception that it raised is the ``__cause__``.
+
+    >>> import xcore as xc
+    >>> def fails(x):
+    ...     raise LookupError("no such row")
+    >>> xc.jit(lambda x: xc.debug.callback(fails, x))(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CallbackError: The Python callback fails raised LookupError: no such row
+    """
+
+
+class CheckError(XcoreError, ValueError):
+    """A check of values failed at run time (``checkify``, ``check``, the setting debug_checks).
+
+    >>> import xcore as xc
+    >>> xc.checkify.check(False, "n is {}", 3)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckError: n is 3 (...)
+    """
+
+
+class CheckIndexError(CheckError, IndexError):
+    """A position known only at run time is outside of an array.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(debug_checks=True):
+    ...     xc.jit(lambda x, i: x[i])(xnp.ones(3), 5)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckIndexError: index 5 is out of bounds for axis 0 of an array of shape (3,) (...)
+    """
+
+
+class SolverError(XcoreError, RuntimeError):
+    """A solver did not reach what was asked of it."""
+
+
+def describe(x) -> str:
+    """A short text of a value for messages: its type and shape when it has them, else its repr."""
+    type_ = getattr(x, "type", None)
+    if type_ is not None and hasattr(type_, "weak"):
+        return str(type_)
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return f"{x.dtype}[{','.join(map(str, x.shape))}]"
+    text = repr(x)
+    return f"{text if len(text) < 60 else text[:57] + '...'} of type {type(x).__name__}"
+
+
+def _listing(named: dict) -> str:
+    return ", ".join(f"{name}: {describe(value)}" for name, value in named.items())
+
+
+def shape_mismatch(who: str, why: str = "need equal shapes", **given) -> ShapeError:
+    return ShapeError(f"xcore.{who}: operands {why}; given {_listing(given)}.")
+
+
+def not_broadcastable(who: str, shapes) -> ShapeError:
+    listed = " and ".join(str(tuple(s)) for s in shapes)
+    return ShapeError(
+        f"xcore.{who}: shapes {listed} cannot be broadcast together. Aligned from the right, each "
+        "pair of dimensions must be equal or contain a 1; reshape, or add axes with x[:, None]."
+    )
+
+
+def dtype_mismatch(who: str, **given) -> DTypeError:
+    return DTypeError(
+        f"xcore.{who}: operands need equal dtypes; given {_listing(given)}. Convert one with .astype()."
+    )
+
+
+def dtype_not_allowed(who: str, dtype, allowed: str) -> DTypeError:
+    return DTypeError(
+        f"xcore.{who}: only {allowed} dtypes are allowed, given {dtype}. Convert with .astype()."
+    )
+
+
+def bad_argument(who: str, name: str, given, expected: str, advice: str = "") -> ValueError:
+    tail = f" {advice}" if advice else ""
+    return ValueError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
+
+
+def bad_axis(who: str, axis, ndim: int) -> ValueError:
+    return _AxisError(
+        f"xcore.{who}: axis {axis} is out of bounds for an array of dimension {ndim}; "
+        f"allowed are {-ndim} to {ndim - 1}."
+        if ndim
+        else f"xcore.{who}: axis {axis} given for a 0-d array, which has no axes."
+    )
+
+
+class _AxisError(XcoreError, ValueError, IndexError):
+    """An axis that the array does not have (a ValueError and an IndexError, as NumPy's is)."""
+
+
+def index_out_of_range(index, axis: int, shape) -> IndexError:
+    return IndexError(
+        f"index {index} is out of bounds for axis {axis} of an array of shape {tuple(shape)}: "
+        f"allowed are {-shape[axis]} to {shape[axis] - 1}."
+    )
+
+
+def not_an_array(who: str, x, name: str | None = None) -> TypeError:
+    what = f"argument {name!r}" if name else "an argument"
+    advice = (
+        "Lists are not arrays: write xnp.asarray(...)."
+        if isinstance(x, (list, tuple))
+        else "Expected an array or a number."
+    )
+    return TypeError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
+
+
+def item_assignment() -> TypeError:
+    return TypeError(
+        "xcore arrays are immutable, so x[index] = value is not possible. Write "
+        "x = x.at[index].set(value), which returns a new array (under jit it is done in place)."
+    )
+
+
+def deleted_array(type_) -> DeletedError:
+    return DeletedError(
+        f"This array ({type_}) no longer has a buffer: it was donated to a jitted call "
+        "(donate_argnums/donate_argnames) or deleted. Use the result of that call instead, or pass a "
+        "copy: f(x.copy())."
+    )
+
+
+def tracer_leak(tracer, where: str) -> TracerLeakError:
+    return TracerLeakError(
+        f"A traced value ({tracer.type}) was used after the function that made it had returned. "
+        f"It was made {where}. It probably left the function through a global, an attribute of self "
+        "or a closure; return it instead. Setting check_tracer_leaks=True finds the place early."
+    )
+
+
+def tracer_left(tracer, origin: str, holders: str) -> TracerLeakError:
+    kept = f" It is kept by {holders}." if holders else ""
+    return TracerLeakError(
+        f"A traced value ({tracer.type}) outlives the function that made it (check_tracer_leaks).{origin}{kept} "
+        "Return it instead of storing it in a global, an attribute or a closure."
+    )
+
+
+def no_concrete_value(tracer, needed_for: str, origin: str) -> ConcretizationError:
+    advice = {
+        "bool": "Use xnp.where or xcore.lax.cond for branches and xcore.lax.while_loop for loops",
+        "index": "Use xcore.lax.fori_loop for loops over traced counts and xcore.lax.dynamic_slice for indexing",
+        "int": "Use xcore.lax.fori_loop for loops and xcore.lax.dynamic_slice for indexing",
+        "float": "Keep it an array: xnp functions and operators work on traced values",
+        "numpy": "Use xcore.numpy (xnp) functions instead of numpy's on traced values",
+    }.get(needed_for, "Compute it outside the traced function")
+    what = {
+        "bool": "a Python bool (if, while, and, or, not, assert)",
+        "int": "a Python int (int(), round())",
+        "index": "a Python int (range, a list index, a shape)",
+        "float": "a Python number (float(), complex(), math functions)",
+        "numpy": "a NumPy array (np functions, .item(), .tolist(), print formatting)",
+    }.get(needed_for, needed_for)
+    return ConcretizationError(
+        f"Python needs {what} here, but the value is traced: {tracer.type} has no concrete value until "
+        f"the compiled program runs.{origin} {advice}; or, if it comes from an argument that takes few "
+        "values, mark that argument static (jit's static_argnames)."
+    )
+
+
+def traced_shape(tracer, origin: str) -> ConcretizationError:
+    return ConcretizationError(
+        f"A shape must be made of Python ints, but contains a traced value ({tracer.type}): the shape of "
+        f"an array cannot depend on values that exist only at run time.{origin} Mark the argument that "
+        "it comes from static (jit's static_argnames), use x.shape, or pad to a fixed size and mask."
+    )
+
+
+def missing_rule(op, rule: str, advice: str = "") -> MissingRuleError:
+    what = {
+        "jvp": "cannot be differentiated",
+        "transpose": "cannot be differentiated in reverse mode (grad, vjp)",
+        "batch": "cannot be vmapped",
+        "lower": "cannot be compiled",
+    }[rule]
+    return MissingRuleError(
+        f"xcore: the operation {op.name} {what}: it has no {rule} rule. {advice}".rstrip()
+    )
+
+
+def unknown_dtype(spec, supported) -> DTypeError:
+    return DTypeError(
+        f"xcore: {spec!r} is not a dtype that arrays can have; strings, objects and dates stay in "
+        f"Python or NumPy. Supported are {', '.join(supported)}."
+    )
+
+
+def no_promotion(names, strict: bool) -> DTypeError:
+    listed = " and ".join(names)
+    why = (
+        "under strict promotion (numpy_dtype_promotion='strict') only Python scalars are converted"
+        if strict
+        else "8-bit floats and 4-bit integers are storage, and are not converted by themselves"
+    )
+    return DTypeError(
+        f"xcore: no implicit promotion between {listed}: {why}. Convert with .astype(), "
+        "for example x.astype('float32')."
+    )
+
+
+def tree_mismatch(who: str, path: str, reason: str, expected, given) -> TreeError:
+    return TreeError(
+        f"xcore.{who}: trees do not match at {f'tree{path}' if path else 'their root'}: {reason}. "
+        f"Give trees of the same containers and keys.\n  expected {expected}\n  given    {given}"
+    )
+
+
+def unsortable_keys() -> TreeError:
+    return TreeError(
+        "xcore.tree: the keys of a dict cannot be sorted, so its leaves have no order. Use keys of "
+        "one type, or a collections.OrderedDict, which keeps its own order."
+    )
+
+
+def not_a_node(tree) -> TreeError:
+    return TreeError(f"xcore.tree_util.flatten_one_level: {describe(tree)} is a leaf, not a node.")
+
+
+def no_identity() -> TreeError:
+    return TreeError(
+        "xcore.tree.reduce_associative: the tree has no leaves; give the result for that as identity."
+    )
+
+
+def already_a_node(cls: type) -> TreeError:
+    return TreeError(
+        f"xcore.tree_util: {cls.__qualname__} is registered as a pytree node already. Register a class "
+        "once, where it is defined; struct does so by itself."
+    )
+
+
+def half_the_fields(missing: str) -> TreeError:
+    return TreeError(
+        f"xcore.tree_util.register_dataclass: {missing} is missing. Give both data_fields and "
+        "meta_fields, or neither and mark static fields with xcore.tree.static()."
+    )
+
+
+def not_a_dataclass(cls: type) -> TreeError:
+    return TreeError(
+        f"xcore.tree_util.register_dataclass: {cls.__qualname__} is not a dataclass, so data_fields "
+        "and meta_fields must be given."
+    )
+
+
+def wrong_fields(cls, missing: set, unknown: set) -> TreeError:
+    sides = (("missing", missing), ("unknown", unknown))
+    found = ", ".join(f"{side}: {sorted(names)}" for side, names in sides if names)
+    return TreeError(
+        f"xcore.tree_util.register_dataclass: data_fields and meta_fields together must name each "
+        f"init field of {cls.__qualname__} once; {found}. Fields to leave out go into drop_fields."
+    )
+
+
+def no_inner_structure() -> TreeError:
+    return TreeError(
+        "xcore.tree.transpose: the outer structure has no leaves, so the inner one cannot be found; "
+        "give inner_treedef."
+    )
+
+
+def integer_input(who: str, type_, name: str) -> DTypeError:
+    return DTypeError(
+        f"xcore.{who}: derivatives are taken with respect to floating-point numbers, but {name} is {type_}. "
+        "Pass a float (1.0 instead of 1), convert it with .astype(float), or choose other argnums; "
+        "allow_int=True gives integer inputs a derivative of dtype float0."
+    )
+
+
+def non_scalar_gradient(who: str, type_) -> ShapeError:
+    return ShapeError(
+        f"xcore.{who}: the gradient is defined for scalar results, but the function returned {type_}. "
+        "Reduce it to a scalar (.sum(), .mean()), or use xc.jacobian for all derivatives or xc.vjp for a "
+        "weighted combination."
+    )
+
+
+def batch_sizes_differ(who: str, found: list) -> ShapeError:
+    listed = "; ".join(
+        f"{name} has size {size} along axis {axis} (shape {shape})"
+        for name, size, axis, shape in found
+    )
+    return ShapeError(
+        f"xcore.{who}: the mapped axes must have one size, but {listed}. "
+        "Use in_axes=None for arguments that are the same for every lane."
+    )
+
+
+def carry_changed(who: str, changed: list) -> DTypeError:
+    listed = "; ".join(changed)
+    return _CarryError(
+        f"xcore.{who}: the carry must keep its shapes and dtypes from one step to the next, but {listed}."
+    )
+
+
+class _CarryError(DTypeError, ShapeError):
+    """A loop's carry changes its type."""
+
+
+def branches_differ(who: str, listed: list) -> DTypeError:
+    return _CarryError(
+        f"xcore.{who}: the branches must return values of the same types, but {'; '.join(listed)}. "
+        "Convert with .astype() in one of them."
+    )
+
+
+def reverse_through_while() -> MissingRuleError:
+    return MissingRuleError(
+        "xcore.lax.while_loop: reverse-mode differentiation (grad, vjp) needs the values of every step, and their "
+        "number is not known. Choose one: while_loop(..., checkpoints=K) keeps K carries and recomputes the rest; "
+        "fori_loop with static bounds or scan if the number of steps is known; xc.jvp or xc.jacfwd for forward "
+        "mode; lax.custom_root if the loop solves an equation."
+    )
+
+
+# ------------------------------------------------------------------------- rules written by users
+
+
+class ForwardModeError(MissingRuleError, TypeError):
+    """Forward mode met a function that has a reverse-mode rule only."""
+
+
+def forward_mode_of_custom_vjp(name: str) -> ForwardModeError:
+    return ForwardModeError(
+        f"xcore: forward-mode differentiation (jvp, jacfwd, hessian) of {name}, which is a custom_vjp function "
+        "and so has a reverse-mode rule only. Use grad, vjp or jacrev, or define the rule with custom_jvp, "
+        "which serves both modes."
+    )
+
+
+def no_custom_rule(who: str, name: str, define: str) -> AttributeError:
+    return AttributeError(
+        f"xcore.{who}: {name} has no derivative rule yet. Define it with @{name}.{define} before the first call."
+    )
+
+
+def custom_rule_closure(who: str, name: str) -> TypeError:
+    return TypeError(
+        f"xcore.{who}: differentiation of {name} with respect to a value it closes over. Its rule speaks of its "
+        "arguments only: make that value an argument (and adapt the rule), or apply lax.stop_gradient to it outside."
+    )
+
+
+def custom_rule_pair(who: str, name: str, given, meaning: str) -> TypeError:
+    return TypeError(
+        f"xcore.{who}: the rule of {name} must return a pair {meaning}, given {describe(given)}."
+    )
+
+
+def custom_rule_leaf(who: str, what: str, given, expected) -> DTypeError:
+    needed = (
+        f"need {expected}"
+        if expected is not None
+        else "must be None or have dtype float0 (it belongs to integers)"
+    )
+    return DTypeError(f"xcore.{who}: {what} is {describe(given)}, but {needed}.")
+
+
+def custom_rule_results(who: str, name: str, expected, given) -> DTypeError:
+    return DTypeError(
+        f"xcore.{who}: the rule of {name} must return the results of the function, {_types(expected)}, "
+        f"but returned {_types(given)}."
+    )
+
+
+def _types(types) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def traced_static_argument(who: str, name: str, i: int) -> TypeError:
+    return TypeError(
+        f"xcore.{who}: argument {i} of {name} is named by nondiff_argnums but is a traced array. Those are for "
+        "Python values such as functions and flags; pass arrays as ordinary arguments, with a zero "
+        "(None) derivative if need be."
+    )
+
+
+def keyword_only(who: str, name: str, names) -> TypeError:
+    return TypeError(
+        f"xcore.{who}: {name} was given the keyword-only arguments {sorted(names)}; a derivative rule counts "
+        "arguments by position, so make them positional."
+    )
+
+
+def no_transpose_solve() -> MissingRuleError:
+    return _NoTransposeError(
+        "xcore.lax.custom_linear_solve: reverse-mode differentiation needs a solve with the transposed matrix. "
+        "Give transpose_solve, or symmetric=True if the matrix is symmetric."
+    )
+
+
+class _NoTransposeError(MissingRuleError, TypeError):
+    """A linear solve that can be differentiated in forward mode only."""
+
+
+def size_needed(who: str, tracer, name: str = "size") -> ConcretizationError:
+    fill = " (and fill_value= for what is missing)" if name == "size" else ""
+    return ConcretizationError(
+        f"xcore.{who}: the shape of the result depends on the values of {tracer.type}, which are traced."
+        f"{tracer.origin()} Give {name}=, the number of results{fill}, or "
+        "compute it outside the traced function."
+    )
+
+
+def rule_closes_over_tracer(tracer, origin: str) -> TypeError:
+    return TypeError(
+        f"xcore: a derivative rule (of custom_jvp or custom_vjp) that is part of a compiled function uses a "
+        f"traced value from outside, {tracer.type}.{origin} Pass that value as an argument of the function "
+        "whose rule it is; closure_convert does so for closures."
+    )
+
+
+class SingularMatrixError(XcoreError, np.linalg.LinAlgError):
+    """A matrix that must be inverted is singular, or one that must be positive definite is not.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.inv(xnp.ones((2, 2)))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    SingularMatrixError: xcore.numpy.linalg.inv: a matrix is singular...
+    """
+
+
+def singular_matrix(who: str, a, what: str) -> SingularMatrixError:
+    return SingularMatrixError(
+        f"xcore.{who}: the matrix, or one of the batch, is {what}; given {describe(a)}. Look at its rank and "
+        "its condition number (linalg.matrix_rank, linalg.cond); for a solution in the sense of least "
+        "squares use linalg.lstsq or linalg.pinv."
+    )
+
+
+def no_derivative_in(op: str, argument: str) -> MissingRuleError:
+    return MissingRuleError(
+        f"xcore: the operation {op} cannot be differentiated in {argument}: there is no closed form. "
+        "Apply lax.stop_gradient to it, or give a derivative with custom_jvp."
+    )
+
+
+def different_devices(listed: list) -> ValueError:
+    return ValueError(
+        f"xcore: arguments are committed to different devices: {'; '.join(listed)}. "
+        "Move them together with xc.device_put(x, device) or xc.device_put(x, sharding)."
+    )
+
+
+def process_gone(text: str) -> DistributedError:
+    return DistributedError(
+        "xcore: an exchange of values between processes has failed, because one of them has ended or cannot "
+        f"be reached; its own output says why. Start all processes again. ({text.splitlines()[0][:300]})"
+    )
+
+
+def out_of_memory(words: str, live: list, most: int = 5) -> OutOfMemoryError:
+    counted: dict = {}
+    for shape, dtype in live:
+        counted[shape, dtype] = counted.get((shape, dtype), 0) + 1
+    sizes = {k: n * int(np.prod(k[0], dtype=object)) * k[1].itemsize for k, n in counted.items()}
+    largest = sorted(counted, key=sizes.__getitem__, reverse=True)[:most]
+    listed = "; ".join(
+        f"{counted[k]} of {k[1].name}[{','.join(map(str, k[0]))}], {sizes[k] / 2**20:.1f} MiB"
+        for k in largest
+    )
+    total = sum(sizes.values()) / 2**20
+    return OutOfMemoryError(
+        f"The device ran out of memory. Its own words: {words} There are {len(live)} arrays of {total:.1f} MiB "
+        f"together; the largest are: {listed or 'none'}. Free arrays (del, x.delete()), donate arguments "
+        "(donate_argnums), or use a smaller dtype or batch."
+    )

@@ -1,0 +1,609 @@
+"""Evaluation: the trace at the bottom, and the fast path of a call.
+
+An eager operation is a program of one equation; a ``fused`` function (every function of
+xcore.numpy) is one program too, however many operations it has. All go through compile.executable.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+
+from .._backend import client as backend
+from . import config, dtypes, errors, tree
+from .array import Array, from_host, scalar
+from .compile import executable, placed, translate
+from .config import FastCache, get_state
+from .op import registry
+from .placing import is_spread, prepare_spread
+from .program import Eqn, Literal, Program, Var, check_live, eval_program, trace_program
+from .source import NOWHERE, describe_where, hide_frames, user_frame
+from .trace import Trace, Tracer, install_bottom, is_evaluating
+from .types import ArrayType, Placed, Value
+
+RuntimeFailure = backend.RuntimeFailure
+_PYTHON_SCALARS = (bool, int, float, complex)
+
+
+# ------------------------------------------------------------------------------ values to arrays
+
+
+def scalar_dtype(value, wide: bool = False) -> np.dtype:
+    """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them."""
+    cls = type(value)
+    if cls is bool:
+        return dtypes.bool_
+    bits = 64 if wide else config.settings().default_bits
+    if cls is int:
+        if bits == 64 or not -(2**31) <= value < 2**31:
+            if not -(2**63) <= value < 2**64:
+                raise OverflowError(f"The Python int {value} does not fit in 64 bits.")
+            return dtypes.int64 if value < 2**63 else dtypes.uint64
+        return dtypes.int32
+    return dtypes.default_dtype("float" if cls is float else "complex", bits)
+
+
+def default_placed(type_: ArrayType):
+    """A type on the device that the setting default_device names."""
+    device = config.settings().default_device
+    return type_ if device is None else placed(type_, device, committed=False)
+
+
+def from_numpy(value: np.ndarray, copy: bool = True) -> Array:
+    """A NumPy array as an Array, of the same dtype."""
+    dtype = value.dtype if value.dtype.isnative else value.dtype.newbyteorder("=")
+    if dtype.kind in "OSUMm" or dtype.names:
+        dtypes.as_dtype(dtype)  # raises with the list of what is supported
+    value = value if dtype is value.dtype else value.astype(dtype)
+    return from_host(value, default_placed(ArrayType(value.shape, value.dtype)), copy)
+
+
+def to_array(x, wide: bool = False) -> Array:
+    """Anything that counts as an array: arrays, NumPy arrays and scalars, Python scalars."""
+    if type(x) is Array:
+        return x
+    if type(x) in _PYTHON_SCALARS:
+        return scalar(x, scalar_dtype(x, wide), type(x) is not bool)
+    if isinstance(x, np.ndarray):
+        return from_numpy(x)
+    if isinstance(x, np.generic):
+        return from_numpy(np.asarray(x))
+    if isinstance(x, Literal):
+        if x.type.shape:
+            return from_numpy(np.broadcast_to(x.value, x.type.shape))
+        return scalar(x.value.item(), x.type.dtype, x.type.weak)
+    if isinstance(x, Tracer):
+        check_live(x)
+        raise errors.tracer_leak(
+            x, "in a function that is still being traced, on another thread or level"
+        )
+    if isinstance(x, _PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
+        base = next(t for t in _PYTHON_SCALARS if isinstance(x, t))
+        return to_array(base(x), wide)
+    if hasattr(x, "__jax_array__"):
+        return to_array(x.__jax_array__())
+    if hasattr(x, "__array__"):
+        return from_numpy(np.asarray(x))
+    raise errors.not_an_array("eval", x)
+
+
+def to_value(x, wide: bool = False):
+    """Anything that counts as an array as something operations take; Python scalars stay literals."""
+    if isinstance(x, (Value, Literal)):
+        return x
+    if type(x) in _PYTHON_SCALARS:
+        dtype = scalar_dtype(x, wide)
+        return Literal(np.asarray(x, dtype), ArrayType((), dtype, type(x) is not bool))
+    return to_array(x, wide)
+
+
+def is_array_like(x) -> bool:
+    return (
+        isinstance(x, (Array, Tracer, np.ndarray, np.generic, *_PYTHON_SCALARS))
+        or hasattr(x, "__jax_array__")
+        or (hasattr(x, "__array__") and not isinstance(x, type))
+    )
+
+
+# --------------------------------------------------------------------------------- running programs
+
+
+def prepare(p: Program, arrays, donors=()):
+    """The executable of a program for these arguments, and the arguments where it wants them."""
+    if is_spread(p, arrays):
+        return prepare_spread(p, arrays, donors)
+    devices, arrays = _colocate(arrays)
+    return executable(p, devices, donors), arrays
+
+
+def _colocate(arrays):
+    """The device on which to run a program of these arguments, and the arguments moved there."""
+    shardings = [a._t.sharding for a in arrays]
+    if not any(shardings):
+        default = config.settings().default_device
+        if default is None or arrays:
+            return (backend.default_device(),), arrays
+        return (default,), arrays
+    committed = {s.devices for a, s in zip(arrays, shardings, strict=True) if s and a.committed}
+    if len(committed) > 1:
+        raise errors.different_devices(
+            [f"{a.type} on {a._t.sharding.devices}" for a in arrays if a.committed]
+        )
+    devices = committed.pop() if committed else next(s.devices for s in shardings if s)
+    return devices, [to_device(a, devices[0], committed=False) for a in arrays]
+
+
+def to_device(a: Array, device, committed: bool = True) -> Array:
+    """The array on a device; itself if it is there."""
+    here = a.sharding.devices
+    if here == (device,):
+        if committed and type(a._t) is not Placed:
+            return Array(a._b, a._t)
+        return a
+    target = placed(a.type, device, committed)
+    if len(here) == 1 and here[0].client is device.client:
+        return Array(backend.move(a._b, device), target)
+    return from_host(np.asarray(a), target)
+
+
+def execute(exe: backend.Executable, arrays) -> list[Array]:
+    try:
+        buffers = exe([a._b for a in arrays])
+    except RuntimeFailure as e:
+        raise translate(e, arrays) from None
+    return [Array(b, t) for b, t in zip(buffers, exe.result_types, strict=True)]
+
+
+def run_program(p: Program, arrays, donors=()) -> list[Array]:
+    """Compile (or find) and run a program."""
+    exe, arrays = prepare(p, arrays, donors)
+    outs = execute(exe, arrays)
+    settings = config.settings()
+    if settings.debug_nans or settings.debug_infs:
+        _check_finite(p, arrays, outs, settings)
+    return outs
+
+
+def _check_finite(p: Program, arrays, outs, settings) -> None:
+    """Raise FloatingPointError at the first operation of the program that makes a NaN or infinity."""
+    bad = next((what for x in outs if (what := _not_finite(x, settings))), None)
+    if bad is None:
+        return
+    if len(p.eqns) == 1 and not p.eqns[0].op.nested:
+        e = p.eqns[0]
+        given = ", ".join(str(a.type) for a in e.inputs)
+        what = f"the operation {e.op.name} ({given})"
+        place = describe_where(e.where) or describe_where(user_frame())
+    else:
+        _replay(p, arrays)  # one operation at a time: the one at fault raises
+        what, place = f"the program {p.name}", describe_where(user_frame())
+    before = any(_not_finite(x, settings) for x in arrays)
+    raise FloatingPointError(
+        f"xcore: {what} produced {bad}"
+        + (", as one of its arguments had one." if before else ".")
+        + " (The setting debug_nans or debug_infs is on.)"
+        + (f"\n  {place}" if place else "")
+    )
+
+
+def _replay(p: Program, arrays) -> None:
+    """Run a program operation by operation, and those that hold programs by these."""
+    if len(p.eqns) != 1:
+        eval_program(p, arrays)
+        return
+    e, env = p.eqns[0], dict(zip(p.inputs, arrays, strict=True))
+    args = [to_array(env[a] if type(a) is Var else a) for a in e.inputs]
+    e.op.run_steps(eval_program, args, e.params)
+
+
+def _not_finite(x: Array, settings) -> str | None:
+    if not dtypes.is_inexact(x.dtype) or x.dtype.itemsize < 2:
+        return None
+    host = np.asarray(x)
+    if settings.debug_nans and np.isnan(host).any():
+        return "a NaN"
+    return "an infinity" if settings.debug_infs and np.isinf(host).any() else None
+
+
+class EvalTrace(Trace):
+    """Runs operations now, each as a program of one equation."""
+
+    def __init__(self):
+        self.programs = FastCache()
+
+    def process(self, op, args, params):
+        if op.eager is not None:
+            return op.eager(*args, **params)
+        arrays = [a if type(a) is Array else _operand(a) for a in args]
+        # a scalar at every place is passed as a scalar, and spread inside the program
+        types = tuple([
+            a.type if type(a) is Literal and a.type.shape else x._t.type
+            for a, x in zip(args, arrays)
+        ])  # fmt: skip
+        given = tuple([x._t.type for x in arrays])
+        try:
+            key = (op, types, given, tuple(params.items()))
+            p = self.programs.get(key)
+        except TypeError:
+            key = p = None
+        if p is None:
+            p = _single(op, types, given, params)
+            if key is not None:
+                if len(self.programs) > 8192:
+                    self.programs.clear()
+                self.programs[key] = p
+        return run_program(p, arrays)
+
+
+def _operand(a) -> Array:
+    if type(a) is Literal and a.type.shape and not a.value.shape:
+        return scalar(a.value.item(), a.type.dtype, a.type.weak)
+    return to_array(a)
+
+
+def _single(op, types, given, params) -> Program:
+    inputs = [Var(t) for t in given]
+    operands = [Var(t) if t is not g else v for t, g, v in zip(types, given, inputs)]
+    spread = registry["broadcast_in_dim"]
+    eqns = [
+        Eqn(spread, [v], [x], {"shape": x.type.shape, "dims": ()})
+        for v, x in zip(inputs, operands) if x is not v
+    ]  # fmt: skip
+    outputs = [Var(t) for t in op.type(*types, **params)]
+    return Program(inputs, [*eqns, Eqn(op, operands, outputs, params)], outputs, op.name)
+
+
+install_bottom(EvalTrace())
+
+
+# ------------------------------------------------------------------------------- fused functions
+
+_MISSING = object()
+_NOTHING: dict = {}
+new = object.__new__
+
+
+def is_wide(x) -> bool:
+    """Whether Python numbers beside this value are carried at 64 bits."""
+    dtype = getattr(x, "dtype", None)
+    return dtype is not None and dtype.itemsize >= 8 and dtype != dtypes.complex64
+
+
+def out_of_reach(values) -> bool:
+    """Whether a Python int does not fit in an integer dtype beside it, so that converting it fails."""
+    ints = [x for x in values if type(x) is int and not 0 <= x < 128]
+    if not ints:
+        return False
+    kept = [x.dtype for x in values if hasattr(x, "dtype") and dtypes.is_integer(x.dtype)]
+    infos = [dtypes.iinfo(d) for d in kept]
+    return not all([info.min <= x <= info.max for x in ints for info in infos])
+
+
+def _as_values(out):
+    """The results of a fused function while tracing: constants that rules made become arrays."""
+    if isinstance(out, (np.generic, Literal)):
+        return to_array(out)
+    return tuple([_as_values(x) for x in out]) if type(out) is tuple else out
+
+
+class Fused:
+    """The slow path of one fused function: its cache of programs, and how its arguments split."""
+
+    def __init__(self, f, count: int):
+        self.f, self.count = f, count
+        self.cache = FastCache()
+        self.seen: set = (
+            set()
+        )  # kinds of arguments called once: the second time a fast entry is made
+        self.parameters = None
+
+    def positional(self, args, kwargs):
+        """(array arguments, the rest, keywords); arrays given by keyword are put in their place."""
+        n = self.count
+        if len(args) < n and kwargs:
+            if self.parameters is None:
+                self.parameters = list(inspect.signature(self.f).parameters.values())[:n]
+            kwargs = dict(kwargs)
+            args = list(args)
+            for p in self.parameters[len(args) :]:
+                if p.name in kwargs:
+                    args.append(kwargs.pop(p.name))
+                elif p.default is not p.empty:
+                    args.append(p.default)
+                else:
+                    break
+        return args[:n], tuple(args[n:]), kwargs
+
+    def entry(self, arrays, rest, kwargs):
+        """(executable, results' types, captured arrays, structure) for these arguments, and leaves."""
+        leaves, structure = tree.flatten(list(arrays))
+        if out_of_reach(leaves):
+            return None, leaves
+        wide = any(map(is_wide, leaves))
+        leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
+        types = tuple([x._t for x in leaves])
+        statics = (
+            tuple([(type(v), v) for v in rest]),
+            tuple([(k, type(v), v) for k, v in kwargs.items()]),
+        )
+        key = (structure, types, statics, wide, config.settings())
+        try:
+            found = self.cache.get(key)
+        except TypeError:
+            return None, leaves
+        if found is None:
+            found = self._trace(leaves, structure, rest, kwargs)
+            self.cache[key] = found
+        return found, leaves
+
+    def _trace(self, leaves, structure, rest, kwargs):
+        made = []
+
+        def flat(*tracers):
+            outs, out_structure = tree.flatten(
+                self.f(*tree.unflatten(structure, tracers), *rest, **kwargs)
+            )
+            made.append(out_structure)
+            return outs
+
+        # the program serves callers on any line, so it remembers none
+        types = [x.type for x in leaves]
+        program, captured = trace_program(flat, types, self.f.__name__, where=NOWHERE)
+        captured = [to_array(c) for c in captured]
+        exe, moved = prepare(program, [*captured, *leaves])
+        # results of arguments that must be moved first are not for the fast path
+        direct = all(a is b for a, b in zip(moved, [*captured, *leaves], strict=True))
+        return exe, captured, made[0], program, direct and not exe.effectful
+
+    def __call__(self, *args, **kwargs):
+        if not is_evaluating() or config.settings().disable_jit:
+            return _as_values(self.f(*args, **kwargs))
+        arrays, rest, kwargs = self.positional(args, kwargs)
+        for a in arrays:
+            if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):
+                return self.f(*arrays, *rest, **kwargs)  # it complains in its own words
+        found, leaves = self.entry(arrays, rest, kwargs)
+        if found is None:
+            return self.f(*arrays, *rest, **kwargs)
+        exe, captured, structure, program, direct = found
+        settings = config.settings()
+        if direct and not (settings.debug_nans or settings.debug_infs):
+            outs = execute(exe, [*captured, *leaves])
+        else:
+            outs = run_program(program, [*captured, *leaves])
+        return tree.unflatten(structure, outs)
+
+    def fast_entry(self, arrays, rest=(), kwargs=_NOTHING):
+        """What the fast path needs for a call with just these arrays, or None."""
+        if not is_evaluating() or config.settings().debug_nans or config.settings().debug_infs:
+            return None
+        found, leaves = self.entry(arrays, rest, kwargs)
+        if found is None:
+            return None
+        exe, captured, structure, _, direct = found
+        if (
+            captured
+            or not direct
+            or not tree.is_leaf_structure(structure)
+            or len(leaves) != len(arrays)
+        ):
+            return None
+        return exe.execute, exe.handlers, exe.result_types[0]
+
+
+def fused(count: int = 1):
+    """A function whose first ``count`` arguments are arrays (or lists of arrays), the rest static.
+
+    Called on arrays it runs as one compiled program; called while tracing it is plain Python.
+    """
+
+    def wrap(f):
+        general = Fused(f, count)
+        fast = _fast_one(general, general) if count == 1 else _fast_many(general, general)
+        functools.update_wrapper(fast, f)
+        fast.fused = general
+        return fast
+
+    return wrap
+
+
+def _fast_one(general, slow):
+    cache = FastCache()
+    get = cache.get
+
+    f = general.f
+
+    def call(x=_MISSING, /, *rest, **kwargs):
+        state = get_state()
+        if state is not None and state.trace is not None and x is not _MISSING:
+            try:
+                return _as_values(f(x, *rest, **kwargs))
+            except Exception as e:
+                hide_frames(e)
+                raise
+        if type(x) is Array and state is None:
+            key = _static_key(x._t, rest, kwargs) if rest or kwargs else x._t
+            entry = get(key)
+            if entry is not None:
+                run, handlers, t = entry
+                try:
+                    out = new(Array)  # half the cost of calling the class
+                    out._b, out._t = run([x._b]).consume_with_handlers(handlers)[0], t
+                    return out
+                except RuntimeFailure as e:
+                    raise translate(e, [x]) from None
+            if key in general.seen:
+                found = general.fast_entry([x], rest, kwargs)
+                if found:
+                    cache[key] = found
+            elif key is not None:
+                general.seen.add(key)
+        try:
+            return slow(*rest, **kwargs) if x is _MISSING else slow(x, *rest, **kwargs)
+        except Exception as e:
+            hide_frames(e)
+            raise
+
+    return call
+
+
+def _static_key(t, rest, kwargs):
+    """What tells calls with static arguments apart; None if one of them cannot be hashed."""
+    values = (*rest, *kwargs.values()) if kwargs else rest
+    key = (t, len(rest), *kwargs, *values, *[v.__class__ for v in values])
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _fast_many(general, slow):
+    cache = FastCache()
+    get = cache.get
+    count = general.count
+    f = general.f
+    names = frozenset(f.__code__.co_varnames[:count])
+
+    def call(*args, **kwargs):
+        state = get_state()
+        if state is not None and state.trace is not None:
+            try:
+                return _as_values(f(*args, **kwargs))
+            except Exception as e:
+                hide_frames(e)
+                raise
+        if state is None:
+            arrays, rest = (args, ()) if len(args) <= count else (args[:count], args[count:])
+            key = tuple([x._t if type(x) is Array else type(x) for x in arrays])
+            if rest or kwargs:
+                key = _static_key(key, rest, kwargs) if names.isdisjoint(kwargs) else None
+            entry = get(key)
+            if entry is not None:
+                try:
+                    run, handlers, t, scalars = entry
+                    if scalars is None:
+                        buffers = [x._b for x in arrays]
+                    else:
+                        buffers = [
+                            x._b if type(x) is Array else scalar(x, *s)._b for x, s in zip(arrays, scalars)
+                        ]  # fmt: skip
+                    out = new(Array)
+                    out._b, out._t = run(buffers).consume_with_handlers(handlers)[0], t
+                    return out
+                except RuntimeFailure as e:
+                    raise translate(e, [x for x in arrays if type(x) is Array]) from None
+                except OverflowError:  # a Python int that needs more bits than the last one
+                    pass
+            elif key is not None and _simple(arrays):
+                if key in general.seen:
+                    found = general.fast_entry(arrays, rest, kwargs)
+                    if found:
+                        cache[key] = (*found, _scalar_kinds(arrays))
+                else:
+                    general.seen.add(key)
+        try:
+            return slow(*args, **kwargs)
+        except Exception as e:
+            hide_frames(e)
+            raise
+
+    return call
+
+
+def _simple(args) -> bool:
+    """Arrays and Python scalars only, and at least one array."""
+    kinds = [type(x) for x in args]
+    fits = int not in kinds or not any([type(x) is Array and x.dtype in _NARROW for x in args])
+    return fits and Array in kinds and all([k is Array or k in _PYTHON_SCALARS for k in kinds])
+
+
+# Dtypes that a Python int may not fit in: every int is checked, so calls with one are not fast.
+_NARROW = {d for k in ("int", "uint") for d in dtypes.KINDS[k]} - {dtypes.int32, dtypes.int64}
+
+
+def _scalar_kinds(args):
+    """For each argument the (dtype, weak) that a Python scalar there is carried in; None if none is."""
+    if all([type(x) is Array for x in args]):
+        return None
+    wide = any(map(is_wide, args))
+    return [
+        (scalar_dtype(x, wide), type(x) is not bool) if type(x) in _PYTHON_SCALARS else None
+        for x in args
+    ]
+
+
+# ------------------------------------------------------------------------------- operator methods
+
+
+def operator(function, reflected: bool = False):
+    """A method for Array from a fused function of two arrays. Python scalars have a fast path too."""
+    general = function.fused
+    table = FastCache()
+
+    def method(self, other):
+        if get_state() is None:
+            row = table.get(self._t)
+            if row is not None:
+                cls = type(other)
+                if cls is Array:
+                    entry = row.get(other._t)
+                    if entry is not None:
+                        run, handlers, t = entry
+                        try:
+                            out = new(Array)
+                            out._b, out._t = (
+                                run([self._b, other._b]).consume_with_handlers(handlers)[0],
+                                t,
+                            )
+                            return out
+                        except RuntimeFailure as e:
+                            raise translate(e, [self, other]) from None
+                else:
+                    entry = row.get(cls)
+                    if entry is not None:
+                        run, handlers, t, scalars = entry
+                        b = scalars.get(other)
+                        if b is not None:
+                            try:
+                                out, pair = new(Array), [b, self._b] if reflected else [self._b, b]
+                                out._b, out._t = run(pair).consume_with_handlers(handlers)[0], t
+                                return out
+                            except RuntimeFailure as e:
+                                raise translate(e, [self]) from None
+        try:
+            return slow(self, other)
+        except Exception as e:
+            hide_frames(e)
+            raise
+
+    def slow(self, other):
+        if not is_array_like(other):
+            return NotImplemented
+        pair = [other, self] if reflected else [self, other]
+        out = function(*pair)
+        if get_state() is None and type(self) is Array:
+            remember(self, other, pair)
+        return out
+
+    def remember(self, other, pair):
+        row = table.setdefault(self._t, {})
+        cls = type(other)
+        if cls is Array:
+            entry = general.fast_entry(pair)
+            if entry:
+                row[other._t] = entry
+        elif cls in _PYTHON_SCALARS and type(self._t) is ArrayType and not out_of_reach(pair):
+            s = to_array(other, is_wide(self))
+            entry = general.fast_entry([s, self] if reflected else [self, s])
+            # zeros have two signs but one key, and a wide int needs another program: not kept
+            if entry and (other or cls is int) and (cls is not int or -(2**31) <= other < 2**31):
+                scalars = row.setdefault(cls, (*entry, {}))[3]
+                if len(scalars) > 1024:
+                    scalars.clear()
+                scalars[other] = s._b
+
+    functools.update_wrapper(method, general.f)
+    return method

@@ -1,0 +1,206 @@
+"""How one program is spread over several devices: its mesh, and the places of arguments and results.
+
+A module has one mesh. When shardings over several meshes meet, its axes are split into their prime
+factors: then an axis of any of the meshes is a few of them side by side. Only a mesh whose devices
+are in another order altogether does not fit; its arguments are moved before the program runs.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from . import errors
+from .mesh import UNCONSTRAINED, Mesh, PartitionSpec
+from .program import Literal, Program
+from .sharding import (
+    NamedSharding,
+    PositionalSharding,
+    Sharding,
+    axes_on,
+)
+
+
+class Layout:
+    """The devices and mesh of a program, and the sharding of each argument."""
+
+    __slots__ = ("devices", "inputs", "known", "mesh")
+
+    def __init__(self, mesh: Mesh, inputs: tuple, known: tuple):
+        self.mesh, self.inputs, self.devices = mesh, inputs, mesh.sorted_devices
+        self.known = known  # the meshes that users named, in which results are described
+
+    def __eq__(self, other):
+        return (
+            type(other) is Layout
+            and other.mesh is self.mesh
+            and other.inputs == self.inputs
+            and other.known == self.known
+        )
+
+    def __hash__(self):
+        return hash((self.mesh, self.inputs))
+
+    def canonical(self) -> str:
+        """A text that is equal for equal layouts in other processes too."""
+        inputs = [s.canonical() for s in self.inputs]
+        return repr((self.mesh.canonical(), inputs, [m.canonical() for m in self.known]))
+
+    def axes(self, sharding: Sharding, ndim: int) -> list:
+        """For each array axis the axes of this layout's mesh that split it; None where XLA chooses."""
+        if type(sharding) is NamedSharding:
+            entries = sharding.axes(ndim)
+            if sharding.mesh is self.mesh:
+                return entries
+            return [None if e is None else self.names(sharding.mesh, e) for e in entries]
+        found = axes_on(self.mesh, sharding.tiles(ndim))
+        assert found is not None, "arguments that do not fit are moved before"
+        return found
+
+    def names(self, mesh: Mesh, names) -> tuple:
+        """The axes of this layout's mesh that are the named axes of another."""
+        if mesh is self.mesh:
+            return tuple(names)
+        return _renamed(self.mesh, mesh, tuple(names))
+
+
+class Manual:
+    """What collectives must know inside of shard_map: the mesh, and this partition's place on it."""
+
+    __slots__ = ("mesh", "places")
+
+    def __init__(self, mesh, places: dict):
+        self.mesh, self.places = mesh, places  # places: axis name -> value of its index
+
+
+@functools.lru_cache(maxsize=1024)
+def _renamed(here: Mesh, there: Mesh, names: tuple) -> tuple:
+    found = axes_on(here, NamedSharding(there, PartitionSpec(names)).tiles(1))
+    if found is None:
+        raise ValueError(
+            f"xcore: the meshes {here} and {there} have their devices in orders that do not go together in "
+            "one program. Make both from the same devices in the same order."
+        )
+    return found[0]
+
+
+@functools.lru_cache(maxsize=256)
+def refined(mesh: Mesh) -> Mesh:
+    """The same devices in the same order, every axis split into its prime factors."""
+    names, sizes = [], []
+    for name, n in mesh.shape.items():
+        for k, factor in enumerate(_primes(n)):
+            names.append(f"{name}_{k}")
+            sizes.append(factor)
+    return Mesh(mesh.devices.reshape(sizes), names)
+
+
+def _primes(n: int) -> list:
+    found, p = [], 2
+    while n > 1:
+        while n % p == 0:
+            found.append(p)
+            n //= p
+        p += 1
+    return found
+
+
+def mesh_of(sharding: Sharding, ndim: int) -> Mesh:
+    """A mesh on which this sharding can be named."""
+    if type(sharding) is NamedSharding:
+        return sharding.mesh
+    return _mesh_of_tiles(sharding, ndim)
+
+
+@functools.lru_cache(maxsize=1024)
+def _mesh_of_tiles(sharding: PositionalSharding, ndim: int) -> Mesh:
+    tiles = sharding.tiles(ndim)
+    devices = np.empty(tiles.shape, object)
+    for place in np.ndindex(tiles.shape):
+        devices[place] = sharding.devices[tiles[place]]
+    return Mesh(devices, [f"axis_{i}" for i in range(tiles.ndim)])
+
+
+def _fits(mesh: Mesh, sharding: Sharding, ndim: int) -> bool:
+    if type(sharding) is NamedSharding:
+        if sharding.mesh is mesh:
+            return True
+        split = [n for n in sharding.spec.names if sharding.mesh.shape[n] > 1]
+        return all(
+            axes_on(mesh, NamedSharding(sharding.mesh, PartitionSpec(n)).tiles(1)) for n in split
+        )
+    return axes_on(mesh, sharding.tiles(ndim)) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def layout_for(meshes: tuple, given: tuple) -> Layout:
+    """The layout of a program that names ``meshes``, for arguments placed as ``given``.
+
+    Args:
+      given: for each argument (sharding, number of axes); all of it on every device if None.
+    """
+    spread = [(s, n) for s, n in given if s is not None]
+    first = next(iter([*meshes, *[mesh_of(s, n) for s, n in spread]]))
+    everything = [*spread, *[(NamedSharding(m, PartitionSpec(m.axis_names)), 1) for m in meshes]]
+    fits = all(_fits(first, s, n) for s, n in everything)
+    mesh = first if fits else refined(first)
+    inputs = tuple(
+        s if s is not None and _fits(mesh, s, n) else NamedSharding(first, PartitionSpec())
+        for s, n in given
+    )
+    named = [s.mesh for s, _ in spread if type(s) is NamedSharding]
+    return Layout(mesh, inputs, tuple(dict.fromkeys([*meshes, *named])))
+
+
+def one_place(arrays, meshes) -> None:
+    """Raise unless all committed arrays and meshes are on the same devices."""
+    places = {m.sorted_devices for m in meshes}
+    places |= {a._t.sharding.devices for a in arrays if a.committed}
+    if len(places) < 2:
+        return
+    listed = [f"{a.type} on {_listed(a._t.sharding.devices)}" for a in arrays if a.committed]
+    listed += [f"a mesh of {_listed(m.sorted_devices)}" for m in meshes]
+    raise errors.different_devices(listed)
+
+
+def _listed(devices: tuple) -> str:
+    ids = ", ".join(str(d.id) for d in devices)
+    return f"device{'s' if len(devices) > 1 else ''} {ids}"
+
+
+def declared(p: Program) -> list:
+    """For each result the sharding that the program says it has, or None."""
+    said = {v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs"), strict=True)}
+    return [None if type(a) is Literal else said.get(a) for a in p.outputs]
+
+
+def wanted(p: Program) -> list:
+    """For each argument the sharding that the program wants it to have, or None."""
+    return p.memo("wanted", lambda: _wanted(p))
+
+
+def _wanted(p: Program) -> list:
+    found: dict = {}
+    for e in p.eqns:
+        for a, s in zip(e.inputs, _said(e, "inputs"), strict=True):
+            if s is not None and type(a) is not Literal:
+                found.setdefault(a, s)
+    return [found.get(v) for v in p.inputs]
+
+
+def _said(e, side: str) -> list:
+    """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
+    if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
+        return [e.params["sharding"]]
+    if e.op.name == "shard_map":
+        specs = e.params["in_specs" if side == "inputs" else "out_specs"]
+        if len(e.params["manual"]) == len(e.params["mesh"].axis_names):
+            return [NamedSharding(e.params["mesh"], spec) for spec in specs]
+    if e.op.name == "call":
+        return (wanted if side == "inputs" else declared)(e.params["program"])
+    return [None] * len(getattr(e, side))
+
+
+def _is_whole(sharding: Sharding) -> bool:
+    return type(sharding) is not NamedSharding or UNCONSTRAINED not in sharding.spec

@@ -1,0 +1,201 @@
+"""Program → StableHLO module."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+
+import numpy as np
+
+from .._backend.hlo import Builder
+from .layout import Layout, Manual, declared
+from .program import ORDERED, Literal, Program, Var
+from .source import scoped_line
+
+
+class Lowering(Builder):
+    """A Builder that knows programs. Rules find the types of their equation in ``in_types``, ``out_types``.
+
+    Ordered callbacks are chained by a token. ``host_call``, ``while_`` and ``case`` thread it
+    through wherever the equation being written has the effect "ordered", so the rules of
+    control flow need not know of it.
+    """
+
+    def __init__(self, platform: str, layout: Layout | None = None):
+        super().__init__(platform, 1 if layout is None else len(layout.devices))
+        self.layout = layout
+        self.manual: Manual | None
+        self._numbers = itertools.count()  # of private functions; one may be written within another
+        self.in_types: list = []
+        self.out_types: list = []
+        self._token = None  # of the last ordered callback
+        self._ordered = False  # whether the equation being written has ordered callbacks in it
+
+    def out(self, i: int = 0):
+        """The MLIR type of the equation's i-th result."""
+        return self.type(self.out_types[i])
+
+    def outs(self) -> list:
+        return [self.type(t) for t in self.out_types]
+
+    def program(self, p: Program, values) -> list:
+        """Write a program's equations here; the values of its results."""
+        env = dict(zip(p.inputs, values, strict=True))
+        outside = self.in_types, self.out_types, self._ordered
+        for e in p.eqns:
+            where = e.where
+            if not self.known_location(where):
+                self.at(where, scoped_line(where))
+            self.in_types = [a.type for a in e.inputs]
+            self.out_types = [v.type for v in e.outputs]
+            self._ordered = e.op.effects is not None and ORDERED in e.op.effects(**e.params)
+            ins = [env[a] if type(a) is Var else self.literal(a) for a in e.inputs]
+            outs = e.op.rule("lower")(self, *ins, **e.params)
+            if type(outs) is not list:
+                env[e.outputs[0]] = outs
+            else:
+                env.update(zip(e.outputs, outs, strict=True))
+        self.in_types, self.out_types, self._ordered = outside
+        return [env[a] if type(a) is Var else self.literal(a) for a in p.outputs]
+
+    def literal(self, a: Literal):
+        return self.constant(a.value) if np.ndim(a.value) else self.full(a.type, a.value)
+
+    def call_program(self, p: Program, values) -> list:
+        """Call a program as a private function, shared by programs of equal content."""
+        if self.manual is not None:  # there the same axis names mean other devices elsewhere
+            return self.program(p, values)
+        f = self.functions.get(p.fingerprint)
+        if f is None:
+            saved = self.location
+            name = f"{p.name}_{next(self._numbers)}"
+            f = self.functions[p.fingerprint] = self.function(
+                name, list(map(self.type, p.in_types)), list(map(self.type, p.out_types)),
+                lambda *xs: self.program(p, xs),
+            )  # fmt: skip
+            self.location = saved
+        return self.call(f, values)
+
+    # --------------------------------------------------------------------------- several devices
+
+    def spread(self, p: Program) -> dict:
+        """How the public function's arguments and results lie on the mesh, as far as it is given."""
+        layout = self.layout
+        if layout is None or self.partitions == 1:
+            return {}
+        self.mesh(
+            list(map(str, layout.mesh.axis_names)),
+            layout.mesh.devices.shape,
+            layout.mesh.positions().reshape(-1).tolist(),
+        )
+        return {
+            "in_axes": self._axes(layout.inputs, p.in_types),
+            "out_axes": self._axes(declared(p), p.out_types),
+        }
+
+    def _axes(self, shardings, types) -> list:
+        return [
+            None if s is None else self.axes_of(s, t.ndim)
+            for s, t in zip(shardings, types, strict=True)
+        ]
+
+    def axes_of(self, sharding, ndim: int) -> list:
+        """For each array axis the names of the module's mesh axes, None where the compiler chooses."""
+        return [None if e is None else tuple(map(str, e)) for e in self.layout.axes(sharding, ndim)]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether values here are arrays of one device, so that code of one device can work on them."""
+        if self.manual is None:
+            return self.partitions == 1
+        return len(self.manual.places) == len(self.manual.mesh.axis_names)
+
+    def groups(self, names) -> np.ndarray:
+        """The partitions that differ along the named axes of shard_map only, a row for each group."""
+        return self.manual.mesh.groups(names)
+
+    def place_on(self, name):
+        """The place of the partition along an axis of shard_map, an int32 scalar."""
+        return self.manual.places[name]
+
+    @contextlib.contextmanager
+    def inside(self, manual: Manual):
+        """For a block: operations are those of one partition."""
+        outside, self.manual = self.manual, manual
+        try:
+            yield
+        finally:
+            self.manual = outside
+
+    # ------------------------------------------------------------------------------------- order
+
+    def last_token(self):
+        """What the next ordered callback must wait for."""
+        if self._token is None:
+            self._token = self.token()
+        return self._token
+
+    def host_call(self, function, operands, results, side_effect: bool = True) -> list:
+        """Call a Python function of NumPy arrays; after all ordered ones before it if it is ordered.
+
+        ``function`` takes and returns the token first then.
+        """
+        token = self.last_token() if self._ordered else None
+        outs, after = self.callback(function, operands, results, token, side_effect)
+        if self._ordered:
+            self._token = after
+        return outs
+
+    def while_(self, inits, cond, body) -> list:
+        if not self._ordered:
+            return super().while_(inits, cond, body)
+        # A predicate cannot hand a token on, so it is computed in front of the loop and at the end of
+        # each step, and goes around with the token.
+
+        def step(_, token, *state):
+            self._token = token
+            state = body(*state)
+            more = cond(*state)
+            return [more, self._token, *state]
+
+        first = cond(*inits)
+        _, self._token, *outs = super().while_(
+            [first, self.last_token(), *inits], lambda more, *_: more, step
+        )
+        return outs
+
+    def case(self, index, results, branches) -> list:
+        if not self._ordered:
+            return super().case(index, results, branches)
+        before = self.last_token()
+
+        def threaded(branch):
+            self._token = before
+            values = branch()
+            return [self._token, *values]
+
+        tails = [lambda b=b: threaded(b) for b in branches]
+        self._token, *outs = super().case(index, [before.type, *results], tails)
+        return outs
+
+
+@contextlib.contextmanager
+def lowered(p: Program, platform: str, *, donors=(), verify: bool = False, layout=None):
+    """For a block: the Lowering of a module whose public function ``main`` computes the program.
+
+    Args:
+      donors: numbers of arguments whose memory results may take.
+      verify: whether to check the module.
+      layout: the Layout that spreads the program over several devices.
+    """
+    ctx = Lowering(platform, layout)
+    try:
+        ctx.function(
+            "main", list(map(ctx.type, p.in_types)), list(map(ctx.type, p.out_types)),
+            lambda *xs: ctx.program(p, xs), public=True, donors=donors, **ctx.spread(p),
+        )  # fmt: skip
+        if verify:
+            ctx.verify()
+        yield ctx
+    finally:
+        ctx.close()

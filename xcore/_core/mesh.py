@@ -1,0 +1,294 @@
+"""Meshes: devices in an array whose axes have names, and how array axes go over mesh axes."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections import OrderedDict
+
+import numpy as np
+
+from .._backend import client as backend
+from . import config, errors
+
+
+class AxisType(enum.Enum):
+    """Who spreads work over a mesh axis: the compiler (Auto), or shard_map (Manual)."""
+
+    Auto = "auto"
+    Manual = "manual"
+
+
+class _Unconstrained:
+    """The entry of a spec that leaves an axis to the compiler."""
+
+    def __repr__(self):
+        return "UNCONSTRAINED"
+
+
+UNCONSTRAINED = _Unconstrained()
+
+
+class PartitionSpec(tuple):
+    """Over which mesh axes each array axis is split: a name, several names, or None for none.
+
+    Array axes that it does not mention are not split.
+
+    >>> import xcore as xc
+    >>> xc.P("x", None, ("y", "z"))
+    PartitionSpec('x', None, ('y', 'z'))
+    """
+
+    UNCONSTRAINED = UNCONSTRAINED
+    __slots__ = ()
+
+    def __new__(cls, *entries):
+        return tuple.__new__(cls, [_entry(e) for e in entries])
+
+    def __repr__(self):
+        return f"PartitionSpec{tuple.__repr__(self)}"
+
+    def __reduce__(self):
+        return PartitionSpec, tuple(self)
+
+    def __add__(self, other):
+        return PartitionSpec(*self, *other)
+
+    def axes(self, ndim: int) -> list:
+        """For each array axis the names of mesh axes, or None where the compiler may choose."""
+        named = [None if e is UNCONSTRAINED else _names(e) for e in self]
+        return named + [()] * (ndim - len(named))
+
+    @property
+    def names(self) -> tuple:
+        """All names it mentions."""
+        return tuple(n for e in self if e is not UNCONSTRAINED for n in _names(e))
+
+
+def _entry(e):
+    if isinstance(e, list):
+        e = tuple(e)
+    if isinstance(e, tuple) and len(e) < 2:
+        return e[0] if e else None
+    return e
+
+
+def _names(entry) -> tuple:
+    if entry is None:
+        return ()
+    return entry if isinstance(entry, tuple) else (entry,)
+
+
+_interned: dict = {}
+
+
+class Mesh:
+    """Devices in an array whose axes have names. Equal meshes are the same object.
+
+    As a context manager it is the mesh that bare PartitionSpecs mean.
+
+    Args:
+      devices: array of devices, nested lists of them, or one device.
+      axis_names: a name for each of its axes.
+
+    >>> import xcore as xc
+    >>> mesh = xc.sharding.Mesh(xc.devices()[:1], ("x",))
+    >>> dict(mesh.shape)
+    {'x': 1}
+    """
+
+    __slots__ = ("_contexts", "_device_key", "axis_names", "devices")
+
+    def __new__(cls, devices, axis_names, *, axis_types=None):
+        devices = _device_array(devices)
+        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        _check(devices, names)
+        _check_types(axis_types)
+        key = tuple(devices.flat), devices.shape, names
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        devices.flags.writeable = False
+        self.devices, self.axis_names, self._device_key, self._contexts = devices, names, key[0], []
+        return _interned.setdefault(key, self)
+
+    @property
+    def shape(self) -> OrderedDict:
+        return OrderedDict(zip(self.axis_names, self.devices.shape, strict=True))
+
+    @property
+    def axis_sizes(self) -> tuple:
+        return self.devices.shape
+
+    @property
+    def axis_types(self) -> tuple:
+        return (AxisType.Auto,) * len(self.axis_names)
+
+    @property
+    def size(self) -> int:
+        return self.devices.size
+
+    @property
+    def empty(self) -> bool:
+        return not self.devices.size
+
+    @property
+    def device_ids(self) -> np.ndarray:
+        return np.vectorize(lambda d: d.id, otypes=[int])(self.devices)
+
+    @property
+    def local_devices(self) -> list:
+        here = self.devices.flat[0].client.process_index()
+        return [d for d in self.devices.flat if d.process_index == here]
+
+    @property
+    def is_multi_process(self) -> bool:
+        return len({d.process_index for d in self.devices.flat}) > 1
+
+    @property
+    def sorted_devices(self) -> tuple:
+        """The devices by number: the order in which everything below a mesh knows them."""
+        return tuple(sorted(self._device_key, key=lambda d: d.id))
+
+    def positions(self) -> np.ndarray:
+        """Each device's place among the sorted ones, in the shape of the mesh."""
+        where = {d: i for i, d in enumerate(self.sorted_devices)}
+        return np.asarray([where[d] for d in self._device_key]).reshape(self.devices.shape)
+
+    def groups(self, names) -> np.ndarray:
+        """Places of devices that differ along the named axes only, a row for each group."""
+        last = [self.axis_names.index(n) for n in names]
+        first = [i for i in range(len(self.axis_names)) if i not in last]
+        n = math.prod(self.devices.shape[i] for i in last)
+        return self.positions().transpose(first + last).reshape(-1, n)
+
+    def size_of(self, names) -> int:
+        """The product of the sizes of the named axes."""
+        shape = self.shape
+        return math.prod(shape[n] for n in names)
+
+    def canonical(self) -> str:
+        ids = ",".join(str(d.id) for d in self._device_key)
+        return f"mesh[{self.axis_names} {self.devices.shape} {self._device_key[0].platform} {ids}]"
+
+    def __repr__(self):
+        sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
+        return f"Mesh({sizes})"
+
+    def __hash__(self):
+        return id(self) >> 4
+
+    def __reduce__(self):
+        return _restore_mesh, (self.device_ids, self.axis_names, self.devices.flat[0].platform)
+
+    def __enter__(self):
+        self._contexts.append(config.override(mesh=self))
+        self._contexts[-1].__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        return self._contexts.pop().__exit__(*exc)
+
+
+def _restore_mesh(ids, names, platform):
+    known = {d.id: d for d in backend.client(platform).devices()}
+    return Mesh(np.vectorize(known.__getitem__, otypes=[object])(ids), names)
+
+
+def _device_array(devices) -> np.ndarray:
+    if isinstance(devices, np.ndarray):
+        return np.array(devices, dtype=object)
+    listed = np.array(devices, dtype=object)
+    return listed if listed.ndim else listed.reshape(1)
+
+
+def _check(devices, names) -> None:
+    if devices.ndim != len(names):
+        raise ValueError(
+            f"xcore.Mesh: need a name for each of the {devices.ndim} axes of the devices, given {names}."
+        )
+    if len(set(names)) < len(names):
+        raise ValueError(f"xcore.Mesh: axis names must differ, given {names}.")
+    strange = [d for d in devices.flat if not hasattr(d, "process_index")]
+    if strange:
+        raise TypeError(
+            f"xcore.Mesh: expected devices (see xc.devices()), given {errors.describe(strange[0])}."
+        )
+    if len(set(devices.flat)) < devices.size:
+        raise ValueError("xcore.Mesh: a device stands in it twice.")
+
+
+def _check_types(types) -> None:
+    for t in (types if isinstance(types, (tuple, list)) else [types]) if types else ():
+        if t is not AxisType.Auto:
+            raise ValueError(
+                f"xcore.Mesh: axis types are AxisType.Auto, given {t}. Axes become manual in shard_map, "
+                "by its argument axis_names."
+            )
+
+
+def make_mesh(axis_shapes, axis_names, *, devices=None, axis_types=None) -> Mesh:
+    """A mesh of the given shape of all devices, or of the first ones.
+
+    Args:
+      axis_shapes: sizes of the axes.
+      axis_names: their names.
+      devices: which devices; all of the default platform if None.
+
+    >>> import xcore as xc
+    >>> xc.make_mesh((1, 1), ("x", "y"))
+    Mesh('x': 1, 'y': 1)
+    """
+    shape = tuple(axis_shapes) if np.iterable(axis_shapes) else (axis_shapes,)
+    devices = list(backend.client().devices()) if devices is None else list(devices)
+    n = math.prod(shape)
+    if n > len(devices):
+        raise ValueError(
+            f"xcore.make_mesh: a mesh of shape {shape} needs {n} devices, there are {len(devices)}. On the "
+            "CPU the environment variable XCORE_NUM_CPU_DEVICES says how many there are."
+        )
+    listed = np.empty(n, dtype=object)
+    listed[:] = devices[:n]
+    return Mesh(listed.reshape(shape), axis_names, axis_types=axis_types)
+
+
+def current_mesh(who: str) -> Mesh:
+    """The mesh of the context, or an error."""
+    mesh = config.settings().mesh
+    if mesh is None:
+        raise ValueError(
+            f"xcore.{who}: a PartitionSpec alone needs a mesh: call it in `with mesh:` or after "
+            "xc.set_mesh(mesh), or pass NamedSharding(mesh, spec)."
+        )
+    return mesh
+
+
+class set_mesh:
+    """Make a mesh the one that bare PartitionSpecs mean: from now on, or in a ``with`` block.
+
+    >>> import xcore as xc
+    >>> with xc.set_mesh(xc.make_mesh((1,), "x")):
+    ...     xc.get_mesh()
+    Mesh('x': 1)
+    """
+
+    def __init__(self, mesh: Mesh | None):
+        self.before = config.base().mesh
+        config.update("mesh", mesh)
+
+    def __enter__(self):
+        return config.settings().mesh
+
+    def __exit__(self, *exc):
+        config.update("mesh", self.before)
+
+
+def use_mesh(mesh: Mesh):
+    """``with use_mesh(mesh):`` makes it the one that bare PartitionSpecs mean, in this thread."""
+    return config.override(mesh=mesh)
+
+
+def get_mesh() -> Mesh | None:
+    """The mesh that bare PartitionSpecs mean here; None if there is none."""
+    return config.settings().mesh

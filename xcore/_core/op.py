@@ -1,0 +1,83 @@
+"""Operations: one record holds all rules of one operation.
+
+rule        signature                                           says
+==========  ==================================================  =======================================
+type        (*types, **params) -> [ArrayType]                   what is legal and what comes out
+lower       (ctx, *values, **params) -> value or [values]       the StableHLO; ``ctx.out_types`` is given
+jvp         (primals, tangents, **params) -> outs, out_tangents  for operations that are not linear
+transpose   (cotangents, *args, **params) -> [cotangent|None]   linear arguments arrive as Linear(type)
+batch       (size, args, batched, **params) -> outs, batched    batch axis 0 in and out
+linearize   (primals, nonzero, **params) -> outs, tangent_fn    optional, for higher-order operations
+over_axis   (size, name, args, batched, params) -> as batch     for collectives, over vmap's own axis
+eager       (*args, **params) -> [values]                       params that hold Python functions: run them
+stage       (*args, **params) -> op, args, params               what a program holds in its place
+threaded    (threader, state, args, **params) -> state, outs    with a state that goes through programs
+steps       (run, *args, **params) -> [values]                  in plain Python: ``run(program, args)``
+==========  ==================================================  =======================================
+
+``effects(**params)`` names what an operation does besides computing: a set of strings, and of pairs
+("axis", name) for named axes it refers to. ``nested`` marks operations whose params hold programs;
+their batch rules also receive ``axis_name``, the name of the axis that is being added. ``steps``
+says what those do that do not just run ``params["program"]``. For loops and branches the
+arguments must be concrete.
+"""
+
+from __future__ import annotations
+
+from . import errors
+from .trace import current
+from .types import ArrayType
+
+registry: dict[str, Op] = {}
+
+
+class Linear:
+    """Stands for a linear argument in a transpose rule: its type is known, its value does not exist."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type_: ArrayType):
+        self.type = type_
+
+    def __repr__(self):
+        return f"Linear({self.type})"
+
+
+class Op:
+    """A named record of rules. Calling it hands it to the current trace."""
+
+    __slots__ = (
+        "_batch", "_jvp", "_lower", "_transpose", "eager", "effects", "linearize", "many", "name",
+        "nested", "over_axis", "stage", "steps", "threaded", "type",
+    )  # fmt: skip
+
+    def __init__(self, name, *, type, lower=None, jvp=None, transpose=None, batch=None,
+                 linearize=None, many=False, effects=None, nested=False, over_axis=None, eager=None,
+                 stage=None, steps=None, threaded=None):  # fmt: skip
+        if name in registry:
+            raise ValueError(f"operation {name!r} is defined twice")
+        self.name, self.type, self.linearize = name, type, linearize
+        self._lower, self._jvp, self._transpose, self._batch = lower, jvp, transpose, batch
+        self.many, self.effects, self.nested, self.over_axis = many, effects, nested, over_axis
+        self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded
+        registry[name] = self
+
+    def __repr__(self):
+        return f"<op {self.name}>"
+
+    def __call__(self, *args, **params):
+        outs = current().process(self, args, params)
+        return outs if self.many else outs[0]
+
+    def run_steps(self, run, args, params: dict) -> list:
+        """What a nested operation computes, by ``run(program, args)`` on the programs that it holds."""
+        if self.steps is None:
+            return run(params["program"], args)
+        return self.steps(run, *args, **params)
+
+    def rule(self, name: str, advice: str = ""):
+        """The rule of that name, or the one error that says it is missing."""
+        found = getattr(self, f"_{name}")
+        if found is None:
+            raise errors.missing_rule(self, name, advice)
+        return found

@@ -1,0 +1,82 @@
+"""Arrays over several devices: moving them, and running programs on them.
+
+Computation follows data: a program runs where its committed arguments are, spread as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._backend import client as backend
+from .array import Array, from_host
+from .compile import executable, placed
+from .layout import Layout, layout_for, one_place, wanted
+from .op import registry
+from .program import Eqn, Program, Var
+from .sharding import Sharding, same_layout, shape_of_tile
+from .types import ArrayType, Placed
+
+
+def is_spread(p: Program, arrays) -> bool:
+    """Whether a program of these arguments runs on a mesh."""
+    return bool(p.meshes) or any([
+        a._t.sharding is not None and len(a._t.sharding.devices) > 1 for a in arrays
+    ])  # fmt: skip
+
+
+def prepare_spread(p: Program, arrays, donors=()):
+    """The executable of a program on several devices, and its arguments where it wants them."""
+    one_place(arrays, p.meshes)
+    layout = layout_of(p, [a._t.sharding for a in arrays])
+    return executable(p, layout, donors), list(map(reshard, arrays, layout.inputs))
+
+
+def layout_of(p: Program, shardings) -> Layout | None:
+    """The layout of a program of arguments with these shardings; None if all is on one device.
+
+    An argument that is not spread already is laid out as the program wants it.
+    """
+    spread = [s if s is not None and len(s.devices) > 1 else None for s in shardings]
+    if not p.meshes and not any(spread):
+        return None
+    pairs = zip(spread, wanted(p), p.in_types, strict=True)
+    return layout_for(p.meshes, tuple([(s or w, t.ndim) for s, w, t in pairs]))
+
+
+def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:
+    """The array laid out in another way; itself if it is laid out so."""
+    here = a._t.sharding
+    if here is sharding or here == sharding:
+        return a
+    target = Placed(a.type, sharding, committed)
+    if here is not None and same_layout(here, sharding, a.ndim):
+        return Array(a._b, target)
+    shape_of_tile(sharding, a.shape)
+    if here is not None and here.devices == sharding.devices and not _through_host(here):
+        return Array(_rearranged(a, sharding), target)
+    if len(sharding.devices) == 1:
+        return from_host(np.asarray(a), placed(a.type, sharding.devices[0], committed))
+    return from_host(np.asarray(a), target)
+
+
+def _through_host(here: Sharding) -> bool:
+    """Whether the whole content can be had in host memory, and that is where it is anyway."""
+    return here.is_fully_addressable and here.devices[0].platform == "cpu"
+
+
+def _rearranged(a: Array, sharding: Sharding):
+    """The buffer of the array in another layout on the same devices, by a program that only moves."""
+    x, y = Var(a.type), Var(a.type)
+    op = registry["sharding_constraint"]
+    p = Program([x], [Eqn(op, [x], [y], {"sharding": sharding})], [y], "reshard")
+    layout = layout_of(p, [a._t.sharding])
+    return executable(p, layout)([reshard(a, layout.inputs[0])._b])[0]
+
+
+# ------------------------------------------------------------------------- arrays from their parts
+
+
+def from_single_device_buffers(type_: ArrayType, sharding: Sharding, buffers) -> Array:
+    """An array from the buffers of its parts, in the order of the local devices."""
+    raw = sharding.raw(type_.ndim)
+    return Array(backend.assemble(type_, raw, list(buffers)), Placed(type_, sharding))

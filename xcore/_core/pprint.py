@@ -1,0 +1,84 @@
+"""Programs as text. Knows them by their attributes only: program.py imports this, not the reverse."""
+
+from __future__ import annotations
+
+
+def _is_program(value) -> bool:
+    return hasattr(value, "eqns")
+
+
+def subprograms(params: dict):
+    """The programs among an equation's params."""
+    for value in params.values():
+        if _is_program(value):
+            yield value
+        elif isinstance(value, tuple):
+            yield from filter(_is_program, value)
+
+
+def _names():
+    """a b … z aa ab …"""
+    n = 0
+    while True:
+        text, k = "", n
+        while True:
+            text = chr(97 + k % 26) + text
+            k = k // 26 - 1
+            if k < 0:
+                break
+        yield text
+        n += 1
+
+
+def _param(value) -> str:
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    if isinstance(value, tuple) and any(map(_is_program, value)):
+        return ""
+    return str(value).replace(" ", "")
+
+
+def _literal(value) -> str:
+    return "[…]" if getattr(value, "ndim", 0) else str(value)
+
+
+def _params(params: dict) -> str:
+    shown = [
+        f"{k}={text}"
+        for k, v in params.items()
+        if not _is_program(v) and v is not None and (text := _param(v))
+    ]
+    return f"[{' '.join(shown)}]" if shown else ""
+
+
+def _equation(e, name, atom, indent: str) -> list[str]:
+    ins = " ".join(map(atom, e.inputs))
+    outs = " ".join(f"{name(v)}:{v.type}" for v in e.outputs)
+    lines = [f"{indent}{outs or '_'} = {e.op.name}{_params(e.params)} {ins}".rstrip()]
+    for q in subprograms(e.params):
+        lines += _lines(q, indent + "    ")
+    return lines
+
+
+def _lines(p, indent: str) -> list[str]:
+    fresh, names = _names(), {}
+
+    def name(v):
+        if v not in names:
+            names[v] = next(fresh)
+        return names[v]
+
+    def atom(a):
+        return f"{_literal(a.value)}:{a.type}" if hasattr(a, "value") else name(a)
+
+    head = " ".join(f"{name(v)}:{v.type}" for v in p.inputs)
+    lines = [f"{indent}{{ lambda {head} . let"]
+    for e in p.eqns:
+        lines += _equation(e, name, atom, indent + "    ")
+    results = ", ".join(map(atom, p.outputs)) + ("," if len(p.outputs) == 1 else "")
+    return [*lines, f"{indent}  in ({results}) }}"]
+
+
+def format_program(p) -> str:
+    """The program in a notation close to the one of published tutorials."""
+    return "\n".join(_lines(p, ""))

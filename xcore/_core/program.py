@@ -1,0 +1,404 @@
+"""Programs: the only intermediate representation.
+
+A Program is closed: typed input variables, equations in order, results. Arrays that a function
+captured from outside become inputs, not constants, so programs stay small and can share executables.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import inspect
+from types import CellType
+
+import numpy as np
+
+from . import config, errors
+from .op import Op
+from .pprint import format_program, subprograms
+from .source import borrowed, describe_where, user_frame
+from .trace import Trace, Tracer, bind, using
+from .types import ArrayType, typeof
+
+# Effects are names (strings) and named axes. Two names mean something here:
+ORDERED = "ordered"  # happens in the order of the program, after ordered effects before it
+INERT = "inert"  # must stay in the program for a transformation to find; does nothing when run
+
+
+class Var:
+    """A typed name of a program."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type_: ArrayType):
+        self.type = type_
+
+
+class Literal:
+    """A constant that stands in the program text.
+
+    A scalar, a scalar at every place of a shape (then ``type`` has the shape, ``value`` has not), or
+    a small table that an operation needs.
+    """
+
+    __slots__ = ("type", "value")
+
+    def __init__(self, value, type_: ArrayType | None = None):
+        self.value = np.asarray(value)[()]
+        self.type = type_ or ArrayType(self.value.shape, self.value.dtype)
+
+
+class Eqn:
+    """``outputs = op(inputs, **params)``, and the user's line that asked for it."""
+
+    __slots__ = ("inputs", "op", "outputs", "params", "where")
+
+    def __init__(self, op: Op, inputs, outputs, params: dict, where=None):
+        self.op, self.inputs, self.outputs, self.params, self.where = (
+            op,
+            inputs,
+            outputs,
+            params,
+            where,
+        )
+
+
+class Program:
+    """Inputs, equations, results. Compared by identity; ``fingerprint`` tells equal content."""
+
+    __slots__ = (
+        "__weakref__",
+        "_effects",
+        "_fingerprint",
+        "cache",
+        "eqns",
+        "inputs",
+        "name",
+        "outputs",
+    )
+
+    def __init__(self, inputs, eqns, outputs, name: str = "main"):
+        self.inputs, self.eqns, self.outputs, self.name = inputs, eqns, outputs, name
+        self._fingerprint = self._effects = None
+        self.cache: dict = {}  # results of program transforms, which live as long as the program
+
+    @property
+    def in_types(self) -> list[ArrayType]:
+        return [v.type for v in self.inputs]
+
+    @property
+    def out_types(self) -> list[ArrayType]:
+        return [a.type for a in self.outputs]
+
+    @property
+    def effects(self) -> frozenset:
+        """The kinds of effects its equations have, those of nested programs included."""
+        if self._effects is None:
+            found = [eqn_effects(e) for e in self.eqns]
+            self._effects = frozenset().union(*found) if found else frozenset()
+        return self._effects
+
+    @property
+    def acts(self) -> bool:
+        """Whether running it does something besides computing."""
+        return any(type(e) is str and e != INERT for e in self.effects)
+
+    @property
+    def meshes(self) -> tuple:
+        """The meshes that its equations name."""
+        return self.memo("meshes", lambda: _meshes(self.effects))
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the canonical form; programs with the same digest compute the same thing."""
+        if self._fingerprint is None:
+            self._fingerprint = _fingerprint(self)
+        return self._fingerprint
+
+    @property
+    def portable(self) -> bool:
+        """False if running it needs objects of this process (Python callbacks)."""
+        return "!" not in self.fingerprint and not self.acts
+
+    def memo(self, key, make):
+        """A derived object, made once per program."""
+        found = self.cache.get(key)
+        if found is None:
+            found = self.cache[key] = make()
+        return found
+
+    def __str__(self):
+        return format_program(self)
+
+    __repr__ = __str__
+
+
+def _meshes(effects) -> tuple:
+    found = [e[1] for e in effects if type(e) is tuple and e[0] == "mesh"]
+    return tuple(sorted(found, key=lambda mesh: mesh.canonical()))
+
+
+def eqn_effects(e: Eqn) -> frozenset:
+    return e.op.effects(**e.params) if e.op.effects else frozenset()
+
+
+# ------------------------------------------------------------------------------------ fingerprints
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def canonical(value) -> str:
+    """A text that is equal for equal params, in this process and in the next."""
+    if isinstance(value, _PLAIN):
+        return f"{type(value).__name__}:{value!r}"
+    if isinstance(value, (tuple, list)):
+        return f"({','.join(map(canonical, value))})"
+    if isinstance(value, (np.dtype, ArrayType)):
+        return str(value)
+    if isinstance(value, Program):
+        return value.fingerprint
+    if isinstance(value, np.generic):
+        return f"{value.dtype}:{value.tobytes().hex()}"
+    portable = getattr(value, "canonical", None)
+    if portable is not None:
+        return portable()
+    # An object of this process. Its identity serves in memory, and "!" keeps it off the disk; the
+    # program holds the object, so the identity is not reused while the fingerprint is.
+    return f"!{id(value)}"
+
+
+def _fingerprint(p: Program) -> str:
+    numbers: dict = {v: i for i, v in enumerate(p.inputs)}
+
+    def atom(a) -> str:
+        if isinstance(a, Literal):
+            return f"{a.value.tobytes().hex()}:{a.type}"
+        return str(numbers[a])
+
+    lines = [",".join(str(v.type) for v in p.inputs)]
+    for e in p.eqns:
+        ins = ",".join([str(numbers[a]) if type(a) is Var else atom(a) for a in e.inputs])
+        for v in e.outputs:
+            numbers[v] = len(numbers)
+        outs = ",".join([str(v.type) for v in e.outputs])
+        params = canonical(tuple(e.params.items())) if e.params else ""
+        lines.append(f"{e.op.name} {ins} {params} {outs}")
+    lines.append(",".join(map(atom, p.outputs)))
+    text = "\n".join(lines)
+    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return digest + ("!" if "!" in text else "")
+
+
+# ---------------------------------------------------------------------------------------- recording
+
+
+class RecordTracer(Tracer):
+    __slots__ = ("variable", "where")
+
+    def __init__(self, trace, var: Var, where):
+        self.owner, self.type, self.variable, self.where = trace, var.type, var, where
+
+    def origin(self) -> str:
+        name = self.owner.argument_name(self.variable)
+        if name:
+            return f" It is {name}."
+        text = describe_where(self.where)
+        made = f" It was made {text}." if text else ""
+        sources = [self.owner.argument_name(v) for v in self.owner.sources(self.variable)]
+        sources = [name for name in sources if name]
+        return made + (f" It depends on {', '.join(sources[:4])}." if sources else "")
+
+
+class RecordTrace(Trace):
+    """Writes what happens into a program.
+
+    ``names()`` describes its arguments for messages, one text for each.
+    """
+
+    def __init__(self, names=None):
+        self.eqns: list[Eqn] = []
+        self.arguments: list[Var] = []
+        self.captured: dict = {}  # id of an outside value -> (value, Var)
+        self.names = names
+
+    def argument(self, type_: ArrayType) -> RecordTracer:
+        var = Var(type_)
+        self.arguments.append(var)
+        return RecordTracer(self, var, None)
+
+    def argument_name(self, var: Var) -> str:
+        if self.names is None:
+            return ""
+        for v, name in zip(self.arguments, self.names(), strict=False):
+            if v is var:
+                return name
+        return ""
+
+    def sources(self, var: Var) -> list[Var]:
+        """The arguments that a variable depends on."""
+        needed = {var}
+        for e in reversed(self.eqns):
+            if not needed.isdisjoint(e.outputs):
+                needed.update(a for a in e.inputs if type(a) is Var)
+        return [v for v in self.arguments if v in needed]
+
+    def atom(self, x):
+        """The program's name for a value: its variable, a literal, or a captured input."""
+        if type(x) is RecordTracer and x.owner is self:
+            return x.variable
+        if isinstance(x, (Var, Literal)):
+            return x
+        if isinstance(x, Tracer):
+            check_live(x)
+        elif not hasattr(x, "_t") and np.ndim(x) == 0:
+            return Literal(x)
+        found = self.captured.get(id(x))
+        if found is None:
+            found = self.captured[id(x)] = (x, Var(typeof(x)))
+        return found[1]
+
+    def process(self, op, args, params):
+        if op.stage is not None:
+            op, args, params = op.stage(*args, **params)
+        atom = self.atom
+        inputs = [
+            x.variable if type(x) is RecordTracer and x.owner is self else atom(x) for x in args
+        ]
+        where = user_frame(3)
+        types = op.type(*[a.type for a in inputs], **params)
+        outputs = [Var(t) for t in types]
+        self.eqns.append(Eqn(op, inputs, outputs, params, where))
+        return [RecordTracer(self, v, where) for v in outputs]
+
+    def finish(self, outs, name: str = "main"):
+        """The program of everything recorded, and the captured values that are its first inputs."""
+        outputs = [self.atom(x) for x in outs]
+        self.live = False
+        captured = list(self.captured.values())
+        program = Program([v for _, v in captured] + self.arguments, self.eqns, outputs, name)
+        return dead_code_eliminated(program), [x for x, _ in captured]
+
+
+def check_live(x: Tracer) -> None:
+    """Raise if a tracer outlived its trace."""
+    if not x.owner.live:
+        raise errors.tracer_leak(
+            x, describe_where(getattr(x, "where", None)) or "in a traced function"
+        )
+
+
+def trace_program(f, types, name: str = "main", names=None, where=None):
+    """Record ``f(*tracers) -> [values]``. Returns the program and the values it captured.
+
+    Equations remember the line of user code that they come from, or ``where`` if it is given.
+    """
+    trace = RecordTrace(names)
+    args = [trace.argument(t) for t in types]
+    outside, borrowed.where = borrowed.where, where
+    try:
+        with using(trace):
+            outs = f(*args)
+    finally:
+        borrowed.where = outside
+    program, captured = trace.finish(outs, name)
+    settings = config.settings()
+    if settings.enable_checks:
+        check_program(program)
+    if settings.check_tracer_leaks:
+        del args, outs
+        check_leaks(trace)
+    return program, captured
+
+
+def check_leaks(trace: RecordTrace) -> None:
+    """Raise if anybody still holds a tracer of a trace that has come to its end."""
+    gc.collect()
+    held = [x for x in gc.get_referrers(trace) if isinstance(x, Tracer)]
+    if held:
+        raise errors.tracer_left(held[0], held[0].origin(), _holders(held[0], held))
+
+
+def _holders(x: Tracer, held) -> str:
+    """What refers to a tracer, as far as it has a name."""
+    names = []
+    for holder in gc.get_referrers(x):
+        if isinstance(holder, dict):
+            names += [f"{key!r} of a dict or module" for key in holder if holder[key] is x]
+        elif holder is not held and type(holder) is not CellType and not inspect.isframe(holder):
+            names.append(f"a {type(holder).__name__}")
+    return " and ".join(names[:3])
+
+
+def trace_closed(f, types, name: str = "main") -> Program:
+    """Record the function of a program transform. Arrays that a user's rule refers to stand in it."""
+    program, captured = trace_program(f, types, name)
+    return program if not captured else _with_constants(program, captured)
+
+
+def _with_constants(p: Program, captured) -> Program:
+    """A program without its first inputs, the values that it captured."""
+    n = len(captured)
+    known = {v: _constant(x) for v, x in zip(p.inputs[:n], captured, strict=True)}
+
+    def atoms(items):
+        return [known.get(a, a) if type(a) is Var else a for a in items]
+
+    eqns = [Eqn(e.op, atoms(e.inputs), e.outputs, e.params, e.where) for e in p.eqns]
+    return Program(p.inputs[n:], eqns, atoms(p.outputs), p.name)
+
+
+def _constant(x) -> Literal:
+    if isinstance(x, Tracer):
+        raise errors.rule_closes_over_tracer(x, x.origin())
+    return Literal(np.asarray(x), typeof(x))
+
+
+# -------------------------------------------------------------------------- programs as functions
+
+
+def eval_program(p: Program, args) -> list:
+    """Run a program by handing its equations to the current trace, one by one."""
+    env = dict(zip(p.inputs, args, strict=True))
+    outside = borrowed.where
+    try:
+        for e in p.eqns:
+            borrowed.where = e.where or outside
+            ins = [env[a] if type(a) is Var else literal_value(a) for a in e.inputs]
+            env.update(zip(e.outputs, bind(e.op, *ins, **e.params), strict=True))
+    finally:
+        borrowed.where = outside
+    return [env[a] if type(a) is Var else literal_value(a) for a in p.outputs]
+
+
+def literal_value(a: Literal):
+    """What a literal is outside its program: itself, unless a bare scalar says the same."""
+    return a if a.type.weak or a.type.shape else a.value
+
+
+def dead_code_eliminated(p: Program) -> Program:
+    """Without the equations that neither a result nor an effect needs. Inputs stay."""
+    needed = {a for a in p.outputs if type(a) is Var}
+    kept = []
+    for e in reversed(p.eqns):
+        if not needed.isdisjoint(e.outputs) or any(type(x) is str for x in eqn_effects(e)):
+            kept.append(e)
+            needed.update([a for a in e.inputs if type(a) is Var])
+    if len(kept) < len(p.eqns):
+        p.eqns = kept[::-1]
+    return p
+
+
+def check_program(p: Program) -> None:
+    """Re-derive every type and check that every name is defined before it is used."""
+    known = set(p.inputs)
+    for e in p.eqns:
+        unknown = [a for a in e.inputs if type(a) is Var and a not in known]
+        assert not unknown, f"{e.op} uses names that are not defined"
+        types = e.op.type(*[a.type for a in e.inputs], **e.params)
+        assert list(types) == [v.type for v in e.outputs], f"{e.op}: {types} != {e.outputs}"
+        for q in subprograms(e.params):
+            if not q.cache.get("checked"):
+                check_program(q)
+                q.cache["checked"] = True
+        known.update(e.outputs)
+    assert all(a in known for a in p.outputs if type(a) is Var), "a result is not defined"

@@ -1,0 +1,141 @@
+"""Arrays made of parts: from a function of their place, from local data, from single-device arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._backend import client as backend
+from . import dtypes, errors
+from .array import Array, from_host
+from .compile import placed
+from .eval import to_array, to_device
+from .pieces import from_parts, local_indices
+from .sharding import Sharding, as_sharding, local_devices
+from .source import boundary
+from .types import ArrayType, Placed
+
+
+def _from_parts(parts, dtype, shape, sharding: Sharding, devices) -> Array:
+    type_ = ArrayType(tuple(shape), np.dtype(dtype))
+    if len(sharding.devices) == 1:
+        return from_host(parts[0], placed(type_, sharding.devices[0]))
+    return Array(from_parts(parts, type_, sharding, devices), Placed(type_, sharding))
+
+
+def _checked_part(who: str, part, device, shape, dtype):
+    part = np.asarray(part)
+    if part.shape != shape or (dtype is not None and part.dtype != dtype):
+        wanted = f"shape {shape}" + (f" and dtype {dtype}" if dtype is not None else "")
+        raise errors.bad_argument(
+            who, f"the part of {device}", f"{part.dtype}{list(part.shape)}", wanted
+        )
+    return part
+
+
+@boundary
+def make_array_from_callback(shape, sharding, data_callback, dtype=None) -> Array:
+    """An array whose parts a function makes. It is asked for the parts of this process only.
+
+    Args:
+      shape: of the whole array.
+      sharding: how it is laid out.
+      data_callback: given the index of a part (a tuple of slices), returns it.
+      dtype: of the array; needed only by a process that holds no part.
+
+    >>> import xcore as xc, numpy as np
+    >>> whole = np.arange(4, dtype=np.float32)
+    >>> s = xc.NamedSharding(xc.make_mesh((1,), "x"), xc.P("x"))
+    >>> xc.make_array_from_callback((4,), s, lambda index: whole[index])
+    Array([0., 1., 2., 3.], dtype=float32)
+    """
+    who, shape = "make_array_from_callback", tuple(map(int, shape))
+    sharding = as_sharding(who, sharding)
+    size = sharding.shard_shape(shape)
+    made: dict = {}
+    parts, devices = [], []
+    for device, index in local_indices(sharding, shape):
+        key = tuple([(s.start, s.stop) for s in index])
+        if key not in made:
+            made[key] = np.asarray(data_callback(index), dtype and dtypes.as_dtype(dtype))
+            dtype = made[key].dtype
+        parts.append(_checked_part(who, made[key], device, size, dtype)[...])
+        devices.append(device)
+    return _from_parts(parts, dtype, shape, sharding, devices)
+
+
+@boundary
+def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None) -> Array:
+    """An array from parts that lie on its devices already. Nothing is copied.
+
+    Args:
+      shape: of the whole array.
+      sharding: how it is laid out.
+      arrays: one for each device of this process, in any order.
+    """
+    who, shape = "make_array_from_single_device_arrays", tuple(map(int, shape))
+    sharding = as_sharding(who, sharding)
+    by_device = {a.device: a for a in arrays}
+    missing = [d for d in local_devices(sharding.devices) if d not in by_device]
+    if missing or len(by_device) != len(local_devices(sharding.devices)):
+        raise ValueError(
+            f"xcore.{who}: need one array on each of {list(local_devices(sharding.devices))}, given arrays on "
+            f"{[a.device for a in arrays]}."
+        )
+    size = sharding.shard_shape(shape)
+    first = next(iter(by_device.values()))
+    for device, a in by_device.items():
+        if a.shape != size or a.dtype != first.dtype:
+            raise errors.bad_argument(who, f"the array on {device}", a.type, f"shape {size}")
+    type_ = ArrayType(shape, first.dtype)
+    if len(sharding.devices) == 1:
+        return first
+    buffers = [by_device[d]._b for d in local_devices(sharding.devices)]
+    return Array(
+        backend.assemble(type_, sharding.raw(len(shape)), buffers), Placed(type_, sharding)
+    )
+
+
+@boundary
+def make_array_from_process_local_data(sharding, local_data, global_shape=None) -> Array:
+    """An array over several processes from the part that each of them has.
+
+    Args:
+      sharding: how the whole array is laid out.
+      local_data: this process's part; along an axis that is not divided between processes, all of it.
+      global_shape: of the whole array; by default what the parts add up to.
+    """
+    who, local = "make_array_from_process_local_data", np.asarray(local_data)
+    sharding = as_sharding(who, sharding)
+    if len(sharding.devices) == 1:
+        return to_device(to_array(local), sharding.devices[0])
+    blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]
+    if global_shape is None:
+        global_shape = [n * b[1] // len(b[0]) for n, b in zip(local.shape, blocks, strict=True)]
+    shape = tuple(global_shape)
+    size = sharding.shard_shape(shape)
+    starts = [
+        None if n == whole else {b * s: i * s for i, b in enumerate(here)}
+        for n, whole, s, (here, _) in zip(local.shape, shape, size, blocks, strict=True)
+    ]
+    parts, devices = [], []
+    for device, index in local_indices(sharding, shape):
+        part = local[tuple(map(_shifted, index, starts, size))]
+        parts.append(_checked_part(who, part, device, size, None)[...])
+        devices.append(device)
+    return _from_parts(parts, local.dtype, shape, sharding, devices)
+
+
+def _blocks(sharding: Sharding, ndim: int, axis: int):
+    """Which blocks along an axis this process holds, and how many there are."""
+    tiles = sharding.tiles(ndim)
+    here = [i for i, d in enumerate(sharding.devices) if d in set(local_devices(sharding.devices))]
+    held = np.isin(tiles, here).any(axis=tuple(i for i in range(ndim + 1) if i != axis))
+    return np.flatnonzero(held).tolist(), tiles.shape[axis]
+
+
+def _shifted(index: slice, starts, size: int) -> slice:
+    """Where a part of the whole array begins in the local data."""
+    if starts is None:
+        return index
+    start = starts[index.start or 0]
+    return slice(start, start + size)

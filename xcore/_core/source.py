@@ -1,0 +1,135 @@
+"""Whose line is it? Places in user code, for messages, locations and short tracebacks."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import sys
+import threading
+import types
+
+from . import config
+
+_package = __name__.partition(".")[0] + "."
+_ours: dict = {}  # code object -> whether it belongs to xcore
+
+
+def _is_ours(frame) -> bool:
+    code = frame.f_code
+    known = _ours.get(code)
+    if known is None:
+        name = frame.f_globals.get("__name__", "")
+        known = _ours[code] = name.startswith(_package) or name == "functools"
+    return known
+
+
+NOWHERE = ()  # a place that is deliberately not known
+
+
+class _Borrowed(threading.local):
+    where = None
+    scope = ""  # the names of the named scopes we are in, joined by "/"
+
+
+# While a program is run or transformed equation by equation, its operations belong to the lines
+# that its equations were written for, not to the line that asked for the transformation.
+borrowed = _Borrowed()
+
+
+def user_frame(depth: int = 2):
+    """(code, instruction) of the nearest frame outside xcore. The line is looked up when wanted.
+
+    Inside of named scopes their names are a third part.
+    """
+    where = borrowed.where
+    if where is not None:
+        return where
+    frame = sys._getframe(depth)
+    ours = _ours
+    while frame is not None:
+        code = frame.f_code
+        known = ours.get(code)
+        if known is None:
+            known = _is_ours(frame)
+        if not known:
+            scope = borrowed.scope
+            return (code, frame.f_lasti, scope) if scope else (code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+def at_own_lines(f):
+    """A user's function that is called while a program is transformed: its operations are of its own lines."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        outside, borrowed.where = borrowed.where, None
+        try:
+            return f(*args, **kwargs)
+        finally:
+            borrowed.where = outside
+
+    return call
+
+
+def source_line(where) -> tuple[str, int, str] | None:
+    """(file, line, function) of a place recorded by ``user_frame``."""
+    if not where:
+        return None
+    code, lasti = where[:2]
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+            break
+    return code.co_filename, line, code.co_name
+
+
+def scoped_line(where) -> tuple[str, int, str] | None:
+    """The same, the function with the named scopes that the place is in."""
+    place = source_line(where)
+    if place is None or len(where) == 2:
+        return place
+    return (*place[:2], f"{where[2]}/{place[2]}")
+
+
+def describe_where(where) -> str:
+    """``at file.py:12 in f: y = x + 1`` for messages, or an empty text."""
+    place = source_line(where)
+    if place is None:
+        return ""
+    text = linecache.getline(place[0], place[1]).strip()
+    return f"at {place[0]}:{place[1]} in {place[2]}" + (f": {text}" if text else "")
+
+
+def _filtered(tb):
+    """A traceback without xcore's own frames."""
+    kept = []
+    while tb is not None:
+        if not _is_ours(tb.tb_frame):
+            kept.append(tb)
+        tb = tb.tb_next
+    out = None
+    for tb in reversed(kept):
+        out = types.TracebackType(out, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
+    return out
+
+
+def hide_frames(e: BaseException) -> None:
+    """Cut xcore's frames out of an exception's traceback. A bare ``raise`` behind it adds none."""
+    if config.settings().traceback_filtering == "auto":
+        e.__traceback__ = _filtered(e.__traceback__)
+
+
+def boundary(f):
+    """A public function: exceptions that leave it show the user's frames only."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except Exception as e:
+            hide_frames(e)
+            raise
+
+    return call

@@ -1,0 +1,100 @@
+"""Traces: the interpreters of operations. Exactly one is current."""
+
+from __future__ import annotations
+
+from . import config, errors
+from .config import STATE, State, get_state
+from .types import Value
+
+
+class Trace:
+    """An interpreter. ``process`` receives an operation whose inputs may be this trace's tracers.
+
+    Any other value is a constant to it. ``live`` turns False once the traced function has returned.
+    """
+
+    live = True
+
+    def process(self, op, args, params) -> list:
+        raise errors.missing_rule(op, "lower")
+
+
+class Tracer(Value):
+    """A value that belongs to a trace, its owner. Subclasses add what the trace knows about it.
+
+    No attribute here may be named like a method of arrays: it would hide it under tracing.
+    """
+
+    __slots__ = ("__weakref__", "owner", "type")
+
+    def concrete(self):
+        """The value itself where it exists although traced (forward mode outside jit), else None."""
+        return None
+
+    def origin(self) -> str:
+        """Where this tracer comes from, a sentence for error messages."""
+        return ""
+
+
+_bottom: list[Trace] = []
+
+
+def install_bottom(trace: Trace) -> None:
+    """Set the trace that is current when nothing is traced (EvalTrace, defined further right)."""
+    _bottom[:] = [trace]
+
+
+def current() -> Trace:
+    state = get_state()
+    if state is None or state.trace is None:
+        return _bottom[0]
+    return state.trace
+
+
+def is_evaluating() -> bool:
+    """True when no transformation is being traced in this thread."""
+    return current() is _bottom[0]
+
+
+class using:
+    """``with using(trace):`` makes a trace current."""
+
+    __slots__ = ("token", "trace")
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+
+    def __enter__(self):
+        state = get_state()
+        here = config.settings() if state is None else state.settings
+        trace = None if self.trace is _bottom[0] else self.trace
+        # back at the bottom under process-wide settings is the default state: the fast path applies
+        plain = trace is None and here is config._base
+        self.token = STATE.set(None if plain else State(trace, here))
+        return self.trace
+
+    def __exit__(self, *exc):
+        STATE.reset(self.token)
+
+
+def ensure_compile_time_eval() -> using:
+    """``with ensure_compile_time_eval():`` computes at once what depends on no traced value.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> @xc.jit
+    ... def f(x):
+    ...     with xc.ensure_compile_time_eval():
+    ...         size = int(xnp.arange(3).sum())  # a number, not a traced value
+    ...     return xnp.broadcast_to(x, (size,))
+    >>> f(xnp.float32(1))
+    Array([1., 1., 1.], dtype=float32)
+    """
+    return using(_bottom[0])
+
+
+def bind(op, *args, **params) -> list:
+    """Hand an operation to the current trace; all its results as a list."""
+    state = get_state()
+    if state is None or state.trace is None:
+        return _bottom[0].process(op, args, params)
+    return state.trace.process(op, args, params)

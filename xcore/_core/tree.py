@@ -1,0 +1,572 @@
+"""Pytrees: nested containers of leaves, and what one does with them.
+
+Nodes are tuples, named tuples, lists, dicts (by sorted key), ``OrderedDict``, ``defaultdict``,
+``None`` (a node without children) and instances of registered classes; all else is a leaf. A path
+is a tuple of keys that leads to a leaf. Functions and their arguments are those of ``jax.tree``.
+Dataclasses as nodes are in ``struct``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from .._backend import pytree
+from .._backend.pytree import (  # noqa: F401  (names for the faces)
+    DictKey,
+    FlattenedIndexKey,
+    GetAttrKey,
+    PyTreeDef,
+    SequenceKey,
+    registry,
+    treedef_tuple,
+)
+from . import errors
+
+KeyEntry = Hashable
+KeyPath = tuple[KeyEntry, ...]
+
+_LEAF = object()
+_flatten = registry.flatten
+
+
+# --- taking apart and putting together -----------------------------------------------------------
+
+
+def flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, PyTreeDef]:
+    """The leaves of a tree, and its structure.
+
+    >>> flatten({"b": 2, "a": [1, None]})
+    ([1, 2], PyTreeDef({'a': [*, None], 'b': *}))
+    """
+    try:
+        return _flatten(tree, is_leaf)
+    except ValueError as error:
+        _explain(error)
+        raise
+
+
+def _explain(error: ValueError) -> None:
+    if "Comparator raised" in str(error):
+        raise errors.unsortable_keys() from error
+
+
+def unflatten(treedef: PyTreeDef, leaves: Iterable):
+    """The tree of a structure with the given leaves.
+
+    >>> unflatten(structure({"a": 0, "b": (0, 0)}), [1, 2, 3])
+    {'a': 1, 'b': (2, 3)}
+    """
+    return treedef.unflatten(leaves)
+
+
+def leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list:
+    """The leaves of a tree, in order.
+
+    >>> leaves((1, [2, None], {"x": 3}))
+    [1, 2, 3]
+    """
+    return flatten(tree, is_leaf)[0]
+
+
+def structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+    """The structure of a tree: what is left of it without its leaves. Hashable, comparable.
+
+    >>> structure([1, (2, 3)]) == structure([0, (0, 0)])
+    True
+    """
+    return flatten(tree, is_leaf)[1]
+
+
+def flatten_with_path(
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
+    """Pairs (path, leaf), and the structure.
+
+    >>> [(keystr(path), leaf) for path, leaf in flatten_with_path({"a": [1, 2]})[0]]
+    [("['a'][0]", 1), ("['a'][1]", 2)]
+    """
+    predicate = is_leaf
+    if is_leaf is not None and not is_leaf_takes_path:
+        predicate = lambda _, node: is_leaf(node)  # noqa: E731
+    try:
+        return registry.flatten_with_path(tree, predicate)
+    except ValueError as error:
+        _explain(error)
+        raise
+
+
+def leaves_with_path(
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+) -> list[tuple[KeyPath, Any]]:
+    """Pairs (path, leaf), in order.
+
+    >>> leaves_with_path((5,))
+    [((SequenceKey(idx=0),), 5)]
+    """
+    return flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
+
+
+def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
+    """A path as text: as one writes it in Python, or the bare keys with a separator.
+
+    >>> path = leaves_with_path({"a": [1]})[0][0]
+    >>> keystr(path), keystr(path, simple=True, separator="/")
+    ("['a'][0]", 'a/0')
+    """
+    return separator.join(builtins.map(_bare if simple else str, keys))
+
+
+_BARE = {SequenceKey: "idx", DictKey: "key", GetAttrKey: "name", FlattenedIndexKey: "key"}
+
+
+def _bare(key) -> str:
+    attribute = _BARE.get(type(key))
+    return str(getattr(key, attribute) if attribute else key)
+
+
+def all_leaves(iterable: Iterable, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether each item is a leaf.
+
+    >>> all_leaves([1, 2]), all_leaves([1, (2,)])
+    (True, False)
+    """
+    return builtins.all(is_leaf_structure(structure(item, is_leaf)) for item in iterable)
+
+
+def flatten_one_level(tree) -> tuple[list, Hashable]:
+    """The children of a node, and the data that its class needs beside them.
+
+    >>> flatten_one_level({"b": [1, 2], "a": 3})
+    ([3, [1, 2]], ('a', 'b'))
+    """
+    found = registry.flatten_one_level(tree)
+    if found is None:
+        raise errors.not_a_node(tree)
+    return list(found[0]), found[1]
+
+
+def flatten_one_level_with_keys(tree) -> tuple[list[tuple[KeyEntry, Any]], Hashable]:
+    """Pairs (key, child) of a node, and the data that its class needs beside them.
+
+    >>> flatten_one_level_with_keys({"a": (1, 2)})
+    ([(DictKey(key='a'), (1, 2))], ('a',))
+    """
+    _, data = flatten_one_level(tree)
+    return [(path[0], child) for path, child in _outline(tree)[0]], data
+
+
+def _outline(tree):
+    """``flatten_with_path`` that stops at the children."""
+    # The registry's own one-level function gives all fields of a named tuple the first one's name.
+    return registry.flatten_with_path(tree, lambda path, _: bool(path))
+
+
+# --- mapping and folding -------------------------------------------------------------------------
+
+
+def map(f: Callable, tree, *rest, is_leaf: Callable[[Any], bool] | None = None):
+    """Apply ``f`` to each leaf, and to what the other trees have in its place.
+
+    >>> map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
+    {'a': 11, 'b': (22, 33)}
+    """
+    first, treedef = flatten(tree, is_leaf)
+    others = [flatten_up_to(treedef, other, "tree.map") for other in rest]
+    return treedef.unflatten(builtins.map(f, first, *others))
+
+
+def map_with_path(
+    f: Callable,
+    tree,
+    *rest,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+):
+    """Like ``map``, with the path of the leaf as the first argument of ``f``.
+
+    >>> map_with_path(lambda path, x: keystr(path) + f"={x}", [1, {"a": 2}])
+    ['[0]=1', {'a': "[1]['a']=2"}]
+    """
+    pairs, treedef = flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    others = [flatten_up_to(treedef, other, "tree.map_with_path") for other in rest]
+    return treedef.unflatten(f(*pair, *more) for pair, *more in zip(pairs, *others))
+
+
+def all(tree, *, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether all leaves are true.
+
+    >>> all({"a": True, "b": [True, False]}), all(())
+    (False, True)
+    """
+    return builtins.all(leaves(tree, is_leaf))
+
+
+def reduce(
+    function: Callable, tree, initializer=_LEAF, is_leaf: Callable[[Any], bool] | None = None
+):
+    """Fold the leaves from the left.
+
+    >>> reduce(lambda total, x: total + x, {"a": 1, "b": (2, 3)}, 10)
+    16
+    """
+    start = () if initializer is _LEAF else (initializer,)
+    return functools.reduce(function, leaves(tree, is_leaf), *start)
+
+
+def reduce_associative(
+    operation: Callable, tree, *, identity=_LEAF, is_leaf: Callable[[Any], bool] | None = None
+):
+    """Fold the leaves by halves, which keeps the depth of the result logarithmic.
+
+    >>> reduce_associative(lambda a, b: f"({a}{b})", ["a", "b", "c", "d"])
+    '((ab)(cd))'
+    """
+    items = leaves(tree, is_leaf)
+    if items:
+        return _fold(operation, items)
+    if identity is _LEAF:
+        raise errors.no_identity()
+    return identity
+
+
+def _fold(operation, items):
+    if len(items) == 1:
+        return items[0]
+    middle = len(items) // 2
+    return operation(_fold(operation, items[:middle]), _fold(operation, items[middle:]))
+
+
+def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose):
+    """A tree of trees inside out. The inner structure may be left to be found.
+
+    >>> transpose(structure([0, 0]), structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}] * 2)
+    {'a': [1, 1], 'b': [2, 2]}
+    """
+    parts = flatten_up_to(outer_treedef, pytree_to_transpose, "tree.transpose")
+    inner = inner_treedef or _structure_of_first(parts)
+    for part in parts:
+        check_structure(inner, part, "tree.transpose")
+    columns = zip(*builtins.map(leaves, parts)) if parts else ((),) * inner.num_leaves
+    return inner.unflatten(builtins.map(outer_treedef.unflatten, columns))
+
+
+def _structure_of_first(parts: list) -> PyTreeDef:
+    if not parts:
+        raise errors.no_inner_structure()
+    return structure(parts[0])
+
+
+# --- prefixes, and where trees differ ------------------------------------------------------------
+
+
+def broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None):
+    """The full tree with each leaf replaced by the leaf of the prefix above it.
+
+    >>> broadcast((1, 2), ([0, 0], {"a": 0}))
+    ([1, 1], {'a': 2})
+    """
+    return structure(full_tree).unflatten(broadcast_prefix(prefix_tree, full_tree, is_leaf))
+
+
+def broadcast_prefix(
+    prefix, full, is_leaf: Callable[[Any], bool] | None = None, who: str = "tree.broadcast"
+) -> list:
+    """For each leaf of ``full``, the leaf of ``prefix`` above it.
+
+    >>> broadcast_prefix((0, None), ([1, 2], {"a": 3}), is_leaf=lambda x: x is None)
+    [0, 0, None]
+    """
+    above, treedef = flatten(prefix, is_leaf)
+    parts = flatten_up_to(treedef, full, who)
+    return [x for x, part in zip(above, parts) for _ in range(structure(part).num_leaves)]
+
+
+def flatten_up_to(treedef: PyTreeDef, tree, who: str = "tree.flatten_up_to") -> list:
+    """The parts of ``tree`` in the place of the structure's leaves; errors name ``who``.
+
+    >>> flatten_up_to(structure((0, 0)), ([1, 2], 3))
+    [[1, 2], 3]
+    """
+    try:
+        return treedef.flatten_up_to(tree)
+    except ValueError as error:
+        found = first_difference(treedef, tree) or ((), str(error))
+        raise _mismatch(who, found, treedef, tree) from None
+
+
+def check_structure(treedef: PyTreeDef, tree, who: str) -> None:
+    """Raise, in the name of ``who``, where the tree's structure is not the given one."""
+    if structure(tree) != treedef:
+        found = first_difference(treedef, tree, exact=True) or ((), "structures are not equal")
+        raise _mismatch(who, found, treedef, tree)
+
+
+def _mismatch(who, found, treedef, tree):
+    path, reason = found
+    return errors.tree_mismatch(who, keystr(path), reason, treedef, structure(tree))
+
+
+def first_difference(treedef: PyTreeDef, tree, *, exact: bool = False, path: KeyPath = ()):
+    """The first (path, reason) where ``treedef`` is no prefix of ``tree`` (``exact``: is not its
+    structure), or None.
+
+    >>> path, reason = first_difference(structure({"a": (0, 0)}), {"a": (1, 2, 3)})
+    >>> keystr(path), reason
+    ("['a']", 'expected a tuple of 2, given a tuple of 3')
+    """
+    if is_leaf_structure(treedef) and not exact:
+        return None
+    children, outline = _outline(tree)
+    reason = _node_difference(treedef, outline)
+    if reason:
+        return path, reason
+    if is_leaf_structure(treedef):
+        return None
+    parts = zip(treedef.children(), children)
+    found = (first_difference(d, x, exact=exact, path=path + key) for d, (key, x) in parts)
+    return next((difference for difference in found if difference), None)
+
+
+def _node_difference(expected: PyTreeDef, given: PyTreeDef) -> str:
+    if _node_type(expected) is _node_type(given) is dict:
+        return _key_difference(*(set(d.node_data()[1]) for d in (expected, given)))
+    names = _node_name(expected), _node_name(given)
+    if names[0] != names[1]:
+        return f"expected {names[0]}, given {names[1]}"
+    if expected.node_data() != given.node_data():
+        return "expected {0[0].__name__} with {0[1]!r}, given it with {1[1]!r}".format(
+            expected.node_data(), given.node_data()
+        )
+    return ""
+
+
+def _key_difference(expected: set, given: set) -> str:
+    sides = (("missing", expected - given), ("unexpected", given - expected))
+    return ", ".join(f"{side} keys {sorted(keys)}" for side, keys in sides if keys)
+
+
+def _node_type(treedef: PyTreeDef):
+    data = treedef.node_data()
+    return data and data[0]
+
+
+def _node_name(treedef: PyTreeDef) -> str:
+    kind = _node_type(treedef)
+    if kind is None:
+        return "a leaf"
+    if kind is type(None):
+        return "None"
+    return f"a {kind.__qualname__} of {len(treedef.children())}"
+
+
+# --- structures ----------------------------------------------------------------------------------
+
+_leaf_structure = structure(0)
+
+
+def is_leaf_structure(treedef: PyTreeDef) -> bool:
+    """Whether this is the structure of a single leaf.
+
+    >>> is_leaf_structure(structure(1)), is_leaf_structure(structure([1]))
+    (True, False)
+    """
+    return treedef == _leaf_structure
+
+
+def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
+    """The structures of a node's children.
+
+    >>> treedef_children(structure((1, [2])))
+    [PyTreeDef(*), PyTreeDef([*])]
+    """
+    return treedef.children()
+
+
+def treedef_state(treedef: PyTreeDef):
+    """A structure as nested tuples, which pickle if its classes do (structures do not).
+
+    >>> treedef_from_state(treedef_state(structure({"a": (1, None)})))
+    PyTreeDef({'a': (*, None)})
+    """
+    data = treedef.node_data()
+    return data and (data, tuple(builtins.map(treedef_state, treedef.children())))
+
+
+def treedef_from_state(state) -> PyTreeDef:
+    """The structure that ``treedef_state`` took apart. Its classes must be registered."""
+    data, children = state or (None, ())
+    return pytree.treedef_node(data, [treedef_from_state(child) for child in children])
+
+
+# --- classes of one's own ------------------------------------------------------------------------
+
+
+def is_tree_node(typ: type) -> bool:
+    """Whether instances of exactly this class are nodes.
+
+    >>> is_tree_node(dict), is_tree_node(float)
+    (True, False)
+    """
+    return registry.is_node(typ)
+
+
+def register_pytree_node(
+    nodetype: type,
+    flatten_func: Callable,
+    unflatten_func: Callable,
+    flatten_with_keys_func: Callable | None = None,
+) -> None:
+    """Make instances of a class nodes.
+
+    Args:
+        flatten_func: from an instance to ``(children, data)``; data is hashable and comparable.
+        unflatten_func: from ``data, children`` to an instance. Children may be anything.
+        flatten_with_keys_func: from an instance to ``((key, child) pairs, data)``, for paths.
+
+    >>> class Pair:
+    ...     def __init__(self, a, b):
+    ...         self.a, self.b = a, b
+    >>> register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
+    >>> leaves(Pair(1, [2, 3]))
+    [1, 2, 3]
+    """
+    check_unregistered(nodetype)
+    registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+
+
+def check_unregistered(nodetype: type) -> None:
+    """Raise if the class is a node already: its rules can be given once only."""
+    if registry.is_node(nodetype):
+        raise errors.already_a_node(nodetype)
+
+
+def register_pytree_with_keys(
+    nodetype: type,
+    flatten_with_keys: Callable,
+    unflatten_func: Callable,
+    flatten_func: Callable | None = None,
+) -> None:
+    """``register_pytree_node`` for a class that knows the keys of its children.
+
+    >>> class Pair:
+    ...     def __init__(self, x, y):
+    ...         self.x, self.y = x, y
+    >>> register_pytree_with_keys(
+    ...     Pair,
+    ...     lambda p: (((GetAttrKey("x"), p.x), (GetAttrKey("y"), p.y)), None),
+    ...     lambda _, children: Pair(*children),
+    ... )
+    >>> [keystr(path) for path, _ in flatten_with_path(Pair(1, 2))[0]]
+    ['.x', '.y']
+    """
+
+    def without_keys(tree):
+        pairs, data = flatten_with_keys(tree)
+        return [child for _, child in pairs], data
+
+    flatten_func = flatten_func or without_keys
+    register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys)
+
+
+def register_pytree_node_class(cls):
+    """Class decorator: a node by its methods ``tree_flatten(self)`` and
+    ``tree_unflatten(cls, data, children)``.
+
+    >>> @register_pytree_node_class
+    ... class Ball:
+    ...     def __init__(self, radius):
+    ...         self.radius = radius
+    ...     def tree_flatten(self):
+    ...         return (self.radius,), None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, data, children):
+    ...         return cls(*children)
+    >>> map(lambda r: 2 * r, Ball(3)).radius
+    6
+    """
+    register_pytree_node(cls, cls.tree_flatten, cls.tree_unflatten)
+    return cls
+
+
+def register_pytree_with_keys_class(cls):
+    """Class decorator: like ``register_pytree_node_class``, with ``tree_flatten_with_keys``.
+
+    >>> @register_pytree_with_keys_class
+    ... class Box:
+    ...     def __init__(self, content):
+    ...         self.content = content
+    ...     def tree_flatten_with_keys(self):
+    ...         return ((GetAttrKey("content"), self.content),), None
+    ...     @classmethod
+    ...     def tree_unflatten(cls, data, children):
+    ...         return cls(*children)
+    >>> keystr(flatten_with_path(Box(1))[0][0][0])
+    '.content'
+    """
+    plain = getattr(cls, "tree_flatten", None)
+    register_pytree_with_keys(cls, cls.tree_flatten_with_keys, cls.tree_unflatten, plain)
+    return cls
+
+
+def register_static(cls):
+    """Class decorator: instances are nodes without children, hashable and compared by value.
+
+    >>> @register_static
+    ... class Name(str):
+    ...     pass
+    >>> leaves([Name("grid"), 1])
+    [1]
+    """
+    register_pytree_node(cls, lambda x: ((), x), lambda x, _: x)
+    return cls
+
+
+class Partial(functools.partial):
+    """``functools.partial`` as a node: its arguments are children, its function is structure.
+
+    The arguments of a plain ``functools.partial`` inside stay part of the function.
+
+    >>> leaves(Partial(pow, 2, mod=7)), Partial(pow, 2)(5)
+    ([2, 7], 32)
+    """
+
+    def __new__(cls, func, /, *args, **keywords):
+        if isinstance(func, Partial):
+            args, keywords = (*func.args, *args), func.keywords | keywords
+            func = func.func
+        elif isinstance(func, functools.partial):
+            func = _Bound(func)
+        return super().__new__(cls, func, *args, **keywords)
+
+
+class _Bound:
+    """A ``functools.partial`` that is equal to another with the same function and arguments."""
+
+    __slots__ = ("func", "key")
+
+    def __init__(self, func: functools.partial):
+        self.func = func
+        self.key = (func.func, func.args, tuple(sorted(func.keywords.items())))
+
+    def __call__(self, *args, **keywords):
+        return self.func(*args, **keywords)
+
+    def __eq__(self, other):
+        return isinstance(other, _Bound) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __repr__(self):
+        return repr(self.func)
+
+
+register_pytree_with_keys(
+    Partial,
+    lambda p: (((GetAttrKey("args"), p.args), (GetAttrKey("keywords"), p.keywords)), p.func),
+    lambda func, children: Partial(func, *children[0], **children[1]),
+    lambda p: ((p.args, p.keywords), p.func),
+)

@@ -1,0 +1,145 @@
+"""What a program knows of a value before it exists: its shape, its dtype, and whether it is weak."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from . import dtypes
+
+_interned: dict = {}
+
+
+class ArrayType:
+    """Shape, dtype and weakness of a value. Interned: equal types are the same object.
+
+    ``weak`` marks a value born from a bare Python scalar; it takes the dtype of what it meets.
+    The attribute names below ``weak`` are those that the runtime reads of an abstract value.
+    """
+
+    __slots__ = ("dtype", "ndim", "shape", "size", "type", "weak", "weak_type")
+    sharding = None  # a bare type lives where the default device is; see Placed
+
+    def __new__(cls, shape: tuple, dtype: np.dtype, weak: bool = False):
+        key = (shape, dtype, weak)
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.shape, self.dtype, self.weak = tuple(map(int, shape)), np.dtype(dtype), weak
+        self.weak_type, self.ndim, self.size = weak, len(shape), math.prod(self.shape)
+        self.type = self
+        return _interned.setdefault((self.shape, self.dtype, weak), self)
+
+    def __str__(self):
+        weak = ", weak" if self.weak else ""
+        return f"{self.dtype.name}[{','.join(map(str, self.shape))}{weak}]"
+
+    __repr__ = __str__
+
+    def __reduce__(self):
+        return ArrayType, (self.shape, self.dtype, self.weak)
+
+    def with_shape(self, shape: tuple) -> ArrayType:
+        return ArrayType(shape, self.dtype, self.weak)
+
+    def with_dtype(self, dtype) -> ArrayType:
+        return ArrayType(self.shape, dtype)
+
+    def strong(self) -> ArrayType:
+        return ArrayType(self.shape, self.dtype) if self.weak else self
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+
+class Placed:
+    """An ArrayType together with a placement that is not the default one. Interned like ArrayType.
+
+    An array's ``_t`` is its ArrayType when it lives on the default device, else a Placed, so one
+    identity test tells compiled code everything it must know about an argument.
+    """
+
+    __slots__ = (
+        "committed",
+        "dtype",
+        "ndim",
+        "shape",
+        "sharding",
+        "size",
+        "type",
+        "weak",
+        "weak_type",
+    )
+
+    def __new__(cls, type_: ArrayType, sharding, committed: bool = True):
+        key = (type_, sharding, committed)
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        self = object.__new__(cls)
+        self.type, self.sharding, self.committed = type_, sharding, committed
+        self.shape, self.dtype, self.weak = type_.shape, type_.dtype, type_.weak
+        self.weak_type, self.ndim, self.size = type_.weak, type_.ndim, type_.size
+        return _interned.setdefault(key, self)
+
+    def __repr__(self):
+        return f"{self.type}@{self.sharding}"
+
+
+class ShapeDtypeStruct:
+    """The shape and dtype of an array that need not exist: for eval_shape and ahead-of-time tracing.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.eval_shape(lambda x: x.T, xc.ShapeDtypeStruct((2, 3), xnp.float32))
+    ShapeDtypeStruct(shape=(3, 2), dtype=float32)
+    """
+
+    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+
+    def __init__(self, shape, dtype, *, sharding=None, weak_type: bool = False):
+        self.shape, self.dtype = tuple(map(int, shape)), dtypes.as_dtype(dtype)
+        self.sharding, self.weak_type = sharding, weak_type
+
+    @property
+    def type(self) -> ArrayType:
+        return ArrayType(self.shape, self.dtype, self.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __repr__(self):
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
+
+    def __eq__(self, other):
+        return (
+            type(other) is ShapeDtypeStruct
+            and other.type is self.type
+            and other.sharding == self.sharding
+        )
+
+    def __hash__(self):
+        return hash(self.type)
+
+
+class Value:
+    """Base of Array and Tracer. Operators and NumPy methods are installed by xcore.numpy."""
+
+    __slots__ = ()
+
+
+def typeof(x) -> ArrayType:
+    """The ArrayType of an array, a tracer, or a NumPy value of exact dtype."""
+    try:
+        return x.type
+    except AttributeError:
+        a = np.asarray(x)
+        return ArrayType(a.shape, a.dtype)

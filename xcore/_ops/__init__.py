@@ -1,0 +1,53 @@
+"""First-order operations. ``from xcore import _ops as ops`` gives them all by name."""
+
+from . import plane  # completes the lowerings of elementwise and transcendental operations
+from .conv import conv, groups_of_the_batch
+from .cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
+from .dot import dot_general, precision_name
+from .elementwise import *  # noqa: F403
+from .factor import (
+    cholesky,
+    exchange_rows,
+    lu,
+    lu_pivots_to_permutation,
+    triangular_solve,
+    tridiagonal_solve,
+)  # fmt: skip
+from .families import (
+    add,
+    broadcast,
+    broadcast_in_dim,
+    constant,
+    full_like_type,
+    linear_op,
+    ones,
+    reduce_sum,
+    zeros,
+)  # fmt: skip
+from .fft import fft
+from .identity import name_op, optimization_barrier, stop_gradient
+from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, transpose
+from .orthogonal import geqrf, householder_product, qr
+from .reduce import (
+    argmax,
+    argmin,
+    reduce_and,
+    reduce_max,
+    reduce_min,
+    reduce_or,
+    reduce_prod,
+    reduce_xor,
+)  # fmt: skip
+from .slicing import (
+    GatherDims,
+    ScatterDims,
+    dynamic_slice,
+    dynamic_update_slice,
+    fill_value_of,
+    gather,
+    scatter,
+)  # fmt: skip
+from .sort import sort, take_along, top_k
+from .spectral import eig, eigh, schur, svd
+from .transcendental import *  # noqa: F403
+from .trigonometric import trig

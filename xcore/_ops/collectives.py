@@ -1,0 +1,295 @@
+"""Operations over a named axis: of a vmap, or of a device mesh inside shard_map.
+
+``axis_name`` is a tuple of names. Over an axis of vmap a collective is an ordinary reduction or
+move along the batch axis (``over_axis``); over an axis of a mesh it is lowered to communication.
+"""
+
+from __future__ import annotations
+
+from .._core import dtypes, errors
+from .._core.op import Op
+from .._core.types import ArrayType, typeof
+from .elementwise import convert, div, eq, mul
+from .families import broadcast, full_like_type, reduce_sum, zeros
+from .layout import concatenate, iota, move_axis, reshape, slice
+from .reduce import reduce_max, reduce_min
+
+
+def _effects(*, axis_name, **params):
+    return frozenset(("axis", name) for name in axis_name)
+
+
+def _same_type(x, **params):
+    return [x]
+
+
+def _without(axis_name, name) -> tuple:
+    return tuple(n for n in axis_name if n != name)
+
+
+# ---------------------------------------------------------------------- sums and extremes: psum …
+
+
+def _reduction(name, reduce, of_constant):
+    """A reduction over a named axis: every lane gets the result."""
+
+    def over_axis(size, axis, args, batched, params):
+        (x,), (b,) = args, batched
+        out = reduce(x, axes=(0,)) if b else of_constant(x, size)
+        others = _without(params["axis_name"], axis)
+        return ([op(out, **dict(params, axis_name=others))] if others else [out]), [False]
+
+    def batch(size, args, batched, **params):
+        return [op(args[0], **params)], [True]
+
+    op = Op(name, type=_same_type, batch=batch, over_axis=over_axis, effects=_effects)
+    return op
+
+
+def _times(x, size: int):
+    t = typeof(x)
+    return mul(x, full_like_type(t.strong(), size))
+
+
+psum = _reduction("psum", reduce_sum, _times)
+pmax = _reduction("pmax", reduce_max, lambda x, size: x)
+pmin = _reduction("pmin", reduce_min, lambda x, size: x)
+# The sum over lanes is linear. In transposition every lane's cotangent is summed: psum is its own
+# transpose (cotangents of a value that all lanes share count once for each lane).
+psum._jvp = lambda primals, tangents, **params: (
+    [psum(*primals, **params)],
+    [psum(*tangents, **params)],
+)
+psum._transpose = lambda cotangents, x, **params: [psum(cotangents[0], **params)]
+
+
+def _extremum_jvp(op):
+    def rule(primals, tangents, **params):
+        (x,), (g,) = primals, tangents
+        out = op(x, **params)
+        here = convert(eq(x, out), dtype=typeof(x).dtype)
+        share = div(mul(g, here), psum(here, axis_name=params["axis_name"]))
+        return [out], [psum(share, axis_name=params["axis_name"])]
+
+    return rule
+
+
+pmax._jvp, pmin._jvp = _extremum_jvp(pmax), _extremum_jvp(pmin)
+
+# ------------------------------------------------------------------------------------ axis_index
+
+
+def _index_over(size, axis, args, batched, params):
+    lanes = iota(shape=(size,), dtype=dtypes.int32, axis=0)
+    return [lanes], [True]
+
+
+axis_index = Op(
+    "axis_index",
+    type=lambda *, axis_name: [ArrayType((), dtypes.int32)],
+    over_axis=_index_over,
+    effects=_effects,
+)
+
+# --------------------------------------------------------- moving between lanes: gather, permute …
+
+
+def _gather_type(x, *, axis_name, lanes, axis, tiled):
+    shape = list(x.shape)
+    if tiled:
+        shape[axis] *= lanes
+    else:
+        shape.insert(axis, lanes)
+    return [x.with_shape(tuple(shape))]
+
+
+def _gather_over(size, name, args, batched, params):
+    """All lanes' values along a new axis, the same for every lane."""
+    (x,), (b,) = args, batched
+    x = x if b else broadcast(x, size)
+    axis = params["axis"]
+    moved = move_axis(x, 0, axis)
+    if params["tiled"]:
+        s = typeof(moved).shape
+        moved = reshape(moved, shape=(*s[:axis], s[axis] * s[axis + 1], *s[axis + 2 :]))
+    return [moved], [False]
+
+
+all_gather = Op(
+    "all_gather",
+    type=_gather_type,
+    batch=lambda size, args, batched, **p: (
+        [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
+        [True],
+    ),
+    over_axis=_gather_over,
+    effects=_effects,
+)
+
+
+def _scatter_type(x, *, axis_name, lanes, axis, tiled):
+    if x.shape[axis] % lanes or (not tiled and x.shape[axis] != lanes):
+        raise errors.shape_mismatch(
+            "lax.psum_scatter", f"need an axis {axis} divisible by {lanes}", x=x
+        )
+    shape = list(x.shape)
+    if tiled:
+        shape[axis] //= lanes
+    else:
+        del shape[axis]
+    return [x.with_shape(tuple(shape))]
+
+
+def _scatter_over(size, name, args, batched, params):
+    """The sum over lanes, of which each lane keeps its own part."""
+    (x,), (b,) = args, batched
+    total = reduce_sum(x, axes=(0,)) if b else _times(x, size)
+    axis = params["axis"]
+    if params["tiled"]:
+        s = typeof(total).shape
+        total = reshape(total, shape=(*s[:axis], size, s[axis] // size, *s[axis + 1 :]))
+    return [move_axis(total, axis, 0)], [True]
+
+
+psum_scatter = Op(
+    "psum_scatter",
+    type=_scatter_type,
+    batch=lambda size, args, batched, **p: (
+        [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
+        [True],
+    ),
+    over_axis=_scatter_over,
+    effects=_effects,
+)
+for _op in (all_gather, psum_scatter):
+    _op._jvp = lambda primals, tangents, _op=_op, **p: ([_op(*primals, **p)], [_op(*tangents, **p)])
+all_gather._transpose = lambda cotangents, x, **p: [psum_scatter(cotangents[0], **p)]
+psum_scatter._transpose = lambda cotangents, x, **p: [all_gather(cotangents[0], **p)]
+
+
+def _to_all_type(x, *, axis_name, lanes, split, concat):
+    if x.shape[split] % lanes:
+        raise errors.shape_mismatch(
+            "lax.all_to_all", f"need an axis {split} divisible by {lanes}", x=x
+        )
+    shape = list(x.shape)
+    shape[split] //= lanes
+    shape[concat] *= lanes
+    return [x.with_shape(tuple(shape))]
+
+
+def _to_all_over(size, name, args, batched, params):
+    """Lane i's part j becomes lane j's part i."""
+    (x,), (b,) = args, batched
+    x = x if b else broadcast(x, size)
+    split, concat = params["split"] + 1, params["concat"] + 1
+    s = typeof(x).shape
+    parts = reshape(x, shape=(*s[:split], size, s[split] // size, *s[split + 1 :]))
+    moved = move_axis(parts, split, 0)  # target lane, source lane, …
+    moved = move_axis(moved, 1, concat)  # the source lanes in front of the axis they join
+    s = typeof(moved).shape
+    return [reshape(moved, shape=(*s[:concat], s[concat] * s[concat + 1], *s[concat + 2 :]))], [
+        True
+    ]
+
+
+all_to_all = Op(
+    "all_to_all",
+    type=_to_all_type,
+    jvp=lambda primals, tangents, **p: ([all_to_all(*primals, **p)], [all_to_all(*tangents, **p)]),
+    transpose=lambda cotangents, x, *, split, concat, **p: [
+        all_to_all(cotangents[0], split=concat, concat=split, **p)
+    ],
+    batch=lambda size, args, batched, *, split, concat, **p: (
+        [all_to_all(args[0], split=split + 1, concat=concat + 1, **p)], [True],
+    ),
+    over_axis=_to_all_over,
+    effects=_effects,
+)  # fmt: skip
+
+
+def _permute_over(size, name, args, batched, params):
+    """Each lane's value sent to another; lanes that nobody sends to get zeros."""
+    (x,), (b,) = args, batched
+    x = x if b else broadcast(x, size)
+    source = {to: origin for origin, to in params["perm"]}
+    s = typeof(x).shape
+    nothing = zeros(ArrayType((1, *s[1:]), typeof(x).dtype))
+    rows = [_lane(x, source[i]) if i in source else nothing for i in range(size)]
+    return [concatenate(*rows, axis=0)], [True]
+
+
+def _lane(x, i: int):
+    t = typeof(x)
+    low, high = (i, *(0,) * (t.ndim - 1)), (i + 1, *t.shape[1:])
+    return slice(x, start=low, limit=high, strides=(1,) * t.ndim)
+
+
+ppermute = Op(
+    "ppermute",
+    type=_same_type,
+    jvp=lambda primals, tangents, **p: ([ppermute(*primals, **p)], [ppermute(*tangents, **p)]),
+    transpose=lambda cotangents, x, *, axis_name, perm: [
+        ppermute(cotangents[0], axis_name=axis_name, perm=tuple((b, a) for a, b in perm))
+    ],
+    batch=lambda size, args, batched, **p: ([ppermute(args[0], **p)], [True]),
+    over_axis=_permute_over,
+    effects=_effects,
+)
+
+# ---------------------------------------------------------------------------- between devices
+#
+# ``ctx.groups(names)`` numbers the devices that differ along these mesh axes only, a row for each
+# group; along axes of size 1 there is nobody to talk to.
+
+
+def _lower_reduction(combine):
+    def lower(ctx, x, *, axis_name):
+        groups = ctx.groups(axis_name)
+        return x if groups.shape[1] == 1 else ctx.all_reduce(combine, x, groups)
+
+    return lower
+
+
+for _op, _name in ((psum, "add"), (pmax, "maximum"), (pmin, "minimum")):
+    _op._lower = _lower_reduction(f"stablehlo.{_name}")
+
+
+def _lower_index(ctx, *, axis_name):
+    return ctx.place_on(axis_name[0])
+
+
+def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled):
+    if not tiled:
+        t = ctx.in_types[0]
+        x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
+    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, ctx.groups(axis_name))
+
+
+def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled):
+    if lanes > 1:
+        shape = list(ctx.in_types[0].shape)
+        shape[axis] //= lanes
+        part = ctx.tensor(shape, ctx.in_types[0].dtype)
+        x = ctx.reduce_scatter(x, part, axis, ctx.groups(axis_name))
+    return x if tiled else ctx.reshape(x, ctx.out())
+
+
+def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat):
+    groups = ctx.groups(axis_name)
+    return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
+
+
+def _lower_permute(ctx, x, *, axis_name, perm):
+    groups = ctx.groups(axis_name)
+    if groups.shape[1] == 1:
+        return x if perm else ctx.full(ctx.out_types[0], 0)
+    return ctx.collective_permute(x, [(row[a], row[b]) for row in groups for a, b in perm])
+
+
+axis_index._lower, all_gather._lower, psum_scatter._lower = (
+    _lower_index,
+    _lower_gather,
+    _lower_scatter,
+)
+all_to_all._lower, ppermute._lower = _lower_to_all, _lower_permute

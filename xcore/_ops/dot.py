@@ -1,0 +1,115 @@
+"""dot_general: sums of products along pairs of axes."""
+
+from __future__ import annotations
+
+from .._core import config, errors
+from .._core.op import Linear, Op
+from .._core.types import ArrayType, typeof
+from .elementwise import convert
+from .families import NUMBERS, add, all_weak, check_kind
+from .layout import move_axis, transpose
+
+# precision: how a float32 product is formed on devices with faster, less precise units
+PRECISIONS = {None: "HIGHEST", "default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST",
+              "float32": "HIGHEST", "bfloat16": "DEFAULT", "fastest": "DEFAULT",
+              "tensorfloat32": "HIGH", "bfloat16_3x": "HIGH"}  # fmt: skip
+
+
+def precision_name(given) -> str | None:
+    """A precision argument (name, enum, pair) as one of the names above; None means the setting."""
+    if isinstance(given, tuple):
+        given = given[0]
+    name = getattr(given, "name", given) or config.settings().default_matmul_precision
+    name = name.lower() if isinstance(name, str) else name
+    if name not in PRECISIONS:
+        raise errors.bad_argument("dot", "precision", given, f"one of {[*PRECISIONS]}")
+    return name
+
+
+def _free(ndim: int, contract, batch) -> list[int]:
+    return [i for i in range(ndim) if i not in contract and i not in batch]
+
+
+def _dot_type(x, y, *, contract, batch, precision=None, out=None):
+    if x.dtype != y.dtype:
+        raise errors.dtype_mismatch("dot_general", lhs=x, rhs=y)
+    check_kind("dot_general", x.dtype, NUMBERS | {"bool"})
+    pairs = [*zip(*contract, strict=True), *zip(*batch, strict=True)]
+    if any(x.shape[i] != y.shape[j] for i, j in pairs):
+        raise errors.shape_mismatch(
+            "dot_general", f"must agree along axes {contract[0]} and {contract[1]}", lhs=x, rhs=y
+        )
+    shape = [x.shape[i] for i in batch[0]]
+    shape += [x.shape[i] for i in _free(x.ndim, contract[0], batch[0])]
+    shape += [y.shape[i] for i in _free(y.ndim, contract[1], batch[1])]
+    return [ArrayType(tuple(shape), out or x.dtype, all_weak((x, y)))]
+
+
+def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
+    return ctx.dot_general(x, y, ctx.out(), contract, batch, PRECISIONS[precision])
+
+
+def _dot_jvp(primals, tangents, **params):
+    x, y = primals
+    gx, gy = tangents
+    terms = [dot_general(gx, y, **params)] if gx is not None else []
+    terms += [dot_general(x, gy, **params)] if gy is not None else []
+    return [dot_general(x, y, **params)], [add(*terms) if len(terms) == 2 else terms[0]]
+
+
+def _dot_transpose_one(ct, known, target, contract, batch, precision, swapped: bool):
+    """The cotangent of one side: contract ct with the other side's free axes, then put axes in order."""
+    mine, other = (1, 0) if swapped else (0, 1)
+    n_batch = len(batch[0])
+    free_mine = _free(target.ndim, contract[mine], batch[mine])
+    free_other = _free(typeof(known).ndim, contract[other], batch[other])
+    first = n_batch + (len(free_other) if swapped else 0)
+    ct_mine = list(range(first, first + len(free_mine)))
+    ct_other = [i for i in range(n_batch, typeof(ct).ndim) if i not in ct_mine]
+    if typeof(ct).dtype != typeof(known).dtype:
+        known = convert(known, dtype=typeof(ct).dtype)
+    out = dot_general(
+        ct, known, contract=(tuple(ct_other), tuple(free_other)),
+        batch=(tuple(range(n_batch)), tuple(batch[other])), precision=precision,
+    )  # fmt: skip
+    # its axes now: batch, free axes of this side, contracted axes in the order of the other side
+    by_position = sorted(range(len(contract[other])), key=lambda k: contract[other][k])
+    order = [*batch[mine], *free_mine, *[contract[mine][k] for k in by_position]]
+    perm = tuple(order.index(i) for i in range(target.ndim))
+    out = out if perm == tuple(range(target.ndim)) else transpose(out, perm=perm)
+    return out if typeof(out).dtype == target.dtype else convert(out, dtype=target.dtype)
+
+
+def _dot_transpose(cotangents, x, y, *, contract, batch, precision=None, out=None):
+    (ct,) = cotangents
+    if isinstance(x, Linear):
+        return [_dot_transpose_one(ct, y, x.type, contract, batch, precision, False), None]
+    return [None, _dot_transpose_one(ct, x, y.type, contract, batch, precision, True)]
+
+
+def _dot_batch(size, args, batched, *, contract, batch, precision=None, out=None):
+    x, y = args
+    up = [
+        tuple(a + b for a in axes)
+        for b, axes in zip((*batched, *batched), (*contract, *batch), strict=True)
+    ]
+    options = {"precision": precision, "out": out}
+    if all(batched):
+        return [
+            dot_general(x, y, contract=(up[0], up[1]), batch=((0, *up[2]), (0, *up[3])), **options)
+        ], [True]
+    result = dot_general(x, y, contract=(up[0], up[1]), batch=(up[2], up[3]), **options)
+    # the batch is the first free axis of its side: bring it to the front
+    n = len(batch[0])
+    where = n if batched[0] else n + len(_free(typeof(x).ndim, up[0], up[2]))
+    return [move_axis(result, where, 0)], [True]
+
+
+dot_general = Op(
+    "dot_general",
+    type=_dot_type,
+    lower=_dot_lower,
+    jvp=_dot_jvp,
+    transpose=_dot_transpose,
+    batch=_dot_batch,
+)

@@ -1,0 +1,369 @@
+"""Elementwise operations, a row each. Derivatives of well-known functions speak for themselves.
+
+In a jvp row, ``g`` is the tangent of the argument, ``y`` the result, and the rest the arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import dtypes, errors
+from .._core.op import Linear, Op
+from .._core.types import ArrayType, typeof
+from .families import (
+    BITS,
+    FLOATS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    ZERO,
+    add,
+    all_weak,
+    broadcast,
+    broadcast_in_dim,
+    elementwise,
+    linear_op,
+    splat,
+    zeros,
+)  # fmt: skip
+
+
+def const(x, value):
+    """``value`` in the type of x, as an operand."""
+    return splat(typeof(x).strong(), value)
+
+
+def square(x):
+    return mul(x, x)
+
+
+# ------------------------------------------------------------------------------------ arithmetic
+
+neg = elementwise("neg", hlo="stablehlo.negate", linear="each", transpose=lambda ct, x: neg(ct))
+sub = elementwise(
+    "sub", hlo="stablehlo.subtract", args=2, linear="jointly",
+    transpose=(lambda ct, x, y: ct, lambda ct, x, y: neg(ct)),
+)  # fmt: skip
+mul = elementwise(
+    "mul", hlo="stablehlo.multiply", args=2, linear="each", kinds=NUMBERS | {"bool"},
+    transpose=(lambda ct, x, y: mul(ct, y), lambda ct, x, y: mul(x, ct)),
+)  # fmt: skip
+
+
+def _div_lower(ctx, x, y):
+    quotient = ctx.one("stablehlo.divide", ctx.out(), [x, y])
+    if dtypes.is_inexact(ctx.out_types[0].dtype):
+        return quotient
+    # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
+    t = ctx.out_types[0]
+    nil = ctx.full(t, 0)
+    is_nil = ctx.compare(y, nil, ctx.tensor(t.shape, bool), "EQ")
+    safe = ctx.one("stablehlo.divide", ctx.out(), [x, ctx.select(is_nil, ctx.full(t, 1), y)])
+    return ctx.select(is_nil, nil, safe)
+
+
+div = elementwise(
+    "div", lower=_div_lower, args=2, linear="each",
+    transpose=(lambda ct, x, y: div(ct, y), None),
+    jvp=(None, lambda g, out, x, y: neg(mul(g, div(out, y)))),
+)  # fmt: skip
+
+
+def _rem_lower(ctx, x, y):
+    t = ctx.out_types[0]
+    if dtypes.is_inexact(t.dtype):
+        return ctx.one("stablehlo.remainder", ctx.out(), [x, y])
+    nil = ctx.full(t, 0)
+    is_nil = ctx.compare(y, nil, ctx.tensor(t.shape, bool), "EQ")
+    safe = ctx.one("stablehlo.remainder", ctx.out(), [x, ctx.select(is_nil, ctx.full(t, 1), y)])
+    return ctx.select(is_nil, nil, safe)
+
+
+rem = elementwise(
+    "rem", lower=_rem_lower, args=2, kinds=REALS,
+    jvp=(lambda g, out, x, y: g, lambda g, out, x, y: neg(mul(g, trunc(div(x, y))))),
+)  # fmt: skip
+
+
+def _extremum_jvp(mine):
+    """The tangent of the larger (smaller) one; equal arguments share it, so each gets half."""
+
+    def rule(g, out, x, y):
+        z = (x, y)[mine]
+        other = (x, y)[1 - mine]
+        weight = select(eq(other, z), const(x, 0.5), const(x, 1))
+        return mul(g, select(eq(out, z), weight, const(x, 0)))
+
+    return rule
+
+
+max = elementwise(
+    "max",
+    hlo="stablehlo.maximum",
+    args=2,
+    kinds=NUMBERS | {"bool"},
+    jvp=(_extremum_jvp(0), _extremum_jvp(1)),
+)
+min = elementwise(
+    "min",
+    hlo="stablehlo.minimum",
+    args=2,
+    kinds=NUMBERS | {"bool"},
+    jvp=(_extremum_jvp(0), _extremum_jvp(1)),
+)
+
+
+def integer_pow(x, n: int):
+    """x**n for a Python int n, by repeated squaring: exact for integers, differentiable at 0."""
+    if n == 0:
+        return const(x, 1)
+    if n < 0:
+        return div(const(x, 1), integer_pow(x, -n))
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else mul(result, x)
+        n >>= 1
+        if n:
+            x = square(x)
+    return result
+
+
+atan2 = elementwise(
+    "atan2", args=2, kinds=INEXACT,
+    jvp=(lambda g, out, x, y: mul(g, div(y, add(square(x), square(y)))),
+         lambda g, out, x, y: mul(g, div(neg(x), add(square(x), square(y))))),
+)  # fmt: skip
+nextafter = elementwise("nextafter", hlo="chlo.next_after", args=2, kinds=FLOATS, jvp=ZERO)
+
+# ------------------------------------------------------------------------- rounding and magnitude
+
+floor = elementwise("floor", kinds=FLOATS, jvp=ZERO)
+ceil = elementwise("ceil", kinds=FLOATS, jvp=ZERO)
+round_even = elementwise("round_even", hlo="stablehlo.round_nearest_even", kinds=FLOATS, jvp=ZERO)
+sign = elementwise("sign", jvp=ZERO, kinds=NUMBERS, lower=lambda ctx, x: _sign_lower(ctx, x))
+
+
+def _sign_lower(ctx, x):
+    t = ctx.out_types[0]
+    if t.dtype.kind != "u":
+        return ctx.one("stablehlo.sign", ctx.out(), [x])
+    positive = ctx.compare(x, ctx.full(t, 0), ctx.tensor(t.shape, bool), "NE")
+    return ctx.select(positive, ctx.full(t, 1), ctx.full(t, 0))
+
+
+def trunc(x):
+    """Toward zero."""
+    return mul(sign(x), floor(abs(x)))
+
+
+def _abs_jvp(g, y, x):
+    if not dtypes.is_complex(typeof(x).dtype):
+        return mul(g, sign(x))
+    # d|x| = Re(conj(x) dx) / |x|, and 0 at 0
+    size = select(eq(y, const(y, 0)), const(y, 1), y)
+    return div(real(mul(g, conj(x))), size)
+
+
+abs = elementwise(
+    "abs", result=dtypes.to_real, jvp=_abs_jvp, lower=lambda ctx, x: _abs_lower(ctx, x)
+)
+
+
+def _abs_lower(ctx, x):
+    return x if ctx.out_types[0].dtype.kind == "u" else ctx.one("stablehlo.abs", ctx.out(), [x])
+
+
+is_finite = elementwise("is_finite", kinds=FLOATS, result=lambda d: dtypes.bool_, jvp=ZERO)
+
+# ----------------------------------------------------------------------------------------- bits
+
+not_ = elementwise("not", kinds=BITS, jvp=ZERO)
+and_ = elementwise("and", args=2, kinds=BITS, jvp=ZERO)
+or_ = elementwise("or", args=2, kinds=BITS, jvp=ZERO)
+xor = elementwise("xor", args=2, kinds=BITS, jvp=ZERO)
+shift_left = elementwise("shift_left", args=2, kinds=INTEGERS, jvp=ZERO)
+shift_right_arithmetic = elementwise("shift_right_arithmetic", args=2, kinds=INTEGERS, jvp=ZERO)
+shift_right_logical = elementwise("shift_right_logical", args=2, kinds=INTEGERS, jvp=ZERO)
+population_count = elementwise("population_count", hlo="stablehlo.popcnt", kinds=INTEGERS, jvp=ZERO)
+clz = elementwise("clz", hlo="stablehlo.count_leading_zeros", kinds=INTEGERS, jvp=ZERO)
+mulhi = elementwise("mulhi", hlo="chlo.mulhi", args=2, kinds=INTEGERS, jvp=ZERO)
+
+# ------------------------------------------------------------------------------------ comparison
+
+
+def _comparison(name: str, direction: str, kinds=NUMBERS - {"complex"} | {"bool"}):
+    def lower(ctx, x, y):
+        return ctx.compare(x, y, ctx.out(), direction)
+
+    return elementwise(
+        name, args=2, kinds=kinds, result=lambda d: dtypes.bool_, jvp=ZERO, lower=lower
+    )
+
+
+eq = _comparison("eq", "EQ", NUMBERS | {"bool"})
+ne = _comparison("ne", "NE", NUMBERS | {"bool"})
+lt = _comparison("lt", "LT")
+le = _comparison("le", "LE")
+gt = _comparison("gt", "GT")
+ge = _comparison("ge", "GE")
+
+# ------------------------------------------------------------------------------ select and clamp
+
+
+def _select_type(which, x, y):
+    if which.dtype != bool or which.shape not in ((), x.shape):
+        raise errors.shape_mismatch(
+            "select", "need a boolean `which` of their shape", which=which, x=x
+        )
+    if x.shape != y.shape:
+        raise errors.shape_mismatch("select", x=x, y=y)
+    if x.dtype != y.dtype:
+        raise errors.dtype_mismatch("select", x=x, y=y)
+    return [ArrayType(x.shape, x.dtype, all_weak((x, y)))]
+
+
+def _select_jvp(primals, tangents):
+    which, x, y = primals
+    _, gx, gy = tangents
+    known = [zeros(typeof(x)) if g is None else g for g in (gx, gy)]
+    return [select(which, x, y)], [select(which, *known)]
+
+
+def _select_transpose(cotangents, which, x, y):
+    (ct,) = cotangents
+    nil = zeros(typeof(ct))
+    return [
+        None,
+        select(which, ct, nil) if isinstance(x, Linear) else None,
+        select(which, nil, ct) if isinstance(y, Linear) else None,
+    ]
+
+
+def _select_batch(size, args, batched):
+    which, x, y = args
+    if not batched[0] and typeof(which).shape == ():
+        pair = [v if b else broadcast(v, size) for v, b in zip((x, y), batched[1:], strict=True)]
+        return [select(which, *pair)], [True]
+    which, x, y = (v if b else broadcast(v, size) for v, b in zip(args, batched, strict=True))
+    missing = typeof(x).ndim - typeof(which).ndim
+    if missing:
+        which = broadcast_in_dim(which, shape=typeof(x).shape, dims=(0,))
+    return [select(which, x, y)], [True]
+
+
+select = Op(
+    "select",
+    type=_select_type,
+    lower=lambda ctx, which, x, y: ctx.select(which, x, y),
+    jvp=_select_jvp,
+    transpose=_select_transpose,
+    batch=_select_batch,
+)
+
+
+def clamp(low, x, high):
+    """x limited to [low, high]; at a limit the derivative is that of ``max`` and ``min``."""
+    return min(max(x, low), high)
+
+
+# ----------------------------------------------------------------------------------- conversions
+
+
+def _convert_type(x, *, dtype, weak=False):
+    if dtypes.is_complex(x.dtype) and not dtypes.is_complex(dtype) and dtype != bool:
+        raise errors.dtype_mismatch("convert", x=x, to=np.dtype(dtype))
+    return [ArrayType(x.shape, dtype, weak)]
+
+
+def _convert_lower(ctx, x, *, dtype, weak=False):
+    return ctx.convert(x, ctx.out())
+
+
+def _convert_transpose(ct, x, *, dtype, weak=False):
+    if dtypes.is_complex(dtype) and not dtypes.is_complex(x.type.dtype):
+        ct = real(ct)
+    return convert(ct, dtype=x.type.dtype)
+
+
+def _convert_jvp(primals, tangents, *, dtype, weak=False):
+    out = convert(*primals, dtype=dtype, weak=weak)
+    moves = tangents[0] is not None and dtypes.is_inexact(dtype)
+    return [out], [convert(tangents[0], dtype=dtype) if moves else None]
+
+
+convert = linear_op(
+    "convert", type=_convert_type, lower=_convert_lower, transpose=_convert_transpose,
+    batch=lambda size, args, batched, **params: ([convert(args[0], **params)], [True]),
+)  # fmt: skip
+convert._jvp = _convert_jvp
+
+
+def _bitcast_type(x, *, dtype):
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if old == new:
+        return [ArrayType(x.shape, dtype)]
+    if old > new:
+        return [ArrayType((*x.shape, old // new), dtype)]
+    if not x.shape or x.shape[-1] * old != new:
+        raise errors.shape_mismatch("bitcast_convert", f"need a last axis of {new // old}", x=x)
+    return [ArrayType(x.shape[:-1], dtype)]
+
+
+bitcast_convert = Op(
+    "bitcast_convert",
+    type=_bitcast_type,
+    lower=lambda ctx, x, *, dtype: ctx.one("stablehlo.bitcast_convert", ctx.out(), [x]),
+    jvp=lambda primals, tangents, *, dtype: ([bitcast_convert(*primals, dtype=dtype)], [None]),
+    batch=lambda size, args, batched, *, dtype: ([bitcast_convert(args[0], dtype=dtype)], [True]),
+)
+
+
+def _reduce_precision_lower(ctx, x, *, exponent_bits, mantissa_bits):
+    return ctx.one(
+        "stablehlo.reduce_precision", ctx.out(), [x],
+        exponent_bits=ctx.integer(exponent_bits, 32), mantissa_bits=ctx.integer(mantissa_bits, 32),
+    )  # fmt: skip
+
+
+reduce_precision = linear_op(
+    "reduce_precision",
+    type=lambda x, **params: [x],
+    lower=_reduce_precision_lower,
+    transpose=lambda ct, x, **params: reduce_precision(ct, **params),
+    batch=lambda size, args, batched, **params: ([reduce_precision(args[0], **params)], [True]),
+)
+
+# --------------------------------------------------------------------------------------- complex
+# Cotangents follow the convention in which grad of a real function f of z = x + iy is
+# df/dx - i df/dy: transposes are plain linear transposes, without conjugation.
+
+
+def _zero_like(x):
+    return zeros(typeof(x).strong())
+
+
+real = elementwise(
+    "real", kinds={"complex"}, result=dtypes.to_real, linear="each",
+    transpose=lambda ct, z: complex(ct, _zero_like(ct)),
+)  # fmt: skip
+imag = elementwise(
+    "imag", kinds={"complex"}, result=dtypes.to_real, linear="each",
+    transpose=lambda ct, z: complex(_zero_like(ct), neg(ct)),
+)  # fmt: skip
+complex = elementwise(
+    "complex", args=2, kinds=FLOATS, result=dtypes.to_complex, linear="jointly",
+    transpose=(lambda ct, x, y: real(ct), lambda ct, x, y: neg(imag(ct))),
+)  # fmt: skip
+
+
+def _conj_lower(ctx, z):
+    part = ctx.tensor(ctx.out_types[0].shape, dtypes.to_real(ctx.out_types[0].dtype))
+    re, im = ctx.one("stablehlo.real", part, [z]), ctx.one("stablehlo.imag", part, [z])
+    return ctx.one("stablehlo.complex", ctx.out(), [re, ctx.one("stablehlo.negate", part, [im])])
+
+
+conj = elementwise(
+    "conj", kinds={"complex"}, lower=_conj_lower, linear="each", transpose=lambda ct, z: conj(ct)
+)

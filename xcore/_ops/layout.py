@@ -1,0 +1,264 @@
+"""Operations that move elements without computing: reshape, transpose, rev, iota, concatenate."""
+
+from __future__ import annotations
+
+import math
+
+from .._core import errors
+from .._core.dtypes import bool_
+from .._core.op import Linear, Op
+from .._core.types import ArrayType, typeof
+from .elementwise import select, sub
+from .families import (
+    NUMBERS,
+    all_weak,
+    broadcast,
+    broadcast_in_dim,
+    check_kind,
+    full_like_type,
+    linear_op,
+    reduce_sum,
+    zeros,
+)  # fmt: skip
+
+
+def _reshape_type(x, *, shape):
+    if math.prod(shape) != x.size:
+        raise errors.shape_mismatch("reshape", f"cannot take the shape {shape}", x=x)
+    return [x.with_shape(tuple(shape))]
+
+
+reshape = linear_op(
+    "reshape",
+    type=_reshape_type,
+    lower=lambda ctx, x, *, shape: ctx.reshape(x, ctx.out()),
+    transpose=lambda ct, x, *, shape: reshape(ct, shape=x.type.shape),
+    batch=lambda size, args, batched, *, shape: ([reshape(args[0], shape=(size, *shape))], [True]),
+)
+
+
+def _transpose_type(x, *, perm):
+    if sorted(perm) != list(range(x.ndim)):
+        raise errors.shape_mismatch("transpose", f"need a permutation of its axes, not {perm}", x=x)
+    return [x.with_shape(tuple(x.shape[p] for p in perm))]
+
+
+def _inverse(perm) -> tuple:
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+transpose = linear_op(
+    "transpose",
+    type=_transpose_type,
+    lower=lambda ctx, x, *, perm: ctx.transpose(x, ctx.out(), perm),
+    transpose=lambda ct, x, *, perm: transpose(ct, perm=_inverse(perm)),
+    batch=lambda size, args, batched, *, perm: (
+        [transpose(args[0], perm=(0, *(p + 1 for p in perm)))], [True],
+    ),
+)  # fmt: skip
+
+
+def move_axis(x, source: int, target: int):
+    """One axis moved, the others in order."""
+    if source == target:
+        return x
+    perm = [i for i in range(typeof(x).ndim) if i != source]
+    perm.insert(target, source)
+    return transpose(x, perm=tuple(perm))
+
+
+rev = linear_op(
+    "rev",
+    type=lambda x, *, axes: [x],
+    lower=lambda ctx, x, *, axes: ctx.one(
+        "stablehlo.reverse", ctx.out(), [x], dimensions=ctx.i64s(axes)
+    ),
+    transpose=lambda ct, x, *, axes: rev(ct, axes=axes),
+    batch=lambda size, args, batched, *, axes: (
+        [rev(args[0], axes=tuple(a + 1 for a in axes))],
+        [True],
+    ),
+)
+
+
+def _iota_type(*, shape, dtype, axis):
+    check_kind("iota", dtype, NUMBERS)
+    return [ArrayType(shape, dtype)]
+
+
+iota = Op(
+    "iota", type=_iota_type, lower=lambda ctx, *, shape, dtype, axis: ctx.iota(ctx.out(), axis)
+)
+
+
+def _concatenate_type(*xs, axis):
+    first = xs[0]
+    for x in xs:
+        if x.dtype != first.dtype:
+            raise errors.dtype_mismatch("concatenate", first=first, other=x)
+        same = x.ndim == first.ndim and all(
+            i == axis or a == b for i, (a, b) in enumerate(zip(x.shape, first.shape, strict=True))
+        )
+        if not same:
+            raise errors.shape_mismatch(
+                "concatenate", f"must agree but for axis {axis}", first=first, other=x
+            )
+    shape = list(first.shape)
+    shape[axis] = sum(x.shape[axis] for x in xs)
+    return [ArrayType(tuple(shape), first.dtype, all_weak(xs))]
+
+
+def _concatenate_jvp(primals, tangents, *, axis):
+    known = [zeros(typeof(p)) if t is None else t for p, t in zip(primals, tangents, strict=True)]
+    return [concatenate(*primals, axis=axis)], [concatenate(*known, axis=axis)]
+
+
+def _concatenate_transpose(cotangents, *xs, axis):
+    from_here, out = 0, []
+    for x in xs:
+        t = typeof(x)
+        stop = from_here + t.shape[axis]
+        out.append(_part(cotangents[0], axis, from_here, stop) if isinstance(x, Linear) else None)
+        from_here = stop
+    return out
+
+
+def _part(x, axis, start, stop):
+    t = typeof(x)
+    low = [0] * t.ndim
+    high = list(t.shape)
+    low[axis], high[axis] = start, stop
+    return slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
+
+
+def _concatenate_batch(size, args, batched, *, axis):
+    full = [x if b else broadcast(x, size) for x, b in zip(args, batched, strict=True)]
+    return [concatenate(*full, axis=axis + 1)], [True]
+
+
+concatenate = Op(
+    "concatenate",
+    type=_concatenate_type,
+    lower=lambda ctx, *xs, axis: ctx.concatenate(xs, ctx.out(), axis),
+    jvp=_concatenate_jvp,
+    transpose=_concatenate_transpose,
+    batch=_concatenate_batch,
+)
+
+# ------------------------------------------------------------------------------- slice and pad
+
+
+def _slice_type(x, *, start, limit, strides):
+    legal = len(start) == len(limit) == len(strides) == x.ndim and all(
+        0 <= a <= b <= n and s >= 1
+        for a, b, s, n in zip(start, limit, strides, x.shape, strict=True)
+    )
+    if not legal:
+        raise errors.shape_mismatch(
+            "slice", f"has no elements {start} to {limit} by {strides}", x=x
+        )
+    return [
+        x.with_shape(tuple(-(-(b - a) // s) for a, b, s in zip(start, limit, strides, strict=True)))
+    ]
+
+
+def _slice_transpose(ct, x, *, start, limit, strides):
+    got = typeof(ct).shape
+    last = [a + (n - 1) * s + 1 if n else a for a, n, s in zip(start, got, strides, strict=True)]
+    high = tuple(n - b for n, b in zip(x.type.shape, last, strict=True))
+    # an empty result covers no stretch of the input: its padding starts where it would have
+    inner = tuple(s - 1 for s in strides)
+    return pad(ct, _nil(ct), low=tuple(start), high=high, interior=inner)
+
+
+def _nil(x):
+    return zeros(ArrayType((), typeof(x).dtype))
+
+
+def _slice_batch(size, args, batched, *, start, limit, strides):
+    return [slice(args[0], start=(0, *start), limit=(size, *limit), strides=(1, *strides))], [True]
+
+
+slice = linear_op(
+    "slice",
+    type=_slice_type,
+    lower=lambda ctx, x, *, start, limit, strides: ctx.slice(x, ctx.out(), start, limit, strides),
+    transpose=_slice_transpose,
+    batch=_slice_batch,
+)
+
+
+def _pad_type(x, value, *, low, high, interior):
+    if value.dtype != x.dtype or value.shape:
+        raise errors.shape_mismatch(
+            "pad", "need a 0-d padding value of their dtype", x=x, value=value
+        )
+    shape = tuple(
+        a + b + n + max_gap(n) * i for a, b, n, i in zip(low, high, x.shape, interior, strict=True)
+    )
+    if any(n < 0 for n in shape):
+        raise errors.shape_mismatch("pad", f"cannot be cut by {low}, {high}", x=x)
+    return [ArrayType(shape, x.dtype, x.weak and value.weak)]
+
+
+def max_gap(n: int) -> int:
+    """The number of gaps between n elements."""
+    return n - 1 if n > 1 else 0
+
+
+def _pad_jvp(primals, tangents, *, low, high, interior):
+    known = [zeros(typeof(p)) if t is None else t for p, t in zip(primals, tangents, strict=True)]
+    where = {"low": low, "high": high, "interior": interior}
+    return [pad(*primals, **where)], [pad(*known, **where)]
+
+
+def _pad_transpose(cotangents, x, value, *, low, high, interior):
+    (ct,) = cotangents
+    back = None
+    nil = _nil(ct)
+    opposite = (tuple(-n for n in low), tuple(-n for n in high))
+    # negative padding cuts; what is left is every (interior + 1)-th element
+    cut = pad(ct, nil, low=opposite[0], high=opposite[1], interior=(0,) * len(low))
+    steps = tuple(i + 1 for i in interior)
+    t = typeof(cut)
+    back = (
+        cut if set(steps) <= {1} else slice(cut, start=(0,) * t.ndim, limit=t.shape, strides=steps)
+    )
+    outer = None
+    if isinstance(value, Linear):
+        axes = tuple(range(typeof(ct).ndim))
+        outer = sub(reduce_sum(ct, axes=axes), reduce_sum(back, axes=axes))
+    return [back if isinstance(x, Linear) else None, outer]
+
+
+def _pad_batch(size, args, batched, *, low, high, interior):
+    x, value = args
+    if batched[1]:  # every lane its own value: pad with zeros, then select
+        return [_pad_by_select(size, x, value, batched[0], low, high, interior)], [True]
+    where = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
+    return [pad(x, value, **where)], [True]
+
+
+def _pad_by_select(size, x, value, x_batched, low, high, interior):
+    x = x if x_batched else broadcast(x, size)
+    where = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
+    padded = pad(x, _nil(x), **where)
+    inside = pad(
+        full_like_type(ArrayType(typeof(x).shape, bool_), True),
+        zeros(ArrayType((), bool_)),
+        **where,
+    )
+    outside = broadcast_in_dim(value, shape=typeof(padded).shape, dims=(0,))
+    return select(inside, padded, outside)
+
+
+pad = Op(
+    "pad",
+    type=_pad_type,
+    lower=lambda ctx, x, value, *, low, high, interior: ctx.pad(
+        x, value, ctx.out(), low, high, interior
+    ),
+    jvp=_pad_jvp,
+    transpose=_pad_transpose,
+    batch=_pad_batch,
+)

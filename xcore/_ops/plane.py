@@ -1,0 +1,200 @@
+"""Elementary functions at the edges of the complex plane: infinities, NaN, and zeros with a sign.
+
+XLA's values are kept inside; outside they become those of C99 (annex G), which NumPy and the Array
+API have too. What holds for sinh, tanh, asinh and atanh holds turned by a quarter for sin, tan, asin
+and atan: f(z) = -i g(iz).
+
+A rule takes x, y, u, v for f(x + iy) = u + iv, and returns u and v put right.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._core import dtypes
+from .._core.op import registry
+from .._core.program import trace_closed
+from .elementwise import (
+    abs,
+    and_,
+    complex,
+    const,
+    div,
+    eq,
+    floor,
+    imag,
+    is_finite,
+    lt,
+    mul,
+    ne,
+    neg,
+    not_,
+    or_,
+    real,
+    select,
+    sub,
+)  # fmt: skip
+from .transcendental import cos, exp, sin
+
+
+def _is_zero(x):
+    return eq(x, const(x, 0))
+
+
+def _is_infinite(x):
+    return eq(abs(x), const(x, math.inf))
+
+
+def _is_nan(x):
+    return ne(x, x)
+
+
+def _is_open(x):
+    """Infinite or NaN: of such an angle no sine is known."""
+    return not_(is_finite(x))
+
+
+def _with_sign_of(x, y):
+    """|x|, negated where y is negative or -0."""
+    below = lt(select(_is_zero(y), div(const(y, 1), y), y), const(y, 0))
+    return select(below, neg(abs(x)), abs(x))
+
+
+def _unit(x):
+    return _with_sign_of(const(x, 1), x)
+
+
+def _exp(x, y, u, v):
+    size, level = exp(x), _is_zero(y)
+    lost = and_(_is_infinite(x), _is_open(y))
+    below = lt(x, const(x, 0))
+    c = select(lost, const(x, 1), cos(y))
+    s = select(lost, select(below, _unit(y), const(x, math.nan)), sin(y))
+    edge = or_(or_(_is_open(x), _is_open(y)), level)
+    return (
+        select(edge, select(level, size, mul(size, c)), u),
+        select(edge, select(level, y, mul(size, s)), v),
+    )
+
+
+def _expm1(x, y, u, v):
+    far = _is_infinite(x)
+    p, q = _exp(x, y, u, v)
+    u = select(far, sub(p, const(p, 1)), select(and_(_is_zero(x), _is_zero(y)), x, u))
+    return u, select(_is_zero(y), y, select(far, q, v))
+
+
+def _log(x, y, u, v):
+    return select(or_(_is_infinite(x), _is_infinite(y)), const(u, math.inf), u), v
+
+
+def _sqrt(x, y, u, v):
+    lost, inf = and_(_is_infinite(x), _is_nan(y)), const(u, math.inf)
+    below = lt(x, const(x, 0))
+    return select(and_(lost, not_(below)), inf, u), select(and_(lost, below), inf, v)
+
+
+def _sinh(x, y, u, v):
+    kept = and_(or_(_is_zero(x), _is_infinite(x)), _is_open(y))
+    return select(kept, x, u), v
+
+
+def _cosh(x, y, u, v):
+    lost = and_(_is_infinite(x), _is_open(y))
+    level = _is_zero(y)
+    return select(lost, abs(x), u), select(level, mul(_unit(x), y), v)
+
+
+def _tanh(x, y, u, v):
+    far, level = _is_infinite(x), _is_zero(y)
+    u = select(far, _unit(x), select(_is_zero(x), x, u))
+    # there the imaginary part is 0 with the sign of sin 2y: of the quarter turn in which y lies
+    half = mul(floor(mul(y, const(y, 2 / math.pi))), const(y, 0.5))
+    turned = select(eq(half, floor(half)), const(y, 0), const(y, -0.0))
+    turned = select(or_(level, _is_open(y)), _with_sign_of(const(y, 0), y), turned)
+    return u, select(far, turned, select(level, y, v))
+
+
+def _asinh(x, y, u, v):
+    v = select(and_(_is_nan(x), _is_zero(y)), y, v)
+    return _with_sign_of(u, x), _with_sign_of(v, y)
+
+
+def _acos(x, y, u, v):
+    lost = and_(_is_zero(x), _is_nan(y))
+    v = select(_is_nan(y), v, _with_sign_of(v, neg(y)))
+    return select(lost, const(u, math.pi / 2), u), v
+
+
+def _acosh(x, y, u, v):
+    lost = and_(_is_zero(x), _is_nan(y))
+    return u, _with_sign_of(select(lost, const(v, math.pi / 2), v), y)
+
+
+def _atanh(x, y, u, v):
+    far, nan, nil = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
+    unknown = or_(_is_nan(x), _is_nan(y))
+    u = select(or_(far, _is_zero(x)), nil, select(unknown, nan, u))
+    v = select(far, const(v, math.pi / 2), select(unknown, nan, v))
+    v = select(_is_nan(y), nan, v)
+    return _with_sign_of(u, x), _with_sign_of(v, y)
+
+
+def _sign(x, y, u, v):
+    nowhere = and_(_is_zero(x), _is_zero(y))
+    nil, nan = const(x, 0), const(x, math.nan)
+    far_x, far_y = _is_infinite(x), _is_infinite(y)
+    u = select(far_x, select(far_y, nan, _unit(x)), select(or_(far_y, nowhere), nil, u))
+    v = select(far_y, select(far_x, nan, _unit(y)), select(or_(far_x, nowhere), nil, v))
+    return u, v
+
+
+def _turned(rule):
+    """The rule of f(z) = -i g(iz) from that of g."""
+
+    def f(x, y, u, v):
+        p, q = rule(neg(y), x, neg(v), u)
+        return q, neg(p)
+
+    return f
+
+
+def _cos(x, y, u, v):
+    return _cosh(neg(y), x, u, v)
+
+
+RULES = {
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log, "sqrt": _sqrt, "sinh": _sinh,
+    "cosh": _cosh, "tanh": _tanh, "sin": _turned(_sinh), "cos": _cos, "tan": _turned(_tanh),
+    "asinh": _asinh, "acos": _acos, "acosh": _acosh, "atanh": _atanh, "asin": _turned(_asinh),
+    "atan": _turned(_atanh), "sign": _sign,
+}  # fmt: skip
+
+
+def _mended(z, w, rule):
+    return complex(*rule(real(z), imag(z), real(w), imag(w)))
+
+
+def _mended_size(z, size):
+    endless = or_(_is_infinite(real(z)), _is_infinite(imag(z)))
+    return select(endless, const(size, math.inf), size)
+
+
+def _with_edges(op, mend) -> None:
+    """Let an operation's lowering for complex numbers end with a function of argument and result."""
+    inside = op.rule("lower")
+
+    def lower(ctx, z):
+        (given,), (result,) = ctx.in_types, ctx.out_types
+        out = inside(ctx, z)
+        if not dtypes.is_complex(given.dtype):
+            return out
+        program = trace_closed(lambda z, w: [mend(z, w)], [given.strong(), result.strong()])
+        return ctx.program(program, [z, out])[0]
+
+    op._lower = lower
+
+
+for _name, _rule in RULES.items():
+    _with_edges(registry[_name], lambda z, w, rule=_rule: _mended(z, w, rule))
+_with_edges(registry["abs"], _mended_size)

@@ -1,0 +1,152 @@
+"""Sorting several arrays together, and the k largest elements."""
+
+from __future__ import annotations
+
+from .._core import dtypes, errors
+from .._core.op import Op
+from .._core.types import ArrayType, typeof
+from . import host
+from .families import broadcast
+from .layout import iota, reshape
+from .slicing import GatherDims, gather
+
+
+def _sort_type(*xs, axis, num_keys=1, stable=True):
+    for x in xs[1:]:
+        if x.shape != xs[0].shape:
+            raise errors.shape_mismatch("sort", first=xs[0], other=x)
+    if not 0 <= axis < xs[0].ndim:
+        raise errors.bad_axis("sort", axis, xs[0].ndim)
+    return [x.strong() for x in xs]
+
+
+def _sort_lower(ctx, *xs, axis, num_keys=1, stable=True):
+    if host.applies(ctx, ctx.in_types[0]):
+        return _sort_on_host(ctx, xs, axis, num_keys)
+    boolean = ctx.tensor((), bool)
+    kinds = [dtypes.kind(t.dtype) for t in ctx.in_types[:num_keys]]
+
+    def less(*pairs):
+        """Lexicographic order of the keys."""
+        result = None
+        for k in reversed(range(num_keys)):
+            before, equal = _key_order(ctx, pairs[2 * k], pairs[2 * k + 1], kinds[k], boolean)
+            if result is None:
+                result = before
+            else:
+                later = ctx.one("stablehlo.and", boolean, [equal, result])
+                result = ctx.one("stablehlo.or", boolean, [before, later])
+        return result
+
+    return ctx.sort(list(xs), axis, less, stable)
+
+
+def _sort_on_host(ctx, xs, axis: int, num_keys: int) -> list:
+    types = ctx.in_types
+    pairs = list(zip(xs, types, strict=True))
+    if len(xs) == 1:
+        return host.on_rows(ctx, "sort_rows", pairs, axis, types)
+    order = ArrayType(types[0].shape, dtypes.int32)
+    [order] = host.on_rows(ctx, "order_rows", pairs[:num_keys], axis, [order])
+    return [_take_along(ctx, x, order, t, axis) for x, t in pairs]
+
+
+def _take_along(ctx, x, order, t: ArrayType, axis: int):
+    """The elements of x at positions along an axis, at the level of StableHLO."""
+    others = [i for i in range(t.ndim) if i != axis]
+    rows = ctx.reshape(order, ctx.tensor((*t.shape, 1), dtypes.int32))
+    return ctx.gather(
+        x, rows, ctx.type(t), offset=(), collapsed=(axis,), operand_batch=others,
+        indices_batch=others, start_map=(axis,), sizes=(1,) * t.ndim,
+    )  # fmt: skip
+
+
+def _key_order(ctx, a, b, kind, boolean):
+    """(a before b, a equal to b); NaN comes last, -0 equals 0."""
+    if kind == "complex":
+        return _complex_order(ctx, a, b, boolean)
+    if kind == "float":
+        a, b = _canonical_float(ctx, a, boolean), _canonical_float(ctx, b, boolean)
+    total = kind == "float"
+    before = ctx.compare(a, b, boolean, "LT", total_order=total)
+    return before, ctx.compare(a, b, boolean, "EQ", total_order=total)
+
+
+def _complex_order(ctx, a, b, boolean):
+    """By real part, then imaginary part; behind them what has a NaN there, or there only."""
+    part = ctx.real_type_of(a)
+    parts = [[ctx.one(f"stablehlo.{name}", part, [z]) for z in (a, b)] for name in ("real", "imag")]
+    nans = [[ctx.compare(x, x, boolean, "NE") for x in pair] for pair in parts]
+    keys = [_key_order(ctx, *pair, "bool", boolean) for pair in nans]
+    keys += [_key_order(ctx, *pair, "float", boolean) for pair in parts]
+    before, equal = keys[0]
+    for earlier, same in keys[1:]:
+        tie = ctx.one("stablehlo.and", boolean, [equal, earlier])
+        before = ctx.one("stablehlo.or", boolean, [before, tie])
+        equal = ctx.one("stablehlo.and", boolean, [equal, same])
+    return before, equal
+
+
+def _canonical_float(ctx, x, boolean):
+    """One zero and one NaN, so that the total order is the one people mean."""
+    zero = ctx.scalar(0.0, x)
+    x = ctx.select(ctx.compare(x, zero, boolean, "EQ"), zero, x)
+    return ctx.select(ctx.compare(x, x, boolean, "NE"), ctx.scalar(float("nan"), x), x)
+
+
+def take_along(x, indices, axis: int):
+    """The elements of x at positions along one axis; other axes run together."""
+    t = typeof(indices)
+    dims = GatherDims(
+        (), (axis,), (axis,), tuple(i for i in range(t.ndim) if i != axis),
+        tuple(i for i in range(t.ndim) if i != axis),
+    )  # fmt: skip
+    from_rows = reshape(indices, shape=(*t.shape, 1))
+    return gather(x, from_rows, dims=dims, sizes=(1,) * t.ndim, mode="promise")
+
+
+def _sort_jvp(primals, tangents, *, axis, num_keys=1, stable=True):
+    shape = typeof(primals[0]).shape
+    numbers = iota(shape=shape, dtype=dtypes.int32, axis=axis)
+    *outs, order = sort(*primals, numbers, axis=axis, num_keys=num_keys, stable=stable)
+    return outs, [None if g is None else take_along(g, order, axis) for g in tangents]
+
+
+def _sort_batch(size, args, batched, *, axis, num_keys=1, stable=True):
+    full = [x if b else broadcast(x, size) for x, b in zip(args, batched, strict=True)]
+    outs = sort(*full, axis=axis + 1, num_keys=num_keys, stable=stable)
+    return outs, [True] * len(outs)
+
+
+sort = Op("sort", type=_sort_type, lower=_sort_lower, jvp=_sort_jvp, batch=_sort_batch, many=True)
+
+
+def _top_k_type(x, *, k):
+    if not x.ndim or not 0 <= k <= x.shape[-1]:
+        raise errors.bad_argument("lax.top_k", "k", k, f"between 0 and the last axis of {x}")
+    shape = (*x.shape[:-1], k)
+    return [ArrayType(shape, x.dtype), ArrayType(shape, dtypes.int32)]
+
+
+def _top_k_jvp(primals, tangents, *, k):
+    values, where = top_k(*primals, k=k)
+    return [values, where], [take_along(tangents[0], where, typeof(where).ndim - 1), None]
+
+
+def _top_k_lower(ctx, x, *, k):
+    t = ctx.in_types[0]
+    # XLA's code is good at few elements of float32; of other dtypes it sorts everything
+    few = k < 32 and t.dtype == dtypes.float32
+    if few or not host.applies(ctx, t):
+        return ctx.top_k(x, k, ctx.outs())
+    return host.on_rows(ctx, "top_k_rows", [(x, t)], t.ndim - 1, ctx.out_types, k)
+
+
+top_k = Op(
+    "top_k",
+    type=_top_k_type,
+    lower=_top_k_lower,
+    jvp=_top_k_jvp,
+    batch=lambda size, args, batched, *, k: (top_k(args[0], k=k), [True, True]),
+    many=True,
+)

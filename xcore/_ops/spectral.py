@@ -1,0 +1,379 @@
+"""Eigenvalues, singular values and Schur forms of batches of matrices.
+
+Vectors are determined up to a factor of modulus 1 at best, and up to a rotation where values
+coincide. The derivative of a vector fixes this freedom as said at its rule; derivatives of whatever
+does not depend on it are right.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import dtypes, errors
+from .._core.op import Op
+from .._core.types import ArrayType, typeof
+from .elementwise import abs, add, complex, convert, div, eq, imag, le, mul, real, select, sub
+from .factor import lu, solve_with, take_rows
+from .families import broadcast_in_dim, full_like_type, reduce_sum, zeros
+from .layout import iota
+from .matrices import (
+    adjoint,
+    batch_in_front,
+    check_matrices,
+    conj_values,
+    conjugate,
+    diagonal,
+    hermitian_of_lower,
+    identity,
+    info_type,
+    is_complex,
+    matmul,
+    or_nan,
+    part,
+    real_part,
+    real_type,
+    slice_values,
+    succeeded,
+    swap_shape,
+    swap_values,
+    times_columns,
+    times_rows,
+)  # fmt: skip
+from .reduce import argmax, reduce_max
+
+# ------------------------------------------------------------------------------------ differences
+
+
+def _in_columns(values, t: ArrayType):
+    """values[..., j] in all of column j of matrices of t's shape."""
+    dims = (*range(t.ndim - 2), t.ndim - 1)
+    return broadcast_in_dim(values, shape=t.shape, dims=dims)
+
+
+def _in_rows(values, t: ArrayType):
+    return broadcast_in_dim(values, shape=t.shape, dims=tuple(range(t.ndim - 1)))
+
+
+def _differences(values):
+    """values[..., j] - values[..., i], and where that is 0 up to rounding."""
+    t = typeof(values)
+    square = ArrayType((*t.shape, t.shape[-1]), t.dtype)
+    gap = sub(_in_columns(values, square), _in_rows(values, square))
+    return gap, le(abs(gap), _in_rows(_in_rows(_rounding(values), t), square))
+
+
+def _rounding(values):
+    """Below this, of each lane's values, a value or a difference means nothing: the bound within
+    which backward errors of the factorisations are tested."""
+    t = typeof(values)
+    size = reduce_max(abs(values), axes=(t.ndim - 1,))
+    bound = 30 * t.shape[-1] * float(np.finfo(t.dtype).eps)
+    return mul(size, full_like_type(typeof(size), bound))
+
+
+def _reciprocal(x, masked):
+    """1 / x, and 0 where masked."""
+    one = full_like_type(typeof(x), 1)
+    return select(masked, zeros(typeof(x)), div(one, select(masked, one, x)))
+
+
+def _reciprocal_gaps(values):
+    """1 / (values[j] - values[i]), and 0 where the two are equal up to rounding: there the vectors
+    may rotate into each other freely, and 0 is the rotation that stays finite."""
+    return _reciprocal(*_differences(values))
+
+
+def _diagonal_matrix(d, like: ArrayType):
+    return part(_in_columns(d, like), eq)
+
+
+# ------------------------------------------------------------------------------------------ eigh
+
+
+def _eigh_type(a, *, vectors):
+    check_matrices("eigh", a, square=True)
+    values = real_type(a, a.shape[:-1])
+    return [values, a.strong()] if vectors else [values]
+
+
+def _eigh_lower(ctx, a, *, vectors):
+    (t,), t_values = ctx.in_types, ctx.out_types[0]
+    if 0 in t.shape:
+        return [ctx.full(o, 0) for o in ctx.out_types]
+    if not dtypes.is_complex(t.dtype):  # symmetric: the transposed is as good, and free
+        a = swap_values(ctx, a, t)
+    v, w, info = ctx.routine(
+        "syevd", t.dtype, [a], [ctx.type(t), ctx.type(t_values), info_type(ctx, t)],
+        vectors=vectors, lower=dtypes.is_complex(t.dtype),
+    )  # fmt: skip
+    ok = succeeded(ctx, info, t)
+    return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip((w, v), ctx.out_types)]
+
+
+def _eigh_jvp(primals, tangents, *, vectors):
+    # a v = v w and vᴴv = 1. With p = vᴴ a' v and v' = v ω, ω anti-Hermitian:
+    #   p = ω w - w ω + w', so w' = diag p and ω[i,j] = p[i,j] / (w[j] - w[i]) for i ≠ j.
+    # The free phases are fixed by ω[i,i] = 0.
+    # (Magnus 1985, "On differentiating eigenvalues and eigenvectors"; Giles 2008, section 3.1)
+    (a,), (a_dot,) = primals, tangents
+    w, v = eigh(a, vectors=True)
+    p = matmul(adjoint(v), matmul(hermitian_of_lower(a_dot), v))
+    w_dot = real_part(diagonal(p))
+    if not vectors:
+        return [w], [w_dot]
+    gaps = _reciprocal_gaps(w)
+    v_dot = matmul(v, mul(p, convert(gaps, dtype=typeof(p).dtype)))
+    return [w, v], [w_dot, v_dot]
+
+
+# Eigenvalues w in ascending order and, as columns of v, eigenvectors of the Hermitian matrix whose
+# lower triangle is that of a.
+eigh = Op("eigh", type=_eigh_type, lower=_eigh_lower, jvp=_eigh_jvp, many=True)
+eigh._batch = batch_in_front(eigh)
+
+# ------------------------------------------------------------------------------------------- svd
+
+
+def _svd_type(a, *, full, vectors):
+    check_matrices("svd", a)
+    *batch, m, n = a.shape
+    k = min(m, n)
+    values = real_type(a, (*batch, k))
+    if not vectors:
+        return [values]
+    u = ArrayType((*batch, m, m if full else k), a.dtype)
+    return [values, u, ArrayType((*batch, n if full else k, n), a.dtype)]
+
+
+def _svd_lower(ctx, a, *, full, vectors):
+    (t,) = ctx.in_types
+    if 0 in t.shape:
+        t_values, *t_vectors = ctx.out_types
+        return [ctx.full(t_values, 0), *(identity(ctx, o) for o in t_vectors)]
+    write = _svd_cpu if ctx.platform == "cpu" else _svd_gpu
+    *outs, info = write(ctx, a, t, full, vectors)
+    ok = succeeded(ctx, info, t)
+    return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
+
+
+def _svd_cpu(ctx, a, t, full: bool, vectors: bool):
+    # aᵀ = u₁ s v₁ᴴ  =>  a = (v₁ᴴ)ᵀ s u₁ᵀ
+    t_values, t_u, t_vh = _svd_type(t, full=full and vectors, vectors=True)
+    _, s, u1, vh1, info = ctx.routine(
+        "gesdd", t.dtype, [swap_values(ctx, a, t)],
+        [ctx.tensor(swap_shape(t.shape), t.dtype), ctx.type(t_values),
+         ctx.tensor(swap_shape(t_vh.shape), t.dtype), ctx.tensor(swap_shape(t_u.shape), t.dtype),
+         info_type(ctx, t)],
+        mode="N" if not vectors else "A" if full else "S",
+    )  # fmt: skip
+    u = swap_values(ctx, vh1, t_u.with_shape(swap_shape(t_u.shape)))
+    vh = swap_values(ctx, u1, t_vh.with_shape(swap_shape(t_vh.shape)))
+    return s, u, vh, info
+
+
+_JACOBI_LIMIT = 1024  # rows or columns: beyond it QR iteration is faster
+_JACOBI_BATCH_LIMIT = 32  # up to it a batch is one call
+
+
+def _svd_gpu(ctx, a, t, full: bool, vectors: bool):
+    if max(t.shape[-2:]) > _JACOBI_LIMIT:
+        return _svd_gpu_qr(ctx, a, t, full, vectors)
+    # One-sided Jacobi. Its batched form knows only full matrices; it gives v, not its adjoint.
+    m, n = t.shape[-2:]
+    given_full = full or min(m, n) <= _JACOBI_BATCH_LIMIT
+    t_values, t_u, t_vh = _svd_type(t, full=given_full, vectors=True)
+    v_shape = swap_shape(t_vh.shape)
+    _, s, u, v, info = ctx.routine(
+        "gesvdj", t.dtype, [a],
+        [ctx.type(t), ctx.type(t_values), ctx.type(t_u), ctx.tensor(v_shape, t.dtype),
+         info_type(ctx, t)],
+        full_matrices=given_full, compute_uv=vectors,
+    )  # fmt: skip
+    vh = swap_values(ctx, v, t_vh.with_shape(v_shape))
+    if dtypes.is_complex(t.dtype):
+        vh = conj_values(ctx, vh, t_vh)
+    if vectors and not full:
+        _, t_u_thin, t_vh_thin = ctx.out_types
+        u = slice_values(ctx, u, t_u, t_u_thin.shape)
+        vh = slice_values(ctx, vh, t_vh, t_vh_thin.shape)
+    return s, u, vh, info
+
+
+def _svd_gpu_qr(ctx, a, t, full: bool, vectors: bool):
+    # The routine wants m >= n. Wide matrices go in and out as rows, that is, transposed.
+    wide = t.shape[-2] < t.shape[-1]
+    t_values, t_u, t_vh = _svd_type(t, full=full and vectors, vectors=True)
+    first, second = (t_vh, t_u) if wide else (t_u, t_vh)
+    _, s, x, y, info = ctx.routine(
+        "gesvd", t.dtype, [a],
+        [ctx.type(t), ctx.type(t_values), ctx.type(first), ctx.type(second), info_type(ctx, t)],
+        column_major=not wide, full_matrices=full, compute_uv=vectors, transposed=wide,
+    )  # fmt: skip
+    return (s, y, x, info) if wide else (s, x, y, info)
+
+
+def _svd_jvp(primals, tangents, *, full, vectors):
+    # a = u s vᴴ with k = min(m, n) columns. With p = uᴴ a' v, anti-Hermitian ω = uᴴu', ψ = vᴴv':
+    #   p = ω s - s ψ + s', so s' = Re diag p, and off the diagonal, eliminating ψ or ω,
+    #   ω[i,j] = (p s + s pᴴ)[i,j] / (s[j]² - s[i]²),
+    #   ψ[i,j] = (s p + pᴴ s)[i,j] / (s[j]² - s[i]²).
+    # On it only ω - ψ = i Im(p) / s is determined; all of it goes into ω. Outside the spans
+    #   u' = u ω + (1 - u uᴴ) a' v / s,   v' = v ψ + (1 - v vᴴ) a'ᴴ u / s.
+    # (Townsend 2016, "Differentiating the singular value decomposition")
+    (a,), (a_dot,) = primals, tangents
+    m, n = typeof(a).shape[-2:]
+    if vectors and full and m != n:
+        raise errors.missing_rule(svd, "jvp", _UNDETERMINED)
+    s, u, vh = svd(a, full=False, vectors=True)
+    v = adjoint(vh)
+    p = matmul(adjoint(u), matmul(a_dot, v))
+    s_dot = real_part(diagonal(p))
+    if not vectors:
+        return [s], [s_dot]
+    weights = convert(_reciprocal_square_gaps(s), dtype=typeof(p).dtype)
+    inverse = _reciprocal(s, le(s, _in_rows(_rounding(s), typeof(s))))
+    ps, sp = times_columns(p, s), times_rows(p, s)
+    omega = mul(weights, add(ps, adjoint(ps)))
+    psi = mul(weights, add(sp, adjoint(sp)))
+    if is_complex(p):
+        half = full_like_type(typeof(p), 0.5)
+        phase = mul(half, part(sub(p, conjugate(p)), eq))
+        omega = add(omega, times_columns(phase, inverse))
+    u_dot, v_dot = matmul(u, omega), matmul(v, psi)
+    if m > n:
+        u_dot = add(u_dot, _outside(u, times_columns(matmul(a_dot, v), inverse)))
+    if n > m:
+        v_dot = add(v_dot, _outside(v, times_columns(matmul(adjoint(a_dot), u), inverse)))
+    return [s, u, vh], [s_dot, u_dot, adjoint(v_dot)]
+
+
+_UNDETERMINED = (
+    "With full_matrices=True the last vectors of a matrix that is not square are not determined; "
+    "use full_matrices=False."
+)
+
+
+def _reciprocal_square_gaps(s):
+    """1 / (s[j]² - s[i]²), and 0 where s[j] and s[i] are equal up to rounding."""
+    gap, masked = _differences(s)
+    square = typeof(gap)
+    total = add(_in_columns(s, square), _in_rows(s, square))
+    return _reciprocal(mul(gap, total), masked)
+
+
+def _outside(basis, x):
+    """What of the columns of x is orthogonal to an orthonormal basis."""
+    return sub(x, matmul(basis, matmul(adjoint(basis), x)))
+
+
+# Singular values in descending order and, if asked for, u and vh with a = u diag(s) vh.
+svd = Op("svd", type=_svd_type, lower=_svd_lower, jvp=_svd_jvp, many=True)
+svd._batch = batch_in_front(svd)
+
+# ------------------------------------------------------------------------------------------- eig
+
+
+def _eig_type(a, *, left, right):
+    check_matrices("eig", a, square=True)
+    wide = dtypes.to_complex(a.dtype)
+    return [ArrayType(a.shape[:-1], wide), *[ArrayType(a.shape, wide)] * (left + right)]
+
+
+def _eig_lower(ctx, a, *, left, right):
+    (t,) = ctx.in_types
+    t_values, t_vectors = ctx.out_types[0], ArrayType(t.shape, ctx.out_types[0].dtype)
+    if 0 in t.shape:
+        return [ctx.full(o, 0) for o in ctx.out_types]
+    vectors = ctx.type(t_vectors)
+    *w, vl, vr, info = ctx.routine(
+        "geev", t.dtype, [a], [*_value_types(ctx, t), vectors, vectors, info_type(ctx, t)],
+        left=left, right=right,
+    )  # fmt: skip
+    ok = succeeded(ctx, info, t)
+    outs = [_joined(ctx, w, t_values), *([vl] if left else []), *([vr] if right else [])]
+    return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
+
+
+def _value_types(ctx, t: ArrayType) -> list:
+    """Eigenvalues as routines return them: of real matrices, real and imaginary parts."""
+    values = ctx.tensor(t.shape[:-1], t.dtype)
+    return [values] if dtypes.is_complex(t.dtype) else [values, values]
+
+
+def _joined(ctx, w: list, t_values: ArrayType):
+    return w[0] if len(w) == 1 else ctx.one("stablehlo.complex", ctx.type(t_values), w)
+
+
+def _eig_jvp(primals, tangents, *, left, right):
+    (a,), (a_dot,) = primals, tangents
+    w, *vectors = eig(a, left=left, right=True)
+    v = vectors[-1]
+    a_dot = convert(a_dot, dtype=typeof(v).dtype)
+    p = _solve(v, matmul(a_dot, v))
+    changes = [diagonal(p)]
+    if left:  # they are the right vectors of aᴴ, whose values are conjugate
+        q = _solve(vectors[0], matmul(adjoint(a_dot), vectors[0]))
+        changes.append(_vector_changes(vectors[0], conjugate(w), q))
+    if right:
+        changes.append(_vector_changes(v, w, p))
+    return [w, *vectors][: len(changes)], changes
+
+
+def _vector_changes(v, w, p):
+    # a v = v w  =>  with p = v⁻¹ a' v and v' = v c: p = c w - w c + w', so w' = diag p and
+    # c[i,j] = p[i,j] / (w[j] - w[i]) for i ≠ j. LAPACK fixes the factors, and so c[j,j]: columns
+    # have norm 1 and their largest element, in row k, is real. With u = v c for c[j,j] = 0,
+    #   c[j,j] = -Re(v_jᴴ u_j) - i Im(u[k,j]) / v[k,j].
+    # (Giles 2008, "An extended collection of matrix derivative results", section 3.1)
+    u = matmul(v, mul(p, _reciprocal_gaps(w)))
+    t = typeof(v)
+    if 0 in t.shape:
+        return u
+    axis = t.ndim - 2
+    along = real(reduce_sum(mul(conjugate(v), u), axes=(axis,)))
+    row = iota(shape=t.shape, dtype=dtypes.int32, axis=axis)
+    here = eq(row, _in_columns(argmax(abs(v), axis=axis, dtype=dtypes.int32), t))
+    u_there, v_there = (_sum_where(here, x, axis) for x in (u, v))
+    turn = div(imag(u_there), real(v_there))
+    minus = full_like_type(typeof(along), -1)
+    return add(u, times_columns(v, complex(mul(minus, along), mul(minus, turn))))
+
+
+def _sum_where(here, x, axis: int):
+    return reduce_sum(select(here, x, zeros(typeof(x))), axes=(axis,))
+
+
+def _solve(a, b):
+    """a⁻¹ b."""
+    factors, _, order = lu(a)
+    return solve_with(factors, solve_with(factors, take_rows(b, order), True, unit=True), False)
+
+
+# Eigenvalues (complex) and, if asked for, left (uᴴ a = w uᴴ) and right eigenvectors as columns.
+eig = Op("eig", type=_eig_type, lower=_eig_lower, jvp=_eig_jvp, many=True)
+eig._batch = batch_in_front(eig)
+
+# ----------------------------------------------------------------------------------------- schur
+
+
+def _schur_type(a):
+    check_matrices("schur", a, square=True)
+    return [a.strong(), a.strong()]
+
+
+def _schur_lower(ctx, a):
+    (t,) = ctx.in_types
+    if 0 in t.shape:
+        return [ctx.full(o, 0) for o in ctx.out_types]
+    info = info_type(ctx, t)
+    form, vectors, *_, ok = ctx.routine(
+        "gees", t.dtype, [a], [*ctx.outs(), *_value_types(ctx, t), info, info], vectors=True
+    )
+    ok = succeeded(ctx, ok, t)
+    return [or_nan(ctx, ok, x, t, t.ndim - 2) for x in (form, vectors)]
+
+
+# t and unitary z with a = z t zᴴ: t upper triangular, of real matrices with 2 × 2 blocks on the
+# diagonal for pairs of complex eigenvalues. CPU only, and without a derivative.
+schur = Op("schur", type=_schur_type, lower=_schur_lower, many=True)
+schur._batch = batch_in_front(schur)

@@ -1,0 +1,241 @@
+"""Powers, exponentials, sines and special functions, a row each, as in ``elementwise``."""
+
+from __future__ import annotations
+
+import math
+
+from .._core import dtypes, errors
+from .._core.program import trace_closed
+from .._core.types import typeof
+from .elementwise import (
+    abs,
+    complex,
+    const,
+    convert,
+    div,
+    eq,
+    imag,
+    lt,
+    mul,
+    neg,
+    real,
+    select,
+    square,
+    sub,
+)  # fmt: skip
+from .families import FLOATS, INEXACT, NUMBERS, add, elementwise
+
+
+def _pow_jvp_base(g, out, x, y):
+    is_one = eq(y, const(y, 0))
+    slope = mul(y, pow(x, sub(select(is_one, const(y, 1), y), const(y, 1))))
+    return mul(g, select(is_one, const(x, 0), slope))
+
+
+def _pow_jvp_exponent(g, out, x, y):
+    # 0**y is 0 for every y > 0: its slope there is 0 although log(0) is not finite
+    is_nil = eq(x, const(x, 0))
+    return mul(g, mul(log(select(is_nil, const(x, 1), x)), out))
+
+
+pow = elementwise(
+    "pow", hlo="stablehlo.power", args=2, kinds=NUMBERS, jvp=(_pow_jvp_base, _pow_jvp_exponent)
+)
+
+# ------------------------------------------------------------------ exponential and trigonometric
+
+
+def _unary(name, hlo, jvp, kinds=INEXACT):
+    return elementwise(name, hlo=hlo, kinds=kinds, jvp=jvp)
+
+
+def _by_program(name, body, jvp):
+    """An operation whose lowering is a function of other operations; not for integers."""
+
+    def lower(ctx, x):
+        return ctx.program(trace_closed(lambda x: [body(x)], [ctx.in_types[0].strong()]), [x])[0]
+
+    return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
+
+
+def _mended(name, hlo, jvp, mend):
+    """XLA's operation, with the values at the edges of the complex plane put right."""
+
+    def lower(ctx, x):
+        (t,) = ctx.in_types
+        y = ctx.one(hlo, ctx.out(), [x])
+        if not dtypes.is_complex(t.dtype):
+            return y
+        return ctx.program(trace_closed(lambda x, y: [mend(x, y)], [t.strong()] * 2), [x, y])[0]
+
+    return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
+
+
+def _at_minus_infinity(z, y):
+    """e^z is 0 where the real part of z is -inf, whatever the imaginary part."""
+    return select(eq(real(z), const(real(z), -math.inf)), const(y, 0), y)
+
+
+def _root_at_the_cut(z, root):
+    """A root has the sign of z's imaginary part, and is infinite where that is."""
+    x, y = real(root), imag(z)
+    signed = select(_has_sign(y), neg(abs(imag(root))), abs(imag(root)))
+    endless = eq(abs(y), const(y, math.inf))
+    return complex(select(endless, abs(y), x), select(endless, y, signed))
+
+
+def _has_sign(x):
+    """True for -0.0 also."""
+    return lt(select(eq(x, const(x, 0)), div(const(x, 1), x), x), const(x, 0))
+
+
+def _halves(x):
+    """e^x/2 and e^-x/2, finite as long as the first is: in two factors."""
+    up, down = exp(mul(x, const(x, 0.5))), exp(mul(x, const(x, -0.5)))
+    return mul(mul(up, const(x, 0.5)), up), mul(mul(down, const(x, 0.5)), down)
+
+
+def _in_single_precision(f):
+    """Half precision goes through float32."""
+
+    def g(x):
+        dtype = typeof(x).dtype
+        return (
+            f(x)
+            if dtype.itemsize > 2
+            else convert(f(convert(x, dtype=dtypes.float32)), dtype=dtype)
+        )
+
+    return g
+
+
+def _sinh(x):
+    if dtypes.is_complex(typeof(x).dtype):
+        return _complex_sinh(x)
+    up, down = _halves(x)
+    e = expm1(x)
+    near = mul(const(x, 0.5), add(e, div(e, add(e, const(x, 1)))))  # no cancellation
+    return select(lt(abs(x), const(x, 1)), near, sub(up, down))
+
+
+def _cosh(x):
+    return _complex_cosh(x) if dtypes.is_complex(typeof(x).dtype) else add(*_halves(x))
+
+
+def _sine(name, hlo, jvp):
+    def lower(ctx, x):
+        (t,) = ctx.in_types
+        if not dtypes.is_complex(t.dtype):
+            return ctx.one(hlo, ctx.out(), [x])
+        return ctx.program(trace_closed(lambda z: [_COMPLEX_SINES[name](z)], [t.strong()]), [x])[0]
+
+    return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
+
+
+# XLA takes complex sines from e^y - e^-y, which has no digits left near 0; real functions do.
+def _complex_sinh(z):
+    """sinh x cos y + i cosh x sin y"""
+    x, y = real(z), imag(z)
+    return complex(mul(sinh(x), cos(y)), _times(cosh(x), sin(y)))
+
+
+def _complex_cosh(z):
+    """cosh x cos y + i sinh x sin y"""
+    x, y = real(z), imag(z)
+    return complex(mul(cosh(x), cos(y)), _times(sinh(x), sin(y)))
+
+
+def _times(x, y):
+    """x y, where 0 wins over infinity."""
+    zero = const(x, 0)
+    product = select(eq(x, zero), select(lt(y, zero), neg(x), x), mul(x, y))
+    return select(eq(y, zero), select(lt(x, zero), neg(y), y), product)
+
+
+def _turned(z):
+    """i z"""
+    return complex(neg(imag(z)), real(z))
+
+
+_COMPLEX_SINES = {
+    "sin": lambda z: neg(_turned(_complex_sinh(_turned(z)))),
+    "cos": lambda z: _complex_cosh(_turned(z)),
+}
+
+
+def _one_minus_square(x):
+    return sub(const(x, 1), square(x))
+
+
+def _one_plus_square(x):
+    return add(const(x, 1), square(x))
+
+
+exp = _mended("exp", "stablehlo.exponential", lambda g, y, x: mul(g, y), _at_minus_infinity)
+expm1 = _unary(
+    "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, add(y, const(y, 1)))
+)
+log = _unary("log", "stablehlo.log", lambda g, y, x: div(g, x))
+log1p = _unary("log1p", "stablehlo.log_plus_one", lambda g, y, x: div(g, add(x, const(x, 1))))
+sqrt = _mended(
+    "sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)), _root_at_the_cut
+)
+rsqrt = _unary("rsqrt", "stablehlo.rsqrt", lambda g, y, x: mul(g, mul(const(y, -0.5), div(y, x))))
+cbrt = _unary(
+    "cbrt", "stablehlo.cbrt", lambda g, y, x: div(g, mul(const(y, 3), square(y))), kinds=FLOATS
+)
+logistic = _unary(
+    "logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y)))
+)
+sin = _sine("sin", "stablehlo.sine", lambda g, y, x: mul(g, cos(x)))
+cos = _sine("cos", "stablehlo.cosine", lambda g, y, x: neg(mul(g, sin(x))))
+tan = _unary("tan", "stablehlo.tan", lambda g, y, x: mul(g, _one_plus_square(y)))
+tanh = _unary("tanh", "stablehlo.tanh", lambda g, y, x: mul(g, _one_minus_square(y)))
+sinh = _by_program("sinh", _in_single_precision(_sinh), lambda g, y, x: mul(g, cosh(x)))
+cosh = _by_program("cosh", _in_single_precision(_cosh), lambda g, y, x: mul(g, sinh(x)))
+asin = _unary("asin", "chlo.asin", lambda g, y, x: mul(g, rsqrt(_one_minus_square(x))))
+acos = _unary("acos", "chlo.acos", lambda g, y, x: neg(mul(g, rsqrt(_one_minus_square(x)))))
+atan = _unary("atan", "chlo.atan", lambda g, y, x: div(g, _one_plus_square(x)))
+asinh = _unary("asinh", "chlo.asinh", lambda g, y, x: mul(g, rsqrt(_one_plus_square(x))))
+acosh = _unary(
+    "acosh", "chlo.acosh",
+    lambda g, y, x: mul(g, mul(rsqrt(sub(x, const(x, 1))), rsqrt(add(x, const(x, 1))))),
+)  # fmt: skip
+atanh = _unary("atanh", "chlo.atanh", lambda g, y, x: div(g, _one_minus_square(x)))
+
+# ------------------------------------------------------------------------------ special functions
+
+
+def _gaussian(x, factor: float):
+    return mul(const(x, factor), exp(neg(square(x))))
+
+
+_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
+erf = _unary("erf", "chlo.erf", lambda g, y, x: mul(g, _gaussian(x, _TWO_OVER_ROOT_PI)), FLOATS)
+erfc = _unary("erfc", "chlo.erfc", lambda g, y, x: mul(g, _gaussian(x, -_TWO_OVER_ROOT_PI)), FLOATS)
+erf_inv = _unary(
+    "erf_inv", "chlo.erf_inv",
+    lambda g, y, x: mul(g, mul(const(y, 1 / _TWO_OVER_ROOT_PI), exp(square(y)))), FLOATS,
+)  # fmt: skip
+lgamma = _unary("lgamma", "chlo.lgamma", lambda g, y, x: mul(g, digamma(x)), FLOATS)
+digamma = _unary(
+    "digamma", "chlo.digamma", lambda g, y, x: mul(g, polygamma(const(x, 1), x)), FLOATS
+)
+
+
+def _in_no_closed_form(name: str, argument: str):
+    def refuse(g, *args):
+        raise errors.no_derivative_in(name, argument)
+
+    return refuse
+
+
+polygamma = elementwise(
+    "polygamma", hlo="chlo.polygamma", args=2, kinds=FLOATS,
+    jvp=(_in_no_closed_form("polygamma", "its order"), lambda g, y, n, x: mul(g, polygamma(add(n, const(n, 1)), x))),
+)  # fmt: skip
+zeta = elementwise(
+    "zeta", hlo="chlo.zeta", args=2, kinds=FLOATS,
+    jvp=(_in_no_closed_form("zeta", "its exponent"),
+         lambda g, y, s, q: neg(mul(g, mul(s, zeta(add(s, const(s, 1)), q))))),
+)  # fmt: skip

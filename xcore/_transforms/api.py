@@ -1,0 +1,541 @@
+"""Derivatives of functions of pytrees: grad, vjp, jvp, linearize, Jacobians, Hessians."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from .._core import dtypes, errors, tree
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.program import eval_program, trace_program
+from .._core.source import boundary
+from .._core.trace import is_evaluating
+from .._core.types import ArrayType, typeof
+from .._ops.elementwise import convert, eq
+from .._ops.families import add, full_like_type, ones, zeros
+from .._ops.layout import iota, reshape, slice
+from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
+from .map import vmap
+from .transpose import backward_pass, instantiate, pull_back
+
+float0 = np.dtype([("float0", np.void, 0)])  # the dtype of derivatives with respect to integers
+
+
+def values_of(who: str, tree_, what: str):
+    """The leaves of a tree as values of operations, and the structure; messages name the leaf."""
+    leaves, structure = tree.flatten(tree_)
+    convert_leaf = to_array if is_evaluating() else to_value
+    out = []
+    for i, x in enumerate(leaves):
+        if not is_array_like(x):
+            path = tree.flatten_with_path(tree_)[0][i][0]
+            raise errors.not_an_array(who, x, f"{what}{tree.keystr(path)}")
+        no_tangent = getattr(x, "dtype", None) == float0
+        out.append(x if no_tangent else convert_leaf(x))
+    return out, structure
+
+
+def results_of(who: str, result):
+    """The same for what a function returned."""
+    leaves, structure = tree.flatten(result)
+    for i, x in enumerate(leaves):
+        if not is_array_like(x):
+            path = tree.flatten_with_path(result)[0][i][0]
+            raise TypeError(
+                f"xcore.{who}: the function returned {errors.describe(x)} at result{tree.keystr(path)}; results "
+                "must be arrays, numbers or pytrees of them."
+            )
+    return [to_value(x) for x in leaves], structure
+
+
+class _Split:
+    """A function of some of its arguments, the others fixed."""
+
+    def __init__(self, f, argnums, args, kwargs):
+        self.f, self.args, self.kwargs = f, list(args), kwargs
+        self.single = isinstance(argnums, int)
+        numbers = (argnums,) if self.single else tuple(argnums)
+        for i in numbers:
+            if not -len(args) <= i < len(args):
+                raise ValueError(
+                    f"xcore: differentiating with respect to argument number {i}, but "
+                    f"{getattr(f, '__name__', 'the function')} was given {len(args)} positional arguments."
+                )
+        self.numbers = [i % len(args) for i in numbers]
+
+    def chosen(self):
+        return tuple(self.args[i] for i in self.numbers)
+
+    def __call__(self, *chosen):
+        args = list(self.args)
+        for i, x in zip(self.numbers, chosen, strict=True):
+            args[i] = x
+        return self.f(*args, **self.kwargs)
+
+
+class _Flat:
+    """A function of pytrees as one of flat lists; remembers the structure of its result.
+
+    With ``has_aux`` the function returns (result, other); leaves of ``other`` come last and are not
+    differentiated.
+    """
+
+    def __init__(self, who, f, structure, has_aux=False):
+        self.who, self.f, self.structure, self.has_aux = who, f, structure, has_aux
+        self.out = self.aux = None
+
+    def __call__(self, *leaves):
+        result = self.f(*tree.unflatten(self.structure, leaves))
+        if not self.has_aux:
+            values, self.out = results_of(self.who, result)
+            return values
+        if not (isinstance(result, (tuple, list)) and len(result) == 2):
+            raise TypeError(
+                f"xcore.{self.who}: with has_aux=True the function must return a pair (result, aux), "
+                f"but returned {errors.describe(result)}."
+            )
+        values, self.out = results_of(self.who, result[0])
+        others, self.aux = results_of(self.who, result[1])
+        return values + others
+
+
+# ------------------------------------------------------------------------------- forward mode
+
+
+@boundary
+def jvp(fun, primals, tangents, has_aux: bool = False):
+    """The value of a function and its derivative in a direction.
+
+    ``jvp(f, (x,), (v,)) = f(x), f'(x) v``
+
+    Args:
+      fun: function of the primals.
+      primals, tangents: tuples of arguments and of directions, of equal structure and shapes.
+      has_aux: the function returns (value, aux); then the result is (value, tangent, aux).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jvp(lambda x: x**2, (3.0,), (1.0,))
+    (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
+    """
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(
+                f"xcore.jvp: {name} must be a tuple or list, given {errors.describe(given)}."
+            )
+    ps, structure = values_of("jvp", tuple(primals), "primals")
+    ts, t_structure = values_of("jvp", tuple(tangents), "tangents")
+    if structure != t_structure:
+        tree.check_structure(structure, tuple(tangents), "jvp")
+    ts = [_checked_tangent(p, t) for p, t in zip(ps, ts, strict=True)]
+    flat = _Flat("jvp", fun, structure, has_aux)
+    outs, out_ts = jvp_flat(flat, ps, ts)
+    n = flat.out.num_leaves
+    out_ts = [_made(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
+    result = tree.unflatten(flat.out, outs[:n]), tree.unflatten(flat.out, out_ts)
+    return (*result, tree.unflatten(flat.aux, outs[n:])) if has_aux else result
+
+
+def _made(tangent, primal):
+    """A tangent for users: zeros where there is none, and a float0 array for integers."""
+    if not is_differentiable(primal):
+        return np.zeros(typeof(primal).shape, float0)
+    return zeros(typeof(primal)) if tangent is None else match_tangent(tangent, primal)
+
+
+def _checked_tangent(p, t):
+    tp, tt = typeof(p), typeof(t)
+    if tp.shape != tt.shape:
+        raise errors.shape_mismatch(
+            "jvp", "need tangents of their own shape", primal=tp, tangent=tt
+        )
+    if not is_differentiable(p):
+        return None
+    if tt.dtype != tp.dtype:
+        if not tt.weak and not tp.weak:
+            raise errors.DTypeError(
+                f"xcore.jvp: the tangent of {tp} must have its dtype, given {tt}."
+            )
+        t = convert(t, dtype=tp.dtype)
+    return t
+
+
+@boundary
+def linearize(fun, *primals, has_aux: bool = False):
+    """The value of a function at a point, and its derivative there as a function of directions.
+
+    ``y, f_lin = linearize(f, x)``; ``f_lin(v)`` is ``f'(x) v`` without evaluating f again.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> y, f_lin = xc.linearize(xnp.sin, 0.0)
+    >>> float(f_lin(2.0))
+    2.0
+    """
+    ps, structure = values_of("linearize", primals, "primals")
+    flat = _Flat("linearize", fun, structure, has_aux)
+    done = linearize_flat(flat, ps)
+    n = flat.out.num_leaves
+    types = tuple(typeof(p) for p in ps)
+    apply = functools.partial(_push, structure, flat.out, n, types, _Frame(done))
+    f_lin = tree.Partial(apply, [*done.captured], [*done.outs[:n]])
+    value = tree.unflatten(flat.out, done.outs[:n])
+    return (value, f_lin, tree.unflatten(flat.aux, done.outs[n:])) if has_aux else (value, f_lin)
+
+
+class _Frame:
+    """What of a linearization is static: everything but its values."""
+
+    __slots__ = ("moves", "nonzero", "program")
+
+    def __init__(self, done: Linearized):
+        self.moves, self.nonzero, self.program = done.moves, done.nonzero, done.program
+
+    def with_values(self, outs, captured) -> Linearized:
+        return Linearized(outs, self.moves, self.nonzero, self.program, captured)
+
+
+def _push(structure, out, n, types, frame, captured, outs, *tangents):
+    ts, t_structure = values_of("linearize", tangents, "tangents")
+    if t_structure != structure:
+        tree.check_structure(structure, tangents, "linearize")
+    ts = [_checked_tangent(_Typed(t), x) for t, x in zip(types, ts, strict=True)]
+    from_inputs = [t for t in ts if t is not None]
+    found = iter(eval_program(frame.program, [*captured, *from_inputs]))
+    made = [next(found) if m else None for m in frame.moves]
+    return tree.unflatten(out, [_made(t, p) for t, p in zip(made[:n], outs, strict=True)])
+
+
+class _Typed:
+    """Stands for a value of which only the type is known."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type_):
+        self.type = type_
+
+
+# -------------------------------------------------------------------------------- reverse mode
+
+
+@boundary
+def vjp(fun, *primals, has_aux: bool = False):
+    """The value of a function, and the function that pulls cotangents back through it.
+
+    ``y, pull = vjp(f, x)``; ``pull(c)`` is the tuple of ``cᵀ f'(x)``, one entry per argument.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> y, pull = xc.vjp(lambda a, b: a * b, 3.0, 4.0)
+    >>> [float(c) for c in pull(1.0)]
+    [4.0, 3.0]
+    """
+    ps, structure = values_of("vjp", primals, "primals")
+    flat = _Flat("vjp", fun, structure, has_aux)
+    done = linearize_flat(flat, ps)
+    n = flat.out.num_leaves
+    out_types = tuple(typeof(x).strong() for x in done.outs[:n])
+    in_types = tuple(typeof(p).strong() for p in ps)
+    n_aux = len(done.outs) - n
+    pull = functools.partial(_pull, structure, flat.out, n_aux, in_types, out_types, _Frame(done))
+    value = tree.unflatten(flat.out, done.outs[:n])
+    pull = tree.Partial(pull, [*done.captured])
+    return (value, pull, tree.unflatten(flat.aux, done.outs[n:])) if has_aux else (value, pull)
+
+
+def _pull(structure, out, n_aux, in_types, out_types, frame, captured, cotangent):
+    leaves, ct_structure = tree.flatten(cotangent)
+    if ct_structure != out:
+        tree.check_structure(out, cotangent, "vjp")
+    cts = [_checked_cotangent(c, t) for c, t in zip(leaves, out_types, strict=True)]
+    found = pull_back(frame.with_values(None, captured), [*cts, *[None] * n_aux])
+    made = [_cotangent_result(c, t) for c, t in zip(found, in_types, strict=True)]
+    return tree.unflatten(structure, made)
+
+
+def _checked_cotangent(c, t: ArrayType):
+    if getattr(c, "dtype", None) == float0 or not dtypes.is_inexact(t.dtype):
+        return None
+    c = to_array(c) if is_evaluating() else to_value(c)
+    tc = typeof(c)
+    if tc.shape != t.shape:
+        raise errors.shape_mismatch(
+            "vjp", "need cotangents of the results' shapes", result=t, cotangent=tc
+        )
+    if tc.dtype != t.dtype:
+        if not tc.weak:
+            raise errors.DTypeError(
+                f"xcore.vjp: the cotangent of a result {t} must have its dtype, given {tc}."
+            )
+        c = convert(c, dtype=t.dtype)
+    return c
+
+
+def _cotangent_result(c, t: ArrayType):
+    return instantiate(c, t) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+
+
+def linear_transpose(fun, *primals, reduce_axes=()):
+    """The transpose of a linear function: ``⟨c, f(x)⟩ = ⟨fᵀ(c), x⟩``.
+
+    Args:
+      fun: a linear function.
+      primals: examples of its arguments, or ShapeDtypeStructs; only types matter.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> ft = xc.linear_transpose(lambda x: 2 * x, 1.0)
+    >>> float(ft(3.0)[0])
+    6.0
+    """
+    leaves, structure = tree.flatten(primals)
+    types = [(x.type if hasattr(x, "type") else typeof(to_value(x))).strong() for x in leaves]
+    flat = _Flat("linear_transpose", fun, structure)
+    program, captured = trace_program(flat, types)
+
+    @boundary
+    def transposed(cotangent):
+        cts, ct_structure = tree.flatten(cotangent)
+        if ct_structure != flat.out:
+            tree.check_structure(flat.out, cotangent, "linear_transpose")
+        cts = [
+            _checked_cotangent(c, t.strong()) for c, t in zip(cts, program.out_types, strict=True)
+        ]
+        found = backward_pass(program, captured, cts)
+        return tree.unflatten(
+            structure, [instantiate(c, t) for c, t in zip(found, types, strict=True)]
+        )
+
+    return transposed
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+def _check_inputs(who: str, leaves, split: _Split, holomorphic: bool, allow_int: bool) -> None:
+    for i, x in enumerate(leaves):
+        t = typeof(x)
+        if holomorphic and not dtypes.is_complex(t.dtype):
+            raise errors.DTypeError(
+                f"xcore.{who}: holomorphic=True needs complex inputs, given {t} at {_leaf_name(split, i)}."
+            )
+        if not (allow_int or dtypes.is_inexact(t.dtype)):
+            raise errors.integer_input(who, t, _leaf_name(split, i))
+
+
+def _leaf_name(split: _Split, i: int) -> str:
+    """argument 0['w']: how a message calls the i-th leaf of the chosen arguments."""
+    path, _ = tree.flatten_with_path(split.chosen())[0][i]
+    return f"argument {split.numbers[path[0].idx]}{tree.keystr(path[1:])}"
+
+
+def _check_scalar(who: str, outs, structure, holomorphic: bool) -> None:
+    if structure.num_leaves != 1 or not tree.is_leaf_structure(structure):
+        raise TypeError(
+            f"xcore.{who}: the function must return one scalar, but returned a tree {structure}. Return the "
+            "scalar alone, or (scalar, other) with has_aux=True."
+        )
+    t = typeof(outs[0])
+    if t.shape:
+        raise errors.non_scalar_gradient(who, t)
+    if dtypes.is_complex(t.dtype) and not holomorphic:
+        raise errors.DTypeError(
+            f"xcore.{who}: the function must return a real number, but returned {t}. For holomorphic functions "
+            "pass holomorphic=True; else return its real part or absolute value."
+        )
+    if not dtypes.is_inexact(t.dtype):
+        raise errors.DTypeError(
+            f"xcore.{who}: the function must return a floating-point number, but returned {t}. "
+            "Convert it with .astype(float) if a derivative is meant."
+        )
+
+
+def value_and_grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False,
+                   allow_int: bool = False, reduce_axes=()):  # fmt: skip
+    """A function that returns the value of ``fun`` and its gradient.
+
+    Args:
+      fun: function that returns a real scalar (or (scalar, aux) with ``has_aux``).
+      argnums: the argument, or tuple of arguments, to differentiate with respect to.
+      holomorphic: the function is complex-differentiable; inputs and result are complex.
+      allow_int: integer inputs get a derivative of dtype float0 instead of an error.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> value, grad = xc.value_and_grad(lambda x: (x**2).sum())(xnp.asarray([1.0, 2.0]))
+    >>> value, grad
+    (Array(5., dtype=float32), Array([2., 4.], dtype=float32))
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def wrapped(*args, **kwargs):
+        return _value_and_grad(
+            "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
+        )
+
+    return wrapped
+
+
+def _value_and_grad(who, fun, argnums, has_aux, holomorphic, allow_int, args, kwargs):
+    split = _Split(fun, argnums, args, kwargs)
+    ps, structure = values_of(who, split.chosen(), "arguments")
+    _check_inputs(who, ps, split, holomorphic, allow_int)
+    flat = _Flat(who, split, structure, has_aux)
+    done = linearize_flat(flat, ps)
+    n = flat.out.num_leaves
+    _check_scalar(who, done.outs[:n], flat.out, holomorphic)
+    one = ones(typeof(done.outs[0]).strong())
+    found = pull_back(done, [one, *[None] * (len(done.outs) - 1)])
+    grads = [_cotangent_result(c, typeof(p).strong()) for c, p in zip(found, ps, strict=True)]
+    grads = tree.unflatten(structure, grads)
+    grads = grads[0] if split.single else grads
+    value = to_array(done.outs[0]) if is_evaluating() else done.outs[0]
+    return ((value, tree.unflatten(flat.aux, done.outs[n:])), grads) if has_aux else (value, grads)
+
+
+def grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
+         reduce_axes=()):  # fmt: skip
+    """A function that returns the gradient of ``fun``; arguments as in ``value_and_grad``.
+
+    For complex inputs the gradient of a real function of z = x + iy is ``df/dx - i df/dy``.
+
+    >>> import xcore as xc
+    >>> float(xc.grad(lambda x: x**3)(2.0)), float(xc.grad(xc.grad(lambda x: x**3))(2.0))
+    (12.0, 12.0)
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def wrapped(*args, **kwargs):
+        value, grads = _value_and_grad(
+            "grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
+        )
+        return (grads, value[1]) if has_aux else grads
+
+    return wrapped
+
+
+# ------------------------------------------------------------------------- Jacobians, Hessians
+
+
+def _basis(leaves):
+    """For each leaf the unit vectors of all leaves together: shape (total, *leaf.shape)."""
+    total = sum(typeof(x).size for x in leaves)
+    out, start = [], 0
+    for x in leaves:
+        t = typeof(x)
+        rows = iota(shape=(total, t.size), dtype=dtypes.int32, axis=0)
+        columns = iota(shape=(total, t.size), dtype=dtypes.int32, axis=1)
+        shifted = add(columns, full_like_type(typeof(columns), start))
+        block = convert(eq(rows, shifted), dtype=t.dtype)
+        out.append(reshape(block, shape=(total, *t.shape)))
+        start += t.size
+    return out
+
+
+def _split_columns(x, leaves, axis: int):
+    """One array with an axis over all inputs, as one for each input with the input's shape there."""
+    t = typeof(x)
+    start, out = 0, []
+    for leaf in leaves:
+        shape = typeof(leaf).shape
+        size = math.prod(shape)
+        low, high = [0] * t.ndim, list(t.shape)
+        low[axis], high[axis] = start, start + size
+        part = slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
+        out.append(reshape(part, shape=(*t.shape[:axis], *shape, *t.shape[axis + 1 :])))
+        start += size
+    return out
+
+
+def jacfwd(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
+    """The Jacobian of a function, column by column in forward mode: good for few inputs.
+
+    Result: the structure of fun's result, each leaf replaced by the structure of the input, with
+    leaves of shape ``result.shape + input.shape``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jacfwd(lambda x: x**2)(xnp.asarray([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def jacobian_of(*args, **kwargs):
+        split = _Split(fun, argnums, args, kwargs)
+        ps, structure = values_of("jacfwd", split.chosen(), "arguments")
+        _check_inputs("jacfwd", ps, split, holomorphic, False)
+        flat = _Flat("jacfwd", split, structure, has_aux)
+
+        def columns(*ts):
+            outs, out_ts = jvp_flat(flat, ps, ts)
+            n = flat.out.num_leaves
+            return [_dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)], outs[n:]
+
+        jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
+        rows = [tree.unflatten(structure, _split_columns(x, ps, typeof(x).ndim - 1)) for x in jac]
+        rows = [r[0] for r in rows] if split.single else rows
+        result = tree.unflatten(flat.out, rows)
+        return (result, tree.unflatten(flat.aux, aux)) if has_aux else result
+
+    return jacobian_of
+
+
+def _dense(tangent, primal):
+    t = typeof(primal)
+    return zeros(t.strong()) if tangent is None else match_tangent(tangent, primal)
+
+
+def jacrev(
+    fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+):
+    """The Jacobian of a function, row by row in reverse mode: good for few results.
+
+    The result has the form described at ``jacfwd``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
+    Array([6., 6.], dtype=float32)
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def jacobian_of(*args, **kwargs):
+        split = _Split(fun, argnums, args, kwargs)
+        ps, structure = values_of("jacrev", split.chosen(), "arguments")
+        _check_inputs("jacrev", ps, split, holomorphic, allow_int)
+        flat = _Flat("jacrev", split, structure, has_aux)
+        done = linearize_flat(flat, ps)
+        n = flat.out.num_leaves
+        outs, aux = done.outs[:n], done.outs[n:]
+
+        def rows(*cts):
+            found = pull_back(done, [*cts, *[None] * len(aux)])
+            return [instantiate(c, typeof(p).strong()) for c, p in zip(found, ps, strict=True)]
+
+        by_input = vmap(rows)(*_basis([_Typed(typeof(x).strong()) for x in outs]))
+        split_rows = [_split_columns(x, outs, 0) for x in by_input]  # [input][result]
+        trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
+        trees = [t[0] for t in trees] if split.single else trees
+        result = tree.unflatten(flat.out, trees)
+        return (result, tree.unflatten(flat.aux, aux)) if has_aux else result
+
+    return jacobian_of
+
+
+def jacobian(
+    fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+):
+    """The Jacobian of a function: ``jacrev``, as in JAX."""
+    return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def hessian(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.hessian(lambda x: x[0] ** 2 + x[0] * x[1])(xnp.asarray([1.0, 2.0]))
+    Array([[2., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    inner = jacrev(fun, argnums, has_aux, holomorphic)
+    return jacfwd(inner, argnums, has_aux, holomorphic)

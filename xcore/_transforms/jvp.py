@@ -1,0 +1,162 @@
+"""Forward mode and linearization: one trace, two choices of where tangents live.
+
+``jvp`` is JVPTrace(parent, tangents=parent): tangents are computed beside the primals.
+``linearize`` is JVPTrace(parent, tangents=LinearTrace(parent)): what depends on primals alone is
+computed by the parent, what touches a tangent is recorded. There is no partial evaluation.
+"""
+
+from __future__ import annotations
+
+from .._core import config, dtypes
+from .._core.program import RecordTrace, RecordTracer, check_live, check_program
+from .._core.trace import Trace, Tracer, bind, current, using
+from .._core.types import typeof
+from .._ops.elementwise import convert
+from .._ops.families import zeros
+
+
+class JVPTracer(Tracer):
+    """A primal value with its tangent. A tangent of None is a zero nobody made."""
+
+    __slots__ = ("primal", "tangent")
+
+    def __init__(self, trace, primal, tangent):
+        self.owner, self.primal, self.tangent, self.type = trace, primal, tangent, typeof(primal)
+
+    def concrete(self):
+        return self.primal.concrete() if isinstance(self.primal, Tracer) else self.primal
+
+    def origin(self) -> str:
+        return self.primal.origin() if isinstance(self.primal, Tracer) else ""
+
+
+class JVPTrace(Trace):
+    def __init__(self, parent: Trace, tangents: Trace):
+        self.parent, self.tangents = parent, tangents
+        self.linearizing = tangents is not parent
+
+    def split(self, x):
+        if type(x) is JVPTracer and x.owner is self:
+            return x.primal, x.tangent
+        if isinstance(x, Tracer):
+            check_live(x)
+        return x, None
+
+    def join(self, primal, tangent):
+        return primal if tangent is None else JVPTracer(self, primal, tangent)
+
+    def process(self, op, args, params):
+        primals, tangents = [], []
+        for x in args:
+            p, t = self.split(x)
+            primals.append(p)
+            tangents.append(t)
+        if all([t is None for t in tangents]):
+            with using(self.parent):
+                return bind(op, *primals, **params)
+        if self.linearizing and op.linearize is not None:
+            with using(self.parent):
+                outs, tangent_fn = op.linearize(
+                    primals, [t is not None for t in tangents], **params
+                )
+            changes = self.tangents.record(tangent_fn, tangents)
+        else:
+            rule = op.rule("jvp")
+            with using(self.tangents):
+                outs, changes = rule(primals, tangents, **params)
+        return [
+            self.join(p, t if t is not None and dtypes.is_inexact(typeof(p).dtype) else None)
+            for p, t in zip(outs, changes, strict=True)
+        ]
+
+
+class LinearTrace(RecordTrace):
+    """Records what touches one of its tracers; hands everything else to the parent.
+
+    A higher-order operation of known and of linear arguments may have results of both kinds (a
+    jitted function that returns a value and a tangent). It is split by linearizing it at zero.
+    """
+
+    def __init__(self, parent: Trace):
+        super().__init__()
+        self.parent, self.splitting = parent, True
+
+    def process(self, op, args, params):
+        mine = [type(x) is RecordTracer and x.owner is self for x in args]
+        if not any(mine):
+            with using(self.parent):
+                return bind(op, *args, **params)
+        if op.linearize is None or all(mine) or not self.splitting:
+            return super().process(op, args, params)
+        with using(self.parent):
+            at_zero = [zeros(x.type) if m else x for x, m in zip(args, mine, strict=True)]
+            outs, tangent_fn = op.linearize(at_zero, mine, **params)
+        tangents = [x if m else None for x, m in zip(args, mine, strict=True)]
+        changes = self.record(tangent_fn, tangents)
+        return [x if t is None else t for x, t in zip(outs, changes, strict=True)]
+
+    def record(self, tangent_fn, tangents) -> list:
+        """What a linearized operation does to tangents, which is linear already."""
+        before, self.splitting = self.splitting, False
+        try:
+            with using(self):
+                return tangent_fn(*tangents)
+        finally:
+            self.splitting = before
+
+
+def is_differentiable(x) -> bool:
+    return dtypes.is_inexact(typeof(x).dtype)
+
+
+def match_tangent(tangent, primal):
+    """The tangent in the primal's dtype. Rules may widen it; a weak primal has a weak type."""
+    t, p = typeof(tangent), typeof(primal)
+    return tangent if t.dtype == p.dtype else convert(tangent, dtype=p.dtype)
+
+
+def jvp_flat(f, primals, tangents):
+    """``f(*primals) -> [values]`` with tangents (or None): results, and their tangents or None."""
+    parent = current()
+    trace = JVPTrace(parent, parent)
+    with using(trace):
+        outs = f(*[trace.join(p, t) for p, t in zip(primals, tangents, strict=True)])
+    pairs = [trace.split(x) for x in outs]
+    trace.live = False
+    return [p for p, _ in pairs], [t for _, t in pairs]
+
+
+class Linearized:
+    """A function linearized at a point: ``program`` maps (captured values, tangents) to tangents.
+
+    ``outs`` are the results there, ``moves`` says which of them have a tangent, and ``nonzero``
+    which inputs had one.
+    """
+
+    __slots__ = ("captured", "moves", "nonzero", "outs", "program")
+
+    def __init__(self, outs, moves, nonzero, program, captured):
+        self.outs, self.moves, self.nonzero = outs, moves, nonzero
+        self.program, self.captured = program, captured
+
+
+def linearize_flat(f, primals, nonzero=None) -> Linearized:
+    """Linearize ``f(*primals) -> [values]`` in the inputs that ``nonzero`` marks."""
+    nonzero = [is_differentiable(p) for p in primals] if nonzero is None else list(nonzero)
+    parent = current()
+    linear = LinearTrace(parent)
+    trace = JVPTrace(parent, linear)
+    args = []
+    for p, moves in zip(primals, nonzero, strict=True):
+        args.append(JVPTracer(trace, p, linear.argument(typeof(p).strong())) if moves else p)
+    with using(trace):
+        outs = f(*args)
+    pairs = [trace.split(x) for x in outs]
+    trace.live = False
+    tangents = [t for _, t in pairs if t is not None]
+    program, captured = linear.finish(tangents, "linear")
+    if config.settings().enable_checks:
+        check_program(program)
+    return Linearized(
+        [p for p, _ in pairs], [t is not None for _, t in pairs], nonzero, program, captured
+    )

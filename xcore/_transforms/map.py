@@ -1,0 +1,155 @@
+"""vmap for functions of pytrees."""
+
+from __future__ import annotations
+
+import functools
+
+from .._core import errors, tree
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.source import boundary
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._ops.families import broadcast
+from .._ops.layout import move_axis
+from .vmap import vmap_flat
+
+
+def _is_none(x) -> bool:
+    return x is None
+
+
+def _check_axis(axis, ndim: int, name: str, who: str) -> int:
+    if not isinstance(axis, int) or isinstance(axis, bool):
+        raise TypeError(
+            f"xcore.{who}: an axis must be an int or None, given {errors.describe(axis)} for {name}."
+        )
+    if not -ndim <= axis < ndim:
+        raise ValueError(
+            f"xcore.{who}: {name} has {ndim} dimensions, so it has no axis {axis} to map over. Use in_axes=None "
+            "for arguments that are the same for every lane."
+        )
+    return axis % ndim
+
+
+def _names(args, kwargs, fun) -> list[str]:
+    """How messages call the leaves of the arguments."""
+    code = getattr(fun, "__code__", None)
+    known = code.co_varnames[: code.co_argcount] if code else ()
+    out = []
+    for path, _ in tree.flatten_with_path((args, kwargs))[0]:
+        key = path[1]
+        if hasattr(key, "key"):
+            first = f"keyword {key.key}"
+        else:
+            first = f"argument {known[key.idx]}" if key.idx < len(known) else f"args[{key.idx}]"
+        out.append(first + tree.keystr(path[2:]))
+    return out
+
+
+def _size(who, fun, args, kwargs, values, axes, given) -> int:
+    found = [
+        (i, typeof(v).shape, a)
+        for i, (v, a) in enumerate(zip(values, axes, strict=True))
+        if a is not None
+    ]
+    sizes = {shape[a] for _, shape, a in found}
+    if given is not None:
+        sizes.add(given)
+    if len(sizes) == 1:
+        return sizes.pop()
+    if not sizes:
+        raise ValueError(
+            f"xcore.{who}: there is nothing to map over: every in_axes is None (or there are no arrays). Give "
+            "at least one axis, or axis_size."
+        )
+    names = _names(args, kwargs, fun)
+    listed = [(names[i], shape[a], a, shape) for i, shape, a in found]
+    if given is not None:
+        listed.append(("axis_size", given, "-", ()))
+    raise errors.batch_sizes_differ(who, listed)
+
+
+def in_axes_of(who: str, in_axes, args, kwargs) -> list:
+    """The axis of each leaf of the arguments; keyword arguments are mapped over axis 0."""
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+        raise ValueError(
+            f"xcore.{who}: in_axes has {len(in_axes)} entries, but {len(args)} positional arguments were given."
+        )
+    axes = tree.broadcast_prefix(in_axes, args, _is_none, f"{who}(in_axes)")
+    return axes + [0] * len(tree.leaves(kwargs))
+
+
+def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None):
+    """A function that maps ``fun`` over array axes, all lanes at once.
+
+    Args:
+      fun: function of one example.
+      in_axes: for each argument the axis to map over, None for the same value in every lane; an
+        int for all, or pytrees that match the arguments' beginning. Keyword arguments: axis 0.
+      out_axes: where the mapped axis goes in the results, likewise.
+      axis_name: a name for the axis, for collectives such as ``lax.psum(x, axis_name)``.
+      axis_size: its size, needed when nothing is mapped.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda row: row.sum())(xnp.ones((3, 2)))
+    Array([2., 2., 2.], dtype=float32)
+    """
+    if not callable(fun):
+        raise TypeError(f"xcore.vmap: expected a function, given {errors.describe(fun)}.")
+
+    @functools.wraps(fun)
+    @boundary
+    def mapped(*args, **kwargs):
+        leaves, structure = tree.flatten((args, kwargs))
+        for i, x in enumerate(leaves):
+            if not is_array_like(x):
+                raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
+        axes = in_axes_of("vmap", in_axes, args, kwargs)
+        convert = to_array if is_evaluating() else to_value
+        values = [convert(x) for x in leaves]
+        axes = [
+            None
+            if a is None
+            else _check_axis(a, typeof(v).ndim, _names(args, kwargs, fun)[i], "vmap")
+            for i, (a, v) in enumerate(zip(axes, values, strict=True))
+        ]
+        size = _size("vmap", fun, args, kwargs, values, axes, axis_size)
+        values = [v if a is None else move_axis(v, a, 0) for v, a in zip(values, axes, strict=True)]
+        out_structure = []
+
+        def flat(*lanes):
+            args_, kwargs_ = tree.unflatten(structure, lanes)
+            outs, found = tree.flatten(fun(*args_, **kwargs_))
+            out_structure.append(found)
+            return [to_value(x) for x in outs]
+
+        outs, batched = vmap_flat(flat, size, values, [a is not None for a in axes], axis_name)
+        return _place_results(outs, batched, out_structure[0], out_axes, size)
+
+    return mapped
+
+
+def _place_results(outs, batched, structure, out_axes, size):
+    if isinstance(out_axes, list):
+        out_axes = tuple(out_axes)
+    whole = tree.unflatten(structure, range(len(outs)))
+    axes = tree.broadcast_prefix(out_axes, whole, _is_none, "vmap(out_axes)")
+    placed = []
+    for i, (x, b, axis) in enumerate(zip(outs, batched, axes, strict=True)):
+        if axis is None:
+            if b:
+                raise ValueError(
+                    f"xcore.vmap: out_axes is None for result leaf {i}, but its value differs between lanes. "
+                    "Give an axis, or reduce over the lanes (lax.psum with an axis_name)."
+                )
+            placed.append(x)
+            continue
+        x = x if b else broadcast(x, size)
+        placed.append(
+            move_axis(x, 0, _check_axis(axis, typeof(x).ndim, f"result leaf {i}", "vmap"))
+        )
+    if is_evaluating():
+        placed = [to_array(x) for x in placed]
+    return tree.unflatten(structure, placed)

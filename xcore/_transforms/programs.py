@@ -1,0 +1,160 @@
+"""Transforms from programs to programs, from which higher-order operations build their rules.
+
+Each result is kept in the program it was derived from, so it is made once.
+"""
+
+from __future__ import annotations
+
+from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
+from .._core.types import ArrayType, typeof
+from .._ops.families import zeros
+from .jvp import jvp_flat, linearize_flat, match_tangent
+from .transpose import instantiate, transpose_under_trace
+from .vmap import all_batched, vmap_flat
+
+
+def marked(items, marks) -> list:
+    """The items whose mark is true."""
+    return [x for x, m in zip(items, marks, strict=True) if m]
+
+
+def fill(items, marks) -> list:
+    """The reverse: items at the true marks, None elsewhere."""
+    source = iter(items)
+    return [next(source) if m else None for m in marks]
+
+
+def jvp_program(p: Program, nonzero) -> tuple[Program, list[bool]]:
+    """(inputs, tangents of those marked) -> (results, tangents of those that move); which move."""
+    nonzero = tuple(nonzero)
+    return p.memo(("jvp", nonzero), lambda: _jvp_program(p, nonzero))
+
+
+def _jvp_program(p, nonzero):
+    moves = []
+
+    def f(*args):
+        n = len(p.inputs)
+        outs, tangents = jvp_flat(
+            lambda *xs: eval_program(p, xs), args[:n], fill(args[n:], nonzero)
+        )
+        moves[:] = [t is not None for t in tangents]
+        known = [match_tangent(t, x) for t, x in zip(tangents, outs, strict=True) if t is not None]
+        return [*outs, *known]
+
+    types = p.in_types + [t.strong() for t in marked(p.in_types, nonzero)]
+    return trace_closed(f, types, p.name), moves
+
+
+def tangent_program(p: Program, nonzero) -> tuple[Program, list[bool]]:
+    """The same without the results: only the tangents of those that move."""
+    nonzero = tuple(nonzero)
+
+    def make():
+        both, moves = jvp_program(p, nonzero)
+        kept = Program(both.inputs, both.eqns, both.outputs[len(p.outputs) :], p.name)
+        return dead_code_eliminated(kept), moves
+
+    return p.memo(("tangent", nonzero), make)
+
+
+class LinearizedProgram:
+    """``primal``: inputs -> (results, residuals). ``linear``: (residuals, tangents) -> tangents.
+
+    ``kept`` numbers the inputs that serve as residuals themselves and so need not be results of
+    the primal program; residuals come in the order: computed ones, then kept inputs.
+    """
+
+    __slots__ = ("count", "kept", "linear", "moves", "primal")
+
+    def __init__(self, primal, linear, count, kept, moves):
+        self.primal, self.linear, self.count, self.kept, self.moves = (
+            primal,
+            linear,
+            count,
+            kept,
+            moves,
+        )
+
+    def residuals(self, outs, inputs) -> list:
+        """All residuals, from the results of ``primal`` and its inputs."""
+        return [*outs[len(outs) - self.count :], *[inputs[i] for i in self.kept]]
+
+
+def linearize_program(p: Program, nonzero) -> LinearizedProgram:
+    nonzero = tuple(nonzero)
+    return p.memo(("linearize", nonzero), lambda: _linearize_program(p, nonzero))
+
+
+def _linearize_program(p, nonzero) -> LinearizedProgram:
+    found = []
+
+    def f(*args):
+        done = linearize_flat(lambda *xs: eval_program(p, xs), args, nonzero)
+        numbers = {id(x): i for i, x in enumerate(args)}
+        kept = [(j, numbers[id(c)]) for j, c in enumerate(done.captured) if id(c) in numbers]
+        inside = {j for j, _ in kept}
+        computed = [j for j in range(len(done.captured)) if j not in inside]
+        found[:] = [done.program, done.moves, computed, kept]
+        return [*done.outs, *[done.captured[j] for j in computed]]
+
+    primal = trace_closed(f, p.in_types, p.name)
+    linear, moves, computed, kept = found
+    n = len(computed) + len(kept)
+    order = [*computed, *[j for j, _ in kept]]
+    inputs = [linear.inputs[j] for j in order] + linear.inputs[n:]
+    linear = Program(inputs, linear.eqns, linear.outputs, p.name)
+    return LinearizedProgram(primal, linear, len(computed), [i for _, i in kept], moves)
+
+
+def transpose_program(p: Program, residuals: int) -> Program:
+    """(residuals, cotangents of results) -> cotangents of the linear inputs, all made."""
+    return p.memo(("transpose", residuals), lambda: _transpose_program(p, residuals))
+
+
+def _transpose_program(p, n):
+    linear_types = p.in_types[n:]
+
+    def f(*args):
+        cts = transpose_under_trace(
+            lambda *xs: eval_program(p, xs), args[:n], linear_types, args[n:]
+        )
+        return [instantiate(ct, t) for ct, t in zip(cts, linear_types, strict=True)]
+
+    return trace_closed(f, p.in_types[:n] + [t.strong() for t in p.out_types], p.name)
+
+
+def batch_program(
+    p: Program, size: int, batched, force=None, axis_name=None
+) -> tuple[Program, list[bool]]:
+    """The program on lanes: which results are batched, those that ``force`` marks in any case."""
+    key = ("batch", size, tuple(batched), None if force is None else tuple(force), axis_name)
+    return p.memo(key, lambda: _batch_program(p, size, batched, force, axis_name))
+
+
+def batched_type(t: ArrayType, size: int) -> ArrayType:
+    return ArrayType((size, *t.shape), t.dtype, t.weak)
+
+
+def _batch_program(p, size, batched, force, axis_name):
+    result = []
+
+    def f(*args):
+        outs, is_batched = vmap_flat(
+            lambda *xs: eval_program(p, xs), size, args, batched, axis_name
+        )
+        wanted = [b or bool(force and force[i]) for i, b in enumerate(is_batched)]
+        result[:] = wanted
+        forced = [not w or b for w, b in zip(wanted, is_batched, strict=True)]
+        return all_batched(outs, forced, size)
+
+    types = [batched_type(t, size) if b else t for t, b in zip(p.in_types, batched, strict=True)]
+    return trace_closed(f, types, p.name), result
+
+
+def zeros_for(tangents, primals) -> list:
+    """Tangents with zeros made for those that are None."""
+    return [
+        zeros(typeof(p).strong()) if t is None else t
+        for t, p in zip(tangents, primals, strict=True)
+    ]

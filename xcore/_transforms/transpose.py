@@ -1,0 +1,100 @@
+"""Transposition of linear programs: reverse mode is linearize, then this."""
+
+from __future__ import annotations
+
+from .._core.op import Linear
+from .._core.program import Program, RecordTracer, Var, literal_value
+from .._core.source import borrowed
+from .._core.trace import current, using
+from .._core.types import typeof
+from .._ops.elementwise import convert
+from .._ops.families import add, zeros
+from .jvp import Linearized, LinearTrace
+
+
+def accumulate(cotangents: dict, var: Var, ct) -> None:
+    if ct is None:
+        return
+    have = cotangents.get(var)
+    if have is None:
+        cotangents[var] = ct
+        return
+    if typeof(have).dtype != typeof(ct).dtype:
+        ct = convert(ct, dtype=typeof(have).dtype)
+    cotangents[var] = add(have, ct)
+
+
+def backward_pass(p: Program, captured, cotangents) -> list:
+    """Cotangents of the linear inputs of a program from those of its results (None is zero).
+
+    The first inputs are the captured, constant ones. Equations are walked backwards; those that
+    depend on constants alone are evaluated first.
+    """
+    n = len(captured)
+    known = dict(zip(p.inputs[:n], captured, strict=True))
+    linear = set(p.inputs[n:])
+    equations = []
+    for e in p.eqns:
+        if any(type(a) is Var and a in linear for a in e.inputs):
+            linear.update(e.outputs)
+            equations.append(e)
+        else:
+            ins = [known[a] if type(a) is Var else literal_value(a) for a in e.inputs]
+            outs = current().process(e.op, ins, e.params)
+            known.update(zip(e.outputs, outs, strict=True))
+    collected: dict = {}
+    for a, ct in zip(p.outputs, cotangents, strict=True):
+        if type(a) is Var and a in linear:
+            accumulate(collected, a, ct)
+    outside = borrowed.where
+    try:
+        for e in reversed(equations):
+            borrowed.where = e.where or outside
+            _transpose_equation(e, known, linear, collected)
+    finally:
+        borrowed.where = outside
+    return [collected.get(v) for v in p.inputs[n:]]
+
+
+def _transpose_equation(e, known, linear, collected) -> None:
+    """Hand the cotangents of an equation's results on to its linear inputs."""
+    cts = [collected.pop(v, None) for v in e.outputs]
+    if all(ct is None for ct in cts):
+        return
+    args = [
+        (Linear(a.type) if a in linear else known[a]) if type(a) is Var else literal_value(a)
+        for a in e.inputs
+    ]
+    rule = e.op.rule("transpose")
+    for a, ct in zip(e.inputs, rule(cts, *args, **e.params), strict=True):
+        if type(a) is Var and a in linear:
+            accumulate(collected, a, ct)
+
+
+def pull_back(linearized: Linearized, cotangents) -> list:
+    """Cotangents of all inputs from those of all results; None where there is none."""
+    cts = [ct for ct, moves in zip(cotangents, linearized.moves, strict=True) if moves]
+    found = iter(backward_pass(linearized.program, linearized.captured, cts))
+    return [next(found) if moves else None for moves in linearized.nonzero]
+
+
+def transpose_under_trace(f, residuals, linear_types, cotangents) -> list:
+    """Transpose ``f(*residuals, *linear)``, which may still contain work on residuals alone.
+
+    It is run under a LinearTrace: what depends on residuals is computed, the rest is recorded.
+    """
+    trace = LinearTrace(current())
+    args = [trace.argument(t) for t in linear_types]
+    with using(trace):
+        outs = f(*residuals, *args)
+    moves = [type(x) is RecordTracer and x.owner is trace for x in outs]
+    program, captured = trace.finish([x for x, m in zip(outs, moves, strict=True) if m])
+    cts = [ct for ct, m in zip(cotangents, moves, strict=True) if m]
+    return backward_pass(program, captured, cts)
+
+
+def instantiate(ct, type_):
+    """A cotangent that exists: zeros of the type for None, else in the type's dtype."""
+    if ct is None:
+        return zeros(type_.strong())
+    return ct if typeof(ct).dtype == type_.dtype else convert(ct, dtype=type_.dtype)

@@ -1,0 +1,107 @@
+"""Vectorization: every batched value has its batch on axis 0."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+from .._core.program import check_live
+from .._core.trace import Trace, Tracer, bind, current, using
+from .._core.types import ArrayType, typeof
+from .._ops.families import broadcast
+
+
+class BatchTracer(Tracer):
+    """One lane's view of a batched value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, trace, value):
+        t = typeof(value)
+        self.owner, self.value, self.type = trace, value, ArrayType(t.shape[1:], t.dtype, t.weak)
+
+    def origin(self) -> str:
+        return self.value.origin() if isinstance(self.value, Tracer) else " It is batched by vmap."
+
+
+class BatchTrace(Trace):
+    def __init__(self, parent: Trace, size: int, name=None):
+        self.parent, self.size, self.name = parent, size, name
+
+    def split(self, x):
+        if type(x) is BatchTracer and x.owner is self:
+            return x.value, True
+        if isinstance(x, Tracer):
+            check_live(x)
+        return x, False
+
+    def process(self, op, args, params):
+        values, batched = [], []
+        for x in args:
+            v, b = self.split(x)
+            values.append(v)
+            batched.append(b)
+        mine = self.name is not None and op.effects and ("axis", self.name) in op.effects(**params)
+        with using(self.parent):
+            if not mine and not any(batched):
+                return bind(op, *values, **params)
+            if mine and op.over_axis:
+                outs, is_batched = op.over_axis(self.size, self.name, values, batched, params)
+            elif op.nested:
+                outs, is_batched = op.rule("batch")(
+                    self.size, values, batched, axis_name=self.name, **params
+                )
+            else:
+                outs, is_batched = op.rule("batch")(self.size, values, batched, **params)
+        return [BatchTracer(self, x) if b else x for x, b in zip(outs, is_batched, strict=True)]
+
+
+# The named axes in scope: name -> size. Set by vmap(axis_name=…), shard_map and pmap.
+_NO_AXES: dict = {}  # never changed: with named_axis a new dict is made
+_axes: ContextVar[dict] = ContextVar("xcore axes", default=_NO_AXES)
+
+
+def axis_sizes() -> dict:
+    return _axes.get()
+
+
+class named_axis:
+    """``with named_axis(name, size):`` makes an axis known to collectives."""
+
+    def __init__(self, name, size: int):
+        self.name, self.size = name, size
+
+    def __enter__(self):
+        here = _axes.get()
+        self.token = _axes.set({**here, self.name: self.size} if self.name is not None else here)
+
+    def __exit__(self, *exc):
+        _axes.reset(self.token)
+
+
+def vmap_flat(f, size: int, values, batched, name=None) -> tuple[list, list]:
+    """``f(*values) -> [values]`` for every lane. Results, and which of them are batched."""
+    trace = BatchTrace(current(), size, name)
+    args = [BatchTracer(trace, v) if b else v for v, b in zip(values, batched, strict=True)]
+    with using(trace), named_axis(name, size):
+        outs = f(*args)
+    pairs = [trace.split(x) for x in outs]
+    trace.live = False
+    return [v for v, _ in pairs], [b for _, b in pairs]
+
+
+def all_batched(values, batched, size: int) -> list:
+    return [v if b else broadcast(v, size) for v, b in zip(values, batched, strict=True)]
+
+
+def axis_size(name) -> int:
+    """The size of a named axis (or the product over a tuple of them)."""
+    names = name if isinstance(name, (tuple, list)) else (name,)
+    known, size = _axes.get(), 1
+    for n in names:
+        if n not in known:
+            raise NameError(
+                f"xcore: there is no axis named {n!r} here; in scope are {[*known] or 'none'}. "
+                "Name one with vmap(axis_name=…), pmap(axis_name=…) or shard_map."
+            )
+        size *= known[n]
+    return size

@@ -1,0 +1,11 @@
+"""Rules for derivatives, under the names of ``jax.custom_derivatives``."""
+
+from ._control.custom import (  # noqa: F401
+    CustomVJPPrimal,
+    SymbolicZero,
+    closure_convert,
+    custom_gradient,
+    custom_jvp,
+    custom_vjp,
+)  # fmt: skip
+from ._control.linear_call import linear_call  # noqa: F401

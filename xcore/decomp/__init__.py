@@ -1,0 +1,46 @@
+"""Tensor decompositions as pytrees: canonical polyadic, Tucker and tensor-train formats.
+
+>>> import xcore as xc, xcore.numpy as xnp
+>>> from xcore import decomp
+>>> cp = decomp.CP(None, (xnp.ones((3, 2)), xnp.ones((4, 2))))
+>>> xc.jit(lambda cp, i: cp[i, 0])(cp, 2)
+Array(2., dtype=float32)
+"""
+
+from ._als import Fit, cp_als, cp_constrained, cp_nonneg
+from ._cp import CP, Canonical, arrange, fix_signs, normalize
+from ._formats import (
+    inner,
+    load,
+    match_score,
+    norm,
+    plot_factors,
+    relative_error,
+    save,
+    to_tt,
+    to_tucker,
+)  # fmt: skip
+from ._gauss_newton import cp_gauss_newton
+from ._gradient import cp_gradient
+from ._judge import (
+    Degeneracy,
+    RankScan,
+    core_consistency,
+    degeneracy,
+    factor_uncertainty,
+    scan_ranks,
+)  # fmt: skip
+from ._products import fold, khatri_rao, mode_product, mttkrp, multi_mode_product, unfold
+from ._tt import TT
+from ._tt_fit import round_tt, tt_cross, tt_svd
+from ._tucker import Tucker, orthogonalize
+from ._tucker_fit import hooi, hosvd, st_hosvd, tucker_nonneg, tucker_random
+
+__all__ = [
+    "CP", "TT", "Canonical", "Degeneracy", "Fit", "RankScan", "Tucker", "arrange",
+    "core_consistency", "cp_als", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
+    "degeneracy", "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao",
+    "load", "match_score", "mode_product", "mttkrp", "multi_mode_product", "norm", "normalize",
+    "orthogonalize", "plot_factors", "relative_error", "round_tt", "save", "scan_ranks", "st_hosvd",
+    "to_tt", "to_tucker", "tt_cross", "tt_svd", "tucker_nonneg", "tucker_random", "unfold",
+]  # fmt: skip

@@ -1,0 +1,303 @@
+"""What all formats share: inner products, norms, conversions, comparison, files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.callback import pure_callback
+from .._core import errors
+from .._core.types import ShapeDtypeStruct
+from ._cp import CP, Canonical, gram_product, inner_cp, normalize
+from ._products import mttkrp, multi_mode_product
+from ._tt import TT, inner_tt
+from ._tucker import Tucker, inner_tucker
+
+FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
+
+
+def as_tensor(x):
+    """A tensor in a format as it is; a ``Canonical`` as CP; what is an array as an array."""
+    if isinstance(x, (CP, Tucker, TT)):
+        return x
+    return x.to_cp() if isinstance(x, Canonical) else xnp.asarray(x)
+
+
+def is_dense(x) -> bool:
+    return not isinstance(x, (CP, Tucker, TT))
+
+
+# ------------------------------------------------------------------------ inner products and norms
+
+
+def inner(a, b):
+    """Σ conj(a) b over all elements, for tensors in any formats; none of them is expanded.
+
+    Args:
+      a, b: CP, Tucker, TT or dense tensors of one shape.
+
+    >>> import xcore.numpy as xnp
+    >>> inner(CP(None, (xnp.ones((2, 1)), xnp.ones((3, 1)))), xnp.ones((2, 3)))
+    Array(6., dtype=float32)
+    """
+    a, b = as_tensor(a), as_tensor(b)
+    if tuple(a.shape) != tuple(b.shape):
+        raise errors.shape_mismatch("decomp.inner", a=a, b=b)
+    if is_dense(a):
+        return (a.conj() * b).sum() if is_dense(b) else inner(b, a).conj()
+    if is_dense(b):
+        return _INNER_WITH_DENSE[type(a)](a, b)
+    if type(a) is type(b):
+        return {CP: inner_cp, Tucker: inner_tucker, TT: inner_tt}[type(a)](a, b)
+    if Tucker in (type(a), type(b)) and CP in (type(a), type(b)):
+        return _cp_with_tucker(a, b) if type(a) is CP else _cp_with_tucker(b, a).conj()
+    return inner_tt(to_tt(a), to_tt(b))
+
+
+def _cp_with_dense(cp: CP, x):
+    if cp.ndim == 1:
+        return ((cp.factors[0].conj() @ cp.weights.conj()) * x).sum()
+    met = mttkrp(x, [f.conj() for f in cp.factors], 0)
+    return ((met * cp.factors[0].conj()).sum(0) * cp.weights.conj()).sum()
+
+
+def _tucker_with_dense(t: Tucker, x):
+    return (t.core.conj() * multi_mode_product(x, t.factors, transpose=True)).sum()
+
+
+def _tt_with_dense(t: TT, x):
+    for core in t.cores[:-1]:
+        left, length, right = core.shape
+        x = core.conj().reshape(left * length, right).T @ x.reshape(left * length, -1)
+    return (t.cores[-1].conj().ravel() * x.ravel()).sum()
+
+
+_INNER_WITH_DENSE = {CP: _cp_with_dense, Tucker: _tucker_with_dense, TT: _tt_with_dense}
+
+
+def _cp_with_tucker(cp: CP, t: Tucker):
+    """The Tucker tensor's core with the CP's factors seen from its own."""
+    small = CP(
+        cp.weights, tuple(g.conj().T @ f for f, g in zip(cp.factors, t.factors, strict=True))
+    )
+    return _cp_with_dense(small, t.core)
+
+
+def norm(x):
+    """The square root of the sum of squares of all elements.
+
+    >>> import xcore.numpy as xnp
+    >>> norm(CP(None, (xnp.ones((2, 1)), xnp.ones((8, 1)))))
+    Array(4., dtype=float32)
+    """
+    x = as_tensor(x)
+    square = inner(x, x).real
+    empty = square <= 0
+    return xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square)))
+
+
+def relative_error(x, approximation):
+    """‖x - approximation‖ / ‖x‖, where x may be dense, from the elements themselves.
+
+    >>> import xcore.numpy as xnp
+    >>> float(relative_error(xnp.ones((2, 2)), CP(None, (xnp.ones((2, 1)), xnp.ones((2, 1))))))
+    0.0
+    """
+    x, y = as_tensor(x), as_tensor(approximation)
+    if is_dense(x):
+        return xnp.linalg.norm(
+            (x - (y if is_dense(y) else y.to_dense())).ravel()
+        ) / xnp.linalg.norm(x.ravel())
+    square = (inner(x, x) - 2 * inner(x, y).real + inner(y, y)).real
+    return xnp.sqrt(xnp.maximum(square, 0)) / norm(x)
+
+
+# -------------------------------------------------------------------------------------- conversion
+
+
+def to_tucker(x) -> Tucker:
+    """A tensor in Tucker form, exactly. A CP tensor gets a core with its weights on the diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> to_tucker(CP(None, (xnp.ones((3, 2)), xnp.ones((4, 2))))).rank
+    (2, 2)
+    """
+    x = as_tensor(x)
+    if isinstance(x, CP):
+        eye = [xnp.eye(x.rank, dtype=x.dtype)] * x.ndim
+        return Tucker(CP(x.weights, tuple(eye)).to_dense(), x.factors)
+    if isinstance(x, TT):
+        return _tucker_of_tt(x)
+    if isinstance(x, Tucker):
+        return x
+    raise _no_format("to_tucker", x, "hosvd(x, ranks)")
+
+
+def _tucker_of_tt(t: TT) -> Tucker:
+    """Each core's slices as combinations of as few slices as there are rows: by QR."""
+    cores, factors = [], []
+    for core in t.cores:
+        left, length, right = core.shape
+        q, r = xnp.linalg.qr(xnp.moveaxis(core, 1, 0).reshape(length, left * right))
+        factors.append(q)
+        cores.append(xnp.moveaxis(r.reshape(r.shape[0], left, right), 0, 1))
+    return Tucker(TT(tuple(cores)).to_dense(), tuple(factors))
+
+
+def to_tt(x) -> TT:
+    """A tensor as a tensor train, exactly. The bonds of a CP tensor are of its rank.
+
+    >>> import xcore.numpy as xnp
+    >>> to_tt(CP(None, [xnp.ones((3, 2))] * 3)).rank
+    (1, 2, 2, 1)
+    """
+    x = as_tensor(x)
+    if isinstance(x, TT):
+        return x
+    if isinstance(x, CP):
+        return _tt_of_cp(x)
+    if isinstance(x, Tucker):
+        chain = _tt_of_dense(x.core)
+        cores = [
+            xnp.einsum("aib,ji->ajb", c, f) for c, f in zip(chain.cores, x.factors, strict=True)
+        ]
+        return TT(tuple(cores))
+    raise _no_format("to_tt", x, "tt_svd(x, tol=…)")
+
+
+def _tt_of_cp(cp: CP) -> TT:
+    if cp.ndim == 1:
+        return TT(((cp.factors[0] @ cp.weights)[None, :, None],))
+    eye = xnp.eye(cp.rank, dtype=cp.dtype)
+    first = (cp.factors[0] * cp.weights)[None]
+    inside = [eye[:, None, :] * f.T[:, :, None] for f in cp.factors[1:-1]]
+    return TT((first, *inside, cp.factors[-1].T[:, :, None]))
+
+
+def _tt_of_dense(x) -> TT:
+    """Without an approximation: by QR from the left."""
+    cores, rank = [], 1
+    for n in x.shape[:-1]:
+        q, x = xnp.linalg.qr(x.reshape(rank * n, -1))
+        cores.append(q.reshape(rank, n, q.shape[1]))
+        rank = q.shape[1]
+    return TT((*cores, x.reshape(rank, -1, 1)))
+
+
+def _no_format(who: str, x, advice: str):
+    return errors.bad_argument(
+        f"decomp.{who}", "x", x, "a CP, Tucker or TT tensor", f"For a dense tensor: {advice}."
+    )
+
+
+# -------------------------------------------------------------------------------------- comparison
+
+
+def match_score(a: CP, b: CP):
+    """How alike the terms of two CP tensors are, from 0 to 1 (the factor match score).
+
+    The terms are paired so that the sum of their scores is the largest; the score of a pair is
+    (1 - |w - v| / max(w, v)) Π_k |⟨a_k, b_k⟩| for normalised columns, and what is returned is the
+    mean over the terms of the smaller one.
+
+    Args:
+      a, b: of one shape; the ranks may differ.
+
+    >>> import xcore.numpy as xnp
+    >>> a = CP(None, (xnp.eye(3), xnp.eye(3)))
+    >>> match_score(a, CP(None, tuple(f[:, ::-1] for f in a.factors)))
+    Array(1., dtype=float32)
+    """
+    a, b = as_tensor(a), as_tensor(b)
+    if tuple(a.shape) != tuple(b.shape):
+        raise errors.shape_mismatch("decomp.match_score", a=a, b=b)
+    if a.rank > b.rank:
+        a, b = b, a
+    a, b = normalize(a), normalize(b)
+    v, w = xnp.abs(a.weights)[:, None], xnp.abs(b.weights)[None, :]
+    larger = xnp.maximum(v, w)
+    penalty = 1 - xnp.abs(v - w) / xnp.where(larger == 0, 1, larger)
+    scores = penalty * xnp.abs(gram_product(a.factors, b.factors))
+    partner = pure_callback(
+        _assign, ShapeDtypeStruct((a.rank,), np.int32), scores, vmap_method="sequential"
+    )
+    return scores[xnp.arange(a.rank), partner].mean()
+
+
+def _assign(scores):
+    from scipy.optimize import linear_sum_assignment
+
+    scores = np.nan_to_num(np.asarray(scores, np.float64))
+    return linear_sum_assignment(scores, maximize=True)[1].astype(np.int32)
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def save(path, x) -> None:
+    """Write a tensor in any format to a file (NumPy's npz).
+
+    >>> import tempfile, pathlib, xcore.numpy as xnp
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cp.npz"
+    >>> save(path, CP(None, (xnp.ones((3, 2)),)))
+    >>> load(path)
+    CP(shape=(3,), rank=2, dtype=float32)
+    """
+    x = as_tensor(x)
+    name = next((n for n, kind in FORMATS.items() if type(x) is kind), None)
+    if name is None:
+        raise _no_format("save", x, "numpy.save")
+    parts = {
+        "CP": lambda: [x.weights, *x.factors],
+        "Tucker": lambda: [x.core, *x.factors],
+        "TT": lambda: x.cores,
+    }[name]()
+    with open(path, "wb") as file:
+        np.savez(
+            file,
+            format=np.asarray(name),
+            **{f"part{k}": np.asarray(p) for k, p in enumerate(parts)},
+        )
+
+
+def load(path):
+    """What ``save`` has written.
+
+    >>> import tempfile, pathlib, xcore.numpy as xnp
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tt.npz"
+    >>> save(path, TT((xnp.ones((1, 3, 1)),)))
+    >>> load(path).shape
+    (3,)
+    """
+    with np.load(path, allow_pickle=False) as data:
+        name = str(data["format"]) if "format" in data else None
+        if name not in FORMATS:
+            raise errors.bad_argument(
+                "decomp.load", "path", str(path), "a file that decomp.save has written"
+            )
+        parts = [xnp.asarray(data[f"part{k}"]) for k in range(len(data.files) - 1)]
+    return TT(tuple(parts)) if name == "TT" else FORMATS[name](parts[0], tuple(parts[1:]))
+
+
+def plot_factors(cp: CP, axes=None):
+    """Draw the columns of each factor, a row of axes for each term; returns the figure (matplotlib).
+
+    Args:
+      cp: a CP tensor.
+      axes: array of matplotlib axes (rank, ndim) to draw into, else a new figure.
+
+    >>> plot_factors(CP(None, (np.eye(3), np.eye(4, 3)))).savefig("factors.png")  # doctest: +SKIP
+    """
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        _, axes = plt.subplots(
+            cp.rank, cp.ndim, squeeze=False, figsize=(3 * cp.ndim, 1.4 * cp.rank), sharex="col"
+        )
+    cp = normalize(cp)
+    for k, factor in enumerate(map(np.asarray, cp.factors)):
+        for r in range(cp.rank):
+            axes[r, k].plot(factor[:, r].real)
+            axes[r, k].set_ylabel(f"term {r}" if k == 0 else "")
+        axes[0, k].set_title(f"mode {k}")
+    return axes[0, 0].figure

@@ -1,0 +1,101 @@
+"""Fitting CP tensors with a general optimiser: the loss and its derivatives, by autodiff."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes, errors
+from .._iterate import Status
+from ..optimize import minimize
+from ._als import Fit, _starts, check_rank, check_tensor
+from ._cp import CP, gram_product, normalize
+from ._products import mttkrp
+
+
+def _loss(x, weights, ridge: float):
+    """Half the (weighted) squared error as a function of the factors, and its share of the data."""
+    if weights is None:
+        square = (x * x).sum()
+
+        def loss(factors):
+            cross = (mttkrp(x, factors, 0) * factors[0]).sum()
+            return (square - 2 * cross + gram_product(factors).sum()) / 2 + _penalty(factors, ridge)
+    else:
+        seen = xnp.where(weights > 0, x, 0)
+        square = (weights * seen * seen).sum()
+
+        def loss(factors):
+            left = seen - CP(None, tuple(factors)).to_dense()
+            return (weights * left * left).sum() / 2 + _penalty(factors, ridge)
+
+    return loss, square
+
+
+def _penalty(factors, ridge: float):
+    return ridge / 2 * sum((f * f).sum() for f in factors)
+
+
+def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="random", key=None, ridge=0.0,
+                tol=None, max_steps: int = 1000) -> Fit:  # fmt: skip
+    """The CP tensor of a rank that is nearest to a tensor, by an optimiser on all factors at once (CP-OPT).
+
+    min Σ weights (x - Σ_r a_r ∘ b_r ∘ …)² / 2 + ridge/2 Σ ‖factors‖². With elements missing this is
+    CP-WOPT: these never enter (Acar, Dunlavy, Kolda, Mørup 2011, doi 10.1016/j.chemolab.2010.08.004).
+
+    Args:
+      x: dense real tensor of two or more modes.
+      rank: number of terms.
+      method: of ``xcore.optimize.minimize``: a name or an object; default L-BFGS.
+      mask: True where x is known.
+      weights: how much each element counts, none negative.
+      init: "random", "hosvd", or a CP tensor or its factors.
+      key: a random key; default ``random.key(0)``.
+      ridge: penalty on the squares of the factors.
+      tol: of ``minimize``, for the loss divided by ‖x‖².
+      max_steps: iterations at most.
+
+    Returns:
+      a ``Fit``; its ``history`` has the last error only.
+
+    >>> import xcore.numpy as xnp
+    >>> bool(cp_gradient(xnp.ones((3, 4, 2)), 1).error < 1e-2)
+    True
+    """
+    who = "decomp.cp_gradient"
+    x, mask = check_tensor(who, x, mask)
+    if dtypes.is_complex(x.dtype):
+        raise errors.bad_argument(
+            who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
+        )
+    factors, _ = _starts(who, x, check_rank(who, rank), init, key, 1, False)
+    weights = _weights(who, x, mask, weights)
+    loss, square = _loss(x, weights, ridge)
+    safe = xnp.where(square > 0, square, 1)
+    # near the size of x, a random start neither explodes nor vanishes
+    size = xnp.sqrt(gram_product(factors).sum())
+    scale = (xnp.sqrt(safe) / xnp.where(size > 0, size, 1)) ** (1 / x.ndim)
+    start = [f * scale for f in factors] if not isinstance(init, (CP, tuple, list)) else factors
+    found = minimize(
+        lambda f: loss(f) / safe, start, method=method, tol=tol, maxiter=int(max_steps)
+    )
+    value = normalize(CP(None, tuple(found.x)))
+    left = xnp.where(
+        xnp.ones((), bool) if weights is None else weights > 0, x - value.to_dense(), 0
+    )
+    share = 1 if weights is None else weights
+    error = xnp.sqrt((share * left * left).sum() / safe)
+    ended = xnp.where(found.status == 0, Status.success.value, Status.max_steps.value)
+    status = xnp.where(xnp.isfinite(error), ended, Status.not_finite.value)
+    return Fit(value, error, found.nit, status.astype(np.int32), error[None])
+
+
+def _weights(who: str, x, mask, weights):
+    if weights is None:
+        return None if mask is None else mask.astype(x.dtype)
+    weights = xnp.asarray(weights, x.dtype)
+    if tuple(weights.shape) != tuple(x.shape):
+        raise errors.bad_argument(
+            who, "weights", tuple(weights.shape), f"of shape {tuple(x.shape)}"
+        )
+    return weights if mask is None else xnp.where(mask, weights, 0)

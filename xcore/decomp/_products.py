@@ -1,0 +1,183 @@
+"""Products of tensors with matrices: unfoldings, Khatri-Rao products, and MTTKRP, the kernel of CP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.eval import fused
+
+
+def check_mode(who: str, mode: int, ndim: int) -> int:
+    """The mode, counted from the front."""
+    if not isinstance(mode, int) or isinstance(mode, bool) or not -ndim <= mode < ndim:
+        raise errors.bad_argument(who, "mode", mode, f"an int from {-ndim} to {ndim - 1}")
+    return mode % ndim
+
+
+def unfold(x, mode: int):
+    """The matrix whose rows are the slices of a tensor along a mode.
+
+    The other modes follow each other in order, the last one fastest, as the rows of
+    ``khatri_rao`` of their factors do.
+
+    Args:
+      x: tensor.
+      mode: which mode becomes the rows.
+
+    >>> import xcore.numpy as xnp
+    >>> unfold(xnp.arange(6).reshape(1, 2, 3), 2)
+    Array([[0, 3],
+           [1, 4],
+           [2, 5]], dtype=int32)
+    """
+    x = xnp.asarray(x)
+    mode = check_mode("decomp.unfold", mode, x.ndim)
+    rest = math.prod(x.shape[:mode] + x.shape[mode + 1 :])
+    return xnp.moveaxis(x, mode, 0).reshape(x.shape[mode], rest)
+
+
+def fold(matrix, mode: int, shape: Sequence[int]):
+    """The tensor of a shape whose unfolding along a mode is the matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> x = xnp.arange(6).reshape(1, 2, 3)
+    >>> bool((fold(unfold(x, 1), 1, x.shape) == x).all())
+    True
+    """
+    shape = tuple(shape)
+    mode = check_mode("decomp.fold", mode, len(shape))
+    rows = xnp.asarray(matrix).reshape(shape[mode], *shape[:mode], *shape[mode + 1 :])
+    return xnp.moveaxis(rows, 0, mode)
+
+
+def khatri_rao(matrices: Sequence):
+    """The Kronecker products of corresponding columns of matrices.
+
+    Row (i, j, …) of the result, the last index fastest, is the product of row i of the first
+    matrix, row j of the second, and so on.
+
+    Args:
+      matrices: at least one, all of the same number of columns.
+
+    >>> import xcore.numpy as xnp
+    >>> khatri_rao([xnp.eye(2), xnp.asarray([[1., 2.], [3., 4.]])])
+    Array([[1., 0.],
+           [3., 0.],
+           [0., 2.],
+           [0., 4.]], dtype=float32)
+    """
+    matrices = list(matrices)
+    if not matrices:
+        raise errors.bad_argument("decomp.khatri_rao", "matrices", matrices, "at least one matrix")
+    ranks = {m.shape[-1] for m in matrices}
+    if len(ranks) != 1:
+        raise errors.bad_argument(
+            "decomp.khatri_rao",
+            "matrices",
+            [tuple(m.shape) for m in matrices],
+            "as wide as each other",
+        )
+    out = matrices[0]
+    for m in matrices[1:]:
+        out = (out[:, None, :] * m[None, :, :]).reshape(out.shape[0] * m.shape[0], m.shape[1])
+    return out
+
+
+def mode_product(x, matrix, mode: int):
+    """A tensor multiplied by a matrix along a mode: Σ_j matrix[i, j] x[…, j, …].
+
+    >>> import xcore.numpy as xnp
+    >>> mode_product(xnp.ones((2, 3, 4)), xnp.ones((5, 3)), 1).shape
+    (2, 5, 4)
+    """
+    x, matrix = xnp.asarray(x), xnp.asarray(matrix)
+    mode = check_mode("decomp.mode_product", mode, x.ndim)
+    if matrix.ndim != 2 or matrix.shape[1] != x.shape[mode]:
+        raise errors.bad_argument(
+            "decomp.mode_product",
+            "matrix",
+            tuple(matrix.shape),
+            f"a matrix of {x.shape[mode]} columns",
+        )
+    return xnp.moveaxis(xnp.tensordot(matrix, x, axes=(1, mode)), 0, mode)
+
+
+def multi_mode_product(
+    x, matrices: Sequence, modes: Sequence[int] | None = None, transpose: bool = False
+):
+    """A tensor multiplied by a matrix along each of several modes, those that shrink it most first.
+
+    Args:
+      x: tensor.
+      matrices: one for each mode; None leaves its mode alone.
+      modes: which; default all in order.
+      transpose: multiply by the conjugate transposes.
+
+    >>> import xcore.numpy as xnp
+    >>> multi_mode_product(xnp.ones((2, 3)), [xnp.ones((4, 2)), None]).shape
+    (4, 3)
+    """
+    modes = range(len(matrices)) if modes is None else modes
+    pairs = [(m, n) for m, n in zip(matrices, modes, strict=True) if m is not None]
+    if transpose:
+        pairs = [(m.mT.conj(), n) for m, n in pairs]
+    for matrix, mode in sorted(pairs, key=lambda p: p[0].shape[0] / max(p[0].shape[1], 1)):
+        x = mode_product(x, matrix, mode)
+    return x
+
+
+@fused(2)
+def _mttkrp(x, factors, mode):
+    before, after = factors[:mode], factors[mode + 1 :]
+    left, right = math.prod(x.shape[:mode]), math.prod(x.shape[mode + 1 :])
+    rows, rank = x.shape[mode], factors[0].shape[1]
+    # the longer side first, as one matrix product; what is left is small
+    if after and (right >= left or not before):
+        partial = (x.reshape(left * rows, right) @ khatri_rao(after)).reshape(left, rows, rank)
+        return contract_left(partial, before) if before else partial[0]
+    partial = (khatri_rao(before).T @ x.reshape(left, rows * right)).reshape(rank, rows, right)
+    return xnp.einsum("rij,jr->ir", partial, khatri_rao(after)) if after else partial[:, :, 0].T
+
+
+def contract_left(partial, factors):
+    """Σ over the leading axes of a partial product (…, rank) with factors of these modes."""
+    weights = khatri_rao(factors)
+    return (partial * weights[:, None, :]).sum(0)
+
+
+def mttkrp(x, factors: Sequence, mode: int):
+    """The unfolding of a tensor times the Khatri-Rao product of all factors but one.
+
+    M[i, r] = Σ x[…, i, …] · Π_{k ≠ mode} factors[k][i_k, r]. The product with the longer side is one
+    matrix product, so the Khatri-Rao product of all of them is never formed.
+
+    Args:
+      x: tensor of two or more modes.
+      factors: a matrix (I_k, R) for each mode; that of ``mode`` is not read.
+      mode: the one that stays.
+
+    >>> import xcore.numpy as xnp
+    >>> mttkrp(xnp.ones((2, 3, 4)), [xnp.ones((n, 2)) for n in (2, 3, 4)], 0)
+    Array([[12., 12.],
+           [12., 12.]], dtype=float32)
+    """
+    x = xnp.asarray(x)
+    mode = check_mode("decomp.mttkrp", mode, x.ndim)
+    factors = [xnp.asarray(f) for f in factors]
+    wanted = [(n, factors[0].shape[-1]) for n in x.shape] if factors else []
+    given = [tuple(f.shape) for f in factors]
+    if (
+        x.ndim < 2
+        or len(given) != x.ndim
+        or any(g != w for k, (g, w) in enumerate(zip(given, wanted, strict=True)) if k != mode)
+    ):
+        raise errors.bad_argument(
+            "decomp.mttkrp",
+            "factors",
+            given,
+            f"matrices of {tuple(x.shape)} rows, one for each mode",
+        )
+    return _mttkrp(x, factors, mode)

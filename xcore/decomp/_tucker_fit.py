@@ -1,0 +1,260 @@
+"""Fitting Tucker tensors: truncated higher-order singular value decompositions, and their refinement.
+
+De Lathauwer, De Moor, Vandewalle 2000 (doi 10.1137/S0895479896305696 and …305697); sequential
+truncation: Vannieuwenhoven, Vandebril, Meerbergen 2012 (doi 10.1137/110836067).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import random
+from .._control.jit import jit
+from .._control.loops import fori_loop
+from .._core import errors
+from .._core.array import Array
+from .._core.eval import fused
+from ._als import check_tensor
+from ._cp import norms_of_columns
+from ._products import mode_product, multi_mode_product, unfold
+from ._tucker import Tucker
+
+
+def check_ranks(who: str, ranks, shape) -> tuple:
+    """One rank for each mode, none larger than the mode; an int stands for all."""
+    given = (ranks,) * len(shape) if isinstance(ranks, (int, np.integer)) else tuple(ranks)
+    fits = len(given) == len(shape) and all(
+        isinstance(r, (int, np.integer)) and r >= 1 for r in given
+    )
+    if not fits or any(r > n for r, n in zip(given, shape, strict=True)):
+        raise errors.bad_argument(
+            who,
+            "ranks",
+            ranks,
+            f"an int, or one for each mode, between 1 and the lengths {tuple(shape)}",
+        )
+    return tuple(int(r) for r in given)
+
+
+def _spectrum(x, mode: int):
+    """Squared singular values of an unfolding, the largest first, with left singular vectors."""
+    m = unfold(x, mode)
+    values, vectors = xnp.linalg.eigh(m @ m.conj().T)
+    return xnp.maximum(values[::-1], 0), vectors[:, ::-1]
+
+
+_spectrum_now = fused(1)(_spectrum)
+
+
+def _rank_for(values, budget: float) -> int:
+    """The fewest singular values such that the squares of the others add up to at most the budget."""
+    tail = np.cumsum(np.asarray(values, np.float64)[::-1])[::-1]
+    return max(1, int((tail > budget).sum()))
+
+
+def _budget(who: str, x, tol, modes: int) -> float:
+    """How much squared norm each mode may lose for the whole error to be at most tol ‖x‖."""
+    if not isinstance(tol, (int, float)) or not 0 <= tol:
+        raise errors.bad_argument(who, "tol", tol, "a number that is not negative")
+    if type(x) is not Array:
+        raise errors.ConcretizationError(
+            f"xcore.{who}: under jit or vmap ranks are shapes and cannot depend on values. Pass ranks= instead of tol=."
+        )
+    return float(tol) ** 2 * float((x * x.conj()).real.sum()) / modes
+
+
+def _one_of(who: str, ranks, tol) -> None:
+    if (ranks is None) == (tol is None):
+        raise errors.bad_argument(
+            who, "ranks", ranks, "given, or tol", "Pass one of ranks= and tol=."
+        )
+
+
+def hosvd(x, ranks=None, *, tol=None) -> Tucker:
+    """A Tucker tensor with the leading left singular vectors of every unfolding.
+
+    Its squared error is at most the sum of the squared singular values left out, so it is within √N
+    of the best one, for N modes.
+
+    Args:
+      x: dense tensor.
+      ranks: an int, or one for each mode.
+      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+
+    >>> import xcore.numpy as xnp
+    >>> hosvd(xnp.ones((3, 4, 5)), tol=1e-3)
+    Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32)
+    """
+    who = "decomp.hosvd"
+    x, _ = check_tensor(who, x)
+    _one_of(who, ranks, tol)
+    if tol is not None:
+        budget = _budget(who, x, tol, x.ndim)
+        ranks = [_rank_for(_spectrum_now(x, mode)[0], budget) for mode in range(x.ndim)]
+    return _hosvd(x, check_ranks(who, ranks, x.shape))
+
+
+@fused(1)
+def _hosvd(x, ranks):
+    factors = tuple(_spectrum(x, mode)[1][:, :r] for mode, r in enumerate(ranks))
+    return Tucker(multi_mode_product(x, factors, transpose=True), factors)
+
+
+def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
+    """As ``hosvd``, but each mode is cut before the next is looked at: less work, and the same bound.
+
+    Args:
+      x, ranks, tol: as for ``hosvd``.
+
+    >>> import xcore.numpy as xnp
+    >>> st_hosvd(xnp.ones((3, 4, 5)), 1).rank
+    (1, 1, 1)
+    """
+    who = "decomp.st_hosvd"
+    x, _ = check_tensor(who, x)
+    _one_of(who, ranks, tol)
+    if tol is None:
+        return _st_hosvd(x, check_ranks(who, ranks, x.shape))
+    budget, core, factors = _budget(who, x, tol, x.ndim), x, []
+    for mode in range(x.ndim):
+        values, vectors = _spectrum_now(core, mode)
+        factors.append(vectors[:, : _rank_for(values, budget)])
+        core = mode_product(core, factors[-1].conj().T, mode)
+    return Tucker(core, tuple(factors))
+
+
+@fused(1)
+def _st_hosvd(x, ranks):
+    factors: list = [None] * x.ndim
+    # the mode that shrinks most goes first: the others then have less to do
+    for mode in sorted(range(x.ndim), key=lambda k: ranks[k] / x.shape[k]):
+        factors[mode] = _spectrum(x, mode)[1][:, : ranks[mode]]
+        x = mode_product(x, factors[mode].conj().T, mode)
+    return Tucker(x, tuple(factors))
+
+
+def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None) -> Tucker:
+    """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
+
+    Args:
+      x: dense tensor.
+      ranks: an int, or one for each mode.
+      steps: sweeps over all modes; none makes the error larger.
+      init: where to start; default ``st_hosvd``.
+
+    >>> import xcore.numpy as xnp
+    >>> hooi(xnp.ones((3, 4, 5)), 1).shape
+    (3, 4, 5)
+    """
+    who = "decomp.hooi"
+    x, _ = check_tensor(who, x)
+    ranks = check_ranks(who, ranks, x.shape)
+    start = _st_hosvd(x, ranks) if init is None else init
+    if (tuple(start.shape), tuple(start.rank)) != (tuple(x.shape), ranks):
+        raise errors.bad_argument(who, "init", init, f"of shape {tuple(x.shape)} and ranks {ranks}")
+    return _hooi(x, list(start.factors), ranks, int(steps))
+
+
+@fused(2)
+def _hooi(x, factors, ranks, steps):
+    def sweep(_, factors):
+        factors = list(factors)
+        for mode, rank in enumerate(ranks):
+            others = [None if k == mode else f for k, f in enumerate(factors)]
+            small = multi_mode_product(x, others, range(x.ndim), transpose=True)
+            factors[mode] = _spectrum(small, mode)[1][:, :rank]
+        return factors
+
+    factors = fori_loop(0, steps, sweep, [f.astype(x.dtype) for f in factors])
+    return Tucker(multi_mode_product(x, factors, transpose=True), tuple(factors))
+
+
+def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tucker:
+    """As ``st_hosvd``, with the range of each unfolding found by random combinations of its columns
+    (Halko, Martinsson, Tropp 2011, doi 10.1137/090771806).
+
+    Args:
+      x, ranks: as for ``hosvd``.
+      key: a random key; default ``random.key(0)``.
+      extra: how many more combinations than the rank.
+      power: rounds of subspace iteration; more for singular values that fall slowly.
+
+    >>> import xcore.numpy as xnp
+    >>> tucker_random(xnp.ones((3, 4, 5)), 1).rank
+    (1, 1, 1)
+    """
+    who = "decomp.tucker_random"
+    x, _ = check_tensor(who, x)
+    key = random.key(0) if key is None else key
+    return _tucker_random(x, key, check_ranks(who, ranks, x.shape), int(extra), int(power))
+
+
+@functools.partial(jit, static_argnums=(2, 3, 4))
+def _tucker_random(x, key, ranks, extra, power):
+    factors = []
+    for mode, (rank, k) in enumerate(zip(ranks, random.split(key, x.ndim), strict=True)):
+        m = unfold(x, mode)
+        width = min(rank + extra, *m.shape)
+        q, _ = xnp.linalg.qr(m @ random.normal(k, (m.shape[1], width), x.dtype))
+        for _ in range(power):
+            q, _ = xnp.linalg.qr(m @ (m.conj().T @ q))
+        small = q.conj().T @ m
+        _, vectors = xnp.linalg.eigh(small @ small.conj().T)
+        factors.append(q @ vectors[:, ::-1][:, :rank])
+        x = mode_product(x, factors[-1].conj().T, mode)
+    return Tucker(x, tuple(factors))
+
+
+def tucker_nonneg(x, ranks, *, key=None, steps: int = 200) -> Tucker:
+    """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
+    (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
+
+    Args:
+      x: dense tensor that is nowhere negative.
+      ranks: an int, or one for each mode.
+      key: a random key for the start; default ``random.key(0)``.
+      steps: sweeps.
+
+    >>> import xcore.numpy as xnp
+    >>> bool((tucker_nonneg(xnp.ones((3, 4, 5)), 2, steps=5).core >= 0).all())
+    True
+    """
+    who = "decomp.tucker_nonneg"
+    x, _ = check_tensor(who, x)
+    ranks = check_ranks(who, ranks, x.shape)
+    if type(x) is Array and bool((x < 0).any()):
+        raise errors.bad_argument(who, "x", "negative elements", "nowhere negative")
+    key = random.key(0) if key is None else key
+    keys = random.split(key, x.ndim + 1)
+    factors = [
+        random.uniform(k, p, x.dtype)
+        for k, p in zip(keys[1:], zip(x.shape, ranks, strict=True), strict=True)
+    ]
+    scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
+    return _nonneg(x, [random.uniform(keys[0], ranks, x.dtype) * scale, *factors], int(steps))
+
+
+@fused(2)
+def _nonneg(x, parts, steps):
+    tiny = float(np.finfo(np.float32).tiny)
+
+    def sweep(_, parts):
+        core, *factors = parts
+        for mode in range(x.ndim):
+            others = [None if k == mode else f for k, f in enumerate(factors)]
+            seen = unfold(multi_mode_product(core, others, range(x.ndim)), mode)
+            a = factors[mode]
+            factors[mode] = a * (unfold(x, mode) @ seen.T) / xnp.maximum(a @ (seen @ seen.T), tiny)
+            _, lengths = norms_of_columns(factors[mode])
+            factors[mode] = factors[mode] / lengths
+            core = mode_product(core, xnp.diag(lengths), mode)
+        up = multi_mode_product(x, factors, transpose=True)
+        down = multi_mode_product(core, [f.T @ f for f in factors])
+        return [core * up / xnp.maximum(down, tiny), *factors]
+
+    core, *factors = fori_loop(0, steps, sweep, parts)
+    return Tucker(core, tuple(factors))

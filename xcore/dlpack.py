@@ -1,0 +1,3 @@
+"""Exchange of arrays with other libraries by DLPack."""
+
+from .numpy import from_dlpack  # noqa: F401

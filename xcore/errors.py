@@ -1,0 +1,20 @@
+"""The exception classes, each with a program that raises it and its repair."""
+
+from ._core.errors import (  # noqa: F401
+    CallbackError,
+    CheckError,
+    CheckIndexError,
+    CheckpointError,
+    ConcretizationError,
+    DeletedError,
+    DistributedError,
+    DTypeError,
+    MissingRuleError,
+    OutOfMemoryError,
+    ShapeError,
+    SingularMatrixError,
+    SolverError,
+    TracerLeakError,
+    TreeError,
+    XcoreError,
+)  # fmt: skip

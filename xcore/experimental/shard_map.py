@@ -1,0 +1,3 @@
+"""The name under which JAX introduced shard_map."""
+
+from .._control.mapped import shard_map  # noqa: F401

@@ -1,0 +1,76 @@
+"""Control flow, collectives, and operations with explicit shapes: names as in ``jax.lax``."""
+
+import importlib as _importlib
+
+from ._control.checkpoint import optimization_barrier  # noqa: F401
+from ._control.collectives import (  # noqa: F401
+    all_gather,
+    all_to_all,
+    axis_index,
+    axis_size,
+    pbroadcast,
+    pmax,
+    pmean,
+    pmin,
+    ppermute,
+    pshuffle,
+    psum,
+    psum_scatter,
+    pvary,
+)  # fmt: skip
+from ._control.cond import cond, switch  # noqa: F401
+from ._control.custom import stop_gradient  # noqa: F401
+from ._control.implicit import custom_linear_solve, custom_root  # noqa: F401
+from ._control.loops import associative_scan, fori_loop, map, scan  # noqa: F401
+from ._control.sharding import with_sharding_constraint  # noqa: F401
+from ._control.while_loop import while_loop  # noqa: F401
+from .numpy import _lax_linalg as linalg  # noqa: F401
+from .numpy import broadcast_shapes, stack, tile, unstack  # noqa: F401
+from .numpy._lax import *  # noqa: F403
+from .numpy._lax_scatter import (  # noqa: F401
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    ScatterDimensionNumbers,
+    approx_max_k,
+    approx_min_k,
+    broadcast_to_rank,
+    collapse,
+    dtype,
+    empty,
+    exp2,
+    gather,
+    index_take,
+    mulhi,
+    platform_dependent,
+    scatter,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_sub,
+    split,
+)  # fmt: skip
+from .numpy._lax_windows import (  # noqa: F401
+    ConvDimensionNumbers,
+    Precision,
+    conv,
+    conv_dimension_numbers,
+    conv_general_dilated,
+    conv_general_dilated_patches,
+    conv_transpose,
+    conv_with_general_padding,
+    reduce,
+    reduce_window,
+)  # fmt: skip
+
+# What needs packages that a light import leaves alone.
+_SPECIAL = {
+    "bessel_i0e": "i0e", "bessel_i1e": "i1e", "betainc": "betainc", "igamma": "gammainc",
+    "igammac": "gammaincc",
+}  # fmt: skip
+
+
+def __getattr__(name: str):
+    if name in _SPECIAL:
+        return getattr(_importlib.import_module("xcore.special"), _SPECIAL[name])
+    raise AttributeError(f"module 'xcore.lax' has no attribute {name!r}")

@@ -1,0 +1,77 @@
+"""Linear algebra: elimination, direct and iterative solvers, functions of matrices."""
+
+from ._banded import (
+    IncompleteCholesky,
+    cholesky_banded,
+    incomplete_cholesky,
+    solve_banded,
+    solveh_banded,
+)  # fmt: skip
+from ._dense import condest, det, inv, slogdet, solve
+from ._echelon import Steps, elimination_steps, rank, row_echelon, rref
+from ._eigen import eigsh, lanczos, lobpcg, randomized_svd
+from ._factorisations import (
+    LUFactors,
+    PivotedQR,
+    cho_solve,
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    lu,
+    lu_factor,
+    lu_solve,
+    polar,
+    qr,
+    schur,
+    svd,
+    svdvals,
+)  # fmt: skip
+from ._functions import (
+    expm,
+    expm_frechet,
+    logm,
+    solve_discrete_lyapunov,
+    solve_lyapunov,
+    solve_sylvester,
+    sqrtm,
+)  # fmt: skip
+from ._gauss import GaussLU, gauss_det, gauss_inv, gauss_lu, gauss_null_space, gauss_solve
+from ._krylov import CG, GMRES, MINRES, BiCGStab, Chebyshev, jacobi, linear_solve
+from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
+from ._lsmr import expm_multiply, lsmr
+from ._operators import (
+    Blocks,
+    Diagonal,
+    FunctionOperator,
+    Kronecker,
+    LinearOperator,
+    Matrix,
+    as_operator,
+    jacobian_operator,
+)  # fmt: skip
+from ._structured import (
+    solve_block_diag,
+    solve_circulant,
+    solve_kron,
+    solve_triangular,
+    solve_tridiagonal,
+    solve_woodbury,
+)  # fmt: skip
+from ._truth import Report
+
+__all__ = [
+    "BiCGStab", "Blocks", "CG", "Chebyshev", "Diagonal", "FunctionOperator", "GMRES", "GaussLU",
+    "IncompleteCholesky", "Kronecker", "LUFactors", "LinearOperator", "MINRES", "Matrix",
+    "PivotedQR", "Report", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
+    "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
+    "expm", "expm_frechet", "expm_multiply", "gauss_det", "gauss_inv", "gauss_lu",
+    "gauss_null_space", "gauss_solve", "incomplete_cholesky", "inv", "jacobi",
+    "jacobian_operator", "lanczos", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu",
+    "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qr",
+    "randomized_svd", "rank", "row_echelon", "rref", "schur", "slogdet", "solve",
+    "solve_banded", "solve_block_diag", "solve_circulant", "solve_discrete_lyapunov",
+    "solve_kron", "solve_lyapunov", "solve_sylvester", "solve_triangular", "solve_tridiagonal",
+    "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
+]  # fmt: skip

@@ -1,0 +1,281 @@
+"""Equations, inverses and determinants of dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.custom import custom_jvp
+from .._core import dtypes
+from .._core.array import Array
+from .._core.eval import fused
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._iterate import Solution
+from .._ops.matrices import FACTORISED, diagonal, swapped
+from .._transforms.api import jvp
+from ..numpy._equations import identity_like
+from ..numpy._matrices import determinant
+from . import _elimination, _lanes
+from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_columns
+from ._elimination import first_zero
+from ._factors import (
+    ASSUME,
+    factorise,
+    invert_lanes,
+    kind_for,
+    read_part,
+    solve_lanes,
+    solve_with_factors,
+)
+from ._truth import fail, inverse_norm1, norm1, refine, report_of
+
+
+class _Refined:
+    """Solutions with factors of one precision, refined in that of the matrix."""
+
+    def __init__(self, a, given, kind: str, precision, steps: int):
+        self.a, given = ops.stop_gradient(a), ops.stop_gradient(given)
+        self.factors = factorise(given if precision is None else given.astype(precision), kind)
+        self.steps = steps
+
+    def solve(self, b, transposed: bool = False):
+        x = self.factors.solve(b, transposed)
+        if not self.steps:
+            return x
+        a = swapped(self.a) if transposed else self.a
+        correct = lambda r: self.factors.solve(r, transposed)  # noqa: E731
+        return refine(a, x, b, correct, self.steps, epsilon(x))[0]
+
+
+@fused(2)
+def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
+    """(x, more): the status and the report, or the number of a vanishing pivot if asked for."""
+    who = "linalg.solve"
+    a, b = as_inexact(who, a, b)
+    check_matrices(who, square=True, a=a)
+    a, b, back = with_columns(who, a, b)
+    kind = kind_for(a, assume_a)
+    if transposed:
+        a, kind = swapped(a), {"lower": "upper", "upper": "lower"}.get(kind, kind)
+    given, a = a, read_part(a, kind)
+    if kind == "lanes" and not (report or steps or precision):
+        x, pivot = solve_lanes(a, b)
+        return back(x), (pivot if pivots else None)
+    solver = _Refined(a, given, kind, precision, steps)
+    x = solve_with_factors(a, b, solver)
+    if report:
+        return back(x), report_of(a, x, b, solver.factors)
+    return back(x), (first_zero(solver.factors.pivots()) if pivots else None)
+
+
+def solve(
+    a, b, assume_a: str = "general", *, transposed: bool = False, refine: int | None = None,
+    precision=None, report: bool = False,
+):  # fmt: skip
+    """The solution x of a x = b.
+
+    A singular matrix raises SingularMatrixError. In compiled code nothing can be raised: there a
+    check fails that ``checkify`` reports, and ``report=True`` tells by a status. Derivatives, of
+    any order, are those of the equation; they cost one more solution with the same factors.
+
+    Args:
+      a: matrices (..., n, n).
+      b: right-hand sides (..., n, k), or one vector (n,).
+      assume_a: "general", "symmetric", "hermitian", "positive definite" (Cholesky, of which only
+        the lower triangle is read; derivatives are those of its Hermitian part), "upper triangular",
+        "lower triangular", "diagonal"; SciPy's short names too.
+      transposed: solve aᵀ x = b.
+      refine: at most so many steps of iterative refinement; 10 with a ``precision``, else 0.
+      precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
+        after refinement as accurate unless a is very ill-conditioned.
+      report: return a ``Solution``: the value, a status, and as stats a ``Report`` with backward
+        error, condition, digits to trust.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a, b = xnp.asarray([[4.0, 2.0], [2.0, 3.0]]), xnp.asarray([2.0, 5.0])
+    >>> xc.linalg.solve(a, b)
+    Array([-0.5,  2. ], dtype=float32)
+    >>> answer = xc.linalg.solve(a, b, report=True)
+    >>> answer.message, round(float(answer.stats.condition), 2)
+    ('what was asked for was reached', 4.5)
+    """
+    one_of("linalg.solve", "assume_a", assume_a, ASSUME)
+    steps = (0 if precision is None else 10) if refine is None else refine
+    precision = None if precision is None else dtypes.as_dtype(precision)
+    run = lambda pivots: _solve(a, b, assume_a, transposed, steps, precision, report, pivots)  # noqa: E731
+    if report:
+        x, (status, stats) = run(False)
+        return Solution(x, status, stats)
+    return checked("linalg.solve", a, run, kind_of(assume_a))
+
+
+def kind_of(assume_a: str) -> str:
+    return ASSUME[assume_a]
+
+
+def checked(who: str, a, run, kind: str):
+    """x of ``run(pivots) -> (x, number of a vanishing pivot)``, or an error if there is one.
+
+    A vanishing pivot leaves infinities or NaN in x. So where x is known, as it is outside of
+    compiled code, pivots are looked at only if it has some: programs without pivots compile faster.
+    """
+    if is_evaluating():
+        x, _ = run(False)
+        if type(x) is Array and _all_finite(x):
+            return x
+    x, pivot = run(True)
+    fail(who, a, pivot, kind)
+    return x
+
+
+def _all_finite(x: Array) -> bool:
+    found = np.asarray(x)
+    return bool(np.isfinite(found if found.dtype.itemsize >= 4 else found.astype(np.float32)).all())
+
+
+@fused(1)
+def _inv(a, assume_a, pivots):
+    who = "linalg.inv"
+    (a,) = as_inexact(who, a)
+    check_matrices(who, square=True, a=a)
+    kind = kind_for(a, assume_a)
+    given, a = a, read_part(a, kind)
+    if kind == "lanes":
+        x, pivot = invert_lanes(a)
+        return x, (pivot if pivots else None)
+    factors = factorise(ops.stop_gradient(given), kind)
+    x = solve_with_factors(a, identity_like(a), factors)
+    return x, (first_zero(factors.pivots()) if pivots else None)
+
+
+def inv(a, assume_a: str = "general"):
+    """The inverse. To solve equations, ``solve`` is faster and more accurate.
+
+    Args:
+      a: matrices (..., n, n); singular ones raise SingularMatrixError.
+      assume_a: as in ``solve``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.inv(xnp.asarray([[2.0, 0.0], [1.0, 1.0]]))
+    Array([[ 0.5,  0. ],
+           [-0.5,  1. ]], dtype=float32)
+    """
+    one_of("linalg.inv", "assume_a", assume_a, ASSUME)
+    return checked("linalg.inv", a, lambda p: _inv(a, assume_a, p), kind_of(assume_a))
+
+
+# ------------------------------------------------------------------------------------ determinants
+
+
+def _signed_pivots(a) -> tuple:
+    """The pivots of our eliminations, and whether the rows were exchanged an odd number of times."""
+    if kind_for(a) == "lanes":
+        pivots, order = _lanes.only_pivots(a)
+        return pivots, _odd_permutation(order)
+    packed, rows, _ = _elimination.eliminate(a, "partial")
+    return diagonal(packed), _odd_permutation(rows)
+
+
+def _odd_permutation(order):
+    """Whether permutations are odd: whether they have an odd number of inversions."""
+    i = np.arange(typeof(order).shape[-1])
+    pairs = (order[..., :, None] > order[..., None, :]) & (i[:, None] < i[None, :])
+    return xnp.sum(pairs, axis=(-2, -1)) % 2 == 1
+
+
+@custom_jvp
+def _determinant(a):
+    pivots, odd = _signed_pivots(a)
+    value = xnp.prod(pivots, axis=-1)
+    return xnp.where(odd, -value, value)
+
+
+@_determinant.defjvp
+def _(primals, tangents):
+    # The derivative of numpy's determinant, tr(adj(a) a'), holds for singular matrices too.
+    (a,), (change,) = primals, tangents
+    wide = a if typeof(a).dtype in FACTORISED else a.astype(np.float32)
+    _, moved = jvp(determinant, (wide,), (change.astype(typeof(wide).dtype),))
+    return _determinant(a), moved.astype(typeof(a).dtype)
+
+
+our_determinant = fused(1)(_determinant)
+
+
+@fused(1)
+def det(a):
+    """The determinant; its derivative is right for singular matrices too.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.det(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    Array(-2., dtype=float32)
+    """
+    (a,) = as_inexact("linalg.det", a)
+    check_matrices("linalg.det", square=True, a=a)
+    return determinant(a) if kind_for(a) == "lapack" else _determinant(a)
+
+
+@fused(1)
+def slogdet(a):
+    """The sign (or phase) of the determinant and the logarithm of its modulus.
+
+    A singular matrix has sign 0 and logarithm -inf.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> sign, log = xc.linalg.slogdet(xnp.asarray([[0.0, 2.0], [1.0, 0.0]]))
+    >>> float(sign), round(float(log), 4)
+    (-1.0, 0.6931)
+    """
+    who = "linalg.slogdet"
+    (a,) = as_inexact(who, a)
+    check_matrices(who, square=True, a=a)
+    if kind_for(a) == "lapack":
+        return tuple(xnp.linalg.slogdet(a))
+    return _slogdet(a)
+
+
+@custom_jvp
+def _slogdet(a):
+    pivots, odd = _signed_pivots(a)
+    size = xnp.abs(pivots)
+    sign = xnp.prod(xnp.where(size == 0, 0, pivots / xnp.where(size == 0, 1, size)), axis=-1)
+    log = xnp.sum(xnp.log(size), axis=-1)
+    return xnp.where(odd, -sign, sign).astype(typeof(a).dtype), log
+
+
+@_slogdet.defjvp
+def _(primals, tangents):
+    # d log det = tr(a⁻¹ a'): its real part is the change of the logarithm, i times its imaginary
+    # part that of the phase. (Giles 2008, section 2.2.4)
+    (a,), (change,) = primals, tangents
+    sign, log = _slogdet(a)
+    factors = factorise(ops.stop_gradient(a), kind_for(a))
+    inner = solve_with_factors(a, change, factors)
+    trace = xnp.trace(inner, axis1=-2, axis2=-1)
+    moved = sign * 1j * xnp.imag(trace) if dtypes.is_complex(typeof(a).dtype) else sign * 0
+    return (sign, log), (
+        moved.astype(typeof(sign).dtype),
+        xnp.real(trace).astype(typeof(log).dtype),
+    )
+
+
+@fused(1)
+def condest(a):
+    """An estimate of the condition number in the 1-norm, |a| |a⁻¹|, from one factorisation.
+
+    Almost always within a factor of 3, never too large but for rounding. inf for singular matrices.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> round(float(xc.linalg.condest(xnp.asarray([[1.0, 0.0], [0.0, 4.0]]))), 3)
+    4.0
+    """
+    (a,) = as_inexact("linalg.condest", a)
+    check_matrices("linalg.condest", square=True, a=a)
+    a = ops.stop_gradient(a)
+    if 0 in typeof(a).shape:
+        return xnp.ones(typeof(a).shape[:-2], dtypes.to_real(typeof(a).dtype))
+    factors = factorise(a, kind_for(a))
+    value = norm1(a) * inverse_norm1(factors, a)
+    return xnp.where((first_zero(factors.pivots()) >= 0) | xnp.isnan(value), xnp.inf, value)

@@ -1,0 +1,285 @@
+"""Eigenvalues and singular values of operators: Lanczos, LOBPCG, random projections.
+
+Eigenvalues have derivatives of first order, from a v = w v with |v| = 1: w' = vᴴ a' v, as the
+change of v drops out. They are written as vᴴ a v with v held fixed. Vectors have none.
+(Magnus 1985, "On differentiating eigenvalues and eigenvectors")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.loops import fori_loop
+from .._core import dtypes, errors, tree
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._iterate import Solution, Status, code, iterate
+from ..numpy._matrices import SVDResult
+from ..random import normal
+from ._arguments import one_of
+from ._factors import factorise, kind_for
+from ._krylov import MINRES, _ratio, inner, linear_solve, norm
+from ._operators import FunctionOperator, LinearOperator, Matrix, as_operator
+
+
+def _dtype_of(a: LinearOperator):
+    """The dtype that an operator's arrays have; the default one if it has none."""
+    held = [typeof(xnp.asarray(x)).dtype for x in tree.leaves(a)]
+    inexact = [d for d in held if dtypes.is_inexact(d)]
+    return inexact[0] if inexact else dtypes.default_dtype("float")
+
+
+def _irregular(shape: tuple, dtype):
+    """Fixed numbers without order, to start from where nothing is known."""
+    numbers = np.sin(1.0 + np.arange(np.prod(shape)) ** 2).reshape(shape)
+    return xnp.asarray(numbers.astype(dtypes.to_real(dtype))).astype(dtype)
+
+
+def _rayleigh(a: LinearOperator, v):
+    """vᴴ a v for each column, with derivatives in a alone."""
+    v = ops.stop_gradient(v)
+    return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
+
+
+def lanczos(a, start, steps: int):
+    """(q, alpha, beta): a q ≈ q t with orthonormal columns q (n, steps) and t tridiagonal.
+
+    Vectors are orthogonalised against all earlier ones, twice. (Parlett 1998, chapter 13)
+
+    Args:
+      a: symmetric operator or matrix.
+      start: vector (n,).
+      steps: how many columns.
+
+    >>> import xcore.numpy as xnp
+    >>> q, alpha, beta = lanczos(xnp.diag(xnp.asarray([1.0, 2.0])), xnp.ones(2), 2)
+    >>> [round(float(x), 4) for x in alpha]
+    [1.5, 1.5]
+    """
+    a = as_operator(a)
+    n, dtype = a.shape[0], typeof(start).dtype
+    real = dtypes.to_real(dtype)
+
+    def body(k, state):
+        q, alpha, beta, v = state
+        q = q.at[k].set(v)
+        w = a.mv(v)
+        alpha = alpha.at[k].set(xnp.real(inner(v, w)))
+        for _ in range(2):
+            w = w - q.T @ (xnp.conj(q) @ w)
+        size = norm(w)
+        small = size <= 10 * xnp.finfo(real).eps * xnp.max(xnp.abs(alpha))
+        v = xnp.where(small, 0, _ratio(w, size.astype(dtype)))
+        return q, alpha, beta.at[k].set(xnp.where(small, 0, size)), v
+
+    empty = xnp.zeros(steps, real)
+    first = _ratio(start, norm(start).astype(dtype))
+    q, alpha, beta, _ = fori_loop(
+        0, steps, body, (xnp.zeros((steps, n), dtype), empty, empty, first)
+    )
+    return q.T, alpha, beta[:-1]
+
+
+def _inverse_of(a: LinearOperator, sigma) -> LinearOperator:
+    """(a - σ)⁻¹: of a matrix by its factors, of other operators by MINRES."""
+    shape, dtype = a.shape, _dtype_of(a)
+    if isinstance(a, Matrix):
+        shifted = xnp.asarray(a.a) - sigma * xnp.eye(shape[0], dtype=dtype)
+        factors = factorise(ops.stop_gradient(shifted), kind_for(shifted))
+        return FunctionOperator(_solved_by, factors, shape, symmetric=True)
+    return FunctionOperator(_solved_by_minres, (a, sigma), shape, symmetric=True)
+
+
+def _solved_by(factors, x):
+    return factors.solve(x[:, None])[:, 0]
+
+
+def _solved_by_minres(params, x):
+    a, sigma = params
+    shifted = FunctionOperator(
+        lambda p, x: p[0].mv(x) - p[1] * x, (a, sigma), a.shape, symmetric=True
+    )
+    rtol = float(dtypes.finfo(dtypes.to_real(typeof(x).dtype)).eps) ** 0.75
+    return linear_solve(shifted, x, MINRES(rtol=rtol), report=True).value
+
+
+def eigsh(
+    a, k: int = 6, *, which: str = "largest", start=None, steps: int | None = None, sigma=None,
+    inverse=None,
+):  # fmt: skip
+    """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
+
+    Args:
+      a: symmetric operator or matrix (n, n).
+      k: how many.
+      which: "largest" or "smallest"; not used with a shift.
+      start: vector (n,); a fixed one of irregular numbers by default.
+      steps: size of the space; min(n, max(2 k + 1, 20)) by default. More is more accurate.
+      sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
+        fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
+      inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.diag(xnp.arange(1.0, 9.0))
+    >>> [round(float(x), 3) for x in xc.linalg.eigsh(a, 2)[0]]
+    [7.0, 8.0]
+    >>> [round(float(x), 3) for x in xc.linalg.eigsh(a, 2, sigma=3.2)[0]]
+    [3.0, 4.0]
+    """
+    one_of("linalg.eigsh", "which", which, ("largest", "smallest"))
+    a = as_operator(a)
+    n = a.shape[0]
+    _check_count("linalg.eigsh", k, n)
+    m = min(n, max(2 * k + 1, 20)) if steps is None else max(k, min(n, steps))
+    start = _irregular((n,), _dtype_of(a)) if start is None else xnp.asarray(start)
+    operator = a
+    if sigma is not None or inverse is not None:
+        sigma = 0.0 if sigma is None else sigma
+        operator = _inverse_of(a, sigma) if inverse is None else as_operator(inverse)
+    q, alpha, beta = lanczos(operator, ops.stop_gradient(start), m)
+    t = xnp.diag(alpha) + xnp.diag(beta, 1) + xnp.diag(beta, -1)
+    w, s = xnp.linalg.eigh(ops.stop_gradient(t))
+    if sigma is not None:  # the largest moduli of the inverse are the nearest to σ
+        chosen = xnp.argsort(-xnp.abs(w))[:k]
+        chosen = chosen[xnp.argsort(sigma + 1 / w[chosen])]
+    else:
+        chosen = xnp.arange(k) if which == "smallest" else xnp.arange(m - k, m)
+    v = ops.stop_gradient(q) @ s[:, chosen].astype(typeof(q).dtype)
+    return _rayleigh(a, v), v
+
+
+def _check_count(who: str, k: int, n: int) -> None:
+    if not 0 < k <= n:
+        raise errors.bad_argument(who, "k", k, f"a number from 1 to the size {n}")
+
+
+# ------------------------------------------------------------------------------------------ lobpcg
+
+
+@struct
+class _Blocks:
+    """What ``iterate`` drives: a block of vectors x, with a x, the last step p, and residuals."""
+
+    a: Any
+    precondition: Any
+    target: float = static()
+    sign: float = static()
+
+    def done(self, state):
+        return state["size"] <= self.target * state["scale"]
+
+    def step(self, state):
+        x, k = state["x"], typeof(state["x"]).shape[1]
+        active = ~self.done(state)  # finished columns stand still
+        r = xnp.where(active, self.precondition(state["r"]), 0)
+        basis, _ = xnp.linalg.qr(xnp.concatenate([x, r, state["p"]], axis=1))
+        image = self.a.matmat(basis)
+        small = xnp.conj(basis).T @ image
+        _, s = xnp.linalg.eigh((small + xnp.conj(small).T) * (0.5 * self.sign))
+        s = s[:, :k]
+        p = basis[:, k:] @ s[k:]
+        return _residuals(basis @ s, image @ s, p)
+
+
+def _residuals(x, image, p):
+    w = xnp.real(xnp.sum(xnp.conj(x) * image, axis=0))
+    r = image - x * w.astype(typeof(x).dtype)
+    columns = lambda y: xnp.sqrt(xnp.sum(xnp.abs(y) ** 2, axis=0))  # noqa: E731
+    scale = xnp.max(columns(image))
+    return {"x": x, "p": p, "r": r, "w": w, "size": columns(r), "scale": scale}
+
+
+def lobpcg(
+    a, k: int = 1, *, which: str = "smallest", start=None, preconditioner=None,
+    rtol: float | None = None, max_steps: int = 200, report: bool = False,
+):  # fmt: skip
+    """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG.
+
+    Every step looks for the best vectors in the space of the current ones, their preconditioned
+    residuals and the last change. (Knyazev 2001, "Toward the optimal preconditioned eigensolver")
+
+    Args:
+      a: symmetric operator or matrix (n, n), n >= 3 k.
+      k: how many.
+      which: "smallest" or "largest".
+      start: vectors (n, k); fixed irregular ones by default.
+      preconditioner: operator or function of columns that is about the inverse of a.
+      rtol: goal for the residuals, relative to the norm of a; √precision by default.
+      max_steps: so many steps at most.
+      report: return a ``Solution`` with residuals and steps, instead of raising SolverError if the
+        goal was not reached.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> w, v = xc.linalg.lobpcg(xnp.diag(xnp.arange(1.0, 21.0)), 2)
+    >>> [round(float(x), 3) for x in w]
+    [1.0, 2.0]
+    """
+    who = "linalg.lobpcg"
+    one_of(who, "which", which, ("largest", "smallest"))
+    a = as_operator(a)
+    n, dtype = a.shape[0], _dtype_of(a)
+    _check_count(who, 3 * k, n)
+    start = _irregular((n, k), dtype) if start is None else xnp.asarray(start)
+    rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
+    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
+    blocks = _Blocks(held, _by_columns(preconditioner), rtol, 1.0 if which == "smallest" else -1.0)
+    x, _ = xnp.linalg.qr(ops.stop_gradient(start).astype(dtype))
+    state = _residuals(x, held.matmat(x), xnp.zeros_like(x))
+    state, steps = iterate(blocks, state, max_steps)
+    order = xnp.argsort(state["w"])
+    v = state["x"][:, order]
+    reached = blocks.done(state)[order]
+    status = xnp.where(reached, code(Status.success), code(Status.max_steps)).astype(np.int32)
+    stats = {"steps": steps, "residual": state["size"][order]}
+    solution = Solution((_rayleigh(a, v), v), status, stats)
+    return solution if report else solution.check(who).value
+
+
+def _by_columns(m):
+    if m is None:
+        return _same
+    return m if callable(m) and not isinstance(m, LinearOperator) else as_operator(m).matmat
+
+
+def _same(x):
+    return x
+
+
+# ------------------------------------------------------------------------------ random projections
+
+
+def randomized_svd(a, k: int, key, *, oversample: int = 8, power: int = 2) -> SVDResult:
+    """The k largest singular values and their vectors, from products with random vectors.
+
+    The error is about that of the best approximation of rank k, less with more ``power``.
+    (Halko, Martinsson and Tropp 2011, "Finding structure with randomness", algorithms 4.4 and 5.1)
+
+    Args:
+      a: operator or matrix (m, n).
+      k: how many.
+      key: random key, as from ``random.key``.
+      oversample: so many random vectors more than k.
+      power: so many products with a aᴴ sharpen the difference between large and small values.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.diag(xnp.asarray([5.0, 4.0, 0.0, 0.0]))
+    >>> s = xc.linalg.randomized_svd(a, 2, xc.random.key(0)).S
+    >>> [round(float(x), 3) for x in s]
+    [5.0, 4.0]
+    """
+    a = as_operator(a)
+    m, n = a.shape
+    _check_count("linalg.randomized_svd", k, min(m, n))
+    dtype = _dtype_of(a)
+    size = min(k + oversample, m, n)
+    adjoint = lambda y: xnp.conj(a.T.matmat(xnp.conj(y)))  # noqa: E731
+    q, _ = xnp.linalg.qr(a.matmat(normal(key, (n, size), dtypes.to_real(dtype)).astype(dtype)))
+    for _ in range(power):
+        z, _ = xnp.linalg.qr(adjoint(q))
+        q, _ = xnp.linalg.qr(a.matmat(z))
+    u, s, vh = xnp.linalg.svd(xnp.conj(adjoint(q)).T, full_matrices=False)
+    return SVDResult(q @ u[:, :k], s[:k], vh[:k])

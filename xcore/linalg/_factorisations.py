@@ -1,0 +1,343 @@
+"""Factorisations: Cholesky, QR, LU, eigenvalues, singular values, Schur, polar.
+
+Matrices are (..., m, n). Their derivatives stand at the operations, in xcore._ops; 16-bit floats
+are factorised in 32 bits and rounded.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import dtypes
+from .._core.eval import fused
+from .._core.types import typeof
+from .._ops.factor import solve_with
+from .._ops.matrices import adjoint, diagonal, part, times_columns
+from ..numpy._equations import factorised, solve_factorised
+from ..numpy._matrices import EighResult, EigResult, SVDResult
+from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, product, with_columns
+from ._elimination import first_zero
+from ._truth import fail
+
+
+def _prepared(who: str, *xs, square: bool = False) -> tuple:
+    """Matrices of one dtype that LAPACK knows, and the way back for results."""
+    *xs, back = in_lapack_dtype(*as_inexact(f"linalg.{who}", *xs))
+    check_matrices(f"linalg.{who}", square=square, a=xs[0])
+    return (*xs, back)
+
+
+def _hermitian(a):
+    return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
+
+
+# ---------------------------------------------------------------------------------------- cholesky
+
+
+@fused(1)
+def _cholesky(a, upper):
+    a, back = _prepared("cholesky", a, square=True)
+    factor = ops.cholesky(_hermitian(a))
+    pivot = first_zero(diagonal(ops.stop_gradient(factor)))
+    return back(adjoint(factor) if upper else factor), pivot
+
+
+def cholesky(a, *, upper: bool = False):
+    """The triangular factor l of Hermitian positive definite matrices, a = l lᴴ.
+
+    A matrix that is not positive definite raises SingularMatrixError; in compiled code it leaves a
+    check for ``checkify``, and NaN.
+
+    Args:
+      a: matrices (..., n, n); their Hermitian part is factorised.
+      upper: return lᴴ instead.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.cholesky(xnp.asarray([[4.0, 2.0], [2.0, 5.0]]))
+    Array([[2., 0.],
+           [1., 2.]], dtype=float32)
+    """
+    factor, pivot = _cholesky(a, upper)
+    fail("linalg.cholesky", a, pivot, "cholesky")
+    return factor
+
+
+@fused(2)
+def cho_solve(factor, b, *, upper: bool = False):
+    """The solution x of a x = b from the Cholesky factor of a.
+
+    Args:
+      factor: what ``cholesky`` returned.
+      b: right-hand sides (..., n, k), or one vector (n,).
+      upper: the factor is the upper one.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
+    Array([1., 3.], dtype=float32)
+    """
+    factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
+    factor, b, back = with_columns("linalg.cho_solve", factor, b)
+    first, then = ("C", "N") if upper else ("N", "C")
+    y = solve_with(factor, b, not upper, transpose=first)
+    return to_dtype(back(solve_with(factor, y, not upper, transpose=then)))
+
+
+# ---------------------------------------------------------------------------------------------- qr
+
+
+class PivotedQR(NamedTuple):
+    """a[:, P] = Q R, where the diagonal of R falls in modulus."""
+
+    Q: Any
+    R: Any
+    P: Any
+
+
+@fused(1)
+def qr(a, mode: str = "reduced", *, pivoting: bool = False):
+    """The factors of a = Q R: orthonormal columns in Q, R upper triangular.
+
+    Args:
+      a: matrices (..., m, n).
+      mode: "reduced" (min(m, n) columns in Q), "complete" (m columns), or "r" (only R).
+      pivoting: exchange columns so that the diagonal of R falls, which tells the rank; then
+        the permutation P is returned too, with a[:, P] = Q R.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> q, r, p = xc.linalg.qr(xnp.asarray([[1.0, 4.0], [0.0, 3.0]]), pivoting=True)
+    >>> xnp.round(xnp.abs(r), 3), p
+    (Array([[5. , 0.8],
+           [0. , 0.6]], dtype=float32), Array([1, 0], dtype=int32))
+    """
+    one_of("linalg.qr", "mode", mode, ("reduced", "complete", "r"))
+    a, back = _prepared("qr", a)
+    outs = ops.qr(a, full=mode == "complete", pivoting=pivoting)
+    q, r, *order = map(back, outs)
+    if mode == "r":
+        return (r, *order) if pivoting else r
+    return PivotedQR(q, r, *order) if pivoting else (q, r)
+
+
+# ---------------------------------------------------------------------------------------------- lu
+
+
+@fused(1)
+def lu(a):
+    """(p, l, u): the factors of a[p] = l u by elimination with partial pivoting.
+
+    Args:
+      a: matrices (..., m, n).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> p, l, u = xc.linalg.lu(xnp.asarray([[1.0, 2.0], [2.0, 2.0]]))
+    >>> p, l, u
+    (Array([1, 0], dtype=int32), Array([[1. , 0. ],
+           [0.5, 1. ]], dtype=float32), Array([[2., 2.],
+           [0., 1.]], dtype=float32))
+    """
+    a, back = _prepared("lu", a)
+    packed, _, order = ops.lu(a)
+    m, n = typeof(a).shape[-2:]
+    k = min(m, n)
+    low = part(packed, ops.gt)[..., :k] + xnp.eye(m, k, dtype=typeof(packed).dtype)
+    return order, back(low), back(part(packed, ops.le)[..., :k, :])
+
+
+class LUFactors(NamedTuple):
+    """Factors for ``lu_solve``, and the exchanges of rows, counted from 0."""
+
+    lu: Any
+    piv: Any
+
+
+@fused(1)
+def _lu_factor(a):
+    a, back = _prepared("lu_factor", a, square=True)
+    packed, pivots = factorised(a)
+    return LUFactors(back(packed), pivots), first_zero(diagonal(ops.stop_gradient(packed)))
+
+
+def lu_factor(a) -> LUFactors:
+    """Factors of square matrices for ``lu_solve``: factorise once, solve often.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [1.0, 1.0]]))
+    >>> xc.linalg.lu_solve(f, xnp.asarray([3.0, 2.0]))
+    Array([1., 1.], dtype=float32)
+    """
+    factors, pivot = _lu_factor(a)
+    fail("linalg.lu_factor", a, pivot, "lapack")
+    return factors
+
+
+@fused(2)
+def _lu_solve(factors, b, trans):
+    packed, pivots = factors
+    packed, b, to_dtype = _prepared("lu_solve", packed, b, square=True)
+    packed, b, back = with_columns("linalg.lu_solve", packed, b)
+    pivots = xnp.broadcast_to(pivots, typeof(packed).shape[:-1])
+    if trans == 2:
+        return to_dtype(back(xnp.conj(solve_factorised(packed, pivots, xnp.conj(b), True))))
+    return to_dtype(back(solve_factorised(packed, pivots, b, trans == 1)))
+
+
+def lu_solve(factors, b, trans: int = 0):
+    """The solution x of a x = b (aᵀ x = b, aᴴ x = b for ``trans`` 1, 2) from ``lu_factor(a)``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [0.0, 1.0]]))
+    >>> xc.linalg.lu_solve(f, xnp.asarray([2.0, 2.0]), trans=1)
+    Array([1., 1.], dtype=float32)
+    """
+    one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
+    return _lu_solve(tuple(factors), b, trans)
+
+
+# ------------------------------------------------------------------------------------- eigenvalues
+
+
+@fused(2)
+def _eigh(a, b, vectors):
+    who = "eigh" if vectors else "eigvalsh"
+    if b is None:
+        a, back = _prepared(who, a, square=True)
+        found = ops.eigh(_hermitian(a), vectors=vectors)
+        return tuple(map(back, found)), xnp.full(typeof(a).shape[:-2], -1, np.int32)
+    # With b = l lᴴ:  a v = w b v  <=>  (l⁻¹ a l⁻ᴴ) y = w y,  v = l⁻ᴴ y.
+    # (Golub and Van Loan 2013, "Matrix computations", section 8.7.2)
+    a, b, back = _prepared(who, a, b, square=True)
+    l = ops.cholesky(_hermitian(b))
+    c = solve_with(l, solve_with(l, _hermitian(a), True), True, left=False, transpose="C")
+    w, *v = ops.eigh(_hermitian(c), vectors=vectors)
+    v = [solve_with(l, y, True, transpose="C") for y in v]
+    return tuple(map(back, (w, *v))), first_zero(diagonal(ops.stop_gradient(l)))
+
+
+def eigh(a, b=None):
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: a v = w v or a v = w b v.
+
+    Derivatives are finite also where eigenvalues coincide, and right for all that does not depend
+    on the choice of vectors in their space, such as sums over it and projections onto it.
+
+    Args:
+      a: Hermitian matrices (..., n, n).
+      b: Hermitian positive definite matrices; vectors are then orthonormal with respect to b.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.eigh(xnp.diag(xnp.asarray([2.0, 1.0])), xnp.diag(xnp.asarray([1.0, 4.0])))[0]
+    Array([0.25, 2.  ], dtype=float32)
+    """
+    found, pivot = _eigh(a, b, True)
+    fail("linalg.eigh (matrix b)", a if b is None else b, pivot, "cholesky")
+    return EighResult(*found)
+
+
+def eigvalsh(a, b=None):
+    """Eigenvalues of Hermitian matrices, ascending; arguments as for ``eigh``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.eigvalsh(xnp.asarray([[2.0, 1.0], [1.0, 2.0]]))
+    Array([1., 3.], dtype=float32)
+    """
+    (w,), pivot = _eigh(a, b, False)
+    fail("linalg.eigvalsh (matrix b)", a if b is None else b, pivot, "cholesky")
+    return w
+
+
+def eig(a):
+    """Eigenvalues and right eigenvectors of square matrices; both complex.
+
+    Columns have norm 1 and a real largest element.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.eig(xnp.asarray([[0.0, -1.0], [1.0, 0.0]])).eigenvalues
+    Array([0.+1.j, 0.-1.j], dtype=complex64)
+    """
+    return EigResult(*xnp.linalg.eig(a))
+
+
+def eigvals(a):
+    """Eigenvalues of square matrices, complex.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.eigvals(xnp.asarray([[3.0, 1.0], [0.0, 2.0]]))
+    Array([3.+0.j, 2.+0.j], dtype=complex64)
+    """
+    return xnp.linalg.eigvals(a)
+
+
+# --------------------------------------------------------------------------------- singular values
+
+
+def svd(a, full: bool = False) -> SVDResult:
+    """Singular values S, descending, and vectors: a = U diag(S) Vh.
+
+    Args:
+      a: matrices (..., m, n).
+      full: whether U and Vh are square; the thin ones have min(m, n) columns and rows.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.svd(xnp.asarray([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]])).S
+    Array([2., 1.], dtype=float32)
+    """
+    return xnp.linalg.svd(a, full_matrices=full)
+
+
+def svdvals(a):
+    """Singular values, descending.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.svdvals(xnp.asarray([[3.0, 0.0], [0.0, 4.0]]))
+    Array([4., 3.], dtype=float32)
+    """
+    return xnp.linalg.svdvals(a)
+
+
+# ------------------------------------------------------------------------------------ schur, polar
+
+
+@fused(1)
+def schur(a, output: str = "real"):
+    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. On a CPU only.
+
+    Args:
+      a: square matrices (..., n, n).
+      output: "real" leaves of real matrices 2 × 2 blocks on the diagonal, for pairs of complex
+        eigenvalues; "complex" is triangular in any case.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> t, z = xc.linalg.schur(xnp.asarray([[1.0, 2.0], [0.0, 3.0]]))
+    >>> t
+    Array([[1., 2.],
+           [0., 3.]], dtype=float32)
+    """
+    one_of("linalg.schur", "output", output, ("real", "complex"))
+    a, back = _prepared("schur", a, square=True)
+    if output == "complex":
+        a = a.astype(dtypes.to_complex(typeof(a).dtype))
+    return tuple(map(back, ops.schur(a)))
+
+
+@fused(1)
+def polar(a, side: str = "right"):
+    """(u, p): the polar factors of a = u p (side "left": a = p u), u with orthonormal columns
+    or rows, p Hermitian positive semidefinite.
+
+    Args:
+      a: matrices (..., m, n).
+      side: "right" or "left".
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.polar(xnp.asarray([[0.0, -2.0], [2.0, 0.0]]))[1]
+    Array([[2., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    one_of("linalg.polar", "side", side, ("right", "left"))
+    a, back = _prepared("polar", a)
+    s, u, vh = ops.svd(a, full=False, vectors=True)
+    basis = adjoint(vh) if side == "right" else u
+    return back(product(u, vh)), back(product(times_columns(basis, s), adjoint(basis)))

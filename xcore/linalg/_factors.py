@@ -1,0 +1,164 @@
+"""Factors of matrices that solve equations: whose elimination, and how its factors are used.
+
+Three eliminations stand behind one face: LAPACK's (or cuSOLVER's), ours with the batch interleaved
+for many small matrices, and ours for the dtypes that LAPACK does not know.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.custom import custom_jvp
+from .._control.implicit import custom_linear_solve
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._ops.factor import solve_with
+from .._ops.matrices import FACTORISED, adjoint, diagonal, part
+from ..numpy._equations import factorised, solve_factorised
+from . import _elimination, _lanes
+from ._arguments import product
+
+
+@struct
+class Factors:
+    """Something that solves with a matrix: factors of it and how to use them.
+
+    Attributes:
+      parts: the arrays.
+      kind: the row of ``_KINDS`` that knows them.
+    """
+
+    parts: Any
+    kind: str = static()
+
+    def solve(self, b, transposed: bool = False):
+        """x with a x = b, or aᵀ x = b; b holds columns (..., n, k), in any precision."""
+        own, given = typeof(self.parts[0]).dtype, typeof(b).dtype
+        return _KINDS[self.kind][1](self.parts, b.astype(own), transposed).astype(given)
+
+    def pivots(self):
+        """The numbers of which each is zero only if the matrix is singular."""
+        return _KINDS[self.kind][2](self.parts)
+
+
+def _solve_triangular(parts, b, transposed: bool, lower: bool):
+    return solve_with(parts[0], b, lower, transpose="T" if transposed else "N")
+
+
+def _solve_cholesky(parts, b, transposed: bool):
+    # a = l lᴴ; aᵀ = conj(a), so the transposed system is the conjugate of one with a
+    if transposed:
+        return xnp.conj(_solve_cholesky(parts, xnp.conj(b), False))
+    return solve_with(parts[0], solve_with(parts[0], b, True), True, transpose="C")
+
+
+def _hermitian(a):
+    return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
+
+
+# name: (factors of a, solution from them, what must not be zero)
+_KINDS = {
+    "lapack": (
+        factorised,
+        lambda f, b, t: solve_factorised(*f, b, transposed=t),
+        lambda f: diagonal(f[0]),
+    ),
+    "lanes": (_lanes.factorise, _lanes.solve_factorised, _lanes.pivots),
+    "ours": (
+        lambda a: _elimination.eliminate(a, "partial"),
+        lambda f, b, t: _elimination.back_substitute(*f, b, transposed=t),
+        lambda f: diagonal(f[0]),
+    ),
+    "cholesky": (lambda a: (ops.cholesky(a),), _solve_cholesky, lambda f: diagonal(f[0])),
+    "lower": (
+        lambda a: (a,), functools.partial(_solve_triangular, lower=True), lambda f: diagonal(f[0]),
+    ),
+    "upper": (
+        lambda a: (a,), functools.partial(_solve_triangular, lower=False), lambda f: diagonal(f[0]),
+    ),
+    "diagonal": (
+        lambda a: (diagonal(a),), lambda f, b, t: b / f[0][..., None], lambda f: f[0],
+    ),
+}  # fmt: skip
+
+ASSUME = {
+    "general": "lapack", "gen": "lapack", "symmetric": "lapack", "sym": "lapack",
+    "hermitian": "lapack", "her": "lapack", "positive definite": "cholesky", "pos": "cholesky",
+    "lower triangular": "lower", "upper triangular": "upper", "diagonal": "diagonal",
+}  # fmt: skip
+
+
+def kind_for(a, assume_a: str = "general") -> str:
+    """Who factorises these matrices, by dtype, size and number."""
+    kind = ASSUME[assume_a]
+    if typeof(a).dtype not in FACTORISED:
+        return kind if kind == "diagonal" else "ours"
+    if kind in _READ:
+        return kind
+    return "lanes" if kind == "lapack" and _lanes.applies(a) else kind
+
+
+def factorise(a, kind: str) -> Factors:
+    """Factors of matrices (..., n, n)."""
+    if 0 in typeof(a).shape:
+        kind = "diagonal"  # nothing is there; the simplest does
+    return Factors(tuple(_KINDS[kind][0](a)), kind)
+
+
+_READ = {"lower": ops.ge, "upper": ops.le, "diagonal": ops.eq}
+
+
+def read_part(a, kind: str):
+    """What of the matrix the equation is about."""
+    if kind in _READ:
+        return part(a, _READ[kind])
+    return _hermitian(a) if kind == "cholesky" else a
+
+
+def solve_with_factors(a, b, factors: Factors):
+    """x with a x = b; its derivatives are those of the equation, the factors are not looked into.
+
+    From a x = b follows a x' = b' - a' x, and for the adjoint aᵀ λ = x̄, b̄ = λ, ā = -λ xᵀ.
+    (Giles 2008, "Collected matrix derivative results", section 2.3.1)
+    """
+    return custom_linear_solve(
+        lambda x: product(a, x), b,
+        solve=lambda _, b: factors.solve(b),
+        transpose_solve=lambda _, c: factors.solve(c, transposed=True),
+    )  # fmt: skip
+
+
+def solve_lanes(a, b) -> tuple:
+    """(x with a x = b, number of the first vanishing pivot or -1) of many small matrices.
+
+    Derivatives as in ``solve_with_factors``; what they need is eliminated anew.
+    """
+    fixed = ops.stop_gradient(a)
+    x, pivots = custom_linear_solve(
+        lambda x: product(a, x), b, has_aux=True,
+        solve=lambda _, b: _lanes.solve(fixed, b),
+        transpose_solve=lambda _, c: _lanes.solve(fixed, c, transposed=True),
+    )  # fmt: skip
+    return x, _elimination.first_zero(pivots)
+
+
+@custom_jvp
+def _inverse_lanes(a):
+    return _lanes.inverse(a)
+
+
+@_inverse_lanes.defjvp
+def _(primals, tangents):
+    # a x = 1  =>  x' = -x a' x. (Giles 2008, section 2.2.3)
+    x, pivots = _inverse_lanes(*primals)
+    moved = -product(product(x, tangents[0]), x)
+    return (x, pivots), (moved, xnp.zeros_like(pivots))
+
+
+def invert_lanes(a) -> tuple:
+    """(inverses, number of the first vanishing pivot or -1) of many small matrices."""
+    x, pivots = _inverse_lanes(a)
+    return x, _elimination.first_zero(ops.stop_gradient(pivots))

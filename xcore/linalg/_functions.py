@@ -1,0 +1,345 @@
+"""Functions of matrices: exponential, logarithm, square root; Sylvester's and Lyapunov's equations.
+
+Every function f of matrices here has the derivative that its value on a larger matrix holds,
+
+    f(a  e) = (f(a)  f'(a)[e])
+     (0  a)   ( 0      f(a)  ),
+
+and the transpose of e ↦ f'(a)[e] is e ↦ f'(aᵀ)[e]. So derivatives of all orders cost evaluations
+of f at matrices of twice the size. (Mathias 1996, "A chain rule for matrix functions and
+applications"; Higham 2008, "Functions of matrices", sections 3.2 and 3.3)
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.custom import custom_jvp
+from .._control.implicit import custom_linear_solve
+from .._control.linear_call import linear_call
+from .._control.loops import fori_loop
+from .._control.while_loop import while_loop
+from .._core import dtypes
+from .._core.eval import fused
+from .._core.types import typeof
+from .._ops.factor import solve_with
+from .._ops.matrices import adjoint, conjugate, diagonal, matmul, part, swapped
+from ..numpy._equations import identity_like, solve_matrices
+from ._arguments import as_inexact, check_matrices, in_lapack_dtype, over_batch
+from ._truth import norm1
+
+
+def _prepared(who: str, *xs) -> tuple:
+    """Square matrices of one dtype that LAPACK knows, and the way back for results."""
+    *xs, back = in_lapack_dtype(*as_inexact(who, *xs))
+    check_matrices(who, square=True, a=xs[0])
+    return (*xs, back)
+
+
+def _block(a, e):
+    """The matrix (a e; 0 a)."""
+    nil = xnp.zeros_like(a)
+    top, bottom = (xnp.concatenate(x, axis=-1) for x in ((a, e), (nil, a)))
+    return xnp.concatenate([top, bottom], axis=-2)
+
+
+def matrix_function(f):
+    """Give a function of matrices the derivative that all such functions have."""
+
+    @custom_jvp
+    def value(a):
+        return f(a)
+
+    def along(a, e):
+        n = typeof(a).shape[-1]
+        wide = value(_block(a, e.astype(typeof(a).dtype)))
+        return wide[..., :n, n:]
+
+    @value.defjvp
+    def _(primals, tangents):
+        (a,), (e,) = primals, tangents
+        moved = linear_call(along, lambda a, ct: along(swapped(a), ct), a, e)
+        return value(a), moved
+
+    return functools.wraps(f)(value)
+
+
+# ------------------------------------------------------------------------------------- exponential
+
+# Numerator of the Padé approximant [13/13] of eˣ; it is good to double precision up to this norm.
+# (Higham 2005, "The scaling and squaring method for the matrix exponential revisited")
+_PADE_EXP = [1.0]
+for _k in range(13):
+    _PADE_EXP.append(_PADE_EXP[-1] * (13 - _k) / ((26 - _k) * (_k + 1)))
+_REACH_EXP = 5.37
+
+
+def _even_odd(a, coefficients):
+    """The even part and the odd part of a polynomial of degree 13 in a."""
+    c = [ops.full_like_type(typeof(a), x) for x in coefficients]
+    one = identity_like(a)
+    a2 = matmul(a, a)
+    a4 = matmul(a2, a2)
+    a6 = matmul(a2, a4)
+
+    def part_of(i):
+        high = matmul(a6, c[12 + i] * a6 + c[10 + i] * a4 + c[8 + i] * a2)
+        return high + c[6 + i] * a6 + c[4 + i] * a4 + c[2 + i] * a2 + c[i] * one
+
+    return part_of(0), matmul(a, part_of(1))
+
+
+@matrix_function
+def _expm(a):
+    if 0 in typeof(a).shape:
+        return a
+    size = norm1(a)
+    halvings = xnp.ceil(xnp.log2(xnp.maximum(size / _REACH_EXP, 1)))
+    scale = xnp.exp2(-halvings).astype(typeof(a).dtype)[..., None, None]
+    even, odd = _even_odd(a * scale, _PADE_EXP)
+    x, _ = solve_matrices(even - odd, even + odd)
+    return _squared(x, halvings)
+
+
+def _squared(x, times):
+    """Each matrix of a batch squared so many times."""
+
+    def square(state):
+        i, x = state
+        return i + 1, xnp.where((i < times)[..., None, None], matmul(x, x), x)
+
+    most = xnp.where(xnp.isfinite(times), times, 0).max(initial=0)
+    return while_loop(lambda s: s[0] < most, square, (xnp.zeros((), typeof(times).dtype), x))[1]
+
+
+@fused(1)
+def expm(a):
+    """The exponential of square matrices, 1 + a + a² / 2 + …
+
+    Args:
+      a: matrices (..., n, n).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.expm(xnp.asarray([[0.0, 1.0], [0.0, 0.0]]))
+    Array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    a, back = _prepared("linalg.expm", a)
+    return back(_expm(a))
+
+
+@fused(2)
+def expm_frechet(a, e):
+    """(exp(a), its derivative at a in the direction e).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.expm_frechet(xnp.zeros((1, 1)), xnp.ones((1, 1)))[1]
+    Array([[1.]], dtype=float32)
+    """
+    a, e, back = _prepared("linalg.expm_frechet", a, e)
+    n = typeof(a).shape[-1]
+    wide = _expm(_block(a, e))
+    return back(wide[..., :n, :n]), back(wide[..., :n, n:])
+
+
+# --------------------------------------------------------------------------- square root, logarithm
+
+
+def _complex_schur(a):
+    return ops.schur(a.astype(dtypes.to_complex(typeof(a).dtype)))
+
+
+def _root_of_triangular(t):
+    """The square root u of one upper triangular matrix, column by column.
+
+    The part of column j above the diagonal solves (u₁ + u[j,j]) x = t[:j, j] with the columns u₁
+    before it. (Björck and Hammarling 1983, "A Schur method for the square root of a matrix")
+    """
+    n = typeof(t).shape[0]
+    d = xnp.sqrt(diagonal(t))
+    row = xnp.arange(n)
+
+    def column(j, u):
+        above = row < j
+        square = xnp.where(above[:, None] & above, u, 0)
+        shift = xnp.where(above, d + d[j], 1)
+        shift = xnp.where(shift == 0, 1, shift)  # both vanish only where the right side does
+        matrix = part(square, ops.lt) + xnp.where(row[:, None] == row, shift, 0)
+        x = solve_with(matrix, xnp.where(above, t[:, j], 0)[:, None], False)[:, 0]
+        return u.at[:, j].set(xnp.where(above, x, xnp.where(row == j, d[j], 0)))
+
+    return fori_loop(0, n, column, xnp.zeros_like(t))
+
+
+@matrix_function
+def _sqrtm(a):
+    if 0 in typeof(a).shape:
+        return a
+    t, z = _complex_schur(a)
+    return matmul(matmul(z, over_batch(_root_of_triangular, t)), adjoint(z))
+
+
+@fused(1)
+def sqrtm(a):
+    """The principal square root of square matrices, complex. On a CPU only.
+
+    Of a real matrix without negative eigenvalues it is real: take ``.real``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.round(xc.linalg.sqrtm(xnp.asarray([[1.0, 2.0], [0.0, 4.0]])).real, 4)
+    Array([[1.    , 0.6667],
+           [0.    , 2.    ]], dtype=float32)
+    """
+    a, _ = _prepared("linalg.sqrtm", a)
+    return _sqrtm(a.astype(dtypes.to_complex(typeof(a).dtype)))
+
+
+_NODES = 7  # of Gauss and Legendre on (0, 1): the Padé approximant [7/7] of log(1 + x)
+_REACH_LOG = 0.26  # it is good to double precision up to this norm
+
+
+def _log_of_triangular(t):
+    """The logarithm of one upper triangular matrix: 2ᵏ log(t^(1/2ᵏ)), with t^(1/2ᵏ) near 1.
+
+    log(1 + x) = ∫₀¹ x (1 + s x)⁻¹ ds, and Gauss' rule gives its Padé approximants. The diagonal
+    is the logarithm of t's. (Higham 2008, "Functions of matrices", section 11.5)
+    """
+    n = typeof(t).shape[0]
+    one = xnp.eye(n, dtype=typeof(t).dtype)
+
+    def going(state):
+        root, k = state
+        return (norm1(root - one) > _REACH_LOG) & (k < 60)
+
+    def halve(state):
+        root, k = state
+        return _root_of_triangular(root), k + 1
+
+    root, k = while_loop(going, halve, (t, xnp.zeros((), np.int32)))
+    x, result = root - one, xnp.zeros_like(t)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    for s, w in zip((nodes + 1) / 2, weights / 2, strict=True):
+        result = result + float(w) * solve_with(one + float(s) * x, x, False)
+    result = result * xnp.exp2(k.astype(dtypes.to_real(typeof(t).dtype))).astype(typeof(t).dtype)
+    return part(result, ops.lt) + xnp.diag(xnp.log(diagonal(t)))
+
+
+@matrix_function
+def _logm(a):
+    if 0 in typeof(a).shape:
+        return a
+    t, z = _complex_schur(a)
+    return matmul(matmul(z, over_batch(_log_of_triangular, t)), adjoint(z))
+
+
+@fused(1)
+def logm(a):
+    """The principal logarithm of square matrices that are not singular, complex. On a CPU only.
+
+    Of a real matrix without negative eigenvalues it is real: take ``.real``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.round(xc.linalg.logm(xnp.asarray([[1.0, 1.0], [0.0, 1.0]])).real, 4)
+    Array([[0., 1.],
+           [0., 0.]], dtype=float32)
+    """
+    a, _ = _prepared("linalg.logm", a)
+    return _logm(a.astype(dtypes.to_complex(typeof(a).dtype)))
+
+
+# --------------------------------------------------------------------------- Sylvester and Lyapunov
+
+
+def _triangular_sylvester(s, t, c):
+    """x with s x + x t = c for upper triangular s and t, column by column."""
+    n, m = typeof(c).shape
+    later = xnp.arange(m)
+    one = xnp.eye(n, dtype=typeof(c).dtype)
+
+    def column(j, x):
+        known = xnp.where(later < j, t[:, j], 0)
+        right = c[:, j] - matmul(x, known[:, None])[:, 0]
+        return x.at[:, j].set(solve_with(s + t[j, j] * one, right[:, None], False)[:, 0])
+
+    return fori_loop(0, m, column, xnp.zeros_like(c))
+
+
+def _sylvester_with(forms_a, forms_b, c, transposed: bool):
+    (s, u), (t, v) = forms_a, forms_b
+    if transposed:  # aᵀ x + x bᵀ = c is the conjugate of aᴴ y + y bᴴ = c̄; turned around, it is
+        # a lower triangular equation: reversing rows and columns makes it an upper one
+        y = matmul(matmul(adjoint(u), conjugate(c)), v)
+        flip = lambda x: x[..., ::-1, ::-1]  # noqa: E731
+        y = flip(over_batch(_triangular_sylvester, flip(adjoint(s)), flip(adjoint(t)), flip(y)))
+        return conjugate(matmul(matmul(u, y), adjoint(v)))
+    y = over_batch(_triangular_sylvester, s, t, matmul(matmul(adjoint(u), c), v))
+    return matmul(matmul(u, y), adjoint(v))
+
+
+@fused(3)
+def solve_sylvester(a, b, c):
+    """The solution x of a x + x b = c. On a CPU only.
+
+    It is unique if a and -b have no eigenvalue in common. Derivatives are those of the equation.
+    (Bartels and Stewart 1972, "Solution of the matrix equation AX + XB = C")
+
+    Args:
+      a, b, c: matrices (..., m, m), (..., n, n), (..., m, n), of one batch.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> one = xnp.ones((1, 1))
+    >>> xc.linalg.solve_sylvester(one, 3 * one, 8 * one)
+    Array([[2.]], dtype=float32)
+    """
+    who = "linalg.solve_sylvester"
+    a, b, c, back = _prepared(who, a, b, c)
+    check_matrices(who, square=True, b=b)
+    if 0 in typeof(c).shape:
+        return back(c)
+    forms = [_complex_schur(ops.stop_gradient(x)) for x in (a, b)]
+    dtype, wide = typeof(c).dtype, dtypes.to_complex(typeof(c).dtype)
+
+    def solve(c, transposed=False):
+        x = _sylvester_with(*forms, c.astype(wide), transposed)
+        return x if dtypes.is_complex(dtype) else xnp.real(x)
+
+    x = custom_linear_solve(
+        lambda x: matmul(a, x) + matmul(x, b), c,
+        solve=lambda _, c: solve(c), transpose_solve=lambda _, c: solve(c, True),
+    )  # fmt: skip
+    return back(x)
+
+
+@fused(2)
+def solve_lyapunov(a, q):
+    """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.solve_lyapunov(-xnp.eye(1), -xnp.ones((1, 1)))
+    Array([[0.5]], dtype=float32)
+    """
+    a, q = as_inexact("linalg.solve_lyapunov", a, q)
+    return solve_sylvester(a, adjoint(a), q)
+
+
+@fused(2)
+def solve_discrete_lyapunov(a, q):
+    """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation. On a CPU only.
+
+    With b = (aᴴ - 1)(aᴴ + 1)⁻¹ it is the continuous equation bᴴ x + x b = -2 (a + 1)⁻¹ q (aᴴ + 1)⁻¹,
+    so -1 must not be an eigenvalue of a. (Popov 1964, "Hyperstability and optimality")
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.round(xc.linalg.solve_discrete_lyapunov(0.5 * xnp.eye(1), 3 * xnp.eye(1)), 4)
+    Array([[4.]], dtype=float32)
+    """
+    a, q, back = _prepared("linalg.solve_discrete_lyapunov", a, q)
+    one, turned = identity_like(a), adjoint(a)
+    inverse, _ = solve_matrices(turned + one, one)
+    b = matmul(turned - one, inverse)
+    c = matmul(adjoint(inverse), matmul(q, inverse))
+    return back(solve_sylvester(adjoint(b), b, -2 * c))

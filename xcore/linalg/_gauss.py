@@ -1,0 +1,225 @@
+"""Faces of our own elimination: factors, solutions, inverses, determinants, null spaces.
+
+With ``field=p`` numbers are integers modulo the prime p and results are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import errors
+from .._core.array import Array
+from .._core.eval import fused
+from .._core.struct import struct
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._ops.matrices import diagonal, part
+from ..numpy._equations import identity_like
+from . import _elimination
+from ._arguments import as_inexact, check_matrices, modulus, one_of, over_batch, with_columns
+from ._dense import our_determinant
+from ._echelon import Residues, arithmetic_for, check_field, eliminate, elimination_steps, forms
+from ._echelon import residues as as_residues
+from ._truth import fail
+
+
+@struct
+class GaussLU:
+    """Factors of matrices, a[rows][:, columns] = lower @ upper.
+
+    Attributes:
+      packed: both factors in one: upper on and above the diagonal, lower below, without its ones.
+      rows, columns: permutations.
+      growth: the largest number of upper by the largest of a. Errors grow with it; partial pivoting
+        keeps it below 2ⁿ⁻¹ and nearly always small.
+    """
+
+    packed: Any
+    rows: Any
+    columns: Any
+    growth: Any
+
+    @property
+    def lower(self):
+        """The lower triangular factor, with ones on its diagonal."""
+        m, n = self.packed.shape[-2:]
+        low = part(self.packed, ops.gt)[..., : min(m, n)]
+        return low + xnp.eye(m, min(m, n), dtype=low.dtype)
+
+    @property
+    def upper(self):
+        """The upper triangular factor."""
+        return part(self.packed, ops.le)[..., : min(self.packed.shape[-2:]), :]
+
+
+@fused(1)
+def gauss_lu(a, pivoting: str = "partial"):
+    """Factors by our own blocked Gaussian elimination, in any floating or complex dtype.
+
+    Args:
+      a: matrices (..., m, n).
+      pivoting: "partial" (the largest number of the column), "complete" (the largest of all that is
+        left) or "none".
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> f = xc.linalg.gauss_lu(xnp.asarray([[1.0, 2.0], [2.0, 2.0]]))
+    >>> f.lower @ f.upper, f.rows
+    (Array([[2., 2.],
+           [1., 2.]], dtype=float32), Array([1, 0], dtype=int32))
+    """
+    who = "linalg.gauss_lu"
+    one_of(who, "pivoting", pivoting, _elimination.PIVOTING)
+    (a,) = as_inexact(who, a)
+    check_matrices(who, a=a)
+    packed, rows, columns = _elimination.eliminate(a, pivoting)
+    largest = xnp.max(modulus(part(packed, ops.le)), axis=(-2, -1), initial=0)
+    size = xnp.max(modulus(a), axis=(-2, -1), initial=0)
+    return GaussLU(packed, rows, columns, largest / xnp.where(size == 0, 1, size))
+
+
+# ---------------------------------------------------------------------------------- over any numbers
+
+
+@fused(2)
+def _solve(a, b, pivoting):
+    who = "linalg.gauss_solve"
+    one_of(who, "pivoting", pivoting, _elimination.PIVOTING)
+    a, b = as_inexact(who, a, b)
+    check_matrices(who, square=True, a=a)
+    a, b, back = with_columns(who, a, b)
+    x, packed = _elimination.solve_by_elimination(a, b, pivoting)
+    return back(x), _elimination.first_zero(diagonal(packed))
+
+
+@fused(2)
+def _solve_in_field(a, b, p):
+    who = "linalg.gauss_solve"
+    a, b = (as_residues(who, x, p) for x in (a, b))
+    check_matrices(who, square=True, a=a)
+    a, b, back = with_columns(who, a, b)
+    n = typeof(a).shape[-1]
+
+    def one(ab):
+        s = eliminate(ab, n, Residues(p), True)
+        return s.a[:, n:].astype(np.int32), xnp.where(s.rank < n, s.rank, -1)
+
+    x, pivot = over_batch(one, xnp.concatenate([a, b], axis=-1))
+    return back(x), pivot
+
+
+def gauss_solve(a, b, pivoting: str = "partial", *, field: int | None = None, steps: bool = False):
+    """The solution x of a x = b by our own elimination; exact over a field.
+
+    A singular matrix raises SingularMatrixError. Derivatives are those of the equation.
+
+    Args:
+      a: matrices (..., n, n).
+      b: right-hand sides (..., n, k), or one vector (n,).
+      pivoting: "partial", "complete" or "none".
+      field: a prime p, to calculate with integers modulo p.
+      steps: return the ``Steps`` of the elimination of (a b) to the reduced form instead.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.gauss_solve(xnp.asarray([[0.0, 2.0], [1.0, 1.0]]), xnp.asarray([2.0, 3.0]))
+    Array([2., 1.], dtype=float32)
+    >>> xc.linalg.gauss_solve(xnp.asarray([[1, 1], [0, 1]]), xnp.asarray([0, 1]), field=2)
+    Array([1, 1], dtype=int32)
+    """
+    if steps:
+        b = b[:, None] if xnp.ndim(b) == 1 else b
+        return elimination_steps(xnp.concatenate([a, b], axis=1), reduced=True, field=field)
+    if field is None:
+        x, pivot = _solve(a, b, pivoting)
+    else:
+        x, pivot = _solve_in_field(a, b, check_field("linalg.gauss_solve", field))
+    fail("linalg.gauss_solve", a, pivot, "ours")
+    return x
+
+
+def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
+    """The inverse by our own elimination; exact over a field.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.gauss_inv(xnp.asarray([[2, 1], [1, 1]]), field=7)
+    Array([[1, 6],
+           [6, 2]], dtype=int32)
+    """
+    a = xnp.asarray(a)
+    check_matrices("linalg.gauss_inv", square=True, a=a)
+    return gauss_solve(a, identity_like(a), pivoting, field=field)
+
+
+def gauss_det(a, *, field: int | None = None):
+    """The determinant by our own elimination; exact over a field.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.gauss_det(xnp.asarray([[1, 2], [3, 4]]), field=5)
+    Array(3, dtype=int32)
+    """
+    who = "linalg.gauss_det"
+    a = xnp.asarray(a)
+    check_matrices(who, square=True, a=a)
+    if field is None:
+        return our_determinant(as_inexact(who, a)[0])
+    _, rank, _, det = forms(a, who, False, field, None)
+    return xnp.where(rank == a.shape[-1], det, 0)
+
+
+@fused(1)
+def _null_space(a, field, tol):
+    """For each column of the matrix (n) a vector, and whether it belongs to the basis."""
+    a, arithmetic = arithmetic_for("linalg.gauss_null_space", a, field, tol)
+    check_matrices("linalg.gauss_null_space", a=a)
+    n = typeof(a).shape[-1]
+
+    def one(a):
+        s = eliminate(a, n, arithmetic, True)
+        # Free column j gives the vector with 1 at j and, at the column of row i's pivot, -a[i, j].
+        places = xnp.where(s.pivots < 0, n, s.pivots)
+        base = xnp.zeros((n + 1, n), typeof(a).dtype).at[places].set(arithmetic.negative(s.a))[:n]
+        free = xnp.ones(n + 1, bool).at[places].set(False)[:n]
+        base = xnp.where(xnp.eye(n, dtype=bool), 1, base)
+        return base.astype(np.int32 if field else typeof(a).dtype), free
+
+    return over_batch(one, a)
+
+
+def gauss_null_space(
+    a, *, field: int | None = None, tol: float | None = None, size: int | None = None
+):
+    """A basis of the vectors x with a x = 0, as columns.
+
+    Args:
+      a: matrix (m, n); with ``size`` also a batch.
+      field: a prime p, to calculate with integers modulo p.
+      tol: numbers up to this modulus count as zero.
+      size: the number of columns of the result, which else depends on values; needed under
+        ``jit``. Missing columns are zero.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.gauss_null_space(xnp.asarray([[1, 1, 0], [0, 1, 1]]), field=2)
+    Array([[1],
+           [1],
+           [1]], dtype=int32)
+    """
+    base, free = _null_space(
+        a, field if field is None else check_field("linalg.gauss_null_space", field), tol
+    )
+    if size is None:
+        if type(free) is not Array or not is_evaluating():
+            raise errors.ConcretizationError(
+                "xcore.linalg.gauss_null_space: how many columns the result has depends on the rank, "
+                "which is traced. Give size=, or compute it outside the traced function."
+            )
+        if free.ndim > 1:
+            why = "matrices of a batch may have different ranks; give size="
+            raise errors.shape_mismatch("linalg.gauss_null_space", why, a=base)
+        return base[:, np.flatnonzero(np.asarray(free))]
+    order = xnp.argsort(~free, axis=-1)[..., :size]
+    kept = xnp.take_along_axis(free, order, axis=-1)
+    chosen = xnp.take_along_axis(base, order[..., None, :], axis=-1)
+    return xnp.where(kept[..., None, :], chosen, 0)

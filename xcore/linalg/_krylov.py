@@ -1,0 +1,340 @@
+"""Iterative solvers that see a matrix only through products with it.
+
+A solver is a frozen struct of its settings. It is written for one right-hand side; several are
+lanes of a vmap, so each column stops when it is done. Derivatives come from the equation alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_linear_solve
+from .._control.loops import fori_loop
+from .._core import dtypes, errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._iterate import Solution, Status, code, iterate
+from .._transforms.map import vmap
+from ._operators import Diagonal, LinearOperator, as_operator
+
+
+def inner(x, y):
+    """The inner product, conjugating x."""
+    return xnp.vdot(x, y)
+
+
+def norm(x):
+    return xnp.sqrt(xnp.real(inner(x, x)))
+
+
+def _ratio(x, y):
+    """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
+    nil = y == 0
+    return xnp.where(nil, 0, x / xnp.where(nil, 1, y))
+
+
+@struct
+class Krylov:
+    """Settings that all solvers have.
+
+    Attributes:
+      rtol, atol: a solution is good when |b - a x| is at most max(rtol |b|, atol).
+      max_steps: so many steps at most; 10 n by default.
+    """
+
+    rtol: float = static(default=1e-5)
+    atol: float = static(default=0.0)
+    max_steps: int | None = static(default=None)
+
+    def limit(self, n: int) -> int:
+        """The number of steps allowed for n unknowns."""
+        return 10 * n if self.max_steps is None else self.max_steps
+
+
+@struct
+class _Problem:
+    """One right-hand side given to a solver: what ``iterate`` drives."""
+
+    mv: Any
+    precondition: Any
+    solver: Any
+    target: Any
+
+    def done(self, state):
+        return (state["size"] <= self.target) | state["stuck"]
+
+    def step(self, state):
+        return self.solver.advance(self, state)
+
+
+@struct
+class CG(Krylov):
+    """Conjugate gradients, for Hermitian positive definite matrices. (Hestenes and Stiefel 1952)"""
+
+    def begin(self, p: _Problem, x, r):
+        z = p.precondition(r)
+        return {"x": x, "r": r, "p": z, "rz": inner(r, z)}
+
+    def advance(self, p: _Problem, s):
+        q = p.mv(s["p"])
+        curvature = inner(s["p"], q)
+        alpha = _ratio(s["rz"], curvature)
+        x, r = s["x"] + alpha * s["p"], s["r"] - alpha * q
+        z = p.precondition(r)
+        rz = inner(r, z)
+        return {
+            "x": x, "r": r, "p": z + _ratio(rz, s["rz"]) * s["p"], "rz": rz, "size": norm(r),
+            "stuck": ~(xnp.real(curvature) > 0),
+        }  # fmt: skip
+
+
+@struct
+class BiCGStab(Krylov):
+    """Biconjugate gradients, stabilised, for any square matrix. (van der Vorst 1992)"""
+
+    def begin(self, p: _Problem, x, r):
+        one = xnp.ones((), typeof(r).dtype)
+        nil = xnp.zeros_like(r)
+        return {
+            "x": x,
+            "r": r,
+            "shadow": r,
+            "rho": one,
+            "alpha": one,
+            "omega": one,
+            "p": nil,
+            "v": nil,
+        }
+
+    def advance(self, p: _Problem, s):
+        rho = inner(s["shadow"], s["r"])
+        beta = _ratio(rho, s["rho"]) * _ratio(s["alpha"], s["omega"])
+        direction = s["r"] + beta * (s["p"] - s["omega"] * s["v"])
+        y = p.precondition(direction)
+        v = p.mv(y)
+        alpha = _ratio(rho, inner(s["shadow"], v))
+        half = s["r"] - alpha * v
+        z = p.precondition(half)
+        t = p.mv(z)
+        omega = _ratio(inner(t, half), inner(t, t))
+        r = half - omega * t
+        return {
+            "x": s["x"] + alpha * y + omega * z, "r": r, "shadow": s["shadow"], "rho": rho,
+            "alpha": alpha, "omega": omega, "p": direction, "v": v, "size": norm(r),
+            "stuck": (rho == 0) | (alpha == 0),
+        }  # fmt: skip
+
+
+@struct
+class MINRES(Krylov):
+    """Minimal residuals, for Hermitian matrices that may be indefinite. (Paige and Saunders 1975)
+
+    Works on the given matrix; a preconditioner is not used.
+    """
+
+    def begin(self, p: _Problem, x, r):
+        beta = norm(r).astype(typeof(r).dtype)
+        nil, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
+        one = xnp.ones((), typeof(r).dtype)
+        return {
+            "x": x, "v": _ratio(r, beta), "old": nil, "beta": zero, "eta": beta, "c": one,
+            "c_old": one, "s": zero, "s_old": zero, "w": nil, "w_old": nil,
+        }  # fmt: skip
+
+    def advance(self, p: _Problem, s):
+        v = s["v"]
+        q = p.mv(v) - s["beta"] * s["old"]
+        alpha = inner(v, q)
+        q = q - alpha * v
+        beta = norm(q).astype(typeof(v).dtype)
+        # the new column of the tridiagonal matrix, through the last two rotations and a new one
+        delta = s["c"] * alpha - s["c_old"] * s["s"] * s["beta"]
+        rho2 = s["s"] * alpha + s["c_old"] * s["c"] * s["beta"]
+        rho3 = s["s_old"] * s["beta"]
+        rho1 = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(beta) ** 2).astype(typeof(v).dtype)
+        c, sine = _ratio(delta, rho1), _ratio(beta, rho1)
+        w = _ratio(v - rho3 * s["w_old"] - rho2 * s["w"], rho1)
+        eta = -sine * s["eta"]
+        return {
+            "x": s["x"] + c * s["eta"] * w, "v": _ratio(q, beta), "old": v, "beta": beta, "eta": eta,
+            "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w, "w_old": s["w"],
+            "size": xnp.abs(eta), "stuck": rho1 == 0,
+        }  # fmt: skip
+
+
+@struct
+class GMRES(Krylov):
+    """Minimal residuals over growing spaces, for any square matrix, restarted now and then.
+
+    A step is one cycle of ``restart`` products. (Saad and Schultz 1986)
+    """
+
+    restart: int = static(default=20)
+
+    def begin(self, p: _Problem, x, r):
+        return {"x": x, "r": r}
+
+    def advance(self, p: _Problem, s):
+        n = typeof(s["r"]).shape[0]
+        m = min(self.restart, n)
+        dtype = typeof(s["r"]).dtype
+        beta = norm(s["r"])
+        basis = xnp.zeros((m + 1, n), dtype).at[0].set(_ratio(s["r"], beta.astype(dtype)))
+
+        def arnoldi(k, state):
+            basis, h = state
+            w = p.mv(p.precondition(basis[k]))
+            column = xnp.conj(basis) @ w
+            w = w - basis.T @ column
+            again = xnp.conj(basis) @ w  # once more: rounding leaves a little of the space in w
+            w = w - basis.T @ again
+            size = norm(w)
+            small = size <= xnp.finfo(dtype).eps * norm(column)  # the space is invariant
+            w = xnp.where(small, 0, _ratio(w, size.astype(dtype)))
+            column = (column + again).at[k + 1].set(xnp.where(small, 0, size).astype(dtype))
+            return basis.at[k + 1].set(w), h.at[:, k].set(column)
+
+        basis, h = fori_loop(0, m, arnoldi, (basis, xnp.zeros((m + 1, m), dtype)))
+        right = xnp.zeros(m + 1, dtype).at[0].set(beta.astype(dtype))
+        y = xnp.linalg.lstsq(h, right)[0]
+        x = s["x"] + p.precondition(basis[:m].T @ y)
+        r = s["b"] - p.mv(x)
+        size = norm(r)
+        return {"x": x, "r": r, "b": s["b"], "size": size, "stuck": size >= beta}
+
+
+@struct
+class Chebyshev(Krylov):
+    """Chebyshev's iteration, for Hermitian positive definite matrices whose spectrum is bounded.
+
+    No inner products, so nothing waits for all processors. (Saad 2003, "Iterative methods for sparse
+    linear systems", algorithm 12.1)
+
+    Attributes:
+      bounds: (low, high) between which all eigenvalues lie, those of the preconditioned matrix.
+    """
+
+    bounds: Any = (1.0, 1.0)
+
+    def begin(self, p: _Problem, x, r):
+        low, high = self.bounds
+        dtype = dtypes.to_real(typeof(r).dtype)
+        centre = xnp.asarray((low + high) / 2).astype(dtype)
+        radius = xnp.maximum(xnp.asarray((high - low) / 2).astype(dtype), 1e-6 * centre)
+        z = p.precondition(r)
+        return {"x": x, "r": r, "d": z / centre, "rho": radius / centre, "radius": radius,
+                "ratio": 2 * centre / radius}  # fmt: skip
+
+    def advance(self, p: _Problem, s):
+        x, r = s["x"] + s["d"], s["r"] - p.mv(s["d"])
+        z = p.precondition(r)
+        rho = 1 / (s["ratio"] - s["rho"])
+        d = rho * s["rho"] * s["d"] + (2 * rho / s["radius"]) * z
+        size = norm(r)
+        grew = size > 1e3 * s["first"]  # the bounds were wrong
+        return s | {"x": x, "r": r, "d": d, "rho": rho, "size": size, "stuck": grew}
+
+
+def _identity(x):
+    return x
+
+
+def _solve_one(solver, mv, precondition, x0, b):
+    """(x, steps, residual's norm, status) for one right-hand side."""
+    size = norm(b)
+    target = xnp.maximum(solver.rtol * size, solver.atol).astype(typeof(size).dtype)
+    problem = _Problem(mv, precondition, solver, target)
+    r = b - mv(x0)
+    state = solver.begin(problem, x0, r)
+    state |= {"size": norm(r), "stuck": xnp.zeros((), bool)}
+    if isinstance(solver, GMRES):
+        state["b"] = b
+    if isinstance(solver, Chebyshev):
+        state["first"] = size
+    state, steps = iterate(problem, state, solver.limit(typeof(b).shape[0]))
+    good = state["size"] <= target
+    other = xnp.where(state["stuck"], code(Status.breakdown), code(Status.max_steps))
+    status = xnp.where(good, code(Status.success), other)
+    status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
+    return state["x"], steps, state["size"], status.astype(np.int32)
+
+
+def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: bool = False):
+    """The solution x of a x = b from products with a. Derivatives cost one more solution.
+
+    Args:
+      a: a ``LinearOperator`` or a matrix, square.
+      b: vector (n,) or columns (n, k), each of which stops on its own.
+      solver: ``CG()``, ``MINRES()``, ``BiCGStab()``, ``GMRES()``, ``Chebyshev()``; by default CG for operators
+        tagged positive, MINRES for symmetric ones, else GMRES.
+      preconditioner: operator or function that is about the inverse of a; for CG positive
+        definite.
+      x0: where to start, shaped like b; zeros by default.
+      report: return a ``Solution`` with steps and residual of each column, instead of raising
+        SolverError if one was not reached.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xc.linalg.Matrix(xnp.asarray([[4.0, 1.0], [1.0, 3.0]]), symmetric=True, positive=True)
+    >>> xnp.round(xc.linalg.linear_solve(a, xnp.asarray([1.0, 2.0])), 4)
+    Array([0.0909, 0.6364], dtype=float32)
+    """
+    who = "linalg.linear_solve"
+    a, b = as_operator(a), xnp.asarray(b)
+    b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
+    if a.shape[0] != a.shape[1] or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise errors.shape_mismatch(
+            who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b
+        )
+    if solver is None:
+        solver = CG() if a.positive else MINRES() if a.symmetric else GMRES()
+    columns = b[:, None] if b.ndim == 1 else b
+    guess = xnp.zeros_like(columns) if x0 is None else xnp.asarray(x0).reshape(columns.shape)
+    # Each operator's arrays are constants of the solvers below; derivatives go by a.matmat alone.
+    m = _preconditioning(preconditioner)
+
+    def run(operator, precondition):
+        def solve(_, b):
+            one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
+            x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(guess_for(b), b)
+            return x, tuple(rest)
+
+        return solve
+
+    def guess_for(b):
+        return ops.stop_gradient(guess)
+
+    x, (steps, size, status) = custom_linear_solve(
+        a.matmat, columns, solve=run(a, m[0]),
+        transpose_solve=run(a.T, m[1]), symmetric=a.symmetric, has_aux=True,
+    )  # fmt: skip
+    single = b.ndim == 1
+    x = x[:, 0] if single else x
+    stats = {"steps": steps, "residual": size}
+    stats = {k: v[0] if single else v for k, v in stats.items()}
+    solution = Solution(x, status[0] if single else status, stats)
+    return solution if report else solution.check(who).value
+
+
+def _preconditioning(m):
+    """The preconditioner as a function, and its transpose."""
+    if m is None:
+        return _identity, _identity
+    if isinstance(m, LinearOperator) or not callable(m):
+        m = as_operator(m)
+        return m.mv, m.T.mv
+    return m, m
+
+
+def jacobi(a) -> LinearOperator:
+    """The inverse of the diagonal of a matrix, as a preconditioner.
+
+    >>> import xcore.numpy as xnp
+    >>> jacobi(xnp.diag(xnp.asarray([2.0, 4.0]))) @ xnp.ones(2)
+    Array([0.5 , 0.25], dtype=float32)
+    """
+    d = xnp.diagonal(xnp.asarray(a))
+    return Diagonal(1 / d, positive=True)

@@ -1,0 +1,162 @@
+"""Least squares, pseudoinverses, and bases of null spaces and ranges."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import errors
+from .._core.array import Array
+from .._core.eval import fused
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._ops.factor import solve_with
+from .._ops.matrices import adjoint
+from ..numpy._equations import least_squares
+from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
+
+METHODS = ("svd", "qr")
+
+
+@fused(2)
+def lstsq(a, b, *, method: str = "svd", ridge: float = 0.0, rtol: float | None = None):
+    """The x that makes |a x - b|² + ridge |x|² least.
+
+    Args:
+      a: matrices (..., m, n).
+      b: right-hand sides (..., m, k), or one vector (m,).
+      method: "svd" gives the x of least norm also where the rank is less than n; "qr" is several
+        times faster, for matrices of full column rank (m >= n, or any shape with a ridge).
+      ridge: weight of the size of x, which makes the solution unique and tame. (Tikhonov 1963)
+      rtol: singular values not above this part of the largest count as zero, for "svd";
+        max(m, n) times the precision by default.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> xnp.round(xc.linalg.lstsq(a, xnp.asarray([1.0, 3.0, 5.0]), method="qr"), 3)
+    Array([1., 2.], dtype=float32)
+    """
+    who = "linalg.lstsq"
+    one_of(who, "method", method, METHODS)
+    a, b, to_dtype = in_lapack_dtype(*as_inexact(who, a, b))
+    check_matrices(who, a=a)
+    vector = typeof(b).ndim == 1
+    b = b[..., None] if vector else b
+    if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
+        raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
+    if not _is_zero(ridge):
+        a, b = _with_ridge(a, b, ridge)
+    x = _by_qr(who, a, b) if method == "qr" else _by_svd(a, b, rtol)
+    return to_dtype(x[..., 0] if vector else x)
+
+
+def _is_zero(ridge) -> bool:
+    return isinstance(ridge, (int, float)) and ridge == 0
+
+
+def _with_ridge(a, b, ridge):
+    """|a x - b|² + r |x|² is |(a; √r) x - (b; 0)|²."""
+    *lead, _, n = typeof(a).shape
+    root = xnp.sqrt(xnp.asarray(ridge)).astype(typeof(a).dtype)
+    below = xnp.broadcast_to(root * xnp.eye(n, dtype=typeof(a).dtype), (*lead, n, n))
+    nil = xnp.zeros((*lead, n, typeof(b).shape[-1]), typeof(b).dtype)
+    return xnp.concatenate([a, below], axis=-2), xnp.concatenate([b, nil], axis=-2)
+
+
+def _by_qr(who: str, a, b):
+    m, n = typeof(a).shape[-2:]
+    if m < n:
+        why = "method='qr' needs as many rows as columns; use method='svd' or a ridge"
+        raise errors.shape_mismatch(who, why, a=a)
+    q, r = ops.qr(a, full=False, pivoting=False)
+    return solve_with(r, product(adjoint(q), b), False)
+
+
+def _by_svd(a, b, rtol):
+    relative = max(typeof(a).shape[-2:]) * epsilon(a) if rtol is None else rtol
+    relative = xnp.asarray(relative).astype(typeof(xnp.real(a[..., :1, :1])).dtype)
+    return least_squares(a, b, relative, False)
+
+
+def pinv(a, *, rtol: float | None = None, hermitian: bool = False):
+    """The pseudoinverse of Moore and Penrose; arguments as in ``numpy.linalg.pinv``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.pinv(xnp.asarray([[2.0, 0.0], [0.0, 0.0]]))
+    Array([[0.5, 0. ],
+           [0. , 0. ]], dtype=float32)
+    """
+    return xnp.linalg.pinv(a, rtol, hermitian)
+
+
+def matrix_rank(a, *, rtol: float | None = None):
+    """The number of singular values that are not zero up to rounding.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.matrix_rank(xnp.ones((3, 3)))
+    Array(1, dtype=int32)
+    """
+    return xnp.linalg.matrix_rank(a, rtol=rtol)
+
+
+@fused(1)
+def _vectors(a, who, rtol, null):
+    """Right (or left) singular vectors as columns, and which of them are asked for."""
+    (a, back) = in_lapack_dtype(*as_inexact(who, a))
+    check_matrices(who, a=a)
+    m, n = typeof(a).shape[-2:]
+    s, u, vh = ops.svd(a, full=True, vectors=True)
+    relative = max(m, n) * epsilon(a) if rtol is None else rtol
+    counts = s > relative * xnp.max(s, axis=-1, keepdims=True, initial=0)
+    if not null:
+        return back(u[..., : min(m, n)]), counts
+    rest = xnp.ones((*typeof(a).shape[:-2], n - min(m, n)), bool)
+    return back(adjoint(vh)), xnp.concatenate([~counts, rest], axis=-1)
+
+
+def _chosen(who: str, basis, wanted, size: int | None):
+    """The wanted columns, in front; a size makes their number known under ``jit``."""
+    if size is not None:
+        order = xnp.argsort(~wanted, axis=-1, stable=True)[..., :size]
+        kept = xnp.take_along_axis(wanted, order, axis=-1)
+        columns = xnp.take_along_axis(basis, order[..., None, :], axis=-1)
+        return xnp.where(kept[..., None, :], columns, 0)
+    if type(wanted) is not Array or not is_evaluating():
+        raise errors.ConcretizationError(
+            f"xcore.{who}: how many columns the result has depends on the rank, which is traced. "
+            "Give size=, or compute it outside the traced function."
+        )
+    if wanted.ndim > 1:
+        why = "matrices of a batch may have different ranks; give size="
+        raise errors.shape_mismatch(who, why, a=basis)
+    return basis[:, np.flatnonzero(np.asarray(wanted))]
+
+
+def null_space(a, *, rtol: float | None = None, size: int | None = None):
+    """An orthonormal basis of the vectors x with a x = 0, as columns.
+
+    Args:
+      a: matrix (m, n); with ``size`` also a batch.
+      rtol: singular values not above this part of the largest count as zero.
+      size: the number of columns of the result, needed under ``jit``; missing ones are zero.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.abs(xc.linalg.null_space(xnp.asarray([[1.0, 0.0]])))
+    Array([[0.],
+           [1.]], dtype=float32)
+    """
+    who = "linalg.null_space"
+    return _chosen(who, *_vectors(a, who, rtol, True), size)
+
+
+def orth(a, *, rtol: float | None = None, size: int | None = None):
+    """An orthonormal basis of the range of a, as columns; arguments as for ``null_space``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.round(xnp.abs(xc.linalg.orth(xnp.ones((2, 2)))), 4)
+    Array([[0.7071],
+           [0.7071]], dtype=float32)
+    """
+    who = "linalg.orth"
+    return _chosen(who, *_vectors(a, who, rtol, False), size)

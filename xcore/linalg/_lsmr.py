@@ -1,0 +1,260 @@
+"""Least squares and exponentials that see a matrix only through products with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_linear_solve
+from .._control.loops import fori_loop, scan
+from .._core import dtypes, errors
+from .._core.struct import struct
+from .._core.types import typeof
+from .._iterate import Solution, Status, code, iterate
+from .._transforms.map import vmap
+from ._krylov import _ratio, norm
+from ._operators import LinearOperator, as_operator
+
+
+def _normalised(x):
+    """(|x|, x / |x|), and 0 of 0."""
+    size = norm(x)
+    return size, _ratio(x, size.astype(typeof(x).dtype))
+
+
+def _rotation(a, b):
+    """(c, s, r) with c a + s b = r >= 0 and c b = s a; c = 1 for zeros."""
+    r = xnp.sqrt(a * a + b * b)
+    return xnp.where(r == 0, 1, _ratio(a, r)), _ratio(b, r), r
+
+
+@struct
+class _LSMR:
+    """What ``iterate`` drives. (Fong and Saunders 2011, "LSMR: an iterative algorithm for sparse
+    least-squares problems")"""
+
+    a: Any
+    back: Any
+    damp: Any
+    target: Any
+
+    def done(self, s):
+        return xnp.abs(s["zeta_bar"]) <= self.target
+
+    def begin(self, b, n: int):
+        beta, u = _normalised(b)
+        alpha, v = _normalised(self.back(u))
+        one = xnp.ones_like(alpha)
+        return {
+            "x": xnp.zeros_like(v), "u": u, "v": v, "alpha": alpha, "alpha_bar": alpha,
+            "zeta_bar": alpha * beta, "rho": one, "rho_bar": one, "c_bar": one, "s_bar": 0 * one,
+            "h": v, "h_bar": xnp.zeros_like(v),
+        }  # fmt: skip
+
+    def step(self, s):
+        scaled = lambda c, x: c.astype(typeof(x).dtype) * x  # noqa: E731
+        beta, u = _normalised(self.a.mv(s["v"]) - scaled(s["alpha"], s["u"]))
+        alpha, v = _normalised(self.back(u) - scaled(beta, s["v"]))
+        _, _, alpha_hat = _rotation(s["alpha_bar"], self.damp)
+        c, sine, rho = _rotation(alpha_hat, beta)
+        theta = sine * alpha
+        theta_bar = s["s_bar"] * rho
+        c_bar, s_bar, rho_bar = _rotation(s["c_bar"] * rho, theta)
+        zeta, zeta_bar = c_bar * s["zeta_bar"], -s_bar * s["zeta_bar"]
+        h_bar = s["h"] - scaled(_ratio(theta_bar * rho, s["rho"] * s["rho_bar"]), s["h_bar"])
+        return {
+            "x": s["x"] + scaled(_ratio(zeta, rho * rho_bar), h_bar), "u": u, "v": v,
+            "alpha": alpha, "alpha_bar": c * alpha, "zeta_bar": zeta_bar, "rho": rho,
+            "rho_bar": rho_bar, "c_bar": c_bar, "s_bar": s_bar,
+            "h": v - scaled(_ratio(theta, rho), s["h"]), "h_bar": h_bar,
+        }  # fmt: skip
+
+
+def _adjoint(a: LinearOperator):
+    return lambda y: xnp.conj(a.T.mv(xnp.conj(y)))
+
+
+def _run(a: LinearOperator, back, b, n: int, damp, rtol: float, limit: int):
+    """(x, steps, status) of one right-hand side."""
+    solver = _LSMR(a, back, damp, xnp.zeros((), typeof(damp).dtype))
+    state = solver.begin(b, n)
+    solver = solver.replace(target=rtol * xnp.abs(state["zeta_bar"]))
+    state, steps = iterate(solver, state, limit)
+    good = solver.done(state)
+    status = xnp.where(good, code(Status.success), code(Status.max_steps))
+    status = xnp.where(xnp.isfinite(state["zeta_bar"]), status, code(Status.not_finite))
+    return state["x"], steps, status.astype(np.int32)
+
+
+@struct
+class _Swapped(LinearOperator):
+    """The adjoint of an operator, for LSMR on it."""
+
+    a: Any
+
+    @property
+    def shape(self):
+        return self.a.shape[::-1]
+
+    def mv(self, x):
+        return _adjoint(self.a)(x)
+
+
+def lsmr(
+    a, b, *, damp: float = 0.0, rtol: float = 1e-6, max_steps: int | None = None,
+    report: bool = False,
+):  # fmt: skip
+    """The x that makes |a x - b|² + damp² |x|² least, from products with a and its adjoint.
+
+    Without damping and with fewer independent columns than x has elements, it is that of least
+    norm. Derivatives (for full column rank) are those of the normal equations
+    (aᴴ a + damp²) x = aᴴ b: at a solution x₀, held fixed, x = x₀ + (aᴴ a + damp²)⁻¹ (aᴴ (b - a x₀) -
+    damp² x₀), in which all but the right side's change vanishes. (Björck 1996, "Numerical methods for
+    least squares problems", section 1.4)
+
+    Args:
+      a: operator or matrix (m, n).
+      b: vector (m,) or columns (m, k), each of which stops on its own.
+      damp: weight of the size of x.
+      rtol: goal for |aᴴ (b - a x) - damp² x|, relative to |aᴴ b|.
+      max_steps: so many steps at most; 10 min(m, n) by default.
+      report: return a ``Solution`` with the steps of each column, instead of raising SolverError.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> xnp.round(xc.linalg.lsmr(a, xnp.asarray([1.0, 3.0, 5.0])), 3)
+    Array([1., 2.], dtype=float32)
+    """
+    who = "linalg.lsmr"
+    a, b = as_operator(a), xnp.asarray(b)
+    b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
+    m, n = a.shape
+    if b.ndim not in (1, 2) or b.shape[0] != m:
+        raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
+    limit = 10 * min(m, n) if max_steps is None else max_steps
+    columns = b[:, None] if b.ndim == 1 else b
+    weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
+    fixed = ops.stop_gradient(weight)
+
+    def run(operator, back, size):
+        one = lambda b: _run(operator, back, b, size, fixed, rtol, limit)  # noqa: E731
+        return vmap(one, in_axes=1, out_axes=(1, 0, 0))
+
+    first, steps, status = run(a, _adjoint(a), n)(ops.stop_gradient(columns))
+    first = ops.stop_gradient(first)
+    square = (weight * weight).astype(typeof(b).dtype)
+    turned = _Swapped(a)
+
+    def normal(x):
+        return turned.matmat(a.matmat(x)) + square * x
+
+    def solve(_, r):  # twice least squares: aᴴ y = r and a x = y
+        inner, _, _ = run(_NormalMatrix(a, fixed), _NormalMatrix(a, fixed).mv, n)(r)
+        return inner
+
+    rest = turned.matmat(columns - a.matmat(first)) - square * first
+    rest = rest - ops.stop_gradient(rest)
+    x = first + custom_linear_solve(normal, rest, solve=solve, transpose_solve=_transposed(solve))
+    single = b.ndim == 1
+    stats = {"steps": steps[0] if single else steps}
+    solution = Solution(x[:, 0] if single else x, status[0] if single else status, stats)
+    return solution if report else solution.check(who).value
+
+
+def _transposed(solve):
+    """Solve with the transpose of a Hermitian operator, its conjugate."""
+    return lambda f, c: xnp.conj(solve(f, xnp.conj(c)))
+
+
+@struct
+class _NormalMatrix(LinearOperator):
+    """aᴴ a + damp²."""
+
+    a: Any
+    damp: Any
+
+    @property
+    def shape(self):
+        return (self.a.shape[1],) * 2
+
+    def mv(self, x):
+        square = (self.damp * self.damp).astype(typeof(x).dtype)
+        return _adjoint(self.a)(self.a.mv(x)) + square * x
+
+
+# -------------------------------------------------------------------------------------- exponential
+
+_DEGREE = 24  # of the Taylor polynomial of one step
+_REACH = 4.0  # norm up to which it is good to double precision
+
+
+def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
+    """exp(t a) b, without the exponential: Taylor polynomials in steps short enough.
+
+    (Al-Mohy and Higham 2011, "Computing the action of the matrix exponential")
+
+    Args:
+      a: operator or matrix (n, n).
+      b: vector (n,) or columns (n, k).
+      t: number.
+      steps: how many steps; by default as many as |t a|₁ / 4, which must then be known: under
+        ``jit`` give the number.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[0.0, 1.0], [0.0, 0.0]])
+    >>> xc.linalg.expm_multiply(a, xnp.ones(2), 3.0)
+    Array([4., 1.], dtype=float32)
+    """
+    who = "linalg.expm_multiply"
+    a, b = as_operator(a), xnp.asarray(b)
+    if a.shape[0] != a.shape[1] or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise errors.shape_mismatch(
+            who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b
+        )
+    columns = b[:, None] if b.ndim == 1 else b
+    columns = columns if dtypes.is_inexact(columns.dtype) else columns.astype(np.float32)
+    if steps is None:
+        steps = _steps_for(who, a, t, columns)
+    h = xnp.asarray(t).astype(typeof(columns).dtype) / steps
+
+    def step(x, _):
+        def term(k, state):
+            total, power = state
+            power = a.matmat(power) * (h / (k + 1).astype(typeof(h).dtype))
+            return total + power, power
+
+        return fori_loop(0, _DEGREE, term, (x, x))[0], None
+
+    x, _ = scan(step, columns, None, length=steps)
+    return x.reshape(b.shape)
+
+
+def _steps_for(who: str, a: LinearOperator, t, like) -> int:
+    """|t a|₁ / 4 rounded up, the norm estimated from below and doubled."""
+    try:
+        size = float(abs(t) * _norm1_estimate(a, like))
+    except errors.ConcretizationError as e:
+        raise errors.ConcretizationError(
+            f"xcore.{who}: how many steps are needed depends on values that are traced; give steps=."
+        ) from e
+    return max(1, int(np.ceil(2 * size / _REACH)))
+
+
+def _norm1_estimate(a: LinearOperator, like, tries: int = 4):
+    """An estimate of |a|₁: climb over the corners of the unit ball.
+
+    (Higham 1988, "FORTRAN codes for estimating the one-norm of a real or complex matrix")
+    """
+    n = a.shape[0]
+    x = xnp.full(n, 1 / max(n, 1), typeof(like).dtype)
+    best = xnp.zeros((), dtypes.to_real(typeof(like).dtype))
+    for _ in range(tries if n else 0):
+        y = a.mv(x)
+        best = xnp.maximum(best, xnp.sum(xnp.abs(y)))
+        signs = xnp.where(y == 0, 1, y / xnp.where(y == 0, 1, xnp.abs(y)))
+        z = _adjoint(a)(signs)
+        x = (xnp.arange(n) == xnp.argmax(xnp.abs(z))).astype(typeof(like).dtype)
+    return best

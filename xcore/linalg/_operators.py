@@ -1,0 +1,296 @@
+"""Linear operators: matrices known by what they do to a vector, and their algebra.
+
+An operator is a pytree, so it passes through ``jit``, ``grad`` and ``vmap``. ``mv`` takes a vector
+to a vector, ``T`` is the transposed operator, and the tags say what a solver may rely on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import eval_shape
+from .._core import dtypes, errors
+from .._core.struct import static, struct
+from .._core.types import ArrayType, typeof
+from .._transforms.api import jvp, linear_transpose
+from .._transforms.map import vmap
+
+
+class LinearOperator:
+    """What all operators have in common: ``+``, ``-``, ``*`` by numbers, ``@``, ``T``, tags.
+
+    Attributes:
+      shape: (rows, columns).
+      symmetric: whether ``T`` is known to be the operator itself.
+      positive: whether it is known to be positive definite as well.
+    """
+
+    symmetric = False
+    positive = False
+
+    def mv(self, x):
+        """The product with a vector."""
+        raise errors.bad_argument(
+            type(self).__name__, "mv", self, "defined by the operator's class"
+        )
+
+    def matmat(self, x):
+        """The product with each column of a matrix."""
+        return vmap(self.mv, in_axes=1, out_axes=1)(x)
+
+    @property
+    def T(self):
+        """The transposed operator (without conjugation)."""
+        return self if self.symmetric else Transposed(self)
+
+    def as_matrix(self, dtype=None):
+        """All of its elements, from the products with the unit vectors."""
+        return self.matmat(xnp.eye(self.shape[1], dtype=dtype))
+
+    def __matmul__(self, other):
+        if isinstance(other, LinearOperator):
+            _need(self.shape[1] == other.shape[0], "@", self, other)
+            return Product(self, other)
+        other = xnp.asarray(other)
+        if other.ndim not in (1, 2) or other.shape[0] != self.shape[1]:
+            why = f"need a vector or matrix of {self.shape[1]} rows"
+            raise errors.shape_mismatch("linalg.LinearOperator @", why, x=other)
+        return self.mv(other) if other.ndim == 1 else self.matmat(other)
+
+    def __add__(self, other):
+        other = as_operator(other)
+        _need(self.shape == other.shape, "+", self, other)
+        return Sum(self, other)
+
+    def __sub__(self, other):
+        return self + as_operator(other) * -1.0
+
+    def __mul__(self, number):
+        return Scaled(number, self)
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1.0
+
+
+def _need(fits: bool, sign: str, a, b) -> None:
+    if not fits:
+        raise errors.ShapeError(
+            f"xcore.linalg.LinearOperator {sign}: operators of shapes {a.shape} and {b.shape} do not fit."
+        )
+
+
+@struct
+class Matrix(LinearOperator):
+    """A dense matrix as an operator."""
+
+    a: Any
+    symmetric: bool = static(default=False)
+    positive: bool = static(default=False)
+
+    @property
+    def shape(self):
+        return tuple(xnp.shape(self.a))
+
+    def mv(self, x):
+        return xnp.asarray(self.a) @ x
+
+
+@struct
+class Diagonal(LinearOperator):
+    """A diagonal matrix, by its diagonal."""
+
+    d: Any
+    positive: bool = static(default=False)
+    symmetric = True
+
+    @property
+    def shape(self):
+        return (xnp.shape(self.d)[0],) * 2
+
+    def mv(self, x):
+        return self.d * x
+
+
+@struct
+class FunctionOperator(LinearOperator):
+    """A linear function of vectors; arrays it needs are ``params``, its first argument.
+
+    >>> import xcore.numpy as xnp
+    >>> shift = FunctionOperator(lambda c, x: c * xnp.roll(x, 1), 2.0, (3, 3))
+    >>> shift.T @ xnp.asarray([1.0, 2.0, 3.0])
+    Array([4., 6., 2.], dtype=float32)
+    """
+
+    f: Any = static()
+    params: Any = None
+    shape: tuple = static(default=(0, 0))
+    symmetric: bool = static(default=False)
+    positive: bool = static(default=False)
+
+    def mv(self, x):
+        return self.f(self.params, x)
+
+
+@struct
+class Transposed(LinearOperator):
+    """The transpose of an operator, by transposing its program."""
+
+    a: Any
+
+    @property
+    def shape(self):
+        return self.a.shape[::-1]
+
+    @property
+    def T(self):
+        return self.a
+
+    def mv(self, x):
+        like = ArrayType((self.shape[1],), typeof(x).dtype)
+        example = xnp.zeros(self.a.shape[1], like.dtype)
+        return linear_transpose(self.a.mv, example)(x)[0]
+
+
+@struct
+class Sum(LinearOperator):
+    """The sum of two operators."""
+
+    a: Any
+    b: Any
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric and self.b.symmetric
+
+    @property
+    def positive(self):
+        return self.a.positive and self.b.positive
+
+    def mv(self, x):
+        return self.a.mv(x) + self.b.mv(x)
+
+
+@struct
+class Product(LinearOperator):
+    """The product of two operators: first b, then a."""
+
+    a: Any
+    b: Any
+
+    @property
+    def shape(self):
+        return (self.a.shape[0], self.b.shape[1])
+
+    def mv(self, x):
+        return self.a.mv(self.b.mv(x))
+
+    @property
+    def T(self):
+        return Product(self.b.T, self.a.T)
+
+
+@struct
+class Scaled(LinearOperator):
+    """A number times an operator."""
+
+    c: Any
+    a: Any
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric
+
+    def mv(self, x):
+        return self.c * self.a.mv(x)
+
+    @property
+    def T(self):
+        return Scaled(self.c, self.a.T)
+
+
+@struct
+class Kronecker(LinearOperator):
+    """The Kronecker product a ⊗ b: x, as a matrix X row by row, goes to a X bᵀ."""
+
+    a: Any
+    b: Any
+
+    @property
+    def shape(self):
+        return (self.a.shape[0] * self.b.shape[0], self.a.shape[1] * self.b.shape[1])
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric and self.b.symmetric
+
+    @property
+    def positive(self):
+        return self.a.positive and self.b.positive
+
+    def mv(self, x):
+        x = x.reshape(self.a.shape[1], self.b.shape[1])
+        return self.b.matmat(self.a.matmat(x).T).T.reshape(-1)
+
+    @property
+    def T(self):
+        return Kronecker(self.a.T, self.b.T)
+
+
+@struct
+class Blocks(LinearOperator):
+    """Operators as the blocks of a larger one: a tuple of rows, tuples of operators."""
+
+    rows: Any
+
+    @property
+    def shape(self):
+        return (sum(r[0].shape[0] for r in self.rows), sum(a.shape[1] for a in self.rows[0]))
+
+    def mv(self, x):
+        cuts = np.cumsum([a.shape[1] for a in self.rows[0]])[:-1].tolist()
+        parts = xnp.split(x, cuts)
+        return xnp.concatenate(
+            [sum(a.mv(p) for a, p in zip(row, parts, strict=True)) for row in self.rows]
+        )
+
+
+def as_operator(a) -> LinearOperator:
+    """An operator as it is; a matrix as a ``Matrix``.
+
+    >>> import xcore.numpy as xnp
+    >>> as_operator(xnp.ones((2, 3))).shape
+    (2, 3)
+    """
+    if isinstance(a, LinearOperator):
+        return a
+    a = xnp.asarray(a)
+    if a.ndim != 2:
+        raise errors.shape_mismatch("linalg.as_operator", "need a matrix or a LinearOperator", a=a)
+    return Matrix(a if dtypes.is_inexact(a.dtype) else a.astype(np.float32))
+
+
+def jacobian_operator(f, x) -> LinearOperator:
+    """The derivative of a function of vectors at x, as an operator: products by ``jvp``, those with
+    the transpose by transposing it.
+
+    >>> import xcore.numpy as xnp
+    >>> d = jacobian_operator(lambda x: x**2, xnp.asarray([1.0, 2.0]))
+    >>> d @ xnp.ones(2), d.T @ xnp.ones(2)
+    (Array([2., 4.], dtype=float32), Array([2., 4.], dtype=float32))
+    """
+    x = xnp.asarray(x)
+    (rows,) = eval_shape(f, x).shape
+    return FunctionOperator(lambda x, v: jvp(f, (x,), (v,))[1], x, (rows, x.shape[0]))

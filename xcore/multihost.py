@@ -1,0 +1,10 @@
+"""What several processes do together."""
+
+from ._control.multihost import (  # noqa: F401
+    assert_equal,
+    broadcast_one_to_all,
+    global_array_to_host_local_array,
+    host_local_array_to_global_array,
+    process_allgather,
+    sync_global_devices,
+)

@@ -1,0 +1,304 @@
+"""x.at[index]: changed copies. Slices and dynamic scalars are updated in place, arrays scattered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import config, dtypes, errors
+from .._core.array import Array, scalar
+from .._core.eval import fused
+from .._core.source import boundary
+from .._core.trace import is_evaluating
+from .._core.types import ArrayType, typeof
+from .._ops.families import full_like_type
+from ._index import getitem, window_of
+from ._plan import (
+    Index,
+    final_shape,
+    gather_dims,
+    has_arrays,
+    in_bounds,
+    index_arrays,
+    is_mask,
+    is_traced,
+    mode_of,
+    rows_of,
+    same_dtype,
+    scalar_positions,
+    static_region,
+    take_region,
+)
+from ._promote import (
+    SCALARS,
+    as_array,
+    as_inexact,
+    as_value,
+    astype,
+    broadcast_to,
+    checked_scalar,
+    kind_and_weak,
+    result_dtype,
+)  # fmt: skip
+
+
+def _combine(how: str, old, new):
+    return {
+        "set": lambda: new, "add": lambda: ops.add(old, new), "mul": lambda: ops.mul(old, new),
+        "min": lambda: ops.min(old, new), "max": lambda: ops.max(old, new),
+    }[how]()  # fmt: skip
+
+
+@fused(1)
+def _put(arrays, plan, how, mode, unique, is_sorted):
+    x, v, *values = arrays
+    v = as_array("numpy.ndarray.at", v)
+    region = static_region(x, plan)
+    part = take_region(x, region)
+    if 0 in typeof(part).shape:
+        return x
+    if has_arrays(plan):
+        part = _scatter_into(x, part, v, plan, values, how, mode, unique, is_sorted)
+    else:
+        part = _put_scalars(x, part, v, plan, values, how, mode)
+    return _put_region(x, part, region)
+
+
+def _scatter_into(x, part, v, plan, values, how, mode, unique, is_sorted):
+    axes, positions, block = index_arrays(part, plan, values)
+    shape = final_shape(x, plan, block)
+    v = _fit_value(v, shape)
+    if 0 in block:
+        return part
+    offset, dropped, start_map, sizes = gather_dims(part, plan, axes, len(block))
+    window = [n for i, n in enumerate(sizes) if i not in dropped]
+    # new axes of the index are of length 1: the updates have the shape without them
+    it_window, it_block = iter(window), iter(block)
+    rank = len(window) + len(block)
+    v = ops.reshape(
+        v, shape=tuple(next(it_window) if i in offset else next(it_block) for i in range(rank))
+    )
+    rows = rows_of(axes, positions, block)
+    dims = ops.ScatterDims(offset, dropped, start_map)
+    return ops.scatter(
+        part, rows, v, dims=dims, how=how, mode=mode, unique=unique, sorted=is_sorted
+    )
+
+
+def _fit_value(v, shape):
+    v_shape = typeof(v).shape
+    fits = len(v_shape) <= len(shape) or all(n == 1 for n in v_shape[: len(v_shape) - len(shape)])
+    if not fits or any(a not in (1, b) for a, b in zip(v_shape[::-1], shape[::-1], strict=False)):
+        raise errors.ShapeError(
+            f"xcore: a value of shape {v_shape} cannot be assigned to x.at[index] of shape {shape}: "
+            "it must broadcast to it."
+        )
+    extra = len(v_shape) - len(shape)
+    v = ops.reshape(v, shape=v_shape[extra:]) if extra > 0 else v
+    return broadcast_to(v, shape)
+
+
+def _put_scalars(x, part, v, plan, values, how, mode):
+    """Static slices, and dynamic scalars by one dynamic update; outside positions change nothing."""
+    scalars = any(e[0] in ("at", "int") for e in plan)
+    v = _fit_value(v, final_shape(x, plan, () if scalars else None))
+    dynamic = scalar_positions(plan, values)
+    t = typeof(part)
+    sizes = tuple(1 if i in dynamic else n for i, n in enumerate(t.shape))
+    v = ops.reshape(v, shape=sizes) if typeof(v).shape != sizes else v
+    if not dynamic:
+        return _combine(how, part, v)
+    starts = same_dtype([dynamic.get(i, np.int32(0)) for i in range(t.ndim)])
+    old = ops.dynamic_slice(part, *starts, sizes=sizes)
+    new = _combine(how, old, v)
+    if mode == "fill":
+        new = ops.select(in_bounds(dynamic, t.shape), new, old)
+    return ops.dynamic_update_slice(part, new, *starts)
+
+
+def _put_region(x, part, region):
+    """x with a region replaced: the reverse of take_region."""
+    start, limit, stride, flipped = region
+    t = typeof(x)
+    part = ops.rev(part, axes=flipped) if flipped else part
+    if typeof(part).shape == t.shape:
+        return part
+    if set(stride) <= {1}:
+        return ops.dynamic_update_slice(x, part, *[np.int32(a) for a in start])
+    where = {
+        "low": start, "interior": tuple(s - 1 for s in stride),
+        "high": tuple(n - b for n, b in zip(t.shape, limit, strict=True)),
+    }  # fmt: skip
+    spread = ops.pad(part, ops.zeros(ArrayType((), t.dtype)), **where)
+    true = full_like_type(ArrayType(typeof(part).shape, dtypes.bool_), True)
+    inside = ops.pad(true, ops.zeros(ArrayType((), dtypes.bool_)), **where)
+    return ops.select(inside, spread, x)
+
+
+def _value_like(x, v):
+    """The value in the array's dtype. A dtype that would lose something is refused when strict."""
+    who, t = "numpy.ndarray.at", typeof(x)
+    v = as_value(who, v, "value")
+    if config.settings().numpy_dtype_promotion == "strict":
+        result_dtype(who, x, v)
+    if dtypes.is_complex(kind_and_weak(v)[0]) and not dtypes.is_complex(t.dtype):
+        raise errors.DTypeError(
+            f"xcore: complex values cannot be assigned into {t}; take .real, or make the array complex first."
+        )
+    if type(v) not in SCALARS:
+        return astype(as_array(who, v), t.dtype)
+    # straight to the dtype, for on the way through the default float digits would be lost
+    value = checked_scalar(v, t.dtype)
+    return scalar(value, t.dtype) if is_evaluating() else value
+
+
+def _mask_of(x, index):
+    """The mask if the index is a single boolean array that covers the first axes of x."""
+    if isinstance(index, (list, tuple)):
+        index = index[0] if len(index) == 1 else None
+    if not is_mask(index):
+        return None
+    shape = typeof(x).shape
+    if tuple(index.shape) != tuple(shape[: len(index.shape)]):
+        raise IndexError(
+            f"boolean index of shape {tuple(index.shape)} does not match an array of shape {shape}"
+        )
+    return index
+
+
+@fused(1)
+def _put_window(arrays, sizes, shape, how):
+    """Static ints and slices of step 1 as arguments, so that a loop over x.at[i] runs one program."""
+    x, v, *starts = arrays
+    v = ops.reshape(_fit_value(v, shape), shape=sizes)
+    old = ops.dynamic_slice(x, *starts, sizes=sizes)
+    return ops.dynamic_update_slice(x, _combine(how, old, v), *starts)
+
+
+@fused(1)
+def _put_mask(arrays, how):
+    x, v, mask = arrays
+    t = typeof(x)
+    mask = ops.reshape(mask, shape=(*typeof(mask).shape, *(1,) * (t.ndim - typeof(mask).ndim)))
+    return ops.select(broadcast_to(mask, t.shape), _combine(how, x, broadcast_to(v, t.shape)), x)
+
+
+def update(x, index, v, how: str, mode=None, unique=False, is_sorted=False):
+    """x.at[index] combined with v: ``how`` is set, add, mul, min or max."""
+    v = _value_like(x, v)
+    mask = _mask_of(x, index)
+    if mask is not None:
+        inner = len(typeof(x).shape) - len(mask.shape)
+        if typeof(v).ndim <= inner:
+            return _put_mask([x, v, as_array("numpy.ndarray.at", mask)], how)
+        if is_traced(mask):
+            raise errors.ConcretizationError(
+                "Under a transformation x.at[mask] takes a scalar, or a value for the axes behind the mask; one "
+                f"value for each selected element ({typeof(v)}) needs their number. Use xnp.where(mask, v_full, x)."
+            )
+    if isinstance(x, Array) and mode is None and is_evaluating() and x.size < 2**31:
+        found = window_of(x, index)
+        if found is not None and x.ndim:
+            starts, sizes, shape = found
+            return _put_window(
+                [x, v, *[scalar(i, dtypes.int32) for i in starts]], sizes, shape, how
+            )
+    parsed = Index(typeof(x).shape, index, mode)
+    return _put([x, v, *parsed.values], parsed.plan, how, mode_of(mode, "fill"), unique, is_sorted)
+
+
+class At:
+    """``x.at``: ``x.at[index].set(v)`` is a copy of x with ``x[index] = v`` done."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x):
+        self._x = x
+
+    def __getitem__(self, index):
+        return AtIndex(self._x, index)
+
+    def __repr__(self):
+        return f"At({self._x!r})"
+
+
+class AtIndex:
+    """``x.at[index]``: get, or a changed copy.
+
+    Each takes ``mode`` ("fill"/"drop": positions outside are ignored, the default for changes;
+    "clip": moved to the nearest; "promise_in_bounds"), ``indices_are_sorted``, ``unique_indices``.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.zeros(3).at[1].set(5)
+    Array([0., 5., 0.], dtype=float32)
+    """
+
+    __slots__ = ("_index", "_x")
+
+    def __init__(self, x, index):
+        self._x, self._index = x, index
+
+    @boundary
+    def get(self, *, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False,
+            out_sharding=None, wrap_negative_indices=True):  # fmt: skip
+        """x[index]; with mode="fill" positions outside give ``fill_value`` (default NaN)."""
+        return getitem(self._x, self._index, mode, fill_value, unique_indices, indices_are_sorted)
+
+    @boundary
+    def set(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with x[index] = values."""
+        return update(self._x, self._index, values, "set", mode, unique_indices, indices_are_sorted)
+
+    @boundary
+    def add(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with values added at the index; repeated positions add up."""
+        return update(self._x, self._index, values, "add", mode, unique_indices, indices_are_sorted)
+
+    @boundary
+    def subtract(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with values subtracted at the index."""
+        minus = ops.neg(_value_like(self._x, values))
+        return update(self._x, self._index, minus, "add", mode, unique_indices, indices_are_sorted)
+
+    @boundary
+    def multiply(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with the elements at the index multiplied."""
+        return update(self._x, self._index, values, "mul", mode, unique_indices, indices_are_sorted)
+
+    mul = multiply
+
+    @boundary
+    def divide(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with the elements at the index divided; integers become floats, as with ``/``."""
+        x = as_inexact("numpy.ndarray.at", self._x)
+        ones = ops.ones(typeof(x).strong())
+        factor = update(ones, self._index, values, "mul", mode, unique_indices, indices_are_sorted)
+        return ops.div(x, factor)
+
+    @boundary
+    def power(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with the elements at the index raised to a power."""
+        x = self._x
+        ones = ops.ones(typeof(x).strong())
+        exponent = update(
+            ones, self._index, values, "mul", mode, unique_indices, indices_are_sorted
+        )
+        return ops.pow(x, exponent)
+
+    @boundary
+    def min(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with the smaller of x[index] and values."""
+        return update(self._x, self._index, values, "min", mode, unique_indices, indices_are_sorted)
+
+    @boundary
+    def max(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with the larger of x[index] and values."""
+        return update(self._x, self._index, values, "max", mode, unique_indices, indices_are_sorted)
+
+    @boundary
+    def apply(self, func, *, indices_are_sorted=False, unique_indices=False, mode=None):
+        """x with ``func`` applied to the elements at the index."""
+        old = getitem(self._x, self._index, mode)
+        return update(
+            self._x, self._index, func(old), "set", mode, unique_indices, indices_are_sorted
+        )

@@ -1,0 +1,386 @@
+"""Making arrays from data and from shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.devices import device_put
+from .._core.eval import from_numpy, fused, is_array_like, to_array
+from .._core.sharding import default_sharding
+from .._core.trace import is_evaluating
+from .._core.types import ArrayType, Value, typeof
+from ._promote import (
+    SCALARS,
+    as_array,
+    astype,
+    broadcast_to,
+    check_shape,
+    dtype_or,
+    result_dtype,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------------------- from data
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+    """An array of what ``a`` holds: an array, a number, nested lists, anything with ``__array__``.
+
+    Args:
+      a: the data. Numbers in lists take the default dtype of their kind; NumPy values keep theirs.
+      dtype: the dtype of the result; always honoured.
+      order: accepted for compatibility; layouts are the compiler's business.
+      copy: True for a new buffer, False to fail if one would be needed.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.asarray([[1, 2], [3, 4]])
+    Array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    out = _converted(a, None if dtype is None else dtypes.as_dtype(dtype))
+    if copy is False and out is not a:
+        raise ValueError("xcore.numpy.asarray: a copy is needed here, but copy=False forbids it.")
+    out = on_device(out, device)
+    return out.copy() if copy and out is a and isinstance(out, Array) else out
+
+
+def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):
+    """A new array of what ``object`` holds; see ``asarray``.
+
+    Args:
+      object: the data: an array, a number, nested lists.
+      dtype: the dtype of the result.
+      copy: whether the result has a buffer of its own.
+      order: accepted for compatibility.
+      ndmin: axes of length 1 are put in front until there are so many.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.array([1.0, 2.0], ndmin=2)
+    Array([[1., 2.]], dtype=float32)
+    """
+    out = asarray(object, dtype, copy=copy or None, device=device)
+    missing = ndmin - out.ndim
+    return ops.reshape(out, shape=(1,) * missing + out.shape) if missing > 0 else out
+
+
+def _converted(a, dtype):
+    if isinstance(a, (list, tuple, range)):
+        return _from_list(a, dtype)
+    if a is None or not is_array_like(a):
+        return _from_foreign(a, dtype)
+    if isinstance(a, (np.ndarray, np.generic)) and dtype is not None and dtype != a.dtype:
+        dtypes.as_dtype(a.dtype)
+        return from_numpy(cast_on_host(np.asarray(a), dtype))
+    if type(a) in SCALARS and dtype is not None:
+        return from_numpy(cast_on_host(np.asarray(a), dtype))
+    value = a if isinstance(a, Value) else to_array(a)
+    return value if dtype is None else astype(value, dtype)
+
+
+def cast_on_host(value: np.ndarray, dtype):
+    """NumPy's conversion, without its warning for what does not fit; complex to real drops a part."""
+    if value.dtype.kind == "c" and not dtypes.is_complex(dtype) and dtype != bool:
+        value = value.real
+    with np.errstate(all="ignore"):
+        return value.astype(dtype)
+
+
+def _from_foreign(a, dtype):
+    if hasattr(a, "__dlpack__"):
+        return _converted(np.from_dlpack(a), dtype)
+    try:
+        view = memoryview(a)
+    except TypeError:
+        raise errors.not_an_array("numpy.asarray", a) from None
+    return _converted(np.asarray(view), dtype)
+
+
+def _from_list(items, dtype):
+    kinds = leaf_classes(items)
+    if kinds <= set(SCALARS):
+        return _from_numbers(items, dtype)
+    leaves = list(_leaves(items))
+    if dtype is None:
+        values = [x if isinstance(x, (Value, *SCALARS)) else _converted(x, None) for x in leaves]
+        dtype = result_dtype("numpy.asarray", *values)[0]
+    if any(isinstance(x, Value) and not isinstance(x, Array) for x in leaves):
+        return _stacked(items, dtype)
+    return from_numpy(_on_host(items, dtype))
+
+
+def leaf_classes(items) -> set:
+    """The classes of what nested lists hold."""
+    found = set(map(type, items))
+    nested = found & {list, tuple} or {c for c in found if issubclass(c, (list, tuple))}
+    if not nested:
+        return found
+    inner = [leaf_classes(i) for i in items if isinstance(i, (list, tuple))]
+    return set().union(found - nested, *inner)
+
+
+def _leaves(items):
+    for i in items:
+        if isinstance(i, (list, tuple)):
+            yield from _leaves(i)
+        else:
+            yield i
+
+
+def _from_numbers(items, dtype):
+    """Nested lists of Python numbers; without a dtype, of the default one of their kind."""
+    try:
+        host = (
+            np.array(items) if dtype is None or dtype.kind != "V" else np.array(items, np.float64)
+        )
+    except ValueError:
+        raise _ragged(items) from None
+    if host.dtype == object:
+        raise OverflowError(
+            f"xcore.numpy.asarray: an int in {errors.describe(items)} does not fit in 64 bits."
+        )
+    if dtype is None:
+        return from_numpy(host.astype(_default_for(host), copy=False))
+    if host.dtype.kind in "iu" and dtype.kind in "iu":
+        host = np.array(items, dtype)  # complains about numbers out of range, as NumPy does
+    return from_numpy(cast_on_host(host, dtype))
+
+
+def _default_for(host: np.ndarray):
+    kind = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[host.dtype.kind]
+    if not host.size:
+        kind = "float"
+    dtype = dtypes.default_dtype(kind)
+    if kind == "int" and host.size:
+        info = dtypes.iinfo(dtype)
+        if host.min() < info.min or host.max() > info.max:
+            return host.dtype
+    return dtype
+
+
+def _ragged(items) -> Exception:
+    return errors.bad_argument(
+        "numpy.asarray", "the data", items, "nested lists of equal lengths",
+        "Lists of different lengths have no shape; pad them.",
+    )  # fmt: skip
+
+
+def _on_host(items, dtype):
+    """Nested lists of numbers and concrete arrays as one NumPy array."""
+    if isinstance(items, (list, tuple)):
+        parts = [_on_host(i, dtype) for i in items]
+        if not parts:
+            return np.zeros(0, dtype)
+        if len({p.shape for p in parts}) > 1:
+            raise _ragged(items)
+        return np.stack(parts)
+    return cast_on_host(np.asarray(items), dtype)
+
+
+def _stacked(items, dtype):
+    if not isinstance(items, (list, tuple)):
+        return as_array("numpy.asarray", items, dtype=dtype)
+    parts = [_stacked(i, dtype) for i in items]
+    shapes = {typeof(p).shape for p in parts}
+    if len(shapes) != 1:
+        raise (
+            _ragged(items)
+            if shapes
+            else errors.bad_argument("numpy.asarray", "the data", items, "not empty")
+        )
+    shape = shapes.pop()
+    return ops.concatenate(*[ops.reshape(p, shape=(1, *shape)) for p in parts], axis=0)
+
+
+def on_device(x, device):
+    """The array on a device (or sharding); traced values stay where their program runs."""
+    if device is None or not isinstance(x, Array):
+        return x
+    return device_put(x, device)
+
+
+def copy(a, order=None):
+    """A copy of an array.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.copy(xnp.arange(3))
+    Array([0, 1, 2], dtype=int32)
+    """
+    return array(a, copy=True)
+
+
+# ------------------------------------------------------------------------------------- from shapes
+
+
+def constant(shape, value, dtype, weak: bool = False, device=None):
+    """A filled array: made on the host where the device is the host, else by a program."""
+    t = ArrayType(shape, dtype, weak)
+    if not is_evaluating():
+        out = ops.full_like_type(t.strong(), value)
+        out = as_array("numpy.full", out) if shape == () else out
+        return astype(out, dtype, weak) if weak else out
+    if t.nbytes < 65536 or default_sharding().devices[0].platform == "cpu":
+        out = from_numpy(np.full(shape, value, dtype), copy=False)
+    else:
+        out = _filled(shape, value, dtype)
+    return on_device(astype(out, dtype, weak), device)
+
+
+@fused(0)
+def _filled(shape, value, dtype):
+    return ops.full_like_type(ArrayType(shape, dtype), value)
+
+
+def zeros(shape, dtype=None, *, device=None):
+    """An array of zeros.
+
+    Args:
+      shape: an int or a tuple of ints.
+      dtype: defaults to the default float.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.zeros(3)
+    Array([0., 0., 0.], dtype=float32)
+    """
+    return constant(check_shape("numpy.zeros", shape), 0, dtype_or(dtype, "float"), device=device)
+
+
+def ones(shape, dtype=None, *, device=None):
+    """An array of ones.
+
+    Args:
+      shape: an int or a tuple of ints.
+      dtype: defaults to the default float.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.ones((2, 2))
+    Array([[1., 1.],
+           [1., 1.]], dtype=float32)
+    """
+    return constant(check_shape("numpy.ones", shape), 1, dtype_or(dtype, "float"), device=device)
+
+
+def empty(shape, dtype=None, *, device=None):
+    """An array whose content does not matter: here, zeros.
+
+    Args:
+      shape: an int or a tuple of ints.
+      dtype: defaults to the default float.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.empty((2, 0)).shape
+    (2, 0)
+    """
+    return constant(check_shape("numpy.empty", shape), 0, dtype_or(dtype, "float"), device=device)
+
+
+def full(shape, fill_value, dtype=None, *, device=None):
+    """An array filled with one value.
+
+    Args:
+      shape: an int or a tuple of ints.
+      fill_value: a number, or an array that broadcasts to the shape.
+      dtype: defaults to that of the value.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.full((2, 2), 7)
+    Array([[7, 7],
+           [7, 7]], dtype=int32, weak_type=True)
+    """
+    shape = check_shape("numpy.full", shape)
+    if type(fill_value) in SCALARS:
+        given = typeof(to_array(fill_value))
+        wanted = given.dtype if dtype is None else dtypes.as_dtype(dtype)
+        value = cast_on_host(np.asarray(fill_value), wanted)[()]
+        return constant(shape, value, wanted, given.weak and dtype is None, device)
+    value = asarray(fill_value, dtype)
+    return on_device(_broadcast_value(value, shape), device)
+
+
+@fused(1)
+def _broadcast_value(value, shape):
+    given = typeof(value).shape
+    if len(given) > len(shape) or any(
+        a not in (1, b) for a, b in zip(given[::-1], shape[::-1], strict=False)
+    ):
+        raise errors.not_broadcastable("numpy.full", (given, shape))
+    return broadcast_to(value, shape)
+
+
+def _like(a, dtype, shape, name):
+    """The (shape, dtype, weak) that a *_like function makes."""
+    t = typeof(as_array(f"numpy.{name}", a) if is_array_like(a) else a)
+    shape = t.shape if shape is None else check_shape(f"numpy.{name}", shape)
+    return shape, t.dtype if dtype is None else dtypes.as_dtype(dtype), t.weak and dtype is None
+
+
+def zeros_like(a, dtype=None, shape=None, *, device=None):
+    """Zeros in the shape and dtype of an array.
+
+    Args:
+      a: an array, or anything with a shape and a dtype.
+      dtype, shape: what to have instead.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.zeros_like(xnp.arange(3))
+    Array([0, 0, 0], dtype=int32)
+    """
+    shape, dtype, weak = _like(a, dtype, shape, "zeros_like")
+    return constant(shape, 0, dtype, weak, device)
+
+
+def ones_like(a, dtype=None, shape=None, *, device=None):
+    """Ones in the shape and dtype of an array.
+
+    Args:
+      a: an array, or anything with a shape and a dtype.
+      dtype, shape: what to have instead.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.ones_like(xnp.arange(3), dtype=float)
+    Array([1., 1., 1.], dtype=float32)
+    """
+    shape, dtype, weak = _like(a, dtype, shape, "ones_like")
+    return constant(shape, 1, dtype, weak, device)
+
+
+def empty_like(prototype, dtype=None, shape=None, *, device=None):
+    """An array like another whose content does not matter: here, zeros.
+
+    Args:
+      prototype: an array, or anything with a shape and a dtype.
+      dtype, shape: what to have instead.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.empty_like(xnp.arange(3)).shape
+    (3,)
+    """
+    return zeros_like(prototype, dtype, shape, device=device)
+
+
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
+    """One value in the shape and dtype of an array.
+
+    Args:
+      a: an array, or anything with a shape and a dtype.
+      fill_value: a number, or an array that broadcasts to the shape.
+      dtype, shape: what to have instead.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.full_like(xnp.arange(3), 5)
+    Array([5, 5, 5], dtype=int32)
+    """
+    shape, dtype, weak = _like(a, dtype, shape, "full_like")
+    out = full(shape, fill_value, dtype, device=device)
+    return astype(out, dtype, weak) if weak else out

@@ -1,0 +1,589 @@
+"""Products of vectors, matrices and tensors: all of them faces of dot_general."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import string
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.types import typeof
+from ._promote import (
+    as_array,
+    as_value,
+    astype,
+    axes_of,
+    broadcast_shapes,
+    broadcast_to,
+    no_out,
+    one_axis,
+    result_dtype,
+)  # fmt: skip
+from ._reduce import sum as reduce_sum
+from ._shape import moveaxis, squeeze
+from ._triangles import diagonal_of
+
+
+def _operands(who: str, *xs, preferred=None):
+    """Arrays of one dtype, not broadcast."""
+    values = [as_value(who, x) for x in xs]
+    dtype, weak = result_dtype(who, *values)
+    # a Python number beside an array is converted to its dtype at once, with all its digits
+    return [astype(as_array(who, x, dtype=None if weak else dtype), dtype, weak) for x in values]
+
+
+def _contract(a, b, contract, batch=((), ()), precision=None, preferred=None):
+    """dot_general of operands of one dtype; sums of 16-bit floats are formed in float32."""
+    out = None if preferred is None else dtypes.as_dtype(preferred)
+    if out is not None and (
+        out.itemsize < typeof(a).dtype.itemsize or out.kind != typeof(a).dtype.kind
+    ):
+        return astype(_contract(a, b, contract, batch, precision), out)
+    params = {"precision": ops.precision_name(precision)}
+    if out is not None:
+        params["out"] = out
+    return ops.dot_general(a, b, contract=contract, batch=batch, **params)
+
+
+@fused(2)
+def matmul(a, b, /, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column.
+
+    Args:
+      a, b: arrays of 1 or more axes.
+      precision: how float32 products are formed on accelerators ("highest", "high", "default").
+      preferred_element_type: the dtype of the result.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.matmul(xnp.ones((2, 3)), xnp.ones(3))
+    Array([3., 3.], dtype=float32)
+    """
+    a, b = _operands("numpy.matmul", a, b)
+    if not typeof(a).ndim or not typeof(b).ndim:
+        raise errors.shape_mismatch(
+            "numpy.matmul", "need at least one axis (use * for numbers)", a=a, b=b
+        )
+    row, column = typeof(a).ndim == 1, typeof(b).ndim == 1
+    _check_inner(a, b)
+    if typeof(a).ndim <= 2 and typeof(b).ndim <= 2:
+        return _contract(
+            a, b, ((typeof(a).ndim - 1,), (0,)), ((), ()), precision, preferred_element_type
+        )
+    if row or column:  # a vector with a stack of matrices
+        contract = ((0,), (typeof(b).ndim - 2,)) if row else ((typeof(a).ndim - 1,), (0,))
+        return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
+    return _batched_product(a, b, precision, preferred_element_type)
+
+
+def _check_inner(a, b) -> None:
+    m, n = typeof(a).shape[-1], typeof(b).shape[max(typeof(b).ndim - 2, 0)]
+    if m != n:
+        raise errors.shape_mismatch(
+            "numpy.matmul", f"have {m} columns on the left but {n} rows on the right", a=a, b=b
+        )
+
+
+def _batched_product(a, b, precision, preferred):
+    """Stacks of matrices. A stack against one matrix is one large product."""
+    if typeof(b).ndim == 2:
+        return _contract(a, b, ((typeof(a).ndim - 1,), (0,)), ((), ()), precision, preferred)
+    lead = broadcast_shapes("numpy.matmul", typeof(a).shape[:-2], typeof(b).shape[:-2])
+    a = broadcast_to(a, lead + typeof(a).shape[-2:])
+    b = broadcast_to(b, lead + typeof(b).shape[-2:])
+    n = len(lead)
+    batch = tuple(range(n))
+    return _contract(a, b, ((n + 1,), (n,)), (batch, batch), precision, preferred)
+
+
+@fused(2)
+def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The sum of products over the last axis of ``a`` and the second to last of ``b``.
+
+    Args:
+      a, b: arrays; numbers just multiply.
+      precision: how float32 products are formed on accelerators ("highest", "high", "default").
+      preferred_element_type: the dtype of the result.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.dot(xnp.arange(3), xnp.arange(3))
+    Array(5, dtype=int32)
+    """
+    a, b = _operands("numpy.dot", a, b)
+    if not typeof(a).ndim or not typeof(b).ndim:
+        return _contract(a, b, ((), ()), ((), ()), precision, preferred_element_type)
+    contract = ((typeof(a).ndim - 1,), (_max0(typeof(b).ndim - 2),))
+    if typeof(a).shape[-1] != typeof(b).shape[contract[1][0]]:
+        raise errors.shape_mismatch("numpy.dot", f"must agree along axes {contract}", a=a, b=b)
+    return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
+
+
+def _max0(n: int) -> int:
+    return n if n > 0 else 0
+
+
+@fused(2)
+def vdot(a, b, *, precision=None, preferred_element_type=None):
+    """The sum of conj(a) * b over all elements.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.vdot(xnp.arange(3), xnp.arange(3))
+    Array(5, dtype=int32)
+    """
+    a, b = _operands("numpy.vdot", a, b)
+    a, b = (ops.reshape(x, shape=(typeof(x).size,)) for x in (a, b))
+    return _last_axes(_conjugate(a), b, "vdot", precision, preferred_element_type)
+
+
+def _conjugate(x):
+    return ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
+
+
+def _last_axes(a, b, name, precision, preferred):
+    if typeof(a).shape[-1:] != typeof(b).shape[-1:]:
+        raise errors.shape_mismatch(f"numpy.{name}", "must agree along the last axis", a=a, b=b)
+    return _contract(
+        a, b, ((typeof(a).ndim - 1,), (typeof(b).ndim - 1,)), ((), ()), precision, preferred
+    )
+
+
+@fused(2)
+def inner(a, b, *, precision=None, preferred_element_type=None):
+    """The sum of products over the last axes of both.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.inner(xnp.eye(2), xnp.arange(2.0))
+    Array([0., 1.], dtype=float32)
+    """
+    a, b = _operands("numpy.inner", a, b)
+    if not typeof(a).ndim or not typeof(b).ndim:
+        return _contract(a, b, ((), ()), ((), ()), precision, preferred_element_type)
+    return _last_axes(a, b, "inner", precision, preferred_element_type)
+
+
+@fused(2)
+def outer(a, b, out=None):
+    """All products of an element of ``a`` with one of ``b``; both are flattened.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.outer(xnp.arange(2), xnp.arange(3))
+    Array([[0, 0, 0],
+           [0, 1, 2]], dtype=int32)
+    """
+    no_out("numpy.outer", out)
+    a, b = _operands("numpy.outer", a, b)
+    return ops.reshape(a, shape=(typeof(a).size, 1)) * ops.reshape(b, shape=(1, typeof(b).size))
+
+
+@fused(2)
+def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
+    """The sum of conj(x1) * x2 along one axis; other axes broadcast.
+
+    Args:
+      x1, x2: arrays of 1 or more axes.
+      axis: which axis, counted in both from the end.
+      precision, preferred_element_type: as in ``matmul``.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.vecdot(xnp.ones((2, 3)), xnp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    who = "numpy.vecdot"
+    a, b = _operands(who, x1, x2)
+    for x in (a, b):
+        one_axis(who, axis, typeof(x).ndim)
+    i, j = (one_axis(who, axis, typeof(x).ndim) for x in (a, b))
+    if typeof(a).shape[i] != typeof(b).shape[j]:
+        raise errors.shape_mismatch(who, f"must agree along axis {axis}", x1=a, x2=b)
+    a, b = _conjugate(moveaxis(a, i, -1)), moveaxis(b, j, -1)
+    shape = broadcast_shapes(who, typeof(a).shape, typeof(b).shape)
+    batch = tuple(range(len(shape) - 1))
+    last = (len(shape) - 1,)
+    a, b = broadcast_to(a, shape), broadcast_to(b, shape)
+    return _contract(a, b, (last, last), (batch, batch), precision, preferred_element_type)
+
+
+@fused(2)
+def matvec(x1, x2, /):
+    """Matrices times vectors: axes (..., m, n) and (..., n) give (..., m).
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.matvec(xnp.ones((2, 3)), xnp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    a, b = _operands("numpy.matvec", x1, x2)
+    return squeeze(matmul(a, b[..., None]), -1) if typeof(b).ndim > 1 else matmul(a, b)
+
+
+@fused(2)
+def vecmat(x1, x2, /):
+    """Conjugated vectors times matrices: axes (..., m) and (..., m, n) give (..., n).
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.vecmat(xnp.ones(2), xnp.ones((2, 3)))
+    Array([2., 2., 2.], dtype=float32)
+    """
+    a, b = _operands("numpy.vecmat", x1, x2)
+    a = _conjugate(a)
+    return squeeze(matmul(a[..., None, :], b), -2) if typeof(a).ndim > 1 else matmul(a, b)
+
+
+@fused(2)
+def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
+    """The sum of products over pairs of axes.
+
+    Args:
+      a, b: arrays.
+      axes: how many: the last of ``a`` with the first of ``b``; or two lists of axes.
+      precision, preferred_element_type: as in ``matmul``.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.tensordot(xnp.ones((2, 3)), xnp.ones((3, 4)), 1).shape
+    (2, 4)
+    """
+    a, b = _operands("numpy.tensordot", a, b)
+    left, right = _paired_axes(a, b, axes)
+    for i, j in zip(left, right, strict=True):
+        if typeof(a).shape[i] != typeof(b).shape[j]:
+            raise errors.shape_mismatch(
+                "numpy.tensordot", f"must agree along axes {i} and {j}", a=a, b=b
+            )
+    return _contract(a, b, (left, right), ((), ()), precision, preferred_element_type)
+
+
+def _paired_axes(a, b, axes):
+    who, m, n = "numpy.tensordot", typeof(a).ndim, typeof(b).ndim
+    if isinstance(axes, (int, np.integer)):
+        if not 0 <= axes <= min(m, n):
+            raise errors.bad_argument(who, "axes", axes, f"between 0 and {min(m, n)}")
+        return tuple(range(m - axes, m)), tuple(range(axes))
+    if len(axes) != 2:
+        raise errors.bad_argument(who, "axes", axes, "an int, or two lists of axes")
+    sides = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]
+    left, right = ([one_axis(who, i, k) for i in s] for s, k in zip(sides, (m, n), strict=True))
+    if len(left) != len(right):
+        raise errors.bad_argument(who, "axes", axes, "two lists of equal length")
+    axes_of(who, tuple(left), m)  # raises where one is named twice
+    axes_of(who, tuple(right), n)
+    return tuple(left), tuple(right)
+
+
+@fused(2)
+def kron(a, b):
+    """The Kronecker product: every element of ``a`` times the whole of ``b``, as blocks.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.kron(xnp.arange(2), xnp.ones(2, int))
+    Array([0, 0, 1, 1], dtype=int32)
+    """
+    a, b = _operands("numpy.kron", a, b)
+    ndim = max(typeof(a).ndim, typeof(b).ndim)
+    one = [(1,) * (ndim - typeof(x).ndim) + typeof(x).shape for x in (a, b)]
+    shape = tuple(m * n for m, n in zip(*one, strict=True))
+    a = ops.reshape(a, shape=tuple(n for m in one[0] for n in (m, 1)))
+    b = ops.reshape(b, shape=tuple(n for m in one[1] for n in (1, m)))
+    return ops.reshape(a * b, shape=shape)
+
+
+@fused(1)
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum along a diagonal.
+
+    Args:
+      a: array of 2 or more axes.
+      offset: which diagonal.
+      axis1, axis2: the axes of the matrices.
+      dtype: in which to compute, and of the result.
+      out: must be None: arrays are immutable.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.trace(xnp.eye(3))
+    Array(3., dtype=float32)
+    """
+    no_out("numpy.trace", out)
+    return reduce_sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+@fused(1)
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """The diagonals of matrices, along a last axis.
+
+    Args:
+      a: array of 2 or more axes.
+      offset: which diagonal; positive ones lie above the main one.
+      axis1, axis2: the axes of the matrices.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.diagonal(xnp.arange(4).reshape(2, 2))
+    Array([0, 3], dtype=int32)
+    """
+    a = as_array("numpy.diagonal", a)
+    if typeof(a).ndim < 2:
+        raise errors.bad_argument("numpy.diagonal", "a", a, "of 2 or more axes")
+    i, j = (one_axis("numpy.diagonal", k, typeof(a).ndim) for k in (axis1, axis2))
+    if i == j:
+        raise errors.bad_argument("numpy.diagonal", "axis2", axis2, "different from axis1")
+    return diagonal_of(moveaxis(a, (i, j), (-2, -1)), operator.index(offset))
+
+
+@fused(2)
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product in three dimensions; in two, its only component.
+
+    Args:
+      a, b: arrays of vectors of 2 or 3 components.
+      axisa, axisb, axisc: where the components are in a, b and the result.
+      axis: all three of them.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.cross(xnp.asarray([1, 0, 0]), xnp.asarray([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
+    """
+    who = "numpy.cross"
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = _operands(who, a, b)
+    a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
+    sizes = typeof(a).shape[-1], typeof(b).shape[-1]
+    if not set(sizes) <= {2, 3}:
+        raise errors.shape_mismatch(who, "need 2 or 3 components", a=a, b=b)
+    x, y = _components(a), _components(b)
+    if sizes == (2, 2):
+        return x[0] * y[1] - x[1] * y[0]
+    # a missing third component is 0: its products are left out
+    terms = [_minor(x, y, 1, 2), _minor(x, y, 2, 0), _minor(x, y, 0, 1)]
+    shape = broadcast_shapes(who, typeof(a).shape[:-1], typeof(b).shape[:-1])
+    rows = [ops.reshape(broadcast_to(t, shape), shape=(*shape, 1)) for t in terms]
+    return moveaxis(ops.concatenate(*rows, axis=len(shape)), -1, axisc)
+
+
+def _components(v):
+    parts = [v[..., i] for i in range(typeof(v).shape[-1])]
+    return parts if len(parts) == 3 else [*parts, parts[0] * 0]
+
+
+def _minor(x, y, i, j):
+    return x[i] * y[j] - x[j] * y[i]
+
+
+# ----------------------------------------------------------------------------------------- einsum
+
+
+def _parsed(args):
+    """(subscripts of each operand, of the result, operands) from both ways to call einsum."""
+    if isinstance(args[0], str):
+        text, operands = args[0].replace(" ", ""), list(args[1:])
+    else:
+        text, operands = _from_lists(args)
+    text = _named_ellipsis(text, operands)
+    inputs, arrow, output = text.partition("->")
+    inputs = inputs.split(",")
+    if len(inputs) != len(operands):
+        raise errors.bad_argument(
+            "numpy.einsum", "subscripts", text, f"for {len(operands)} operands"
+        )
+    if not arrow:
+        joined = "".join(inputs)
+        output = "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
+    return inputs, output, operands
+
+
+def _from_lists(args):
+    """einsum(op0, sublist0, op1, sublist1, ..., [sublistout]) as a text."""
+    operands, lists = list(args[: len(args) // 2 * 2 : 2]), list(args[1::2])
+    letters = string.ascii_letters
+
+    def text(items):
+        return "".join("..." if i is Ellipsis else letters[operator.index(i)] for i in items)
+
+    subscripts = ",".join(map(text, lists))
+    return (f"{subscripts}->{text(args[-1])}" if len(args) % 2 else subscripts), operands
+
+
+def _named_ellipsis(text: str, operands) -> str:
+    """The text with every ellipsis replaced by letters for the axes it stands for."""
+    if "." not in text:
+        return text
+    inputs, arrow, output = text.partition("->")
+    free = [c for c in string.ascii_letters if c not in text]
+    terms, widest = inputs.split(","), 0
+    counts = []
+    for term, x in zip(terms, operands, strict=False):
+        n = np.ndim(x) - len(term.replace("...", "")) if "..." in term else 0
+        if n < 0:
+            raise errors.bad_argument(
+                "numpy.einsum", "subscripts", text, "for operands of these shapes"
+            )
+        counts.append(n)
+        widest = max(widest, n)
+    names = "".join(free[:widest])
+    filled = [t.replace("...", names[widest - n :]) for t, n in zip(terms, counts, strict=True)]
+    if not arrow:
+        joined = "".join(t.replace("...", "") for t in terms)
+        arrow, output = (
+            "->",
+            "..." + "".join(sorted(c for c in set(joined) if joined.count(c) == 1)),
+        )
+    return ",".join(filled) + arrow + output.replace("...", names)
+
+
+def _check_subscripts(inputs, output, operands) -> None:
+    who = "numpy.einsum"
+    sizes: dict = {}
+    for term, x in zip(inputs, operands, strict=True):
+        shape = np.shape(x)
+        if not all(c.isalpha() for c in term) or len(term) != len(shape):
+            raise errors.bad_argument(
+                who, "subscripts", term, f"letters, one for each axis of shape {shape}"
+            )
+        for c, n in zip(term, shape, strict=True):
+            known = sizes.get(c, 1)
+            if n != known and 1 not in (n, known):
+                raise errors.ShapeError(f"xcore.{who}: index {c!r} has lengths {known} and {n}.")
+            sizes[c] = n if known == 1 else known
+    if len(set(output)) != len(output) or not set(output) <= set(sizes):
+        raise errors.bad_argument(
+            who, "subscripts", output, "a result of different letters of the operands"
+        )
+
+
+@functools.lru_cache(maxsize=4096)
+def contraction_path(text: str, shapes: tuple, optimize) -> tuple:
+    """Which operands to contract, pair by pair: found once for each expression and shapes."""
+    if len(shapes) <= 2 and not isinstance(optimize, tuple):
+        return (tuple(range(len(shapes))),)
+    dummies = [np.broadcast_to(np.zeros(()), s) for s in shapes]
+    if isinstance(optimize, tuple):
+        optimize = ["einsum_path", *optimize]
+    return tuple(tuple(step) for step in np.einsum_path(text, *dummies, optimize=optimize)[0][1:])
+
+
+def _strategy(optimize, count: int):
+    """JAX's names for path strategies as NumPy's."""
+    if optimize is True or optimize == "auto":
+        return "optimal" if count <= 5 else "greedy"
+    if isinstance(optimize, (list, tuple)):
+        return tuple(tuple(step) for step in optimize if not isinstance(step, str))
+    return optimize
+
+
+def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
+           preferred_element_type=None, out_sharding=None):  # fmt: skip
+    """Sums of products written with indices: ``"ij,jk->ik"`` is a matrix product.
+
+    Args:
+      subscripts: letters for the axes of each operand, and after ``->`` those of the result; or
+        operands and lists of ints in turn.
+      operands: arrays.
+      out: must be None: arrays are immutable.
+      optimize: "auto", "optimal", "greedy", False, or a path from ``einsum_path``.
+      precision, preferred_element_type: as in ``matmul``.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.einsum("ij,j->i", xnp.ones((2, 3)), xnp.arange(3.0))
+    Array([3., 3.], dtype=float32)
+    """
+    no_out("numpy.einsum", out)
+    inputs, output, operands = _parsed((subscripts, *operands))
+    operands = [as_value("numpy.einsum", x) for x in operands]
+    _check_subscripts(inputs, output, operands)
+    text = ",".join(inputs) + "->" + output
+    path = contraction_path(
+        text, tuple(tuple(np.shape(x)) for x in operands), _strategy(optimize, len(operands))
+    )
+    if not isinstance(precision, (str, type(None))):
+        precision = ops.precision_name(precision)
+    return _einsum(operands, tuple(inputs), output, path, precision, preferred_element_type)
+
+
+def einsum_path(subscripts, /, *operands, optimize="greedy"):
+    """The order in which ``einsum`` contracts its operands, and a description of it.
+
+    >>> import xcore.numpy as xnp
+    >>> x = xnp.ones((2, 2))
+    >>> xnp.einsum_path("ij,jk,kl->il", x, x, x)[0]
+    ['einsum_path', (0, 1), (0, 1)]
+    """
+    inputs, output, operands = _parsed((subscripts, *operands))
+    _check_subscripts(inputs, output, operands)
+    dummies = [np.broadcast_to(np.zeros(()), np.shape(x)) for x in operands]
+    optimize = "greedy" if optimize == "auto" else optimize
+    return np.einsum_path(",".join(inputs) + "->" + output, *dummies, optimize=optimize)
+
+
+@fused(1)
+def _einsum(operands, inputs, output, path, precision, preferred):
+    operands = _operands("numpy.einsum", *operands)
+    if dtypes.is_bool(typeof(operands[0]).dtype):
+        counts = _einsum(
+            [astype(x, dtypes.int32) for x in operands], inputs, output, path, precision, None
+        )
+        return astype(counts, dtypes.bool_)
+    terms = list(zip(inputs, operands, strict=True))
+    for step in path:
+        taken = [terms[i] for i in step]
+        terms = [t for i, t in enumerate(terms) if i not in step]
+        while len(taken) > 1:
+            needed = set(output).union(*[t[0] for t in terms], *[t[0] for t in taken[2:]])
+            taken = [_pair(taken[0], taken[1], needed, precision, preferred), *taken[2:]]
+        terms.append(_reduced(*taken[0], set(output).union(*[t[0] for t in terms])))
+    ((labels, x),) = terms
+    x = ops.transpose(x, perm=tuple(labels.index(c) for c in output)) if labels != output else x
+    return x if preferred is None else astype(x, dtypes.as_dtype(preferred))
+
+
+def _reduced(labels: str, x, needed: set):
+    """An operand without repeated labels and without those that nothing else needs."""
+    for c in sorted(set(labels)):
+        while labels.count(c) > 1:
+            i = labels.index(c)
+            j = labels.index(c, i + 1)
+            x = diagonal_of(moveaxis(_equal_axes(x, i, j), (i, j), (-2, -1)), 0)
+            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + c
+    gone = tuple(i for i, c in enumerate(labels) if c not in needed)
+    if gone:
+        x = ops.reduce_sum(x, axes=gone)
+        labels = "".join(c for c in labels if c in needed)
+    return labels, x
+
+
+def _equal_axes(x, i, j):
+    """Axes of length 1 count as broadcast."""
+    shape = list(typeof(x).shape)
+    shape[i] = shape[j] = shape[j] if shape[i] == 1 else shape[i]
+    return broadcast_to(x, tuple(shape))
+
+
+def _pair(first, second, needed: set, precision, preferred):
+    """Two operands contracted to one."""
+    both = set(first[0]) & set(second[0])
+    (la, a), (lb, b) = _reduced(*first, needed | both), _reduced(*second, needed | both)
+    la, a, lb, b = *_without_ones(la, a, lb, b), *_without_ones(lb, b, la, a)
+    both = [c for c in la if c in lb]
+    batch = [c for c in both if c in needed]
+    contract = [c for c in both if c not in needed]
+    out = _contract(
+        a, b, (_places(la, contract), _places(lb, contract)), (_places(la, batch), _places(lb, batch)),
+        precision, preferred if preferred and dtypes.as_dtype(preferred).kind == typeof(a).dtype.kind else None,
+    )  # fmt: skip
+    labels = "".join([*batch, *[c for c in la if c not in both], *[c for c in lb if c not in both]])
+    return labels, astype(out, typeof(a).dtype)
+
+
+def _places(labels: str, chosen) -> tuple:
+    return tuple(labels.index(c) for c in chosen)
+
+
+def _without_ones(labels, x, other_labels, other):
+    """Axes of length 1 that the other operand has longer: dropped, since they only broadcast."""
+    gone = [
+        i for i, c in enumerate(labels)
+        if c in other_labels and typeof(x).shape[i] == 1 != typeof(other).shape[other_labels.index(c)]
+    ]  # fmt: skip
+    if not gone:
+        return labels, x
+    shape = tuple(n for i, n in enumerate(typeof(x).shape) if i not in gone)
+    return "".join(c for i, c in enumerate(labels) if i not in gone), ops.reshape(x, shape=shape)

@@ -1,0 +1,385 @@
+"""Systems of equations, inverses, least squares: the second half of numpy.linalg."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from .. import _ops as ops
+from .._control.custom import custom_jvp
+from .._control.implicit import custom_linear_solve
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.types import typeof
+from .._ops.factor import solve_with
+from .._ops.matrices import adjoint, diagonal, matmul, swapped, times_rows
+from ._matrices import as_matrices, hermitian_svd, refuse
+from ._promote import as_array, astype, broadcast_shapes, broadcast_to
+
+# ------------------------------------------------------------------------------------------- solve
+
+
+def factorised(a):
+    """The factors of a = uᵀ lᵀ p as one matrix (uᵀ on and below, lᵀ above the diagonal), and pivots.
+
+    That is the factorisation p aᵀ = l u: LAPACK sees aᵀ in the memory of a, and moves nothing.
+    """
+    packed, pivots, _ = ops.lu(swapped(a))
+    return swapped(packed), pivots
+
+
+def solve_factorised(packed, pivots, b, transposed: bool = False):
+    """x with a x = b (or aᵀ x = b) from the factors of a."""
+    if transposed:
+        x = ops.exchange_rows(b, pivots, reverse=False)
+        x = solve_with(packed, x, False, transpose="T", unit=True)
+        return solve_with(packed, x, True, transpose="T")
+    x = solve_with(packed, b, True)
+    return ops.exchange_rows(solve_with(packed, x, False, unit=True), pivots, reverse=True)
+
+
+def solve_matrices(a, b) -> tuple:
+    """(x with a x = b, whether any a is singular), of equal batches and dtypes.
+
+    Derivatives are those of the equation: the factorisation serves them, and is not looked into.
+    """
+    packed, pivots = factorised(ops.stop_gradient(a))
+    x = custom_linear_solve(
+        lambda x: matmul(a, x), b,
+        solve=lambda _, b: solve_factorised(packed, pivots, b),
+        transpose_solve=lambda _, c: solve_factorised(packed, pivots, c, transposed=True),
+    )  # fmt: skip
+    d = diagonal(packed)
+    is_nil = ops.eq(d, ops.zeros(typeof(d)))
+    return x, ops.reduce_or(is_nil, axes=tuple(range(typeof(d).ndim)))
+
+
+@fused(2)
+def _solve(a, b):
+    a, b, back = as_matrices("solve", a, b, square=True)
+    vector = typeof(b).ndim == 1
+    b = b[..., None] if vector else b
+    m, n = typeof(a).shape[-1], typeof(b).shape[-2] if typeof(b).ndim > 1 else -1
+    if m != n:
+        why = "need as many rows in b as in a"
+        raise errors.shape_mismatch("numpy.linalg.solve", why, a=a, b=b)
+    if typeof(a).ndim == 2 and typeof(b).ndim > 2:  # one matrix: all right-hand sides side by side
+        x, singular = _solve_side_by_side(a, b)
+    else:
+        lead = broadcast_shapes("numpy.linalg.solve", typeof(a).shape[:-2], typeof(b).shape[:-2])
+        a = broadcast_to(a, lead + typeof(a).shape[-2:])
+        x, singular = solve_matrices(a, broadcast_to(b, lead + typeof(b).shape[-2:]))
+    return back(x[..., 0] if vector else x), singular
+
+
+def _solve_side_by_side(a, b):
+    *lead, n, k = typeof(b).shape
+    lanes = math.prod(lead)
+    wide = ops.move_axis(ops.reshape(b, shape=(lanes, n, k)), 0, 1)
+    x, singular = solve_matrices(a, ops.reshape(wide, shape=(n, lanes * k)))
+    x = ops.move_axis(ops.reshape(x, shape=(n, lanes, k)), 1, 0)
+    return ops.reshape(x, shape=(*lead, n, k)), singular
+
+
+def solve(a, b):
+    """The solution x of a x = b.
+
+    A singular matrix raises LinAlgError; in compiled code it gives infinities or NaN.
+
+    Args:
+      a: matrices (..., n, n).
+      b: right-hand sides (..., n, k), or one vector (n,).
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.solve(xnp.asarray([[2.0, 0.0], [1.0, 1.0]]), xnp.asarray([2.0, 3.0]))
+    Array([1., 2.], dtype=float32)
+    """
+    x, singular = _solve(a, b)
+    refuse(singular, a, "solve", "singular")
+    return x
+
+
+@fused(1)
+def _inv(a):
+    a, back = as_matrices("inv", a, square=True)
+    x, singular = solve_matrices(a, identity_like(a))
+    return back(x), singular
+
+
+def identity_like(a):
+    """Identity matrices of the rows of a, in its batch."""
+    t = typeof(a)
+    m = t.shape[-2]
+    shape = (*t.shape[:-1], m)
+    numbers = (ops.iota(shape=shape, dtype=dtypes.int32, axis=len(shape) - k) for k in (2, 1))
+    return ops.convert(ops.eq(*numbers), dtype=t.dtype)
+
+
+def inv(a):
+    """The inverse. To solve equations, ``solve`` is faster and more accurate.
+
+    A singular matrix raises LinAlgError; in compiled code it gives infinities or NaN.
+
+    Args:
+      a: matrices (..., n, n).
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.inv(xnp.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    Array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
+    x, singular = _inv(a)
+    refuse(singular, a, "inv", "singular")
+    return x
+
+
+@fused(1)
+def matrix_power(a, n: int):
+    """A matrix to an integer power; negative ones are powers of the inverse.
+
+    Args:
+      a: matrices (..., m, m).
+      n: the exponent.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.matrix_power(xnp.asarray([[1, 1], [1, 0]]), 10)
+    Array([[89, 55],
+           [55, 34]], dtype=int32)
+    """
+    who = "numpy.linalg.matrix_power"
+    a, n = as_array(who, a), operator.index(n)
+    t = typeof(a)
+    if t.ndim < 2 or t.shape[-1] != t.shape[-2]:
+        raise errors.shape_mismatch(who, "must be square matrices (..., n, n)", a=a)
+    if n < 0:
+        a, n = _inv(a)[0], -n
+    result = None if n else identity_like(a)
+    while n:
+        if n & 1:
+            result = a if result is None else matmul(result, a)
+        n >>= 1
+        if n:
+            a = matmul(a, a)
+    return result
+
+
+@fused(1)
+def tensorinv(a, ind: int = 2):
+    """The inverse with respect to ``tensordot`` over ``ind`` axes.
+
+    Args:
+      a: array whose first ``ind`` axes hold as many elements as the others.
+      ind: how many axes count as rows.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.tensorinv(2 * xnp.eye(4).reshape(2, 2, 4)).shape
+    (4, 2, 2)
+    """
+    a = as_array("numpy.linalg.tensorinv", a)
+    if not isinstance(ind, int) or ind <= 0:
+        raise errors.bad_argument("numpy.linalg.tensorinv", "ind", ind, "a positive int")
+    rows, columns = typeof(a).shape[:ind], typeof(a).shape[ind:]
+    matrix = ops.reshape(a, shape=(math.prod(rows), math.prod(columns)))
+    return ops.reshape(_inv(matrix)[0], shape=(*columns, *rows))
+
+
+@fused(2)
+def tensorsolve(a, b, axes=None):
+    """The x with ``tensordot(a, x, x.ndim) == b``.
+
+    Args:
+      a: array whose first axes are those of b, and whose others hold as many elements.
+      b: array.
+      axes: axes of a to move to the end first.
+
+    >>> import xcore.numpy as xnp
+    >>> a = 2 * xnp.eye(4).reshape(2, 2, 2, 2)
+    >>> xnp.linalg.tensorsolve(a, xnp.ones((2, 2)))
+    Array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)
+    """
+    a, b = (as_array("numpy.linalg.tensorsolve", x) for x in (a, b))
+    if axes is not None:
+        last = [i % typeof(a).ndim for i in axes]
+        kept = [i for i in range(typeof(a).ndim) if i not in last]
+        a = ops.transpose(a, perm=(*kept, *last))
+    shape = typeof(a).shape[typeof(b).ndim :]
+    size = math.prod(shape)
+    if typeof(a).size != size * typeof(b).size or size != typeof(b).size:
+        why = "need as many elements in b as in the remaining axes of a"
+        raise errors.shape_mismatch("numpy.linalg.tensorsolve", why, a=a, b=b)
+    x = _solve(ops.reshape(a, shape=(size, size)), ops.reshape(b, shape=(size,)))[0]
+    return ops.reshape(x, shape=shape)
+
+
+# ----------------------------------------------------------------------------------- least squares
+
+
+def _relative(who: str, a, relative):
+    """What part of the largest singular value counts as zero; by default what rounding makes."""
+    t = typeof(a)
+    if relative is None:
+        relative = max(t.shape[-2:]) * float(np.finfo(t.dtype).eps)
+    return astype(as_array(f"numpy.linalg.{who}", relative), dtypes.to_real(t.dtype))
+
+
+def _is_above(s, relative):
+    """Which singular values are more than a part of the largest."""
+    t = typeof(s)
+    if not t.shape[-1]:
+        return ops.gt(s, s)
+    limit = ops.reduce_max(s, axes=(t.ndim - 1,)) * relative
+    return ops.gt(s, ops.broadcast_in_dim(limit, shape=t.shape, dims=tuple(range(t.ndim - 1))))
+
+
+def _thin_svd(a, hermitian: bool):
+    return hermitian_svd(a, True) if hermitian else ops.svd(a, full=False, vectors=True)
+
+
+class _Pseudoinverse:
+    """The pseudoinverse p of a matrix a, as products with it; small singular values count as zero."""
+
+    def __init__(self, a, relative, hermitian: bool):
+        s, self.u, self.vh = _thin_svd(a, hermitian)
+        counts = _is_above(s, relative)
+        one = ops.ones(typeof(s))
+        zero = ops.zeros(typeof(s))
+        self.inverse = ops.select(counts, ops.div(one, ops.select(counts, s, one)), zero)
+        self.counts = ops.select(counts, one, zero)
+
+    def times(self, b):
+        return matmul(adjoint(self.vh), times_rows(matmul(adjoint(self.u), b), self.inverse))
+
+    def adjoint_times(self, c):
+        return matmul(self.u, times_rows(matmul(self.vh, c), self.inverse))
+
+    def outside_rows(self, x):
+        """(1 - p a) x."""
+        return x - matmul(adjoint(self.vh), times_rows(matmul(self.vh, x), self.counts))
+
+
+def _least_squares(a, b, relative, hermitian: bool):
+    """The x of least norm among those for which |a x - b| is least."""
+    return _Pseudoinverse(a, relative, hermitian).times(b)
+
+
+least_squares = custom_jvp(_least_squares, nondiff_argnums=(3,))
+
+
+@least_squares.defjvp
+def _least_squares_jvp(hermitian, primals, tangents):
+    # x = p b, and while the rank does not change
+    #   p' = -p a' p + p pᴴ a'ᴴ (1 - a p) + (1 - p a) a'ᴴ pᴴ p.
+    # (Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least squares
+    # problems whose variables separate", equation 4.12)
+    (a, b, relative), (a_dot, b_dot, _) = primals, tangents
+    x = least_squares(a, b, relative, hermitian)
+    back = adjoint(a_dot)
+    p = _Pseudoinverse(a, relative, hermitian)
+    x_dot = p.times(b_dot - matmul(a_dot, x))
+    x_dot = x_dot + p.times(p.adjoint_times(matmul(back, b - matmul(a, x))))
+    return x, x_dot + p.outside_rows(matmul(back, p.adjoint_times(x)))
+
+
+@fused(2)
+def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None):
+    """The Moore-Penrose inverse.
+
+    Args:
+      a: matrices (..., m, n).
+      rtol: singular values not above this part of the largest count as zero; max(m, n) times the
+        precision of the dtype by default.
+      hermitian: a is Hermitian, which makes it cheaper.
+      rcond: another name for rtol.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.pinv(xnp.asarray([[2.0, 0.0], [0.0, 0.0]]))
+    Array([[0.5, 0. ],
+           [0. , 0. ]], dtype=float32)
+    """
+    a, back = as_matrices("pinv", a, square=hermitian)
+    relative = _relative("pinv", a, rcond if rtol is None else rtol)
+    return back(least_squares(a, identity_like(a), relative, hermitian))
+
+
+def lstsq(a, b, rcond=None, *, numpy_resid: bool = False):
+    """A least-squares solution of a x = b: among the best x the one of least norm.
+
+    Args:
+      a: matrix (m, n).
+      b: right-hand sides (m,) or (m, k).
+      rcond: singular values not above this part of the largest count as zero; max(m, n) times the
+        precision of the dtype by default.
+      numpy_resid: return an empty array of residuals where NumPy does, for matrices not of full
+        rank or without more rows than columns. This depends on values and so not under ``jit``.
+
+    Returns:
+      x, the sums of squared residuals for each column of b, the rank, and the singular values.
+
+    >>> import xcore.numpy as xnp
+    >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> x, residuals, rank, s = xnp.linalg.lstsq(a, xnp.asarray([1.0, 3.0, 5.0]))
+    >>> xnp.round(x, 3), int(rank)
+    (Array([1., 2.], dtype=float32), 2)
+    """
+    x, residuals, rank, s = _lstsq(a, b, rcond)
+    m, n = np.shape(a)
+    if numpy_resid and (m <= n or int(rank) < n):
+        residuals = residuals[:0]
+    return x, residuals, rank, s
+
+
+@fused(3)
+def _lstsq(a, b, rcond):
+    a, b, back = as_matrices("lstsq", a, b)
+    vector = typeof(b).ndim == 1
+    b = b[:, None] if vector else b
+    if typeof(a).ndim != 2 or typeof(b).ndim != 2 or typeof(a).shape[0] != typeof(b).shape[0]:
+        why = "need a (m, n) and b (m,) or (m, k)"
+        raise errors.shape_mismatch("numpy.linalg.lstsq", why, a=a, b=b)
+    relative = _relative("lstsq", a, rcond)
+    x = least_squares(a, b, relative, False)
+    (s,) = ops.svd(a, full=False, vectors=False)
+    size = ops.abs(b - matmul(a, x))
+    residuals = ops.reduce_sum(size * size, axes=(0,))
+    return back(x[:, 0] if vector else x), back(residuals), _count(_is_above(s, relative)), back(s)
+
+
+def _count(which):
+    """How many along the last axis."""
+    numbers = ops.convert(which, dtype=dtypes.default_dtype("int"))
+    return ops.reduce_sum(numbers, axes=(typeof(which).ndim - 1,))
+
+
+@fused(2)
+def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
+    """The number of singular values that are not zero up to rounding.
+
+    Args:
+      A: matrices (..., m, n); of a vector the rank is 1 unless all of it is zero.
+      tol: the largest number that counts as zero.
+      hermitian: A is Hermitian, which makes it cheaper.
+      rtol: the same as a part of the largest singular value; max(m, n) times the precision of the
+        dtype by default.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.matrix_rank(xnp.ones((3, 3)))
+    Array(1, dtype=int32)
+    """
+    x = as_array("numpy.linalg.matrix_rank", A)
+    if typeof(x).ndim < 2:
+        nonzero = ops.ne(x, ops.zeros(typeof(x)))
+        return ops.convert(
+            ops.reduce_or(nonzero, axes=tuple(range(typeof(x).ndim))),
+            dtype=dtypes.default_dtype("int"),
+        )
+    a, _ = as_matrices("matrix_rank", x, square=hermitian)
+    s = (hermitian_svd(a, False) if hermitian else ops.svd(a, full=False, vectors=False))[0]
+    if tol is None:
+        return _count(_is_above(s, _relative("matrix_rank", a, rtol)))
+    tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
+    return _count(
+        ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))
+    )

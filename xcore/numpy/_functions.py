@@ -1,0 +1,591 @@
+"""Mathematical functions, element by element: powers, exponentials, angles, rounding, complex parts."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+
+import numpy as np
+
+from .. import _ops as ops
+from .._control.while_loop import while_loop
+from .._core import dtypes
+from .._core.eval import fused
+from .._core.types import typeof
+from ._elementwise import binary, bool_to_int, floor_remainder, keeping_weakness, unary, with_value
+from ._promote import as_array, as_arrays, as_inexact, astype, broadcast_to, no_out
+
+# --------------------------------------------------------------------------- powers and exponentials
+
+exp = unary(
+    "exp",
+    ops.exp,
+    "e^x.",
+    "xnp.exp(xnp.arange(2.0)) → Array([1.       , 2.7182817], dtype=float32)",
+)
+expm1 = unary(
+    "expm1",
+    ops.expm1,
+    "e^x - 1, accurate near 0.",
+    "xnp.expm1(1e-5) → Array(1.000005e-05, dtype=float32, weak_type=True)",
+)
+exp2 = unary(
+    "exp2",
+    lambda x: ops.pow(_const(x, 2), x),
+    "2^x.",
+    "xnp.exp2(xnp.arange(3)) → Array([1., 2., 4.], dtype=float32)",
+)
+log = unary(
+    "log",
+    ops.log,
+    "Natural logarithm.",
+    "xnp.log(xnp.asarray([1.0, 2.0])) → Array([0.       , 0.6931472], dtype=float32)",
+)
+log1p = unary(
+    "log1p",
+    ops.log1p,
+    "log(1 + x), accurate near 0.",
+    "xnp.log1p(1e-5) → Array(9.99995e-06, dtype=float32, weak_type=True)",
+)
+sqrt = unary(
+    "sqrt",
+    ops.sqrt,
+    "Square root; NaN for negative reals.",
+    "xnp.sqrt(xnp.asarray([4.0, 9.0])) → Array([2., 3.], dtype=float32)",
+)
+
+
+def _const(x, value):
+    return ops.full_like_type(typeof(x).strong(), value)
+
+
+def _times(z, factor: float):
+    """A complex number times a real one; infinities and NaN in one part do not reach the other."""
+    parts = [ops.real(z), ops.imag(z)]
+    return ops.complex(*[ops.mul(p, ops.full_like_type(typeof(p).strong(), factor)) for p in parts])
+
+
+def _log_to(base: int):
+    """The logarithm to a base; of a power of the base it is exactly the exponent."""
+
+    def on_values(x):
+        if dtypes.is_complex(typeof(x).dtype):
+            return _times(ops.log(x), 1 / math.log(base))
+        raw = ops.div(ops.log(x), _const(x, math.log(base)))
+        whole = ops.round_even(raw)
+        hit = ops.and_(ops.eq(ops.pow(_const(x, base), whole), x), ops.is_finite(raw))
+        return ops.select(hit, with_value(whole, raw), raw)
+
+    return on_values
+
+
+log2 = unary(
+    "log2",
+    _log_to(2),
+    "Logarithm to the base 2.",
+    "xnp.log2(xnp.asarray([1, 8])) → Array([0., 3.], dtype=float32)",
+)
+log10 = unary(
+    "log10",
+    _log_to(10),
+    "Logarithm to the base 10.",
+    "xnp.log10(xnp.asarray([1, 1000])) → Array([0., 3.], dtype=float32)",
+)
+cbrt = unary(
+    "cbrt",
+    ops.cbrt,
+    "Cube root, of negative numbers too.",
+    "xnp.cbrt(-8.0) → Array(-2., dtype=float32, weak_type=True)",
+    kinds={"float"},
+)
+
+
+def _hypot(x, y):
+    x, y = ops.abs(x), ops.abs(y)
+    big, small = ops.max(x, y), ops.min(x, y)
+    infinite = ops.or_(ops.eq(x, _const(x, math.inf)), ops.eq(y, _const(x, math.inf)))
+    nothing = ops.eq(big, _const(x, 0))
+    ratio = ops.div(small, ops.select(ops.or_(nothing, infinite), _const(x, 1), big))
+    length = ops.mul(big, ops.sqrt(ops.add(_const(x, 1), ops.mul(ratio, ratio))))
+    return ops.select(infinite, _const(x, math.inf), length)
+
+
+hypot = binary(
+    "hypot",
+    _hypot,
+    "√(x1² + x2²), without overflow on the way.",
+    "xnp.hypot(3.0, 4.0) → Array(5., dtype=float32, weak_type=True)",
+    inexact=True,
+    kinds={"float"},
+)
+
+
+def _gap(x, y):
+    """-|x - y|, and 0 for equal ones: infinities too, whose difference would be NaN."""
+    same, nil = ops.eq(x, y), _const(x, 0)
+    return ops.neg(ops.abs(ops.sub(ops.select(same, nil, x), ops.select(same, nil, y))))
+
+
+def _logaddexp(x, y):
+    if is_complex(x):
+        return _logaddexp_complex(x, y)
+    return ops.add(ops.max(x, y), ops.log1p(ops.exp(_gap(x, y))))
+
+
+def _logaddexp_complex(x, y):
+    """The exponential of smaller modulus is added to the other; the angle is brought into (-π, π]."""
+    swap = ops.lt(ops.real(x), ops.real(y))
+    big, small = ops.select(swap, y, x), ops.select(swap, x, y)
+    # where the larger is 0 or infinite, so is the sum: the difference would be NaN
+    plain = ops.and_(ops.is_finite(ops.real(big)), ops.is_finite(ops.imag(big)))
+    safe = ops.select(plain, big, ops.zeros(typeof(big)))
+    shift = ops.select(plain, ops.sub(small, safe), ops.full_like_type(typeof(big), -math.inf))
+    out = ops.add(big, ops.log1p(ops.exp(shift)))
+    turn = ops.full_like_type(typeof(ops.real(out)).strong(), 2 * math.pi)
+    angle, half = ops.imag(out), ops.full_like_type(typeof(turn), math.pi)
+    angle = ops.sub(half, floor_remainder(ops.sub(half, angle), turn))
+    return ops.complex(ops.real(out), angle)
+
+
+def _logaddexp2(x, y):
+    if is_complex(x):
+        natural = _logaddexp_complex(_times(x, math.log(2)), _times(y, math.log(2)))
+        return _times(natural, 1 / math.log(2))
+    factor = _const(x, math.log(2))
+    tail = ops.log1p(ops.exp(ops.mul(_gap(x, y), factor)))
+    return ops.add(ops.max(x, y), ops.div(tail, factor))
+
+
+logaddexp = binary(
+    "logaddexp", _logaddexp, "log(e^x1 + e^x2), without overflow on the way.",
+        "xnp.logaddexp(0.0, 0.0) → "
+        "Array(0.6931472, dtype=float32, weak_type=True)",
+    inexact=True,
+)  # fmt: skip
+logaddexp2 = binary(
+    "logaddexp2", _logaddexp2, "log2(2^x1 + 2^x2), without overflow on the way.",
+        "xnp.logaddexp2(1.0, 1.0) → "
+        "Array(2., dtype=float32, weak_type=True)",
+    inexact=True,
+)  # fmt: skip
+
+# --------------------------------------------------------------------------------------- angles
+
+sin = unary(
+    "sin",
+    ops.sin,
+    "Sine of an angle in radians.",
+    "xnp.sin(xnp.arange(2.0)) → Array([0.        , 0.84147096], dtype=float32)",
+)
+cos = unary(
+    "cos",
+    ops.cos,
+    "Cosine of an angle in radians.",
+    "xnp.cos(xnp.arange(2.0)) → Array([1.       , 0.5403023], dtype=float32)",
+)
+tan = unary(
+    "tan",
+    ops.tan,
+    "Tangent of an angle in radians.",
+    "xnp.tan(1.0) → Array(1.5574077, dtype=float32, weak_type=True)",
+)
+arcsin = unary(
+    "arcsin",
+    ops.asin,
+    "Arc sine, in [-π/2, π/2].",
+    "xnp.arcsin(1.0) → Array(1.5707964, dtype=float32, weak_type=True)",
+)
+arccos = unary(
+    "arccos",
+    ops.acos,
+    "Arc cosine, in [0, π].",
+    "xnp.arccos(0.0) → Array(1.5707964, dtype=float32, weak_type=True)",
+)
+arctan = unary(
+    "arctan",
+    ops.atan,
+    "Arc tangent, in [-π/2, π/2].",
+    "xnp.arctan(1.0) → Array(0.7853982, dtype=float32, weak_type=True)",
+)
+sinh = unary(
+    "sinh",
+    ops.sinh,
+    "Hyperbolic sine.",
+    "xnp.sinh(1.0) → Array(1.17520..., dtype=float32, weak_type=True)",
+)
+cosh = unary(
+    "cosh",
+    ops.cosh,
+    "Hyperbolic cosine.",
+    "xnp.cosh(1.0) → Array(1.5430806, dtype=float32, weak_type=True)",
+)
+tanh = unary(
+    "tanh",
+    ops.tanh,
+    "Hyperbolic tangent.",
+    "xnp.tanh(1.0) → Array(0.7615942, dtype=float32, weak_type=True)",
+)
+arcsinh = unary(
+    "arcsinh",
+    ops.asinh,
+    "Inverse of sinh.",
+    "xnp.arcsinh(1.0) → Array(0.88137364, dtype=float32, weak_type=True)",
+)
+arccosh = unary(
+    "arccosh",
+    ops.acosh,
+    "Inverse of cosh, 0 or more.",
+    "xnp.arccosh(2.0) → Array(1.316958, dtype=float32, weak_type=True)",
+)
+arctanh = unary(
+    "arctanh",
+    ops.atanh,
+    "Inverse of tanh.",
+    "xnp.arctanh(0.5) → Array(0.54930615, dtype=float32, weak_type=True)",
+)
+asin, acos, atan, asinh, acosh, atanh = arcsin, arccos, arctan, arcsinh, arccosh, arctanh
+arctan2 = binary(
+    "arctan2", ops.atan2, "The angle of the point (x2, x1), in [-π, π].",
+        "xnp.arctan2(1.0, -1.0) → "
+        "Array(2.3561945, dtype=float32, weak_type=True)",
+    inexact=True, kinds={"float"},
+)  # fmt: skip
+atan2 = arctan2
+_TO_RADIANS, _TO_DEGREES = math.pi / 180, 180 / math.pi
+deg2rad = unary(
+    "deg2rad", lambda x: ops.mul(x, _const(x, _TO_RADIANS)), "Degrees in radians.",
+        "xnp.deg2rad(180.0) → "
+        "Array(3.1415927, dtype=float32, weak_type=True)",
+    kinds={"float"},
+)  # fmt: skip
+rad2deg = unary(
+    "rad2deg", lambda x: ops.mul(x, _const(x, _TO_DEGREES)), "Radians in degrees.",
+        "xnp.rad2deg(xnp.pi) → "
+        "Array(180., dtype=float32, weak_type=True)",
+    kinds={"float"},
+)  # fmt: skip
+radians, degrees = deg2rad, rad2deg
+
+
+def _sinc(x):
+    # near 0 the quotient's derivatives are 0/0: there 1 - t²/6 (1 - t²/20) is exact to rounding
+    t = ops.mul(x, _const(x, math.pi))
+    square = ops.mul(t, t)
+    size = ops.abs(t)
+    near = ops.lt(size, ops.full_like_type(typeof(size).strong(), 1e-2))
+    safe = ops.select(near, _const(x, 1), t)
+    series = _const(x, 1 / 362880)
+    for factor in (-1 / 5040, 1 / 120, -1 / 6, 1.0):
+        series = ops.add(_const(x, factor), ops.mul(square, series))
+    return ops.select(near, series, ops.div(ops.sin(safe), safe))
+
+
+sinc = unary(
+    "sinc",
+    _sinc,
+    "sin(πx) / (πx), and 1 at 0.",
+    "xnp.sinc(xnp.asarray([0.0, 0.5])) → Array([1.        , 0.63661975], dtype=float32)",
+)
+
+
+def _i0(x):
+    """The series in (x/2)², whose terms are positive, up to 20; beyond, the asymptotic one in 1/x."""
+    t = ops.convert(x, dtype=dtypes.float32) if typeof(x).dtype.itemsize < 4 else x
+    size = ops.abs(t)
+    far = ops.gt(size, _const(t, 20))
+    near = ops.select(far, _const(t, 1), t)
+    quarter = ops.mul(_const(t, 0.25), ops.mul(near, near))
+    total = _const(t, 1)
+    for k in range(60, 0, -1):
+        total = ops.add(_const(t, 1), ops.mul(ops.mul(quarter, _const(t, 1 / k**2)), total))
+    inverse = ops.div(_const(t, 1), ops.select(far, size, _const(t, 20)))
+    tail = _const(t, 1)
+    for k in range(30, 0, -1):
+        tail = ops.add(
+            _const(t, 1), ops.mul(ops.mul(inverse, _const(t, (2 * k - 1) ** 2 / (8 * k))), tail)
+        )
+    # e^x overflows before I0 does: half of it twice
+    half = ops.exp(ops.mul(_const(t, 0.5), ops.select(far, size, _const(t, 20))))
+    beyond = ops.mul(
+        ops.mul(half, ops.mul(tail, ops.sqrt(ops.mul(inverse, _const(t, 0.5 / math.pi))))), half
+    )
+    return ops.convert(ops.select(far, beyond, total), dtype=typeof(x).dtype)
+
+
+i0 = unary(
+    "i0",
+    _i0,
+    "The modified Bessel function of order 0.",
+    "xnp.i0(0.0) → Array(1., dtype=float32, weak_type=True)",
+    kinds={"float"},
+)
+
+# ------------------------------------------------------------------------------------- rounding
+
+
+def _rounding(name: str, op, doc: str, example: str):
+    """Integers are whole already; complex numbers have no order to round in."""
+
+    def on_values(x):
+        return op(x) if dtypes.kind(typeof(x).dtype) == "float" else x
+
+    return unary(
+        name, on_values, doc, example, inexact=False, kinds={"bool", "int", "uint", "float"}
+    )
+
+
+floor = _rounding(
+    "floor",
+    ops.floor,
+    "The largest whole number not above x.",
+    "xnp.floor(xnp.asarray([-1.5, 1.5])) → Array([-2.,  1.], dtype=float32)",
+)
+ceil = _rounding(
+    "ceil",
+    ops.ceil,
+    "The smallest whole number not below x.",
+    "xnp.ceil(xnp.asarray([-1.5, 1.5])) → Array([-1.,  2.], dtype=float32)",
+)
+trunc = _rounding(
+    "trunc",
+    ops.trunc,
+    "x rounded toward zero.",
+    "xnp.trunc(xnp.asarray([-1.5, 1.5])) → Array([-1.,  1.], dtype=float32)",
+)
+
+
+def fix(x, out=None):
+    """x rounded toward zero.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.fix(xnp.asarray([-1.5, 1.5]))
+    Array([-1.,  1.], dtype=float32)
+    """
+    no_out("numpy.fix", out)
+    return trunc(x)
+
+
+def _round_parts(x):
+    if dtypes.is_complex(typeof(x).dtype):
+        return ops.complex(ops.round_even(ops.real(x)), ops.round_even(ops.imag(x)))
+    return ops.round_even(x)
+
+
+rint = unary(
+    "rint",
+    _round_parts,
+    "The nearest whole number; of two, the even one.",
+    "xnp.rint(xnp.asarray([0.5, 1.5])) → Array([0., 2.], dtype=float32)",
+)
+
+
+@fused(1)
+def round(a, decimals=0, out=None):
+    """Rounded to a number of decimals; halves go to the even neighbour.
+
+    Args:
+      a: array.
+      decimals: how many; negative ones round to tens, hundreds, ...
+      out: must be None: arrays are immutable.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.round(xnp.asarray([1.25, 2.675]), 1)
+    Array([1.2, 2.7], dtype=float32)
+    """
+    no_out("numpy.round", out)
+    a, decimals = as_array("numpy.round", a), operator.index(decimals)
+    dtype = typeof(a).dtype
+    if not dtypes.is_inexact(dtype):
+        return a if decimals >= 0 or dtype == bool else _round_integers(a, 10**-decimals)
+    if not decimals:
+        return _round_parts(a)
+    work = astype(a, dtypes.float32) if dtype.itemsize < 4 else a
+    # behind the barrier, for the compiler would multiply by 1/scale, which is not as exact
+    (scale,) = ops.optimization_barrier(
+        np.asarray(10.0 ** builtins.abs(decimals), typeof(work).dtype)[()]
+    )
+    scale = broadcast_to(scale, typeof(work).shape)
+    up, down = (ops.mul, ops.div) if decimals > 0 else (ops.div, ops.mul)
+    out = down(_round_parts(up(work, scale)), scale)
+    # numbers so large that scaling overflows have no decimals
+    kept = ops.is_finite(ops.abs(up(work, scale)))
+    return astype(ops.select(kept, out, work) if decimals > 0 else out, dtype)
+
+
+def _round_integers(a, unit: int):
+    t = typeof(a)
+    if unit > dtypes.iinfo(t.dtype).max:
+        return ops.zeros(t)
+    unit = ops.full_like_type(t, unit)
+    rest = floor_remainder(a, unit)
+    low, to_next = ops.sub(a, rest), ops.sub(unit, rest)
+    odd = ops.ne(ops.and_(ops.div(low, unit), ops.ones(t)), ops.zeros(t))
+    goes_up = ops.or_(ops.gt(rest, to_next), ops.and_(ops.eq(rest, to_next), odd))
+    return ops.select(goes_up, ops.add(low, unit), low)
+
+
+def around(a, decimals=0, out=None):
+    """Rounded to a number of decimals: ``round`` under its older name.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.around(1.26, 1)
+    Array(1.3, dtype=float32)
+    """
+    return round(a, decimals, out)
+
+
+@fused(3)
+def clip(arr=None, /, min=None, max=None):
+    """Elements limited to an interval.
+
+    Args:
+      arr: array.
+      min, max: the limits, numbers or arrays; None for no limit. Where min > max, the result is max.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.clip(xnp.arange(5), 1, 3)
+    Array([1, 1, 2, 3, 3], dtype=int32)
+    """
+    if arr is None:
+        raise TypeError("xcore.numpy.clip: the array is missing.")
+    who = "numpy.clip"
+    given = [x for x in (arr, min, max) if x is not None]
+    values = as_arrays(who, *given, kinds={"bool", "int", "uint", "float"})
+    x = values[0]
+    if min is not None:
+        x = ops.max(x, values[1])
+    return ops.min(x, values[-1]) if max is not None else x
+
+
+# ------------------------------------------------------------------------------------ whole numbers
+
+
+def _gcd_values(x, y):
+    """Euclid's algorithm on all pairs at once; those that are done wait for the others."""
+
+    def any_left(pair):
+        left = ops.ne(pair[1], ops.zeros(typeof(pair[1])))
+        return ops.reduce_or(left, axes=tuple(range(typeof(left).ndim)))
+
+    def step(pair):
+        x, y = pair
+        done = ops.eq(y, ops.zeros(typeof(y)))
+        return ops.select(done, x, y), ops.rem(ops.select(done, y, x), y)
+
+    return ops.abs(while_loop(any_left, step, (x, y))[0])
+
+
+def _lcm_values(x, y):
+    x, y = ops.abs(x), ops.abs(y)
+    divisor = ops.max(_gcd_values(x, y), ops.ones(typeof(x)))
+    return ops.mul(x, ops.div(y, divisor))
+
+
+_INTEGERS = {"bool", "int", "uint"}
+gcd = binary(
+    "gcd",
+    bool_to_int(_gcd_values),
+    "Greatest common divisor.",
+    "xnp.gcd(12, xnp.asarray([8, 9])) → Array([4, 3], dtype=int32)",
+    kinds=_INTEGERS,
+)
+lcm = binary(
+    "lcm",
+    bool_to_int(_lcm_values),
+    "Least common multiple.",
+    "xnp.lcm(12, xnp.asarray([8, 9])) → Array([24, 36], dtype=int32)",
+    kinds=_INTEGERS,
+)
+
+# ----------------------------------------------------------------------------------- complex parts
+
+
+def is_complex(x) -> bool:
+    return dtypes.is_complex(typeof(x).dtype)
+
+
+def _real(x):
+    return ops.real(x) if is_complex(x) else x
+
+
+def _imag(x):
+    return ops.imag(x) if is_complex(x) else ops.zeros(typeof(x))
+
+
+def _conj(x):
+    return ops.conj(x) if is_complex(x) else x
+
+
+real = unary(
+    "real",
+    _real,
+    "The real part.",
+    "xnp.real(1 + 2j) → Array(1., dtype=float32, weak_type=True)",
+    inexact=False,
+)
+imag = unary(
+    "imag",
+    _imag,
+    "The imaginary part; 0 for real numbers.",
+    "xnp.imag(1 + 2j) → Array(2., dtype=float32, weak_type=True)",
+    inexact=False,
+)
+conjugate = unary(
+    "conjugate",
+    _conj,
+    "The complex conjugate.",
+    "xnp.conjugate(1 + 2j) → Array(1.-2.j, dtype=complex64, weak_type=True)",
+    inexact=False,
+)
+conj = conjugate
+
+
+@fused(1)
+def angle(z, deg=False):
+    """The angle of complex numbers, in (-π, π].
+
+    Args:
+      z: array.
+      deg: in degrees instead of radians.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.angle(1j, deg=True)
+    Array(90., dtype=float32)
+    """
+
+    def on_values(z):
+        out = ops.atan2(_imag(z), _real(z))
+        return ops.mul(out, _const(out, _TO_DEGREES)) if deg else out
+
+    return keeping_weakness(on_values, as_inexact("numpy.angle", z))
+
+
+def _sign(x):
+    t = typeof(x)
+    if t.dtype == bool or dtypes.kind(t.dtype) != "float":
+        return x if t.dtype == bool else ops.sign(x)
+    nil = ops.zeros(t.strong())
+    return ops.select(ops.eq(x, nil), nil, ops.sign(x))  # of -0 it is 0
+
+
+sign = unary(
+    "sign",
+    _sign,
+    "-1, 0 or 1; x / |x| of complex numbers.",
+    "xnp.sign(xnp.asarray([-2.0, 0.0, 3.0])) → Array([-1.,  0.,  1.], dtype=float32)",
+    inexact=False,
+)
+
+
+def _heaviside(x, at_zero):
+    nil = ops.zeros(typeof(x))
+    out = ops.select(ops.gt(x, nil), _const(x, 1), nil)
+    return ops.select(ops.eq(x, nil), at_zero, ops.select(ops.ne(x, x), x, out))
+
+
+heaviside = binary(
+    "heaviside", _heaviside, "0 for x1 < 0, 1 for x1 > 0, and x2 at 0.",
+    "xnp.heaviside(xnp.asarray([-1.0, 0.0, 1.0]), 0.5) → "
+    "Array([0. , 0.5, 1. ], dtype=float32)", inexact=True, kinds={"float"},
+)  # fmt: skip

@@ -1,0 +1,510 @@
+"""The functions of ``xcore.lax`` on arrays: operations with explicit shapes, dtypes and axes.
+
+They take arrays or numbers; Python numbers take the dtype of the arrays they meet, and scalars are
+broadcast. Shapes must agree otherwise: that is what tells them from the functions of xcore.numpy.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.source import boundary
+from .._core.types import typeof
+from ._promote import as_array, as_arrays, as_inexact, astype, check_shape, one_axis
+
+
+def _row(name: str, op, count: int, doc: str, inexact: bool = False):
+    def f(*xs):
+        if len(xs) != count:
+            raise TypeError(f"xcore.lax.{name}: takes {count} arrays, given {len(xs)}.")
+        if count == 1:
+            return op(
+                as_inexact(f"lax.{name}", xs[0]) if inexact else as_array(f"lax.{name}", xs[0])
+            )
+        return op(*as_arrays(f"lax.{name}", *xs, inexact=inexact))
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__, f.__doc__ = "xcore.lax", doc
+    return fused(count)(f)
+
+
+_UNARY = {
+    "neg": "-x.", "sign": "-1, 0 or 1.", "floor": "Rounded down.", "ceil": "Rounded up.",
+    "is_finite": "Neither infinite nor NaN.", "exp": "e^x.", "expm1": "e^x - 1, accurate near 0.",
+    "log": "Natural logarithm.", "log1p": "log(1 + x), accurate near 0.", "sqrt": "Square root.",
+    "rsqrt": "1/√x.", "cbrt": "Cube root.", "logistic": "1/(1 + e^-x).", "sin": "Sine.", "cos": "Cosine.",
+    "tan": "Tangent.", "tanh": "Hyperbolic tangent.", "sinh": "Hyperbolic sine.", "cosh": "Hyperbolic cosine.",
+    "asin": "Arc sine.", "acos": "Arc cosine.", "atan": "Arc tangent.", "asinh": "Inverse of sinh.",
+    "acosh": "Inverse of cosh.", "atanh": "Inverse of tanh.", "erf": "Error function.",
+    "erfc": "1 - erf(x).", "erf_inv": "Inverse of erf.", "lgamma": "log|Γ(x)|.", "digamma": "d/dx lgamma.",
+    "population_count": "Number of set bits.", "clz": "Leading zero bits.",
+    "real": "Real part.", "imag": "Imaginary part.",
+}  # fmt: skip
+_BINARY = {
+    "sub": "x - y.", "rem": "Remainder with the sign of x.", "max": "The larger one.",
+    "min": "The smaller one.", "pow": "x^y.", "atan2": "Angle of the point (y, x).",
+    "nextafter": "The next float after x towards y.", "eq": "x == y.", "ne": "x != y.", "lt": "x < y.",
+    "le": "x <= y.", "gt": "x > y.", "ge": "x >= y.", "shift_left": "x · 2^y.",
+    "shift_right_arithmetic": "Shift that keeps the sign.", "shift_right_logical": "Shift that fills with zeros.",
+    "polygamma": "Derivatives of digamma.", "zeta": "Hurwitz zeta function.",
+    "add": "x + y.", "mul": "x · y.", "div": "x / y; integers round toward zero.",
+}  # fmt: skip
+_table = {name: _row(name, getattr(ops, name), 1, doc) for name, doc in _UNARY.items()}
+_table |= {name: _row(name, getattr(ops, name), 2, doc) for name, doc in _BINARY.items()}
+neg, sign, floor, ceil, is_finite = (
+    _table[n] for n in ("neg", "sign", "floor", "ceil", "is_finite")
+)
+exp, expm1, log, log1p, sqrt = (_table[n] for n in ("exp", "expm1", "log", "log1p", "sqrt"))
+rsqrt, cbrt, logistic, sin, cos = (_table[n] for n in ("rsqrt", "cbrt", "logistic", "sin", "cos"))
+tan, tanh, sinh, cosh, asin = (_table[n] for n in ("tan", "tanh", "sinh", "cosh", "asin"))
+acos, atan, asinh, acosh, atanh = (_table[n] for n in ("acos", "atan", "asinh", "acosh", "atanh"))
+erf, erfc, erf_inv, lgamma, digamma = (
+    _table[n] for n in ("erf", "erfc", "erf_inv", "lgamma", "digamma")
+)
+population_count, clz = (_table[n] for n in ("population_count", "clz"))
+real, imag = _table["real"], _table["imag"]
+add, sub, mul, div, rem, pow = (_table[n] for n in ("add", "sub", "mul", "div", "rem", "pow"))
+max, min, atan2, nextafter = (_table[n] for n in ("max", "min", "atan2", "nextafter"))
+eq, ne, lt, le, gt, ge = (_table[n] for n in ("eq", "ne", "lt", "le", "gt", "ge"))
+shift_left, polygamma, zeta = (_table[n] for n in ("shift_left", "polygamma", "zeta"))
+shift_right_arithmetic, shift_right_logical = (
+    _table["shift_right_arithmetic"],
+    _table["shift_right_logical"],
+)
+abs = _row("abs", ops.abs, 1, "|x|.")
+conj = _row(
+    "conj",
+    lambda x: ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x,
+    1,
+    "Complex conjugate.",
+)
+complex = _row("complex", ops.complex, 2, "x + iy from real parts.")
+square = _row("square", ops.square, 1, "x².")
+bitwise_and, bitwise_or = (
+    _row("bitwise_and", ops.and_, 2, "Bits in both."),
+    _row("bitwise_or", ops.or_, 2, "Bits in either."),
+)
+bitwise_xor, bitwise_not = (
+    _row("bitwise_xor", ops.xor, 2, "Bits in one."),
+    _row("bitwise_not", ops.not_, 1, "Bits not in x."),
+)
+reciprocal = _row("reciprocal", lambda x: ops.div(ops.ones(typeof(x)), x), 1, "1/x.", inexact=True)
+
+
+@fused(1)
+def integer_pow(x, y: int):
+    """x^y for a Python int y."""
+    return ops.integer_pow(as_array("lax.integer_pow", x), y)
+
+
+@fused(1)
+def round(x, rounding_method=0):
+    """To the nearest integer: method 0 moves halves away from zero, 1 to even numbers."""
+    x = as_inexact("lax.round", x)
+    if getattr(rounding_method, "value", rounding_method) == 1:
+        return ops.round_even(x)
+    t = typeof(x)
+    half = ops.full_like_type(t.strong(), 0.5)
+    return ops.mul(ops.sign(x), ops.floor(ops.add(ops.abs(x), half)))
+
+
+@fused(3)
+def clamp(min, x, max):
+    """x limited to [min, max]."""
+    low, x, high = as_arrays("lax.clamp", min, x, max)
+    return ops.clamp(low, x, high)
+
+
+@fused(3)
+def select(pred, on_true, on_false):
+    """``on_true`` where the predicate holds, else ``on_false``; all of one shape."""
+    pred = as_array("lax.select", pred)
+    return ops.select(pred, *as_arrays("lax.select", on_true, on_false))
+
+
+@boundary
+def select_n(which, *cases):
+    """``cases[which]``, element by element; ``which`` is boolean or integer."""
+    which = as_array("lax.select_n", which)
+    cases = as_arrays("lax.select_n", *cases)
+    if typeof(which).dtype == bool:
+        return ops.select(which, cases[-1], cases[0])
+    out = cases[-1]
+    for k in range(len(cases) - 2, -1, -1):
+        out = ops.select(
+            ops.eq(which, ops.full_like_type(typeof(which).strong(), k)), cases[k], out
+        )
+    return out
+
+
+@fused(1)
+def convert_element_type(operand, new_dtype):
+    """The array in another dtype."""
+    return astype(as_array("lax.convert_element_type", operand), dtypes.as_dtype(new_dtype))
+
+
+@fused(1)
+def bitcast_convert_type(operand, new_dtype):
+    """The same bits read as another dtype."""
+    return ops.bitcast_convert(
+        as_array("lax.bitcast_convert_type", operand), dtype=dtypes.as_dtype(new_dtype)
+    )
+
+
+@fused(1)
+def reduce_precision(operand, exponent_bits: int, mantissa_bits: int):
+    """Rounded to a format of fewer bits, kept in the same dtype."""
+    return ops.reduce_precision(
+        as_array("lax.reduce_precision", operand),
+        exponent_bits=exponent_bits,
+        mantissa_bits=mantissa_bits,
+    )
+
+
+# ------------------------------------------------------------------------------ shapes and layout
+
+
+@fused(1)
+def reshape(operand, new_sizes, dimensions=None):
+    """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
+    x = as_array("lax.reshape", operand)
+    x = x if dimensions is None else ops.transpose(x, perm=tuple(dimensions))
+    return ops.reshape(x, shape=check_shape("lax.reshape", new_sizes))
+
+
+@fused(1)
+def transpose(operand, permutation):
+    """Axes in another order."""
+    return ops.transpose(as_array("lax.transpose", operand), perm=tuple(permutation))
+
+
+@fused(1)
+def rev(operand, dimensions):
+    """Reversed along axes."""
+    return ops.rev(as_array("lax.rev", operand), axes=tuple(dimensions))
+
+
+@fused(1)
+def broadcast(operand, sizes):
+    """New leading axes of the given sizes."""
+    x = as_array("lax.broadcast", operand)
+    t, sizes = typeof(x), check_shape("lax.broadcast", sizes)
+    return ops.broadcast_in_dim(
+        x, shape=(*sizes, *t.shape), dims=tuple(range(len(sizes), len(sizes) + t.ndim))
+    )
+
+
+@fused(1)
+def broadcast_in_dim(operand, shape, broadcast_dimensions):
+    """Axis i of the operand becomes axis ``broadcast_dimensions[i]`` of a larger shape."""
+    shape = check_shape("lax.broadcast_in_dim", shape)
+    return ops.broadcast_in_dim(
+        as_array("lax.broadcast_in_dim", operand), shape=shape, dims=tuple(broadcast_dimensions)
+    )
+
+
+@fused(1)
+def expand_dims(array, dimensions):
+    """New axes of length 1 at positions of the result."""
+    x = as_array("lax.expand_dims", array)
+    t = typeof(x)
+    ndim = t.ndim + len(dimensions)
+    new = {d % ndim for d in dimensions}
+    sizes = iter(t.shape)
+    return ops.reshape(x, shape=tuple(1 if i in new else next(sizes) for i in range(ndim)))
+
+
+@fused(1)
+def squeeze(array, dimensions):
+    """Without the given axes of length 1."""
+    x = as_array("lax.squeeze", array)
+    t = typeof(x)
+    gone = {one_axis("lax.squeeze", d, t.ndim) for d in dimensions}
+    return ops.reshape(x, shape=tuple(n for i, n in enumerate(t.shape) if i not in gone))
+
+
+@fused(1)
+def concatenate(operands, dimension: int):
+    """Arrays joined along an axis."""
+    xs = [as_array("lax.concatenate", x) for x in operands]
+    return ops.concatenate(*xs, axis=one_axis("lax.concatenate", dimension, typeof(xs[0]).ndim))
+
+
+@fused(2)
+def pad(operand, padding_value, padding_config):
+    """Padded by (low, high, interior) for each axis; negative low and high cut."""
+    x, value = as_array("lax.pad", operand), as_array("lax.pad", padding_value)
+    low, high, interior = (
+        (tuple(p) for p in zip(*padding_config, strict=True)) if padding_config else ((), (), ())
+    )
+    return ops.pad(x, astype(value, typeof(x).dtype), low=low, high=high, interior=interior)
+
+
+@boundary
+def full(shape, fill_value, dtype=None):
+    """An array of one value."""
+    value = as_array("lax.full", fill_value)
+    value = astype(value, dtypes.as_dtype(dtype)) if dtype is not None else value
+    return ops.broadcast_in_dim(value, shape=check_shape("lax.full", shape), dims=())
+
+
+@boundary
+def full_like(x, fill_value, dtype=None, shape=None):
+    """An array of one value, in the shape and dtype of another."""
+    t = typeof(as_array("lax.full_like", x))
+    return full(t.shape if shape is None else shape, fill_value, dtype or t.dtype)
+
+
+@boundary
+def iota(dtype, size: int):
+    """0, 1, …, size - 1."""
+    return ops.iota(shape=(int(size),), dtype=dtypes.as_dtype(dtype), axis=0)
+
+
+@boundary
+def broadcasted_iota(dtype, shape, dimension: int):
+    """At every place its position along one axis."""
+    shape = check_shape("lax.broadcasted_iota", shape)
+    return ops.iota(shape=shape, dtype=dtypes.as_dtype(dtype), axis=dimension)
+
+
+# ---------------------------------------------------------------------------------------- slicing
+
+
+@fused(1)
+def slice(operand, start_indices, limit_indices, strides=None):
+    """Elements start, start + stride, … below limit along each axis."""
+    x = as_array("lax.slice", operand)
+    strides = tuple(strides) if strides is not None else (1,) * typeof(x).ndim
+    return ops.slice(x, start=tuple(start_indices), limit=tuple(limit_indices), strides=strides)
+
+
+@fused(1)
+def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int = 0):
+    """A slice along one axis."""
+    x = as_array("lax.slice_in_dim", operand)
+    t = typeof(x)
+    axis = one_axis("lax.slice_in_dim", axis, t.ndim)
+    a, b, _ = builtins.slice(start_index, limit_index).indices(t.shape[axis])
+    low, high, steps = [0] * t.ndim, list(t.shape), [1] * t.ndim
+    low[axis], high[axis], steps[axis] = a, builtins.max(a, b), stride
+    return ops.slice(x, start=tuple(low), limit=tuple(high), strides=tuple(steps))
+
+
+@fused(1)
+def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True):
+    """One position of an axis."""
+    n = typeof(as_array("lax.index_in_dim", operand)).shape[axis]
+    if not -n <= index < n:
+        raise errors.index_out_of_range(index, axis, typeof(operand).shape)
+    out = slice_in_dim(operand, index % n, index % n + 1, 1, axis)
+    return out if keepdims else squeeze(out, (axis,))
+
+
+def _starts(who, indices, shape):
+    """Start indices as 0-d integers of one dtype, negative ones counted from the end."""
+    if hasattr(indices, "ndim") and indices.ndim == 1:
+        indices = [indices[i] for i in range(indices.shape[0])]
+    values = [as_array(who, i) for i in indices]
+    wide = any(typeof(v).dtype.itemsize == 8 and not typeof(v).weak for v in values)
+    dtype = dtypes.int64 if wide else dtypes.int32
+    out = []
+    for v, n in zip(values, shape, strict=True):
+        v = astype(v, dtype)
+        t = typeof(v).strong()
+        out.append(ops.select(ops.lt(v, ops.zeros(t)), ops.add(v, ops.full_like_type(t, n)), v))
+    return out
+
+
+@fused(2)
+def dynamic_slice(operand, start_indices, slice_sizes):
+    """A window of fixed size at a place known at run time, moved inside if it does not fit.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.dynamic_slice(xnp.arange(5), (3,), (2,))
+    Array([3, 4], dtype=int32)
+    """
+    x = as_array("lax.dynamic_slice", operand)
+    starts = _starts("lax.dynamic_slice", start_indices, typeof(x).shape)
+    return ops.dynamic_slice(x, *starts, sizes=check_shape("lax.dynamic_slice", slice_sizes))
+
+
+@fused(3)
+def dynamic_update_slice(operand, update, start_indices):
+    """The array with a window replaced, at a place known at run time.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.dynamic_update_slice(xnp.zeros(4), xnp.ones(2), (1,))
+    Array([0., 1., 1., 0.], dtype=float32)
+    """
+    x = as_array("lax.dynamic_update_slice", operand)
+    update = astype(as_array("lax.dynamic_update_slice", update), typeof(x).dtype)
+    return ops.dynamic_update_slice(
+        x, update, *_starts("lax.dynamic_update_slice", start_indices, typeof(x).shape)
+    )
+
+
+@fused(2)
+def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0):
+    """``dynamic_slice`` along one axis."""
+    t = typeof(as_array("lax.dynamic_slice_in_dim", operand))
+    axis = one_axis("lax.dynamic_slice_in_dim", axis, t.ndim)
+    starts = [start_index if i == axis else 0 for i in range(t.ndim)]
+    return dynamic_slice(
+        operand, starts, tuple(slice_size if i == axis else n for i, n in enumerate(t.shape))
+    )
+
+
+@fused(2)
+def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True):
+    """One position of an axis, known at run time."""
+    out = dynamic_slice_in_dim(operand, index, 1, axis)
+    return out if keepdims else squeeze(out, (axis,))
+
+
+@fused(3)
+def dynamic_update_slice_in_dim(operand, update, start_index, axis: int):
+    """``dynamic_update_slice`` along one axis."""
+    t = typeof(as_array("lax.dynamic_update_slice_in_dim", operand))
+    axis = one_axis("lax.dynamic_update_slice_in_dim", axis, t.ndim)
+    return dynamic_update_slice(
+        operand, update, [start_index if i == axis else 0 for i in range(t.ndim)]
+    )
+
+
+@fused(3)
+def dynamic_update_index_in_dim(operand, update, index, axis: int):
+    """The array with one position of an axis replaced."""
+    x, u = as_array("lax.update", operand), as_array("lax.update", update)
+    axis = one_axis("lax.dynamic_update_index_in_dim", axis, typeof(x).ndim)
+    u = u if typeof(u).ndim == typeof(x).ndim else expand_dims(u, (axis,))
+    return dynamic_update_slice_in_dim(x, u, index, axis)
+
+
+# ---------------------------------------------------------------------- products and convolutions
+
+
+@fused(2)
+def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None):
+    """A product that sums over some pairs of axes and runs along others.
+
+    Args:
+      dimension_numbers: ``((lhs summed, rhs summed), (lhs batch, rhs batch))``.
+      precision: "default", "high" or "highest"; the default here is full precision.
+      preferred_element_type: dtype of the result.
+    """
+    x, y = as_array("lax.dot_general", lhs), as_array("lax.dot_general", rhs)
+    dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(y).dtype, typeof(y).weak))
+    x, y = astype(x, dtype), astype(y, dtype)
+    contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
+    out = None if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
+    return ops.dot_general(
+        x, y, contract=contract, batch=batch, precision=ops.precision_name(precision), out=out
+    )
+
+
+@fused(2)
+def dot(lhs, rhs, precision=None, preferred_element_type=None):
+    """The product of vectors and matrices."""
+    a, b = typeof(as_array("lax.dot", lhs)).ndim, typeof(as_array("lax.dot", rhs)).ndim
+    if not (1 <= a <= 2 and 1 <= b <= 2):
+        raise errors.ShapeError(
+            f"xcore.lax.dot: takes vectors and matrices, given {a} and {b} dimensions."
+        )
+    return dot_general(lhs, rhs, (((a - 1,), (0,)), ((), ())), precision, preferred_element_type)
+
+
+@fused(2)
+def batch_matmul(lhs, rhs, precision=None):
+    """Matrix products along leading axes."""
+    n = typeof(as_array("lax.batch_matmul", lhs)).ndim
+    lead = tuple(range(n - 2))
+    return dot_general(lhs, rhs, (((n - 1,), (n - 2,)), (lead, lead)), precision)
+
+
+@boundary
+def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1):
+    """Sorted along an axis; several arrays are sorted together by the first ``num_keys``."""
+    many = isinstance(operand, (tuple, list))
+    xs = [as_array("lax.sort", x) for x in (operand if many else [operand])]
+    axis = one_axis("lax.sort", dimension, typeof(xs[0]).ndim)
+    outs = ops.sort(*xs, axis=axis, num_keys=num_keys, stable=is_stable)
+    return tuple(outs) if many else outs[0]
+
+
+def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True):
+    """Keys sorted along an axis, and values in the same order."""
+    return sort((keys, values), dimension, is_stable, 1)
+
+
+@boundary
+def top_k(operand, k: int, *, axis: int = -1):
+    """The k largest elements along an axis, in descending order, and their positions."""
+    x = as_array("lax.top_k", operand)
+    axis = one_axis("lax.top_k", axis, typeof(x).ndim)
+    last = typeof(x).ndim - 1
+    outs = ops.top_k(ops.move_axis(x, axis, last), k=int(k))
+    return tuple(ops.move_axis(y, last, axis) for y in outs)
+
+
+def _reducer(name, op, doc):
+    def f(operand, axes):
+        return op(as_array(f"lax.{name}", operand), axes=tuple(sorted(axes)))
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__, f.__doc__ = "xcore.lax", doc
+    return fused(1)(f)
+
+
+reduce_sum = _reducer("reduce_sum", ops.reduce_sum, "The sum over axes.")
+reduce_prod = _reducer("reduce_prod", ops.reduce_prod, "The product over axes.")
+reduce_max = _reducer("reduce_max", ops.reduce_max, "The largest over axes.")
+reduce_min = _reducer("reduce_min", ops.reduce_min, "The smallest over axes.")
+reduce_and = _reducer("reduce_and", ops.reduce_and, "Whether all are true, over axes.")
+reduce_or = _reducer("reduce_or", ops.reduce_or, "Whether any is true, over axes.")
+reduce_xor = _reducer("reduce_xor", ops.reduce_xor, "Exclusive or over axes.")
+
+
+def _cumulative(name, op, doc):
+    def f(operand, axis: int = 0, reverse: bool = False):
+        x = as_array(f"lax.{name}", operand)
+        return op(x, axis=one_axis(f"lax.{name}", axis, typeof(x).ndim), reverse=bool(reverse))
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__, f.__doc__ = "xcore.lax", doc + " along an axis (from its end if ``reverse``)."
+    return fused(1)(f)
+
+
+cumsum = _cumulative("cumsum", ops.cumsum, "Running sums")
+cumprod = _cumulative("cumprod", ops.cumprod, "Running products")
+cummax = _cumulative("cummax", ops.cummax, "Running maxima")
+cummin = _cumulative("cummin", ops.cummin, "Running minima")
+cumlogsumexp = _cumulative(
+    "cumlogsumexp", ops.cumlogsumexp, "Running logarithms of sums of exponentials"
+)
+
+
+@fused(1)
+def argmax(operand, axis: int, index_dtype):
+    """Position of the first largest element along an axis."""
+    return ops.argmax(
+        as_array("lax.argmax", operand), axis=axis, dtype=dtypes.as_dtype(index_dtype)
+    )
+
+
+@fused(1)
+def argmin(operand, axis: int, index_dtype):
+    """Position of the first smallest element along an axis."""
+    return ops.argmin(
+        as_array("lax.argmin", operand), axis=axis, dtype=dtypes.as_dtype(index_dtype)
+    )
+
+
+@fused(1)
+def fft(x, fft_type, fft_lengths):
+    """The discrete Fourier transform over the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
+    kind = getattr(fft_type, "name", fft_type).upper()
+    return ops.fft(as_array("lax.fft", x), kind=kind, lengths=tuple(fft_lengths))

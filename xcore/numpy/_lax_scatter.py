@@ -1,0 +1,262 @@
+"""``xcore.lax``: gather and scatter with dimension numbers, and small shapes of other functions."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import errors
+from .._core.devices import default_backend
+from .._core.eval import fused
+from .._core.source import boundary
+from .._core.types import typeof
+from .._ops.slicing import GatherDims, ScatterDims
+from ._creation import zeros
+from ._plan import mode_of
+from ._promote import as_array, as_arrays, broadcast_shapes, one_axis  # noqa: F401
+
+# ------------------------------------------------------------------------------ gather and scatter
+
+
+class GatherScatterMode(enum.Enum):
+    """What becomes of windows that do not fit."""
+
+    CLIP = 0
+    FILL_OR_DROP = 1
+    PROMISE_IN_BOUNDS = 2
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """Which axes of ``gather`` mean what.
+
+    Args:
+      offset_dims: axes of the result that run within a window.
+      collapsed_slice_dims: axes of the operand along which a window has one element, and which go.
+      start_index_map: the axis of the operand that each column of the indices is for.
+      operand_batching_dims, start_indices_batching_dims: axes that run together.
+    """
+
+    offset_dims: tuple
+    collapsed_slice_dims: tuple
+    start_index_map: tuple
+    operand_batching_dims: tuple = ()
+    start_indices_batching_dims: tuple = ()
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """Which axes of ``scatter`` mean what.
+
+    Args:
+      update_window_dims: axes of the updates that run within a window.
+      inserted_window_dims: axes of the operand along which a window has one element.
+      scatter_dims_to_operand_dims: the axis of the operand that each column of the indices is for.
+      operand_batching_dims, scatter_indices_batching_dims: axes that run together.
+    """
+
+    update_window_dims: tuple
+    inserted_window_dims: tuple
+    scatter_dims_to_operand_dims: tuple
+    operand_batching_dims: tuple = ()
+    scatter_indices_batching_dims: tuple = ()
+
+
+@boundary
+def gather(operand, start_indices, dimension_numbers, slice_sizes, *, unique_indices: bool = False,
+           indices_are_sorted: bool = False, mode=None, fill_value=None):  # fmt: skip
+    """A window of ``operand`` for each row of ``start_indices``.
+
+    Args:
+      operand: array.
+      start_indices: integers; the last axis holds the starts of one window.
+      dimension_numbers: a ``GatherDimensionNumbers``.
+      slice_sizes: the window's length along each axis of the operand.
+      unique_indices, indices_are_sorted: promises about the indices.
+      mode: "clip" (default: windows that do not fit are moved inside), "fill" (they are
+        ``fill_value``) or "promise_in_bounds".
+      fill_value: default NaN, or the largest integer (smallest if signed).
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    >>> lax.gather(xnp.eye(3), xnp.asarray([[2], [0]]), rows, (1, 3))
+    Array([[0., 0., 1.],
+           [1., 0., 0.]], dtype=float32)
+    """
+    x, indices = as_array("lax.gather", operand), as_array("lax.gather", start_indices)
+    return ops.gather(
+        x, indices, dims=GatherDims(*dimension_numbers), sizes=tuple(slice_sizes),
+        mode=mode_of(mode, "clip"), fill_value=fill_value, unique=bool(unique_indices),
+        sorted=bool(indices_are_sorted),
+    )  # fmt: skip
+
+
+def _scatter(name: str, how: str, doc: str):
+    def f(operand, scatter_indices, updates, dimension_numbers, *, indices_are_sorted=False,
+          unique_indices=False, mode=None):  # fmt: skip
+        indices = as_array(f"lax.{name}", scatter_indices)
+        x, u = as_array(f"lax.{name}", operand), as_array(f"lax.{name}", updates)
+        if typeof(x).dtype != typeof(u).dtype:
+            raise errors.dtype_mismatch(f"lax.{name}", operand=typeof(x), updates=typeof(u))
+        if how == "sub":
+            u = ops.neg(u)
+        return ops.scatter(
+            x, indices, u, dims=ScatterDims(*dimension_numbers), how="add" if how == "sub" else how,
+            mode=mode_of(mode, "fill"), unique=bool(unique_indices), sorted=bool(indices_are_sorted),
+        )  # fmt: skip
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__ = "xcore.lax"
+    f.__doc__ = (
+        f"{doc} Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."
+    )
+    return boundary(f)
+
+
+scatter = _scatter("scatter", "set", "Write windows into an array.")
+scatter_add = _scatter("scatter_add", "add", "Add windows to an array.")
+scatter_sub = _scatter("scatter_sub", "sub", "Subtract windows from an array.")
+scatter_mul = _scatter("scatter_mul", "mul", "Multiply parts of an array by windows.")
+scatter_min = _scatter("scatter_min", "min", "The smaller ones of an array and of windows.")
+scatter_max = _scatter("scatter_max", "max", "The larger ones of an array and of windows.")
+
+
+@boundary
+def index_take(src, idxs, axes):
+    """Slices of length 1 along ``axes`` at the positions ``idxs`` (an array for each axis), as rows."""
+    x = as_array("lax.index_take", src)
+    columns = [
+        ops.reshape(as_array("lax.index_take", i), shape=(*typeof(i).shape, 1)) for i in idxs
+    ]
+    indices = ops.concatenate(*columns, axis=1)
+    n = typeof(x).ndim
+    sizes = tuple(1 if a in axes else s for a, s in enumerate(typeof(x).shape))
+    dims = GatherDims(range(1, n - len(axes) + 1), tuple(sorted(axes)), tuple(axes))
+    return ops.gather(x, indices, dims=dims, sizes=sizes, mode="clip")
+
+
+# ----------------------------------------------------------------------------------------- shapes
+
+
+def broadcast_to_rank(x, rank: int):
+    """x with axes of length 1 in front, so that it has ``rank`` axes."""
+    x = as_array("lax.broadcast_to_rank", x)
+    shape = typeof(x).shape
+    if rank < len(shape):
+        raise errors.bad_argument("lax.broadcast_to_rank", "rank", rank, f"{len(shape)} or more")
+    return ops.reshape(x, shape=(*[1] * (rank - len(shape)), *shape))
+
+
+def collapse(operand, start_dimension: int, stop_dimension: int | None = None):
+    """Axes from ``start_dimension`` up to ``stop_dimension`` as one.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> lax.collapse(xnp.zeros((2, 3, 4)), 1).shape
+    (2, 12)
+    """
+    x = as_array("lax.collapse", operand)
+    shape = typeof(x).shape
+    low, high, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    if low >= high:
+        return ops.reshape(x, shape=(*shape[:low], 1, *shape[low:])) if low == high else x
+    return ops.reshape(x, shape=(*shape[:low], math.prod(shape[low:high]), *shape[high:]))
+
+
+@boundary
+def split(operand, sizes, axis: int = 0) -> list:
+    """Parts of the given lengths along an axis.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> [p.shape for p in lax.split(xnp.zeros(5), (2, 3))]
+    [(2,), (3,)]
+    """
+    x = as_array("lax.split", operand)
+    shape = typeof(x).shape
+    axis = one_axis("lax.split", axis, len(shape))
+    if sum(sizes) != shape[axis]:
+        raise errors.bad_argument(
+            "lax.split", "sizes", tuple(sizes), f"lengths that add up to {shape[axis]}"
+        )
+    stops = np.cumsum(sizes).tolist()
+    return [_part(x, stop - size, stop, axis) for size, stop in zip(sizes, stops, strict=True)]
+
+
+def _part(x, start: int, stop: int, axis: int):
+    shape = typeof(x).shape
+    low, high = [0] * len(shape), list(shape)
+    low[axis], high[axis] = start, stop
+    return ops.slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * len(shape))
+
+
+def dtype(x) -> np.dtype:
+    """The dtype of an array, or the one that a Python number would get."""
+    return typeof(as_array("lax.dtype", x)).dtype
+
+
+def empty(shape, dtype=None):
+    """An array whose content does not matter (zeros, in fact)."""
+    return zeros(shape, dtype)
+
+
+# ------------------------------------------------------------------------------------------ others
+
+
+@fused(2)
+def mulhi(x, y):
+    """The upper half of the digits of a product of integers of twice the width."""
+    return ops.mulhi(*as_arrays("lax.mulhi", x, y))
+
+
+@fused(1)
+def exp2(x):
+    """2^x."""
+    x = as_array("lax.exp2", x)
+    t = typeof(x).strong()
+    return ops.pow(ops.full_like_type(t, 2), x)
+
+
+@boundary
+def approx_max_k(operand, k: int, reduction_dimension: int = -1, **_):
+    """The k largest elements along an axis and their positions (exact on every platform)."""
+    return _top(operand, k, reduction_dimension, lambda x: x)
+
+
+@boundary
+def approx_min_k(operand, k: int, reduction_dimension: int = -1, **_):
+    """The k smallest elements along an axis and their positions (exact on every platform)."""
+    return _top(operand, k, reduction_dimension, ops.neg)
+
+
+def _top(operand, k: int, axis: int, turned) -> list:
+    x = as_array("lax.approx_max_k", operand)
+    axis = one_axis("lax.approx_max_k", axis, typeof(x).ndim)
+    last = typeof(x).ndim - 1
+    values, places = ops.top_k(ops.move_axis(turned(x), axis, last), k=k)
+    return [ops.move_axis(turned(values), last, axis), ops.move_axis(places, last, axis)]
+
+
+def platform_dependent(*args, default=None, **per_platform):
+    """The function of the platform that the program will run on, applied to ``args``.
+
+    Args:
+      args: its arguments.
+      default: function for platforms that are not named.
+      per_platform: functions by the names of platforms: ``cpu=…``, ``cuda=…``.
+
+    >>> from xcore import lax
+    >>> lax.platform_dependent(2.0, cpu=lambda x: x + 1, default=lambda x: x)
+    3.0
+    """
+    names = [default_backend()]
+    names += ["cuda"] if names[0] == "gpu" else []
+    chosen = next((per_platform[n] for n in names if n in per_platform), default)
+    if chosen is None:
+        raise errors.bad_argument(
+            "lax.platform_dependent", names[0], None, "a function for this platform, or a default"
+        )
+    return chosen(*args)

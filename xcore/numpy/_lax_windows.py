@@ -1,0 +1,430 @@
+"""``xcore.lax``: convolutions, sliding windows, and reductions by a function of one's own."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors, tree
+from .._core.eval import fused
+from .._core.source import boundary
+from .._core.types import typeof
+from .._transforms.map import vmap
+from . import _lax
+from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
+
+# ----------------------------------------------------------------------------------- convolutions
+
+
+class ConvDimensionNumbers(NamedTuple):
+    """Which axes of operand, kernel and result mean what: (batch, feature, *space) positions."""
+
+    lhs_spec: tuple
+    rhs_spec: tuple
+    out_spec: tuple
+
+
+def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers) -> ConvDimensionNumbers:
+    """Layouts by letters, such as ("NHWC", "HWIO", "NHWC"), as positions of axes.
+
+    >>> from xcore import lax
+    >>> lax.conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC")).rhs_spec
+    (3, 2, 0, 1)
+    """
+    return ConvDimensionNumbers(*_layouts(dimension_numbers, len(lhs_shape)))
+
+
+def _spelled(letters: str, kind: str) -> tuple:
+    """(batch or out feature, feature, *space) positions of a layout such as "NHWC"."""
+    first, second = {"lhs": "NC", "rhs": "OI", "out": "NC"}[kind]
+    space = [c for c in letters if c not in (first, second)]
+    return letters.index(first), letters.index(second), space
+
+
+def _layouts(numbers, ndim: int):
+    """Axis orders of operand, kernel and result: each (batch, feature, *space) positions."""
+    default = (
+        "NC" + "012345"[: ndim - 2],
+        "OI" + "012345"[: ndim - 2],
+        "NC" + "012345"[: ndim - 2],
+    )
+    if numbers is None:
+        numbers = default
+    if hasattr(numbers, "lhs_spec"):
+        return tuple(numbers.lhs_spec), tuple(numbers.rhs_spec), tuple(numbers.out_spec)
+    out = []
+    order = _spelled(numbers[1], "rhs")[2]
+    for letters, kind in zip(numbers, ("lhs", "rhs", "out"), strict=True):
+        a, b, space = _spelled(letters, kind)
+        if sorted(space) != sorted(order):
+            raise ValueError(f"xcore.lax: dimension_numbers {numbers} name different spatial axes.")
+        out.append((a, b, *[letters.index(c) for c in order]))
+    return tuple(out)
+
+
+def _conv_padding(padding, x, k, strides, lhs_dilation, rhs_dilation):
+    if not isinstance(padding, str):
+        return tuple((int(a), int(b)) for a, b in padding)
+    kind = padding.upper()
+    if kind == "VALID":
+        return ((0, 0),) * len(strides)
+    if kind not in ("SAME", "SAME_LOWER"):
+        raise errors.bad_argument(
+            "lax.conv", "padding", padding, "'SAME', 'VALID', 'SAME_LOWER' or pairs"
+        )
+    out = []
+    for n, m, s, dx, dk in zip(x, k, strides, lhs_dilation, rhs_dilation, strict=True):
+        wide, reach = (n - 1) * dx + 1 if n else 0, (m - 1) * dk + 1
+        total = max((-(-wide // s) - 1) * s + reach - wide, 0)
+        small = total // 2
+        out.append((small, total - small) if kind == "SAME" else (total - small, small))
+    return tuple(out)
+
+
+@fused(2)
+def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None,
+                         dimension_numbers=None, feature_group_count: int = 1, batch_group_count: int = 1,
+                         precision=None, preferred_element_type=None):  # fmt: skip
+    """Convolution over any number of spatial axes (as in machine learning: the kernel is not flipped).
+
+    Args:
+      lhs, rhs: operand and kernel.
+      window_strides: step for each spatial axis.
+      padding: "SAME", "VALID", or (low, high) for each spatial axis.
+      lhs_dilation, rhs_dilation: spacing of the elements of operand and kernel.
+      dimension_numbers: layouts such as ("NHWC", "HWIO", "NHWC"); default ("NCHW", "OIHW", "NCHW").
+      feature_group_count, batch_group_count: numbers of independent groups.
+    """
+    x, k = as_array("lax.conv", lhs), as_array("lax.conv", rhs)
+    dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(k).dtype, typeof(k).weak))
+    x, k = astype(x, dtype), astype(k, dtype)
+    n = typeof(x).ndim
+    lhs_spec, rhs_spec, out_spec = _layouts(dimension_numbers, n)
+    x, k = ops.transpose(x, perm=lhs_spec), ops.transpose(k, perm=rhs_spec)
+    ones = (1,) * (n - 2)
+    windows = {
+        "strides": tuple(window_strides), "lhs_dilation": tuple(lhs_dilation or ones),
+        "rhs_dilation": tuple(rhs_dilation or ones),
+    }  # fmt: skip
+    windows["padding"] = _conv_padding(
+        padding,
+        typeof(x).shape[2:],
+        typeof(k).shape[2:],
+        *(windows[w] for w in ("strides", "lhs_dilation", "rhs_dilation")),
+    )
+    if batch_group_count != 1:
+        if feature_group_count != 1:
+            raise errors.bad_argument(
+                "lax.conv_general_dilated", "feature_group_count", feature_group_count,
+                "1 where batch_group_count is not",
+            )  # fmt: skip
+        x = ops.groups_of_the_batch(x, batch_group_count)
+    groups = feature_group_count * batch_group_count
+    out = ops.conv(x, k, groups=groups, precision=ops.precision_name(precision), **windows)
+    perm = tuple(out_spec.index(i) for i in range(n))
+    out = ops.transpose(out, perm=perm)
+    return (
+        out
+        if preferred_element_type is None
+        else astype(out, dtypes.as_dtype(preferred_element_type))
+    )
+
+
+@fused(2)
+def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
+    """Convolution in the layouts NCHW and OIHW."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding, precision=precision)
+
+
+@fused(2)
+def conv_with_general_padding(
+    lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None
+):
+    """Convolution in the layouts NCHW and OIHW with dilations."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+
+
+# ------------------------------------------------------------------- sorting, reducing, scanning
+
+_TRANSPOSED_LAYOUTS = {
+    2: ("NC", "IO", "NC"), 3: ("NHC", "HIO", "NHC"), 4: ("NHWC", "HWIO", "NHWC"),
+    5: ("NHWDC", "HWDIO", "NHWDC"),
+}  # fmt: skip
+
+
+def _transposed_padding(k: int, stride: int, kind: str) -> tuple:
+    """Zeros on both sides such that the result is as long as what the convolution would take."""
+    if kind == "SAME":
+        total = k + stride - 2
+        low = k - 1 if stride > k - 1 else math.ceil(total / 2)
+        return low, total - low
+    if kind != "VALID":
+        raise errors.bad_argument("lax.conv_transpose", "padding", kind, "'SAME', 'VALID' or pairs")
+    return k - 1, k + stride - 2 + max(k - stride, 0) - (k - 1)
+
+
+@boundary
+def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numbers=None,
+                   transpose_kernel: bool = False, precision=None, preferred_element_type=None):  # fmt: skip
+    """A convolution that spreads instead of gathers: each element of ``lhs`` adds a kernel.
+
+    Args:
+      lhs, rhs: operand and kernel.
+      strides: how far apart the copies of the kernel stand.
+      padding: "SAME", "VALID", or (low, high) for each spatial axis.
+      rhs_dilation: spacing of the kernel's elements.
+      dimension_numbers: layouts; default ("NHWC", "HWIO", "NHWC") for two spatial axes.
+      transpose_kernel: the transpose of the convolution with this kernel: flipped, features swapped.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> x, k = xnp.asarray([1., 2.]).reshape(1, 2, 1), xnp.ones((2, 1, 1))
+    >>> lax.conv_transpose(x, k, (2,), "VALID").ravel()
+    Array([1., 1., 2., 2.], dtype=float32)
+    """
+    n = typeof(as_array("lax.conv_transpose", lhs)).ndim
+    rhs = as_array("lax.conv_transpose", rhs)
+    layouts = dimension_numbers or _TRANSPOSED_LAYOUTS.get(n)
+    if layouts is None:
+        layouts = (("NC" + "012345"[: n - 2]),) * 3
+    lhs_spec, rhs_spec, out_spec = _layouts(layouts, n)
+    dilation = tuple(rhs_dilation or (1,) * (n - 2))
+    reach = [
+        (typeof(rhs).shape[a] - 1) * d + 1 for a, d in zip(rhs_spec[2:], dilation, strict=True)
+    ]
+    if isinstance(padding, str):
+        pairs = zip(reach, strides, strict=True)
+        padding = tuple(_transposed_padding(k, s, padding.upper()) for k, s in pairs)
+    if transpose_kernel:
+        rhs = ops.rev(rhs, axes=tuple(sorted(rhs_spec[2:])))
+        rhs_spec = (rhs_spec[1], rhs_spec[0], *rhs_spec[2:])
+    return conv_general_dilated(
+        lhs, rhs, (1,) * (n - 2), tuple(padding), lhs_dilation=tuple(strides), rhs_dilation=dilation,
+        dimension_numbers=ConvDimensionNumbers(lhs_spec, rhs_spec, out_spec), precision=precision,
+        preferred_element_type=preferred_element_type,
+    )  # fmt: skip
+
+
+@boundary
+def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs_dilation=None,
+                                 rhs_dilation=None, dimension_numbers=None, precision=None,
+                                 preferred_element_type=None):  # fmt: skip
+    """What a convolution sees: the windows, one after the other along the feature axis.
+
+    Feature ``c * P + p`` of the result is place p of the window (of P places) of feature c.
+    """
+    lhs = as_array("lax.conv_general_dilated_patches", lhs)
+    n = typeof(lhs).ndim
+    lhs_spec, _, out_spec = _layouts(dimension_numbers, n)
+    places, features = math.prod(filter_shape), typeof(lhs).shape[lhs_spec[1]]
+    one_hot = np.eye(places, dtype=typeof(lhs).dtype).reshape(places, 1, *filter_shape)
+    kernel = np.tile(one_hot, (features, *[1] * (n - 1)))
+    numbers = ConvDimensionNumbers(lhs_spec, tuple(range(n)), out_spec)
+    return conv_general_dilated(
+        lhs, kernel, window_strides, padding, lhs_dilation, rhs_dilation, numbers, features, 1, precision,
+        preferred_element_type,
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------- reductions by any function
+
+
+def _combiner(computation, arrays):
+    """The function of two scalars (or trees of them) as one of two lists of arrays."""
+    if computation in _MONOIDS:
+        return lambda a, b: [computation(x, y) for x, y in zip(a, b, strict=True)]
+
+    def elementwise(a, b):
+        flat = [[ops.reshape(x, shape=(typeof(x).size,)) for x in xs] for xs in (a, b)]
+        out = tree.leaves(vmap(computation)(*[_as_given(arrays, xs) for xs in flat]))
+        return [ops.reshape(o, shape=typeof(x).shape) for o, x in zip(out, a, strict=True)]
+
+    return elementwise
+
+
+def _as_given(arrays, leaves):
+    return tree.unflatten(tree.structure(arrays), leaves)
+
+
+# What is known to reduce by an operation of its own.
+_MONOIDS = {
+    _lax.add: ops.reduce_sum, _lax.mul: ops.reduce_prod, _lax.max: ops.reduce_max,
+    _lax.min: ops.reduce_min, _lax.bitwise_and: ops.reduce_and, _lax.bitwise_or: ops.reduce_or,
+    _lax.bitwise_xor: ops.reduce_xor,
+}  # fmt: skip
+
+
+def _operands(who: str, operands, init_values):
+    xs = [as_array(who, x) for x in tree.leaves(operands)]
+    if tree.structure(operands) != tree.structure(init_values):
+        raise errors.bad_argument(who, "init_values", init_values, "one for each operand")
+    shapes = {typeof(x).shape for x in xs}
+    if len(shapes) != 1:
+        raise errors.shape_mismatch(who, **{f"operand{i}": typeof(x) for i, x in enumerate(xs)})
+    inits = [
+        _init(who, i, typeof(x).dtype) for i, x in zip(tree.leaves(init_values), xs, strict=True)
+    ]
+    return xs, inits
+
+
+def _init(who: str, value, dtype):
+    """Python numbers keep all their digits."""
+    return (
+        checked_scalar(value, dtype)
+        if type(value) in SCALARS
+        else astype(as_array(who, value), dtype)
+    )
+
+
+@boundary
+def reduce(operands, init_values, computation, dimensions):
+    """Combine all elements along axes by an associative and commutative function.
+
+    Args:
+      operands: array, or pytree of arrays of one shape.
+      init_values: what to begin with (for no elements, the result), in a pytree alike.
+      computation: function of two scalars (or two pytrees of scalars).
+      dimensions: axes.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> lax.reduce(xnp.asarray([3., 4.]), 0.0, lambda a, b: xnp.hypot(a, b), (0,))
+    Array(5., dtype=float32)
+    """
+    xs, inits = _operands("lax.reduce", operands, init_values)
+    n = typeof(xs[0]).ndim
+    axes = tuple(sorted(one_axis("lax.reduce", a, n) for a in dimensions))
+    combine = _combiner(computation, operands)
+    if computation in _MONOIDS:
+        out = [_MONOIDS[computation](x, axes=axes) for x in xs]
+    else:
+        out = _folded(combine, xs, inits, axes)
+    starts = [
+        ops.broadcast_in_dim(i, shape=typeof(o).shape, dims=())
+        for i, o in zip(inits, out, strict=True)
+    ]
+    return _as_given(operands, combine(starts, out))
+
+
+def _folded(combine, xs, inits, axes):
+    """Halves combined until one element is left: as many rounds as the length has binary digits."""
+    rest = [a for a in range(typeof(xs[0]).ndim) if a not in axes]
+    shape = typeof(xs[0]).shape
+    kept, count = [shape[a] for a in rest], math.prod(shape[a] for a in axes)
+    xs = [ops.reshape(ops.transpose(x, perm=(*axes, *rest)), shape=(count, *kept)) for x in xs]
+    if not count:
+        return [ops.broadcast_in_dim(i, shape=tuple(kept), dims=()) for i in inits]
+    while count > 1:
+        half = count // 2
+        pairs = combine([_rows(x, 0, half) for x in xs], [_rows(x, half, 2 * half) for x in xs])
+        odd = [[p, _rows(x, 2 * half, count)] for p, x in zip(pairs, xs, strict=True)]
+        xs = [ops.concatenate(*o, axis=0) for o in odd] if count % 2 else pairs
+        count -= half
+    return [ops.reshape(x, shape=tuple(kept)) for x in xs]
+
+
+def _rows(x, start: int, stop: int, step: int = 1, axis: int = 0):
+    shape = typeof(x).shape
+    low, high, steps = [0] * len(shape), list(shape), [1] * len(shape)
+    low[axis], high[axis], steps[axis] = start, stop, step
+    return ops.slice(x, start=tuple(low), limit=tuple(high), strides=tuple(steps))
+
+
+@boundary
+def reduce_window(operand, init_value, computation, window_dimensions, window_strides=None, padding="VALID",
+                  base_dilation=None, window_dilation=None):  # fmt: skip
+    """Combine the elements of each window that slides over an array: the heart of pooling.
+
+    Args:
+      operand: array, or pytree of arrays of one shape.
+      init_value: neutral element of the function, in a pytree alike; it also pads.
+      computation: associative and commutative function of two scalars, such as ``lax.max``.
+      window_dimensions: the window's length along each axis.
+      window_strides: steps from window to window, default 1.
+      padding: "VALID", "SAME", or (low, high) for each axis.
+      base_dilation, window_dilation: spacing of the array's and of the window's elements.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import lax
+    >>> lax.reduce_window(xnp.asarray([1., 5., 2., 7.]), -xnp.inf, lax.max, (2,), (2,))
+    Array([5., 7.], dtype=float32)
+    """
+    who = "lax.reduce_window"
+    xs, inits = _operands(who, operand, init_value)
+    shape = typeof(xs[0]).shape
+    n = len(shape)
+    lengths = [_per_axis(who, name, v, n) for name, v in (
+        ("window_dimensions", window_dimensions), ("window_strides", window_strides),
+        ("base_dilation", base_dilation), ("window_dilation", window_dilation))]  # fmt: skip
+    window, strides, spread, dilation = lengths
+    pairs = _conv_padding(padding, shape, window, strides, spread, dilation)
+    xs = [ops.pad(x, i, low=tuple(p[0] for p in pairs), high=tuple(p[1] for p in pairs),
+                  interior=tuple(d - 1 for d in spread)) for x, i in zip(xs, inits, strict=True)]  # fmt: skip
+    combine = _combiner(computation, operand)
+    for axis in range(n):
+        xs = _windowed(combine, xs, axis, window[axis], strides[axis], dilation[axis])
+    starts = [
+        ops.broadcast_in_dim(i, shape=typeof(x).shape, dims=())
+        for i, x in zip(inits, xs, strict=True)
+    ]
+    return _as_given(operand, combine(starts, xs))
+
+
+def _per_axis(who: str, name: str, value, n: int) -> tuple:
+    value = (1,) * n if value is None else tuple(int(v) for v in value)
+    if len(value) != n or any(v < 1 for v in value):
+        raise errors.bad_argument(who, name, value, f"{n} positive ints, one for each axis")
+    return value
+
+
+def _windowed(combine, xs, axis: int, window: int, stride: int, dilation: int):
+    """Windows along one axis, by taps or, where that is less work, by windows of 1, 2, 4, …"""
+    n = typeof(xs[0]).shape[axis]
+    reach = (window - 1) * dilation
+    count = max(0, (n - reach - 1) // stride + 1)
+    if window == stride == 1:
+        return xs
+    if not count:
+        return [_rows(x, 0, 0, 1, axis) for x in xs]
+    if window * count <= 2 * n * window.bit_length():
+        stop = (count - 1) * stride + 1
+        taps = [
+            [_rows(x, d, d + stop, stride, axis) for x in xs] for d in range(0, reach + 1, dilation)
+        ]
+        total = taps[0]
+        for tap in taps[1:]:
+            total = combine(total, tap)
+        return total
+    total = _doubled(combine, xs, axis, window, dilation, n - reach)
+    return [_rows(x, 0, n - reach, stride, axis) for x in total]
+
+
+def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int):
+    total, done, size = None, 0, 1
+    while True:
+        if window & size:
+            part = [_rows(x, done * dilation, done * dilation + length, 1, axis) for x in xs]
+            total = part if total is None else combine(total, part)
+            done += size
+        if done == window:
+            return total
+        n, shift = typeof(xs[0]).shape[axis], size * dilation
+        xs = combine(
+            [_rows(x, 0, n - shift, 1, axis) for x in xs], [_rows(x, shift, n, 1, axis) for x in xs]
+        )
+        size *= 2
+
+
+# ------------------------------------------------------------------------------------ precision
+
+
+class Precision(enum.Enum):
+    """How products of float32 are computed on accelerators: in fast or in full precision."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2

@@ -1,0 +1,152 @@
+"""Operators and methods of arrays. They belong to NumPy's surface but live on a lower class.
+
+This is the one place that reaches down: it installs them on Value (arrays and tracers alike), and
+on Array again where a faster way exists.
+"""
+
+from __future__ import annotations
+
+from .._core import errors
+from .._core.array import Array
+from .._core.eval import is_array_like, operator
+from .._core.trace import Tracer
+from .._core.types import Value
+from . import _at, _dot, _functions, _index
+from . import _elementwise as e
+from ._methods import METHODS, PROPERTIES
+
+
+def _deferring(function, reflected: bool = False):
+    """A binary method that leaves foreign operands to them."""
+
+    def method(self, other):
+        if not is_array_like(other):
+            return NotImplemented
+        return function(other, self) if reflected else function(self, other)
+
+    method.__doc__ = function.__doc__
+    return method
+
+
+_BINARY = {
+    "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide, "floordiv": e.floor_divide,
+    "mod": e.remainder, "and": e.bitwise_and, "or": e.bitwise_or, "xor": e.bitwise_xor,
+    "lshift": e.left_shift, "rshift": e.right_shift,
+}  # fmt: skip
+_COMPARE = {
+    "eq": e.equal, "ne": e.not_equal, "lt": e.less, "le": e.less_equal, "gt": e.greater,
+    "ge": e.greater_equal,
+}  # fmt: skip
+
+for _name, _function in _BINARY.items():
+    setattr(Value, f"__{_name}__", _deferring(_function))
+    setattr(Value, f"__r{_name}__", _deferring(_function, reflected=True))
+    setattr(Array, f"__{_name}__", operator(_function))
+    setattr(Array, f"__r{_name}__", operator(_function, reflected=True))
+for _name, _function in _COMPARE.items():
+    setattr(Value, f"__{_name}__", _deferring(_function))
+    setattr(Array, f"__{_name}__", operator(_function))
+
+
+def _power(self, other, modulo=None):
+    return e.power(self, other) if is_array_like(other) else NotImplemented
+
+
+def _reflected_power(self, other, modulo=None):
+    return e.power(other, self) if is_array_like(other) else NotImplemented
+
+
+def _iterate(self):
+    if not self.ndim:
+        raise TypeError("iteration over a 0-d array")
+    return (self[i] for i in range(self.shape[0]))
+
+
+def _contains(self, item):
+    return bool((self == item).any())
+
+
+_COMMON = {
+    "__pow__": _power,
+    "__rpow__": _reflected_power,
+    "__matmul__": _deferring(_dot.matmul),
+    "__rmatmul__": _deferring(_dot.matmul, reflected=True),
+    "__divmod__": lambda self, other: (self // other, self % other),
+    "__rdivmod__": lambda self, other: (other // self, other % self),
+    "__neg__": lambda self: e.negative(self),
+    "__pos__": lambda self: self,
+    "__abs__": lambda self: e.absolute(self),
+    "__invert__": lambda self: e.bitwise_not(self),
+    "__round__": lambda self, ndigits=0: _functions.round(self, ndigits or 0),
+    "__getitem__": _index.general_getitem,
+    "__iter__": _iterate,
+    "__contains__": _contains,
+    "at": property(_at.At, doc="Changed copies: x.at[index].set(v), .add(v), …"),
+}
+for _name, _function in (_COMMON | METHODS | PROPERTIES).items():
+    setattr(Value, _name, _function)
+Array.__getitem__ = _index.array_getitem
+
+
+# ------------------------------------------------------------------------------ what tracers are
+
+
+def _concrete_or(needed: str):
+    """A conversion to a Python value: of the concrete value a tracer holds, or an explanation."""
+
+    def method(self, *args):
+        value = self.concrete()
+        if value is None:
+            raise errors.no_concrete_value(self, needed, self.origin())
+        return getattr(value, name)(*args)
+
+    name = {"bool": "__bool__", "int": "__int__", "float": "__float__", "complex": "__complex__",
+            "index": "__index__", "numpy": "__array__"}[needed]  # fmt: skip
+    return method
+
+
+def _tracer_setitem(self, index, value):
+    raise errors.item_assignment()
+
+
+def _tracer_repr(self):
+    return f"Traced<{self.type}>"
+
+
+def _tracer_len(self):
+    if not self.type.shape:
+        raise TypeError("len() of a 0-d array")
+    return self.type.shape[0]
+
+
+def _tracer_format(self, spec):
+    return repr(self) if not spec else format(repr(self), spec if spec.isalpha() else "")
+
+
+_ON_TRACERS = {
+    "__bool__": _concrete_or("bool"),
+    "__int__": _concrete_or("int"),
+    "__index__": _concrete_or("index"),
+    "__float__": _concrete_or("float"),
+    "__complex__": _concrete_or("complex"),
+    "__array__": _concrete_or("numpy"),
+    "item": lambda self, *args: _concrete_or("numpy")(self).item(*args),
+    "tolist": lambda self: _concrete_or("numpy")(self).tolist(),
+    "__setitem__": _tracer_setitem,
+    "__repr__": _tracer_repr,
+    "__format__": _tracer_format,
+    "__len__": _tracer_len,
+    "__array_priority__": 100,
+    "__hash__": None,
+    "shape": property(lambda self: self.type.shape),
+    "dtype": property(lambda self: self.type.dtype),
+    "ndim": property(lambda self: self.type.ndim),
+    "size": property(lambda self: self.type.size),
+    "nbytes": property(lambda self: self.type.nbytes),
+    "itemsize": property(lambda self: self.type.dtype.itemsize),
+    "weak_type": property(lambda self: self.type.weak),
+    "copy": lambda self: self,
+    "block_until_ready": lambda self: self,
+}
+for _name, _function in _ON_TRACERS.items():
+    setattr(Tracer, _name, _function)

@@ -1,0 +1,284 @@
+"""Padding: axis by axis, so that corners are made of what the axes before have added."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.types import ArrayType, typeof
+from . import _reduce
+from ._apply import apply_along_axis
+from ._creation import asarray
+from ._functions import floor, round
+from ._join import concatenate
+from ._promote import as_array, astype, broadcast_to, hosted
+from ._quantile import median
+from ._shape import flip, tile
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """An array made longer at the ends of its axes.
+
+    Args:
+      array: array.
+      pad_width: how much: n, or (before, after), or such a pair for each axis, or a dict from axes
+        to either.
+      mode: what to put there: "constant" (``constant_values``, 0 by default), "edge" (the last
+        element), "linear_ramp" (from there to ``end_values``), "maximum", "mean", "median" or
+        "minimum" (of ``stat_length`` elements at that end, or all), "reflect" (mirrored at the last
+        element) or "symmetric" (mirrored behind it; both with ``reflect_type`` "even", or "odd" for
+        twice the last element minus the mirrored ones), "wrap" (from the other end), "empty"
+        (anything), or a function of a vector, its pair of widths, the axis and the keywords that
+        returns the padded vector.
+      **kwargs: the settings of the mode.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.pad(xnp.asarray([1, 2, 3]), (1, 2), mode="reflect")
+    Array([2, 1, 2, 3, 2, 1], dtype=int32)
+    """
+    who = "numpy.pad"
+    array = as_array(who, array)
+    widths = _widths(who, pad_width, typeof(array).ndim)
+    if callable(mode):
+        return _by_function(array, widths, mode, kwargs)
+    if mode not in _SETTINGS:
+        raise errors.bad_argument(who, "mode", mode, f"a function, or one of {[*_SETTINGS]}")
+    unknown = set(kwargs) - set(_SETTINGS[mode])
+    if unknown:
+        allowed = ", ".join(_SETTINGS[mode]) or "no settings"
+        raise errors.bad_argument(
+            who, f"mode {mode!r}", f"with {sorted(unknown)}", f"given with {allowed}"
+        )
+    if mode not in ("constant", "empty"):
+        for axis, pair in enumerate(widths):
+            if any(pair) and not typeof(array).shape[axis]:
+                raise errors.bad_argument(
+                    who, "array", array, f"with elements along axis {axis}",
+                    "Only 'constant' and 'empty' need none.",
+                )  # fmt: skip
+    values = _values(who, kwargs, _SETTINGS[mode], typeof(array).ndim)
+    return _padded([array, *values], widths, mode, _settings(who, kwargs, typeof(array).ndim))
+
+
+_STATISTICS = ("maximum", "mean", "median", "minimum")
+_SETTINGS = {
+    "constant": ("constant_values",),
+    "edge": (),
+    "linear_ramp": ("end_values",),
+    **dict.fromkeys(_STATISTICS, ("stat_length",)),
+    "reflect": ("reflect_type",),
+    "symmetric": ("reflect_type",),
+    "wrap": (),
+    "empty": (),
+}
+
+
+def _as_pairs(who: str, name: str, given, ndim: int) -> tuple:
+    """Ints as a pair for each axis."""
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"xcore.{who}: {name} must consist of ints, given {given!r}.")
+    if numbers.size and numbers.min() < 0:
+        raise errors.bad_argument(who, name, given, "not negative")
+    try:
+        if numbers.shape == (1,):
+            numbers = numbers[0]
+        pairs = np.broadcast_to(numbers, (ndim, 2))
+    except ValueError:
+        raise errors.bad_argument(who, name, given, f"an int, a pair, or {ndim} pairs") from None
+    return tuple((int(a), int(b)) for a, b in pairs)
+
+
+def _widths(who: str, pad_width, ndim: int) -> tuple:
+    if not isinstance(pad_width, dict):
+        return _as_pairs(who, "pad_width", pad_width, ndim)
+    pairs = [(0, 0)] * ndim
+    for axis, width in pad_width.items():
+        if not -ndim <= axis < ndim:
+            raise errors.bad_axis(who, axis, ndim)
+        pairs[axis] = _as_pairs(who, "pad_width", width, 1)[0]
+    return tuple(pairs)
+
+
+def _values(who: str, kwargs, allowed, ndim: int) -> list:
+    """The numbers to pad with, which may be traced: an array with a pair for each axis."""
+    name = next((n for n in ("constant_values", "end_values") if n in allowed), None)
+    if name is None:
+        return []
+    given = kwargs.get(name, 0)
+    given = hosted(given)
+    given = asarray(given) if isinstance(given, (list, tuple)) else as_array(who, given)
+    if typeof(given).shape == (1,):
+        given = given[0]
+    return [broadcast_to(given, (ndim, 2))]
+
+
+def _settings(who: str, kwargs, ndim: int) -> tuple:
+    """(lengths for statistics, whether reflections are odd)."""
+    lengths = kwargs.get("stat_length")
+    if lengths is not None:
+        lengths = _as_pairs(who, "stat_length", lengths, ndim)
+        if any(n < 1 for pair in lengths for n in pair):
+            raise errors.bad_argument(who, "stat_length", kwargs["stat_length"], "positive")
+    kind = kwargs.get("reflect_type", "even")
+    if kind not in ("even", "odd"):
+        raise errors.bad_argument(who, "reflect_type", kind, "'even' or 'odd'")
+    return lengths, kind == "odd"
+
+
+def _by_function(array, widths, function, kwargs):
+    low, high = zip(*widths, strict=True) if widths else ((), ())
+    array = _with_zeros(array, low, high)
+    for axis, pair in enumerate(widths):
+        array = apply_along_axis(
+            functools.partial(_call, function, pair, axis, kwargs), axis, array
+        )
+    return array
+
+
+def _call(function, pair, axis, kwargs, vector):
+    out = function(vector, pair, axis, kwargs)
+    return vector if out is None else out
+
+
+def _with_zeros(x, low, high):
+    nil = ops.zeros(ArrayType((), typeof(x).dtype))
+    return ops.pad(x, nil, low=tuple(low), high=tuple(high), interior=(0,) * typeof(x).ndim)
+
+
+@fused(1)
+def _padded(arrays, widths, mode, settings):
+    x, *values = arrays
+    for axis, (low, high) in enumerate(widths):
+        if low or high:
+            pair = [values[0][axis, side] for side in (0, 1)] if values else []
+            x = _MODES[mode](x, axis, low, high, pair, *settings)
+    return x
+
+
+def _part(x, axis: int, start: int, stop: int):
+    return x[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def _around(parts, axis: int):
+    return concatenate([p for p in parts if typeof(p).shape[axis]], axis)
+
+
+def _repeated(x, axis: int, n: int):
+    """A slice of length 1 along an axis, n times."""
+    shape = typeof(x).shape
+    return broadcast_to(x, (*shape[:axis], n, *shape[axis + 1 :]))
+
+
+def _ends(x, axis: int):
+    n = typeof(x).shape[axis]
+    return _part(x, axis, 0, 1), _part(x, axis, n - 1, n)
+
+
+def _constant(x, axis, low, high, pair, *_):
+    zero = [0] * typeof(x).ndim
+    for value, amount, first in ((pair[0], low, True), (pair[1], high, False)):
+        there = list(zero)
+        there[axis] = amount
+        sides = (there, zero) if first else (zero, there)
+        value = astype(value, typeof(x).dtype)
+        x = ops.pad(x, value, low=tuple(sides[0]), high=tuple(sides[1]), interior=tuple(zero))
+    return x
+
+
+def _empty(x, axis, low, high, *_):
+    widths = [(low, high) if i == axis else (0, 0) for i in range(typeof(x).ndim)]
+    return _with_zeros(x, *zip(*widths, strict=True))
+
+
+def _edge(x, axis, low, high, *_):
+    first, last = _ends(x, axis)
+    return _around([_repeated(first, axis, low), x, _repeated(last, axis, high)], axis)
+
+
+def _linear_ramp(x, axis, low, high, pair, *_):
+    first, last = _ends(x, axis)
+    left, right = _ramp(pair[0], first, axis, low), _ramp(pair[1], last, axis, high)
+    return _around([left, x, flip(right, axis)], axis)
+
+
+def _ramp(start, end, axis: int, n: int):
+    """n values from start towards end, which is left out."""
+    dtype = typeof(end).dtype
+    exact = not dtypes.is_inexact(dtype)
+    work = dtypes.float64 if exact else dtype
+    end, start = astype(end, work), astype(astype(start, dtype), work)
+    shape = tuple(n if i == axis else 1 for i in range(typeof(end).ndim))
+    steps = np.arange(n).astype(dtypes.to_real(work)).reshape(shape)
+    values = start + steps * ((end - start) / max(n, 1))
+    return astype(floor(values) if exact else values, dtype)
+
+
+def _statistic(name: str):
+    reduce = {
+        "maximum": _reduce.max,
+        "minimum": _reduce.min,
+        "mean": _reduce.mean,
+        "median": median,
+    }[name]
+
+    def padder(x, axis, low, high, pair, lengths, odd):
+        n, dtype = typeof(x).shape[axis], typeof(x).dtype
+        counts = [min(k, n) for k in lengths[axis]] if lengths else [n, n]
+        if not all(counts) and name in ("maximum", "minimum"):
+            raise errors.bad_argument("numpy.pad", "stat_length", 0, "positive for this mode")
+        ends = _part(x, axis, 0, counts[0]), _part(x, axis, n - counts[1], n)
+        found = [reduce(e, axis=axis, keepdims=True) for e in ends]
+        if not dtypes.is_inexact(dtype):
+            found = [round(v) if dtypes.is_inexact(typeof(v).dtype) else v for v in found]
+        left, right = (astype(v, dtype) for v in found)
+        return _around([_repeated(left, axis, low), x, _repeated(right, axis, high)], axis)
+
+    return padder
+
+
+def _mirror(includes_edge: bool):
+    def padder(x, axis, low, high, pair, lengths, odd):
+        if typeof(x).shape[axis] == 1 and not includes_edge:
+            return _edge(x, axis, low, high)
+        # what is longer than the array takes several rounds, each mirroring all there is
+        while low or high:
+            n, skip = typeof(x).shape[axis], 0 if includes_edge else 1
+            left, right = min(low, n - skip), min(high, n - skip)
+            parts = [_part(x, axis, skip, skip + left), _part(x, axis, n - skip - right, n - skip)]
+            parts = [flip(p, axis) for p in parts]
+            if odd:
+                parts = [2 * end - p for end, p in zip(_ends(x, axis), parts, strict=True)]
+            x = _around([parts[0], x, parts[1]], axis)
+            low, high = low - left, high - right
+        return x
+
+    return padder
+
+
+def _wrap(x, axis, low, high, *_):
+    n = typeof(x).shape[axis]
+    before = math.ceil(low / n)
+    copies = tile(
+        x,
+        tuple(before + 1 + math.ceil(high / n) if i == axis else 1 for i in range(typeof(x).ndim)),
+    )
+    start = before * n - low
+    return _part(copies, axis, start, start + low + n + high)
+
+
+_MODES = {
+    "constant": _constant,
+    "edge": _edge,
+    "linear_ramp": _linear_ramp,
+    **{name: _statistic(name) for name in _STATISTICS},
+    "reflect": _mirror(False),
+    "symmetric": _mirror(True),
+    "wrap": _wrap,
+    "empty": _empty,
+}

@@ -1,0 +1,257 @@
+"""The single entry to operations: convert, promote, broadcast, or complain."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import config, dtypes, errors
+from .._core.eval import is_array_like, scalar_dtype, to_array
+from .._core.program import Literal
+from .._core.types import ArrayType, Value, typeof
+from .._ops.families import broadcast_in_dim, full_like_type
+
+SCALARS = (bool, int, float, complex)
+_KIND_OF = {bool: "bool", int: "int", float: "float", complex: "complex"}
+
+
+def as_value(who: str, x, name: str | None = None):
+    """An array, a tracer, a Python scalar, or what converts to an array; else TypeError."""
+    if isinstance(x, (Value, Literal)) or type(x) in SCALARS:
+        return x
+    if isinstance(
+        x, np.generic
+    ):  # np.float64 is a Python float as well, but has a dtype of its own
+        return Literal(x)
+    if not is_array_like(x):
+        raise errors.not_an_array(who, x, name)
+    return to_array(x)
+
+
+def as_array(who: str, x, name: str | None = None, dtype=None):
+    """An array or tracer; Python scalars become weak ones, or exact ones of the dtype."""
+    if dtype is not None and type(x) in (float, complex) and dtypes.is_inexact(dtype):
+        return to_array(np.asarray(cast_down(x, dtype), dtype)[()])
+    x = to_array(x) if isinstance(x, np.generic) else as_value(who, x, name)
+    x = to_array(x) if type(x) in SCALARS else x
+    return x if dtype is None else astype(x, dtype)
+
+
+def cast_down(x, dtype):
+    """The real part of a Python complex number where the dtype is real."""
+    return x.real if type(x) is complex and not dtypes.is_complex(dtype) else x
+
+
+def hosted(x):
+    """Python numbers, also in lists, as a NumPy array, wide enough for what they will meet."""
+    return np.asarray(x) if _is_plain(x) else x
+
+
+def _is_plain(x) -> bool:
+    return type(x) in SCALARS or (isinstance(x, (list, tuple)) and all(map(_is_plain, x)))
+
+
+def alike(who: str, *xs) -> list:
+    """Arrays of one dtype and their own shapes. Python numbers keep all digits the dtype has."""
+    values = [as_value(who, x) for x in xs]
+    dtype, _ = result_dtype(who, *values)
+    return [as_array(who, x, dtype=dtype) for x in values]
+
+
+def kind_and_weak(x) -> tuple:
+    """The (dtype, weak) that a value brings to a promotion."""
+    if type(x) in SCALARS:
+        return scalar_dtype(x), type(x) is not bool
+    t = x.type
+    return t.dtype, t.weak
+
+
+def result_dtype(who: str, *xs) -> tuple:
+    """(dtype, weak) of values together."""
+    settings = config.settings()
+    return dtypes.promote(
+        *[kind_and_weak(x) for x in xs], bits=settings.default_bits,
+        strict=settings.numpy_dtype_promotion == "strict",
+    )  # fmt: skip
+
+
+def astype(x, dtype, weak: bool = False):
+    """An array or tracer with another dtype. Complex to real keeps the real part."""
+    t = typeof(x)
+    if t.dtype == dtype and t.weak == weak:
+        return x
+    if t.dtype == dtype and not weak and not isinstance(x, Literal):
+        return ops.convert(x, dtype=dtype)
+    if dtypes.kind(t.dtype) == "float8" and dtypes.kind(dtype) not in ("float", "float8"):
+        # by way of a dtype that computes: XLA converts 4-bit floats to integers wrongly
+        return astype(ops.convert(x, dtype=dtypes.float32), dtype, weak)
+    if dtypes.is_complex(t.dtype) and not dtypes.is_complex(dtype):
+        if dtype == bool:
+            return ops.ne(x, ops.zeros(t))
+        x = ops.real(x)
+    elif dtype == bool and t.dtype != bool:
+        return ops.ne(x, ops.zeros(t))
+    return ops.convert(x, dtype=dtype, weak=weak)
+
+
+def cast(x, dtype, weak: bool, shape=None):
+    """A value in a dtype; Python scalars are converted on the host, in full precision."""
+    if type(x) in SCALARS:
+        return Literal(checked_scalar(x, dtype), ArrayType(shape or (), dtype, weak))
+    t = typeof(x)
+    if t.dtype is dtype or t.dtype == dtype:
+        return x
+    return astype(x, dtype, weak)
+
+
+def checked_scalar(x, dtype):
+    """A Python scalar as a NumPy one; integers that do not fit wrap around as NumPy's arrays do."""
+    if type(x) is int and dtype.kind in "iu":
+        info = dtypes.iinfo(dtype)
+        if not info.min <= x <= info.max:
+            raise OverflowError(f"The Python int {x} does not fit in {dtype.name}.")
+    return np.asarray(x).astype(dtype)[()] if dtype.kind == "V" else np.asarray(x, dtype)[()]
+
+
+def broadcast_shapes(who: str, *shapes) -> tuple:
+    """The common shape of several."""
+    first = next((s for s in shapes if s), ())
+    if all([s == first or not s for s in shapes]):
+        return tuple(first)
+    ndim = max(map(len, shapes))
+    if config.settings().numpy_rank_promotion != "allow":
+        _check_ranks(who, [s for s in shapes if s])
+    padded = [(1,) * (ndim - len(s)) + tuple(s) for s in shapes]
+    out = []
+    for sizes in zip(*padded, strict=True):
+        wanted = {n for n in sizes if n != 1}
+        if len(wanted) > 1:
+            raise errors.not_broadcastable(who, shapes)
+        out.append(wanted.pop() if wanted else 1)
+    return tuple(out)
+
+
+def _check_ranks(who, shapes):
+    if len({len(s) for s in shapes}) > 1:
+        text = f"xcore.{who}: operands of shapes {shapes} have different ranks (setting numpy_rank_promotion)."
+        if config.settings().numpy_rank_promotion == "raise":
+            raise errors.ShapeError(text + " Reshape them to one rank.")
+        warnings.warn(text, stacklevel=4)
+
+
+def broadcast_to(x, shape: tuple):
+    """A value at a shape it broadcasts to."""
+    t = typeof(x)
+    if t.shape == shape:
+        return x
+    return broadcast_in_dim(x, shape=shape, dims=tuple(range(len(shape) - t.ndim, len(shape))))
+
+
+def shape_of(x) -> tuple:
+    return () if type(x) in SCALARS else x.type.shape
+
+
+def as_arrays(who: str, *xs, inexact: bool = False, promote: bool = True, kinds=None) -> list:
+    """Values of one dtype and one shape, ready for an operation.
+
+    ``inexact`` turns integers into floats first; ``kinds`` limits what the common dtype may be.
+    """
+    values = [x if isinstance(x, Value) or type(x) in SCALARS else as_value(who, x) for x in xs]
+    dtype, weak = result_dtype(who, *values)
+    if inexact and not dtypes.is_inexact(dtype):
+        dtype = inexact_dtype(dtype, weak)
+    if kinds is not None and dtypes.kind(dtype) not in kinds:
+        raise errors.dtype_not_allowed(who, dtype, " and ".join(sorted(kinds)))
+    shape = broadcast_shapes(who, *[shape_of(x) for x in values])
+    return [broadcast_to(cast(x, dtype, weak, shape), shape) for x in values]
+
+
+def inexact_dtype(dtype, weak: bool = False):
+    """The dtype in which functions with real results compute: integers of 64 bits go to float64."""
+    if dtypes.is_inexact(dtype):
+        return dtype
+    return dtypes.default_dtype("float") if weak or dtype.itemsize < 8 else dtypes.to_inexact(dtype)
+
+
+def as_inexact(who: str, x):
+    """One array of floating or complex dtype."""
+    x = as_array(who, x)
+    t = typeof(x)
+    return x if dtypes.is_inexact(t.dtype) else astype(x, inexact_dtype(t.dtype, t.weak), t.weak)
+
+
+def full(shape, value, dtype):
+    """An array of one NumPy or Python number."""
+    return full_like_type(ArrayType(tuple(shape), dtype), value)
+
+
+def axes_of(who: str, axis, ndim: int) -> tuple:
+    """Axes as sorted non-negative numbers; None means all."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, (tuple, list, range)) else (axis,)
+    out = [one_axis(who, a, ndim) for a in given]
+    if len(set(out)) != len(out):
+        raise ValueError(f"xcore.{who}: duplicate value in axis {axis}.")
+    return tuple(sorted(out))
+
+
+def one_axis(who: str, axis, ndim: int) -> int:
+    """An axis as a non-negative number."""
+    if isinstance(axis, Value):
+        if isinstance(axis.type, ArrayType) and not hasattr(axis, "_t"):
+            raise errors.no_concrete_value(axis, "a Python int as an axis", axis.origin())
+    try:
+        number = axis.__index__()
+    except AttributeError:
+        raise TypeError(
+            f"xcore.{who}: axis must be an int, given {errors.describe(axis)}."
+        ) from None
+    if not -ndim <= number < ndim:
+        raise errors.bad_axis(who, number, ndim)
+    return number % ndim
+
+
+def check_shape(who: str, shape) -> tuple:
+    """A shape as a tuple of Python ints; traced values in it are explained."""
+    items = (shape,) if isinstance(shape, (int, np.integer, Value)) else tuple(shape)
+    out = []
+    for n in items:
+        if isinstance(n, Value) and not hasattr(n, "_t"):
+            raise errors.traced_shape(n, n.origin())
+        try:
+            out.append(n.__index__())
+        except AttributeError:
+            raise TypeError(
+                f"xcore.{who}: a shape consists of ints, given {errors.describe(n)} in {shape!r}."
+            ) from None
+    return tuple(out)
+
+
+def concrete(who: str, x):
+    """A Python or NumPy number from one, or from a concrete 0-d array; traced values are refused."""
+    if not isinstance(x, Value):
+        return x
+    if not hasattr(x, "_t"):
+        raise errors.no_concrete_value(x, f"a concrete number in xcore.{who}", x.origin())
+    return np.asarray(x)[()]
+
+
+def dtype_or(dtype, kind: str):
+    """The dtype asked for, else the default one of a kind."""
+    return dtypes.default_dtype(kind) if dtype is None else dtypes.as_dtype(dtype)
+
+
+def no_out(who: str, out) -> None:
+    """Refuse an ``out`` argument: it is in signatures only so that NumPy's calls pass through."""
+    if out is not None:
+        raise errors.bad_argument(who, "out", out, "None: arrays are immutable", "Use the result.")
+
+
+def filled(who: str, value, t: ArrayType):
+    """A number (which stands in the program) or an array as an array of a type."""
+    if type(value) in SCALARS or isinstance(value, np.generic):
+        return ops.full_like_type(t, value)
+    return broadcast_to(as_array(who, value, dtype=t.dtype), t.shape)

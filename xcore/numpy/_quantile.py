@@ -1,0 +1,311 @@
+"""Quantiles, percentiles and medians, also of what is not NaN."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.eval import fused
+from .._core.types import Value, typeof
+from . import _functions as f
+from ._creation import full
+from ._elementwise import maximum
+from ._floats import isnan
+from ._promote import as_array, astype, axes_of, broadcast_to, inexact_dtype, no_out, result_dtype
+from ._reduce import accumulator, argmax, cumsum
+from ._reduce import any as any_of
+from ._reduce import sum as sum_of
+from ._select import where
+from ._shape import moveaxis, reshape
+from ._sort import sort
+from ._take import take_along_axis
+
+# ---------------------------------------------------------------------------------------- methods
+# Hyndman & Fan (1996), "Sample Quantiles in Statistical Packages". A method says at which place, in
+# n elements counted from 0, the quantile q lies. Places between elements are interpolated, but for
+# those methods that name an element. Places are computed in float64: in float32 they would be off
+# by whole elements in long arrays.
+
+
+def _times(n, q):
+    """The product, rounded: fused with what is subtracted from it, 10 * 0.1 - 1 would not be 0."""
+    return ops.optimization_barrier(n * q)[0]
+
+
+def _placed_by(alpha: float, beta: float):
+    return lambda n, q: _times(n, q) + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _element_at_or_behind(place, stays):
+    """The element at a place if ``stays``, else the next one."""
+    low = f.floor(place)
+    return where(stays(place - low, low), low, low + 1)
+
+
+def _closest(n, q):
+    return _element_at_or_behind(_times(n, q) - 1.5, lambda rest, low: (rest == 0) & (low % 2 == 1))
+
+
+_BETWEEN = {
+    "averaged_inverted_cdf": lambda n, q: _times(n, q) - 1,
+    "interpolated_inverted_cdf": _placed_by(0, 1),
+    "hazen": _placed_by(0.5, 0.5),
+    "weibull": _placed_by(0, 0),
+    "linear": lambda n, q: _times(n - 1, q),
+    "median_unbiased": _placed_by(1 / 3, 1 / 3),
+    "normal_unbiased": _placed_by(3 / 8, 3 / 8),
+    "midpoint": lambda n, q: _times(n - 1, q),
+}
+_ELEMENTS = {
+    "inverted_cdf": lambda n, q: _element_at_or_behind(
+        _times(n, q) - 1, lambda rest, low: rest == 0
+    ),
+    "closest_observation": _closest,
+    "lower": lambda n, q: f.floor(_times(n - 1, q)),
+    "higher": lambda n, q: f.ceil(_times(n - 1, q)),
+    "nearest": lambda n, q: f.round(_times(n - 1, q)),
+}
+METHODS = (*_BETWEEN, *_ELEMENTS)
+
+
+def _neighbours(method: str, n, q):
+    """(the element at or before the place, the one behind it, the weight of the latter)."""
+    if method in _ELEMENTS:
+        place = f.clip(_ELEMENTS[method](n, q), 0, n - 1)
+        return place, place, place * 0
+    place = _BETWEEN[method](n, q)
+    low = f.floor(place)
+    weight = place - low
+    if method == "averaged_inverted_cdf":
+        weight = where(weight == 0, 0.5, 1.0)
+    elif method == "midpoint":
+        weight = where(weight == 0, 0.0, 0.5)
+    return f.clip(low, 0, n - 1), f.clip(low + 1, 0, n - 1), weight
+
+
+def _between(a, b, weight):
+    """a + (b - a) * weight; exactly a or b at the ends, also where they are infinite."""
+    gap = b - a
+    inner = where(weight < 0.5, a + gap * weight, b - gap * (1 - weight))
+    inner = where(weight == 0.5, a * 0.5 + b * 0.5, inner)
+    return where((weight == 0) | (a == b), a, where(weight == 1, b, inner))
+
+
+# -------------------------------------------------------------------------------------- quantiles
+
+
+def _rows(a, axes):
+    """The array with axes merged into a last one."""
+    t = typeof(a)
+    kept = [i for i in range(t.ndim) if i not in axes]
+    a = ops.transpose(a, perm=(*kept, *axes))
+    return reshape(a, (*(t.shape[i] for i in kept), math.prod(t.shape[i] for i in axes)))
+
+
+def _dtypes(rows, q, method: str):
+    """(dtype to compute in, dtype of the result); q is None if it is a mere Python number."""
+    t = typeof(rows)
+    if method in _ELEMENTS and not dtypes.is_inexact(t.dtype):
+        return t.dtype, t.dtype
+    takes_part = q is not None and dtypes.is_inexact(typeof(q).dtype)
+    result = result_dtype("numpy.quantile", rows, q)[0] if takes_part else t.dtype
+    result = result if dtypes.is_inexact(result) else inexact_dtype(result, t.weak)
+    return accumulator(result), result
+
+
+@fused(1)
+def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain):
+    a, q, *weights = [as_array(who, x) for x in arrays]
+    t = typeof(a)
+    if dtypes.is_complex(t.dtype):
+        raise errors.dtype_not_allowed(who, t.dtype, "real")
+    axes = axes_of(who, axis, t.ndim)
+    rows = _rows(a, axes)
+    work, result = _dtypes(rows, None if plain else q, method)
+    rows, q_shape = astype(rows, work), typeof(q).shape
+    q = reshape(astype(q, dtypes.float64), (typeof(q).size,)) / scale
+    if not typeof(rows).shape[-1]:
+        found = full((*typeof(rows).shape[:-1], *typeof(q).shape), math.nan, work)
+    elif weights:
+        found = _by_weight(rows, _rows(_weights_like(who, a, weights[0], axes), axes), q)
+    else:
+        found = _by_place(rows, q, method, ignore_nan)
+    out = astype(moveaxis(found, -1, 0), result)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(t.shape) if keepdims or i not in axes)
+    return reshape(out, (*q_shape, *kept))
+
+
+def _by_place(rows, q, method: str, ignore_nan: bool):
+    """Quantiles of each row, by a method of the tables."""
+    ranked = sort(rows)
+    shape = (*typeof(rows).shape[:-1], typeof(q).size)
+    count = np.float64(typeof(rows).shape[-1])
+    if ignore_nan:  # they are at the end; a row of nothing else gives its first
+        count = sum_of(~isnan(rows), axis=-1, keepdims=True, dtype=dtypes.float64)
+        count = maximum(count, 1.0)
+    low, high, weight = _neighbours(method, count, q)
+    a = take_along_axis(ranked, broadcast_to(astype(low, dtypes.int32), shape), -1)
+    if method in _ELEMENTS:
+        out = a
+    else:
+        b = take_along_axis(ranked, broadcast_to(astype(high, dtypes.int32), shape), -1)
+        out = _between(a, b, broadcast_to(astype(weight, typeof(rows).dtype), shape))
+    if ignore_nan or not dtypes.is_floating(typeof(rows).dtype):
+        return out
+    return where(isnan(ranked[..., -1:]), math.nan, out)
+
+
+def _by_weight(rows, weights, q):
+    """The first element at which the sum of weights reaches the part q of all."""
+    ranked, weights = ops.sort(rows, weights, axis=typeof(rows).ndim - 1)
+    sums = cumsum(astype(weights, dtypes.float64), axis=-1)
+    parts = sums / sums[..., -1:]
+    # elements without weight do not count, not even for q = 0
+    reached = where(parts == 0, -1.0, parts)[..., None, :] >= q[:, None]
+    place = argmax(reached, axis=-1)
+    out = take_along_axis(ranked, place, -1)
+    if not dtypes.is_floating(typeof(rows).dtype):
+        return out
+    unknown = isnan(ranked) & (weights > 0)
+    return where(any_of(unknown, axis=-1, keepdims=True), math.nan, out)
+
+
+def _weights_like(who: str, a, weights, axes):
+    """Weights of the array's shape; they may be given for the axes of interest only."""
+    shape = typeof(a).shape
+    if typeof(weights).shape == shape:
+        return weights
+    if typeof(weights).shape != tuple(shape[i] for i in axes):
+        raise errors.shape_mismatch(who, "need weights for each element", a=a, weights=weights)
+    return ops.broadcast_in_dim(weights, shape=shape, dims=axes)
+
+
+def _quantile(name, a, q, scale, axis, out, method, keepdims, weights, interpolation, ignore_nan):
+    who = f"numpy.{name}"
+    no_out(who, out)
+    method = interpolation or method
+    if method not in METHODS:
+        raise errors.bad_argument(who, "method", method, f"one of {METHODS}")
+    if weights is not None and method != "inverted_cdf":
+        raise errors.bad_argument(who, "method", method, "'inverted_cdf' where weights are given")
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    a = as_array(who, a)
+    if weights is not None and ignore_nan:
+        weights = where(isnan(a), 0, weights)
+    # Python numbers keep all their digits: 0.1 in float32 is not a tenth
+    plain = not isinstance(q, (Value, np.ndarray, np.generic))
+    q = np.asarray(q, np.float64) if plain else as_array(who, q)
+    _check_parts(who, q, scale)
+    arrays = [a, q] if weights is None else [a, q, weights]
+    return _quantiles(arrays, who, axis, method, bool(keepdims), ignore_nan, scale, plain)
+
+
+def _check_parts(who: str, q, scale: float) -> None:
+    if isinstance(q, (Array, np.ndarray)):
+        host = np.asarray(q).astype(np.float64)
+        if not np.all((host >= 0) & (host <= scale)):
+            raise errors.bad_argument(who, "q", q, f"between 0 and {scale:g}")
+
+
+_ARGUMENTS = """
+
+    Args:
+      a: array of real numbers.
+      q: {q}
+      axis: an int or several; all by default.
+      out: must be None: arrays are immutable.
+      overwrite_input: accepted for compatibility.
+      method: what stands between two elements: "linear" (the default), "lower", "higher",
+        "midpoint", "nearest", or a method of Hyndman and Fan: "inverted_cdf", "hazen", "weibull",
+        "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf",
+        "median_unbiased", "normal_unbiased".
+      keepdims: keep the reduced axes with length 1.
+      weights: of the elements; for the method "inverted_cdf".
+      interpolation: the former name of method.
+
+    >>> import xcore.numpy as xnp
+    {example}
+    """
+
+
+def _row(name: str, scale: float, ignore_nan: bool, doc: str, q_doc: str, example: str):
+    def function(
+        a,
+        q,
+        axis=None,
+        out=None,
+        overwrite_input=False,
+        method="linear",
+        keepdims=False,
+        *,
+        weights=None,
+        interpolation=None,
+    ):
+        return _quantile(
+            name, a, q, scale, axis, out, method, keepdims, weights, interpolation, ignore_nan
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "xcore.numpy"
+    function.__doc__ = doc + _ARGUMENTS.format(q=q_doc, example=example)
+    return function
+
+
+quantile = _row(
+    "quantile", 1, False, "The values below which given parts of the elements lie.",
+    "the parts, numbers from 0 to 1.",
+    ">>> xnp.quantile(xnp.arange(5), 0.25)\n    Array(1., dtype=float32)",
+)  # fmt: skip
+percentile = _row(
+    "percentile", 100, False, "The values below which given percentages of the elements lie.",
+    "the percentages, numbers from 0 to 100.",
+    ">>> xnp.percentile(xnp.arange(5), 25)\n    Array(1., dtype=float32)",
+)  # fmt: skip
+nanquantile = _row(
+    "nanquantile", 1, True, "The values below which given parts of what is not NaN lie.",
+    "the parts, numbers from 0 to 1.",
+    ">>> xnp.nanquantile(xnp.asarray([1, xnp.nan, 3]), 0.5)\n    Array(2., dtype=float32)",
+)  # fmt: skip
+nanpercentile = _row(
+    "nanpercentile", 100, True, "The values below which given percentages of what is not NaN lie.",
+    "the percentages, numbers from 0 to 100.",
+    ">>> xnp.nanpercentile(xnp.asarray([1, xnp.nan, 3]), 50)\n    Array(2., dtype=float32)",
+)  # fmt: skip
+
+
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle element; the mean of the two in the middle if there are two.
+
+    Args:
+      a: array of real numbers.
+      axis: an int or several; all by default.
+      out: must be None: arrays are immutable.
+      overwrite_input: accepted for compatibility.
+      keepdims: keep the reduced axes with length 1.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.median(xnp.asarray([3, 1, 2, 10]))
+    Array(2.5, dtype=float32)
+    """
+    return _quantile("median", a, 0.5, 1, axis, out, "midpoint", keepdims, None, None, False)
+
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle one of the elements that are not NaN.
+
+    Args:
+      a: array of real numbers.
+      axis: an int or several; all by default.
+      out: must be None: arrays are immutable.
+      overwrite_input: accepted for compatibility.
+      keepdims: keep the reduced axes with length 1.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.nanmedian(xnp.asarray([3, 1, xnp.nan]))
+    Array(2., dtype=float32)
+    """
+    return _quantile("nanmedian", a, 0.5, 1, axis, out, "midpoint", keepdims, None, None, True)

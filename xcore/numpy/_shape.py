@@ -1,0 +1,560 @@
+"""Rearranging elements: shapes, axes, repeating, flipping, rolling."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.eval import fused
+from .._core.types import ArrayType, Value, typeof
+from . import _promote
+from ._promote import (
+    as_array,
+    astype,
+    axes_of,
+    check_shape,
+    concrete,
+    one_axis,
+)
+
+# ----------------------------------------------------------------------------------------- shapes
+
+
+def _filled_in(who: str, shape, size: int) -> tuple:
+    """A shape whose one -1 is replaced by what makes the size fit."""
+    shape = check_shape(who, shape)
+    if shape.count(-1) > 1:
+        raise errors.bad_argument(who, "shape", shape, "without more than one -1")
+    if -1 in shape:
+        known = math.prod(n for n in shape if n != -1)
+        if known and size % known == 0:
+            shape = tuple(size // known if n == -1 else n for n in shape)
+    if -1 in shape or math.prod(shape) != size:
+        raise errors.ShapeError(f"xcore.{who}: {size} elements cannot take the shape {shape}.")
+    return shape
+
+
+@fused(1)
+def reshape(a, shape=None, order="C", *, copy=None):
+    """The same elements in another shape.
+
+    Args:
+      a: array.
+      shape: an int or a tuple of ints; one of them may be -1, for what remains.
+      order: "C" counts the last axis fastest, "F" the first.
+      copy: accepted for compatibility.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.reshape(xnp.arange(4), (2, -1))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    a = as_array("numpy.reshape", a)
+    if shape is None:
+        raise TypeError("xcore.numpy.reshape: shape is missing.")
+    shape = _filled_in("numpy.reshape", shape, typeof(a).size)
+    if _is_fortran("reshape", order):
+        flipped = ops.reshape(transpose(a), shape=shape[::-1])
+        return transpose(flipped)
+    return a if shape == typeof(a).shape else ops.reshape(a, shape=shape)
+
+
+def _is_fortran(name: str, order) -> bool:
+    if order not in ("C", "F", "A", "K"):
+        raise errors.bad_argument(f"numpy.{name}", "order", order, "'C' or 'F'")
+    return order == "F"
+
+
+@fused(1)
+def ravel(a, order="C", *, out_sharding=None):
+    """All elements along one axis.
+
+    Args:
+      a: array.
+      order: "C" or "F".
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.ravel(xnp.ones((2, 2)))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
+    a = as_array("numpy.ravel", a)
+    return reshape(a, typeof(a).size, order)
+
+
+@fused(1)
+def transpose(a, axes=None):
+    """Axes in another order; reversed by default.
+
+    Args:
+      a: array.
+      axes: a permutation of the axes.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.transpose(xnp.zeros((2, 3))).shape
+    (3, 2)
+    """
+    a = as_array("numpy.transpose", a)
+    ndim = typeof(a).ndim
+    if axes is None:
+        perm = tuple(range(ndim))[::-1]
+    else:
+        perm = tuple(one_axis("numpy.transpose", i, ndim) for i in axes)
+    if sorted(perm) != list(range(ndim)):
+        raise errors.bad_argument("numpy.transpose", "axes", axes, f"a permutation of {ndim} axes")
+    return a if perm == tuple(range(ndim)) else ops.transpose(a, perm=perm)
+
+
+@fused(1)
+def permute_dims(x, /, axes):
+    """Axes in another order: ``transpose`` under its name in the Array API.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.permute_dims(xnp.zeros((2, 3)), (1, 0)).shape
+    (3, 2)
+    """
+    return transpose(x, axes)
+
+
+@fused(1)
+def matrix_transpose(x, /):
+    """The last two axes exchanged.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.matrix_transpose(xnp.zeros((5, 2, 3))).shape
+    (5, 3, 2)
+    """
+    x = as_array("numpy.matrix_transpose", x)
+    if typeof(x).ndim < 2:
+        raise errors.bad_argument("numpy.matrix_transpose", "x", x, "of 2 or more axes")
+    return swapaxes(x, -1, -2)
+
+
+@fused(1)
+def swapaxes(a, axis1, axis2):
+    """Two axes exchanged.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.swapaxes(xnp.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    a = as_array("numpy.swapaxes", a)
+    ndim = typeof(a).ndim
+    i, j = (one_axis("numpy.swapaxes", k, ndim) for k in (axis1, axis2))
+    perm = list(range(ndim))
+    perm[i], perm[j] = j, i
+    return transpose(a, perm)
+
+
+@fused(1)
+def moveaxis(a, source, destination):
+    """Axes moved to other places; the rest keep their order.
+
+    Args:
+      a: array.
+      source, destination: an int each, or as many ints each.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.moveaxis(xnp.zeros((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    a = as_array("numpy.moveaxis", a)
+    ndim = typeof(a).ndim
+    sources, targets = (_axis_list("numpy.moveaxis", s, ndim) for s in (source, destination))
+    if len(sources) != len(targets):
+        raise errors.bad_argument(
+            "numpy.moveaxis", "destination", destination, f"of {len(sources)} axes"
+        )
+    perm = [i for i in range(ndim) if i not in sources]
+    for target, i in sorted(zip(targets, sources, strict=True)):
+        perm.insert(target, i)
+    return transpose(a, perm)
+
+
+def _axis_list(who, axes, ndim) -> list:
+    """Axes in the order given, all different."""
+    given = axes if isinstance(axes, (tuple, list, range)) else [axes]
+    axes_of(who, tuple(given), ndim)
+    return [one_axis(who, i, ndim) for i in given]
+
+
+def rollaxis(a, axis, start=0):
+    """One axis moved to stand before another.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.rollaxis(xnp.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    ndim = np.ndim(a)
+    axis = one_axis("numpy.rollaxis", axis, ndim)
+    if not -ndim <= start <= ndim:
+        raise errors.bad_axis("numpy.rollaxis", start, ndim + 1)
+    start += ndim if start < 0 else 0
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@fused(1)
+def squeeze(a, axis=None):
+    """Axes of length 1 removed.
+
+    Args:
+      a: array.
+      axis: which; all of length 1 by default. The chosen ones must have length 1.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.squeeze(xnp.zeros((1, 2, 1))).shape
+    (2,)
+    """
+    a = as_array("numpy.squeeze", a)
+    shape = typeof(a).shape
+    if axis is None:
+        return ops.reshape(a, shape=tuple(n for n in shape if n != 1))
+    gone = axes_of("numpy.squeeze", axis, len(shape))
+    if any(shape[i] != 1 for i in gone):
+        raise errors.bad_argument(
+            "numpy.squeeze", "axis", axis, f"axes of length 1 of the shape {shape}"
+        )
+    return ops.reshape(a, shape=tuple(n for i, n in enumerate(shape) if i not in gone))
+
+
+@fused(1)
+def expand_dims(a, axis):
+    """New axes of length 1.
+
+    Args:
+      a: array.
+      axis: where they stand in the result: an int or several.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.expand_dims(xnp.zeros((2, 3)), (0, -1)).shape
+    (1, 2, 3, 1)
+    """
+    a = as_array("numpy.expand_dims", a)
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shape = list(typeof(a).shape)
+    for i in axes_of("numpy.expand_dims", tuple(given), len(shape) + len(given)):
+        shape.insert(i, 1)
+    return ops.reshape(a, shape=tuple(shape))
+
+
+@fused(1)
+def broadcast_to(array, shape, *, out_sharding=None):
+    """An array repeated along axes of length 1, and along new axes in front.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.broadcast_to(xnp.arange(2), (2, 2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
+    """
+    array = as_array("numpy.broadcast_to", array)
+    shape, given = check_shape("numpy.broadcast_to", shape), typeof(array).shape
+    fits = len(given) <= len(shape) and all(
+        a in (1, b) for a, b in zip(given[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise errors.not_broadcastable("numpy.broadcast_to", (given, shape))
+    return _promote.broadcast_to(array, shape)
+
+
+def broadcast_shapes(*shapes) -> tuple:
+    """The shape that arrays of several shapes broadcast to.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.broadcast_shapes((3, 1), (2,), ())
+    (3, 2)
+    """
+    checked = [check_shape("numpy.broadcast_shapes", s) for s in shapes]
+    return _promote.broadcast_shapes("numpy.broadcast_shapes", *checked) if checked else ()
+
+
+def broadcast_arrays(*args):
+    """Arrays repeated to their common shape.
+
+    >>> import xcore.numpy as xnp
+    >>> [x.shape for x in xnp.broadcast_arrays(xnp.zeros((3, 1)), xnp.zeros(2))]
+    [(3, 2), (3, 2)]
+    """
+    return _broadcast_arrays(list(args)) if args else []
+
+
+@fused(1)
+def _broadcast_arrays(xs):
+    xs = [as_array("numpy.broadcast_arrays", x) for x in xs]
+    shape = _promote.broadcast_shapes("numpy.broadcast_arrays", *[typeof(x).shape for x in xs])
+    return [_promote.broadcast_to(x, shape) for x in xs]
+
+
+def _at_least(name: str, place, doc: str, example: str):
+    """A function that gives arrays a least number of axes; ``place`` gives the new shape."""
+
+    @fused(1)
+    def one(x):
+        x = as_array(f"numpy.{name}", x)
+        return ops.reshape(x, shape=place(typeof(x).shape))
+
+    def f(*arys):
+        out = [one(x) for x in arys]
+        return out[0] if len(out) == 1 else out
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__ = "xcore.numpy"
+    f.__doc__ = f"{doc}\n\n    >>> import xcore.numpy as xnp\n    {example}\n    "
+    return f
+
+
+atleast_1d = _at_least(
+    "atleast_1d", lambda s: s or (1,), "Numbers become arrays of one element; the rest stays.",
+    ">>> xnp.atleast_1d(3.0).shape\n    (1,)",
+)  # fmt: skip
+atleast_2d = _at_least(
+    "atleast_2d", lambda s: (1,) * (2 - len(s)) + s, "New axes in front, until there are two.",
+    ">>> xnp.atleast_2d(xnp.arange(3)).shape\n    (1, 3)",
+)  # fmt: skip
+atleast_3d = _at_least(
+    "atleast_3d", lambda s: s if len(s) > 2 else (*((1,) * (2 - len(s)) + s), 1),
+    "At least three axes: a vector of n becomes (1, n, 1), a matrix gets a last axis.",
+    ">>> xnp.atleast_3d(xnp.arange(3)).shape\n    (1, 3, 1)",
+)  # fmt: skip
+
+# ------------------------------------------------------------------------- repeating and flipping
+
+
+@fused(1)
+def tile(A, reps):
+    """An array repeated as a block.
+
+    Args:
+      A: array.
+      reps: how often along each axis; missing ones in front are 1.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.tile(xnp.arange(2), 2)
+    Array([0, 1, 0, 1], dtype=int32)
+    """
+    A = as_array("numpy.tile", A)
+    reps = check_shape("numpy.tile", reps)
+    shape = typeof(A).shape
+    ndim = max(len(shape), len(reps))
+    shape = (1,) * (ndim - len(shape)) + shape
+    reps = (1,) * (ndim - len(reps)) + reps
+    pairs = [n for pair in zip(reps, shape, strict=True) for n in pair]
+    spread = ops.broadcast_in_dim(
+        ops.reshape(A, shape=shape), shape=tuple(pairs), dims=tuple(range(1, 2 * ndim, 2))
+    )
+    return ops.reshape(spread, shape=tuple(r * n for r, n in zip(reps, shape, strict=True)))
+
+
+def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
+    """Each element several times in a row.
+
+    Args:
+      a: array.
+      repeats: how often: an int, or one for each element along the axis.
+      axis: which axis; None flattens first.
+      total_repeat_length: the length of the result along the axis. Under jit it must be given if
+        ``repeats`` is traced; what is too long is cut, what is missing repeats the last element.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.repeat(xnp.arange(3), 2)
+    Array([0, 0, 1, 1, 2, 2], dtype=int32)
+    """
+    a = as_array("numpy.repeat", a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = one_axis("numpy.repeat", axis, typeof(a).ndim)
+    n = typeof(a).shape[axis]
+    if isinstance(repeats, Value) and not isinstance(repeats, Array):
+        if total_repeat_length is None:
+            raise errors.no_concrete_value(
+                repeats,
+                "the number of repetitions (or total_repeat_length) in numpy.repeat",
+                repeats.origin(),
+            )
+        return _repeat_traced([a, repeats], axis, operator.index(total_repeat_length))
+    counts = np.asarray(repeats)
+    if counts.ndim > 1 or counts.size not in (1, n):
+        raise errors.bad_argument("numpy.repeat", "repeats", counts, f"an int, or {n} ints")
+    if counts.size and counts.min() < 0:
+        raise errors.bad_argument("numpy.repeat", "repeats", repeats, "not negative")
+    if counts.size == 1 and total_repeat_length is None:
+        return _repeat_evenly(a, int(counts.reshape(())), axis)
+    where = np.repeat(np.arange(n), np.broadcast_to(counts, n))
+    if total_repeat_length is not None:
+        missing = total_repeat_length - len(where)
+        where = (
+            np.pad(where, (0, missing), constant_values=n - 1)
+            if missing > 0
+            else where[:total_repeat_length]
+        )
+    return a[(slice(None),) * axis + (where,)]
+
+
+@fused(1)
+def _repeat_evenly(a, count, axis):
+    shape = typeof(a).shape
+    wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
+    dims = tuple(i for i in range(len(wide)) if i != axis + 1)
+    spread = ops.broadcast_in_dim(a, shape=wide, dims=dims)
+    return ops.reshape(spread, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
+
+
+@fused(1)
+def _repeat_traced(pair, axis, total):
+    a, counts = pair
+    n = typeof(a).shape[axis]
+    counts = _promote.broadcast_to(astype(as_array("numpy.repeat", counts), dtypes.int32), (n,))
+    ends = ops.cumsum(counts, axis=0)
+    # element j of the result is the one whose end is the first above j
+    t = ArrayType((total, n), dtypes.int32)
+    place = ops.iota(shape=t.shape, dtype=t.dtype, axis=0)
+    past = ops.le(ops.broadcast_in_dim(ends, shape=t.shape, dims=(1,)), place)
+    where = ops.reduce_sum(ops.convert(past, dtype=dtypes.int32), axes=(1,))
+    return a[(slice(None),) * axis + (where,)]
+
+
+@fused(1)
+def flip(m, axis=None):
+    """Elements in reverse order along axes.
+
+    Args:
+      m: array.
+      axis: an int or several; all by default.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.flip(xnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    m = as_array("numpy.flip", m)
+    axes = axes_of("numpy.flip", axis, typeof(m).ndim)
+    return ops.rev(m, axes=axes) if axes else m
+
+
+def fliplr(m):
+    """Columns in reverse order.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.fliplr(xnp.arange(4).reshape(2, 2))
+    Array([[1, 0],
+           [3, 2]], dtype=int32)
+    """
+    return flip(m, 1)
+
+
+def flipud(m):
+    """Rows in reverse order.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.flipud(xnp.arange(4).reshape(2, 2))
+    Array([[2, 3],
+           [0, 1]], dtype=int32)
+    """
+    return flip(m, 0)
+
+
+@fused(1)
+def rot90(m, k=1, axes=(0, 1)):
+    """A turn by k times 90 degrees in the plane of two axes, from the first towards the second.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.rot90(xnp.arange(4).reshape(2, 2))
+    Array([[1, 3],
+           [0, 2]], dtype=int32)
+    """
+    m = as_array("numpy.rot90", m)
+    i, j = _axis_list("numpy.rot90", tuple(axes), typeof(m).ndim)
+    turns = operator.index(k) % 4
+    if turns == 1:
+        return swapaxes(flip(m, j), i, j)
+    if turns == 3:
+        return flip(swapaxes(m, i, j), j)
+    return flip(m, (i, j)) if turns else m
+
+
+def roll(a, shift, axis=None):
+    """Elements shifted along axes; what leaves at one end enters at the other.
+
+    Args:
+      a: array.
+      shift: by how much: an int, one for each axis, or a traced int.
+      axis: an int or several; None flattens first and restores the shape.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.roll(xnp.arange(4), 1)
+    Array([3, 0, 1, 2], dtype=int32)
+    """
+    a = as_array("numpy.roll", a)
+    if axis is None:
+        return reshape(roll(ravel(a), shift, 0), typeof(a).shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [one_axis("numpy.roll", i, typeof(a).ndim) for i in axes]
+    if isinstance(shift, Value) and not isinstance(shift, Array):
+        shifts = [shift[i] for i in range(shift.shape[0])] if shift.ndim else [shift] * len(axes)
+    else:
+        given = shift if isinstance(shift, (tuple, list)) else np.asarray(shift).ravel().tolist()
+        shifts = [concrete_or_traced(s) for s in given]
+    n = max(len(axes), len(shifts))
+    if len(axes) not in (1, n) or len(shifts) not in (1, n):
+        raise errors.bad_argument("numpy.roll", "shift", shift, f"an int or {len(axes)} ints")
+    axes, shifts = axes * (n // len(axes)), shifts * (n // len(shifts))
+    if all(isinstance(s, int) for s in shifts):
+        return _roll(a, tuple(shifts), tuple(axes))
+    return _roll_traced([a, *shifts], tuple(axes))
+
+
+def concrete_or_traced(x):
+    """A Python int if the value is known now."""
+    return (
+        x
+        if isinstance(x, Value) and not isinstance(x, Array)
+        else operator.index(concrete("numpy", x))
+    )
+
+
+@fused(1)
+def _roll(a, shifts, axes):
+    for shift, axis in zip(shifts, axes, strict=True):
+        n = typeof(a).shape[axis]
+        cut = -shift % n if n else 0
+        if cut:
+            front = (slice(None),) * axis
+            a = ops.concatenate(a[(*front, slice(cut, None))], a[(*front, slice(cut))], axis=axis)
+    return a
+
+
+@fused(1)
+def _roll_traced(arrays, axes):
+    a, *shifts = arrays
+    for shift, axis in zip(shifts, axes, strict=True):
+        n = typeof(a).shape[axis]
+        if n:
+            start = -as_array("numpy.roll", shift) % n
+            doubled = ops.concatenate(a, a, axis=axis)
+            zero = ops.zeros(typeof(start).strong())
+            starts = [start if i == axis else zero for i in range(typeof(a).ndim)]
+            starts = [astype(s, dtypes.int32) for s in starts]
+            a = ops.dynamic_slice(doubled, *starts, sizes=typeof(a).shape)
+    return a
+
+
+@fused(1)
+def resize(a, new_shape):
+    """The elements of an array, repeated as often as needed, in a new shape.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.resize(xnp.arange(3), (2, 2))
+    Array([[0, 1],
+           [2, 0]], dtype=int32)
+    """
+    a = as_array("numpy.resize", a)
+    shape = check_shape("numpy.resize", new_shape)
+    if any(n < 0 for n in shape):
+        raise errors.bad_argument("numpy.resize", "new_shape", shape, "not negative")
+    size, n = math.prod(shape), typeof(a).size
+    if not n:
+        return ops.zeros(ArrayType(shape, typeof(a).dtype))
+    flat = tile(ravel(a), -(-size // n)) if size > n else ravel(a)
+    return ops.reshape(flat[:size], shape=shape)

@@ -1,0 +1,197 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+import operator
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.types import ArrayType, typeof
+from ._creation import on_device
+from ._promote import as_array, broadcast_to, check_shape, concrete, dtype_or
+
+
+def eye(N, M=None, k=0, dtype=None, *, device=None):
+    """A matrix with ones on a diagonal.
+
+    Args:
+      N, M: its numbers of rows and columns (M defaults to N).
+      k: which diagonal; positive ones lie above the main one.
+      dtype: defaults to the default float.
+      device: where the array shall live.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.eye(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    shape = check_shape("numpy.eye", (N, N if M is None else M))
+    return on_device(
+        _eye(shape, operator.index(concrete("numpy.eye", k)), dtype_or(dtype, "float")), device
+    )
+
+
+@fused(0)
+def _eye(shape, k, dtype):
+    rows, columns = _rows_and_columns(shape)
+    return ops.convert(
+        ops.eq(ops.add(rows, ops.full_like_type(typeof(rows), k)), columns), dtype=dtype
+    )
+
+
+def _rows_and_columns(shape):
+    return [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
+
+
+def identity(n, dtype=None):
+    """The identity matrix of n rows.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    return eye(n, dtype=dtype)
+
+
+def _lower_mask(shape, k):
+    """True on and below the k-th diagonal."""
+    rows, columns = _rows_and_columns(shape)
+    return ops.ge(ops.add(rows, ops.full_like_type(typeof(rows), k)), columns)
+
+
+def tri(N, M=None, k=0, dtype=None):
+    """Ones on and below a diagonal, zeros above.
+
+    Args:
+      N, M: the numbers of rows and columns (M defaults to N).
+      k: which diagonal.
+      dtype: defaults to the default float.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.tri(2)
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    return _tri(
+        check_shape("numpy.tri", (N, N if M is None else M)),
+        operator.index(k),
+        dtype_or(dtype, "float"),
+    )
+
+
+@fused(0)
+def _tri(shape, k, dtype):
+    return ops.convert(_lower_mask(shape, k), dtype=dtype)
+
+
+def _triangle(name, m, k, lower: bool):
+    m = as_array(f"numpy.{name}", m)
+    t = typeof(m)
+    if t.ndim < 2:
+        raise errors.bad_argument(f"numpy.{name}", "m", m, "a matrix, or a stack of them")
+    mask = broadcast_to(_lower_mask(t.shape[-2:], operator.index(k) - (not lower)), t.shape)
+    nil = ops.zeros(t)
+    return ops.select(mask, m, nil) if lower else ops.select(mask, nil, m)
+
+
+@fused(1)
+def tril(m, k=0):
+    """A matrix with zeros above a diagonal.
+
+    Args:
+      m: a matrix, or a stack of matrices in the last two axes.
+      k: which diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.tril(xnp.ones((2, 2)))
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    return _triangle("tril", m, k, True)
+
+
+@fused(1)
+def triu(m, k=0):
+    """A matrix with zeros below a diagonal.
+
+    Args:
+      m: a matrix, or a stack of matrices in the last two axes.
+      k: which diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.triu(xnp.ones((2, 2)))
+    Array([[1., 1.],
+           [0., 1.]], dtype=float32)
+    """
+    return _triangle("triu", m, k, False)
+
+
+@fused(1)
+def diag(v, k=0):
+    """The diagonal of a matrix, or the matrix with a given diagonal.
+
+    Args:
+      v: a matrix, or a vector.
+      k: which diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.diag(xnp.arange(1, 3))
+    Array([[1, 0],
+           [0, 2]], dtype=int32)
+    """
+    v = as_array("numpy.diag", v)
+    t = typeof(v)
+    if t.ndim == 2:
+        return diagonal_of(v, operator.index(k))
+    if t.ndim != 1:
+        raise errors.bad_argument("numpy.diag", "v", v, "a vector or a matrix")
+    n, k = t.shape[0] + abs(k), operator.index(k)
+    # row i holds v[i - max(-k, 0)] in column i + k
+    row = ops.pad(
+        v,
+        ops.zeros(ArrayType((), t.dtype, t.weak)),
+        low=(max(-k, 0),),
+        high=(max(k, 0),),
+        interior=(0,),
+    )
+    on_it = ops.eq(*_shifted_rows_and_columns((n, n), k))
+    spread = ops.broadcast_in_dim(row, shape=(n, n), dims=(0,))
+    return ops.select(on_it, spread, ops.zeros(typeof(spread)))
+
+
+def _shifted_rows_and_columns(shape, k):
+    rows, columns = _rows_and_columns(shape)
+    return ops.add(rows, ops.full_like_type(typeof(rows), k)), columns
+
+
+def diagonal_of(x, k: int):
+    """The k-th diagonal of the last two axes: one strided slice of the flattened matrix."""
+    t = typeof(x)
+    *lead, rows, columns = t.shape
+    first = k if k >= 0 else -k * columns
+    n = max(min(rows - max(-k, 0), columns - max(k, 0)), 0)
+    if not n:
+        return ops.zeros(ArrayType((*lead, 0), t.dtype))
+    flat = ops.reshape(x, shape=(*lead, rows * columns))
+    stop = first + (n - 1) * (columns + 1) + 1
+    zero = (0,) * len(lead)
+    one = (1,) * len(lead)
+    return ops.slice(flat, start=(*zero, first), limit=(*lead, stop), strides=(*one, columns + 1))
+
+
+def diagflat(v, k=0):
+    """The matrix whose diagonal holds all elements of an array.
+
+    Args:
+      v: an array, flattened first.
+      k: which diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.diagflat(xnp.ones((1, 2)))
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    v = as_array("numpy.diagflat", v)
+    return diag(ops.reshape(v, shape=(typeof(v).size,)), k)

@@ -1,0 +1,111 @@
+"""Optimisation inside compiled programs: training, minimisation, least squares, roots."""
+
+from . import prox
+from ._adafactor import adafactor, scale_by_factored_rms
+from ._alias import (
+    adabelief,
+    adadelta,
+    adagrad,
+    adam,
+    adamax,
+    adamw,
+    amsgrad,
+    lamb,
+    lars,
+    lion,
+    nadam,
+    nadamw,
+    radam,
+    rmsprop,
+    sgd,
+    sign_sgd,
+    yogi,
+)  # fmt: skip
+from ._box import BoundedLimited
+from ._bracket import root_scalar
+from ._clipping import (
+    adaptive_grad_clip,
+    add_noise,
+    apply_if_finite,
+    centralize,
+    clip,
+    clip_by_block_rms,
+    clip_by_global_norm,
+    keep_params_nonnegative,
+    zero_nans,
+)
+from ._constrained import SQP, AugmentedLagrangian, Constraints, minimize_constrained
+from ._curve_fit import CurveFit, curve_fit
+from ._descent import Conjugate, Descent, Gradient, InverseHessian, Limited
+from ._fit import Fit, fit
+from ._global import differential_evolution, multistart
+from ._least_squares import (
+    LevenbergMarquardt,
+    MatrixFree,
+    TrustRegionReflective,
+    least_squares,
+)
+from ._line_search import Backtracking, Wolfe
+from ._masking import add_decayed_weights, masked, partition
+from ._minimize import minimize
+from ._newton import NewtonCG, TrustRegion
+from ._proximal import FISTA, proximal_gradient
+from ._result import Certificate, Result, Status
+from ._root import Anderson, Broyden, Hybrid, Newton, NewtonKrylov, fixed_point, root
+from ._saving import load, save
+from ._scaling import (
+    ema,
+    scale_by_adadelta,
+    scale_by_adam,
+    scale_by_adamax,
+    scale_by_amsgrad,
+    scale_by_belief,
+    scale_by_lion,
+    scale_by_param_block_rms,
+    scale_by_radam,
+    scale_by_rms,
+    scale_by_rss,
+    scale_by_sign,
+    scale_by_stddev,
+    scale_by_trust_ratio,
+    scale_by_yogi,
+    trace,
+)
+from ._schedules import (
+    constant_schedule,
+    cosine_decay_schedule,
+    cosine_onecycle_schedule,
+    exponential_decay,
+    join_schedules,
+    linear_onecycle_schedule,
+    linear_schedule,
+    piecewise_constant_schedule,
+    piecewise_interpolate_schedule,
+    polynomial_schedule,
+    sgdr_schedule,
+    warmup_constant_schedule,
+    warmup_cosine_decay_schedule,
+    warmup_exponential_decay_schedule,
+)
+from ._simplex import NelderMead, minimize_scalar
+from ._transform import (
+    GradientTransformation,
+    apply_updates,
+    chain,
+    global_norm,
+    identity,
+    incremental_update,
+    named_chain,
+    scale,
+    scale_by_learning_rate,
+    scale_by_schedule,
+    set_to_zero,
+    stateless,
+    stateless_with_tree_map,
+    tree_add,
+    tree_scale,
+    tree_sub,
+)
+from ._wrappers import LookaheadParams, MultiSteps, inject_hyperparams, lookahead
+
+multi_transform = partition

@@ -1,0 +1,265 @@
+"""Optimizers by their names: chains of the parts. Arguments and defaults as Optax's."""
+
+from __future__ import annotations
+
+from ._masking import add_decayed_weights, masked
+from ._scaling import (
+    scale_by_adadelta,
+    scale_by_adam,
+    scale_by_adamax,
+    scale_by_amsgrad,
+    scale_by_belief,
+    scale_by_lion,
+    scale_by_radam,
+    scale_by_rms,
+    scale_by_rss,
+    scale_by_sign,
+    scale_by_stddev,
+    scale_by_trust_ratio,
+    scale_by_yogi,
+    trace,
+)  # fmt: skip
+from ._transform import chain, scale_by_learning_rate
+
+
+def _stepping(*parts, learning_rate):
+    return chain(*[p for p in parts if p is not None], scale_by_learning_rate(learning_rate))
+
+
+def sgd(learning_rate, momentum=None, nesterov: bool = False, accumulator_dtype=None):
+    """Gradient descent, with momentum if it is given. (Nesterov 1983; Sutskever et al. 2013)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      momentum: how much of the last step is kept.
+      nesterov: look ahead by the momentum.
+      accumulator_dtype: dtype of the momentum; by default the parameters'.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> opt = xo.sgd(0.1)
+    >>> params = xnp.asarray([1.0, 2.0])
+    >>> xo.apply_updates(params, opt.update(params, opt.init(params))[0])
+    Array([0.9, 1.8], dtype=float32)
+    """
+    kept = None if momentum is None else trace(momentum, nesterov, accumulator_dtype)
+    return _stepping(kept, learning_rate=learning_rate)
+
+
+def adagrad(learning_rate, initial_accumulator_value=0.1, eps=1e-7):
+    """Steps divided by the root of the sum of all squared gradients. (Duchi et al. 2011)
+
+    >>> opt = adagrad(1.0, 0.0)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
+    -1.0
+    """
+    return _stepping(scale_by_rss(initial_accumulator_value, eps), learning_rate=learning_rate)
+
+
+def rmsprop(
+    learning_rate, decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True,
+    centered: bool = False, momentum=None, nesterov: bool = False, bias_correction: bool = False,
+):  # fmt: skip
+    """Steps divided by the root of the average squared gradient. (Hinton 2012; Graves 2013)
+
+    >>> opt = rmsprop(1.0, decay=0.75)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
+    -2.0
+    """
+    divide = scale_by_stddev if centered else scale_by_rms
+    parts = [
+        divide(decay, eps, initial_scale, eps_in_sqrt, bias_correction),
+        scale_by_learning_rate(learning_rate),
+    ]
+    return chain(*parts, *([] if momentum is None else [trace(momentum, nesterov)]))
+
+
+def adadelta(learning_rate=None, rho=0.9, eps=1e-6, weight_decay=0.0, weight_decay_mask=None):
+    """Steps of the size of earlier ones, without a scale of their own. (Zeiler 2012)
+
+    >>> opt = adadelta(1.0)
+    >>> round(float(opt.update(2.0, opt.init(0.0), 0.0)[0]), 5)
+    -0.00316
+    """
+    return chain(
+        add_decayed_weights(weight_decay, weight_decay_mask),
+        scale_by_adadelta(rho, eps),
+        scale_by_learning_rate(1.0 if learning_rate is None else learning_rate),
+    )
+
+
+def adam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, *, nesterov=False):
+    """Adam: average gradient over the root of the average square. (Kingma, Ba 2014)
+
+    Args:
+      learning_rate: a number, or a schedule.
+      b1, b2: how much the averages keep at each step.
+      eps, eps_root: added to the root, and inside it.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+      nesterov: Nesterov's variant, ``nadam``. (Dozat 2016)
+
+    >>> import xcore.optimize as xo
+    >>> opt = xo.adam(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.1
+    """
+    inner = scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov)
+    return _stepping(inner, learning_rate=learning_rate)
+
+
+def nadam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+    """Adam with Nesterov's momentum. (Dozat 2016)
+
+    >>> opt = nadam(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
+    -0.147
+    """
+    return adam(learning_rate, b1, b2, eps, eps_root, mu_dtype, nesterov=True)
+
+
+def adamw(
+    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, weight_decay=1e-4,
+    mask=None, *, nesterov: bool = False,
+):  # fmt: skip
+    """Adam whose weight decay is not divided by the root. (Loshchilov, Hutter 2017)
+
+    Args:
+      weight_decay: this times the parameters is added to the step, times the learning rate.
+      mask: a tree of booleans, or a function that makes it: what decays.
+
+    >>> opt = adamw(0.1, weight_decay=0.5)
+    >>> round(float(opt.update(2.0, opt.init(4.0), 4.0)[0]), 4)
+    -0.3
+    """
+    return _stepping(
+        scale_by_adam(b1, b2, eps, eps_root, mu_dtype, nesterov=nesterov),
+        add_decayed_weights(weight_decay, mask),
+        learning_rate=learning_rate,
+    )
+
+
+def nadamw(
+    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, weight_decay=1e-4,
+    mask=None,
+):  # fmt: skip
+    """``adamw`` with Nesterov's momentum.
+
+    >>> opt = nadamw(0.1, weight_decay=0.0)
+    >>> round(float(opt.update(2.0, opt.init(4.0), 4.0)[0]), 3)
+    -0.147
+    """
+    return adamw(learning_rate, b1, b2, eps, eps_root, mu_dtype, weight_decay, mask, nesterov=True)
+
+
+def amsgrad(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+    """Adam with the largest average square so far. (Reddi et al. 2018)
+
+    >>> opt = amsgrad(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.1
+    """
+    return _stepping(scale_by_amsgrad(b1, b2, eps, eps_root, mu_dtype), learning_rate=learning_rate)
+
+
+def adamax(learning_rate, b1=0.9, b2=0.999, eps=1e-8):
+    """Adam with a decaying maximum. (Kingma, Ba 2014, section 7.1)
+
+    >>> opt = adamax(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.1
+    """
+    return _stepping(scale_by_adamax(b1, b2, eps), learning_rate=learning_rate)
+
+
+def radam(
+    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, threshold=5.0, *, nesterov=False
+):
+    """Rectified Adam: plain momentum until the average square can be trusted. (Liu et al. 2019)
+
+    >>> opt = radam(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.2
+    """
+    inner = scale_by_radam(b1, b2, eps, eps_root, threshold, nesterov=nesterov)
+    return _stepping(inner, learning_rate=learning_rate)
+
+
+def lion(learning_rate, b1=0.9, b2=0.99, mu_dtype=None, weight_decay=1e-3, mask=None):
+    """The sign of an average gradient, and weight decay. (Chen et al. 2023)
+
+    >>> opt = lion(0.1, weight_decay=0.0)
+    >>> round(float(opt.update(2.0, opt.init(0.0), 0.0)[0]), 4)
+    -0.1
+    """
+    return _stepping(
+        scale_by_lion(b1, b2, mu_dtype),
+        add_decayed_weights(weight_decay, mask),
+        learning_rate=learning_rate,
+    )
+
+
+def lamb(learning_rate, b1=0.9, b2=0.999, eps=1e-6, eps_root=0.0, weight_decay=0.0, mask=None):
+    """Adam with steps in proportion to each leaf's norm, for large batches. (You et al. 2019)
+
+    >>> opt = lamb(0.1)
+    >>> round(float(opt.update(2.0, opt.init(3.0), 3.0)[0]), 4)
+    -0.3
+    """
+    return _stepping(
+        scale_by_adam(b1, b2, eps, eps_root),
+        add_decayed_weights(weight_decay, mask),
+        scale_by_trust_ratio(),
+        learning_rate=learning_rate,
+    )
+
+
+def lars(
+    learning_rate, weight_decay=0.0, weight_decay_mask=True, trust_coefficient=0.001, eps=0.0,
+    trust_ratio_mask=True, momentum=0.9, nesterov: bool = False,
+):  # fmt: skip
+    """Momentum with steps in proportion to each leaf's norm, for large batches. (You et al. 2017)
+
+    >>> opt = lars(0.1, trust_coefficient=1.0)
+    >>> round(float(opt.update(2.0, opt.init(3.0), 3.0)[0]), 4)
+    -0.3
+    """
+    return chain(
+        add_decayed_weights(weight_decay, weight_decay_mask),
+        masked(
+            scale_by_trust_ratio(trust_coefficient=trust_coefficient, eps=eps), trust_ratio_mask
+        ),
+        scale_by_learning_rate(learning_rate),
+        trace(momentum, nesterov),
+    )
+
+
+def adabelief(
+    learning_rate, b1=0.9, b2=0.999, eps=1e-16, eps_root=1e-16, *, nesterov: bool = False
+):
+    """Adam that trusts gradients that are as expected. (Zhuang et al. 2020)
+
+    >>> opt = adabelief(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.1111
+    """
+    inner = scale_by_belief(b1, b2, eps, eps_root, nesterov=nesterov)
+    return _stepping(inner, learning_rate=learning_rate)
+
+
+def yogi(learning_rate, b1=0.9, b2=0.999, eps=1e-3):
+    """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
+
+    >>> opt = yogi(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.0999
+    """
+    return _stepping(scale_by_yogi(b1, b2, eps), learning_rate=learning_rate)
+
+
+def sign_sgd(learning_rate):
+    """Steps of one size, in the direction of the gradient's signs. (Bernstein et al. 2018)
+
+    >>> opt = sign_sgd(0.1)
+    >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
+    -0.1
+    """
+    return _stepping(scale_by_sign(), learning_rate=learning_rate)

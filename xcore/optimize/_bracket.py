@@ -1,0 +1,217 @@
+"""Roots of functions of one number between two points, many at once.
+
+Each method is a rule for the next point; one loop evaluates the function there, for all lanes, and
+keeps in each the half in which the sign changes. Lanes that are done stay as they are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_root
+from .._control.jit import jit
+from .._core import dtypes
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from ._packed import loop
+from ._problem import count
+from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+
+
+def _secant(a, fa, b, fb):
+    gap = fb - fa
+    return b - fb * (b - a) / xnp.where(gap == 0, 1, gap)
+
+
+def _bisect(s):
+    return 0.5 * (s["a"] + s["b"])
+
+
+def _brent(s):
+    """Inverse quadratic interpolation, a secant, or bisection where they gain too little.
+
+    b is the end where |f| is smaller, p the end before it, q the one before p. (Brent 1973)
+    """
+    a, b, fa, fb = s["a"], s["b"], s["fa"], s["fb"]
+    swap = xnp.abs(fa) < xnp.abs(fb)
+    best, other = xnp.where(swap, a, b), xnp.where(swap, b, a)
+    f_best, f_other = xnp.where(swap, fa, fb), xnp.where(swap, fb, fa)
+    p, fp = s["d"], s["fd"]
+    distinct = (fp != f_best) & (fp != f_other) & xnp.isfinite(fp)
+    r = lambda u, v: u / xnp.where(u - v == 0, 1, u - v)  # noqa: E731
+    quadratic = (
+        other * r(f_best, f_other) * r(fp, f_other)
+        + best * r(f_other, f_best) * r(fp, f_best)
+        + p * r(f_other, fp) * r(f_best, fp)
+    )
+    guess = xnp.where(distinct, quadratic, _secant(other, f_other, best, f_best))
+    middle = 0.5 * (a + b)
+    near = 0.75 * best + 0.25 * other
+    between = (guess - near) * (guess - best) < 0
+    # three steps must halve the bracket
+    slow = s["width3"] < 2 * xnp.abs(b - a)
+    return xnp.where(between & ~slow, guess, middle)
+
+
+def _toms748(s):
+    """Alefeld, Potra and Shi's algorithm 4.2 in turns of four points (1995).
+
+    Two by interpolation, cubic where four different values are known and quadratic otherwise, one by
+    a secant of double length, and the middle if the bracket has not halved.
+    """
+    a, b, d, e = s["a"], s["b"], s["d"], s["e"]
+    fa, fb, fd, fe = s["fa"], s["fb"], s["fd"], s["fe"]
+    phase = s["n"] % 4
+    inside = lambda c: (c - a) * (c - b) < 0  # noqa: E731
+    quadratic = _newton_quadratic(a, b, d, fa, fb, fd)
+    cubic = _inverse_cubic(a, b, d, e, fa, fb, fd, fe)
+    interpolated = xnp.where(inside(cubic), cubic, quadratic)
+    swap = xnp.abs(fa) < xnp.abs(fb)
+    u, fu = xnp.where(swap, a, b), xnp.where(swap, fa, fb)
+    slope = (fb - fa) / xnp.where(b == a, 1, b - a)
+    double = u - 2 * fu / xnp.where(slope == 0, 1, slope)
+    double = xnp.where(xnp.abs(double - u) > 0.5 * xnp.abs(b - a), 0.5 * (a + b), double)
+    middle = 0.5 * (a + b)
+    halved = xnp.abs(b - a) <= 0.5 * s["width3"]
+    guess = xnp.where(
+        phase < 2, interpolated, xnp.where(phase == 2, double, xnp.where(halved, double, middle))
+    )
+    return xnp.where(inside(guess), guess, middle)
+
+
+def _newton_quadratic(a, b, d, fa, fb, fd):
+    """Two Newton steps on the parabola through three points, from the end with its sign."""
+    safe = lambda x: xnp.where(x == 0, 1, x)  # noqa: E731
+    slope = (fb - fa) / safe(b - a)
+    bend = ((fd - fb) / safe(d - b) - slope) / safe(d - a)
+    known = xnp.isfinite(fd) & (bend != 0)
+    bend = xnp.where(known, bend, 0)
+    c = xnp.where(bend * fa > 0, a, b)
+    for _ in range(3):
+        value = fa + (slope + bend * (c - b)) * (c - a)
+        c = c - value / safe(slope + bend * (2 * c - a - b))
+    return c
+
+
+def _inverse_cubic(a, b, c, d, fa, fb, fc, fd):
+    """The inverse cubic interpolation at zero; NaN where two values are equal."""
+    points, values = (a, b, c, d), (fa, fb, fc, fd)
+    total = xnp.zeros_like(a)
+    for i in range(4):
+        term = points[i]
+        for j in range(4):
+            if j != i:
+                gap = values[j] - values[i]
+                term = term * values[j] / xnp.where(gap == 0, xnp.nan, gap)
+        total = total + term
+    return total
+
+
+RULES = {"bisect": _bisect, "brent": _brent, "toms748": _toms748}
+
+
+def root_scalar(
+    fun, bracket, args=(), method="toms748", *, xtol=None, maxiter: int | None = None
+) -> Result:
+    """Roots between two points where the function has different signs, elementwise.
+
+    Args:
+      fun: ``fun(x, *args)``, elementwise: an array of x's shape.
+      bracket: (a, b), arrays that broadcast: a root is sought in each place.
+      args: further arguments.
+      method: "toms748", "brent" or "bisect".
+      xtol: the width of the last bracket, relative to max(|x|, 1); 4 eps by default.
+      maxiter: evaluations at most.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> squares = xnp.asarray([4.0, 9.0])
+    >>> xnp.round(xo.root_scalar(lambda x: x * x - squares, (0.0, 10.0)).x, 4)
+    Array([2., 3.], dtype=float32)
+    """
+    who = "optimize.root_scalar"
+    if method not in RULES:
+        raise ValueError(
+            f"xcore.{who}: method must be one of {', '.join(RULES)}, given {method!r}."
+        )
+    if not (isinstance(bracket, (tuple, list)) and len(bracket) == 2):
+        raise ValueError(f"xcore.{who}: bracket must be a pair (a, b), given {bracket!r}.")
+    args = args if isinstance(args, tuple) else (args,)
+    a, b = xnp.broadcast_arrays(*[_inexact(x) for x in bracket])
+    dtype = xnp.result_type(a.dtype, b.dtype)
+    shape = typeof(xnp.asarray(fun(a.astype(dtype), *args))).shape
+    a, b = (xnp.broadcast_to(x.astype(dtype), shape) for x in (a, b))
+    value = lambda x: xnp.asarray(fun(x, *args)).astype(dtype)  # noqa: E731
+    limit = (200 if method == "bisect" else 150) if maxiter is None else maxiter
+    xtol = 4 * float(xnp.finfo(dtype).eps) if xtol is None else xtol
+
+    def solve(a, b):
+        return _solve(value, a, b, RULES[method], xtol, limit)
+
+    if is_evaluating():
+        x, aux = jit(solve)(a, b)
+    else:
+        a, b = ops.stop_gradient(a), ops.stop_gradient(b)
+        x, aux = custom_root(
+            value, 0.5 * (a + b), lambda f, x: solve(a, b),
+            lambda g, y: y / g(xnp.ones_like(y)), has_aux=True,
+        )  # fmt: skip
+    return Result(
+        x, aux["f"], None, aux["status"], aux["nit"], aux["nit"] + np.int32(2), count(0),
+        Certificate(xnp.abs(aux["f"])), extra={"bracket": (aux["a"], aux["b"])},
+    )  # fmt: skip
+
+
+def _inexact(x):
+    x = xnp.asarray(x)
+    return x if dtypes.is_inexact(x.dtype) else x.astype(dtypes.default_dtype("float"))
+
+
+def _solve(value, a, b, rule, xtol, limit):
+    fa, fb = value(a), value(b)
+    nothing = xnp.full_like(a, xnp.nan)
+    state = {
+        "a": a, "b": b, "fa": fa, "fb": fb, "d": nothing, "fd": nothing, "e": nothing, "fe": nothing,
+        "n": count(0), "nit": xnp.zeros(typeof(a).shape, np.int32), "width3": 4 * xnp.abs(b - a),
+        "widths": xnp.stack([xnp.abs(b - a)] * 3) * 4,
+    }  # fmt: skip
+
+    def done(s):
+        small = xnp.abs(s["b"] - s["a"]) <= xtol * xnp.maximum(
+            1, xnp.minimum(xnp.abs(s["a"]), xnp.abs(s["b"]))
+        )
+        # nan ends a lane too: its signs do not differ
+        return small | ~(s["fa"] * xnp.sign(s["fb"]) < 0)
+
+    def step(s):
+        over = done(s)
+        c = rule(s)
+        middle = 0.5 * (s["a"] + s["b"])
+        least = 0.25 * xtol * xnp.maximum(1, xnp.abs(c))  # stay off the ends, so that both can move
+        low, high = xnp.minimum(s["a"], s["b"]) + least, xnp.maximum(s["a"], s["b"]) - least
+        c = xnp.where(xnp.isfinite(c) & (low < high), xnp.clip(c, low, high), middle)
+        fc = value(c)
+        left = xnp.sign(fc) * xnp.sign(s["fa"]) <= 0
+        zero = fc == 0
+        width = xnp.abs(s["b"] - s["a"])
+        new = {
+            "a": xnp.where(zero | ~left, c, s["a"]), "fa": xnp.where(zero | ~left, fc, s["fa"]),
+            "b": xnp.where(zero | left, c, s["b"]), "fb": xnp.where(zero | left, fc, s["fb"]),
+            "d": xnp.where(left, s["b"], s["a"]), "fd": xnp.where(left, s["fb"], s["fa"]),
+            "e": s["d"], "fe": s["fd"], "nit": s["nit"] + np.int32(1), "width3": s["widths"][0],
+        }  # fmt: skip
+        kept = {k: xnp.where(over, s[k], v) for k, v in new.items()}
+        widths = xnp.concatenate([s["widths"][1:], width[None]])
+        return kept | {"n": s["n"] + np.int32(1), "widths": widths}
+
+    s = loop(lambda s: ~xnp.all(done(s)) & (s["n"] < limit), step, state)
+    best = xnp.abs(s["fa"]) <= xnp.abs(s["fb"])
+    x, f = xnp.where(best, s["a"], s["b"]), xnp.where(best, s["fa"], s["fb"])
+    status = first_of(
+        (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
+        (fa * xnp.sign(fb) > 0, Status.no_bracket), (~xnp.isfinite(f), Status.not_finite),
+        (done(s), Status.success),
+    )  # fmt: skip
+    status = xnp.where(status == RUNNING, status_code(Status.max_steps), status)
+    return x, {"f": f, "status": status.astype(np.int32), "nit": s["nit"], "a": s["a"], "b": s["b"]}

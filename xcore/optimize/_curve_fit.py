@@ -1,0 +1,162 @@
+"""Curves through data, with the uncertainty of their parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import linearize
+from .._transforms.map import vmap
+from ._least_squares import least_squares
+from ._problem import Flat
+from ._result import Result
+
+
+@struct
+class CurveFit:
+    """Fitted parameters and their covariance; unpacks as ``popt, pcov = curve_fit(...)``.
+
+    Attributes:
+      popt: the parameters, a tree like p0.
+      pcov: the covariance of the parameters as one vector, (n, n).
+      result: what ``least_squares`` returned.
+      dof: degrees of freedom: data minus parameters.
+    """
+
+    popt: Any
+    pcov: Any
+    result: Result
+    dof: int = static(default=0)
+
+    def __iter__(self):
+        return iter((self.popt, self.pcov))
+
+    @property
+    def stderr(self):
+        """Standard errors of the parameters, as one vector."""
+        return xnp.sqrt(xnp.diagonal(self.pcov))
+
+    def interval(self, level: float = 0.95):
+        """(lower, upper): confidence intervals of the parameters, as vectors, by Student's t.
+
+        >>> import xcore.optimize as xo, xcore.numpy as xnp
+        >>> x = xnp.arange(4.0)
+        >>> y = 2 * x + xnp.asarray([0.1, -0.1, 0.1, -0.1])
+        >>> low, high = xo.curve_fit(lambda x, a: a * x, x, y, (1.0,)).interval()
+        >>> bool(low[0] < 2 < high[0])
+        True
+        """
+        middle = Flat("optimize.interval", "popt", self.popt).start
+        half = t_quantile(0.5 + level / 2, self.dof) * self.stderr
+        return middle - half, middle + half
+
+    def band(self, f, xdata, level: float = 0.95):
+        """(lower, upper): confidence band of the curve at ``xdata``, to first order.
+
+        >>> import xcore.optimize as xo, xcore.numpy as xnp
+        >>> x, f = xnp.arange(4.0), lambda x, a: a * x
+        >>> done = xo.curve_fit(f, x, xnp.asarray([0.1, 1.9, 4.1, 5.9]), (1.0,))
+        >>> low, high = done.band(f, x)
+        >>> bool((low <= high).all())
+        True
+        """
+        flat = Flat("optimize.band", "popt", self.popt)
+        y, push = linearize(lambda p: xnp.asarray(f(xdata, *flat.split(p))), flat.start)
+        slopes = vmap(push, out_axes=-1)(xnp.eye(flat.size, dtype=flat.dtype))
+        deviation = xnp.sqrt(xnp.sum((slopes @ self.pcov) * slopes, axis=-1))
+        half = t_quantile(0.5 + level / 2, self.dof) * deviation
+        return y - half, y + half
+
+
+def t_quantile(p: float, dof: int) -> float:
+    """The quantile of Student's t.
+
+    With t = √n tan θ the density is c cosⁿ⁻¹ θ; its integral is inverted by Newton's method.
+
+    >>> round(t_quantile(0.975, 10), 4)
+    2.2281
+    """
+    if dof <= 0:
+        return math.inf
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    c = math.exp(math.lgamma((dof + 1) / 2) - math.lgamma(dof / 2)) / math.sqrt(math.pi)
+    low, high = -math.pi / 2, math.pi / 2
+    for _ in range(60):
+        theta = 0.5 * (low + high)
+        inside = 0.5 * theta * (nodes + 1)
+        area = 0.5 + c * 0.5 * theta * float(weights @ np.cos(inside) ** (dof - 1))
+        low, high = (theta, high) if area < p else (low, theta)
+    return math.sqrt(dof) * math.tan(0.5 * (low + high))
+
+
+def curve_fit(
+    f, xdata, ydata, p0, sigma=None, absolute_sigma: bool = False, *, bounds=None, method=None,
+    loss="linear", f_scale=1.0, tol=None, maxiter: int | None = None,
+) -> CurveFit:  # fmt: skip
+    """Fit ``f(xdata, *params)`` to ``ydata`` by least squares.
+
+    Args:
+      f: the curve: ``f(xdata, *p0)``.
+      xdata: whatever f takes.
+      ydata: array of the values.
+      p0: tuple of parameters to start from; each may be an array or a tree.
+      sigma: standard errors of the values (n,), or their covariance (n, n).
+      absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
+      bounds, method, loss, f_scale, tol, maxiter: as for ``least_squares``.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> x = xnp.linspace(0.0, 4.0, 9)
+    >>> popt, pcov = xo.curve_fit(lambda x, a, b: a * xnp.exp(-b * x), x, 3 * xnp.exp(-0.7 * x), (1.0, 1.0))
+    >>> [round(float(p), 3) for p in popt]
+    [3.0, 0.7]
+    """
+    who = "optimize.curve_fit"
+    p0 = tuple(p0) if isinstance(p0, (tuple, list)) else tuple(xnp.unstack(xnp.atleast_1d(p0)))
+    ydata = xnp.asarray(ydata)
+    flat = Flat(who, "p0", p0)
+    whiten = _whitening(who, sigma, ydata)
+
+    def residuals(params):
+        return whiten(xnp.asarray(f(xdata, *params)) - ydata)
+
+    found = least_squares(
+        residuals, p0, method=method, bounds=bounds, loss=loss, f_scale=f_scale, tol=tol,
+        maxiter=maxiter,
+    )  # fmt: skip
+    dof = typeof(xnp.asarray(found.fun)).size - flat.size
+    _, push = linearize(lambda p: residuals(flat.split(p)).reshape(-1), flat.join(found.x))
+    j = vmap(push, out_axes=1)(xnp.eye(flat.size, dtype=flat.dtype))
+    _, s, vt = xnp.linalg.svd(j, full_matrices=False)
+    # directions that the data leave open have infinite variance
+    known = s > xnp.finfo(s.dtype).eps * max(typeof(j).shape) * s[0]
+    rows = vt.T / xnp.where(known, s, 1)
+    cov = xnp.where(xnp.all(known) & (typeof(j).shape[0] >= flat.size), rows @ rows.T, xnp.inf)
+    if not absolute_sigma:
+        cov = cov * (2 * found.extra["cost"] / dof) if dof > 0 else xnp.full_like(cov, xnp.inf)
+    return CurveFit(found.x, cov, found, dof)
+
+
+def _whitening(who, sigma, ydata):
+    """The map that makes residuals independent and of unit variance."""
+    if sigma is None:
+        return lambda r: r
+    sigma = xnp.asarray(sigma)
+    if sigma.ndim < 2 or sigma.shape == ydata.shape != (ydata.size,) * 2:
+        if sigma.ndim and sigma.shape != ydata.shape:
+            raise ValueError(
+                f"xcore.{who}: sigma must be like ydata, {ydata.shape}, or its covariance, "
+                f"({ydata.size}, {ydata.size}); given {sigma.shape}."
+            )
+        return lambda r: r / sigma
+    if sigma.shape != (ydata.size,) * 2:
+        raise ValueError(
+            f"xcore.{who}: sigma must be like ydata, {ydata.shape}, or its covariance, "
+            f"({ydata.size}, {ydata.size}); given {sigma.shape}."
+        )
+    factor = xnp.linalg.cholesky(sigma)
+    return lambda r: xnp.linalg.solve(factor, r.reshape(-1))

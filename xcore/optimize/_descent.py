@@ -1,0 +1,249 @@
+"""Methods that choose a direction from gradients and search along it.
+
+Every step is a search and then the next direction. The first search goes along the zero direction: it
+only evaluates the function where the method starts, so that a program holds it once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._line_search import Wolfe, line_search_of
+from ._packed import marks
+from ._problem import count, largest
+from ._result import RUNNING, Status, first_of
+
+
+def first_status(f, size, tol):
+    """The status of a point before any step, from the function and the gradient's size."""
+    return first_of(
+        (~(xnp.isfinite(f) & xnp.isfinite(size)), Status.not_finite),
+        (size <= tol, Status.success),
+    )
+
+
+def start_state(problem, x, tol, **more):
+    """What the states of methods that use gradients have."""
+    f, g = problem.value_and_grad(x)
+    size = largest(g)
+    return {
+        "x": x, "f": f, "g": g, "size": size, "status": first_status(f, size, tol),
+        "nit": count(0), "nfev": count(1), "njev": count(1), **more,
+    }  # fmt: skip
+
+
+def is_bottomless(found):
+    """Whether a search fell on and on, or to where numbers end."""
+    return found.endless | (found.f <= -0.01 * xnp.finfo(typeof(found.f).dtype).max)
+
+
+@struct
+class Descent:
+    """A method made of a rule for directions and a line search.
+
+    A rule is a struct with ``search``, its usual line search, ``init(n, dtype) -> memory`` and
+    ``next(memory, s, y, g, step, fresh) -> (memory, d, slope, guess)``: from the changes s, y of the
+    point and of the gradient, the gradient g, the last step and whether memory says nothing, to the
+    direction, the slope along it and the step to try first.
+    """
+
+    rule: Any = static()
+    line_search: Any = static(default=None)
+
+    def init(self, problem, x, tol):
+        n, dtype = typeof(x).shape[0], typeof(x).dtype
+        zero = xnp.zeros((), dtype)
+        return {
+            "x": x, "f": xnp.full((), xnp.inf, dtype), "g": xnp.zeros_like(x), "size": zero,
+            "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0), "njev": count(0),
+            "d": xnp.zeros_like(x), "slope": zero, "guess": xnp.ones((), dtype),
+            "fresh": xnp.ones((), bool), "memory": self.rule.init(n, dtype),
+        }  # fmt: skip
+
+    def step(self, problem, s, tol):
+        """A search, and what follows from it; after one that fails, the next goes along the gradient."""
+        x, f, d = s["x"], s["f"], s["d"]
+        search = line_search_of(self.line_search, self.rule.search)
+        no_limit = xnp.full_like(f, xnp.inf)
+        found = search(problem, x, f, s["g"], d, s["slope"], s["guess"], no_limit)
+        move = found.step * d
+        fresh = ~found.ok | (s["nit"] < 0)
+        memory, new_d, slope, guess = self.rule.next(
+            s["memory"], move, found.g - s["g"], found.g, found.step, fresh
+        )
+        size = largest(found.g)
+        status = first_of(
+            (~(xnp.isfinite(found.f) & xnp.isfinite(size)), Status.not_finite),
+            (is_bottomless(found), Status.unbounded),
+            (size <= tol, Status.success),
+            (~found.ok & s["fresh"], Status.stalled),
+        )
+        return {
+            "x": x + move, "f": found.f, "g": found.g, "size": size, "status": status,
+            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + found.nfev,
+            "njev": s["njev"] + found.nfev, "d": new_d, "slope": slope, "guess": guess,
+            "fresh": fresh, "memory": memory,
+        }  # fmt: skip
+
+
+def _careful(gg):
+    """A first step along minus the gradient, of length at most 1."""
+    return xnp.minimum(1, 1 / xnp.sqrt(xnp.maximum(gg, xnp.finfo(typeof(gg).dtype).tiny)))
+
+
+def _either(fresh, d, slope, guess, g, gg):
+    """The direction, slope and first step; those of the gradient if memory says nothing."""
+    bad = fresh | ~(slope < 0)
+    return (
+        xnp.where(bad, -g, d), xnp.where(bad, -gg, slope),
+        xnp.where(fresh, _careful(gg), guess).astype(typeof(gg).dtype),
+    )  # fmt: skip
+
+
+@struct
+class Gradient:
+    """Minus the gradient.
+
+    Attributes:
+      barzilai_borwein: try the step s·s / s·y first, else twice the last one. (Barzilai, Borwein 1988)
+    """
+
+    search = Wolfe(c2=0.1)
+    barzilai_borwein: bool = static(default=False)
+
+    def init(self, n, dtype):
+        return ()
+
+    def next(self, memory, s, y, g, step, fresh):
+        gg, guess = xnp.vdot(g, g), 2 * step
+        if self.barzilai_borwein:
+            sy = xnp.vdot(s, y)
+            guess = xnp.where(sy > 0, xnp.vdot(s, s) / xnp.where(sy > 0, sy, 1), guess)
+        return (), *_either(fresh, -g, -gg, guess, g, gg)
+
+
+@struct
+class Conjugate:
+    """Nonlinear conjugate gradients with the β of Hager and Zhang. (2005)"""
+
+    search = Wolfe(c2=0.1)
+
+    def init(self, n, dtype):
+        return {"d": xnp.zeros(n, dtype), "slope": -xnp.ones((), dtype)}
+
+    def next(self, memory, s, y, g, step, fresh):
+        d, gg, old = memory["d"], xnp.vdot(g, g), g - y
+        dy = xnp.vdot(d, y)
+        nil = fresh | (dy == 0)
+        dy = xnp.where(nil, 1, dy)
+        beta = (xnp.vdot(y, g) - 2 * xnp.vdot(y, y) * xnp.vdot(d, g) / dy) / dy
+        tiny = xnp.finfo(typeof(g).dtype).tiny
+        size = xnp.vdot(d, d) * xnp.minimum(1e-4, xnp.vdot(old, old))
+        beta = xnp.where(nil, 0, xnp.maximum(beta, -1 / xnp.sqrt(xnp.maximum(size, tiny))))
+        d = beta * d - g
+        slope = xnp.vdot(g, d)
+        guess = step * memory["slope"] / xnp.where(slope == 0, -1, slope)
+        d, slope, guess = _either(nil, d, slope, guess, g, gg)
+        return {"d": d, "slope": slope}, d, slope, guess
+
+
+@struct
+class InverseHessian:
+    """The inverse Hessian, dense, learnt from changes of the gradient: BFGS.
+
+    (Broyden, Fletcher, Goldfarb, Shanno 1970)
+    """
+
+    search = Wolfe()
+
+    def init(self, n, dtype):
+        return {"h": xnp.eye(n, dtype=dtype), "known": xnp.zeros((), bool)}
+
+    def next(self, memory, s, y, g, step, fresh):
+        h, sy, yy = memory["h"], xnp.vdot(s, y), xnp.vdot(y, y)
+        good = sy > 1e-10 * xnp.sqrt(xnp.vdot(s, s) * yy)
+        sy, yy = xnp.where(good, sy, 1), xnp.where(yy > 0, yy, 1)
+        # the first curvature seen scales the identity (Nocedal, Wright 2006, equation 6.20)
+        h = xnp.where(memory["known"], h, xnp.where(good, sy / yy, 1) * h)
+        hy = h @ y
+        left = xnp.stack([s, hy], axis=1)
+        right = xnp.stack([((1 + xnp.vdot(y, hy) / sy) * s - hy) / sy, -s / sy])
+        h = xnp.where(good, h + left @ right, h)
+        d, gg = -(h @ g), xnp.vdot(g, g)
+        one = xnp.ones_like(gg)
+        return {"h": h, "known": memory["known"] | good}, *_either(
+            fresh, d, xnp.vdot(g, d), one, g, gg
+        )
+
+
+@struct
+class Limited:
+    """The last pairs s, y of L-BFGS as the compact form of the inverse Hessian.
+
+    H g = γ g + Sᵀ v - γ Yᵀ u, where R u = S g and Rᵀ v = (D + γ Y Yᵀ) u - γ Y g; rows of S and Y are
+    the pairs, R the upper triangle of S Yᵀ, D its diagonal. (Byrd, Nocedal, Schnabel 1994, theorem 2.2)
+    S, Y and g are rows of one matrix P: a product with P gives all inner products of a step, and
+    another the direction.
+    """
+
+    search = Wolfe()
+    memory: int = static(default=10)
+
+    def init(self, n, dtype):
+        m = self.memory
+        return {
+            # rows: m pairs and a place for those that are not taken, of S, of Y; then g
+            "p": xnp.zeros((2 * m + 3, n), dtype), "sy": xnp.zeros((m, m), dtype),
+            "yy": xnp.zeros((m, m), dtype), "gamma": xnp.ones((), dtype), "n": count(0),
+        }  # fmt: skip
+
+    def next(self, memory, s, y, g, step, fresh):
+        m = self.memory
+        now = xnp.stack([s, y, g], axis=1)
+        squares = now.T @ now
+        ss, sy, yy = squares[0, 0], squares[0, 1], squares[1, 1]
+        good = sy > 1e-10 * xnp.sqrt(ss * yy)
+        i = xnp.where(good, memory["n"] % m, m)
+        p = memory["p"].at[i].set(s).at[i + np.int32(m + 1)].set(y).at[2 * m + 2].set(g)
+        products = p @ now
+        of_s, of_y, of_g = products[:m], products[m + 1 : 2 * m + 1], products[2 * m + 2]
+        here = xnp.arange(m, dtype=np.int32) == i
+        all_sy = xnp.where(here[:, None], of_y[:, 0], xnp.where(here, of_s[:, 1:2], memory["sy"]))
+        all_yy = xnp.where(here[:, None], of_y[:, 1], xnp.where(here, of_y[:, 1:2], memory["yy"]))
+        gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
+        n = memory["n"] + good.astype(np.int32)
+        u, v = self._solve(all_sy, all_yy, of_s[:, 2], of_y[:, 2], gamma, n)
+        slope = gamma * (xnp.vdot(u, of_y[:, 2]) - of_g[2]) - xnp.vdot(v, of_s[:, 2])
+        bad = fresh | ~(slope < 0)
+        nothing, last = xnp.zeros(1, gamma.dtype), xnp.where(bad, 1, gamma)[None]
+        u, v = xnp.where(bad, 0, u), xnp.where(bad, 0, v)
+        d = xnp.concatenate([-v, nothing, gamma * u, nothing, -last]) @ p
+        memory = {"p": p, "sy": all_sy, "yy": all_yy, "gamma": gamma, "n": n}
+        guess = xnp.where(fresh, _careful(of_g[2]), 1).astype(gamma.dtype)
+        return memory, d, xnp.where(bad, -of_g[2], slope), guess
+
+    def _solve(self, sy, yy, sg, yg, gamma, n):
+        """The coefficients u and v, in the order in which pairs are stored."""
+        m = self.memory
+        places = xnp.arange(m, dtype=np.int32)
+        order = (n + places) % m  # from the oldest pair to the newest
+        r, diagonal = sy[order][:, order], xnp.diagonal(sy)
+        # pairs that are not there yet are zero; 1 on the diagonal makes their coefficients zero too
+        r = xnp.where(ops.and_(marks(np.eye(m)), r == 0), 1, r)
+        back = (places - n) % m
+        u = _triangular(r, sg[order], "N")[back]
+        v = _triangular(r, (diagonal * u + gamma * (yy @ u - yg))[order], "T")[back]
+        return u, v
+
+
+def _triangular(r, b, transpose: str):
+    x = ops.triangular_solve(
+        r, b[:, None], left=True, lower=False, transpose=transpose, unit_diagonal=False
+    )
+    return x[:, 0]

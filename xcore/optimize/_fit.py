@@ -1,0 +1,125 @@
+"""Training: one compiled program that goes through the data in small batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import random
+from .._control.jit import jit
+from .._control.loops import scan
+from .._core import tree
+from .._core.errors import describe
+from .._core.struct import struct
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._transforms.api import value_and_grad
+from ._transform import apply_updates
+
+
+@struct
+class Fit:
+    """The outcome of ``fit``, and where a next call goes on.
+
+    Attributes:
+      params: the trained parameters.
+      opt_state: the optimizer's state.
+      epoch: how many passes through the data were made in all.
+      losses: the loss of each step, before it: shape (epochs, steps per epoch).
+    """
+
+    params: Any
+    opt_state: Any
+    epoch: Any
+    losses: Any
+
+
+def _rows(data) -> int:
+    sizes = {typeof(xnp.asarray(x)).shape[:1] for x in tree.leaves(data)}
+    if len(sizes) != 1 or sizes == {()}:
+        raise ValueError(
+            "xcore.optimize.fit: all arrays of data must have the same length along their first axis, "
+            f"given {tree.map(lambda x: typeof(xnp.asarray(x)).shape, data)}."
+        )
+    return sizes.pop()[0]
+
+
+def _batches(data, batch_size, key, epoch):
+    """The data in batches, in an order that depends on the key and the epoch alone."""
+    if data is None:
+        return None, 1
+    n = _rows(data)
+    size = n if batch_size is None else batch_size
+    if not 1 <= size <= n:
+        raise ValueError(
+            f"xcore.optimize.fit: batch_size must be between 1 and {n}, the number of examples; given {size}."
+        )
+    steps = n // size
+    if key is not None:
+        order = random.permutation(random.fold_in(key, epoch), n)[: steps * size]
+        data = tree.map(lambda x: xnp.asarray(x)[order], data)
+    cut = lambda x: xnp.asarray(x)[: steps * size].reshape(steps, size, *x.shape[1:])  # noqa: E731
+    return tree.map(cut, data), steps
+
+
+def fit(
+    loss, params, data, optimizer, *, epochs: int = 1, batch_size: int | None = None, key=None,
+    resume: Fit | None = None, progress=False,
+) -> Fit:  # fmt: skip
+    """Train parameters: ``epochs`` passes through the data, one optimizer step for each batch.
+
+    All of it is one compiled program. What is left of the data after the last whole batch waits for
+    another epoch, in which the order is another one.
+
+    Args:
+      loss: ``loss(params, batch)``, a scalar; with ``data=None``, ``loss(params)``.
+      params: tree of arrays to start from.
+      data: tree of arrays with the examples along the first axis, or None.
+      optimizer: a gradient transformation, such as ``adam(1e-3)``.
+      epochs: passes through the data.
+      batch_size: examples for each step; all by default.
+      key: random key of the order; None leaves it as it is.
+      resume: the result of an earlier call, which is continued as if it had not ended; then
+        ``params`` is not used. With the same key the numbers are the same to the last bit.
+      progress: show a progress bar; a text is its label.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> x = xnp.linspace(0.0, 1.0, 8)
+    >>> line = lambda w, batch: xnp.mean((w * batch[0] - batch[1]) ** 2)
+    >>> done = xo.fit(line, xnp.asarray(0.0), (x, 3 * x), xo.sgd(0.5), epochs=100)
+    >>> round(float(done.params), 3), done.losses.shape
+    (3.0, (100, 1))
+    """
+    _check("optimizer", optimizer, hasattr(optimizer, "init") and hasattr(optimizer, "update"))
+    _check("loss", loss, callable(loss))
+    if not isinstance(epochs, (int, np.integer)) or epochs < 0:
+        raise ValueError(f"xcore.optimize.fit: epochs must be a number >= 0, given {epochs!r}.")
+    params = tree.map(xnp.asarray, params)
+    start = resume or Fit(params, optimizer.init(params), xnp.zeros((), np.int32), None)
+
+    def step(state, batch):
+        params, opt_state = state
+        value, g = value_and_grad(loss)(params, *([] if data is None else [batch]))
+        updates, opt_state = optimizer.update(g, opt_state, params)
+        return (apply_updates(params, updates), opt_state), value
+
+    def run(start, data, key):
+        def one_epoch(state, epoch):
+            batches, steps = _batches(data, batch_size, key, epoch)
+            return scan(step, state, batches, length=steps)
+
+        numbers = start.epoch + xnp.arange(epochs, dtype=np.int32)
+        state = (start.params, start.opt_state)
+        (params, opt_state), losses = scan(one_epoch, state, numbers, progress=progress)
+        return Fit(params, opt_state, start.epoch + np.int32(epochs), losses)
+
+    go = jit(run) if is_evaluating() else run
+    return go(start.replace(losses=None), data, key)
+
+
+def _check(name: str, value, fine: bool) -> None:
+    if not fine:
+        what = "a function" if name == "loss" else "a gradient transformation such as adam(1e-3)"
+        raise TypeError(f"xcore.optimize.fit: {name} must be {what}, given {describe(value)}.")

@@ -1,0 +1,162 @@
+"""Global minimisation: populations that evolve, and many starts at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import random
+from .._control.jit import jit
+from .._core import tree
+from .._core.errors import describe
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._transforms.map import vmap
+from ._minimize import box_of, minimize
+from ._packed import loop
+from ._problem import Flat, Objective, count, largest
+from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+
+
+def differential_evolution(
+    fun, bounds, args=(), *, key, popsize: int = 15, mutation=(0.5, 1.0), recombination=0.7,
+    tol: float = 0.01, atol: float = 0.0, maxiter: int = 1000, polish: bool = True, x0=None,
+) -> Result:  # fmt: skip
+    """The least of a function in a box, by a population that mixes with itself. (Storn, Price 1997)
+
+    Each generation is one vectorised evaluation: for every member the best one plus a scaled
+    difference of two others, some of whose coordinates are taken over where that is an improvement.
+
+    Args:
+      fun: ``fun(x, *args)``, a real scalar; it is mapped over the population by ``vmap``.
+      bounds: a pair (lower, upper) of trees of finite numbers; x is a tree like them.
+      args: further arguments.
+      key: random key.
+      popsize: members for each variable.
+      mutation: the scale of differences, or a pair between which it is drawn for each generation.
+      recombination: the probability with which a coordinate is taken over.
+      tol, atol: stop when values deviate by less than atol + tol |mean|.
+      maxiter: generations at most.
+      polish: end with L-BFGS-B from the best member.
+      x0: a tree to be among the first members.
+
+    >>> import xcore as xc, xcore.optimize as xo, xcore.numpy as xnp
+    >>> bumps = lambda x: xnp.sum(x**2 + 10 - 10 * xnp.cos(2 * xnp.pi * x))
+    >>> box = (-5 * xnp.ones(2), 5 * xnp.ones(2))
+    >>> found = xo.differential_evolution(bumps, box, key=xc.random.key(0))
+    >>> bool(found.fun < 1e-4)
+    True
+    """
+    who = "optimize.differential_evolution"
+    if not (isinstance(bounds, (tuple, list)) and len(bounds) == 2):
+        raise ValueError(
+            f"xcore.{who}: bounds must be a pair (lower, upper), given {describe(bounds)}."
+        )
+    flat = Flat(who, "bounds", bounds[0])
+    lower, upper = box_of(who, flat, bounds)
+    if is_evaluating() and not bool(xnp.all(xnp.isfinite(lower) & xnp.isfinite(upper))):
+        raise ValueError(f"xcore.{who}: all bounds must be finite, given {bounds}.")
+    problem = Objective(who, fun, flat, args)
+    first = None if x0 is None else flat.join(x0)
+
+    def run(key):
+        return _evolve(
+            problem, lower, upper, key, popsize * flat.size, mutation, recombination, (tol, atol),
+            maxiter, first,
+        )  # fmt: skip
+
+    s = (jit(run) if is_evaluating() else run)(key)
+    x, f, g, nfev = s["x"], s["f"], None, s["nfev"]
+    if polish:
+        last = minimize(fun, flat.split(x), args, "lbfgsb", bounds=bounds)
+        better = last.fun < f
+        x, f = xnp.where(better, flat.join(last.x), x), xnp.where(better, last.fun, f)
+        g, nfev = last.grad, nfev + last.nfev
+    size = None if g is None else largest(flat.join(g))
+    return Result(
+        flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), Certificate(size),
+        extra={"population": s["points"], "population_values": s["values"]},
+    )  # fmt: skip
+
+
+def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerances, maxiter, first):
+    n, dtype, width = typeof(lower).shape[0], lower.dtype, upper - lower
+    tol, atol = tolerances
+    size = max(size, 5)
+    value = vmap(lambda z: problem.value(lower + z * width))
+    start_key, key = random.split(key)
+    # Latin hypercube: one member in each slice of each axis
+    slices = vmap(lambda k: random.permutation(k, size))(random.split(start_key, n)).T
+    shift = random.uniform(random.fold_in(start_key, 1), (size, n), dtype)
+    points = (slices.astype(dtype) + shift) / size
+    if first is not None:
+        points = points.at[0].set((first - lower) / xnp.where(width == 0, 1, width))
+    safe = lambda f: xnp.where(xnp.isfinite(f), f, xnp.inf)  # noqa: E731
+    values = safe(value(points))
+    low, high = mutation if isinstance(mutation, (tuple, list)) else (mutation, mutation)
+    members = xnp.arange(size, dtype=np.int32)
+
+    def generation(s):
+        own = random.fold_in(key, s["nit"])
+        numbers = random.uniform(own, (size, n + 4), dtype)
+        scale = low + (high - low) * numbers[0, n]
+        # two others, by shifts that are neither 0 nor equal
+        i = 1 + (numbers[:, n + 1] * (size - 1)).astype(np.int32)
+        j = 1 + (numbers[:, n + 2] * (size - 2)).astype(np.int32)
+        j = xnp.where(j >= i, j + 1, j)
+        points, values = s["points"], s["values"]
+        best = points[xnp.argmin(values)]
+        mutant = best + scale * (points[(members + i) % size] - points[(members + j) % size])
+        taken = numbers[:, :n] < recombination
+        one = (numbers[:, n + 3] * n).astype(np.int32)[:, None] == xnp.arange(n, dtype=np.int32)
+        trial = xnp.where(taken | one, mutant, points)
+        # what leaves the box is reflected back into it
+        trial = xnp.abs(trial)
+        trial = xnp.clip(xnp.where(trial > 1, 2 - trial, trial), 0, 1)
+        found = safe(value(trial))
+        better = found <= values
+        points, values = xnp.where(better[:, None], trial, points), xnp.where(better, found, values)
+        spread = xnp.std(values) <= atol + tol * xnp.abs(xnp.mean(values))
+        return {
+            "points": points, "values": values, "nit": s["nit"] + np.int32(1),
+            "status": first_of((spread, Status.success)),
+        }  # fmt: skip
+
+    state = {
+        "points": points, "values": values, "nit": count(0),
+        "status": first_of((~xnp.any(xnp.isfinite(values)), Status.not_finite)),
+    }  # fmt: skip
+    s = loop(lambda s: (s["status"] == RUNNING) & (s["nit"] < maxiter), generation, state)
+    best = xnp.argmin(s["values"])
+    status = xnp.where(s["status"] == RUNNING, status_code(Status.max_steps), s["status"])
+    return s | {
+        "x": lower + s["points"][best] * width, "f": s["values"][best], "status": status,
+        "nfev": (s["nit"] + np.int32(1)) * np.int32(size), "points": lower + s["points"] * width,
+    }  # fmt: skip
+
+
+def multistart(fun, starts, args=(), method=None, **settings) -> Result:
+    """The best of the minima found from many starts at once, by ``vmap``.
+
+    Args:
+      fun: ``fun(x, *args)``, a real scalar.
+      starts: tree of arrays with the starts along the first axis.
+      args: further arguments.
+      method: of ``minimize``; its other settings may follow by name.
+
+    Returns the best lane's ``Result``; ``extra["all"]`` has all lanes.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> f = lambda x: (x**2 - 1) ** 2 + 0.3 * x
+    >>> round(float(xo.multistart(f, xnp.asarray([-2.0, 0.5, 2.0])).x), 2)
+    -1.04
+    """
+
+    def run(starts):
+        every = vmap(lambda x: minimize(fun, x, args, method, **settings))(starts)
+        value = xnp.where(xnp.isfinite(every.fun), every.fun, xnp.inf)
+        best = xnp.argmin(value)
+        return tree.map(lambda leaf: leaf[best], every), every
+
+    best, every = (jit(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))
+    return best.replace(extra={"all": every})

@@ -1,0 +1,69 @@
+"""Derivatives of solutions: by what holds at a solution, not through the steps that led there.
+
+A minimum x(p) has ∇f(x, p) = 0, a solution of equations F(x, p) = 0, a fixed point x - T(x, p) = 0.
+With bounds, x = P(x - ∇f), P the projection; with constraints, the conditions of Karush, Kuhn and
+Tucker. Each is a system F(x, p) = 0, and x' = -(∂ₓF)⁻¹ ∂ₚF p'. (Blondel et al. 2022)
+
+What a result tells besides x, such as the least value v = f(x, p), is one more unknown with the
+equation v - f(x, p) = 0: evaluated only when it is differentiated.
+"""
+
+from __future__ import annotations
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_root
+from .._control.jit import eval_shape, jit
+from .._core import tree
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from .._transforms.map import vmap
+from ..linalg import GMRES, FunctionOperator, linear_solve
+
+DENSE = 512  # systems of more unknowns are solved by GMRES
+
+
+def solve_linear(mv, y):
+    """The v with mv(v) = y, mv linear."""
+    n = typeof(y).shape[0]
+    if n <= DENSE:
+        return xnp.linalg.solve(vmap(mv)(xnp.eye(n, dtype=y.dtype)).T, y)
+    size = 50 * float(xnp.finfo(y.dtype).eps)
+    operator = FunctionOperator(lambda _, v: mv(v), None, (n, n))
+    found = linear_solve(operator, y, GMRES(rtol=size, max_steps=n, restart=60), report=True)
+    return found.value
+
+
+def differentiable(equation, told, solve, x0):
+    """``solve(x0) -> (x, aux)`` as a function with derivatives.
+
+    Args:
+      equation: ``equation(x)``, zero at the solution.
+      told: ``told(x)``, a tree; ``aux["told"]`` is the same at the solution, and so gets derivatives.
+      solve: finds x and aux, a dict.
+      x0: where to start.
+
+    Returns x and aux. Called on arrays, nothing can be differentiated, and it is just ``solve``.
+    """
+    if is_evaluating():
+        return jit(solve)(x0)
+    values, structure = tree.flatten(eval_shape(told, x0))
+
+    def system(unknowns):
+        x, seen = unknowns
+        known = tree.leaves(told(x))
+        return equation(x), [a - b for a, b in zip(seen, known)]
+
+    def run(_, start):
+        x, aux = solve(start[0])
+        return (x, tree.leaves(aux["told"])), {k: v for k, v in aux.items() if k != "told"}
+
+    def tangent(f, y):
+        zeros = [xnp.zeros_like(v) for v in y[1]]
+        dx = solve_linear(lambda v: f((v, zeros))[0], y[0])
+        rest = f((dx, zeros))[1]
+        return dx, [a - b for a, b in zip(y[1], rest)]
+
+    start = (ops.stop_gradient(x0), [xnp.zeros(v.shape, v.dtype) for v in values])
+    (x, told_values), aux = custom_root(system, start, run, tangent, has_aux=True)
+    return x, aux | {"told": tree.unflatten(structure, told_values)}

@@ -1,0 +1,402 @@
+"""Sums of squares: Levenberg and Marquardt's method, trust regions with bounds, fitted curves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes
+from .._core.errors import DTypeError, ShapeError
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import grad, linearize, vjp
+from .._transforms.map import vmap
+from ._box import projected_gradient
+from ._implicit import differentiable
+from ._losses import cost, cost_and_scaled, loss_of
+from ._minimize import box_of, iterations
+from ._newton import truncated_cg
+from ._problem import Flat, count, largest
+from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._trust import norm, step_in_ball, triangle
+
+
+class Residuals:
+    """A vector of residuals as a function of a vector, its Jacobian, its cost."""
+
+    def __init__(self, who, fun, flat: Flat, args, loss, scale):
+        self.who, self.fun, self.flat = who, fun, flat
+        self.args = args if isinstance(args, tuple) else (args,)
+        self.loss, self.scale = loss, scale
+        self.lower = self.upper = None
+
+    def residuals(self, x):
+        """fun(x) as a real vector."""
+        found = xnp.asarray(self.fun(self.flat.split(x), *self.args))
+        if dtypes.is_complex(found.dtype):
+            found = xnp.concatenate([xnp.real(found).reshape(-1), xnp.imag(found).reshape(-1)])
+        if not dtypes.is_inexact(found.dtype):
+            raise DTypeError(
+                f"xcore.{self.who}: fun must return floating-point residuals, but returned {typeof(found)}."
+            )
+        if typeof(found).size == 0:
+            raise ShapeError(f"xcore.{self.who}: fun returned no residuals.")
+        return found.reshape(-1).astype(self.flat.dtype)
+
+    def cost(self, x):
+        return cost(self.loss, self.scale, self.residuals(x))
+
+    def evaluate(self, x):
+        """(cost, model residuals, model Jacobian)."""
+        f, push = linearize(self.residuals, x)
+        n = typeof(x).shape[0]
+        j = vmap(push, out_axes=1)(xnp.eye(n, dtype=x.dtype))
+        return cost_and_scaled(self.loss, self.scale, f, j)
+
+    def gradient(self, x):
+        return grad(self.cost)(x)
+
+
+def _model_start(problem, x):
+    """A state whose first step only evaluates: no step is promised to do better than infinity."""
+    n, dtype = typeof(x).shape[0], typeof(x).dtype
+    zero = xnp.zeros((), dtype)
+    return {
+        "x": x, "f": zero + xnp.inf, "g": xnp.zeros(n, dtype), "size": zero, "r": xnp.eye(n, dtype=dtype),
+        "qtf": xnp.zeros(n, dtype), "scale": xnp.zeros(n, dtype), "radius": zero,
+        "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0), "njev": count(0),
+    }  # fmt: skip
+
+
+def _ratio(actual, promised, noise):
+    """What a step gained relative to what was promised; where both are rounding errors, 1."""
+    undecided = (promised <= noise) & (xnp.abs(actual) <= noise)
+    return xnp.where(undecided, 1, (actual + noise) / (promised + noise))
+
+
+def _radius(ratio, radius, size, damping, eps):
+    """The next radius: shorter where the model was wrong, longer where it was right."""
+    longer = xnp.where((ratio >= 0.75) | (damping <= eps), 2 * size, radius)
+    return xnp.where(
+        ratio <= 0.25, xnp.where(ratio < 0, 0.1, 0.5) * xnp.minimum(radius, 10 * size), longer
+    )
+
+
+def _verdict(s, take, promised, size, reach, size_g, f, tol, radius):
+    """The status after a step of length ``size`` where parameters have length ``reach``."""
+    eps = xnp.finfo(typeof(f).dtype).eps
+    first = s["nit"] < 0
+    # J p is what residuals change by: below their rounding errors nothing can be decided
+    exact = take & (promised <= (64 * eps) ** 2 * f)
+    small = take & (size <= tol * reach)
+    return first_of(
+        (~xnp.isfinite(f), Status.not_finite),
+        ((size_g == 0) | (~first & (exact | small)), Status.success),
+        (~first & ~take & (promised <= eps * f), Status.success),
+        (~first & (radius <= 4 * eps * reach), Status.stalled),
+    )
+
+
+@struct
+class LevenbergMarquardt:
+    """The least of the linear model in a ball scaled by the columns of the Jacobian.
+
+    (Levenberg 1944; Marquardt 1963; Moré 1978, whose rules these are)
+
+    Attributes:
+      first_radius: the first radius, relative to the scaled length of x0; infinite for Gauss and
+        Newton's method, which only shortens steps that fail.
+    """
+
+    first_radius: float = static(default=100.0)
+
+    def init(self, problem, x, tol):
+        return _model_start(problem, x)
+
+    def step(self, problem, s, tol):
+        eps = xnp.finfo(typeof(s["x"]).dtype).eps
+        first = s["nit"] < 0
+        scale = xnp.where(s["scale"] == 0, 1, s["scale"])
+        p, damping = step_in_ball(s["r"], s["qtf"], scale, xnp.where(first, 1, s["radius"]))
+        p = xnp.where(first, 0, p)
+        size = norm(scale * p)
+        rp = s["r"] @ p
+        promised = 0.5 * xnp.vdot(rp, rp) + damping * size * size
+        f, residuals, j = problem.evaluate(s["x"] + p)
+        noise = 8 * eps * s["f"]
+        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(j))
+        ratio = _ratio(s["f"] - f, promised, noise)
+        ratio = xnp.where(first, 1, xnp.where(finite, ratio, -1))
+        take = first | (ratio > 1e-4)
+        pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
+        columns = xnp.sqrt(xnp.sum(j * j, axis=0))
+        new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
+        r, qtf = triangle(j, residuals)
+        x, f = pick(s["x"] + p, s["x"]), pick(f, s["f"])
+        g = pick(residuals @ j, s["g"])
+        reach = norm(new_scale * x)
+        start = self.first_radius * xnp.where(reach > 0, reach, 1)
+        radius = xnp.where(
+            first, start, _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2)
+        ).astype(f.dtype)
+        radius = xnp.minimum(radius, xnp.finfo(f.dtype).max)
+        status = _verdict(s, take, promised, size, reach, largest(g), f, tol, radius)
+        return {
+            "x": x, "f": f, "g": g, "size": largest(g), "r": pick(r, s["r"]),
+            "qtf": pick(qtf, s["qtf"]), "scale": new_scale, "radius": radius, "status": status,
+            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
+            "njev": s["njev"] + np.int32(1),
+        }  # fmt: skip
+
+
+@struct
+class TrustRegionReflective:
+    """A trust region in variables scaled by the distance to the bounds; steps reflect at them.
+
+    (Branch, Coleman, Li 1999)
+    """
+
+    def init(self, problem, x, tol):
+        x = _interior(x, problem.lower, problem.upper, 1e-10)
+        n = typeof(x).shape[0]
+        nothing = {"dv": xnp.zeros(n, x.dtype), "v": xnp.ones(n, x.dtype)}
+        return _model_start(problem, x) | nothing
+
+    def step(self, problem, s, tol):
+        eps = xnp.finfo(typeof(s["x"]).dtype).eps
+        first, x = s["nit"] < 0, s["x"]
+        scale = xnp.where(s["scale"] == 0, 1, s["scale"])
+        d = xnp.sqrt(s["v"]) / scale
+        extra = xnp.abs(s["g"] * s["dv"]) / scale  # the curvature of the scaling (equation 2.5)
+        rows = xnp.concatenate([s["r"] * d, xnp.diag(xnp.sqrt(extra))])
+        r, qtf = triangle(rows, xnp.concatenate([s["qtf"], xnp.zeros_like(s["qtf"])]))
+        g_hat = d * s["g"]
+        radius = xnp.where(first, 1, s["radius"])
+        p_hat, damping = step_in_ball(r, qtf, xnp.ones_like(x), radius)
+        p_hat = _reflected(problem, x, d, r, g_hat, p_hat, radius, s["v"])
+        p_hat = xnp.where(first, 0, p_hat)
+        p, size = d * p_hat, norm(p_hat)
+        rp = r @ p_hat
+        promised = -(xnp.vdot(g_hat, p_hat) + 0.5 * xnp.vdot(rp, rp))
+        trial = _interior(x + p, problem.lower, problem.upper, 0.0)
+        f, residuals, j = problem.evaluate(trial)
+        correction = 0.5 * xnp.vdot(p_hat * extra, p_hat)
+        noise = 8 * eps * s["f"]
+        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(j))
+        ratio = _ratio(s["f"] - f - correction, promised, noise)
+        ratio = xnp.where(first, 1, xnp.where(finite, ratio, -1))
+        take = first | (ratio > 1e-4)
+        pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
+        columns = xnp.sqrt(xnp.sum(j * j, axis=0))
+        new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
+        r, qtf = triangle(j, residuals)
+        x, f, g = pick(trial, x), pick(f, s["f"]), pick(residuals @ j, s["g"])
+        v, dv = _distances(x, g, problem.lower, problem.upper, new_scale)
+        start = norm(x * xnp.where(new_scale == 0, 1, new_scale) / xnp.sqrt(v))
+        radius = xnp.where(
+            first, xnp.where(start > 0, start, 1),
+            _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2),
+        )  # fmt: skip
+        bound = largest(projected_gradient(x, g, problem.lower, problem.upper))
+        status = _verdict(
+            s, take, promised, norm(new_scale * p), norm(new_scale * x), bound, f, tol, radius
+        )
+        return {
+            "x": x, "f": f, "g": g, "size": bound, "r": pick(r, s["r"]), "qtf": pick(qtf, s["qtf"]),
+            "scale": new_scale, "radius": radius, "v": v, "dv": dv, "status": status,
+            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
+            "njev": s["njev"] + np.int32(1),
+        }  # fmt: skip
+
+
+def _interior(x, lower, upper, part):
+    """x strictly inside, at least this part of the bounds' size away from them."""
+    low = lower + part * xnp.maximum(1, xnp.abs(lower))
+    high = upper - part * xnp.maximum(1, xnp.abs(upper))
+    inside = xnp.clip(
+        x, xnp.where(xnp.isfinite(lower), low, lower), xnp.where(xnp.isfinite(upper), high, upper)
+    )
+    middle = 0.5 * (lower + upper)
+    inside = xnp.where(low > high, middle, inside)
+    away = xnp.nextafter(lower, upper), xnp.nextafter(upper, lower)
+    return xnp.where(lower < upper, xnp.clip(inside, *away), lower)
+
+
+def _distances(x, g, lower, upper, scale):
+    """(v, v'): the distance to the bound that minus the gradient points to, 1 if there is none."""
+    up, down = (g < 0) & xnp.isfinite(upper), (g > 0) & xnp.isfinite(lower)
+    v = xnp.where(up, upper - x, xnp.where(down, x - lower, 1))
+    unit = xnp.where(scale == 0, 1, scale)  # so that v is as scale free as the variables
+    v = xnp.where(up | down, v * unit, 1)
+    return v, xnp.where(up, -1, xnp.where(down, 1, 0)).astype(v.dtype)
+
+
+def _to_bound(x, p, lower, upper):
+    """(the longest t with x + t p inside, which variables stop it)."""
+    room = xnp.where(p > 0, upper - x, xnp.where(p < 0, lower - x, xnp.inf))
+    steps = xnp.where(p == 0, xnp.inf, room / xnp.where(p == 0, 1, p))
+    t = xnp.min(steps)
+    return t, steps == t
+
+
+def _reflected(problem, x, d, r, g, p, radius, v):
+    """The best of: the step cut at the bound, the step reflected there, minus the scaled gradient."""
+    lower, upper = problem.lower, problem.upper
+    theta = xnp.maximum(0.995, 1 - largest(g))
+
+    def value(q):
+        rq = r @ q
+        return xnp.vdot(g, q) + 0.5 * xnp.vdot(rq, rq)
+
+    def along(base, q, most):
+        """base + t q with the t in [0, most] that is best for the model."""
+        rq, rb = r @ q, r @ base
+        bend, slope = xnp.vdot(rq, rq), xnp.vdot(g, q) + xnp.vdot(rb, rq)
+        t = xnp.where(bend > 0, -slope / xnp.where(bend > 0, bend, 1), most)
+        return base + xnp.clip(t, 0, most) * q
+
+    t, hits = _to_bound(x, d * p, lower, upper)
+    cut = p * xnp.minimum(t, 1)
+    mirrored = xnp.where(hits, -p, p)
+    more, _ = _to_bound(x + d * cut, d * mirrored, lower, upper)
+    left = xnp.sqrt(xnp.maximum(radius**2 - xnp.vdot(cut, cut), 0)) / xnp.maximum(norm(p), 1e-30)
+    reflected = along(cut, mirrored, theta * xnp.minimum(more, left))
+    down, _ = _to_bound(x, -d * g, lower, upper)
+    fall = along(xnp.zeros_like(g), -g,
+                 xnp.minimum(theta * down, radius / xnp.maximum(norm(g), 1e-30)))  # fmt: skip
+    candidates = xnp.stack([theta * cut, reflected, fall])
+    best = candidates[xnp.argmin(vmap(value)(candidates))]
+    return xnp.where(t >= 1, p * xnp.where(t == 1, theta, 1), best)
+
+
+@struct
+class MatrixFree:
+    """A trust region whose steps come from conjugate gradients: the Jacobian is never formed.
+
+    Only products with it and its transpose are. (Steihaug 1983)
+    """
+
+    def init(self, problem, x, tol):
+        f, g = problem.cost(x), problem.gradient(x)
+        size = largest(g)
+        status = first_of(
+            (~(xnp.isfinite(f) & xnp.isfinite(size)), Status.not_finite),
+            (size == 0, Status.success),
+        )
+        return {
+            "x": x, "f": f, "g": g, "size": size, "radius": xnp.maximum(norm(x), 1), "status": status,
+            "nit": count(0), "nfev": count(1), "njev": count(1),
+        }  # fmt: skip
+
+    def step(self, problem, s, tol):
+        x, eps = s["x"], xnp.finfo(typeof(s["x"]).dtype).eps
+        residuals, push = linearize(problem.residuals, x)
+        pull = vjp(problem.residuals, x)[1]
+        z = (residuals / problem.scale) ** 2
+        _, slope, bend = problem.loss(z)
+        weight = xnp.maximum(slope + 2 * bend * z, eps)
+        mv = lambda v: pull(weight * push(v))[0]  # noqa: E731
+        size_g = norm(s["g"])
+        target = size_g * xnp.minimum(0.1, xnp.sqrt(size_g))
+        p, _ = truncated_cg(mv, s["g"], s["radius"], target, 2 * typeof(x).shape[0] + 10)
+        promised, size = -(xnp.vdot(s["g"], p) + 0.5 * xnp.vdot(p, mv(p))), norm(p)
+        f, g = problem.cost(x + p), problem.gradient(x + p)
+        noise = 8 * eps * s["f"]
+        ratio = xnp.where(xnp.isfinite(f), _ratio(s["f"] - f, promised, noise), -1)
+        take = ratio > 1e-4
+        wider = (ratio > 0.75) & (size > 0.9 * s["radius"])
+        radius = xnp.where(
+            ratio < 0.25, 0.25 * size, xnp.where(wider, 2 * s["radius"], s["radius"])
+        )
+        x, f, g = (xnp.where(take, a, b) for a, b in ((x + p, x), (f, s["f"]), (g, s["g"])))
+        status = _verdict(s, take, promised, size, norm(x), largest(g), f, tol, radius)
+        return {
+            "x": x, "f": f, "g": g, "size": largest(g), "radius": radius, "status": status,
+            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
+            "njev": s["njev"] + np.int32(1),
+        }  # fmt: skip
+
+
+METHODS = {
+    "lm": LevenbergMarquardt(),
+    "gauss-newton": LevenbergMarquardt(first_radius=float("inf")),
+    "trf": TrustRegionReflective(),
+    "matrix-free": MatrixFree(),
+}
+
+
+def _method(given, bounds):
+    name = given or ("lm" if bounds is None else "trf")
+    if isinstance(name, str):
+        if name not in METHODS:
+            raise ValueError(
+                f"xcore.optimize.least_squares: method must be one of {', '.join(METHODS)}, given {given!r}."
+            )
+        name = METHODS[name]
+    if bounds is not None and not isinstance(name, TrustRegionReflective):
+        raise ValueError(f"xcore.optimize.least_squares: {given!r} knows no bounds; use 'trf'.")
+    return name
+
+
+def least_squares(
+    fun, x0, args=(), method=None, *, bounds=None, loss="linear", f_scale=1.0, tol=None,
+    maxiter: int | None = None, history: bool = False,
+) -> Result:  # fmt: skip
+    """The x for which half the sum of squares of ``fun(x)`` is least.
+
+    Args:
+      fun: ``fun(x, *args)``, residuals: an array of any shape, real or complex.
+      x0: tree of arrays to start from.
+      args: further arguments.
+      method: "lm" (Levenberg, Marquardt), "gauss-newton", "trf" (with bounds), "matrix-free", or an
+        object with init and step; "lm", or "trf" if there are bounds, by default.
+      bounds: a pair (lower, upper), each a tree like x0, a number or None.
+      loss: ρ in f_scale²/2 Σ ρ((f/f_scale)²): "linear", "soft_l1", "huber", "cauchy", "arctan" or a
+        function z -> (ρ, ρ', ρ''). All but "linear" care less for outliers.
+      f_scale: residuals of which size begin to be outliers.
+      tol: a step so small relative to x, in scaled variables, ends it; eps^0.75 by default, 2e-12 in
+        64 bits and 6e-6 in 32. It also ends where the model promises less than rounding errors.
+      maxiter: steps at most.
+      history: keep x, cost and gradient of all iterations.
+
+    Returns a ``Result`` whose ``fun`` is the residuals; ``extra["cost"]`` is half the sum.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> t = xnp.arange(4.0)
+    >>> found = xo.least_squares(lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t), xnp.ones(2))
+    >>> bool(found.success), [round(float(x), 3) for x in found.x]
+    (True, [2.0, 0.5])
+    """
+    who = "optimize.least_squares"
+    flat = Flat(who, "x0", x0)
+    if not callable(fun):
+        raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")
+    problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
+    method = _method(method, bounds)
+    problem.lower, problem.upper = box_of(who, flat, bounds)
+    tol = float(xnp.finfo(flat.dtype).eps) ** 0.75 if tol is None else tol
+    maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
+
+    def solve(x):
+        s = iterations(who, method, problem, x, tol, maxiter, history)
+        aux = {k: s[k] for k in ("g", "size", "status", "nit", "nfev", "njev")}
+        if history:
+            aux["history"] = s["history"]
+        told = {"residuals": problem.residuals(s["x"]), "cost": s["f"]}
+        return s["x"], aux | {"told": told}
+
+    def told(x):
+        f = problem.residuals(x)
+        return {"residuals": f, "cost": cost(problem.loss, problem.scale, f)}
+
+    def equation(x):
+        g = problem.gradient(x)
+        return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
+
+    x, aux = differentiable(equation, told, solve, flat.start)
+    known = aux["told"]
+    return Result(
+        flat.split(x), known["residuals"], flat.split(aux["g"]), aux["status"], aux["nit"],
+        aux["nfev"], aux["njev"], Certificate(aux["size"]), aux.get("history"),
+        {"cost": known["cost"]},
+    )  # fmt: skip

@@ -1,0 +1,69 @@
+"""Robust losses ρ(z) of squared residuals z, with their first two derivatives."""
+
+from __future__ import annotations
+
+from .. import numpy as xnp
+from .._core.errors import describe
+
+
+def _linear(z):
+    return z, xnp.ones_like(z), xnp.zeros_like(z)
+
+
+def _soft_l1(z):
+    t = 1 + z
+    return 2 * (xnp.sqrt(t) - 1), t**-0.5, -0.5 * t**-1.5
+
+
+def _huber(z):
+    small = z <= 1
+    t = xnp.where(small, 1, z)
+    return (
+        xnp.where(small, z, 2 * xnp.sqrt(t) - 1), xnp.where(small, 1, t**-0.5),
+        xnp.where(small, 0, -0.5 * t**-1.5),
+    )  # fmt: skip
+
+
+def _cauchy(z):
+    t = 1 + z
+    return xnp.log1p(z), 1 / t, -1 / (t * t)
+
+
+def _arctan(z):
+    t = 1 + z * z
+    return xnp.arctan(z), 1 / t, -2 * z / (t * t)
+
+
+LOSSES = {
+    "linear": _linear, "soft_l1": _soft_l1, "huber": _huber, "cauchy": _cauchy, "arctan": _arctan,
+}  # fmt: skip
+
+
+def loss_of(given):
+    """A loss from its name, or a function z -> (ρ, ρ', ρ'')."""
+    if callable(given):
+        return given
+    if given not in LOSSES:
+        raise ValueError(
+            f"xcore.optimize.least_squares: loss must be one of {', '.join(LOSSES)}, or a function "
+            f"z -> (rho, rho', rho''); given {describe(given)}."
+        )
+    return LOSSES[given]
+
+
+def cost_and_scaled(loss, scale, f, j):
+    """(cost, residuals, Jacobian) of the quadratic model that has the loss's value and slope.
+
+    Its curvature leaves out what would make it indefinite. (Triggs et al. 2000)
+    """
+    if loss is _linear:
+        return 0.5 * xnp.vdot(f, f), f, j
+    z = (f / scale) ** 2
+    rho, slope, bend = loss(z)
+    weight = xnp.sqrt(xnp.maximum(slope + 2 * bend * z, xnp.finfo(f.dtype).eps))
+    return 0.5 * scale**2 * xnp.sum(rho), f * slope / weight, j * weight[:, None]
+
+
+def cost(loss, scale, f):
+    """Half the sum of the losses."""
+    return 0.5 * scale**2 * xnp.sum(loss((f / scale) ** 2)[0])

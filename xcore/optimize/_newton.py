@@ -1,0 +1,228 @@
+"""Methods that use second derivatives: Newton with conjugate gradients, and trust regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._descent import is_bottomless, start_state
+from ._line_search import Wolfe, line_search_of
+from ._packed import loop
+from ._problem import largest
+from ._result import Status, first_of
+
+
+def _tiny_over(x):
+    """x, or the least positive number where it is 0: a divisor."""
+    return xnp.where(x == 0, xnp.finfo(typeof(x).dtype).tiny, x)
+
+
+def _to_border(p, d, radius):
+    """The larger t with |p + t d| = radius."""
+    a, b, c = xnp.vdot(d, d), xnp.vdot(p, d), xnp.vdot(p, p) - radius * radius
+    root = xnp.sqrt(xnp.maximum(b * b - a * c, 0))
+    return xnp.where(b > 0, -c / _tiny_over(b + root), (root - b) / _tiny_over(a))
+
+
+def truncated_cg(mv, g, radius, target, limit: int):
+    """(p, whether the border or negative curvature stopped it): about the least of g·p + p·Hp/2.
+
+    Conjugate gradients in a ball, stopped at its border or at residual ``target``. With an infinite
+    ball, negative curvature stops it where it is. (Steihaug 1983)
+    """
+    inside = xnp.isfinite(radius)
+    safe = xnp.where(inside, radius, 1)
+
+    def turn(s):
+        p, r, d, rr, k, _, _ = s
+        hd = mv(d)
+        curvature = xnp.vdot(d, hd)
+        bad = curvature <= 0
+        alpha = rr / _tiny_over(xnp.where(bad, 1, curvature))
+        ahead = p + alpha * d
+        outside = inside & (xnp.vdot(ahead, ahead) >= radius * radius)
+        at_border = inside & (bad | outside)
+        border = p + _to_border(p, d, safe) * d
+        start = xnp.where(k == 0, d, p)  # downhill at least
+        stay = xnp.where(bad, start, ahead)
+        new_p = xnp.where(at_border, border, stay)
+        new_r = r + alpha * hd
+        new_rr = xnp.vdot(new_r, new_r)
+        d = -new_r + new_rr / _tiny_over(rr) * d
+        stop = bad | outside
+        return new_p, new_r, d, new_rr, k + np.int32(1), stop | (xnp.sqrt(new_rr) <= target), stop
+
+    zero, no = xnp.zeros_like(g), xnp.zeros((), bool)
+    start = (zero, g, -g, xnp.vdot(g, g), xnp.zeros((), np.int32), no, no)
+    s = loop(lambda s: ~s[5] & (s[4] < limit), turn, start)
+    return s[0], s[6]
+
+
+@struct
+class NewtonCG:
+    """Newton's method; equations are solved as far as it pays by conjugate gradients.
+
+    Only products with the Hessian are formed. (Nocedal, Wright 2006, algorithm 7.1)
+    """
+
+    line_search: Any = static(default=None)
+
+    def init(self, problem, x, tol):
+        return start_state(problem, x, tol)
+
+    def step(self, problem, s, tol):
+        x, f, g = s["x"], s["f"], s["g"]
+        _, hessian = problem.newton(x)
+        norm = xnp.sqrt(xnp.vdot(g, g))
+        target = norm * xnp.minimum(0.5, xnp.sqrt(norm))
+        n = typeof(x).shape[0]
+        p, _ = truncated_cg(hessian, g, xnp.full_like(f, xnp.inf), target, 2 * n + 10)
+        slope = xnp.vdot(g, p)
+        downhill = slope < 0
+        p, slope = xnp.where(downhill, p, -g), xnp.where(downhill, slope, -norm * norm)
+        search = line_search_of(self.line_search, Wolfe())
+        found = search(problem, x, f, g, p, slope, xnp.ones_like(f), xnp.full_like(f, xnp.inf))
+        status = first_of(
+            (is_bottomless(found), Status.unbounded),
+            (largest(found.g) <= tol, Status.success),
+            (~found.ok, Status.stalled),
+        )
+        return s | {
+            "x": x + found.step * p, "f": found.f, "g": found.g, "status": status,
+            "size": largest(found.g), "nit": s["nit"] + np.int32(1),
+            "nfev": s["nfev"] + found.nfev, "njev": s["njev"] + found.nfev,
+        }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------- trust regions
+
+
+def steihaug(problem, x, g, radius):
+    """(step, decrease of the model): conjugate gradients up to the border."""
+    _, mv = problem.newton(x)
+    norm = xnp.sqrt(xnp.vdot(g, g))
+    p, _ = truncated_cg(
+        mv, g, radius, norm * xnp.minimum(0.1, xnp.sqrt(norm)), 2 * typeof(x).shape[0] + 10
+    )
+    return p, -(xnp.vdot(g, p) + 0.5 * xnp.vdot(p, mv(p)))
+
+
+def dogleg(problem, x, g, radius):
+    """(step, decrease of the model): along the bend from the steepest descent to Newton's point.
+
+    Where the Hessian is not positive definite, to the border along the gradient. (Powell 1970)
+    """
+    h = problem.hessian(x)
+    newton = -xnp.linalg.solve(h, g)
+    gg, ghg = xnp.vdot(g, g), xnp.vdot(g, h @ g)
+    newton_length = xnp.sqrt(xnp.vdot(newton, newton))
+    definite = xnp.all(xnp.linalg.eigvalsh(h) > 0) & xnp.isfinite(newton_length)
+    newton = xnp.where(definite, newton, 0)
+    cauchy = -gg / _tiny_over(xnp.where(ghg > 0, ghg, 1)) * g
+    short = xnp.sqrt(xnp.vdot(cauchy, cauchy)) < radius
+    bent = cauchy + _to_border(cauchy, newton - cauchy, radius) * (newton - cauchy)
+    straight = -radius / _tiny_over(xnp.sqrt(gg)) * g
+    p = xnp.where(definite & (newton_length <= radius), newton,
+                  xnp.where(definite & short, bent, straight))  # fmt: skip
+    return p, -(xnp.vdot(g, p) + 0.5 * xnp.vdot(p, h @ p))
+
+
+def exact(problem, x, g, radius):
+    """(step, decrease of the model): the least of the quadratic model in the ball.
+
+    p = -(H + σ)⁻¹ g with the σ ≥ 0 for which |p| is the radius, in the basis of eigenvectors, by
+    Newton's method on 1/|p|. (Moré, Sorensen 1983)
+    """
+    w, q = xnp.linalg.eigh(problem.hessian(x))
+    return minimum_in_ball(w, q, q.T @ g, radius)
+
+
+def minimum_in_ball(w, q, c, radius):
+    """The step for eigenvalues w, eigenvectors q and the gradient's coefficients c."""
+    eps = xnp.finfo(typeof(w).dtype).eps
+    scale = xnp.maximum(largest(w), eps)
+    least = xnp.maximum(0, -w[0])
+    floor = least + eps * scale
+
+    def length(sigma):
+        p = -c / (w + sigma)
+        return p, xnp.sqrt(xnp.vdot(p, p))
+
+    def newton(s):
+        sigma, lo, hi, k, _ = s
+        p, size = length(sigma)
+        lo, hi = xnp.where(size > radius, sigma, lo), xnp.where(size > radius, hi, sigma)
+        slope = xnp.vdot(p, p / (w + sigma))
+        new = sigma + (size / radius - 1) * size * size / _tiny_over(slope)
+        new = xnp.where((new > lo) & (new < hi), new, 0.5 * (lo + hi))
+        good = xnp.abs(size - radius) <= 1e-3 * radius
+        return xnp.where(good, sigma, new), lo, hi, k + np.int32(1), good
+
+    p0, size0 = length(floor)
+    inside = size0 <= radius
+    most = least + xnp.sqrt(xnp.vdot(c, c)) / radius + eps * scale
+    start = (most, floor, most * 1.001, xnp.zeros((), np.int32), inside)
+    sigma = loop(lambda s: ~s[4] & (s[3] < 60), newton, start)[0]
+    p = xnp.where(inside, p0, length(sigma)[0])
+    # the hard case: p does not reach the border, and moving along the least eigenvector pays
+    hard = inside & (w[0] < 0)
+    gap = xnp.sqrt(xnp.maximum(radius * radius - xnp.vdot(p, p), 0))
+    first = xnp.arange(typeof(w).shape[0]) == 0
+    p = xnp.where(hard & first, p + xnp.where(p[0] < 0, -gap, gap), p)
+    return q @ p, -(xnp.vdot(c, p) + 0.5 * xnp.vdot(p, w * p))
+
+
+SUBPROBLEMS = {"steihaug": steihaug, "dogleg": dogleg, "exact": exact}
+
+
+@struct
+class TrustRegion:
+    """The least of the quadratic model in a ball, which grows and shrinks with the model's truth.
+
+    Attributes:
+      subproblem: "steihaug" (products with the Hessian), "dogleg" or "exact" (the whole Hessian).
+      radius: the first one.
+      largest_radius: the largest one.
+      accept: a step is taken if the decrease is more than this part of what was promised.
+    """
+
+    subproblem: str = static(default="exact")
+    radius: float = static(default=1.0)
+    largest_radius: float = static(default=1e6)
+    accept: float = static(default=1e-4)
+
+    def init(self, problem, x, tol):
+        radius = xnp.full((), self.radius, typeof(x).dtype)
+        return start_state(problem, x, tol) | {"radius": radius}
+
+    def step(self, problem, s, tol):
+        x, f, g, radius = s["x"], s["f"], s["g"], s["radius"]
+        p, promised = SUBPROBLEMS[self.subproblem](problem, x, g, radius)
+        new_f, new_g = problem.value_and_grad(x + p)
+        eps = xnp.finfo(typeof(f).dtype).eps
+        noise = 8 * eps * xnp.abs(f)
+        # where both are rounding errors the model is right
+        ratio = (f - new_f + noise) / _tiny_over(promised + noise)
+        finite = xnp.isfinite(new_f) & xnp.all(xnp.isfinite(new_g))
+        ratio = xnp.where(finite & (promised > 0), ratio, -1)
+        size = xnp.sqrt(xnp.vdot(p, p))
+        wider = (ratio > 0.75) & (size >= 0.9 * radius)
+        radius = xnp.where(ratio < 0.25, 0.25 * size, xnp.where(wider, 2 * radius, radius))
+        radius = xnp.minimum(radius, self.largest_radius)
+        take = ratio > self.accept
+        f, g = xnp.where(take, new_f, f), xnp.where(take, new_g, g)
+        tiny = radius <= eps * xnp.maximum(xnp.sqrt(xnp.vdot(x, x)), eps)
+        status = first_of(
+            (f <= -0.01 * xnp.finfo(typeof(f).dtype).max, Status.unbounded),
+            (largest(g) <= tol, Status.success),
+            (tiny | ~xnp.isfinite(promised), Status.stalled),
+        )
+        return s | {
+            "x": xnp.where(take, x + p, x), "f": f, "g": g, "radius": radius, "status": status,
+            "size": largest(g), "nit": s["nit"] + np.int32(1),
+            "nfev": s["nfev"] + np.int32(1), "njev": s["njev"] + np.int32(1),
+        }  # fmt: skip

@@ -1,0 +1,128 @@
+"""Minimisation of f + g, f smooth and g known by its proximal map: FISTA."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.errors import describe
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._implicit import differentiable
+from ._minimize import iterations
+from ._packed import loop
+from ._problem import Flat, Objective, count, default_tol, largest
+from ._result import Certificate, Result, Status, first_of
+
+
+@struct
+class FISTA:
+    """Proximal gradient steps with momentum, which starts anew where it points uphill.
+
+    Steps are shortened until the quadratic upper bound holds, and may grow again.
+    (Beck, Teboulle 2009; O'Donoghue, Candès 2015)
+
+    Attributes:
+      accelerated: with momentum; without, plain proximal gradient.
+      step: the first step's length.
+    """
+
+    accelerated: bool = static(default=True)
+    first: float = static(default=1.0)
+
+    def init(self, problem, x, tol):
+        dtype = typeof(x).dtype
+        x = problem.prox(x, xnp.full((), self.first, dtype))
+        f, g = problem.value_and_grad(x)
+        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(g))
+        return {
+            "x": x, "y": x, "f": f, "g": g, "t": xnp.ones((), dtype), "size": largest(g),
+            "step": xnp.full((), self.first, dtype),
+            "status": first_of((~finite, Status.not_finite)), "nit": count(0), "nfev": count(1),
+            "njev": count(1),
+        }  # fmt: skip
+
+    def step(self, problem, s, tol):
+        x, y = s["x"], s["y"]
+        f, g = problem.value_and_grad(y)
+        noise = 8 * xnp.finfo(f.dtype).eps * xnp.abs(f)
+
+        def shorter(c):
+            step, _, n, _ = c
+            step = xnp.where(n == 0, step, 0.5 * step)
+            new = problem.prox(y - step * g, step)
+            d = new - y
+            fits = problem.value(new) <= f + xnp.vdot(g, d) + xnp.vdot(d, d) / (2 * step) + noise
+            return step, new, n + np.int32(1), fits
+
+        start = (1.1 * s["step"], x, count(0), xnp.zeros((), bool))
+        step, new, n, _ = loop(lambda c: ~c[3] & (c[2] < 60), shorter, start)
+        # (y - new)/step is a subgradient of f + g, but for the change of f's gradient
+        size = largest(y - new) / step
+        uphill = xnp.vdot(y - new, new - x) > 0
+        t = xnp.where(uphill, 1, s["t"])
+        t_next = 0.5 * (1 + xnp.sqrt(1 + 4 * t * t))
+        momentum = xnp.where(uphill, 0, (t - 1) / t_next) if self.accelerated else 0 * t
+        status = first_of((~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success))
+        return {
+            "x": new, "y": new + momentum * (new - x), "f": f, "g": g, "t": t_next, "size": size,
+            "step": step, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
+            "njev": s["njev"] + np.int32(1),
+        }  # fmt: skip
+
+
+METHODS = {"fista": FISTA(), "proximal-gradient": FISTA(accelerated=False)}
+
+
+def proximal_gradient(
+    fun, x0, prox, args=(), method="fista", *, tol=None, maxiter: int = 5000, history: bool = False
+) -> Result:
+    """The least of ``fun`` + g, where g is given by its proximal map; or of ``fun`` in a set.
+
+    Args:
+      fun: ``fun(x, *args)``, smooth.
+      x0: tree of arrays to start from.
+      prox: ``prox(x, step)``, such as ``prox.l1(0.1)``, or the projection ``prox.simplex()``.
+      args: further arguments.
+      method: "fista", "proximal-gradient", or ``FISTA(...)``.
+      tol: the largest component of (x - prox(x - step gradient, step)) / step; eps^0.4 by default.
+      maxiter: steps at most.
+      history: keep x, f and gradient of all iterations.
+
+    ``fun`` of the result is the smooth part. Solutions have derivatives by x = prox(x - gradient).
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> f = lambda x: 0.5 * xnp.sum((x - xnp.asarray([3.0, 0.2])) ** 2)
+    >>> xnp.round(xo.proximal_gradient(f, xnp.zeros(2), xo.prox.l1(1.0)).x, 2)
+    Array([2., 0.], dtype=float32)
+    """
+    who = "optimize.proximal_gradient"
+    if not callable(prox):
+        raise TypeError(
+            f"xcore.{who}: prox must be a function of (x, step), given {describe(prox)}."
+        )
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(
+                f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
+            )
+        method = METHODS[method]
+    flat = Flat(who, "x0", x0)
+    problem = Objective(who, fun, flat, args)
+    problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
+    tol = default_tol(flat.dtype) if tol is None else tol
+
+    def solve(x):
+        s = iterations(who, method, problem, x, tol, maxiter, history)
+        f, g = problem.value_and_grad(s["x"])
+        aux = {k: s[k] for k in ("size", "status", "nit", "nfev", "njev")} | {"g": g, "told": f}
+        return s["x"], aux | ({"history": s["history"]} if history else {})
+
+    def equation(x):
+        return x - problem.prox(x - problem.value_and_grad(x)[1], xnp.ones((), x.dtype))
+
+    x, aux = differentiable(equation, problem.value, solve, flat.start)
+    return Result(
+        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        aux["njev"], Certificate(aux["size"]), aux.get("history"),
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""What all methods return: where they ended, how, and evidence."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.errors import SolverError
+from .._core.struct import struct
+from .._core.types import Value
+
+RUNNING = np.int32(-1)
+
+
+class Status(enum.Enum):
+    """How a method ended. Results carry the number; here are the words.
+
+    >>> Status(1).message
+    'the limit of iterations was reached first; allow more with maxiter'
+    """
+
+    success = 0
+    max_steps = 1
+    stalled = 2
+    not_finite = 3
+    unbounded = 4
+    infeasible = 5
+    no_bracket = 6
+
+    @property
+    def message(self) -> str:
+        """What it means."""
+        return _MESSAGES[self]
+
+
+_MESSAGES = {
+    Status.success: "converged: the test of the method holds",
+    Status.max_steps: "the limit of iterations was reached first; allow more with maxiter",
+    Status.stalled: "no step improves the result any more, but the test of the method does not hold: "
+    "rounding errors, a kink, or a wrong derivative; try 64-bit numbers or a larger tol",
+    Status.not_finite: "the function gave NaN or infinity where the method had to start, or to go on; "
+    "start elsewhere, or bound the parameters",
+    Status.unbounded: "the function falls without bound",
+    Status.infeasible: "no point that satisfies the constraints was found; they may contradict each "
+    "other, or the start is too far away",
+    Status.no_bracket: "the function has the same sign at both ends; give an interval in which it changes",
+}
+
+
+@struct
+class Certificate:
+    """Evidence that a point is a solution; all in the largest of the absolute values.
+
+    Attributes:
+      stationarity: of the gradient; with bounds, of x minus the projection of x - gradient; with
+        constraints, of the gradient of the Lagrangian.
+      feasibility: of the violated constraints.
+      complementarity: of the products of inequalities and multipliers.
+      smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.
+      multipliers: of the constraints, in their order.
+    """
+
+    stationarity: Any
+    feasibility: Any = None
+    complementarity: Any = None
+    smallest_eigenvalue: Any = None
+    multipliers: Any = None
+
+
+@struct
+class Result:
+    """A solution, and how it was found. Of a batch, each field has the batch's leading axis.
+
+    Attributes:
+      x: the point, a tree like the start.
+      fun: the function there: the objective, or the residuals.
+      grad: the gradient of the objective there, a tree like x.
+      status: number of a ``Status``, int32; 0 is success.
+      nit, nfev, njev: numbers of iterations, evaluations of the function, of derivatives.
+      certificate: a ``Certificate``.
+      history: with ``history=True`` a dict of what each iteration ended with, one row for each; rows
+        after the last repeat it.
+      extra: what belongs to one method only.
+    """
+
+    x: Any
+    fun: Any
+    grad: Any
+    status: Any
+    nit: Any
+    nfev: Any
+    njev: Any
+    certificate: Any = None
+    history: Any = None
+    extra: Any = None
+
+    @property
+    def success(self):
+        """Whether the method's test holds: a boolean array."""
+        return xnp.asarray(self.status) == 0
+
+    @property
+    def jac(self):
+        """SciPy's name of the gradient."""
+        return self.grad
+
+    @property
+    def message(self) -> str:
+        """The status in words; of a batch, the worst one."""
+        if isinstance(self.status, Value) and not hasattr(self.status, "_b"):
+            return "known when the compiled function has run"
+        return Status(int(np.asarray(self.status).max(initial=0))).message
+
+    def check(self) -> Result:
+        """Itself, or SolverError with the status in words. Traced results pass.
+
+        >>> Result(0.0, 0.0, 0.0, np.int32(1), 0, 0, 0).check()  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        SolverError: ...
+        """
+        if isinstance(self.status, Value) and not hasattr(self.status, "_b"):
+            return self
+        if np.any(np.asarray(self.status)):
+            raise SolverError(f"xcore.optimize: {self.message}.")
+        return self
+
+
+def status_code(status: Status):
+    """The number of a status, as methods keep it."""
+    return np.int32(status.value)
+
+
+def first_of(*pairs):
+    """The status of the first condition that holds, else RUNNING."""
+    found = RUNNING
+    for condition, status in reversed(pairs):
+        found = xnp.where(condition, status_code(status), found)
+    return found

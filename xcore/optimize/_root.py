@@ -1,0 +1,336 @@
+"""Roots of systems of equations, and fixed points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.errors import ShapeError
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import jacfwd, linearize
+from ..linalg import GMRES, FunctionOperator, linear_solve
+from ._implicit import differentiable
+from ._minimize import iterations
+from ._packed import loop
+from ._problem import Flat, count, largest
+from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._trust import norm
+
+
+class Equations:
+    """A function from vectors to vectors of the same length."""
+
+    def __init__(self, who, fun, flat: Flat, args, fixed: bool = False):
+        if not callable(fun):
+            raise TypeError(f"xcore.{who}: fun must be a function.")
+        self.who, self.fun, self.flat, self.fixed = who, fun, flat, fixed
+        self.args = args if isinstance(args, tuple) else (args,)
+
+    def value(self, x):
+        """F(x); of a fixed-point problem x - fun(x)."""
+        found = self.flat_value(self.fun(self.flat.split(x), *self.args))
+        return x - found if self.fixed else found
+
+    def flat_value(self, y):
+        given = Flat(self.who, "the result of fun", y)
+        if given.size != self.flat.size or (self.fixed and given.structure != self.flat.structure):
+            raise ShapeError(
+                f"xcore.{self.who}: fun must return as many numbers as there are unknowns, "
+                f"{self.flat.size}, but returned {given.size}; for more equations than unknowns use "
+                "least_squares."
+            )
+        return given.start.astype(self.flat.dtype)
+
+
+def start_of(problem, x, tol, **more):
+    """The state before the first step."""
+    f = problem.value(x)
+    size = largest(f)
+    status = first_of((~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success))
+    return {
+        "x": x, "f": 0.5 * xnp.vdot(f, f), "g": f, "size": size, "status": status, "nit": count(0),
+        "nfev": count(1), "njev": count(0), **more,
+    }  # fmt: skip
+
+
+def moved(s, x, f, tol, nfev, njev, stuck, **more):
+    """The state after a step to x, where the function is f."""
+    size, reach = largest(f), xnp.maximum(1, largest(x))
+    still = largest(x - s["x"]) <= 4 * xnp.finfo(typeof(x).dtype).eps * reach
+    status = first_of(
+        (~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success),
+        (stuck | still, Status.stalled),
+    )  # fmt: skip
+    return {
+        "x": x, "f": 0.5 * xnp.vdot(f, f), "g": f, "size": size, "status": status,
+        "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + nfev, "njev": s["njev"] + np.int32(njev),
+        **more,
+    }  # fmt: skip
+
+
+def shortened(problem, x, f, p, limit: int = 30):
+    """(x + t p, F there, evaluations, failed): t halves until |F|² falls enough."""
+    merit = xnp.vdot(f, f)
+
+    def turn(s):
+        t, _, n, _ = s
+        t = xnp.where(n == 0, t, 0.5 * t)
+        new = problem.value(x + t * p)
+        good = xnp.vdot(new, new) <= (1 - 1e-4 * t) ** 2 * merit
+        return t, new, n + np.int32(1), good
+
+    start = (xnp.ones((), typeof(x).dtype), f, count(0), xnp.zeros((), bool))
+    t, new, n, good = loop(lambda s: ~s[3] & (s[2] < limit), turn, start)
+    return x + t * p, new, n, ~good
+
+
+@struct
+class Newton:
+    """Newton's method with the whole Jacobian; steps that do not help are halved."""
+
+    def init(self, problem, x, tol):
+        return start_of(problem, x, tol)
+
+    def step(self, problem, s, tol):
+        x, f = s["x"], s["g"]
+        p = -xnp.linalg.solve(jacfwd(problem.value)(x), f)
+        p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
+        x, f, n, failed = shortened(problem, x, f, p)
+        return moved(s, x, f, tol, n, 1, failed)
+
+
+@struct
+class NewtonKrylov:
+    """Newton's method whose equations are solved by GMRES: no Jacobian is formed.
+
+    Attributes:
+      inner: steps of GMRES at most.
+    """
+
+    inner: int = static(default=60)
+
+    def init(self, problem, x, tol):
+        return start_of(problem, x, tol)
+
+    def step(self, problem, s, tol):
+        x = s["x"]
+        n = typeof(x).shape[0]
+        f, push = linearize(problem.value, x)
+        operator = FunctionOperator(lambda _, v: push(v), None, (n, n))
+        m = min(n, self.inner)
+        solver = GMRES(rtol=1e-3, restart=m, max_steps=max(1, -(-self.inner // m)))
+        p = linear_solve(operator, -f, solver, report=True).value
+        p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
+        x, f, k, failed = shortened(problem, x, f, p)
+        return moved(s, x, f, tol, k, 1, failed)
+
+
+@struct
+class Broyden:
+    """The inverse Jacobian is computed once, then learnt from the steps. (Broyden 1965)
+
+    It is computed anew after a step that does not help.
+    """
+
+    def init(self, problem, x, tol):
+        n, dtype = typeof(x).shape[0], typeof(x).dtype
+        return start_of(problem, x, tol, h=xnp.zeros((n, n), dtype), fresh=xnp.ones((), bool))
+
+    def step(self, problem, s, tol):
+        x, f = s["x"], s["g"]
+        h = xnp.where(s["fresh"], xnp.linalg.inv(jacfwd(problem.value)(x)), s["h"])
+        p = -(h @ f)
+        p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
+        new_x, new, n, failed = shortened(problem, x, f, p, limit=12)
+        step, y = new_x - x, new - f
+        hy = h @ y
+        base = xnp.vdot(step, hy)
+        safe = xnp.abs(base) > 1e-12 * xnp.vdot(step, step)
+        change = ((step - hy) / xnp.where(safe, base, 1))[:, None] * (step @ h)
+        h = xnp.where(safe, h + change, h)
+        keep = failed & ~s["fresh"]  # try again from here with a true Jacobian
+        out = moved(
+            s, xnp.where(keep, x, new_x), xnp.where(keep, f, new), tol, n, 0, failed & s["fresh"],
+            h=h, fresh=failed,
+        )  # fmt: skip
+        return out | {
+            "status": xnp.where(keep, RUNNING, out["status"]),
+            "njev": s["njev"] + s["fresh"].astype(np.int32),
+        }
+
+
+@struct
+class Hybrid:
+    """Powell's dogleg: between the gradient's step and Newton's, in a scaled ball. (Powell 1970)
+
+    Attributes:
+      first_radius: the first radius, relative to the scaled length of x0.
+    """
+
+    first_radius: float = static(default=100.0)
+
+    def init(self, problem, x, tol):
+        n, dtype = typeof(x).shape[0], typeof(x).dtype
+        return start_of(problem, x, tol, radius=-xnp.ones((), dtype), scale=xnp.zeros(n, dtype))
+
+    def step(self, problem, s, tol):
+        x, f = s["x"], s["g"]
+        j = jacfwd(problem.value)(x)
+        scale = xnp.maximum(s["scale"], xnp.sqrt(xnp.sum(j * j, axis=0)))
+        scale = xnp.where(scale == 0, 1, scale)
+        reach = norm(scale * x)
+        first = self.first_radius * xnp.where(reach > 0, reach, 1)
+        radius = xnp.where(s["radius"] < 0, first, s["radius"]).astype(f.dtype)
+        p = self._dogleg(j, f, scale, radius)
+        new = problem.value(x + p)
+        jp = f + j @ p
+        old_merit, merit = xnp.vdot(f, f), xnp.vdot(new, new)
+        promised = old_merit - xnp.vdot(jp, jp)
+        ratio = (old_merit - merit) / xnp.where(promised > 0, promised, 1)
+        ratio = xnp.where(xnp.isfinite(merit) & (promised > 0), ratio, -1)
+        size, take = norm(scale * p), ratio > 1e-4
+        radius = xnp.where(
+            ratio < 0.1, 0.5 * size, xnp.where(ratio > 0.5, xnp.maximum(radius, 2 * size), radius)
+        )
+        stuck = radius <= 4 * xnp.finfo(f.dtype).eps * xnp.maximum(reach, 1)
+        out = moved(s, xnp.where(take, x + p, x), xnp.where(take, new, f), tol, np.int32(1), 1, stuck,
+                    radius=radius, scale=scale)  # fmt: skip
+        return out | {"status": xnp.where(take | stuck, out["status"], RUNNING)}
+
+    def _dogleg(self, j, f, scale, radius):
+        newton = -xnp.linalg.solve(j, f)
+        fine = xnp.all(xnp.isfinite(newton))
+        newton = xnp.where(fine, newton, 0)
+        g = (f @ j) / scale
+        jg = j @ (g / scale)
+        t = xnp.vdot(g, g) / xnp.maximum(xnp.vdot(jg, jg), xnp.finfo(f.dtype).tiny)
+        cauchy, q = -t * g, scale * newton
+        short = norm(cauchy) < radius
+        a, b = q - cauchy, xnp.vdot(cauchy, q - cauchy)
+        aa = xnp.maximum(xnp.vdot(a, a), xnp.finfo(f.dtype).tiny)
+        gap = xnp.maximum(radius**2 - xnp.vdot(cauchy, cauchy), 0)
+        along = (xnp.sqrt(b * b + aa * gap) - b) / aa
+        border = -radius * g / xnp.maximum(norm(g), xnp.finfo(f.dtype).tiny)
+        bent = xnp.where(
+            short & fine, cauchy + xnp.clip(along, 0, 1) * a, xnp.where(short, cauchy, border)
+        )
+        return xnp.where(fine & (norm(q) <= radius), q, bent) / scale
+
+
+@struct
+class Anderson:
+    """x ← x - F(x), improved by the combination of the last steps that makes F smallest.
+
+    For fixed points x = T(x), F = x - T. (Anderson 1965; Walker, Ni 2011)
+
+    Attributes:
+      memory: how many steps are combined; 0 is the plain iteration.
+      mixing: how much of the residual is added.
+    """
+
+    memory: int = static(default=5)
+    mixing: float = static(default=1.0)
+
+    def init(self, problem, x, tol):
+        m, n = max(self.memory, 1), typeof(x).shape[0]
+        rows = xnp.zeros((m, n), typeof(x).dtype)
+        return start_of(problem, x, tol, dx=rows, df=rows)
+
+    def step(self, problem, s, tol):
+        x, f, dx, df = s["x"], s["g"], s["dx"], s["df"]
+        if self.memory:
+            # the least |f - γ dF|, with rows of no weight for steps not yet made
+            gram = df @ df.T
+            top = xnp.maximum(xnp.max(xnp.diagonal(gram)), xnp.finfo(f.dtype).tiny)
+            eps = 10 * xnp.finfo(f.dtype).eps
+            weights = xnp.linalg.solve(
+                gram + eps * top * xnp.eye(self.memory, dtype=f.dtype), df @ f
+            )
+            weights = xnp.where(xnp.all(xnp.isfinite(weights)), weights, 0)
+            new_x = x - self.mixing * f - weights @ (dx - self.mixing * df)
+        else:
+            new_x = x - self.mixing * f
+        new = problem.value(new_x)
+        push = lambda rows, row: xnp.concatenate([rows[1:], row[None]])  # noqa: E731
+        return moved(
+            s, new_x, new, tol, np.int32(1), 0, xnp.zeros((), bool), dx=push(dx, new_x - x),
+            df=push(df, new - f),
+        )  # fmt: skip
+
+
+METHODS = {
+    "newton": Newton(), "hybr": Hybrid(), "broyden": Broyden(), "krylov": NewtonKrylov(),
+    "anderson": Anderson(), "picard": Anderson(memory=0),
+}  # fmt: skip
+
+
+def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(
+                f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
+            )
+        method = METHODS[method]
+    tol = float(xnp.finfo(flat.dtype).eps) ** 0.75 if tol is None else tol
+
+    def solve(x):
+        s = iterations(who, method, problem, x, tol, maxiter, history)
+        aux = {k: s[k] for k in ("size", "status", "nit", "nfev", "njev")}
+        if history:
+            aux["history"] = s["history"]
+        return s["x"], aux | {"told": s["g"]}
+
+    x, aux = differentiable(problem.value, problem.value, solve, flat.start)
+    return Result(
+        flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
+        Certificate(aux["size"]), aux.get("history"),
+    )  # fmt: skip
+
+
+def root(
+    fun, x0, args=(), method="hybr", *, tol=None, maxiter: int | None = None, history: bool = False
+) -> Result:
+    """A solution x of ``fun(x, *args) = 0``, as many equations as unknowns.
+
+    Args:
+      fun: function from a tree like x0 to as many numbers.
+      x0: tree of arrays to start from.
+      args: further arguments.
+      method: "hybr" (Powell's dogleg), "newton", "broyden", "krylov" (no Jacobian), "anderson".
+      tol: the largest component of fun(x) that counts as zero; eps^0.75 by default, 2e-12 in 64 bits
+        and 6e-6 in 32.
+      maxiter: steps at most.
+      history: keep all iterations.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> f = lambda x: xnp.stack([x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]])
+    >>> [round(float(x), 3) for x in xo.root(f, xnp.asarray([1.0, 2.0])).x]
+    [1.414, 1.414]
+    """
+    who = "optimize.root"
+    flat = Flat(who, "x0", x0)
+    limit = 200 + 100 * (flat.size > 0) if maxiter is None else maxiter
+    return _solution(who, Equations(who, fun, flat, args), method, flat, tol, limit, history)
+
+
+def fixed_point(
+    fun, x0, args=(), method="anderson", *, tol=None, maxiter: int = 1000, history: bool = False
+) -> Result:
+    """A solution x of ``fun(x, *args) = x``.
+
+    Args:
+      fun: function from a tree to a tree like it.
+      x0: tree of arrays to start from.
+      args: further arguments.
+      method: "anderson", "picard" (just repeat), or one of those of ``root``.
+      tol, maxiter, history: as for ``root``, of x - fun(x).
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> round(float(xo.fixed_point(xnp.cos, 1.0).x), 3)
+    0.739
+    """
+    who = "optimize.fixed_point"
+    flat = Flat(who, "x0", x0)
+    problem = Equations(who, fun, flat, args, fixed=True)
+    return _solution(who, problem, method, flat, tol, maxiter, history)

@@ -1,0 +1,448 @@
+"""Rescaling of gradients by what is remembered of earlier ones: the parts of Adam and its kin.
+
+Moments: m ← b m + (1 - b) gᵏ. Divided by 1 - bⁿ after n steps they are averages free of the zero
+at which they start; factors are computed in the dtype of the moment, so 64-bit parameters get 64-bit
+steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import numpy as xnp
+from .._core import dtypes, tree
+from .._core.types import typeof
+from ._transform import (
+    GradientTransformation,
+    need_params,
+    next_count,
+    square,
+    stateless_with_tree_map,
+    zero_count,
+    zeros_like,
+)
+
+
+def _mean(decay, old, new):
+    return tree.map(lambda m, x: decay * m + (1 - decay) * x, old, new)
+
+
+def _real_zeros(params):
+    return tree.map(lambda p: xnp.zeros(typeof(p).shape, dtypes.to_real(typeof(p).dtype)), params)
+
+
+def _squares(g):
+    return tree.map(square, g)
+
+
+def _power(decay, count, like):
+    """decay ** count in the real dtype of ``like``."""
+    dtype = dtypes.to_real(typeof(like).dtype)
+    return xnp.power(xnp.asarray(decay, dtype), xnp.asarray(count).astype(dtype))
+
+
+def _debiased(m, decay, count):
+    return tree.map(lambda x: x / (1 - _power(decay, count, x)), m)
+
+
+def _first_moment(g, mu, b1, count, nesterov: bool):
+    """The average of gradients; for Nesterov's, of the next step's, were the gradient the same."""
+    if not nesterov:
+        return _debiased(mu, b1, count)
+    return _mean(b1, _debiased(mu, b1, next_count(count)), _debiased(g, b1, count))
+
+
+def _cast(m, dtype):
+    return m if dtype is None else tree.map(lambda x: x.astype(dtype), m)
+
+
+class TraceState(NamedTuple):
+    """The accumulated gradient."""
+
+    trace: Any
+
+
+def trace(decay, nesterov: bool = False, accumulator_dtype=None):
+    """Momentum: t ← g + decay t; the update is t, or g + decay t once more for Nesterov's.
+
+    >>> t = trace(0.5)
+    >>> _, state = t.update(1.0, t.init(0.0))
+    >>> float(t.update(1.0, state)[0])
+    1.5
+    """
+
+    def update(g, state, params=None):
+        t = tree.map(lambda g, t: g + decay * t, g, state.trace)
+        out = tree.map(lambda g, t: g + decay * t, g, t) if nesterov else t
+        return out, TraceState(_cast(t, accumulator_dtype))
+
+    return GradientTransformation(lambda p: TraceState(zeros_like(p, accumulator_dtype)), update)
+
+
+class EmaState(NamedTuple):
+    """The moving average and the number of values in it."""
+
+    count: Any
+    ema: Any
+
+
+def ema(decay, debias: bool = True, accumulator_dtype=None):
+    """The exponential moving average of updates.
+
+    >>> average = ema(0.5)
+    >>> _, state = average.update(1.0, average.init(0.0))
+    >>> round(float(average.update(4.0, state)[0]), 3)  # (1 + 2 * 4) / 3
+    3.0
+    """
+
+    def update(g, state, params=None):
+        count, mean = next_count(state.count), _mean(decay, state.ema, g)
+        out = _debiased(mean, decay, count) if debias else mean
+        return out, EmaState(count, _cast(mean, accumulator_dtype))
+
+    return GradientTransformation(
+        lambda p: EmaState(zero_count(), zeros_like(p, accumulator_dtype)), update
+    )
+
+
+class ScaleByRssState(NamedTuple):
+    """Sums of squares."""
+
+    sum_of_squares: Any
+
+
+def scale_by_rss(initial_accumulator_value=0.1, eps=1e-7):
+    """Divides by the root of the sum of all squares so far: Adagrad. (Duchi et al. 2011)
+
+    >>> s = scale_by_rss(0.0)
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    1.0
+    """
+
+    def init(params):
+        return ScaleByRssState(
+            tree.map(lambda z: xnp.full_like(z, initial_accumulator_value), _real_zeros(params))
+        )
+
+    def update(g, state, params=None):
+        total = tree.map(lambda g, s: square(g) + s, g, state.sum_of_squares)
+        out = tree.map(
+            lambda g, s: xnp.where(s > 0, g / xnp.sqrt(xnp.where(s > 0, s + eps, 1)), 0), g, total
+        )
+        return out, ScaleByRssState(total)
+
+    return GradientTransformation(init, update)
+
+
+class ScaleByRmsState(NamedTuple):
+    """The average square, with a count where it is freed of its start."""
+
+    count: Any
+    nu: Any
+
+
+def _root(v, eps, eps_in_sqrt: bool):
+    return xnp.sqrt(v + eps) if eps_in_sqrt else xnp.sqrt(v) + eps
+
+
+def scale_by_rms(
+    decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True, bias_correction: bool = False
+):
+    """Divides by the root of the average square: RMSProp. (Hinton 2012)
+
+    >>> s = scale_by_rms(0.75)
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    2.0
+    """
+
+    def init(params):
+        nu = tree.map(lambda z: xnp.full_like(z, initial_scale), _real_zeros(params))
+        return ScaleByRmsState(zero_count(), nu)
+
+    def update(g, state, params=None):
+        count, nu = next_count(state.count), _mean(decay, state.nu, _squares(g))
+        used = _debiased(nu, decay, count) if bias_correction else nu
+        out = tree.map(lambda g, v: g / _root(v, eps, eps_in_sqrt), g, used)
+        return out, ScaleByRmsState(count, nu)
+
+    return GradientTransformation(init, update)
+
+
+class ScaleByRStdDevState(NamedTuple):
+    """Average and average square."""
+
+    count: Any
+    mu: Any
+    nu: Any
+
+
+def scale_by_stddev(
+    decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True, bias_correction: bool = False
+):
+    """Divides by the standard deviation of gradients: centred RMSProp. (Graves 2013)
+
+    >>> s = scale_by_stddev(0.5)
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    2.0
+    """
+
+    def init(params):
+        nu = tree.map(lambda z: xnp.full_like(z, initial_scale), _real_zeros(params))
+        return ScaleByRStdDevState(zero_count(), zeros_like(params), nu)
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu, nu = _mean(decay, state.mu, g), _mean(decay, state.nu, _squares(g))
+        m, v = (_debiased(x, decay, count) if bias_correction else x for x in (mu, nu))
+        out = tree.map(lambda g, m, v: g / _root(v - square(m), eps, eps_in_sqrt), g, m, v)
+        return out, ScaleByRStdDevState(count, mu, nu)
+
+    return GradientTransformation(init, update)
+
+
+class ScaleByAdaDeltaState(NamedTuple):
+    """Average squares of gradients and of updates."""
+
+    e_g: Any
+    e_x: Any
+
+
+def scale_by_adadelta(rho=0.9, eps=1e-6):
+    """Multiplies by the ratio of the typical update to the typical gradient. (Zeiler 2012)
+
+    >>> s = scale_by_adadelta()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 5)
+    0.00316
+    """
+
+    def update(g, state, params=None):
+        e_g = _mean(rho, state.e_g, _squares(g))
+        out = tree.map(lambda g, a, x: xnp.sqrt(x + eps) / xnp.sqrt(a + eps) * g, g, e_g, state.e_x)
+        return out, ScaleByAdaDeltaState(e_g, _mean(rho, state.e_x, _squares(out)))
+
+    return GradientTransformation(
+        lambda p: ScaleByAdaDeltaState(_real_zeros(p), _real_zeros(p)), update
+    )
+
+
+class ScaleByAdamState(NamedTuple):
+    """Number of steps, average gradient, average square."""
+
+    count: Any
+    mu: Any
+    nu: Any
+
+
+def _adam_init(mu_dtype=None):
+    return lambda p: ScaleByAdamState(zero_count(), zeros_like(p, mu_dtype), _real_zeros(p))
+
+
+def scale_by_adam(
+    b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, *, nesterov: bool = False
+):
+    """The average gradient divided by the root of the average square. (Kingma, Ba 2014)
+
+    >>> s = scale_by_adam()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    1.0
+    """
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu, nu = _mean(b1, state.mu, g), _mean(b2, state.nu, _squares(g))
+        m, v = _first_moment(g, mu, b1, count, nesterov), _debiased(nu, b2, count)
+        out = tree.map(lambda m, v: m / (xnp.sqrt(v + eps_root) + eps), m, v)
+        return out, ScaleByAdamState(count, _cast(mu, mu_dtype), nu)
+
+    return GradientTransformation(_adam_init(mu_dtype), update)
+
+
+class ScaleByAmsgradState(NamedTuple):
+    """Adam's, and the largest average square so far."""
+
+    count: Any
+    mu: Any
+    nu: Any
+    nu_max: Any
+
+
+def scale_by_amsgrad(b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+    """Adam with the largest average square so far. (Reddi et al. 2018)
+
+    >>> s = scale_by_amsgrad()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    1.0
+    """
+
+    def init(p):
+        return ScaleByAmsgradState(*_adam_init(mu_dtype)(p), _real_zeros(p))
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu, nu = _mean(b1, state.mu, g), _mean(b2, state.nu, _squares(g))
+        m = _debiased(mu, b1, count)
+        most = tree.map(xnp.maximum, state.nu_max, _debiased(nu, b2, count))
+        out = tree.map(lambda m, v: m / (xnp.sqrt(v + eps_root) + eps), m, most)
+        return out, ScaleByAmsgradState(count, _cast(mu, mu_dtype), nu, most)
+
+    return GradientTransformation(init, update)
+
+
+def scale_by_adamax(b1=0.9, b2=0.999, eps=1e-8):
+    """Adam with a decaying maximum in place of the root of the average square.
+
+    >>> s = scale_by_adamax()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    1.0
+    """
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu = _mean(b1, state.mu, g)
+        nu = tree.map(lambda g, v: xnp.maximum(xnp.abs(g) + eps, b2 * v), g, state.nu)
+        out = tree.map(lambda m, v: m / v, _debiased(mu, b1, count), nu)
+        return out, ScaleByAdamState(count, mu, nu)
+
+    return GradientTransformation(_adam_init(), update)
+
+
+def scale_by_radam(
+    b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, threshold=5.0, *, nesterov: bool = False
+):
+    """Adam whose steps are shorter while the average square rests on few values. (Liu et al. 2019)
+
+    >>> s = scale_by_radam()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
+    2.0
+    """
+    most = 2 / (1 - b2) - 1
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu, nu = _mean(b1, state.mu, g), _mean(b2, state.nu, _squares(g))
+        m, v = _first_moment(g, mu, b1, count, nesterov), _debiased(nu, b2, count)
+
+        def rectified(m, v):
+            power = _power(b2, count, m)
+            length = most - 2 * count.astype(power.dtype) * power / (1 - power)
+            inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
+            r = xnp.sqrt(xnp.where(length >= threshold, inside, 1))
+            return xnp.where(length >= threshold, r * m / (xnp.sqrt(v + eps_root) + eps), m)
+
+        return tree.map(rectified, m, v), ScaleByAdamState(count, mu, nu)
+
+    return GradientTransformation(_adam_init(), update)
+
+
+def scale_by_belief(b1=0.9, b2=0.999, eps=1e-16, eps_root=1e-16, *, nesterov: bool = False):
+    """Adam with the average square of the surprise g - m in place of g's. (Zhuang et al. 2020)
+
+    >>> s = scale_by_belief()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 3)
+    1.111
+    """
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu = _mean(b1, state.mu, g)
+        surprise = tree.map(lambda g, m: square(g - m), g, mu)
+        nu = tree.map(lambda v: v + eps_root, _mean(b2, state.nu, surprise))
+        m, v = _first_moment(g, mu, b1, count, nesterov), _debiased(nu, b2, count)
+        out = tree.map(lambda m, v: m / (xnp.sqrt(v) + eps), m, v)
+        return out, ScaleByAdamState(count, mu, nu)
+
+    return GradientTransformation(_adam_init(), update)
+
+
+def scale_by_yogi(b1=0.9, b2=0.999, eps=1e-3, eps_root=0.0, initial_accumulator_value=1e-6):
+    """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
+
+    >>> s = scale_by_yogi()
+    >>> round(float(s.update(2.0, s.init(0.0))[0]), 3)
+    0.999
+    """
+
+    def init(params):
+        full = lambda z: xnp.full_like(z, initial_accumulator_value)  # noqa: E731
+        return ScaleByAdamState(
+            zero_count(), tree.map(full, params), tree.map(full, _real_zeros(params))
+        )
+
+    def update(g, state, params=None):
+        count = next_count(state.count)
+        mu = _mean(b1, state.mu, g)
+        nu = tree.map(lambda g, v: v - (1 - b2) * xnp.sign(v - square(g)) * square(g), g, state.nu)
+        m, v = _debiased(mu, b1, count), _debiased(nu, b2, count)
+        out = tree.map(lambda m, v: m / (xnp.sqrt(v + eps_root) + eps), m, v)
+        return out, ScaleByAdamState(count, mu, nu)
+
+    return GradientTransformation(init, update)
+
+
+class ScaleByLionState(NamedTuple):
+    """Number of steps and average gradient."""
+
+    count: Any
+    mu: Any
+
+
+def scale_by_lion(b1=0.9, b2=0.99, mu_dtype=None):
+    """The sign of an average gradient. (Chen et al. 2023)
+
+    >>> s = scale_by_lion()
+    >>> float(s.update(-2.0, s.init(0.0))[0])
+    -1.0
+    """
+
+    def update(g, state, params=None):
+        out = tree.map(xnp.sign, _mean(b1, state.mu, g))
+        mu = _cast(_mean(b2, state.mu, g), mu_dtype)
+        return out, ScaleByLionState(next_count(state.count), mu)
+
+    return GradientTransformation(
+        lambda p: ScaleByLionState(zero_count(), zeros_like(p, mu_dtype)), update
+    )
+
+
+def scale_by_sign():
+    """The sign of the updates.
+
+    >>> float(scale_by_sign().update(-2.0, ())[0])
+    -1.0
+    """
+    return stateless_with_tree_map(lambda u, p: xnp.sign(u))
+
+
+def _norm(x, least=0.0):
+    return xnp.maximum(xnp.sqrt(xnp.sum(square(xnp.asarray(x)))), least)
+
+
+def scale_by_trust_ratio(min_norm=0.0, trust_coefficient=1.0, eps=0.0):
+    """Makes each leaf's update as long as its parameters, times a factor. (You et al. 2017, 2019)
+
+    >>> float(scale_by_trust_ratio().update(0.5, (), 3.0)[0])
+    3.0
+    """
+
+    def scaled(u, p):
+        need_params("scale_by_trust_ratio", p)
+        size, step = _norm(p, min_norm), _norm(u, min_norm)
+        nil = (size == 0) | (step == 0)
+        ratio = trust_coefficient * size / xnp.where(nil, 1, step + eps)
+        return u * xnp.where(nil, 1, ratio).astype(dtypes.to_real(typeof(u).dtype))
+
+    return stateless_with_tree_map(lambda u, p: scaled(xnp.asarray(u), p))
+
+
+def scale_by_param_block_rms(min_scale=1e-3):
+    """Multiplies each leaf by the root of the mean square of its parameters.
+
+    >>> float(scale_by_param_block_rms().update(0.5, (), 3.0)[0])
+    1.5
+    """
+
+    def scaled(u, p):
+        need_params("scale_by_param_block_rms", p)
+        return u * xnp.maximum(xnp.sqrt(xnp.mean(square(xnp.asarray(p)))), min_scale)
+
+    return stateless_with_tree_map(scaled)

@@ -1,0 +1,256 @@
+"""Schedules: functions from the number of a step to a learning rate. Names as Optax's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .. import numpy as xnp
+
+
+def _positive(who: str, name: str, value) -> None:
+    if not value > 0:
+        raise ValueError(f"xcore.optimize.{who}: {name} must be positive, given {value}.")
+
+
+def constant_schedule(value):
+    """The same value at every step.
+
+    >>> constant_schedule(0.1)(7)
+    0.1
+    """
+    return lambda count: value
+
+
+def polynomial_schedule(init_value, end_value, power, transition_steps: int, transition_begin=0):
+    """From one value to another along (1 - t)^power, t from 0 to 1 in ``transition_steps`` steps.
+
+    >>> float(polynomial_schedule(1.0, 0.0, 2, 10)(5))
+    0.25
+    """
+    if transition_steps <= 0:
+        return constant_schedule(init_value)
+    begin = max(transition_begin, 0)
+
+    def schedule(count):
+        left = 1 - xnp.clip(count - begin, 0, transition_steps) / transition_steps
+        return (init_value - end_value) * left**power + end_value
+
+    return schedule
+
+
+def linear_schedule(init_value, end_value, transition_steps: int, transition_begin: int = 0):
+    """From one value to another along a straight line.
+
+    >>> float(linear_schedule(0.0, 1.0, 4)(1))
+    0.25
+    """
+    return polynomial_schedule(init_value, end_value, 1, transition_steps, transition_begin)
+
+
+def piecewise_constant_schedule(init_value, boundaries_and_scales: dict | None = None):
+    """A value that is multiplied by a factor when the step reaches each of the boundaries.
+
+    >>> [float(piecewise_constant_schedule(1.0, {2: 0.1})(n)) for n in (1, 2)]
+    [1.0, 0.10000000149011612]
+    """
+    items = sorted((boundaries_and_scales or {}).items())
+    _check_scales("piecewise_constant_schedule", [s for _, s in items])
+
+    def schedule(count):
+        value = xnp.asarray(init_value)
+        for boundary, factor in items:
+            value = xnp.where(count < boundary, value, value * factor)
+        return value
+
+    return schedule
+
+
+def _check_scales(who: str, scales) -> None:
+    if any(s < 0 for s in scales):
+        raise ValueError(f"xcore.optimize.{who}: factors must not be negative, given {scales}.")
+
+
+_INTERPOLATE = {
+    "linear": lambda a, b, t: a + (b - a) * t,
+    "cosine": lambda a, b, t: b + (a - b) / 2 * (xnp.cos(np.pi * t) + 1),
+}
+
+
+def piecewise_interpolate_schedule(
+    interpolate_type: str, init_value, boundaries_and_scales: dict | None = None
+):
+    """Like ``piecewise_constant_schedule``, but joined by lines or half waves of a cosine.
+
+    >>> float(piecewise_interpolate_schedule("linear", 1.0, {10: 3.0})(5))
+    2.0
+    """
+    if interpolate_type not in _INTERPOLATE:
+        raise ValueError(
+            "xcore.optimize.piecewise_interpolate_schedule: interpolate_type must be 'linear' or "
+            f"'cosine', given {interpolate_type!r}."
+        )
+    items = sorted((boundaries_and_scales or {}).items())
+    _check_scales("piecewise_interpolate_schedule", [s for _, s in items])
+    knots = np.array([0] + [b for b, _ in items])
+    values = init_value * np.cumprod([1.0] + [s for _, s in items])
+    between = _INTERPOLATE[interpolate_type]
+
+    def schedule(count):
+        value = xnp.asarray(float(values[-1]))
+        for i in reversed(range(len(items))):
+            t = (count - int(knots[i])) / max(int(knots[i + 1] - knots[i]), 1)
+            piece = between(float(values[i]), float(values[i + 1]), t)
+            value = xnp.where(count < int(knots[i + 1]), piece, value)
+        return value
+
+    return schedule
+
+
+def cosine_decay_schedule(init_value, decay_steps: int, alpha=0.0, exponent=1.0):
+    """Half a wave of a cosine down to alpha times the first value, which then stays.
+
+    >>> round(float(cosine_decay_schedule(1.0, 10)(5)), 6)
+    0.5
+    """
+    _positive("cosine_decay_schedule", "decay_steps", decay_steps)
+
+    def schedule(count):
+        t = xnp.minimum(count, decay_steps) / decay_steps
+        wave = 0.5 * (1 + xnp.cos(np.pi * t))
+        return init_value * ((1 - alpha) * wave**exponent + alpha)
+
+    return schedule
+
+
+def exponential_decay(
+    init_value, transition_steps: int, decay_rate, transition_begin: int = 0, staircase=False,
+    end_value=None,
+):  # fmt: skip
+    """``init_value * decay_rate ** (step / transition_steps)``, not beyond ``end_value``.
+
+    >>> float(exponential_decay(1.0, 10, 0.25)(5))
+    0.5
+    """
+    if transition_steps <= 0 or decay_rate == 0:
+        return constant_schedule(init_value)
+    begin = max(transition_begin, 0)
+    limit = xnp.maximum if decay_rate < 1 else xnp.minimum
+
+    def schedule(count):
+        t = (count - begin) / transition_steps
+        t = xnp.floor(t) if staircase else t
+        value = xnp.where(count <= begin, init_value, init_value * xnp.power(decay_rate, t))
+        return value if end_value is None else limit(value, end_value)
+
+    return schedule
+
+
+def join_schedules(schedules: Sequence, boundaries: Sequence[int]):
+    """One schedule after the other, each counting its steps from its own beginning.
+
+    >>> joined = join_schedules([constant_schedule(1.0), linear_schedule(1.0, 0.0, 10)], [5])
+    >>> [float(joined(n)) for n in (4, 10)]
+    [1.0, 0.5]
+    """
+    if len(schedules) != len(boundaries) + 1:
+        raise ValueError(
+            "xcore.optimize.join_schedules: need one boundary less than schedules, given "
+            f"{len(schedules)} schedules and {len(boundaries)} boundaries."
+        )
+
+    def schedule(count):
+        value = schedules[0](count)
+        for begin, later in zip(boundaries, schedules[1:]):
+            value = xnp.where(count < begin, value, later(count - begin))
+        return value
+
+    return schedule
+
+
+def warmup_constant_schedule(init_value, peak_value, warmup_steps: int):
+    """A straight rise, then constant.
+
+    >>> [float(warmup_constant_schedule(0.0, 1.0, 4)(n)) for n in (2, 9)]
+    [0.5, 1.0]
+    """
+    return linear_schedule(init_value, peak_value, warmup_steps)
+
+
+def warmup_cosine_decay_schedule(
+    init_value, peak_value, warmup_steps: int, decay_steps: int, end_value=0.0, exponent=1.0
+):
+    """A straight rise, then half a wave of a cosine down; ``decay_steps`` counts both.
+
+    >>> [round(float(warmup_cosine_decay_schedule(0.0, 1.0, 4, 14)(n)), 6) for n in (2, 4, 9)]
+    [0.5, 1.0, 0.5]
+    """
+    alpha = 0.0 if peak_value == 0 else end_value / peak_value
+    rise = linear_schedule(init_value, peak_value, warmup_steps)
+    fall = cosine_decay_schedule(peak_value, decay_steps - warmup_steps, alpha, exponent)
+    return join_schedules([rise, fall], [warmup_steps])
+
+
+def warmup_exponential_decay_schedule(
+    init_value, peak_value, warmup_steps: int, transition_steps: int, decay_rate,
+    transition_begin: int = 0, staircase: bool = False, end_value=None,
+):  # fmt: skip
+    """A straight rise, then an exponential decay.
+
+    >>> [float(warmup_exponential_decay_schedule(0.0, 1.0, 4, 10, 0.25)(n)) for n in (2, 9)]
+    [0.5, 0.5]
+    """
+    rise = linear_schedule(init_value, peak_value, warmup_steps)
+    fall = exponential_decay(
+        peak_value, transition_steps, decay_rate, transition_begin, staircase, end_value
+    )
+    return join_schedules([rise, fall], [warmup_steps])
+
+
+def sgdr_schedule(cosine_kwargs):
+    """Cosine decay with warm restarts: a ``warmup_cosine_decay_schedule`` for each cycle.
+
+    >>> cycle = dict(init_value=0.0, peak_value=1.0, warmup_steps=2, decay_steps=10)
+    >>> [float(sgdr_schedule([cycle, cycle])(n)) for n in (2, 10, 12)]
+    [1.0, 0.0, 1.0]
+    """
+    cycles = list(cosine_kwargs)
+    ends = np.cumsum([c["decay_steps"] for c in cycles])[:-1]
+    return join_schedules(
+        [warmup_cosine_decay_schedule(**c) for c in cycles], [int(end) for end in ends]
+    )
+
+
+def linear_onecycle_schedule(
+    transition_steps: int, peak_value, pct_start=0.3, pct_final=0.85, div_factor=25.0,
+    final_div_factor=1e4,
+):  # fmt: skip
+    """Up to the peak and down again along lines, then further down. (Smith, Topin 2017)
+
+    >>> float(linear_onecycle_schedule(100, 1.0)(30))
+    1.0
+    """
+    _positive("linear_onecycle_schedule", "transition_steps", transition_steps)
+    knots = {
+        int(pct_start * transition_steps): div_factor,
+        int(pct_final * transition_steps): 1 / div_factor,
+        transition_steps: 1 / final_div_factor,
+    }
+    return piecewise_interpolate_schedule("linear", peak_value / div_factor, knots)
+
+
+def cosine_onecycle_schedule(
+    transition_steps: int, peak_value, pct_start=0.3, div_factor=25.0, final_div_factor=1e4
+):
+    """Up to the peak and down far below the start, along cosines. (Smith, Topin 2017)
+
+    >>> float(cosine_onecycle_schedule(100, 1.0)(30))
+    1.0
+    """
+    _positive("cosine_onecycle_schedule", "transition_steps", transition_steps)
+    knots = {
+        int(pct_start * transition_steps): div_factor,
+        transition_steps: 1 / (div_factor * final_div_factor),
+    }
+    return piecewise_interpolate_schedule("cosine", peak_value / div_factor, knots)

@@ -1,0 +1,309 @@
+"""Gradient transformations: pairs of functions that turn gradients into updates, and their algebra.
+
+``init(params) -> state`` and ``update(updates, state, params) -> (updates, state)``, on any pytree.
+An optimizer is a chain of them, the last of which multiplies by minus the learning rate. Names and
+formulas are Optax's.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes, tree
+from .._core.errors import describe
+from .._core.types import typeof
+
+
+class GradientTransformation(NamedTuple):
+    """A pair ``init(params) -> state``, ``update(updates, state, params) -> (updates, state)``.
+
+    >>> import xcore.optimize as xo
+    >>> double = xo.GradientTransformation(lambda params: (), lambda g, s, params=None: (2 * g, s))
+    >>> double.update(3.0, double.init(1.0))[0]
+    6.0
+    """
+
+    init: Callable[[Any], Any]
+    update: Callable[..., tuple[Any, Any]]
+
+
+class EmptyState(NamedTuple):
+    """The state of a transformation that remembers nothing."""
+
+
+def zero_count():
+    return xnp.zeros((), np.int32)
+
+
+def next_count(count):
+    """One more, but for the largest integer, which stays."""
+    most = np.int32(2**31 - 1)
+    return xnp.where(count < most, count + np.int32(1), most)
+
+
+def at_count(value, count):
+    """A hyperparameter: a number, or a schedule at this step."""
+    return value(count) if callable(value) else value
+
+
+def need_params(who: str, params):
+    if params is None:
+        raise TypeError(
+            f"xcore.optimize.{who}: its update uses the parameters: call update(grads, state, params)."
+        )
+
+
+def norm_squared(x):
+    """The sum of |x|², real."""
+    return xnp.sum(square(x))
+
+
+def square(x):
+    """|x|², real also for complex x."""
+    return xnp.real(x * xnp.conj(x)) if dtypes.is_complex(typeof(x).dtype) else x * x
+
+
+def global_norm(updates):
+    """The Euclidean norm of all numbers of a tree.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> xo.global_norm({"a": xnp.asarray([3.0]), "b": 4.0})
+    Array(5., dtype=float32)
+    """
+    leaves = tree.leaves(tree.map(xnp.asarray, updates))
+    return xnp.sqrt(sum([norm_squared(x) for x in leaves], start=xnp.asarray(0.0)))
+
+
+def apply_updates(params, updates):
+    """Parameters plus updates, in the dtypes of the parameters.
+
+    >>> apply_updates({"w": 1.0}, {"w": 0.5})
+    {'w': Array(1.5, dtype=float32, weak_type=True)}
+    """
+
+    def add(p, u):
+        p = xnp.asarray(p)
+        total = p + u
+        return total if typeof(total).dtype == p.dtype else total.astype(p.dtype)
+
+    return tree.map(add, params, updates)
+
+
+def incremental_update(new_tensors, old_tensors, step_size):
+    """A step from the old values towards the new ones, leaf by leaf.
+
+    >>> incremental_update(2.0, 1.0, 0.25)
+    1.25
+    """
+    return tree.map(
+        lambda new, old: step_size * new + (1.0 - step_size) * old, new_tensors, old_tensors
+    )
+
+
+def stateless(f):
+    """The transformation ``updates -> f(updates, params)``.
+
+    >>> import xcore.optimize as xo
+    >>> halve = xo.stateless(lambda updates, params: xo.tree_scale(0.5, updates))
+    >>> halve.update(3.0, halve.init(1.0))[0]
+    1.5
+    """
+    return GradientTransformation(
+        lambda params: EmptyState(), lambda updates, state, params=None: (f(updates, params), state)
+    )
+
+
+def stateless_with_tree_map(f):
+    """The transformation of each leaf, ``u -> f(u, p)``, p the parameter or None.
+
+    >>> flip = stateless_with_tree_map(lambda u, p: -u)
+    >>> flip.update(3.0, flip.init(1.0))[0]
+    -3.0
+    """
+
+    def every(updates, params):
+        if params is None:
+            return tree.map(lambda u: f(u, None), updates)
+        return tree.map(f, updates, params)
+
+    return stateless(every)
+
+
+def identity():
+    """The transformation that leaves updates as they are.
+
+    >>> identity().update(3.0, ())[0]
+    3.0
+    """
+    return stateless(lambda updates, params: updates)
+
+
+def set_to_zero():
+    """The transformation that makes all updates zero: parameters stay.
+
+    >>> import xcore.numpy as xnp
+    >>> set_to_zero().update(xnp.ones(2), ())[0]
+    Array([0., 0.], dtype=float32)
+    """
+    return stateless_with_tree_map(lambda u, p: xnp.zeros_like(u))
+
+
+def chain(*args: GradientTransformation) -> GradientTransformation:
+    """Transformations one after the other; the state is the tuple of their states.
+
+    >>> import xcore.optimize as xo, xcore.numpy as xnp
+    >>> def make_sgd(learning_rate, l2):
+    ...     return xo.chain(xo.add_decayed_weights(l2), xo.scale(-learning_rate))
+    >>> sgd = make_sgd(0.1, 0.5)
+    >>> params = xnp.asarray([2.0])
+    >>> sgd.update(xnp.asarray([1.0]), sgd.init(params), params)[0]  # -0.1 (1 + 0.5 * 2)
+    Array([-0.2], dtype=float32)
+    """
+    for i, part in enumerate(args):
+        if not (hasattr(part, "init") and hasattr(part, "update")):
+            raise TypeError(
+                f"xcore.optimize.chain: argument {i} must be a gradient transformation (a pair init, "
+                f"update), given {describe(part)}."
+            )
+
+    def init(params):
+        return tuple(part.init(params) for part in args)
+
+    def update(updates, state, params=None):
+        if len(state) != len(args):
+            raise ValueError(
+                f"xcore.optimize.chain: a chain of {len(args)} transformations was given a state of "
+                f"{len(state)}; make it with this chain's init."
+            )
+        made = []
+        for part, own in zip(args, state):
+            updates, new = part.update(updates, own, params)
+            made.append(new)
+        return updates, tuple(made)
+
+    return GradientTransformation(init, update)
+
+
+def named_chain(*pairs) -> GradientTransformation:
+    """``chain`` of (name, transformation) pairs, whose state is a dict by name.
+
+    >>> import xcore.optimize as xo
+    >>> sorted(xo.named_chain(("clip", xo.clip(1.0)), ("step", xo.scale(-0.1))).init(0.0))
+    ['clip', 'step']
+    """
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        raise ValueError(f"xcore.optimize.named_chain: names must differ, given {names}.")
+    inner = chain(*[part for _, part in pairs])
+
+    def update(updates, state, params=None):
+        updates, new = inner.update(updates, tuple(state[n] for n in names), params)
+        return updates, dict(zip(names, new))
+
+    return GradientTransformation(lambda p: dict(zip(names, inner.init(p))), update)
+
+
+# ------------------------------------------------------------------------------ trees as vectors
+
+
+def tree_add(a, b):
+    """The sum of two trees.
+
+    >>> tree_add((1.0,), (2.0,))
+    (3.0,)
+    """
+    return tree.map(operator.add, a, b)
+
+
+def tree_sub(a, b):
+    """The difference of two trees.
+
+    >>> tree_sub((1.0,), (2.0,))
+    (-1.0,)
+    """
+    return tree.map(operator.sub, a, b)
+
+
+def tree_scale(factor, a):
+    """A number times a tree.
+
+    >>> tree_scale(2.0, {"a": 3.0})
+    {'a': 6.0}
+    """
+    return tree.map(lambda x: factor * x, a)
+
+
+def zeros_like(params, dtype=None):
+    return tree.map(lambda p: xnp.zeros_like(p, dtype=dtype), params)
+
+
+def select(which, a, b):
+    """Tree a where a boolean scalar holds, else b."""
+    return tree.map(lambda x, y: xnp.where(which, x, y), a, b)
+
+
+def all_finite(x):
+    """Whether all numbers of a tree are finite."""
+    found = [xnp.all(xnp.isfinite(leaf)) for leaf in tree.leaves(tree.map(xnp.asarray, x))]
+    if not found:
+        return xnp.ones((), bool)
+    return xnp.all(xnp.stack(found))
+
+
+# --------------------------------------------------------------------------------------- scaling
+
+
+def scale(step_size):
+    """Multiplies updates by a number.
+
+    >>> scale(-0.5).update(2.0, ())[0]
+    -1.0
+    """
+    return stateless_with_tree_map(lambda u, p: step_size * u)
+
+
+class ScaleByScheduleState(NamedTuple):
+    """How many updates were made."""
+
+    count: Any
+
+
+def scale_by_schedule(step_size_fn):
+    """Multiplies updates by ``step_size_fn(number of this update)``, counted from 0.
+
+    >>> import xcore.optimize as xo
+    >>> falling = xo.scale_by_schedule(lambda n: 1.0 / (1 + n))
+    >>> _, state = falling.update(4.0, falling.init(0.0))
+    >>> float(falling.update(4.0, state)[0])
+    2.0
+    """
+
+    def update(updates, state, params=None):
+        size = step_size_fn(state.count)
+        updates = tree.map(lambda u: _as(size, u) * u, updates)
+        return updates, ScaleByScheduleState(next_count(state.count))
+
+    return GradientTransformation(lambda params: ScaleByScheduleState(zero_count()), update)
+
+
+def _as(size, u):
+    """A factor in the dtype of what it multiplies."""
+    u = xnp.asarray(u)
+    return xnp.asarray(size).astype(u.dtype) if dtypes.is_inexact(u.dtype) else size
+
+
+def scale_by_learning_rate(learning_rate, *, flip_sign: bool = True):
+    """Multiplies by minus the learning rate, a number or a schedule.
+
+    >>> scale_by_learning_rate(0.1).update(1.0, ())[0]
+    -0.1
+    """
+    sign = -1 if flip_sign else 1
+    if callable(learning_rate):
+        return scale_by_schedule(lambda count: sign * learning_rate(count))
+    return scale(sign * learning_rate)

@@ -1,0 +1,224 @@
+"""Proximal maps and projections, for ``proximal_gradient``.
+
+A proximal map is a function ``prox(x, step)``: the y for which step g(y) + |y - x|²/2 is least. That of
+a set is the projection into it, whatever the step. Each function here returns such a map.
+"""
+
+from __future__ import annotations
+
+from .. import numpy as xnp
+from .._core import tree
+from .._core.types import typeof
+
+__all__ = [
+    "affine", "ball", "box", "elastic_net", "group_lasso", "halfspace", "l1", "l1_ball", "l2",
+    "nonnegative", "nuclear", "second_order_cone", "simplex", "squared_l2", "zero",
+]  # fmt: skip
+
+
+def _leaves(f):
+    return lambda x, step=1.0: tree.map(lambda leaf: f(leaf, step), x)
+
+
+def soft(x, t):
+    """x moved towards 0 by t, but not beyond it."""
+    return xnp.sign(x) * xnp.maximum(xnp.abs(x) - t, 0)
+
+
+def zero():
+    """Of g = 0: the identity.
+
+    >>> zero()(2.0, 0.1)
+    2.0
+    """
+    return lambda x, step=1.0: x
+
+
+def l1(weight=1.0):
+    """Of weight |x|₁: soft thresholding.
+
+    >>> import xcore.numpy as xnp
+    >>> l1(1.0)(xnp.asarray([3.0, -0.5]), 1.0)
+    Array([ 2., -0.], dtype=float32)
+    """
+    return _leaves(lambda x, step: soft(x, step * weight))
+
+
+def l2(weight=1.0):
+    """Of weight |x|₂ of each leaf: it becomes shorter by the weight, or 0.
+
+    >>> import xcore.numpy as xnp
+    >>> l2(1.0)(xnp.asarray([3.0, 4.0]), 2.5)
+    Array([1.5, 2. ], dtype=float32)
+    """
+
+    def shrink(x, step):
+        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2))
+        return x * xnp.maximum(1 - step * weight / xnp.where(size == 0, 1, size), 0)
+
+    return _leaves(shrink)
+
+
+def squared_l2(weight=1.0):
+    """Of weight/2 |x|₂².
+
+    >>> float(squared_l2(1.0)(3.0, 0.5))
+    2.0
+    """
+    return _leaves(lambda x, step: x / (1 + step * weight))
+
+
+def elastic_net(weight=1.0, ridge=1.0):
+    """Of weight |x|₁ + ridge/2 |x|₂².
+
+    >>> float(elastic_net(1.0, 1.0)(3.0, 1.0))
+    1.0
+    """
+    return _leaves(lambda x, step: soft(x, step * weight) / (1 + step * ridge))
+
+
+def group_lasso(weight=1.0):
+    """Of weight times the sum of the lengths of rows.
+
+    >>> import xcore.numpy as xnp
+    >>> group_lasso(5.0)(xnp.asarray([[3.0, 4.0], [6.0, 8.0]]), 1.0)
+    Array([[0., 0.],
+           [3., 4.]], dtype=float32)
+    """
+
+    def shrink(x, step):
+        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2, axis=-1, keepdims=True))
+        return x * xnp.maximum(1 - step * weight / xnp.where(size == 0, 1, size), 0)
+
+    return _leaves(shrink)
+
+
+def nuclear(weight=1.0):
+    """Of weight times the sum of singular values: these are soft-thresholded.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.round(nuclear(1.0)(xnp.diag(xnp.asarray([3.0, 0.5])), 1.0), 3) + 0.0
+    Array([[2., 0.],
+           [0., 0.]], dtype=float32)
+    """
+
+    def shrink(x, step):
+        u, s, vh = xnp.linalg.svd(x, full_matrices=False)
+        return (u * xnp.maximum(s - step * weight, 0)) @ vh
+
+    return _leaves(shrink)
+
+
+def nonnegative():
+    """Onto x ≥ 0.
+
+    >>> import xcore.numpy as xnp
+    >>> nonnegative()(xnp.asarray([-1.0, 2.0]))
+    Array([0., 2.], dtype=float32)
+    """
+    return _leaves(lambda x, step: xnp.maximum(x, 0))
+
+
+def box(lower, upper):
+    """Onto lower ≤ x ≤ upper, numbers or trees like x.
+
+    >>> import xcore.numpy as xnp
+    >>> box(0.0, 1.0)(xnp.asarray([-1.0, 2.0]))
+    Array([0., 1.], dtype=float32)
+    """
+
+    def project(x, step=1.0):
+        sides = [tree.broadcast(side, x) for side in (lower, upper)]
+        return tree.map(xnp.clip, x, *sides)
+
+    return project
+
+
+def ball(radius=1.0):
+    """Onto |x|₂ ≤ radius, of each leaf.
+
+    >>> import xcore.numpy as xnp
+    >>> ball(1.0)(xnp.asarray([3.0, 4.0]))
+    Array([0.6, 0.8], dtype=float32)
+    """
+
+    def project(x, step):
+        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2))
+        return x * (radius / xnp.maximum(size, radius))
+
+    return _leaves(project)
+
+
+def _threshold(v, total):
+    """The θ for which max(v - θ, 0) sums to ``total``. (Held, Wolfe, Crowder 1974)"""
+    n = typeof(v).shape[0]
+    falling = xnp.flip(xnp.sort(v))
+    excess = (xnp.cumsum(falling) - total) / xnp.arange(1, n + 1, dtype=v.dtype)
+    return excess[xnp.sum(falling > excess) - 1]
+
+
+def simplex(total=1.0):
+    """Onto x ≥ 0 with sum ``total``, of each vector.
+
+    >>> import xcore.numpy as xnp
+    >>> simplex()(xnp.asarray([1.0, 0.5, -3.0]))
+    Array([0.75, 0.25, 0.  ], dtype=float32)
+    """
+    return _leaves(lambda x, step: xnp.maximum(x - _threshold(x, total), 0))
+
+
+def l1_ball(radius=1.0):
+    """Onto |x|₁ ≤ radius, of each vector.
+
+    >>> import xcore.numpy as xnp
+    >>> l1_ball(1.0)(xnp.asarray([2.0, -0.5]))
+    Array([ 1., -0.], dtype=float32)
+    """
+
+    def project(x, step):
+        size = xnp.abs(x)
+        return soft(x, xnp.maximum(_threshold(size, radius), 0))
+
+    return _leaves(project)
+
+
+def halfspace(normal, offset):
+    """Onto normal · x ≤ offset.
+
+    >>> import xcore.numpy as xnp
+    >>> halfspace(xnp.asarray([1.0, 0.0]), 1.0)(xnp.asarray([3.0, 4.0]))
+    Array([1., 4.], dtype=float32)
+    """
+
+    def project(x, step):
+        return x - xnp.maximum(xnp.vdot(normal, x) - offset, 0) / xnp.vdot(normal, normal) * normal
+
+    return _leaves(project)
+
+
+def affine(a, b):
+    """Onto a x = b, a of full row rank.
+
+    >>> import xcore.numpy as xnp
+    >>> affine(xnp.asarray([[1.0, 1.0]]), xnp.asarray([2.0]))(xnp.asarray([3.0, 1.0]))
+    Array([2., 0.], dtype=float32)
+    """
+    return _leaves(lambda x, step: x - a.T @ xnp.linalg.solve(a @ a.T, a @ x - b))
+
+
+def second_order_cone():
+    """Onto |x₁…| ≤ x₀, of each vector.
+
+    >>> import xcore.numpy as xnp
+    >>> second_order_cone()(xnp.asarray([0.0, 2.0]))
+    Array([1., 1.], dtype=float32)
+    """
+
+    def project(x, step):
+        t, v = x[0], x[1:]
+        size = xnp.sqrt(xnp.vdot(v, v))
+        middle = 0.5 * (size + t)
+        unit = xnp.concatenate([xnp.ones(1, x.dtype), v / xnp.where(size == 0, 1, size)])
+        return xnp.where(size <= t, x, xnp.where(size <= -t, 0, middle * unit))
+
+    return _leaves(project)

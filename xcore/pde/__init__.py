@@ -1,0 +1,40 @@
+"""Partial differential equations on boxes by finite differences: operators, solvers, time."""
+
+from ._boundary import Dirichlet, Neumann, Periodic, Robin
+from ._diffusion import Diffusion
+from ._direct import function_of, solve_direct
+from ._grid import Grid
+from ._laplacian import Laplacian
+from ._modes import eigenmodes
+from ._poisson import IncompatibleError, poisson
+from ._solve import Report, solve
+from ._time import (
+    BOGACKI_SHAMPINE,
+    DORMAND_PRINCE,
+    EULER,
+    HEUN,
+    IMEX,
+    MIDPOINT,
+    RK4,
+    SSP3,
+    Exponential,
+    Leapfrog,
+    Newmark,
+    RungeKutta,
+    Tableau,
+    Theta,
+    UnstableStepError,
+    check_step,
+    integrate,
+    stable_step,
+    trajectory,
+    wave_energy,
+)  # fmt: skip
+
+__all__ = [
+    "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "EULER", "Exponential", "Grid",
+    "HEUN", "IMEX", "IncompatibleError", "Laplacian", "Leapfrog", "MIDPOINT", "Neumann", "Newmark",
+    "Periodic", "RK4", "Report", "Robin", "RungeKutta", "SSP3", "Tableau", "Theta",
+    "UnstableStepError", "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve",
+    "solve_direct", "stable_step", "trajectory", "wave_energy",
+]  # fmt: skip

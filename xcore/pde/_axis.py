@@ -1,0 +1,288 @@
+"""One axis of a grid with its conditions: the second derivative along it as a matrix, as bands, and
+as eigenvectors. All of it is NumPy on the host, made once for each kind of axis.
+
+A kind is ``None`` for a ring, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._ops.trigonometric import matrix as trig_matrix
+
+DIRICHLET, NEUMANN = (1.0, 0.0), (0.0, 1.0)
+
+
+def fit(points, at: float, derivative: int, boundary=None) -> np.ndarray:
+    """Weights of values at points, and of boundary data, that give a derivative at a place.
+
+    They are exact for polynomials of as high a degree as there are data. ``boundary`` is
+    (place, alpha, beta, sign of the normal); its weight comes last.
+    """
+    scale = np.max(np.abs(np.asarray(points) - at)) or 1.0
+    t = (np.asarray(points) - at) / scale
+    count = len(t) + (boundary is not None)
+    powers = np.arange(count)
+    rows = [t**k for k in powers]
+    if boundary is not None:
+        place, alpha, beta, sign = boundary
+        s = (place - at) / scale
+        slopes = [k * s ** max(k - 1, 0) / scale for k in powers]
+        data = [alpha * s**k + beta * sign * d for k, d in zip(powers, slopes, strict=True)]
+        rows = [np.append(r, d) for r, d in zip(rows, data, strict=True)]
+    right = np.zeros(count)
+    right[derivative] = np.prod(np.arange(1, derivative + 1)) / scale**derivative
+    return np.linalg.solve(np.array(rows), right)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The second derivative on the unknowns of an axis: matrix @ u + low * g_low + high * g_high.
+
+    Attributes:
+      nodes: positions of all nodes (of a ring all but the last).
+      start, count: the unknowns are nodes[start : start + count].
+      matrix: (count, count).
+      low, high: (count,), what data of the faces add.
+      weights: (count,), cells' widths: with order 2, weights[:, None] * matrix is symmetric.
+      width: how far the stencil reaches away from the faces.
+      even: whether the axis looks the same from its other end.
+    """
+
+    nodes: np.ndarray
+    start: int
+    count: int
+    matrix: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    weights: np.ndarray
+    kinds: tuple
+    order: int
+    uniform: bool
+    period: float
+
+    @property
+    def ring(self) -> bool:
+        return self.kinds[0] is None
+
+    @property
+    def width(self) -> int:
+        return self.order // 2
+
+    @property
+    def spacing(self) -> float:
+        return self.period / (len(self.nodes) - (not self.ring))
+
+    @property
+    def unknowns(self) -> np.ndarray:
+        """Positions of the unknowns."""
+        return self.nodes[self.start : self.start + self.count]
+
+    @property
+    def slice(self) -> slice:
+        return slice(self.start, self.start + self.count)
+
+    @property
+    def singular(self) -> bool:
+        """Whether constants are in the kernel."""
+        return self.ring or self.kinds == (NEUMANN, NEUMANN)
+
+    # ------------------------------------------------------------------------------------- bands
+
+    @functools.cached_property
+    def bands(self) -> dict[int, np.ndarray]:
+        """offset -> coefficients of u[i + offset] in row i, (1,) where all are equal.
+
+        Those of order above 2 are the inner stencil alone; ``corners`` is the rest.
+        """
+        n, w = self.count, self.width
+        found = {}
+        for k in range(-w, w + 1):
+            rows = np.arange(n)
+            if self.ring and not self.uniform:
+                line = self.matrix[rows, (rows + k) % n]
+            elif self.ring or w > 1:
+                line = np.full(n, self._inner[k + w])
+            else:
+                line = np.where((rows + k >= 0) & (rows + k < n), 0.0, np.nan)
+                inside = ~np.isnan(line)
+                line[inside] = self.matrix[rows[inside], rows[inside] + k]
+            found[k] = _shortened(line)
+        return found
+
+    @functools.cached_property
+    def _inner(self) -> np.ndarray:
+        return stencil(2, self.order) / self.spacing**2
+
+    @functools.cached_property
+    def corners(self) -> tuple[np.ndarray, np.ndarray]:
+        """Blocks to add to the first and to the last rows: (rows, columns) each; may be empty."""
+        if self.ring or self.width == 1:
+            return np.zeros((0, 0)), np.zeros((0, 0))
+        n = self.count
+        band = sum(
+            np.diag(np.full(n - abs(k), c[0]), k) for k, c in self.bands.items() if abs(k) < n
+        )
+        rest = self.matrix - band
+        rest[np.abs(rest) < 1e-9 * np.abs(self.matrix).max()] = 0
+        rows, cols = np.nonzero(rest)
+        top, bottom = rows < n / 2, rows >= n / 2
+        depth = (rows[top] + 1).max(initial=0), (n - rows[bottom]).max(initial=0)
+        reach = (cols[top] + 1).max(initial=0), (n - cols[bottom]).max(initial=0)
+        return rest[: depth[0], : reach[0]], rest[n - depth[1] :, n - reach[1] :]
+
+    # --------------------------------------------------------------------------------- eigenvalues
+
+    @property
+    def transform(self):
+        """(kind, type of the analysis, type of the synthesis) of the fast transform, if there is
+        one besides Fourier's."""
+        if self.ring or self.order != 2 or not self.uniform:
+            return None
+        return _TRANSFORMS.get(self.kinds)
+
+    @functools.cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """In the order of ``modes`` and of the fast transform; of a ring in that of the FFT."""
+        n = self.count
+        if self.transform:
+            first, by_half = _FREQUENCIES[self.kinds]
+            angle = np.pi * (np.arange(n) + first + 0.5 * by_half) / (len(self.nodes) - 1)
+            return -4 * np.sin(angle / 2) ** 2 / self.spacing**2
+        if self.ring and self.uniform:
+            angle = 2 * np.pi * np.fft.fftfreq(n)
+            offsets = np.arange(-self.width, self.width + 1)
+            return np.cos(angle[:, None] * offsets) @ self._inner
+        return self._decomposed[0]
+
+    @functools.cached_property
+    def modes(self) -> tuple[np.ndarray, np.ndarray]:
+        """(v, its inverse): matrix = v diag(eigenvalues) v⁻¹."""
+        n = self.count
+        if self.transform:
+            kind, forward, backward = self.transform
+            scale = 1 / (2 * (len(self.nodes) - 1))
+            return trig_matrix(kind, backward, n), trig_matrix(kind, forward, n) * scale
+        if self.ring and self.uniform:
+            return _real_fourier(n)
+        return self._decomposed[1:]
+
+    @functools.cached_property
+    def _decomposed(self):
+        if self.order == 2:  # symmetric after scaling
+            root = np.sqrt(self.weights)
+            w, q = np.linalg.eigh(_symmetric(self.matrix * root[:, None] / root))
+            return w[::-1], (q / root[:, None])[:, ::-1], (q.T * root)[::-1]
+        w, v = np.linalg.eig(self.matrix)
+        if np.iscomplexobj(w):
+            return w, v, np.linalg.inv(v)
+        place = np.argsort(-w)
+        return w[place], v[:, place], np.linalg.inv(v[:, place])
+
+
+def _shortened(line: np.ndarray) -> np.ndarray:
+    """One number if all that count are equal; numbers that do not exist become zeros."""
+    there = line[~np.isnan(line)]
+    if there.size and np.ptp(there) <= 1e-14 * np.abs(there).max():
+        return there[:1]
+    return np.nan_to_num(line)
+
+
+def _symmetric(a: np.ndarray) -> np.ndarray:
+    return (a + a.T) / 2
+
+
+def _real_fourier(n: int):
+    """Orthonormal cosines and sines in the order of the FFT's frequencies."""
+    k, x = np.fft.fftfreq(n, 1 / n), np.arange(n)
+    angle = 2 * np.pi * x[:, None] * np.abs(k) / n
+    v = np.where(k >= 0, np.cos(angle), np.sin(angle)) * np.sqrt(2 / n)
+    v[:, 0] = 1 / np.sqrt(n)
+    if n % 2 == 0:
+        v[:, n // 2] = np.cos(np.pi * x) / np.sqrt(n)
+    return v, v.T
+
+
+_TRANSFORMS = {
+    (DIRICHLET, DIRICHLET): ("DST", 1, 1),
+    (NEUMANN, NEUMANN): ("DCT", 1, 1),
+    (DIRICHLET, NEUMANN): ("DST", 3, 2),
+    (NEUMANN, DIRICHLET): ("DCT", 3, 2),
+}
+# the first frequency, and whether all are moved by one half
+_FREQUENCIES = {
+    (DIRICHLET, DIRICHLET): (1, False),
+    (NEUMANN, NEUMANN): (0, False),
+    (DIRICHLET, NEUMANN): (0, True),
+    (NEUMANN, DIRICHLET): (0, True),
+}
+
+
+@functools.cache
+def stencil(derivative: int, order: int) -> np.ndarray:
+    """Centred weights of a first or second derivative for spacing 1."""
+    width = order // 2
+    return fit(np.arange(-width, width + 1.0), 0.0, derivative)
+
+
+@functools.lru_cache(maxsize=256)
+def make_axis(nodes: tuple | None, cells: int, lower: float, upper: float, low, high, order: int) -> Axis:  # fmt: skip
+    """The axis with these nodes, or with equal cells from lower to upper."""
+    uniform = nodes is None
+    x = np.linspace(lower, upper, cells + 1) if uniform else np.array(nodes)
+    ring, n = low is None, cells + 1
+    if ring:
+        x, n = x[:-1], cells
+    start = 0 if ring or low[1] else 1
+    stop = n if ring or high[1] else n - 1
+    rows = [_row(i, x, low, high, order, upper - lower) for i in range(start, stop)]
+    whole = np.zeros((stop - start, n + 2))  # node values, then data of both faces
+    for r, (places, weights) in zip(whole, rows, strict=True):
+        np.add.at(r, places, weights)
+    low_column, high_column = whole[:, -2].copy(), whole[:, -1].copy()
+    if start:
+        low_column += whole[:, 0]
+    if stop < n:
+        high_column += whole[:, n - 1]
+    return Axis(
+        nodes=x, start=start, count=stop - start, matrix=whole[:, start:stop].copy(),
+        low=low_column, high=high_column, weights=_widths(x, ring, upper - lower)[start:stop],
+        kinds=(low, high), order=order, uniform=uniform, period=upper - lower,
+    )  # fmt: skip
+
+
+def _widths(x, ring: bool, period: float) -> np.ndarray:
+    if ring:
+        gaps = np.diff(np.append(x, x[0] + period))
+        return (gaps + np.roll(gaps, 1)) / 2
+    gaps = np.diff(x)
+    return (np.append(gaps, 0) + np.insert(gaps, 0, 0)) / 2
+
+
+def _row(i: int, x: np.ndarray, low, high, order: int, period: float):
+    """(places, weights) of the second derivative at node i; face data are places n and n + 1."""
+    n, w = len(x), order // 2
+    if low is None:
+        places = np.arange(i - w, i + w + 1)
+        positions = x[places % n] + period * (places // n)
+        return places % n, fit(positions, x[i], 2)
+    if w <= i < n - w:
+        places = np.arange(i - w, i + w + 1)
+        return places, fit(x[places], x[i], 2)
+    at_low = i < w
+    condition = low if at_low else high
+    if not condition[1]:
+        # six points: exact enough for orders 4 and 6; with more, order 6 has complex eigenvalues
+        places = np.arange(6) if at_low else np.arange(n - 6, n)
+        return places, fit(x[places], x[i], 2)
+    places = np.arange(order) if at_low else np.arange(n - order, n)
+    face = (x[0], *condition, -1.0) if at_low else (x[-1], *condition, 1.0)
+    return np.append(places, n if at_low else n + 1), fit(x[places], x[i], 2, face)
+
+
+def fewest_cells(order: int) -> int:
+    """So many cells an axis needs at least for its stencils to fit."""
+    return {2: 2, 4: 6, 6: 8}[order]

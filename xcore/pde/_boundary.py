@@ -1,0 +1,145 @@
+"""Conditions on the faces of a box."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._grid import Grid
+
+
+@struct
+class Dirichlet:
+    """The solution is given on the face: u = value.
+
+    Attributes:
+      value: a number, an array that broadcasts to the nodes of the face, or a function of the
+        coordinates there.
+    """
+
+    value: Any = 0.0
+
+    @property
+    def kind(self):
+        return (1.0, 0.0)
+
+
+@struct
+class Neumann:
+    """The derivative along the outward normal is given: ∂u/∂n = value."""
+
+    value: Any = 0.0
+
+    @property
+    def kind(self):
+        return (0.0, 1.0)
+
+
+@struct
+class Robin:
+    """A combination is given: alpha u + beta ∂u/∂n = value; alpha >= 0 and beta > 0 are numbers."""
+
+    alpha: float = static(default=1.0)
+    beta: float = static(default=1.0)
+    value: Any = 0.0
+
+    def __post_init__(self):
+        if not (self.alpha >= 0 and self.beta > 0):
+            advice = "beta = 0 is Dirichlet; a negative alpha gives energy to the solution."
+            given = (self.alpha, self.beta)
+            raise errors.bad_argument(
+                "pde.Robin", "(alpha, beta)", given, "alpha >= 0 and beta > 0", advice
+            )
+
+    @property
+    def kind(self):
+        return (float(self.alpha), float(self.beta))
+
+
+@struct
+class Periodic:
+    """The axis is closed to a ring: both of its faces are one. Its last node is not an unknown."""
+
+    @property
+    def kind(self):
+        return None
+
+
+ZERO = Dirichlet()
+CONDITIONS = (Dirichlet, Neumann, Robin, Periodic)
+
+
+def resolve(who: str, grid: Grid, bc, *more) -> tuple:
+    """For each axis the pair of conditions (low, high), functions replaced by their values.
+
+    Args:
+      bc: one condition for all faces, or for each axis one or a pair (low, high).
+      more: further arguments for functions, behind the coordinates, say the time.
+    """
+    per_axis = [bc] * grid.ndim if isinstance(bc, CONDITIONS) else _listed(who, grid, bc)
+    pairs = [(b, b) if isinstance(b, CONDITIONS) else tuple(b) for b in per_axis]
+    for pair in pairs:
+        if len(pair) != 2 or not all(isinstance(b, CONDITIONS) for b in pair):
+            raise errors.bad_argument(who, "bc", bc, _EXPECTED)
+        if isinstance(pair[0], Periodic) != isinstance(pair[1], Periodic):
+            raise errors.bad_argument(who, "bc", pair, "Periodic on both faces of an axis or none")
+    return tuple(
+        tuple(_evaluated(who, grid, axis, side, pairs, more) for side in (0, 1))
+        for axis in range(grid.ndim)
+    )
+
+
+_EXPECTED = "a condition, or for each axis one or a pair (low, high) of them"
+
+
+def _listed(who, grid, bc) -> list:
+    if not isinstance(bc, (tuple, list)) or len(bc) != grid.ndim:
+        raise errors.bad_argument(who, "bc", bc, f"{_EXPECTED}, here {grid.ndim} of them")
+    return list(bc)
+
+
+def _evaluated(who, grid, axis, side, pairs, more):
+    condition = pairs[axis][side]
+    if isinstance(condition, Periodic):
+        return condition
+    value, shape = condition.value, face_shape(grid, axis, pairs)
+    if callable(value):
+        value = value(*_face_points(grid, axis, side, pairs), *more)
+    given = xnp.asarray(value)
+    try:
+        fits = np.broadcast_shapes(given.shape, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        where = f"on face {'low' if side == 0 else 'high'} of axis {axis}"
+        raise errors.shape_mismatch(who, f"need values {shape} {where}", value=given)
+    return condition.replace(value=value)
+
+
+def nodes_of(grid: Grid, axis: int, pairs) -> int:
+    """How many nodes an axis has; the last one of a ring is its first."""
+    return grid.shape[axis] - isinstance(pairs[axis][0], Periodic)
+
+
+def face_shape(grid: Grid, axis: int, pairs) -> tuple[int, ...]:
+    """The nodes of a face, one axis less than the grid has."""
+    return tuple(nodes_of(grid, i, pairs) for i in range(grid.ndim) if i != axis)
+
+
+def _face_points(grid, axis, side, pairs) -> list:
+    lines = [grid.nodes(i)[: nodes_of(grid, i, pairs)] for i in range(grid.ndim)]
+    lines[axis] = lines[axis][[0 if side == 0 else -1]]
+    points = [xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij")]
+    return [xnp.squeeze(x, axis) for x in points]
+
+
+def face_values(condition, shape, dtype):
+    """The data of a condition at all nodes of its face."""
+    value = xnp.asarray(condition.value)
+    value = value if typeof(value).dtype == dtype else value.astype(dtype)
+    return xnp.broadcast_to(value, shape)

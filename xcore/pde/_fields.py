@@ -1,0 +1,212 @@
+"""What operators on grids share: fields of unknowns, faces, shifted fields.
+
+A field is an array with one element for each unknown: nodes on Dirichlet faces, and the last nodes
+of rings, are not unknowns.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import dtypes, errors
+from .._core.types import typeof
+from ..linalg import LinearOperator
+from ._axis import Axis, fewest_cells, make_axis
+from ._boundary import face_shape, face_values
+from ._grid import Grid, real_dtype, size
+
+
+def axes_of(grid: Grid, faces, order: int = 2) -> tuple[Axis, ...]:
+    """The axes of a grid with these conditions."""
+    return tuple(
+        make_axis(grid.stretched[i], grid.cells[i], grid.lower[i], grid.upper[i],
+                  faces[i][0].kind, faces[i][1].kind, order)
+        for i in range(grid.ndim)
+    )  # fmt: skip
+
+
+class GridOperator(LinearOperator):
+    """A linear operator on the fields of a grid: ``operator(u)`` of a field, ``@`` of flat vectors.
+
+    With data on the faces the differential expression of u is ``operator(u) + boundary()``.
+
+    Attributes:
+      grid: the grid.
+      faces: for each axis the pair of conditions.
+      order: of accuracy.
+    """
+
+    grid: Grid
+    faces: tuple
+    order = 2
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """What the host knows of each axis."""
+        return axes_of(self.grid, self.faces, self.order)
+
+    @property
+    def field_shape(self) -> tuple[int, ...]:
+        """The shape of fields."""
+        return tuple(a.count for a in self.axes)
+
+    @property
+    def shape(self):
+        n = size(self.field_shape)
+        return (n, n)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The volume that belongs to each unknown."""
+        return functools.reduce(np.multiply.outer, [a.weights for a in self.axes])
+
+    def mv(self, x):
+        """The product with a field as a flat vector."""
+        return self(x.reshape(self.field_shape)).reshape(-1)
+
+    def points(self, dtype=None) -> tuple:
+        """The coordinates of the unknowns: for each axis an array of the shape of fields."""
+        lines = [a.unknowns.astype(real_dtype(dtype)) for a in self.axes]
+        return tuple(xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij"))
+
+    def field(self, f, dtype=None):
+        """A field from a function of the coordinates, from an array at all nodes, or as it is."""
+        who = f"pde.{type(self).__name__}.field"
+        f = xnp.asarray(f(*self.points(dtype)) if callable(f) else f)
+        if f.ndim == self.grid.ndim and f.shape == self.grid.shape != self.field_shape:
+            f = f[tuple(a.slice for a in self.axes)]
+        fits = f.ndim <= self.grid.ndim and all(
+            m in (1, n) for m, n in zip(f.shape[::-1], self.field_shape[::-1], strict=False)
+        )
+        if not fits:
+            why = f"need a function, or an array of the unknowns {self.field_shape}"
+            raise errors.shape_mismatch(who, f"{why} or of all nodes {self.grid.shape}", f=f)
+        f = f if dtypes.is_inexact(f.dtype) else f.astype(real_dtype())
+        f = f if dtype is None else f.astype(dtype)
+        return xnp.broadcast_to(f, self.field_shape)
+
+    def full(self, u):
+        """Values at all nodes: those of a field, and the given ones on Dirichlet faces."""
+        u = self.field(u)
+        for i, a in enumerate(self.axes):
+            u = _with_faces(u, i, a, self)
+        return u
+
+    def integrate(self, u):
+        """The integral of a field, by the volumes of its nodes."""
+        return xnp.sum(xnp.asarray(u) * self.weights.astype(typeof(xnp.asarray(u)).dtype))
+
+    def face(self, axis: int, side: int, dtype):
+        """The data on a face, at the unknowns along all other axes."""
+        whole = face_values(self.faces[axis][side], face_shape(self.grid, axis, self.faces), dtype)
+        return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
+
+
+def _with_faces(u, axis: int, a: Axis, op: GridOperator):
+    """The field with the nodes of its Dirichlet faces along an axis; a ring with its first node
+    again behind the last. Earlier axes are complete already, so edges are of the later axis."""
+    if a.ring:
+        return xnp.concatenate([u, _slab(u, axis, 0, 1)], axis=axis)
+    parts = [u]
+    for side in (0, 1):
+        condition = op.faces[axis][side]
+        if condition.kind[1]:
+            continue
+        shape = face_shape(op.grid, axis, op.faces)
+        whole = face_values(condition, shape, typeof(u).dtype)
+        others = [b for i, b in enumerate(op.axes) if i != axis]
+        for j, b in enumerate(others):
+            place = j if j < axis else j + 1
+            if place > axis:
+                whole = whole[(slice(None),) * j + (b.slice,)]
+            elif b.ring:
+                whole = xnp.concatenate([whole, _slab(whole, j, 0, 1)], axis=j)
+        part = xnp.expand_dims(whole, axis)
+        parts = [part, *parts] if side == 0 else [*parts, part]
+    return xnp.concatenate(parts, axis=axis)
+
+
+def _slab(u, axis: int, start: int, stop: int):
+    return u[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def shifted(u, axis: int, by: int, ring: bool = False):
+    """The field u[i + by] along an axis, with zeros from outside, or round a ring."""
+    if by == 0:
+        return u
+    n = typeof(u).shape[axis]
+    if ring:
+        by %= n
+        return xnp.concatenate([_slab(u, axis, by, n), _slab(u, axis, 0, by)], axis=axis)
+    if abs(by) >= n:
+        return xnp.zeros_like(u)
+    edges = [
+        tuple(sign * by if i == axis else 0 for i in range(typeof(u).ndim)) for sign in (-1, 1)
+    ]
+    nil = xnp.zeros((), typeof(u).dtype)
+    return ops.pad(u, nil, low=edges[0], high=edges[1], interior=(0,) * typeof(u).ndim)
+
+
+def along(line, axis: int, ndim: int, dtype):
+    """Numbers along one axis, shaped to multiply fields; a plain number if there is one only."""
+    line = np.asarray(line).astype(dtype)
+    if line.size == 1:
+        return line.reshape(())[()]
+    return line.reshape([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def times_axis(a: Axis, u, axis: int):
+    """The second derivative along an axis, with homogeneous conditions."""
+    t = typeof(u)
+    terms = [
+        along(line, axis, t.ndim, t.dtype) * shifted(u, axis, k, a.ring)
+        for k, line in a.bands.items()
+    ]
+    out = functools.reduce(xnp.add, terms)
+    for block, first in zip(a.corners, (True, False), strict=True):
+        if block.size:
+            out = out + _corner(block, u, axis, first)
+    return out
+
+
+def _corner(block: np.ndarray, u, axis: int, first: bool):
+    """A small block times the first or last slabs of u, as a field."""
+    (rows, cols), n = block.shape, typeof(u).shape[axis]
+    near = _slab(u, axis, 0, cols) if first else _slab(u, axis, n - cols, n)
+    part = xnp.moveaxis(xnp.tensordot(block.astype(typeof(u).dtype), near, axes=(1, axis)), 0, axis)
+    return padded(part, axis, 0 if first else n - rows, n)
+
+
+def padded(part, axis: int, start: int, n: int):
+    """A thin slab in its place in a field of zeros."""
+    t = typeof(part)
+    low = tuple(start if i == axis else 0 for i in range(t.ndim))
+    high = tuple(n - start - t.shape[axis] if i == axis else 0 for i in range(t.ndim))
+    return ops.pad(part, xnp.zeros((), t.dtype), low=low, high=high, interior=(0,) * t.ndim)
+
+
+def spread(column: np.ndarray, face, axis: int):
+    """A column along an axis times data of its face, as a field; the column is mostly zeros."""
+    places = np.nonzero(column)[0]
+    if not places.size:
+        return None
+    start, stop = int(places[0]), int(places[-1]) + 1
+    t = typeof(face)
+    line = along(column[start:stop], axis, t.ndim + 1, t.dtype)
+    return padded(line * xnp.expand_dims(face, axis), axis, start, len(column))
+
+
+def check_order(who: str, grid: Grid, order: int) -> None:
+    """The order exists, on this grid."""
+    if order not in (2, 4, 6):
+        raise errors.bad_argument(who, "order", order, '2, 4, 6 or "compact"')
+    if order > 2 and not grid.uniform:
+        advice = "Stretched axes have order 2; map the coordinates, or use equal cells."
+        raise errors.bad_argument(who, "order", order, "2 on stretched axes", advice)
+    if min(grid.cells) < fewest_cells(order):
+        want = f"{fewest_cells(order)} or more along each axis for order {order}"
+        raise errors.bad_argument(who, "cells", grid.cells, want)

@@ -1,0 +1,222 @@
+"""Grids: boxes in one to three dimensions, with equal or stretched spacing along each axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes, errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+
+
+def _per_axis(value, ndim: int) -> tuple:
+    return tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,) * ndim
+
+
+def real_dtype(dtype=None):
+    """The dtype of coordinates: the one given, or the default for real numbers."""
+    return dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)
+
+
+@struct
+class Grid:
+    """A box cut into cells; nodes are the corners of the cells, those on the faces among them.
+
+    Static and hashable: all of it is part of a program's structure.
+
+    Attributes:
+      cells: how many cells along each axis; a number for one axis.
+      lower, upper: the box, a number for all axes or one for each; 0 and 1 by default.
+      stretched: for each axis None, or the positions of its nodes as a rising tuple; these
+        replace ``lower`` and ``upper`` there.
+
+    >>> grid = Grid((4, 2), upper=(2.0, 1.0))
+    >>> grid.spacing, grid.shape
+    ((0.5, 0.5), (5, 3))
+    >>> Grid(2, stretched=((0.0, 0.1, 1.0),)).nodes(0)
+    array([0. , 0.1, 1. ])
+    """
+
+    cells: Any = static()
+    lower: Any = static(default=0.0)
+    upper: Any = static(default=1.0)
+    stretched: Any = static(default=None)
+
+    def __post_init__(self):
+        cells = _per_axis(self.cells, 1)
+        if not 1 <= len(cells) <= 3 or not all(c == int(c) and c >= 1 for c in cells):
+            raise errors.bad_argument(
+                "pde.Grid", "cells", self.cells, "1 to 3 positive whole numbers"
+            )
+        n = len(cells)
+        stretched = [None] * n if self.stretched is None else list(self.stretched)
+        lower, upper = list(_per_axis(self.lower, n)), list(_per_axis(self.upper, n))
+        for name, given in (("lower", lower), ("upper", upper), ("stretched", stretched)):
+            if len(given) != n:
+                raise errors.bad_argument("pde.Grid", name, given, f"a number for each of {n} axes")
+        for i, nodes in enumerate(stretched):
+            if nodes is not None:
+                stretched[i] = _checked_nodes(nodes, int(cells[i]))
+                lower[i], upper[i] = stretched[i][0], stretched[i][-1]
+            if not lower[i] < upper[i]:
+                raise errors.bad_argument("pde.Grid", "upper", upper[i], f"above lower, {lower[i]}")
+        settle = object.__setattr__
+        settle(self, "cells", tuple(map(int, cells)))
+        settle(self, "lower", tuple(map(float, lower)))
+        settle(self, "upper", tuple(map(float, upper)))
+        settle(self, "stretched", tuple(stretched))
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.cells)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of nodes along each axis, those on both faces counted."""
+        return tuple(c + 1 for c in self.cells)
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """The width of a cell along each axis; of the widest cell of a stretched axis."""
+        return tuple(float(np.max(np.diff(self.nodes(i)))) for i in range(self.ndim))
+
+    @property
+    def uniform(self) -> bool:
+        """Whether no axis is stretched."""
+        return all(s is None for s in self.stretched)
+
+    def nodes(self, axis: int) -> np.ndarray:
+        """Positions of the nodes along an axis."""
+        if self.stretched[axis] is not None:
+            return np.array(self.stretched[axis])
+        steps = np.arange(self.cells[axis] + 1) / self.cells[axis]
+        return self.lower[axis] + (self.upper[axis] - self.lower[axis]) * steps
+
+    def coordinates(self, dtype=None) -> tuple:
+        """The coordinates of all nodes: for each axis an array of the grid's shape."""
+        lines = [self.nodes(i).astype(real_dtype(dtype)) for i in range(self.ndim)]
+        return tuple(xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij"))
+
+    def integrate(self, u):
+        """The integral of an array of values at the nodes, by the trapezoidal rule.
+
+        >>> x, y = Grid((8, 8)).coordinates()
+        >>> Grid((8, 8)).integrate(x * y)
+        Array(0.25, dtype=float32)
+        """
+        u = self.check("pde.Grid.integrate", u)
+        for axis in range(self.ndim):
+            u = xnp.tensordot(u, trapezoid(self.nodes(axis)).astype(typeof(u).dtype), axes=(0, 0))
+        return u
+
+    def inner(self, u, v):
+        """The inner product of two arrays at the nodes: the integral of their product."""
+        return self.integrate(xnp.conj(u) * v)
+
+    def check(self, who: str, u):
+        """An array of values at the nodes, or an error that says so."""
+        u = xnp.asarray(u)
+        if u.shape != self.shape:
+            raise errors.shape_mismatch(who, f"need values at all nodes, {self.shape}", u=u)
+        return u
+
+    def coarser(self) -> Grid:
+        """The grid of every second node; needs an even number of cells along each axis.
+
+        >>> Grid((4, 6)).coarser().cells
+        (2, 3)
+        """
+        if any(c % 2 for c in self.cells):
+            raise errors.bad_argument("pde.Grid.coarser", "cells", self.cells, "even numbers")
+        nodes = tuple(None if s is None else s[::2] for s in self.stretched)
+        return self.replace(cells=tuple(c // 2 for c in self.cells), stretched=nodes)
+
+    def finer(self) -> Grid:
+        """The grid with a node in the middle of each cell.
+
+        >>> Grid((4, 6)).finer().cells
+        (8, 12)
+        """
+        nodes = tuple(None if s is None else _halved(s) for s in self.stretched)
+        return self.replace(cells=tuple(2 * c for c in self.cells), stretched=nodes)
+
+    def restrict(self, u):
+        """Values at the nodes of the coarser grid: weighted means over neighbours, so that
+        integrals stay; faces keep their values."""
+        u = self.check("pde.Grid.restrict", u)
+        self.coarser()
+        for axis in range(self.ndim):
+            u = _along(_restrict_line, u, axis)
+        return u
+
+    def prolong(self, u):
+        """Values at the nodes of the finer grid, linear in between.
+
+        >>> Grid(2).prolong(xnp.asarray([0.0, 1.0, 4.0]))
+        Array([0. , 0.5, 1. , 2.5, 4. ], dtype=float32)
+        """
+        u = self.check("pde.Grid.prolong", u)
+        for axis in range(self.ndim):
+            u = _along(_prolong_line, u, axis)
+        return u
+
+    def plot(self, u, ax=None, **options):
+        """Draws values at the nodes: a line, a map, or the middle section of a box. Returns axes."""
+        from matplotlib import pyplot  # only here: plotting is optional
+
+        u = np.asarray(self.check("pde.Grid.plot", u))
+        ax = pyplot.gca() if ax is None else ax
+        if self.ndim == 1:
+            ax.plot(self.nodes(0), u, **options)
+            return ax
+        u = u[:, :, u.shape[2] // 2] if self.ndim == 3 else u
+        image = ax.pcolormesh(self.nodes(0), self.nodes(1), u.T, shading="gouraud", **options)
+        ax.figure.colorbar(image, ax=ax)
+        ax.set_aspect("equal")
+        return ax
+
+
+def _checked_nodes(nodes, cells: int) -> tuple[float, ...]:
+    nodes = tuple(map(float, nodes))
+    if len(nodes) != cells + 1 or any(np.diff(nodes) <= 0):
+        want = f"None or {cells + 1} rising numbers"
+        raise errors.bad_argument("pde.Grid", "stretched", nodes, want)
+    return nodes
+
+
+def _halved(nodes) -> tuple[float, ...]:
+    x = np.empty(2 * len(nodes) - 1)
+    x[::2] = nodes
+    x[1::2] = (x[:-1:2] + x[2::2]) / 2
+    return tuple(x.tolist())
+
+
+def trapezoid(nodes: np.ndarray) -> np.ndarray:
+    """The weights of the trapezoidal rule."""
+    widths = np.diff(nodes)
+    return (np.append(widths, 0) + np.insert(widths, 0, 0)) / 2
+
+
+def _along(f, u, axis: int):
+    return xnp.moveaxis(f(xnp.moveaxis(u, axis, 0)), 0, axis)
+
+
+def _restrict_line(u):
+    middle = (u[1:-2:2] + 2 * u[2:-1:2] + u[3::2]) / 4
+    return xnp.concatenate([u[:1], middle, u[-1:]])
+
+
+def _prolong_line(u):
+    between = (u[:-1] + u[1:]) / 2
+    pairs = xnp.stack([u[:-1], between], axis=1).reshape(-1, *u.shape[1:])
+    return xnp.concatenate([pairs, u[-1:]])
+
+
+def size(shape) -> int:
+    """The number of elements."""
+    return math.prod(shape)

@@ -1,0 +1,288 @@
+"""Geometric multigrid for flows between nodes.
+
+Coarse nodes are every second one. Along an axis two edges in a row become one, with resistances
+added; edges side by side are added, half of those in between going to each neighbour. Values in
+between are interpolated so that what flows in flows out, which keeps to jumps of a. All of it is
+built from conductances, so it is the same for every condition, spacing and coefficient.
+(Trottenberg, Oosterlee and Schüller 2001, "Multigrid", chapters 2, 5 and 7)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.jit import jit
+from .._control.loops import scan
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import linear_transpose
+from .._transforms.map import vmap
+from ..linalg import solve_tridiagonal
+from ._diffusion import _cut, diagonal, stiffness
+from ._fields import shifted
+from ._grid import size
+
+SMOOTHERS = ("chebyshev", "red-black", "lines")
+CYCLES = ("V", "W", "F")
+_DENSE_UP_TO = 300  # unknowns: then the inverse is kept
+
+
+@struct
+class Level:
+    """One grid of the hierarchy, and in ``coarse`` the next.
+
+    Attributes:
+      edges, sinks: what ``stiffness`` takes.
+      diagonal: of it.
+      coarse: the coarser level; None at the end.
+      inverse: at the end the inverse as a matrix, if there are few unknowns.
+      rings, offsets, strides: for each axis: whether it is a ring, the first coarse node, and 2 if
+        it is coarsened, else 1.
+    """
+
+    edges: Any
+    sinks: Any
+    diagonal: Any
+    coarse: Any
+    inverse: Any
+    rings: tuple = static()
+    offsets: tuple = static()
+    strides: tuple = static()
+
+    @property
+    def shape(self):
+        return typeof(self.diagonal).shape
+
+    def __call__(self, u):
+        return stiffness(self.edges, self.sinks, u, self.rings)
+
+
+def hierarchy(op) -> Level:
+    """The levels for an operator in the form of flows."""
+    closed = [not a.ring and a.kinds[0][1] == 0 for a in op.axes]
+    return _level(list(op.edges()), op.sinks(), op.rings, tuple(map(int, closed)), op.singular)
+
+
+def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
+    shape = typeof(sinks).shape
+    strides = tuple(
+        2 if n > 3 and not (ring and n % 2) else 1 for n, ring in zip(shape, rings, strict=True)
+    )
+    here = Level(
+        tuple(edges), sinks, diagonal(edges, sinks, rings), None, None, rings, offsets, strides
+    )
+    if size(shape) <= _DENSE_UP_TO:
+        return here.replace(inverse=_inverse(here, singular))
+    if max(strides) == 1:
+        return here
+    coarse = [_coarse_edges(here, axis) for axis in range(len(shape))]
+    fewer = sinks
+    for axis in range(len(shape)):
+        fewer = _gathered(fewer, axis, here)
+    return here.replace(coarse=_level(coarse, fewer, rings, offsets, singular))
+
+
+def _inverse(level: Level, singular: bool):
+    n = size(level.shape)
+    units = xnp.eye(n, dtype=typeof(level.sinks).dtype).reshape(n, *level.shape)
+    a = vmap(level)(units).reshape(n, n)
+    if singular:  # constants get an eigenvalue of their own
+        a = a + xnp.max(level.diagonal) / n
+    return xnp.linalg.inv(a)
+
+
+def _every(x, axis: int, start: int, step: int):
+    return x[(slice(None),) * axis + (slice(start, None, step),)]
+
+
+def _gathered(x, axis: int, level: Level):
+    """Sums over the nodes around each coarse node, with weights 1/2, 1, 1/2."""
+    if level.strides[axis] == 1:
+        return x
+    ring = level.rings[axis]
+    x = x + (shifted(x, axis, 1, ring) + shifted(x, axis, -1, ring)) / 2
+    return _every(x, axis, level.offsets[axis], 2)
+
+
+def _coarse_edges(level: Level, axis: int):
+    """Edges along an axis between coarse nodes."""
+    e = level.edges[axis]
+    for other in range(len(level.shape)):
+        if other != axis:
+            e = _gathered(e, other, level)
+    if level.strides[axis] == 1:
+        return e
+    if level.rings[axis]:  # edge k leads from k - 1 to k; the coarse one ends at 2 k
+        return _in_series(_every(shifted(e, axis, -1, True), axis, 0, 2), _every(e, axis, 0, 2))
+    n = typeof(e).shape[axis]
+    lead = [] if level.offsets[axis] else [_cut(e, axis, 0, 1)]
+    rest = e if level.offsets[axis] else _cut(e, axis, 1, n)
+    first, second = _every(rest, axis, 0, 2), _every(rest, axis, 1, 2)
+    m = typeof(second).shape[axis]
+    pairs = _in_series(_cut(first, axis, 0, m), second)
+    last = [_cut(first, axis, m, m + 1)] if typeof(first).shape[axis] > m else []
+    return xnp.concatenate([*lead, pairs, *last], axis=axis)
+
+
+def _in_series(a, b):
+    total = a + b
+    return a * b / xnp.where(total == 0, 1, total)
+
+
+# -------------------------------------------------------------------------------------- transfers
+
+
+def prolong(level: Level, coarse):
+    """Values on a level from those on the next, axis by axis."""
+    u = coarse
+    for axis in range(len(level.shape)):
+        u = _prolong_along(level, u, axis) if level.strides[axis] == 2 else u
+    return u
+
+
+def _prolong_along(level: Level, u, axis: int):
+    n, off, ring = level.shape[axis], level.offsets[axis], level.rings[axis]
+    m, ndim = typeof(u).shape[axis], typeof(u).ndim
+    low = tuple(off if i == axis else 0 for i in range(ndim))
+    high = tuple(n - off - 2 * m + 1 if i == axis else 0 for i in range(ndim))
+    inner = tuple(1 if i == axis else 0 for i in range(ndim))
+    spread = ops.pad(u, xnp.zeros((), typeof(u).dtype), low=low, high=high, interior=inner)
+    # axes behind this one are still coarse, and so are the edges to look at
+    e = level.edges[axis]
+    for other in range(axis + 1, ndim):
+        e = _every(e, other, level.offsets[other], 2) if level.strides[other] == 2 else e
+    before = _cut(e, axis, 0, n)
+    after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
+    total = before + after
+    between = np.arange(n) % 2 != off % 2
+    between = between.reshape([-1 if i == axis else 1 for i in range(ndim)])
+    share = xnp.where(between, 1 / xnp.where(total == 0, 1, total), 0)
+    moved = before * shifted(spread, axis, -1, ring) + after * shifted(spread, axis, 1, ring)
+    return spread + share * moved
+
+
+def restrict(level: Level, r):
+    """The transpose of ``prolong``: what is left to do, summed to coarse nodes."""
+    example = xnp.zeros(level.coarse.shape, typeof(r).dtype)
+    return linear_transpose(lambda u: prolong(level, u), example)(r)[0]
+
+
+# ---------------------------------------------------------------------------------------- smoothing
+
+
+def _chebyshev(level: Level, u, b, degree: int, reverse: bool):
+    """Chebyshev's polynomial over the upper part of the spectrum of D⁻¹ A, which is within (0, 2]."""
+    low, high = 1.0 / len(level.shape), 2.0
+    centre, radius = (high + low) / 2, (high - low) / 2
+    r = b if u is None else b - level(u)
+    d = r / (centre * level.diagonal)
+    u = d if u is None else u + d
+    factors, rho = [], radius / centre
+    for _ in range(degree - 1):
+        new = 1 / (2 * centre / radius - rho)
+        factors.append((new * rho, 2 * new / radius))
+        rho = new
+
+    def step(carry, factor):
+        u, r, d = carry
+        r = r - level(d)
+        d = factor[0] * d + factor[1] * (r / level.diagonal)
+        return (u + d, r, d), None
+
+    # a loop, though a short one: programs stay small
+    return scan(step, (u, r, d), np.array(factors, typeof(b).dtype).reshape(-1, 2))[0][0]
+
+
+def _parity(shape, skip: int | None = None) -> np.ndarray:
+    lines = [np.arange(n) * (i != skip) for i, n in enumerate(shape)]
+    total = lines[0]
+    for line in lines[1:]:
+        total = np.add.outer(total, line)
+    return total % 2 == 0
+
+
+def _red_black(level: Level, u, b, degree: int, reverse: bool):
+    """Gauss and Seidel's method on all nodes of one colour, then on those of the other."""
+    red = _parity(level.shape)
+    u = xnp.zeros_like(b) if u is None else u
+    for _ in range(max(1, degree // 2)):
+        for colour in (~red, red) if reverse else (red, ~red):
+            u = u + xnp.where(colour, (b - level(u)) / level.diagonal, 0)
+    return u
+
+
+def _lines(level: Level, u, b, degree: int, reverse: bool):
+    """All unknowns of every second line at once, then of the others, along each axis in turn."""
+    u = xnp.zeros_like(b) if u is None else u
+    sweeps = [(axis, colour) for axis in range(len(level.shape)) for colour in (True, False)]
+    for axis, colour in sweeps[::-1] if reverse else sweeps:
+        u = u + _line_step(level, b - level(u), axis, colour)
+    return u
+
+
+def _line_step(level: Level, r, axis: int, colour: bool):
+    n, ring = level.shape[axis], level.rings[axis]
+    e = level.edges[axis]
+    before = _cut(e, axis, 0, n)
+    after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
+    chosen = _parity(level.shape, axis) == colour
+    # of a ring the link that closes it is left out: the rest is a good approximation
+    turn = lambda x: xnp.moveaxis(x, axis, -1)  # noqa: E731
+    x = solve_tridiagonal(
+        turn(-before), turn(level.diagonal), turn(-after), turn(r)[..., None], method="thomas"
+    )
+    return xnp.where(chosen, xnp.moveaxis(x[..., 0], -1, axis), 0)
+
+
+_SMOOTH = {"chebyshev": _chebyshev, "red-black": _red_black, "lines": _lines}
+
+
+# -------------------------------------------------------------------------------------------- cycles
+
+
+def _cycle(level: Level, b, kind: str, smoother: str, degree: int):
+    """An approximation to A⁻¹ b by one cycle; symmetric and linear in b, for V and W cycles."""
+    smooth = _SMOOTH[smoother]
+    if level.inverse is not None:
+        return (level.inverse @ b.reshape(-1)).reshape(level.shape)
+    if level.coarse is None:
+        return _chebyshev(level, None, b, 40, False)
+    u = smooth(level, None, b, degree, False)
+    for again, next_kind in _visits(kind):
+        r = restrict(level, b - level(u))
+        u = u + prolong(level, cycle(level.coarse, r, next_kind, smoother, degree))
+        u = smooth(level, u, b, degree, again != "more")
+    return u
+
+
+def _visits(kind: str):
+    """The coarse grid's visits: after each, how to smooth, and of what kind it is."""
+    return {
+        "V": [("last", "V")],
+        "W": [("more", "W"), ("last", "W")],
+        "F": [("more", "F"), ("last", "V")],
+    }[kind]
+
+
+cycle = jit(_cycle, static_argnums=(2, 3, 4))
+
+
+def full_multigrid(level: Level, b, smoother: str = "chebyshev", degree: int = 3, cycles: int = 1):
+    """An approximation to A⁻¹ b as good as the discretisation: from the coarsest level up, with
+    ``cycles`` V-cycles on each."""
+    if level.coarse is None:
+        return cycle(level, b, "V", smoother, degree)
+    coarse = full_multigrid(level.coarse, restrict(level, b), smoother, degree, cycles)
+    u = prolong(level, coarse)
+    for _ in range(cycles):
+        u = u + cycle(level, b - level(u), "V", smoother, degree)
+    return u
+
+
+def levels(level: Level) -> list[Level]:
+    """All levels, the finest first."""
+    return [level, *levels(level.coarse)] if level.coarse is not None else [level]

@@ -1,0 +1,100 @@
+"""Poisson's equation on a box, by diagonalisation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import jit
+from .._core import dtypes
+from .._core.array import Array
+from .._core.errors import XcoreError
+from .._core.types import typeof
+from ._boundary import ZERO
+from ._direct import solve_direct
+from ._grid import Grid
+from ._laplacian import Laplacian
+
+
+class IncompatibleError(XcoreError, ValueError):
+    """A problem without Dirichlet or Robin faces has no solution: what flows in does not flow out.
+
+    >>> import xcore as xc
+    >>> grid = Grid((4, 4))
+    >>> xc.pde.poisson(1.0, grid, xc.pde.Neumann(-0.25)).shape
+    (5, 5)
+    >>> xc.pde.poisson(1.0, grid, xc.pde.Neumann())  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    IncompatibleError: ...
+    """
+
+
+def poisson(f, grid: Grid, bc=ZERO, *, order=2):
+    """The field u with -Δu = f in the box and the conditions on its faces.
+
+    Direct: exact but for rounding. Derivatives with respect to f and to the data on the faces cost
+    one more solution. Without Dirichlet and Robin faces u is known up to a constant; the one whose
+    integral vanishes is given, and f and the data must be compatible.
+
+    Args:
+      f: a field, an array at all nodes, or a function of the coordinates.
+      grid: a ``Grid``.
+      bc: conditions, as in ``Laplacian``.
+      order: 2, 4, 6 or "compact", as in ``Laplacian``.
+
+    >>> import xcore as xc
+    >>> xc.pde.poisson(2.0, xc.pde.Grid(4)).round(4)
+    Array([0.1875, 0.25  , 0.1875], dtype=float32)
+    """
+    lap = Laplacian(grid, bc, order)
+    u, excess = _poisson(lap, _real(lap.mean(f)))
+    if lap.singular:
+        require_compatible("pde.poisson", excess, typeof(u).dtype)
+    return u
+
+
+def _real(f):
+    return f if dtypes.is_inexact(typeof(f).dtype) else f.astype(np.float32)
+
+
+@jit
+def _poisson(lap: Laplacian, f):
+    right = -f - lap.boundary(typeof(f).dtype)
+    return solve_direct(lap, right), imbalance(lap, right)
+
+
+def kernel_weights(lap):
+    """w with w · L(u) = 0 for all u, where L is singular: the null vector of the transpose."""
+    lines = [_left_null(a) for a in lap.axes]
+    out = lines[0]
+    for line in lines[1:]:
+        out = np.multiply.outer(out, line)
+    return out
+
+
+def _left_null(a):
+    if a.order == 2:
+        return a.weights / a.weights.sum()
+    _, _, vt = np.linalg.svd(a.matrix.T)
+    return vt[-1] / vt[-1].sum()
+
+
+def imbalance(lap, right):
+    """How far a right-hand side is from the range of a singular operator, relative to its size."""
+    if not lap.singular:
+        return xnp.zeros((), dtypes.to_real(typeof(right).dtype))
+    w = kernel_weights(lap).astype(dtypes.to_real(typeof(right).dtype))
+    size = xnp.sum(np.abs(w) * xnp.abs(right))
+    return xnp.abs(xnp.sum(w * right)) / xnp.where(size == 0, 1, size)
+
+
+def require_compatible(who: str, excess, dtype) -> None:
+    """Raises where the imbalance is known and more than rounding and discretisation explain."""
+    if type(excess) is not Array or float(excess) <= 1e-2:
+        return
+    raise IncompatibleError(
+        f"xcore.{who}: with Neumann or periodic conditions all around, sources and what flows "
+        f"through the faces must balance: ∫f + ∮∂u/∂n = 0. Here {float(excess):.2g} of their size "
+        "is left over, so there is no solution. Subtract the mean from f, correct the data, or give "
+        "one face a Dirichlet or Robin condition."
+    )

@@ -1,0 +1,326 @@
+"""One function that solves op(u) + op.boundary() = f, and tells how, and how well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_linear_solve
+from .._control.jit import jit
+from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._iterate import Solution, Status, code, iterate
+from ._diffusion import Diffusion, as_diffusion
+from ._direct import solve_direct
+from ._laplacian import Laplacian
+from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, full_multigrid, hierarchy
+from ._poisson import imbalance, require_compatible
+
+METHODS = ("auto", "direct", "cg", "multigrid", "full multigrid")
+
+
+@struct
+class Report:
+    """A solution and what is known of it.
+
+    Attributes:
+      value: the field.
+      status: number of an ``xcore.pde.Status``; 0 is success.
+      iterations: cycles or steps of conjugate gradients; 0 for a direct solver.
+      residual: |op(u) + boundary - f| relative to |f - boundary|, weighted by volumes.
+      error: estimated largest error of discretisation, by comparison with the grid of every second
+        node (Richardson); NaN where that was not asked for.
+      solver, reason: which one was taken and why.
+    """
+
+    value: Any
+    status: Any
+    iterations: Any
+    residual: Any
+    error: Any
+    solver: str = static()
+    reason: str = static()
+
+    @property
+    def ok(self):
+        """Whether what was asked for was reached."""
+        return xnp.asarray(self.status) == 0
+
+    @property
+    def message(self) -> str:
+        """The status in words."""
+        return Status.of(np.asarray(self.status).max(initial=0)).message
+
+
+def solve(
+    op, f, *, rtol: float | None = None, method: str = "auto", cycle: str = "V",
+    smoother: str = "auto", max_steps: int = 100, report: bool = False, estimate: bool = False,
+):  # fmt: skip
+    """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
+
+    Args:
+      op: a ``Laplacian`` or ``Diffusion``.
+      f: a field, an array at all nodes, or a function of the coordinates.
+      rtol: goal for the residual, relative to the right-hand side; the dtype's precision to the power
+        of 2/3 by default.
+      method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
+        multigrid cycle as preconditioner; "multigrid": cycles alone; "full multigrid": from the
+        coarsest grid up, once, to the accuracy of the discretisation. "auto" takes "direct" where
+        it can, else "cg".
+      cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
+      smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
+        axes), or "auto", which looks at the coefficients.
+      max_steps: so many iterations at most.
+      report: return a ``Report`` instead of raising SolverError where the goal is not reached.
+      estimate: also solve on every second node, to estimate the error in the report.
+
+    >>> import xcore as xc
+    >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
+    >>> answer = xc.pde.solve(op, -1.0, report=True)
+    >>> answer.solver, bool(answer.ok)
+    ('cg', True)
+    """
+    who = "pde.solve"
+    if not isinstance(op, (Laplacian, Diffusion)):
+        raise errors.bad_argument(who, "op", op, "a Laplacian or a Diffusion")
+    for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
+                               ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
+        if given not in known:
+            raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
+    method, reason = _chosen(who, op, method)
+    if method == "cg" and cycle == "F":
+        raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
+    f = op.mean(f) if isinstance(op, Laplacian) else op.field(f)
+    dtype = xnp.promote_types(
+        typeof(f).dtype, op.dtype if isinstance(op, Diffusion) else np.float32
+    )
+    f = f.astype(dtype)
+    rtol = _default_rtol(dtype) if rtol is None else float(rtol)
+    smoother = _smoother(op) if smoother == "auto" else smoother
+    settings = (method, cycle, smoother, rtol, int(max_steps))
+    u, (steps, residual, status, excess) = _solve(op, f, *settings)
+    require_compatible(who, excess, dtype)
+    error = xnp.asarray(np.nan).astype(residual.dtype)
+    if estimate:
+        error = _richardson(op, f, u, settings)
+    answer = Report(u, status, steps, residual, error, method, reason)
+    if report:
+        return answer
+    Solution(u, status, {"steps": steps, "residual": residual}).check(who)
+    return u
+
+
+def _default_rtol(dtype) -> float:
+    return float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** (2 / 3)
+
+
+def _constant(op) -> bool:
+    """Whether coefficients are numbers, the same for all axes."""
+    if isinstance(op, Laplacian):
+        return True
+    number = op.c is None or op.c.ndim == 0
+    return number and len(op.a) == 1 and op.a[0].ndim == 0 and not _robin(op)
+
+
+def _robin(op) -> bool:
+    return any(c.kind and c.kind[0] and c.kind[1] for pair in op.faces for c in pair)
+
+
+def _chosen(who: str, op, method: str) -> tuple[str, str]:
+    constant = _constant(op)
+    if method == "auto":
+        if constant:
+            return "direct", "the coefficients are constant, so the operator is a sum over the axes"
+        return (
+            "cg",
+            "the coefficients vary: multigrid alone would do, conjugate gradients are safer",
+        )
+    if method == "direct" and not constant:
+        want = '"cg" or "multigrid" where coefficients vary'
+        raise errors.bad_argument(who, "method", method, want)
+    if method != "direct" and isinstance(op, Laplacian) and op.order != 2:
+        raise errors.bad_argument(who, "method", method, '"direct" for orders other than 2')
+    return method, "it was asked for"
+
+
+def _smoother(op) -> str:
+    """Lines where the axes' mean conductances are known and differ by more than 8 times."""
+    a = op.a if isinstance(op, Diffusion) else (xnp.ones(()),)
+    if any(type(x) is not Array for x in a):
+        return "chebyshev"
+    means = [
+        float(np.mean(np.asarray(a[i % len(a)]))) / h**2 for i, h in enumerate(op.grid.spacing)
+    ]
+    wide = max([float(np.ptp(x.weights) / x.weights.min()) for x in op.axes if x.count > 2] + [0])
+    return "lines" if max(means) > 8 * min(means) or wide > 8 else "chebyshev"
+
+
+def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
+    """(u, (steps, residual, status, imbalance))."""
+    dtype = typeof(f).dtype
+    right = f - op.boundary(dtype)
+    excess = imbalance(op, right)
+    if method == "direct":
+        shift, scale = (
+            (0.0, 1.0) if isinstance(op, Laplacian) else (0.0 if op.c is None else -op.c, op.a[0])
+        )
+        lap = op if isinstance(op, Laplacian) else Laplacian(op.grid, op.faces)
+        u = solve_direct(lap, right, shift, scale)
+        held = tree.map(ops.stop_gradient, op)
+        return u, (xnp.zeros((), np.int32), *_judged(held, u, right), excess)
+    flows = as_diffusion(op)
+    u, (steps, status) = _solve_flows(flows, right, (method, kind, smoother, rtol, max_steps))
+    residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
+    return u, (steps, residual, status, excess)
+
+
+def _solve_flows(op: Diffusion, right, settings: tuple):
+    """(u, (steps, status)) with op(u) = right; the one without mean where op is singular."""
+    w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
+    held = tree.map(ops.stop_gradient, op)
+    u, aux = custom_linear_solve(
+        lambda u: -w * op(u), -w * right,
+        solve=lambda _, b: _by_multigrid(held, b, *settings), symmetric=True, has_aux=True,
+    )  # fmt: skip
+    return (u - xnp.sum(w * u) / xnp.sum(w) if op.singular else u), aux
+
+
+def solve_shifted(op: Diffusion, right, tau):
+    """The field u with u - tau op(u) = right, for homogeneous conditions."""
+    c = 1 + (0 if op.c is None else tau * op.c)
+    shifted = op.replace(a=tuple(tau * x for x in op.a), c=c)
+    settings = ("cg", "V", "chebyshev", _default_rtol(typeof(right).dtype), 100)
+    return _solve_flows(shifted, -right, settings)[0]
+
+
+_solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
+
+
+def _judged(op, u, right):
+    """The relative residual, and the status of a solution that cannot fail but by overflow."""
+    u, right = ops.stop_gradient(u), ops.stop_gradient(right)
+    size = _norm(right)
+    residual = _norm(op(u) - right) / xnp.where(size == 0, 1, size)
+    status = xnp.where(xnp.isfinite(residual), code(Status.success), code(Status.not_finite))
+    return residual, status.astype(np.int32)
+
+
+def _norm(x):
+    return xnp.sqrt(xnp.sum(xnp.real(x * xnp.conj(x))))
+
+
+# ---------------------------------------------------------------------------------- by multigrid
+
+
+@struct
+class _Gradients:
+    """Conjugate gradients with a cycle as preconditioner: what ``iterate`` drives."""
+
+    level: Level
+    target: Any
+    cycle: tuple = static()
+    singular: bool = static(default=False)
+
+    def done(self, s):
+        return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
+
+    def begin(self, b):
+        nil = xnp.zeros_like(b)
+        return {"u": nil, "r": b, "old": b, "p": nil, "rz": xnp.sum(nil), "size": _norm(b)}
+
+    def step(self, s):
+        r = s["r"]
+        z = cycle(self.level, r - xnp.mean(r) if self.singular else r, *self.cycle)
+        # Polak and Ribière's form bears a preconditioner that is not quite symmetric
+        beta = xnp.sum(z * (r - s["old"])) / xnp.where(s["rz"] == 0, 1, s["rz"])
+        p = z + xnp.where(s["rz"] == 0, 0, beta) * s["p"]
+        q, rz = self.level(p), xnp.sum(r * z)
+        curvature = xnp.sum(p * q)
+        alpha = rz / xnp.where(curvature == 0, 1, curvature)
+        new = r - alpha * q
+        return {"u": s["u"] + alpha * p, "r": new, "old": r, "p": p, "rz": rz, "size": _norm(new)}
+
+
+@struct
+class _Cycles:
+    """Cycles alone."""
+
+    level: Level
+    b: Any
+    target: Any
+    cycle: tuple = static()
+    singular: bool = static(default=False)
+
+    def done(self, s):
+        return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
+
+    def begin(self, b):
+        return {"u": xnp.zeros_like(b), "r": b, "size": _norm(b)}
+
+    def step(self, s):
+        r = s["r"] - xnp.mean(s["r"]) if self.singular else s["r"]
+        u = s["u"] + cycle(self.level, r, *self.cycle)
+        r = self.b - self.level(u)
+        return {"u": u, "r": r, "size": _norm(r)}
+
+
+def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
+    """A⁻¹ b for the stiffness A, and (steps, status)."""
+    level = hierarchy(op)
+    b = b - xnp.mean(b) if op.singular else b  # the kernel of A and of its transpose: constants
+    if method == "full multigrid":
+        u = full_multigrid(level, b, smoother)
+        good = xnp.all(xnp.isfinite(u))
+        status = xnp.where(good, code(Status.success), code(Status.not_finite))
+        return u, (xnp.ones((), np.int32), status.astype(np.int32))
+    target = rtol * _norm(b)
+    settings = (kind, smoother, 3)
+    if method == "cg":
+        solver = _Gradients(level, target, settings, op.singular)
+    else:
+        solver = _Cycles(level, b, target, settings, op.singular)
+    state, steps = iterate(solver, solver.begin(b), max_steps)
+    good = state["size"] <= target
+    status = xnp.where(good, code(Status.success), code(Status.max_steps))
+    status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
+    return state["u"], (steps, status.astype(np.int32))
+
+
+# ------------------------------------------------------------------------------------ error estimate
+
+
+def _richardson(op, f, u, settings):
+    """The largest difference to the solution on every second node, over 2^order - 1."""
+    coarse, pick = _coarser(op)
+    other, _ = _solve(coarse, f[pick], *settings)
+    order = {"compact": 4}.get(op.order, op.order)
+    return xnp.max(xnp.abs(u[pick] - other)) / (2**order - 1)
+
+
+def _coarser(op):
+    """The operator on every second node, and which unknowns remain."""
+    grid = op.grid.coarser()
+    faces = tuple(
+        tuple(_fewer(c, op.grid, axis) for c in pair) for axis, pair in enumerate(op.faces)
+    )
+    fine = [slice(1 if a.start else 0, None, 2) for a in op.axes]
+    if isinstance(op, Laplacian):
+        return Laplacian(grid, faces, op.order), tuple(fine)
+    thin = lambda x: x[(slice(None, None, 2),) * grid.ndim] if x.ndim else x  # noqa: E731
+    return Diffusion(
+        grid, tuple(map(thin, op.a)), faces, None if op.c is None else thin(op.c), op.mean
+    ), tuple(fine)
+
+
+def _fewer(condition, grid, axis: int):
+    """A condition with the data at every second node of its face."""
+    if not hasattr(condition, "value"):
+        return condition
+    value = xnp.asarray(condition.value)
+    keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
+    return condition.replace(value=value[tuple(keep)])

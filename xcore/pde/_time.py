@@ -1,0 +1,460 @@
+"""Time: steps of many methods, as data or as small structs, and the loop that takes them.
+
+A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; ``trajectory`` is the loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.loops import scan
+from .._control.while_loop import while_loop
+from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.errors import XcoreError
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._diffusion import Diffusion, as_diffusion, diagonal
+from ._direct import function_of, solve_direct
+from ._laplacian import Laplacian
+from ._solve import solve_shifted
+
+# ------------------------------------------------------------------------------ Runge and Kutta
+
+
+@struct
+class Tableau:
+    """Coefficients of an explicit Runge–Kutta method.
+
+    Attributes:
+      a: rows of the strictly lower triangle.
+      b: weights of the result.
+      error: weights of its estimated error, empty if there is none.
+      order: of the result.
+      real, imaginary: how far the region of stability reaches along the negative real axis and
+        along the imaginary one.
+    """
+
+    a: tuple = static()
+    b: tuple = static()
+    error: tuple = static(default=())
+    order: int = static(default=1)
+    real: float = static(default=2.0)
+    imaginary: float = static(default=0.0)
+
+    @property
+    def c(self) -> tuple:
+        """At which part of the step each stage stands."""
+        return tuple(sum(row) for row in ((), *self.a))
+
+
+EULER = Tableau((), (1.0,))
+MIDPOINT = Tableau(((0.5,),), (0.0, 1.0), order=2)
+HEUN = Tableau(((1.0,),), (0.5, 0.5), (-0.5, 0.5), 2)
+SSP3 = Tableau(((1.0,), (0.25, 0.25)), (1 / 6, 1 / 6, 2 / 3), order=3, real=2.5127, imaginary=1.732)
+RK4 = Tableau(
+    ((0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6),
+    order=4, real=2.7853, imaginary=2.8284,
+)  # fmt: skip
+BOGACKI_SHAMPINE = Tableau(
+    ((1 / 2,), (0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)), (2 / 9, 1 / 3, 4 / 9, 0),
+    (2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3, -1 / 8), 3, 2.5127, 1.732,
+)  # fmt: skip
+DORMAND_PRINCE = Tableau(
+    (
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+    ),
+    (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0),
+    (
+        35 / 384 - 5179 / 57600, 0, 500 / 1113 - 7571 / 16695, 125 / 192 - 393 / 640,
+        -2187 / 6784 + 92097 / 339200, 11 / 84 - 187 / 2100, -1 / 40,
+    ),
+    5, 3.3066, 0.9995,
+)  # fmt: skip
+
+
+def _stages(tableau: Tableau, f, u, t, dt) -> list:
+    """The slopes of all stages."""
+    slopes: list = []
+    for row, c in zip(((), *tableau.a), tableau.c, strict=True):
+        slopes.append(f(_moved(u, slopes, row, dt), t + c * dt))
+    return slopes
+
+
+def _moved(u, slopes, weights, dt):
+    """u + dt Σ weight × slope."""
+    used = [(w, s) for w, s in zip(weights, slopes, strict=False) if w]
+    if not used:
+        return u
+    weights, slopes = zip(*used, strict=True)
+
+    def leaf(x, *ks):
+        total = sum(w * k for w, k in zip(weights, ks, strict=True))
+        return (x + dt * total).astype(typeof(x).dtype)
+
+    return tree.map(leaf, u, *slopes)
+
+
+@struct
+class RungeKutta:
+    """Steps of u' = f(u, t) by an explicit Runge–Kutta method.
+
+    >>> step = RungeKutta(lambda u, t: -u, RK4).step
+    >>> step(xnp.ones(()), 0.0, 0.1)
+    Array(0.9048375, dtype=float32)
+    """
+
+    f: Any = static()
+    tableau: Any = RK4
+
+    def step(self, u, t, dt):
+        """One step."""
+        return _moved(u, _stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
+
+
+# ---------------------------------------------------------------------------- linear, implicit
+
+
+@struct
+class Theta:
+    """Steps of u' = op(u) + boundary + source by the θ-method:
+
+        (1 - θ dt L) u₊ = u + dt ((1 - θ) L u + boundary + source)
+
+    θ = 1/2 is Crank and Nicolson's method, 1 the implicit Euler method, 0 the explicit one. Each
+    step is one solution: direct for constant coefficients, by multigrid else.
+
+    Attributes:
+      op: a ``Laplacian`` or ``Diffusion``.
+      source: a field, or a function of the time, taken in the middle of the step.
+      theta: from 0 to 1.
+
+    >>> from xcore.pde import Grid
+    >>> stepper = Theta(Laplacian(Grid(4)))
+    >>> u = stepper.step(xnp.ones(3), 0.0, 0.01)
+    """
+
+    op: Any
+    source: Any = 0.0
+    theta: float = static(default=0.5)
+
+    def __post_init__(self):
+        if not 0 <= self.theta <= 1:
+            raise errors.bad_argument("pde.Theta", "theta", self.theta, "from 0 to 1")
+
+    def step(self, u, t, dt):
+        """One step."""
+        dtype = typeof(u).dtype
+        source = self.source(t + dt / 2) if callable(self.source) else self.source
+        right = u + dt * ((1 - self.theta) * self.op(u) + self.op.boundary(dtype) + source)
+        right = right.astype(dtype)
+        return right if self.theta == 0 else shifted_solve(self.op, right, self.theta * dt)
+
+
+def shifted_solve(op, right, tau):
+    """The field u with u - tau op(u) = right, for homogeneous conditions."""
+    if isinstance(op, Laplacian):
+        return solve_direct(op, right, 1.0, -tau)
+    return solve_shifted(as_diffusion(op), right, tau)
+
+
+@struct
+class Exponential:
+    """Exact steps of u' = L u + boundary + source for a Laplace operator of a box and data that
+    stand still, by its eigenvectors: u₊ = e^{dt L} u + dt φ(dt L) (boundary + source), where
+    φ(z) = (eᶻ - 1) / z.
+
+    >>> from xcore.pde import Grid
+    >>> u = Exponential(Laplacian(Grid(4))).step(xnp.ones(3), 0.0, 0.01)
+    """
+
+    op: Any
+    source: Any = 0.0
+
+    def step(self, u, t, dt):
+        """One step."""
+        still = self.op.boundary(typeof(u).dtype) + self.source
+        grown = function_of(self.op, u, lambda w: xnp.exp(dt * w))
+        return grown + function_of(
+            self.op, still.astype(typeof(u).dtype), lambda w: dt * _phi(dt * w)
+        )
+
+
+def _phi(z):
+    small = xnp.abs(z) < 1e-6
+    safe = xnp.where(small, 1, z)
+    return xnp.where(small, 1 + z / 2, xnp.expm1(safe) / safe)
+
+
+@struct
+class IMEX:
+    """Steps of u' = op(u) + boundary + f(u, t): the linear part implicit, f explicit, of order 2.
+
+    Crank and Nicolson's method for op, Heun's for f. For reaction and diffusion: op is stiff, f not.
+
+    Attributes:
+      op: a ``Laplacian`` or ``Diffusion``, or a tree of them like u.
+      f: function of u and t.
+    """
+
+    op: Any
+    f: Any = static(default=None)
+
+    def step(self, u, t, dt):
+        """One step."""
+        first = self.f(u, t)
+        guess = tree.map(
+            lambda o, x, k: self._linear(o, x, k, dt), self.op, u, first, is_leaf=_is_op
+        )
+        second = self.f(guess, t + dt)
+        mean = tree.map(lambda a, b: (a + b) / 2, first, second)
+        return tree.map(lambda o, x, k: self._linear(o, x, k, dt), self.op, u, mean, is_leaf=_is_op)
+
+    def _linear(self, op, u, k, dt):
+        right = u + dt * (op(u) / 2 + op.boundary(typeof(u).dtype) + k)
+        return shifted_solve(op, right.astype(typeof(u).dtype), dt / 2)
+
+
+def _is_op(x) -> bool:
+    return isinstance(x, (Laplacian, Diffusion))
+
+
+# ------------------------------------------------------------------------------------------ waves
+
+
+@struct
+class Leapfrog:
+    """Steps of u'' = op(u) + boundary, u' = v for the state (u, v): half a step of v, one of u, half
+    a step of v. Explicit, of order 2, symplectic; stable for dt up to ``stable_step``.
+
+    >>> from xcore.pde import Grid
+    >>> u, v = Leapfrog(Laplacian(Grid(4))).step((xnp.ones(3), xnp.zeros(3)), 0.0, 0.1)
+    """
+
+    op: Any
+
+    def step(self, state, t, dt):
+        """One step."""
+        u, v = state
+        still = self.op.boundary(typeof(u).dtype)
+        v = v + dt / 2 * (self.op(u) + still)
+        u = u + dt * v
+        return (u, v + dt / 2 * (self.op(u) + still))
+
+
+@struct
+class Newmark:
+    """Steps of u'' = op(u) + boundary, u' = v for the state (u, v) with constant mean acceleration:
+    implicit, of order 2, stable for every dt, and it keeps the energy. (Newmark 1959, β = 1/4)
+
+    >>> from xcore.pde import Grid
+    >>> u, v = Newmark(Laplacian(Grid(4))).step((xnp.ones(3), xnp.zeros(3)), 0.0, 0.1)
+    """
+
+    op: Any
+
+    def step(self, state, t, dt):
+        """One step."""
+        u, v = state
+        force = self.op(u) + self.op.boundary(typeof(u).dtype)
+        # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone
+        v_new = shifted_solve(self.op, v + dt * force + dt**2 / 4 * self.op(v), dt**2 / 4)
+        return (u + dt / 2 * (v + v_new), v_new)
+
+
+def wave_energy(op, state):
+    """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes.
+
+    >>> from xcore.pde import Grid
+    >>> wave_energy(Laplacian(Grid(4)), (xnp.ones(3), xnp.zeros(3)))
+    Array(4., dtype=float32)
+    """
+    u, v = state
+    return op.integrate(v * v - u * op(u)) / 2
+
+
+# ---------------------------------------------------------------------------------------- stability
+
+
+class UnstableStepError(XcoreError, ValueError):
+    """A step longer than the method is stable for; the message gives the longest.
+
+    >>> import xcore as xc
+    >>> lap = xc.pde.Laplacian(xc.pde.Grid(10))
+    >>> f = lambda u, t: lap(u)
+    >>> xc.pde.check_step(xc.pde.RungeKutta(f, xc.pde.EULER), 1.0, lap)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    UnstableStepError: ...
+    """
+
+
+def spectral_radius(op) -> float:
+    """An upper bound of the modulus of the eigenvalues: of box operators the sum of the axes'
+    largest, of others Gershgorin's from the diagonal."""
+    if isinstance(op, Laplacian):
+        values = op.symbol(np.float64)
+        return float(xnp.max(xnp.abs(values)))
+    d = diagonal(op.edges(), op.sinks(), op.rings) / op.weights
+    return 2 * float(xnp.max(d))
+
+
+def stable_step(stepper, op=None) -> float:
+    """The longest step for which a method stays bounded: infinite for implicit ones.
+
+    Args:
+      stepper: what takes the steps.
+      op: for ``RungeKutta`` the linear operator in its function, with real eigenvalues.
+
+    >>> from xcore.pde import Grid
+    >>> round(stable_step(Leapfrog(Laplacian(Grid(10)))), 3)
+    0.101
+    """
+    if isinstance(stepper, RungeKutta):
+        if op is None:
+            raise errors.bad_argument("pde.stable_step", "op", op, "the linear operator of f")
+        return stepper.tableau.real / spectral_radius(op)
+    if isinstance(stepper, Leapfrog):
+        return 2 / spectral_radius(stepper.op) ** 0.5
+    if isinstance(stepper, Theta) and stepper.theta < 0.5:
+        return 2 / ((1 - 2 * stepper.theta) * spectral_radius(stepper.op))
+    return float("inf")
+
+
+def check_step(stepper, dt, op=None) -> None:
+    """Raises ``UnstableStepError`` if dt is known and too long.
+
+    >>> from xcore.pde import Grid
+    >>> check_step(Leapfrog(Laplacian(Grid(10))), 0.1)
+    """
+    if isinstance(stepper, RungeKutta) and op is None:
+        return
+    if not isinstance(dt, (int, float, np.generic, Array)):
+        return
+    longest = stable_step(stepper, op)
+    if float(dt) > longest * (1 + 1e-9):
+        raise UnstableStepError(
+            f"xcore.pde: a step of {float(dt):.4g} makes {type(stepper).__name__} unstable: small "
+            f"waves would grow without bound. The longest stable step is {longest:.6g}; take shorter "
+            "ones, or an implicit method (Theta, Exponential, Newmark)."
+        )
+
+
+# --------------------------------------------------------------------------------------- the loop
+
+
+def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=None, op=None):
+    """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
+
+    Args:
+      stepper: has ``step(u, t, dt)``.
+      u: the first state, a tree of arrays.
+      dt: length of a step; checked where the stability limit is known.
+      steps: how many; a multiple of ``every``.
+      every: after so many steps a state is kept.
+      start: the time of the first state.
+      save: function of (u, t) that gives what to keep; the state itself by default.
+      op: for ``RungeKutta`` the linear operator in its function, to check the step with.
+
+    >>> decay = RungeKutta(lambda u, t: -u, EULER)
+    >>> trajectory(decay, xnp.ones(()), 0.5, 4, every=2)
+    Array([0.25  , 0.0625], dtype=float32)
+    """
+    who = "pde.trajectory"
+    if steps < 1 or every < 1 or steps % every:
+        raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
+    check_step(stepper, dt, op)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+
+    def one(carry, _):
+        u, k = carry
+        new = stepper.step(u, start + k * dt, dt)
+        return (tree.map(lambda a, b: b.astype(typeof(a).dtype), u, new), k + 1), None
+
+    def some(carry, _):
+        carry, _ = scan(one, carry, None, length=every)
+        u, k = carry
+        return carry, (u if save is None else save(u, start + k * dt))
+
+    _, kept = scan(some, (u, xnp.zeros((), np.int32)), None, length=steps // every)
+    return kept
+
+
+def _inexact(x):
+    return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
+
+
+def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first=None,
+              max_steps: int = 100_000):  # fmt: skip
+    """States of u' = f(u, t) at given times, with steps as long as the error allows.
+
+    An embedded pair estimates the error of each step; the step's length follows it.
+    (Hairer, Nørsett and Wanner 1993, section II.4)
+
+    Args:
+      f: function of (u, t).
+      u: the state at times[0].
+      times: rising; states at all of them are returned, stacked.
+      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
+      first: length of the first step.
+      max_steps: between two times; where more are needed the result is NaN.
+
+    >>> u = integrate(lambda u, t: -u, xnp.ones(()), xnp.asarray([0.0, 1.0]))
+    >>> round(float(u[1]), 4)
+    0.3679
+    """
+    if not tableau.error:
+        raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
+    times = xnp.asarray(times)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+    dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
+    times = times.astype(dtype)
+    power = -1 / tableau.order
+    dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
+
+    def attempt(state, goal):
+        u, t, dt, steps = state
+        h = xnp.minimum(dt, goal - t)
+        slopes = _stages(tableau, f, u, t, h)
+        new = _moved(u, slopes, tableau.b, h)
+        nil = tree.map(xnp.zeros_like, u)
+        size = _error_norm(u, new, _moved(nil, slopes, tableau.error, h), rtol, atol)
+        size = xnp.where(xnp.isfinite(size), size, 1e6).astype(dtype)
+        good = size <= 1
+        grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
+        u = tree.map(lambda a, b: xnp.where(good, b, a), u, new)
+        t = xnp.where(good, xnp.where(dt >= goal - t, goal, t + h), t)
+        # a step that was cut off at the goal says little about the next one
+        dt = xnp.where(good & (h < dt), dt, h * grow)
+        return u, t, dt, steps + 1
+
+    def advance(carry, goal):
+        u, t, dt = carry
+        u, t, dt, _ = while_loop(
+            lambda s: (s[1] < goal) & (s[3] < max_steps),
+            lambda s: attempt(s, goal),
+            (u, t, dt, xnp.zeros((), np.int32)),
+        )
+        failed = t < goal
+        u = tree.map(lambda x: xnp.where(failed, np.nan, x).astype(typeof(x).dtype), u)
+        return (u, t, dt), u
+
+    _, states = scan(advance, (u, times[0], dt), times[1:])
+    return tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
+
+
+def _error_norm(u, new, error, rtol, atol):
+    def leaf(a, b, e):
+        bound = atol + rtol * xnp.maximum(xnp.abs(a), xnp.abs(b))
+        return xnp.sum((xnp.abs(e) / bound) ** 2), typeof(a).size
+
+    parts = [leaf(*x) for x in zip(*map(tree.leaves, (u, new, error)), strict=True)]
+    return xnp.sqrt(sum(p[0] for p in parts) / sum(p[1] for p in parts))

@@ -1,0 +1,389 @@
+"""Counts of events: Poisson, binomial, negative binomial, multinomial.
+
+Few expected events are counted by inverting the distribution function, in a fixed number of steps
+that XLA makes one loop of; many by Hörmann's transformed rejection (PTRS and BTRS, 1993), in float
+arithmetic on the distance from the mean, so that large counts are exact too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.loops import scan
+from .._core import dtypes, errors
+from .._core.source import boundary
+from .._core.types import typeof
+from ..numpy._promote import astype
+from ._elementary import exp, log
+from ._gamma import sample_gamma
+from ._rejection import first_accepted, proposal
+from ._source import (
+    concrete,
+    draw,
+    fit,
+    floating,
+    integral,
+    nonnegative,
+    positive,
+    probability,
+    settled,
+    within,
+)  # fmt: skip
+from ._words import open_uniform
+
+_FEW = 10.0  # the expected count from which on rejection is used
+_STEPS = 44  # a count of mean 10 exceeds this with probability 1e-15
+
+# --------------------------------------------------------------------- logarithms of probabilities
+# log k! = z log z - z + log √(2π) - t(k) with z = k + 1/2. With this form of Stirling's formula the
+# logarithms of the Poisson and binomial probabilities have no terms that grow with the mean.
+
+_T = (0.07236494292470009, 0.02713619536691932, 0.016518182330115095, 0.011849453710405726)
+
+
+def _t(k):
+    z = xnp.maximum(k, len(_T)) + 0.5
+    w = 1 / (z * z)
+    tail = (1 / 24 - w * (7 / 2880 - w * (31 / 40320 - w * (127 / 430080)))) / z
+    for i, value in enumerate(_T):
+        tail = xnp.where(k == i, value, tail)
+    return tail
+
+
+def _excess(x):
+    """(1 + x) log(1 + x) - x for x > -1, about x² / 2, without cancellation."""
+    v = x / (2 + x)
+    w = v * v
+    near = x * v + 2 * (1 + x) * v * w * (1 / 3 + w * (1 / 5 + w * (1 / 7 + w / 9)))
+    return xnp.where(xnp.abs(x) < 0.3, near, (1 + x) * xnp.log1p(x) - x)
+
+
+def _poisson_log(distance, k, mean):
+    """log of √(2π mean) times the probability of the count k, with distance = k + 1/2 - mean."""
+    return _t(k) - mean * _excess(distance / mean)
+
+
+def _binomial_log(distance, k, rest, successes, failures):
+    """The same for k successes and ``rest`` failures, but for a term that k is not in.
+
+    ``successes`` and ``failures`` are what n + 1 trials would bring, distance = k + 1/2 - successes.
+    """
+    here = successes * _excess(distance / successes) + failures * _excess(-distance / failures)
+    return _t(k) + _t(rest) - here
+
+
+# --------------------------------------------------------------------------------- few, and many
+
+
+def _inverted(source, first, ratio, shape):
+    """The count at which the distribution function passes a uniform number, in float64.
+
+    ``first`` is the probability of 0, ``ratio(k)`` that of k divided by that of k - 1.
+    """
+    u = open_uniform(source.bits(shape, 64), dtypes.float64)
+    p = total = first
+    count = xnp.where(u > total, 1.0, 0.0)
+    for k in range(1, _STEPS):
+        p = p * ratio(k)
+        total = total + p
+        count = count + xnp.where(u > total, 1.0, 0.0)
+    return xnp.where(xnp.isnan(first), np.nan, count)
+
+
+def _transformed(u, slope, width):
+    """Hörmann's transformation of u in (-1/2, 1/2), and its derivative."""
+    edge = 0.5 - xnp.abs(u)
+    return (2 * slope / edge + width) * u, slope / (edge * edge) + width
+
+
+def _whole(x):
+    """A float as (integer part in float64, fraction)."""
+    wide = astype(x, dtypes.float64)
+    whole = xnp.floor(wide)
+    return whole, wide - whole
+
+
+# ----------------------------------------------------------------------------------------- Poisson
+
+
+def _ptrs_setup(mean):
+    width = 0.931 + 2.53 * xnp.sqrt(mean)
+    scale = (1.1239 + 1.1328 / (width - 3.4)) * xnp.sqrt(2 * np.pi * mean)
+    return -0.059 + 0.02483 * width, width, scale
+
+
+def _ptrs(first, second, mean, whole, fraction, slope, width, scale):
+    """A Poisson count of mean from 10 on, as its distance from the whole part of the mean."""
+    dtype = typeof(mean).dtype
+    x, stretch = _transformed(open_uniform(first, dtype) - 0.5, slope, width)
+    j = xnp.floor(x + (fraction + 0.43))
+    height = log(open_uniform(second, dtype) * scale / stretch)
+    log_p = _poisson_log(j + (0.5 - fraction), xnp.maximum(whole + j, 0), mean)
+    return proposal(j, ~((j < -whole) | (height > log_p)))
+
+
+def _many_poisson(source, mean, shape, dtype):
+    mean = xnp.where(mean < _FEW, _FEW, mean)
+    whole, fraction = _whole(mean)
+    parts = [mean, astype(whole, dtype), astype(fraction, dtype), *settled(_ptrs_setup, mean)]
+    j = first_accepted(_ptrs, source, parts, shape, dtype)
+    return whole + astype(j, dtypes.float64)
+
+
+def _few_poisson(source, mean, shape):
+    mean = astype(mean, dtypes.float64)
+    mean = xnp.where(mean > _FEW, _FEW, mean)
+    return _inverted(source, exp(-mean), lambda k: mean * (1 / k), shape)
+
+
+def sample_poisson(source, mean, *, shape, dtype, regime):
+    """A float64 array of counts."""
+    mean = xnp.where(mean >= 0, mean, np.nan)
+    if regime == "few":
+        return _few_poisson(source, mean, shape)
+    many = _many_poisson(source, mean, shape, dtype)
+    return (
+        many
+        if regime == "many"
+        else xnp.where(mean < _FEW, _few_poisson(source, mean, shape), many)
+    )
+
+
+def _mean_regime(mean):
+    if within(mean, 0, np.nextafter(_FEW, 0)):
+        return "few"
+    return "many" if within(mean, _FEW, np.inf) else "any"
+
+
+def as_counts(x, dtype):
+    """Counts in an integer dtype: those too large for it are its maximum, NaN is -1."""
+    if dtypes.is_inexact(dtype):
+        return astype(x, dtype)
+    top = int(dtypes.iinfo(dtype).max)
+    # the largest float64 below top where top itself is none
+    limit = float(top) if int(float(top)) <= top else float(np.nextafter(float(top), 0))
+    whole = astype(xnp.clip(xnp.where(xnp.isnan(x), 0, x), 0, limit), dtype)
+    return xnp.where(x > limit, top, xnp.where(xnp.isnan(x), whole - 1, whole))
+
+
+def _sample_poisson(source, mean, *, shape, dtype, regime):
+    known, result = regime
+    return as_counts(sample_poisson(source, mean, shape=shape, dtype=dtype, regime=known), result)
+
+
+@boundary
+def poisson(key, lam, shape=None, dtype=None):
+    """Poisson random numbers: counts of independent events of which lam are expected.
+
+    Args:
+      key: a random key.
+      lam: expected count, non-negative.
+      shape: shape of the result; that of lam if not given.
+      dtype: integer dtype. Counts that it cannot hold are its largest number.
+
+    >>> import xcore as xc
+    >>> xc.random.poisson(xc.random.key(0), 3.0, (3,)).dtype
+    dtype('int32')
+    """
+    dtype = integral("poisson", dtype)
+    return draw(
+        "poisson", _sample_poisson, key, shape, None, nonnegative("lam", lam), result=dtype,
+        regime=lambda mean: (_mean_regime(mean), dtype),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- binomial
+
+
+def _btrs_setup(mean, p):
+    spread = xnp.sqrt(mean * (1 - p))
+    width = 1.15 + 2.53 * spread
+    return -0.0873 + 0.0248 * width + 0.01 * p, width, (2.83 + 5.1 / width) * spread
+
+
+def _btrs(first, second, p, whole, fraction, rest, mode, successes, failures, slope, width, scale):
+    """A binomial count of mean from 10 on with p ≤ 1/2, as its distance from ``whole``.
+
+    n p is whole + fraction, n - whole is rest, mode is what ``_binomial_log`` is at the likeliest count.
+    """
+    dtype = typeof(p).dtype
+    x, stretch = _transformed(open_uniform(first, dtype) - 0.5, slope, width)
+    j = xnp.floor(x + (fraction + 0.5))
+    height = log(open_uniform(second, dtype) * scale / stretch)
+    k, left = xnp.maximum(whole + j, 0), xnp.maximum(rest - j, 0)
+    log_p = _binomial_log(j + (0.5 - fraction) - p, k, left, successes, failures) - mode
+    return proposal(j, ~((j < -whole) | (j > rest) | (height > log_p)))
+
+
+def _many_binomial(source, n, p, shape, dtype):
+    """n and p are float64; the mean is at least 10."""
+    mean = n * p
+    whole = xnp.floor(mean)
+    successes, failures = mean + p, (n - mean) + (1 - p)
+    likeliest = xnp.floor(successes)
+    mode = _binomial_log(likeliest + 0.5 - successes, likeliest, n - likeliest, successes, failures)
+    parts = p, whole, mean - whole, n - whole, mode, successes, failures, *_btrs_setup(mean, p)
+    parameters = [astype(x, dtype) for x in parts]
+    j = first_accepted(_btrs, source, parameters, shape, dtype)
+    return whole + astype(j, dtypes.float64)
+
+
+def _few_binomial(source, n, p, shape):
+    odds = p / (1 - p)
+    return _inverted(
+        source,
+        exp(n * xnp.log1p(-p)),
+        lambda k: xnp.maximum(n - (k - 1), 0) * (odds * (1 / k)),
+        shape,
+    )
+
+
+def sample_binomial(source, n, p, *, shape, dtype, regime):
+    """A float64 array of counts; n and p are float64."""
+    n = xnp.where(n >= 0, xnp.floor(n), np.nan)
+    p = xnp.where((p >= 0) & (p <= 1), p, np.nan)
+    flipped = p > 0.5
+    rare = xnp.where(flipped, 1 - p, p)
+    few = n * rare < _FEW
+    if regime == "few":
+        k = _few_binomial(source, n, rare, shape)
+    else:
+        safe = xnp.where(few, 2 * _FEW, n), xnp.where(few, 0.5, rare)
+        k = _many_binomial(source, *safe, shape, dtype)
+    if regime == "any":
+        calm = xnp.where(few, n, _FEW), xnp.where(few, rare, 0.5)
+        k = xnp.where(few, _few_binomial(source, *calm, shape), k)
+    return xnp.where(flipped, n - k, k)
+
+
+def _trials_regime(n, p):
+    n, p = concrete(n), concrete(p)
+    if n is None or p is None:
+        return "any"
+    mean = np.multiply(n, np.minimum(p, 1 - p), dtype=np.float64)
+    if np.all(mean < _FEW * (1 - 1e-6)):
+        return "few"
+    return "many" if np.all(mean > _FEW * (1 + 1e-6)) else "any"
+
+
+def _rejection_dtype(n):
+    """float32 tells distances from the mean apart for up to 2^32 trials.
+
+    It follows from the type alone: numbers must be the same where the value is not known.
+    """
+    t = typeof(n)
+    return dtypes.float32 if t.dtype.itemsize < 8 or t.weak else dtypes.float64
+
+
+def _sample_binomial(source, n, p, *, shape, dtype, regime):
+    known, inner, result = regime
+    return as_counts(sample_binomial(source, n, p, shape=shape, dtype=inner, regime=known), result)
+
+
+def _count_dtype(who: str, dtype, *values):
+    found = None if dtype is None else dtypes.as_dtype(dtype)
+    return (
+        found if found is not None and dtypes.is_integer(found) else floating(who, found, *values)
+    )
+
+
+@boundary
+def binomial(key, n, p, shape=None, dtype=None):
+    """Binomial random numbers: successes in n independent trials of probability p.
+
+    Args:
+      key: a random key.
+      n: number of trials, non-negative; a fraction is dropped.
+      p: probability of success.
+      shape: shape of the result; that of the parameters if not given.
+      dtype: floating or integer dtype; float32 by default, as in jax.
+
+    >>> import xcore as xc
+    >>> xc.random.binomial(xc.random.key(0), 10, 0.5, (3,), "int32").dtype
+    dtype('int32')
+    """
+    parameters = nonnegative("n", n), probability("p", p)
+    result = _count_dtype("binomial", dtype, *[q.check("binomial") for q in parameters])
+    return draw(
+        "binomial", _sample_binomial, key, shape, dtypes.float64, *parameters, result=result,
+        regime=lambda n, p: (_trials_regime(n, p), _rejection_dtype(n), result),
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------------- made of counts
+
+
+def _sample_negative_binomial(source, n, p, *, shape, dtype, regime):
+    rate, count = source.split(2)
+    mean = sample_gamma(rate, n, shape=shape, dtype=dtype) * ((1 - p) / p)
+    return as_counts(sample_poisson(count, mean, shape=shape, dtype=dtype, regime="any"), regime)
+
+
+@boundary
+def negative_binomial(key, n, p, shape=None, dtype=None):
+    """The number of failures before the n-th success, of probability p each.
+
+    Args:
+      key: a random key.
+      n: number of successes, positive, not necessarily whole.
+      p: probability of success.
+      shape: shape of the result; that of the parameters if not given.
+      dtype: integer dtype.
+
+    >>> import xcore as xc
+    >>> xc.random.negative_binomial(xc.random.key(0), 3, 0.5, (4,)).shape
+    (4,)
+    """
+    dtype = integral("negative_binomial", dtype)
+    return draw(
+        "negative_binomial", _sample_negative_binomial, key, shape, None, positive("n", n),
+        probability("p", p), result=dtype, regime=lambda n, p: dtype,
+    )  # fmt: skip
+
+
+def _sample_multinomial(source, n, p, *, shape, dtype, regime):
+    """One category after the other: how many of the trials that are left does it get?"""
+    inner, result = regime
+    p = xnp.moveaxis(fit(p, shape), -1, 0)
+    tails = xnp.flip(xnp.cumsum(xnp.flip(p, 0), axis=0), 0)
+    shares = xnp.clip(p / xnp.where(tails == 0, 1, tails), 0, 1)
+    n = fit(n[..., 0], shape[:-1])
+
+    def step(left, category):
+        number, share = category
+        mine = source.child(number)
+        count = sample_binomial(mine, left, share, shape=shape[:-1], dtype=inner, regime="any")
+        return left - count, count
+
+    numbers = ops.iota(shape=(shape[-1],), dtype=dtypes.uint32, axis=0)
+    return as_counts(xnp.moveaxis(scan(step, n, (numbers, shares))[1], 0, -1), result)
+
+
+@boundary
+def multinomial(key, n, p, *, shape=None, dtype=None):
+    """Multinomial random vectors: how often each category comes in n independent draws.
+
+    Args:
+      key: a random key.
+      n: number of draws, of a shape that broadcasts with that of p without its last axis.
+      p: probabilities along the last axis; they are divided by their sum.
+      shape: shape of the result, which ends in the number of categories; that of p if not given.
+      dtype: floating or integer dtype; float32 by default, as in jax.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> float(xc.random.multinomial(xc.random.key(0), 10, xnp.array([0.2, 0.3, 0.5])).sum())
+    10.0
+    """
+    n, p = nonnegative("n", n), nonnegative("p", p)
+    trials, chances = n.check("multinomial"), p.check("multinomial")
+    if not typeof(chances).shape:
+        raise errors.bad_argument("random.multinomial", "p", p.value, "at least one-dimensional")
+    result = _count_dtype("multinomial", dtype, trials, chances)
+    inner = _rejection_dtype(trials)
+    n = n._replace(value=xnp.expand_dims(trials, -1), violated=None)
+    return draw(
+        "multinomial", _sample_multinomial, key, shape, dtypes.float64, n, p, result=result,
+        regime=lambda n, p: (inner, result),
+    )  # fmt: skip

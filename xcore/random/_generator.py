@@ -1,0 +1,253 @@
+"""A generator with a state, for scripts that need no more: NumPy's interface on the functions of keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes, tree
+from .._core.types import typeof
+from ..numpy._promote import as_array
+from . import _continuous, _counts, _gamma, _integers, _permute, _uniform, _vectors
+from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
+
+
+class Generator:
+    """Random numbers one after the other: each call uses a new part of the stream.
+
+    The state is a key and the number of calls so far, and it is a pytree: passed into a jitted
+    function the generator goes on inside, and the function must return it to take its state out
+    again. Methods and arguments are those of ``numpy.random.Generator``, ``size`` included.
+
+    >>> import xcore as xc
+    >>> rng = xc.random.default_rng(0)
+    >>> x, y = rng.normal(size=3), rng.normal(size=3)
+    >>> bool((x == y).any())
+    False
+    """
+
+    __slots__ = ("_calls", "_key")
+
+    def __init__(self, key: KeyArray, calls=0):
+        self._key, self._calls = key, calls
+
+    def __repr__(self):
+        return f"Generator({self._key._stream.name})"
+
+    def key(self) -> KeyArray:
+        """A new key, to call a function of xcore.random with."""
+        now, self._calls = self._calls, self._calls + 1
+        return fold_in(self._key, now)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """New generators whose numbers are independent of this one's and each other's."""
+        return [Generator(k) for k in split(self.key(), n_children)]
+
+    # ----------------------------------------------------------------------- integers and uniform
+
+    def integers(self, low, high=None, size=None, dtype=None, endpoint=False):
+        """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
+        low, high = (0, low) if high is None else (low, high)
+        high = high + 1 if endpoint else high
+        shape = _shape_of(size, low, high)
+        return _integers.randint(self.key(), shape, low, high, dtype)
+
+    def random(self, size=None, dtype=None):
+        """Uniform numbers in [0, 1)."""
+        return _uniform.uniform(self.key(), _shape_of(size), dtype)
+
+    def bytes(self, length: int) -> bytes:
+        """Random bytes."""
+        return np.asarray(_uniform.bits(self.key(), (length,), "uint8")).tobytes()
+
+    def uniform(self, low=0.0, high=1.0, size=None, dtype=None):
+        """Uniform numbers in [low, high)."""
+        return _uniform.uniform(self.key(), _shape_of(size, low, high), dtype, low, high)
+
+    # --------------------------------------------------------------------------------- permutations
+
+    def permutation(self, x, axis: int = 0):
+        """x in random order along an axis, slices kept whole; an integer stands for 0 … x - 1."""
+        return _permute.permutation(self.key(), x, axis)
+
+    def permuted(self, x, axis: int | None = None):
+        """x with every line along the axis in an order of its own; without axis all elements."""
+        if axis is None:
+            x = as_array("random.Generator.permuted", x, "x")
+            return _permute.permutation(self.key(), x.ravel()).reshape(typeof(x).shape)
+        return _permute.permutation(self.key(), x, axis, independent=True)
+
+    def choice(self, a, size=None, replace=True, p=None, axis: int = 0):
+        """Random elements of an array, or of 0 … a - 1."""
+        return _permute.choice(self.key(), a, _shape_of(size), replace, p, axis)
+
+    # ------------------------------------------------------------------------- location and scale
+
+    def standard_normal(self, size=None, dtype=None):
+        """Normal numbers with mean 0 and variance 1."""
+        return _uniform.normal(self.key(), _shape_of(size), dtype)
+
+    def normal(self, loc=0.0, scale=1.0, size=None, dtype=None):
+        """Normal numbers with mean loc and standard deviation scale."""
+        return self._moved(_uniform.normal, loc, scale, size, dtype)
+
+    def laplace(self, loc=0.0, scale=1.0, size=None, dtype=None):
+        """Laplace numbers: density e^(-|x - loc| / scale) / (2 scale)."""
+        return self._moved(_continuous.laplace, loc, scale, size, dtype)
+
+    def logistic(self, loc=0.0, scale=1.0, size=None, dtype=None):
+        """Logistic numbers with centre loc."""
+        return self._moved(_continuous.logistic, loc, scale, size, dtype)
+
+    def gumbel(self, loc=0.0, scale=1.0, size=None, dtype=None):
+        """Gumbel numbers with mode loc."""
+        return self._moved(_continuous.gumbel, loc, scale, size, dtype)
+
+    def _moved(self, draw, loc, scale, size, dtype):
+        return loc + scale * draw(self.key(), _shape_of(size, loc, scale), dtype)
+
+    def standard_exponential(self, size=None, dtype=None):
+        """Exponential numbers with mean 1."""
+        return _continuous.exponential(self.key(), _shape_of(size), dtype)
+
+    def exponential(self, scale=1.0, size=None, dtype=None):
+        """Exponential numbers with mean scale."""
+        return scale * _continuous.exponential(self.key(), _shape_of(size, scale), dtype)
+
+    def standard_cauchy(self, size=None, dtype=None):
+        """Cauchy numbers."""
+        return _continuous.cauchy(self.key(), _shape_of(size), dtype)
+
+    def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=None):
+        """e to the power of normal numbers with this mean and standard deviation."""
+        return xnp.exp(self.normal(mean, sigma, size, dtype))
+
+    def rayleigh(self, scale=1.0, size=None, dtype=None):
+        """Lengths of normal vectors in the plane."""
+        return _continuous.rayleigh(self.key(), scale, _shape_of(size, scale), dtype)
+
+    def weibull(self, a, size=None, dtype=None):
+        """Weibull numbers with exponent a and scale 1."""
+        return _continuous.weibull_min(self.key(), 1.0, a, _shape_of(size, a), dtype)
+
+    def pareto(self, a, size=None, dtype=None):
+        """Lomax numbers, Pareto's less 1, as NumPy's method of this name gives."""
+        return _continuous.pareto(self.key(), a, _shape_of(size, a), dtype) - 1
+
+    def triangular(self, left, mode, right, size=None, dtype=None):
+        """Numbers with a triangular density."""
+        return _continuous.triangular(
+            self.key(), left, mode, right, _shape_of(size, left, mode, right), dtype
+        )
+
+    def wald(self, mean, scale, size=None, dtype=None):
+        """Inverse Gaussian numbers."""
+        return scale * _continuous.wald(
+            self.key(), mean / scale, _shape_of(size, mean, scale), dtype
+        )
+
+    def vonmises(self, mu, kappa, size=None, dtype=None):
+        """Angles in [-π, π) with mean mu and concentration kappa."""
+        return _continuous.von_mises(self.key(), mu, kappa, _shape_of(size, mu, kappa), dtype)
+
+    # -------------------------------------------------------------------------------- gamma family
+
+    def standard_gamma(self, shape, size=None, dtype=None):
+        """Gamma numbers with this shape parameter and scale 1."""
+        return _gamma.gamma(self.key(), shape, _shape_of(size, shape), dtype)
+
+    def gamma(self, shape, scale=1.0, size=None, dtype=None):
+        """Gamma numbers with this shape parameter and scale."""
+        return scale * _gamma.gamma(self.key(), shape, _shape_of(size, shape, scale), dtype)
+
+    def beta(self, a, b, size=None, dtype=None):
+        """Beta numbers."""
+        return _gamma.beta(self.key(), a, b, _shape_of(size, a, b), dtype)
+
+    def chisquare(self, df, size=None, dtype=None):
+        """Chi-square numbers."""
+        return _gamma.chisquare(self.key(), df, _shape_of(size, df), dtype)
+
+    def standard_t(self, df, size=None, dtype=None):
+        """Student's t numbers."""
+        return _gamma.t(self.key(), df, _shape_of(size, df), dtype)
+
+    def f(self, dfnum, dfden, size=None, dtype=None):
+        """F numbers."""
+        return _gamma.f(self.key(), dfnum, dfden, _shape_of(size, dfnum, dfden), dtype)
+
+    def dirichlet(self, alpha, size=None, dtype=None):
+        """Dirichlet vectors."""
+        return _gamma.dirichlet(
+            self.key(), as_array("random.Generator.dirichlet", alpha), _or_none(size), dtype
+        )
+
+    # -------------------------------------------------------------------------------------- counts
+
+    def poisson(self, lam=1.0, size=None, dtype=None):
+        """Poisson counts."""
+        return _counts.poisson(self.key(), lam, _shape_of(size, lam), dtype)
+
+    def binomial(self, n, p, size=None, dtype=None):
+        """Binomial counts."""
+        return _counts.binomial(self.key(), n, p, _shape_of(size, n, p), _integer(dtype))
+
+    def negative_binomial(self, n, p, size=None, dtype=None):
+        """Failures before the n-th success."""
+        return _counts.negative_binomial(self.key(), n, p, _shape_of(size, n, p), dtype)
+
+    def geometric(self, p, size=None, dtype=None):
+        """Trials up to the first success."""
+        return _integers.geometric(self.key(), p, _shape_of(size, p), dtype)
+
+    def multinomial(self, n, pvals, size=None, dtype=None):
+        """How often each category comes in n draws."""
+        pvals = as_array("random.Generator.multinomial", pvals)
+        shape = None if size is None else (*_shape_of(size), typeof(pvals).shape[-1])
+        return _counts.multinomial(self.key(), n, pvals, shape=shape, dtype=_integer(dtype))
+
+    def multivariate_normal(self, mean, cov, size=None, *, method="svd", dtype=None):
+        """Normal vectors with a mean and a covariance."""
+        mean, cov = (as_array("random.Generator.multivariate_normal", x) for x in (mean, cov))
+        return _vectors.multivariate_normal(self.key(), mean, cov, _or_none(size), dtype, method)
+
+
+def _shape_of(size, *parameters) -> tuple:
+    """NumPy's ``size``: None stands for the shape of the parameters."""
+    if size is None:
+        return np.broadcast_shapes(*[np.shape(p) for p in parameters])
+    return _or_none(size)
+
+
+def _integer(dtype):
+    return dtypes.default_dtype("int") if dtype is None else dtype
+
+
+def _or_none(size):
+    if size is None:
+        return None
+    return tuple(size) if isinstance(size, (tuple, list)) else (size,)
+
+
+tree.register_pytree_node(
+    Generator, lambda rng: ((rng._key, rng._calls), None), lambda _, children: Generator(*children)
+)
+
+
+def default_rng(seed=0, *, impl=None) -> Generator:
+    """A generator with a state, from a seed or a key.
+
+    Args:
+      seed: integer, or a random key.
+      impl: name of the generator behind it, as for ``key``.
+
+    >>> import xcore as xc
+    >>> rng = xc.random.default_rng(42)
+    >>> rng.integers(1, 7, size=5).shape
+    (5,)
+    """
+    if isinstance(seed, Generator):
+        return seed
+    if is_key(seed):
+        return Generator(as_keys("default_rng", seed))
+    return Generator(key(seed, impl=impl))

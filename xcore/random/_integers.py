@@ -1,0 +1,322 @@
+"""Random integers, and choices among finitely many things that are one comparison or search."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.while_loop import while_loop
+from .._core import dtypes, errors
+from .._core.source import boundary
+from .._core.types import typeof
+from ..numpy._promote import as_array, astype, check_shape, one_axis
+from ._continuous import gumbel_regime, sample_gumbel, sample_signs
+from ._elementary import log
+from ._keys import consumed, words_of
+from ._source import Source, concrete, draw, fit, floating, integral, probability, real, shape_for
+from ._staged import staged
+from ._streams import UINT, like, numbers
+from ._words import open_uniform
+
+# ---------------------------------------------------------------------------------------- integers
+# A word w of 64 (for long ranges: 32) bits gives w mod n, n the length of the range; for integers of 64
+# bits it is 128 and 64. That is what jax does. The last words, of which there are fewer than n, would
+# make the first results more likely; here they are drawn again, so the numbers are jax's but for these.
+
+
+def _remainder(x, n):
+    """x mod n, and x itself where n is 0, which stands for 2 to the power of the width."""
+    return ops.select(ops.eq(n, like(n, 0)), x, ops.rem(x, n))
+
+
+def _facts(n) -> list:
+    """What is worth knowing of lengths n: (n, whether it is long, 2^width mod n, spare words)."""
+    bits = 8 * typeof(n).dtype.itemsize
+    long = n > (1 << bits // 2) - 1
+    root = _remainder(like(n, 1 << bits // 2), n)
+    square = _remainder(ops.mul(root, root), n)  # of a short n: 2^bits, modulo n
+    # how many words beyond the last full round of n: (2 to the power of their width) mod n
+    once = _remainder(ops.neg(n), n)
+    spare = ops.select(long, once, _remainder(ops.mul(once, once), n))
+    return [n, long, square, spare]
+
+
+def _offset(high, low, n, long, square, spare):
+    """(the word high:low, or only low where n is long) mod n, and whether it may be used."""
+    short = ops.add(ops.mul(_remainder(high, n), square), _remainder(low, n))
+    last = ~low < spare
+    fair = ~(last & (long | (~high == 0))) | (n == 0)
+    return _remainder(xnp.where(long, low, short), n), fair
+
+
+def _length(low, high, beyond, wide):
+    """How many integers a range has; 0 stands for all of them; an empty range counts as one."""
+    n = ops.sub(ops.convert(high, dtype=wide), ops.convert(low, dtype=wide))
+    n = ops.add(n, ops.convert(beyond, dtype=wide))
+    return ops.select(ops.or_(ops.gt(high, low), beyond), n, like(n, 1))
+
+
+def _first_words(source, shape, bits: int):
+    return [s.bits(shape, bits) for s in source.split(2)]
+
+
+def _below(source, n, shape, bits: int):
+    """Integers in [0, n), n an array of unsigned integers that broadcasts to the shape."""
+    facts = [fit(x, shape) for x in _facts(n)]
+    offset, fair = _offset(*_first_words(source, shape, bits), *facts)
+    number = numbers((math.prod(shape),))
+
+    def again(state):
+        t, offset, fair = state
+        words = [ops.reshape(w, shape=shape) for w in source.pair(number, t, bits)]
+        fresh, good = _offset(*words, *facts)
+        return ops.add(t, np.uint32(1)), ops.select(fair, offset, fresh), ops.or_(fair, good)
+
+    return while_loop(lambda state: ~state[2].all(), again, (np.uint32(0), offset, fair))[1]
+
+
+@staged
+def _integers(arrays, shape, dtype, stream):
+    data, low, high, beyond = arrays
+    bits = max(32, 8 * dtype.itemsize)
+    n = _length(low, high, beyond, UINT[bits])
+    offset = _below(Source(stream, words_of(data)), n, shape, bits)
+    return ops.add(fit(low, shape), ops.convert(offset, dtype=dtype))
+
+
+def draw_below(source, n: int, shape):
+    """Integers in [0, n) of the default dtype."""
+    dtype = dtypes.default_dtype("int")
+    bits = 8 * dtype.itemsize
+    offset = _below(source, UINT[bits].type(n), shape, bits)
+    return ops.convert(offset, dtype=dtype)
+
+
+def _bound(who: str, name: str, value, dtype):
+    """A bound in the dtype of the result, moved to its limits, and whether it lay above them."""
+    info = dtypes.iinfo(dtype)
+    if isinstance(value, int):
+        clipped = min(max(value, int(info.min)), int(info.max))
+        return as_array(who, np.asarray(clipped, dtype)), value > info.max
+    x = as_array(f"random.{who}", value, name)
+    t = typeof(x)
+    if not dtypes.is_integer(t.dtype):
+        raise errors.bad_argument(f"random.{who}", name, value, "integers")
+    mine = dtypes.iinfo(t.dtype)
+    low, high = max(int(info.min), int(mine.min)), min(int(info.max), int(mine.max))
+    return astype(xnp.clip(x, low, high), dtype), x > high if high < mine.max else False
+
+
+def _check_order(who, low, high, beyond) -> None:
+    values = [concrete(x) for x in (low, high)]
+    if not any(v is None for v in values) and np.any(
+        (values[0] >= values[1]) & ~np.asarray(beyond)
+    ):
+        raise ValueError(
+            f"xcore.random.{who}: minval must be less than maxval (which is not drawn itself), given "
+            f"{_shown(values[0])} and {_shown(values[1])}."
+        )
+
+
+def _shown(x) -> str:
+    return str(x.item()) if x.ndim == 0 else np.array2string(x, threshold=8)
+
+
+@boundary
+def randint(key, shape=(), minval=0, maxval=None, dtype=None):
+    """Random integers in [minval, maxval), all equally likely: no range has a bias.
+
+    Args:
+      key: a random key.
+      shape: shape of the result.
+      minval, maxval: bounds, of shapes that broadcast to ``shape``; maxval may be one more than the
+        largest integer of the dtype.
+      dtype: integer dtype of the result; int32 by default.
+
+    >>> import xcore as xc
+    >>> xc.random.randint(xc.random.key(0), (4,), 0, 10)
+    Array([9, 0, 2, 3], dtype=int32)
+    """
+    dtype = integral("randint", dtype)
+    if dtype.itemsize * 8 not in UINT:
+        raise errors.dtype_not_allowed("random.randint", dtype, "integer (8 to 64 bits)")
+    if maxval is None:
+        raise errors.bad_argument(
+            "random.randint", "maxval", None, "given: the least integer that is not drawn"
+        )
+    low, _ = _bound("randint", "minval", minval, dtype)
+    high, beyond = _bound("randint", "maxval", maxval, dtype)
+    _check_order("randint", low, high, beyond)
+    shape = shape_for("randint", shape, (low, high))
+    found = consumed("randint", key)
+    beyond = as_array("random.randint", beyond)
+    arrays = [fit_together(x, low, high, beyond) for x in (low, high, beyond)]
+    return _integers([found._data, *arrays], shape, dtype, found._stream)
+
+
+def fit_together(x, *others):
+    """x at the shape that all have together."""
+    return fit(x, np.broadcast_shapes(*[typeof(o).shape for o in others]))
+
+
+# -------------------------------------------------------------------------------- yes or no, signs
+
+
+def _sample_bernoulli(source, p, *, shape, dtype, regime):
+    fine = regime == "high"
+    return (
+        open_uniform(source.bits(shape, 64), dtype) if fine else source.uniform(shape, dtype)
+    ) < p
+
+
+@boundary
+def bernoulli(key, p=0.5, shape=None, mode="low"):
+    """Truth values that are true with probability p.
+
+    Args:
+      key: a random key.
+      p: probabilities.
+      shape: shape of the result; that of p if not given.
+      mode: "low" compares one random fraction with p, which in float32 tells apart multiples of
+        2^-23; "high" takes 64 bits and serves the smallest p.
+
+    >>> import xcore as xc
+    >>> xc.random.bernoulli(xc.random.key(0), 0.5, (3,))
+    Array([False, False,  True], dtype=bool)
+    """
+    if mode not in ("low", "high"):
+        raise errors.bad_argument("random.bernoulli", "mode", mode, "'low' or 'high'")
+    p = probability("p", p)
+    work = floating("bernoulli", None, p.check("bernoulli"))
+    return draw(
+        "bernoulli",
+        _sample_bernoulli,
+        key,
+        shape,
+        work,
+        p,
+        regime=lambda _: mode,
+        result=dtypes.bool_,
+    )
+
+
+@boundary
+def rademacher(key, shape=(), dtype=None):
+    """Random signs: 1 or -1, equally likely.
+
+    Args:
+      key: a random key.
+      shape: shape of the result.
+      dtype: integer or floating dtype; int32 by default.
+
+    >>> import xcore as xc
+    >>> xc.random.rademacher(xc.random.key(0), (3,))
+    Array([-1, -1,  1], dtype=int32)
+    """
+    dtype = dtypes.default_dtype("int") if dtype is None else dtypes.as_dtype(dtype)
+    return draw("rademacher", sample_signs, key, shape, None, result=dtype)
+
+
+# ------------------------------------------------------------------------------------- categorical
+
+
+@staged
+def _categories(arrays, axis, prefix, batch, regime, stream):
+    data, logits = arrays
+    work = typeof(logits).dtype
+    size = typeof(logits).shape[axis]
+    shape = (*prefix, *batch[:axis], size, *batch[axis:])
+    noise = sample_gumbel(Source(stream, words_of(data)), shape=shape, dtype=work, regime=regime)
+    return xnp.argmax(noise + logits, axis=len(prefix) + axis)
+
+
+@staged
+def _distinct_categories(arrays, axis, prefix, batch, regime, stream):
+    data, logits = arrays
+    t = typeof(logits)
+    noise = sample_gumbel(
+        Source(stream, words_of(data)), shape=t.shape, dtype=t.dtype, regime=regime
+    )
+    _, chosen = ops.top_k(xnp.moveaxis(noise + logits, axis, -1), k=math.prod(prefix))
+    return xnp.moveaxis(chosen, -1, 0).reshape((*prefix, *batch))
+
+
+def _leading(who: str, shape: tuple, batch: tuple, axis: int) -> tuple:
+    """A shape as the axes that are new and those that logits broadcast to."""
+    n = len(shape) - len(batch)
+    if n < 0 or any(b not in (1, s) for b, s in zip(batch, shape[n:], strict=True)):
+        raise errors.ShapeError(
+            f"xcore.{who}: shape {shape} must end in {batch}, the shape of logits without axis {axis}."
+        )
+    return shape[:n], shape[n:]
+
+
+@boundary
+def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
+    """Random categories with probabilities proportional to e^logits.
+
+    Args:
+      key: a random key.
+      logits: logarithms of the weights, -inf for weight 0; the categories are along ``axis``.
+      axis: of the categories.
+      shape: shape of the result; it ends in the shape of logits without that axis, which is also the
+        default.
+      replace: if False, the draws along the axes that ``shape`` has in front are distinct.
+      mode: "low" or "high", the resolution of the random numbers as for ``gumbel``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.random.categorical(xc.random.key(0), xnp.log(xnp.array([0.1, 0.0, 0.9])), shape=(5,))
+    Array([0, 2, 2, 2, 2], dtype=int32)
+    """
+    who, regime = "random.categorical", gumbel_regime("categorical", mode)
+    logits = real("logits", logits).check("categorical")
+    t = typeof(logits)
+    if not t.shape:
+        raise errors.bad_argument(who, "logits", logits, "at least one-dimensional")
+    axis = one_axis(who, axis, t.ndim)
+    batch = (*t.shape[:axis], *t.shape[axis + 1 :])
+    prefix, batch = _leading(who, batch if shape is None else check_shape(who, shape), batch, axis)
+    if not t.shape[axis]:
+        raise errors.bad_argument(who, "logits", logits, "of at least one category")
+    if not replace and math.prod(prefix) > t.shape[axis]:
+        raise ValueError(
+            f"xcore.{who}: {math.prod(prefix)} distinct draws asked for, but there are {t.shape[axis]} categories."
+        )
+    logits = astype(logits, floating("categorical", None, logits))
+    logits = xnp.broadcast_to(logits, (*batch[:axis], t.shape[axis], *batch[axis:]))
+    found = consumed("categorical", key)
+    function = _categories if replace else _distinct_categories
+    return function([found._data, logits], axis, prefix, batch, regime, found._stream)
+
+
+# --------------------------------------------------------------------------------------- geometric
+
+
+def _sample_geometric(source, p, *, shape, dtype):
+    u = source.uniform(shape, dtype)
+    u = xnp.where(u == 0, 1, u)
+    n = xnp.floor(log(u) / xnp.log1p(-p)) + 1
+    return xnp.where(p == 1, 1, n)
+
+
+@boundary
+def geometric(key, p, shape=None, dtype=None):
+    """The number of trials up to the first success, of probability p each: 1, 2, 3, …
+
+    Args:
+      key: a random key.
+      p: probability of success.
+      shape: shape of the result; that of p if not given.
+      dtype: integer dtype.
+
+    >>> import xcore as xc
+    >>> xc.random.geometric(xc.random.key(0), 0.25, (3,)).shape
+    (3,)
+    """
+    p = probability("p", p)
+    return draw(
+        "geometric", _sample_geometric, key, shape, None, p, result=integral("geometric", dtype)
+    )

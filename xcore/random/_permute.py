@@ -1,0 +1,213 @@
+"""Random order: permutations, and choices with and without replacement."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import dtypes, errors
+from .._core.eval import is_array_like
+from .._core.source import boundary
+from .._core.types import typeof
+from ..numpy._promote import as_array, astype, check_shape, one_axis
+from ._continuous import gumbel_regime, sample_gumbel
+from ._elementary import log
+from ._integers import draw_below
+from ._keys import consumed, words_of
+from ._source import Source, concrete, floating, nonnegative
+from ._staged import staged
+from ._streams import like, shifted
+
+# ------------------------------------------------------------------------------------------- order
+# Elements are sorted by random words, and words that are equal leave theirs in order. So the sorting is
+# repeated until no two elements have had equal words all the time, but for a chance below 1 in 10^6.
+
+
+def _jax_rounds(source, shape, axis: int):
+    """Random words to sort by, one array after the other: jax's, of 32 bits."""
+    count = math.ceil(3 * np.log(max(1, math.prod(shape))) / np.log(2**32 - 1))
+    for _ in range(count):
+        source, now = source.split(2)
+        yield now.bits(shape, 32)
+
+
+def _shuffled_as_jax(source, x, axis: int):
+    for words in _jax_rounds(source, typeof(x).shape, axis):
+        x = ops.sort(words, x, axis=axis, num_keys=1, stable=True)[1]
+    return x
+
+
+def _random_order(source, shape, axis: int):
+    """For each place along an axis the place from which its element comes.
+
+    The place is kept in the lower bits of the word that is sorted: sorting one array is much faster
+    than sorting two together.
+    """
+    width = max(1, (shape[axis] - 1).bit_length())
+    rounds = 1 if 3 * width < 45 else 2
+    order = None
+    for part in source.split(rounds):
+        words = part.bits(shape, 64)
+        place = ops.iota(shape=shape, dtype=dtypes.uint64, axis=axis)
+        mixed = ops.or_(shifted(shifted(words, -width), width), place)
+        [mixed] = ops.sort(mixed, axis=axis, num_keys=1, stable=False)
+        places = ops.convert(
+            ops.and_(mixed, like(mixed, 2**width - 1)), dtype=dtypes.default_dtype("int")
+        )
+        order = places if order is None else ops.take_along(order, places, axis)
+    return order
+
+
+def _shuffled(source, x, axis: int):
+    t = typeof(x)
+    if t.shape[axis] < 2 or not t.size:
+        return x
+    if not source.stream.fine:
+        return _shuffled_as_jax(source, x, axis)
+    return ops.take_along(x, _random_order(source, t.shape, axis), axis)
+
+
+def _numbers(source, n: int):
+    """0 … n - 1 in random order."""
+    dtype = dtypes.default_dtype("int")
+    if source.stream.fine and n > 1:
+        return _random_order(source, (n,), 0)
+    return _shuffled(source, ops.iota(shape=(n,), dtype=dtype, axis=0), 0)
+
+
+@staged
+def _number_permutation(arrays, n, stream):
+    return _numbers(Source(stream, words_of(*arrays)), n)
+
+
+@staged
+def _array_permutation(arrays, axis, independent, stream):
+    data, x = arrays
+    source = Source(stream, words_of(data))
+    if independent or typeof(x).ndim == 1:
+        return _shuffled(source, x, axis)
+    return xnp.take(x, _numbers(source, typeof(x).shape[axis]), axis=axis)
+
+
+def _whole_number(who: str, name: str, value) -> int | None:
+    """A Python int for an integer scalar, None for an array."""
+    if is_array_like(value) and np.shape(value):
+        return None
+    try:
+        return value.__index__()
+    except (AttributeError, TypeError):
+        raise errors.bad_argument(
+            f"random.{who}", name, value, "an array or a whole number"
+        ) from None
+
+
+@boundary
+def permutation(key, x, axis=0, independent=False):
+    """An array in random order, or the numbers 0 … x - 1 for an integer x.
+
+    Args:
+      key: a random key.
+      x: array, or number of elements.
+      axis: along which elements change places.
+      independent: if True every line along the axis gets an order of its own; else slices stay whole.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xnp.sort(xc.random.permutation(xc.random.key(0), 5))
+    Array([0, 1, 2, 3, 4], dtype=int32)
+    """
+    n = _whole_number("permutation", "x", x)
+    if n is not None:
+        if n < 0:
+            raise errors.bad_argument("random.permutation", "x", x, "non-negative")
+        found = consumed("permutation", key)
+        return _number_permutation([found._data], n, found._stream)
+    x = as_array("random.permutation", x, "x")
+    axis = one_axis("random.permutation", axis, typeof(x).ndim)
+    found = consumed("permutation", key)
+    return _array_permutation([found._data, x], axis, bool(independent), found._stream)
+
+
+# ------------------------------------------------------------------------------------------ choices
+
+
+@staged
+def _chosen(arrays, n, shape, replace, regime, stream):
+    """Positions among n, of the shape asked for; weights are the second array if there are any."""
+    data, *weights = arrays
+    source = Source(stream, words_of(data))
+    count = math.prod(shape)
+    if not weights:
+        return (
+            draw_below(source, n, shape) if replace else _numbers(source, n)[:count].reshape(shape)
+        )
+    [p] = weights
+    dtype = typeof(p).dtype
+    if replace:
+        total = xnp.cumsum(p)
+        places = xnp.searchsorted(total, total[-1] * (1 - source.uniform(shape, dtype)))
+        return astype(places, dtypes.default_dtype("int"))
+    noise = sample_gumbel(source, shape=(n,), dtype=dtype, regime=regime)
+    return astype(ops.top_k(noise + log(p), k=count)[1], dtypes.default_dtype("int")).reshape(shape)
+
+
+def _weights(p, n: int, count: int, replace: bool):
+    who = "random.choice"
+    p = nonnegative("p", p).check("choice")
+    if typeof(p).shape != (n,):
+        raise errors.ShapeError(
+            f"xcore.{who}: p must have one weight for each of the {n} elements, given {typeof(p)}."
+        )
+    host = concrete(p)
+    if host is not None and np.count_nonzero(host) < (1 if replace else count):
+        raise ValueError(
+            f"xcore.{who}: {count} draws asked for, but only {np.count_nonzero(host)} weights are positive."
+        )
+    return astype(p, floating("choice", None, p))
+
+
+def _check_choice(n: int, count: int, replace: bool) -> None:
+    if n <= 0:
+        raise ValueError("xcore.random.choice: there is nothing to choose from: a is empty or 0.")
+    if not replace and count > n:
+        raise ValueError(
+            f"xcore.random.choice: {count} draws without replacement asked for, but there are only {n} elements."
+        )
+
+
+@boundary
+def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
+    """Random elements of an array, or of 0 … a - 1 for an integer a.
+
+    Args:
+      key: a random key.
+      a: array, or number of elements.
+      shape: how many, in which shape; it stands in the place of the axis.
+      replace: if False no element comes twice.
+      p: weights of the elements; without them all are equally likely.
+      axis: along which elements lie.
+      mode: with p and without replacement, the resolution "low" or "high" as for ``gumbel``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> hand = xc.random.choice(xc.random.key(0), 52, (5,), replace=False)
+    >>> len(set(hand.tolist()))
+    5
+    """
+    who = "random.choice"
+    n, shape = _whole_number("choice", "a", a), check_shape(who, shape)
+    array = None if n is not None else as_array(who, a, "a")
+    if array is not None:
+        axis = one_axis(who, axis, typeof(array).ndim)
+        n = typeof(array).shape[axis]
+    count = math.prod(shape)
+    regime = gumbel_regime("choice", mode)
+    if count:
+        _check_choice(n, count, replace)
+        weights = [] if p is None else [_weights(p, n, count, replace)]
+        found = consumed("choice", key)
+        places = _chosen([found._data, *weights], n, shape, bool(replace), regime, found._stream)
+    else:
+        places = xnp.zeros(shape, dtypes.default_dtype("int"))
+    return places if array is None else xnp.take(array, places, axis=axis)

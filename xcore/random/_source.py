@@ -1,0 +1,247 @@
+"""How a distribution is drawn: arguments checked outside, a sampler run inside one program.
+
+A sampler is a function ``sample(source, *parameters, shape, dtype)``. The source is the key inside
+the program; the parameters are arrays of the dtype it computes in, of shapes that broadcast to
+``shape``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.eval import to_array
+from .._core.types import ArrayType, typeof
+from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
+from ._keys import WORDS, consumed, words_of
+from ._staged import staged
+from ._streams import Stream, children, elements, halves
+from ._words import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
+
+# -------------------------------------------------------------------------------------- the source
+
+
+class Source:
+    """A key inside a program: what its numbers are."""
+
+    __slots__ = ("stream", "words")
+
+    def __init__(self, stream: Stream, words):
+        self.stream, self.words = stream, words
+
+    def split(self, count: int = 2) -> list[Source]:
+        """Sources of the first children."""
+        data = children(self.stream, self.words, (count,))
+        return [
+            Source(self.stream, tuple(_element(data, i, j) for j in range(WORDS)))
+            for i in range(count)
+        ]
+
+    def child(self, number) -> Source:
+        """The source of the child of this number, a 0-d uint32 array."""
+        return Source(self.stream, tuple(self.stream.child(self.words, halves(number))))
+
+    def bits(self, shape: tuple, bits: int = 32):
+        return elements(self.stream, self.words, shape, bits)
+
+    def uniform(self, shape: tuple, dtype, low=None, high=None):
+        """In [low, high), by default [0, 1). The bounds are arrays of shapes that broadcast."""
+        flat = mantissa_uniform(self.bits((math.prod(shape),), bits_for(dtype)), dtype)
+        u = ops.reshape(flat, shape=shape)
+        return u if low is None else scaled(u, fit(low, shape), fit(high, shape))
+
+    def normal(self, shape: tuple, dtype):
+        """Standard normal."""
+        bits, make = normal_of(self.stream, dtype)
+        return ops.reshape(make(self.bits((math.prod(shape),), bits), dtype), shape=shape)
+
+    def complex_normal(self, shape: tuple, dtype):
+        """Complex normal numbers of variance 1, half of it in each part."""
+        part = dtypes.to_real(dtype)
+        both = ops.complex(*[s.normal(shape, part) for s in self.split(2)])
+        return ops.div(both, ops.full_like_type(ArrayType(shape, dtype), np.sqrt(2)))
+
+    def pair(self, number, attempt, bits: int) -> list:
+        """Two words for the elements of these numbers, in each attempt others."""
+        return self.stream.pair(self.words, number, attempt, bits)
+
+
+def normal_of(stream: Stream, dtype) -> tuple:
+    """How many bits a generator takes for a normal number, and how they are made into it."""
+    if stream.fine:
+        return max(32, 8 * dtype.itemsize), fine_normal
+    return bits_for(dtype), jax_normal
+
+
+def _element(x, i: int, j: int):
+    """x[i, j]"""
+    return ops.reshape(ops.slice(x, start=(i, j), limit=(i + 1, j + 1), strides=(1, 1)), shape=())
+
+
+def fit(x, shape: tuple):
+    """A parameter at the shape of the result."""
+    t = typeof(x)
+    if t.shape == shape:
+        return x
+    return ops.broadcast_in_dim(x, shape=shape, dims=tuple(range(len(shape) - t.ndim, len(shape))))
+
+
+def settled(f, *parameters):
+    """f(*parameters), computed in float64 and rounded to the parameters' dtype.
+
+    What is computed from parameters alone XLA does when it compiles, where it knows them, and in the
+    program where not; these round differently, which float64 hides.
+    """
+    dtype = typeof(parameters[0]).dtype
+    return [astype(x, dtype) for x in f(*[astype(p, dtypes.float64) for p in parameters])]
+
+
+# -------------------------------------------------------------------------------------- parameters
+
+
+class Parameter(NamedTuple):
+    """A parameter of a distribution: its name, value, and what it must satisfy, in words and code."""
+
+    name: str
+    value: Any
+    expected: str
+    violated: Callable | None
+
+    def check(self, who: str):
+        """The value as an array. Where it is known now it is checked; NaN passes, to give NaN."""
+        # a Python float keeps its digits until the dtype to compute in is known
+        exact = isinstance(self.value, float)
+        x = (
+            to_array(self.value, wide=True)
+            if exact
+            else as_array(f"random.{who}", self.value, self.name)
+        )
+        if not _is_real(typeof(x).dtype):
+            raise errors.bad_argument(f"random.{who}", self.name, self.value, "real numbers")
+        host = concrete(x) if self.violated else None
+        if host is not None and np.any(bad := self.violated(host)):
+            raise ValueError(
+                f"xcore.random.{who}: {self.name} must be {self.expected}, given {host[bad].flat[0]:g}."
+            )
+        return x
+
+
+def _is_real(dtype) -> bool:
+    return dtypes.is_floating(dtype) or dtypes.is_integer(dtype) or dtype == bool
+
+
+def concrete(x):
+    """The value of an array on the host, if it exists now, in a dtype that NumPy computes with."""
+    if type(x) is not Array:
+        return None
+    host = np.asarray(x)
+    return host.astype(np.float32) if host.dtype.kind == "V" else host
+
+
+def within(x, low: float, high: float) -> bool:
+    """Whether an array is known now to lie in an interval."""
+    host = concrete(x)
+    return host is not None and bool(np.all((low <= host) & (host <= high)))
+
+
+def _kind_of_parameter(expected: str, violated: Callable | None):
+    return lambda name, value: Parameter(name, value, expected, violated)
+
+
+real = _kind_of_parameter("a number", None)
+positive = _kind_of_parameter("positive", lambda x: x <= 0)
+nonnegative = _kind_of_parameter("non-negative", lambda x: x < 0)
+probability = _kind_of_parameter("a probability, in [0, 1]", lambda x: (x < 0) | (x > 1))
+
+
+def shape_for(who: str, shape, parameters) -> tuple:
+    """The shape of the result: as asked for, and wide enough for the parameters."""
+    shapes = [typeof(p).shape for p in parameters]
+    needed = broadcast_shapes(f"random.{who}", *shapes) if any(shapes) else ()
+    if shape is None:
+        return needed
+    shape = check_shape(f"random.{who}", shape)
+    if any(n < 0 for n in shape):
+        raise errors.bad_argument(f"random.{who}", "shape", shape, "made of non-negative sizes")
+    if needed and broadcast_shapes(f"random.{who}", shape, needed) != shape:
+        raise errors.ShapeError(
+            f"xcore.random.{who}: the parameters have shape {needed} together, which does not broadcast to "
+            f"the shape {shape} asked for. Give a shape that ends in theirs, or none."
+        )
+    return shape
+
+
+def floating(who: str, dtype, *values, complex_too: bool = False):
+    """The dtype of a floating result: as asked for, else the default, or wider if a parameter is."""
+    if dtype is None:
+        found = dtypes.default_dtype("float")
+        wide = any(typeof(v).dtype == dtypes.float64 for v in values if not typeof(v).weak)
+        return dtypes.float64 if wide else found
+    found = dtypes.as_dtype(dtype)
+    if not (
+        (dtypes.is_floating(found) and found.itemsize > 1)
+        or (complex_too and dtypes.is_complex(found))
+    ):
+        raise errors.dtype_not_allowed(f"random.{who}", found, "floating")
+    return found
+
+
+def integral(who: str, dtype):
+    """The dtype of an integer result."""
+    found = dtypes.default_dtype("int") if dtype is None else dtypes.as_dtype(dtype)
+    if not dtypes.is_integer(found):
+        raise errors.dtype_not_allowed(f"random.{who}", found, "integer")
+    return found
+
+
+def working(dtype):
+    """The dtype that a sampler computes in: at least 32 bits."""
+    return dtype if dtype.itemsize >= 4 and dtypes.is_floating(dtype) else dtypes.float32
+
+
+# ------------------------------------------------------------------------------------------- a draw
+
+
+@staged
+def _drawn(arrays, sample, shape, dtype, work, stream, regime):
+    data, *parameters = arrays
+    parameters = [astype(p, work) for p in parameters]
+    known = {} if regime is None else {"regime": regime}
+    out = sample(Source(stream, words_of(data)), *parameters, shape=shape, dtype=work, **known)
+    return astype(out, dtype)
+
+
+def draw(
+    who: str,
+    sample,
+    key,
+    shape,
+    dtype,
+    *parameters: Parameter,
+    narrow=False,
+    regime=None,
+    result=None,
+):
+    """A result of a distribution.
+
+    Args:
+      dtype: what the sampler computes in, and the dtype of a floating result, as the user gave it.
+      narrow: compute in 16 bits where these are asked for; else in 32.
+      regime: function of the parameters: what is known now of where they lie, for the sampler.
+      result: the dtype of the result where that is another one.
+    """
+    arrays = [p.check(who) for p in parameters]
+    dtype = floating(who, dtype, *arrays)
+    shape = shape_for(who, shape, arrays)
+    work = dtype if narrow else working(dtype)
+    found = consumed(who, key)
+    known = regime(*arrays) if regime else None
+    return _drawn(
+        [found._data, *arrays], sample, shape, result or dtype, work, found._stream, known
+    )

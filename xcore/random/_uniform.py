@@ -1,0 +1,195 @@
+"""Bits, uniform and normal numbers: whole arrays, or single elements of a key's stream."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _ops as ops
+from .._core import dtypes, errors
+from .._core.source import boundary
+from .._core.types import typeof
+from ..numpy._promote import as_array
+from ._keys import consumed, single_key, words_of
+from ._source import Source, draw, floating, normal_of, real, shape_for
+from ._staged import staged
+from ._streams import UINT, halves
+from ._words import bits_for, mantissa_uniform
+
+
+def _unsigned(who: str, dtype):
+    found = dtypes.default_dtype("uint") if dtype is None else dtypes.as_dtype(dtype)
+    if found not in UINT.values():
+        raise errors.dtype_not_allowed(f"random.{who}", found, "unsigned integer (8 to 64 bits)")
+    return found
+
+
+# ------------------------------------------------------------------------------------ whole arrays
+
+
+@staged
+def _bits(arrays, shape, dtype, stream):
+    return Source(stream, words_of(*arrays)).bits(shape, 8 * dtype.itemsize)
+
+
+@boundary
+def bits(key, shape=(), dtype=None):
+    """Random bits: every value of an unsigned dtype is equally likely.
+
+    Args:
+      key: a random key.
+      shape: shape of the result.
+      dtype: an unsigned integer dtype; uint32 by default.
+
+    >>> import xcore as xc
+    >>> xc.random.bits(xc.random.key(0), (2,))
+    Array([4070199207, 4202968722], dtype=uint32)
+    """
+    dtype, shape = _unsigned("bits", dtype), shape_for("bits", shape, ())
+    found = consumed("bits", key)
+    return _bits([found._data], shape, dtype, found._stream)
+
+
+def _uniform(source, *bounds, shape, dtype):
+    return source.uniform(shape, dtype, *bounds)
+
+
+def _is_number(x, value: float) -> bool:
+    return isinstance(x, (int, float)) and x == value
+
+
+@boundary
+def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
+    """Uniform random numbers in [minval, maxval).
+
+    Args:
+      key: a random key.
+      shape: shape of the result.
+      dtype: floating dtype of the result; float32 by default.
+      minval, maxval: bounds, of shapes that broadcast to ``shape``.
+
+    >>> import xcore as xc
+    >>> xc.random.uniform(xc.random.key(0), (2,))
+    Array([0.947667 , 0.9785799], dtype=float32)
+    """
+    if _is_number(minval, 0) and _is_number(maxval, 1):
+        return draw("uniform", _uniform, key, shape, dtype, narrow=True)
+    bounds = real("minval", minval), real("maxval", maxval)
+    return draw("uniform", _uniform, key, shape, dtype, *bounds, narrow=True)
+
+
+def _normal(source, *, shape, dtype):
+    return source.normal(shape, dtype)
+
+
+@staged
+def _complex_normal(arrays, shape, dtype, stream):
+    return Source(stream, words_of(*arrays)).complex_normal(shape, dtype)
+
+
+@boundary
+def normal(key, shape=(), dtype=None):
+    """Standard normal random numbers: mean 0, variance 1.
+
+    Args:
+      key: a random key.
+      shape: shape of the result.
+      dtype: floating or complex dtype of the result; float32 by default. The parts of complex
+        numbers have variance 1/2 each.
+
+    >>> import xcore as xc
+    >>> xc.random.normal(xc.random.key(0), (2,))
+    Array([1.6226422, 2.0252647], dtype=float32)
+    """
+    dtype = floating("normal", dtype, complex_too=True)
+    if not dtypes.is_complex(dtype):
+        return draw("normal", _normal, key, shape, dtype, narrow=True)
+    shape = shape_for("normal", shape, ())
+    found = consumed("normal", key)
+    return _complex_normal([found._data], shape, dtype, found._stream)
+
+
+# --------------------------------------------------------------------------------- single elements
+
+
+def _index(who: str, index):
+    index = as_array(f"random.{who}", index, "index")
+    if not dtypes.is_integer(typeof(index).dtype):
+        raise errors.bad_argument(
+            f"random.{who}", "index", index, "integers: the numbers of the elements"
+        )
+    return index
+
+
+@staged
+def _elements_at(arrays, bits, finish, dtype, stream):
+    data, index = arrays
+    shape = typeof(index).shape
+    flat = ops.reshape(index, shape=(math.prod(shape),))
+    words = stream.elements(words_of(data), halves(flat), bits)
+    return ops.reshape(finish(words, dtype), shape=shape)
+
+
+def _at(who: str, key, index, bits: int, finish, dtype):
+    # reading elements of a stream does not use it up: the same element may be asked for again
+    found = single_key(who, key)
+    return _elements_at([found._data, _index(who, index)], bits, finish, dtype, found._stream)
+
+
+def _as_bits(words, dtype):
+    return words
+
+
+@boundary
+def bits_at(key, index, dtype=None):
+    """Elements of a key's stream by their numbers: what ``bits(key, (n,))[index]`` is for any n.
+
+    Args:
+      key: a random key.
+      index: non-negative integers, an array of any shape.
+      dtype: as in ``bits``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> key = xc.random.key(0)
+    >>> bool((xc.random.bits_at(key, xnp.arange(5)) == xc.random.bits(key, (5,))).all())
+    True
+    """
+    dtype = _unsigned("bits_at", dtype)
+    return _at("bits_at", key, index, 8 * dtype.itemsize, _as_bits, dtype)
+
+
+@boundary
+def uniform_at(key, index, dtype=None):
+    """Elements of ``uniform(key, (n,))`` by their numbers, n as large as one likes.
+
+    Args:
+      key: a random key.
+      index: non-negative integers, an array of any shape.
+      dtype: as in ``uniform``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> key = xc.random.key(0)
+    >>> bool(xc.random.uniform_at(key, 7) == xc.random.uniform(key, (100,))[7])
+    True
+    """
+    dtype = floating("uniform_at", dtype)
+    return _at("uniform_at", key, index, bits_for(dtype), mantissa_uniform, dtype)
+
+
+@boundary
+def normal_at(key, index, dtype=None):
+    """Elements of ``normal(key, (n,))`` by their numbers, n as large as one likes.
+
+    Args:
+      key: a random key.
+      index: non-negative integers, an array of any shape.
+      dtype: floating dtype.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> key = xc.random.key(0)
+    >>> bool(xc.random.normal_at(key, 7) == xc.random.normal(key, (100,))[7])
+    True
+    """
+    dtype = floating("normal_at", dtype)
+    return _at(
+        "normal_at", key, index, *normal_of(single_key("normal_at", key)._stream, dtype), dtype
+    )

@@ -1,0 +1,22 @@
+"""SciPy's names, as in ``jax.scipy``: whoever comes from there changes only the import.
+
+>>> from xcore.scipy.special import gammaln
+>>> gammaln(3.0)
+Array(0.6931472, dtype=float32, weak_type=True)
+
+Each module is a face of a package of xcore; a further one is a file beside this and a name here.
+"""
+
+import importlib as _importlib
+
+_MODULES = ("fft", "linalg", "sparse", "special", "stats")
+
+
+def __getattr__(name: str):
+    if name in _MODULES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module 'xcore.scipy' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_MODULES])

@@ -1,0 +1,5 @@
+"""scipy.sparse: its module ``linalg``, for operators given by what they do to a vector."""
+
+from . import linalg
+
+__all__ = ["linalg"]

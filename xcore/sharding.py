@@ -1,0 +1,19 @@
+"""Where arrays live: meshes of devices, and how arrays are spread over them."""
+
+from ._core.mesh import (  # noqa: F401
+    AxisType,
+    Mesh,
+    PartitionSpec,
+    get_mesh,
+    make_mesh,
+    set_mesh,
+    use_mesh,
+)
+from ._core.sharding import (  # noqa: F401
+    NamedSharding,
+    PositionalSharding,
+    Sharding,
+    SingleDeviceSharding,
+)
+
+P = PartitionSpec

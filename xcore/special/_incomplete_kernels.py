@@ -1,0 +1,537 @@
+"""Incomplete gamma and beta functions and their inverses, in float64.
+
+Each is computed on the side where it is small, so both tails keep their relative accuracy. Prefactors
+such as x^a e^-x/Γ(a+1) are written with deviances (Loader's saddle-point form), which do not cancel.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .. import _ops as ops
+from ._elementary import full, horner, log1p, log1p_excess, log1p_minus, together, where
+from ._error_kernels import erfcinv, erfcx
+from ._gamma_kernels import (
+    beta_positive,
+    deviance,
+    digamma,
+    digamma_step,
+    digamma_tail,
+    gamma_positive,
+    log_gamma_1p,
+    log_gamma_ratio,
+    log_quotient,
+    stirling,
+)  # fmt: skip
+from ._kernel import AUTO, backward, converge, forward_slope, kernel
+
+_ROOT_TWO_PI = 2.5066282746310002
+_LINGER = 1.4  # loops that are differentiated
+
+# fmt: off
+# Temme's uniform expansion: C_k(η) = Σ c_kn η^n (DLMF 8.12.9 to 8.12.12), enough of it for a >= 20
+# and |x - a| <= 0.4 a.
+_TEMME = (
+    (-0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073,
+     0.0003527336860670194, -0.0001787551440329218, 3.919263178522438e-05,
+     -2.185448510679992e-06, -1.85406221071516e-06, 8.296711340953087e-07,
+     -1.7665952736826078e-07, 6.707853543401498e-09, 1.0261809784240309e-08,
+     -4.382036018453353e-09, 9.14769958223679e-10, -2.5514193994946248e-11,
+     -5.830772132550426e-11, 2.4361948020667415e-11, -5.0276692801141755e-12),
+    (-0.001851851851851852, -0.003472222222222222, 0.0026455026455026454,
+     -0.0009902263374485596, 0.00020576131687242798, -4.018775720164609e-07,
+     -1.8098550334489977e-05, 7.64916091608111e-06, -1.6120900894563446e-06,
+     4.647127802807434e-09, 1.378633446915721e-07, -5.752545603517705e-08,
+     1.1951628599778148e-08, -1.7543241719747647e-11, -1.0091543710600413e-09,
+     4.162792991842583e-10, -8.56390702649298e-11),
+    (0.004133597883597883, -0.0026813271604938273, 0.0007716049382716049,
+     2.0093878600823047e-06, -0.0001073665322636516, 5.2923448829120125e-05,
+     -1.2760635188618728e-05, 3.423578734096138e-08, 1.3721957309062934e-06,
+     -6.298992138380055e-07, 1.4280614206064242e-07, -2.0477098421990866e-10,
+     -1.409252991086752e-08, 6.228974084922022e-09, -1.3670488396617114e-09),
+    (0.0006494341563786008, 0.00022947209362139917, -0.0004691894943952557,
+     0.00026772063206283885, -7.561801671883977e-05, -2.396505113867297e-07,
+     1.1082654115347302e-05, -5.6749528269915965e-06, 1.4230900732435883e-06,
+     -2.7861080291528143e-11, -1.6958404091930278e-07, 8.099464905388083e-08,
+     -1.9111168485973655e-08, 2.3928620439808118e-12, 2.0620131815488797e-09),
+    (-0.0008618882909167117, 0.0007840392217200666, -0.0002990724803031902,
+     -1.4638452578843418e-06, 6.641498215465122e-05, -3.968365047179435e-05,
+     1.1375726970678419e-05, 2.507497226237533e-10, -1.6954149536558305e-06,
+     8.907507532205309e-07, -2.292934834000805e-07, 2.956794137544049e-11,
+     2.8865829742708783e-08, -1.4189739437803219e-08),
+    (-0.00033679855336635813, -6.972813758365857e-05, 0.0002772753244959392,
+     -0.00019932570516188847, 6.797780477937208e-05, 1.419062920643967e-07,
+     -1.3594048189768693e-05, 8.018470256334202e-06, -2.291481176508095e-06,
+     -3.252473551298454e-10, 3.4652846491085265e-07, -1.8447187191171344e-07),
+    (0.0005313079364639922, -0.0005921664373536939, 0.0002708782096718045,
+     7.902353232660328e-07, -8.153969367561969e-05, 5.61168275310625e-05,
+     -1.8329116582843375e-05, -3.0796134506033047e-09, 3.465155368803609e-06,
+     -2.0291327396058603e-06, 5.788792863149004e-07),
+    (0.00034436760689237765, 5.171790908260592e-05, -0.00033493161081142234,
+     0.0002812695154763237, -0.00010976582244684731, -1.2741009095484485e-07,
+     2.7744451511563645e-05, -1.8263488805711332e-05, 5.7876949497350525e-06),
+    (-0.0006526239185953094, 0.0008394987206720873, -0.000438297098541721,
+     -6.969091458420552e-07, 0.00016644846642067547, -0.00012783517679769218,
+     4.629953263691304e-05),
+    (-0.0005967612901927463, -7.204895416020011e-05, 0.0006782308837667328,
+     -0.0006401475260262758, 0.00027750107634328704),
+    (0.0013324454494800656, -0.0019144384985654776, 0.0011089369134596636),
+    (0.001579727660730835,),
+)
+# fmt: on
+
+
+# --------------------------------------------------------------------------------------- gamma
+
+
+def _gamma_prefix(a, x):
+    small = ops.and_(a < 100.0, x < 700.0)
+    b, y = where(small, a, 1.0), where(small, x, 1.0)
+    one = full(b, 1.0)
+    below = b < 1.0
+    factorial = where(below, 1.0, b) * gamma_positive(where(below, 1.0 + b, b))
+    direct = ops.pow(y, b) * ops.exp(-y) / factorial
+    b = where(small, 100.0, ops.max(a, one))
+    large = ops.exp(-deviance(b, x) - stirling(b)) / (_ROOT_TWO_PI * ops.sqrt(b))
+    return where(small, direct, where(a < 1.0, 0.0, large))
+
+
+def _gamma_prefix_slope(y, a, x):
+    large = a >= 2.0
+    b = where(large, a, 2.0)
+    steep = log_quotient(x, b) + digamma_tail(b) - 1.0 / b
+    return y * where(large, steep, ops.log(x) - digamma(a + 1.0))
+
+
+# x^a e^-x / Γ(a + 1) for a, x > 0
+gamma_prefix = kernel(
+    "special.gamma_prefix", _gamma_prefix, _gamma_prefix_slope, lambda y, a, x: y * (a - x) / x
+)
+
+
+def _temme(a, x):
+    """The smaller of P and Q where a >= 20 and |x - a| <= 0.4 a."""
+    mu = (x - a) / a
+    shape = log1p_excess(mu)
+    eta = mu * ops.sqrt(2.0 * shape)
+    lower = eta < 0.0
+    size = where(lower, -eta, eta)
+    total = full(a, 0.0)
+    for row in reversed(_TEMME):
+        total = total / a + horner(eta, row)
+    total = total / ops.sqrt(2.0 * math.pi * a)
+    return ops.exp(-a * mu * mu * shape) * (
+        0.5 * erfcx(size * ops.sqrt(0.5 * a)) + where(lower, -total, total)
+    )
+
+
+def _gamma_series(a, x, active, linger):
+    """Σ x^n / ((a + 1) … (a + n))."""
+
+    def step(k, term, total):
+        term = term * x / (a + 1.0 + k)
+        total = total + term
+        return (term, total), term > 1e-17 * total
+
+    one = full(a, 1.0)
+    return converge(step, (one, one), 5000, active, linger)[1]
+
+
+def _gamma_fraction(a, x, active, linger):
+    """Γ(a, x) / (x^a e^-x) by its continued fraction (DLMF 8.9.2), x > a.
+
+    The number of terms is a fit to what float64 needs for x >= 1.1.
+    """
+
+    def step(n, value):
+        return ((x - a + (2.0 * n - 1.0)) + n * (a - n) / value,)
+
+    counts = linger * (7.0 + (108.0 + 12.0 * a) / x)
+    start = x - a + (2.0 * ops.ceil(counts) + 1.0)
+    return 1.0 / backward(step, (start,), where(active, counts, 0.0))[0]
+
+
+def _upper_series(a, x):
+    """Q for x <= 1.1 and small a, where P is close to 1 (DLMF 8.7.3 with Q's leading 1 taken out)."""
+    power = a * ops.log(x) - log_gamma_1p(a)
+    term, total = full(a, 1.0), full(a, 0.0)
+    for n in range(1, 21):
+        term = term * x * (-1.0 / n)
+        total = total + term / (a + float(n))
+    return -ops.expm1(power) - ops.exp(power) * a * total
+
+
+def incomplete_gamma(a, x, linger: float = 1.0):
+    """For a, x > 0: (which is computed, its value), True for P and False for Q."""
+    middle = ops.and_(a >= 20.0, ops.abs(x - a) <= 0.4 * a)
+    upper_small = ops.and_(x <= 1.1, where_small_q(a, x))
+    fraction = ops.and_(ops.and_(x > 1.1, x > a), ops.not_(middle))
+    series = ops.not_(ops.or_(middle, ops.or_(upper_small, fraction)))
+    prefix = gamma_prefix(where(middle, 1.0, a), where(middle, 1.0, x))
+    sa, sx = where(series, a, 1.0), where(series, x, 1.0)
+    value = _gamma_series(sa, sx, series, linger)
+    fa, fx = where(fraction, a, 1.0), where(fraction, x, 2.0)
+    value = prefix * where(fraction, fa * _gamma_fraction(fa, fx, fraction, linger), value)
+    value = where(
+        upper_small, _upper_series(where(upper_small, a, 0.5), where(upper_small, x, 0.5)), value
+    )
+    value = where(middle, _temme(where(middle, a, 20.0), where(middle, x, 20.0)), value)
+    return ops.or_(series, ops.and_(middle, x < a)), value
+
+
+def where_small_q(a, x):
+    """Whether Q is small or middling for x <= 1.1."""
+    near_zero = ops.lt(-0.4 / ops.log(ops.min(x, full(x, 0.5))), a)
+    return ops.not_(ops.select(x <= 0.5, near_zero, ops.lt(x * 1.1, a)))
+
+
+def _gamma_sides(a, x, want_lower: bool, linger: float):
+    inside = ops.and_(ops.and_(a > 0.0, x > 0.0), ops.and_(a < math.inf, x < math.inf))
+    is_lower, value = incomplete_gamma(where(inside, a, 1.0), where(inside, x, 1.0), linger)
+    value = (
+        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
+    )
+    at_one = ops.or_((a == 0.0), (x == math.inf))  # P = 1
+    edge = where(at_one, 1.0 if want_lower else 0.0, 0.0 if want_lower else 1.0)
+    undefined = ops.or_(ops.and_((a == 0.0), (x == 0.0)),
+                        ops.and_((a == math.inf), (x == math.inf)))  # fmt: skip
+    valid = ops.and_(ops.and_(a >= 0.0, x >= 0.0), ops.not_(undefined))
+    return where(inside, value, where(valid, edge, math.nan))
+
+
+def gamma_density(a, x):
+    """x^(a-1) e^-x / Γ(a), the slope of P."""
+    positive = ops.and_(x > 0.0, x < math.inf)
+    z = where(positive, x, 1.0)
+    value = gamma_prefix(a, z) * a / z
+    at_zero = where(a > 1.0, 0.0, where(a < 1.0, math.inf, 1.0))
+    return where(positive, value, where(x == 0.0, at_zero, 0.0))
+
+
+def _lower(a, x, linger=1.0):
+    return _gamma_sides(a, x, True, linger)
+
+
+def _upper(a, x, linger=1.0):
+    return _gamma_sides(a, x, False, linger)
+
+
+def _lingering_slope(f, i):
+    """∂f/∂x_i by forward mode through a loop that goes on a little longer."""
+    return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
+
+
+gammainc = kernel(
+    "special.gammainc", _lower, _lingering_slope(_lower, 0), lambda y, a, x: gamma_density(a, x)
+)
+gammaincc = kernel(
+    "special.gammaincc", _upper, _lingering_slope(_upper, 0), lambda y, a, x: -gamma_density(a, x)
+)
+
+
+# ---------------------------------------------------------------------------------------- beta
+
+
+def _beta_prefix(a, b, x, y):
+    power = _power(x, y, a) * _power(y, x, b)
+    p, q = ops.max(a, full(a, 1.0)), ops.max(b, full(b, 1.0))
+    n = p + q
+    excess = q * x - p * y  # n x - p
+    far = _deviance(p, n * x, excess) + _deviance(q, n * y, -excess)
+    at_p, at_q, at_n = together(stirling, (p,), (q,), (n,))
+    far = ops.exp(at_n - at_p - at_q - far) * ops.sqrt(p / n * q) / _ROOT_TWO_PI
+    direct = ops.or_(power > 1e-290, ops.or_(a < 1.0, b < 1.0))
+    return where(direct, power / beta_positive(where(direct, a, 1.0), where(direct, b, 1.0)), far)
+
+
+def _deviance(x, m, excess):
+    """x log(x/m) + m - x where m - x is known as well."""
+    t = excess / x
+    near = ops.and_(t > -0.5, t < 1.0)
+    return where(near, -x * log1p_minus(where(near, t, 0.0)), x * ops.log(x / m) + excess)
+
+
+def _power(x, y, a):
+    """x^a where y = 1 - x is known too."""
+    near_one = y < 0.25
+    return where(near_one, ops.exp(a * log1p(-where(near_one, y, 0.0))), ops.pow(x, a))
+
+
+# x^a y^b / B(a, b) for y = 1 - x, a, b > 0 and 0 < x < 1. Both x and y are arguments so that neither
+# loses its relative accuracy; x may also change alone (that is, along with y = 1 - x).
+beta_prefix = kernel(
+    "special.beta_prefix", _beta_prefix,
+    lambda v, a, b, x, y: v * (_log_of(x, y) + digamma_step(a, b)),
+    lambda v, a, b, x, y: v * (_log_of(y, x) + digamma_step(b, a)),
+    lambda v, a, b, x, y: v * (a / x),
+    lambda v, a, b, x, y: v * (b / y),
+)  # fmt: skip
+
+
+def _log_of(x, y):
+    near_one = y < 0.25
+    return where(near_one, log1p(-where(near_one, y, 0.0)), ops.log(x))
+
+
+def _beta_fraction(a, b, x, y, active, linger):
+    """I_x(a, b) / (x^a y^b / B(a, b)) by DiDonato and Morris's continued fraction, for x not above the mode."""
+
+    def term(k):
+        numerator = (a + (k - 1.0)) * (a + b + (k - 1.0)) * k * (b - k) * x * x
+        half = a + (2.0 * k - 1.0)
+        return numerator / (half * half)
+
+    def partial(k):
+        excess = a * y - b * x + 1.0
+        return (
+            k
+            + k * (b - k) * x / (a + (2.0 * k - 1.0))
+            + (a + k) * (excess + k * (1.0 + y)) / (a + (2.0 * k + 1.0))
+        )
+
+    def step(k, c, d, value):
+        n = k + 1.0
+        numerator, denominator = term(n), partial(n)
+        d = 1.0 / (denominator + numerator * d)
+        c = denominator + numerator / c
+        return (c, d, value * c * d), ops.abs(c * d - 1.0) > 2e-16
+
+    first = a * (a * y - b * x + 1.0) / (a + 1.0)
+    state = (first, full(a, 0.0), first)
+    return 1.0 / converge(step, state, 20000, active, linger)[2]
+
+
+def _beta_series(a, b, x, active, linger):
+    """I_y(b, a) where a < 1 and (b + 1) x < about 2, so that I_x(a, b) is close to 1.
+
+    I_x(a, b) = x^a Γ(a+b) / (Γ(a+1) Γ(b)) (1 + a Σ (1-b)_n x^n / (n! (a + n))), with the leading 1 taken out.
+    """
+    power = a * ops.log(x) + log_rising(b, a) - log_gamma_1p(a)
+
+    def step(k, term, total):
+        n = k + 1.0
+        term = term * x * ((n - b) / n)
+        more = term / (a + n)
+        return (term, total + more), ops.abs(more) > 1e-17 * ops.abs(total)
+
+    total = converge(step, (full(a, 1.0), full(a, 0.0)), 200, active, linger)[1]
+    return -ops.expm1(power) - ops.exp(power) * a * total
+
+
+def log_rising(b, a):
+    """log Γ(a + b) - log Γ(b) for 0 <= a <= 1."""
+    small = b < 1.0
+    c = where(small, b, 0.5)
+    near = log_gamma_1p(a + c) - log_gamma_1p(c) - log1p(a / c)
+    return where(small, near, -log_gamma_ratio(where(small, 1.0, b), a))
+
+
+def incomplete_beta(a, b, x, y, linger: float = 1.0):
+    """For a, b > 0 and 0 < x = 1 - y < 1: (which is computed, its value), True for I_x(a, b), False for I_y(b, a)."""
+    right = x > (a + 1.0) / (a + b + 2.0)
+    a, b = where(right, b, a), where(right, a, b)
+    x, y = where(right, y, x), where(right, x, y)
+    # where the fraction would give a value near 1, its complement comes from a series
+    reach = x * ops.max(b, full(b, 1.0))
+    likely = a < -0.4 / ops.log(ops.min(reach, full(x, 0.6)))
+    series = ops.and_(ops.and_(likely, a < 1.0), ops.and_(x * (b + 1.0) < 1.5, x <= 0.5))
+    fraction = ops.not_(series)
+    fa, fb = where(fraction, a, 1.0), where(fraction, b, 1.0)
+    fx, fy = where(fraction, x, 0.5), where(fraction, y, 0.5)
+    value = beta_prefix(fa, fb, fx, fy) * _beta_fraction(fa, fb, fx, fy, fraction, linger)
+    sa, sb, sx = where(series, a, 0.5), where(series, b, 1.0), where(series, x, 0.5)
+    value = where(series, _beta_series(sa, sb, sx, series, linger), value)
+    return ops.eq(ops.not_(right), fraction), value
+
+
+def _beta_sides(a, b, x, y, want_lower: bool, linger: float):
+    inside = ops.and_(ops.and_(a > 0.0, b > 0.0), ops.and_(x > 0.0, y > 0.0))
+    inside = ops.and_(inside, ops.and_(a < math.inf, b < math.inf))
+    safe = [where(inside, v, c) for v, c in ((a, 1.0), (b, 1.0), (x, 0.5), (y, 0.5))]
+    is_lower, value = incomplete_beta(*safe, linger)
+    value = (
+        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
+    )
+    to_left = ops.or_(ops.and_((a == 0.0), b > 0.0), ops.and_((b == math.inf), a < math.inf))
+    to_right = ops.or_(ops.and_((b == 0.0), a > 0.0), ops.and_((a == math.inf), b < math.inf))
+    full_mass = ops.or_(ops.and_(to_left, x > 0.0), (y <= 0.0))
+    one, nil = (1.0, 0.0) if want_lower else (0.0, 1.0)
+    edge = where(ops.and_(full_mass, ops.not_(ops.and_(to_right, y > 0.0))), one, nil)
+    both = ops.or_(ops.and_((a == 0.0), (b == 0.0)), ops.and_((a == math.inf), ops.eq(b, a)))
+    valid = ops.and_(ops.and_(a >= 0.0, b >= 0.0), ops.and_(x >= 0.0, y >= 0.0))
+    return where(inside, value, where(ops.and_(valid, ops.not_(both)), edge, math.nan))
+
+
+def _betainc(a, b, x, linger=1.0):
+    return _beta_sides(a, b, x, 1.0 - x, True, linger)
+
+
+def _betaincc(a, b, x, linger=1.0):
+    return _beta_sides(a, b, x, 1.0 - x, False, linger)
+
+
+def _betainc_pair(a, b, x, y, linger=1.0):
+    return _beta_sides(a, b, x, y, True, linger)
+
+
+def beta_density(a, b, x, y):
+    """x^(a-1) y^(b-1) / B(a, b)."""
+    inside = ops.and_(x > 0.0, y > 0.0)
+    u, v = where(inside, x, 0.5), where(inside, y, 0.5)
+    value = beta_prefix(a, b, u, v) / (u * v)
+    exponent = where(x > 0.0, b, a)
+    edge = where(exponent > 1.0, 0.0, where(exponent < 1.0, math.inf, ops.max(a, b)))
+    return where(inside, value, edge)
+
+
+betainc = kernel(
+    "special.betainc", _betainc, _lingering_slope(_betainc, 0), _lingering_slope(_betainc, 1),
+    lambda v, a, b, x: beta_density(a, b, x, 1.0 - x),
+)  # fmt: skip
+betaincc = kernel(
+    "special.betaincc", _betaincc, _lingering_slope(_betaincc, 0), _lingering_slope(_betaincc, 1),
+    lambda v, a, b, x: -beta_density(a, b, x, 1.0 - x),
+)  # fmt: skip
+# I_x(a, b) of x and y = 1 - x, for callers who know both; the whole derivative is in x
+betainc_pair = kernel(
+    "special.betainc_pair", _betainc_pair, _lingering_slope(_betainc_pair, 0),
+    _lingering_slope(_betainc_pair, 1), lambda v, a, b, x, y: beta_density(a, b, x, y), None,
+)  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------- inverses
+# log P and log Q are concave in the variables below, and nearly linear in their tails, so Newton's
+# method on the logarithm of the smaller tail converges from a start near the middle.
+
+
+def _tail_step(is_lower, value, lower, target):
+    """(log of tail/target, tail, whether it underflowed) for the tail that is asked for."""
+    tail = where(ops.eq(is_lower, lower), value, 1.0 - value)
+    lost = tail < 1e-300  # underflow: too far out
+    tail = where(lost, 1e-300, tail)
+    return ops.log(tail / target), tail, lost
+
+
+def _normal_quantile(target, lower):
+    return where(lower, -1.4142135623730951, 1.4142135623730951) * erfcinv(2.0 * target)
+
+
+def _gamma_inverse(a, p, q):
+    """x with P(a, x) = p, Q(a, x) = q, for a > 0 and p + q = 1, both positive."""
+    lower = p <= 0.5
+    target = where(lower, p, q)
+    middle = ops.max(a, full(a, 0.5))
+
+    def step(_, x):
+        is_lower, value = incomplete_gamma(a, x)
+        miss, tail, lost = _tail_step(is_lower, value, lower, target)
+        rate = gamma_prefix(a, x) * a / tail  # of the tail's logarithm against log x
+        change = where(lower, -1.0, 1.0) * miss / ops.max(rate, full(rate, 1e-300))
+        linear = ops.and_(ops.not_(lower), x > 1.0)
+        factor = where(
+            linear, ops.max(1.0 + change, full(x, 0.1)), ops.exp(ops.min(change, full(x, 3.0)))
+        )
+        new = where(lost, ops.sqrt(x * middle), ops.max(x * factor, full(x, 1e-307)))
+        return (new,), ops.abs(new - x) > 3e-16 * x
+
+    # Wilson and Hilferty's normal approximation of the cube root
+    z = 1.0 - 1.0 / (9.0 * middle) + _normal_quantile(target, lower) / (3.0 * ops.sqrt(middle))
+    z = ops.max(where(a < 1.0, 1.0, z), full(a, 0.05))
+    start = middle * z * z * z
+    (x,) = converge(step, (start,), 200, target > 0.0)
+    return where(x <= 1e-307, 0.0, x)
+
+
+def _gamma_inverse_at(a, p, q):
+    inside = ops.and_(ops.and_(a > 0.0, a < math.inf), ops.and_(p > 0.0, q > 0.0))
+    x = _gamma_inverse(where(inside, a, 1.0), where(inside, p, 0.5), where(inside, q, 0.5))
+    valid = ops.and_(ops.and_(p >= 0.0, q >= 0.0), a > 0.0)
+    return where(inside, x, where(valid, where(p > 0.0, math.inf, 0.0), math.nan))
+
+
+def _implicit(lower, density, sign: float):
+    """∂x/∂a of x with lower(a, x) = p: -(∂lower/∂a)/density."""
+
+    def slope(x, a, p):
+        change = forward_slope(lambda a: lower(a, x), a)
+        return -sign * change / density(a, x)
+
+    return slope
+
+
+gammaincinv = kernel(
+    "special.gammaincinv", lambda a, p: _gamma_inverse_at(a, p, 1.0 - p),
+    _implicit(lambda a, x: gammainc(a, x), gamma_density, 1.0),
+    lambda x, a, p: 1.0 / gamma_density(a, x),
+)  # fmt: skip
+gammainccinv = kernel(
+    "special.gammainccinv", lambda a, q: _gamma_inverse_at(a, 1.0 - q, q),
+    _implicit(lambda a, x: gammaincc(a, x), gamma_density, -1.0),
+    lambda x, a, p: -1.0 / gamma_density(a, x),
+)  # fmt: skip
+
+
+def _beta_inverse(a, b, p, q):
+    """log(x/y) with I_x(a, b) = p, I_y(b, a) = q, for x + y = 1 = p + q, all positive."""
+    lower = p <= 0.5
+    target = where(lower, p, q)
+    middle = ops.log(a / b)
+
+    def step(_, t):
+        x, y = ops.logistic(t), ops.logistic(-t)
+        is_lower, value = incomplete_beta(a, b, x, y)
+        miss, tail, lost = _tail_step(is_lower, value, lower, target)
+        rate = beta_prefix(a, b, x, y) / tail
+        change = where(lower, -1.0, 1.0) * miss / ops.max(rate, full(rate, 1e-300))
+        new = ops.max(ops.min(t + change, full(t, 700.0)), full(t, -700.0))
+        new = where(lost, 0.5 * (t + middle), new)
+        return (new,), ops.abs(new - t) > 3e-16 * ops.max(ops.abs(t), full(t, 1.0))
+
+    width = ops.sqrt(1.0 / ops.max(a, full(a, 1.0)) + 1.0 / ops.max(b, full(b, 1.0)))
+    bell = ops.and_(a >= 1.0, b >= 1.0)
+    start = middle + where(bell, _normal_quantile(target, lower) * width, 0.0)
+    return converge(step, (start,), 200, target > 0.0)[0]
+
+
+def _beta_logit(a, b, p):
+    q = 1.0 - p
+    inside = ops.and_(ops.and_(a > 0.0, b > 0.0), ops.and_(p > 0.0, q > 0.0))
+    inside = ops.and_(inside, ops.and_(a < math.inf, b < math.inf))
+    t = _beta_inverse(*[where(inside, v, c) for v, c in ((a, 1.0), (b, 1.0), (p, 0.5), (q, 0.5))])
+    valid = ops.and_(ops.and_(a > 0.0, b > 0.0), ops.and_(p >= 0.0, q >= 0.0))
+    return where(inside, t, where(valid, where(p > 0.0, math.inf, -math.inf), math.nan))
+
+
+def _logit_slope(i: int):
+    def slope(t, a, b, p):
+        x, y = ops.logistic(t), ops.logistic(-t)
+        rate = beta_prefix(a, b, x, y)
+        if i == 2:
+            return 1.0 / rate
+        return -forward_slope(lambda *ab: betainc_pair(*ab, x, y), a, b, i=i) / rate
+
+    return slope
+
+
+# log(x/(1-x)) for I_x(a, b) = p: good for x near 0 and near 1
+beta_logit = kernel("special.beta_logit", _beta_logit, *map(_logit_slope, range(3)))
+
+
+def _through_logit(i: int):
+    """Slopes of x = 1/(1 + exp(-t)): x (1 - x) times those of t."""
+
+    def slope(_, a, b, p):
+        t = beta_logit(a, b, p)
+        return ops.logistic(t) * ops.logistic(-t) * _logit_slope(i)(t, a, b, p)
+
+    return slope
+
+
+betaincinv = kernel(
+    "special.betaincinv",
+    lambda a, b, p: ops.logistic(beta_logit(a, b, p)),
+    *map(_through_logit, range(3)),
+)
+betainccinv = kernel(
+    "special.betainccinv", lambda a, b, q: ops.logistic(-beta_logit(b, a, q)), AUTO, AUTO, AUTO
+)

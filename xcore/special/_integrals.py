@@ -1,0 +1,140 @@
+"""Exponential, sine and cosine integrals, the dilogarithm, elliptic integrals, Lambert's W."""
+
+from __future__ import annotations
+
+from .._core import errors
+from .._core.eval import fused
+from . import _integral_kernels as kernels
+from ._public import apply
+
+
+@fused(1)
+def exp1(x):
+    """The exponential integral E₁(x) = ∫ₓ^∞ e^-t/t dt for x > 0; NaN for x < 0.
+
+    Args:
+      x: real array.
+
+    >>> import xcore as xc
+    >>> xc.special.exp1(1.0)
+    Array(0.21938394, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.exp1, x)
+
+
+@fused(1)
+def expi(x):
+    """The exponential integral Ei(x), the principal value of ∫ e^t/t dt from -∞ to x.
+
+    Args:
+      x: real array.
+
+    >>> import xcore as xc
+    >>> xc.special.expi(1.0)
+    Array(1.8951178, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.expi, x)
+
+
+@fused(2)
+def expn(n, x):
+    """The exponential integral E_n(x) = ∫₁^∞ e^(-xt)/t^n dt.
+
+    Args:
+      n: order, a whole number, 0 or more; not differentiated.
+      x: real array, not negative.
+
+    >>> import xcore as xc
+    >>> xc.special.expn(2, 1.0)
+    Array(0.14849551, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.expn, n, x)
+
+
+@fused(1)
+def spence(z):
+    """The dilogarithm ∫₁ᶻ log(t)/(1 - t) dt = Li₂(1 - z).
+
+    Args:
+      z: real array, not negative.
+
+    >>> import xcore as xc
+    >>> xc.special.spence(0.5)
+    Array(0.5822405, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.spence, z)
+
+
+@fused(1)
+def ellipk(m):
+    """The complete elliptic integral of the first kind ∫ (1 - m sin²t)^(-1/2) dt over [0, π/2].
+
+    Args:
+      m: parameter, 1 or less.
+
+    >>> import xcore as xc
+    >>> xc.special.ellipk(0.5)
+    Array(1.8540747, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.ellipk, m)
+
+
+@fused(1)
+def ellipkm1(p):
+    """ellipk(1 - p), accurate for p near 0.
+
+    Args:
+      p: real array, not negative.
+
+    >>> import xcore as xc
+    >>> xc.special.ellipkm1(1e-10)
+    Array(12.8992195, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.ellipkm1, p)
+
+
+@fused(1)
+def ellipe(m):
+    """The complete elliptic integral of the second kind ∫ (1 - m sin²t)^(1/2) dt over [0, π/2].
+
+    Args:
+      m: parameter, 1 or less.
+
+    >>> import xcore as xc
+    >>> xc.special.ellipe(0.5)
+    Array(1.3506439, dtype=float32, weak_type=True)
+    """
+    return apply(kernels.ellipe, m)
+
+
+@fused(1)
+def sici(x):
+    """The sine and cosine integrals (∫₀ˣ sin(t)/t dt, γ + log |x| + ∫₀ˣ (cos(t) - 1)/t dt).
+
+    Args:
+      x: real array.
+
+    >>> import xcore as xc
+    >>> xc.special.sici(1.0)
+    (Array(0.94608307, dtype=float32, weak_type=True), Array(0.33740392, dtype=float32, weak_type=True))
+    """
+    return apply(lambda x: (kernels.si(x), kernels.ci(x)), x, who="special.sici")
+
+
+@fused(1)
+def lambertw(z, k=0):
+    """Lambert's W function, the w with w e^w = z, on a real branch.
+
+    Args:
+      z: real array; at least -1/e, and below 0 for branch -1. NaN elsewhere.
+      k: branch, 0 (the upper one) or -1.
+
+    >>> import xcore as xc
+    >>> xc.special.lambertw(1.0)
+    Array(0.56714326, dtype=float32, weak_type=True)
+    """
+    if k not in (0, -1):
+        raise errors.bad_argument(
+            "special.lambertw", "k", k, "0 or -1", "Only these branches are real."
+        )
+    return apply(kernels.lambertw_1 if k else kernels.lambertw_0, z, who="special.lambertw")

@@ -1,0 +1,172 @@
+"""Logistic functions, entropies, powers made smooth at zero: logarithms with the exceptions at 0."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _ops as ops
+from ._elementary import full, horner, log1p, log1p_excess, where
+from ._gamma_kernels import deviance, log_quotient
+from ._kernel import AUTO, kernel
+
+# ------------------------------------------------------------------------------------- logistic
+
+
+def logit_f(p):
+    # x/(1 - x) = 1 + (2x - 1)/(1 - x)
+    near = ops.and_(p > 0.3, p < 0.65)
+    t = (2.0 * p - 1.0) / (1.0 - p)
+    return where(near, log1p(where(near, t, 0.0)), ops.log(p / (1.0 - p)))
+
+
+def log_expit_f(x):
+    return ops.min(x, full(x, 0.0)) - log1p(ops.exp(-ops.abs(x)))
+
+
+def log1mexp_f(x):
+    near = x < math.log(2.0)
+    close = ops.log(-ops.expm1(-where(near, x, 1.0)))
+    return where(near, close, log1p(-ops.exp(-where(near, 1.0, x))))
+
+
+expit = kernel("special.expit", ops.logistic, lambda y, x: y * ops.logistic(-x), narrow=True)
+logit = kernel("special.logit", logit_f, lambda _, p: 1.0 / (p * (1.0 - p)), narrow=True)
+log1mexp = kernel("special.log1mexp", log1mexp_f, lambda _, x: 1.0 / ops.expm1(x), narrow=True)
+log_expit = kernel("special.log_expit", log_expit_f, lambda _, x: ops.logistic(-x), narrow=True)
+
+# ------------------------------------------------------------------------------------- entropies
+
+
+def _ratio_log(x, y):
+    """log(x/y) for x, y > 0, also where the quotient leaves the range of floats."""
+    ratio = x / y
+    inside = ops.and_(ratio > 0.0, ratio < math.inf)
+    a, b = where(inside, x, 1.0), where(inside, y, 1.0)
+    return where(inside, log_quotient(a, b), ops.log(x) - ops.log(y))
+
+
+def entr_f(x):
+    positive = x > 0.0
+    z = where(positive, x, 1.0)
+    return where(positive, -z * ops.log(z), where(x < 0.0, -math.inf, x * 0.0))
+
+
+def _pair(inside, at_zero):
+    """A function of x, y >= 0 from its values inside and at x = 0; infinite elsewhere."""
+
+    def f(x, y):
+        positive = ops.and_(x > 0.0, y > 0.0)
+        a, b = where(positive, x, 1.0), where(positive, y, 1.0)
+        edge = ops.and_(x == 0.0, y >= 0.0)
+        return where(positive, inside(a, b), where(edge, at_zero(y), math.inf))
+
+    return f
+
+
+rel_entr_f = _pair(lambda x, y: x * _ratio_log(x, y), lambda y: full(y, 0.0))
+kl_div_f = _pair(deviance, lambda y: y)
+
+
+def _share(x, y):
+    """x/y, which is 0 for x = 0."""
+    nil = x == 0.0
+    return where(nil, 0.0, x / where(nil, 1.0, y))
+
+
+entr = kernel("special.entr", entr_f, lambda _, x: -1.0 - ops.log(x), narrow=True)
+rel_entr = kernel(
+    "special.rel_entr", rel_entr_f, lambda _, x, y: _ratio_log(x, y) + 1.0,
+    lambda _, x, y: -_share(x, y), narrow=True,
+)  # fmt: skip
+kl_div = kernel(
+    "special.kl_div", kl_div_f, lambda _, x, y: _ratio_log(x, y),
+    lambda _, x, y: 1.0 - _share(x, y), narrow=True,
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------- products with logs
+
+
+def _with_log(log):
+    def f(x, y):
+        nil = ops.and_(x == 0.0, ops.eq(y, y))
+        return where(nil, 0.0, x * log(where(nil, 1.0, y)))
+
+    return f
+
+
+xlogy = kernel(
+    "special.xlogy", _with_log(ops.log), lambda _, x, y: ops.log(y), lambda _, x, y: _share(x, y),
+    narrow=True,
+)  # fmt: skip
+xlog1py = kernel(
+    "special.xlog1py", _with_log(log1p), lambda _, x, y: log1p(y),
+    lambda _, x, y: _share(x, 1.0 + y), narrow=True,
+)  # fmt: skip
+
+# ---------------------------------------------------------------------- powers, smooth at zero
+
+# (k + 1)/(k + 2)!
+_RELATIVE = tuple((k + 1.0) / math.factorial(k + 2) for k in range(15))
+
+
+def exprel_f(x):
+    nil = x == 0.0
+    z = where(nil, 1.0, x)
+    ratio = ops.expm1(z) / z
+    return where(nil, 1.0, where(ops.eq(x, full(x, math.inf)), math.inf, ratio))
+
+
+def _exprel_slope(_, x):
+    """((x - 1) e^x + 1)/x², by its series near 0."""
+    near = ops.abs(x) < 1.0
+    z = where(near, 2.0, x)
+    far = (ops.exp(z) - ops.expm1(z) / z) / z
+    return where(near, horner(where(near, x, 0.0), _RELATIVE), far)
+
+
+exprel = kernel("special.exprel", exprel_f, _exprel_slope, narrow=True)
+
+
+def _boxcox_f(log):
+    def f(x, power):
+        t = log(x)
+        finite = ops.abs(t) < math.inf
+        return where(finite, t * exprel(power * where(finite, t, 0.0)), _boxcox_edge(t, power))
+
+    return f
+
+
+def _boxcox_edge(t, power):
+    """(e^(λt) - 1)/λ for t = ±∞."""
+    nil = power == 0.0
+    return where(nil, t, ops.expm1(power * t) / where(nil, 1.0, power))
+
+
+def _boxcox_slope(log):
+    def slope(_, x, power):
+        t = log(x)
+        return t * t * _exprel_slope(None, power * t)
+
+    return slope
+
+
+def _inverse_exponent(y, power):
+    """log(1 + λy)/λ = y - λ y² E(λy), smooth at λ = 0."""
+    t = where(power == 0.0, 0.0, power * y)
+    near = ops.and_(t > -0.5, t < 1.0)
+    close = y * (1.0 - t * log1p_excess(where(near, t, 0.0)))
+    return where(near, close, ops.log(1.0 + t) / where(near, 1.0, power))
+
+
+boxcox = kernel(
+    "special.boxcox", _boxcox_f(ops.log), lambda _, x, p: ops.pow(x, p - 1.0),
+    _boxcox_slope(ops.log), narrow=True,
+)  # fmt: skip
+boxcox1p = kernel(
+    "special.boxcox1p", _boxcox_f(log1p), lambda _, x, p: ops.exp((p - 1.0) * log1p(x)),
+    _boxcox_slope(log1p), narrow=True,
+)  # fmt: skip
+inv_boxcox = kernel("special.inv_boxcox", lambda y, p: ops.exp(_inverse_exponent(y, p)), AUTO, AUTO)
+inv_boxcox1p = kernel(
+    "special.inv_boxcox1p", lambda y, p: ops.expm1(_inverse_exponent(y, p)), AUTO, AUTO
+)

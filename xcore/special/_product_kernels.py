@@ -1,0 +1,82 @@
+"""Quotients of gamma functions of any sign: the rising factorial and the binomial coefficient."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _ops as ops
+from ._elementary import odd, sin_pi, where, whole
+from ._gamma_kernels import (
+    beta_positive,
+    digamma,
+    digamma_change,
+    gamma,
+    gamma_ratio,
+    gamma_sign_f,
+    gammaln,
+    rgamma,
+)  # fmt: skip
+from ._kernel import kernel
+
+
+def _rising_positive(x, d):
+    """Γ(x + d)/Γ(x) for x, x + d > 0."""
+    y = x + d
+    low, below = x < 1.0, y < 1.0
+    step = d + where(below, 1.0, 0.0) - where(low, 1.0, 0.0)
+    ratio = gamma_ratio(where(low, x + 1.0, x), where(low, step, step))
+    return where(low, x, 1.0) / where(below, y, 1.0) / ratio
+
+
+def _is_pole(x):
+    return ops.and_(x <= 0.0, whole(x))
+
+
+def poch_f(z, m):
+    y = z + m
+    both = ops.and_(z > 0.0, y > 0.0)
+    poles = ops.and_(_is_pole(z), _is_pole(y))
+    either = ops.or_(_is_pole(z), _is_pole(y))
+    left = ops.or_(poles, ops.and_(ops.and_(z < 0.0, y < 0.0), ops.not_(either)))
+    # Γ(y)/Γ(z) = sin(πz)/sin(πy) Γ(1 - z)/Γ(1 - y); at two poles the sines' quotient is (-1)^m
+    start = where(left, 1.0 - y, where(both, z, 1.0))
+    value = _rising_positive(start, where(ops.or_(left, both), m, 1.0))
+    inside = ops.and_(left, ops.not_(poles))
+    sines = sin_pi(where(inside, z, 0.5)) / sin_pi(where(inside, y, 0.5))
+    turned = where(poles, where(odd(m), -1.0, 1.0), sines)
+    return where(both, value, where(left, value * turned, _mixed(z, y)))
+
+
+def _mixed(z, y):
+    """Γ(y)/Γ(z) of two signs, at a pole of one of them, or at 0."""
+    small = ops.and_(ops.abs(z) < 100.0, ops.abs(y) < 100.0)
+    a, b = where(small, z, 1.0), where(small, y, 1.0)
+    direct = gamma(b) * rgamma(a)
+    logs = ops.exp(gammaln(y) - gammaln(z)) * gamma_sign_f(y) * gamma_sign_f(z)
+    value = where(small, direct, where(_is_pole(z), 0.0, logs))
+    value = where(_is_pole(y), math.inf, value)
+    same = ops.eq(y, z)
+    value = where(ops.and_(_is_pole(z), ops.not_(same)), 0.0, where(same, 1.0, value))
+    return where(ops.eq(z + y, z + y), value, math.nan)
+
+
+def _binom_f(n, k):
+    rest = n - k
+    inside = ops.and_(ops.and_(n > -1.0, k > -1.0), rest > -1.0)
+    p, q = where(inside, rest, 1.0), where(inside, k, 1.0)
+    value = 1.0 / (where(inside, n, 2.0) + 1.0) / beta_positive(p + 1.0, q + 1.0)
+    exact = ops.and_(ops.and_(whole(n), whole(k)), value < 1e15)
+    value = where(exact, ops.round_even(value), value)
+    outside = poch_f(rest + 1.0, k) * rgamma(k + 1.0)
+    outside = where(ops.and_(n < 0.0, whole(n)), math.nan, outside)
+    return where(inside, value, outside)
+
+
+poch = kernel(
+    "special.poch", poch_f, lambda y, z, m: y * digamma_change(z, m),
+    lambda y, z, m: y * digamma(z + m),
+)  # fmt: skip
+binom = kernel(
+    "special.binom", _binom_f, lambda y, n, k: y * digamma_change(n - k + 1.0, k),
+    lambda y, n, k: y * digamma_change(k + 1.0, n - 2.0 * k),
+)  # fmt: skip

@@ -1,0 +1,27 @@
+"""From a kernel to a public function."""
+
+from __future__ import annotations
+
+from .. import _ops as ops
+from .._core import dtypes
+from .._core.types import typeof
+from ..numpy._elementwise import keeping_weakness
+from ..numpy._promote import as_array, as_arrays, astype
+
+
+def apply(op, *xs, who: str | None = None):
+    """An operation on real arguments, promoted to one floating dtype and broadcast."""
+    who = who or op.name
+    return keeping_weakness(op, *as_arrays(who, *xs, inexact=True, kinds=("float",)))
+
+
+def complex_array(who: str, z):
+    """One array of complex dtype."""
+    z = as_array(who, z)
+    return astype(z, dtypes.to_complex(typeof(z).dtype))
+
+
+def at_least_float32(x):
+    """16-bit floats as float32: there are no smaller complex numbers."""
+    dtype = typeof(x).dtype
+    return ops.convert(x, dtype=dtypes.float32 if dtype.itemsize < 4 else dtype)

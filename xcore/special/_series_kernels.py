@@ -1,0 +1,309 @@
+"""Hypergeometric functions, Faddeeva's and Owen's functions, and Legendre functions: sums of many terms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import _ops as ops
+from ._elementary import exp_square, full, odd, where, whole
+from ._error_kernels import erfcx, half_gauss, ndtr
+from ._gamma_kernels import gamma_positive, gamma_ratio, gamma_sign_f, gammaln, rgamma
+from ._kernel import converge, forward, forward_slope, kernel, repeat
+
+_LINGER = 1.4
+
+# ---------------------------------------------------------------------------------- hypergeometric
+
+
+def _is_pole(b):
+    return ops.and_(b <= 0.0, whole(b))
+
+
+def _kummer_series(a, b, x, active, linger):
+    """Σ (a)_k/(b)_k x^k/k!."""
+
+    def step(k, term, total):
+        n = k + 1.0
+        term = term * ((a + k) / (b + k)) * (x / n)
+        total = total + term
+        growing = ops.abs((a + n) * x) > ops.abs((b + n) * (n + 1.0))
+        more = ops.or_(growing, ops.abs(term) > 1e-17 * ops.abs(total))
+        return (term, total), ops.and_(more, ops.ne(term, full(term, 0.0)))
+
+    one = full(x, 1.0)
+    return converge(step, (one, one), 20000, active, linger)[1]
+
+
+def _kummer_tail(a, b, x, active, linger):
+    """M(a, b, x) x^a Γ(b - a)/Γ(b) for large -x (DLMF 13.7.2), x being -x here."""
+
+    def step(k, term, total):
+        n = k + 1.0
+        new = term * ((a + k) * (a - b + n) / (n * x))
+        smaller = ops.abs(new) < ops.abs(term)
+        return (new, where(smaller, total + new, total)), ops.and_(
+            smaller, ops.abs(new) > 1e-17 * ops.abs(total)
+        )
+
+    one = full(x, 1.0)
+    return converge(step, (one, one), 200, active, linger)[1]
+
+
+def hyp1f1_f(a, b, x, linger: float = 1.0):
+    pole = _is_pole(b)
+    left = x < 0.0
+    far = ops.and_(-x > 40.0 + 3.0 * ops.abs(a) * (ops.abs(a - b) + 1.0), ops.not_(_is_pole(b - a)))
+    near = ops.not_(ops.or_(far, pole))
+    # Kummer's transformation M(a, b, x) = e^x M(b - a, b, -x)
+    top = where(near, where(left, b - a, a), 1.0)
+    base = where(pole, 1.0, b)
+    series = _kummer_series(top, base, where(near, ops.abs(x), 0.0), near, linger)
+    value = where(left, ops.exp(where(left, x, 0.0)), 1.0) * series
+    y = where(far, -x, 50.0)
+    p, q = where(far, a, 1.0), where(far, base, 2.5)
+    signs = gamma_sign_f(q) * gamma_sign_f(q - p)
+    tail = (
+        signs
+        * ops.exp(gammaln(q) - gammaln(q - p) - p * ops.log(y))
+        * _kummer_tail(p, q, y, far, linger)
+    )
+    value = where(far, tail, value)
+    return where(pole, where(ops.or_(a == 0.0, x == 0.0), 1.0, math.inf), value)
+
+
+def _gauss_series(a, b, c, x, active, linger):
+    """Σ (a)_k (b)_k/(c)_k x^k/k! and its derivative."""
+
+    def step(k, term, total, slope):
+        n = k + 1.0
+        rate = ((a + k) / (c + k)) * ((b + k) / n)
+        slope_term = term * rate * n
+        term = term * rate * x
+        new, new_slope = total + term, slope + slope_term
+        large = ops.or_(
+            ops.abs(term) > 1e-17 * ops.abs(new), ops.abs(slope_term) > 1e-17 * ops.abs(new_slope)
+        )
+        early = n < ops.abs(a) + ops.abs(b)
+        return (term, new, new_slope), ops.and_(
+            ops.or_(large, early), ops.ne(term, full(term, 0.0))
+        )
+
+    one = full(x, 1.0)
+    return converge(step, (one, one, full(x, 0.0)), 5000, active, linger)[1:]
+
+
+def _taylor_step(a, b, c, gap, width, value, slope):
+    """F and F' at 1 - gap + width from those at 1 - gap, by the Taylor series of Gauss's equation."""
+    x0 = 1.0 - gap
+
+    def step(k, first, second, total, change):
+        # first, second: coefficients k and k + 1 times powers of width
+        n = k + 1.0
+        middle = n * ((1.0 - 2.0 * x0) * k + c - (a + b + 1.0) * x0) * second * width
+        third = ((k + a) * (k + b) * first * width * width - middle) / (x0 * gap * n * (n + 1.0))
+        return second, third, total + third, change + (n + 1.0) * third
+
+    start = (value, slope * width, value + slope * width, slope * width)
+    _, _, total, change = repeat(step, start, 60)
+    return total, change / width
+
+
+def _continue(a, b, c, x, y, value, slope, active):
+    """F at x = 1 - y from F and F' at 1/2, by steps that halve the distance to 1."""
+
+    def step(_, gap, value, slope):
+        width = ops.min(0.5 * gap, gap - y)
+        moving = width > 0.0
+        new, new_slope = _taylor_step(a, b, c, gap, where(moving, width, 0.25), value, slope)
+        state = (gap - width, where(moving, new, value), where(moving, new_slope, slope))
+        return state, state[0] > y
+
+    return converge(step, (full(x, 0.5), value, slope), 60, active)[1]
+
+
+def _gauss_unit(a, b, c, x, y, linger):
+    """F(a, b; c; x) for 0 <= x = 1 - y < 1."""
+    far = x > 0.75
+    start = where(far, 0.5, x)
+    value, slope = _gauss_series(a, b, c, start, x >= 0.0, linger)
+    return where(far, _continue(a, b, c, x, y, value, slope, far), value)
+
+
+def hyp2f1_f(a, b, c, x, linger: float = 1.0):
+    finite = ops.or_(_is_pole(a), _is_pole(b))  # a polynomial
+    left = ops.and_(x < 0.0, ops.not_(ops.and_(finite, x > -1.0)))
+    outside = ops.and_(x >= 1.0, ops.not_(finite))
+    pole = _is_pole(c)
+    simple = ops.or_(outside, pole)
+    p, q, r = where(simple, 1.0, a), where(simple, 1.0, b), where(simple, 2.0, c)
+    z = where(simple, 0.25, x)
+    # Pfaff's transformation F(a, b; c; x) = (1 - x)^-a F(a, c - b; c; x/(x - 1)); either may be a
+    swap = ops.abs(q) < ops.abs(p)
+    p, q = where(swap, q, p), where(swap, p, q)
+    flip = ops.and_(left, ops.not_(simple))
+    u, v = where(flip, z / (z - 1.0), z), where(flip, 1.0 / (1.0 - z), 1.0 - z)
+    inner = _gauss_unit(p, where(flip, r - q, q), r, u, v, linger)
+    value = where(flip, ops.pow(where(flip, 1.0 - z, 1.0), -p) * inner, inner)
+    d = c - a - b
+    sums = ops.and_(d > 0.0, x == 1.0)
+    e = where(sums, d, 1.0)
+    at_one = gamma_positive(e) * rgamma(c - a) * rgamma(c - b) / rgamma(c)
+    value = where(outside, where(sums, at_one, where(x == 1.0, math.inf, math.nan)), value)
+    return where(pole, where(ops.or_(ops.or_(a == 0.0, b == 0.0), x == 0.0), 1.0, math.inf), value)
+
+
+def _lingering(f, i):
+    return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
+
+
+hyp1f1 = kernel(
+    "special.hyp1f1", hyp1f1_f, _lingering(hyp1f1_f, 0), _lingering(hyp1f1_f, 1),
+    lambda _, a, b, x: a / b * hyp1f1(a + 1.0, b + 1.0, x),
+)  # fmt: skip
+hyp2f1 = kernel(
+    "special.hyp2f1", hyp2f1_f, *[_lingering(hyp2f1_f, i) for i in range(3)],
+    lambda _, a, b, c, x: a * b / c * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x),
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- Faddeeva
+
+_WIDTH = 0.518321480430085929872  # π/√(-log(ε/2)): the trapezoidal sum below is then exact to ε
+
+
+def _faddeeva_near(x, y):
+    """w(x + iy) for x, y >= 0 within |z| < 8, by Zaghloul and Ali's sum (Algorithm 916)."""
+
+    def step(k, even, both, difference):
+        t = _WIDTH * (k + 1.0)
+        share = ops.exp(-(t - x) * (t - x)) / (t * t + y * y)
+        mirrored = ops.expm1(-4.0 * t * x)
+        center = ops.exp(-(t * t)) / (t * t + y * y)
+        return even + center, both + share * (2.0 + mirrored), difference - t * share * mirrored
+
+    nil = full(x, 0.0)
+    even, both, difference = repeat(step, (nil, nil, nil), 28)
+    bell = half_gauss(math.sqrt(2.0) * x)
+    factor = 2.0 * _WIDTH / math.pi
+    first = bell * (erfcx(y) - factor * y * even)
+    angle = x * y
+    sin, cos = ops.sin(2.0 * angle), ops.cos(2.0 * angle)
+    second = factor * x * bell
+    real = first * cos + second * ops.sin(angle) * _sinc(angle) + 0.5 * factor * y * both
+    return real, second * _sinc(2.0 * angle) - first * sin + 0.5 * factor * difference
+
+
+def _sinc(t):
+    zero = t == 0.0
+    return where(zero, 1.0, ops.sin(t) / where(zero, 1.0, t))
+
+
+def _faddeeva_far(z):
+    """w(z) for |z| >= 8 in the upper half plane: Laplace's continued fraction."""
+    value = z
+    for k in range(14, 0, -1):
+        value = z - (0.5 * k) / value
+    return (1j / math.sqrt(math.pi)) / value
+
+
+def wofz_f(z):
+    below = ops.imag(z) < 0.0
+    u = where(below, -z, z)
+    x, y = ops.real(u), ops.imag(u)
+    size = ops.abs(x)
+    near = size * size + y * y < 64.0
+    real, imag = _faddeeva_near(where(near, size, 1.0), where(near, y, 1.0))
+    far = _faddeeva_far(ops.complex(where(near, 10.0, size), where(near, 10.0, y)))
+    # on the real axis the fraction is imaginary: its real part is e^(-x²)
+    on_axis = where(y == 0.0, exp_square(size, -1.0), ops.real(far))
+    real, imag = where(near, real, on_axis), where(near, imag, ops.imag(far))
+    value = ops.complex(real, where(x < 0.0, -imag, imag))
+    return where(below, 2.0 * ops.exp(-z * z) - value, value)
+
+
+wofz = kernel(
+    "special.wofz", wofz_f, lambda w, z: 2j / math.sqrt(math.pi) - 2.0 * z * w, kind="complex"
+)
+
+# --------------------------------------------------------------------------------------- Owen's T
+
+
+def _owens_inner(h, a):
+    """exp(-h²/2)/(2π) ∫ exp(-h² x²/2)/(1 + x²) dx over [0, a], a <= 1, by Gauss and Legendre."""
+    reach = ops.min(a, 8.8 / ops.max(h, full(h, 1.0)))
+    total = full(h, 0.0)
+    for node, weight in zip(*np.polynomial.legendre.leggauss(32), strict=True):
+        x = reach * float(0.5 + 0.5 * node)
+        total = total + float(0.5 * weight) * ops.exp(-0.5 * (h * x) * (h * x)) / (1.0 + x * x)
+    return half_gauss(h) * reach * total / (2.0 * math.pi)
+
+
+def owens_t_f(h, a):
+    h, size = ops.abs(h), ops.abs(a)
+    large = size > 1.0
+    infinite = size == math.inf
+    b = where(large, size, 1.0)
+    # T(h, a) = Q(h)/2 + Q(ah)/2 - Q(h) Q(ah) - T(ah, 1/a) with Q = 1 - Φ
+    product = where(infinite, full(h, math.inf), b * h)
+    inner = _owens_inner(
+        where(large, ops.min(product, full(h, 1e300)), h), where(large, 1.0 / b, size)
+    )
+    q, r = ndtr(-h), ndtr(-product)
+    value = where(large, 0.5 * q + 0.5 * r - q * r - inner, inner)
+    value = where(ops.and_(infinite, h == 0.0), 0.25, value)
+    value = where(h == math.inf, 0.0, value)
+    return ops.sign(a) * value
+
+
+owens_t = kernel(
+    "special.owens_t", owens_t_f,
+    lambda _, h, a: -half_gauss(h) * ops.erf(a * h * math.sqrt(0.5)) / math.sqrt(8.0 * math.pi),
+    lambda _, h, a: half_gauss(h) * half_gauss(a * h) / (2.0 * math.pi * (1.0 + a * a)),
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- Legendre
+
+
+def legendre_f(n, m, theta):
+    """The factor of a spherical harmonic that depends on the polar angle."""
+    order = ops.abs(m)
+    inside = ops.and_(order <= n, ops.and_(whole(n), whole(m)))
+    order, degree = where(inside, order, 0.0), where(inside, n, 0.0)
+    sin, cos = ops.sin(theta), ops.cos(theta)
+    # the start: (-1)^m √((2m + 1)!!/(4π (2m)!!)) sin^m
+    base = where(order > 0.0, order, 1.0) + 0.5
+    ratio = where(order > 0.0, gamma_ratio(base, full(base, 0.5)) / math.sqrt(math.pi), 1.0)
+    power = where(order > 0.0, ops.pow(ops.abs(sin), where(order > 0.0, order, 1.0)), 1.0)
+    signed = ops.and_(odd(order), sin > 0.0)
+    power = where(signed, -power, power)
+    diagonal = ops.sqrt((2.0 * order + 1.0) / (4.0 * math.pi) * ratio) * power
+
+    def step(k, before, now):
+        l = order + k + 1.0
+        scale = ops.sqrt((4.0 * l * l - 1.0) / (l * l - order * order))
+        previous = (l - 1.0) * (l - 1.0)
+        back = ops.sqrt((previous - order * order) / where(l > 1.0, 4.0 * previous - 1.0, 1.0))
+        return now, scale * (cos * now - back * before)
+
+    _, value = forward(step, (full(theta, 0.0), diagonal), degree - order)
+    value = where(ops.and_(m < 0.0, odd(m)), -value, value)
+    return where(inside, value, where(ops.and_(whole(n), whole(m)), 0.0, math.nan))
+
+
+legendre = kernel(
+    "special.legendre",
+    legendre_f,
+    None,
+    None,
+    lambda _, n, m, t: forward_slope(lambda u: legendre_f(n, m, u), t),
+)
+cos_of_multiple = kernel(
+    "special.cos_of_multiple",
+    lambda m, t: ops.cos(m * t),
+    None,
+    lambda _, m, t: -m * ops.sin(m * t),
+)
+sin_of_multiple = kernel(
+    "special.sin_of_multiple", lambda m, t: ops.sin(m * t), None, lambda _, m, t: m * ops.cos(m * t)
+)

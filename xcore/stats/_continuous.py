@@ -1,0 +1,458 @@
+"""The families with a density. Parameters are scipy.stats's, and so are their names and order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import special
+from ._family import Family, Formulas
+
+_LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
+_LOG_2 = math.log(2)
+
+
+def _positive(*shapes):
+    valid = shapes[0] > 0
+    for s in shapes[1:]:
+        valid = valid & (s > 0)
+    return valid
+
+
+def _one(*shapes):
+    return 1.0
+
+
+def _half(*shapes):
+    return 0.5
+
+
+def _on_half_line(log_density, **more) -> Formulas:
+    return Formulas(log_density, **{"low": 0.0, "inside": _one, "valid": lambda *s: True} | more)
+
+
+# ------------------------------------------------------------------------------- normal and near it
+
+
+def _log_normal_density(z):
+    return -0.5 * z * z - _LOG_ROOT_2PI
+
+
+_NORM = Formulas(
+    _log_normal_density, special.ndtr, logcdf=special.log_ndtr, ppf=special.ndtri, symmetric=True
+)
+norm = Family("norm", "The normal distribution: density e^(-x²/2) / √(2π).", _NORM)
+
+
+def _in_left_tail(a, b):
+    """An interval of the normal distribution, mirrored if need be to where ndtr keeps its digits."""
+    right = a > 0
+    return right, xnp.where(right, -b, a), xnp.where(right, -a, b)
+
+
+def _log_difference(a, b):
+    """log(e^b - e^a) for a ≤ b; -inf where they are equal."""
+    gap = xnp.where(a < b, a - b, -1.0)
+    return xnp.where(a < b, b + xnp.log(-xnp.expm1(gap)), -np.inf)
+
+
+def _log_normal_mass(a, b):
+    """log of the normal probability of (a, b), far in a tail too."""
+    _, a, b = _in_left_tail(a, b)
+    return _log_difference(special.log_ndtr(a), special.log_ndtr(b))
+
+
+def _log_share(part, other):
+    """log of a part of 1, given the logarithms of that part and of the rest."""
+    small = part < -_LOG_2
+    rest = xnp.log1p(-xnp.exp(xnp.where(small, -1.0, other)))
+    return xnp.where(small, part, rest)
+
+
+def _truncated_logcdf(z, a, b):
+    whole = _log_normal_mass(a, b)
+    return _log_share(_log_normal_mass(a, z) - whole, _log_normal_mass(z, b) - whole)
+
+
+def _truncated_logsf(z, a, b):
+    whole = _log_normal_mass(a, b)
+    return _log_share(_log_normal_mass(z, b) - whole, _log_normal_mass(a, z) - whole)
+
+
+def _truncated_inside(a, b):
+    finite = xnp.isfinite(a) & xnp.isfinite(b)
+    one_side = xnp.where(xnp.isfinite(a), a + 1, xnp.where(xnp.isfinite(b), b - 1, 0))
+    return xnp.where(finite, 0.5 * (xnp.where(finite, a, 0) + xnp.where(finite, b, 0)), one_side)
+
+
+def _truncated_ppf(q, a, b):
+    right, low, high = _in_left_tail(a, b)
+    q = xnp.where(right, 1 - q, q)
+    z = special.ndtri((1 - q) * special.ndtr(low) + q * special.ndtr(high))
+    z = xnp.clip(z, low, high)
+    return xnp.where(right, -z, z)
+
+
+_TRUNCNORM = Formulas(
+    lambda z, a, b: _log_normal_density(z) - _log_normal_mass(a, b),
+    lambda z, a, b: xnp.exp(_truncated_logcdf(z, a, b)),
+    lambda z, a, b: xnp.exp(_truncated_logsf(z, a, b)),
+    logcdf=_truncated_logcdf, logsf=_truncated_logsf,
+    ppf=_truncated_ppf,
+    shapes=("a", "b"), low=lambda a, b: a, high=lambda a, b: b, inside=_truncated_inside,
+    valid=lambda a, b: a < b, wide=True,
+)  # fmt: skip
+truncnorm = Family(
+    "truncnorm", "The normal distribution between a and b, which count in scales from loc.",
+    _TRUNCNORM,
+)  # fmt: skip
+
+_LOGNORM = Formulas(
+    lambda z, s: _log_normal_density(xnp.log(z) / s) - xnp.log(s * z),
+    lambda z, s: special.ndtr(xnp.log(z) / s),
+    lambda z, s: special.ndtr(-xnp.log(z) / s),
+    logcdf=lambda z, s: special.log_ndtr(xnp.log(z) / s),
+    logsf=lambda z, s: special.log_ndtr(-xnp.log(z) / s),
+    ppf=lambda q, s: xnp.exp(s * special.ndtri(q)),
+    isf=lambda q, s: xnp.exp(-s * special.ndtri(q)),
+    shapes=("s",), low=0.0, open_low=True, inside=_one, valid=_positive, wide=True,
+)  # fmt: skip
+lognorm = Family("lognorm", "The lognormal distribution: that of e^(sx) for normal x.", _LOGNORM)
+
+
+def _power_size(z, beta):
+    """|z|^β, its slope at 0 kept from being NaN."""
+    size = xnp.abs(z)
+    zero = size == 0
+    return xnp.where(zero, 0.0, xnp.where(zero, 1.0, size) ** beta)
+
+
+def _gennorm_cdf(z, beta):
+    below = z < 0
+    tail = 0.5 * special.gammaincc(1 / beta, _power_size(z, beta))
+    return xnp.where(below, tail, 0.5 + 0.5 * special.gammainc(1 / beta, _power_size(z, beta)))
+
+
+def _gennorm_ppf(q, beta):
+    lower = q < 0.5
+    size = special.gammainccinv(1 / beta, 2 * xnp.where(lower, q, 1 - q)) ** (1 / beta)
+    return xnp.where(lower, -size, size)
+
+
+_GENNORM = Formulas(
+    lambda z, beta: xnp.log(0.5 * beta) - special.gammaln(1 / beta) - _power_size(z, beta),
+    _gennorm_cdf, ppf=_gennorm_ppf, shapes=("beta",), valid=_positive, symmetric=True, wide=True,
+)  # fmt: skip
+gennorm = Family(
+    "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM
+)
+
+# ----------------------------------------------------------------------------- gamma and its kindred
+
+
+_GAMMA = _on_half_line(
+    lambda z, a: special.xlogy(a - 1, z) - z - special.gammaln(a),
+    cdf=lambda z, a: special.gammainc(a, z),
+    sf=lambda z, a: special.gammaincc(a, z),
+    ppf=lambda q, a: special.gammaincinv(a, q),
+    isf=lambda q, a: special.gammainccinv(a, q),
+    shapes=("a",), valid=_positive, wide=True,
+)  # fmt: skip
+gamma = Family("gamma", "The gamma distribution: density x^(a-1) e^-x / Γ(a).", _GAMMA)
+
+_CHI2 = _on_half_line(
+    lambda z, df: _GAMMA.log_density(0.5 * z, 0.5 * df) - _LOG_2,
+    cdf=lambda z, df: special.gammainc(0.5 * df, 0.5 * z),
+    sf=lambda z, df: special.gammaincc(0.5 * df, 0.5 * z),
+    ppf=lambda q, df: 2 * special.gammaincinv(0.5 * df, q),
+    isf=lambda q, df: 2 * special.gammainccinv(0.5 * df, q),
+    shapes=("df",), valid=_positive, wide=True,
+)  # fmt: skip
+chi2 = Family("chi2", "The chi-square distribution: sums of df squares of normal ones.", _CHI2)
+
+_LOGGAMMA = Formulas(
+    lambda z, c: c * z - xnp.exp(z) - special.gammaln(c),
+    lambda z, c: special.gammainc(c, xnp.exp(z)),
+    lambda z, c: special.gammaincc(c, xnp.exp(z)),
+    ppf=lambda q, c: xnp.log(special.gammaincinv(c, q)),
+    isf=lambda q, c: xnp.log(special.gammainccinv(c, q)),
+    shapes=("c",), valid=_positive, wide=True,
+)  # fmt: skip
+loggamma = Family("loggamma", "The logarithm of a gamma variate of shape c.", _LOGGAMMA)
+
+_MAXWELL = _on_half_line(
+    lambda z: 2 * xnp.log(z) - 0.5 * z * z + 0.5 * math.log(2 / math.pi),
+    cdf=lambda z: special.gammainc(1.5, 0.5 * z * z),
+    sf=lambda z: special.gammaincc(1.5, 0.5 * z * z),
+    ppf=lambda q: xnp.sqrt(2 * special.gammaincinv(1.5, q)),
+    isf=lambda q: xnp.sqrt(2 * special.gammainccinv(1.5, q)),
+    wide=True,
+)  # fmt: skip
+maxwell = Family("maxwell", "Maxwell's distribution: lengths of normal vectors in space.", _MAXWELL)
+
+_BETA = Formulas(
+    lambda z, a, b: special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b),
+    lambda z, a, b: special.betainc(a, b, z),
+    lambda z, a, b: special.betaincc(a, b, z),
+    ppf=lambda q, a, b: special.betaincinv(a, b, q),
+    isf=lambda q, a, b: special.betainccinv(a, b, q),
+    shapes=("a", "b"), low=0.0, high=1.0, inside=_half, valid=_positive, wide=True,
+)  # fmt: skip
+beta = Family("beta", "The beta distribution: density x^(a-1) (1-x)^(b-1) / B(a, b).", _BETA)
+
+
+def _t_log_density(z, df):
+    return (
+        -0.5 * (df + 1) * xnp.log1p(z * z / df) - 0.5 * xnp.log(df) - special.betaln(0.5, 0.5 * df)
+    )
+
+
+def _t_cdf(z, df):
+    """The incomplete beta function, of the smaller of two complements; a line next to 0."""
+    flat, near = xnp.abs(z) < 1e-9, z * z < df
+    size = xnp.where(flat, 1.0, z * z)
+    centre = special.betainc(0.5, 0.5 * df, size / (df + size))
+    tail = 0.5 * special.betainc(0.5 * df, 0.5, df / (df + size))
+    side = xnp.where(z < 0, 0.5 - 0.5 * centre, 0.5 + 0.5 * centre)
+    far = xnp.where(z < 0, tail, 1 - tail)
+    line = 0.5 + z * xnp.exp(_t_log_density(xnp.zeros_like(z), df))
+    return xnp.where(flat, line, xnp.where(near & (z > 0), side, far))
+
+
+def _t_ppf(q, df):
+    """Through the beta quantile of twice the tail, from whichever end keeps the digits."""
+    lower = q < 0.5
+    tail = 2 * xnp.where(lower, q, 1 - q)
+    tail = xnp.where(q == 0.5, 0.5, tail)
+    central = tail > 0.5
+    w = special.betaincinv(0.5, 0.5 * df, xnp.where(central, 1 - tail, 0.5))
+    v = special.betaincinv(0.5 * df, 0.5, xnp.where(central, 0.5, tail))
+    square = xnp.where(central, df * w / (1 - w), df * (1 - v) / v)
+    size = xnp.sqrt(xnp.where(square > 0, square, 1))
+    size = xnp.where(square > 0, size, 0)
+    return xnp.where(q == 0.5, 0.0, xnp.where(lower, -size, size))
+
+
+_T = Formulas(
+    _t_log_density, _t_cdf, ppf=_t_ppf, shapes=("df",), valid=_positive, symmetric=True, wide=True
+)
+t = Family("t", "Student's t distribution with df degrees of freedom.", _T)
+
+
+def _f_log_density(z, dfn, dfd):
+    a, b = 0.5 * dfn, 0.5 * dfd
+    ratio = dfn / dfd
+    here = special.xlogy(a - 1, z) - (a + b) * xnp.log1p(ratio * z)
+    return a * xnp.log(ratio) + here - special.betaln(a, b)
+
+
+_F = _on_half_line(
+    _f_log_density,
+    cdf=lambda z, dfn, dfd: special.betainc(0.5 * dfn, 0.5 * dfd, dfn * z / (dfd + dfn * z)),
+    sf=lambda z, dfn, dfd: special.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * z)),
+    ppf=lambda q, dfn, dfd: _odds(special.betaincinv(0.5 * dfn, 0.5 * dfd, q)) * (dfd / dfn),
+    isf=lambda q, dfn, dfd: 1 / _odds(special.betaincinv(0.5 * dfd, 0.5 * dfn, q)) * (dfd / dfn),
+    shapes=("dfn", "dfd"), valid=_positive, wide=True,
+)  # fmt: skip
+f = Family("f", "The F distribution: the quotient of two chi-square means.", _F)
+
+
+def _odds(y):
+    return y / (1 - y)
+
+
+# ---------------------------------------------------------------------------- a formula of one line
+
+_UNIFORM = Formulas(
+    lambda z: 0 * z, lambda z: z, lambda z: 1 - z, ppf=lambda q: q, isf=lambda q: 1 - q,
+    low=0.0, high=1.0, inside=_half,
+)  # fmt: skip
+uniform = Family("uniform", "The uniform distribution on [loc, loc + scale].", _UNIFORM)
+
+_EXPON = _on_half_line(
+    lambda z: -z, cdf=lambda z: -xnp.expm1(-z), sf=lambda z: xnp.exp(-z), logsf=lambda z: -z,
+    ppf=lambda q: -xnp.log1p(-q), isf=lambda q: -xnp.log(q),
+)  # fmt: skip
+expon = Family("expon", "The exponential distribution: density e^-x.", _EXPON)
+
+
+def _laplace_logcdf(z):
+    below = z < 0
+    upper = xnp.log1p(-0.5 * xnp.exp(-xnp.where(below, 0, z)))
+    return xnp.where(below, z - _LOG_2, upper)
+
+
+_LAPLACE = Formulas(
+    lambda z: -xnp.abs(z) - _LOG_2,
+    lambda z: xnp.exp(_laplace_logcdf(z)), logcdf=_laplace_logcdf,
+    ppf=lambda q: xnp.where(q < 0.5, xnp.log(2 * q), -xnp.log(2 * (1 - q))),
+    symmetric=True,
+)  # fmt: skip
+laplace = Family("laplace", "The Laplace distribution: density e^-|x| / 2.", _LAPLACE)
+
+_LOGISTIC = Formulas(
+    lambda z: special.log_expit(z) + special.log_expit(-z), special.expit,
+    logcdf=special.log_expit, ppf=special.logit, symmetric=True,
+)  # fmt: skip
+logistic = Family("logistic", "The logistic distribution: cdf 1 / (1 + e^-x).", _LOGISTIC)
+
+_CAUCHY = Formulas(
+    lambda z: -math.log(math.pi) - xnp.log1p(z * z),
+    lambda z: xnp.arctan2(1.0, -z) / math.pi,
+    ppf=lambda q: xnp.where(q == 0.5, 0.0, -1 / xnp.tan(math.pi * q)), symmetric=True,
+)  # fmt: skip
+cauchy = Family("cauchy", "The Cauchy distribution: density 1 / (π (1 + x²)).", _CAUCHY)
+
+_GUMBEL_R = Formulas(
+    lambda z: -z - xnp.exp(-z),
+    lambda z: xnp.exp(-xnp.exp(-z)), lambda z: -xnp.expm1(-xnp.exp(-z)), logcdf=lambda z: -xnp.exp(-z),
+    ppf=lambda q: -xnp.log(-xnp.log(q)), isf=lambda q: -xnp.log(-xnp.log1p(-q)),
+)  # fmt: skip
+gumbel_r = Family("gumbel_r", "The Gumbel distribution of maxima: cdf e^-e^-x.", _GUMBEL_R)
+
+_GUMBEL_L = Formulas(
+    lambda z: z - xnp.exp(z),
+    lambda z: -xnp.expm1(-xnp.exp(z)), lambda z: xnp.exp(-xnp.exp(z)), logsf=lambda z: -xnp.exp(z),
+    ppf=lambda q: xnp.log(-xnp.log1p(-q)), isf=lambda q: xnp.log(-xnp.log(q)),
+)  # fmt: skip
+gumbel_l = Family("gumbel_l", "The Gumbel distribution of minima: sf e^-e^x.", _GUMBEL_L)
+
+_RAYLEIGH = _on_half_line(
+    lambda z: xnp.log(z) - 0.5 * z * z,
+    cdf=lambda z: -xnp.expm1(-0.5 * z * z), sf=lambda z: xnp.exp(-0.5 * z * z),
+    logsf=lambda z: -0.5 * z * z,
+    ppf=lambda q: xnp.sqrt(-2 * xnp.log1p(-q)), isf=lambda q: xnp.sqrt(-2 * xnp.log(q)),
+)  # fmt: skip
+rayleigh = Family(
+    "rayleigh", "Rayleigh's distribution: lengths of normal vectors in the plane.", _RAYLEIGH
+)
+
+_WEIBULL = _on_half_line(
+    lambda z, c: xnp.log(c) + special.xlogy(c - 1, z) - _power_size(z, c),
+    cdf=lambda z, c: -xnp.expm1(-_power_size(z, c)), sf=lambda z, c: xnp.exp(-_power_size(z, c)),
+    logsf=lambda z, c: -_power_size(z, c),
+    ppf=lambda q, c: (-xnp.log1p(-q)) ** (1 / c), isf=lambda q, c: (-xnp.log(q)) ** (1 / c),
+    shapes=("c",), valid=_positive,
+)  # fmt: skip
+weibull_min = Family("weibull_min", "The Weibull distribution: sf e^-x^c.", _WEIBULL)
+
+_PARETO = Formulas(
+    lambda z, b: xnp.log(b) - (b + 1) * xnp.log(z),
+    lambda z, b: -xnp.expm1(-b * xnp.log(z)), lambda z, b: xnp.exp(-b * xnp.log(z)),
+    logsf=lambda z, b: -b * xnp.log(z),
+    ppf=lambda q, b: xnp.exp(-xnp.log1p(-q) / b), isf=lambda q, b: xnp.exp(-xnp.log(q) / b),
+    shapes=("b",), low=1.0, inside=lambda b: 2.0, valid=_positive,
+)  # fmt: skip
+pareto = Family("pareto", "The Pareto distribution: sf x^-b from 1 on.", _PARETO)
+
+
+def _nonzero(x):
+    return xnp.where(x > 0, x, 1.0)
+
+
+def _triangle(rising, falling):
+    return lambda z, c: xnp.where(z < c, rising(z, _nonzero(c)), falling(1 - z, _nonzero(1 - c)))
+
+
+_TRIANG = Formulas(
+    _triangle(lambda z, c: xnp.log(2 * z / c), lambda z, c: xnp.log(2 * z / c)),
+    _triangle(lambda z, c: z * z / c, lambda z, c: 1 - z * z / c),
+    _triangle(lambda z, c: 1 - z * z / c, lambda z, c: z * z / c),
+    ppf=lambda q, c: xnp.where(
+        q < c, xnp.sqrt(q * _nonzero(c)), 1 - xnp.sqrt((1 - q) * _nonzero(1 - c))
+    ),
+    shapes=("c",), low=0.0, high=1.0, inside=_half, valid=lambda c: (c >= 0) & (c <= 1),
+)  # fmt: skip
+triang = Family("triang", "The triangular distribution on [0, 1] with its mode at c.", _TRIANG)
+
+# -------------------------------------------------------------------------------- inverse Gaussian
+
+
+def _wald_logs(z, mu, sign):
+    """The logarithms of the two terms of cdf (sign 1: their sum) and of sf (-1: their difference)."""
+    root = xnp.sqrt(z)
+    first = special.log_ndtr(sign * (z / mu - 1) / root)
+    second = 2 / mu + special.log_ndtr(-(z / mu + 1) / root)
+    return first, second
+
+
+def _wald_logcdf(z, mu):
+    return xnp.logaddexp(*_wald_logs(z, mu, 1.0))
+
+
+def _wald_logsf(z, mu):
+    first, second = _wald_logs(z, mu, -1.0)
+    return _log_difference(second, first)
+
+
+_INVGAUSS = Formulas(
+    lambda z, mu: -_LOG_ROOT_2PI - 1.5 * xnp.log(z) - xnp.square((z - mu) / mu) / (2 * z),
+    lambda z, mu: xnp.exp(_wald_logcdf(z, mu)), lambda z, mu: xnp.exp(_wald_logsf(z, mu)),
+    logcdf=_wald_logcdf, logsf=_wald_logsf,
+    shapes=("mu",), low=0.0, open_low=True, inside=lambda mu: mu, valid=_positive, wide=True,
+)  # fmt: skip
+invgauss = Family(
+    "invgauss", "The inverse Gaussian distribution with mean mu and scale 1.", _INVGAUSS
+)
+
+_WALD = Formulas(
+    lambda z: _INVGAUSS.log_density(z, 1.0),
+    lambda z: xnp.exp(_wald_logcdf(z, 1.0)), lambda z: xnp.exp(_wald_logsf(z, 1.0)),
+    logcdf=lambda z: _wald_logcdf(z, 1.0), logsf=lambda z: _wald_logsf(z, 1.0),
+    low=0.0, open_low=True, inside=_one, wide=True,
+)  # fmt: skip
+wald = Family("wald", "Wald's distribution: the inverse Gaussian one with mean 1.", _WALD)
+
+# ----------------------------------------------------------------------------------- on the circle
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_REACH = 40.0  # e^-40 is nothing beside 1
+
+
+def _arc(z, kappa):
+    """The integral of e^(κ(cos t - 1)) from z in [0, π] to π, up to where it has died away."""
+    cosine = xnp.cos(z) - _REACH / _nonzero(kappa)
+    short = cosine > -1  # where it is not, the slope of the arc cosine would be infinite
+    end = xnp.where(short, xnp.arccos(xnp.where(short, cosine, 0)), math.pi)
+    half = 0.5 * (end - z)
+    t = z[..., None] + half[..., None] * (_NODES + 1)
+    values = xnp.exp(-2 * kappa[..., None] * xnp.square(xnp.sin(0.5 * t)))
+    return (values * _WEIGHTS).sum(axis=-1) * half
+
+
+def _circle_cdf(z, kappa):
+    """As scipy's: of an angle beyond [-π, π] it counts the turns, too."""
+    turns = xnp.round(z / (2 * math.pi))
+    angle = z - 2 * math.pi * turns
+    tail = _arc(xnp.abs(angle), kappa) / (2 * math.pi * special.i0e(kappa))
+    return turns + xnp.where(angle < 0, tail, 1 - tail)
+
+
+_VONMISES = Formulas(
+    lambda z, kappa: -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - xnp.log(2 * math.pi * special.i0e(kappa)),
+    _circle_cdf, lambda z, kappa: _circle_cdf(-z, kappa),
+    shapes=("kappa",), valid=lambda kappa: kappa >= 0, wide=True,
+)  # fmt: skip
+vonmises = Family(
+    "vonmises",
+    "The von Mises distribution of angles: density proportional to e^(κ cos x).",
+    _VONMISES,
+)
+
+
+def _wrapped_cdf(z, c):
+    """The angle whose half has (1 + c) / (1 - c) times the tangent of half of z, as a part of π."""
+    return xnp.arctan2((1 + c) * xnp.sin(0.5 * z), (1 - c) * xnp.cos(0.5 * z)) / math.pi
+
+
+_WRAPCAUCHY = Formulas(
+    lambda z, c: xnp.log1p(-c * c) - math.log(2 * math.pi) - xnp.log(
+        xnp.square(1 - c) + 4 * c * xnp.square(xnp.sin(0.5 * z))
+    ),
+    _wrapped_cdf, lambda z, c: _wrapped_cdf(2 * math.pi - z, c),
+    ppf=lambda q, c: 2 * xnp.arctan2((1 - c) * xnp.sin(math.pi * q), (1 + c) * xnp.cos(math.pi * q)),
+    shapes=("c",), low=0.0, high=2 * math.pi, inside=_one, valid=lambda c: (c > 0) & (c < 1),
+)  # fmt: skip
+wrapcauchy = Family("wrapcauchy", "The Cauchy distribution wrapped around a circle.", _WRAPCAUCHY)

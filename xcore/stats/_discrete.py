@@ -1,0 +1,116 @@
+"""The families of whole numbers. Parameters are scipy.stats's, and so are their names and order."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import special
+from .._control.while_loop import while_loop
+from ._family import Family, Formulas
+
+_counts = functools.partial(Formulas, whole=True, low=0.0, inside=lambda *shapes: 0.0)
+
+
+def _is_probability(p):
+    return (p >= 0) & (p <= 1)
+
+
+_BERNOULLI = _counts(
+    lambda k, p: special.xlogy(k, p) + special.xlog1py(1 - k, -p),
+    cdf=lambda k, p: 1 - p, sf=lambda k, p: p,
+    shapes=("p",), high=1.0, valid=_is_probability,
+)  # fmt: skip
+bernoulli = Family(
+    "bernoulli", "The Bernoulli distribution: 1 with probability p, else 0.", _BERNOULLI
+)
+
+
+def _log_choose(n, k):
+    """log of the binomial coefficient."""
+    return -special.betaln(n - k + 1, k + 1) - xnp.log1p(n)
+
+
+_BINOM = _counts(
+    lambda k, n, p: _log_choose(n, k) + special.xlogy(k, p) + special.xlog1py(n - k, -p),
+    cdf=lambda k, n, p: special.betaincc(k + 1, n - k, p),
+    sf=lambda k, n, p: special.betainc(k + 1, n - k, p),
+    shapes=("n", "p"), high=lambda n, p: n,
+    valid=lambda n, p: (n >= 0) & (n == xnp.floor(n)) & _is_probability(p),
+)  # fmt: skip
+binom = Family(
+    "binom", "The binomial distribution: successes in n trials of probability p.", _BINOM
+)
+
+_POISSON = _counts(
+    lambda k, mu: special.xlogy(k, mu) - mu - special.gammaln(k + 1),
+    cdf=lambda k, mu: special.gammaincc(k + 1, mu), sf=lambda k, mu: special.gammainc(k + 1, mu),
+    shapes=("mu",), valid=lambda mu: mu >= 0,
+)  # fmt: skip
+poisson = Family("poisson", "The Poisson distribution: counts of which mu are expected.", _POISSON)
+
+_GEOM = _counts(
+    lambda k, p: special.xlog1py(k - 1, -p) + xnp.log(p),
+    cdf=lambda k, p: -xnp.expm1(special.xlog1py(k, -p)),
+    sf=lambda k, p: xnp.exp(special.xlog1py(k, -p)),
+    logsf=lambda k, p: special.xlog1py(k, -p),
+    shapes=("p",), low=1.0, inside=lambda p: 1.0, valid=lambda p: (p > 0) & (p <= 1),
+)  # fmt: skip
+geom = Family("geom", "The geometric distribution: trials up to the first success.", _GEOM)
+
+_NBINOM = _counts(
+    lambda k, n, p: special.xlogy(n, p) + special.xlog1py(k, -p)
+    - special.betaln(n, k + 1) - xnp.log(n + k),
+    cdf=lambda k, n, p: special.betainc(n, k + 1, p),
+    sf=lambda k, n, p: special.betaincc(n, k + 1, p),
+    shapes=("n", "p"), valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
+)  # fmt: skip
+nbinom = Family(
+    "nbinom", "The negative binomial distribution: failures before the n-th success.", _NBINOM
+)
+
+
+def _is_whole_range(low, high):
+    return (low == xnp.floor(low)) & (high == xnp.floor(high)) & (low < high)
+
+
+_RANDINT = Formulas(
+    lambda k, low, high: -xnp.log(high - low),
+    cdf=lambda k, low, high: (k - low + 1) / (high - low),
+    sf=lambda k, low, high: (high - 1 - k) / (high - low),
+    shapes=("low", "high"), low=lambda low, high: low, high=lambda low, high: high - 1,
+    inside=lambda low, high: low, valid=_is_whole_range, whole=True,
+)  # fmt: skip
+randint = Family("randint", "Whole numbers from low to high - 1, all equally likely.", _RANDINT)
+
+
+def _betabinom_log(k, n, a, b):
+    return _log_choose(n, k) + special.betaln(k + a, n - k + b) - special.betaln(a, b)
+
+
+def _betabinom_sum(k, n, a, b, above: bool):
+    """The probabilities of the counts up to k, or of those above, added."""
+
+    def add(state):
+        j, total = state
+        counted = (j > k) & (j <= n) if above else j <= k
+        at = xnp.minimum(j, n)
+        return j + 1, total + xnp.where(counted, xnp.exp(_betabinom_log(at, n, a, b)), 0.0)
+
+    last = xnp.max(n if above else k)
+    start = (np.float64(0), xnp.zeros_like(k))
+    return while_loop(lambda state: state[0] <= last, add, start)[1]
+
+
+_BETABINOM = _counts(
+    _betabinom_log,
+    cdf=functools.partial(_betabinom_sum, above=False),
+    sf=functools.partial(_betabinom_sum, above=True),
+    shapes=("n", "a", "b"), high=lambda n, a, b: n,
+    valid=lambda n, a, b: (n >= 0) & (n == xnp.floor(n)) & (a > 0) & (b > 0),
+)  # fmt: skip
+betabinom = Family(
+    "betabinom", "The binomial distribution of a beta distributed probability.", _BETABINOM
+)

@@ -1,0 +1,311 @@
+"""Families of distributions on the line: formulas of a standard variate in, public functions out.
+
+A family's formulas take the standardised variable z = (x - loc) / scale, inside the support, and the
+shape parameters. What surrounds them is here, once: arguments read and broadcast, values outside the
+support, parameters that make no sense (NaN), the logarithms and inverses that follow from others.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.while_loop import while_loop
+from .._core import dtypes
+from .._core.eval import fused
+from .._core.types import typeof
+from ..numpy._promote import as_array, as_arrays, astype
+
+CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf")
+
+
+@dataclass(frozen=True, eq=False)
+class Formulas:
+    """What must be known of a family: functions of (z, *shapes), or of (q, *shapes) for ``ppf``, ``isf``.
+
+    Attributes:
+      shapes: names of the shape parameters.
+      log_density: log of the density, or of the probability of a whole number.
+      cdf, sf: the distribution function and what is missing to 1, each accurate where it is small.
+      logcdf, logsf: their logarithms, where these are more than that.
+      ppf, isf: the inverses of cdf and sf; without them one is found by bisection.
+      low, high: ends of the support, numbers or functions of the shapes.
+      inside: function of the shapes: a point in the support.
+      valid: function of the shapes: where they make sense.
+      symmetric: sf(z) = cdf(-z).
+      open_low: the lower end does not belong to the support.
+      whole: the variate is a whole number.
+      wide: the terms of the formulas cancel, so 32 bits are computed in float64.
+    """
+
+    log_density: Callable
+    cdf: Callable | None = None
+    sf: Callable | None = None
+    logcdf: Callable | None = None
+    logsf: Callable | None = None
+    ppf: Callable | None = None
+    isf: Callable | None = None
+    shapes: tuple = ()
+    low: float | Callable = -np.inf
+    high: float | Callable = np.inf
+    inside: Callable = lambda *shapes: 0.0
+    valid: Callable = lambda *shapes: True
+    symmetric: bool = False
+    open_low: bool = False
+    whole: bool = False
+    wide: bool = False
+
+
+class Family:
+    """A family of distributions; its methods are functions of arrays that broadcast.
+
+    They are differentiable in x and in the parameters, and NaN where a parameter makes no sense.
+    """
+
+    def __init__(self, name: str, doc: str, formulas: Formulas):
+        self.name, self.formulas, self.discrete = name, formulas, formulas.whole
+        self.__doc__ = doc
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(n, kind) for n in formulas.shapes]
+        parameters.append(inspect.Parameter("loc", kind, default=0))
+        if not self.discrete:
+            parameters.append(inspect.Parameter("scale", kind, default=1))
+        self._signature = inspect.Signature(parameters)
+        for which in DISCRETE if self.discrete else CONTINUOUS:
+            setattr(self, which, self._function(which))
+
+    def __repr__(self):
+        return f"xcore.stats.{self.name}{self._signature}"
+
+    def __getattr__(self, which: str):
+        kinds = DISCRETE if self.discrete else CONTINUOUS
+        raise AttributeError(f"xcore.stats.{self.name} has {', '.join(kinds)}, but no {which!r}")
+
+    def _function(self, which: str):
+        argument = "q" if which in ("ppf", "isf") else "k" if self.discrete else "x"
+        first = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        signature = self._signature.replace(
+            parameters=[first, *self._signature.parameters.values()]
+        )
+
+        def compute(*arguments):
+            return _compute(self, which, *arguments)
+
+        compute.__name__ = f"{self.name}_{which}"
+        program = fused(len(signature.parameters))(compute)
+        count = len(signature.parameters)
+
+        def f(*args, **named):
+            if named or len(args) != count:
+                bound = signature.bind(*args, **named)
+                bound.apply_defaults()
+                args = bound.args
+            return program(*args)
+
+        f.__name__, f.__qualname__ = which, f"{self.name}.{which}"
+        f.__signature__ = signature  # type: ignore[attr-defined]
+        f.__doc__ = f"{_WHAT[which]} of ``xcore.stats.{self.name}``: {self.__doc__.splitlines()[0]}"
+        return f
+
+
+_WHAT = {
+    "pdf": "The density",
+    "logpdf": "The logarithm of the density",
+    "pmf": "The probability of k",
+    "logpmf": "The logarithm of the probability of k",
+    "cdf": "The probability of at most x",
+    "logcdf": "The logarithm of the probability of at most x",
+    "sf": "The probability of more than x",
+    "logsf": "The logarithm of the probability of more than x",
+    "ppf": "The quantile, where cdf reaches q,",
+    "isf": "The upper quantile, where sf falls to q,",
+}
+
+
+# ------------------------------------------------------------------------------- reading arguments
+
+
+def _compute(family: Family, which: str, *arguments):
+    """One function of a family, of arguments as the user gave them."""
+    who = f"stats.{family.name}.{which}"
+    promoted = as_arrays(who, *arguments, inexact=True, kinds=("float",))
+    t = typeof(promoted[0])
+    wide = family.formulas.wide or t.dtype.itemsize < 4 or family.discrete
+    work = dtypes.float64 if wide else t.dtype
+    # integers go straight to the working dtype: float32 does not tell large ones apart
+    given = [xnp.broadcast_to(astype(as_array(who, a), work), t.shape) for a in arguments]
+    x, *shapes, loc = given if family.discrete else given[:-1]
+    scale = xnp.ones_like(loc) if family.discrete else given[-1]
+    valid = (scale > 0) & family.formulas.valid(*shapes)
+    shapes = [xnp.where(valid, s, np.nan) for s in shapes]
+    evaluate = _quantile if which in ("ppf", "isf") else _discrete if family.discrete else _density
+    out = evaluate(family.formulas, which, x, shapes, loc, scale)
+    return astype(xnp.where(valid, out, np.nan), t.dtype)
+
+
+def _ends(f: Formulas, shapes, like) -> list:
+    ends = [e(*shapes) if callable(e) else e for e in (f.low, f.high)]
+    return [xnp.zeros_like(like) + e for e in ends]
+
+
+# ------------------------------------------------------------------------------------- logarithms
+
+
+def _mirrored(g):
+    return lambda z, *shapes: g(-z, *shapes)
+
+
+def _log_of(p, rest):
+    """log p, given p and 1 - p, of which the smaller one is the accurate one."""
+    small = p < 0.5
+    return xnp.where(
+        small, xnp.log(xnp.where(small, p, 0.5)), xnp.log1p(-xnp.where(small, 0.5, rest))
+    )
+
+
+def sides(f: Formulas) -> dict:
+    """cdf, sf, and their logarithms, those that are not given made from the others."""
+    cdf = f.cdf
+    assert cdf is not None
+    sf = f.sf or _mirrored(cdf)
+    logcdf = f.logcdf or (lambda z, *s: _log_of(cdf(z, *s), sf(z, *s)))
+    mirrored = _mirrored(logcdf) if f.symmetric else None
+    logsf = f.logsf or mirrored or (lambda z, *s: _log_of(sf(z, *s), cdf(z, *s)))
+    return {"cdf": cdf, "sf": sf, "logcdf": logcdf, "logsf": logsf}
+
+
+# What the four are below and above the support.
+_OUTSIDE = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-np.inf, 0.0), "logsf": (0.0, -np.inf)}
+
+
+def _within(f: Formulas, z, shapes):
+    """(z where it is in the support and a point of it elsewhere, below it, above it)."""
+    low, high = _ends(f, shapes, z)
+    below, above = (z <= low if f.open_low else z < low), z > high
+    return xnp.where(below | above, f.inside(*shapes), z), below, above
+
+
+def _density(f: Formulas, which: str, x, shapes, loc, scale):
+    z = (x - loc) / scale
+    if which not in ("pdf", "logpdf"):
+        return _side(f, which, z, shapes)
+    inner, below, above = _within(f, z, shapes)
+    log_p = f.log_density(inner, *shapes) - xnp.log(scale)
+    log_p = xnp.where(below | above, -np.inf, log_p)
+    return log_p if which == "logpdf" else xnp.exp(log_p)
+
+
+def _side(f: Formulas, which: str, z, shapes):
+    """cdf, sf or one of their logarithms at z, which may lie outside of the support."""
+    low, high = _ends(f, shapes, z)
+    below, above = z <= low, z >= high
+    inner = xnp.where(below | above, f.inside(*shapes), z)
+    at_low, at_high = _OUTSIDE[which]
+    value = sides(f)[which](inner, *shapes)
+    return xnp.where(below, at_low, xnp.where(above, at_high, value))
+
+
+def _discrete(f: Formulas, which: str, x, shapes, loc, scale):
+    z = x - loc
+    if which in ("pmf", "logpmf"):
+        inner, below, above = _within(f, z, shapes)
+        out = below | above | (z != xnp.floor(z))
+        log_p = xnp.where(out, -np.inf, f.log_density(xnp.floor(inner), *shapes))
+        return log_p if which == "logpmf" else xnp.exp(log_p)
+    return _count_side(f, which, xnp.floor(z), shapes)
+
+
+def _count_side(f: Formulas, which: str, k, shapes):
+    """Unlike in the continuous case the lowest number has a probability, and cdf(low) is it."""
+    low, high = _ends(f, shapes, k)
+    below, above = k < low, k >= high
+    inner = xnp.where(below | above, f.inside(*shapes), k)
+    at_low, at_high = _OUTSIDE[which]
+    return xnp.where(below, at_low, xnp.where(above, at_high, sides(f)[which](inner, *shapes)))
+
+
+# -------------------------------------------------------------------------------------- quantiles
+
+
+def _quantile(f: Formulas, which: str, q, shapes, loc, scale):
+    low, high = _ends(f, shapes, q)
+    if which == "isf":
+        low, high = high, low
+    inner = (q > 0) & (q < 1)
+    if f.ppf is None and f.isf is None:
+        z = _sought(f, which, xnp.where(inner, q, 0.5), shapes)
+    else:
+        z = _inverse(f, which)(xnp.where(inner, q, 0.5), *shapes)
+    first = low - 1 if f.ppf is None and f.whole else low
+    z = xnp.where(inner, z, xnp.where(q == 0, first, xnp.where(q == 1, high, np.nan)))
+    return loc + scale * z
+
+
+def _inverse(f: Formulas, which: str):
+    given = f.ppf if which == "ppf" else f.isf
+    if given is not None:
+        return given
+    other = f.isf if which == "ppf" else f.ppf
+    assert other is not None
+    return (lambda q, *s: -other(q, *s)) if f.symmetric else (lambda q, *s: other(1 - q, *s))
+
+
+def _sought(f: Formulas, which: str, q, shapes):
+    """The quantile by bisection, then, for densities, by a step of Newton's that knows its slope."""
+    fixed = [ops.stop_gradient(s) for s in shapes]
+    level = ops.stop_gradient(q)
+    side = _count_side if f.whole else _side
+    name = "cdf" if which == "ppf" else "sf"
+
+    def reached(z):
+        p = side(f, name, z, fixed)
+        return (p >= level) if name == "cdf" else (p <= level)
+
+    z = _bisected(reached, *_ends(f, fixed, level), whole=f.whole)
+    if f.whole:
+        return z
+    p = side(f, name, z, shapes)
+    density = xnp.exp(f.log_density(z, *fixed))
+    sign = 1.0 if name == "cdf" else -1.0
+    step = sign * (q - p) / density
+    return z + xnp.where(xnp.isfinite(step), step, 0.0)
+
+
+def _bisected(reached, low, high, whole: bool):
+    """Where a condition that holds from some z on begins to hold."""
+    first = xnp.where(xnp.isfinite(low), low - (1.0 if whole else 0.0), -1.0)
+    last = xnp.where(xnp.isfinite(high), high, 1.0)
+    widened = lambda edge, start, needed: _widened(edge, start, needed)  # noqa: E731
+    first = widened(first, low, lambda z: reached(z) & ~xnp.isfinite(low))
+    last = widened(last, high, lambda z: ~reached(z) & ~xnp.isfinite(high))
+
+    def halve(state):
+        t, a, b = state
+        middle = a + 0.5 * (b - a)
+        middle = xnp.floor(middle) if whole else middle
+        hit = reached(middle)
+        return t + 1, xnp.where(hit, a, middle), xnp.where(hit, middle, b)
+
+    def unfinished(state):
+        t, a, b = state
+        open_ = (b - a > 1) if whole else (b - a > 1e-15 * xnp.maximum(xnp.abs(a), xnp.abs(b)))
+        return (t < 1100) & xnp.any(open_)
+
+    return while_loop(unfinished, halve, (np.int32(0), first, last))[2]
+
+
+def _widened(edge, limit, needed):
+    """The edge moved outwards, each time to twice its distance, as long as that is needed."""
+
+    def move(state):
+        t, z = state
+        return t + 1, xnp.where(needed(z), 2 * z, z)
+
+    start = (np.int32(0), edge)
+    return while_loop(lambda s: (s[0] < 1000) & xnp.any(needed(s[1])), move, start)[1]
