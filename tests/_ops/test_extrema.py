@@ -7,7 +7,8 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 
-SHAPES = [((1000, 7), 0), ((30, 161), None), ((160, 70), 1), ((5, 70, 6), 1), ((4, 90, 5), (0, 1))]
+SHAPES = [((1000, 7), 0), ((30, 161), None), ((160, 70), 1), ((5, 70, 6), 1), ((4, 90, 5), (0, 1)),
+          ((9, 100), 0)]  # fmt: skip
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "int32", "uint64", "bool"]
 
 
