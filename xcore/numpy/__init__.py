@@ -60,10 +60,9 @@ from ._poly import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots,
 )  # fmt: skip
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._reduce import (
-    all, amax, amin, any, argmax, argmin, average, count_nonzero, cumprod, cumsum, cumulative_prod, cumulative_sum,
-    max, mean, min, prod, ptp, std, sum, var,
-)  # fmt: skip
+from ._cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
+from ._moments import average, mean, std, var
+from ._reduce import (all, amax, amin, any, argmax, argmin, count_nonzero, max, min, prod, ptp, sum)  # fmt: skip
 from ._select import (
     argwhere, choose, compress, extract, flatnonzero, nonzero, piecewise, place, select, where,
 )  # fmt: skip

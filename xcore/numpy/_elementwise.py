@@ -12,6 +12,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.families import BITS, check_kind
+from ._described import named
 from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype
 
 _OPERAND = """
@@ -65,16 +66,6 @@ def keeping_weakness(op, *xs):
 def _weakened(x, kind: str):
     t = typeof(x)
     return astype(x, t.dtype, True) if t.dtype.kind == kind and not t.weak else x
-
-
-def named(f, name: str, doc: str, example: str, count: int):
-    """The public function made of ``f``: named, documented, fused."""
-    f.__name__ = f.__qualname__ = name
-    f.__module__ = "xcore.numpy"
-    call, _, result = example.partition(" → ")
-    lines = "\n    ".join(result.split("\n"))
-    f.__doc__ = f"{doc}\n\n    >>> import xcore.numpy as xnp\n    >>> {call}\n    {lines}\n    "
-    return fused(count)(f)
 
 
 # ------------------------------------------------------------------------------------ arithmetic

@@ -6,7 +6,19 @@ import sys
 
 import numpy as np
 
-from . import _creation, _dot, _functions, _reduce, _select, _shape, _sort, _take, _types
+from . import (
+    _creation,
+    _cumulative,
+    _dot,
+    _functions,
+    _moments,
+    _reduce,
+    _select,
+    _shape,
+    _sort,
+    _take,
+    _types,
+)
 
 
 def _shape_argument(shape):
@@ -71,10 +83,10 @@ METHODS = {
     "diagonal": _dot.diagonal, "sort": _sort.sort, "argsort": _sort.argsort,
     "argpartition": _sort.argpartition, "searchsorted": _sort.searchsorted,
     # fewer axes
-    "sum": _reduce.sum, "prod": _reduce.prod, "mean": _reduce.mean, "var": _reduce.var, "std": _reduce.std,
+    "sum": _reduce.sum, "prod": _reduce.prod, "mean": _moments.mean, "var": _moments.var, "std": _moments.std,
     "max": _reduce.max, "min": _reduce.min, "ptp": _reduce.ptp, "argmax": _reduce.argmax,
     "argmin": _reduce.argmin, "any": _reduce.any, "all": _reduce.all, "trace": _dot.trace,
-    "cumsum": _reduce.cumsum, "cumprod": _reduce.cumprod, "dot": _dot.dot,
+    "cumsum": _cumulative.cumsum, "cumprod": _cumulative.cumprod, "dot": _dot.dot,
 }  # fmt: skip
 PROPERTIES = {
     "real": property(lambda self: _functions.real(self), doc="The real part."),

@@ -11,7 +11,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import ArrayType, typeof
-from . import _reduce
+from . import _moments, _reduce
 from ._apply import apply_along_axis
 from ._creation import asarray
 from ._functions import floor, round
@@ -223,7 +223,7 @@ def _statistic(name: str):
     reduce = {
         "maximum": _reduce.max,
         "minimum": _reduce.min,
-        "mean": _reduce.mean,
+        "mean": _moments.mean,
         "median": median,
     }[name]
 

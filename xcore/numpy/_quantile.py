@@ -13,10 +13,11 @@ from .._core.eval import fused
 from .._core.types import Value, typeof
 from . import _functions as f
 from ._creation import full
+from ._cumulative import cumsum
 from ._elementwise import maximum
 from ._floats import isnan
 from ._promote import as_array, astype, axes_of, broadcast_to, inexact_dtype, no_out, result_dtype
-from ._reduce import accumulator, argmax, cumsum
+from ._reduce import accumulator, argmax
 from ._reduce import any as any_of
 from ._reduce import sum as sum_of
 from ._select import where

@@ -12,8 +12,8 @@ from ._dot import matmul
 from ._elementwise import maximum
 from ._functions import clip, conj, sqrt
 from ._join import concatenate
+from ._moments import average
 from ._promote import as_array, as_inexact, astype, result_dtype
-from ._reduce import average
 from ._reduce import sum as sum_of
 from ._shape import reshape
 from ._triangles import diagonal_of

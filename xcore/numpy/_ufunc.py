@@ -17,7 +17,7 @@ from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
 from .._core.eval import is_array_like
 from .._core.types import ArrayType, Value, typeof
-from . import _elementwise, _floats, _functions, _reduce
+from . import _cumulative, _elementwise, _floats, _functions, _reduce
 from ._apply import vectorize
 from ._creation import asarray
 from ._index import getitem
@@ -302,13 +302,13 @@ _IDENTITIES = {
 _SPECIAL = {
     _e.add: {
         "reduce": _reducer(_reduce.sum, True),
-        "accumulate": lambda a, axis, dtype: _reduce.cumsum(a, axis, dtype),
+        "accumulate": lambda a, axis, dtype: _cumulative.cumsum(a, axis, dtype),
         "at": lambda at, b: at.add(b),
     },
     _e.subtract: {"at": lambda at, b: at.subtract(b)},
     _e.multiply: {
         "reduce": _reducer(_reduce.prod, True),
-        "accumulate": lambda a, axis, dtype: _reduce.cumprod(a, axis, dtype),
+        "accumulate": lambda a, axis, dtype: _cumulative.cumprod(a, axis, dtype),
         "at": lambda at, b: at.multiply(b),
     },
     _e.maximum: {
