@@ -1,6 +1,7 @@
 """Dtypes: names as in ``jax.dtypes``."""
 
 from ._core.dtypes import as_dtype as _as_dtype
+from ._core.dtypes import extended, prng_key  # noqa: F401
 from ._transforms.api import float0  # noqa: F401
 from .numpy import (  # noqa: F401
     bfloat16,

@@ -171,6 +171,29 @@ def test_keys_are_pytrees():
     assert xc.tree.unflatten(structure, leaves)["b"].shape == (2,)
 
 
+def test_keys_move_as_elements_do():
+    keys = random.split(random.key(3), (2, 3))
+    words = data(keys)
+    assert np.array_equal(data(keys.T), words.transpose(1, 0, 2))
+    assert np.array_equal(data(keys.transpose(0, -1)), words)
+    assert bool((keys.copy() == keys).all())
+    new = random.key(9)
+    changed = xc.jit(lambda keys, new: keys.at[:, 1].set(new))(keys, new)
+    words = words.copy()
+    words[:, 1] = data(new)
+    assert np.array_equal(data(changed), words)
+    with pytest.raises(TypeError, match="another generator"):
+        keys.at[0].set(random.key(0, impl="philox4x32"))
+
+
+def test_dtypes_of_keys_have_a_family():
+    here, there = (random.key(0, impl=impl).dtype for impl in IMPLS)
+    for family in (xc.dtypes.prng_key, xc.dtypes.extended, np.generic, here):
+        assert xnp.issubdtype(here, family)
+    assert not xnp.issubdtype(here, there) and not xnp.issubdtype(here, np.number)
+    assert not xnp.issubdtype(np.float32, xc.dtypes.prng_key)
+
+
 def test_jit_takes_and_returns_keys():
     step = xc.jit(lambda key: random.split(key))
     key = random.key(0)

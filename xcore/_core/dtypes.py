@@ -35,6 +35,27 @@ float8_e5m2 = np.dtype(ml_dtypes.float8_e5m2)
 float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e5m2fnuz)
 float8_e8m0fnu = np.dtype(ml_dtypes.float8_e8m0fnu)
 
+
+class extended(np.generic):
+    """The family of the dtypes that NumPy does not have, whose elements are not numbers."""
+
+
+class prng_key(extended):
+    """The family of the dtypes of random keys.
+
+    >>> import xcore as xc
+    >>> xc.numpy.issubdtype(xc.random.key(0).dtype, xc.dtypes.prng_key)
+    True
+    """
+
+
+class ExtendedDtype:
+    """A dtype that NumPy does not have; ``type`` is its family."""
+
+    __slots__ = ()
+    type: type
+
+
 KINDS: dict[str, tuple[np.dtype, ...]] = {
     "bool": (bool_,),
     "int": (int2, int4, int8, int16, int32, int64),

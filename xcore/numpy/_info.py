@@ -194,7 +194,11 @@ def issubdtype(arg1, arg2):
     """
     if isinstance(arg1, type) and arg1 in _ABSTRACT:
         return isinstance(arg2, type) and issubclass(arg1, arg2)
+    if isinstance(arg1, dtypes.ExtendedDtype):
+        return arg1 == arg2 or (isinstance(arg2, type) and issubclass(arg1.type, arg2))
     found = dtypes.as_dtype(arg1)
+    if isinstance(arg2, type) and issubclass(arg2, dtypes.extended):
+        return False
     if isinstance(arg2, type) and arg2 in _ABSTRACT:
         return dtypes.kind(found) in _ABSTRACT[arg2]
     return found == dtypes.as_dtype(arg2)

@@ -20,10 +20,11 @@ from ._streams import STREAMS, Stream, children, halves, pick, stream_named
 WORDS = 2  # the words of one key, of either generator
 
 
-class KeyType:
+class KeyType(dtypes.ExtendedDtype):
     """The dtype of typed keys, such as ``key<fry>``: it names the generator they are for."""
 
     __slots__ = ("stream",)
+    type = dtypes.prng_key
     kind, itemsize = "V", 4 * WORDS
 
     def __init__(self, stream: Stream):
@@ -121,9 +122,7 @@ class KeyArray:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index):
-        full = index if isinstance(index, tuple) else (index,)
-        if not any(i is Ellipsis for i in full):
-            full = (*full, ...)
+        full = _whole_index(index)
         part = self._data[(*full, slice(None))]
         static = all(isinstance(i, int) for i in full[:-1]) and len(full) - 1 == self.ndim
         return KeyArray(part, self._stream, (self._data, full[:-1]) if static else None)
@@ -144,6 +143,23 @@ class KeyArray:
     def squeeze(self) -> KeyArray:
         return self.reshape(tuple(n for n in self.shape if n != 1))
 
+    def transpose(self, *axes) -> KeyArray:
+        axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        axes = tuple(axes or ()) or tuple(reversed(range(self.ndim)))
+        return self._with(self._data.transpose((*[a % self.ndim for a in axes], self.ndim)))
+
+    @property
+    def T(self) -> KeyArray:
+        return self.transpose()
+
+    def copy(self) -> KeyArray:
+        return clone(self)
+
+    @property
+    def at(self) -> _Places:
+        """``keys.at[index].set(others)``: the keys with some of them replaced."""
+        return _Places(self)
+
     def __eq__(self, other):
         if not isinstance(other, KeyArray):
             return NotImplemented
@@ -162,6 +178,36 @@ class KeyArray:
         if isinstance(self._data, Tracer):
             return f"Traced<{self.dtype.name}[{','.join(map(str, self.shape))}]>"
         return f"Array({self.shape}, dtype={self.dtype.name}) overlaying:\n{self._data}"
+
+
+def _whole_index(index) -> tuple:
+    """An index with an ellipsis in it, to be followed by one of the axis of words."""
+    index = index if isinstance(index, tuple) else (index,)
+    return index if any(i is Ellipsis for i in index) else (*index, ...)
+
+
+class _Places:
+    """Keys that are about to be replaced in an array of them."""
+
+    __slots__ = ("_index", "_keys")
+
+    def __init__(self, keys: KeyArray, index: tuple = ()):
+        self._keys, self._index = keys, index
+
+    def __getitem__(self, index) -> _Places:
+        return _Places(self._keys, _whole_index(index))
+
+    def set(self, values, **options) -> KeyArray:
+        """The array with these keys in the places; the options are those of ``x.at[i].set``."""
+        keys = self._keys
+        values = as_keys("KeyArray.at.set", values)
+        if values._stream is not keys._stream:
+            raise TypeError(
+                f"xcore.random: an array of {keys.dtype} cannot take {values.dtype}: its keys are for "
+                "another generator."
+            )
+        places = keys._data.at[(*self._index, slice(None))]
+        return keys._with(places.set(values._data, **options))
 
 
 def _restore(data, name: str) -> KeyArray:
