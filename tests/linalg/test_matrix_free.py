@@ -113,19 +113,79 @@ def test_lobpcg():
         la.lobpcg(a, 2, max_steps=2)
 
 
-def test_eigenvalues_differentiate():
-    a = chain(9) + np.diag(np.linspace(0, 1, 9))
-    change = rng.standard_normal((9, 9))
-    change = change + change.T
-    v = np.linalg.eigh(a)[1]
-    expected = np.diag(v.T @ change @ v)
-    for f, wanted in (
-        (lambda a: la.eigsh(a, 2, steps=9)[0], expected[-2:]),
-        (lambda a: la.lobpcg(a, 2, rtol=1e-10)[0], expected[:2]),
-    ):
-        assert np.allclose(
-            xc.jvp(xc.jit(f), (xnp.asarray(a),), (xnp.asarray(change),))[1], wanted, atol=1e-6
-        )
+def slopes(f, h):
+    """f' and f'' at 0 by central differences of fourth order."""
+    low2, low, at, up, up2 = (f(k * h) for k in (-2, -1, 0, 1, 2))
+    first = (8 * (up - low) - (up2 - low2)) / (12 * h)
+    return first, (16 * (up + low) - (up2 + low2) - 30 * at) / (12 * h * h)
+
+
+def hermitian(n, dtype="float64", seed=0):
+    x = np.random.default_rng(seed).standard_normal((2, n, n))
+    x = x[0] + 1j * x[1] if dtype == "complex128" else x[0]
+    return (x + x.conj().T) / 20
+
+
+def test_eigenpairs_differentiate_twice():
+    a, change = chain(9) + np.diag(np.linspace(0, 1, 9)), hermitian(9)
+
+    def pairs(t):  # |v| does not depend on signs
+        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, steps=9)
+        return xnp.concatenate([w[None], xnp.abs(v)])
+
+    def exact(t):
+        w, v = np.linalg.eigh(a + t * change)
+        return np.concatenate([w[None, -2:], abs(v[:, -2:])])
+
+    def moved(f):
+        return lambda t: xc.jvp(f, (t,), (xnp.ones_like(t),))[1]
+
+    got = xc.jit(lambda t: (moved(pairs)(t), moved(moved(pairs))(t)))(np.zeros(()))
+    wanted = slopes(exact, 2e-3)
+    assert np.allclose(got[0], wanted[0], atol=1e-9)
+    assert np.allclose(got[1], wanted[1], atol=2e-8)  # rounding: 1e-15 / h²
+
+
+def test_pairs_by_lobpcg_have_gradients():
+    a, change = chain(9) + np.diag(np.linspace(0, 1, 9)), hermitian(9)
+    weights = rng.standard_normal((10, 2))
+    inverse = xnp.asarray(np.linalg.inv(a))
+
+    def score(w, v, np_):
+        return (np_.concatenate([w[None], abs(v)]) * weights).sum()
+
+    def ours(a):
+        return score(*la.lobpcg(a, 2, rtol=1e-11, preconditioner=inverse), xnp)
+
+    def exact(t):
+        w, v = np.linalg.eigh(a + t * change)
+        return score(w[:2], v[:, :2], np)
+
+    gradient = np.asarray(xc.jit(xc.grad(ours))(a))
+    assert np.isclose((gradient * change).sum(), slopes(exact, 2e-3)[0], atol=1e-9)
+
+
+def test_complex_and_repeated_eigenvalues_differentiate():
+    a, change = 20 * hermitian(5, "complex128"), hermitian(5, "complex128", 1)
+    q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    equal, turn = (q * [1.0, 2, 3, 4, 7, 7]) @ q.T, hermitian(6)
+
+    def ours(t):
+        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, steps=5)
+        _, u = la.lobpcg(xnp.asarray(equal) + t * turn, 2, which="largest", rtol=1e-11)
+        return w, xnp.abs(v), u @ u.T
+
+    def exact(t):
+        w, v = np.linalg.eigh(a + t * change)
+        return np.concatenate([w[-2:], abs(v[:, -2:]).ravel()])
+
+    def projection(t):
+        u = np.linalg.eigh(equal + t * turn)[1][:, -2:]
+        return u @ u.T
+
+    w, v, p = xc.jit(lambda t: xc.jvp(ours, (t,), (xnp.ones_like(t),))[1])(np.zeros(()))
+    assert np.allclose(np.concatenate([w, np.ravel(v)]), slopes(exact, 2e-3)[0], atol=1e-9)
+    assert np.allclose(p, slopes(projection, 2e-3)[0], atol=1e-9)
 
 
 def test_randomized_svd():

@@ -46,15 +46,48 @@ def test_structure_that_is_assumed(assume):
     assert np.allclose(xc.linalg.solve(a, b, assume, transposed=True), np.linalg.solve(a.T, b))
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (65, 2, 2)])
-def test_derivatives(shape):
-    a, b = random(shape), random((*shape[:-1], 2), 1)
+def test_derivatives():
+    a, b = random((4, 4)), random((4, 2), 1)
 
     def all_of_them(a, b):
         return xc.linalg.solve(a, b), xc.linalg.slogdet(a)[1], xc.linalg.inv(a)
 
-    check_grads(xc.jit(all_of_them), (a, b), order=1)
-    check_grads(xc.jit(xc.grad(lambda a: xc.linalg.solve(a, b).sum())), (a,), order=1)
+    check_grads(xc.jit(all_of_them), (a, b), order=2)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (65, 2, 2)])
+def test_second_derivatives_of_any_matrices(shape):
+    """In closed form: the error of differences grows with |a⁻¹|⁵. With x = a⁻¹ and y = x e the
+    inverse changes by -y x, then 2 y y x; log|det a| by tr y, then -tr y y; and the gradient of
+    <w, x> is -xᵀ w xᵀ."""
+    a, e, w = np.random.default_rng(0).standard_normal((3, *shape))
+    b = np.random.default_rng(1).standard_normal((*shape[:-1], 2))
+
+    def functions(a):
+        return xc.linalg.solve(a, b), xc.linalg.inv(a), xc.linalg.slogdet(a)[1]
+
+    def sums(a):
+        return (w @ b * xc.linalg.solve(a, b)).sum() + xc.linalg.slogdet(a)[1].sum()
+
+    def slope(f):
+        return lambda a: xc.jvp(f, (a,), (xnp.asarray(e),))[1]
+
+    derivatives = (slope(functions), slope(slope(functions)), xc.grad(sums), slope(xc.grad(sums)))
+    first, second, gradient, moved = xc.jit(lambda a: [f(a) for f in derivatives])(a)
+    x = np.linalg.inv(a)
+    y, t = x @ e, np.swapaxes(x, -1, -2)
+    trace = lambda m: np.trace(m, axis1=-2, axis2=-1)
+    weights, turned = w @ b @ np.swapaxes(b, -1, -2), np.swapaxes(y @ x, -1, -2)
+    wanted = [
+        *(-y @ x @ b, -y @ x, trace(y)), *(2 * y @ y @ x @ b, 2 * y @ y @ x, -trace(y @ y)),
+        t - t @ weights @ t, turned @ weights @ t + t @ weights @ turned - turned,
+    ]  # fmt: skip
+    eps = 100 * 2.2e-16 * np.linalg.cond(a)[..., None, None]
+    for got, exact in zip((*first, *second, gradient, moved), wanted, strict=True):
+        tolerance = eps.reshape(
+            eps.shape[: np.ndim(exact)] if np.ndim(exact) < a.ndim else eps.shape
+        )
+        assert (abs(got - exact) <= tolerance * abs(exact).max()).all()
 
 
 def test_determinant_of_singular_matrices_differentiates():

@@ -130,6 +130,17 @@ def test_unreached_accuracy_is_told():
     assert answer.ok and int(answer.stats["steps"]) == 1
 
 
+def test_minres_is_preconditioned():
+    """By |a| the matrix becomes one of eigenvalues 1 and -1: two steps do, for any right side."""
+    d = np.where(np.arange(29) % 3 == 0, -1, 1) * np.arange(1.0, 30)
+    a, m = xc.linalg.Diagonal(xnp.asarray(d)), xc.linalg.Diagonal(xnp.asarray(1 / abs(d)))
+    b = rng.standard_normal(29)
+    solver = xc.linalg.MINRES(rtol=1e-12)
+    answer = xc.linalg.linear_solve(a, b, solver, preconditioner=m, report=True)
+    assert answer.ok and int(answer.stats["steps"]) == 2
+    assert np.allclose(answer.value, b / d, rtol=1e-11)
+
+
 def test_algebra_of_operators():
     la = xc.linalg
     a, b = rng.standard_normal((3, 3)), rng.standard_normal((3, 3))

@@ -1,8 +1,7 @@
 """Eigenvalues and singular values of operators: Lanczos, LOBPCG, random projections.
 
-Eigenvalues have derivatives of first order, from a v = w v with |v| = 1: w' = vᴴ a' v, as the
-change of v drops out. They are written as vᴴ a v with v held fixed. Vectors have none.
-(Magnus 1985, "On differentiating eigenvalues and eigenvectors")
+Derivatives of eigenvalues and their vectors are those of the equations that they solve
+(``_eigenpairs``): the iterations are not looked into.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from .._iterate import Solution, Status, code, iterate
 from ..numpy._matrices import SVDResult
 from ..random import normal
 from ._arguments import one_of
+from ._eigenpairs import with_derivatives
 from ._factors import factorise, kind_for
 from ._krylov import MINRES, _ratio, inner, linear_solve, norm
 from ._operators import FunctionOperator, LinearOperator, Matrix, as_operator
@@ -40,8 +40,7 @@ def _irregular(shape: tuple, dtype):
 
 
 def _rayleigh(a: LinearOperator, v):
-    """vᴴ a v for each column, with derivatives in a alone."""
-    v = ops.stop_gradient(v)
+    """vᴴ a v for each column."""
     return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
 
 
@@ -113,6 +112,8 @@ def eigsh(
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
+    Derivatives, of any order, need the eigenvalues found to be distinct from all others.
+
     Args:
       a: symmetric operator or matrix (n, n).
       k: how many.
@@ -142,14 +143,14 @@ def eigsh(
         operator = _inverse_of(a, sigma) if inverse is None else as_operator(inverse)
     q, alpha, beta = lanczos(operator, ops.stop_gradient(start), m)
     t = xnp.diag(alpha) + xnp.diag(beta, 1) + xnp.diag(beta, -1)
-    w, s = xnp.linalg.eigh(ops.stop_gradient(t))
+    w, s = xnp.linalg.eigh(t)
     if sigma is not None:  # the largest moduli of the inverse are the nearest to σ
         chosen = xnp.argsort(-xnp.abs(w))[:k]
         chosen = chosen[xnp.argsort(sigma + 1 / w[chosen])]
     else:
         chosen = xnp.arange(k) if which == "smallest" else xnp.arange(m - k, m)
-    v = ops.stop_gradient(q) @ s[:, chosen].astype(typeof(q).dtype)
-    return _rayleigh(a, v), v
+    v = q @ s[:, chosen].astype(typeof(q).dtype)
+    return with_derivatives(a, _rayleigh(a, v), v)
 
 
 def _check_count(who: str, k: int, n: int) -> None:
@@ -201,6 +202,7 @@ def lobpcg(
 
     Every step looks for the best vectors in the space of the current ones, their preconditioned
     residuals and the last change. (Knyazev 2001, "Toward the optimal preconditioned eigensolver")
+    Derivatives, of any order, need the eigenvalues found to be distinct from all others.
 
     Args:
       a: symmetric operator or matrix (n, n), n >= 3 k.
@@ -235,7 +237,8 @@ def lobpcg(
     reached = blocks.done(state)[order]
     status = xnp.where(reached, code(Status.success), code(Status.max_steps)).astype(np.int32)
     stats = {"steps": steps, "residual": state["size"][order]}
-    solution = Solution((_rayleigh(a, v), v), status, stats)
+    found = with_derivatives(a, _rayleigh(held, v), v, _of_vectors(preconditioner))
+    solution = Solution(found, status, stats)
     return solution if report else solution.check(who).value
 
 
@@ -243,6 +246,11 @@ def _by_columns(m):
     if m is None:
         return _same
     return m if callable(m) and not isinstance(m, LinearOperator) else as_operator(m).matmat
+
+
+def _of_vectors(m):
+    """A preconditioner for columns as one for vectors."""
+    return None if m is None else lambda x: _by_columns(m)(x[:, None])[:, 0]
 
 
 def _same(x):

@@ -31,6 +31,11 @@ def norm(x):
     return xnp.sqrt(xnp.real(inner(x, x)))
 
 
+def _norm_by(z, r):
+    """√(rᴴ z), for z = m r with a positive definite m."""
+    return xnp.sqrt(xnp.maximum(xnp.real(inner(r, z)), 0)).astype(typeof(r).dtype)
+
+
 def _ratio(x, y):
     """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
     nil = y == 0
@@ -131,38 +136,43 @@ class BiCGStab(Krylov):
 
 @struct
 class MINRES(Krylov):
-    """Minimal residuals, for Hermitian matrices that may be indefinite. (Paige and Saunders 1975)
-
-    Works on the given matrix; a preconditioner is not used.
-    """
+    """Minimal residuals, for Hermitian matrices that may be indefinite; a preconditioner must be
+    positive definite. (Paige and Saunders 1975; with a preconditioner Elman, Silvester and Wathen
+    2014, "Finite elements and fast iterative solvers", algorithm 4.1)"""
 
     def begin(self, p: _Problem, x, r):
-        beta = norm(r).astype(typeof(r).dtype)
+        z = p.precondition(r)
+        beta = _norm_by(z, r)
         nil, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
         one = xnp.ones((), typeof(r).dtype)
         return {
-            "x": x, "v": _ratio(r, beta), "old": nil, "beta": zero, "eta": beta, "c": one,
-            "c_old": one, "s": zero, "s_old": zero, "w": nil, "w_old": nil,
+            "x": x, "r": r, "v": _ratio(r, beta), "z": _ratio(z, beta), "old": nil, "beta": zero,
+            "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": nil, "w_old": nil,
         }  # fmt: skip
 
     def advance(self, p: _Problem, s):
-        v = s["v"]
-        q = p.mv(v) - s["beta"] * s["old"]
-        alpha = inner(v, q)
+        v, z = s["v"], s["z"]
+        q = p.mv(z) - s["beta"] * s["old"]
+        alpha = inner(z, q)
         q = q - alpha * v
-        beta = norm(q).astype(typeof(v).dtype)
+        y = p.precondition(q)
+        beta = _norm_by(y, q)
         # the new column of the tridiagonal matrix, through the last two rotations and a new one
         delta = s["c"] * alpha - s["c_old"] * s["s"] * s["beta"]
         rho2 = s["s"] * alpha + s["c_old"] * s["c"] * s["beta"]
         rho3 = s["s_old"] * s["beta"]
         rho1 = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(beta) ** 2).astype(typeof(v).dtype)
         c, sine = _ratio(delta, rho1), _ratio(beta, rho1)
-        w = _ratio(v - rho3 * s["w_old"] - rho2 * s["w"], rho1)
-        eta = -sine * s["eta"]
+        w = _ratio(z - rho3 * s["w_old"] - rho2 * s["w"], rho1)
+        eta, following = -sine * s["eta"], _ratio(q, beta)
+        r, size = s["r"], xnp.abs(eta)
+        if p.precondition is not _identity:  # eta is then the residual in another norm
+            r = sine**2 * r + c * eta * following
+            size = norm(r)
         return {
-            "x": s["x"] + c * s["eta"] * w, "v": _ratio(q, beta), "old": v, "beta": beta, "eta": eta,
-            "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w, "w_old": s["w"],
-            "size": xnp.abs(eta), "stuck": rho1 == 0,
+            "x": s["x"] + c * s["eta"] * w, "r": r, "v": following, "z": _ratio(y, beta), "old": v,
+            "beta": beta, "eta": eta, "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w,
+            "w_old": s["w"], "size": size, "stuck": rho1 == 0,
         }  # fmt: skip
 
 
@@ -271,8 +281,8 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
       b: vector (n,) or columns (n, k), each of which stops on its own.
       solver: ``CG()``, ``MINRES()``, ``BiCGStab()``, ``GMRES()``, ``Chebyshev()``; by default CG for operators
         tagged positive, MINRES for symmetric ones, else GMRES.
-      preconditioner: operator or function that is about the inverse of a; for CG positive
-        definite.
+      preconditioner: operator or function that is about the inverse of a; for CG and MINRES
+        positive definite.
       x0: where to start, shaped like b; zeros by default.
       report: return a ``Solution`` with steps and residual of each column, instead of raising
         SolverError if one was not reached.

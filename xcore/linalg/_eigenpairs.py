@@ -1,0 +1,113 @@
+"""Derivatives of a few eigenvalues and eigenvectors of an operator, of any order.
+
+Eigenpairs solve the equations  uᴴ x = 1,  a x - w x = 0,  with u the vector found, taken as fixed.
+Derivatives of their solution are those of an equation (see ``_control.implicit``), so all that is
+needed is the solution (w', x') of the equations linearised at (w, u),
+
+    uⱼᴴ x'ⱼ = sⱼ,    a x'ⱼ - wⱼ x'ⱼ - w'ⱼ uⱼ = rⱼ.
+
+With h = uᴴ r and x' = u c + z, z orthogonal to all the vectors found, they fall apart into
+
+    w'ⱼ = -h[j, j],   c[j, j] = sⱼ,   c[i, j] = h[i, j] / (wᵢ - wⱼ),   p (a - wⱼ) p zⱼ = p rⱼ
+
+with p = 1 - u uᴴ: one solution, by MINRES, for each vector. c[i, j] is 0 where eigenvalues coincide:
+what does not depend on the choice of vectors in their space stays right. (Nelson 1976, "Simplified
+calculation of eigenvector derivatives"; Magnus 1985, "On differentiating eigenvalues and
+eigenvectors")
+"""
+
+from __future__ import annotations
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_root
+from .._core import dtypes
+from .._core.types import typeof
+from .._transforms.map import vmap
+from ._krylov import MINRES, linear_solve
+from ._operators import FunctionOperator
+
+
+def with_derivatives(a, w, u, preconditioner=None):
+    """Eigenvalues w (k,) and orthonormal eigenvectors u (n, k) of an operator, differentiable in it.
+
+    Args:
+      a: the symmetric operator.
+      w, u: what was found; their own derivatives are dropped.
+      preconditioner: function of vectors that is about the inverse of a - w, positive definite.
+    """
+    w, u = ops.stop_gradient(w), ops.stop_gradient(u)
+    dtype = typeof(u).dtype
+
+    def equations(pair):
+        values, x = pair
+        return xnp.sum(xnp.conj(u) * x, axis=0) - 1, a.matmat(x) - x * values
+
+    def linearised(_, right):
+        return _solved(a, w, u, preconditioner, *right)
+
+    values, x = custom_root(
+        equations, (w.astype(dtype), u), lambda _, found: found, linearised
+    )  # fmt: skip
+    size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2, axis=0))
+    return xnp.real(values), x / size.astype(dtype)
+
+
+def _solved(a, w, u, preconditioner, s, r):
+    """(w', x') from the right sides of the linearised equations; linear in them."""
+    h = xnp.conj(u).T @ r
+    c = h * _reciprocal_gaps(w).astype(typeof(u).dtype) + xnp.diag(s)
+    r = r - u @ h
+    scale = xnp.max(xnp.abs(w))
+    scale = xnp.where(scale == 0, 1, scale)
+
+    def one(value, r):
+        return linear_solve(
+            _deflated(a, value, scale, u), r, MINRES(rtol=8 * _smallest(w)), report=True,
+            preconditioner=_on_complement(preconditioner, u),
+        ).value  # fmt: skip
+
+    z = vmap(one, in_axes=(0, 1), out_axes=1)(w, r)
+    return -xnp.diagonal(h), u @ c + _without(u, z)
+
+
+def _smallest(x) -> float:
+    return float(dtypes.finfo(typeof(x).dtype).eps)
+
+
+def _reciprocal_gaps(w):
+    """1 / (wᵢ - wⱼ), and 0 where eigenvalues coincide up to rounding."""
+    gaps = w[:, None] - w
+    size = xnp.max(xnp.abs(w), initial=0)
+    same = xnp.abs(gaps) <= 10 * typeof(w).shape[0] * _smallest(w) * size
+    return xnp.where(same, 0, 1 / xnp.where(same, 1, gaps))
+
+
+def _without(u, x):
+    """x less its part in the space of the columns of u."""
+    return x - u @ (xnp.conj(u).T @ x)
+
+
+def _deflated(a, value, scale, u):
+    """p (a - value) p + scale (1 - p) as an operator: regular, and of the size of a."""
+
+    def product(params, x):
+        a, value, scale, u = params
+        inside = u @ (xnp.conj(u).T @ x)
+        x = x - inside
+        moved = _without(u, a.mv(x) - value.astype(typeof(x).dtype) * x)
+        return moved + scale.astype(typeof(x).dtype) * inside
+
+    real = not dtypes.is_complex(typeof(u).dtype)
+    return FunctionOperator(product, (a, value, scale, u), a.shape, symmetric=real)
+
+
+def _on_complement(preconditioner, u):
+    if preconditioner is None:
+        return None
+
+    def run(x):
+        inside = u @ (xnp.conj(u).T @ x)
+        return _without(u, preconditioner(x - inside)) + inside
+
+    return run
