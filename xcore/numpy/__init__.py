@@ -13,6 +13,7 @@ from ._convolve import convolve, correlate
 from ._creation import (
     array, asarray, copy, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
+from ._cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
 from ._dot import (
     cross, diagonal, dot, einsum, einsum_path, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot,
     vecmat,
@@ -29,10 +30,9 @@ from ._floats import (
     isneginf, isposinf, isreal, ldexp, modf, nan_to_num, nextafter, signbit, spacing,
 )  # fmt: skip
 from ._functions import (
-    acos, acosh, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, around, asin, asinh, atan, atan2,
-    atanh, cbrt, ceil, clip, conj, conjugate, cos, cosh, deg2rad, degrees, exp, exp2, expm1, fix, floor, gcd,
-    heaviside, hypot, i0, imag, lcm, log, log1p, log2, log10, logaddexp, logaddexp2, rad2deg, radians, real, rint,
-    round, sign, sin, sinc, sinh, sqrt, tan, tanh, trunc,
+    acos, acosh, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan, atan2, atanh,
+    cbrt, conj, conjugate, cos, cosh, deg2rad, degrees, exp, exp2, expm1, heaviside, hypot, i0, imag, log, log1p,
+    log2, log10, logaddexp, logaddexp2, rad2deg, radians, real, sign, sin, sinc, sinh, sqrt, tan, tanh,
 )  # fmt: skip
 from ._grid import (
     c_, diag_indices, diag_indices_from, index_exp, indices, ix_, mask_indices, mgrid, ogrid, r_, ravel_multi_index,
@@ -52,6 +52,7 @@ from ._join import (
     unstack, vsplit, vstack,
 )  # fmt: skip
 from ._ranges import arange, geomspace, linspace, logspace, meshgrid
+from ._moments import average, mean, std, var
 from ._nan import (
     nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar,
 )  # fmt: skip
@@ -60,9 +61,8 @@ from ._poly import (
     poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub, polyval, roots,
 )  # fmt: skip
 from ._quantile import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from ._cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
-from ._moments import average, mean, std, var
-from ._reduce import (all, amax, amin, any, argmax, argmin, count_nonzero, max, min, prod, ptp, sum)  # fmt: skip
+from ._reduce import all, amax, amin, any, argmax, argmin, count_nonzero, max, min, prod, ptp, sum
+from ._rounding import around, ceil, clip, fix, floor, gcd, lcm, rint, round, trunc
 from ._select import (
     argwhere, choose, compress, extract, flatnonzero, nonzero, piecewise, place, select, where,
 )  # fmt: skip

@@ -15,7 +15,6 @@ from . import _reduce
 from ._creation import asarray
 from ._elementwise import floor_remainder
 from ._floats import isnan
-from ._functions import clip
 from ._join import concatenate
 from ._promote import (
     alike,
@@ -30,6 +29,7 @@ from ._promote import (
     one_axis,
     result_dtype,
 )
+from ._rounding import clip
 from ._select import where
 from ._shape import moveaxis, ravel
 from ._sort import searchsorted

@@ -50,7 +50,7 @@ def _contract(a, b, contract, batch=((), ()), precision=None, preferred=None):
 
 
 @fused(2)
-def matmul(a, b, /, *, precision=None, preferred_element_type=None, out_sharding=None):
+def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column.
 
     Args:

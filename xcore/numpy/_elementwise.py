@@ -13,16 +13,32 @@ from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.families import BITS, check_kind
 from ._described import named
-from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype
+from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype, no_out
 
-_OPERAND = """
+_OPTIONS = """
+      out, where: must be None, where it does not choose elements: arrays are immutable."""
+_OPERAND = (
+    """
 
     Args:
       x: array, or what converts to one."""
-_OPERANDS = """
+    + _OPTIONS
+)
+_OPERANDS = (
+    """
 
     Args:
       x1, x2: arrays, or what converts to them; promoted to a common dtype and broadcast."""
+    + _OPTIONS
+)
+
+
+def no_options(who: str, out, where) -> None:
+    """Refuse what writes into an array: ``out``, and a choice of the elements that are written."""
+    no_out(who, out)
+    if where is not None and where is not True:
+        advice = "Choose among results: xnp.where(where, result, otherwise)."
+        raise errors.bad_argument(who, "where", where, "None: arrays are immutable", advice)
 
 
 def unary(name: str, op, doc: str, example: str, inexact: bool = True, kinds=None):
@@ -33,7 +49,8 @@ def unary(name: str, op, doc: str, example: str, inexact: bool = True, kinds=Non
     """
     who = f"numpy.{name}"
 
-    def f(x, /):
+    def f(x, *, out=None, where=None):
+        no_options(who, out, where)
         x = as_inexact(who, x) if inexact else as_array(who, x)
         if kinds is not None:
             check_kind(who, typeof(x).dtype, kinds)
@@ -46,7 +63,8 @@ def binary(name: str, op, doc: str, example: str, inexact: bool = False, kinds=N
     """A function of two arrays from an operation (or a function of values); see ``unary``."""
     who = f"numpy.{name}"
 
-    def f(x1, x2, /):
+    def f(x1, x2, *, out=None, where=None):
+        no_options(who, out, where)
         return keeping_weakness(op, *as_arrays(who, x1, x2, inexact=inexact, kinds=kinds))
 
     return named(f, name, doc + _OPERANDS, example, 2)
@@ -364,7 +382,8 @@ def _compare(name: str, op, doc: str, example: str, ordered: bool = True):
             return ops.select(same, op(ops.imag(x), ops.imag(y)), op(ops.real(x), ops.real(y)))
         return op(x, y)
 
-    def f(x1, x2, /):
+    def f(x1, x2, *, out=None, where=None):
+        no_options(who, out, where)
         x1, x2 = in_reach(x1, x2), in_reach(x2, x1)
         return on_values(*as_arrays(who, x1, x2))
 
@@ -507,7 +526,8 @@ def truth(x):
 def _logical(name: str, op, doc: str, example: str):
     who = f"numpy.{name}"
 
-    def f(x1, x2, /):
+    def f(x1, x2, *, out=None, where=None):
+        no_options(who, out, where)
         both = [truth(as_array(who, x)) for x in (x1, x2)]
         return op(*as_arrays(who, *both))
 

@@ -13,10 +13,10 @@ from .._core.eval import from_numpy, fused, is_array_like
 from .._core.types import Value, typeof
 from ._creation import asarray
 from ._elementwise import remainder
-from ._functions import clip
 from ._join import concatenate, stack
 from ._promote import as_array, as_arrays, astype, check_shape, concrete, result_dtype
 from ._ranges import arange, linspace, meshgrid
+from ._rounding import clip
 from ._select import nonzero
 from ._shape import expand_dims
 from ._take import as_positions
@@ -262,19 +262,24 @@ def mask_indices(n, mask_func, k=0, *, size=None):
 # ------------------------------------------------------------------------ flat and multi-dimensional
 
 
-def unravel_index(indices, shape):
+def unravel_index(indices, shape, order="C"):
     """Positions in a flattened array as an index for each axis. What is out of range is clipped.
 
     Args:
       indices: array of integers; negative ones count from the end.
       shape: the shape of the array.
+      order: "C" if the last index changes fastest, "F" if the first one does.
 
     >>> import xcore.numpy as xnp
     >>> xnp.unravel_index(xnp.asarray([1, 5]), (2, 3))
     (Array([0, 1], dtype=int32), Array([1, 2], dtype=int32))
     """
     shape = check_shape("numpy.unravel_index", shape)
-    return tuple(_unraveled(as_positions("numpy.unravel_index", indices), shape))
+    if order not in ("C", "F"):
+        raise errors.bad_argument("numpy.unravel_index", "order", order, "'C' or 'F'")
+    step = 1 if order == "C" else -1
+    flat = as_positions("numpy.unravel_index", indices)
+    return tuple(_unraveled(flat, shape[::step])[::step])
 
 
 @fused(1)

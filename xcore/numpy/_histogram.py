@@ -14,9 +14,9 @@ from .._core.types import ArrayType, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import minimum
-from ._functions import clip, floor
 from ._promote import as_array, as_inexact, astype, inexact_dtype, result_dtype
 from ._ranges import linspace
+from ._rounding import clip, floor
 from ._select import where
 from ._shape import ravel, reshape
 from ._sort import searchsorted

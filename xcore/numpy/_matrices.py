@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from .. import _ops as ops
@@ -96,7 +97,7 @@ def _triangle_of(who: str, a, uplo, symmetrize):
 # ----------------------------------------------------------------------------------- factorisations
 
 
-def cholesky(a, /, *, upper: bool = False, symmetrize_input: bool = True):
+def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True):
     """The triangular factor L of a Hermitian positive definite matrix, a = L Lᴴ.
 
     A matrix that is not positive definite raises LinAlgError; in compiled code it gives NaN.
@@ -163,7 +164,8 @@ def qr(a, mode: str = "reduced"):
 
 
 @fused(1)
-def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False):
+def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
+        subset_by_index=None):  # fmt: skip
     """The singular value decomposition a = U diag(S) Vh.
 
     Args:
@@ -171,6 +173,7 @@ def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool 
       full_matrices: whether U and Vh are square.
       compute_uv: False to get only S.
       hermitian: a is Hermitian, which makes it cheaper.
+      subset_by_index: (first, last + 1) of the singular values to return, with their vectors.
 
     >>> import xcore.numpy as xnp
     >>> u, s, vh = xnp.linalg.svd(xnp.asarray([[0.0, 2.0], [1.0, 0.0]]))
@@ -180,7 +183,24 @@ def svd(a, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool 
     a, back = as_matrices("svd", a, square=hermitian)
     parts = hermitian_svd(a, compute_uv) if hermitian else _svd(a, full_matrices, compute_uv)
     s, *vectors = map(back, parts)
+    if subset_by_index is not None:
+        return _some_values(s, vectors, subset_by_index, full_matrices and compute_uv)
     return SVDResult(vectors[0], s, vectors[1]) if compute_uv else s
+
+
+def _some_values(s, vectors, subset, full: bool):
+    """Singular values from one number to another, largest first, and their vectors."""
+    n = typeof(s).shape[-1]
+    first, stop = map(operator.index, subset)
+    if full or not 0 <= first < stop <= n:
+        raise errors.bad_argument(
+            "numpy.linalg.svd", "subset_by_index", subset,
+            f"a pair of ints rising from 0 to {n}, with full_matrices=False",
+        )  # fmt: skip
+    if not vectors:
+        return s[..., first:stop]
+    u, vh = vectors
+    return SVDResult(u[..., first:stop], s[..., first:stop], vh[..., first:stop, :])
 
 
 def _svd(a, full: bool, vectors: bool):

@@ -13,6 +13,7 @@ from . import (
     _functions,
     _moments,
     _reduce,
+    _rounding,
     _select,
     _shape,
     _sort,
@@ -60,7 +61,7 @@ API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 def _clip(self, min=None, max=None):
     """Elements limited to an interval."""
-    return _functions.clip(self, min, max)
+    return _rounding.clip(self, min, max)
 
 
 def _compress(self, condition, axis=None):
@@ -76,7 +77,7 @@ METHODS = {
     "flatten": lambda self, order="C": _shape.ravel(self, order), "swapaxes": _shape.swapaxes,
     "repeat": _shape.repeat,
     # other values
-    "astype": _astype, "view": _types.view, "round": _functions.round, "clip": _clip,
+    "astype": _astype, "view": _types.view, "round": _rounding.round, "clip": _clip,
     "conj": _functions.conj, "conjugate": _functions.conj,
     # some of the elements
     "take": _take.take, "nonzero": _select.nonzero, "compress": _compress, "choose": _select.choose,

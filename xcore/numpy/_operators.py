@@ -11,7 +11,7 @@ from .._core.array import Array
 from .._core.eval import is_array_like, operator
 from .._core.trace import Tracer
 from .._core.types import Value
-from . import _at, _dot, _functions, _index
+from . import _at, _dot, _index, _rounding
 from . import _elementwise as e
 from ._methods import METHODS, PROPERTIES
 
@@ -77,7 +77,7 @@ _COMMON = {
     "__pos__": lambda self: self,
     "__abs__": lambda self: e.absolute(self),
     "__invert__": lambda self: e.bitwise_not(self),
-    "__round__": lambda self, ndigits=0: _functions.round(self, ndigits or 0),
+    "__round__": lambda self, ndigits=0: _rounding.round(self, ndigits or 0),
     "__getitem__": _index.general_getitem,
     "__iter__": _iterate,
     "__contains__": _contains,

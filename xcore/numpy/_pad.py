@@ -14,10 +14,10 @@ from .._core.types import ArrayType, typeof
 from . import _moments, _reduce
 from ._apply import apply_along_axis
 from ._creation import asarray
-from ._functions import floor, round
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, hosted
 from ._quantile import median
+from ._rounding import floor, round
 from ._shape import flip, tile
 
 

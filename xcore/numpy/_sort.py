@@ -13,7 +13,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
-from ._promote import as_array, astype, one_axis, result_dtype
+from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 
 # ---------------------------------------------------------------------------------------- sorting
 
@@ -66,7 +66,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False):
 
 
 @fused(1)
-def argsort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False):
+def argsort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False, dtype=None):
     """The positions that sort an array along an axis; equal elements keep their order.
 
     Args:
@@ -76,6 +76,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False)
       order: must be None: arrays have no named fields.
       stable: accepted for compatibility.
       descending: in falling order.
+      dtype: of the positions; the default integer if not given.
 
     >>> import xcore.numpy as xnp
     >>> xnp.argsort(xnp.asarray([3, 1, 2]))
@@ -83,6 +84,10 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False)
     """
     _check_order("numpy.argsort", order)
     a, axis = _along("numpy.argsort", a, axis)
+    return astype(_order_of(a, axis, descending), dtype_or(dtype, "int"))
+
+
+def _order_of(a, axis: int, descending: bool):
     if not descending:
         return _order([a], axis)
     # read backwards, equal elements come in their first order when the rising order is read so too

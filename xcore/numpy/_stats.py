@@ -10,11 +10,12 @@ from .._core.eval import fused
 from .._core.types import typeof
 from ._dot import matmul
 from ._elementwise import maximum
-from ._functions import clip, conj, sqrt
+from ._functions import conj, sqrt
 from ._join import concatenate
 from ._moments import average
 from ._promote import as_array, as_inexact, astype, result_dtype
 from ._reduce import sum as sum_of
+from ._rounding import clip
 from ._shape import reshape
 from ._triangles import diagonal_of
 
@@ -70,6 +71,9 @@ def _cov(groups, rowvar, ddof, kinds):
     rows, n = typeof(x).shape
     real = dtypes.to_real(typeof(x).dtype)
     weights = [as_array(who, w) for w in weights]
+    if kinds[0] and not dtypes.is_integer(typeof(weights[0]).dtype):
+        dtype = typeof(weights[0]).dtype
+        raise errors.dtype_not_allowed(f"{who} (fweights)", dtype, "integer")
     for w in weights:
         if typeof(w).shape != (n,):
             raise errors.shape_mismatch(

@@ -14,6 +14,7 @@ from ._elementwise import maximum, minimum, remainder, truth
 from ._index import getitem
 from ._promote import as_array, astype, axes_of, broadcast_shapes, broadcast_to, no_out, one_axis
 from ._select import nonzero, not_in_place
+from ._select import where as choose
 from ._shape import moveaxis, ravel, reshape, resize
 
 
@@ -89,7 +90,8 @@ def _is_long(n: int, indices) -> bool:
     return n > dtypes.iinfo(typeof(indices).dtype).max
 
 
-def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None):
+def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *,
+                    wrap_negative_indices=None):  # fmt: skip
     """Elements at positions along one axis, with other positions for each of the other axes.
 
     Args:
@@ -97,6 +99,7 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None):
       indices: array of integers with as many axes; the others broadcast.
       axis: which axis; None flattens both first.
       mode, fill_value: what positions out of range give; see ``take``.
+      wrap_negative_indices: False if negative positions are out of range, and do not count from the end.
 
     >>> import xcore.numpy as xnp
     >>> x = xnp.asarray([[3, 1, 2], [6, 5, 4]])
@@ -106,11 +109,12 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None):
     """
     who = "numpy.take_along_axis"
     indices = as_positions(who, indices) if isinstance(indices, (list, tuple)) else indices
-    return _take_along(arr, indices, axis, mode, fill_value)
+    wraps = wrap_negative_indices in (None, True)
+    return _take_along(arr, indices, axis, mode, fill_value, wraps)
 
 
 @fused(2)
-def _take_along(arr, indices, axis, mode, fill_value):
+def _take_along(arr, indices, axis, mode, fill_value, wraps):
     who = "numpy.take_along_axis"
     arr, indices = as_array(who, arr), as_positions(who, indices)
     if axis is None:
@@ -118,6 +122,10 @@ def _take_along(arr, indices, axis, mode, fill_value):
     if typeof(arr).ndim != typeof(indices).ndim:
         raise errors.shape_mismatch(who, "need equally many axes", arr=arr, indices=indices)
     axis = one_axis(who, axis, typeof(arr).ndim)
+    if not wraps:  # what is below 0 goes as far out of range as what is beyond the end
+        indices = astype(indices, dtypes.default_dtype("int"))
+        outside = 0 if mode == "clip" else typeof(arr).shape[axis]
+        indices = choose(indices < 0, ops.full_like_type(typeof(indices), outside), indices)
     at = _along(who, arr, indices, axis)
     return getitem(arr, at, "fill" if mode is None else mode, fill_value)
 

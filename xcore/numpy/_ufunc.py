@@ -17,7 +17,7 @@ from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
 from .._core.eval import is_array_like
 from .._core.types import ArrayType, Value, typeof
-from . import _cumulative, _elementwise, _floats, _functions, _reduce
+from . import _cumulative, _elementwise, _floats, _functions, _reduce, _rounding
 from ._apply import vectorize
 from ._creation import asarray
 from ._index import getitem
@@ -293,11 +293,11 @@ def _real_runner(op, function):
     return run
 
 
-_e, _f = _elementwise, _functions
+_e, _f, _r = _elementwise, _functions, _rounding
 _IDENTITIES = {
     _e.add: 0, _e.multiply: 1, _e.logical_and: True, _e.logical_or: False, _e.logical_xor: False,
     _e.bitwise_and: -1, _e.bitwise_or: 0, _e.bitwise_xor: 0, _f.logaddexp: -np.inf, _f.logaddexp2: -np.inf,
-    _f.gcd: 0, _f.hypot: 0,
+    _r.gcd: 0, _f.hypot: 0,
 }  # fmt: skip
 _SPECIAL = {
     _e.add: {
@@ -326,16 +326,16 @@ _BINARY = (
     _e.add, _e.subtract, _e.multiply, _e.divide, _e.floor_divide, _e.remainder, _e.fmod, _e.power,
     _e.float_power, _e.maximum, _e.minimum, _e.equal, _e.not_equal, _e.less, _e.less_equal, _e.greater,
     _e.greater_equal, _e.bitwise_and, _e.bitwise_or, _e.bitwise_xor, _e.left_shift, _e.right_shift,
-    _e.logical_and, _e.logical_or, _e.logical_xor, _f.arctan2, _f.hypot, _f.logaddexp, _f.logaddexp2, _f.gcd,
-    _f.lcm, _f.heaviside, _floats.copysign, _floats.nextafter, _floats.fmax, _floats.fmin,
+    _e.logical_and, _e.logical_or, _e.logical_xor, _f.arctan2, _f.hypot, _f.logaddexp, _f.logaddexp2, _r.gcd,
+    _r.lcm, _f.heaviside, _floats.copysign, _floats.nextafter, _floats.fmax, _floats.fmin,
 )  # fmt: skip
 
 
 _UNARY = (
     _e.absolute, _e.negative, _e.positive, _e.square, _e.reciprocal, _e.invert, _e.logical_not, _f.sqrt, _f.cbrt,
     _f.exp, _f.exp2, _f.expm1, _f.log, _f.log2, _f.log10, _f.log1p, _f.sin, _f.cos, _f.tan, _f.arcsin, _f.arccos,
-    _f.arctan, _f.sinh, _f.cosh, _f.tanh, _f.arcsinh, _f.arccosh, _f.arctanh, _f.deg2rad, _f.rad2deg, _f.floor,
-    _f.ceil, _f.trunc, _f.rint, _f.sign, _f.conjugate,
+    _f.arctan, _f.sinh, _f.cosh, _f.tanh, _f.arcsinh, _f.arccosh, _f.arctanh, _f.deg2rad, _f.rad2deg, _r.floor,
+    _r.ceil, _r.trunc, _r.rint, _f.sign, _f.conjugate,
 )  # fmt: skip
 _OF_ALL = ("nin", "nout", "nargs", "identity", "at")
 _OF_TWO = ("outer", "reduce", "accumulate", "reduceat")
