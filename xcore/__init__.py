@@ -34,6 +34,7 @@ from ._core.devices import (
     local_devices,
     process_count,
     process_index,
+    process_indices,
 )  # fmt: skip
 from ._core.memory import live_arrays, memory_stats
 from ._core.mesh import Mesh, get_mesh, make_mesh, set_mesh

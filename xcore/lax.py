@@ -9,6 +9,7 @@ from ._control.collectives import (  # noqa: F401
     axis_index,
     axis_size,
     pbroadcast,
+    pcast,
     pmax,
     pmean,
     pmin,
@@ -16,6 +17,7 @@ from ._control.collectives import (  # noqa: F401
     pshuffle,
     psum,
     psum_scatter,
+    pswapaxes,
     pvary,
 )  # fmt: skip
 from ._control.cond import cond, switch  # noqa: F401

@@ -1,5 +1,6 @@
 """Where arrays live: meshes of devices, and how arrays are spread over them."""
 
+from ._control.sharding import with_sharding_constraint as reshard  # noqa: F401
 from ._core.mesh import (  # noqa: F401
     AxisType,
     Mesh,

@@ -155,6 +155,15 @@ def test_detect(environment, place, monkeypatch):
     assert cluster.detect(environment) == place
 
 
+def test_one_manager_is_asked():
+    both = OMPI | SLURM | {"PMIX_NAMESPACE": "prterun-n-1@1", "SLURM_JOB_NODELIST": "h"}
+    assert cluster.detect(both, "ompi") == Place("n:61441", 4, 2)
+    assert cluster.detect(both, "slurm") == Place("h:63111", 8, 3)
+    assert cluster.detect(both, "k8s") == cluster.detect(both, "deactivate") == Place()
+    with pytest.raises(ValueError, match="cluster_detection_method must be None or one of 'slurm'"):
+        cluster.detect(both, "pbs")
+
+
 def test_kubernetes_domain(monkeypatch):
     monkeypatch.setattr(cluster.socket, "getfqdn", lambda host: f"{host}.svc.space.local")
     environment = {"JOB_COMPLETION_INDEX": "5", "HOSTNAME": "train-5"}

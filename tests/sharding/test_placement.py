@@ -227,6 +227,10 @@ def test_picture(capsys):
     assert capsys.readouterr().out == f"┌{line}┬{line}┐\n{cells}\n└{line}┴{line}┘\n"
     with pytest.raises(ValueError, match="one or two axes"):
         xc.debug.visualize_sharding((2, 2, 2), NamedSharding(MESH, P()))
+    xc.debug.visualize_sharding((8, 2), SHARDINGS[0], use_color=False, min_width=40)
+    assert capsys.readouterr().out.splitlines()[0].count("─") % 40 == 0
+    with pytest.raises(ValueError, match="use_color"):
+        xc.debug.visualize_array_sharding(xnp.ones(2), use_color=True)
 
 
 def test_inspect():

@@ -54,6 +54,8 @@ COLLECTIVES = {
     "ppermute": (lambda v: lax.ppermute(v, "x", PERM), permuted),
     "pshuffle": (lambda v: lax.pshuffle(v, "x", [2, 0, 3, 1]), lambda s: s[[2, 0, 3, 1]]),
     "pbroadcast": (lambda v: lax.pbroadcast(v, "x", 2), lambda s: np.stack([s[2]] * N)),
+    "pswapaxes": (lambda v: lax.pswapaxes(v.reshape(2, N, 2), "x", 1).transpose(1, 0, 2).reshape(2, -1), lambda s: np.stack([s.reshape(N, 2, N, 2)[:, :, i].reshape(2, -1) for i in range(N)])),
+    "pcast": (lambda v: lax.pcast(v, "x", to="varying"), lambda s: s),
     "axis_index": (lambda v: v + lax.axis_index("x"), lambda s: s + np.arange(N)[:, None, None]),
     "axis_size": (lambda v: v * lax.axis_size("x"), lambda s: s * N),
 }  # fmt: skip

@@ -187,6 +187,7 @@ def connect(
     heartbeat_timeout: int = 100,
     shutdown_timeout: int = 300,
     coordinator_bind_address: str | None = None,
+    method: str | None = None,
 ) -> Cluster:
     """Join the other processes of a program; returns when all of them have.
 
@@ -200,13 +201,15 @@ def connect(
         heartbeat_timeout: seconds of silence after which a process counts as dead.
         shutdown_timeout: seconds that process 0 waits at its end for the others to end.
         coordinator_bind_address: where process 0 listens; the port on all addresses by default.
+        method: the job manager to ask, as in `METHODS`; whichever has set its variables by default.
     """
     global _current
     if _current is not None:
         raise RuntimeError(
             "xcore.distributed.initialize: this process has joined a cluster already."
         )
-    place = _complete(Place(coordinator_address, num_processes, process_id), os.environ)
+    given = Place(coordinator_address, num_processes, process_id)
+    place = _complete(given, os.environ, method)
     service = None
     if place.process_id == 0:
         port = place.coordinator_address.rpartition(":")[2]
@@ -339,13 +342,28 @@ MANAGERS = (
 )  # fmt: skip
 
 
-def detect(env: Mapping) -> Place:
-    """What the environment says of this process's place; None for what it does not say.
+# Names by which users ask for one job manager, or for none.
+METHODS = {
+    "slurm": "SLURM", "ompi": "Open MPI", "k8s": "Kubernetes", "torchrun": "torchrun", "deactivate": None,
+}  # fmt: skip
 
-    mpirun inside a SLURM job sets the variables of both, and its own are the ones that count.
-    """
+
+def _managers(method: str | None) -> list[Manager]:
+    """Those to ask. mpirun inside a SLURM job sets the variables of both, and its own count."""
+    if method is None:
+        return sorted(MANAGERS, key=lambda m: m.name == "SLURM")
+    if method.lower() not in METHODS:
+        raise ValueError(
+            "xcore.distributed.initialize: cluster_detection_method must be None or one of "
+            f"{', '.join(map(repr, METHODS))}, given {method!r}."
+        )
+    return [m for m in MANAGERS if m.name == METHODS[method.lower()]]
+
+
+def detect(env: Mapping, method: str | None = None) -> Place:
+    """What the environment says of this process's place; None for what it does not say."""
     found = Place()
-    for manager in sorted(MANAGERS, key=lambda m: m.name == "SLURM"):
+    for manager in _managers(method):
         if manager.marker in env and manager.rank in env:
             found = Place(
                 manager.coordinator(env), _number(env, manager.size), _number(env, manager.rank)
@@ -372,9 +390,9 @@ def _number(env: Mapping, name: str) -> int | None:
     return int(text)
 
 
-def _complete(given: Place, env: Mapping) -> Place:
+def _complete(given: Place, env: Mapping, method: str | None = None) -> Place:
     """The given place, completed from the environment and checked."""
-    place = _prefer(given, Place() if None not in given else detect(env))
+    place = _prefer(given, Place() if None not in given else detect(env, method))
     missing = [name for name, value in zip(Place._fields, place) if value is None]
     if missing:
         raise ValueError(

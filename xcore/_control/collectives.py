@@ -111,8 +111,12 @@ def pmin(x, axis_name, *, axis_index_groups=None):
 
 
 @boundary
-def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False):
+def all_gather(
+    x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False, to: str = "varying"
+):
     """The values of all lanes, stacked along ``axis`` (or joined there, if ``tiled``).
+
+    ``to`` needs no attention: that all lanes get the same is known without it.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.all_gather(x, "i"), axis_name="i")(xnp.arange(2))
@@ -120,6 +124,7 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bo
            [0, 1]], dtype=int32)
     """
     _no_groups("all_gather", axis_index_groups)
+    _check_cast("all_gather", to)
 
     def gather(v):
         ndim = typeof(v).ndim + (not tiled)
@@ -203,6 +208,42 @@ def pvary(x, axis_name):
     """The same value. Values need no mark that they differ between the lanes of a named axis."""
     _names(axis_name)
     return x
+
+
+_CASTS = ("varying", "reduced", "invarying")
+
+
+def _check_cast(who: str, to: str) -> None:
+    if to not in _CASTS:
+        raise errors.bad_argument(f"lax.{who}", "to", to, f"one of {', '.join(map(repr, _CASTS))}")
+
+
+@boundary
+def pcast(x, axis_name, *, to: str):
+    """The same value, as one that differs between the lanes of a named axis (``to="varying"``).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pcast(x, "i", to="varying"), axis_name="i")(xnp.arange(2))
+    Array([0, 1], dtype=int32)
+    """
+    if to != "varying":
+        raise errors.bad_argument(
+            "lax.pcast", "to", to, "'varying'",
+            "That lanes hold the same value follows here from how it was made (lax.psum, lax.all_gather).",
+        )  # fmt: skip
+    return pvary(x, axis_name)
+
+
+@boundary
+def pswapaxes(x, axis_name, axis: int, *, axis_index_groups=None):
+    """Exchange a named axis with an array axis of the same length: a transposition over the lanes.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda row: xc.lax.pswapaxes(row, "i", 0), axis_name="i")(xnp.array([[0, 1], [2, 3]]))
+    Array([[0, 2],
+           [1, 3]], dtype=int32)
+    """
+    return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
 
 
 @boundary

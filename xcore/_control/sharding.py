@@ -63,8 +63,8 @@ def _cells(shape: tuple, sharding: Sharding) -> list:
     return [list(row.values()) for row in grid.values()]
 
 
-def _table(rows) -> str:
-    width = max(len(text) for row in rows for text in row) + 2
+def _table(rows, min_width: int) -> str:
+    width = max(min_width, *(len(text) + 2 for row in rows for text in row))
     columns = len(rows[0])
 
     def line(left, middle, right):
@@ -76,8 +76,14 @@ def _table(rows) -> str:
 
 
 @boundary
-def visualize_sharding(shape, sharding) -> None:
+def visualize_sharding(shape, sharding, *, use_color: bool = False, min_width: int = 0) -> None:
     """Print which device holds which part of an array of one or two axes.
+
+    Args:
+      shape: shape of the array.
+      sharding: how it is laid out.
+      use_color: must be False: the picture is plain text.
+      min_width: the least width of a cell.
 
     >>> import xcore as xc
     >>> s = xc.NamedSharding(xc.make_mesh((1,), "x", devices=xc.devices("cpu")), xc.P("x"))
@@ -86,18 +92,25 @@ def visualize_sharding(shape, sharding) -> None:
     │ CPU 0 │
     └───────┘
     """
+    if use_color:
+        raise errors.bad_argument("debug.visualize_sharding", "use_color", use_color, "False")
     shape = tuple(shape)
     if not 1 <= len(shape) <= 2:
         raise ValueError(
             f"xcore.debug.visualize_sharding: arrays of one or two axes can be drawn, given shape {shape}."
         )
-    print(_table(_cells(shape, as_sharding("debug.visualize_sharding", sharding))))
+    print(_table(_cells(shape, as_sharding("debug.visualize_sharding", sharding)), min_width))
 
 
 @boundary
-def visualize_array_sharding(arr) -> None:
-    """Print which device holds which part of an array of one or two axes."""
-    inspect_array_sharding(arr, callback=lambda s: visualize_sharding(np.shape(arr), s))
+def visualize_array_sharding(arr, **kwargs) -> None:
+    """Print which device holds which part of an array of one or two axes.
+
+    Args:
+      arr: the array.
+      kwargs: as for ``visualize_sharding``.
+    """
+    inspect_array_sharding(arr, callback=lambda s: visualize_sharding(np.shape(arr), s, **kwargs))
 
 
 @boundary

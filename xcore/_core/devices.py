@@ -56,7 +56,17 @@ def process_index() -> int:
 
 def process_count() -> int:
     """How many processes there are."""
-    return len({d.process_index for d in devices()})
+    return len(process_indices())
+
+
+def process_indices() -> list:
+    """The numbers of all processes.
+
+    >>> import xcore as xc
+    >>> xc.process_indices()
+    [0]
+    """
+    return sorted({d.process_index for d in devices()})
 
 
 def default_device(device):

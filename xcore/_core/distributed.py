@@ -9,7 +9,8 @@ from .source import boundary
 
 @boundary
 def initialize(coordinator_address: str | None = None, num_processes: int | None = None,
-               process_id: int | None = None, local_device_ids=None, *,
+               process_id: int | None = None, local_device_ids=None,
+               cluster_detection_method: str | None = None,
                initialization_timeout: int = 300, heartbeat_timeout_seconds: int = 100,
                shutdown_timeout_seconds: int = 300,
                coordinator_bind_address: str | None = None) -> None:  # fmt: skip
@@ -27,6 +28,8 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
       num_processes: how many there are.
       process_id: which one this is, from 0.
       local_device_ids: numbers of the GPUs of this process; all that it sees by default.
+      cluster_detection_method: the job manager whose variables count: "slurm", "ompi", "k8s",
+        "torchrun", or "deactivate" for none of them; whichever has set its own by default.
       initialization_timeout: seconds to wait for the others.
       heartbeat_timeout_seconds: seconds of silence after which a process counts as dead.
       shutdown_timeout_seconds: seconds that process 0 waits at its end for the others to end.
@@ -38,7 +41,7 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
         initialization_timeout=initialization_timeout,
         heartbeat_timeout=heartbeat_timeout_seconds,
         shutdown_timeout=shutdown_timeout_seconds,
-        coordinator_bind_address=coordinator_bind_address,
+        coordinator_bind_address=coordinator_bind_address, method=cluster_detection_method,
     )  # fmt: skip
     gpus = joined.gpu_options()
     if local_device_ids is not None:

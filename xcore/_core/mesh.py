@@ -228,12 +228,13 @@ def _check_types(types) -> None:
             )
 
 
-def make_mesh(axis_shapes, axis_names, *, devices=None, axis_types=None) -> Mesh:
+def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None) -> Mesh:
     """A mesh of the given shape of all devices, or of the first ones.
 
     Args:
       axis_shapes: sizes of the axes.
       axis_names: their names.
+      axis_types: ``AxisType.Auto`` for each axis, which is also what None means.
       devices: which devices; all of the default platform if None.
 
     >>> import xcore as xc

@@ -41,6 +41,10 @@ class Sharding:
         return set(local_devices(self.devices))
 
     @property
+    def has_addressable_devices(self) -> bool:
+        return bool(local_devices(self.devices))
+
+    @property
     def is_fully_addressable(self) -> bool:
         return len(local_devices(self.devices)) == len(self.devices)
 
