@@ -28,6 +28,8 @@ def test_problem_71(method):
     np.testing.assert_allclose(np.abs(y), 0.16146857, rtol=1e-4)  # published multipliers
     np.testing.assert_allclose(lam[0], 0.55229366, rtol=1e-4)
     assert found.certificate.feasibility < 1e-6
+    if method == "sqp":  # quadratic programs solved to the end make its convergence superlinear
+        assert int(found.nit) <= 8
 
 
 def test_derivatives_of_a_constrained_minimum():

@@ -40,6 +40,22 @@ def test_certified_digits_from_the_far_start():
     np.testing.assert_allclose(fit.stderr, CERTIFIED_ERRORS, rtol=1e-8)
 
 
+def test_certified_digits_where_the_sum_of_squares_cannot_tell():
+    # NIST's Lanczos3, from start 2: its sum of squares is 1.6e-8 and its condition number 1e4
+    x = np.arange(24) * 0.05
+    y = np.round(0.0951 * np.exp(-x) + 0.8607 * np.exp(-3 * x) + 1.5576 * np.exp(-5 * x), 4)
+    certified = [
+        8.6816414977e-02, 9.5498101505e-01, 8.4400777463e-01, 2.9515951832, 1.5825685901, 4.9863565084
+    ]  # fmt: skip
+
+    def model(p):
+        return p[::2] @ xnp.exp(-p[1::2, None] * x) - y
+
+    found = xo.least_squares(model, xnp.asarray([0.5, 0.7, 3.6, 4.2, 4.0, 6.3], np.float64))
+    assert found.success
+    np.testing.assert_allclose(found.x, certified, rtol=1e-10)
+
+
 @pytest.mark.parametrize("method", ["lm", "gauss-newton", "trf", "matrix-free"])
 def test_methods_agree_with_scipy(method):
     fit = xo.curve_fit(decay, T, Y, START, method=method)

@@ -6,22 +6,25 @@ solution has ∇f = ∇h y + ∇c λ, h = 0, c ≥ 0 and λ c = 0 (Karush, Kuhn 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.jit import eval_shape
 from .._core import tree
 from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._transforms.api import jacrev
+from .._transforms.api import linearize, vjp
+from .._transforms.map import vmap
 from ._implicit import differentiable
 from ._minimize import box_of, iterations, minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
-from ._result import Certificate, Result, Status, first_of
+from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import norm
 
 
@@ -64,25 +67,62 @@ class Constrained(Objective):
         return self._vector(self.constraints.eq, x)
 
     def inequalities(self, x):
-        parts = [self._vector(self.constraints.ineq, x)]
-        if self.has_bounds:
-            # a missing bound is one that is always kept
-            lower, upper = self.bounds
-            parts += [
-                xnp.where(xnp.isfinite(lower), x - lower, 1), xnp.where(xnp.isfinite(upper), upper - x, 1)
-            ]  # fmt: skip
+        return self._with_bounds(x, self._vector(self.constraints.ineq, x))
+
+    def _with_bounds(self, x, c):
+        if not self.has_bounds:
+            return c
+        # a missing bound is one that is always kept
+        lower, upper = self.bounds
+        below = xnp.where(xnp.isfinite(lower), x - lower, 1)
+        above = xnp.where(xnp.isfinite(upper), upper - x, 1)
+        return xnp.concatenate([c, below, above])
+
+    @cached_property
+    def sizes(self):
+        """(number of equations, of inequalities without bounds, of all inequalities)."""
+        parts = self.constraints.eq, self.constraints.ineq
+        me, mi = (
+            eval_shape(lambda x, f=f: self._vector(f, x), self.flat.start).shape[0] for f in parts
+        )
+        return me, mi, mi + 2 * self.flat.size * self.has_bounds
+
+    def _general(self, x):
+        """f, the equations and the inequalities but for bounds, as one vector."""
+        parts = self.value(x)[None], self.equations(x), self._vector(self.constraints.ineq, x)
         return xnp.concatenate(parts)
+
+    def _jacobian(self, x):
+        """(values, Jacobian) of the general part, by columns or by rows, whichever are fewer."""
+        me, mi, _ = self.sizes
+        n, rows = self.flat.size, 1 + me + mi
+        if n <= 2 * rows:
+            values, push = linearize(self._general, x)
+            return values, vmap(push, out_axes=1)(xnp.eye(n, dtype=x.dtype))
+        values, pull = vjp(self._general, x)
+        return values, vmap(pull)(xnp.eye(rows, dtype=x.dtype))[0]
 
     def local(self, x):
         """(f, g, h, its Jacobian, c, its Jacobian)."""
-        f, g = self.value_and_grad(x)
-        h, c = self.equations(x), self.inequalities(x)
-        jh = jacrev(self.equations)(x).reshape(-1, typeof(x).shape[0])
-        jc = jacrev(self.inequalities)(x).reshape(-1, typeof(x).shape[0])
-        return f, g, h, jh, c, jc
+        me, _, _ = self.sizes
+        values, j = self._jacobian(x)
+        jc = j[1 + me :]
+        if self.has_bounds:
+            lower, upper = (xnp.isfinite(side).astype(x.dtype) for side in self.bounds)
+            jc = xnp.concatenate([jc, xnp.diag(lower), -xnp.diag(upper)])
+        c = self._with_bounds(x, values[1 + me :])
+        return values[0], j[0], values[1 : 1 + me], j[1 : 1 + me], c, jc
 
-    def lagrangian(self, x, y, lam):
-        return self.value(x) - xnp.vdot(y, self.equations(x)) - xnp.vdot(lam, self.inequalities(x))
+    def blank(self, x):
+        """What the states of methods have before anything is evaluated: the first step is to stay."""
+        (me, _, mi), n, dtype = self.sizes, self.flat.size, self.flat.dtype
+        zeros = lambda *shape: xnp.zeros(shape, dtype)  # noqa: E731
+        return {
+            "x": xnp.clip(x, *self.bounds) if self.has_bounds else x, "f": zeros() + xnp.inf,
+            "g": zeros(n), "h": zeros(me), "c": zeros(mi), "y": zeros(me), "lam": zeros(mi),
+            "size": zeros(), "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0),
+            "njev": count(0),
+        }  # fmt: skip
 
 
 def violation(h, c):
@@ -110,100 +150,103 @@ class SQP:
     max_halvings: int = static(default=16)
 
     def init(self, problem, x, tol):
-        if problem.has_bounds:
-            x = xnp.clip(x, *problem.bounds)
-        n, dtype = typeof(x).shape[0], typeof(x).dtype
-        f, g, h, jh, c, jc = problem.local(x)
-        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(g)) & xnp.isfinite(violation(h, c))
-        return {
-            "x": x, "f": f, "g": g, "h": h, "jh": jh, "c": c, "jc": jc, "b": xnp.eye(n, dtype=dtype),
-            "y": xnp.zeros_like(h), "lam": xnp.zeros_like(c), "rho": xnp.ones((), dtype),
-            "size": largest(g), "status": first_of((~finite, Status.not_finite)), "nit": count(0),
-            "nfev": count(1), "njev": count(1), "failed": count(0), "scaled": xnp.zeros((), bool),
+        (me, _, mi), n, dtype = problem.sizes, problem.flat.size, problem.flat.dtype
+        return problem.blank(x) | {
+            "jh": xnp.zeros((me, n), dtype), "jc": xnp.zeros((mi, n), dtype),
+            "b": xnp.eye(n, dtype=dtype), "rho": xnp.ones((), dtype), "failed": count(0),
+            "scaled": xnp.zeros((), bool),
         }  # fmt: skip
 
     def step(self, problem, s, tol):
-        x, f, g, h, jh, c, jc = (s[k] for k in ("x", "f", "g", "h", "jh", "c", "jc"))
-        most = xnp.maximum(largest(s["y"]), largest(s["lam"]))
-        charge = 10 * xnp.maximum(xnp.maximum(s["rho"], most), xnp.maximum(1, largest(g)))
-        p, y, lam = solve_qp(s["b"], g, jh, h, jc, c, charge)
-        # the model's violation tells whether the linearised constraints can be met
-        left = violation(h + jh @ p, c + jc @ p)
-        now = violation(h, c)
-        multiplier = xnp.maximum(largest(y), largest(lam))
-        rho = xnp.maximum(1.1 * multiplier, 0.5 * (s["rho"] + 1.1 * multiplier))
-        slope = xnp.vdot(g, p) - rho * (now - left)
-        slope = xnp.minimum(slope, -0.5 * xnp.vdot(p, s["b"] @ p))
-        merit = f + rho * now
-        noise = 10 * xnp.finfo(f.dtype).eps * (xnp.abs(f) + rho * now + 1e-3)
-        t, move, n = self._search(problem, x, p, s, merit, slope, rho, noise)
-        new = x + move
-        f1, g1, h1, jh1, c1, jc1 = problem.local(new)
-        b = _damped_update(s["b"], move, y, lam, g1, jh1, jc1, g, jh, jc, s["scaled"])
-        stationary, feasible, product = kkt_residuals(g1, h1, jh1, c1, jc1, y, lam)
+        x, first = s["x"], s["nit"] < 0
+        eps = xnp.finfo(x.dtype).eps
+        p, y, lam, left = self._model_step(s, first)
+        most = xnp.maximum(largest(y), largest(lam))
+        rho = xnp.maximum(1.1 * most, 0.5 * (s["rho"] + 1.1 * most))
+        good, move, new, n = self._search(problem, s | {"rho": rho, "lam": lam}, p, left)
+        b = _damped_update(s, new, move, y, lam)
+        stationary, feasible, product = kkt_residuals(*(new[k] for k in _LOCAL[1:]), y, lam)
         worst = xnp.maximum(stationary, product)
-        size = xnp.maximum(worst, feasible)
-        reach = xnp.maximum(1, largest(x))
-        short = norm(move) <= 4 * xnp.finfo(f.dtype).eps * reach
-        done = (feasible <= tol) & (worst <= tol)
-        failed = xnp.where(t > 0, 0, s["failed"] + np.int32(1)).astype(np.int32)
+        short = norm(move) <= 4 * eps * xnp.maximum(1, largest(x))
+        failed = xnp.where(good, 0, s["failed"] + np.int32(1)).astype(np.int32)
         lost = (failed > 1) | (short & (s["failed"] > 0))
-        no_way = lost & (feasible > 10 * tol)
+        size = xnp.maximum(worst, feasible)
         status = first_of(
-            (~(xnp.isfinite(f1) & xnp.isfinite(size)), Status.not_finite), (done, Status.success),
-            (f1 <= -0.01 * xnp.finfo(f.dtype).max, Status.unbounded), (no_way, Status.infeasible),
-            (lost, Status.stalled),
+            (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
+            ((feasible <= tol) & (worst <= tol), Status.success),
+            (new["f"] <= -0.01 * xnp.finfo(x.dtype).max, Status.unbounded),
+            (lost & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
         )  # fmt: skip
         # after a failure the matrix starts anew
-        b = xnp.where(failed > 0, xnp.eye(typeof(x).shape[0], dtype=f.dtype), b)
-        return {
-            "x": new, "f": f1, "g": g1, "h": h1, "jh": jh1, "c": c1, "jc": jc1, "b": b, "y": y,
-            "lam": lam, "rho": rho, "size": size, "status": status, "nit": s["nit"] + np.int32(1),
-            "nfev": s["nfev"] + n, "njev": s["njev"] + np.int32(1), "failed": failed,
-            "scaled": s["scaled"] | (t > 0),
+        b = xnp.where(failed > 0, xnp.eye(problem.flat.size, dtype=x.dtype), b)
+        return new | {
+            "x": x + move, "b": b, "y": y, "lam": lam, "rho": xnp.where(first, s["rho"], rho),
+            "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
+            "njev": s["njev"] + n, "failed": failed, "scaled": s["scaled"] | (good & ~first),
         }  # fmt: skip
 
-    def _search(self, problem, x, p, s, merit, slope, rho, noise):
-        """(t, step, evaluations): 1, 1 with a correction, then 1/2, 1/4, …; 0 if none helps."""
+    @staticmethod
+    def _model_step(s, first):
+        """(step, multipliers, the model's violation): of the quadratic program."""
+        most = xnp.maximum(largest(s["y"]), largest(s["lam"]))
+        charge = 10 * xnp.maximum(xnp.maximum(s["rho"], most), xnp.maximum(1, largest(s["g"])))
+        found = solve_qp(s["b"], s["g"], s["jh"], s["h"], s["jc"], s["c"], charge)
+        p, y, lam = (xnp.where(first, 0, v) for v in found)
+        # what is left tells whether the linearised constraints can be met
+        return p, y, lam, violation(s["h"] + s["jh"] @ p, s["c"] + s["jc"] @ p)
 
-        def value(at):
-            h, c = problem.equations(at), problem.inequalities(at)
-            found = problem.value(at) + rho * violation(h, c)
-            return xnp.where(xnp.isnan(found), xnp.inf, found), h, c
-
-        active = s["lam"] > 0
-        rows = xnp.concatenate([s["jh"], xnp.where(active[:, None], s["jc"], 0)])
-        gram = rows @ rows.T
-        eps = xnp.finfo(gram.dtype).eps
-        damp = (
-            eps * xnp.maximum(1, largest(gram)) * xnp.eye(typeof(gram).shape[0], dtype=gram.dtype)
-        )
+    def _search(self, problem, s, p, left):
+        """(whether a step helps, it, what is there, evaluations): of 1, 1 corrected, 1/2, 1/4, …"""
+        rho, before = s["rho"], violation(s["h"], s["c"])
+        slope = xnp.vdot(s["g"], p) - rho * (before - left)
+        slope = xnp.minimum(slope, -0.5 * xnp.vdot(p, s["b"] @ p))
+        merit = s["f"] + rho * before
+        eps = xnp.finfo(merit.dtype).eps
+        noise = 10 * eps * (xnp.abs(s["f"]) + rho * before + 1e-3)
+        correct = _correction(s)
 
         def turn(state):
-            t, step, k, _, _best_t, best = state
-            found, h, c = value(x + step)
-            good = found <= merit + 1e-4 * t * slope + noise
-            wrong = xnp.concatenate([h, xnp.where(active & (c < 0), c, 0)])
-            corrected = step - rows.T @ xnp.linalg.solve(gram + damp, wrong)
-            corrected = xnp.where(xnp.all(xnp.isfinite(corrected)), corrected, step)
-            first = k == 0
-            half = xnp.where(first, t, 0.5 * t)
-            following = xnp.where(first, corrected, half * p)
-            return half, following, k + np.int32(1), good, t, xnp.where(good, step, best)
+            t, step, k, _, _, _ = state
+            here = dict(zip(_LOCAL, problem.local(s["x"] + step)))
+            value = here["f"] + rho * violation(here["h"], here["c"])
+            good = xnp.where(xnp.isnan(value), xnp.inf, value) <= merit + 1e-4 * t * slope + noise
+            half = xnp.where(k == 0, t, 0.5 * t)
+            following = xnp.where(k == 0, step - correct(here), half * p)
+            return half, following, k + np.int32(1), good, step, here
 
         start = (
-            xnp.ones_like(merit), p, count(0), xnp.zeros((), bool), xnp.zeros_like(merit),
-            xnp.zeros_like(p),
+            xnp.ones_like(merit), p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL},
         )  # fmt: skip
-        _, _, k, good, t, step = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
-        return xnp.where(good, t, 0), xnp.where(good, step, 0), k
+        *_, k, good, step, here = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
+        new = {name: xnp.where(good, here[name], s[name]) for name in _LOCAL}
+        return good, xnp.where(good, step, 0), new, k
 
 
-def _damped_update(b, s, y, lam, g1, jh1, jc1, g, jh, jc, scaled):
+_LOCAL = ("f", "g", "h", "jh", "c", "jc")
+
+
+def _correction(s):
+    """From what is found at a point to the least step that mends its active constraints, to first order."""
+    active = s["lam"] > 0
+    rows = xnp.concatenate([s["jh"], xnp.where(active[:, None], s["jc"], 0)])
+    gram = rows @ rows.T
+    size = xnp.finfo(gram.dtype).eps * xnp.maximum(1, largest(gram))
+    gram = gram + size * xnp.eye(typeof(gram).shape[0], dtype=gram.dtype)
+
+    def correct(here):
+        wrong = xnp.where(active & (here["c"] < 0), here["c"], 0)
+        step = rows.T @ xnp.linalg.solve(gram, xnp.concatenate([here["h"], wrong]))
+        return xnp.where(xnp.all(xnp.isfinite(step)), step, 0)
+
+    return correct
+
+
+def _damped_update(old, new, s, y, lam):
     """BFGS with the change of the Lagrangian's gradient mixed with B s, so that B stays definite."""
-    change = g1 - g - y @ (jh1 - jh) - lam @ (jc1 - jc)
+    b = old["b"]
+    change = new["g"] - old["g"] - y @ (new["jh"] - old["jh"]) - lam @ (new["jc"] - old["jc"])
     ss, sy, yy = xnp.vdot(s, s), xnp.vdot(s, change), xnp.vdot(change, change)
-    first = ~scaled & (sy > 0)
+    first = ~old["scaled"] & (sy > 0)
     b = xnp.where(
         first,
         xnp.clip(yy / xnp.where(sy > 0, sy, 1), 1e-6, 1e6)
@@ -216,8 +259,10 @@ def _damped_update(b, s, y, lam, g1, jh1, jc1, g, jh, jc, scaled):
     r = weight * change + (1 - weight) * bs
     sr = xnp.vdot(s, r)
     good = (sr > xnp.finfo(b.dtype).eps * ss) & (sbs > 0)
-    new = b - bs[:, None] * bs / xnp.where(good, sbs, 1) + r[:, None] * r / xnp.where(good, sr, 1)
-    return xnp.where(good & xnp.all(xnp.isfinite(new)), new, b)
+    updated = (
+        b - bs[:, None] * bs / xnp.where(good, sbs, 1) + r[:, None] * r / xnp.where(good, sr, 1)
+    )
+    return xnp.where(good & xnp.all(xnp.isfinite(updated)), updated, b)
 
 
 @struct
@@ -237,10 +282,9 @@ class AugmentedLagrangian:
     rho: float = static(default=10.0)
 
     def init(self, problem, x, tol):
-        s = SQP().init(problem, x, tol)
-        rho = xnp.full_like(s["f"], self.rho)
-        return {k: s[k] for k in ("x", "f", "g", "h", "c", "y", "lam", "size", "status", "nit", "nfev",
-                                  "njev")} | {"rho": rho, "before": rho + xnp.inf}  # fmt: skip
+        blank = problem.blank(x)
+        rho = xnp.full_like(blank["f"], self.rho)
+        return blank | {"nit": count(0), "rho": rho, "before": rho + xnp.inf}
 
     def step(self, problem, s, tol):
         y, lam, rho = s["y"], s["lam"], s["rho"]
@@ -253,6 +297,8 @@ class AugmentedLagrangian:
         inner = minimize(charged, s["x"], method=self.inner, tol=0.1 * tol, maxiter=500)
         x = inner.x
         f, g, h, jh, c, jc = problem.local(x)
+        counts = {"nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev + np.int32(1),
+                  "njev": s["njev"] + inner.njev + np.int32(1)}  # fmt: skip
         new_y, new_lam = y - rho * h, xnp.maximum(lam - rho * c, 0)
         stationary, feasible, product = kkt_residuals(g, h, jh, c, jc, new_y, new_lam)
         size = xnp.maximum(xnp.maximum(stationary, product), feasible)
@@ -262,11 +308,9 @@ class AugmentedLagrangian:
             ((rho > 1e12) & (feasible > tol), Status.infeasible),
             ((rho > 1e14), Status.stalled),
         )  # fmt: skip
-        return {
+        return counts | {
             "x": x, "f": f, "g": g, "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
             "rho": xnp.where(slow, 5 * rho, rho), "before": feasible, "status": status,
-            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev,
-            "njev": s["njev"] + inner.njev,
         }  # fmt: skip
 
 
@@ -288,7 +332,7 @@ def minimize_constrained(
       bounds: a pair (lower, upper), each a tree like x0, a number or None.
       tol: the largest residual of the conditions of Karush, Kuhn and Tucker; eps^0.4 by default.
       maxiter: steps at most.
-      history: keep x, f and g of all iterations.
+      history: keep x, f, g and nfev of all iterations.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
     those of lower and upper bounds).
@@ -309,14 +353,9 @@ def minimize_constrained(
             )
         method = METHODS[method]
     tol = default_tol(flat.dtype) if tol is None else tol
-    maxiter = (
-        50
-        if isinstance(method, AugmentedLagrangian)
-        else 200 + 10 * flat.size
-        if maxiter is None
-        else maxiter
-    )
     n = flat.size
+    if maxiter is None:
+        maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
     def solve(x):
         s = iterations(who, method, problem, x, tol, maxiter, history)
@@ -326,8 +365,7 @@ def minimize_constrained(
             aux["history"] = s["history"]
         return xnp.concatenate([s["x"], s["y"], s["lam"]]), aux
 
-    me = typeof(problem.equations(flat.start)).size
-    mi = typeof(problem.inequalities(flat.start)).size
+    me, _, mi = problem.sizes
 
     def parts(z):
         return z[:n], z[n : n + me], z[n + me :]

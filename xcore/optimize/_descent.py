@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._line_search import Wolfe, line_search_of
-from ._packed import marks
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
 
@@ -186,10 +184,12 @@ class InverseHessian:
 class Limited:
     """The last pairs s, y of L-BFGS as the compact form of the inverse Hessian.
 
-    H g = γ g + Sᵀ v - γ Yᵀ u, where R u = S g and Rᵀ v = (D + γ Y Yᵀ) u - γ Y g; rows of S and Y are
-    the pairs, R the upper triangle of S Yᵀ, D its diagonal. (Byrd, Nocedal, Schnabel 1994, theorem 2.2)
-    S, Y and g are rows of one matrix P: a product with P gives all inner products of a step, and
-    another the direction.
+    H g = γ g + Sᵀ v - γ Yᵀ u, where u = V S g and v = Vᵀ ((D + γ Y Yᵀ) u - γ Y g); rows of S and Y are
+    the pairs, V is the inverse of the upper triangle of S Yᵀ, D its diagonal. (Byrd, Nocedal, Schnabel
+    1994, theorem 2.2) A new pair is a new last column of the triangle, so V gets a column too, which is
+    a product with V; the oldest pair's row and column go. No order of the pairs is kept: a new one takes
+    the place of the oldest. S, Y and g are rows of one matrix P: a product with P gives all inner
+    products of a step, and another the direction.
     """
 
     search = Wolfe()
@@ -199,7 +199,7 @@ class Limited:
         m = self.memory
         return {
             # rows: m pairs and a place for those that are not taken, of S, of Y; then g
-            "p": xnp.zeros((2 * m + 3, n), dtype), "sy": xnp.zeros((m, m), dtype),
+            "p": xnp.zeros((2 * m + 3, n), dtype), "v": xnp.zeros((m, m), dtype),
             "yy": xnp.zeros((m, m), dtype), "gamma": xnp.ones((), dtype), "n": count(0),
         }  # fmt: skip
 
@@ -212,38 +212,32 @@ class Limited:
         i = xnp.where(good, memory["n"] % m, m)
         p = memory["p"].at[i].set(s).at[i + np.int32(m + 1)].set(y).at[2 * m + 2].set(g)
         products = p @ now
-        of_s, of_y, of_g = products[:m], products[m + 1 : 2 * m + 1], products[2 * m + 2]
+        of_s, of_y, gg = products[:m], products[m + 1 : 2 * m + 1], squares[2, 2]
         here = xnp.arange(m, dtype=np.int32) == i
-        all_sy = xnp.where(here[:, None], of_y[:, 0], xnp.where(here, of_s[:, 1:2], memory["sy"]))
-        all_yy = xnp.where(here[:, None], of_y[:, 1], xnp.where(here, of_y[:, 1:2], memory["yy"]))
+        row, column = here[:, None], here[None, :]
+        # pairs that are not there yet have rows and columns of zeros, and so coefficients 0
+        known = xnp.where(row | column, 0, memory["v"])
+        last = xnp.where(row, 1, -(known @ of_s[:, 1:2])) / xnp.where(good, sy, 1)
+        v = xnp.where(column, last, known)
+        all_yy = xnp.where(row, of_y[:, 1], xnp.where(column, of_y[:, 1:2], memory["yy"]))
         gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
-        n = memory["n"] + good.astype(np.int32)
-        u, v = self._solve(all_sy, all_yy, of_s[:, 2], of_y[:, 2], gamma, n)
-        slope = gamma * (xnp.vdot(u, of_y[:, 2]) - of_g[2]) - xnp.vdot(v, of_s[:, 2])
+        left, right = self._coefficients(v, all_yy, of_s[:, 2], of_y[:, 2], gamma)
+        slope = gamma * (xnp.vdot(left, of_y[:, 2]) - gg) - xnp.vdot(right, of_s[:, 2])
         bad = fresh | ~(slope < 0)
-        nothing, last = xnp.zeros(1, gamma.dtype), xnp.where(bad, 1, gamma)[None]
-        u, v = xnp.where(bad, 0, u), xnp.where(bad, 0, v)
-        d = xnp.concatenate([-v, nothing, gamma * u, nothing, -last]) @ p
-        memory = {"p": p, "sy": all_sy, "yy": all_yy, "gamma": gamma, "n": n}
-        guess = xnp.where(fresh, _careful(of_g[2]), 1).astype(gamma.dtype)
-        return memory, d, xnp.where(bad, -of_g[2], slope), guess
+        nothing, plain = xnp.zeros(1, gamma.dtype), xnp.where(bad, 1, gamma)[None]
+        weights = xnp.concatenate([-right, nothing, gamma * left, nothing])
+        d = xnp.concatenate([xnp.where(bad, 0, weights), -plain]) @ p
+        memory = {
+            "p": p, "v": v, "yy": all_yy, "gamma": gamma,
+            "n": memory["n"] + good.astype(np.int32),
+        }  # fmt: skip
+        guess = xnp.where(fresh, _careful(gg), 1).astype(gamma.dtype)
+        return memory, d, xnp.where(bad, -gg, slope), guess
 
-    def _solve(self, sy, yy, sg, yg, gamma, n):
-        """The coefficients u and v, in the order in which pairs are stored."""
-        m = self.memory
-        places = xnp.arange(m, dtype=np.int32)
-        order = (n + places) % m  # from the oldest pair to the newest
-        r, diagonal = sy[order][:, order], xnp.diagonal(sy)
-        # pairs that are not there yet are zero; 1 on the diagonal makes their coefficients zero too
-        r = xnp.where(ops.and_(marks(np.eye(m)), r == 0), 1, r)
-        back = (places - n) % m
-        u = _triangular(r, sg[order], "N")[back]
-        v = _triangular(r, (diagonal * u + gamma * (yy @ u - yg))[order], "T")[back]
-        return u, v
-
-
-def _triangular(r, b, transpose: str):
-    x = ops.triangular_solve(
-        r, b[:, None], left=True, lower=False, transpose=transpose, unit_diagonal=False
-    )
-    return x[:, 0]
+    @staticmethod
+    def _coefficients(v, yy, sg, yg, gamma):
+        """(u, v): what Y and S are multiplied by."""
+        diagonal = xnp.diagonal(v)
+        u = v @ sg
+        du = xnp.where(diagonal == 0, 0, u / xnp.where(diagonal == 0, 1, diagonal))
+        return u, (du + gamma * (yy @ u - yg)) @ v

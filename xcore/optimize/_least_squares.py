@@ -68,10 +68,20 @@ def _model_start(problem, x):
     }  # fmt: skip
 
 
-def _ratio(actual, promised, noise):
-    """What a step gained relative to what was promised; where both are rounding errors, 1."""
-    undecided = (promised <= noise) & (xnp.abs(actual) <= noise)
-    return xnp.where(undecided, 1, (actual + noise) / (promised + noise))
+def _ratio(s, f, promised, before, after):
+    """What a step gained relative to what was promised.
+
+    Near the end f cannot tell: it is the same in half of its digits or more, and the rounding errors of
+    the numbers that residuals are differences of may be all that changes. ``before`` and ``after``,
+    lengths that vanish at the solution and that stay exact for longer, decide there.
+    """
+    eps = xnp.finfo(typeof(f).dtype).eps
+    actual, noise, half = s["f"] - f, 8 * eps * s["f"], xnp.sqrt(eps) * s["f"]
+    nearer = (promised <= half) & (xnp.abs(actual) <= half) & (after < before)
+    lost = (promised <= noise) & (xnp.abs(actual) <= noise)
+    ratio = xnp.where(lost, -1, (actual + noise) / (promised + noise))
+    ratio = xnp.where(nearer, 1, xnp.where(xnp.isfinite(after), ratio, -1))
+    return xnp.where(s["nit"] < 0, 1, xnp.where(xnp.isfinite(f), ratio, -1))
 
 
 def _radius(ratio, radius, size, damping, eps):
@@ -83,16 +93,19 @@ def _radius(ratio, radius, size, damping, eps):
 
 
 def _verdict(s, take, promised, size, reach, size_g, f, tol, radius):
-    """The status after a step of length ``size`` where parameters have length ``reach``."""
+    """The status after a step of length ``size`` where parameters have length ``reach``.
+
+    ``tol``: how short a step that is taken must be to be the last, and one that is refused.
+    """
     eps = xnp.finfo(typeof(f).dtype).eps
     first = s["nit"] < 0
     # J p is what residuals change by: below their rounding errors nothing can be decided
-    exact = take & (promised <= (64 * eps) ** 2 * f)
-    small = take & (size <= tol * reach)
+    exact = take & (promised <= eps**2 * f)
+    small = size <= xnp.where(take, *tol) * reach
     return first_of(
         (~xnp.isfinite(f), Status.not_finite),
         ((size_g == 0) | (~first & (exact | small)), Status.success),
-        (~first & ~take & (promised <= eps * f), Status.success),
+        (~first & ~take & (promised <= 8 * eps * f), Status.success),
         (~first & (radius <= 4 * eps * reach), Status.stalled),
     )
 
@@ -123,15 +136,12 @@ class LevenbergMarquardt:
         rp = s["r"] @ p
         promised = 0.5 * xnp.vdot(rp, rp) + damping * size * size
         f, residuals, j = problem.evaluate(s["x"] + p)
-        noise = 8 * eps * s["f"]
-        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(j))
-        ratio = _ratio(s["f"] - f, promised, noise)
-        ratio = xnp.where(first, 1, xnp.where(finite, ratio, -1))
-        take = first | (ratio > 1e-4)
+        r, qtf = triangle(j, residuals)
+        ratio = _ratio(s, f, promised, norm(s["qtf"]), norm(qtf))
+        take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
         columns = xnp.sqrt(xnp.sum(j * j, axis=0))
         new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
-        r, qtf = triangle(j, residuals)
         x, f = pick(s["x"] + p, s["x"]), pick(f, s["f"])
         g = pick(residuals @ j, s["g"])
         reach = norm(new_scale * x)
@@ -181,16 +191,14 @@ class TrustRegionReflective:
         trial = _interior(x + p, problem.lower, problem.upper, 0.0)
         f, residuals, j = problem.evaluate(trial)
         correction = 0.5 * xnp.vdot(p_hat * extra, p_hat)
-        noise = 8 * eps * s["f"]
-        finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(j))
-        ratio = _ratio(s["f"] - f - correction, promised, noise)
-        ratio = xnp.where(first, 1, xnp.where(finite, ratio, -1))
-        take = first | (ratio > 1e-4)
+        g = residuals @ j
+        ratio = _ratio(s, f + correction, promised, norm(g_hat), norm(d * g))
+        take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
         columns = xnp.sqrt(xnp.sum(j * j, axis=0))
         new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
         r, qtf = triangle(j, residuals)
-        x, f, g = pick(trial, x), pick(f, s["f"]), pick(residuals @ j, s["g"])
+        x, f, g = pick(trial, x), pick(f, s["f"]), pick(g, s["g"])
         v, dv = _distances(x, g, problem.lower, problem.upper, new_scale)
         start = norm(x * xnp.where(new_scale == 0, 1, new_scale) / xnp.sqrt(v))
         radius = xnp.where(
@@ -301,8 +309,7 @@ class MatrixFree:
         p, _ = truncated_cg(mv, s["g"], s["radius"], target, 2 * typeof(x).shape[0] + 10)
         promised, size = -(xnp.vdot(s["g"], p) + 0.5 * xnp.vdot(p, mv(p))), norm(p)
         f, g = problem.cost(x + p), problem.gradient(x + p)
-        noise = 8 * eps * s["f"]
-        ratio = xnp.where(xnp.isfinite(f), _ratio(s["f"] - f, promised, noise), -1)
+        ratio = _ratio(s, f, promised, size_g, norm(g))
         take = ratio > 1e-4
         wider = (ratio > 0.75) & (size > 0.9 * s["radius"])
         radius = xnp.where(
@@ -354,10 +361,10 @@ def least_squares(
       loss: ρ in f_scale²/2 Σ ρ((f/f_scale)²): "linear", "soft_l1", "huber", "cauchy", "arctan" or a
         function z -> (ρ, ρ', ρ''). All but "linear" care less for outliers.
       f_scale: residuals of which size begin to be outliers.
-      tol: a step so small relative to x, in scaled variables, ends it; eps^0.75 by default, 2e-12 in
-        64 bits and 6e-6 in 32. It also ends where the model promises less than rounding errors.
+      tol: a step so small relative to x, in scaled variables, ends it. By default steps go on until
+        rounding errors hide what they gain; a refused one of eps^0.75, 2e-12 in 64 bits, is the last.
       maxiter: steps at most.
-      history: keep x, cost and gradient of all iterations.
+      history: keep x, the cost f, its gradient g and nfev of all iterations.
 
     Returns a ``Result`` whose ``fun`` is the residuals; ``extra["cost"]`` is half the sum.
 
@@ -374,7 +381,8 @@ def least_squares(
     problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
     method = _method(method, bounds)
     problem.lower, problem.upper = box_of(who, flat, bounds)
-    tol = float(xnp.finfo(flat.dtype).eps) ** 0.75 if tol is None else tol
+    eps = float(xnp.finfo(flat.dtype).eps)
+    tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 
     def solve(x):

@@ -76,7 +76,7 @@ def box_of(who: str, flat: Flat, bounds):
 def iterations(who: str, method, problem, x0, tol, maxiter: int, history: bool):
     """(last state, rows of history): the loop that all methods share."""
     state = method.init(problem, x0, tol)
-    kept = ("x", "f", "g")
+    kept = ("x", "f", "g", "nfev")
     if history:
         rows = {k: xnp.broadcast_to(state[k], (maxiter + 1, *typeof(state[k]).shape)) for k in kept}
         state = state | {"history": rows}
@@ -129,7 +129,7 @@ def minimize(
         5e-7 in 64 bits and 2e-3 in 32. With bounds the gradient is x - P(x - gradient), P the
         projection into them. Nelder and Mead's simplex and its values must differ by less.
       maxiter: iterations at most.
-      history: keep x, f and g of all iterations.
+      history: keep x, f, g and nfev of all iterations.
       curvature: put the smallest eigenvalue of the Hessian into the certificate.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
