@@ -5,9 +5,12 @@ from ._diffusion import Diffusion
 from ._direct import function_of, solve_direct
 from ._grid import Grid
 from ._laplacian import Laplacian
+from ._masked import Masked
 from ._modes import eigenmodes
+from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
 from ._solve import Report, solve
+from ._stencil import Stencil
 from ._time import (
     BOGACKI_SHAMPINE,
     DORMAND_PRINCE,
@@ -32,9 +35,10 @@ from ._time import (
 )  # fmt: skip
 
 __all__ = [
-    "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "EULER", "Exponential", "Grid",
-    "HEUN", "IMEX", "IncompatibleError", "Laplacian", "Leapfrog", "MIDPOINT", "Neumann", "Newmark",
-    "Periodic", "RK4", "Report", "Robin", "RungeKutta", "SSP3", "Tableau", "Theta",
-    "UnstableStepError", "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve",
-    "solve_direct", "stable_step", "trajectory", "wave_energy",
+    "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
+    "EULER", "Exponential", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
+    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
+    "Report", "Robin", "RungeKutta", "SSP3", "Stencil", "Tableau", "Theta", "UnstableStepError",
+    "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
+    "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip

@@ -1,5 +1,5 @@
-"""One axis of a grid with its conditions: the second derivative along it as a matrix, as bands, and
-as eigenvectors. All of it is NumPy on the host, made once for each kind of axis.
+"""One axis of a grid with its conditions: a derivative along it as a matrix, as bands, and the second
+one as eigenvectors. All of it is NumPy on the host, made once for each kind of axis.
 
 A kind is ``None`` for a ring, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
 """
@@ -40,7 +40,7 @@ def fit(points, at: float, derivative: int, boundary=None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Axis:
-    """The second derivative on the unknowns of an axis: matrix @ u + low * g_low + high * g_high.
+    """A derivative on the unknowns of an axis: matrix @ u + low * g_low + high * g_high.
 
     Attributes:
       nodes: positions of all nodes (of a ring all but the last).
@@ -49,7 +49,7 @@ class Axis:
       low, high: (count,), what data of the faces add.
       weights: (count,), cells' widths: with order 2, weights[:, None] * matrix is symmetric.
       width: how far the stencil reaches away from the faces.
-      even: whether the axis looks the same from its other end.
+      derivative: 2, or 1.
     """
 
     nodes: np.ndarray
@@ -63,6 +63,8 @@ class Axis:
     order: int
     uniform: bool
     period: float
+    derivative: int = 2
+    lean: int = 0
 
     @property
     def ring(self) -> bool:
@@ -115,7 +117,10 @@ class Axis:
 
     @functools.cached_property
     def _inner(self) -> np.ndarray:
-        return stencil(2, self.order) / self.spacing**2
+        h = self.spacing
+        if self.lean:
+            return np.array([-1.0, 1.0, 0.0] if self.lean < 0 else [0.0, -1.0, 1.0]) / h
+        return stencil(self.derivative, self.order) / h**self.derivative
 
     @functools.cached_property
     def corners(self) -> tuple[np.ndarray, np.ndarray]:
@@ -229,8 +234,12 @@ def stencil(derivative: int, order: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=256)
-def make_axis(nodes: tuple | None, cells: int, lower: float, upper: float, low, high, order: int) -> Axis:  # fmt: skip
-    """The axis with these nodes, or with equal cells from lower to upper."""
+def make_axis(
+    nodes: tuple | None, cells: int, lower: float, upper: float, low, high, order: int,
+    derivative: int = 2, lean: int = 0,
+) -> Axis:  # fmt: skip
+    """The axis with these nodes, or with equal cells from lower to upper. A first derivative that
+    leans, to -1 or 1, takes the node itself and the next one on that side."""
     uniform = nodes is None
     x = np.linspace(lower, upper, cells + 1) if uniform else np.array(nodes)
     ring, n = low is None, cells + 1
@@ -238,7 +247,11 @@ def make_axis(nodes: tuple | None, cells: int, lower: float, upper: float, low, 
         x, n = x[:-1], cells
     start = 0 if ring or low[1] else 1
     stop = n if ring or high[1] else n - 1
-    rows = [_row(i, x, low, high, order, upper - lower) for i in range(start, stop)]
+    period = upper - lower
+    if lean:
+        rows = [_leaning_row(i, x, low, high, lean, period) for i in range(start, stop)]
+    else:
+        rows = [_row(i, x, low, high, order, period, derivative) for i in range(start, stop)]
     whole = np.zeros((stop - start, n + 2))  # node values, then data of both faces
     for r, (places, weights) in zip(whole, rows, strict=True):
         np.add.at(r, places, weights)
@@ -250,7 +263,8 @@ def make_axis(nodes: tuple | None, cells: int, lower: float, upper: float, low, 
     return Axis(
         nodes=x, start=start, count=stop - start, matrix=whole[:, start:stop].copy(),
         low=low_column, high=high_column, weights=_widths(x, ring, upper - lower)[start:stop],
-        kinds=(low, high), order=order, uniform=uniform, period=upper - lower,
+        kinds=(low, high), order=order, uniform=uniform, period=period, derivative=derivative,
+        lean=lean,
     )  # fmt: skip
 
 
@@ -262,25 +276,39 @@ def _widths(x, ring: bool, period: float) -> np.ndarray:
     return (np.append(gaps, 0) + np.insert(gaps, 0, 0)) / 2
 
 
-def _row(i: int, x: np.ndarray, low, high, order: int, period: float):
-    """(places, weights) of the second derivative at node i; face data are places n and n + 1."""
+def _row(i: int, x: np.ndarray, low, high, order: int, period: float, derivative: int):
+    """(places, weights) of a derivative at node i; face data are places n and n + 1."""
     n, w = len(x), order // 2
     if low is None:
         places = np.arange(i - w, i + w + 1)
         positions = x[places % n] + period * (places // n)
-        return places % n, fit(positions, x[i], 2)
+        return places % n, fit(positions, x[i], derivative)
     if w <= i < n - w:
         places = np.arange(i - w, i + w + 1)
-        return places, fit(x[places], x[i], 2)
+        return places, fit(x[places], x[i], derivative)
     at_low = i < w
     condition = low if at_low else high
     if not condition[1]:
-        # six points: exact enough for orders 4 and 6; with more, order 6 has complex eigenvalues
-        places = np.arange(6) if at_low else np.arange(n - 6, n)
-        return places, fit(x[places], x[i], 2)
+        # of the second one six points: exact enough for orders 4 and 6; with more, order 6 has complex eigenvalues
+        points = 6 if derivative == 2 else order + 1
+        places = np.arange(points) if at_low else np.arange(n - points, n)
+        return places, fit(x[places], x[i], derivative)
     places = np.arange(order) if at_low else np.arange(n - order, n)
     face = (x[0], *condition, -1.0) if at_low else (x[-1], *condition, 1.0)
-    return np.append(places, n if at_low else n + 1), fit(x[places], x[i], 2, face)
+    return np.append(places, n if at_low else n + 1), fit(x[places], x[i], derivative, face)
+
+
+def _leaning_row(i: int, x: np.ndarray, low, high, lean: int, period: float):
+    """The same for the difference to the next node on one side; where that is beyond a face, the
+    face's condition says the derivative."""
+    n = len(x)
+    if low is None or 0 <= i + lean < n:
+        places = np.array([i, i + lean])
+        positions = x[places % n] + period * (places // n)
+        return places % n, fit(positions, x[i], 1)
+    condition = low if lean < 0 else high
+    face = (x[i], *condition, float(lean))
+    return np.array([i, n if lean < 0 else n + 1]), fit(x[[i]], x[i], 1, face)
 
 
 def fewest_cells(order: int) -> int:

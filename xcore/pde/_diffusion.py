@@ -114,12 +114,12 @@ class Diffusion(GridOperator):
             raise errors.bad_argument(who, "a", self.a, f"one, or {self.grid.ndim} for the axes")
         parts = tuple(self._at_nodes(who, "a", x) for x in parts)
         for x in parts:
-            _require(who, "a", x, lambda v: v > 0, "positive everywhere")
+            require(who, "a", x, lambda v: v > 0, "positive everywhere")
         settle(self, "a", parts)
         if self.c is None or (isinstance(self.c, (int, float)) and self.c == 0):
             return settle(self, "c", None)  # part of the structure: constants are in the kernel
         settle(self, "c", self._at_nodes(who, "c", self.c))
-        _require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
+        require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
 
     def _at_nodes(self, who, name, x):
         x = xnp.asarray(x(*self.grid.coordinates()) if callable(x) else x)
@@ -239,7 +239,7 @@ class Diffusion(GridOperator):
         return (out / self.weights.astype(dtype)).astype(dtype)
 
 
-def _require(who: str, name: str, x, test, words: str) -> None:
+def require(who: str, name: str, x, test, words: str) -> None:
     """Raises where values are known and break a condition."""
     if type(x) is Array and not np.all(test(np.asarray(x))):
         worst = float(np.nanmin(np.asarray(x)))
@@ -250,8 +250,8 @@ _applied = jit(Diffusion._apply, inline=True)
 _data = jit(Diffusion._boundary, static_argnums=1, inline=True)
 
 
-def as_diffusion(op) -> Diffusion:
-    """A Laplace operator of order 2 in the form of flows; a ``Diffusion`` as it is."""
+def as_diffusion(op):
+    """A Laplace operator of order 2 in the form of flows; others as they are."""
     if isinstance(op, Laplacian):
         return Diffusion(op.grid, 1.0, op.faces)
     return op

@@ -7,11 +7,14 @@ of rings, are not unknowns.
 from __future__ import annotations
 
 import functools
+import itertools
+from typing import Any
 
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.jit import jit
 from .._core import dtypes, errors
 from .._core.types import typeof
 from ..linalg import LinearOperator
@@ -20,11 +23,11 @@ from ._boundary import face_shape, face_values
 from ._grid import Grid, real_dtype, size
 
 
-def axes_of(grid: Grid, faces, order: int = 2) -> tuple[Axis, ...]:
+def axes_of(grid: Grid, faces, order: int = 2, derivative: int = 2, lean: int = 0) -> tuple[Axis, ...]:  # fmt: skip
     """The axes of a grid with these conditions."""
     return tuple(
         make_axis(grid.stretched[i], grid.cells[i], grid.lower[i], grid.upper[i],
-                  faces[i][0].kind, faces[i][1].kind, order)
+                  faces[i][0].kind, faces[i][1].kind, order, derivative, lean)
         for i in range(grid.ndim)
     )  # fmt: skip
 
@@ -43,6 +46,7 @@ class GridOperator(LinearOperator):
     grid: Grid
     faces: tuple
     order = 2
+    singular = False
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -100,10 +104,64 @@ class GridOperator(LinearOperator):
         """The integral of a field, by the volumes of its nodes."""
         return xnp.sum(xnp.asarray(u) * self.weights.astype(typeof(xnp.asarray(u)).dtype))
 
+    def as_sparse(self):
+        """The matrix on flat fields, as a SciPy array in CSR form; found by products with a few
+        fields of zeros and ones, whose ones are too far apart to meet in a stencil."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        reach, shape = self.reach, self.field_shape
+        lines = [_colours(n, r, a.ring) for n, r, a in zip(shape, reach, self.axes, strict=True)]
+        places = np.arange(size(shape)).reshape(shape)
+        parts, apply = [], jit(type(self).__call__)
+        for colour in itertools.product(*[range(line.max() + 1) for line in lines]):
+            chosen = np.ix_(*[line == c for line, c in zip(lines, colour, strict=True)])
+            ones = np.zeros(shape)
+            ones[chosen] = 1
+            values = np.asarray(apply(self, ones.astype(real_dtype())))
+            whose = _nearest(np.where(ones, places, -1), reach, [a.ring for a in self.axes])
+            met = (whose >= 0) & (values != 0)
+            parts.append((values[met], places[met], whose[met]))
+        values, rows, columns = map(np.concatenate, zip(*parts, strict=True))
+        return sparse.coo_array((values, (rows, columns)), shape=self.shape).tocsr()
+
+    @property
+    def reach(self) -> tuple[int, ...]:
+        """How far along each axis the value at a node depends on others."""
+        return (1,) * self.grid.ndim
+
+    def as_matrix(self, dtype=None):
+        """The dense matrix on flat fields."""
+        return xnp.asarray(self.as_sparse().toarray().astype(real_dtype(dtype)))
+
     def face(self, axis: int, side: int, dtype):
         """The data on a face, at the unknowns along all other axes."""
         whole = face_values(self.faces[axis][side], face_shape(self.grid, axis, self.faces), dtype)
         return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
+
+
+def _colours(n: int, reach: int, ring: bool) -> np.ndarray:
+    """Numbers for nodes along an axis; equal ones are more than 2 reach apart."""
+    period = 2 * reach + 1
+    line = np.arange(n) % period
+    if ring and n % period:  # what is left over behind the last whole period gets its own
+        rest = n % period
+        line[n - rest :] = period + np.arange(rest)
+    return line
+
+
+def _nearest(marks: np.ndarray, reach, rings) -> np.ndarray:
+    """For each node the mark within reach of it, -1 if there is none."""
+    for axis, (r, ring) in enumerate(zip(reach, rings, strict=True)):
+        found = marks
+        for s in {s for k in range(1, r + 1) for s in (-k, k)}:
+            moved = np.roll(marks, s, axis)
+            if not ring:
+                edge = [slice(None)] * marks.ndim
+                edge[axis] = slice(0, s) if s > 0 else slice(s, None)
+                moved[tuple(edge)] = -1
+            found = np.maximum(found, moved)
+        marks = found
+    return marks
 
 
 def _with_faces(u, axis: int, a: Axis, op: GridOperator):
@@ -160,7 +218,7 @@ def along(line, axis: int, ndim: int, dtype):
 
 
 def times_axis(a: Axis, u, axis: int):
-    """The second derivative along an axis, with homogeneous conditions."""
+    """The derivative along an axis, with homogeneous conditions."""
     t = typeof(u)
     terms = [
         along(line, axis, t.ndim, t.dtype) * shifted(u, axis, k, a.ring)
@@ -198,6 +256,17 @@ def spread(column: np.ndarray, face, axis: int):
     t = typeof(face)
     line = along(column[start:stop], axis, t.ndim + 1, t.dtype)
     return padded(line * xnp.expand_dims(face, axis), axis, start, len(column))
+
+
+def sparse_along(axes, chosen) -> Any:
+    """The product of the derivatives along some of the axes, as a sparse matrix on flat fields."""
+    from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+    parts = [
+        sparse.csr_array(a.matrix) if i in chosen else sparse.eye_array(a.count, format="csr")
+        for i, a in enumerate(axes)
+    ]
+    return functools.reduce(lambda x, y: sparse.kron(x, y, format="csr"), parts)
 
 
 def check_order(who: str, grid: Grid, order: int) -> None:

@@ -19,6 +19,7 @@ from ._fields import (
     check_order,
     padded,
     shifted,
+    sparse_along,
     spread,
     times_axis,
 )  # fmt: skip
@@ -199,23 +200,11 @@ class Laplacian(GridOperator):
         >>> Laplacian(Grid((3, 3))).as_sparse().toarray()[0].tolist()
         [-36.0, 9.0, 9.0, 0.0]
         """
-        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
-
-        lines = [sparse.csr_array(a.matrix) for a in self.axes]
-        ones = [sparse.eye_array(a.count, format="csr") for a in self.axes]
-
-        def product(chosen):
-            parts = [lines[i] if i in chosen else ones[i] for i in range(len(lines))]
-            return functools.reduce(lambda x, y: sparse.kron(x, y, format="csr"), parts)
-
-        out = sum(product((i,)) for i in range(len(lines)))
+        product = functools.partial(sparse_along, self.axes)
+        out = sum(product((i,)) for i in range(self.grid.ndim))
         if self.order == COMPACT:
             out = out + sum(c * product((i, j)) for i, j, c in self._mixed)
         return out.tocsr()
-
-    def as_matrix(self, dtype=None):
-        """The dense matrix of L on flat fields."""
-        return xnp.asarray(self.as_sparse().toarray().astype(real_dtype(dtype)))
 
 
 # one program each, where they are called outside of one

@@ -9,6 +9,7 @@ built from conductances, so it is the same for every condition, spacing and coef
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
 from ._diffusion import _cut, diagonal, stiffness
 from ._fields import shifted
+from ._geometry import Geometry, geometry
 from ._grid import size
+from ._masked import Masked
 
 SMOOTHERS = ("chebyshev", "red-black", "lines")
 CYCLES = ("V", "W", "F")
@@ -40,6 +43,8 @@ class Level:
       diagonal: of it.
       coarse: the coarser level; None at the end.
       inverse: at the end the inverse as a matrix, if there are few unknowns.
+      walls: for each axis what sinks there are because a boundary is near; None without a mask.
+      inside: where there are unknowns at all; None for everywhere.
       rings, offsets, strides: for each axis: whether it is a ring, the first coarse node, and 2 if
         it is coarsened, else 1.
     """
@@ -49,9 +54,11 @@ class Level:
     diagonal: Any
     coarse: Any
     inverse: Any
-    rings: tuple = static()
-    offsets: tuple = static()
-    strides: tuple = static()
+    walls: Any = None
+    inside: Any = None
+    rings: tuple = static(default=())
+    offsets: tuple = static(default=())
+    strides: tuple = static(default=())
 
     @property
     def shape(self):
@@ -63,18 +70,16 @@ class Level:
 
 def hierarchy(op) -> Level:
     """The levels for an operator in the form of flows."""
+    if isinstance(op, Masked):
+        return _masked_level(geometry(op))
     closed = [not a.ring and a.kinds[0][1] == 0 for a in op.axes]
     return _level(list(op.edges()), op.sinks(), op.rings, tuple(map(int, closed)), op.singular)
 
 
 def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
     shape = typeof(sinks).shape
-    strides = tuple(
-        2 if n > 3 and not (ring and n % 2) else 1 for n, ring in zip(shape, rings, strict=True)
-    )
-    here = Level(
-        tuple(edges), sinks, diagonal(edges, sinks, rings), None, None, rings, offsets, strides
-    )
+    strides = _strides(shape, rings)
+    here = _made(edges, sinks, rings, offsets, strides)
     if size(shape) <= _DENSE_UP_TO:
         return here.replace(inverse=_inverse(here, singular))
     if max(strides) == 1:
@@ -84,6 +89,30 @@ def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
     for axis in range(len(shape)):
         fewer = _gathered(fewer, axis, here)
     return here.replace(coarse=_level(coarse, fewer, rings, offsets, singular))
+
+
+def _strides(shape, rings) -> tuple:
+    odd_ring = [ring and n % 2 for n, ring in zip(shape, rings, strict=True)]
+    return tuple(2 if n > 3 and not odd else 1 for n, odd in zip(shape, odd_ring, strict=True))
+
+
+def _made(edges, sinks, rings, offsets, strides, walls=None, inside=None) -> Level:
+    whole = diagonal(edges, sinks, rings)
+    return Level(tuple(edges), sinks, whole, None, None, walls, inside, rings, offsets, strides)
+
+
+def _masked_level(g: Geometry) -> Level:
+    n = len(g.lines)
+    edges, sinks, walls = g.flows()
+    shape = typeof(sinks).shape
+    nowhere = (False,) * n
+    strides = _strides(shape, nowhere)
+    here = _made(edges, sinks, nowhere, (1,) * n, strides, walls, g.inside)
+    if size(shape) <= _DENSE_UP_TO:
+        return here.replace(inverse=_inverse(here, False))
+    if max(strides) == 1:
+        return here
+    return here.replace(coarse=_masked_level(g.coarser(strides)))
 
 
 def _inverse(level: Level, singular: bool):
@@ -138,7 +167,7 @@ def _in_series(a, b):
 
 def prolong(level: Level, coarse):
     """Values on a level from those on the next, axis by axis."""
-    u = coarse
+    u = coarse if level.inside is None else xnp.where(level.coarse.inside, coarse, 0)
     for axis in range(len(level.shape)):
         u = _prolong_along(level, u, axis) if level.strides[axis] == 2 else u
     return u
@@ -153,11 +182,14 @@ def _prolong_along(level: Level, u, axis: int):
     spread = ops.pad(u, xnp.zeros((), typeof(u).dtype), low=low, high=high, interior=inner)
     # axes behind this one are still coarse, and so are the edges to look at
     e = level.edges[axis]
-    for other in range(axis + 1, ndim):
-        e = _every(e, other, level.offsets[other], 2) if level.strides[other] == 2 else e
+    thinned = [i for i in range(axis + 1, ndim) if level.strides[i] == 2]
+    thin = lambda x: reduce(lambda y, i: _every(y, i, level.offsets[i], 2), thinned, x)  # noqa: E731
+    e = thin(e)
     before = _cut(e, axis, 0, n)
     after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
     total = before + after
+    if level.walls is not None:
+        total = total + thin(level.walls[axis])
     between = np.arange(n) % 2 != off % 2
     between = between.reshape([-1 if i == axis else 1 for i in range(ndim)])
     share = xnp.where(between, 1 / xnp.where(total == 0, 1, total), 0)

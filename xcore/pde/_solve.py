@@ -15,13 +15,17 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
+from ..linalg import BiCGStab, FunctionOperator, linear_solve
+from ..linalg._krylov import Krylov
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._laplacian import Laplacian
+from ._masked import Masked
 from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, full_multigrid, hierarchy
+from ._operators import Helmholtz
 from ._poisson import imbalance, require_compatible
 
-METHODS = ("auto", "direct", "cg", "multigrid", "full multigrid")
+METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
 
 @struct
@@ -64,14 +68,16 @@ def solve(
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
     Args:
-      op: a ``Laplacian`` or ``Diffusion``.
+      op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``.
       f: a field, an array at all nodes, or a function of the coordinates.
       rtol: goal for the residual, relative to the right-hand side; the dtype's precision to the power
         of 2/3 by default.
       method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
-        multigrid cycle as preconditioner; "multigrid": cycles alone; "full multigrid": from the
-        coarsest grid up, once, to the accuracy of the discretisation. "auto" takes "direct" where
-        it can, else "cg".
+        multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
+        symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
+        the accuracy of the discretisation. "auto" takes "direct" where it can, else "cg", and
+        "bicgstab" for the boundary treatment of Shortley and Weller and for a Helmholtz operator
+        whose q varies, where the preconditioner is the inverse for its mean.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
       smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
         axes), or "auto", which looks at the coefficients.
@@ -86,8 +92,10 @@ def solve(
     ('cg', True)
     """
     who = "pde.solve"
-    if not isinstance(op, (Laplacian, Diffusion)):
-        raise errors.bad_argument(who, "op", op, "a Laplacian or a Diffusion")
+    if not isinstance(op, (Laplacian, Diffusion, Masked, Helmholtz)):
+        raise errors.bad_argument(
+            who, "op", op, "a Laplacian or a Diffusion, a Masked or a Helmholtz"
+        )
     for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
                                ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
         if given not in known:
@@ -97,16 +105,21 @@ def solve(
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
     f = op.mean(f) if isinstance(op, Laplacian) else op.field(f)
     dtype = xnp.promote_types(
-        typeof(f).dtype, op.dtype if isinstance(op, Diffusion) else np.float32
+        typeof(f).dtype, op.dtype if isinstance(op, (Diffusion, Masked)) else np.float32
     )
     f = f.astype(dtype)
     rtol = _default_rtol(dtype) if rtol is None else float(rtol)
-    smoother = _smoother(op) if smoother == "auto" else smoother
+    smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = (method, cycle, smoother, rtol, int(max_steps))
     u, (steps, residual, status, excess) = _solve(op, f, *settings)
     require_compatible(who, excess, dtype)
     error = xnp.asarray(np.nan).astype(residual.dtype)
     if estimate:
+        if isinstance(op, Masked):
+            want = (
+                "False for a Masked: its boundary differs from grid to grid; solve on two of them"
+            )
+            raise errors.bad_argument(who, "estimate", estimate, want)
         error = _richardson(op, f, u, settings)
     answer = Report(u, status, steps, residual, error, method, reason)
     if report:
@@ -123,6 +136,10 @@ def _constant(op) -> bool:
     """Whether coefficients are numbers, the same for all axes."""
     if isinstance(op, Laplacian):
         return True
+    if isinstance(op, Masked):
+        return False
+    if isinstance(op, Helmholtz):
+        return op.q.ndim == 0
     number = op.c is None or op.c.ndim == 0
     return number and len(op.a) == 1 and op.a[0].ndim == 0 and not _robin(op)
 
@@ -133,7 +150,14 @@ def _robin(op) -> bool:
 
 def _chosen(who: str, op, method: str) -> tuple[str, str]:
     constant = _constant(op)
+    skew = isinstance(op, Masked) and op.edge == "shortley-weller"
+    if isinstance(op, Helmholtz) and not constant:
+        if method not in ("auto", "bicgstab"):
+            raise errors.bad_argument(who, "method", method, '"bicgstab" where q varies')
+        return "bicgstab", "q varies, and the inverse for its mean is a good preconditioner"
     if method == "auto":
+        if skew:
+            return "bicgstab", "rows next to the boundary make the operator unsymmetric"
         if constant:
             return "direct", "the coefficients are constant, so the operator is a sum over the axes"
         return (
@@ -143,12 +167,21 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
     if method == "direct" and not constant:
         want = '"cg" or "multigrid" where coefficients vary'
         raise errors.bad_argument(who, "method", method, want)
+    if skew and method in ("cg", "full multigrid"):
+        want = '"bicgstab" or "multigrid", or edge="symmetric"'
+        raise errors.bad_argument(who, "method", method, want)
+    if method == "bicgstab" and constant:
+        raise errors.bad_argument(who, "method", method, '"direct": the coefficients are constant')
+    if method != "direct" and isinstance(op, Helmholtz):
+        raise errors.bad_argument(who, "method", method, '"direct" where q is a number')
+    if method == "bicgstab" and isinstance(op, Diffusion):
+        raise errors.bad_argument(who, "method", method, '"cg": the operator is symmetric')
     if method != "direct" and isinstance(op, Laplacian) and op.order != 2:
         raise errors.bad_argument(who, "method", method, '"direct" for orders other than 2')
     return method, "it was asked for"
 
 
-def _smoother(op) -> str:
+def smoother_for(op) -> str:
     """Lines where the axes' mean conductances are known and differ by more than 8 times."""
     a = op.a if isinstance(op, Diffusion) else (xnp.ones(()),)
     if any(type(x) is not Array for x in a):
@@ -166,21 +199,50 @@ def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_st
     right = f - op.boundary(dtype)
     excess = imbalance(op, right)
     if method == "direct":
-        shift, scale = (
-            (0.0, 1.0) if isinstance(op, Laplacian) else (0.0 if op.c is None else -op.c, op.a[0])
-        )
-        lap = op if isinstance(op, Laplacian) else Laplacian(op.grid, op.faces)
-        u = solve_direct(lap, right, shift, scale)
+        u = solve_direct(*_as_shifted(op, right))
         held = tree.map(ops.stop_gradient, op)
         return u, (xnp.zeros((), np.int32), *_judged(held, u, right), excess)
+    if isinstance(op, Helmholtz):
+        u, (steps, status) = _solve_near(op, right, rtol, max_steps)
+        residual, _ = _judged(tree.map(ops.stop_gradient, op), u, right)
+        return u, (steps, residual, status, excess)
     flows = as_diffusion(op)
-    u, (steps, status) = _solve_flows(flows, right, (method, kind, smoother, rtol, max_steps))
+    settings = (method, kind, smoother, rtol, max_steps)
+    u, (steps, status) = _solve_flows(flows, right, settings)
+    u = op.field(u) if isinstance(op, Masked) else u  # so that no cotangents come from outside
     residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
     return u, (steps, residual, status, excess)
 
 
-def _solve_flows(op: Diffusion, right, settings: tuple):
+def _as_shifted(op, right) -> tuple:
+    """What ``solve_direct`` takes for an operator with constant coefficients."""
+    if isinstance(op, Laplacian):
+        return op, right
+    if isinstance(op, Helmholtz):
+        return op.laplacian, right, op.q, 1.0
+    return Laplacian(op.grid, op.faces), right, 0.0 if op.c is None else -op.c, op.a[0]
+
+
+def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
+    """(u, (steps, status)) by the inverse of the operator with the mean of q."""
+    mean = ops.stop_gradient(xnp.mean(op.q))
+    flat = lambda f: lambda op, x: f(op, x.reshape(op.field_shape)).reshape(-1)  # noqa: E731
+
+    def near(state, x):
+        lap, q = state
+        return solve_direct(lap, x.reshape(lap.field_shape), q, 1.0).reshape(-1)
+
+    a = FunctionOperator(flat(lambda op, x: op(x)), op, op.shape)
+    m = FunctionOperator(near, (op.laplacian, mean), op.shape)
+    solver = BiCGStab(rtol=rtol, max_steps=max_steps)
+    found = linear_solve(a, right.reshape(-1), solver, preconditioner=m, report=True)
+    return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+
+
+def _solve_flows(op, right, settings: tuple):
     """(u, (steps, status)) with op(u) = right; the one without mean where op is singular."""
+    if settings[0] == "bicgstab" or getattr(op, "edge", None) == "shortley-weller":
+        return _solve_skew(op, right, settings)
     w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
     held = tree.map(ops.stop_gradient, op)
     u, aux = custom_linear_solve(
@@ -188,6 +250,42 @@ def _solve_flows(op: Diffusion, right, settings: tuple):
         solve=lambda _, b: _by_multigrid(held, b, *settings), symmetric=True, has_aux=True,
     )  # fmt: skip
     return (u - xnp.sum(w * u) / xnp.sum(w) if op.singular else u), aux
+
+
+def _solve_skew(op, right, settings: tuple):
+    """The same for an operator that is not symmetric, near to one of which there is a hierarchy."""
+    method, kind, smoother, rtol, max_steps = settings
+    held = tree.map(ops.stop_gradient, op)
+    even, ratio = held.balance()
+    rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)) * even * ratio
+    n, flat = op.shape[0], lambda x: x.reshape(-1)
+
+    def near(state, x):
+        level, even = state
+        return flat(cycle(level, x.reshape(op.field_shape) / even, kind, smoother, 3))
+
+    def scaled(state, x):
+        op, rows = state
+        return flat(-rows * op(x.reshape(op.field_shape)))
+
+    m = FunctionOperator(near, (hierarchy(held), even), (n, n))
+    a = FunctionOperator(scaled, (op, rows), (n, n))
+    solver = (_Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
+    found = linear_solve(a, flat(-rows * right), solver, preconditioner=m, report=True)
+    return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+
+
+@struct
+class _Repeated(Krylov):
+    """x + m⁻¹ (b - a x), again and again: cycles as corrections, what ``linear_solve`` drives."""
+
+    def begin(self, p, x, r):
+        return {"x": x, "r": r}
+
+    def advance(self, p, s):
+        z = p.precondition(s["r"])
+        r = s["r"] - p.mv(z)
+        return {"x": s["x"] + z, "r": r, "size": _norm(r), "stuck": xnp.zeros((), bool)}
 
 
 def solve_shifted(op: Diffusion, right, tau):
@@ -204,8 +302,9 @@ _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
 def _judged(op, u, right):
     """The relative residual, and the status of a solution that cannot fail but by overflow."""
     u, right = ops.stop_gradient(u), ops.stop_gradient(right)
-    size = _norm(right)
-    residual = _norm(op(u) - right) / xnp.where(size == 0, 1, size)
+    even, ratio = op.balance() if isinstance(op, Masked) else (1, 1)
+    size = _norm(even * ratio * right)
+    residual = _norm(even * ratio * (op(u) - right)) / xnp.where(size == 0, 1, size)
     status = xnp.where(xnp.isfinite(residual), code(Status.success), code(Status.not_finite))
     return residual, status.astype(np.int32)
 
@@ -223,6 +322,7 @@ class _Gradients:
 
     level: Level
     target: Any
+    even: Any
     cycle: tuple = static()
     singular: bool = static(default=False)
 
@@ -230,8 +330,8 @@ class _Gradients:
         return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
 
     def begin(self, b):
-        nil = xnp.zeros_like(b)
-        return {"u": nil, "r": b, "old": b, "p": nil, "rz": xnp.sum(nil), "size": _norm(b)}
+        nil, size = xnp.zeros_like(b), _norm(self.even * b)
+        return {"u": nil, "r": b, "old": b, "p": nil, "rz": xnp.sum(nil), "size": size}
 
     def step(self, s):
         r = s["r"]
@@ -243,7 +343,8 @@ class _Gradients:
         curvature = xnp.sum(p * q)
         alpha = rz / xnp.where(curvature == 0, 1, curvature)
         new = r - alpha * q
-        return {"u": s["u"] + alpha * p, "r": new, "old": r, "p": p, "rz": rz, "size": _norm(new)}
+        size = _norm(self.even * new)
+        return {"u": s["u"] + alpha * p, "r": new, "old": r, "p": p, "rz": rz, "size": size}
 
 
 @struct
@@ -253,6 +354,7 @@ class _Cycles:
     level: Level
     b: Any
     target: Any
+    even: Any
     cycle: tuple = static()
     singular: bool = static(default=False)
 
@@ -260,13 +362,13 @@ class _Cycles:
         return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
 
     def begin(self, b):
-        return {"u": xnp.zeros_like(b), "r": b, "size": _norm(b)}
+        return {"u": xnp.zeros_like(b), "r": b, "size": _norm(self.even * b)}
 
     def step(self, s):
         r = s["r"] - xnp.mean(s["r"]) if self.singular else s["r"]
         u = s["u"] + cycle(self.level, r, *self.cycle)
         r = self.b - self.level(u)
-        return {"u": u, "r": r, "size": _norm(r)}
+        return {"u": u, "r": r, "size": _norm(self.even * r)}
 
 
 def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
@@ -278,12 +380,13 @@ def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max
         good = xnp.all(xnp.isfinite(u))
         status = xnp.where(good, code(Status.success), code(Status.not_finite))
         return u, (xnp.ones((), np.int32), status.astype(np.int32))
-    target = rtol * _norm(b)
+    even = op.balance()[0] if isinstance(op, Masked) else 1.0
+    target = rtol * _norm(even * b)
     settings = (kind, smoother, 3)
     if method == "cg":
-        solver = _Gradients(level, target, settings, op.singular)
+        solver = _Gradients(level, target, even, settings, op.singular)
     else:
-        solver = _Cycles(level, b, target, settings, op.singular)
+        solver = _Cycles(level, b, target, even, settings, op.singular)
     state, steps = iterate(solver, solver.begin(b), max_steps)
     good = state["size"] <= target
     status = xnp.where(good, code(Status.success), code(Status.max_steps))

@@ -1,0 +1,294 @@
+"""First derivatives: gradient, divergence, advection; and Helmholtz' operator."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import jit
+from .._core import dtypes, errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._boundary import ZERO, resolve
+from ._fields import GridOperator, axes_of, check_order, sparse_along, spread, times_axis
+from ._grid import Grid, real_dtype, size
+from ._laplacian import Laplacian
+
+
+class _FirstOrder(GridOperator):
+    """A grid operator made of first derivatives ∂ᵢ along the axes, from ``grid``, ``faces`` and
+    ``order``."""
+
+    def __post_init__(self):
+        who = f"pde.{type(self).__name__}"
+        if not isinstance(self.grid, Grid):
+            raise errors.bad_argument(who, "grid", self.grid, "a pde.Grid")
+        object.__setattr__(self, "faces", resolve(who, self.grid, self.faces))
+        check_order(who, self.grid, self.order)
+
+    @property
+    def axes(self):
+        return axes_of(self.grid, self.faces, self.order, 1)
+
+    def _data(self, axis: int, dtype, axes=None):
+        """What the data of its faces add to the derivative along an axis."""
+        a = (self.axes if axes is None else axes)[axis]
+        out = xnp.zeros(self.field_shape, dtype)
+        for side, column in enumerate(() if a.ring else (a.low, a.high)):
+            part = spread(column, self.face(axis, side, dtype), axis)
+            out = out if part is None else out + part
+        return out
+
+
+@struct
+class Gradient(_FirstOrder):
+    """u ↦ (∂₁u, ∂₂u, …) at the unknowns, by centred differences, one-sided next to the faces:
+    ``grad(u)[i] + grad.boundary()[i]`` with data on the faces. As a matrix the parts are stacked.
+
+    Attributes:
+      grid: a ``Grid``.
+      faces: conditions on u, as in ``Laplacian``.
+      order: 2, 4 or 6.
+
+    >>> slope, = Gradient(Grid(4))(xnp.asarray([1.0, 2.0, 3.0]))
+    >>> slope
+    Array([ 4.,  4., -4.], dtype=float32)
+    """
+
+    grid: Any = static()
+    faces: Any = ZERO
+    order: Any = static(default=2)
+
+    @property
+    def shape(self):
+        n = size(self.field_shape)
+        return (self.grid.ndim * n, n)
+
+    symmetric = False
+
+    def __call__(self, u):
+        return _gradient(self, self.field(u))
+
+    def _apply(self, u):
+        return tuple(times_axis(a, u, i) for i, a in enumerate(self.axes))
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a tuple of fields."""
+        return tuple(self._data(i, real_dtype(dtype)) for i in range(self.grid.ndim))
+
+    def mv(self, x):
+        return xnp.stack(self(x.reshape(self.field_shape))).reshape(-1)
+
+    def as_sparse(self):
+        """The matrix on flat fields, the parts of the result one below the other."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        return sparse.vstack([sparse_along(self.axes, (i,)) for i in range(self.grid.ndim)]).tocsr()
+
+
+@struct
+class Divergence(_FirstOrder):
+    """(v₁, v₂, …) ↦ ∂₁v₁ + ∂₂v₂ + … for fields vᵢ at the unknowns, by centred differences:
+    ``div(v) + div.boundary()`` with data on the faces.
+
+    Attributes:
+      grid: a ``Grid``.
+      faces: conditions as in ``Laplacian``; those of axis i are conditions on vᵢ.
+      order: 2, 4 or 6.
+
+    >>> div = Divergence(Grid((4, 4)))
+    >>> div((xnp.ones((3, 3)), xnp.ones((3, 3))))[1]
+    Array([ 2.,  0., -2.], dtype=float32)
+    """
+
+    grid: Any = static()
+    faces: Any = ZERO
+    order: Any = static(default=2)
+
+    @property
+    def shape(self):
+        n = size(self.field_shape)
+        return (n, self.grid.ndim * n)
+
+    symmetric = False
+
+    def __call__(self, v):
+        v = tuple(v)
+        if len(v) != self.grid.ndim:
+            raise errors.bad_argument("pde.Divergence", "v", v, f"{self.grid.ndim} fields")
+        return _divergence(self, tuple(self.field(x) for x in v))
+
+    def _apply(self, v):
+        parts = [times_axis(a, x, i) for i, (a, x) in enumerate(zip(self.axes, v, strict=True))]
+        return functools.reduce(xnp.add, parts)
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a field."""
+        parts = [self._data(i, real_dtype(dtype)) for i in range(self.grid.ndim)]
+        return functools.reduce(xnp.add, parts)
+
+    def mv(self, x):
+        return self(tuple(x.reshape(self.grid.ndim, *self.field_shape))).reshape(-1)
+
+    def as_sparse(self):
+        """The matrix on flat fields, the parts of the argument one below the other."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        return sparse.hstack([sparse_along(self.axes, (i,)) for i in range(self.grid.ndim)]).tocsr()
+
+
+SCHEMES = ("upwind", "centred")
+
+
+@struct
+class Advection(_FirstOrder):
+    """u ↦ v·∇u, so that u_t = -(op(u) + op.boundary()) carries u along with the velocity v.
+
+    "upwind" takes the difference to the node where the flow comes from: of order 1, and without
+    new extremes. "centred" is of the given order. Where the flow comes in through a face, give its
+    values (Dirichlet); where it goes out, Neumann.
+
+    Attributes:
+      grid: a ``Grid``.
+      velocity: for each axis a number, a field, or a function of the coordinates; or one of these
+        for a grid of one axis.
+      faces: conditions on u, as in ``Laplacian``.
+      order: of "centred": 2, 4 or 6.
+      scheme: "upwind" or "centred".
+
+    >>> op = Advection(Grid(4), 2.0)
+    >>> op(xnp.asarray([1.0, 2.0, 3.0]))
+    Array([8., 8., 8.], dtype=float32)
+    """
+
+    grid: Any = static()
+    velocity: Any = 1.0
+    faces: Any = ZERO
+    order: Any = static(default=2)
+    scheme: str = static(default="upwind")
+
+    def __post_init__(self):
+        if self.scheme not in SCHEMES:
+            raise errors.bad_argument(
+                "pde.Advection", "scheme", self.scheme, '"upwind" or "centred"'
+            )
+        _FirstOrder.__post_init__(self)
+        v, n = self.velocity, self.grid.ndim
+        v = v if isinstance(v, (tuple, list)) else (v,)
+        if len(v) != n:
+            want = f"a number, field or function for each of {n} axes"
+            raise errors.bad_argument("pde.Advection", "velocity", v, want)
+        object.__setattr__(self, "velocity", tuple(self._given(x) for x in v))
+
+    def _given(self, x):
+        if not callable(x) and xnp.ndim(x) == 0:
+            x = xnp.asarray(x)
+            return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
+        return self.field(x)
+
+    symmetric = False
+
+    def __call__(self, u):
+        return _advection(self, self.field(u))
+
+    def _sides(self):
+        """For each scheme's difference: its axes, and what of the velocity goes with it."""
+        if self.scheme == "centred":
+            return [(self.axes, lambda v: v)]
+        lean = lambda side: axes_of(self.grid, self.faces, 2, 1, side)  # noqa: E731
+        return [(lean(-1), lambda v: xnp.maximum(v, 0)), (lean(1), lambda v: xnp.minimum(v, 0))]
+
+    def _apply(self, u):
+        parts = [
+            part(v).astype(typeof(u).dtype) * times_axis(axes[i], u, i)
+            for axes, part in self._sides()
+            for i, v in enumerate(self.velocity)
+        ]
+        return functools.reduce(xnp.add, parts)
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a field."""
+        dtype = real_dtype(dtype)
+        parts = [
+            part(v).astype(dtype) * self._data(i, dtype, axes)
+            for axes, part in self._sides()
+            for i, v in enumerate(self.velocity)
+        ]
+        return functools.reduce(xnp.add, parts)
+
+    def as_sparse(self):
+        """The matrix on flat fields, as a SciPy array in CSR form."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        def line(v):
+            return sparse.diags_array(np.broadcast_to(np.asarray(v), self.field_shape).ravel())
+
+        return sum(
+            line(part(v)) @ sparse_along(axes, (i,))
+            for axes, part in self._sides()
+            for i, v in enumerate(self.velocity)
+        ).tocsr()  # fmt: skip
+
+
+@struct
+class Helmholtz(GridOperator):
+    """u ↦ Δu + q u: waves of wave number k for q = k², damped for q < 0.
+
+    ``solve`` is direct where q is a number; else take ``linalg.linear_solve`` with MINRES.
+
+    Attributes:
+      grid: a ``Grid``.
+      q: a number, a field, or a function of the coordinates.
+      faces, order: as in ``Laplacian``.
+
+    >>> op = Helmholtz(Grid(4), -2.0)
+    >>> op(xnp.ones(3))
+    Array([-18.,  -2., -18.], dtype=float32)
+    """
+
+    grid: Any = static()
+    q: Any = 0.0
+    faces: Any = ZERO
+    order: Any = static(default=2)
+
+    def __post_init__(self):
+        if self.order not in (2, 4, 6):
+            raise errors.bad_argument("pde.Helmholtz", "order", self.order, "2, 4 or 6")
+        object.__setattr__(self, "faces", self.laplacian.faces)
+        q = self.q if not callable(self.q) and xnp.ndim(self.q) == 0 else self.field(self.q)
+        q = xnp.asarray(q)
+        object.__setattr__(self, "q", q if dtypes.is_inexact(q.dtype) else q.astype(real_dtype()))
+
+    @property
+    def laplacian(self) -> Laplacian:
+        """The Laplace operator in it."""
+        return Laplacian(self.grid, self.faces, self.order)
+
+    @property
+    def axes(self):
+        return axes_of(self.grid, self.faces, self.order)
+
+    symmetric = property(lambda self: self.laplacian.symmetric)
+
+    def __call__(self, u):
+        u = self.field(u)
+        return self.laplacian(u) + self.q.astype(dtypes.to_real(typeof(u).dtype)) * u
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a field."""
+        return self.laplacian.boundary(dtype)
+
+    def as_sparse(self):
+        """The matrix on flat fields, as a SciPy array in CSR form."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        line = np.broadcast_to(np.asarray(self.q), self.field_shape).ravel()
+        return (self.laplacian.as_sparse() + sparse.diags_array(line)).tocsr()
+
+
+_gradient = jit(Gradient._apply, inline=True)
+_divergence = jit(Divergence._apply, inline=True)
+_advection = jit(Advection._apply, inline=True)
