@@ -99,6 +99,15 @@ def test_one_long_row(name, dtype):
     assert_as_numpy(name, suited(name, (1, 997, 1), dtype), None, 1, "ortho")
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft"])
+@pytest.mark.parametrize("n", [1 << 14, 24_300, 149 * 151])
+def test_rows_that_are_transformed_in_two_steps(name, n):
+    rng = np.random.default_rng(n)
+    z = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    want = getattr(np.fft, name)(z)
+    np.testing.assert_allclose(getattr(fft, name)(xnp.asarray(z)), want, atol=1e-14 * n)
+
+
 def test_long_rows_inside_loops_and_derivatives():
     x = suited("fft", (3, 600))
     rows = xc.lax.scan(lambda c, row: (c + 1, fft.fft(row)), 0, xnp.asarray(x))[1]

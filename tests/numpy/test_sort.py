@@ -142,6 +142,16 @@ def test_searchsorted(dtype, side, method):
         same(xnp.searchsorted(a, v, side, method=method), np.searchsorted(a, v, side))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_of_many_rising_values(side):
+    """They are searched for by the elements: the values that are equal to one, and NaN, come out alike."""
+    f = xc.jit(lambda a, v: xnp.searchsorted(a, v, side))
+    a = np.sort(np.r_[numbers(40, "float32"), -np.inf, np.nan, np.nan, 0, 0, 0]).astype(np.float32)
+    v = np.resize(np.r_[a, a + 0.5, numbers(7, "float32")], 20_000)
+    for values in (np.sort(v), v, np.full_like(v, np.nan), np.sort(v)[::-1]):
+        same(f(a, values), np.searchsorted(a, values, side))
+
+
 def test_searchsorted_with_sorter_and_mixed_dtypes():
     a, v = numbers(20, "int32"), numbers(7, "float32")
     order = np.argsort(a)

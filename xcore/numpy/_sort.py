@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
+from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.eval import fused
@@ -264,6 +265,32 @@ def _belongs_behind(v, x, left: bool):
     return precedes(x, v) if left else ops.not_(precedes(v, x))
 
 
+def _scan(a, v, left: bool):
+    """Bisection; where the values rise themselves and are many, of the elements among the values."""
+    n, m = typeof(a).size, typeof(v).size
+    if m < _MANY or m < 8 * n:
+        return _bisect(a, v, left)
+    ends = [ops.slice(v, start=(i,), limit=(m - 1 + i,), strides=(1,)) for i in (0, 1)]
+    falls = ops.reduce_or(precedes(ends[1], ends[0]), axes=(0,))
+    by_value, by_element = (lambda *xs, f=f: f(*xs, left) for f in (_bisect, _bisect_backwards))
+    return cond(falls, by_value, by_element, a, v)
+
+
+_MANY = 1 << 14
+
+
+def _bisect_backwards(a, v, left: bool):
+    """For rising values: each element stands in front of all values from some place on."""
+    place = _bisect(v, a, not left)
+    n, m = typeof(a).size, typeof(v).size
+    t = ArrayType((m + 1,), dtypes.int32 if n < 2**31 else dtypes.int64)
+    ones, rows = ops.ones(ArrayType((n,), t.dtype)), ops.reshape(place, shape=(n, 1))
+    dims = ops.ScatterDims((), (0,), (0,))
+    counts = ops.scatter(ops.zeros(t), rows, ones, dims=dims, how="add")
+    before = ops.cumsum(counts, axis=0)
+    return ops.slice(before, start=(0,), limit=(m,), strides=(1,))
+
+
 def _bisect(a, v, left: bool):
     """The number of elements in front of each value, from its highest binary digit on."""
     digits = typeof(a).size.bit_length()
@@ -320,7 +347,7 @@ def _compare_all(a, v, left: bool):
 
 
 _SEARCHES = {
-    "scan": _bisect,
+    "scan": _scan,
     "scan_unrolled": _bisect_unrolled,
     "sort": _search_by_sorting,
     "compare_all": _compare_all,
