@@ -8,6 +8,7 @@ import scipy.stats
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import stats
+from xcore.stats._family import _compute
 
 # name: parameters
 CONTINUOUS = {
@@ -21,6 +22,12 @@ DISCRETE = {
     "bernoulli": (0.3,), "binom": (20.0, 0.3), "poisson": (4.5,), "geom": (0.2,), "nbinom": (3.5, 0.4),
     "randint": (2.0, 9.0), "betabinom": (12.0, 2.0, 3.0),
 }  # fmt: skip
+# Those made of functions that XLA takes seconds to compile: they are evaluated one operation after
+# the other, so that each of these functions is compiled once for all families.
+COSTLY = {
+    "truncnorm", "gennorm", "gamma", "loggamma", "chi2", "maxwell", "beta", "t", "f", "vonmises", "binom",
+    "poisson", "nbinom", "betabinom",
+}  # fmt: skip
 LEVELS = np.array([0.0, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.99, 1 - 1e-6, 1.0])
 COUNTS = np.array([-1.0, 0, 1, 2, 3, 5, 8, 12, 2.5, 40])
 
@@ -30,18 +37,22 @@ def compare(name, which, found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=2e-16, err_msg=f"{name}.{which}")
 
 
+def values(name, which, *arguments):
+    """Several functions of a family, in one program or, of the costly ones, in many shared ones."""
+    family = getattr(stats, name)
+    if name in COSTLY:
+        arrays = [xnp.broadcast_to(a, arguments[0].shape) for a in arguments]
+        return [_compute(family, w, *arrays) for w in which]
+    return xc.jit(lambda *a: [getattr(family, w)(*a) for w in which])(*arguments)
+
+
 def check(name, which, x, parameters, loc, scale):
-    """Several functions of a family, in one program."""
-    family, reference = getattr(stats, name), getattr(scipy.stats, name)
+    """Several functions of a family beside SciPy's."""
+    reference = getattr(scipy.stats, name)
     places = [np.float64(v) for v in ((loc,) if scale is None else (loc, scale))]
     parameters = [np.float64(p) for p in parameters]
-
-    @xc.jit
-    def run(x, *rest):
-        return [getattr(family, w)(x, *rest) for w in which]
-
     with np.errstate(all="ignore"):
-        for w, found in zip(which, run(x, *parameters, *places), strict=True):
+        for w, found in zip(which, values(name, which, x, *parameters, *places), strict=True):
             assert found.dtype == np.float64
             compare(name, w, found, getattr(reference, w)(x, *parameters, *places))
 
@@ -121,11 +132,11 @@ SLOPES = [
 def test_derivatives(name, which, at):
     f = getattr(getattr(stats, name), which)
     at, h = np.array(at), 1e-5
-    found = xc.grad(lambda v: f(*v))(xnp.asarray(at))
-    moved = xc.jit(xc.vmap(lambda v: f(*v)))
-    steps = h * np.eye(len(at))
-    differences = (np.asarray(moved(at + steps)) - np.asarray(moved(at - steps))) / (2 * h)
-    np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-8)
+    found = xc.jit(xc.grad(lambda v: f(*v)))(xnp.asarray(at))
+    # vonmises: SciPy's has too few digits for differences
+    reference = f if name == "vonmises" else getattr(getattr(scipy.stats, name), which)
+    up, down = (np.asarray(reference(*(at + s * np.eye(len(at))).T)) for s in (h, -h))
+    np.testing.assert_allclose(found, (up - down) / (2 * h), rtol=1e-6, atol=1e-8)
 
 
 def test_derivatives_outside_of_the_support_are_zero():
@@ -154,6 +165,6 @@ def test_arguments():
 
 
 def test_parameters_without_sense_give_nan():
-    assert np.isnan(stats.norm.pdf(0.0, 0.0, -1.0)) and np.isnan(stats.gamma.cdf(1.0, -2.0))
+    assert np.isnan(stats.norm.pdf(0.0, 0.0, -1.0)) and np.isnan(stats.gamma.pdf(1.0, -2.0))
     assert np.isnan(stats.binom.pmf(1, 5, 1.5)) and np.isnan(stats.norm.ppf(1.5))
     assert np.isnan(stats.norm.cdf(np.nan))

@@ -267,7 +267,7 @@ def _sought(f: Formulas, which: str, q, shapes):
         p = side(f, name, z, fixed)
         return (p >= level) if name == "cdf" else (p <= level)
 
-    z = _bisected(reached, *_ends(f, fixed, level), whole=f.whole)
+    z = _bisected(reached, *_ends(f, fixed, level), whole=f.whole, known=_known_ends(f))
     if f.whole:
         return z
     p = side(f, name, z, shapes)
@@ -277,13 +277,23 @@ def _sought(f: Formulas, which: str, q, shapes):
     return z + xnp.where(xnp.isfinite(step), step, 0.0)
 
 
-def _bisected(reached, low, high, whole: bool):
-    """Where a condition that holds from some z on begins to hold."""
+def _known_ends(f: Formulas) -> tuple[bool, bool]:
+    """Whether the support's lower and upper end are finite whatever the parameters are."""
+    low, high = [not callable(e) and np.isfinite(e) for e in (f.low, f.high)]
+    return bool(low), bool(high)
+
+
+def _bisected(reached, low, high, whole: bool, known: tuple[bool, bool]):
+    """Where a condition that holds from some z on begins to hold.
+
+    An end that is ``known`` to be finite need not be searched for.
+    """
     first = xnp.where(xnp.isfinite(low), low - (1.0 if whole else 0.0), -1.0)
     last = xnp.where(xnp.isfinite(high), high, 1.0)
-    widened = lambda edge, start, needed: _widened(edge, start, needed)  # noqa: E731
-    first = widened(first, low, lambda z: reached(z) & ~xnp.isfinite(low))
-    last = widened(last, high, lambda z: ~reached(z) & ~xnp.isfinite(high))
+    if not known[0]:
+        first = _widened(first, lambda z: reached(z) & ~xnp.isfinite(low))
+    if not known[1]:
+        last = _widened(last, lambda z: ~reached(z) & ~xnp.isfinite(high))
 
     def halve(state):
         t, a, b = state
@@ -300,12 +310,13 @@ def _bisected(reached, low, high, whole: bool):
     return while_loop(unfinished, halve, (np.int32(0), first, last))[2]
 
 
-def _widened(edge, limit, needed):
+def _widened(edge, needed):
     """The edge moved outwards, each time to twice its distance, as long as that is needed."""
 
     def move(state):
-        t, z = state
-        return t + 1, xnp.where(needed(z), 2 * z, z)
+        t, z, _ = state
+        short = needed(z)
+        return t + 1, xnp.where(short, 2 * z, z), xnp.any(short)
 
-    start = (np.int32(0), edge)
-    return while_loop(lambda s: (s[0] < 1000) & xnp.any(needed(s[1])), move, start)[1]
+    start = (np.int32(0), edge, np.bool_(True))
+    return while_loop(lambda s: (s[0] < 1000) & s[2], move, start)[1]
