@@ -23,7 +23,7 @@ from ._gamma_kernels import (
     log_quotient,
     stirling,
 )  # fmt: skip
-from ._kernel import AUTO, backward, converge, forward_slope, kernel
+from ._kernel import AUTO, backward, converge, forward_slope, kernel, repeat
 
 _ROOT_TWO_PI = 2.5066282746310002
 _LINGER = 1.4  # loops that are differentiated
@@ -154,10 +154,13 @@ def _gamma_fraction(a, x, active, linger):
 def _upper_series(a, x):
     """Q for x <= 1.1 and small a, where P is close to 1 (DLMF 8.7.3 with Q's leading 1 taken out)."""
     power = a * ops.log(x) - log_gamma_1p(a)
-    term, total = full(a, 1.0), full(a, 0.0)
-    for n in range(1, 21):
-        term = term * x * (-1.0 / n)
-        total = total + term / (a + float(n))
+
+    def step(k, term, total):
+        n = k + 1.0
+        term = -term * x / n
+        return term, total + term / (a + n)
+
+    total = repeat(step, (full(a, 1.0), full(a, 0.0)), 20)[1]
     return -ops.expm1(power) - ops.exp(power) * a * total
 
 
@@ -167,7 +170,7 @@ def incomplete_gamma(a, x, linger: float = 1.0):
     upper_small = ops.and_(x <= 1.1, where_small_q(a, x))
     fraction = ops.and_(ops.and_(x > 1.1, x > a), ops.not_(middle))
     series = ops.not_(ops.or_(middle, ops.or_(upper_small, fraction)))
-    prefix = gamma_prefix(where(middle, 1.0, a), where(middle, 1.0, x))
+    prefix = gamma_prefix(a, x)
     sa, sx = where(series, a, 1.0), where(series, x, 1.0)
     value = _gamma_series(sa, sx, series, linger)
     fa, fx = where(fraction, a, 1.0), where(fraction, x, 2.0)
@@ -329,6 +332,7 @@ def log_rising(b, a):
 def incomplete_beta(a, b, x, y, linger: float = 1.0):
     """For a, b > 0 and 0 < x = 1 - y < 1: (which is computed, its value), True for I_x(a, b), False for I_y(b, a)."""
     right = x > (a + 1.0) / (a + b + 2.0)
+    prefix = beta_prefix(a, b, x, y)  # that of both sides
     a, b = where(right, b, a), where(right, a, b)
     x, y = where(right, y, x), where(right, x, y)
     # where the fraction would give a value near 1, its complement comes from a series
@@ -338,7 +342,7 @@ def incomplete_beta(a, b, x, y, linger: float = 1.0):
     fraction = ops.not_(series)
     fa, fb = where(fraction, a, 1.0), where(fraction, b, 1.0)
     fx, fy = where(fraction, x, 0.5), where(fraction, y, 0.5)
-    value = beta_prefix(fa, fb, fx, fy) * _beta_fraction(fa, fb, fx, fy, fraction, linger)
+    value = prefix * _beta_fraction(fa, fb, fx, fy, fraction, linger)
     sa, sb, sx = where(series, a, 0.5), where(series, b, 1.0), where(series, x, 0.5)
     value = where(series, _beta_series(sa, sb, sx, series, linger), value)
     return ops.eq(ops.not_(right), fraction), value
