@@ -7,13 +7,13 @@ xcore.numpy) is one program too, however many operations it has. All go through 
 from __future__ import annotations
 
 import functools
-import inspect
 
 import numpy as np
 
 from .._backend import client as backend
 from . import config, dtypes, errors, tree
 from .array import Array, from_host, scalar
+from .callpath import by_position, call_path
 from .compile import executable, placed, translate
 from .config import FastCache, get_state
 from .op import registry
@@ -260,8 +260,6 @@ install_bottom(EvalTrace())
 
 # ------------------------------------------------------------------------------- fused functions
 
-_MISSING = object()
-_NOTHING: dict = {}
 new = object.__new__
 
 
@@ -281,42 +279,21 @@ def out_of_reach(values) -> bool:
     return not all([info.min <= x <= info.max for x in ints for info in infos])
 
 
-def _as_values(out):
-    """The results of a fused function while tracing: constants that rules made become arrays."""
-    if isinstance(out, (np.generic, Literal)):
-        return to_array(out)
-    return tuple([_as_values(x) for x in out]) if type(out) is tuple else out
-
-
 class Fused:
-    """The slow path of one fused function: its cache of programs, and how its arguments split."""
+    """The slow path of one fused function: its cache of programs, and what the fast path learns."""
 
     def __init__(self, f, count: int):
-        self.f, self.count = f, count
-        self.cache = FastCache()
-        self.seen: set = (
-            set()
-        )  # kinds of arguments called once: the second time a fast entry is made
-        self.parameters = None
+        self.f, self.count, self.name = by_position(f), count, f.__name__
+        self.cache, self.fast = FastCache(), FastCache()
+        self.seen: set = set()  # kinds of arguments called once: the second time they become fast
 
-    def positional(self, args, kwargs):
-        """(array arguments, the rest, keywords); arrays given by keyword are put in their place."""
-        n = self.count
-        if len(args) < n and kwargs:
-            if self.parameters is None:
-                self.parameters = list(inspect.signature(self.f).parameters.values())[:n]
-            kwargs = dict(kwargs)
-            args = list(args)
-            for p in self.parameters[len(args) :]:
-                if p.name in kwargs:
-                    args.append(kwargs.pop(p.name))
-                elif p.default is not p.empty:
-                    args.append(p.default)
-                else:
-                    break
-        return args[:n], tuple(args[n:]), kwargs
+    def results(self, out):
+        """Results of the function while tracing: constants that rules made become arrays."""
+        if isinstance(out, (np.generic, Literal)):
+            return to_array(out)
+        return tuple([self.results(x) for x in out]) if type(out) is tuple else out
 
-    def entry(self, arrays, rest, kwargs):
+    def entry(self, arrays, rest):
         """(executable, results' types, captured arrays, structure) for these arguments, and leaves."""
         leaves, structure = tree.flatten(list(arrays))
         if out_of_reach(leaves):
@@ -324,73 +301,74 @@ class Fused:
         wide = any(map(is_wide, leaves))
         leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
         types = tuple([x._t for x in leaves])
-        statics = (
-            tuple([(type(v), v) for v in rest]),
-            tuple([(k, type(v), v) for k, v in kwargs.items()]),
-        )
+        statics = tuple([(type(v), v) for v in rest])
         key = (structure, types, statics, wide, config.settings())
         try:
             found = self.cache.get(key)
         except TypeError:
             return None, leaves
         if found is None:
-            found = self._trace(leaves, structure, rest, kwargs)
+            found = self._trace(leaves, structure, rest)
             self.cache[key] = found
         return found, leaves
 
-    def _trace(self, leaves, structure, rest, kwargs):
+    def _trace(self, leaves, structure, rest):
         made = []
 
         def flat(*tracers):
-            outs, out_structure = tree.flatten(
-                self.f(*tree.unflatten(structure, tracers), *rest, **kwargs)
-            )
+            outs, out_structure = tree.flatten(self.f(*tree.unflatten(structure, tracers), *rest))
             made.append(out_structure)
             return outs
 
         # the program serves callers on any line, so it remembers none
         types = [x.type for x in leaves]
-        program, captured = trace_program(flat, types, self.f.__name__, where=NOWHERE)
+        program, captured = trace_program(flat, types, self.name, where=NOWHERE)
         captured = [to_array(c) for c in captured]
         exe, moved = prepare(program, [*captured, *leaves])
         # results of arguments that must be moved first are not for the fast path
         direct = all(a is b for a, b in zip(moved, [*captured, *leaves], strict=True))
         return exe, captured, made[0], program, direct and not exe.effectful
 
-    def __call__(self, *args, **kwargs):
-        if not is_evaluating() or config.settings().disable_jit:
-            return _as_values(self.f(*args, **kwargs))
-        arrays, rest, kwargs = self.positional(args, kwargs)
+    def __call__(self, *args):
+        settings = config.settings()
+        if not is_evaluating() or settings.disable_jit:
+            return self.results(self.f(*args))
+        arrays, rest = args[: self.count], args[self.count :]
         for a in arrays:
             if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):
-                return self.f(*arrays, *rest, **kwargs)  # it complains in its own words
-        found, leaves = self.entry(arrays, rest, kwargs)
+                return self.f(*args)  # it complains in its own words
+        found, leaves = self.entry(arrays, rest)
         if found is None:
-            return self.f(*arrays, *rest, **kwargs)
+            return self.f(*args)
         exe, captured, structure, program, direct = found
-        settings = config.settings()
         if direct and not (settings.debug_nans or settings.debug_infs):
             outs = execute(exe, [*captured, *leaves])
         else:
             outs = run_program(program, [*captured, *leaves])
         return tree.unflatten(structure, outs)
 
-    def fast_entry(self, arrays, rest=(), kwargs=_NOTHING):
+    def fast_entry(self, arrays, rest=()):
         """What the fast path needs for a call with just these arrays, or None."""
         if not is_evaluating() or config.settings().debug_nans or config.settings().debug_infs:
             return None
-        found, leaves = self.entry(arrays, rest, kwargs)
+        found, _ = self.entry(arrays, rest)
         if found is None:
             return None
         exe, captured, structure, _, direct = found
-        if (
-            captured
-            or not direct
-            or not tree.is_leaf_structure(structure)
-            or len(leaves) != len(arrays)
-        ):
+        if captured or not direct or not tree.is_leaf_structure(structure):
             return None
         return exe.execute, exe.handlers, exe.result_types[0]
+
+    def learn(self, key, arrays, rest) -> None:
+        """Make an entry for the fast path when a kind of call comes for the second time."""
+        if not _simple(arrays):
+            return
+        if key not in self.seen:
+            self.seen.add(key)
+            return
+        found = self.fast_entry(arrays, rest)
+        if found:
+            self.fast[key] = (*found, _scalar_kinds(arrays))
 
 
 def fused(count: int = 1):
@@ -401,121 +379,16 @@ def fused(count: int = 1):
 
     def wrap(f):
         general = Fused(f, count)
-        fast = _fast_one(general, general) if count == 1 else _fast_many(general, general)
-        functools.update_wrapper(fast, f)
+        fast = call_path(general, f)
         fast.fused = general
         return fast
 
     return wrap
 
 
-def _fast_one(general, slow):
-    cache = FastCache()
-    get = cache.get
-
-    f = general.f
-
-    def call(x=_MISSING, /, *rest, **kwargs):
-        state = get_state()
-        if state is not None and state.trace is not None and x is not _MISSING:
-            try:
-                return _as_values(f(x, *rest, **kwargs))
-            except Exception as e:
-                hide_frames(e)
-                raise
-        if type(x) is Array and state is None:
-            key = _static_key(x._t, rest, kwargs) if rest or kwargs else x._t
-            entry = get(key)
-            if entry is not None:
-                run, handlers, t = entry
-                try:
-                    out = new(Array)  # half the cost of calling the class
-                    out._b, out._t = run([x._b]).consume_with_handlers(handlers)[0], t
-                    return out
-                except RuntimeFailure as e:
-                    raise translate(e, [x]) from None
-            if key in general.seen:
-                found = general.fast_entry([x], rest, kwargs)
-                if found:
-                    cache[key] = found
-            elif key is not None:
-                general.seen.add(key)
-        try:
-            return slow(*rest, **kwargs) if x is _MISSING else slow(x, *rest, **kwargs)
-        except Exception as e:
-            hide_frames(e)
-            raise
-
-    return call
-
-
-def _static_key(t, rest, kwargs):
-    """What tells calls with static arguments apart; None if one of them cannot be hashed."""
-    values = (*rest, *kwargs.values()) if kwargs else rest
-    key = (t, len(rest), *kwargs, *values, *[v.__class__ for v in values])
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _fast_many(general, slow):
-    cache = FastCache()
-    get = cache.get
-    count = general.count
-    f = general.f
-    names = frozenset(f.__code__.co_varnames[:count])
-
-    def call(*args, **kwargs):
-        state = get_state()
-        if state is not None and state.trace is not None:
-            try:
-                return _as_values(f(*args, **kwargs))
-            except Exception as e:
-                hide_frames(e)
-                raise
-        if state is None:
-            arrays, rest = (args, ()) if len(args) <= count else (args[:count], args[count:])
-            key = tuple([x._t if type(x) is Array else type(x) for x in arrays])
-            if rest or kwargs:
-                key = _static_key(key, rest, kwargs) if names.isdisjoint(kwargs) else None
-            entry = get(key)
-            if entry is not None:
-                try:
-                    run, handlers, t, scalars = entry
-                    if scalars is None:
-                        buffers = [x._b for x in arrays]
-                    else:
-                        buffers = [
-                            x._b if type(x) is Array else scalar(x, *s)._b for x, s in zip(arrays, scalars)
-                        ]  # fmt: skip
-                    out = new(Array)
-                    out._b, out._t = run(buffers).consume_with_handlers(handlers)[0], t
-                    return out
-                except RuntimeFailure as e:
-                    raise translate(e, [x for x in arrays if type(x) is Array]) from None
-                except OverflowError:  # a Python int that needs more bits than the last one
-                    pass
-            elif key is not None and _simple(arrays):
-                if key in general.seen:
-                    found = general.fast_entry(arrays, rest, kwargs)
-                    if found:
-                        cache[key] = (*found, _scalar_kinds(arrays))
-                else:
-                    general.seen.add(key)
-        try:
-            return slow(*args, **kwargs)
-        except Exception as e:
-            hide_frames(e)
-            raise
-
-    return call
-
-
 def _simple(args) -> bool:
-    """Arrays and Python scalars only, and at least one array."""
-    kinds = [type(x) for x in args]
+    """Arrays, Python scalars and None only, and at least one array."""
+    kinds = [type(x) for x in args if x is not None]
     fits = int not in kinds or not any([type(x) is Array and x.dtype in _NARROW for x in args])
     return fits and Array in kinds and all([k is Array or k in _PYTHON_SCALARS for k in kinds])
 

@@ -200,7 +200,7 @@ def _window_program(key, x, sizes, shape):
     if settings.debug_nans or settings.debug_infs or settings.disable_jit:
         return None
     zero = scalar(0, dtypes.int32)
-    found, _ = _window.fused.entry([[x, *[zero] * len(sizes)]], (sizes, shape), {})
+    found, _ = _window.fused.entry([[x, *[zero] * len(sizes)]], (sizes, shape))
     exe = found[0]
     entry = _programs[key] = exe.execute, exe.handlers, exe.result_types[0]
     return entry
