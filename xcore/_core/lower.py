@@ -42,6 +42,7 @@ class Lowering(Builder):
         """Write a program's equations here; the values of its results."""
         env = dict(zip(p.inputs, values, strict=True))
         outside = self.in_types, self.out_types, self._ordered
+        constants: dict = {}  # the scalars written here: one that is used often is written once
         for e in p.eqns:
             where = e.where
             if not self.known_location(where):
@@ -49,17 +50,23 @@ class Lowering(Builder):
             self.in_types = [a.type for a in e.inputs]
             self.out_types = [v.type for v in e.outputs]
             self._ordered = e.op.effects is not None and ORDERED in e.op.effects(**e.params)
-            ins = [env[a] if type(a) is Var else self.literal(a) for a in e.inputs]
+            ins = [env[a] if type(a) is Var else self._literal(a, constants) for a in e.inputs]
             outs = e.op.rule("lower")(self, *ins, **e.params)
             if type(outs) is not list:
                 env[e.outputs[0]] = outs
             else:
                 env.update(zip(e.outputs, outs, strict=True))
         self.in_types, self.out_types, self._ordered = outside
-        return [env[a] if type(a) is Var else self.literal(a) for a in p.outputs]
+        return [env[a] if type(a) is Var else self._literal(a, constants) for a in p.outputs]
 
-    def literal(self, a: Literal):
-        return self.constant(a.value) if np.ndim(a.value) else self.full(a.type, a.value)
+    def _literal(self, a: Literal, known: dict):
+        if np.ndim(a.value):
+            return self.constant(a.value)
+        key = a.type, a.value.tobytes()
+        found = known.get(key)
+        if found is None:
+            found = known[key] = self.full(a.type, a.value)
+        return found
 
     def call_program(self, p: Program, values) -> list:
         """Call a program as a private function, shared by programs of equal content."""

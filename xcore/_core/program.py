@@ -266,6 +266,10 @@ class RecordTrace(Trace):
         ]
         where = user_frame(3)
         types = op.type(*[a.type for a in inputs], **params)
+        if len(types) == 1:  # as of nearly all operations, without the loops below
+            var = Var(types[0])
+            self.eqns.append(Eqn(op, inputs, [var], params, where))
+            return [RecordTracer(self, var, where)]
         outputs = [Var(t) for t in types]
         self.eqns.append(Eqn(op, inputs, outputs, params, where))
         return [RecordTracer(self, v, where) for v in outputs]
@@ -375,12 +379,16 @@ def literal_value(a: Literal):
     return a if a.type.weak or a.type.shape else a.value
 
 
+def _acts(e: Eqn) -> bool:
+    return e.op.effects is not None and any([type(x) is str for x in eqn_effects(e)])
+
+
 def dead_code_eliminated(p: Program) -> Program:
     """Without the equations that neither a result nor an effect needs. Inputs stay."""
     needed = {a for a in p.outputs if type(a) is Var}
     kept = []
     for e in reversed(p.eqns):
-        if not needed.isdisjoint(e.outputs) or any(type(x) is str for x in eqn_effects(e)):
+        if not needed.isdisjoint(e.outputs) or _acts(e):
             kept.append(e)
             needed.update([a for a in e.inputs if type(a) is Var])
     if len(kept) < len(p.eqns):
