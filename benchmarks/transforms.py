@@ -1,9 +1,11 @@
 """What derivatives, batching and loops cost beside jax's: to trace and lower, to run, in memory."""
 
+import contextlib
+import io
 from functools import partial
 
 import numpy as np
-from harness import Bench, Lib, lowering, on_device
+from harness import Bench, Lib, library, lowering, on_device
 
 bench = Bench("Transformations and loops beside jax's, one process, CPU.")
 rng = np.random.default_rng(0)
@@ -122,6 +124,44 @@ def long_while(lib: Lib):
         return i + 1, x + 0.01 * lib.numpy.sin(x)
 
     return lambda x: lib.lax.while_loop(more, step, (0, x))
+
+
+# --- progress bars: the peer is the same loop without -----------------------------------------
+
+WEIGHTS, STEPS = normal(400, 400) / 20, 100  # a step takes some milliseconds
+
+
+def watched(loop: str, progress: bool):
+    """A compiled loop of matrix products that shows its progress, or does not."""
+    xc, xnp, lax = library("xcore")[1:]
+    step = lambda x: xnp.tanh(w @ x)  # noqa: E731
+    loops = {
+        "fori_loop": lambda x: lax.fori_loop(0, STEPS, lambda i, x: step(x), x, progress=progress),
+        "scan": lambda x: lax.scan(
+            lambda x, _: (step(x), None), x, length=STEPS, progress=progress
+        )[0],
+        "while_loop": lambda x: lax.while_loop(
+            lambda s: s[0] < STEPS, lambda s: (s[0] + 1, step(s[1])), (0, x), progress=progress
+        )[1],
+    }
+    w = xnp.asarray(WEIGHTS)
+    run = xc.jit(loops[loop])
+
+    def call():
+        with contextlib.redirect_stderr(io.StringIO()):
+            return run(w).block_until_ready()
+
+    return call
+
+
+for loop in ("fori_loop", "scan", "while_loop"):
+    bench.versus(
+        f"{loop} with a progress bar beside without, 100 steps of a 400 x 400 product",
+        partial(watched, loop, True),
+        partial(watched, loop, False),
+        1.03,
+        rounds=21,
+    )
 
 
 # --- memory -----------------------------------------------------------------------------------

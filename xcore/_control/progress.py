@@ -27,7 +27,8 @@ from .._ops.families import broadcast
 from .._ops.reduce import reduce_max
 
 _INTERVAL = 0.1  # seconds between redraws
-_SHARES = 100  # redraws at least, where the number of steps is known
+_SHARES = 100  # redraws at least, where the number of steps is known,
+_PAUSE = 0.02  # unless they would follow each other faster: a call of Python costs some 0.1 ms
 
 # ---------------------------------------------------------------------------------- on the host
 
@@ -109,13 +110,14 @@ class _Run:
         self.shown.update(steps)
         self.seen, self.time = count, now
         if steps:
+            rate = steps / max(spent, 1e-9)
+            wanted = int(_INTERVAL * rate)
+            if self.total:
+                wanted = min(wanted, max(self.total // _SHARES, int(_PAUSE * rate)))
             # not more than twice the last stride: later steps may be slower than early ones
-            wanted = int(_INTERVAL * steps / max(spent, 1e-9))
             self.stride = max(1, min(wanted, 2 * self.stride))
-        if self.total:
-            self.stride = min(self.stride, max(1, self.total // _SHARES))
-            return min(count + self.stride, max(self.total, count + 1))
-        return count + self.stride
+        due = count + self.stride
+        return min(due, max(self.total, count + 1)) if self.total else due
 
     def close(self, count: int) -> None:
         self.shown.update(count - self.seen)
