@@ -11,10 +11,8 @@ import weakref
 
 import numpy as np
 
-from .._backend import client as backend
 from .._core import compile, config, dtypes, errors, tree
 from .._core.array import Array
-from .._core.compile import executable
 from .._core.config import FastCache, FastList, get_state
 from .._core.eval import (
     execute,
@@ -25,14 +23,15 @@ from .._core.eval import (
     to_device,
     to_value,
 )
-from .._core.placing import layout_of, reshard
-from .._core.program import Literal, Program, eval_program, trace_program
-from .._core.sharding import as_sharding, default_sharding, is_placement, same_layout
+from .._core.placing import reshard
+from .._core.program import Literal, eval_program, trace_program
+from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import boundary
 from .._core.trace import Tracer, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
 from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
+from .ahead import trace
 from .call import call_program
 from .fastpath import generated_call, make_fast
 
@@ -508,134 +507,7 @@ def clear_caches() -> None:
     compile.clear()
 
 
-# ------------------------------------------------------------------------------- ahead of time
-
-
-class Traced:
-    """A function traced for given types: ``.program``, ``.lower()``."""
-
-    def __init__(self, general: Jitted, found: Trace, types, shardings):
-        self._general, self._found, self._types = general, found, types
-        captured = [getattr(getattr(c, "_t", None), "sharding", None) for c in found.captured]
-        given = [s or p for s, p in zip(shardings, found.places, strict=True)]
-        self._layout = layout_of(found.program, [*captured, *given])
-        self.program: Program = found.program
-        self.jaxpr = found.program
-        self.fun_name = general.name
-        self.out_tree, self.in_tree = found.out_tree, found.in_tree
-
-    @property
-    def out_info(self):
-        return tree.unflatten(self.out_tree, [_struct_of(t) for t in self.program.out_types])
-
-    def lower(self, lowering_platforms=None) -> Lowered:
-        return Lowered(self)
-
-
-class Lowered:
-    """A traced function as StableHLO: ``.as_text()``, ``.compile()``."""
-
-    def __init__(self, traced: Traced):
-        self._traced = traced
-        self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
-        with self._module() as ctx:
-            self._bytecode = ctx.bytecode()
-
-    def _module(self):
-        found, layout = self._traced._found, self._traced._layout
-        device = layout.devices[0] if layout else backend.default_device()
-        return compile.lowering().lowered(
-            found.program, backend.platform_of(device), donors=found.donors, layout=layout
-        )
-
-    def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
-        """The module as text: dialect "stablehlo", or "hlo" for XLA's form before optimisation."""
-        if dialect == "hlo":
-            return backend.hlo_text(self._bytecode)
-        if dialect != "stablehlo":
-            raise errors.bad_argument("Lowered.as_text", "dialect", dialect, '"stablehlo" or "hlo"')
-        with self._module() as ctx:
-            return ctx.as_text(debug_info)
-
-    def compile(self, compiler_options=None) -> Compiled:
-        return Compiled(
-            self._traced,
-            executable(self._traced.program, self._traced._layout, self._traced._found.donors),
-        )
-
-    def cost_analysis(self):
-        return self.compile().cost_analysis()
-
-
-class Compiled:
-    """An executable for arguments of given types."""
-
-    def __init__(self, traced: Traced, exe):
-        self._traced, self._exe = traced, exe
-        self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
-
-    def __call__(self, *args, **kwargs):
-        args, kwargs, _ = self._traced._general.split(args, kwargs)
-        leaves, structure = tree.flatten((tuple(args), kwargs))
-        if structure != self._traced.in_tree:
-            raise TypeError(
-                f"xcore: compiled for arguments {self._traced.in_tree}, given {structure}."
-            )
-        arrays = [to_array(x) for x in leaves]
-        for i, (x, t) in enumerate(zip(arrays, self._traced._types, strict=True)):
-            if x.type.shape != t.shape or x.type.dtype != t.dtype:
-                raise TypeError(
-                    f"xcore: {self._traced._general.name} was compiled with {t} for argument leaf {i}, given {x.type}. "
-                    "Compile it for these types too, or call the jitted function, which does so by itself."
-                )
-        arrays = [*self._traced._found.captured, *arrays]
-        layout = self._traced._layout
-        if layout is not None:
-            arrays = list(map(reshard, arrays, layout.inputs))
-        return tree.unflatten(self.out_tree, execute(self._exe, arrays))
-
-    @property
-    def input_shardings(self):
-        """How the arguments must be laid out: (positional, keywords)."""
-        n = len(self._traced._found.captured)
-        layout = self._traced._layout
-        inputs = layout.inputs[n:] if layout else [default_sharding()] * self.in_tree.num_leaves
-        return tree.unflatten(self.in_tree, inputs)
-
-    @property
-    def output_shardings(self):
-        """How the results will be laid out."""
-        found = [t.sharding or default_sharding() for t in self._exe.result_types]
-        return tree.unflatten(self.out_tree, found)
-
-    def as_text(self) -> str:
-        """The optimised HLO."""
-        return "\n".join(m.to_string() for m in self._exe.loaded.hlo_modules())
-
-    def cost_analysis(self) -> dict:
-        """Estimates by the compiler: flops, bytes accessed, …"""
-        found = self._exe.loaded.cost_analysis()
-        return found[0] if isinstance(found, list) else found
-
-    def memory_analysis(self):
-        """Sizes in bytes of arguments, results, temporaries and code."""
-        return self._exe.loaded.get_compiled_memory_stats()
-
-    def runtime_executable(self):
-        return self._exe.loaded
-
-
-def trace(general: Jitted, *args, **kwargs) -> Traced:
-    """Trace for arguments, of which only types matter: arrays or ShapeDtypeStructs."""
-    found, values = general.find(args, kwargs)
-    shardings = [
-        v._t.sharding if type(v) is Array else getattr(v, "sharding", None) for v in values
-    ]
-    return Traced(general, found, [v.type for v in values], shardings)
-
-
-def _struct_of(t: ArrayType) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(t.shape, t.dtype, weak_type=t.weak)
+# ------------------------------------------------------------------------- types and programs
 
 
 @boundary
