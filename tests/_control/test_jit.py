@@ -302,6 +302,12 @@ def _leaked():
     return kept[0] + 1
 
 
+def _leaked_argument():
+    kept = []
+    xc.jit(lambda x: kept.append(x) or x)(1.0)
+    return kept[0] + 1
+
+
 @pytest.mark.parametrize(
     "call, kind, message",
     [
@@ -319,6 +325,8 @@ def _leaked():
         (lambda: xc.jit(lambda n: xnp.zeros(n))(3), xc.errors.ConcretizationError, "shape.*static"),
         (lambda: xc.jit(lambda x: np.sin(x))(1.0), xc.errors.ConcretizationError, "xcore.numpy"),
         (_leaked, xc.errors.TracerLeakError, "test_jit.py"),
+        (_leaked_argument, xc.errors.TracerLeakError, "argument x of"),
+        (lambda: xnp.sin([1.0, 2.0]), TypeError, r"\[1.0, 2.0\] of type list.*xnp.asarray"),
         (lambda: xc.jit(lambda s, x: x)("add", 1.0), TypeError, "argument s of.*'add'.*static"),
         (lambda: xc.jit(lambda o: o)({"a": object()}), TypeError, r"argument o\['a'\]"),
         (

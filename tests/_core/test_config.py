@@ -17,6 +17,14 @@ def test_names_with_and_without_prefix():
         xc.config.update("numpy_dtype_promotion", "loose")
 
 
+def test_settings_are_read_by_name():
+    assert xc.config.debug_nans is xc.config.jax_debug_nans is xc.config.read("debug_nans") is False
+    with xc.config.override(default_bits=64, debug_nans=True):
+        assert xc.config.jax_enable_x64 and xc.config.read("enable_x64") and xc.config.debug_nans
+    with pytest.raises(AttributeError, match="Settings are"):
+        _ = xc.config.debug_nan
+
+
 @pytest.mark.parametrize("name", [
     "debug_nans", "debug_infs", "debug_key_reuse", "enable_checks", "log_compiles", "check_tracer_leaks",
 ])  # fmt: skip

@@ -137,15 +137,21 @@ def _from_text(name: str, text: str):
     return int(text) if isinstance(default, int) else text
 
 
-def canonical(name: str, value):
-    """The setting's own name and a checked value for a name as users write it."""
+def _own_name(name: str) -> str:
+    """A setting's name without the prefixes that users write."""
     short = name.lower().removeprefix("jax_").removeprefix("xcore_")
-    if short == "enable_x64":
-        short, value = "default_bits", 64 if value else 32
-    if short not in _DEFAULTS:
+    if short not in _DEFAULTS and short != "enable_x64":
         raise AttributeError(
             f"xcore.config: there is no setting {name!r}. Settings are: {', '.join(_DEFAULTS)}."
         )
+    return short
+
+
+def canonical(name: str, value):
+    """The setting's own name and a checked value for a name as users write it."""
+    short = _own_name(name)
+    if short == "enable_x64":
+        short, value = "default_bits", 64 if value else 32
     if isinstance(_DEFAULTS[short], bool):
         value = bool(value)
     allowed = _CHOICES.get(short)
@@ -178,6 +184,21 @@ def settings() -> Settings:
 def base() -> Settings:
     """The settings of the process."""
     return _base
+
+
+def read(name: str):
+    """The value of a setting that holds here and now; ``config.name`` says the same.
+
+    >>> import xcore as xc
+    >>> xc.config.read("jax_debug_nans"), xc.config.jax_enable_x64
+    (False, False)
+    """
+    short = _own_name(name)
+    return settings().default_bits == 64 if short == "enable_x64" else getattr(settings(), short)
+
+
+def __getattr__(name: str):
+    return read(name)
 
 
 def update(name: str, value) -> None:

@@ -196,10 +196,10 @@ def deleted_array(type_) -> DeletedError:
     )
 
 
-def tracer_leak(tracer, where: str) -> TracerLeakError:
+def tracer_leak(tracer, origin: str) -> TracerLeakError:
     return TracerLeakError(
-        f"A traced value ({tracer.type}) was used after the function that made it had returned. "
-        f"It was made {where}. It probably left the function through a global, an attribute of self "
+        f"A traced value ({tracer.type}) was used after the function that made it had returned."
+        f"{origin} It probably left the function through a global, an attribute of self "
         "or a closure; return it instead. Setting check_tracer_leaks=True finds the place early."
     )
 

@@ -77,7 +77,7 @@ def to_array(x, wide: bool = False) -> Array:
     if isinstance(x, Tracer):
         check_live(x)
         raise errors.tracer_leak(
-            x, "in a function that is still being traced, on another thread or level"
+            x, " It was made in a function that is still being traced, on another thread or level."
         )
     if isinstance(x, _PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
         base = next(t for t in _PYTHON_SCALARS if isinstance(x, t))
@@ -337,7 +337,10 @@ class Fused:
         for a in arrays:
             if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):
                 return self.f(*args)  # it complains in its own words
-        found, leaves = self.entry(arrays, rest)
+        try:
+            found, leaves = self.entry(arrays, rest)
+        except TypeError:  # run eagerly, it names what was given, not what stood for it
+            return self.f(*args)
         if found is None:
             return self.f(*args)
         exe, captured, structure, program, direct = found

@@ -286,9 +286,7 @@ class RecordTrace(Trace):
 def check_live(x: Tracer) -> None:
     """Raise if a tracer outlived its trace."""
     if not x.owner.live:
-        raise errors.tracer_leak(
-            x, describe_where(getattr(x, "where", None)) or "in a traced function"
-        )
+        raise errors.tracer_leak(x, x.origin() or " It was made in a traced function.")
 
 
 def trace_program(f, types, name: str = "main", names=None, where=None):
