@@ -186,3 +186,63 @@ def test_derivative_by_the_length_of_steps():
         assert np.allclose(out, dense(0.1), atol=1e-13)
         assert np.allclose(xc.jvp(ours, (0.1,), (1.0,))[1], want, atol=1e-12)
         assert np.isclose(pull(weights)[0], np.sum(weights * want), rtol=1e-12)
+
+
+# ---------------------------------------------------------------- data that change, and checkpoints
+
+
+@pytest.mark.parametrize("method", ["theta", "imex"])
+def test_data_on_the_faces_may_change(method):
+    """u = exp(-t) cos x solves u_t = u_xx with edges that fall, exp(-2t) cos x u_t = u_xx - u."""
+    with xc.enable_x64():
+        grid, rate = Grid(40), 1 if method == "theta" else 2
+        exact = lambda x, t: xnp.exp(-rate * t) * xnp.cos(x)
+        op = lambda t: Laplacian(grid, Dirichlet(lambda x: exact(x, t)), 4)
+        stepper = pde.Theta(op) if method == "theta" else pde.IMEX(op, lambda u, t: -u)
+        (x,) = op(0.0).points()
+        errors = []
+        for n in (16, 32):
+            end = pde.trajectory(stepper, exact(x, 0.0), 1.0 / n, n, every=n)[-1]
+            errors.append(float(abs(end - exact(x, 1.0)).max()))
+        # IMEX comes down to 2 from above: 2.33, 2.27, 2.19 for 8 to 64 steps
+        assert -0.1 < np.log2(errors[0] / errors[1]) - 2 < 0.35, errors
+
+
+def test_advection_and_diffusion_have_second_order():
+    """A travelling, fading wave on a ring: u = exp(-κ k² t) sin k (x - v t), k = 2 π."""
+    with xc.enable_x64():
+        kappa, v, k = 0.01, 1.0, 2 * np.pi
+        exact = lambda x, t: np.exp(-kappa * k**2 * t) * np.sin(k * (x - v * t))
+        errors = []
+        for n in (32, 64):
+            grid = Grid(n)
+            spread = pde.Diffusion(grid, kappa, pde.Periodic())
+            carry = pde.Advection(grid, v, pde.Periodic(), scheme="centred")
+            f = lambda u, t, spread=spread, carry=carry: spread(u) - carry(u)
+            x = np.asarray(carry.points()[0])
+            end = pde.trajectory(pde.RungeKutta(f, pde.SSP3), exact(x, 0), 0.4 / n, n, every=n)[-1]
+            errors.append(float(abs(end - exact(x, 0.4)).max()))
+        assert abs(np.log2(errors[0] / errors[1]) - 2) < 0.2, errors
+
+
+def test_runs_go_on_from_the_disk(tmp_path, capsys):
+    with xc.enable_x64():
+        spin = pde.RungeKutta(lambda u, t: {"x": u["y"], "y": -u["x"] + 0 * t}, pde.RK4)
+        first, whole = {"x": 1.0, "y": 0.0}, (spin, {"x": 1.0, "y": 0.0}, 0.1, 12)
+        straight = pde.trajectory(*whole, every=2, progress="turns")
+        assert "turns" in capsys.readouterr().err
+        parts = pde.trajectory(*whole, every=2, checkpoint=tmp_path, parts=3)
+        assert all(np.array_equal(parts[k], straight[k]) for k in "xy")
+        # a run that was cut off: its last part is missing, and the first is believed as it stands
+        xc.checkpoint.save(tmp_path / "0", xc.checkpoint.restore(tmp_path / "0"))
+        (tmp_path / "2").rename(tmp_path / "away")
+        with pytest.raises(ValueError, match="of the same run"):
+            pde.trajectory(*whole, every=2, checkpoint=tmp_path, parts=3)
+        (tmp_path / "0").rename(tmp_path / "spoiled")
+        again = pde.trajectory(*whole, every=2, checkpoint=tmp_path, parts=3)
+        assert all(np.array_equal(again[k], straight[k]) for k in "xy")
+        assert sorted(p.name for p in tmp_path.iterdir() if p.name.isdigit()) == ["0", "1", "2"]
+        with pytest.raises(ValueError, match="None inside of jit"):
+            xc.jit(lambda x: pde.trajectory(spin, first | {"x": x}, 0.1, 2, checkpoint=tmp_path))(
+                1.0
+            )

@@ -7,6 +7,7 @@ from ._grid import Grid
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._modes import eigenmodes
+from ._nonlinear import solve_nonlinear
 from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
 from ._solve import Report, solve
@@ -28,11 +29,10 @@ from ._time import (
     Theta,
     UnstableStepError,
     check_step,
-    integrate,
     stable_step,
-    trajectory,
     wave_energy,
 )  # fmt: skip
+from ._trajectory import integrate, trajectory
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
@@ -40,5 +40,5 @@ __all__ = [
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
     "Report", "Robin", "RungeKutta", "SSP3", "Stencil", "Tableau", "Theta", "UnstableStepError",
     "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
-    "stable_step", "trajectory", "wave_energy",
+    "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip

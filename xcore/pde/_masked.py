@@ -148,6 +148,11 @@ class Masked(GridOperator):
         met = [self.inside & ~shifted(self.inside, axis, s) for s in (-1, 1)]
         return [a / gap / width for a, gap in zip(self.a[axis], (low, high), strict=True)], met
 
+    def diagonal(self):
+        """The diagonal of -op."""
+        slopes = [self.slopes(i)[0] for i in range(self.grid.ndim)]
+        return sum(low + high for low, high in slopes) + (0 if self.c is None else self.c)
+
     def balance(self) -> tuple:
         """(s, t): factors of rows, as small as the boundary is near. s t evens out the rows of the
         operator: without them those at the boundary outweigh all others in a norm. s does so for

@@ -288,10 +288,10 @@ class _Repeated(Krylov):
         return {"x": s["x"] + z, "r": r, "size": _norm(r), "stuck": xnp.zeros((), bool)}
 
 
-def solve_shifted(op: Diffusion, right, tau):
+def solve_shifted(op, right, tau):
     """The field u with u - tau op(u) = right, for homogeneous conditions."""
     c = 1 + (0 if op.c is None else tau * op.c)
-    shifted = op.replace(a=tuple(tau * x for x in op.a), c=c)
+    shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
     settings = ("cg", "V", "chebyshev", _default_rtol(typeof(right).dtype), 100)
     return _solve_flows(shifted, -right, settings)[0]
 

@@ -1,6 +1,6 @@
-"""Time: steps of many methods, as data or as small structs, and the loop that takes them.
+"""Time: steps of many methods, as data or as small structs.
 
-A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; ``trajectory`` is the loop.
+A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.loops import scan
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors, tree
+from .._core import errors, tree
 from .._core.array import Array
 from .._core.errors import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._diffusion import Diffusion, as_diffusion, diagonal
+from ._diffusion import Diffusion, diagonal
 from ._direct import function_of, solve_direct
+from ._fields import GridOperator
 from ._laplacian import Laplacian
+from ._masked import Masked
 from ._solve import solve_shifted
 
 # ------------------------------------------------------------------------------ Runge and Kutta
@@ -81,15 +81,15 @@ DORMAND_PRINCE = Tableau(
 )  # fmt: skip
 
 
-def _stages(tableau: Tableau, f, u, t, dt) -> list:
+def stages(tableau: Tableau, f, u, t, dt) -> list:
     """The slopes of all stages."""
     slopes: list = []
     for row, c in zip(((), *tableau.a), tableau.c, strict=True):
-        slopes.append(f(_moved(u, slopes, row, dt), t + c * dt))
+        slopes.append(f(moved(u, slopes, row, dt), t + c * dt))
     return slopes
 
 
-def _moved(u, slopes, weights, dt):
+def moved(u, slopes, weights, dt):
     """u + dt Σ weight × slope."""
     used = [(w, s) for w, s in zip(weights, slopes, strict=False) if w]
     if not used:
@@ -117,7 +117,7 @@ class RungeKutta:
 
     def step(self, u, t, dt):
         """One step."""
-        return _moved(u, _stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
+        return moved(u, stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
 
 
 # ---------------------------------------------------------------------------- linear, implicit
@@ -133,7 +133,8 @@ class Theta:
     step is one solution: direct for constant coefficients, by multigrid else.
 
     Attributes:
-      op: a ``Laplacian`` or ``Diffusion``.
+      op: a ``Laplacian``, ``Diffusion`` or symmetric ``Masked``; where data on the faces or
+        coefficients change, a function of the time that gives one.
       source: a field, or a function of the time, taken in the middle of the step.
       theta: from 0 to 1.
 
@@ -154,16 +155,26 @@ class Theta:
         """One step."""
         dtype = typeof(u).dtype
         source = self.source(t + dt / 2) if callable(self.source) else self.source
-        right = u + dt * ((1 - self.theta) * self.op(u) + self.op.boundary(dtype) + source)
+        now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
+        still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
+        right = u + dt * ((1 - self.theta) * now(u) + still + source)
         right = right.astype(dtype)
-        return right if self.theta == 0 else shifted_solve(self.op, right, self.theta * dt)
+        return right if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
+
+
+def operator_at(op, t):
+    """The operator at a time, where it is a function of the time; else as it is."""
+    return op if isinstance(op, GridOperator) else op(t)
 
 
 def shifted_solve(op, right, tau):
     """The field u with u - tau op(u) = right, for homogeneous conditions."""
     if isinstance(op, Laplacian):
         return solve_direct(op, right, 1.0, -tau)
-    return solve_shifted(as_diffusion(op), right, tau)
+    if not isinstance(op, (Diffusion, Masked)):
+        want = "a Laplacian, a Diffusion or a Masked for implicit steps"
+        raise errors.bad_argument("pde", "op", op, want)
+    return solve_shifted(op, right, tau)
 
 
 @struct
@@ -201,7 +212,8 @@ class IMEX:
     Crank and Nicolson's method for op, Heun's for f. For reaction and diffusion: op is stiff, f not.
 
     Attributes:
-      op: a ``Laplacian`` or ``Diffusion``, or a tree of them like u.
+      op: a ``Laplacian``, ``Diffusion`` or symmetric ``Masked``, or a function of the time that
+        gives one; or a tree of these like u.
       f: function of u and t.
     """
 
@@ -212,19 +224,23 @@ class IMEX:
         """One step."""
         first = self.f(u, t)
         guess = tree.map(
-            lambda o, x, k: self._linear(o, x, k, dt), self.op, u, first, is_leaf=_is_op
+            lambda o, x, k: self._linear(o, x, k, t, dt), self.op, u, first, is_leaf=_is_op
         )
         second = self.f(guess, t + dt)
         mean = tree.map(lambda a, b: (a + b) / 2, first, second)
-        return tree.map(lambda o, x, k: self._linear(o, x, k, dt), self.op, u, mean, is_leaf=_is_op)
+        return tree.map(
+            lambda o, x, k: self._linear(o, x, k, t, dt), self.op, u, mean, is_leaf=_is_op
+        )
 
-    def _linear(self, op, u, k, dt):
-        right = u + dt * (op(u) / 2 + op.boundary(typeof(u).dtype) + k)
-        return shifted_solve(op, right.astype(typeof(u).dtype), dt / 2)
+    def _linear(self, op, u, k, t, dt):
+        now, then, dtype = operator_at(op, t), operator_at(op, t + dt), typeof(u).dtype
+        still = (now.boundary(dtype) + then.boundary(dtype)) / 2
+        right = u + dt * (now(u) / 2 + still + k)
+        return shifted_solve(then, right.astype(dtype), dt / 2)
 
 
 def _is_op(x) -> bool:
-    return isinstance(x, (Laplacian, Diffusion))
+    return isinstance(x, GridOperator)
 
 
 # ------------------------------------------------------------------------------------------ waves
@@ -302,6 +318,8 @@ def spectral_radius(op) -> float:
     if isinstance(op, Laplacian):
         values = op.symbol(np.float64)
         return float(xnp.max(xnp.abs(values)))
+    if isinstance(op, Masked):
+        return 2 * float(xnp.max(xnp.where(op.inside, op.diagonal(), 0)))
     d = diagonal(op.edges(), op.sinks(), op.rings) / op.weights
     return 2 * float(xnp.max(d))
 
@@ -324,7 +342,8 @@ def stable_step(stepper, op=None) -> float:
     if isinstance(stepper, Leapfrog):
         return 2 / spectral_radius(stepper.op) ** 0.5
     if isinstance(stepper, Theta) and stepper.theta < 0.5:
-        return 2 / ((1 - 2 * stepper.theta) * spectral_radius(stepper.op))
+        op = operator_at(stepper.op, 0.0)
+        return 2 / ((1 - 2 * stepper.theta) * spectral_radius(op))
     return float("inf")
 
 
@@ -345,116 +364,3 @@ def check_step(stepper, dt, op=None) -> None:
             f"waves would grow without bound. The longest stable step is {longest:.6g}; take shorter "
             "ones, or an implicit method (Theta, Exponential, Newmark)."
         )
-
-
-# --------------------------------------------------------------------------------------- the loop
-
-
-def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=None, op=None):
-    """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
-
-    Args:
-      stepper: has ``step(u, t, dt)``.
-      u: the first state, a tree of arrays.
-      dt: length of a step; checked where the stability limit is known.
-      steps: how many; a multiple of ``every``.
-      every: after so many steps a state is kept.
-      start: the time of the first state.
-      save: function of (u, t) that gives what to keep; the state itself by default.
-      op: for ``RungeKutta`` the linear operator in its function, to check the step with.
-
-    >>> decay = RungeKutta(lambda u, t: -u, EULER)
-    >>> trajectory(decay, xnp.ones(()), 0.5, 4, every=2)
-    Array([0.25  , 0.0625], dtype=float32)
-    """
-    who = "pde.trajectory"
-    if steps < 1 or every < 1 or steps % every:
-        raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
-    check_step(stepper, dt, op)
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
-
-    def one(carry, _):
-        u, k = carry
-        new = stepper.step(u, start + k * dt, dt)
-        return (tree.map(lambda a, b: b.astype(typeof(a).dtype), u, new), k + 1), None
-
-    def some(carry, _):
-        carry, _ = scan(one, carry, None, length=every)
-        u, k = carry
-        return carry, (u if save is None else save(u, start + k * dt))
-
-    _, kept = scan(some, (u, xnp.zeros((), np.int32)), None, length=steps // every)
-    return kept
-
-
-def _inexact(x):
-    return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
-
-
-def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first=None,
-              max_steps: int = 100_000):  # fmt: skip
-    """States of u' = f(u, t) at given times, with steps as long as the error allows.
-
-    An embedded pair estimates the error of each step; the step's length follows it.
-    (Hairer, Nørsett and Wanner 1993, section II.4)
-
-    Args:
-      f: function of (u, t).
-      u: the state at times[0].
-      times: rising; states at all of them are returned, stacked.
-      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
-      rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
-      first: length of the first step.
-      max_steps: between two times; where more are needed the result is NaN.
-
-    >>> u = integrate(lambda u, t: -u, xnp.ones(()), xnp.asarray([0.0, 1.0]))
-    >>> round(float(u[1]), 4)
-    0.3679
-    """
-    if not tableau.error:
-        raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
-    times = xnp.asarray(times)
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
-    dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    times = times.astype(dtype)
-    power = -1 / tableau.order
-    dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
-
-    def attempt(state, goal):
-        u, t, dt, steps = state
-        h = xnp.minimum(dt, goal - t)
-        slopes = _stages(tableau, f, u, t, h)
-        new = _moved(u, slopes, tableau.b, h)
-        nil = tree.map(xnp.zeros_like, u)
-        size = _error_norm(u, new, _moved(nil, slopes, tableau.error, h), rtol, atol)
-        size = xnp.where(xnp.isfinite(size), size, 1e6).astype(dtype)
-        good = size <= 1
-        grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
-        u = tree.map(lambda a, b: xnp.where(good, b, a), u, new)
-        t = xnp.where(good, xnp.where(dt >= goal - t, goal, t + h), t)
-        # a step that was cut off at the goal says little about the next one
-        dt = xnp.where(good & (h < dt), dt, h * grow)
-        return u, t, dt, steps + 1
-
-    def advance(carry, goal):
-        u, t, dt = carry
-        u, t, dt, _ = while_loop(
-            lambda s: (s[1] < goal) & (s[3] < max_steps),
-            lambda s: attempt(s, goal),
-            (u, t, dt, xnp.zeros((), np.int32)),
-        )
-        failed = t < goal
-        u = tree.map(lambda x: xnp.where(failed, np.nan, x).astype(typeof(x).dtype), u)
-        return (u, t, dt), u
-
-    _, states = scan(advance, (u, times[0], dt), times[1:])
-    return tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
-
-
-def _error_norm(u, new, error, rtol, atol):
-    def leaf(a, b, e):
-        bound = atol + rtol * xnp.maximum(xnp.abs(a), xnp.abs(b))
-        return xnp.sum((xnp.abs(e) / bound) ** 2), typeof(a).size
-
-    parts = [leaf(*x) for x in zip(*map(tree.leaves, (u, new, error)), strict=True)]
-    return xnp.sqrt(sum(p[0] for p in parts) / sum(p[1] for p in parts))

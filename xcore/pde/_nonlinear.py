@@ -1,0 +1,155 @@
+"""Nonlinear equations f(u) = 0 for fields, by Newton's method with iterative linear solutions.
+
+Each step solves ∂f/∂u s = -f(u) to a few digits by products with the derivative, preconditioned by
+the inverse of an operator that is near to it, and goes as far along s as the residual falls.
+(Knoll and Keyes 2004, "Jacobian-free Newton–Krylov methods")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.implicit import custom_root
+from .._control.while_loop import while_loop
+from .._core import dtypes, errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._iterate import Solution, Status, code, iterate
+from .._transforms.api import jvp
+from ..linalg import BiCGStab, FunctionOperator, linear_solve
+from ._diffusion import Diffusion
+from ._direct import solve_direct
+from ._laplacian import Laplacian
+from ._masked import Masked
+from ._multigrid import cycle, hierarchy
+from ._solve import Report, smoother_for
+
+_FORCING = 1e-3  # how well the linear systems are solved; each step gains about so much at the end
+_HALVINGS = 12  # of a step at most
+
+
+def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 50, report: bool = False):  # fmt: skip
+    """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more.
+
+    Args:
+      f: function from a field to a field: what must vanish. It may use arrays from around it;
+        derivatives with respect to these exist.
+      u: where to start: a field.
+      near: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
+        the derivative of f, but for a factor. Of a Laplacian it is taken exactly, of others by a
+        multigrid cycle.
+      rtol: goal for the residual |f(u)|, relative to that at the start and to |near(u)|; the
+        dtype's precision to the power of 2/3 by default.
+      max_steps: so many steps at most.
+      report: return a ``Report`` instead of raising SolverError where the goal is not reached.
+
+    >>> from xcore.pde import Grid
+    >>> lap = Laplacian(Grid(16))
+    >>> bratu = lambda u: lap(u) + xnp.exp(u)
+    >>> round(float(solve_nonlinear(bratu, lap.field(0.0), lap).max()), 3)
+    0.141
+    """
+    who = "pde.solve_nonlinear"
+    if not callable(f):
+        raise errors.bad_argument(who, "f", f, "a function of a field")
+    if not isinstance(near, (Laplacian, Diffusion, Masked)):
+        raise errors.bad_argument(who, "near", near, "a Laplacian, a Diffusion or a Masked")
+    u = near.field(u)
+    got = typeof(xnp.asarray(f(u)))
+    if got.shape != typeof(u).shape:
+        why = f"f must give a field {typeof(u).shape}"
+        raise errors.shape_mismatch(who, why, result=xnp.zeros(got.shape))
+    rtol = float(dtypes.finfo(typeof(u).dtype).eps) ** (2 / 3) if rtol is None else float(rtol)
+    back = _guess(near)
+
+    def solve(f, u):
+        state = {"u": u, "r": f(u), "size": _norm(f(u)), "stuck": xnp.zeros((), bool)}
+        newton = _Newton(f, back, near, state["size"], rtol)
+        state, steps = iterate(newton, state, max_steps)
+        good = newton.reached(state)
+        status = xnp.where(good, code(Status.success), code(Status.max_steps))
+        status = xnp.where(state["stuck"] & ~good, code(Status.stagnation), status)
+        status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
+        relative = state["size"] / newton.scale(state)
+        return state["u"], (steps, relative, status.astype(np.int32))
+
+    def tangent(g, y):
+        return _linear(g, y, back, min(rtol, 1e-6))
+
+    u, (steps, residual, status) = custom_root(f, u, solve, tangent, has_aux=True)
+    nan = xnp.asarray(np.nan).astype(residual.dtype)
+    if report:
+        return Report(u, status, steps, residual, nan, "newton", "the equation is not linear")
+    Solution(u, status, {"steps": steps, "residual": residual}).check(who)
+    return u
+
+
+@struct
+class _Newton:
+    """What ``iterate`` drives."""
+
+    f: Any = static()
+    back: Any = static()
+    near: Any = None
+    first: Any = 0.0
+    rtol: float = static(default=1e-8)
+
+    def scale(self, s):
+        """What a residual is compared with: near solutions f's terms cancel, so their size counts."""
+        size = xnp.maximum(self.first, _norm(self.near(s["u"])))
+        return xnp.where(size == 0, 1, size)
+
+    def reached(self, s):
+        return s["size"] <= self.rtol * self.scale(s)
+
+    def done(self, s):
+        return self.reached(s) | s["stuck"] | ~xnp.isfinite(s["size"])
+
+    def step(self, s):
+        u = s["u"]
+        way = _linear(lambda v: jvp(self.f, (u,), (v,))[1], -s["r"], self.back, _FORCING)
+
+        def shorter(carry):
+            t, k, _, _ = carry
+            return self._at(u, way, t / 2, k + 1)
+
+        def too_long(carry):
+            t, k, _, size = carry
+            return ~(size <= (1 - 1e-4 * t) * s["size"]) & (k < _HALVINGS)
+
+        one, zero = xnp.ones((), typeof(u).dtype), xnp.zeros((), np.int32)
+        t, _, r, size = while_loop(too_long, shorter, self._at(u, way, one, zero))
+        better = size < s["size"]
+        keep = lambda new, old: xnp.where(better, new, old)  # noqa: E731
+        return {"u": keep(u + t * way, u), "r": keep(r, s["r"]), "size": keep(size, s["size"]),
+                "stuck": ~better}  # fmt: skip
+
+    def _at(self, u, way, t, k):
+        r = self.f(u + t * way)
+        return t, k, r, _norm(r)
+
+
+def _linear(g, y, back, rtol: float):
+    """v with g(v) = y."""
+    shape, n = typeof(y).shape, typeof(y).size
+    a = FunctionOperator(lambda _, x: g(x.reshape(shape)).reshape(-1), None, (n, n))
+    m = FunctionOperator(lambda _, x: back(x.reshape(shape)).reshape(-1), None, (n, n))
+    solver = BiCGStab(rtol=rtol, max_steps=200)
+    return linear_solve(a, y.reshape(-1), solver, preconditioner=m, report=True).value.reshape(
+        shape
+    )
+
+
+def _guess(near):
+    """About the inverse of an operator."""
+    if isinstance(near, Laplacian):
+        return lambda r: solve_direct(near, r)
+    level, smoother = hierarchy(near), smoother_for(near)
+    return lambda r: -cycle(level, near.weights.astype(typeof(r).dtype) * r, "V", smoother, 3)
+
+
+def _norm(x):
+    return xnp.sqrt(xnp.sum(xnp.real(x * xnp.conj(x))))

@@ -1,0 +1,186 @@
+"""The loops over time: steps of equal length, with checkpoints on disk, and adaptive ones."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import eval_shape, jit
+from .._control.loops import scan
+from .._control.saving import Checkpointer, read_metadata
+from .._control.while_loop import while_loop
+from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._time import DORMAND_PRINCE, Tableau, check_step, moved, stages
+
+
+def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=None, op=None,
+               progress: bool | str = False, checkpoint=None, parts: int = 10):  # fmt: skip
+    """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
+
+    Args:
+      stepper: has ``step(u, t, dt)``.
+      u: the first state, a tree of arrays.
+      dt: length of a step; checked where the stability limit is known.
+      steps: how many; a multiple of ``every``.
+      every: after so many steps a state is kept.
+      start: the time of the first state.
+      save: function of (u, t) that gives what to keep; the state itself by default.
+      op: for ``RungeKutta`` the linear operator in its function, to check the step with.
+      progress: show a progress bar; a text is its label.
+      checkpoint: a folder: the run is cut into parts, and state and result of each are written
+        there. A run with the same folder begins behind the last part that is there.
+      parts: into how many.
+
+    >>> from xcore.pde import EULER, RungeKutta
+    >>> decay = RungeKutta(lambda u, t: -u, EULER)
+    >>> trajectory(decay, xnp.ones(()), 0.5, 4, every=2)
+    Array([0.25  , 0.0625], dtype=float32)
+    """
+    who = "pde.trajectory"
+    if steps < 1 or every < 1 or steps % every:
+        raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
+    check_step(stepper, dt, op)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+
+    run = _Run(stepper, dt, start, every, save, progress)
+    first = (u, xnp.zeros((), np.int32))
+    if checkpoint is None:
+        return run.go(first, steps // every)[1]
+    if not all(type(x) is Array for x in tree.leaves((first, dt, start)) if not np.isscalar(x)):
+        want = "None inside of jit, grad and vmap"
+        raise errors.bad_argument(who, "checkpoint", checkpoint, want)
+    return _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
+
+
+@struct
+class _Run:
+    """Steps and what is kept of them."""
+
+    stepper: Any
+    dt: Any
+    start: Any
+    every: int = static()
+    save: Any = static()
+    progress: Any = static()
+
+    def one(self, carry, _):
+        u, k = carry
+        new = self.stepper.step(u, self.start + k * self.dt, self.dt)
+        return (tree.map(lambda a, b: b.astype(typeof(a).dtype), u, new), k + 1), None
+
+    def some(self, carry, _):
+        carry, _ = scan(self.one, carry, None, length=self.every)
+        u, k = carry
+        return carry, (u if self.save is None else self.save(u, self.start + k * self.dt))
+
+    def go(self, carry, count: int):
+        """The last state, and what was kept after each of so many runs of steps."""
+        return scan(self.some, carry, None, length=count, progress=self.progress)
+
+
+def _in_parts(run: _Run, carry, count: int, folder, parts: int):
+    """What ``run.go`` keeps, part by part; those that are on the disk are read."""
+    ends = np.unique(np.linspace(0, count, min(parts, count) + 1).astype(int))
+    kind = {"ends": ends.tolist(), "every": run.every,
+            "dt": float(run.dt), "start": float(run.start)}  # fmt: skip
+    found = []
+    with Checkpointer(folder, asynchronous=False) as disk:
+        there = disk.all_steps()
+        for number, length in enumerate(np.diff(ends).tolist()):
+            go = functools.partial(run.go, count=length)
+            if number in there:
+                _check_same(disk.path(number), kind)
+                carry, kept = disk.restore(eval_shape(go, carry), step=number)
+            else:
+                carry, kept = jit(go)(carry)
+                disk.save(number, (carry, kept), metadata=kind)
+            found.append(kept)
+    return tree.map(lambda *parts: xnp.concatenate(parts), *found)
+
+
+def _check_same(path, kind: dict) -> None:
+    stored = read_metadata(path)
+    if stored != kind:
+        raise errors.bad_argument(
+            "pde.trajectory", "checkpoint", str(path), f"of the same run, {kind}",
+            f"It is of {stored}. Choose another folder, or remove it.",
+        )  # fmt: skip
+
+
+def _inexact(x):
+    return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
+
+
+def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first=None,
+              max_steps: int = 100_000):  # fmt: skip
+    """States of u' = f(u, t) at given times, with steps as long as the error allows.
+
+    An embedded pair estimates the error of each step; the step's length follows it.
+    (Hairer, Nørsett and Wanner 1993, section II.4)
+
+    Args:
+      f: function of (u, t).
+      u: the state at times[0].
+      times: rising; states at all of them are returned, stacked.
+      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
+      first: length of the first step.
+      max_steps: between two times; where more are needed the result is NaN.
+
+    >>> u = integrate(lambda u, t: -u, xnp.ones(()), xnp.asarray([0.0, 1.0]))
+    >>> round(float(u[1]), 4)
+    0.3679
+    """
+    if not tableau.error:
+        raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
+    times = xnp.asarray(times)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+    dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
+    times = times.astype(dtype)
+    power = -1 / tableau.order
+    dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
+
+    def attempt(state, goal):
+        u, t, dt, steps = state
+        h = xnp.minimum(dt, goal - t)
+        slopes = stages(tableau, f, u, t, h)
+        new = moved(u, slopes, tableau.b, h)
+        nil = tree.map(xnp.zeros_like, u)
+        size = _error_norm(u, new, moved(nil, slopes, tableau.error, h), rtol, atol)
+        size = xnp.where(xnp.isfinite(size), size, 1e6).astype(dtype)
+        good = size <= 1
+        grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
+        u = tree.map(lambda a, b: xnp.where(good, b, a), u, new)
+        t = xnp.where(good, xnp.where(dt >= goal - t, goal, t + h), t)
+        # a step that was cut off at the goal says little about the next one
+        dt = xnp.where(good & (h < dt), dt, h * grow)
+        return u, t, dt, steps + 1
+
+    def advance(carry, goal):
+        u, t, dt = carry
+        u, t, dt, _ = while_loop(
+            lambda s: (s[1] < goal) & (s[3] < max_steps),
+            lambda s: attempt(s, goal),
+            (u, t, dt, xnp.zeros((), np.int32)),
+        )
+        failed = t < goal
+        u = tree.map(lambda x: xnp.where(failed, np.nan, x).astype(typeof(x).dtype), u)
+        return (u, t, dt), u
+
+    _, states = scan(advance, (u, times[0], dt), times[1:])
+    return tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
+
+
+def _error_norm(u, new, error, rtol, atol):
+    def leaf(a, b, e):
+        bound = atol + rtol * xnp.maximum(xnp.abs(a), xnp.abs(b))
+        return xnp.sum((xnp.abs(e) / bound) ** 2), typeof(a).size
+
+    parts = [leaf(*x) for x in zip(*map(tree.leaves, (u, new, error)), strict=True)]
+    return xnp.sqrt(sum(p[0] for p in parts) / sum(p[1] for p in parts))
