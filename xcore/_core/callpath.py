@@ -21,11 +21,13 @@ _VARIES = inspect.CO_VARARGS
 
 def call_path(general, f):
     """The function that users call in front of ``general``, with the parameters of ``f``."""
-    code = f.__code__
+    plain = inspect.unwrap(f)  # f may be decorated, or differentiated by a rule of its own
+    code = plain.__code__
     names = _names(code)
     varies = bool(code.co_flags & _VARIES)
-    known = dict(zip(reversed(names), reversed(f.__defaults__ or ()), strict=False))
-    known |= f.__kwdefaults__ or {}
+    positional = reversed(names[: code.co_argcount])
+    known = dict(zip(positional, reversed(plain.__defaults__ or ()), strict=False))
+    known |= plain.__kwdefaults__ or {}
     statics = () if varies else names[general.count :]
     make = _maker(general.count, len(statics), varies)
     call = make(general, general.f, general.fast.get, general.results, *map(known.get, statics))
@@ -35,7 +37,7 @@ def call_path(general, f):
             co_argcount=code.co_argcount, co_posonlyargcount=code.co_posonlyargcount,
             co_kwonlyargcount=code.co_kwonlyargcount,
         )  # fmt: skip
-        call.__defaults__, call.__kwdefaults__ = f.__defaults__, f.__kwdefaults__
+        call.__defaults__, call.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
     return functools.update_wrapper(call, f)
 
 
@@ -46,11 +48,12 @@ def _names(code) -> tuple:
 
 def by_position(f):
     """A function without keyword-only parameters: the same, given everything by position."""
-    code, n = f.__code__, f.__code__.co_argcount
+    code = inspect.unwrap(f).__code__
+    n = code.co_argcount
     names = _names(code)[n:]
     if not names:
         return f
-    return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=True)))
+    return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=False)))
 
 
 def _with_statics(key, statics: tuple):
