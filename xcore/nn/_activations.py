@@ -9,6 +9,7 @@ from .._core import errors
 from .._core.eval import fused
 from .._core.types import typeof
 from ..numpy import tanh  # noqa: F401
+from ..numpy._described import named
 from ..numpy._promote import as_array, as_inexact, one_axis
 from ..special import expit, log_expit
 from ..special._error_kernels import ndtr
@@ -19,39 +20,31 @@ sigmoid = expit
 log_sigmoid = log_expit
 
 
-@fused(1)
-def identity(x):
-    """x itself, as an array.
+def _activation(name: str, doc: str, f, example: str, whole: bool = False):
+    """A function of one array; ``whole`` if integers stay integers. The example: ``call → result``."""
+    convert = as_array if whole else as_inexact
 
-    >>> import xcore as xc
-    >>> xc.nn.identity(2.0)
-    Array(2., dtype=float32, weak_type=True)
-    """
-    return as_array("nn.identity", x)
+    def of_array(x):
+        return f(convert(f"nn.{name}", x))
 
-
-@fused(1)
-def relu(x):
-    """max(x, 0); the derivative at 0 is 0.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.relu(xnp.asarray([-1.0, 0.0, 2.0]))
-    Array([0., 0., 2.], dtype=float32)
-    """
-    x = as_array("nn.relu", x)
-    return xnp.where(x <= 0, xnp.zeros_like(x), x)
+    return named(of_array, name, doc, example, 1, module="xcore.nn")
 
 
-@fused(1)
-def relu6(x):
-    """x limited to [0, 6]; the derivative at both ends is 0.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.relu6(xnp.asarray([-1.0, 3.0, 7.0]))
-    Array([0., 3., 6.], dtype=float32)
-    """
-    x = as_inexact("nn.relu6", x)
-    return xnp.where(x <= 0, 0, xnp.where(x >= 6, 6, x))
+identity = _activation(
+    "identity", "x itself, as an array.",
+    lambda x: x,
+    "xc.nn.identity(2.0) → Array(2., dtype=float32, weak_type=True)", whole=True,
+)  # fmt: skip
+relu = _activation(
+    "relu", "max(x, 0); the derivative at 0 is 0.",
+    lambda x: xnp.where(x <= 0, xnp.zeros_like(x), x),
+    "xc.nn.relu(xnp.asarray([-1.0, 0.0, 2.0])) → Array([0., 0., 2.], dtype=float32)", whole=True,
+)  # fmt: skip
+relu6 = _activation(
+    "relu6", "x limited to [0, 6]; the derivative at both ends is 0.",
+    lambda x: xnp.where(x <= 0, 0, xnp.where(x >= 6, 6, x)),
+    "xc.nn.relu6(xnp.asarray([-1.0, 3.0, 7.0])) → Array([0., 3., 6.], dtype=float32)",
+)  # fmt: skip
 
 
 @fused(2)
@@ -70,114 +63,52 @@ def leaky_relu(x, negative_slope=0.01):
     return xnp.where(x >= 0, x, negative_slope * x)
 
 
-@fused(1)
-def softplus(x):
-    """log(1 + e^x), a smooth relu.
-
-    >>> import xcore as xc
-    >>> xc.nn.softplus(0.0)
-    Array(0.6931472, dtype=float32, weak_type=True)
-    """
-    return -log_expit(-as_inexact("nn.softplus", x))
-
-
-@fused(1)
-def sparse_plus(x):
-    """0 up to -1, (x + 1)²/4 between -1 and 1, x from there on.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.sparse_plus(xnp.asarray([-2.0, 0.0, 2.0]))
-    Array([0.  , 0.25, 2.  ], dtype=float32)
-    """
-    x = as_inexact("nn.sparse_plus", x)
-    return xnp.where(x <= -1, 0, xnp.where(x >= 1, x, (x + 1) * (x + 1) / 4))
-
-
-@fused(1)
-def sparse_sigmoid(x):
-    """The derivative of sparse_plus: (x + 1)/2 between -1 and 1, constant outside.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0]))
-    Array([0. , 0.5, 1. ], dtype=float32)
-    """
-    return xnp.clip((as_inexact("nn.sparse_sigmoid", x) + 1) / 2, 0, 1)
-
-
-@fused(1)
-def soft_sign(x):
-    """x/(1 + |x|).
-
-    >>> import xcore as xc
-    >>> xc.nn.soft_sign(3.0)
-    Array(0.75, dtype=float32, weak_type=True)
-    """
-    x = as_inexact("nn.soft_sign", x)
-    return x / (xnp.abs(x) + 1)
-
-
-@fused(1)
-def silu(x):
-    """x sigmoid(x), also called swish.
-
-    >>> import xcore as xc
-    >>> xc.nn.silu(1.0)
-    Array(0.7310586, dtype=float32, weak_type=True)
-    """
-    x = as_inexact("nn.silu", x)
-    return x * expit(x)
-
-
+softplus = _activation(
+    "softplus", "log(1 + e^x), a smooth relu.",
+    lambda x: -log_expit(-x),
+    "xc.nn.softplus(0.0) → Array(0.6931472, dtype=float32, weak_type=True)",
+)  # fmt: skip
+sparse_plus = _activation(
+    "sparse_plus", "0 up to -1, (x + 1)²/4 between -1 and 1, x from there on.",
+    lambda x: xnp.where(x <= -1, 0, xnp.where(x >= 1, x, (x + 1) * (x + 1) / 4)),
+    "xc.nn.sparse_plus(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0.  , 0.25, 2.  ], dtype=float32)",
+)  # fmt: skip
+sparse_sigmoid = _activation(
+    "sparse_sigmoid", "The derivative of sparse_plus: (x + 1)/2 between -1 and 1, constant outside.",
+    lambda x: xnp.clip((x + 1) / 2, 0, 1),
+    "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)",
+)  # fmt: skip
+soft_sign = _activation(
+    "soft_sign", "x/(1 + |x|).",
+    lambda x: x / (xnp.abs(x) + 1),
+    "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)",
+)  # fmt: skip
+silu = _activation(
+    "silu", "x sigmoid(x), also called swish.",
+    lambda x: x * expit(x),
+    "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)",
+)  # fmt: skip
 swish = silu
-
-
-@fused(1)
-def mish(x):
-    """x tanh(softplus(x)).
-
-    >>> import xcore as xc
-    >>> xc.nn.mish(1.0)
-    Array(0.8650985, dtype=float32, weak_type=True)
-    """
-    x = as_inexact("nn.mish", x)
-    return x * xnp.tanh(softplus(x))
-
-
-@fused(1)
-def hard_tanh(x):
-    """x limited to [-1, 1].
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5]))
-    Array([-1. ,  0.5], dtype=float32)
-    """
-    x = as_array("nn.hard_tanh", x)
-    return xnp.where(x > 1, 1, xnp.where(x < -1, -1, x))
-
-
-@fused(1)
-def hard_sigmoid(x):
-    """relu6(x + 3)/6.
-
-    >>> import xcore as xc
-    >>> xc.nn.hard_sigmoid(1.5)
-    Array(0.75, dtype=float32, weak_type=True)
-    """
-    return relu6(as_inexact("nn.hard_sigmoid", x) + 3) / 6
-
-
-@fused(1)
-def hard_silu(x):
-    """x hard_sigmoid(x), also called hard_swish.
-
-    >>> import xcore as xc
-    >>> xc.nn.hard_silu(1.5)
-    Array(1.125, dtype=float32, weak_type=True)
-    """
-    x = as_inexact("nn.hard_silu", x)
-    return x * hard_sigmoid(x)
-
-
+mish = _activation(
+    "mish", "x tanh(softplus(x)).",
+    lambda x: x * xnp.tanh(softplus(x)),
+    "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)",
+)  # fmt: skip
+hard_tanh = _activation(
+    "hard_tanh", "x limited to [-1, 1].",
+    lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
+    "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True,
+)  # fmt: skip
+hard_sigmoid = _activation(
+    "hard_sigmoid", "relu6(x + 3)/6.",
+    lambda x: relu6(x + 3) / 6,
+    "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)",
+)  # fmt: skip
+hard_silu = _activation(
+    "hard_silu", "x hard_sigmoid(x), also called hard_swish.",
+    lambda x: x * hard_sigmoid(x),
+    "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)",
+)  # fmt: skip
 hard_swish = hard_silu
 
 
@@ -216,15 +147,11 @@ def celu(x, alpha=1.0):
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848, 1.0507009873554804934
 
 
-@fused(1)
-def selu(x):
-    """The scaled elu that keeps mean 0 and variance 1: 1.0507 elu(x, 1.6733).
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.nn.selu(xnp.asarray([-1.0, 1.0]))
-    Array([-1.1113307,  1.050701 ], dtype=float32)
-    """
-    return _SELU_SCALE * elu(x, _SELU_ALPHA)
+selu = _activation(
+    "selu", "The scaled elu that keeps mean 0 and variance 1: 1.0507 elu(x, 1.6733).",
+    lambda x: _SELU_SCALE * elu(x, _SELU_ALPHA),
+    "xc.nn.selu(xnp.asarray([-1.0, 1.0])) → Array([-1.1113307,  1.050701 ], dtype=float32)",
+)  # fmt: skip
 
 
 @fused(1)

@@ -18,16 +18,18 @@ _ARGUMENTS = {
     "mean": "the mean if it is known, with the reduced axes kept.",
     "correction": "ddof under its name in the Array API.",
 }
+_IMPORTS = "import xcore as xc, xcore.numpy as xnp"
 ONE_AXIS = "which axis; None flattens first."
 
 
-def named(f, name: str, doc: str, example: str, count: int):
+def named(f, name: str, doc: str, example: str, count: int, module: str = "xcore.numpy"):
     """The public function made of ``f``: named, documented, fused. The example: ``call → result``."""
     f.__name__ = f.__qualname__ = name
-    f.__module__ = "xcore.numpy"
+    f.__module__ = module
+    needs = "import xcore.numpy as xnp" if module == "xcore.numpy" else _IMPORTS
     call, _, result = example.partition(" → ")
     lines = "\n    ".join(result.split("\n"))
-    f.__doc__ = f"{doc}\n\n    >>> import xcore.numpy as xnp\n    >>> {call}\n    {lines}\n    "
+    f.__doc__ = f"{doc}\n\n    >>> {needs}\n    >>> {call}\n    {lines}\n    "
     return fused(count)(f)
 
 
