@@ -242,14 +242,28 @@ def more_solvers(group):
             lambda x: residuals(which, x), x, maxiter=LIMIT, history=True
         ).history
 
-    def bfgs(which, x):
-        square = lambda x: xnp.sum(residuals(which, x) ** 2)  # noqa: E731
-        return xo.minimize(square, x, method="bfgs", tol=1e-9, maxiter=LIMIT, history=True).history
-
     def local(which, x):
         return residuals(which, x), xc.jacfwd(lambda x: residuals(which, x))(x)
 
-    return [xc.jit(f) for f in (fit, bfgs, local)]
+    return xc.jit(fit), xc.jit(local)
+
+
+def bfgs_solver(problems):
+    """One program for all: variables that a problem does not use have no gradient, and stay."""
+    square = one_of([
+        lambda x, p=p: xnp.sum(p.residuals(x[: len(p.start)]) ** 2) for p in problems
+    ])  # fmt: skip
+    most = max(len(p.start) for p in problems)
+
+    @xc.jit
+    def solve(which, x):
+        f = lambda x: square(which, x)  # noqa: E731
+        return xo.minimize(f, x, method="bfgs", tol=1e-9, maxiter=LIMIT, history=True).history
+
+    def padded_solve(which, p):
+        return solve(which, xnp.asarray(np.pad(p.start, (0, most - len(p.start)))))
+
+    return padded_solve
 
 
 def peers(local, which, p):
@@ -281,14 +295,15 @@ def peers(local, which, p):
 
 
 def more(_):
-    counts = {}
-    for group in groups(more_garbow_hillstrom.problems(), lambda p: len(p.start)):
-        fit, bfgs, local = more_solvers(group)
+    counts, every = {}, more_garbow_hillstrom.problems()
+    bfgs = bfgs_solver(every)
+    for group in groups(every, lambda p: len(p.start)):
+        fit, local = more_solvers(group)
         for i, p in enumerate(group):
             which, x = xnp.asarray(np.int32(i)), xnp.asarray(p.start)
             ours = [
                 first_near(scale * np.asarray(h["f"]), np.asarray(h["nfev"]), p.least)
-                for h, scale in ((fit(which, x), 2), (bfgs(which, x), 1))
+                for h, scale in ((fit(which, x), 2), (bfgs(np.int32(p.number - 1), p), 1))
             ]
             theirs = [first_near(v, itertools.count(1), p.least) for v in peers(local, which, p)]
             counts[p.number] = [ours[0], theirs[0], ours[1], theirs[1]]
