@@ -80,14 +80,11 @@ def test_brackets_in_many_places_at_once(method):
 
 @pytest.mark.parametrize("method", RULES)
 def test_hard_brackets(method):
-    cases = {
-        "flat": (lambda x: x**9, -1.0, 4.0, 0.0),
-        "steep": (lambda x: xnp.tanh(1e6 * (x - 0.3)), 0.0, 1.0, 0.3),
-        "a pole's side": (lambda x: 1 / (x - 1.0) + 6, -3.0, 1 - 1e-9, 5 / 6),
-    }
-    for f, a, b, x in cases.values():
-        found = xo.root_scalar(f, (np.float64(a), np.float64(b)), method=method)
-        np.testing.assert_allclose(found.x, x, atol=1e-6)
+    # flat, steep, beside a pole
+    f = lambda x: xnp.stack([x[0] ** 9, xnp.tanh(1e6 * (x[1] - 0.3)), 1 / (x[2] - 1.0) + 6])
+    ends = np.array([-1.0, 0.0, -3.0]), np.array([4.0, 1.0, 1 - 1e-9])
+    found = xo.root_scalar(f, ends, method=method)
+    np.testing.assert_allclose(found.x, [0.0, 0.3, 5 / 6], atol=1e-6)
 
 
 def test_lanes_without_a_change_of_sign_are_told_apart():
