@@ -45,11 +45,19 @@ def _facts(n) -> list:
 
 
 def _offset(high, low, n, long, square, spare):
-    """(the word high:low, or only low where n is long) mod n, and whether it may be used."""
+    """(the word high:low, or only low where n is long) mod n; all ones where it must be drawn again.
+
+    One array, not two: so XLA makes one loop of it, with the hashes in it once.
+    """
     short = ops.add(ops.mul(_remainder(high, n), square), _remainder(low, n))
     last = ~low < spare
-    fair = ~(last & (long | (~high == 0))) | (n == 0)
-    return _remainder(xnp.where(long, low, short), n), fair
+    unfair = last & (long | (~high == 0)) & (n != 0)
+    return ops.select(unfair, ~like(n, 0), _remainder(xnp.where(long, low, short), n))
+
+
+def _to_draw_again(offset, n):
+    """Offsets are less than n, so all ones are none, but where n is 0 and every word is fair."""
+    return (offset == ~like(offset, 0)) & (n != 0)
 
 
 def _length(low, high, beyond, wide):
@@ -66,16 +74,18 @@ def _first_words(source, shape, bits: int):
 def _below(source, n, shape, bits: int):
     """Integers in [0, n), n an array of unsigned integers that broadcasts to the shape."""
     facts = [fit(x, shape) for x in _facts(n)]
-    offset, fair = _offset(*_first_words(source, shape, bits), *facts)
+    offset = _offset(*_first_words(source, shape, bits), *facts)
     number = numbers((math.prod(shape),))
 
     def again(state):
-        t, offset, fair = state
+        t, offset = state
         words = [ops.reshape(w, shape=shape) for w in source.pair(number, t, bits)]
-        fresh, good = _offset(*words, *facts)
-        return ops.add(t, np.uint32(1)), ops.select(fair, offset, fresh), ops.or_(fair, good)
+        fresh = _offset(*words, *facts)
+        kept = ops.select(_to_draw_again(offset, facts[0]), fresh, offset)
+        return ops.add(t, np.uint32(1)), kept
 
-    return while_loop(lambda state: ~state[2].all(), again, (np.uint32(0), offset, fair))[1]
+    unfinished = lambda state: _to_draw_again(state[1], facts[0]).any()  # noqa: E731
+    return while_loop(unfinished, again, (np.uint32(0), offset))[1]
 
 
 @staged
