@@ -370,3 +370,33 @@ def test_explain_cache_misses(capsys):
         f(X.astype(np.float64))
     printed = capsys.readouterr().err
     assert "first call" in printed and "float64[4], was float32[4]" in printed
+
+
+def test_compiler_options():
+    x = xnp.arange(4.0)
+    f = lambda x: xnp.sin(x) * 3.25
+    quick = {"xla_cpu_parallel_codegen_split_count": 1}
+    before = xc.jit(f)
+    compiled = before.lower(x).compile(compiler_options=quick)
+    by_jit = xc.jit(f, compiler_options=quick)
+    np.testing.assert_array_equal(compiled(x), before(x))
+    np.testing.assert_array_equal(by_jit(x), before(x))
+    # they are part of what tells executables apart
+    texts = {p.fingerprint for p in (before.trace(x).program, by_jit.trace(x).program)}
+    assert len(texts) == 2
+    decorated = xc.jit(compiler_options=quick, backend="cpu")(f)
+    assert decorated.trace(x).program.fingerprint == by_jit.trace(x).program.fingerprint
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"xla_no_such_flag": True}, "No such compile option"),
+        ({"xla_cpu_use_fusion_emitters": "perhaps"}, "not a valid bool"),
+        ({3: True}, "dict of flags"),
+        ("O2", "dict of flags"),
+    ],
+)
+def test_compiler_options_that_are_wrong(options, text):
+    with pytest.raises(ValueError, match=text):
+        xc.jit(lambda x: x + 41.5, compiler_options=options)(1.0)

@@ -377,18 +377,20 @@ def wait_for_effects() -> None:
             token.block_until_ready()
 
 
-def compile_options(devices, partitions: int = 1, open_outputs=(True,)):
+def compile_options(devices, partitions: int = 1, open_outputs=(True,), options=()):
     """Options of a program on devices.
 
     Args:
         devices: where it runs.
         partitions: over how many of them it is spread.
         open_outputs: for each result, whether the compiler chooses how it is spread.
+        options: pairs of names of XLA's flags and values, for this program only.
     """
-    options = xla.CompileOptions()
-    options.num_replicas, options.num_partitions = 1, partitions
-    options.device_assignment = xla.DeviceAssignment.create(np.array([[d.id for d in devices]]))
-    build = options.executable_build_options
+    whole = xla.CompileOptions()
+    whole.num_replicas, whole.num_partitions = 1, partitions
+    whole.device_assignment = xla.DeviceAssignment.create(np.array([[d.id for d in devices]]))
+    whole.env_option_overrides = list(options)
+    build = whole.executable_build_options
     if partitions > 1:
         build.use_spmd_partitioning = True
         build.use_shardy_partitioner = True
@@ -402,7 +404,7 @@ def compile_options(devices, partitions: int = 1, open_outputs=(True,)):
         given = build.debug_options.xla_disable_hlo_passes  # by XLA_FLAGS
         passes = f"{given},cse_barrier_expander" if given else "cse_barrier_expander"
         build.debug_options.xla_disable_hlo_passes = passes
-    return options
+    return whole
 
 
 def compile_module(module, devices, options, callbacks=()):

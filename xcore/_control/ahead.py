@@ -13,6 +13,19 @@ from .._core.sharding import default_sharding
 from .._core.types import ArrayType, ShapeDtypeStruct
 
 
+def compiler_pairs(options) -> tuple:
+    """Options for the compiler as sorted pairs."""
+    if not options:
+        return ()
+    plain = isinstance(options, dict) and all(
+        isinstance(k, str) and isinstance(v, (bool, int, float, str)) for k, v in options.items()
+    )
+    if not plain:
+        expected = "a dict of flags of XLA by name, with strings, numbers or booleans as values"
+        raise errors.bad_argument("jit", "compiler_options", options, expected)
+    return tuple(sorted(options.items()))
+
+
 class Traced:
     """A function traced for given types: ``.program``, ``.lower()``."""
 
@@ -60,9 +73,13 @@ class Lowered:
             return ctx.as_text(debug_info)
 
     def compile(self, compiler_options=None) -> Compiled:
+        """The executable. ``compiler_options`` maps names of XLA's flags to values."""
+        p = self._traced.program
+        if compiler_options:
+            options = compiler_pairs(compiler_options)
+            p = Program(p.inputs, p.eqns, p.outputs, p.name, options)
         return Compiled(
-            self._traced,
-            executable(self._traced.program, self._traced._layout, self._traced._found.donors),
+            self._traced, executable(p, self._traced._layout, self._traced._found.donors)
         )
 
     def cost_analysis(self):

@@ -14,6 +14,7 @@ import numpy as np
 from .._core import compile, config, dtypes, errors, tree
 from .._core.array import Array
 from .._core.config import FastCache, FastList, get_state
+from .._core.devices import devices
 from .._core.eval import (
     execute,
     is_array_like,
@@ -31,7 +32,7 @@ from .._core.trace import Tracer, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
 from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
-from .ahead import trace
+from .ahead import compiler_pairs, trace
 from .call import call_program
 from .fastpath import generated_call, make_fast
 
@@ -83,8 +84,8 @@ class Jitted:
     """Everything about one jitted function but its fast path."""
 
     def __init__(self, f, static_argnums, static_argnames, donate_argnums, donate_argnames, inline,
-                 in_shardings=None, out_shardings=None):  # fmt: skip
-        self.f, self.inline = f, inline
+                 in_shardings=None, out_shardings=None, options=()):  # fmt: skip
+        self.f, self.inline, self.options = f, inline, options
         self.name = getattr(f, "__name__", type(f).__name__)
         self.static_argnums, self.static_argnames = (
             _as_tuple(static_argnums),
@@ -279,6 +280,7 @@ class Jitted:
 
         places, out_devices = self._places(dynamic, structure), []
         program, captured = trace_program(flat, types, self.name, lambda: self.leaf_names(dynamic))
+        program.options = self.options
         captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
         return Trace(
             program,
@@ -443,7 +445,7 @@ def _why(key, known) -> str:
 
 def jit(fun=None, /, *, static_argnums=None, static_argnames=None, donate_argnums=None,
         donate_argnames=None, keep_unused: bool = False, inline: bool = False, in_shardings=None,
-        out_shardings=None, device=None, backend=None):  # fmt: skip
+        out_shardings=None, device=None, backend=None, compiler_options=None):  # fmt: skip
     """Compile a function: traced once for each kind of arguments, then run as one program.
 
     Args:
@@ -458,7 +460,9 @@ def jit(fun=None, /, *, static_argnums=None, static_argnames=None, donate_argnum
       in_shardings, out_shardings: how arguments and results are laid out over devices: shardings
         (or PartitionSpecs, in `with mesh:`) or pytrees of them that match the beginning of the
         tuple of positional arguments, and of the result; None leaves it to the data and the compiler.
-      device: run there.
+      device, backend: run there; a backend is a platform's name, as "cpu".
+      compiler_options: flags of XLA by name, with their values, for calls of the function itself;
+        inside of other programs and under transformations those of the surrounding program hold.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> @xc.jit
@@ -471,14 +475,17 @@ def jit(fun=None, /, *, static_argnums=None, static_argnames=None, donate_argnum
         return functools.partial(
             jit, static_argnums=static_argnums, static_argnames=static_argnames,
             donate_argnums=donate_argnums, donate_argnames=donate_argnames, keep_unused=keep_unused,
-            inline=inline, in_shardings=in_shardings, out_shardings=out_shardings,
+            inline=inline, in_shardings=in_shardings, out_shardings=out_shardings, device=device,
+            backend=backend, compiler_options=compiler_options,
         )  # fmt: skip
     if not callable(fun):
         raise TypeError(f"xcore.jit: expected a function, given {errors.describe(fun)}.")
+    if device is None and backend is not None:
+        device = devices(backend)[0]
     if device is not None and in_shardings is None:
         in_shardings = as_sharding("jit", device)
     general = Jitted(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline,
-                     in_shardings, out_shardings)  # fmt: skip
+                     in_shardings, out_shardings, compiler_pairs(compiler_options))  # fmt: skip
     fast = make_fast(general, general.__call__, fun)
     with contextlib.suppress(AttributeError, TypeError):
         functools.update_wrapper(fast, fun)

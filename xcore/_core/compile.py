@@ -98,7 +98,7 @@ def placed(type_: ArrayType, device, committed: bool = True):
 
 
 def _build(p: Program, devices, donors) -> backend.Executable:
-    loaded = _loaded(p, devices, donors, backend.compile_options(devices))
+    loaded = _loaded(p, devices, donors, backend.compile_options(devices, options=p.options))
     types = [placed(t, devices[0]) for t in p.out_types]
     shardings = [backend.one_device(devices[0])] * len(types)
     return backend.Executable(loaded, types, shardings, devices, p.acts, p)
@@ -106,7 +106,9 @@ def _build(p: Program, devices, donors) -> backend.Executable:
 
 def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
     devices, results = layout.devices, declared(p)
-    options = backend.compile_options(devices, len(devices), [s is None for s in results])
+    options = backend.compile_options(
+        devices, len(devices), [s is None for s in results], p.options
+    )
     loaded = _loaded(p, devices, donors, options, layout)
     types = [
         Placed(t, s or _chosen(layout, proto, t.ndim))
@@ -178,6 +180,8 @@ def _compile(p: Program, devices, donors, options, layout):
         try:
             loaded = backend.compile_module(ctx.module, devices, options, ctx.callbacks)
         except backend.RuntimeFailure as e:
+            if p.options and "option" in str(e):
+                raise errors.bad_compiler_options(dict(p.options), e) from None
             raise translate(e) from None
     counts["compiled"] += 1
     if config.settings().log_compiles:

@@ -151,6 +151,14 @@ def bad_argument(who: str, name: str, given, expected: str, advice: str = "") ->
     return ValueError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
 
 
+def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
+    return ValueError(
+        f"xcore.jit: compiler_options {options} were refused by the compiler: "
+        f"{str(cause).removeprefix('INVALID_ARGUMENT: ')} They are names of XLA's flags (without the "
+        "dashes) and their values, as in {'xla_cpu_use_fusion_emitters': False}."
+    )
+
+
 def bad_axis(who: str, axis, ndim: int) -> ValueError:
     return _AxisError(
         f"xcore.{who}: axis {axis} is out of bounds for an array of dimension {ndim}; "

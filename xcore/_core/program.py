@@ -64,7 +64,10 @@ class Eqn:
 
 
 class Program:
-    """Inputs, equations, results. Compared by identity; ``fingerprint`` tells equal content."""
+    """Inputs, equations, results. Compared by identity; ``fingerprint`` tells equal content.
+
+    ``options`` are pairs for the compiler, of the program that it is called with.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -74,11 +77,13 @@ class Program:
         "eqns",
         "inputs",
         "name",
+        "options",
         "outputs",
     )
 
-    def __init__(self, inputs, eqns, outputs, name: str = "main"):
+    def __init__(self, inputs, eqns, outputs, name: str = "main", options: tuple = ()):
         self.inputs, self.eqns, self.outputs, self.name = inputs, eqns, outputs, name
+        self.options = options
         self._fingerprint = self._effects = None
         self.cache: dict = {}  # results of program transforms, which live as long as the program
 
@@ -184,6 +189,8 @@ def _fingerprint(p: Program) -> str:
         params = canonical(tuple(e.params.items())) if e.params else ""
         lines.append(f"{e.op.name} {ins} {params} {outs}")
     lines.append(",".join(map(atom, p.outputs)))
+    if p.options:
+        lines.append(canonical(p.options))
     text = "\n".join(lines)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
     return digest + ("!" if "!" in text else "")
