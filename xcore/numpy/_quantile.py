@@ -11,7 +11,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import Value, typeof
-from . import _functions as f
+from . import _rounding as f
 from ._creation import full
 from ._cumulative import cumsum
 from ._elementwise import maximum
