@@ -1,0 +1,80 @@
+"""Fused functions: whatever way arguments are given, a call means the same, the first time and later."""
+
+import functools
+import inspect
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore._core.eval import fused
+
+X = np.arange(6, dtype="float32").reshape(2, 3)
+
+
+@fused(2)
+def scaled(a, b=None, /, axis=None, *, by=1.0, shift=0):
+    """A sum with arguments of every kind."""
+    total = xnp.sum(a if b is None else a + b, axis=axis)
+    return total * by + shift
+
+
+CALLS = [
+    (lambda f, x: f(x), 15.0),
+    (lambda f, x: f(x, 1.0), 21.0),
+    (lambda f, x: f(x, x), 30.0),
+    (lambda f, x: f(x, None, 0), [3.0, 5.0, 7.0]),
+    (lambda f, x: f(x, axis=1, by=2.0), [6.0, 24.0]),
+    (lambda f, x: f(x, x, axis=None, by=1.0, shift=0), 30.0),
+    (lambda f, x: f(x, shift=True), 16.0),
+    (lambda f, x: f(x, shift=1.5), 16.5),
+]
+
+
+@pytest.mark.parametrize("call, want", CALLS)
+def test_ways_to_give_arguments(call, want):
+    x = xnp.asarray(X)
+    for _ in range(4):  # the slow path, one that learns, the fast one
+        np.testing.assert_array_equal(call(scaled, x), want)
+    np.testing.assert_array_equal(xc.jit(lambda x: call(scaled, x))(x), want)
+
+
+def test_the_signature_and_its_errors():
+    assert str(inspect.signature(scaled)) == "(a, b=None, /, axis=None, *, by=1.0, shift=0)"
+    for call, message in [
+        (lambda: scaled(), "missing 1 required positional argument: 'a'"),
+        (lambda: scaled(X, 1.0, 0, 2.0), "takes from 1 to 3 positional arguments"),
+        (lambda: scaled(X, scale=2), "unexpected keyword argument 'scale'"),
+        (lambda: scaled(X, b=2), "positional-only"),
+    ]:
+        with pytest.raises(TypeError, match=rf"scaled\(\) .*{message}"):
+            call()
+
+
+def test_static_arguments_that_are_equal_but_not_the_same():
+    x = xnp.asarray(X)
+    for _ in range(3):
+        assert xnp.sum(x, promote_integers=1) == 15
+        assert xnp.sum(x, axis=(0, 1)) == xnp.sum(x, axis=[0, 1]) == 15  # a list is no key
+        assert scaled(x, shift=1).weak_type == scaled(x, shift=1.0).weak_type
+
+
+def test_functions_of_any_making():
+    @xc.custom_jvp
+    def cubed(x):
+        return x * x * x
+
+    cubed.defjvps(lambda g, y, x: 3 * x * x * g)
+
+    @functools.wraps(scaled.fused.f)
+    def wrapped(*args, **kwargs):
+        return xnp.negative(args[0])
+
+    x = xnp.float32(2)
+    many = fused(3)(lambda *xs: xs[0] + xs[-1])
+    for _ in range(3):
+        assert fused(1)(cubed)(x) == 8 and xc.grad(fused(1)(cubed))(x) == 12
+        assert many(x, x, 3.0) == 5
+        assert fused(1)(lambda x, *, n=2: x**n)(x, n=3) == 8
+    assert inspect.signature(fused(1)(wrapped)) == inspect.signature(wrapped)
