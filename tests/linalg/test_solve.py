@@ -101,6 +101,26 @@ def test_lanes_of_lanes():
     assert np.allclose(x, np.linalg.solve(a, b[..., None])[..., 0])
 
 
+def test_batches_of_many_chunks():
+    """More matrices than a chunk holds, in more than one loop, the last chunk not a whole one."""
+    a, b = random((33001, 2, 2)), random((33001, 2, 1), 1)
+    every = xc.jit(lambda a, b: (xc.linalg.solve(a, b), xc.linalg.inv(a), xc.linalg.det(a)))
+    wanted = np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a)
+    for ours, theirs in zip(every(a, b), wanted, strict=True):
+        assert np.allclose(ours, theirs, rtol=1e-12)
+
+
+def test_factors_of_many_small_matrices():
+    a, b = np.random.default_rng(0).standard_normal((70, 5, 5)), random((70, 5, 2), 1)
+
+    def both(a, b):
+        return [xc.linalg.solve(a, b, report=True, transposed=t) for t in (False, True)]
+
+    for answer, m in zip(xc.jit(both)(a, b), (a, np.swapaxes(a, -1, -2)), strict=True):
+        assert (np.asarray(answer.stats.backward_error) < 30 * 5 * 2.2e-16).all()
+        assert np.allclose(answer.value, np.linalg.solve(m, b), rtol=1e-8)
+
+
 def hilbert(n):
     i = np.arange(n)
     return 1 / (i[:, None] + i + 1)

@@ -172,8 +172,7 @@ def inv(a, assume_a: str = "general"):
 def _signed_pivots(a) -> tuple:
     """The pivots of our eliminations, and whether the rows were exchanged an odd number of times."""
     if kind_for(a) == "lanes":
-        pivots, order = _lanes.only_pivots(a)
-        return pivots, _odd_permutation(order)
+        return _lanes.only_pivots(a)
     packed, rows, _ = _elimination.eliminate(a, "partial")
     return diagonal(packed), _odd_permutation(rows)
 

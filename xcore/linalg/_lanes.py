@@ -13,15 +13,18 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.jit import eval_shape
 from .._control.loops import fori_loop
-from .._control.loops import map as loop_map
 from .._core import dtypes
-from .._core.types import ArrayType, typeof
+from .._core.types import typeof
+from .._ops.matrices import diagonal
 from ._arguments import modulus
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
 CACHE = 128 * 1024  # bytes of one chunk of matrices
+PARTS = 2  # loops without a common result: compiled code runs them at the same time
+WORTH_PARTS = 2**20  # bytes of matrices from which on that is worth compiling the loop twice
 
 
 def applies(a) -> bool:
@@ -38,123 +41,177 @@ def _chunk(arrays, lead: int) -> int:
 
 
 def in_chunks(f, a, *more):
-    """``f`` of interleaved chunks of a, b, …; its results, in the given batch."""
+    """``f`` of interleaved chunks of a, b, …; its results, in the given batch.
+
+    The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
+    all matrices is made to fill it up.
+    """
     lead = typeof(a).shape[:-2]
     lanes = math.prod(lead)
-    size = min(_chunk((a, *more), len(lead)), lanes)
-    rest = -lanes % size
+    flat = [ops.reshape(x, shape=(lanes, *typeof(x).shape[len(lead) :])) for x in (a, *more)]
+    parts = PARTS if math.prod(typeof(a).shape) * typeof(a).dtype.itemsize >= WORTH_PARTS else 1
+    cuts = [lanes * k // parts for k in range(parts + 1)]
+    size = min(_chunk((a, *more), len(lead)), cuts[1])
+    every = [_run(f, flat, *cuts[k : k + 2], size) for k in range(parts)]
+    outs = [xnp.concatenate(ys) if parts > 1 else ys[0] for ys in zip(*every, strict=True)]
+    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
 
-    def chunked(x):
-        own = typeof(x).shape[len(lead) :]
-        flat = ops.reshape(x, shape=(lanes, *own))
-        if rest:  # the first matrices once more, so that none of them is singular by our doing
-            flat = xnp.concatenate([flat, flat[:rest]])
-        return ops.reshape(flat, shape=((lanes + rest) // size, size, *own))
 
-    def joined(y):
-        own = typeof(y).shape[2:]
-        flat = ops.reshape(y, shape=(lanes + rest, *own))
-        return ops.reshape(flat[:lanes], shape=(*lead, *own))
+def _run(f, flat: list, first: int, last: int, size: int) -> tuple:
+    """The results of one loop over the chunks of the matrices from first to last."""
 
-    def body(xs):
-        outs = f(*[xnp.moveaxis(x, 0, -1) for x in xs])
-        return tuple(xnp.moveaxis(y, -1, 0) for y in outs)
+    def chunk(at):
+        outs = f(*[_interleaved(_cut(x, at + first, size)) for x in flat])
+        return tuple(_barrier(xnp.moveaxis(y, -1, 0)) for y in outs)
 
-    return tuple(joined(y) for y in loop_map(body, tuple(map(chunked, (a, *more)))))
+    def body(i, outs):
+        at = xnp.minimum(i * size, last - first - size)
+        return tuple(_put_at(x, at, y) for x, y in zip(outs, chunk(at), strict=True))
+
+    kinds = [typeof(y) for y in eval_shape(chunk, np.int32(0))]
+    start = tuple(xnp.zeros((last - first, *t.shape[1:]), t.dtype) for t in kinds)
+    return fori_loop(0, -(-(last - first) // size), body, start)
+
+
+def _number(k: int):
+    """An index as a constant of the program: as an array it would be an argument of it, and
+    compiled loops would not know where rows begin."""
+    return ops.constant(np.int32(k))
+
+
+def _nil(count: int) -> list:
+    return [_number(0)] * count
+
+
+def _cut(x, at, size: int):
+    rest = typeof(x).shape[1:]
+    return ops.dynamic_slice(x, at, *_nil(len(rest)), sizes=(size, *rest))
+
+
+def _put_at(x, at, rows):
+    """x with its rows from ``at`` on set."""
+    return ops.dynamic_update_slice(x, rows, at, *_nil(typeof(x).ndim - 1))
+
+
+def _barrier(x):
+    """Keeps the passes over matrices apart: joined, they would do work again and again."""
+    return ops.optimization_barrier(x)[0]
+
+
+def _interleaved(x):
+    return _barrier(xnp.moveaxis(x, 0, -1))
 
 
 # ------------------------------------------------------------------------------------ elimination
-# Rows stay where they are: order[c] is the row of the c-th pivot, and is left alone from then on.
-# lower[c] is what times that row was subtracted from each row. The first column of what is left is
-# cut off in every step, so upper[c] begins with the pivot: upper[c, j] belongs to column c + j.
-#
-# The passes over a matrix never write where they read, since compiled code then does many numbers
-# at a time; barriers keep the passes apart, which joined would do work again and again.
-
-GROUP = 2  # steps of one turn of the loop
+# Matrices are (rows, columns, lanes). In step c the pivot's row and row c change places, by
+# choosing: the place of the pivot is another one in each lane.
 
 
 def _row(x, c):
     """x[c] for a row number that is in range."""
-    rest = typeof(x).shape[1:]
-    row = ops.dynamic_slice(x, c, *[np.int32(0)] * len(rest), sizes=(1, *rest))
-    return ops.reshape(row, shape=rest)
+    return ops.reshape(_cut(x, c, 1), shape=typeof(x).shape[1:])
 
 
-def _put(x, c, row):
-    """x with its row c set."""
-    return ops.dynamic_update_slice(x, row[None], c, *[np.int32(0)] * (typeof(x).ndim - 1))
+def _column(x, c):
+    """x[:, c] for a number that is in range."""
+    n, _, lanes = typeof(x).shape
+    return ops.reshape(
+        ops.dynamic_slice(x, _number(0), c, _number(0), sizes=(n, 1, lanes)), shape=(n, lanes)
+    )
+
+
+def _numbers(x, axis: int):
+    return ops.iota(shape=typeof(x).shape, dtype=dtypes.int32, axis=axis)
 
 
 def _pick(x, place):
-    """x[place], the place being another one in each lane: a chain of choices, one fast pass."""
+    """x[place] in each lane: a chain of choices, one fast pass."""
     picked = x[0]
     for r in range(1, typeof(x).shape[0]):
         picked = xnp.where(place == r, x[r], picked)
     return picked
 
 
-def _padded(x, axis: int, more: int):
-    """x with zeros at the end of an axis."""
-    high = [more * (i == axis) for i in range(typeof(x).ndim)]
-    nil = (0,) * len(high)
-    zero = ops.zeros(ArrayType((), typeof(x).dtype))
-    return ops.pad(x, zero, low=nil, high=tuple(high), interior=nil)
-
-
-def _largest(column, used):
-    """The place of the largest element of each lane that is not in a used row."""
+def _largest(column, c):
+    """The place of the largest element of each lane from row c on."""
     size = modulus(column)
-    score = xnp.where(used, -1, xnp.where(xnp.isnan(size), xnp.inf, size))
+    score = xnp.where(_numbers(size, 0) < c, -1, xnp.where(xnp.isnan(size), xnp.inf, size))
     best, place = score[0], xnp.zeros(typeof(score).shape[1:], np.int32)
     for r in range(1, typeof(score).shape[0]):
         more = score[r] > best
-        best, place = xnp.where(more, score[r], best), xnp.where(more, np.int32(r), place)
+        best, place = xnp.where(more, score[r], best), xnp.where(more, r, place)
     return place
 
 
-def _rows_like(x):
-    """The numbers of the rows, in each lane."""
-    n, *_, lanes = typeof(x).shape
-    return ops.iota(shape=(n, lanes), dtype=dtypes.int32, axis=0)
+def _exchanged(x, c, place):
+    """x with x[c] at the place; x[c] itself stays, for it is known where it goes."""
+    return xnp.where(_numbers(x, 0) == place, _row(x, c), x)
 
 
-def _without_first_column(x, used):
-    """(what is left, used rows, the pivot's row, factors, its place) after one step."""
-    column = x[:, 0]
-    place = _largest(column, used)
-    used = used | (_rows_like(x) == place)
-    lead = _pick(column, place)
-    factors = xnp.where(used, 0, column / xnp.where(lead == 0, 1, lead))
-    parts = ops.optimization_barrier(_pick(x, place), used, factors, place)
-    chosen, used, factors, place = parts
-    (x,) = ops.optimization_barrier(x[:, 1:] - factors[:, None] * chosen[1:])
-    return x, used, chosen, factors, place
+def _pivot(x, c):
+    """(the pivot's place, its row, column c with the two rows exchanged but for row c)."""
+    column = _column(x, c)
+    place = _barrier(_largest(column, c))
+    return place, _barrier(_pick(x, place)), _exchanged(column, c, place)
+
+
+def _step(x, c, packed: bool):
+    """Step c of the elimination: (x, the pivot's place)."""
+    place, chosen, column = _pivot(x, c)
+    lead = _row(chosen, c)
+    factors = xnp.where(
+        _numbers(column, 0) > c, column / xnp.where(lead == 0, 1, lead), xnp.zeros_like(column)
+    )
+    factors, rows, columns = _barrier(factors), _numbers(x, 0), _numbers(x, 1)
+    top = xnp.where(columns > c, chosen, 0) if packed else chosen
+    moved = xnp.where(rows == c, chosen, _exchanged(x, c, place)) - factors[:, None] * top
+    if packed:
+        moved = xnp.where((columns == c) & (rows > c), factors[:, None], moved)
+    return _barrier(moved), place
+
+
+def _twice(count: int, step, state):
+    """``step(c, state)`` for c = 0, 1, …, two in a turn: the second writes where the first had read.
+    With one in a turn, compiled code copies the state back every time."""
+    state = fori_loop(0, count // 2, lambda i, s: step(2 * i + 1, step(2 * i, s)), state)
+    return step(np.int32(count - 1), state) if count % 2 else state
+
+
+def _steps(x, count: int, packed: bool):
+    """(x, places) after so many steps."""
+
+    def step(c, state):
+        x, places = state
+        x, place = _step(x, c, packed)
+        return x, _put_at(places, c, place[None])
+
+    return _twice(count, step, (x, xnp.zeros((count, typeof(x).shape[-1]), np.int32)))
+
+
+def factors_of(x):
+    """(packed, places): l, without its ones, and u in one, and where the row of each pivot was."""
+    return _steps(x, typeof(x).shape[0], True)
+
+
+WINDOWS = 2  # eliminations shrink so many times; more would save work, and cost time to compile
 
 
 def eliminate(x):
-    """(upper, lower, order) of interleaved matrices (n, n, lanes).
+    """[(rows, places)] of windows of interleaved matrices (n, columns, lanes), further columns,
+    right-hand sides, going along: each window's rows of u, from its first column on."""
+    n, found = typeof(x).shape[0], []
+    step = max(4, -(-n // WINDOWS))
+    while left := typeof(x).shape[0]:
+        count = min(step, left)
+        x, places = _steps(x, count, False)
+        found.append((x[:count], places))
+        x = x[count:, count:] if count == left else _barrier(x[count:, count:])
+    return found
 
-    Further columns, right-hand sides, go along: in upper[c] what became of them begins at n - c.
-    """
-    n, columns, lanes = typeof(x).shape
-    group = min(GROUP, n)
-    turns = -(-n // group)
-    size = turns * group
 
-    def turn(t, state):
-        x, used, *kept = state
-        for s in range(group):
-            x, used, *found = _without_first_column(x, used)
-            found[0] = _padded(found[0], 0, s)
-            kept = [_put(old, t * group + s, new) for old, new in zip(kept, found, strict=True)]
-        return _padded(x, 1, group), used, *kept
-
-    nil = xnp.zeros((size, columns, lanes), typeof(x).dtype)
-    factors = xnp.zeros((size, n, lanes), typeof(x).dtype)
-    order = xnp.zeros((size, lanes), np.int32)
-    state = (x, xnp.zeros((n, lanes), bool), nil, factors, order)
-    return tuple(y[:n] for y in fori_loop(0, turns, turn, state)[2:])
+def _pivots(windows):
+    every = [rows[i, i] for rows, _ in windows for i in range(typeof(rows).shape[0])]
+    return xnp.stack(every)
 
 
 def _weighted(weights, x):
@@ -165,130 +222,133 @@ def _weighted(weights, x):
     return total
 
 
-def _backward(upper, right, n: int, k: int):
-    """x with u x = y, row by row from the last; ``right(row, c)`` is y[c], given row c of u."""
-    lanes, dtype, zero = typeof(upper).shape[-1], typeof(upper).dtype, np.int32(0)
+def _backward(rows, right, later):
+    """x with u x = y for the first rows of u, ``right(row, c)`` being y[c] and ``later`` the last
+    elements of x."""
+    count, (m, k, lanes) = typeof(rows).shape[0], typeof(later).shape
+    m += count
 
     def step(i, x):
-        c = np.int32(n - 1) - i
-        row = _row(upper, c)
-        after = ops.dynamic_slice(x, c + 1, zero, zero, sizes=(n, k, lanes))
-        value = (right(row, c) - _weighted(row[1:n], after)) / row[0]
-        return _put(x, c, *ops.optimization_barrier(value))
+        c = count - 1 - i
+        row = _row(rows, c)
+        known = xnp.where(_numbers(row[:m], 0) > c, row[:m], 0)
+        value = (right(row, c) - _weighted(known, x)) / _row(row, c)
+        return _put_at(x, c, _barrier(value)[None])
 
-    return fori_loop(0, n, step, xnp.zeros((2 * n + 1, k, lanes), dtype))[:n]
+    nil = xnp.zeros((count, k, lanes), typeof(later).dtype)
+    return fori_loop(0, count, step, xnp.concatenate([nil, later]))
 
 
 def solve_directly(x, b):
     """(x with a x = b, pivots): right-hand sides (n, k, lanes) are eliminated with the matrices."""
-    n, k, lanes = typeof(b).shape
-    upper, _, _ = eliminate(xnp.concatenate([x, b], axis=1))
-
-    def right(row, c):
-        return ops.dynamic_slice(row, np.int32(n) - c, np.int32(0), sizes=(k, lanes))
-
-    return _backward(upper, right, n, k), upper[:, 0]
+    k = typeof(b).shape[1]
+    windows, later = eliminate(_barrier(xnp.concatenate([x, b], axis=1))), b[:0]
+    for rows, _ in windows[::-1]:
+        later = _backward(rows, lambda row, _: row[-k:] if k else row[:0], later)
+    return later, _pivots(windows)
 
 
-def substitute(upper, lower, order, b):
+def _exchange(x, c, place):
+    """x with x[c] and x[place] exchanged."""
+    chosen = _barrier(_pick(x, place))
+    return _barrier(xnp.where(_numbers(x, 0) == c, chosen, _exchanged(x, c, place)))
+
+
+def substitute(packed, places, b):
     """x with a x = b, interleaved (n, k, lanes), from the factors of a."""
-    n, k, _ = typeof(b).shape
-    rows = xnp.swapaxes(lower, 0, 1)
+    n = typeof(b).shape[0]
 
     def forward(c, y):
-        place = _row(order, c)
-        factors, value = ops.optimization_barrier(_pick(rows, place), _pick(b, place))
-        return _put(y, c, *ops.optimization_barrier(value - _weighted(factors, y)))
+        factors = _column(packed, c)
+        factors = xnp.where(_numbers(factors, 0) > c, factors, 0)
+        return _barrier(y - factors[:, None] * _row(y, c))
 
-    y = fori_loop(0, n, forward, xnp.zeros_like(b))
-    return _backward(upper, lambda _, c: _row(y, c), n, k)
+    y = fori_loop(0, n, lambda c, y: _exchange(y, c, _row(places, c)), b)
+    y = fori_loop(0, n, forward, y)
+    return _backward(packed, lambda _, c: _row(y, c), b[:0])
 
 
-def substitute_transposed(upper, lower, order, b):
+def substitute_transposed(packed, places, b):
     """x with aᵀ x = b from the factors of a: the steps of ``substitute`` transposed, backwards."""
-    n, k, lanes = typeof(b).shape
-    rows, nil = _rows_like(b), xnp.zeros_like(b)
+    n = typeof(b).shape[0]
 
-    def forward(c, state):
-        b, y = state
-        row, zero = _row(upper, c), np.int32(0)
-        (value,) = ops.optimization_barrier(_row(b, c) / row[0])
-        after = ops.dynamic_slice(b, c + 1, zero, zero, sizes=(n, k, lanes))
-        after = after - _padded(row[1:], 0, 1)[:, None] * value
-        return ops.dynamic_update_slice(b, after, c + 1, zero, zero), _put(y, c, value)
+    def forward(c, y):
+        row = _row(packed, c)
+        value = _barrier(_row(y, c) / _row(row, c))
+        y = y - xnp.where(_numbers(row, 0) > c, row, 0)[:, None] * value
+        return _barrier(_put_at(y, c, value[None]))
 
     def backward(i, x):
-        c = np.int32(n - 1) - i
-        value = ops.optimization_barrier(_row(y, c) - _weighted(_row(lower, c), x))[0]
-        return xnp.where((rows == _row(order, c))[:, None], value, x)
+        c = n - 1 - i
+        factors = _column(packed, c)
+        factors = xnp.where(_numbers(factors, 0) > c, factors, 0)
+        return _put_at(x, c, _barrier(_row(x, c) - _weighted(factors, x))[None])
 
-    _, y = fori_loop(0, n, forward, (xnp.concatenate([b, nil, nil[:1]]), nil))
-    return fori_loop(0, n, backward, nil)
+    def exchange(i, x):
+        c = n - 1 - i
+        return _exchange(x, c, _row(places, c))
+
+    x = fori_loop(0, n, backward, fori_loop(0, n, forward, b))
+    return fori_loop(0, n, exchange, x)
 
 
 def invert(x):
-    """(the inverses of interleaved matrices (n, n, lanes), pivots), by Gauss and Jordan.
+    """(the inverses of interleaved matrices (n, n, lanes), pivots), by Gauss and Jordan, in place.
 
-    A step subtracts the pivot's row from all other rows, also from those that had their turn. Its
-    column, from then on a unit vector's, leaves in front, and the one that the identity matrix has
-    on the right side comes in behind: after n steps the inverse is there, its rows and columns in
-    the order of the pivots. (Higham 2002, section 14.4)
+    Step c subtracts the pivot's row p from all other rows and puts in column c, from then on a unit
+    vector's, what the identity matrix becomes. What comes out is the inverse of the matrix with its
+    rows exchanged, so its columns are to be exchanged back. (Higham 2002, section 14.4)
     """
-    n, _, lanes = typeof(x).shape
+    n = typeof(x).shape[0]
 
     def step(c, state):
-        x, used, pivots, order = state
-        column = x[:, 0]
-        place = _largest(column, used)
-        here = _rows_like(x) == place
-        lead = _pick(column, place)
-        factors = xnp.where(here, 0, column / xnp.where(lead == 0, 1, lead))
-        parts = ops.optimization_barrier(_pick(x, place), used | here, factors, place, lead, here)
-        chosen, used, factors, place, lead, here = parts
-        left = x[:, 1:] - factors[:, None] * chosen[1:]
-        entering = xnp.where(here, xnp.ones_like(factors), -factors)
-        x = xnp.concatenate([left, entering[:, None]], axis=1)
-        return x, used, _put(pivots, c, lead), _put(order, c, place)
+        x, leads, order = state
+        place, chosen, column = _pivot(x, c)
+        lead = _row(chosen, c)
+        chosen = xnp.where(_numbers(chosen, 0) == c, 1, chosen)
+        p = _barrier(chosen / xnp.where(lead == 0, 1, lead))
+        factors = _barrier(xnp.where(_numbers(column, 0) == c, -1, column))
+        here = (_numbers(x, 0) == c) | (_numbers(x, 1) == c)
+        x = xnp.where(here, 0, _exchanged(x, c, place)) - factors[:, None] * p
+        return _barrier(x), _put_at(leads, c, lead[None]), _exchange(order, c, place)
 
-    start = x, xnp.zeros((n, lanes), bool), xnp.zeros_like(x[0]), xnp.zeros((n, lanes), np.int32)
-    x, _, pivots, order = fori_loop(0, n, step, start)
+    x, leads, order = _twice(n, step, (x, xnp.zeros_like(x[0]), _numbers(x[0], 0)))
 
-    def row(c, y):  # to the place of its pivot, and divided by it
-        return _put(y, c, _pick(x, _row(order, c)) / _row(pivots, c))
+    def column_of(j, columns):
+        picked = x[:, 0]
+        for c in range(1, n):
+            picked = xnp.where(order[c] == j, x[:, c], picked)
+        return _put_at(columns, j, _barrier(picked)[None])
 
-    columns = xnp.swapaxes(fori_loop(0, n, row, xnp.zeros_like(x)), 0, 1)
-
-    def column_of(j, y):
-        which = xnp.argmax(order == j, axis=0).astype(np.int32)
-        return _put(y, j, _pick(columns, which))
-
-    return xnp.swapaxes(fori_loop(0, n, column_of, xnp.zeros_like(x)), 0, 1), pivots
+    return xnp.swapaxes(fori_loop(0, n, column_of, xnp.zeros_like(x)), 0, 1), leads
 
 
 # --------------------------------------------------------------------------------------- batches
 
 
 def factorise(a) -> tuple:
-    """(upper, lower, order) of each matrix of the batch, for ``solve_factorised``."""
-    return in_chunks(eliminate, a)
+    """(packed, places) of each matrix of the batch, for ``solve_factorised``."""
+    return in_chunks(factors_of, a)
 
 
 def solve_factorised(factors, b, transposed: bool = False):
+    packed, places = factors
     solve = substitute_transposed if transposed else substitute
-    return in_chunks(lambda *xs: (solve(*xs),), *factors, b)[0]
+    return in_chunks(lambda packed, b, places: (solve(packed, places, b),), packed, b, places)[0]
 
 
 def pivots(factors):
     """The pivots of factors in their batch."""
-    return factors[0][..., 0]
+    return diagonal(factors[0])
 
 
 def only_pivots(a) -> tuple:
-    """(pivots, order) of each matrix of the batch."""
+    """(pivots, whether rows were exchanged an odd number of times) of each matrix of the batch."""
 
     def run(x):
-        upper, _, order = eliminate(x)
-        return upper[:, 0], order
+        windows = eliminate(x)
+        exchanged = [places != _numbers(places, 0) for _, places in windows]
+        return _pivots(windows), xnp.sum(xnp.concatenate(exchanged), axis=0) % 2 == 1
 
     return in_chunks(run, a)
 
@@ -298,8 +358,7 @@ def solve(a, b, transposed: bool = False) -> tuple:
     keeping them."""
 
     def turned(x, b):
-        factors = eliminate(x)
-        return substitute_transposed(*factors, b), factors[0][:, 0]
+        return solve_directly(xnp.swapaxes(x, 0, 1), b)
 
     return in_chunks(turned if transposed else solve_directly, a, b)
 
