@@ -4,6 +4,8 @@ Seeds are fixed. A test statistic's p-value is compared with ALARM, which by cha
 p-values in this folder (some 300) falls below once in 3,000 sets of seeds.
 """
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -321,9 +323,15 @@ def test_multinomial():
     assert (x.sum(axis=-1) == n).all()
     for i in range(4):
         assert chi_square(x[:, i], stats.binom(n, p[i])) > ALARM
-    many = random.multinomial(
-        KEY, xnp.array([0, 7]), xnp.array([[1.0, 0.0], [0.5, 0.5]]), dtype="int32"
+    draw = functools.partial(
+        random.multinomial,
+        KEY,
+        xnp.array([0, 7]),
+        xnp.array([[1.0, 0.0], [0.5, 0.5]]),
+        dtype="int32",
     )
+    many = draw()
+    assert (draw(unroll=2) == many).all()
     assert many.dtype == xnp.int32 and many.sum(axis=1).tolist() == [0, 7]
 
 

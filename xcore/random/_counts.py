@@ -345,7 +345,7 @@ def negative_binomial(key, n, p, shape=None, dtype=None):
 
 def _sample_multinomial(source, n, p, *, shape, dtype, regime):
     """One category after the other: how many of the trials that are left does it get?"""
-    inner, result = regime
+    inner, result, unroll = regime
     p = xnp.moveaxis(fit(p, shape), -1, 0)
     tails = xnp.flip(xnp.cumsum(xnp.flip(p, 0), axis=0), 0)
     shares = xnp.clip(p / xnp.where(tails == 0, 1, tails), 0, 1)
@@ -358,11 +358,13 @@ def _sample_multinomial(source, n, p, *, shape, dtype, regime):
         return left - count, count
 
     numbers = ops.iota(shape=(shape[-1],), dtype=dtypes.uint32, axis=0)
-    return as_counts(xnp.moveaxis(scan(step, n, (numbers, shares))[1], 0, -1), result)
+    return as_counts(
+        xnp.moveaxis(scan(step, n, (numbers, shares), unroll=unroll)[1], 0, -1), result
+    )
 
 
 @boundary
-def multinomial(key, n, p, *, shape=None, dtype=None):
+def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
     """Multinomial random vectors: how often each category comes in n independent draws.
 
     Args:
@@ -371,6 +373,7 @@ def multinomial(key, n, p, *, shape=None, dtype=None):
       p: probabilities along the last axis; they are divided by their sum.
       shape: shape of the result, which ends in the number of categories; that of p if not given.
       dtype: floating or integer dtype; float32 by default, as in jax.
+      unroll: how many categories a step of the loop over them draws, as for ``lax.scan``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> float(xc.random.multinomial(xc.random.key(0), 10, xnp.array([0.2, 0.3, 0.5])).sum())
@@ -385,5 +388,5 @@ def multinomial(key, n, p, *, shape=None, dtype=None):
     n = n._replace(value=xnp.expand_dims(trials, -1), violated=None)
     return draw(
         "multinomial", _sample_multinomial, key, shape, dtypes.float64, n, p, result=result,
-        regime=lambda n, p: (inner, result),
+        regime=lambda n, p: (inner, result, unroll),
     )  # fmt: skip

@@ -400,14 +400,17 @@ def key_impl(keys) -> str:
 
 
 @boundary
-def key_dtype(impl=None) -> KeyType:
+def key_dtype(impl_spec=None) -> KeyType:
     """The dtype of typed keys for a generator.
+
+    Args:
+      impl_spec: name of the generator, as for ``key``.
 
     >>> import xcore as xc
     >>> xc.random.key_dtype("threefry2x32")
     key<fry>
     """
-    return KeyType(stream_named("key_dtype", impl))
+    return KeyType(stream_named("key_dtype", impl_spec))
 
 
 # --------------------------------------------------------------------------------- keys from keys
