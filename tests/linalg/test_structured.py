@@ -59,6 +59,8 @@ def test_circulant_kronecker_blocks_and_woodbury():
     circulant = scipy.linalg.circulant(c)
     assert np.allclose(xc.linalg.solve_circulant(c, b), np.linalg.solve(circulant, b))
     check_grads(xc.linalg.solve_circulant, (c, b), order=1)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        xc.linalg.solve_circulant(np.ones(6), b)
     a1, a2 = np.eye(2) * 3 + 0.5, rng.standard_normal((3, 3)) + 4 * np.eye(3)
     x = np.linalg.solve(np.kron(a1, a2), b[:, 0])
     assert np.allclose(xc.linalg.solve_kron([a1, a2], b[:, 0]), x)

@@ -21,7 +21,14 @@ from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import FACTORISED, swapped
 from ..numpy._promote import broadcast_shapes, broadcast_to
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, with_columns
+from ._arguments import (
+    as_inexact,
+    check_matrices,
+    epsilon,
+    in_lapack_dtype,
+    one_of,
+    with_columns,
+)
 from ._dense import solve
 from ._elimination import _taken, first_zero
 from ._truth import fail
@@ -253,8 +260,28 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
 
 
 @fused(2)
+def _solve_circulant(c, b):
+    """(x, the number of a Fourier coefficient of c that is zero up to rounding, or -1)."""
+    who = "linalg.solve_circulant"
+    c, b = as_inexact(who, c, b)
+    shape = typeof(b).shape
+    if typeof(c).ndim != 1 or len(shape) not in (1, 2) or shape[0] != typeof(c).shape[0]:
+        raise errors.shape_mismatch(who, "need c (n,) and b (n,) or (n, k)", c=c, b=b)
+    if 0 in shape:
+        return b, xnp.full((), -1, np.int32)
+    columns = b[:, None] if len(shape) == 1 else b
+    spectrum = _fft(c[:, None])
+    size = xnp.abs(ops.stop_gradient(spectrum[:, 0]))
+    pivot = first_zero(xnp.where(size <= shape[0] * epsilon(c) * xnp.max(size), 0, size))
+    x = _fft(_fft(columns) / spectrum, inverse=True)
+    x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
+    return x.astype(typeof(b).dtype).reshape(shape), pivot
+
+
 def solve_circulant(c, b):
     """The solution x of a x = b for the circulant matrix a[i, j] = c[i - j], by Fourier transforms.
+
+    A matrix that is singular up to rounding raises SingularMatrixError.
 
     Args:
       c: first column (n,).
@@ -264,20 +291,9 @@ def solve_circulant(c, b):
     >>> xc.linalg.solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0]))
     Array([1., 1., 1.], dtype=float32)
     """
-    who = "linalg.solve_circulant"
-    c, b = as_inexact(who, c, b)
-    if (
-        typeof(c).ndim != 1
-        or typeof(b).ndim not in (1, 2)
-        or typeof(b).shape[0] != typeof(c).shape[0]
-    ):
-        raise errors.shape_mismatch(who, "need c (n,) and b (n,) or (n, k)", c=c, b=b)
-    if 0 in typeof(b).shape:
-        return b
-    columns = b[:, None] if typeof(b).ndim == 1 else b
-    x = _fft(_fft(columns) / _fft(c[:, None]), inverse=True)
-    x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
-    return x.astype(typeof(b).dtype).reshape(typeof(b).shape)
+    x, pivot = _solve_circulant(c, b)
+    fail("linalg.solve_circulant", c, pivot, "unknown")
+    return x
 
 
 def _fft(x, inverse: bool = False):
