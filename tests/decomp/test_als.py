@@ -113,25 +113,24 @@ def test_a_penalty_shrinks():
 
 
 def test_under_transformations():
+    """Derivatives are in test_implicit.py."""
     start = tensor((5, 4, 3), 2)
     x = tensor((5, 4, 3), 2).to_dense()
+    known = np.arange(60).reshape(x.shape) % 7 > 0
 
     def error(x):
-        return decomp.cp_als(x, 2, init=start, max_steps=3, tol=0.0).error
+        return decomp.cp_als(x, 2, init=start, mask=known, max_steps=3, tol=0.0).error
 
+    alone = xc.jit(error)
     many = xc.vmap(error)(xnp.stack([x, 2 * x]))
-    np.testing.assert_allclose(many, [xc.jit(error)(x), error(2 * x)], rtol=1e-8)
-    slope = xc.grad(error)(x)
-    step = 1e-5 * RNG.normal(size=x.shape)
-    np.testing.assert_allclose(
-        (slope * step).sum(), (error(x + step) - error(x - step)) / 2, rtol=1e-4
-    )
+    np.testing.assert_allclose(many, [alone(x), alone(2 * x)], rtol=1e-8)
+    np.testing.assert_allclose(error(x), alone(x), rtol=1e-8)
 
 
 @pytest.mark.parametrize("arguments, words", [
     ((np.ones(3), 1), "two or more modes"), ((X, 0), "rank"), ((X, 1.5), "rank"), ((np.ones((2, 0, 3)), 1), "empty"),
     ((X, 2, {"init": "svd"}), "init"), ((X, 2, {"init": TRUE}), "init"), ((X, 3, {"fixed": (0,)}), "fixed"),
-    ((X, 3, {"init": TRUE, "fixed": (0, 1, 2)}), "fixed"), ((X, 3, {"mask": np.ones(3, bool)}), "mask"),
+    ((X, 3, {"init": TRUE, "fixed": (0, 1, 2)}), "fixed"), ((X, 111), "at most 110"), ((X, 3, {"mask": np.ones(3, bool)}), "mask"),
     ((X, 3, {"mask": np.zeros(X.shape, bool)}), "mask"),
 ])  # fmt: skip
 def test_bad_arguments(arguments, words):

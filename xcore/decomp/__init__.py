@@ -7,8 +7,10 @@
 Array(2., dtype=float32)
 """
 
-from ._als import Fit, cp_als, cp_constrained, cp_nonneg
+from ._als import Fit
+from ._arls import cp_arls
 from ._cp import CP, Canonical, arrange, fix_signs, normalize
+from ._fit import cp_als, cp_constrained, cp_nonneg
 from ._formats import (
     inner,
     load,
@@ -38,7 +40,7 @@ from ._tucker_fit import hooi, hosvd, st_hosvd, tucker_nonneg, tucker_random
 
 __all__ = [
     "CP", "TT", "Canonical", "Degeneracy", "Fit", "RankScan", "Tucker", "arrange",
-    "core_consistency", "cp_als", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
+    "core_consistency", "cp_als", "cp_arls", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
     "degeneracy", "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao",
     "load", "match_score", "mode_product", "mttkrp", "multi_mode_product", "norm", "normalize",
     "orthogonalize", "plot_factors", "relative_error", "round_tt", "save", "scan_ranks", "st_hosvd",

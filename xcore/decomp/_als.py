@@ -8,6 +8,9 @@ and the error from the last M: ‖X - Y‖² = ‖X‖² - 2 Re⟨Y, X⟩ + ‖Y
 
 from __future__ import annotations
 
+import functools
+import math
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -20,11 +23,13 @@ from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.eval import fused
 from .._core.struct import struct
+from .._core.trace import is_evaluating
 from .._iterate import Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
-from ._products import khatri_rao, unfold
+from ._products import transposed_khatri_rao, unfold
 
 
 @struct
@@ -70,39 +75,41 @@ def sweep(x, factors, free, update):
     """Updates the free factors one after the other: ``update(mode, M, factors)`` gives all factors."""
     state = [list(factors)]
 
-    def visit(partial, modes):
+    def visit(partial, modes, whole):
         if len(modes) == 1:
-            state[0] = list(update(modes[0], partial, state[0]))
+            state[0] = list(update(modes[0], partial.T, state[0]))
             return
         half = _balanced([factors[k].shape[0] for k in modes])
         left, right = modes[:half], modes[half:]
         if free.intersection(left):
-            visit(_without_right(partial, [state[0][k] for k in right], partial is x), left)
+            visit(_without_right(partial, [state[0][k] for k in right], whole), left, False)
         if free.intersection(right):
-            visit(_without_left(partial, [state[0][k] for k in left], partial is x), right)
+            visit(_without_left(partial, [state[0][k] for k in left], whole), right, False)
 
-    visit(x, list(range(len(factors))))
+    visit(x, list(range(len(factors))), True)
     return state[0]
 
 
-def _without_right(partial, factors, is_whole: bool):
-    k = khatri_rao(factors).conj()
-    kept = partial.shape[: partial.ndim - len(factors) - (not is_whole)]
-    if is_whole:
-        return (partial.reshape(-1, k.shape[0]) @ k).reshape(*kept, k.shape[1])
-    return (partial.reshape(-1, *k.shape) * k).sum(1).reshape(*kept, k.shape[1])
+# Partial products have the rank as their first axis, and the tensor always stands as it lies in
+# memory: XLA's products are fast for rows that follow each other, and slow for a large transpose.
 
 
-def _without_left(partial, factors, is_whole: bool):
-    k = khatri_rao(factors).conj()
-    kept = partial.shape[len(factors) : partial.ndim - (not is_whole)]
-    if is_whole:
-        return (partial.reshape(k.shape[0], -1).T @ k).reshape(*kept, k.shape[1])
-    return (
-        (partial.reshape(k.shape[0], -1, k.shape[1]) * k[:, None, :])
-        .sum(0)
-        .reshape(*kept, k.shape[1])
-    )
+def _without_right(partial, factors, whole: bool):
+    k = transposed_khatri_rao(factors).conj()
+    rank, length = k.shape
+    kept = partial.shape[not whole : partial.ndim - len(factors)]
+    if whole:
+        return (k @ partial.reshape(-1, length).T).reshape(rank, *kept)
+    return xnp.einsum("rij,rj->ri", partial.reshape(rank, -1, length), k).reshape(rank, *kept)
+
+
+def _without_left(partial, factors, whole: bool):
+    k = transposed_khatri_rao(factors).conj()
+    rank, length = k.shape
+    kept = partial.shape[len(factors) + (not whole) :]
+    if whole:
+        return (k @ partial.reshape(length, -1)).reshape(rank, *kept)
+    return xnp.einsum("rij,ri->rj", partial.reshape(rank, length, -1), k).reshape(rank, *kept)
 
 
 def gram(factors, mode: int):
@@ -114,22 +121,16 @@ def gram(factors, mode: int):
 def right_solve(m, g, ridge):
     """m (g + ridge I)⁻¹ for a Hermitian g. Dependent columns are told apart by rounding only, so the
     diagonal is raised by that much."""
-    rank = g.shape[0]
-    small = 10 * rank * float(dtypes.finfo(g.dtype).eps)
+    rank, eps = g.shape[0], float(dtypes.finfo(g.dtype).eps)
     diagonal = xnp.diagonal(g).real
-    raised = g + xnp.diag(
-        ridge
-        + small * xnp.maximum(diagonal.max(initial=0), np.finfo(np.float32).tiny)
-        + 0 * diagonal
-    )
-    lower = ops.cholesky(raised)
+    floor = xnp.maximum(eps * diagonal.max(initial=0), float(np.finfo(np.float32).tiny))
+    raised = g + xnp.diag(ridge + 10 * rank * eps * xnp.maximum(diagonal, floor))
+    # L⁻¹ and two products: LAPACK's threads on a tall m cost more than all the rest of a sweep
     half = ops.triangular_solve(
-        lower, m.conj().T, left=True, lower=True, transpose="N", unit_diagonal=False
-    )
-    whole = ops.triangular_solve(
-        lower, half, left=True, lower=True, transpose="C", unit_diagonal=False
-    )
-    return whole.conj().T
+        ops.cholesky(raised), xnp.eye(rank, dtype=g.dtype), left=True, lower=True, transpose="N",
+        unit_diagonal=False,
+    )  # fmt: skip
+    return (m @ half.conj().T) @ half
 
 
 # ----------------------------------------------------------------------------- rules of update
@@ -172,13 +173,16 @@ _INNER_STEPS = 10
 # ----------------------------------------------------------------------------------- the loop
 
 
-def _scaled(factors, mode: int, last: int):
-    """Columns of length 1, in all free factors but the last, which keeps their lengths."""
-    if mode == last:
-        return factors
-    _, lengths = norms_of_columns(factors[mode])
-    factors[mode] = factors[mode] / lengths
-    return factors
+def balanced(factors, free):
+    """The same tensor; the columns of each term are equally long in the free modes. It is the choice
+    that a ridge prefers. Where one of them vanishes all stay as they are."""
+    sizes = {k: norms_of_columns(factors[k])[0] for k in free}
+    whole = functools.reduce(xnp.multiply, sizes.values())
+    share = whole ** (1 / len(free))
+    scaled = {
+        k: xnp.where(whole == 0, 1, share / xnp.where(whole == 0, 1, v)) for k, v in sizes.items()
+    }
+    return [f * scaled[k] if k in scaled else f for k, f in enumerate(factors)]
 
 
 def _one_sweep(x, square, factors, duals, ridge, rules, free, proxes, scale: bool):
@@ -195,12 +199,12 @@ def _one_sweep(x, square, factors, duals, ridge, rules, free, proxes, scale: boo
             m, g, factors[mode], duals[mode], ridge, proxes[mode]
         )
         seen["m"] = m
-        return _scaled(factors, mode, last) if scale else factors
+        return factors
 
     factors = sweep(x, factors, frozenset(free), update)
     cross = (factors[last].conj() * seen["m"]).sum().real
-    model = gram_product(factors).sum().real
-    return factors, duals, xnp.maximum(square - 2 * cross + model, 0), seen["slope"]
+    left = xnp.maximum(square - 2 * cross + gram_product(factors).sum().real, 0)
+    return balanced(factors, free) if scale else factors, duals, left, seen["slope"]
 
 
 def _filled(x, mask, factors):
@@ -236,7 +240,9 @@ def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, sca
         error = xnp.sqrt(left / safe).astype(real)
         worse = error > s["error"] if extrapolate else xnp.zeros((), bool)
         still = (xnp.abs(s["error"] - error) <= tol) | (slope <= gtol * safe)
-        status = xnp.where(still & ~worse, Status.success.value, Status.max_steps.value)
+        # a sweep that goes no further than least squares can only be worse by rounding
+        done = (still & ~worse) | (worse & (s["momentum"] <= 1e-3))
+        status = xnp.where(done, Status.success.value, Status.max_steps.value)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value).astype(np.int32)
         start, momentum = _next_start(s, factors, worse, extrapolate, free)
         kept = [xnp.where(worse, a, b) for a, b in zip(s["factors"], factors, strict=True)]
@@ -273,17 +279,18 @@ def _next_start(s, factors, worse, extrapolate: bool, free):
 
 
 _STATIC = ("rules", "free", "proxes", "max_steps", "scale", "extrapolate")
-_fit_program = jit(_fit, static_argnames=_STATIC)
+fit_program = jit(_fit, static_argnames=_STATIC)
 
 
-# --------------------------------------------------------------------------------- entry points
+# ------------------------------------------------------------------------- starts and arguments
 
 
-def start_random(key, shape, rank: int, dtype, positive: bool = False):
+@functools.partial(jit, static_argnames=("shape", "rank", "dtype", "positive"))
+def start_random(key, *, shape, rank: int, dtype, positive: bool):
     """Factors with independent normal entries; their absolute values if positive."""
-    keys = random.split(key, len(shape))
-    factors = [random.normal(k, (n, rank), dtype) for k, n in zip(keys, shape, strict=True)]
-    return [xnp.abs(f) for f in factors] if positive else factors
+    rows = random.normal(key, (sum(shape), rank), dtype)
+    rows = xnp.abs(rows) if positive else rows
+    return xnp.split(rows, np.cumsum(shape)[:-1].tolist())
 
 
 def start_hosvd(x, key, rank: int, positive: bool = False):
@@ -314,21 +321,36 @@ def check_tensor(who: str, x, mask=None):
                 mask,
                 f"an array of booleans of shape {tuple(x.shape)}, True where x is known",
             )
-        if type(mask) is Array and not bool(mask.any()):
+        if type(mask) is Array and not np.asarray(mask).any():
             raise errors.bad_argument(
                 who, "mask", "no element that is True", "True for some element"
             )
-    known = x if mask is None else xnp.where(mask, x, 0)
-    if type(known) is Array and not bool(xnp.isfinite(known).all()):
+    if type(x) is Array and type(mask) in (Array, NoneType) and not _is_finite(x, mask):
         raise ValueError(
             f"xcore.{who}: x contains NaN or infinity. If these elements are missing, pass mask=xnp.isfinite(x)."
         )
     return x, mask
 
 
-def check_rank(who: str, rank) -> int:
+def _is_finite(x, mask) -> bool:
+    if is_evaluating():
+        return bool(_finite(x, mask))
+    return bool(np.isfinite(np.asarray(x))[... if mask is None else np.asarray(mask)].all())
+
+
+@fused(2)
+def _finite(x, mask):
+    return (xnp.isfinite(x) if mask is None else xnp.isfinite(x) | ~mask).all()
+
+
+def check_rank(who: str, rank, shape) -> int:
+    """No tensor of a shape needs more terms than it has fibres along its longest mode."""
     if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or rank < 1:
         raise errors.bad_argument(who, "rank", rank, "an int of at least 1")
+    most = math.prod(shape) // max(shape)
+    if rank > most:
+        wanted = f"at most {most}: so many terms make any tensor of shape {tuple(shape)}"
+        raise errors.bad_argument(who, "rank", rank, wanted, "Ask for fewer terms.")
     return int(rank)
 
 
@@ -341,7 +363,7 @@ def check_fixed(who: str, fixed, ndim: int) -> tuple:
     return tuple(k for k in range(ndim) if k not in modes)
 
 
-def _starts(who, x, rank, init, key, restarts, positive):
+def starts(who, x, rank, init, key, restarts, positive):
     """Factors to start from, with an axis of restarts in front where there are several."""
     if isinstance(init, (CP, tuple, list)):
         factors = init.factors if isinstance(init, CP) else init
@@ -354,130 +376,10 @@ def _starts(who, x, rank, init, key, restarts, positive):
         raise errors.bad_argument(
             who, "init", init, "'random', 'hosvd', a CP tensor or its factors"
         )
-    key = random.key(0) if key is None else key
+    key, shape = random.key(0) if key is None else key, tuple(x.shape)
     if init == "hosvd":
         return start_hosvd(x, key, rank, positive), False
     if restarts == 1:
-        return start_random(key, x.shape, rank, x.dtype, positive), False
-    draw = vmap(lambda k: start_random(k, x.shape, rank, x.dtype, positive))
+        return start_random(key, shape=shape, rank=rank, dtype=x.dtype, positive=positive), False
+    draw = vmap(lambda k: start_random(k, shape=shape, rank=rank, dtype=x.dtype, positive=positive))
     return draw(random.split(key, restarts)), True
-
-
-def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, gtol, max_steps, fixed, scale,
-        extrapolate, positive=False):  # fmt: skip
-    """What all entry points do: check, start, run, and take the best of several starts."""
-    x, mask = check_tensor(who, x, mask)
-    rank, free = check_rank(who, rank), check_fixed(who, fixed, x.ndim)
-    if len(free) < x.ndim and not isinstance(init, (CP, tuple, list)):
-        raise errors.bad_argument(
-            who,
-            "fixed",
-            tuple(fixed),
-            "modes of a given init",
-            "Pass init= with the fixed factors.",
-        )
-    factors, several = _starts(who, x, rank, init, key, restarts, positive)
-
-    def run(factors):
-        return _fit_program(x, mask, factors, ridge, tol, gtol, rules=rules, free=free, proxes=proxes,
-                            max_steps=int(max_steps), scale=scale, extrapolate=bool(extrapolate))  # fmt: skip
-
-    if not several:
-        return run(factors)
-    return _best(run, factors)
-
-
-def _best(run, factors):
-    every = vmap(run)(factors)
-    errors_ = xnp.where(xnp.isfinite(every.error), every.error, np.inf)
-    return _pick(every, xnp.argmin(errors_))
-
-
-def _pick(every: Fit, at) -> Fit:
-    value = CP(every.value.weights[at], tuple(f[at] for f in every.value.factors))
-    return Fit(value, every.error[at], every.steps[at], every.status[at], every.history[at])
-
-
-def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
-           max_steps: int = 200, fixed=(), extrapolate: bool = False) -> Fit:  # fmt: skip
-    """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
-
-    min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
-
-    Args:
-      x: dense tensor of two or more modes, real or complex.
-      rank: number of terms.
-      init: "random" (normal), "hosvd" (singular vectors), or a CP tensor or its factors.
-      key: a random key; default ``random.key(0)``.
-      restarts: how many random starts run together, as one program; the best is returned.
-      mask: True where x is known; the rest is filled in from the model before each sweep (EM).
-      ridge: penalty on the squares of the factors.
-      tol: stop when a sweep changes the relative error by less.
-      gtol: stop when the slope of the squared error is below this share of ‖x‖².
-      max_steps: sweeps at most.
-      fixed: modes whose factors stay as ``init`` has them.
-      extrapolate: go beyond each sweep's factors while that lowers the error; fewer sweeps where
-        they are slow.
-
-    Returns:
-      a ``Fit``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
-
-    >>> import xcore.numpy as xnp
-    >>> x = xnp.arange(1.0, 5.0)[:, None, None] * xnp.ones((1, 3, 2))
-    >>> found = cp_als(x, 1)
-    >>> bool(found.error < 1e-3), found.value
-    (True, CP(shape=(4, 3, 2), rank=1, dtype=float32))
-    """
-    n = xnp.ndim(x)
-    return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
-               mask=mask, ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate)  # fmt: skip
-
-
-def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
-              max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False) -> Fit:  # fmt: skip
-    """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
-
-    Args:
-      modes: those that must not be negative; default all. The others are least squares factors.
-      others: as for ``cp_als``.
-
-    >>> import xcore.numpy as xnp
-    >>> found = cp_nonneg(xnp.ones((3, 4, 2)), 1)
-    >>> bool((found.value.factors[0] >= 0).all())
-    True
-    """
-    n = xnp.ndim(x)
-    chosen = set(range(n)) if modes is None else {m % n for m in modes}
-    if chosen != set(range(n)) and np.iscomplexobj(np.empty(0, xnp.asarray(x).dtype)):
-        raise errors.bad_argument("decomp.cp_nonneg", "x", x, "real")
-    rules = tuple(hals if k in chosen else least_squares for k in range(n))
-    return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, positive=True)  # fmt: skip
-
-
-def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8,
-                   gtol=0.0, max_steps: int = 500, fixed=()) -> Fit:  # fmt: skip
-    """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
-
-    Args:
-      prox: a function ``prox(factor, step)``, the argmin over a of penalty(a) + ‖a - factor‖² / (2 step);
-        or a sequence with one (or None, for no constraint) for each mode.
-      others: as for ``cp_als``.
-
-    >>> import xcore.numpy as xnp
-    >>> found = cp_constrained(xnp.ones((3, 4, 2)), 1, lambda a, step: xnp.maximum(a, 0))
-    >>> bool((found.value.factors[1] >= 0).all())
-    True
-    """
-    n = xnp.ndim(x)
-    proxes = (prox,) * n if callable(prox) else tuple(prox)
-    if len(proxes) != n or not all(p is None or callable(p) for p in proxes):
-        raise errors.bad_argument(
-            "decomp.cp_constrained", "prox", prox, f"a function, or {n} of them or None"
-        )
-    rules = tuple(least_squares if p is None else admm for p in proxes)
-    return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
-               extrapolate=False)  # fmt: skip

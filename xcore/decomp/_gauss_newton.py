@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
@@ -22,8 +23,9 @@ from .._core import dtypes, errors
 from .._iterate import Status
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator
-from ._als import Fit, _starts, check_rank, check_tensor, gram, right_solve, sweep
+from ._als import Fit, balanced, check_rank, check_tensor, gram, right_solve, starts, sweep
 from ._cp import CP, gram_product, normalize
+from ._implicit import differentiable, flat, parts_of
 
 
 def products(x, factors) -> list:
@@ -65,15 +67,6 @@ def _product_without(grams, *left_out):
     return out
 
 
-def flat(parts):
-    return xnp.concatenate([p.ravel() for p in parts])
-
-
-def parts_of(vector, like) -> list:
-    stops = np.cumsum([0, *[f.size for f in like]]).tolist()
-    return [vector[a:b].reshape(f.shape) for f, a, b in zip(like, stops, stops[1:], strict=False)]
-
-
 def _step(factors, slopes, damping):
     """The change that the damped linear model asks for."""
     n = sum(f.size for f in factors)
@@ -92,18 +85,10 @@ def _step(factors, slopes, damping):
     return parts_of(found.value, factors)
 
 
-def _balanced(factors):
-    """The same tensor with columns equally long in all modes, the best scaled problem."""
-    value = normalize(CP(None, tuple(factors)))
-    share = xnp.abs(value.weights) ** (1 / len(factors))
-    first = value.factors[0] * xnp.where(value.weights < 0, -share, share)
-    return [first, *[f * share for f in value.factors[1:]]]
-
-
 def _run(x, factors, tol, gtol, max_steps):
     square = (x * x).sum()
     safe = xnp.where(square > 0, square, 1)
-    factors = _balanced(factors)
+    factors = balanced(factors, range(x.ndim))
     m = products(x, factors)
     sizes = xnp.stack([xnp.trace(gram(factors, k)) for k in range(x.ndim)])
     start = {
@@ -191,5 +176,6 @@ def cp_gauss_newton(
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
-    factors, _ = _starts(who, x, check_rank(who, rank), init, key, 1, False)
-    return _run_program(x, factors, tol, gtol, max_steps=int(max_steps))
+    factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
+    found = _run_program(ops.stop_gradient(x), factors, tol, gtol, max_steps=int(max_steps))
+    return differentiable(found, x)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._iterate import Status
 from ..optimize import minimize
-from ._als import Fit, _starts, check_rank, check_tensor
+from ._als import Fit, check_rank, check_tensor, starts
 from ._cp import CP, gram_product, normalize
+from ._implicit import differentiable
 from ._products import mttkrp
 
 
@@ -68,9 +70,10 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
-    factors, _ = _starts(who, x, check_rank(who, rank), init, key, 1, False)
+    factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
     weights = _weights(who, x, mask, weights)
-    loss, square = _loss(x, weights, ridge)
+    fixed = [None if a is None else ops.stop_gradient(a) for a in (x, weights)]
+    loss, square = _loss(*fixed, ridge)
     safe = xnp.where(square > 0, square, 1)
     # near the size of x, a random start neither explodes nor vanishes
     size = xnp.sqrt(gram_product(factors).sum())
@@ -79,7 +82,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     found = minimize(
         lambda f: loss(f) / safe, start, method=method, tol=tol, maxiter=int(max_steps)
     )
-    value = normalize(CP(None, tuple(found.x)))
+    value = normalize(CP(None, tuple(ops.stop_gradient(f) for f in found.x)))
     left = xnp.where(
         xnp.ones((), bool) if weights is None else weights > 0, x - value.to_dense(), 0
     )
@@ -87,7 +90,8 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     error = xnp.sqrt((share * left * left).sum() / safe)
     ended = xnp.where(found.status == 0, Status.success.value, Status.max_steps.value)
     status = xnp.where(xnp.isfinite(error), ended, Status.not_finite.value)
-    return Fit(value, error, found.nit, status.astype(np.int32), error[None])
+    fit = Fit(value, error, found.nit, status.astype(np.int32), error[None])
+    return differentiable(fit, x, None, weights, ridge)
 
 
 def _weights(who: str, x, mask, weights):

@@ -11,9 +11,11 @@ from .. import random
 from .._core import errors
 from .._core.struct import struct
 from .._transforms.map import vmap
-from ._als import check_tensor, cp_als
+from ._als import check_tensor
 from ._cp import CP, normalize
-from ._gauss_newton import flat, normal_product, parts_of
+from ._fit import cp_als
+from ._gauss_newton import normal_product
+from ._implicit import flat, parts_of
 from ._products import multi_mode_product
 
 

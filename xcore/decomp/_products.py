@@ -86,6 +86,14 @@ def khatri_rao(matrices: Sequence):
     return out
 
 
+def transposed_khatri_rao(matrices: Sequence):
+    """The transpose of ``khatri_rao``, made of long rows."""
+    out = matrices[0].T
+    for m in matrices[1:]:
+        out = (out[:, :, None] * m.T[:, None, :]).reshape(out.shape[0], out.shape[1] * m.shape[0])
+    return out
+
+
 def mode_product(x, matrix, mode: int):
     """A tensor multiplied by a matrix along a mode: Σ_j matrix[i, j] x[…, j, …].
 
@@ -133,19 +141,22 @@ def multi_mode_product(
 def _mttkrp(x, factors, mode):
     before, after = factors[:mode], factors[mode + 1 :]
     left, right = math.prod(x.shape[:mode]), math.prod(x.shape[mode + 1 :])
-    rows, rank = x.shape[mode], factors[0].shape[1]
-    # the longer side first, as one matrix product; what is left is small
-    if after and (right >= left or not before):
-        partial = (x.reshape(left * rows, right) @ khatri_rao(after)).reshape(left, rows, rank)
-        return contract_left(partial, before) if before else partial[0]
-    partial = (khatri_rao(before).T @ x.reshape(left, rows * right)).reshape(rank, rows, right)
-    return xnp.einsum("rij,jr->ir", partial, khatri_rao(after)) if after else partial[:, :, 0].T
-
-
-def contract_left(partial, factors):
-    """Σ over the leading axes of a partial product (…, rank) with factors of these modes."""
-    weights = khatri_rao(factors)
-    return (partial * weights[:, None, :]).sum(0)
+    rows, rank = x.shape[mode], factors[mode - 1].shape[1]
+    if not before:
+        return x.reshape(rows, right) @ khatri_rao(after)
+    # the longer side first, as one matrix product that leaves x as it lies; what is left is small
+    if after and right >= left:
+        partial = transposed_khatri_rao(after) @ x.reshape(left * rows, right).T
+        partial = partial.reshape(rank, left, rows)
+        return xnp.einsum("rij,ri->jr", partial, transposed_khatri_rao(before))
+    partial = (transposed_khatri_rao(before) @ x.reshape(left, rows * right)).reshape(
+        rank, rows, right
+    )
+    return (
+        xnp.einsum("rij,rj->ir", partial, transposed_khatri_rao(after))
+        if after
+        else partial[:, :, 0].T
+    )
 
 
 def mttkrp(x, factors: Sequence, mode: int):

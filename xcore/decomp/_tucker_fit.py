@@ -226,7 +226,7 @@ def tucker_nonneg(x, ranks, *, key=None, steps: int = 200) -> Tucker:
     who = "decomp.tucker_nonneg"
     x, _ = check_tensor(who, x)
     ranks = check_ranks(who, ranks, x.shape)
-    if type(x) is Array and bool((x < 0).any()):
+    if type(x) is Array and (np.asarray(x) < 0).any():
         raise errors.bad_argument(who, "x", "negative elements", "nowhere negative")
     key = random.key(0) if key is None else key
     keys = random.split(key, x.ndim + 1)

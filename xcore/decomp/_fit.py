@@ -1,0 +1,148 @@
+"""Entry points of the fits that go mode by mode: ``cp_als``, ``cp_nonneg`` and ``cp_constrained``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import errors
+from .._transforms.map import vmap
+from ._als import (
+    Fit,
+    admm,
+    check_fixed,
+    check_rank,
+    check_tensor,
+    fit_program,
+    hals,
+    least_squares,
+    starts,
+)  # fmt: skip
+from ._cp import CP
+from ._implicit import differentiable
+
+
+def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, gtol, max_steps, fixed, scale,
+        extrapolate, positive=False):  # fmt: skip
+    """What all entry points do: check, start, run, and take the best of several starts."""
+    x, mask = check_tensor(who, x, mask)
+    rank, free = check_rank(who, rank, x.shape), check_fixed(who, fixed, x.ndim)
+    if len(free) < x.ndim and not isinstance(init, (CP, tuple, list)):
+        raise errors.bad_argument(
+            who,
+            "fixed",
+            tuple(fixed),
+            "modes of a given init",
+            "Pass init= with the fixed factors.",
+        )
+    factors, several = starts(who, x, rank, init, key, restarts, positive)
+    implicit = admm not in rules
+    stop = ops.stop_gradient if implicit else lambda a: a
+
+    def run(factors):
+        held = [stop(f) for f in factors]
+        return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, rules=rules, free=free, proxes=proxes,
+                           max_steps=int(max_steps), scale=scale, extrapolate=bool(extrapolate))  # fmt: skip
+
+    found = _best(run, factors) if several else run(factors)
+    if not implicit:
+        return found
+    signed = tuple(k for k in free if rules[k] is hals)
+    return differentiable(found, x, mask, None, ridge, free, signed, factors)
+
+
+def _best(run, factors):
+    every = vmap(run)(factors)
+    errors_ = xnp.where(xnp.isfinite(every.error), every.error, np.inf)
+    return _pick(every, xnp.argmin(errors_))
+
+
+def _pick(every: Fit, at) -> Fit:
+    value = CP(every.value.weights[at], tuple(f[at] for f in every.value.factors))
+    return Fit(value, every.error[at], every.steps[at], every.status[at], every.history[at])
+
+
+def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
+           max_steps: int = 200, fixed=(), extrapolate: bool = False) -> Fit:  # fmt: skip
+    """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
+
+    min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
+
+    Args:
+      x: dense tensor of two or more modes, real or complex.
+      rank: number of terms.
+      init: "random" (normal), "hosvd" (singular vectors), or a CP tensor or its factors.
+      key: a random key; default ``random.key(0)``.
+      restarts: how many random starts run together, as one program; the best is returned.
+      mask: True where x is known; the rest is filled in from the model before each sweep (EM).
+      ridge: penalty on the squares of the factors.
+      tol: stop when a sweep changes the relative error by less.
+      gtol: stop when the slope of the squared error is below this share of ‖x‖².
+      max_steps: sweeps at most.
+      fixed: modes whose factors stay as ``init`` has them.
+      extrapolate: go beyond each sweep's factors while that lowers the error; fewer sweeps where
+        they are slow.
+
+    Returns:
+      a ``Fit``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
+
+    >>> import xcore.numpy as xnp
+    >>> x = xnp.arange(1.0, 5.0)[:, None, None] * xnp.ones((1, 3, 2))
+    >>> found = cp_als(x, 1)
+    >>> bool(found.error < 1e-3), found.value
+    (True, CP(shape=(4, 3, 2), rank=1, dtype=float32))
+    """
+    n = xnp.ndim(x)
+    return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
+               mask=mask, ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
+               extrapolate=extrapolate)  # fmt: skip
+
+
+def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
+              max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False) -> Fit:  # fmt: skip
+    """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
+
+    Args:
+      modes: those that must not be negative; default all. The others are least squares factors.
+      others: as for ``cp_als``.
+
+    >>> import xcore.numpy as xnp
+    >>> found = cp_nonneg(xnp.ones((3, 4, 2)), 1)
+    >>> bool((found.value.factors[0] >= 0).all())
+    True
+    """
+    n = xnp.ndim(x)
+    chosen = set(range(n)) if modes is None else {m % n for m in modes}
+    if chosen != set(range(n)) and np.iscomplexobj(np.empty(0, xnp.asarray(x).dtype)):
+        raise errors.bad_argument("decomp.cp_nonneg", "x", x, "real")
+    rules = tuple(hals if k in chosen else least_squares for k in range(n))
+    return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
+               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
+               extrapolate=extrapolate, positive=True)  # fmt: skip
+
+
+def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8,
+                   gtol=0.0, max_steps: int = 500, fixed=()) -> Fit:  # fmt: skip
+    """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
+
+    Args:
+      prox: a function ``prox(factor, step)``, the argmin over a of penalty(a) + ‖a - factor‖² / (2 step);
+        or a sequence with one (or None, for no constraint) for each mode.
+      others: as for ``cp_als``.
+
+    >>> import xcore.numpy as xnp
+    >>> found = cp_constrained(xnp.ones((3, 4, 2)), 1, lambda a, step: xnp.maximum(a, 0))
+    >>> bool((found.value.factors[1] >= 0).all())
+    True
+    """
+    n = xnp.ndim(x)
+    proxes = (prox,) * n if callable(prox) else tuple(prox)
+    if len(proxes) != n or not all(p is None or callable(p) for p in proxes):
+        raise errors.bad_argument(
+            "decomp.cp_constrained", "prox", prox, f"a function, or {n} of them or None"
+        )
+    rules = tuple(least_squares if p is None else admm for p in proxes)
+    return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
+               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
+               extrapolate=False)  # fmt: skip
