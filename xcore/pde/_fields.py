@@ -19,7 +19,7 @@ from .._core import dtypes, errors
 from .._core.types import typeof
 from ..linalg import LinearOperator
 from ._axis import Axis, fewest_cells, make_axis
-from ._boundary import face_shape, face_values
+from ._boundary import face_shape, face_values, nodes_of
 from ._grid import Grid, real_dtype, size
 
 
@@ -133,9 +133,30 @@ class GridOperator(LinearOperator):
         """The dense matrix on flat fields."""
         return xnp.asarray(self.as_sparse().toarray().astype(real_dtype(dtype)))
 
+    def lift(self, dtype):
+        """A field that continues the data of the Dirichlet faces smoothly: linear between opposite
+        ones, axis after axis. (Gordon and Hall 1973, transfinite interpolation)"""
+        shape = tuple(nodes_of(self.grid, i, self.faces) for i in range(self.grid.ndim))
+        out = xnp.zeros(shape, dtype)
+        for axis, a in enumerate(self.axes):
+            given = [not a.ring and not kind[1] for kind in a.kinds]
+            rise = (a.nodes - a.nodes[0]) / a.period
+            shares = (1 - rise, rise) if all(given) else (np.ones(1), np.ones(1))
+            rims = _slab(out, axis, 0, 1), _slab(out, axis, shape[axis] - 1, shape[axis])
+            for side in (0, 1):
+                if given[side]:
+                    line = along(shares[side], axis, self.grid.ndim, dtype)
+                    data = self._face_nodes(axis, side, dtype)
+                    out = out + line * (xnp.expand_dims(data, axis) - rims[side])
+        return out[tuple(a.slice for a in self.axes)]
+
+    def _face_nodes(self, axis: int, side: int, dtype):
+        shape = face_shape(self.grid, axis, self.faces)
+        return face_values(self.faces[axis][side], shape, dtype)
+
     def face(self, axis: int, side: int, dtype):
         """The data on a face, at the unknowns along all other axes."""
-        whole = face_values(self.faces[axis][side], face_shape(self.grid, axis, self.faces), dtype)
+        whole = self._face_nodes(axis, side, dtype)
         return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
 
 

@@ -167,7 +167,9 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
     if method == "direct" and not constant:
         want = '"cg" or "multigrid" where coefficients vary'
         raise errors.bad_argument(who, "method", method, want)
-    if skew and method in ("cg", "full multigrid"):
+    if method == "full multigrid" and isinstance(op, Masked):
+        raise errors.bad_argument(who, "method", method, '"auto" or "multigrid" for a Masked')
+    if skew and method == "cg":
         want = '"bicgstab" or "multigrid", or edge="symmetric"'
         raise errors.bad_argument(who, "method", method, want)
     if method == "bicgstab" and constant:
@@ -208,7 +210,11 @@ def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_st
         return u, (steps, residual, status, excess)
     flows = as_diffusion(op)
     settings = (method, kind, smoother, rtol, max_steps)
-    u, (steps, status) = _solve_flows(flows, right, settings)
+    # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
+    lift = op.lift(dtype) if method == "full multigrid" else None
+    wanted = right if lift is None else right - flows(lift)
+    u, (steps, status) = _solve_flows(flows, wanted, settings)
+    u = u if lift is None else u + lift
     u = op.field(u) if isinstance(op, Masked) else u  # so that no cotangents come from outside
     residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
     return u, (steps, residual, status, excess)
@@ -376,7 +382,8 @@ def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max
     level = hierarchy(op)
     b = b - xnp.mean(b) if op.singular else b  # the kernel of A and of its transpose: constants
     if method == "full multigrid":
-        u = full_multigrid(level, b, smoother)
+        smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
+        u = full_multigrid(level, b, smoother, smooth=smooth)
         good = xnp.all(xnp.isfinite(u))
         status = xnp.where(good, code(Status.success), code(Status.not_finite))
         return u, (xnp.ones((), np.int32), status.astype(np.int32))
