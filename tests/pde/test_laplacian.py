@@ -132,7 +132,9 @@ def test_order_of_accuracy(letters, order):
             lap = Laplacian(grid, conditions(letters, u), order)
             got = xc.pde.poisson(lambda *xs: -rate * u(*xs), grid, lap.faces, order=order)
             errors.append(float(xnp.max(xnp.abs(got - u(*lap.points())))))
-    assert np.log2(errors[0] / errors[1]) > number - 0.5, errors
+    # Rows next to faces reach orders 4 and 6 from below: 3.7 and 5.6 between these grids
+    less = {2: 0.1, 4: 0.35, 6: 0.45}[order] if ndim < 3 and order != "compact" else 0.5
+    assert np.log2(errors[0] / errors[1]) > number - less, errors
     assert errors[1] < 0.2
 
 
