@@ -37,8 +37,10 @@ def tensorly(x, start):
 
 
 def ttb(x, start):
+    """In float64 always: pyttb has nothing else."""
     rank = start[0].shape[1]
-    tensor, init = pyttb.tensor(x), pyttb.ktensor([s.copy() for s in start], np.ones(rank))
+    parts = [s.astype("float64") for s in start]
+    tensor, init = pyttb.tensor(x), pyttb.ktensor(parts, np.ones(rank))
     return lambda: pyttb.cp_als(tensor, rank, init=init, maxiters=SWEEPS, stoptol=0, printitn=0)
 
 
