@@ -46,6 +46,8 @@ from ._core.shards import (
     make_array_from_single_device_arrays,
 )  # fmt: skip
 from ._core.trace import ensure_compile_time_eval
+from ._core.tree import map as tree_map
+from ._core.tree import map as tree_multimap
 from ._core.types import ShapeDtypeStruct, typeof
 from ._transforms.api import (
     float0,

@@ -18,3 +18,10 @@ from ._core.errors import (  # noqa: F401
     TreeError,
     XcoreError,
 )  # fmt: skip
+from .random import KeyReuseError  # noqa: F401
+
+# as ``jax.errors`` names them
+ConcretizationTypeError = ConcretizationError
+TracerArrayConversionError = TracerBoolConversionError = ConcretizationError
+TracerIntegerConversionError = NonConcreteBooleanIndexError = ConcretizationError
+UnexpectedTracerError = TracerLeakError

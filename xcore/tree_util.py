@@ -31,6 +31,7 @@ from ._core.tree import is_leaf_structure as treedef_is_leaf
 from ._core.tree import leaves as tree_leaves
 from ._core.tree import leaves_with_path as tree_leaves_with_path
 from ._core.tree import map as tree_map
+from ._core.tree import map as tree_multimap
 from ._core.tree import map_with_path as tree_map_with_path
 from ._core.tree import reduce as tree_reduce
 from ._core.tree import reduce_associative as tree_reduce_associative
@@ -67,6 +68,7 @@ __all__ = [
     "tree_leaves",
     "tree_leaves_with_path",
     "tree_map",
+    "tree_multimap",
     "tree_map_with_path",
     "tree_reduce",
     "tree_reduce_associative",

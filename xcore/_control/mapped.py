@@ -265,13 +265,15 @@ def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
     return tree.unflatten(results[0], outs)
 
 
-def pmap(fun, axis_name=None, *, in_axes=0, out_axes=0, static_broadcasted_argnums=(),
+def pmap(fun, axis_name=None, *axes, in_axes=0, out_axes=0, static_broadcasted_argnums=(),
          devices=None, backend=None, axis_size=None, donate_argnums=(), global_arg_shapes=None):  # fmt: skip
     """``vmap`` over devices: each runs ``fun`` on one slice of the mapped axes. Compiled, like ``jit``.
 
     Args:
       fun: function of one slice.
       axis_name: a name for the mapped axis, for collectives such as ``lax.psum(x, axis_name)``.
+        A number or a tuple of numbers is taken as in_axes, and what follows as out_axes, so that
+        ``pmap(f, (None, 1), 1)`` means what it does for ``vmap``.
       in_axes: for each argument the axis to map over, None to give every device all of it.
       out_axes: where the mapped axis goes in the results; None takes one device's result.
       static_broadcasted_argnums: arguments that are Python values, as for ``jit``.
@@ -286,6 +288,10 @@ def pmap(fun, axis_name=None, *, in_axes=0, out_axes=0, static_broadcasted_argnu
     """
     if not callable(fun):
         raise TypeError(f"xcore.pmap: expected a function, given {errors.describe(fun)}.")
+    if isinstance(axis_name, (int, tuple, list)) and len(axes) <= 1:
+        axis_name, in_axes, (out_axes,) = None, axis_name, axes or (out_axes,)
+    elif axes:
+        raise TypeError("xcore.pmap: after the axis_name, in_axes and out_axes are given by name.")
     static = (
         (static_broadcasted_argnums,)
         if isinstance(static_broadcasted_argnums, int)
