@@ -1,0 +1,73 @@
+"""The Programs of a dozen functions as they were: a refactoring that changes nothing leaves them so.
+
+`python tests/_core/test_programs.py` writes them anew, for a change that is meant.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
+
+STORED = Path(__file__).with_name("programs.txt")
+
+x = np.linspace(0.1, 1, 4, dtype=np.float32)
+m = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def softmax_loss(w, b):
+    return -xnp.log(xc.nn.softmax(m @ w + b))[..., 0].sum()
+
+
+def newton(a):
+    return lax.while_loop(lambda s: abs(s * s - a) > 1e-6, lambda s: 0.5 * (s + a / s), a)
+
+
+def running(c, ys):
+    return lax.scan(lambda c, y: (xnp.tanh(c + y), c * y), c, ys)
+
+
+FUNCTIONS = {
+    "where": (lambda x: xnp.where(x > 0.5, x, 0.1 * xnp.exp(x)), x),
+    "mean and variance": (lambda m: (m.mean(0), m.var(1)), m),
+    "indexing": (lambda m, i: m[1:, ::-1] + m.at[i].set(0.0)[:2], m, np.int32(2)),
+    "gradient of a softmax loss": (xc.grad(softmax_loss, (0, 1)), np.eye(4, dtype=np.float32), x),
+    "while": (newton, np.float32(2)),
+    "forward through while": (lambda a: xc.jvp(newton, (a,), (a,)), np.float32(2)),
+    "scan": (running, np.float32(0), x),
+    "backward through scan": (xc.grad(lambda c, ys: running(c, ys)[1].sum()), np.float32(0), x),
+    "cond by lanes": (
+        xc.vmap(lambda v: lax.cond(v > 0.5, xnp.sin, xnp.cos, v)),
+        x,
+    ),
+    "hessian": (xc.hessian(lambda x: (x[1:] - x[:-1] ** 2).sum()), x),
+    "sort and its transpose": (lambda x: xc.vjp(xnp.sort, x)[1](x), x),
+    "einsum": (lambda a, b: xnp.einsum("ij,kj->ik", a, b), m, m),
+    "jit in vmap": (xc.vmap(xc.jit(lambda v: v @ v)), m),
+    "solve": (lambda a, b: xc.linalg.solve(a, b, assume_a="pos"), np.eye(4, dtype=np.float32), x),
+}
+
+
+def text(name: str) -> str:
+    f, *args = FUNCTIONS[name]
+    return str(xc.make_jaxpr(f)(*args))
+
+
+def stored() -> dict[str, str]:
+    sections = STORED.read_text().split("\n=== ")[1:]
+    return dict(part.rstrip("\n").split("\n", 1) for part in sections)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_programs_are_as_they_were(name):
+    assert text(name) == stored()[name]
+
+
+if __name__ == "__main__":
+    parts = [f"\n=== {name}\n{text(name)}\n" for name in FUNCTIONS]
+    STORED.write_text(
+        "Programs of test_programs.py, which says how to write them.\n" + "".join(parts)
+    )
