@@ -17,11 +17,15 @@ from harness import HEAD, Row, facts, line
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax, random
+from xcore import decomp, lax, pde, random
+from xcore.scipy.sparse.linalg import cg
 
 ON_GPU = xc.default_backend() != "cpu"
 SIDE = 8192 if ON_GPU else 512  # of matrices
 LENGTH = 2**27 if ON_GPU else 2**21  # of vectors
+PLANE, BOX = (4096, 512) if ON_GPU else (256, 32)  # cells along an axis of grids
+CUBE = (1000, 50) if ON_GPU else (100, 10)  # a tensor's side, and the rank of its fit
+CG_SIDE, CG_STEPS = (708, 1000) if ON_GPU else (141, 100)  # 5·10⁵ unknowns on a GPU
 
 
 class Work(NamedTuple):
@@ -101,15 +105,54 @@ def cases() -> list[Work]:
         ("running sum of a vector", xnp.cumsum, (vector(scale=8),), x.nbytes / 4),
         ("FFT of rows", lambda a: xnp.fft.fft(a, axis=1), (rows.astype("complex64"),), 4 * n),
         ("uniform random numbers", lambda k: random.uniform(k, (LENGTH,)), (key,), x.nbytes),
+        *equations(),
     ]
     arithmetic = [
         ("matrix product, half the side", product(), (half, half), flops, "float32"),
         ("64 small products", lambda a: a @ a, (batch,), 64 * 2.0 * (SIDE // 8) ** 3, "float32"),
         ("step of an MLP, bfloat16", *mlp("bfloat16"), "bfloat16"),
         ("step of an MLP, float32", *mlp("float32"), "float32"),
+        *decompositions(),
     ]
     return [Work(q, f, a, m, "B/s", "bandwidth") for q, f, a, m in bytes_] + [
         Work(q, f, a, m, "FLOP/s", c) for q, f, a, m, c in arithmetic
+    ]
+
+
+def equations() -> list[tuple]:
+    """Poisson's equation, directly, and steps of conjugate gradients. Bytes: each field once."""
+    found = []
+    for cells, ndim in ((PLANE, 2), (BOX, 3)):
+        grid = pde.Grid((cells,) * ndim)
+        f = xnp.ones((cells - 1,) * ndim, "float64")
+        name = f"Poisson, {cells + 1}{'²³'[ndim - 2]} nodes, float64"
+        found.append((name, lambda f, grid=grid: pde.poisson(f, grid), (f,), 2 * f.nbytes))
+    f = xnp.ones((CG_SIDE,) * 2, "float64")
+
+    def iterate(f):
+        return cg(stencil, f, tol=0.0, maxiter=CG_STEPS)[0]
+
+    name = f"{CG_STEPS} steps of conjugate gradients, {f.size:.1g} unknowns"
+    found.append((name, iterate, (f,), 9 * CG_STEPS * f.nbytes))  # reads and writes of its vectors
+    return found
+
+
+def decompositions() -> list[tuple]:
+    """The kernel of CP fits, and a fit of ten sweeps: two products with the whole tensor in each."""
+    side, rank = CUBE
+    x = random.normal(random.key(0), (side,) * 3)
+    factors = tuple(random.normal(key, (side, rank)) for key in random.split(random.key(1), 3))
+    product, size = 2.0 * rank * x.size, f"{side}³ of rank {rank}"
+
+    def kernel(x, factors):
+        return decomp.mttkrp(x, factors, 0)
+
+    def sweeps(x, factors):
+        return decomp.cp_als(x, rank, init=factors, max_steps=10, tol=0.0)
+
+    return [
+        (f"MTTKRP, {size}", kernel, (x, factors), product, "float32"),
+        (f"ten sweeps of CP-ALS, {size}", sweeps, (x, factors), 20 * product, "float32"),
     ]
 
 
