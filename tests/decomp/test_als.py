@@ -137,3 +137,14 @@ def test_bad_arguments(arguments, words):
     *positional, options = arguments if isinstance(arguments[-1], dict) else (*arguments, {})
     with pytest.raises(ValueError, match=words):
         decomp.cp_als(*positional, **options)
+
+
+@pytest.mark.parametrize("fit", [decomp.cp_als, decomp.cp_nonneg])
+def test_single_precision_in_a_program_of_the_users(fit):
+    x = xnp.asarray(np.random.default_rng(3).random((4, 5, 6)).astype(np.float32))
+    whole = fit(x, 2, max_steps=3)
+    inside = xc.jit(lambda x: fit(x, 2, max_steps=3))(x)
+    assert inside.error.dtype == whole.value.factors[0].dtype == xnp.float32
+    np.testing.assert_allclose(inside.error, whole.error, rtol=1e-5)
+    lanes = xc.vmap(lambda x: fit(x, 2, max_steps=3).error)(xnp.stack([x, 2 * x]))
+    np.testing.assert_allclose(lanes, [whole.error] * 2, rtol=1e-4)

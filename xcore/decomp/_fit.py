@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._core import errors
 from .._transforms.map import vmap
 from ._als import (
@@ -38,7 +38,7 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
         )
     factors, several = starts(who, x, rank, init, key, restarts, positive)
     implicit = admm not in rules
-    stop = ops.stop_gradient if implicit else lambda a: a
+    stop = stop_gradient if implicit else lambda a: a
 
     def run(factors):
         held = [stop(f) for f in factors]
