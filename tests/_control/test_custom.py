@@ -543,7 +543,7 @@ ERRORS = {
         AttributeError, "no derivative rule",
     ),
     "keyword-only": (
-        lambda: xc.grad(rule_jvp(print, lambda x, *, n=1: x))(1.0), TypeError, "keyword-only",
+        lambda: xc.grad(lambda x: rule_jvp(print, lambda x, *, n=1: x)(x, n=2))(1.0), TypeError, "keyword-only",
     ),
     "unknown name": (
         lambda: xc.custom_jvp(lambda x: x, nondiff_argnames="n"), ValueError, r"\['n'\].*\['x'\]",

@@ -167,9 +167,9 @@ class _Signature:
                 raise errors.keyword_only(self.who, self.name, kwargs)
             return args
         bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        if bound.kwargs:
+        if bound.kwargs:  # those that are not given keep their defaults when the function is called
             raise errors.keyword_only(self.who, self.name, bound.kwargs)
+        bound.apply_defaults()
         return bound.args
 
     def split(self, args, kwargs) -> _Given:

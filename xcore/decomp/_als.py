@@ -123,8 +123,8 @@ def right_solve(m, g, ridge):
     diagonal is raised by that much."""
     rank, eps = g.shape[0], float(dtypes.finfo(g.dtype).eps)
     diagonal = xnp.diagonal(g).real
-    floor = xnp.maximum(eps * diagonal.max(initial=0), float(np.finfo(np.float32).tiny))
-    raised = g + xnp.diag(ridge + 10 * rank * eps * xnp.maximum(diagonal, floor))
+    raised = 10 * rank * eps * xnp.maximum(diagonal, eps * diagonal.max(initial=0))
+    raised = g + xnp.diag(ridge + xnp.maximum(raised, float(np.finfo(np.float32).tiny)))
     # L⁻¹ and two products: LAPACK's threads on a tall m cost more than all the rest of a sweep
     half = ops.triangular_solve(
         ops.cholesky(raised), xnp.eye(rank, dtype=g.dtype), left=True, lower=True, transpose="N",

@@ -51,8 +51,16 @@ def _rows(factors, where):
     return functools.reduce(xnp.multiply, met)
 
 
+def _all(shape, left_out: int) -> list:
+    """All positions in each mode but one, for tensors with fewer equations than would be drawn."""
+    others = tuple(1 if k == left_out else n for k, n in enumerate(shape))
+    found = np.unravel_index(np.arange(math.prod(others)), others)
+    return [None if k == left_out else i for k, i in enumerate(found)]
+
+
 def _update(x, factors, numbers, mode: int):
-    where = _drawn(numbers, x.shape, mode)
+    few = math.prod(x.shape) <= numbers.shape[-1] * x.shape[mode]
+    where = _all(x.shape, mode) if few else _drawn(numbers, x.shape, mode)
     rows = _rows(factors, where)
     index = [xnp.arange(x.shape[mode])[None] if i is None else i[:, None] for i in where]
     right = x[tuple(index)].T @ rows.conj()
@@ -127,7 +135,8 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     Args:
       x: dense tensor of two or more modes, real or complex.
       rank: number of terms.
-      samples: equations for each factor, at least the rank; default about 10 rank log(rank).
+      samples: equations for each factor, at least the rank; default about 10 rank log(rank),
+        and 50 or more. Where there are no more equations than that, all are used.
       mix: mix the modes first, at the cost of a transform of x. Without it, what only a few rows of a
         factor hold may be missed.
       init: "random", "hosvd", or a CP tensor or its factors.
@@ -147,7 +156,8 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     who = "decomp.cp_arls"
     x, _ = check_tensor(who, x)
     rank = check_rank(who, rank, x.shape)
-    samples = math.ceil(10 * rank * math.log(rank + 2)) if samples is None else samples
+    if samples is None:
+        samples = max(50, math.ceil(10 * rank * math.log(rank + 2)))
     if not isinstance(samples, (int, np.integer)) or samples < rank:
         raise errors.bad_argument(who, "samples", samples, f"an int of at least the rank, {rank}")
     first, second = random.split(random.key(0) if key is None else key)

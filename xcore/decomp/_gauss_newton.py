@@ -167,7 +167,7 @@ def cp_gauss_newton(
       a ``Fit``.
 
     >>> import xcore.numpy as xnp
-    >>> bool(cp_gauss_newton(xnp.ones((3, 4, 2)), 1).error < 1e-3)
+    >>> bool(cp_gauss_newton(xnp.ones((3, 4, 2), "float64"), 1).error < 1e-6)
     True
     """
     who = "decomp.cp_gauss_newton"
