@@ -377,6 +377,27 @@ def wait_for_effects() -> None:
             token.block_until_ready()
 
 
+# On a CPU nearly all of a compilation is LLVM's work, half of it on what the fusion emitters make.
+_HASTE = {
+    "cpu": (
+        ("xla_backend_optimization_level", 0),
+        ("xla_cpu_parallel_codegen_split_count", 1),
+        ("xla_cpu_use_fusion_emitters", False),
+        ("xla_llvm_disable_expensive_passes", True),
+    ),
+    "cuda": (
+        ("xla_backend_optimization_level", 0),
+        ("xla_gpu_autotune_level", 0),
+        ("xla_llvm_disable_expensive_passes", True),
+    ),
+}
+
+
+def hasty_options(device) -> tuple:
+    """Options for programs that are compiled fast rather than well."""
+    return _HASTE[platform_of(device)]
+
+
 def compile_options(devices, partitions: int = 1, open_outputs=(True,), options=()):
     """Options of a program on devices.
 

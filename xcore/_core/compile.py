@@ -71,7 +71,7 @@ def executable(p: Program, place=None, donors=()) -> backend.Executable:
     """The executable of a program for a place: a tuple of one device (default: the default one),
     or the Layout that spreads it over several."""
     place = place or (backend.default_device(),)
-    key = (p.fingerprint, place, donors)
+    key = (p.fingerprint, place, donors, config.settings().disable_most_optimizations)
     found = _executables.lookup(key)
     if found is not None:
         counts["from_memory"] += 1
@@ -97,8 +97,15 @@ def placed(type_: ArrayType, device, committed: bool = True):
     return Placed(type_, SingleDeviceSharding(device), committed)
 
 
+def compiler_flags(p: Program, devices) -> tuple:
+    """Flags of XLA for a program: its own have the last word."""
+    hasty = config.settings().disable_most_optimizations
+    return (*backend.hasty_options(devices[0]), *p.options) if hasty else p.options
+
+
 def _build(p: Program, devices, donors) -> backend.Executable:
-    loaded = _loaded(p, devices, donors, backend.compile_options(devices, options=p.options))
+    options = backend.compile_options(devices, options=compiler_flags(p, devices))
+    loaded = _loaded(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
     shardings = [backend.one_device(devices[0])] * len(types)
     return backend.Executable(loaded, types, shardings, devices, p.acts, p)
@@ -107,7 +114,7 @@ def _build(p: Program, devices, donors) -> backend.Executable:
 def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
     devices, results = layout.devices, declared(p)
     options = backend.compile_options(
-        devices, len(devices), [s is None for s in results], p.options
+        devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
     )
     loaded = _loaded(p, devices, donors, options, layout)
     types = [
@@ -151,7 +158,8 @@ def _loaded(p: Program, devices, donors, options, layout=None):
 def _disk_name(p: Program, devices, donors, layout) -> str:
     digest = hashlib.sha256(p.fingerprint.encode())
     digest.update(disk.environment_key(devices[0].client))
-    digest.update(repr(([d.id for d in devices], donors)).encode())
+    flags = compiler_flags(p, devices)
+    digest.update(repr(([d.id for d in devices], donors, flags)).encode())
     if layout is not None:
         digest.update(layout.canonical().encode())
     return digest.hexdigest()

@@ -10,6 +10,7 @@ default_device              None        device for new arrays; None is the first
 default_matmul_precision    None        None (full), "default", "high", "highest", or a dtype name
 default_prng_impl           threefry2x32  generator behind random.key
 disable_jit                 False       run jitted functions and loops as plain Python
+disable_most_optimizations  False       compile several times faster to programs that run slower
 enable_checks               False       re-derive every type of every program (for xcore's own tests)
 check_tracer_leaks          False       raise where a traced value leaves its function
 debug_nans                  False       raise at the first operation that makes a NaN
@@ -41,6 +42,7 @@ _DEFAULTS = {
     "default_matmul_precision": None,
     "default_prng_impl": "threefry2x32",
     "disable_jit": False,
+    "disable_most_optimizations": False,
     "enable_checks": False,
     "check_tracer_leaks": False,
     "debug_nans": False,
