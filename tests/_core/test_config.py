@@ -1,5 +1,6 @@
 """Settings: names, checked values, blocks; and the settings that no other file tests."""
 
+import numpy as np
 import pytest
 
 import xcore as xc
@@ -80,3 +81,17 @@ def test_evaluation_while_tracing():
         return xnp.broadcast_to(x, (size,))
 
     assert f(1.0).shape == (3,)
+
+
+def test_programs_compiled_in_haste_are_executables_of_their_own():
+    def f(x):
+        return xnp.tanh(x).sum()
+
+    x = xnp.linspace(0, 1, 100)
+    compiled = []
+    for hasty in (False, True, False):
+        with xc.config.override(disable_most_optimizations=hasty):
+            compiled.append(xc.jit(f).lower(x).compile())
+    first, fast, again = (c.runtime_executable() for c in compiled)
+    assert first is again and first is not fast
+    np.testing.assert_allclose(compiled[1](x), f(x), rtol=1e-6)

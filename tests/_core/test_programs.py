@@ -11,6 +11,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import _ops as ops
 from xcore import lax
 
 STORED = Path(__file__).with_name("programs.txt")
@@ -67,6 +68,16 @@ def stored() -> dict[str, str]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_programs_are_as_they_were(name):
     assert text(name) == stored()[name]
+
+
+def test_python_numbers_are_weak_literals_of_default_width():
+    for bits in (32, 64):
+        with xc.config.override(default_bits=bits):
+            x = np.ones((), f"float{bits}")
+            p = xc.make_jaxpr(lambda x: (ops.mul(x, 0.5), 2.0, 2, True))(x)
+            weak = [f"float{bits}[, weak]", f"int{bits}[, weak]"]
+            assert [str(t) for t in p.out_types] == [f"float{bits}[]", *weak, "bool[]"]
+            assert str(p.eqns[0].inputs[1].type) == weak[0]
 
 
 if __name__ == "__main__":

@@ -355,3 +355,18 @@ def _reach(bits, strict) -> dict[str, frozenset]:
     for node in above:
         visit(node)
     return reach
+
+
+def scalar_dtype(value, wide: bool = False) -> np.dtype:
+    """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them."""
+    cls = type(value)
+    if cls is bool:
+        return bool_
+    bits = 64 if wide else config.settings().default_bits
+    if cls is int:
+        if bits == 64 or not -(2**31) <= value < 2**31:
+            if not -(2**63) <= value < 2**64:
+                raise OverflowError(f"The Python int {value} does not fit in 64 bits.")
+            return int64 if value < 2**63 else uint64
+        return int32
+    return default_dtype("float" if cls is float else "complex", bits)

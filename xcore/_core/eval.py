@@ -18,31 +18,25 @@ from .compile import executable, placed, translate
 from .config import FastCache, get_state
 from .op import registry
 from .placing import is_spread, prepare_spread
-from .program import Eqn, Literal, Program, Var, check_live, eval_program, trace_program
+from .program import (
+    PYTHON_SCALARS,
+    Eqn,
+    Literal,
+    Program,
+    Var,
+    check_live,
+    eval_program,
+    python_literal,
+    trace_program,
+)  # fmt: skip
 from .source import NOWHERE, describe_where, hide_frames, user_frame
 from .trace import Trace, Tracer, install_bottom, is_evaluating
 from .types import ArrayType, Placed, Value
 
 RuntimeFailure = backend.RuntimeFailure
-_PYTHON_SCALARS = (bool, int, float, complex)
 
 
 # ------------------------------------------------------------------------------ values to arrays
-
-
-def scalar_dtype(value, wide: bool = False) -> np.dtype:
-    """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them."""
-    cls = type(value)
-    if cls is bool:
-        return dtypes.bool_
-    bits = 64 if wide else config.settings().default_bits
-    if cls is int:
-        if bits == 64 or not -(2**31) <= value < 2**31:
-            if not -(2**63) <= value < 2**64:
-                raise OverflowError(f"The Python int {value} does not fit in 64 bits.")
-            return dtypes.int64 if value < 2**63 else dtypes.uint64
-        return dtypes.int32
-    return dtypes.default_dtype("float" if cls is float else "complex", bits)
 
 
 def default_placed(type_: ArrayType):
@@ -64,8 +58,8 @@ def to_array(x, wide: bool = False) -> Array:
     """Anything that counts as an array: arrays, NumPy arrays and scalars, Python scalars."""
     if type(x) is Array:
         return x
-    if type(x) in _PYTHON_SCALARS:
-        return scalar(x, scalar_dtype(x, wide), type(x) is not bool)
+    if type(x) in PYTHON_SCALARS:
+        return scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
     if isinstance(x, np.ndarray):
         return from_numpy(x)
     if isinstance(x, np.generic):
@@ -79,8 +73,8 @@ def to_array(x, wide: bool = False) -> Array:
         raise errors.tracer_leak(
             x, " It was made in a function that is still being traced, on another thread or level."
         )
-    if isinstance(x, _PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
-        base = next(t for t in _PYTHON_SCALARS if isinstance(x, t))
+    if isinstance(x, PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
+        base = next(t for t in PYTHON_SCALARS if isinstance(x, t))
         return to_array(base(x), wide)
     if hasattr(x, "__jax_array__"):
         return to_array(x.__jax_array__())
@@ -93,15 +87,14 @@ def to_value(x, wide: bool = False):
     """Anything that counts as an array as something operations take; Python scalars stay literals."""
     if isinstance(x, (Value, Literal)):
         return x
-    if type(x) in _PYTHON_SCALARS:
-        dtype = scalar_dtype(x, wide)
-        return Literal(np.asarray(x, dtype), ArrayType((), dtype, type(x) is not bool))
+    if type(x) in PYTHON_SCALARS:
+        return python_literal(x, wide)
     return to_array(x, wide)
 
 
 def is_array_like(x) -> bool:
     return (
-        isinstance(x, (Array, Tracer, np.ndarray, np.generic, *_PYTHON_SCALARS))
+        isinstance(x, (Array, Tracer, np.ndarray, np.generic, *PYTHON_SCALARS))
         or hasattr(x, "__jax_array__")
         or (hasattr(x, "__array__") and not isinstance(x, type))
     )
@@ -393,7 +386,7 @@ def _simple(args) -> bool:
     """Arrays, Python scalars and None only, and at least one array."""
     kinds = [type(x) for x in args if x is not None]
     fits = int not in kinds or not any([type(x) is Array and x.dtype in _NARROW for x in args])
-    return fits and Array in kinds and all([k is Array or k in _PYTHON_SCALARS for k in kinds])
+    return fits and Array in kinds and all([k is Array or k in PYTHON_SCALARS for k in kinds])
 
 
 # Dtypes that a Python int may not fit in: every int is checked, so calls with one are not fast.
@@ -406,7 +399,7 @@ def _scalar_kinds(args):
         return None
     wide = any(map(is_wide, args))
     return [
-        (scalar_dtype(x, wide), type(x) is not bool) if type(x) in _PYTHON_SCALARS else None
+        (dtypes.scalar_dtype(x, wide), type(x) is not bool) if type(x) in PYTHON_SCALARS else None
         for x in args
     ]
 
@@ -471,7 +464,7 @@ def operator(function, reflected: bool = False):
             entry = general.fast_entry(pair)
             if entry:
                 row[other._t] = entry
-        elif cls in _PYTHON_SCALARS and type(self._t) is ArrayType and not out_of_reach(pair):
+        elif cls in PYTHON_SCALARS and type(self._t) is ArrayType and not out_of_reach(pair):
             s = to_array(other, is_wide(self))
             entry = general.fast_entry([s, self] if reflected else [self, s])
             # zeros have two signs but one key, and a wide int needs another program: not kept

@@ -13,7 +13,7 @@ from types import CellType
 
 import numpy as np
 
-from . import config, errors
+from . import config, dtypes, errors
 from .op import Op
 from .pprint import format_program, subprograms
 from .source import borrowed, describe_where, user_frame
@@ -46,6 +46,15 @@ class Literal:
     def __init__(self, value, type_: ArrayType | None = None):
         self.value = np.asarray(value)[()]
         self.type = type_ or ArrayType(self.value.shape, self.value.dtype)
+
+
+PYTHON_SCALARS = (bool, int, float, complex)
+
+
+def python_literal(x, wide: bool = False) -> Literal:
+    """The literal of a Python scalar: weak, and of default width unless it is to be wide."""
+    dtype = dtypes.scalar_dtype(x, wide)
+    return Literal(np.asarray(x, dtype), ArrayType((), dtype, type(x) is not bool))
 
 
 class Eqn:
@@ -255,6 +264,8 @@ class RecordTrace(Trace):
             return x.variable
         if isinstance(x, (Var, Literal)):
             return x
+        if type(x) in PYTHON_SCALARS:
+            return python_literal(x)
         if isinstance(x, Tracer):
             check_live(x)
         elif not hasattr(x, "_t") and np.ndim(x) == 0:

@@ -8,12 +8,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors
-from .._core.eval import is_array_like, scalar_dtype, to_array
+from .._core.eval import is_array_like, to_array
+from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.program import Literal
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type
 
-SCALARS = (bool, int, float, complex)
 _KIND_OF = {bool: "bool", int: "int", float: "float", complex: "complex"}
 
 
@@ -63,7 +63,7 @@ def alike(who: str, *xs) -> list:
 def kind_and_weak(x) -> tuple:
     """The (dtype, weak) that a value brings to a promotion."""
     if type(x) in SCALARS:
-        return scalar_dtype(x), type(x) is not bool
+        return dtypes.scalar_dtype(x), type(x) is not bool
     t = x.type
     return t.dtype, t.weak
 
