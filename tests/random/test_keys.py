@@ -30,6 +30,7 @@ def data(keys):
         (2**32 - 1, [0, 2**32 - 1]),
         (-(2**31), [0, 2**31]),
         (np.int8(-3), [0, 2**32 - 3]),
+        (True, [0, 1]),
     ],
 )
 def test_words_of_a_seed(seed, words):
@@ -120,6 +121,72 @@ def test_indexing_and_shapes():
     assert keys[:1].squeeze().shape == (4,)
     assert bool((keys == keys).all()) and not bool((keys[0] == keys[1]).any())
     assert (keys[0, 0] == keys).shape == (3, 4)
+
+
+KEYS = random.split(random.key(0), (3, 2))
+FLAGS = np.array([[True], [False], [True]])
+ROWS = np.array([2, 0])
+MOVES = [  # by xcore on keys, by NumPy on words (the words of a key are the elements along axis 2)
+    (lambda k: xnp.stack([k, k], axis=1), lambda w: np.stack([w, w], axis=1)),
+    (lambda k: xnp.stack([k[0, 0], k[1, 1]]), lambda w: np.stack([w[0, 0], w[1, 1]])),
+    (lambda k: xnp.concatenate([k, k[:1]]), lambda w: np.concatenate([w, w[:1]])),
+    (lambda k: xnp.vstack((k, k)), lambda w: np.vstack((w, w))),
+    (lambda k: xnp.where(FLAGS, k, k[::-1]), lambda w: np.where(FLAGS[..., None], w, w[::-1])),
+    (lambda k: xnp.where(FLAGS, k, k[0, 0]), lambda w: np.where(FLAGS[..., None], w, w[0, 0])),
+    (lambda k: xnp.reshape(k, (2, -1)), lambda w: w.reshape(2, 3, 2)),
+    (lambda k: k.reshape(3, 1, 2), lambda w: w.reshape(3, 1, 2, 2)),
+    (lambda k: xnp.broadcast_to(k, (4, 3, 2)), lambda w: np.broadcast_to(w, (4, 3, 2, 2))),
+    (lambda k: xnp.expand_dims(k, (0, -1)), lambda w: w[None, :, :, None]),
+    (lambda k: xnp.squeeze(k[:1], 0), lambda w: w[0]),
+    (lambda k: k[:, :1].squeeze(axis=1), lambda w: w[:, 0]),
+    (lambda k: xnp.moveaxis(k, 0, -1), lambda w: w.swapaxes(0, 1)),
+    (lambda k: k.swapaxes(0, 1), lambda w: w.swapaxes(0, 1)),
+    (lambda k: xnp.take(k, ROWS, axis=0), lambda w: w[ROWS]),
+    (lambda k: k.take(ROWS), lambda w: w.reshape(6, 2)[ROWS]),
+    (lambda k: xnp.ravel(k), lambda w: w.reshape(6, 2)),
+    (lambda k: xnp.tile(k, 2), lambda w: np.tile(w, (1, 2, 1))),
+    (lambda k: xnp.repeat(k, 2, axis=1), lambda w: w.repeat(2, axis=1)),
+    (lambda k: xnp.roll(k, 1, axis=0), lambda w: np.roll(w, 1, axis=0)),
+    (lambda k: xnp.flip(k), lambda w: w[::-1, ::-1]),
+    (lambda k: xnp.split(k, 3)[1], lambda w: w[1:2]),
+    (lambda k: xnp.unstack(k, axis=1)[1], lambda w: w[:, 1]),
+    (lambda k: xnp.append(k, k[0, 0]), lambda w: np.concatenate([w.reshape(6, 2), w[0, :1]])),
+    (lambda k: xnp.delete(k, 1, axis=0), lambda w: w[ROWS[::-1]]),
+    (lambda k: xnp.array([k[0, 0], k[2, 1]]), lambda w: np.stack([w[0, 0], w[2, 1]])),
+    (lambda k: xnp.asarray(k), lambda w: w),
+    (lambda k: xc.lax.dynamic_slice(k, (1, 0), (2, 1)), lambda w: w[1:3, :1]),
+    (lambda k: xc.lax.select(xnp.bool_(True), k, k), lambda w: w),
+    (lambda k: k.at[1].set(k[0]), lambda w: w[[0, 0, 2]]),
+    (lambda k: k.at[:, 0].set(k[2, 1]), lambda w: np.stack([[w[2, 1]] * 3, w[:, 1]], 1)),
+]  # fmt: skip
+
+
+def test_moving_keys_moves_their_words():
+    words = data(KEYS)
+    together = xc.jit(lambda k: [ours(k) for ours, _ in MOVES])(KEYS)
+    for n, ((ours, numpy_s), traced) in enumerate(zip(MOVES, together, strict=True)):
+        for found in (ours(KEYS), traced):
+            assert isinstance(found, random.KeyArray), n
+            assert found.dtype == KEYS.dtype, n
+            assert np.array_equal(data(found), numpy_s(words)), n
+
+
+def test_moving_keys_under_vmap():
+    lanes = xnp.stack([KEYS, KEYS[::-1]])
+    together = xc.jit(xc.vmap(lambda k: [ours(k) for ours, _ in MOVES]))(lanes)
+    for n, ((_, numpy_s), found) in enumerate(zip(MOVES, together, strict=True)):
+        expected = np.stack([numpy_s(w) for w in data(lanes)])
+        assert np.array_equal(data(found), expected), n
+
+
+def test_keys_do_not_mix_with_numbers_or_other_keys():
+    philox = random.split(random.key(0, impl="philox"), (3, 2))
+    with pytest.raises(TypeError, match=r"xcore.concatenate: an array of key<philox> does not go"):
+        xnp.concatenate([KEYS, philox])
+    with pytest.raises(TypeError, match="does not go together with an array of key<fry>"):
+        xnp.where(True, KEYS, 0)
+    with pytest.raises(TypeError, match="Expected an array"):
+        xnp.sum(KEYS)
 
 
 def test_raw_and_typed_keys_give_the_same():

@@ -12,6 +12,7 @@ from .._core.eval import from_numpy, fused, is_array_like, to_array
 from .._core.sharding import default_sharding
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
+from ._compound import Compound, moves
 from ._promote import (
     SCALARS,
     as_array,
@@ -64,7 +65,7 @@ def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):
     """
     out = asarray(object, dtype, copy=copy or None, device=device)
     missing = ndmin - out.ndim
-    return ops.reshape(out, shape=(1,) * missing + out.shape) if missing > 0 else out
+    return out.reshape((1,) * missing + out.shape) if missing > 0 else out
 
 
 def _converted(a, dtype):
@@ -90,6 +91,8 @@ def cast_on_host(value: np.ndarray, dtype):
 
 
 def _from_foreign(a, dtype):
+    if isinstance(a, Compound) and dtype in (None, a.dtype):
+        return a
     if hasattr(a, "__dlpack__"):
         return _converted(np.from_dlpack(a), dtype)
     try:
@@ -99,6 +102,7 @@ def _from_foreign(a, dtype):
     return _converted(np.asarray(view), dtype)
 
 
+@moves("items")
 def _from_list(items, dtype):
     kinds = leaf_classes(items)
     if kinds <= set(SCALARS):

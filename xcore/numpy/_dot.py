@@ -12,6 +12,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
+from ._compound import moves
 from ._promote import (
     as_array,
     as_value,
@@ -308,6 +309,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 @fused(1)
+@moves("a")
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """The diagonals of matrices, along a last axis.
 

@@ -13,6 +13,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import Value, typeof
 from . import _promote
+from ._compound import moves
 from ._promote import (
     alike,
     as_array,
@@ -52,6 +53,7 @@ def _common(name: str, xs, dtype=None):
 
 
 @fused(1)
+@moves("arrays")
 def concatenate(arrays, axis=0, dtype=None):
     """Arrays joined along an axis.
 
@@ -80,6 +82,7 @@ def concatenate(arrays, axis=0, dtype=None):
 
 
 @fused(1)
+@moves("arrays")
 def concat(arrays, /, *, axis=0):
     """Arrays joined along an axis: ``concatenate`` under its name in the Array API.
 
@@ -91,6 +94,7 @@ def concat(arrays, /, *, axis=0):
 
 
 @fused(1)
+@moves("arrays")
 def stack(arrays, axis=0, out=None, dtype=None):
     """Arrays of one shape joined along a new axis.
 
@@ -119,6 +123,7 @@ def _stacker(name: str, prepare, axis_of, doc: str, example: str):
     """hstack and its relatives: make axes, then join."""
 
     @fused(1)
+    @moves("tup")
     def f(tup, dtype=None):
         xs = [prepare(as_array(f"numpy.{name}", x)) for x in _sequence(name, tup)]
         return concatenate(xs, axis_of(xs), dtype)
@@ -162,6 +167,7 @@ column_stack = _stacker(
 )  # fmt: skip
 
 
+@moves("arr", "values")
 def append(arr, values, axis=None):
     """An array with values at its end.
 
@@ -179,6 +185,7 @@ def append(arr, values, axis=None):
     )
 
 
+@moves("arrays")
 def block(arrays):
     """An array from nested lists of blocks: the innermost are joined along the last axis.
 
@@ -255,6 +262,7 @@ def _split_at(ary, cuts, axis):
     return out
 
 
+@moves("ary")
 def _split(name: str, ary, where, axis, uneven: bool):
     ary = as_array(f"numpy.{name}", ary)
     axis = one_axis(f"numpy.{name}", axis, typeof(ary).ndim)
@@ -316,6 +324,7 @@ def dsplit(ary, indices_or_sections):
     return _split("dsplit", ary, indices_or_sections, 2, False)
 
 
+@moves("x")
 def unstack(x, /, *, axis=0):
     """The arrays along an axis, as a tuple.
 

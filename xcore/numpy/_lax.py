@@ -13,6 +13,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
+from ._compound import moves
 from ._promote import as_array, as_arrays, as_inexact, astype, check_shape, one_axis
 
 
@@ -119,6 +120,7 @@ def clamp(min, x, max):
 
 
 @fused(3)
+@moves("on_true", "on_false")
 def select(pred, on_true, on_false):
     """``on_true`` where the predicate holds, else ``on_false``; all of one shape."""
     pred = as_array("lax.select", pred)
@@ -126,6 +128,7 @@ def select(pred, on_true, on_false):
 
 
 @boundary
+@moves("cases")
 def select_n(which, *cases):
     """``cases[which]``, element by element; ``which`` is boolean or integer."""
     which = as_array("lax.select_n", which)
@@ -168,6 +171,7 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int):
 
 
 @fused(1)
+@moves("operand")
 def reshape(operand, new_sizes, dimensions=None):
     """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
     x = as_array("lax.reshape", operand)
@@ -176,18 +180,21 @@ def reshape(operand, new_sizes, dimensions=None):
 
 
 @fused(1)
+@moves("operand")
 def transpose(operand, permutation):
     """Axes in another order."""
     return ops.transpose(as_array("lax.transpose", operand), perm=tuple(permutation))
 
 
 @fused(1)
+@moves("operand")
 def rev(operand, dimensions):
     """Reversed along axes."""
     return ops.rev(as_array("lax.rev", operand), axes=tuple(dimensions))
 
 
 @fused(1)
+@moves("operand")
 def broadcast(operand, sizes):
     """New leading axes of the given sizes."""
     x = as_array("lax.broadcast", operand)
@@ -198,6 +205,7 @@ def broadcast(operand, sizes):
 
 
 @fused(1)
+@moves("operand")
 def broadcast_in_dim(operand, shape, broadcast_dimensions):
     """Axis i of the operand becomes axis ``broadcast_dimensions[i]`` of a larger shape."""
     shape = check_shape("lax.broadcast_in_dim", shape)
@@ -207,6 +215,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions):
 
 
 @fused(1)
+@moves("array")
 def expand_dims(array, dimensions):
     """New axes of length 1 at positions of the result."""
     x = as_array("lax.expand_dims", array)
@@ -218,6 +227,7 @@ def expand_dims(array, dimensions):
 
 
 @fused(1)
+@moves("array")
 def squeeze(array, dimensions):
     """Without the given axes of length 1."""
     x = as_array("lax.squeeze", array)
@@ -227,6 +237,7 @@ def squeeze(array, dimensions):
 
 
 @fused(1)
+@moves("operands")
 def concatenate(operands, dimension: int):
     """Arrays joined along an axis."""
     xs = [as_array("lax.concatenate", x) for x in operands]
@@ -275,6 +286,7 @@ def broadcasted_iota(dtype, shape, dimension: int):
 
 
 @fused(1)
+@moves("operand")
 def slice(operand, start_indices, limit_indices, strides=None):
     """Elements start, start + stride, … below limit along each axis."""
     x = as_array("lax.slice", operand)
@@ -283,6 +295,7 @@ def slice(operand, start_indices, limit_indices, strides=None):
 
 
 @fused(1)
+@moves("operand")
 def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int = 0):
     """A slice along one axis."""
     x = as_array("lax.slice_in_dim", operand)
@@ -295,6 +308,7 @@ def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int =
 
 
 @fused(1)
+@moves("operand")
 def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True):
     """One position of an axis."""
     n = typeof(as_array("lax.index_in_dim", operand)).shape[axis]
@@ -320,6 +334,7 @@ def _starts(who, indices, shape):
 
 
 @fused(2)
+@moves("operand")
 def dynamic_slice(operand, start_indices, slice_sizes):
     """A window of fixed size at a place known at run time, moved inside if it does not fit.
 
@@ -333,6 +348,7 @@ def dynamic_slice(operand, start_indices, slice_sizes):
 
 
 @fused(3)
+@moves("operand", "update")
 def dynamic_update_slice(operand, update, start_indices):
     """The array with a window replaced, at a place known at run time.
 
@@ -348,6 +364,7 @@ def dynamic_update_slice(operand, update, start_indices):
 
 
 @fused(2)
+@moves("operand")
 def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0):
     """``dynamic_slice`` along one axis."""
     t = typeof(as_array("lax.dynamic_slice_in_dim", operand))
@@ -359,6 +376,7 @@ def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0):
 
 
 @fused(2)
+@moves("operand")
 def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True):
     """One position of an axis, known at run time."""
     out = dynamic_slice_in_dim(operand, index, 1, axis)
@@ -366,6 +384,7 @@ def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True):
 
 
 @fused(3)
+@moves("operand", "update")
 def dynamic_update_slice_in_dim(operand, update, start_index, axis: int):
     """``dynamic_update_slice`` along one axis."""
     t = typeof(as_array("lax.dynamic_update_slice_in_dim", operand))
@@ -376,6 +395,7 @@ def dynamic_update_slice_in_dim(operand, update, start_index, axis: int):
 
 
 @fused(3)
+@moves("operand", "update")
 def dynamic_update_index_in_dim(operand, update, index, axis: int):
     """The array with one position of an axis replaced."""
     x, u = as_array("lax.update", operand), as_array("lax.update", update)

@@ -11,6 +11,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import from_numpy, fused, is_array_like
 from .._core.types import ArrayType, typeof
+from ._compound import moves
 from ._creation import asarray, zeros
 from ._elementwise import truth
 from ._promote import (
@@ -51,6 +52,7 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
 
 
 @fused(3)
+@moves("x", "y")
 def _where(condition, x, y):
     condition = truth(as_array("numpy.where", condition, "condition"))
     x, y = as_arrays("numpy.where", x, y)
@@ -84,6 +86,7 @@ def select(condlist, choicelist, default=0):
 
 
 @fused(3)
+@moves("choices", "default")
 def _select(conditions, choices, default):
     who = "numpy.select"
     conditions = [as_array(who, c) for c in conditions]
@@ -100,6 +103,7 @@ def _select(conditions, choices, default):
 
 
 @fused(2)
+@moves("choices")
 def choose(a, choices, out=None, mode="raise"):
     """Elements of the choice that an array of numbers names: choices[a[i]][i].
 
@@ -312,6 +316,7 @@ def _as_rows(columns):
     return ops.concatenate(*[ops.reshape(c, shape=(typeof(c).size, 1)) for c in columns], axis=1)
 
 
+@moves("arr")
 def extract(condition, arr, *, size=None, fill_value=0):
     """The elements where a condition holds, flattened.
 
@@ -327,6 +332,7 @@ def extract(condition, arr, *, size=None, fill_value=0):
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 
 
+@moves("a")
 def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     """The slices along an axis where a condition holds.
 
@@ -361,6 +367,7 @@ def compress(condition, a, axis=None, *, size=None, fill_value=0, out=None):
     return a.at[(*front, places)].get(mode="fill", fill_value=fill_value)
 
 
+@moves("arr", "vals")
 def place(arr, mask, vals, *, inplace=True):
     """A copy of an array whose elements under a mask are replaced by values, in turn.
 

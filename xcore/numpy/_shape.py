@@ -13,6 +13,7 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import ArrayType, Value, typeof
 from . import _promote
+from ._compound import moves
 from ._promote import (
     as_array,
     astype,
@@ -40,6 +41,7 @@ def _filled_in(who: str, shape, size: int) -> tuple:
 
 
 @fused(1)
+@moves("a")
 def reshape(a, shape=None, order="C", *, copy=None):
     """The same elements in another shape.
 
@@ -71,6 +73,7 @@ def _is_fortran(name: str, order) -> bool:
 
 
 @fused(1)
+@moves("a")
 def ravel(a, order="C", *, out_sharding=None):
     """All elements along one axis.
 
@@ -87,6 +90,7 @@ def ravel(a, order="C", *, out_sharding=None):
 
 
 @fused(1)
+@moves("a")
 def transpose(a, axes=None):
     """Axes in another order; reversed by default.
 
@@ -110,6 +114,7 @@ def transpose(a, axes=None):
 
 
 @fused(1)
+@moves("x")
 def permute_dims(x, /, axes):
     """Axes in another order: ``transpose`` under its name in the Array API.
 
@@ -121,6 +126,7 @@ def permute_dims(x, /, axes):
 
 
 @fused(1)
+@moves("x")
 def matrix_transpose(x, /):
     """The last two axes exchanged.
 
@@ -135,6 +141,7 @@ def matrix_transpose(x, /):
 
 
 @fused(1)
+@moves("a")
 def swapaxes(a, axis1, axis2):
     """Two axes exchanged.
 
@@ -151,6 +158,7 @@ def swapaxes(a, axis1, axis2):
 
 
 @fused(1)
+@moves("a")
 def moveaxis(a, source, destination):
     """Axes moved to other places; the rest keep their order.
 
@@ -182,6 +190,7 @@ def _axis_list(who, axes, ndim) -> list:
     return [one_axis(who, i, ndim) for i in given]
 
 
+@moves("a")
 def rollaxis(a, axis, start=0):
     """One axis moved to stand before another.
 
@@ -198,6 +207,7 @@ def rollaxis(a, axis, start=0):
 
 
 @fused(1)
+@moves("a")
 def squeeze(a, axis=None):
     """Axes of length 1 removed.
 
@@ -222,6 +232,7 @@ def squeeze(a, axis=None):
 
 
 @fused(1)
+@moves("a")
 def expand_dims(a, axis):
     """New axes of length 1.
 
@@ -242,6 +253,7 @@ def expand_dims(a, axis):
 
 
 @fused(1)
+@moves("array")
 def broadcast_to(array, shape, *, out_sharding=None):
     """An array repeated along axes of length 1, and along new axes in front.
 
@@ -282,6 +294,7 @@ def broadcast_arrays(*args):
 
 
 @fused(1)
+@moves("xs")
 def _broadcast_arrays(xs):
     xs = [as_array("numpy.broadcast_arrays", x) for x in xs]
     shape = _promote.broadcast_shapes("numpy.broadcast_arrays", *[typeof(x).shape for x in xs])
@@ -292,6 +305,7 @@ def _at_least(name: str, place, doc: str, example: str):
     """A function that gives arrays a least number of axes; ``place`` gives the new shape."""
 
     @fused(1)
+    @moves("x")
     def one(x):
         x = as_array(f"numpy.{name}", x)
         return ops.reshape(x, shape=place(typeof(x).shape))
@@ -324,6 +338,7 @@ atleast_3d = _at_least(
 
 
 @fused(1)
+@moves("A")
 def tile(A, reps):
     """An array repeated as a block.
 
@@ -348,6 +363,7 @@ def tile(A, reps):
     return ops.reshape(spread, shape=tuple(r * n for r, n in zip(reps, shape, strict=True)))
 
 
+@moves("a")
 def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
     """Each element several times in a row.
 
@@ -417,6 +433,7 @@ def _repeat_traced(pair, axis, total):
 
 
 @fused(1)
+@moves("m")
 def flip(m, axis=None):
     """Elements in reverse order along axes.
 
@@ -456,6 +473,7 @@ def flipud(m):
 
 
 @fused(1)
+@moves("m")
 def rot90(m, k=1, axes=(0, 1)):
     """A turn by k times 90 degrees in the plane of two axes, from the first towards the second.
 
@@ -474,6 +492,7 @@ def rot90(m, k=1, axes=(0, 1)):
     return flip(m, (i, j)) if turns else m
 
 
+@moves("a")
 def roll(a, shift, axis=None):
     """Elements shifted along axes; what leaves at one end enters at the other.
 
@@ -541,6 +560,7 @@ def _roll_traced(arrays, axes):
 
 
 @fused(1)
+@moves("a")
 def resize(a, new_shape):
     """The elements of an array, repeated as often as needed, in a new shape.
 

@@ -9,6 +9,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused, is_array_like
 from .._core.types import Value, typeof
+from ._compound import moves
 from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth
 from ._index import getitem
@@ -31,6 +32,7 @@ def as_positions(who: str, indices, name: str = "indices"):
 _TAKE_MODES = (None, "fill", "clip", "wrap", "promise_in_bounds")
 
 
+@moves("a")
 def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indices_are_sorted=False,
          fill_value=None):  # fmt: skip
     """Elements (or slices along an axis) at given positions.
@@ -90,6 +92,7 @@ def _is_long(n: int, indices) -> bool:
     return n > dtypes.iinfo(typeof(indices).dtype).max
 
 
+@moves("arr")
 def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *,
                     wrap_negative_indices=None):  # fmt: skip
     """Elements at positions along one axis, with other positions for each of the other axes.
@@ -159,6 +162,7 @@ def _along(who: str, arr, indices, axis: int) -> tuple:
     return tuple(at)
 
 
+@moves("arr", "values")
 def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     """A copy of an array with values at positions along one axis.
 
@@ -187,6 +191,7 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     return arr.at[_along(who, arr, indices, axis)].set(values, mode=mode)
 
 
+@moves("a", "v")
 def put(a, ind, v, mode=None, *, inplace=True):
     """A copy of an array with values at positions of the flattened array.
 
@@ -317,6 +322,7 @@ def _check_range(positions: np.ndarray, low: int, high: int, axis: int, shape) -
             raise errors.index_out_of_range(int(p), axis, shape)
 
 
+@moves("arr")
 def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     """An array without the slices at given positions along an axis.
 
@@ -361,6 +367,7 @@ def _others(positions, n):
     return nonzero(keep, size=n - t.size)[0]
 
 
+@moves("arr", "values")
 def insert(arr, obj, values, axis=None):
     """An array with slices inserted before given positions along an axis.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, tree
+from .._core.trace import Tracer
 from .._core.types import typeof
 from ..numpy._promote import as_array
 from . import _continuous, _counts, _gamma, _integers, _permute, _uniform, _vectors
@@ -49,6 +50,7 @@ class Generator:
         """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
         low, high = (0, low) if high is None else (low, high)
         high = high + 1 if endpoint else high
+        _check_range(low, high)
         shape = _shape_of(size, low, high)
         return _integers.randint(self.key(), shape, low, high, dtype)
 
@@ -217,6 +219,15 @@ def _shape_of(size, *parameters) -> tuple:
     if size is None:
         return np.broadcast_shapes(*[np.shape(p) for p in parameters])
     return _or_none(size)
+
+
+def _check_range(low, high) -> None:
+    """Ranges whose bounds are known have an integer in them."""
+    known = not any(isinstance(x, Tracer) for x in (low, high))
+    if known and (np.asarray(low) >= np.asarray(high)).any():
+        raise ValueError(
+            f"xcore.random.Generator.integers: low must be less than high, given {low} and {high}."
+        )
 
 
 def _integer(dtype):

@@ -16,7 +16,7 @@ from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
 from ._keys import consumed, words_of
-from ._source import Source, concrete, draw, fit, floating, integral, probability, real, shape_for
+from ._source import Source, draw, fit, floating, integral, probability, real, shape_for
 from ._staged import staged
 from ._streams import UINT, like, numbers
 from ._words import open_uniform
@@ -120,21 +120,6 @@ def _bound(who: str, name: str, value, dtype):
     return astype(xnp.clip(x, low, high), dtype), x > high if high < mine.max else False
 
 
-def _check_order(who, low, high, beyond) -> None:
-    values = [concrete(x) for x in (low, high)]
-    if not any(v is None for v in values) and np.any(
-        (values[0] >= values[1]) & ~np.asarray(beyond)
-    ):
-        raise ValueError(
-            f"xcore.random.{who}: minval must be less than maxval (which is not drawn itself), given "
-            f"{_shown(values[0])} and {_shown(values[1])}."
-        )
-
-
-def _shown(x) -> str:
-    return str(x.item()) if x.ndim == 0 else np.array2string(x, threshold=8)
-
-
 @boundary
 def randint(key, shape=(), minval=0, maxval=None, dtype=None):
     """Random integers in [minval, maxval), all equally likely: no range has a bias.
@@ -143,7 +128,7 @@ def randint(key, shape=(), minval=0, maxval=None, dtype=None):
       key: a random key.
       shape: shape of the result.
       minval, maxval: bounds, of shapes that broadcast to ``shape``; maxval may be one more than the
-        largest integer of the dtype.
+        largest integer of the dtype. An empty range gives minval.
       dtype: integer dtype of the result; int32 by default.
 
     >>> import xcore as xc
@@ -159,7 +144,6 @@ def randint(key, shape=(), minval=0, maxval=None, dtype=None):
         )
     low, _ = _bound("randint", "minval", minval, dtype)
     high, beyond = _bound("randint", "maxval", maxval, dtype)
-    _check_order("randint", low, high, beyond)
     shape = shape_for("randint", shape, (low, high))
     found = consumed("randint", key)
     beyond = as_array("random.randint", beyond)

@@ -11,7 +11,11 @@ from .._core.eval import is_array_like
 from .._core.source import boundary
 from .._core.trace import Tracer
 from .._core.types import typeof
+from ..numpy._compound import Compound
+from ..numpy._dot import diagonal
 from ..numpy._promote import as_array, check_shape
+from ..numpy._shape import repeat, squeeze, swapaxes
+from ..numpy._take import take
 from . import _reuse
 from ._hash import column, spread
 from ._staged import staged
@@ -44,7 +48,7 @@ class KeyType(dtypes.ExtendedDtype):
         return hash(self.stream.name)
 
 
-class KeyArray:
+class KeyArray(Compound):
     """An array of random keys: words, and the generator they are for.
 
     It has a shape, is indexed and iterated like an array, and is a pytree whose leaf is the uint32
@@ -140,8 +144,8 @@ class KeyArray:
 
     flatten = ravel
 
-    def squeeze(self) -> KeyArray:
-        return self.reshape(tuple(n for n in self.shape if n != 1))
+    squeeze, swapaxes, take = squeeze, swapaxes, take
+    repeat, diagonal = repeat, diagonal
 
     def transpose(self, *axes) -> KeyArray:
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
@@ -290,8 +294,9 @@ def _check_seed(who: str, seed):
         raise TypeError(
             f"xcore.random.{who}: the seed is a key already, {seed.dtype.name}; give an integer."
         )
-    if not is_array_like(seed) or isinstance(seed, (bool, float, complex)):
+    if not is_array_like(seed) or isinstance(seed, (float, complex)):
         raise errors.bad_argument(f"random.{who}", "seed", seed, "an integer")
+    seed = int(seed) if isinstance(seed, bool) else seed
     if isinstance(seed, int) and not -(2**63) <= seed < 2**64:
         raise OverflowError(f"xcore.random.{who}: the seed {seed} does not fit in 64 bits.")
     if isinstance(seed, int):

@@ -1,0 +1,81 @@
+"""Arrays whose elements are several numbers each, such as random keys, in functions that move elements."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from .._core import errors, tree
+from .._transforms.map import vmap
+
+
+class Compound:
+    """Base of such arrays: the numbers of an element lie along the last axis of ``_data``.
+
+    A subclass has a ``dtype``, and ``_with(data)`` makes an array of its kind from other data.
+    """
+
+    __slots__ = ()
+
+
+def _is_compound(x) -> bool:
+    return isinstance(x, Compound)
+
+
+def _may_hold(x) -> bool:
+    """Whether something is such an array or a list that begins with one."""
+    while type(x) in (list, tuple) and x:
+        x = x[0]
+    return isinstance(x, Compound)
+
+
+def moves(*names: str):
+    """Marks a function that only moves the elements of these arguments: it then takes such arrays.
+
+    What it does with elements it does with each of their numbers, so it is mapped over the numbers.
+    """
+
+    def wrap(f):
+        signature = inspect.signature(f)
+        known = list(signature.parameters)
+        places = tuple(known.index(n) for n in names)
+        varies = signature.parameters[names[0]].kind is inspect.Parameter.VAR_POSITIONAL
+
+        @functools.wraps(f)
+        def moved(*args, **kwargs):
+            found = [args[i] for i in places if i < len(args)] if not varies else args
+            if kwargs:
+                found = [*found, *[kwargs[n] for n in names if n in kwargs]]
+            if not any(map(_may_hold, found)):
+                return f(*args, **kwargs)
+            return _over_numbers(f, signature.bind(*args, **kwargs), names)
+
+        return moved
+
+    return wrap
+
+
+def _over_numbers(f, bound, names: tuple):
+    held = {n: bound.arguments[n] for n in names if n in bound.arguments}
+    leaves, structure = tree.flatten(held, is_leaf=_is_compound)
+    like = _one_kind(f.__name__.lstrip("_"), leaves)
+
+    def of_numbers(numbers):
+        bound.arguments.update(tree.unflatten(structure, numbers))
+        return f(*bound.args, **bound.kwargs)
+
+    out = vmap(of_numbers, in_axes=-1, out_axes=-1)([x._data for x in leaves])
+    return tree.map(like._with, out)
+
+
+def _one_kind(name: str, leaves) -> Compound:
+    """The first of the arrays, if all are of one kind."""
+    like = next(x for x in leaves if _is_compound(x))
+    for x in leaves:
+        if getattr(x, "dtype", None) != like.dtype or not _is_compound(x):
+            given = f"an array of {x.dtype}" if _is_compound(x) else errors.describe(x)
+            raise TypeError(
+                f"xcore.{name}: {given} does not go together with an array of {like.dtype}; "
+                "all have to be of this dtype."
+            )
+    return like
