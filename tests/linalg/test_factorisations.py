@@ -138,3 +138,19 @@ def test_empty(shape):
     assert la.lu(a)[1].shape == (*shape[:-1], k)
     if shape[-1] == shape[-2]:
         assert la.cholesky(a).shape == shape and la.eigh(a)[0].shape == shape[:-1]
+
+
+def test_factors_with_a_zero_pivot_raise():
+    """As ``solve`` does: no infinities from factors that somebody else made."""
+    factor, lu = np.array([[1.0, 0], [3, 0]]), np.array([[1.0, 3], [2, 0]])
+    calls = {
+        "cho_solve": lambda f, b: xc.linalg.cho_solve(f, b),
+        "lu_solve": lambda f, b: xc.linalg.lu_solve((f, np.arange(2, dtype=np.int32)), b),
+    }
+    for (name, call), f in zip(calls.items(), (factor, lu), strict=True):
+        for stack in (f, np.stack([np.eye(2), f])):
+            with pytest.raises(xc.errors.SingularMatrixError, match=f"{name}.*pivot 1"):
+                call(stack, np.ones((2, 1)))
+        err, _ = xc.checkify.checkify(xc.jit(call))(f, np.ones(2))
+        assert "singular (pivot 1)" in err.get()
+        assert xc.checkify.checkify(xc.jit(call))(np.eye(2), np.ones(2))[0].get() is None

@@ -188,6 +188,25 @@ def test_complex_and_repeated_eigenvalues_differentiate():
     assert np.allclose(p, slopes(projection, 2e-3)[0], atol=1e-9)
 
 
+def test_derivatives_that_miss_their_goal_say_so(monkeypatch):
+    """The inner MINRES gets one step; nothing is near the derivative then."""
+    from xcore.linalg import _eigenpairs
+
+    one_step = la.MINRES(max_steps=1)
+    monkeypatch.setattr(_eigenpairs, "MINRES", lambda rtol: one_step.replace(rtol=rtol))
+    a = chain(9) + np.diag(np.linspace(0, 1, 9))
+
+    def vectors(a):
+        return (la.eigsh(a, 2, steps=9)[1] ** 2 * np.arange(9)[:, None]).sum()
+
+    err, gradient = xc.checkify.checkify(xc.grad(vectors))(xnp.asarray(a))
+    assert np.isnan(gradient).any() and "derivatives of eigenvectors: MINRES" in err.get()
+    shifted = la.FunctionOperator(lambda p, x: p @ x, xnp.asarray(a), (9, 9), symmetric=True)
+    monkeypatch.undo()
+    err, _ = xc.checkify.checkify(lambda a: la.eigsh(a, 2, sigma=0.5, steps=9))(shifted)
+    assert err.get() is None
+
+
 def test_randomized_svd():
     u, v = (
         np.linalg.qr(rng.standard_normal((40, 5)))[0],

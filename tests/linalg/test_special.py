@@ -1,6 +1,7 @@
 """Backward errors on matrices made to be difficult, and equations of random shapes."""
 
 import numpy as np
+import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,8 +41,16 @@ SPECIAL = {
 }  # fmt: skip
 
 
-def test_every_factorisation_is_backward_stable():
-    a = np.stack(list(SPECIAL.values()))
+def with_phases(a):
+    """Rows and columns times numbers of modulus 1: as difficult, and complex."""
+    angles = np.exp(1j * np.arange(2 * N)).reshape(2, N)
+    return angles[0][:, None] * a * angles[1]
+
+
+@pytest.mark.parametrize("turn", [np.asarray, with_phases], ids=["real", "complex"])
+def test_every_factorisation_is_backward_stable(turn):
+    a = turn(np.stack(list(SPECIAL.values())))
+    adjoint = lambda x: xnp.conj(xnp.swapaxes(x, -1, -2))
 
     def gauss(a, pivoting):
         f = la.gauss_lu(a, pivoting)
@@ -52,15 +61,18 @@ def test_every_factorisation_is_backward_stable():
         p, l, u = la.lu(a)
         q, r, order = la.qr(a, pivoting=True)
         big, s, vh = la.svd(a)
-        sym = a + xnp.swapaxes(a, -1, -2)
+        sym = a + adjoint(a)
+        definite = a @ adjoint(a) + xnp.eye(N)  # up to 1e16 between its eigenvalues for "frank"
+        low = la.cholesky(definite)
         w, v = la.eigh(sym)
         t, z = la.schur(a)
         o, h = la.polar(a)
         return {
             "lu": (l @ u, xnp.take_along_axis(a, p[..., None], axis=-2)),
             "qr": (q @ r, xnp.take_along_axis(a, order[..., None, :], axis=-1)),
-            "svd": (big * s[..., None, :] @ vh, a), "schur": (z @ t @ xnp.swapaxes(z, -1, -2), a),
-            "eigh": (v * w[..., None, :] @ xnp.swapaxes(v, -1, -2), sym), "polar": (o @ h, a),
+            "svd": (big * s[..., None, :] @ vh, a), "schur": (z @ t @ adjoint(z), a),
+            "eigh": (v * w[..., None, :] @ adjoint(v), sym), "polar": (o @ h, a),
+            "cholesky": (low @ adjoint(low), definite),
             "gauss": gauss(a, "partial"), "complete": gauss(a, "complete"),
         }  # fmt: skip
 

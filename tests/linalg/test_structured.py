@@ -107,20 +107,67 @@ def test_iterative_solvers(name):
     assert np.allclose(xc.vmap(solve, in_axes=(None, 0))(a, b.T[..., None])[..., 0], solve(a, b).T)
 
 
-def test_steps_are_those_of_scipy():
-    from scipy.sparse.linalg import cg
+def steps_of_scipy(name, a, b, rtol):
+    """The number of SciPy's iterate that is the first to leave a residual of rtol |b|."""
+    import scipy.sparse.linalg as sla
 
-    n = 40
-    a = np.diag(np.full(n, 2.0)) - np.diag(np.ones(n - 1), 1) - np.diag(np.ones(n - 1), -1)
+    residuals = []
+    watch = lambda x: residuals.append(np.linalg.norm(b - a @ x) / np.linalg.norm(b))
+    if name == "GMRES":  # a step of ours is a cycle of theirs
+        sla.gmres(a, b, rtol=rtol, restart=6, callback=watch, callback_type="x")
+    else:
+        run = {"CG": sla.cg, "MINRES": sla.minres, "BiCGStab": sla.bicgstab}[name]
+        run(a, b, rtol=rtol / 10, callback=watch)
+    return int(np.argmax(np.array(residuals) <= rtol)) + 1
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_steps_are_those_of_scipy(name):
+    n, rtol = 40, 1e-6
+    lean = 0.0 if name in ("CG", "MINRES") else 0.3
+    a = np.diag(np.full(n, 2.2)) - (1 + lean) * np.eye(n, k=1) - (1 - lean) * np.eye(n, k=-1)
     a = a + np.diag(np.linspace(0, 1, n))
-    b, count = np.ones(n), []
-    cg(a, b, rtol=1e-8, callback=lambda x: count.append(1))
-    answer = xc.linalg.linear_solve(operator_for("CG", a), b, xc.linalg.CG(rtol=1e-8), report=True)
-    assert abs(int(answer.stats["steps"]) - len(count)) <= 1
-    both = xc.linalg.linear_solve(
-        operator_for("CG", a), np.stack([b, 0 * b], 1), xc.linalg.CG(rtol=1e-8), report=True
-    )
-    assert np.asarray(both.stats["steps"]).tolist() == [int(answer.stats["steps"]), 0]
+    if name == "MINRES":
+        a = a - 1.95 * np.eye(n)  # indefinite
+    b, solver = np.ones(n), SOLVERS[name].replace(rtol=rtol)
+    operator = operator_for(name, a)
+    columns = np.stack([b, 0 * b], 1)
+    both = xc.jit(lambda b: xc.linalg.linear_solve(operator, b, solver, report=True))(columns)
+    expected = steps_of_scipy(name, a, b, rtol)
+    assert expected > 4
+    assert np.asarray(both.ok).all() and np.asarray(both.stats["steps"])[1] == 0
+    assert abs(int(both.stats["steps"][0]) - expected) <= 1
+
+
+@pytest.mark.parametrize("name", ["CG", "MINRES"])
+def test_hermitian_operators_differentiate(name):
+    """The transpose of a Hermitian operator is its conjugate, not itself."""
+    n = 5
+    parts = np.random.default_rng(0).standard_normal((4, n, n))
+    q = np.linalg.qr(parts[0] + 1j * parts[1])[0]
+    values = np.arange(1.0, n + 1) * (1 if name == "CG" else [1, -1, 1, -1, 1])
+    a = (q * values) @ q.conj().T
+    change = parts[2] + 1j * parts[3]
+    change = (change + change.conj().T) / 2
+    b = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    weights = rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    solver = SOLVERS[name]
+
+    def ours(a, b):
+        held = xc.linalg.Matrix((a + xnp.conj(a).T) / 2, symmetric=True)
+        return xnp.real(xnp.sum(weights * xc.linalg.linear_solve(held, b, solver)))
+
+    def dense(t, s):
+        return np.real(weights @ np.linalg.solve(a + t * change, b + s * b[::-1]))
+
+    gradient, to_b = map(np.asarray, xc.jit(xc.grad(ours, (0, 1)))(xnp.asarray(a), xnp.asarray(b)))
+    h = 1e-4
+    slope = (dense(h, 0) - dense(-h, 0)) / (2 * h)
+    assert np.isclose(np.real(np.sum(gradient * change)), slope, rtol=1e-6)
+    # x is linear in b: exact
+    assert np.isclose(np.real(np.sum(to_b * b[::-1])), dense(0, 1) - dense(0, 0), rtol=1e-8)
+    push = xc.jit(lambda a: xc.jvp(lambda a: ours(a, b), (a,), (xnp.asarray(change),))[1])
+    assert np.isclose(push(xnp.asarray(a)), slope, rtol=1e-6)
 
 
 def test_unreached_accuracy_is_told():

@@ -22,7 +22,7 @@ from ..random import normal
 from ._arguments import one_of
 from ._eigenpairs import with_derivatives
 from ._factors import factorise, kind_for
-from ._krylov import MINRES, _ratio, inner, linear_solve, norm
+from ._krylov import MINRES, _ratio, inner, norm, solved_within
 from ._operators import FunctionOperator, LinearOperator, Matrix, as_operator
 
 
@@ -102,8 +102,8 @@ def _solved_by_minres(params, x):
     shifted = FunctionOperator(
         lambda p, x: p[0].mv(x) - p[1] * x, (a, sigma), a.shape, symmetric=True
     )
-    rtol = float(dtypes.finfo(dtypes.to_real(typeof(x).dtype)).eps) ** 0.75
-    return linear_solve(shifted, x, MINRES(rtol=rtol), report=True).value
+    eps = float(dtypes.finfo(dtypes.to_real(typeof(x).dtype)).eps)
+    return solved_within(shifted, x, MINRES(rtol=eps**0.75), eps**0.5, "linalg.eigsh with a shift")
 
 
 def eigsh(
@@ -112,7 +112,9 @@ def eigsh(
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
-    Derivatives, of any order, need the eigenvalues found to be distinct from all others.
+    Derivatives, of any order, need the eigenvalues found to be distinct from all others. They, and
+    shifts without an ``inverse``, take solutions by MINRES; where these fail all is NaN, and
+    ``checkify`` says why.
 
     Args:
       a: symmetric operator or matrix (n, n).

@@ -10,7 +10,8 @@ With h = uᴴ r and x' = u c + z, z orthogonal to all the vectors found, they fa
 
     w'ⱼ = -h[j, j],   c[j, j] = sⱼ,   c[i, j] = h[i, j] / (wᵢ - wⱼ),   p (a - wⱼ) p zⱼ = p rⱼ
 
-with p = 1 - u uᴴ: one solution, by MINRES, for each vector. c[i, j] is 0 where eigenvalues coincide:
+with p = 1 - u uᴴ: one solution, by MINRES, for each vector; where it does not get there, derivatives
+are NaN and ``checkify`` says why. c[i, j] is 0 where eigenvalues coincide:
 what does not depend on the choice of vectors in their space stays right. (Nelson 1976, "Simplified
 calculation of eigenvector derivatives"; Magnus 1985, "On differentiating eigenvalues and
 eigenvectors")
@@ -24,7 +25,7 @@ from .._control.implicit import custom_root
 from .._core import dtypes
 from .._core.types import typeof
 from .._transforms.map import vmap
-from ._krylov import MINRES, linear_solve
+from ._krylov import MINRES, solved_within
 from ._operators import FunctionOperator
 
 
@@ -62,10 +63,10 @@ def _solved(a, w, u, preconditioner, s, r):
     scale = xnp.where(scale == 0, 1, scale)
 
     def one(value, r):
-        return linear_solve(
-            _deflated(a, value, scale, u), r, MINRES(rtol=8 * _smallest(w)), report=True,
-            preconditioner=_on_complement(preconditioner, u),
-        ).value  # fmt: skip
+        return solved_within(
+            _deflated(a, value, scale, u), r, MINRES(rtol=8 * _smallest(w)), _smallest(w) ** 0.5,
+            "derivatives of eigenvectors", _on_complement(preconditioner, u),
+        )  # fmt: skip
 
     z = vmap(one, in_axes=(0, 1), out_axes=1)(w, r)
     return -xnp.diagonal(h), u @ c + _without(u, z)
@@ -98,8 +99,7 @@ def _deflated(a, value, scale, u):
         moved = _without(u, a.mv(x) - value.astype(typeof(x).dtype) * x)
         return moved + scale.astype(typeof(x).dtype) * inside
 
-    real = not dtypes.is_complex(typeof(u).dtype)
-    return FunctionOperator(product, (a, value, scale, u), a.shape, symmetric=real)
+    return FunctionOperator(product, (a, value, scale, u), a.shape, symmetric=True)
 
 
 def _on_complement(preconditioner, u):

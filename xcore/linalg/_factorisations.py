@@ -67,8 +67,20 @@ def cholesky(a, *, upper: bool = False):
 
 
 @fused(2)
+def _cho_solve(factor, b, upper):
+    factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
+    pivot = first_zero(diagonal(ops.stop_gradient(factor)))
+    factor, b, back = with_columns("linalg.cho_solve", factor, b)
+    first, then = ("C", "N") if upper else ("N", "C")
+    y = solve_with(factor, b, not upper, transpose=first)
+    return to_dtype(back(solve_with(factor, y, not upper, transpose=then))), pivot
+
+
 def cho_solve(factor, b, *, upper: bool = False):
     """The solution x of a x = b from the Cholesky factor of a.
+
+    A zero on the diagonal of the factor raises SingularMatrixError; in compiled code it leaves a
+    check for ``checkify``.
 
     Args:
       factor: what ``cholesky`` returned.
@@ -79,11 +91,9 @@ def cho_solve(factor, b, *, upper: bool = False):
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
     Array([1., 3.], dtype=float32)
     """
-    factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
-    factor, b, back = with_columns("linalg.cho_solve", factor, b)
-    first, then = ("C", "N") if upper else ("N", "C")
-    y = solve_with(factor, b, not upper, transpose=first)
-    return to_dtype(back(solve_with(factor, y, not upper, transpose=then)))
+    x, pivot = _cho_solve(factor, b, upper)
+    fail("linalg.cho_solve", factor, pivot, "lower")
+    return x
 
 
 # ---------------------------------------------------------------------------------------------- qr
@@ -178,15 +188,21 @@ def lu_factor(a) -> LUFactors:
 def _lu_solve(factors, b, trans):
     packed, pivots = factors
     packed, b, to_dtype = _prepared("lu_solve", packed, b, square=True)
+    zero = first_zero(diagonal(ops.stop_gradient(packed)))
     packed, b, back = with_columns("linalg.lu_solve", packed, b)
     pivots = xnp.broadcast_to(pivots, typeof(packed).shape[:-1])
-    if trans == 2:
-        return to_dtype(back(xnp.conj(solve_factorised(packed, pivots, xnp.conj(b), True))))
-    return to_dtype(back(solve_factorised(packed, pivots, b, trans == 1)))
+    turn = xnp.conj if trans == 2 else _same
+    return to_dtype(back(turn(solve_factorised(packed, pivots, turn(b), trans > 0)))), zero
+
+
+def _same(x):
+    return x
 
 
 def lu_solve(factors, b, trans: int = 0):
     """The solution x of a x = b (aᵀ x = b, aᴴ x = b for ``trans`` 1, 2) from ``lu_factor(a)``.
+
+    A vanishing pivot raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [0.0, 1.0]]))
@@ -194,7 +210,10 @@ def lu_solve(factors, b, trans: int = 0):
     Array([1., 1.], dtype=float32)
     """
     one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
-    return _lu_solve(tuple(factors), b, trans)
+    factors = tuple(factors)
+    x, pivot = _lu_solve(factors, b, trans)
+    fail("linalg.lu_solve", factors[0], pivot, "lower")
+    return x
 
 
 # ------------------------------------------------------------------------------------- eigenvalues

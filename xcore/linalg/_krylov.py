@@ -12,9 +12,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.checks import fail_if, make_site
 from .._control.implicit import custom_linear_solve
+from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
+from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
@@ -299,28 +302,13 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
         raise errors.shape_mismatch(
             who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b
         )
+    if dtypes.is_complex(eval_shape(a.mv, b if b.ndim == 1 else b[:, 0]).dtype):
+        b = b.astype(dtypes.to_complex(b.dtype))
     if solver is None:
         solver = CG() if a.positive else MINRES() if a.symmetric else GMRES()
     columns = b[:, None] if b.ndim == 1 else b
     guess = xnp.zeros_like(columns) if x0 is None else xnp.asarray(x0).reshape(columns.shape)
-    # Each operator's arrays are constants of the solvers below; derivatives go by a.matmat alone.
-    m = _preconditioning(preconditioner)
-
-    def run(operator, precondition):
-        def solve(_, b):
-            one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
-            x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(guess_for(b), b)
-            return x, tuple(rest)
-
-        return solve
-
-    def guess_for(b):
-        return ops.stop_gradient(guess)
-
-    x, (steps, size, status) = custom_linear_solve(
-        a.matmat, columns, solve=run(a, m[0]),
-        transpose_solve=run(a.T, m[1]), symmetric=a.symmetric, has_aux=True,
-    )  # fmt: skip
+    x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess)
     single = b.ndim == 1
     x = x[:, 0] if single else x
     stats = {"steps": steps, "residual": size}
@@ -329,14 +317,59 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
     return solution if report else solution.check(who).value
 
 
+def _differentiable(a, columns, solver, preconditioner, guess, judge=None):
+    """(x, (steps, residuals, states)) of a x = columns, with the derivatives of the equation.
+
+    ``judge(x, b, size)`` sees every solution, those of derivatives too, and returns it.
+    """
+    # Each operator's arrays are constants of the solvers below; derivatives go by a.matmat alone.
+    m = _preconditioning(preconditioner)
+
+    def run(operator, precondition):
+        def solve(_, b):
+            one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
+            start = ops.stop_gradient(guess)
+            x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(start, b)
+            return (x if judge is None else judge(x, b, rest[1])), tuple(rest)
+
+        return solve
+
+    # a Hermitian operator equals its transpose only where all is real
+    real = not dtypes.is_complex(typeof(columns).dtype)
+    return custom_linear_solve(
+        a.matmat, columns, solve=run(a, m[0]),
+        transpose_solve=run(a.T, m[1]), symmetric=a.symmetric and real, has_aux=True,
+    )  # fmt: skip
+
+
+def solved_within(a, b, solver, rtol: float, who: str, preconditioner=None):
+    """x (n,) of a x = b; NaN, and a check for ``checkify``, where |b - a x| > rtol |b| in the end.
+
+    For solutions inside of others, where nobody looks at a status; those of its derivatives, of
+    any order, are looked at as well.
+    """
+
+    def judge(x, b, size):
+        limit = rtol * vmap(norm, in_axes=1)(b)
+        bad = ~(size <= limit)
+        told = f"{who}: {type(solver).__name__} left a relative residual above {rtol:.0e}"
+        site, values = make_site("user", told, (), {}, user_frame())
+        fail_if(xnp.any(bad), site, values, active=False)
+        return xnp.where(bad, np.nan, x).astype(typeof(x).dtype)
+
+    columns = b[:, None]
+    guess = xnp.zeros_like(columns)
+    return _differentiable(a, columns, solver, preconditioner, guess, judge)[0][:, 0]
+
+
 def _preconditioning(m):
-    """The preconditioner as a function, and its transpose."""
+    """The preconditioner as a function, and its transpose; a function is taken to be Hermitian."""
     if m is None:
         return _identity, _identity
     if isinstance(m, LinearOperator) or not callable(m):
         m = as_operator(m)
         return m.mv, m.T.mv
-    return m, m
+    return m, lambda x: xnp.conj(m(xnp.conj(x)))
 
 
 def jacobi(a) -> LinearOperator:

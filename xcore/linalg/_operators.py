@@ -24,7 +24,8 @@ class LinearOperator:
 
     Attributes:
       shape: (rows, columns).
-      symmetric: whether ``T`` is known to be the operator itself.
+      symmetric: whether it is known to be Hermitian: ``T`` is its conjugate, for real operators
+        the operator itself.
       positive: whether it is known to be positive definite as well.
     """
 
@@ -44,7 +45,7 @@ class LinearOperator:
     @property
     def T(self):
         """The transposed operator (without conjugation)."""
-        return self if self.symmetric else Transposed(self)
+        return Conjugated(self) if self.symmetric else Transposed(self)
 
     def as_matrix(self, dtype=None):
         """All of its elements, from the products with the unit vectors."""
@@ -77,6 +78,10 @@ class LinearOperator:
         return self * -1.0
 
 
+def _is_complex(x) -> bool:
+    return dtypes.is_complex(xnp.asarray(x).dtype)
+
+
 def _need(fits: bool, sign: str, a, b) -> None:
     if not fits:
         raise errors.ShapeError(
@@ -106,7 +111,14 @@ class Diagonal(LinearOperator):
 
     d: Any
     positive: bool = static(default=False)
-    symmetric = True
+
+    @property
+    def symmetric(self):
+        return not _is_complex(self.d)
+
+    @property
+    def T(self):
+        return self
 
     @property
     def shape(self):
@@ -154,6 +166,35 @@ class Transposed(LinearOperator):
         like = ArrayType((self.shape[1],), typeof(x).dtype)
         example = xnp.zeros(self.a.shape[1], like.dtype)
         return linear_transpose(self.a.mv, example)(x)[0]
+
+
+@struct
+class Conjugated(LinearOperator):
+    """The complex conjugate of a Hermitian operator, which is its transpose; of a real one, itself."""
+
+    a: Any
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric
+
+    @property
+    def positive(self):
+        return self.a.positive
+
+    @property
+    def T(self):
+        return self.a
+
+    def mv(self, x):
+        return xnp.conj(self.a.mv(xnp.conj(x)))
+
+    def matmat(self, x):
+        return xnp.conj(self.a.matmat(xnp.conj(x)))
 
 
 @struct
@@ -211,7 +252,7 @@ class Scaled(LinearOperator):
 
     @property
     def symmetric(self):
-        return self.a.symmetric
+        return self.a.symmetric and not _is_complex(self.c)
 
     def mv(self, x):
         return self.c * self.a.mv(x)
