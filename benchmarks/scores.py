@@ -128,8 +128,9 @@ def nist(folder: Path):
 
 def fetch_nist(into: str) -> Path:
     """The folder of NIST's data sets, from lmfit's source distribution."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-binary", ":all:", "--no-deps"]
-    subprocess.run([*pip, "--no-build-isolation", "--dest", into, "lmfit==1.0.2"], check=True)
+    # pip asks the source distribution for its metadata, and gets what it needs for that by itself
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-binary", "lmfit", "--no-deps"]
+    subprocess.run([*pip, "--dest", into, "lmfit==1.0.2"], check=True)
     archive = next(Path(into).glob("lmfit-*.tar.gz"))
     with tarfile.open(archive) as tar:
         tar.extractall(into, filter="data")

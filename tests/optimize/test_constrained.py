@@ -58,3 +58,26 @@ def test_errors():
         xo.minimize_constrained(hs71, START, (), HS71, method="magic")
     with pytest.raises(TypeError, match="Constraints"):
         xo.minimize_constrained(hs71, START, (), 3)
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_a_cusp_without_multipliers_is_not_called_a_success(method):
+    # problem 13: at the solution (1, 0) both active gradients are ±(0, 1), the objective's is (-2, 0)
+    cusp = xo.Constraints(ineq=lambda x: (1 - x[0]) ** 3 - x[1])
+    start = xnp.asarray(np.array([-2.0, -2.0]))
+    found = xo.minimize_constrained(
+        lambda x: (x[0] - 2) ** 2 + x[1] ** 2, start, (), cusp, method=method, bounds=(0.0, None)
+    )
+    assert xo.Status(int(found.status)) is xo.Status.degenerate
+    assert "LICQ" in found.message
+    np.testing.assert_allclose(found.fun, 1, atol=1e-2)  # near the solution, but uncertified
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_large_multipliers_of_scaled_constraints_are_no_cusp(scale):
+    # the multiplier of a constraint in other units is as large as the unit says: 1 / scale
+    plane = xo.Constraints(ineq=lambda x: scale * (x[0] + x[1] - 2))
+    found = xo.minimize_constrained(lambda x: x @ x / 2, xnp.asarray(np.zeros(2)), (), plane)
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, [1, 1], rtol=1e-6)
+    np.testing.assert_allclose(found.certificate.multipliers[1], 1 / scale, rtol=1e-6)

@@ -16,7 +16,7 @@ def rosenbrock(x):
     return xnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - {"brent", "golden"}))
 def test_every_method_finds_the_valley_of_rosenbrock(name):
     limit = 20000 if name == "gradient-descent" else 3000
     tol = 1e-4 if name == "gradient-descent" else 1e-9 if name == "nelder-mead" else None
@@ -236,15 +236,59 @@ def test_errors_say_what_is_wrong(name):
 # ------------------------------------------------------------------------------- one variable
 
 
-def test_brent_finds_valleys():
-    f = lambda x: (x - 2.0) ** 2 + 0.1 * (x + 1.0) ** 4
-    for kwargs in ({}, {"bounds": (0.5, 3.0)}, {"bracket": (5.0, 4.0)}):
-        found = xo.minimize_scalar(
-            lambda x: f(x), **{k: tuple(map(np.float64, v)) for k, v in kwargs.items()}
+def bent(x):
+    return (x - 2.0) ** 2 + 0.1 * (x + 1.0) ** 4
+
+
+LEAST = float(np.roots([0.4, 1.2, 3.2, -3.6])[-1].real)  # where 2 (x - 2) + 0.4 (x + 1)³ vanishes
+PLACES = {"(0, 1)": {}, "bounds": {"bounds": (0.5, 3.0)}, "two points": {"bracket": (5.0, 4.0)},
+          "three points": {"bracket": (4.0, 1.0, -2.0)}}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["brent", "golden"])
+@pytest.mark.parametrize("place", PLACES)
+def test_valleys_of_one_variable(method, place):
+    where = {k: tuple(map(np.float64, v)) for k, v in PLACES[place].items()}
+    found = xo.minimize_scalar(bent, **where, method=method)
+    assert found.success
+    np.testing.assert_allclose(found.x, LEAST, atol=1e-3 if not where else 1e-7)
+
+
+@pytest.mark.parametrize("method", ["brent", "golden"])
+def test_one_variable_is_minimised_like_many(method):
+    for bounds, expected in ((None, LEAST), ((1.5, None), 1.5), ((-3.0, 0.5), 0.5)):
+        found = xo.minimize(
+            bent, np.float64(9.0), method=method, bounds=bounds, tol=1e-8, history=True
         )
-        peer = scipy.optimize.minimize_scalar(f)
-        assert found.success
-        np.testing.assert_allclose(found.x, peer.x, atol=1e-3 if not kwargs else 1e-7)
+        assert found.success, found.message
+        np.testing.assert_allclose(found.x, expected, atol=3e-8)
+        np.testing.assert_allclose(found.grad, 2 * (found.x - 2) + 0.4 * (found.x + 1) ** 3)
+        values = np.asarray(found.history["f"])[: int(found.nit) + 1]
+        assert (np.diff(values) <= 0).all() and values[-1] == found.fun
+
+
+def test_parabolas_need_fewer_evaluations():
+    counts = [
+        int(xo.minimize_scalar(bent, bounds=(np.float64(-5.0), 5.0), method=m).nfev)
+        for m in ("brent", "golden")
+    ]
+    assert counts[0] < 0.6 * counts[1]
+
+
+def test_what_one_variable_cannot_do_is_told():
+    assert xo.minimize_scalar(lambda x: -x).status == xo.Status.unbounded.value
+    outside = xo.minimize_scalar(bent, bracket=(3.0, 4.0, 5.0))
+    assert outside.status == xo.Status.no_bracket.value
+    assert xo.minimize_scalar(lambda x: x * np.nan).status == xo.Status.not_finite.value
+    assert xo.minimize(lambda x: x * np.nan, 1.0, method="brent").status != 0
+    with pytest.raises(ValueError, match="2 numbers"):
+        xo.minimize(rosenbrock, xnp.asarray([1.0, 2.0]), method="golden")
+    with pytest.raises(ValueError, match="golden"):
+        xo.minimize_scalar(bent, method="newton")
+    with pytest.raises(ValueError, match="two or three"):
+        xo.minimize_scalar(bent, bracket=(1.0,))
+    with pytest.raises(ValueError, match="not both"):
+        xo.minimize_scalar(bent, bracket=(1.0, 2.0), bounds=(0.0, 1.0))
 
 
 def test_brent_has_derivatives_and_lanes():

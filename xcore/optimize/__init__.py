@@ -53,6 +53,7 @@ from ._proximal import FISTA, proximal_gradient
 from ._result import Certificate, Result, Status
 from ._root import Anderson, Broyden, Hybrid, Newton, NewtonKrylov, fixed_point, root
 from ._saving import load, save
+from ._scalar import Brent, minimize_scalar
 from ._scaling import (
     ema,
     scale_by_adadelta,
@@ -87,7 +88,6 @@ from ._schedules import (
     warmup_cosine_decay_schedule,
     warmup_exponential_decay_schedule,
 )
-from ._simplex import NelderMead, minimize_scalar
 from ._transform import (
     GradientTransformation,
     apply_updates,

@@ -131,11 +131,34 @@ def violation(h, c):
 
 
 def kkt_residuals(g, h, jh, c, jc, y, lam):
-    """(stationarity, feasibility, complementarity), each the largest absolute value."""
+    """(stationarity, feasibility, complementarity, scale), each the largest absolute value.
+
+    Large multipliers magnify rounding errors: residuals are divided by the scale where they are judged.
+    """
     scale = xnp.maximum(1, 0.01 * xnp.maximum(largest(y), largest(lam)))
-    stationary = largest(g - y @ jh - lam @ jc) / scale
-    feasible = xnp.maximum(largest(h), largest(xnp.minimum(c, 0)))
-    return stationary, feasible, largest(lam * c) / scale
+    return largest(g - y @ jh - lam @ jc), infeasibility(h, c), largest(lam * c), scale
+
+
+def infeasibility(h, c):
+    """The largest violation."""
+    return xnp.maximum(largest(h), largest(xnp.minimum(c, 0)))
+
+
+def judge(new, y, lam, tol):
+    """(size of the residuals, whether they hold, whether only for multipliers that cannot be trusted).
+
+    The latter if the gradient is a small difference of large terms y ∇h and λ ∇c, of 1 / √tol times
+    its length, and the residuals are small by their scale only. Where no multipliers exist, such as
+    at the tip of a cusp, those of points nearby grow without limit. (Andreani, Haeser, Martínez 2011)
+    """
+    here = [new[k] for k in _LOCAL[1:]]
+    stationary, feasible, product, scale = kkt_residuals(*here, y, lam)
+    worst = xnp.maximum(stationary, product)
+    size = xnp.maximum(worst / scale, feasible)
+    lengths = [xnp.sqrt(xnp.sum(new[k] ** 2, axis=1)) for k in ("jh", "jc")]
+    terms = xnp.maximum(largest(y * lengths[0]), largest(lam * lengths[1]))
+    opposed = terms * tol**0.5 > xnp.maximum(norm(new["g"]), tol)
+    return size, size <= tol, opposed & (worst > tol)
 
 
 @struct
@@ -165,15 +188,14 @@ class SQP:
         rho = xnp.maximum(1.1 * most, 0.5 * (s["rho"] + 1.1 * most))
         good, move, new, n = self._search(problem, s | {"rho": rho, "lam": lam}, p, left)
         b = _damped_update(s, new, move, y, lam)
-        stationary, feasible, product = kkt_residuals(*(new[k] for k in _LOCAL[1:]), y, lam)
-        worst = xnp.maximum(stationary, product)
+        size, fine, degenerate = judge(new, y, lam, tol)
         short = norm(move) <= 4 * eps * xnp.maximum(1, largest(x))
         failed = xnp.where(good, 0, s["failed"] + np.int32(1)).astype(np.int32)
         lost = (failed > 1) | (short & (s["failed"] > 0))
-        size = xnp.maximum(worst, feasible)
+        feasible = infeasibility(new["h"], new["c"])
         status = first_of(
             (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
-            ((feasible <= tol) & (worst <= tol), Status.success),
+            (fine & degenerate, Status.degenerate), (fine, Status.success),
             (new["f"] <= -0.01 * xnp.finfo(x.dtype).max, Status.unbounded),
             (lost & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
         )  # fmt: skip
@@ -296,20 +318,22 @@ class AugmentedLagrangian:
 
         inner = minimize(charged, s["x"], method=self.inner, tol=0.1 * tol, maxiter=500)
         x = inner.x
-        f, g, h, jh, c, jc = problem.local(x)
+        here = dict(zip(_LOCAL, problem.local(x)))
+        h, c = here["h"], here["c"]
         counts = {"nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev + np.int32(1),
                   "njev": s["njev"] + inner.njev + np.int32(1)}  # fmt: skip
         new_y, new_lam = y - rho * h, xnp.maximum(lam - rho * c, 0)
-        stationary, feasible, product = kkt_residuals(g, h, jh, c, jc, new_y, new_lam)
-        size = xnp.maximum(xnp.maximum(stationary, product), feasible)
+        size, fine, degenerate = judge(here, new_y, new_lam, tol)
+        feasible = infeasibility(h, c)
         slow = feasible > 0.25 * s["before"]
         status = first_of(
-            (~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success),
+            (~xnp.isfinite(size), Status.not_finite),
+            (fine & degenerate, Status.degenerate), (fine, Status.success),
             ((rho > 1e12) & (feasible > tol), Status.infeasible),
             ((rho > 1e14), Status.stalled),
         )  # fmt: skip
         return counts | {
-            "x": x, "f": f, "g": g, "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
+            "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
             "rho": xnp.where(slow, 5 * rho, rho), "before": feasible, "status": status,
         }  # fmt: skip
 
@@ -382,7 +406,7 @@ def minimize_constrained(
     start = xnp.concatenate([flat.start, xnp.zeros(me + mi, flat.dtype)])
     z, aux = differentiable(equation, lambda z: problem.value(parts(z)[0]), run, start)
     x, y, lam = parts(z)
-    feasible = xnp.maximum(largest(aux["h"]), largest(xnp.minimum(aux["c"], 0)))
+    feasible = infeasibility(aux["h"], aux["c"])
     certificate = Certificate(aux["size"], feasible, largest(lam * aux["c"]), None, (y, lam))
     return Result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],

@@ -15,6 +15,7 @@ from ._newton import NewtonCG, TrustRegion
 from ._packed import loop
 from ._problem import Flat, Objective, default_tol, largest
 from ._result import RUNNING, Certificate, Result, Status, status_code
+from ._scalar import Brent
 from ._simplex import NelderMead
 
 METHODS = {
@@ -29,8 +30,11 @@ METHODS = {
     "trust-exact": TrustRegion("exact"),
     "lbfgsb": BoundedLimited(),
     "nelder-mead": NelderMead(),
+    "brent": Brent(),
+    "golden": Brent(parabolas=False),
 }
-BOUNDED = (BoundedLimited, NelderMead)
+BLIND = (NelderMead, Brent)  # see no gradients
+BOUNDED = (BoundedLimited, *BLIND)
 SAME = {"l-bfgs": "lbfgs", "l-bfgs-b": "lbfgsb"}
 
 
@@ -48,7 +52,8 @@ def method_of(given, bounds):
         given = METHODS[name]
     if bounds is not None and not isinstance(given, BOUNDED):
         raise ValueError(
-            f"xcore.optimize.minimize: {given} knows no bounds; use 'lbfgsb' or 'nelder-mead'."
+            f"xcore.optimize.minimize: {given} knows no bounds; use 'lbfgsb', "
+            "'nelder-mead' or, for one number, 'brent'."
         )
     return given
 
@@ -127,7 +132,8 @@ def minimize(
       bounds: a pair (lower, upper), each a tree like x0, a number or None.
       tol: stop when the largest component of the gradient is at most this; eps^0.4 by default,
         5e-7 in 64 bits and 2e-3 in 32. With bounds the gradient is x - P(x - gradient), P the
-        projection into them. Nelder and Mead's simplex and its values must differ by less.
+        projection into them. Nelder and Mead's simplex and its values must differ by less; Brent's
+        and golden sections, for one number, tell x to so much, relative to max(1, |x|).
       maxiter: iterations at most.
       history: keep x, f, g and nfev of all iterations.
       curvature: put the smallest eigenvalue of the Hessian into the certificate.
@@ -151,7 +157,7 @@ def minimize(
         aux = {k: s[k] for k in ("g", "size", "status", "nit", "nfev", "njev")}
         if history:
             aux["history"] = s["history"]
-        if isinstance(method, NelderMead):
+        if isinstance(method, BLIND):
             aux["g"] = problem.value_and_grad(s["x"])[1]
             aux["size"] = largest(equation(s["x"]))
         if curvature:

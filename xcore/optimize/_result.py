@@ -29,6 +29,7 @@ class Status(enum.Enum):
     unbounded = 4
     infeasible = 5
     no_bracket = 6
+    degenerate = 7
 
     @property
     def message(self) -> str:
@@ -46,7 +47,11 @@ _MESSAGES = {
     Status.unbounded: "the function falls without bound",
     Status.infeasible: "no point that satisfies the constraints was found; they may contradict each "
     "other, or the start is too far away",
-    Status.no_bracket: "the function has the same sign at both ends; give an interval in which it changes",
+    Status.no_bracket: "the points given enclose nothing: for a root, the function must change its sign "
+    "between them; for a minimum, be lowest at the middle one",
+    Status.degenerate: "the conditions of a constrained minimum hold only with multipliers that grow "
+    "beyond all bounds: the gradients of active constraints depend on each other here (LICQ fails), so "
+    "that nothing certifies the point; write these constraints differently, or trust only feasibility",
 }
 
 

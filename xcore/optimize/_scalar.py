@@ -1,0 +1,245 @@
+"""Functions of one number: Brent's search on a line, and golden sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.errors import ShapeError
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._implicit import differentiable
+from ._lanes import while_lanes
+from ._packed import loop
+from ._problem import Flat, Objective, count, largest
+from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+
+GOLDEN = float((3 - np.sqrt(5)) / 2)
+GROW = float((1 + np.sqrt(5)) / 2)
+
+
+def bracket_from(value, a, b, limit: int = 100):
+    """(a, b, c, evaluations, found) with f(b) ≤ f(a), f(c): from two points, by steps that grow."""
+    fa, fb = value(a), value(b)
+    swap = fb > fa
+    a, b = xnp.where(swap, b, a), xnp.where(swap, a, b)
+    fb = xnp.minimum(fa, fb)
+    c = b + GROW * (b - a)
+
+    def turn(s):
+        _a, b, _fb, c, fc, n = s
+        further = c + GROW * (c - b)
+        return b, c, fc, further, value(further), n + np.int32(1)
+
+    start = (a, b, fb, c, value(c), count(3))
+    a, b, fb, c, fc, n = loop(lambda s: (s[4] < s[2]) & (s[5] < limit), turn, start)
+    return a, b, c, n, fc >= fb
+
+
+@struct
+class Brent:
+    """The least of a function of one number, without derivatives. (Brent 1973, chapter 5)
+
+    Parabolas through the last points where they can be trusted, golden sections elsewhere. A valley
+    is looked for from the start by steps that grow; bounds are kept by moving points to them.
+
+    Attributes:
+      parabolas: False for golden sections only, which take more evaluations but are never misled.
+    """
+
+    parabolas: bool = static(default=True)
+
+    def init(self, problem, x, tol):
+        if typeof(x).shape != (1,):
+            raise ShapeError(
+                f"xcore.{problem.who}: 'brent' and 'golden' search along a line, but x0 has "
+                f"{typeof(x).size} numbers; use 'nelder-mead', or 'lbfgs' with derivatives."
+            )
+        value = _line(problem)
+        a = xnp.clip(x, problem.lower, problem.upper)[0]
+        a, b, c, used, found = bracket_from(value, a, a + xnp.maximum(1, xnp.abs(a)))
+        state = self.between(value, xnp.minimum(a, c), b, xnp.maximum(a, c), found)
+        state["nfev"] = state["nfev"] + used
+        return _with_point(problem, state)
+
+    def step(self, problem, s, tol):
+        return _with_point(problem, s | self.narrowed(_line(problem), s, tol))
+
+    @staticmethod
+    def between(value, lo, start, hi, found, otherwise=Status.unbounded) -> dict:
+        """The state in an interval: u is the best point, w the next best, v the one before.
+
+        d is the last step, e the one before.
+        """
+        f, zero = value(start), xnp.zeros_like(start)
+        return {
+            "a": lo, "b": hi, "u": start, "w": start, "v": start, "f": f, "fw": f, "fv": f,
+            "d": zero, "e": zero, "nit": count(0), "nfev": count(1), "njev": count(0),
+            "status": first_of((~xnp.asarray(found), otherwise)),
+        }  # fmt: skip
+
+    def narrowed(self, value, s, tol) -> dict:
+        """A step: a new point, and which of the known ones it replaces."""
+        a, b, x, w, v = (s[k] for k in "abuwv")
+        d, e = self._move(s, tol)
+        least = _least(x, tol)
+        t = x + xnp.where(xnp.abs(d) >= least, d, xnp.where(d > 0, least, -least))
+        ft = value(t)
+        best = ft <= s["f"]
+        next_best = ~best & ((ft <= s["fw"]) | (w == x))
+        third = ~best & ~next_best & ((ft <= s["fv"]) | (v == x) | (v == w))
+        pick = xnp.where
+        new_a = pick(best, pick(t >= x, x, a), pick(t < x, t, a))
+        new_b = pick(best, pick(t >= x, b, x), pick(t < x, b, t))
+        new = {
+            "a": new_a, "b": new_b, "d": d, "e": e,
+            "v": pick(best | next_best, w, pick(third, t, v)),
+            "fv": pick(best | next_best, s["fw"], pick(third, ft, s["fv"])),
+            "w": pick(best, x, pick(next_best, t, w)),
+            "fw": pick(best, s["f"], pick(next_best, ft, s["fw"])),
+            "u": pick(best, t, x), "f": pick(best, ft, s["f"]), "nit": s["nit"] + np.int32(1),
+            "nfev": s["nfev"] + np.int32(1),
+        }  # fmt: skip
+        middle, close = 0.5 * (new_a + new_b), tol * xnp.maximum(1, xnp.abs(new["u"]))
+        done = xnp.abs(new["u"] - middle) <= 2 * close - 0.5 * (new_b - new_a)
+        lost = done & ~xnp.isfinite(new["f"])
+        return new | {"status": first_of((lost, Status.not_finite), (done, Status.success))}
+
+    def _move(self, s, tol):
+        """(step, the step that golden sections are judged by): to a parabola's least, or a section."""
+        a, b, x, w, v = (s[k] for k in "abuwv")
+        middle, least = 0.5 * (a + b), _least(x, tol)
+        other = xnp.where(x < middle, b - x, a - x)
+        if not self.parabolas:
+            return GOLDEN * other, other
+        r, q = (x - w) * (s["f"] - s["fv"]), (x - v) * (s["f"] - s["fw"])
+        p, q = (x - v) * q - (x - w) * r, 2 * (q - r)
+        p, q = xnp.where(q > 0, -p, p), xnp.abs(q)
+        trusted = (
+            (xnp.abs(s["e"]) > least) & (xnp.abs(p) < xnp.abs(0.5 * q * s["e"]))
+            & (p > q * (a - x)) & (p < q * (b - x))
+        )  # fmt: skip
+        part = p / xnp.where(q == 0, 1, q)
+        near_end = (x + part - a < 2 * least) | (b - x - part < 2 * least)
+        part = xnp.where(near_end, xnp.where(x < middle, least, -least), part)
+        return xnp.where(trusted, part, GOLDEN * other), xnp.where(trusted, s["d"], other)
+
+
+def _least(x, tol):
+    """Steps are at least so long: values at closer points differ by rounding errors."""
+    return tol * xnp.abs(x) + float(xnp.finfo(x.dtype).tiny) + 1e-2 * tol
+
+
+def _line(problem):
+    """The objective of a number, moved into the bounds; where it is NaN it is infinite."""
+
+    def value(t):
+        f = problem.value(xnp.clip(xnp.reshape(t, 1), problem.lower, problem.upper))
+        return xnp.where(xnp.isnan(f), xnp.inf, f)
+
+    return value
+
+
+def _with_point(problem, s):
+    """The state with what the loop of all methods wants."""
+    x = xnp.clip(s["u"].reshape(1), problem.lower, problem.upper)
+    return s | {"x": x, "g": xnp.full_like(x, xnp.nan), "size": s["b"] - s["a"]}
+
+
+METHODS = {"brent": Brent(), "bounded": Brent(), "golden": Brent(parabolas=False)}
+
+
+def minimize_scalar(
+    fun, bracket=None, bounds=None, args=(), method: Any = "brent", *, tol=None, maxiter: int = 200
+) -> Result:
+    """The least of a function of one number, by Brent's method or by golden sections.
+
+    Args:
+      fun: ``fun(x, *args)``, a real scalar of a real scalar.
+      bracket: two points from which a valley is looked for, (0, 1) by default; or three, of which the
+        middle one lies lower than the others.
+      bounds: (lower, upper): search in this interval instead.
+      args: further arguments.
+      method: "brent" (parabolas and golden sections; "bounded" is the same) or "golden".
+      tol: precision of x, relative to max(1, |x|); the root of eps by default, below which values
+        differ by rounding errors only.
+      maxiter: steps at most.
+
+    >>> import xcore.optimize as xo
+    >>> round(float(xo.minimize_scalar(lambda x: (x - 2.0) ** 2).x), 3)
+    2.0
+    >>> found = xo.minimize_scalar(lambda x: (x - 2.0) ** 2, bounds=(2.5, 4.0), method="golden")
+    >>> round(float(found.x), 2)
+    2.5
+    """
+    who = "optimize.minimize_scalar"
+    method = _method_of(who, method)
+    given = _points(who, bracket, bounds)
+    ends = Flat(who, "bounds" if bounds is not None else "bracket", given).start
+    flat = Flat(who, "x", ends[0])
+    problem = Objective(who, fun, flat, args)
+    problem.lower, problem.upper = -xnp.inf, xnp.inf
+    tol = float(xnp.finfo(flat.dtype).eps) ** 0.5 if tol is None else tol
+
+    def solve(_):
+        s = _search(who, method, problem, ends, bounds is not None, tol, maxiter)
+        x = s["u"].reshape(1)
+        aux = {k: s[k] for k in ("status", "nit", "nfev")} | {"told": s["f"]}
+        return x, aux | {"g": problem.value_and_grad(x)[1]}
+
+    x, aux = differentiable(lambda x: problem.value_and_grad(x)[1], problem.value, solve, ends[:1])
+    return Result(
+        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        count(1), Certificate(largest(aux["g"])),
+    )  # fmt: skip
+
+
+def _method_of(who, given) -> Brent:
+    given = METHODS.get(given.lower(), given) if isinstance(given, str) else given
+    if not isinstance(given, Brent):
+        raise ValueError(
+            f"xcore.{who}: method must be one of {', '.join(METHODS)} or Brent(...), given {given!r}."
+        )
+    return given
+
+
+def _points(who, bracket, bounds) -> tuple:
+    """The points to start from, as given by one of the two."""
+    if bracket is not None and bounds is not None:
+        raise ValueError(f"xcore.{who}: give bracket or bounds, not both.")
+    given = (0.0, 1.0) if bracket is None and bounds is None else bracket or bounds
+    many = (2,) if bracket is None else (2, 3)
+    if not isinstance(given, (tuple, list)) or len(given) not in many:
+        raise ValueError(
+            f"xcore.{who}: give two points as bounds, or two or three as bracket, given {given!r}."
+        )
+    return tuple(given)
+
+
+def _search(who, method: Brent, problem, ends, bounded: bool, tol, maxiter: int):
+    """The state at the end of a search between bounds or in a bracket, by the number of points."""
+    value = _line(problem)
+    used, found, otherwise = count(0), True, Status.unbounded
+    if bounded:
+        lo, hi = ends[0], ends[1]
+        start = lo + GOLDEN * (hi - lo)
+    elif ends.shape[0] == 3:
+        lo, start, hi = xnp.minimum(ends[0], ends[2]), ends[1], xnp.maximum(ends[0], ends[2])
+        found = (value(start) <= xnp.minimum(value(lo), value(hi))) & (lo < start) & (start < hi)
+        used, otherwise = count(3), Status.no_bracket
+    else:
+        a, start, c, used, found = bracket_from(value, ends[0], ends[1])
+        lo, hi = xnp.minimum(a, c), xnp.maximum(a, c)
+    state = method.between(value, lo, start, hi, found, otherwise)
+
+    def going(s):
+        return (s["status"] == RUNNING) & (s["nit"] < maxiter)
+
+    s = loop(
+        going, lambda s: s | method.narrowed(value, s, tol), state,
+        lambda *args: while_lanes(who, *args),
+    )  # fmt: skip
+    end = xnp.where(s["status"] == RUNNING, status_code(Status.max_steps), s["status"])
+    return s | {"status": end, "nfev": s["nfev"] + used}
