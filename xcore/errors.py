@@ -9,7 +9,9 @@ from ._core.errors import (  # noqa: F401
     DeletedError,
     DistributedError,
     DTypeError,
+    MismatchError,
     MissingRuleError,
+    NonConcreteBooleanIndexError,
     OutOfMemoryError,
     ShapeError,
     SingularMatrixError,
@@ -23,5 +25,5 @@ from .random import KeyReuseError  # noqa: F401
 # as ``jax.errors`` names them
 ConcretizationTypeError = ConcretizationError
 TracerArrayConversionError = TracerBoolConversionError = ConcretizationError
-TracerIntegerConversionError = NonConcreteBooleanIndexError = ConcretizationError
+TracerIntegerConversionError = ConcretizationError
 UnexpectedTracerError = TracerLeakError

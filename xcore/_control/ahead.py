@@ -12,6 +12,8 @@ from .._core.program import Program
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, ShapeDtypeStruct
 
+PLATFORMS = ("cpu", "cuda")
+
 
 def compiler_pairs(options) -> tuple:
     """Options for the compiler as sorted pairs."""
@@ -40,27 +42,43 @@ class Traced:
         self.out_tree, self.in_tree = found.out_tree, found.in_tree
 
     @property
+    def args_info(self):
+        """Shapes and dtypes of the arguments, in their tree: (positional, keywords)."""
+        return tree.unflatten(self.in_tree, list(map(_struct_of, self._types)))
+
+    @property
     def out_info(self):
-        return tree.unflatten(self.out_tree, [_struct_of(t) for t in self.program.out_types])
+        """Shapes and dtypes of the results, in their tree."""
+        return tree.unflatten(self.out_tree, list(map(_struct_of, self.program.out_types)))
+
+    @property
+    def _platform(self) -> str:
+        device = self._layout.devices[0] if self._layout else backend.default_device()
+        return backend.platform_of(device)
 
     def lower(self, lowering_platforms=None) -> Lowered:
-        return Lowered(self)
+        """StableHLO for the platform here, or for another: ``lowering_platforms=("cuda",)``."""
+        platforms = tuple(lowering_platforms or (self._platform,))
+        if len(platforms) != 1 or platforms[0] not in PLATFORMS:
+            expected = f"a tuple of one platform of {', '.join(PLATFORMS)}"
+            raise errors.bad_argument("lower", "lowering_platforms", lowering_platforms, expected)
+        return Lowered(self, platforms[0])
 
 
 class Lowered:
     """A traced function as StableHLO: ``.as_text()``, ``.compile()``."""
 
-    def __init__(self, traced: Traced):
-        self._traced = traced
+    def __init__(self, traced: Traced, platform: str):
+        self._traced, self._platform = traced, platform
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+        self.args_info, self.out_info = traced.args_info, traced.out_info
         with self._module() as ctx:
             self._bytecode = ctx.bytecode()
 
     def _module(self):
         found, layout = self._traced._found, self._traced._layout
-        device = layout.devices[0] if layout else backend.default_device()
         return compile.lowering().lowered(
-            found.program, backend.platform_of(device), donors=found.donors, layout=layout
+            found.program, self._platform, donors=found.donors, layout=layout
         )
 
     def as_text(self, dialect: str = "stablehlo", *, debug_info: bool = False) -> str:
@@ -75,6 +93,11 @@ class Lowered:
     def compile(self, compiler_options=None) -> Compiled:
         """The executable. ``compiler_options`` maps names of XLA's flags to values."""
         p = self._traced.program
+        if self._platform != self._traced._platform:
+            raise RuntimeError(
+                f"xcore: lowered for {self._platform}, but there is only {self._traced._platform} to compile for. "
+                "Lower without lowering_platforms to run it here."
+            )
         if compiler_options:
             options = compiler_pairs(compiler_options)
             p = Program(p.inputs, p.eqns, p.outputs, p.name, options)
@@ -92,6 +115,7 @@ class Compiled:
     def __init__(self, traced: Traced, exe):
         self._traced, self._exe = traced, exe
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+        self.args_info, self.out_info = traced.args_info, traced.out_info
 
     def __call__(self, *args, **kwargs):
         args, kwargs, _ = self._traced._general.split(args, kwargs)

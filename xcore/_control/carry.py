@@ -7,7 +7,7 @@ from .._core.eval import is_array_like, to_array, to_value
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.trace import Tracer, is_evaluating
 from .._core.types import ArrayType, typeof
-from .._ops.elementwise import convert
+from .._ops.elementwise import convert, strengthened, weakened
 
 
 def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
@@ -21,21 +21,21 @@ def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
     return [make(x) for x in leaves], structure
 
 
-def strengthened(x):
-    """A weak value as an ordinary one of its dtype."""
-    t = typeof(x)
-    return convert(x, dtype=t.dtype) if t.weak else x
-
-
 class Body:
-    """A user function traced to a program: its captured values, and the structure of its result."""
+    """A user function traced to a program: its captured values, and the structure of its result.
 
-    __slots__ = ("captured", "program", "result")
+    Programs take and return strong values, so that they can be run again on what they return.
+    ``types`` may be weak: the function sees weak arguments then. ``weak`` says which results it
+    would have returned weak.
+    """
+
+    __slots__ = ("captured", "program", "result", "weak")
 
     def __init__(self, who: str, f, structure, types, name: str):
-        found = []
+        found, self.weak = [], []
 
         def flat(*leaves):
+            leaves = [weakened(x) if t.weak else x for x, t in zip(leaves, types, strict=True)]
             result = f(*tree.unflatten(structure, leaves))
             outs, out_structure = tree.flatten(result)
             found.append(out_structure)
@@ -46,9 +46,12 @@ class Body:
                         f"xcore.{who}: {name} returned {errors.describe(x)} at result{tree.keystr(path)}; results "
                         "must be arrays, numbers or pytrees of them."
                     )
-            return [strengthened(to_value(x)) for x in outs]
+            values = [to_value(x) for x in outs]
+            self.weak = [typeof(x).weak for x in values]
+            return [strengthened(x) for x in values]
 
-        self.program, captured = trace_program(flat, types, getattr(f, "__name__", name))
+        strong = [t.strong() for t in types]
+        self.program, captured = trace_program(flat, strong, getattr(f, "__name__", name))
         self.captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
         self.result = found[0]
 
@@ -114,20 +117,41 @@ def check_carry(who: str, structure, types, body: Body, count: int, result_struc
         raise errors.carry_changed(who, changed)
 
 
-def promoted_start(values, out_types):
-    """Weak start values in the dtype that the body gives them; None if nothing is to be done."""
+def agreed(trace, init, structure):
+    """The body of a loop, its strong start values, and which parts of the carry are weak.
+
+    A weak start value becomes what the body makes of it, and the body is traced again.
+
+    Args:
+      trace: function of the types of the carry that returns (body, structure of its carry).
+      init, structure: the leaves of the start value, and their tree.
+    """
+    for attempt in range(3):
+        types = [typeof(x) for x in init]
+        body, returned = trace(types)
+        changed = returned == structure and attempt < 2 and promoted_start(init, body)
+        if not changed:
+            break
+        init = changed
+    weak = [t.weak and w for t, w in zip(types, body.weak, strict=False)]
+    return body, [strengthened(x) for x in init], weak
+
+
+def promoted_start(values, body: Body):
+    """Weak start values as the body gives them; None if all are so."""
     changed, out = False, []
-    for v, t in zip(values, out_types, strict=True):
+    for v, t, weak in zip(values, body.program.out_types, body.weak, strict=False):
         have = typeof(v)
-        if (
-            have.weak
-            and have.dtype != t.dtype
-            and have.shape == t.shape
-            and _widens(have.dtype, t.dtype)
-        ):
-            v, changed = convert(v, dtype=t.dtype), True
+        differs = have.dtype != t.dtype or not weak
+        if have.weak and differs and have.shape == t.shape and _widens(have.dtype, t.dtype):
+            v, changed = convert(v, dtype=t.dtype, weak=weak), True
         out.append(v)
     return out if changed else None
+
+
+def weakened_where(weak, values) -> list:
+    """Results of loops and branches, weak where the user's functions returned them so."""
+    return [weakened(x) if w else x for x, w in zip(values, weak, strict=True)]
 
 
 def _widens(a, b) -> bool:

@@ -10,6 +10,7 @@ from .._core.program import Program, eval_program, trace_closed
 from .._core.source import boundary
 from .._core.trace import bind
 from .._core.types import ArrayType, typeof
+from .._ops.elementwise import strengthened
 from .._ops.families import broadcast_in_dim, full_like_type, zeros
 from .._transforms.programs import (
     batch_program,
@@ -21,7 +22,7 @@ from .._transforms.programs import (
 )  # fmt: skip
 from .._transforms.transpose import instantiate
 from .call import linear_last
-from .carry import Body, leaf_values, merge_captured, path_names
+from .carry import Body, leaf_values, merge_captured, path_names, weakened_where
 from .masked import masked
 
 
@@ -188,8 +189,10 @@ def _choose(who: str, index, functions, operands):
     bodies = [Body(who, f, structure, types, f"branch {i}") for i, f in enumerate(functions)]
     _check_branches(who, bodies)
     programs, captured = merge_captured(bodies)
+    values = map(strengthened, values)
     outs = bind(cond_op, index, *captured, *values, branches=tuple(programs))
-    return tree.unflatten(bodies[0].result, outs)
+    weak = [all(flags) for flags in zip(*[b.weak for b in bodies], strict=True)]
+    return tree.unflatten(bodies[0].result, weakened_where(weak, outs))
 
 
 def _check_branches(who, bodies) -> None:

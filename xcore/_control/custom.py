@@ -14,7 +14,8 @@ from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import eval_program, trace_program
 from .._core.source import at_own_lines, boundary
 from .._core.trace import Tracer, bind, is_evaluating
-from .._core.types import ArrayType, Value, typeof
+from .._core.types import ArrayType, typeof
+from .._ops.elementwise import shown
 from .._ops.families import sum_of_changes
 from .._transforms.api import float0, results_of
 from .custom_ops import JVPRule, VJPRule, custom_jvp_function, custom_vjp_function
@@ -49,23 +50,15 @@ class CustomVJPPrimal:
 # ------------------------------------------------------------------------------- values and trees
 
 
-def _shown(x):
-    """A value as users meet it: an array or a tracer, never a bare literal."""
-    t = None if isinstance(x, Value) else typeof(x)
-    return x if t is None else ops.broadcast_in_dim(x, shape=t.shape, dims=tuple(range(t.ndim)))
-
-
 def _shown_zero(t: ArrayType, symbolic: bool):
     if symbolic:
         return SymbolicZero(t)
-    return (
-        _shown(ops.zeros(t.strong())) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
-    )
+    return shown(ops.zeros(t.strong())) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
 
 
 def _shown_tangents(tangents, types, symbolic: bool) -> list:
     return [
-        _shown_zero(t, symbolic) if g is None else _shown(g)
+        _shown_zero(t, symbolic) if g is None else shown(g)
         for g, t in zip(tangents, types, strict=True)
     ]
 
@@ -303,7 +296,7 @@ class custom_jvp:
         result = _Result("custom_jvp", self.signature.name)
 
         def function(*leaves):
-            return result.values(self.fun(*given.full(map(_shown, leaves))))
+            return result.values(self.fun(*given.full(map(shown, leaves))))
 
         def derivative(primals, tangents):
             return self._derivative(given, result, primals, tangents)
@@ -314,7 +307,7 @@ class custom_jvp:
 
     def _derivative(self, given: _Given, result: _Result, primals, tangents):
         ts = _shown_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
-        pair = self.jvp(*given.fixed, given.trees(map(_shown, primals)), given.trees(ts))
+        pair = self.jvp(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise errors.custom_rule_pair(
                 "custom_jvp", self.signature.name, pair, "(result, tangent)"
@@ -391,7 +384,7 @@ class custom_vjp:
         result = _Result("custom_vjp", self.signature.name)
 
         def function(*leaves):
-            return result.values(self.fun(*given.full(map(_shown, leaves))))
+            return result.values(self.fun(*given.full(map(shown, leaves))))
 
         def forward(primals, nonzero):
             return self._forward(given, result, primals, nonzero)
@@ -401,7 +394,7 @@ class custom_vjp:
         return tree.unflatten(result.structure, outs)
 
     def _forward(self, given: _Given, result: _Result, primals, nonzero):
-        leaves = list(map(_shown, primals))
+        leaves = list(map(shown, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
         pair = self.fwd(*given.full(leaves))
@@ -446,7 +439,7 @@ class _Kept:
     def restored(self, values):
         leaves = list(self.leaves)
         for i, x in zip(self.places, values, strict=True):
-            leaves[i] = _shown(x)
+            leaves[i] = shown(x)
         return tree.unflatten(self.structure, leaves)
 
 

@@ -29,7 +29,7 @@ from .._core.op import Linear, Op
 from .._core.program import eval_program, trace_closed
 from .._core.source import boundary
 from .._core.types import typeof
-from .._ops.elementwise import neg, sub
+from .._ops.elementwise import convert, neg, strengthened, sub
 from .._ops.families import broadcast, zeros
 from .._transforms.api import linearize
 from .._transforms.programs import (
@@ -42,7 +42,7 @@ from .._transforms.programs import (
 )
 from .._transforms.transpose import instantiate
 from .call import call_program
-from .carry import Body, check_like, leaf_values, merge_captured, promoted_start, strengthened
+from .carry import Body, check_like, leaf_values, merge_captured, promoted_start
 
 # ------------------------------------------------------------------------- the linear operation
 # Programs: ``matvec``: (parameters, x) -> A x. ``solve``: (parameters, b) -> x and what else it
@@ -229,7 +229,7 @@ class _Equation:
         if any(t.weak for t in types):
             body = Body(who, f, self.arguments(), types, what)
             if body.result == self.structure:
-                values = promoted_start(values, body.program.out_types) or values
+                values = promoted_start(values, body) or values
         self.who, self.values = who, [strengthened(x) for x in values]
         self.types = [typeof(x) for x in self.values]
 
@@ -295,9 +295,15 @@ def _transposed(linear: Body, structure):
     program = transpose_program(linear.program, len(linear.captured))
 
     def vecmat(c):
-        leaves, given = tree.flatten(c)
+        who = "lax.custom_linear_solve"
+        leaves, given = leaf_values(who, "the argument of vecmat", c)
         if given != structure:
-            tree.check_structure(structure, c, "lax.custom_linear_solve: the argument of vecmat")
+            tree.check_structure(structure, c, f"{who}: the argument of vecmat")
+        expected = program.in_types[len(linear.captured) :]
+        leaves = [
+            convert(x, dtype=t.dtype) if typeof(x).weak else x
+            for x, t in zip(leaves, expected, strict=True)
+        ]
         return tree.unflatten(structure, call_program(program, [*linear.captured, *leaves]))
 
     return vecmat

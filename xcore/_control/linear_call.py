@@ -14,6 +14,7 @@ from .._core import errors, tree
 from .._core.op import Linear, Op
 from .._core.source import boundary
 from .._core.types import typeof
+from .._ops.elementwise import strengthened
 from .._ops.families import broadcast, sum_of_changes
 from .._transforms.programs import batch_program, zeros_for
 from .._transforms.transpose import instantiate
@@ -94,6 +95,7 @@ def linear_call(fun, fun_transpose, residual_args, linear_args):
     who = "custom_derivatives.linear_call"
     residuals, _ = leaf_values(who, "residual_args", residual_args)
     linear, l_tree = leaf_values(who, "linear_args", linear_args)
+    residuals, linear = [[strengthened(x) for x in xs] for xs in (residuals, linear)]
     r_types, l_types = [[typeof(x) for x in xs] for xs in (residuals, linear)]
     both = tree.structure((residual_args, linear_args))
     forward = Body(who, fun, both, [*r_types, *l_types], "fun")

@@ -9,9 +9,10 @@ from .._core import config, dtypes, errors, tree
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary
 from .._core.types import ArrayType, typeof
+from .._ops.elementwise import weakened
 from .._ops.layout import concatenate, pad, reshape, rev, slice
 from .._transforms.map import vmap
-from .carry import Body, check_carry, leaf_values, promoted_start, strengthened
+from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .progress import Bar
 from .scan import Scan
 from .while_loop import while_loop
@@ -45,22 +46,18 @@ def _length(who, xs_values, xs, length) -> int:
 
 
 def _trace_step(who, f, init, structure, rows, xs_structure):
-    """The body of a scan, with start values in the dtypes it returns."""
+    """The body of a scan, start values of the types it returns, and which of its results are weak."""
     pair = tree.structure((tree.unflatten(structure, init), tree.unflatten(xs_structure, rows)))
-    for attempt in range(3):
-        strong = [strengthened(x) for x in init]
-        types = [typeof(x) for x in strong] + rows
-        body = Body(who, lambda carry, x: _checked_pair(who, f(carry, x)), pair, types, "the body")
-        carry_structure = body.result.children()[0]
-        n = carry_structure.num_leaves
-        changed = None
-        if carry_structure == structure and attempt < 2:
-            changed = promoted_start(init, body.program.out_types[:n])
-        if changed is None:
-            break
-        init = changed
-    check_carry(who, structure, types[: len(strong)], body, len(strong), carry_structure)
-    return body, strong
+    step = lambda carry, x: _checked_pair(who, f(carry, x))  # noqa: E731
+
+    def trace(types):
+        body = Body(who, step, pair, [*types, *rows], "the body")
+        return body, body.result.children()[0]
+
+    body, start, weak = agreed(trace, init, structure)
+    types = [typeof(x) for x in start]
+    check_carry(who, structure, types, body, len(start), body.result.children()[0])
+    return body, start, weak + body.weak[len(start) :]
 
 
 def _checked_pair(who, result):
@@ -103,13 +100,13 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     if config.settings().disable_jit:
         return _scan_in_python(f, init, xs, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(typeof(x).shape[1:], typeof(x).dtype) for x in xs_values]
-    body, values = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
+    body, values, weak = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
     unroll = n if unroll is True else max(1, int(unroll))
     s = Scan(
         body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))
     )
     outs = s.bind(*body.captured, *values, *xs_values)
-    return tree.unflatten(body.result, outs)
+    return tree.unflatten(body.result, weakened_where(weak, outs))
 
 
 def _scan_with_bar(f, init, xs, length, progress, **options):
@@ -180,17 +177,20 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
 
         def step(state, _):
             i, val = state
-            return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(i, val)), None
+            return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(weakened(i), val)), None
 
         (_, result), _ = scan(
             step, (start, init_val), None, length=n, unroll=unroll or 1, progress=progress
         )
         return result
-    low, high = (ops.convert(to_value(b), dtype=dtype) for b in (lower, upper))
+    low, high = (to_value(b) for b in (lower, upper))
+    weak = typeof(low).weak and typeof(high).weak
+    low, high = (ops.convert(b, dtype=dtype) for b in (low, high))
 
     def advance(state):
         i, top, val = state
-        return ops.add(i, np.asarray(1, dtype)[()]), top, body_fun(i, val)
+        seen = weakened(i) if weak else i
+        return ops.add(i, np.asarray(1, dtype)[()]), top, body_fun(seen, val)
 
     going = lambda state: ops.lt(state[0], state[1])  # noqa: E731
     return while_loop(going, advance, (low, high, init_val), progress=progress)[2]

@@ -15,7 +15,7 @@ from .._core.types import ArrayType, typeof
 from .._ops.families import broadcast, broadcast_in_dim, full_like_type, zeros
 from .._ops.reduce import reduce_or
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for
-from .carry import Body, check_carry, leaf_values, promoted_start, strengthened
+from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .checkpointed import linearize_loop
 from .masked import masked
 from .progress import Bar
@@ -246,23 +246,21 @@ def _check_predicate(body: Body) -> None:
 
 
 def trace_loop(who: str, cond_fun, body_fun, init_val):
-    """(cond body, loop body, start values, structure), types of the carry agreed on."""
+    """(cond body, loop body, start values, structure, which are weak), types of the carry agreed on."""
     init, structure = leaf_values(who, "init_val", init_val)
     single = tree.structure((init_val,))
-    for attempt in range(3):
-        strong = [strengthened(x) for x in init]
-        types = [typeof(x) for x in strong]
+
+    def trace(types):
         body = Body(who, body_fun, single, types, "body_fun")
-        changed = None
-        if body.result == structure and attempt < 2:
-            changed = promoted_start(init, body.program.out_types)
-        if changed is None:
-            break
-        init = changed
+        return body, body.result
+
+    body, start, weak = agreed(trace, init, structure)
+    types = [typeof(x) for x in start]
     check_carry(who, structure, types, body, len(types), body.result)
-    test = Body(who, cond_fun, single, types, "cond_fun")
+    seen = [t.weakened() if w else t for t, w in zip(types, weak, strict=True)]
+    test = Body(who, cond_fun, single, seen, "cond_fun")
     _check_predicate(test)
-    return test, body, strong, structure
+    return test, body, start, structure, weak
 
 
 @boundary
@@ -295,12 +293,12 @@ def while_loop(
         return _run_in_python(cond_fun, body_fun, init_val, max_steps)
     if max_steps is not None:
         return _with_counter(cond_fun, body_fun, init_val, max_steps, checkpoints)
-    test, body, init, structure = trace_loop("lax.while_loop", cond_fun, body_fun, init_val)
+    test, body, init, structure, weak = trace_loop("lax.while_loop", cond_fun, body_fun, init_val)
     outs = bind(
         while_op, *test.captured, *body.captured, *init, cond=test.program, body=body.program,
         counts=(len(test.captured), len(body.captured)), checkpoints=int(checkpoints or 0),
     )  # fmt: skip
-    return tree.unflatten(structure, outs)
+    return tree.unflatten(structure, weakened_where(weak, outs))
 
 
 def _run_in_python(cond_fun, body_fun, val, max_steps):

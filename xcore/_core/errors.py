@@ -30,11 +30,21 @@ class DTypeError(XcoreError, TypeError):
     """A dtype is not allowed here, or dtypes do not fit together."""
 
 
+class MismatchError(DTypeError, ShapeError):
+    """A value differs in shape or dtype from what must come there.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.fori_loop(0, 3, lambda i, x: x / 2, xnp.arange(3))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    MismatchError: xcore.lax.scan: the carry must keep its shapes and dtypes from one step to the next, ...
+    """
+
+
 class TreeError(XcoreError, ValueError, TypeError):
     """Pytrees have different structures where they must agree."""
 
 
-class TracerLeakError(XcoreError, RuntimeError):
+class TracerLeakError(XcoreError, TypeError, RuntimeError):
     """A traced value was kept and used after the function that made it had returned."""
 
 
@@ -46,6 +56,10 @@ class ConcretizationError(XcoreError, TypeError):
     ``xnp.where``, branch with ``xcore.lax.cond``, loop with ``xcore.lax.while_loop``, or mark the
     argument with ``static_argnames`` so that the function is traced once for each of its values.
     """
+
+
+class NonConcreteBooleanIndexError(ConcretizationError, IndexError):
+    """A traced mask is an index: how many entries it selects is not known yet."""
 
 
 class MissingRuleError(XcoreError, NotImplementedError):
@@ -370,19 +384,15 @@ def batch_sizes_differ(who: str, found: list) -> ShapeError:
     )
 
 
-def carry_changed(who: str, changed: list) -> DTypeError:
+def carry_changed(who: str, changed: list) -> MismatchError:
     listed = "; ".join(changed)
-    return _CarryError(
+    return MismatchError(
         f"xcore.{who}: the carry must keep its shapes and dtypes from one step to the next, but {listed}."
     )
 
 
-class _CarryError(DTypeError, ShapeError):
-    """A loop's carry changes its type."""
-
-
-def branches_differ(who: str, listed: list) -> DTypeError:
-    return _CarryError(
+def branches_differ(who: str, listed: list) -> MismatchError:
+    return MismatchError(
         f"xcore.{who}: the branches must return values of the same types, but {'; '.join(listed)}. "
         "Convert with .astype() in one of them."
     )
@@ -431,13 +441,13 @@ def custom_rule_pair(who: str, name: str, given, meaning: str) -> TypeError:
     )
 
 
-def custom_rule_leaf(who: str, what: str, given, expected) -> DTypeError:
+def custom_rule_leaf(who: str, what: str, given, expected) -> MismatchError:
     needed = (
         f"need {expected}"
         if expected is not None
         else "must be None or have dtype float0 (it belongs to integers)"
     )
-    return DTypeError(f"xcore.{who}: {what} is {describe(given)}, but {needed}.")
+    return MismatchError(f"xcore.{who}: {what} is {describe(given)}, but {needed}.")
 
 
 def custom_rule_results(who: str, name: str, expected, given) -> DTypeError:

@@ -66,7 +66,7 @@ def to_array(x, wide: bool = False) -> Array:
         return from_numpy(np.asarray(x))
     if isinstance(x, Literal):
         if x.type.shape:
-            return from_numpy(np.broadcast_to(x.value, x.type.shape))
+            return from_host(np.broadcast_to(x.value, x.type.shape), default_placed(x.type))
         return scalar(x.value.item(), x.type.dtype, x.type.weak)
     if isinstance(x, Tracer):
         check_live(x)

@@ -50,6 +50,9 @@ class ArrayType:
     def strong(self) -> ArrayType:
         return ArrayType(self.shape, self.dtype) if self.weak else self
 
+    def weakened(self) -> ArrayType:
+        return self if self.weak else ArrayType(self.shape, self.dtype, True)
+
     @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize

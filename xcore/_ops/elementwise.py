@@ -8,8 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.eval import to_array
 from .._core.op import Linear, Op
-from .._core.types import ArrayType, typeof
+from .._core.program import Literal
+from .._core.trace import is_evaluating
+from .._core.types import ArrayType, Value, typeof
 from .families import (
     BITS,
     FLOATS,
@@ -298,6 +302,35 @@ convert = linear_op(
     batch=lambda size, args, batched, **params: ([convert(args[0], **params)], [True]),
 )  # fmt: skip
 convert._jvp = _convert_jvp
+
+
+def _of_type(x, t: ArrayType):
+    """A value as one of a type that differs from its own in nothing but being weak."""
+    if type(x) is Array and type(x._t) is ArrayType:
+        return Array(x._b, t)
+    return Literal(x.value, t) if isinstance(x, Literal) else convert(x, dtype=t.dtype, weak=t.weak)
+
+
+def weakened(x):
+    """A value whose dtype gives way in promotions, as that of a Python number does."""
+    t = typeof(x)
+    return x if t.weak else _of_type(x, t.weakened())
+
+
+def strengthened(x):
+    """A weak value as an ordinary one of its dtype."""
+    t = typeof(x)
+    return _of_type(x, t.strong()) if t.weak else x
+
+
+def shown(x):
+    """A value as users meet it: an array or a tracer, never a bare literal."""
+    if isinstance(x, Value):
+        return x
+    if is_evaluating():
+        return to_array(x)
+    t = typeof(x)
+    return broadcast_in_dim(x, shape=t.shape, dims=tuple(range(t.ndim)))
 
 
 def _bitcast_type(x, *, dtype):

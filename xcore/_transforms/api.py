@@ -12,8 +12,8 @@ from .._core.eval import is_array_like, to_array, to_value
 from .._core.program import eval_program, trace_program
 from .._core.source import boundary
 from .._core.trace import is_evaluating
-from .._core.types import ArrayType, typeof
-from .._ops.elementwise import convert, eq
+from .._core.types import ArrayType, Value, typeof
+from .._ops.elementwise import convert, eq, shown, weakened
 from .._ops.families import add, full_like_type, ones, zeros
 from .._ops.layout import iota, reshape, slice
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
@@ -59,7 +59,7 @@ class _Split:
         numbers = (argnums,) if self.single else tuple(argnums)
         for i in numbers:
             if not -len(args) <= i < len(args):
-                raise ValueError(
+                raise TypeError(
                     f"xcore: differentiating with respect to argument number {i}, but "
                     f"{getattr(f, '__name__', 'the function')} was given {len(args)} positional arguments."
                 )
@@ -78,13 +78,14 @@ class _Split:
 class _Flat:
     """A function of pytrees as one of flat lists; remembers the structure of its result.
 
-    With ``has_aux`` the function returns (result, other); leaves of ``other`` come last and are not
-    differentiated.
+    With ``has_aux`` the function returns (result, other); arrays in ``other`` come last and are not
+    differentiated, and what is no array stays as it is.
     """
 
     def __init__(self, who, f, structure, has_aux=False):
         self.who, self.f, self.structure, self.has_aux = who, f, structure, has_aux
         self.out = self.aux = None
+        self.others: list = []  # the leaves of aux; None where an array belongs
 
     def __call__(self, *leaves):
         result = self.f(*tree.unflatten(self.structure, leaves))
@@ -97,8 +98,19 @@ class _Flat:
                 f"but returned {errors.describe(result)}."
             )
         values, self.out = results_of(self.who, result[0])
-        others, self.aux = results_of(self.who, result[1])
-        return values + others
+        others, self.aux = tree.flatten(result[1])
+        self.others = [None if isinstance(x, Value) else x for x in others]
+        return values + [x for x in others if isinstance(x, Value)]
+
+    def value(self, outs):
+        """The result of the function from what it gave for all leaves."""
+        return tree.unflatten(self.out, [shown(x) for x in outs[: self.out.num_leaves]])
+
+    def other(self, outs):
+        """The second part of the result."""
+        arrays = iter(outs[self.out.num_leaves :])
+        leaves = [next(arrays) if x is None else x for x in self.others]
+        return tree.unflatten(self.aux, leaves)
 
 
 # ------------------------------------------------------------------------------- forward mode
@@ -133,15 +145,22 @@ def jvp(fun, primals, tangents, has_aux: bool = False):
     outs, out_ts = jvp_flat(flat, ps, ts)
     n = flat.out.num_leaves
     out_ts = [_made(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
-    result = tree.unflatten(flat.out, outs[:n]), tree.unflatten(flat.out, out_ts)
-    return (*result, tree.unflatten(flat.aux, outs[n:])) if has_aux else result
+    result = flat.value(outs), tree.unflatten(flat.out, out_ts)
+    return (*result, flat.other(outs)) if has_aux else result
 
 
 def _made(tangent, primal):
     """A tangent for users: zeros where there is none, and a float0 array for integers."""
     if not is_differentiable(primal):
         return np.zeros(typeof(primal).shape, float0)
-    return zeros(typeof(primal)) if tangent is None else match_tangent(tangent, primal)
+    return shown(_dense(tangent, primal))
+
+
+def _dense(tangent, primal):
+    """A tangent of the primal's type: a weak one has a weak tangent."""
+    t = typeof(primal)
+    made = zeros(t.strong()) if tangent is None else match_tangent(tangent, primal)
+    return weakened(made) if t.weak else made
 
 
 def _checked_tangent(p, t):
@@ -151,6 +170,11 @@ def _checked_tangent(p, t):
             "jvp", "need tangents of their own shape", primal=tp, tangent=tt
         )
     if not is_differentiable(p):
+        if tt.dtype != float0:
+            raise errors.MismatchError(
+                f"xcore.jvp: a derivative with respect to integers or booleans ({tp}) has dtype float0, given {tt}. "
+                "Make the argument a float, or pass np.zeros(shape, xcore.dtypes.float0)."
+            )
         return None
     if tt.dtype != tp.dtype:
         if not tt.weak and not tp.weak:
@@ -179,8 +203,8 @@ def linearize(fun, *primals, has_aux: bool = False):
     types = tuple(typeof(p) for p in ps)
     apply = functools.partial(_push, structure, flat.out, n, types, _Frame(done))
     f_lin = tree.Partial(apply, [*done.captured], [*done.outs[:n]])
-    value = tree.unflatten(flat.out, done.outs[:n])
-    return (value, f_lin, tree.unflatten(flat.aux, done.outs[n:])) if has_aux else (value, f_lin)
+    value = flat.value(done.outs)
+    return (value, f_lin, flat.other(done.outs)) if has_aux else (value, f_lin)
 
 
 class _Frame:
@@ -234,12 +258,12 @@ def vjp(fun, *primals, has_aux: bool = False):
     done = linearize_flat(flat, ps)
     n = flat.out.num_leaves
     out_types = tuple(typeof(x).strong() for x in done.outs[:n])
-    in_types = tuple(typeof(p).strong() for p in ps)
+    in_types = tuple(map(typeof, ps))
     n_aux = len(done.outs) - n
     pull = functools.partial(_pull, structure, flat.out, n_aux, in_types, out_types, _Frame(done))
-    value = tree.unflatten(flat.out, done.outs[:n])
     pull = tree.Partial(pull, [*done.captured])
-    return (value, pull, tree.unflatten(flat.aux, done.outs[n:])) if has_aux else (value, pull)
+    value = flat.value(done.outs)
+    return (value, pull, flat.other(done.outs)) if has_aux else (value, pull)
 
 
 def _pull(structure, out, n_aux, in_types, out_types, frame, captured, cotangent):
@@ -263,7 +287,7 @@ def _checked_cotangent(c, t: ArrayType):
         )
     if tc.dtype != t.dtype:
         if not tc.weak:
-            raise errors.DTypeError(
+            raise errors.MismatchError(
                 f"xcore.vjp: the cotangent of a result {t} must have its dtype, given {tc}."
             )
         c = convert(c, dtype=t.dtype)
@@ -271,7 +295,10 @@ def _checked_cotangent(c, t: ArrayType):
 
 
 def _cotangent_result(c, t: ArrayType):
-    return instantiate(c, t) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+    """A cotangent for users: of the type of the argument that it belongs to."""
+    if not dtypes.is_inexact(t.dtype):
+        return np.zeros(t.shape, float0)
+    return shown(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
 
 
 def linear_transpose(fun, *primals, reduce_axes=()):
@@ -287,9 +314,9 @@ def linear_transpose(fun, *primals, reduce_axes=()):
     6.0
     """
     leaves, structure = tree.flatten(primals)
-    types = [(x.type if hasattr(x, "type") else typeof(to_value(x))).strong() for x in leaves]
+    types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
     flat = _Flat("linear_transpose", fun, structure)
-    program, captured = trace_program(flat, types)
+    program, captured = trace_program(flat, [t.strong() for t in types])
 
     @boundary
     def transposed(cotangent):
@@ -301,7 +328,7 @@ def linear_transpose(fun, *primals, reduce_axes=()):
         ]
         found = backward_pass(program, captured, cts)
         return tree.unflatten(
-            structure, [instantiate(c, t) for c, t in zip(found, types, strict=True)]
+            structure, [_cotangent_result(c, t) for c, t in zip(found, types, strict=True)]
         )
 
     return transposed
@@ -384,11 +411,11 @@ def _value_and_grad(who, fun, argnums, has_aux, holomorphic, allow_int, args, kw
     _check_scalar(who, done.outs[:n], flat.out, holomorphic)
     one = ones(typeof(done.outs[0]).strong())
     found = pull_back(done, [one, *[None] * (len(done.outs) - 1)])
-    grads = [_cotangent_result(c, typeof(p).strong()) for c, p in zip(found, ps, strict=True)]
+    grads = [_cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
     grads = tree.unflatten(structure, grads)
     grads = grads[0] if split.single else grads
-    value = to_array(done.outs[0]) if is_evaluating() else done.outs[0]
-    return ((value, tree.unflatten(flat.aux, done.outs[n:])), grads) if has_aux else (value, grads)
+    value = flat.value(done.outs)
+    return ((value, flat.other(done.outs)), grads) if has_aux else (value, grads)
 
 
 def grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
@@ -446,6 +473,15 @@ def _split_columns(x, leaves, axis: int):
     return out
 
 
+def _like_both(blocks, leaves, x):
+    """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
+    weak = typeof(x).weak
+    return [
+        weakened(b) if weak and typeof(leaf).weak else shown(b)
+        for b, leaf in zip(blocks, leaves, strict=True)
+    ]
+
+
 def jacfwd(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
     """The Jacobian of a function, column by column in forward mode: good for few inputs.
 
@@ -469,20 +505,19 @@ def jacfwd(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
         def columns(*ts):
             outs, out_ts = jvp_flat(flat, ps, ts)
             n = flat.out.num_leaves
-            return [_dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)], outs[n:]
+            jac = [_dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
+            return jac, [shown(x) for x in outs[n:]]
 
         jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
-        rows = [tree.unflatten(structure, _split_columns(x, ps, typeof(x).ndim - 1)) for x in jac]
+        rows = [
+            tree.unflatten(structure, _like_both(_split_columns(x, ps, typeof(x).ndim - 1), ps, x))
+            for x in jac
+        ]
         rows = [r[0] for r in rows] if split.single else rows
         result = tree.unflatten(flat.out, rows)
-        return (result, tree.unflatten(flat.aux, aux)) if has_aux else result
+        return (result, flat.other([None] * len(jac) + aux)) if has_aux else result
 
     return jacobian_of
-
-
-def _dense(tangent, primal):
-    t = typeof(primal)
-    return zeros(t.strong()) if tangent is None else match_tangent(tangent, primal)
 
 
 def jacrev(
@@ -506,18 +541,18 @@ def jacrev(
         flat = _Flat("jacrev", split, structure, has_aux)
         done = linearize_flat(flat, ps)
         n = flat.out.num_leaves
-        outs, aux = done.outs[:n], done.outs[n:]
+        outs = done.outs[:n]
 
         def rows(*cts):
-            found = pull_back(done, [*cts, *[None] * len(aux)])
-            return [instantiate(c, typeof(p).strong()) for c, p in zip(found, ps, strict=True)]
+            found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
+            return [_cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
 
         by_input = vmap(rows)(*_basis([_Typed(typeof(x).strong()) for x in outs]))
-        split_rows = [_split_columns(x, outs, 0) for x in by_input]  # [input][result]
+        split_rows = [_like_both(_split_columns(x, outs, 0), outs, x) for x in by_input]
         trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
         trees = [t[0] for t in trees] if split.single else trees
         result = tree.unflatten(flat.out, trees)
-        return (result, tree.unflatten(flat.aux, aux)) if has_aux else result
+        return (result, flat.other(done.outs)) if has_aux else result
 
     return jacobian_of
 

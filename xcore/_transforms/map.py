@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 
 from .._core import errors, tree
-from .._core.eval import is_array_like, to_array, to_value
+from .._core.eval import is_array_like, to_value
 from .._core.source import boundary
-from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._ops.elementwise import shown, weakened
 from .._ops.families import broadcast
 from .._ops.layout import move_axis
 from .vmap import vmap_flat
@@ -107,8 +107,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
             if not is_array_like(x):
                 raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
         axes = in_axes_of("vmap", in_axes, args, kwargs)
-        convert = to_array if is_evaluating() else to_value
-        values = [convert(x) for x in leaves]
+        values = [shown(to_value(x)) for x in leaves]
         axes = [
             None
             if a is None
@@ -131,6 +130,11 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
     return mapped
 
 
+def _same_in_lanes(x, size):
+    wide = broadcast(x, size)
+    return weakened(wide) if typeof(x).weak else wide
+
+
 def _place_results(outs, batched, structure, out_axes, size):
     if isinstance(out_axes, list):
         out_axes = tuple(out_axes)
@@ -144,12 +148,9 @@ def _place_results(outs, batched, structure, out_axes, size):
                     f"xcore.vmap: out_axes is None for result leaf {i}, but its value differs between lanes. "
                     "Give an axis, or reduce over the lanes (lax.psum with an axis_name)."
                 )
-            placed.append(x)
+            placed.append(shown(x))
             continue
-        x = x if b else broadcast(x, size)
-        placed.append(
-            move_axis(x, 0, _check_axis(axis, typeof(x).ndim, f"result leaf {i}", "vmap"))
-        )
-    if is_evaluating():
-        placed = [to_array(x) for x in placed]
+        x = x if b else _same_in_lanes(x, size)
+        axis = _check_axis(axis, typeof(x).ndim, f"result leaf {i}", "vmap")
+        placed.append(shown(move_axis(x, 0, axis)))
     return tree.unflatten(structure, placed)

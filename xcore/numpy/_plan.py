@@ -131,7 +131,7 @@ class Index:
 
     def _mask(self, mask, axis: int, shape) -> list:
         if is_traced(mask):
-            raise errors.ConcretizationError(
+            raise errors.NonConcreteBooleanIndexError(
                 "x[mask] under a transformation would have a shape that depends on values. Use "
                 "xnp.where(mask, x, fill) to keep the shape, x.at[mask].set(v) to assign, or "
                 "x[xnp.nonzero(mask, size=n, fill_value=0)] to take a fixed number." + mask.origin()

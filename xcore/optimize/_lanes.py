@@ -13,7 +13,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.call import call
-from .._control.carry import merge_captured
+from .._control.carry import merge_captured, weakened_where
 from .._control.while_loop import trace_loop, while_loop, while_op
 from .._core import config, tree
 from .._core.devices import default_backend
@@ -173,7 +173,7 @@ def while_lanes(who: str, going, step, state):
     """``while_loop(going, step, state)``; under vmap lanes that have stopped cost nothing."""
     if config.settings().disable_jit:
         return while_loop(going, step, state)
-    test, body, init, structure = trace_loop(who, going, step, state)
+    test, body, init, structure, weak = trace_loop(who, going, step, state)
     if test.program.effects or body.program.effects:
         return while_loop(going, step, state, checkpoints=0)
     (test, body), captured = merge_captured([test, body])
@@ -181,4 +181,4 @@ def while_lanes(who: str, going, step, state):
         lanes_op, *captured, *init, test=test, body=body, count=len(captured), lanes=0,
         spread=(False,) * len(captured),
     )  # fmt: skip
-    return tree.unflatten(structure, outs)
+    return tree.unflatten(structure, weakened_where(weak, outs))
