@@ -15,16 +15,18 @@ from .._core.types import typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
+from ._hash import spread
 from ._keys import consumed, words_of
 from ._source import Source, draw, fit, floating, integral, probability, real, shape_for
 from ._staged import staged
-from ._streams import UINT, like, numbers
+from ._streams import UINT, joined, like, numbers
 from ._words import open_uniform
 
 # ---------------------------------------------------------------------------------------- integers
 # A word w of 64 (for long ranges: 32) bits gives w mod n, n the length of the range; for integers of 64
 # bits it is 128 and 64. That is what jax does. The last words, of which there are fewer than n, would
 # make the first results more likely; here they are drawn again, so the numbers are jax's but for these.
+# Where a word fits in an integer of 64 bits it is one, and that is one division for each number.
 
 
 def _remainder(x, n):
@@ -32,32 +34,42 @@ def _remainder(x, n):
     return ops.select(ops.eq(n, like(n, 0)), x, ops.rem(x, n))
 
 
-def _facts(n) -> list:
-    """What is worth knowing of lengths n: (n, whether it is long, 2^width mod n, spare words)."""
-    bits = 8 * typeof(n).dtype.itemsize
-    long = n > (1 << bits // 2) - 1
-    root = _remainder(like(n, 1 << bits // 2), n)
-    square = _remainder(ops.mul(root, root), n)  # of a short n: 2^bits, modulo n
-    # how many words beyond the last full round of n: (2 to the power of their width) mod n
-    once = _remainder(ops.neg(n), n)
-    spare = ops.select(long, once, _remainder(ops.mul(once, once), n))
-    return [n, long, square, spare]
+def _short_facts(n) -> list:
+    """(how many words there are beyond the last full round of n, n, the largest word), in 64 bits."""
+    n = ops.convert(n, dtype=dtypes.uint64)
+    n = ops.select(ops.eq(n, like(n, 0)), like(n, 1 << 32), n)
+    largest = ops.select(n < 1 << 16, like(n, (1 << 64) - 1), like(n, (1 << 32) - 1))
+    return [ops.rem(ops.add(ops.rem(largest, n), like(n, 1)), n), n, largest]
 
 
-def _offset(high, low, n, long, square, spare):
-    """(the word high:low, or only low where n is long) mod n; all ones where it must be drawn again.
+def _short_offset(high, low, spare, n, largest):
+    """A word mod n; all ones where it must be drawn again. The word is high:low, or only low.
 
     One array, not two: so XLA makes one loop of it, with the hashes in it once.
     """
+    word = ops.and_(joined(low, high), largest)
+    offset = ops.convert(ops.rem(word, n), dtype=dtypes.uint32)
+    return ops.select(ops.lt(ops.sub(largest, word), spare), ~like(offset, 0), offset)
+
+
+def _long_facts(n) -> list:
+    """(spare words, n, whether a word is only its lower half, 2^width mod n)."""
+    bits = 8 * typeof(n).dtype.itemsize
+    long = n > (1 << bits // 2) - 1
+    root = _remainder(like(n, 1 << bits // 2), n)
+    square = _remainder(ops.mul(root, root), n)  # of an n that is not long: 2^bits, modulo n
+    once = _remainder(ops.neg(n), n)
+    return [ops.select(long, once, _remainder(ops.mul(once, once), n)), n, long, square]
+
+
+def _long_offset(high, low, spare, n, long, square):
+    """The same with halves of 64 bits."""
     short = ops.add(ops.mul(_remainder(high, n), square), _remainder(low, n))
-    last = ~low < spare
-    unfair = last & (long | (~high == 0)) & (n != 0)
+    unfair = (~low < spare) & (long | (~high == 0))
     return ops.select(unfair, ~like(n, 0), _remainder(xnp.where(long, low, short), n))
 
 
-def _to_draw_again(offset, n):
-    """Offsets are less than n, so all ones are none, but where n is 0 and every word is fair."""
-    return (offset == ~like(offset, 0)) & (n != 0)
+_WAYS = {32: (_short_facts, _short_offset), 64: (_long_facts, _long_offset)}
 
 
 def _length(low, high, beyond, wide):
@@ -67,25 +79,42 @@ def _length(low, high, beyond, wide):
     return ops.select(ops.or_(ops.gt(high, low), beyond), n, like(n, 1))
 
 
-def _first_words(source, shape, bits: int):
-    return [s.bits(shape, bits) for s in source.split(2)]
-
-
 def _below(source, n, shape, bits: int):
     """Integers in [0, n), n an array of unsigned integers that broadcasts to the shape."""
-    facts = [fit(x, shape) for x in _facts(n)]
-    offset = _offset(*_first_words(source, shape, bits), *facts)
-    number = numbers((math.prod(shape),))
+    facts_of, offset_of = _WAYS[bits]
+    facts = facts_of(n)
+    exact = facts[0] == 0
+    offset = offset_of(*[s.bits(shape, bits) for s in source.split(2)], *_spread(facts, shape))
+
+    def waiting(offset):
+        """Offsets are less than n, so all ones are none, but where every word is fair."""
+        return ~(fit(exact, shape) | (offset != ~like(offset, 0)))
 
     def again(state):
         t, offset = state
+        nothing = ops.shift_right_logical(t, like(t, 31))
+        number = [
+            ops.add(half, spread(nothing, (math.prod(shape),)))
+            for half in numbers((math.prod(shape),))
+        ]
         words = [ops.reshape(w, shape=shape) for w in source.pair(number, t, bits)]
-        fresh = _offset(*words, *facts)
-        kept = ops.select(_to_draw_again(offset, facts[0]), fresh, offset)
-        return ops.add(t, np.uint32(1)), kept
+        fresh = offset_of(*words, *_spread(facts, shape, nothing))
+        return ops.add(t, np.uint32(1)), ops.select(waiting(offset), fresh, offset)
 
-    unfinished = lambda state: _to_draw_again(state[1], facts[0]).any()  # noqa: E731
-    return while_loop(unfinished, again, (np.uint32(0), offset))[1]
+    return while_loop(lambda state: waiting(state[1]).any(), again, (np.uint32(0), offset))[1]
+
+
+def _spread(facts, shape, nothing=None):
+    """Facts at every place of a shape, with a 0 added of which XLA does not know that it is one.
+
+    What a loop does not change XLA computes before it, for all places, and keeps: here that would
+    cost more than the numbers, for a loop that is hardly ever entered.
+    """
+    if nothing is not None:
+        facts = [
+            x if typeof(x).dtype == bool else x + astype(nothing, typeof(x).dtype) for x in facts
+        ]
+    return [fit(x, shape) for x in facts]
 
 
 @staged
