@@ -2,13 +2,15 @@
 
 Coarse nodes are every second one. Along an axis two edges in a row become one, with resistances
 added; edges side by side are added, half of those in between going to each neighbour. Values in
-between are interpolated so that what flows in flows out, which keeps to jumps of a. All of it is
-built from conductances, so it is the same for every condition, spacing and coefficient.
+between are interpolated so that what flows in flows out. All of it is built from conductances, so
+it is the same for every condition and spacing. Where the coefficient of a box varies, it may jump:
+coarse operators are then those of ``_galerkin``.
 (Trottenberg, Oosterlee and Schüller 2001, "Multigrid", chapters 2, 5 and 7)
 """
 
 from __future__ import annotations
 
+import itertools
 from functools import reduce
 from typing import Any
 
@@ -25,6 +27,8 @@ from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
 from ._diffusion import _cut, diagonal, stiffness
 from ._fields import shifted
+from ._galerkin import coarse_stencil, offsets, product, weights_of
+from ._galerkin import prolong as prolong_by_equations
 from ._geometry import Geometry, geometry
 from ._grid import size
 from ._masked import Masked
@@ -45,6 +49,9 @@ class Level:
       inverse: at the end the inverse as a matrix, if there are few unknowns.
       walls: for each axis what sinks there are because a boundary is near; None without a mask.
       inside: where there are unknowns at all; None for everywhere.
+      stencil: the operator's elements, in place of edges and sinks; see ``_galerkin``.
+      weights: of the interpolation from the next level, where that is made by ``_galerkin``.
+      reach: the largest eigenvalue of D⁻¹ A is at most twice that; 1 by default.
       rings, offsets, strides: for each axis: whether it is a ring, the first coarse node, and 2 if
         it is coarsened, else 1.
     """
@@ -56,6 +63,9 @@ class Level:
     inverse: Any
     walls: Any = None
     inside: Any = None
+    stencil: Any = None
+    weights: Any = None
+    reach: Any = 1.0
     rings: tuple = static(default=())
     offsets: tuple = static(default=())
     strides: tuple = static(default=())
@@ -65,15 +75,48 @@ class Level:
         return typeof(self.diagonal).shape
 
     def __call__(self, u):
+        if self.stencil is not None:
+            return product(self.stencil, u, self.rings)
         return stiffness(self.edges, self.sinks, u, self.rings)
+
+    def links(self, axis: int) -> tuple:
+        """What leads from each node to the ones before and behind it along an axis."""
+        if self.stencil is not None:
+            near = [tuple(s * (i == axis) for i in range(len(self.shape))) for s in (-1, 1)]
+            return tuple(-self.stencil[offsets(len(self.shape)).index(o)] for o in near)
+        e, n = self.edges[axis], self.shape[axis]
+        after = shifted(e, axis, 1, True) if self.rings[axis] else _cut(e, axis, 1, n + 1)
+        return _cut(e, axis, 0, n), after
 
 
 def hierarchy(op) -> Level:
     """The levels for an operator in the form of flows."""
     if isinstance(op, Masked):
         return _masked_level(geometry(op))
-    closed = [not a.ring and a.kinds[0][1] == 0 for a in op.axes]
-    return _level(list(op.edges()), op.sinks(), op.rings, tuple(map(int, closed)), op.singular)
+    first = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
+    edges, sinks = list(op.edges()), op.sinks()
+    if all(a.ndim == 0 for a in op.a):
+        return _level(edges, sinks, op.rings, first, op.singular)
+    strides = _strides(op.field_shape, op.rings, least_ring=6)
+    return _galerkin(_made(edges, sinks, op.rings, first, strides), op.singular)
+
+
+def _galerkin(here: Level, singular: bool) -> Level:
+    if size(here.shape) <= _DENSE_UP_TO:
+        return here.replace(inverse=_inverse(here, singular))
+    if max(here.strides) == 1:
+        return here
+    here = here.replace(weights=weights_of(here))
+    stencil = coarse_stencil(here)
+    middle = stencil[len(stencil) // 2]
+    # Gershgorin's bound; for flows it is 2
+    bound = xnp.max(reduce(xnp.add, [xnp.abs(x) for x in stencil]) / middle)
+    strides = _strides(typeof(middle).shape, here.rings, least_ring=6)
+    coarse = Level(
+        None, None, middle, None, None, None, None, stencil, None, xnp.maximum(bound / 2, 1),
+        here.rings, here.offsets, strides,
+    )  # fmt: skip
+    return here.replace(coarse=_galerkin(coarse, singular))
 
 
 def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
@@ -91,14 +134,19 @@ def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
     return here.replace(coarse=_level(coarse, fewer, rings, offsets, singular))
 
 
-def _strides(shape, rings) -> tuple:
-    odd_ring = [ring and n % 2 for n, ring in zip(shape, rings, strict=True)]
-    return tuple(2 if n > 3 and not odd else 1 for n, odd in zip(shape, odd_ring, strict=True))
+def _strides(shape, rings, least_ring: int = 4) -> tuple:
+    """Which axes are coarsened. Stencils of rings need three nodes on the coarse grid."""
+    fits = [n >= least_ring and n % 2 == 0 if ring else n > 3
+            for n, ring in zip(shape, rings, strict=True)]  # fmt: skip
+    return tuple(2 if fit else 1 for fit in fits)
 
 
 def _made(edges, sinks, rings, offsets, strides, walls=None, inside=None) -> Level:
     whole = diagonal(edges, sinks, rings)
-    return Level(tuple(edges), sinks, whole, None, None, walls, inside, rings, offsets, strides)
+    return Level(
+        tuple(edges), sinks, whole, None, None, walls, inside,
+        rings=rings, offsets=offsets, strides=strides,
+    )  # fmt: skip
 
 
 def _masked_level(g: Geometry) -> Level:
@@ -117,7 +165,7 @@ def _masked_level(g: Geometry) -> Level:
 
 def _inverse(level: Level, singular: bool):
     n = size(level.shape)
-    units = xnp.eye(n, dtype=typeof(level.sinks).dtype).reshape(n, *level.shape)
+    units = xnp.eye(n, dtype=typeof(level.diagonal).dtype).reshape(n, *level.shape)
     a = vmap(level)(units).reshape(n, n)
     if singular:  # constants get an eigenvalue of their own
         a = a + xnp.max(level.diagonal) / n
@@ -167,6 +215,8 @@ def _in_series(a, b):
 
 def prolong(level: Level, coarse):
     """Values on a level from those on the next, axis by axis."""
+    if level.weights is not None:
+        return prolong_by_equations(level, coarse)
     u = coarse if level.inside is None else xnp.where(level.coarse.inside, coarse, 0)
     for axis in range(len(level.shape)):
         u = _prolong_along(level, u, axis) if level.strides[axis] == 2 else u
@@ -207,11 +257,12 @@ def restrict(level: Level, r):
 
 
 def _chebyshev(level: Level, u, b, degree: int, reverse: bool):
-    """Chebyshev's polynomial over the upper part of the spectrum of D⁻¹ A, which is within (0, 2]."""
+    """Chebyshev's polynomial over the upper part of the spectrum of D⁻¹ A."""
+    whole = level.diagonal * level.reach
     low, high = 1.0 / len(level.shape), 2.0
     centre, radius = (high + low) / 2, (high - low) / 2
     r = b if u is None else b - level(u)
-    d = r / (centre * level.diagonal)
+    d = r / (centre * whole)
     u = d if u is None else u + d
     factors, rho = [], radius / centre
     for _ in range(degree - 1):
@@ -222,7 +273,7 @@ def _chebyshev(level: Level, u, b, degree: int, reverse: bool):
     def step(carry, factor):
         u, r, d = carry
         r = r - level(d)
-        d = factor[0] * d + factor[1] * (r / level.diagonal)
+        d = factor[0] * d + factor[1] * (r / whole)
         return (u + d, r, d), None
 
     # a loop, though a short one: programs stay small
@@ -238,11 +289,17 @@ def _parity(shape, skip: int | None = None) -> np.ndarray:
 
 
 def _red_black(level: Level, u, b, degree: int, reverse: bool):
-    """Gauss and Seidel's method on all nodes of one colour, then on those of the other."""
+    """Gauss and Seidel's method on all nodes of one colour, then on those of the other; of more
+    colours where diagonals of cells are edges too."""
     red = _parity(level.shape)
+    colours = [red, ~red]
+    if level.stencil is not None:
+        parities = [_parity(level.shape[i : i + 1]) for i in range(len(level.shape))]
+        every = itertools.product(*[(p, ~p) for p in parities])
+        colours = [reduce(np.logical_and.outer, parts) for parts in every]
     u = xnp.zeros_like(b) if u is None else u
     for _ in range(max(1, degree // 2)):
-        for colour in (~red, red) if reverse else (red, ~red):
+        for colour in colours[::-1] if reverse else colours:
             u = u + xnp.where(colour, (b - level(u)) / level.diagonal, 0)
     return u
 
@@ -257,10 +314,7 @@ def _lines(level: Level, u, b, degree: int, reverse: bool):
 
 
 def _line_step(level: Level, r, axis: int, colour: bool):
-    n, ring = level.shape[axis], level.rings[axis]
-    e = level.edges[axis]
-    before = _cut(e, axis, 0, n)
-    after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
+    before, after = level.links(axis)
     chosen = _parity(level.shape, axis) == colour
     # of a ring the link that closes it is left out: the rest is a good approximation
     turn = lambda x: xnp.moveaxis(x, axis, -1)  # noqa: E731

@@ -1,0 +1,133 @@
+"""Convergence factors of multigrid cycles, whatever the operator, whatever the size of the grid."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore.pde import (
+    Diffusion,
+    Dirichlet,
+    Grid,
+    Masked,
+    Neumann,
+    Periodic,
+    Robin,
+    _multigrid,
+    solve,
+)
+
+D, N, R, P = Dirichlet(), Neumann(), Robin(1.0, 2.0), Periodic()
+
+
+def inclusion(x, y, *z):
+    found = (x > 0.3) & (x < 0.7) & (y > 0.25) & (y < 0.6)
+    return found & (z[0] > 0.4) if z else found
+
+
+def where(test, yes, no=1.0):
+    """A coefficient that jumps."""
+    return lambda *x: xnp.where(test(*x), yes, no)
+
+
+checkered = lambda x, y: (xnp.floor(4 * x) + xnp.floor(4 * y)) % 2 > 0
+slanted = lambda x, y: x + 0.5 * y < 0.7
+left = lambda x, y: x < 0.5
+wavy = lambda x, y: 1 + 0.5 * xnp.sin(3 * x) * xnp.cos(2 * y)
+nowhere = lambda x, y: 0 * x  # as an array: programs of operators alike are shared
+ellipse = lambda x, y: x**2 + (y / 0.8) ** 2 < 0.81
+lshape = lambda x, y: (x < 0) | (y > 0)
+
+
+def flat(a, bc=D, c=0.0):
+    return lambda n: Diffusion(Grid((n, n)), a, bc, c)
+
+
+def solid(a):
+    return lambda n: Diffusion(Grid((3 * n // 8,) * 3), a)
+
+
+def masked(inside):
+    return lambda n: Masked(Grid((n, n), -1.0, 1.0), inside, edge="symmetric")
+
+
+OPERATORS = {
+    "constant": flat(1.0),
+    "smooth": flat(wavy, c=nowhere),
+    "inclusion of 1000": flat(where(inclusion, 1e3), c=nowhere),
+    "inclusion of 1/1000": flat(where(inclusion, 1e-3), c=nowhere),
+    "checkered, 1000": flat(where(checkered, 1e3), c=nowhere),
+    "slanted jump of 1000": flat(where(slanted, 1e3), c=nowhere),
+    "jump with damping": flat(where(inclusion, 1e3), c=where(left, 1e3, 0.0)),
+    "Dirichlet, Neumann, ring": flat(1.0, [(D, N), P]),
+    "jump, Neumann all around": flat(where(inclusion, 1e3), N),
+    "jump, ring, Robin, Neumann": flat(where(inclusion, 1e3), [P, (R, N)]),
+    "anisotropy of 1000": flat((1.0, 1e3)),
+    "anisotropy that turns": flat((where(left, 1e3), where(left, 1.0, 1e3))),
+    "L": masked(lshape),
+    "ellipse": masked(ellipse),
+    "cube": solid(1.0),
+    "jump in a cube": solid(where(inclusion, 1e3)),
+}
+
+
+@xc.jit(static_argnums=1)
+def energies(op, smoother):
+    """Of the errors that cycles leave, one after the other, from an irregular one."""
+    level = _multigrid.hierarchy(op)
+    e = xnp.asarray(np.random.default_rng(0).standard_normal(level.shape))
+    e = xnp.where(op.inside, e, 0) if isinstance(op, Masked) else e
+
+    def step(e, _):
+        e = e - xnp.mean(e) if op.singular else e
+        r = level(e)
+        # not compiled on its own: that would be done for each level once more
+        return e - _multigrid._cycle(level, r, "V", smoother, 3), xnp.sum(e * r)
+
+    return xc.lax.scan(step, e, None, length=14)[1]
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_convergence_factors(name, monkeypatch):
+    """In the norm of energy, over the last seven of fourteen cycles: at most 0.15."""
+    monkeypatch.setattr(_multigrid, "cycle", _multigrid._cycle)
+    smoother = "lines" if "anisotropy" in name else "chebyshev"
+    with xc.enable_x64():
+        for n in (32, 64):
+            energy = np.asarray(energies(OPERATORS[name](n), smoother))
+            factor = (energy[-1] / energy[-8]) ** (0.5 / 7)
+            assert 1e-4 < factor <= 0.15, (n, factor)
+
+
+@pytest.mark.parametrize("method, bc", [("multigrid", D), ("cg", N)])
+def test_solutions_where_coefficients_jump(method, bc):
+    with xc.enable_x64():
+        op = Diffusion(Grid((48, 40)), where(inclusion, 1e3), bc)
+        f = np.random.default_rng(0).standard_normal(op.field_shape)
+        f = f - op.integrate(f) / op.integrate(np.ones_like(f))
+        answer = solve(op, f, rtol=1e-10, method=method, report=True)
+        assert answer.ok and int(answer.iterations) <= 11, int(answer.iterations)
+        residual = np.asarray(op(answer.value)) - f
+        assert np.linalg.norm(residual) < 1e-9 * np.linalg.norm(f)
+
+
+@pytest.mark.parametrize("shape, bc", [((11, 8), [(D, N), P]), ((6, 5, 7), [(N, D), R, D])])
+def test_coarse_operators_are_products_of_matrices(shape, bc, monkeypatch):
+    """The stencil found from coloured fields, beside pᵀ a p from dense matrices; and what goes up
+    keeps constants, away from Dirichlet faces."""
+    monkeypatch.setattr(_multigrid, "_DENSE_UP_TO", 20)
+    with xc.enable_x64():
+        grid = Grid(shape)
+        a = np.exp(np.random.default_rng(0).standard_normal(grid.shape))
+        level = _multigrid.hierarchy(Diffusion(grid, a, bc))
+        matrix = lambda f, shape: (
+            xc.vmap(f)(np.eye(int(np.prod(shape))).reshape(-1, *shape))
+            .reshape(int(np.prod(shape)), -1)
+            .T
+        )
+        p = matrix(lambda u: _multigrid.prolong(level, u), level.coarse.shape)
+        whole, coarse = matrix(level, level.shape), matrix(level.coarse, level.coarse.shape)
+        assert np.allclose(p.T @ whole @ p, coarse, atol=1e-12 * np.abs(coarse).max())
+        assert np.allclose(np.diag(coarse), np.ravel(level.coarse.diagonal))
+        sums = (p @ np.ones(p.shape[1])).reshape(level.shape)
+        assert (sums < 1 + 1e-12).all() and np.isclose(sums.max(), 1)

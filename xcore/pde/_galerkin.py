@@ -1,0 +1,187 @@
+"""Coarse operators made of the finer ones, for coefficients that jump.
+
+Along an axis nodes are coarse ones or lie between; a node that lies between along the axes T takes
+its value from its neighbours along T, by its own equation, summed over the other axes. So what flows
+in flows out, whatever jumps. With this interpolation p the coarse operator is pᵀ a p: a stencil of
+3ᵈ points, found from its products with fields of ones at every third node.
+(Alcouffe, Brandt, Dendy and Painter 1981, "The multi-grid method for the diffusion equation with
+strongly discontinuous coefficients"; Dendy 1982, "Black box multigrid")
+"""
+
+from __future__ import annotations
+
+import itertools
+from functools import reduce
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.loops import scan
+from .._core.types import typeof
+from .._transforms.api import linear_transpose
+from ._fields import _colours, along, shifted
+
+
+def offsets(ndim: int) -> list[tuple]:
+    """Of all points of a stencil; the one in the middle is the centre."""
+    return list(itertools.product((-1, 0, 1), repeat=ndim))
+
+
+def product(stencil, u, rings):
+    """Σ over the offsets of stencil × field there."""
+    wide, ndim = u, typeof(u).ndim
+    for axis, ring in enumerate(rings):
+        n = typeof(u).shape[axis]
+        ends = [_cut(wide, axis, n - 1, n), _cut(wide, axis, 0, 1)]
+        low, high = ends if ring else [xnp.zeros_like(x) for x in ends]
+        wide = xnp.concatenate([low, wide, high], axis=axis)
+    shape = typeof(u).shape
+    near = [
+        wide[tuple(slice(1 + s, 1 + s + n) for s, n in zip(offset, shape, strict=True))]
+        for offset in offsets(ndim)
+    ]
+    return reduce(xnp.add, [c * x for c, x in zip(stencil, near, strict=True)])
+
+
+def _cut(x, axis: int, start: int, stop: int, step: int = 1):
+    return x[(slice(None),) * axis + (slice(start, stop, step),)]
+
+
+def stencil_of(level) -> tuple:
+    """The elements of a level's operator for each offset."""
+    if level.stencil is not None:
+        return level.stencil
+    ndim, found = len(level.shape), {}
+    for axis in range(ndim):
+        for side, link in zip((-1, 1), level.links(axis), strict=True):
+            found[tuple(side * (i == axis) for i in range(ndim))] = -link
+    nil = xnp.zeros_like(level.diagonal)
+    return tuple(found.get(o, level.diagonal if not any(o) else nil) for o in offsets(ndim))
+
+
+# ----------------------------------------------------------------------------------- interpolation
+
+
+def _classes(level) -> list[tuple]:
+    """The sets of axes along which a node can lie between coarse ones, smaller ones first."""
+    halved = [i for i, s in enumerate(level.strides) if s == 2]
+    return [t for k in range(len(halved) + 1) for t in itertools.combinations(halved, k)]
+
+
+def _of_class(level, x, between: tuple):
+    """The part of a field at the nodes of a class."""
+    for axis, (stride, off) in enumerate(zip(level.strides, level.offsets, strict=True)):
+        if stride == 2:
+            x = _cut(x, axis, 1 - off if axis in between else off, level.shape[axis], 2)
+    return x
+
+
+def weights_of(level) -> tuple:
+    """For each class but the first the weights of the neighbours along its axes."""
+    stencil = dict(zip(offsets(len(level.shape)), stencil_of(level), strict=True))
+    return tuple(_weights(level, stencil, t) for t in _classes(level)[1:])
+
+
+def _weights(level, stencil: dict, between: tuple) -> tuple:
+    total = {}
+    for offset, x in stencil.items():
+        key = tuple(offset[i] for i in between)
+        x = _of_class(level, x, between)
+        total[key] = total[key] + x if key in total else x
+    centre = total.pop((0,) * len(between))
+    # never less than the neighbours weigh: rows that do not have the signs of flows stay tame
+    centre = xnp.maximum(centre, reduce(xnp.add, [xnp.abs(x) for x in total.values()]))
+    share = xnp.where(centre > 0, -1 / xnp.where(centre > 0, centre, 1), 0)
+    return tuple(share * x for x in total.values())
+
+
+def _beside(level, x, axis: int, side: int):
+    """The coarse values next to the nodes between, along an axis."""
+    if level.rings[axis]:
+        return x if side < 0 else shifted(x, axis, 1, True)
+    count = level.shape[axis] - typeof(x).shape[axis]
+    first = (side + 1) // 2 + 1 - level.offsets[axis]  # in x with a zero at both ends
+    one = tuple(int(i == axis) for i in range(typeof(x).ndim))
+    wide = ops.pad(x, xnp.zeros((), typeof(x).dtype), low=one, high=one, interior=(0,) * len(one))
+    return _cut(wide, axis, first, first + count)
+
+
+def _woven(level, coarse, between, axis: int):
+    """A field from its parts at coarse nodes and between, along an axis."""
+    first, second = (between, coarse) if level.offsets[axis] else (coarse, between)
+    n = level.shape[axis]
+    if n % 2:
+        nil = xnp.zeros_like(_cut(second, axis, 0, 1))
+        second = xnp.concatenate([second, nil], axis=axis)
+    shape = list(typeof(first).shape)
+    shape[axis] *= 2
+    return _cut(xnp.stack([first, second], axis=axis + 1).reshape(shape), axis, 0, n)
+
+
+def prolong(level, coarse):
+    """Values on a level from those on the next."""
+    classes = _classes(level)
+    parts = {(): coarse}
+    for between, weights in zip(classes[1:], level.weights, strict=True):
+        sides = [s for s in offsets(len(between)) if any(s)]
+        terms = [
+            w * _neighbour(level, parts, between, side)
+            for w, side in zip(weights, sides, strict=True)
+        ]
+        parts[between] = reduce(xnp.add, terms)
+    for axis in (i for i, s in enumerate(level.strides) if s == 2):
+        rest = [t for t in parts if axis not in t]
+        parts = {t: _woven(level, parts[t], parts[_with(t, axis)], axis) for t in rest}
+    return parts[()]
+
+
+def _with(axes: tuple, axis: int) -> tuple:
+    return tuple(sorted((*axes, axis)))
+
+
+def _neighbour(level, parts: dict, between: tuple, side: tuple):
+    """Values at the neighbours, on these sides along these axes, of the nodes of a class."""
+    x = parts[tuple(i for i, s in zip(between, side, strict=True) if not s)]
+    for axis, s in zip(between, side, strict=True):
+        x = _beside(level, x, axis, s) if s else x
+    return x
+
+
+# -------------------------------------------------------------------------------- the coarse operator
+
+
+def coarse_stencil(level) -> tuple:
+    """The stencil of pᵀ a p, from its products with one field for each colour of coarse nodes."""
+    ndim, dtype = len(level.shape), typeof(level.diagonal).dtype
+    shape = tuple(
+        len(range(off, n, 2)) if s == 2 else n
+        for n, off, s in zip(level.shape, level.offsets, level.strides, strict=True)
+    )
+    lines = [_colours(n, 1, ring) for n, ring in zip(shape, level.rings, strict=True)]
+    example = xnp.zeros(shape, dtype)
+    back = linear_transpose(lambda u: prolong(level, u), example)
+
+    def marked(colour, offset):
+        """Whether the node at an offset has this colour."""
+        every = zip(lines, colour, offset, level.rings, strict=True)
+        marks = [along(_moved(line, s, ring), i, ndim, np.int32) == c
+                 for i, (line, c, s, ring) in enumerate(every)]  # fmt: skip
+        return xnp.broadcast_to(reduce(xnp.logical_and, marks), shape)
+
+    def add(found, colour):
+        ones = marked(colour, (0,) * ndim).astype(dtype)
+        made = back(level(prolong(level, ones)))[0]
+        every = zip(found, offsets(ndim), strict=True)
+        return tuple(xnp.where(marked(colour, o), made, x) for x, o in every), None
+
+    colours = list(itertools.product(*[sorted(set(line.tolist())) for line in lines]))
+    return scan(add, (example,) * 3**ndim, np.array(colours, np.int32))[0]
+
+
+def _moved(line: np.ndarray, by: int, ring: bool) -> np.ndarray:
+    """line[k + by], and a colour of nobody outside."""
+    moved = np.roll(line, -by)
+    if by and not ring:
+        moved[-1 if by > 0 else 0] = -1
+    return moved
