@@ -72,6 +72,40 @@ def test_zeros_of_non_negative_factors_stay():
     np.testing.assert_allclose(change, differences(xc.jit(factors), x, D), atol=1e-5)
 
 
+PROXES = {
+    "not negative": lambda a, step: xnp.maximum(a, 0),
+    "sparse": lambda a, step: xnp.sign(a) * xnp.maximum(xnp.abs(a) - 0.3 * step, 0),
+    "one mode": (None, lambda a, step: a / (1 + 0.5 * step), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROXES)
+def test_fixed_points_of_proximal_maps(name):
+    rng = np.random.default_rng(0)
+    true = [np.abs(np.asarray(f)) * (rng.random(f.shape) > 0.3) for f in TRUE.factors]
+    x = np.asarray(decomp.CP(None, true).to_dense()) + 0.05 * D
+    options = {"init": tuple(f + 0.1 for f in true), "tol": -1.0, "max_steps": 1500, "ridge": 0.3}
+
+    def fit(x):  # the ridge and most maps fix the lengths: terms and lengths are compared
+        found = decomp.cp_constrained(x, RANK, PROXES[name], **options)
+        return xnp.concatenate([found.value.to_dense().ravel(), flat(found.value.factors)])
+
+    both = xc.jit(lambda x: (fit(x), xc.jvp(fit, (x,), (D,))[1]))
+    at, change = map(np.asarray, both(x))
+    ahead, back = (np.asarray(both(x + s * D)[0]) for s in (STEP, -STEP))
+    np.testing.assert_allclose(change, (ahead - back) / (2 * STEP), atol=2e-5)
+    if name != "one mode":
+        zero = at == 0
+        assert zero.any() and np.abs(change[zero]).max() < 1e-12
+
+
+def test_derivatives_of_large_constrained_fits_say_what_to_do():
+    x = xnp.ones((250, 9, 250))
+    error = lambda x: decomp.cp_constrained(x, 4, PROXES["sparse"], max_steps=1).error
+    with pytest.raises(ValueError, match="stop_gradient"):
+        xc.jit(xc.grad(error)).trace(x)
+
+
 def test_complex_terms():
     """Phases of single columns are free, so that only the tensor and the weights are compared."""
     rng = np.random.default_rng(3)

@@ -217,7 +217,8 @@ def _error_of_known(x, mask, factors):
     return (left * left.conj()).real.sum()
 
 
-def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, scale, extrapolate):
+def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, scale, extrapolate,
+         progress):  # fmt: skip
     known = x if mask is None else xnp.where(mask, x, 0)
     total = (known * known.conj()).real.sum()
     safe = xnp.where(total > 0, total, 1)
@@ -256,7 +257,7 @@ def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, sca
         "factors": list(factors), "start": list(factors), "duals": duals, "momentum": xnp.zeros((), real),
         "status": xnp.asarray(Status.max_steps.value, np.int32), "error": xnp.asarray(np.inf, real),
         "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, real),
-    })  # fmt: skip
+    }, progress=progress)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
     # from the elements themselves: the loop's formula has half the digits only
     error = xnp.sqrt(_error_of_known(known, True if mask is None else mask, value.factors) / safe)
@@ -278,7 +279,7 @@ def _next_start(s, factors, worse, extrapolate: bool, free):
     return back, momentum
 
 
-_STATIC = ("rules", "free", "proxes", "max_steps", "scale", "extrapolate")
+_STATIC = ("rules", "free", "proxes", "max_steps", "scale", "extrapolate", "progress")
 fit_program = jit(_fit, static_argnames=_STATIC)
 
 

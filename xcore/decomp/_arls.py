@@ -76,7 +76,7 @@ def _watch(x, key):
     return lambda factors: share * xnp.linalg.norm(seen - _rows(factors, where).sum(-1))
 
 
-def _run(x, factors, key, tol, samples, max_steps, mix):
+def _run(x, factors, key, tol, samples, max_steps, mix, progress):
     size = xnp.linalg.norm(x.ravel())
     safe = xnp.where(size > 0, size, 1)
     turn, watched, draw = random.split(key, 3)
@@ -114,18 +114,18 @@ def _run(x, factors, key, tol, samples, max_steps, mix):
         "now": factors, "best": factors, "error": infinite, "mark": infinite,
         "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps.value, np.int32),
         "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, size.dtype),
-    })  # fmt: skip
+    }, progress=progress)  # fmt: skip
     found = [_unmix(f, s) for f, s in zip(out["best"], signs, strict=True)] if mix else out["best"]
     value = normalize(CP(None, tuple(found)))
     error = xnp.linalg.norm((x - value.to_dense()).ravel()) / safe
     return Fit(value, error, out["step"], out["status"], out["history"])
 
 
-_run_program = jit(_run, static_argnames=("samples", "max_steps", "mix"))
+_run_program = jit(_run, static_argnames=("samples", "max_steps", "mix", "progress"))
 
 
 def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init="random", key=None,
-            tol=1e-4, max_steps: int = 500) -> Fit:  # fmt: skip
+            tol=1e-4, max_steps: int = 500, progress=False) -> Fit:  # fmt: skip
     """A CP tensor near a tensor, by alternating least squares on random samples (CP-ARLS).
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that
@@ -144,6 +144,7 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
       tol: stop when the relative error, estimated from a fixed sample of elements, has not fallen
         by so much in twenty sweeps.
       max_steps: sweeps at most.
+      progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
       a ``Fit``: its value is the best one seen, ``error`` exact, ``history`` the estimates. Derivatives
@@ -163,5 +164,5 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     first, second = random.split(random.key(0) if key is None else key)
     factors, _ = starts(who, x, rank, init, first, 1, False)
     found = _run_program(ops.stop_gradient(x), factors, second, tol, samples=int(samples),
-                         max_steps=int(max_steps), mix=bool(mix))  # fmt: skip
+                         max_steps=int(max_steps), mix=bool(mix), progress=progress)  # fmt: skip
     return differentiable(found, x)

@@ -24,7 +24,7 @@ from ._implicit import differentiable
 
 
 def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, gtol, max_steps, fixed, scale,
-        extrapolate, positive=False):  # fmt: skip
+        extrapolate, progress, positive=False):  # fmt: skip
     """What all entry points do: check, start, run, and take the best of several starts."""
     x, mask = check_tensor(who, x, mask)
     rank, free = check_rank(who, rank, x.shape), check_fixed(who, fixed, x.ndim)
@@ -37,19 +37,19 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
             "Pass init= with the fixed factors.",
         )
     factors, several = starts(who, x, rank, init, key, restarts, positive)
-    implicit = admm not in rules
-    stop = stop_gradient if implicit else lambda a: a
+    stop = stop_gradient
 
     def run(factors):
         held = [stop(f) for f in factors]
         return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, rules=rules, free=free, proxes=proxes,
-                           max_steps=int(max_steps), scale=scale, extrapolate=bool(extrapolate))  # fmt: skip
+                           max_steps=int(max_steps), scale=scale, extrapolate=bool(extrapolate),
+                           progress=progress)  # fmt: skip
 
     found = _best(run, factors) if several else run(factors)
-    if not implicit:
-        return found
     signed = tuple(k for k in free if rules[k] is hals)
-    return differentiable(found, x, mask, None, ridge, free, signed, factors)
+    return differentiable(
+        found, x, mask, None, ridge, free, signed, factors, proxes if admm in rules else None
+    )
 
 
 def _best(run, factors):
@@ -64,7 +64,7 @@ def _pick(every: Fit, at) -> Fit:
 
 
 def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
-           max_steps: int = 200, fixed=(), extrapolate: bool = False) -> Fit:  # fmt: skip
+           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False) -> Fit:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
 
     min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
@@ -83,6 +83,7 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
       fixed: modes whose factors stay as ``init`` has them.
       extrapolate: go beyond each sweep's factors while that lowers the error; fewer sweeps where
         they are slow.
+      progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
       a ``Fit``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
@@ -96,11 +97,12 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
     n = xnp.ndim(x)
     return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
                mask=mask, ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate)  # fmt: skip
+               extrapolate=extrapolate, progress=progress)  # fmt: skip
 
 
 def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
-              max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False) -> Fit:  # fmt: skip
+              max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False,
+              progress=False) -> Fit:  # fmt: skip
     """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
 
     Args:
@@ -119,17 +121,20 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
     rules = tuple(hals if k in chosen else least_squares for k in range(n))
     return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
                ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, positive=True)  # fmt: skip
+               extrapolate=extrapolate, progress=progress, positive=True)  # fmt: skip
 
 
 def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8,
-                   gtol=0.0, max_steps: int = 500, fixed=()) -> Fit:  # fmt: skip
+                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False) -> Fit:  # fmt: skip
     """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
 
     Args:
       prox: a function ``prox(factor, step)``, the argmin over a of penalty(a) + ‖a - factor‖² / (2 step);
         or a sequence with one (or None, for no constraint) for each mode.
       others: as for ``cp_als``.
+
+    Derivatives are those of the fixed point factor = prox(factor - step slope, step), so a fit must
+    have converged; prox must be differentiable where it is not at a kink.
 
     >>> import xcore.numpy as xnp
     >>> found = cp_constrained(xnp.ones((3, 4, 2)), 1, lambda a, step: xnp.maximum(a, 0))
@@ -145,4 +150,4 @@ def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int
     rules = tuple(least_squares if p is None else admm for p in proxes)
     return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
                ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
-               extrapolate=False)  # fmt: skip
+               extrapolate=False, progress=progress)  # fmt: skip

@@ -85,7 +85,7 @@ def _step(factors, slopes, damping):
     return parts_of(found.value, factors)
 
 
-def _run(x, factors, tol, gtol, max_steps):
+def _run(x, factors, tol, gtol, max_steps, progress):
     square = (x * x).sum()
     safe = xnp.where(square > 0, square, 1)
     factors = balanced(factors, range(x.ndim))
@@ -137,18 +137,18 @@ def _run(x, factors, tol, gtol, max_steps):
             "history": s["history"].at[s["step"]].set(xnp.where(better, size, before)),
         }  # fmt: skip
 
-    out = while_loop(going, body, start)
+    out = while_loop(going, body, start, progress=progress)
     value = CP(None, tuple(out["factors"]))
     error = xnp.linalg.norm((x - value.to_dense()).ravel()) / xnp.sqrt(safe)
     return Fit(normalize(value), error, out["step"], out["status"], out["history"])
 
 
-_run_program = jit(_run, static_argnames=("max_steps",))
+_run_program = jit(_run, static_argnames=("max_steps", "progress"))
 
 
 def cp_gauss_newton(
-    x, rank: int, *, init="random", key=None, tol=1e-9, gtol=0.0, max_steps: int = 100
-) -> Fit:
+    x, rank: int, *, init="random", key=None, tol=1e-9, gtol=0.0, max_steps: int = 100, progress=False
+) -> Fit:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 
     Each step costs two large products, as a sweep of ``cp_als`` does, and some small ones. It needs
@@ -162,6 +162,7 @@ def cp_gauss_newton(
       tol: stop when a step lowers the relative error by less.
       gtol: stop when the slope of the squared error is below this share of ‖x‖².
       max_steps: steps at most.
+      progress: show the number of steps and their rate; a text is the label.
 
     Returns:
       a ``Fit``.
@@ -177,5 +178,7 @@ def cp_gauss_newton(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
-    found = _run_program(ops.stop_gradient(x), factors, tol, gtol, max_steps=int(max_steps))
+    found = _run_program(
+        ops.stop_gradient(x), factors, tol, gtol, max_steps=int(max_steps), progress=progress
+    )
     return differentiable(found, x)

@@ -16,6 +16,10 @@ regular. What does not depend on lengths (and phases) of single columns does not
 choice: the tensor, normalised columns, weights. The order of the terms is discrete and stays.
 
 At a fit with non-negative factors, the entries that are zero stay zero.
+
+Factors with proximal maps P are fixed points, a = P(a - s ∇f(a, x)) for any step s > 0, which gives
+one more linear system. (Bertrand et al. 2021) Whether lengths are free depends on the maps: what the
+system leaves open, up to the accuracy of a fit, gets the solution of least norm.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from .._control.implicit import custom_root
 from .._core import dtypes
 from .._core.trace import is_evaluating
 from .._transforms.api import grad
+from .._transforms.map import vmap
 from ..linalg import CG, FunctionOperator, linear_solve
 from ._als import Fit, balanced, gram, right_solve
 from ._cp import CP, normalize, norms_of_columns
@@ -62,14 +67,18 @@ def _square(x):
 class _Problem:
     """The loss near a fit as a function of one real vector, the factors of the free modes."""
 
-    def __init__(self, x, weights, factors, ridge, free, kept):
+    def __init__(self, x, weights, factors, ridge, free, kept, proxes=None):
         self.x, self.weights, self.ridge, self.free, self.kept = x, weights, ridge, free, kept
         self.fixed = list(factors)
-        self.start = balanced([ops.stop_gradient(f) for f in factors], free)
+        self.start = [ops.stop_gradient(f) for f in factors]
+        if proxes is None:
+            self.start = balanced(self.start, free)
+        self.proxes = proxes
         self.parts = [self.start[k] for k in free]
         slopes = xnp.diagonal(gram(self.start, free[0])).real
         sizes = norms_of_columns(self.parts[0])[0] ** 2
-        self.pull = xnp.where(sizes > 0, slopes / xnp.where(sizes > 0, sizes, 1), 0)
+        chosen = (sizes > 0) & (proxes is None)
+        self.pull = xnp.where(chosen, slopes / xnp.where(sizes > 0, sizes, 1), 0)
 
     def factors(self, parts) -> list:
         found = dict(zip(self.free, parts, strict=True))
@@ -86,9 +95,20 @@ class _Problem:
 
     def equation(self, vector):
         """The slope, where the vector is free to move, and else the vector itself."""
+        if self.proxes is not None:
+            return self._distance_to_fixed_point(vector)
         if self.kept is None:
             return grad(self.loss)(vector)
         return xnp.where(self.kept, grad(self.loss)(xnp.where(self.kept, vector, 0)), vector)
+
+    def _distance_to_fixed_point(self, vector):
+        slopes, out = _from_real(grad(self.loss)(vector), self.parts), []
+        for k, a, slope in zip(self.free, _from_real(vector, self.parts), slopes, strict=True):
+            size = xnp.trace(gram(self.start, k)).real / a.shape[1] + self.ridge
+            step = ops.stop_gradient(1 / xnp.where(size > 0, size, 1))
+            prox = self.proxes[k] or (lambda a, _: a)
+            out.append(a - prox(a - step * slope, step))
+        return _as_real(out)
 
     def precondition(self, vector):
         parts = zip(_from_real(vector, self.parts), self.free, strict=True)
@@ -96,7 +116,7 @@ class _Problem:
         return out if self.kept is None else xnp.where(self.kept, out, vector)
 
 
-def follow(x, factors, weights=None, ridge=0.0, free=None, positive=()):
+def follow(x, factors, weights=None, ridge=0.0, free=None, positive=(), proxes=None):
     """The factors of a fit with derivatives with respect to x, weights, ridge and the fixed factors.
 
     Args:
@@ -106,6 +126,7 @@ def follow(x, factors, weights=None, ridge=0.0, free=None, positive=()):
       ridge: penalty that the fit had.
       free: the modes that were fitted; default all.
       positive: those whose factors must not be negative.
+      proxes: None, or for each mode its proximal map or None.
     """
     free = tuple(range(len(factors))) if free is None else free
     kept = None
@@ -114,7 +135,7 @@ def follow(x, factors, weights=None, ridge=0.0, free=None, positive=()):
             factors[k] > 0 if k in positive else xnp.ones(factors[k].shape, bool) for k in free
         ]
         kept = ops.stop_gradient(flat(shown))
-    problem = _Problem(x, weights, factors, ridge, free, kept)
+    problem = _Problem(x, weights, factors, ridge, free, kept, proxes)
     start = _as_real(problem.parts)
     n, eps = start.shape[0], float(dtypes.finfo(start.dtype).eps)
     solver = CG(rtol=50 * eps, max_steps=4 * n)
@@ -127,8 +148,32 @@ def follow(x, factors, weights=None, ridge=0.0, free=None, positive=()):
             operator, y, solver, preconditioner=problem.precondition, report=True
         ).value
 
+    if proxes is not None:
+        _check_dense(n)
+        tangent = _least_norm
     found = custom_root(problem.equation, start, lambda _, v: v, tangent)
     return problem.factors(_from_real(found, problem.parts))
+
+
+_DENSE = 2000  # unknowns of a system that is solved by its singular values
+
+
+def _check_dense(n: int) -> None:
+    if n > _DENSE:
+        raise ValueError(
+            f"xcore.decomp.cp_constrained: derivatives are computed for up to {_DENSE} elements in all "
+            f"factors, given {n}. Stop derivatives of x and ridge (xcore.lax.stop_gradient), or use "
+            "cp_nonneg or cp_als, whose systems are solved iteratively."
+        )
+
+
+def _least_norm(mv, y):
+    """The v of least norm with mv(v) = y as nearly as can be.
+
+    A fit's slopes vanish up to the root of its error's precision, and so do the directions left open.
+    """
+    matrix = vmap(mv)(xnp.eye(y.shape[0], dtype=y.dtype)).T
+    return xnp.linalg.pinv(matrix, float(dtypes.finfo(y.dtype).eps) ** (1 / 3)) @ y
 
 
 def _given(fit: Fit, free, start) -> list:
@@ -142,7 +187,7 @@ def _given(fit: Fit, free, start) -> list:
 
 
 def differentiable(
-    fit: Fit, x, mask=None, weights=None, ridge=0.0, free=None, positive=(), start=()
+    fit: Fit, x, mask=None, weights=None, ridge=0.0, free=None, positive=(), start=(), proxes=None
 ) -> Fit:
     """A fit whose value and error have derivatives. On arrays, where nothing asks for them, itself."""
     if is_evaluating():
@@ -151,10 +196,12 @@ def differentiable(
     weights = mask if weights is None else weights
     weights = None if weights is None else weights.astype(fit.error.dtype)
     seen = x if weights is None else xnp.where(weights > 0, x, 0)
-    factors = follow(seen, _given(fit, free, start), weights, ridge, free, positive)
+    # under proximal maps lengths stay where they are found
+    given = _given(fit, free, start) if proxes is None else list(fit.value.factors)
+    factors = follow(seen, given, weights, ridge, free, positive, proxes)
     value = CP(None, tuple(factors))
     share = 1 if weights is None else weights
     left, whole = seen - value.to_dense(), (share * seen * seen.conj()).real.sum()
     square = (share * left * left.conj()).real.sum() / xnp.where(whole > 0, whole, 1)
     error = xnp.where(square > 0, xnp.sqrt(xnp.where(square > 0, square, 1)), 0)
-    return fit.replace(value=normalize(value), error=error)
+    return fit.replace(value=normalize(value) if proxes is None else value, error=error)

@@ -15,10 +15,12 @@ from .. import numpy as xnp
 from .. import random
 from .._control.jit import jit
 from .._control.loops import fori_loop
+from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
-from ._als import check_tensor
+from .._iterate import Status
+from ._als import Fit, check_tensor
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
 from ._tucker import Tucker
@@ -137,7 +139,7 @@ def _st_hosvd(x, ranks):
     return Tucker(x, tuple(factors))
 
 
-def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None) -> Tucker:
+def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
     """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
 
     Args:
@@ -145,32 +147,94 @@ def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None) -> Tucker:
       ranks: an int, or one for each mode.
       steps: sweeps over all modes; none makes the error larger.
       init: where to start; default ``st_hosvd``.
+      progress: show a bar of the sweeps; a text is its label.
 
     >>> import xcore.numpy as xnp
     >>> hooi(xnp.ones((3, 4, 5)), 1).shape
     (3, 4, 5)
     """
-    who = "decomp.hooi"
+    x, factors, ranks = _hooi_start("decomp.hooi", x, ranks, init)
+    return _hooi(x, factors, ranks, int(steps), progress)
+
+
+def _hooi_start(who: str, x, ranks, init):
     x, _ = check_tensor(who, x)
     ranks = check_ranks(who, ranks, x.shape)
     start = _st_hosvd(x, ranks) if init is None else init
     if (tuple(start.shape), tuple(start.rank)) != (tuple(x.shape), ranks):
         raise errors.bad_argument(who, "init", init, f"of shape {tuple(x.shape)} and ranks {ranks}")
-    return _hooi(x, list(start.factors), ranks, int(steps))
+    return x, [f.astype(x.dtype) for f in start.factors], ranks
 
 
-@fused(2)
-def _hooi(x, factors, ranks, steps):
+def _hooi_sweep(x, factors, ranks):
+    """(factors after a sweep, the squared norm of the core that goes with them)."""
+    factors, kept = list(factors), None
+    for mode, rank in enumerate(ranks):
+        others = [None if k == mode else f for k, f in enumerate(factors)]
+        small = multi_mode_product(x, others, range(x.ndim), transpose=True)
+        values, vectors = _spectrum(small, mode)
+        factors[mode], kept = vectors[:, :rank], values[:rank].sum()
+    return factors, kept
+
+
+@functools.partial(jit, static_argnums=(2, 3, 4))
+def _hooi(x, factors, ranks, steps, progress):
     def sweep(_, factors):
-        factors = list(factors)
-        for mode, rank in enumerate(ranks):
-            others = [None if k == mode else f for k, f in enumerate(factors)]
-            small = multi_mode_product(x, others, range(x.ndim), transpose=True)
-            factors[mode] = _spectrum(small, mode)[1][:, :rank]
-        return factors
+        return _hooi_sweep(x, factors, ranks)[0]
 
-    factors = fori_loop(0, steps, sweep, [f.astype(x.dtype) for f in factors])
+    factors = fori_loop(0, steps, sweep, factors, progress=progress)
     return Tucker(multi_mode_product(x, factors, transpose=True), tuple(factors))
+
+
+def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None = None,
+               progress=False) -> Fit:  # fmt: skip
+    """As ``hooi``, until the error changes no more, with an account of how it went.
+
+    Args:
+      x, ranks, init: as for ``hooi``.
+      tol: stop when a sweep changes the relative error by less.
+      max_steps: sweeps at most.
+      progress: show the number of sweeps and their rate; a text is the label.
+
+    Returns:
+      a ``Fit`` whose value is a ``Tucker`` tensor.
+
+    >>> import xcore.numpy as xnp
+    >>> found = tucker_als(xnp.ones((3, 4, 5)), 1)
+    >>> found.value, bool(found.error < 1e-3)
+    (Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32), True)
+    """
+    x, factors, ranks = _hooi_start("decomp.tucker_als", x, ranks, init)
+    return _tucker_als(x, factors, tol, ranks=ranks, max_steps=int(max_steps), progress=progress)
+
+
+@functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
+def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
+    square = (x * x.conj()).real.sum()
+    safe = xnp.where(square > 0, square, 1)
+
+    def going(s):
+        return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
+
+    def body(s):
+        factors, kept = _hooi_sweep(x, s["factors"], ranks)
+        error = xnp.sqrt(xnp.maximum(square - kept, 0) / safe)
+        done = xnp.abs(s["error"] - error) <= tol
+        status = xnp.where(done, Status.success.value, Status.max_steps.value)
+        status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value).astype(np.int32)
+        return {
+            "factors": factors, "error": error, "status": status, "step": s["step"] + np.int32(1),
+            "history": s["history"].at[s["step"]].set(error),
+        }  # fmt: skip
+
+    out = while_loop(going, body, {
+        "factors": factors, "error": xnp.asarray(np.inf, square.dtype),
+        "status": xnp.asarray(Status.max_steps.value, np.int32), "step": xnp.zeros((), np.int32),
+        "history": xnp.full(max_steps, np.nan, square.dtype),
+    }, progress=progress)  # fmt: skip
+    value = Tucker(multi_mode_product(x, out["factors"], transpose=True), tuple(out["factors"]))
+    error = xnp.linalg.norm((x - value.to_dense()).ravel()) / xnp.sqrt(safe)
+    return Fit(value, error, out["step"], out["status"], out["history"])
 
 
 def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tucker:
@@ -209,7 +273,7 @@ def _tucker_random(x, key, ranks, extra, power):
     return Tucker(x, tuple(factors))
 
 
-def tucker_nonneg(x, ranks, *, key=None, steps: int = 200) -> Tucker:
+def tucker_nonneg(x, ranks, *, key=None, steps: int = 200, progress=False) -> Tucker:
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
 
@@ -218,6 +282,7 @@ def tucker_nonneg(x, ranks, *, key=None, steps: int = 200) -> Tucker:
       ranks: an int, or one for each mode.
       key: a random key for the start; default ``random.key(0)``.
       steps: sweeps.
+      progress: show a bar of the sweeps; a text is its label.
 
     >>> import xcore.numpy as xnp
     >>> bool((tucker_nonneg(xnp.ones((3, 4, 5)), 2, steps=5).core >= 0).all())
@@ -235,11 +300,13 @@ def tucker_nonneg(x, ranks, *, key=None, steps: int = 200) -> Tucker:
         for k, p in zip(keys[1:], zip(x.shape, ranks, strict=True), strict=True)
     ]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
-    return _nonneg(x, [random.uniform(keys[0], ranks, x.dtype) * scale, *factors], int(steps))
+    return _nonneg(
+        x, [random.uniform(keys[0], ranks, x.dtype) * scale, *factors], int(steps), progress
+    )
 
 
-@fused(2)
-def _nonneg(x, parts, steps):
+@functools.partial(jit, static_argnums=(2, 3))
+def _nonneg(x, parts, steps, progress):
     tiny = float(np.finfo(np.float32).tiny)
 
     def sweep(_, parts):
@@ -256,5 +323,5 @@ def _nonneg(x, parts, steps):
         down = multi_mode_product(core, [f.T @ f for f in factors])
         return [core * up / xnp.maximum(down, tiny), *factors]
 
-    core, *factors = fori_loop(0, steps, sweep, parts)
+    core, *factors = fori_loop(0, steps, sweep, parts, progress=progress)
     return Tucker(core, tuple(factors))

@@ -343,7 +343,7 @@ METHODS = {"sqp": SQP(), "augmented-lagrangian": AugmentedLagrangian()}
 
 def minimize_constrained(
     fun, x0, args=(), constraints=None, method="sqp", *, bounds=None, tol=None,
-    maxiter: int | None = None, history: bool = False,
+    maxiter: int | None = None, history: Any = False, progress: Any = False,
 ) -> Result:  # fmt: skip
     """The least of a function where equations and inequalities hold.
 
@@ -356,7 +356,8 @@ def minimize_constrained(
       bounds: a pair (lower, upper), each a tree like x0, a number or None.
       tol: the largest residual of the conditions of Karush, Kuhn and Tucker; eps^0.4 by default.
       maxiter: steps at most.
-      history: keep x, f, g and nfev of all iterations.
+      history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
+      progress: show the number of steps and their rate; a text is the label.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
     those of lower and upper bounds).
@@ -382,7 +383,7 @@ def minimize_constrained(
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history)
+        s = iterations(who, method, problem, x, tol, maxiter, history, progress)
         keys = ("g", "h", "c", "size", "status", "nit", "nfev", "njev")
         aux = {k: s[k] for k in keys} | {"told": s["f"]}
         if history:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import numpy as xnp
+from .._control.while_loop import while_loop
 from .._core import tree
 from .._core.errors import describe
 from .._core.trace import is_evaluating
@@ -78,10 +81,10 @@ def box_of(who: str, flat: Flat, bounds):
     return sides
 
 
-def iterations(who: str, method, problem, x0, tol, maxiter: int, history: bool):
+def iterations(who: str, method, problem, x0, tol, maxiter: int, history, progress=False):
     """(last state, rows of history): the loop that all methods share."""
     state = method.init(problem, x0, tol)
-    kept = ("x", "f", "g", "nfev")
+    kept = ("x", "f", "g", "nfev") if history is True else tuple(history or ())
     if history:
         rows = {k: xnp.broadcast_to(state[k], (maxiter + 1, *typeof(state[k]).shape)) for k in kept}
         state = state | {"history": rows}
@@ -98,7 +101,10 @@ def iterations(who: str, method, problem, x0, tol, maxiter: int, history: bool):
     def going(s):
         return (s["status"] == RUNNING) & (s["nit"] < maxiter)
 
-    state = loop(going, step, state, lambda *args: while_lanes(who, *args))
+    if progress:
+        state = loop(going, step, state, lambda *args: while_loop(*args, progress=progress))
+    else:
+        state = loop(going, step, state, lambda *args: while_lanes(who, *args))
     limit = xnp.where(state["status"] == RUNNING, status_code(Status.max_steps), state["status"])
     return state | {"status": limit}
 
@@ -114,8 +120,8 @@ def least_curvature(problem, x, g):
 
 
 def minimize(
-    fun, x0, args=(), method=None, *, bounds=None, tol=None, maxiter: int | None = None, history: bool = False,
-    curvature: bool = False,
+    fun, x0, args=(), method=None, *, bounds=None, tol=None, maxiter: int | None = None, history: Any = False,
+    curvature: bool = False, progress: Any = False,
 ) -> Result:  # fmt: skip
     """The point where a function is least, near a start.
 
@@ -135,8 +141,10 @@ def minimize(
         projection into them. Nelder and Mead's simplex and its values must differ by less; Brent's
         and golden sections, for one number, tell x to so much, relative to max(1, |x|).
       maxiter: iterations at most.
-      history: keep x, f, g and nfev of all iterations.
+      history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       curvature: put the smallest eigenvalue of the Hessian into the certificate.
+      progress: show the number of iterations and their rate; a text is the label. Lanes of a batch
+        then go on side by side.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> rosenbrock = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
@@ -153,7 +161,7 @@ def minimize(
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history)
+        s = iterations(who, method, problem, x, tol, maxiter, history, progress)
         aux = {k: s[k] for k in ("g", "size", "status", "nit", "nfev", "njev")}
         if history:
             aux["history"] = s["history"]
