@@ -71,13 +71,13 @@ def slope_of(errors):
 @pytest.mark.parametrize("letters", KINDS)
 def test_order_of_gradient_divergence_and_advection(letters, order):
     """Orders of 4 and 6 come from one-sided differences next to faces, which reach their order from
-    above or below; 0.35 covers that on grids of this size."""
+    above or below; on a line order 6 meets rounding soon."""
     ndim = len(letters)
     u, slope, faces = fields(ndim, letters)
     velocity = [1.0, -0.5, 2.0][:ndim]
     errors = {"gradient": [], "divergence": [], "advection": []}
     with xc.enable_x64():
-        for n in (12, 24) if ndim == 3 else (24, 48):
+        for n in (24, 48) if ndim == 3 else (20, 40) if (ndim, order) == (1, 6) else (48, 96):
             grid = Grid((n,) * ndim)
             grad, div = Gradient(grid, faces, order), Divergence(grid, faces, order)
             carry = Advection(grid, tuple(velocity), faces, order, "centred")
@@ -94,7 +94,7 @@ def test_order_of_gradient_divergence_and_advection(letters, order):
             want = sum(v * w for v, w in zip(velocity, wanted, strict=True))
             errors["advection"].append(np.abs(got + np.asarray(carry.boundary()) - want).max())
     for name, pair in errors.items():
-        assert slope_of(pair) > order - 0.35, (name, pair)
+        assert slope_of(pair) > order - 0.2, (name, pair)
 
 
 def test_upwind_differences_have_first_order_and_make_no_new_extremes():
