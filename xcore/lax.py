@@ -27,8 +27,9 @@ from ._control.loops import associative_scan, fori_loop, map, scan  # noqa: F401
 from ._control.sharding import with_sharding_constraint  # noqa: F401
 from ._control.while_loop import while_loop  # noqa: F401
 from .numpy import _lax_linalg as linalg  # noqa: F401
-from .numpy import broadcast_shapes, stack, tile, unstack  # noqa: F401
+from .numpy import broadcast_shapes  # noqa: F401
 from .numpy._lax import *  # noqa: F403
+from .numpy._lax_elementwise import *  # noqa: F403
 from .numpy._lax_scatter import (  # noqa: F401
     GatherDimensionNumbers,
     GatherScatterMode,

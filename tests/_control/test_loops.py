@@ -44,6 +44,10 @@ def test_cond_call_forms():
     assert float(lax.cond(False, 1.0, lambda a: a + 1, 5.0, lambda b: b * 2)) == 10.0
     assert float(lax.cond(1, lambda a: a, lambda a: -a, operand=3.0)) == 3.0
     assert float(lax.cond(True, lambda: 1.0, lambda: 2.0)) == 1.0
+    assert float(lax.cond(False, true_fun=lambda a: a, false_fun=lambda a: -a, operand=3.0)) == -3.0
+    assert float(lax.cond(False, lambda a: a, false_fun=lambda a: -a, operand=3.0)) == -3.0
+    assert float(lax.cond(True, lambda _: 1.0, lambda _: 2.0, operand=None)) == 1.0
+    assert float(lax.switch(1, [lambda _: 1.0, lambda _: 2.0], operand=None)) == 2.0
     assert lax.cond(True, lambda x: {"a": x}, lambda x: {"a": -x}, 2.0)["a"] == 2.0
 
 

@@ -57,7 +57,12 @@ TABLE = [
     ("log", complex(NAN, INF), complex(INF, NAN)), ("log", complex(-0.0, 0), complex(-INF, np.pi)),
     ("sinh", complex(0, NAN), complex(0, NAN)), ("sqrt", complex(-INF, NAN), complex(NAN, INF)),
     ("tanh", complex(INF, INF), 1), ("tanh", complex(NAN, 0), complex(NAN, 0)), ("sign", complex(0.0, -0.0), 0),
-    ("abs", complex(NAN, INF), INF),
+    ("abs", complex(NAN, INF), INF), ("asin", complex(1e30, NAN), complex(NAN, NAN)),
+    ("acos", complex(1e30, NAN), complex(NAN, NAN)), ("acosh", complex(1e30, NAN), complex(NAN, NAN)),
+    ("asinh", complex(NAN, 1e30), complex(NAN, NAN)),
+    ("log1p", complex(-1, 1e-30), complex(np.log(1e-30), np.pi / 2)),
+    ("atanh", complex(1, 1e-30), complex(np.log(2e30) / 2, np.pi / 4)),
+    ("atan", complex(1e-30, 1), complex(np.pi / 4, np.log(2e30) / 2)),
 ]  # fmt: skip
 
 
@@ -68,6 +73,13 @@ def test_values_of_the_standard(name, z, want):
         np.testing.assert_allclose(
             [got.real, got.imag], [complex(want).real, complex(want).imag], rtol=1e-6
         )
+
+
+def test_far_out_and_close_to_the_poles():
+    f = xc.jit(lambda z: (xnp.arcsin(z), xnp.log1p(1j * xnp.imag(z) - 1)))
+    arcsin, log1p = f(xnp.asarray([complex(1e300, NAN), 1e-300j], dtype="complex128"))
+    assert np.isnan([np.real(arcsin)[0], np.imag(arcsin)[0]]).all()
+    np.testing.assert_allclose(complex(log1p[1]), complex(np.log(1e-300), np.pi / 2), rtol=1e-14)
 
 
 def test_sign_of_zero_is_zero():

@@ -248,3 +248,44 @@ def test_factorisations_as_lax_gives_them():
     np.testing.assert_allclose(u * d[:, None] @ vh, a, atol=1e-10)
     x = one.triangular_solve(c, s, left_side=True, lower=True, transpose_a=True)
     np.testing.assert_allclose(c.swapaxes(-1, -2) @ np.asarray(x), s, rtol=1e-9, atol=1e-9)
+
+
+# --- tutorial code calls by keyword ---------------------------------------------------------------
+
+A = np.float32([[0.5, 0.25], [0.75, 0.125]])
+BY_KEYWORD = {
+    "one array": (lambda: lax.abs(x=-A), A),
+    "accuracy": (lambda: lax.sin(x=A, accuracy=None), np.sin(A)),
+    "accuracy of a mode": (lambda: lax.exp(A, accuracy=lax.AccuracyMode.HIGHEST), np.exp(A)),
+    "two arrays": (lambda: lax.sub(x=A, y=A.T), A - A.T),
+    "nextafter": (lambda: lax.nextafter(x1=A, x2=2 * A), np.nextafter(A, 2 * A)),
+    "zeta": (lambda: lax.zeta(x=2.0, q=1.0), np.float32(np.pi**2 / 6)),
+    "polygamma": (lambda: lax.polygamma(m=1.0, x=1.0), np.float32(np.pi**2 / 6)),
+    "stack": (lambda: lax.stack(operands=[A, A], axis=1), np.stack([A, A], 1)),
+    "tile": (lambda: lax.tile(operand=A, reps=(2, 1)), np.tile(A, (2, 1))),
+    "unstack": (lambda: lax.unstack(A, 1)[0], A[:, 0]),
+    "dot": (lambda: lax.dot(A, A, dimension_numbers=(((0,), (1,)), ((), ()))), A.T @ A.T),
+    "fft": (lambda: lax.fft(A, fft_type=lax.FftType.FFT, fft_lengths=(2,)), np.fft.fft(A)),
+    "from the end": (lambda: lax.dynamic_slice(A, (-1, 0), (1, 2)), A[1:]),
+    "no wrapping": (
+        lambda: lax.dynamic_slice(A, (-1, -1), (1, 1), allow_negative_indices=(False, True)),
+        A[:1, 1:],
+    ),
+    "no wrapping, one axis": (
+        lambda: lax.dynamic_index_in_dim(A, -1, axis=0, allow_negative_indices=False),
+        A[:1],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call, want", BY_KEYWORD.values(), ids=BY_KEYWORD)
+def test_calls_by_keyword(call, want):
+    np.testing.assert_allclose(call(), want, rtol=1e-6)
+
+
+def test_rounding_of_halves_and_of_what_is_just_less():
+    x = np.float32([0.5, -0.5, 1.5, 2.5, np.nextafter(np.float32(0.5), 0), 8388609, np.inf, -2.75])
+    away = [1, -1, 2, 3, 0, 8388609, np.inf, -3]
+    np.testing.assert_array_equal(lax.round(x), away)
+    even = lax.round(x, rounding_method=lax.RoundingMethod.TO_NEAREST_EVEN)
+    np.testing.assert_array_equal(even, np.round(x))

@@ -103,3 +103,21 @@ def test_derivatives_and_lanes():
         np.asarray(slope), np.exp(REALS[0]) / np.exp(REALS[0]).sum(), rtol=1e-12
     )
     same(xc.vmap(xnp.hypot.reduce)(x), np.hypot.reduce(REALS, axis=1))
+
+
+def test_elementwise_functions_are_ufuncs():
+    given = [xnp.add, xnp.logaddexp, xnp.sin, xnp.negative, xnp.frompyfunc(lambda x: x, 1, 1)]
+    assert all(isinstance(f, xnp.ufunc) for f in given)
+    others = [xnp.sum, np.add, abs, 1, None]
+    assert not any(isinstance(f, xnp.ufunc) for f in others)
+    assert (xnp.add.nin, xnp.add.nout, xnp.add.nargs, xnp.add.identity) == (2, 1, 3, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_logaddexp2_of_equal_and_of_close_numbers(dtype):
+    x = np.array([-1.0, 0.0, 3.0, -0.5, 1e5, -np.inf, 2.0, 2.0, 5.0], dtype)
+    y = np.array([-1.0, 0.0, 3.0, -0.51, 1e5, -np.inf, 1.01, 0.99, -40.0], dtype)
+    found = np.asarray(xnp.logaddexp2(x, y))
+    assert (found[:3] == [0, 1, 4]).all() and found[4] == 1e5 + 1 and found[5] == -np.inf
+    exact = np.logaddexp2(x.astype("float64"), y.astype("float64"))
+    np.testing.assert_allclose(found[3:], exact[3:], rtol=4 * np.finfo(dtype).eps)

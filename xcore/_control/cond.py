@@ -213,8 +213,11 @@ def _check_branches(who, bodies) -> None:
             raise errors.branches_differ(who, listed)
 
 
+_NOTHING = object()  # no operand: None is one
+
+
 @boundary
-def cond(pred, *args, operand=None, linear=None):
+def cond(pred, *args, operand=_NOTHING, linear=None, true_fun=None, false_fun=None):
     """``true_fun(*operands)`` if the predicate holds, else ``false_fun(*operands)``.
 
     ``cond(pred, true_fun, false_fun, *operands)``; also the older form
@@ -224,11 +227,14 @@ def cond(pred, *args, operand=None, linear=None):
     Args:
       pred: a scalar; numbers count as true if they are not zero.
       true_fun, false_fun: functions of the operands that return values of equal types.
+      operand: the only operand, where none is given by position; None is one too.
 
     >>> import xcore as xc
     >>> float(xc.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 2.0))
     3.0
     """
+    for place, function in ((0, true_fun), (1, false_fun)):
+        args = args if function is None else (*args[:place], function, *args[place:])
     true_fun, false_fun, operands = _branches_of(args, operand)
     if not is_array_like(pred):
         raise TypeError(
@@ -254,7 +260,7 @@ def _branches_of(args, operand):
     if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
         raise TypeError("xcore.lax.cond: call it as cond(pred, true_fun, false_fun, *operands).")
     operands = args[2:]
-    if operand is not None:
+    if operand is not _NOTHING:
         if operands:
             raise TypeError("xcore.lax.cond: give operands by position or operand=, not both.")
         operands = (operand,)
@@ -262,7 +268,7 @@ def _branches_of(args, operand):
 
 
 @boundary
-def switch(index, branches, *operands, operand=None):
+def switch(index, branches, *operands, operand=_NOTHING):
     """``branches[index](*operands)``, the index limited to the branches there are.
 
     >>> import xcore as xc
@@ -272,7 +278,7 @@ def switch(index, branches, *operands, operand=None):
     branches = list(branches)
     if not branches or not all(map(callable, branches)):
         raise ValueError("xcore.lax.switch: branches must be a non-empty sequence of functions.")
-    operands = (operand,) if operand is not None else operands
+    operands = operands if operand is _NOTHING else (operand,)
     value = to_value(index)
     t = typeof(value)
     if t.shape or not dtypes.is_integer(t.dtype):

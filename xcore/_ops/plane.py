@@ -14,6 +14,7 @@ import math
 from .._core import dtypes
 from .._core.op import registry
 from .._core.program import trace_closed
+from .._core.types import typeof
 from .elementwise import (
     abs,
     and_,
@@ -34,7 +35,7 @@ from .elementwise import (
     select,
     sub,
 )  # fmt: skip
-from .transcendental import cos, exp, sin
+from .transcendental import cos, exp, log, sin
 
 
 def _is_zero(x):
@@ -88,6 +89,11 @@ def _log(x, y, u, v):
     return select(or_(_is_infinite(x), _is_infinite(y)), const(u, math.inf), u), v
 
 
+def _log1p(x, y, u, v):
+    # at x = -1, where XLA squares y, which may vanish
+    return _log(x, y, select(eq(x, const(x, -1)), log(abs(y)), u), v)
+
+
 def _sqrt(x, y, u, v):
     lost, inf = and_(_is_infinite(x), _is_nan(y)), const(u, math.inf)
     below = lt(x, const(x, 0))
@@ -115,7 +121,15 @@ def _tanh(x, y, u, v):
     return u, select(far, turned, select(level, y, v))
 
 
+def _unknown(x, y):
+    """One part is NaN, the other an ordinary number: so is all of the result NaN."""
+    plain_x, plain_y = (and_(is_finite(t), not_(_is_zero(t))) for t in (x, y))
+    return or_(and_(_is_nan(x), plain_y), and_(_is_nan(y), plain_x))
+
+
 def _asinh(x, y, u, v):
+    unknown, nan = _unknown(x, y), const(x, math.nan)
+    u, v = select(unknown, nan, u), select(unknown, nan, v)
     v = select(and_(_is_nan(x), _is_zero(y)), y, v)
     return _with_sign_of(u, x), _with_sign_of(v, y)
 
@@ -123,17 +137,23 @@ def _asinh(x, y, u, v):
 def _acos(x, y, u, v):
     lost = and_(_is_zero(x), _is_nan(y))
     v = select(_is_nan(y), v, _with_sign_of(v, neg(y)))
-    return select(lost, const(u, math.pi / 2), u), v
+    unknown, nan = _unknown(x, y), const(x, math.nan)
+    return select(lost, const(u, math.pi / 2), u), select(unknown, nan, v)
 
 
 def _acosh(x, y, u, v):
     lost = and_(_is_zero(x), _is_nan(y))
+    u = select(_unknown(x, y), const(x, math.nan), u)
     return u, _with_sign_of(select(lost, const(v, math.pi / 2), v), y)
 
 
 def _atanh(x, y, u, v):
     far, nan, nil = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
     unknown = or_(_is_nan(x), _is_nan(y))
+    # log(2 / |y|) / 2 close to ±1, where XLA squares y, which may vanish
+    small = lt(abs(y), const(y, float(dtypes.finfo(typeof(y).dtype).eps) ** 0.5))
+    near = and_(eq(abs(x), const(x, 1)), small)
+    u = select(near, mul(sub(const(y, math.log(2)), log(abs(y))), const(y, 0.5)), u)
     u = select(or_(far, _is_zero(x)), nil, select(unknown, nan, u))
     v = select(far, const(v, math.pi / 2), select(unknown, nan, v))
     v = select(_is_nan(y), nan, v)
@@ -164,7 +184,7 @@ def _cos(x, y, u, v):
 
 
 RULES = {
-    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log, "sqrt": _sqrt, "sinh": _sinh,
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sqrt": _sqrt, "sinh": _sinh,
     "cosh": _cosh, "tanh": _tanh, "sin": _turned(_sinh), "cos": _cos, "tan": _turned(_tanh),
     "asinh": _asinh, "acos": _acos, "acosh": _acosh, "atanh": _atanh, "asin": _turned(_asinh),
     "atan": _turned(_atanh), "sign": _sign,

@@ -152,9 +152,13 @@ def _logaddexp2(x, y):
     if is_complex(x):
         natural = _logaddexp_complex(_times(x, math.log(2)), _times(y, math.log(2)))
         return _times(natural, 1 / math.log(2))
-    factor = _const(x, math.log(2))
-    tail = ops.log1p(ops.exp(ops.mul(_gap(x, y), factor)))
-    return ops.add(ops.max(x, y), ops.div(tail, factor))
+    factor, one, half = (_const(x, v) for v in (math.log(2), 1, 0.5))
+    part = ops.exp(ops.mul(_gap(x, y), factor))
+    # log2(1 + t) is 1 + log2(1 + (t - 1) / 2), which is exact for equal arguments, where t is 1
+    near = ops.gt(part, half)
+    tail = ops.log1p(ops.select(near, ops.mul(ops.sub(part, one), half), part))
+    tail = ops.add(ops.convert(near, dtype=typeof(x).dtype), ops.div(tail, factor))
+    return ops.add(ops.max(x, y), tail)
 
 
 logaddexp = binary(

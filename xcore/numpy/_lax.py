@@ -7,116 +7,16 @@ broadcast. Shapes must agree otherwise: that is what tells them from the functio
 from __future__ import annotations
 
 import builtins
+import enum
 
 from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
+from . import _join, _shape
 from ._compound import moves
 from ._promote import as_array, as_arrays, as_inexact, astype, check_shape, one_axis
-
-
-def _row(name: str, op, count: int, doc: str, inexact: bool = False):
-    def f(*xs):
-        if len(xs) != count:
-            raise TypeError(f"xcore.lax.{name}: takes {count} arrays, given {len(xs)}.")
-        if count == 1:
-            return op(
-                as_inexact(f"lax.{name}", xs[0]) if inexact else as_array(f"lax.{name}", xs[0])
-            )
-        return op(*as_arrays(f"lax.{name}", *xs, inexact=inexact))
-
-    f.__name__ = f.__qualname__ = name
-    f.__module__, f.__doc__ = "xcore.lax", doc
-    return fused(count)(f)
-
-
-_UNARY = {
-    "neg": "-x.", "sign": "-1, 0 or 1.", "floor": "Rounded down.", "ceil": "Rounded up.",
-    "is_finite": "Neither infinite nor NaN.", "exp": "e^x.", "expm1": "e^x - 1, accurate near 0.",
-    "log": "Natural logarithm.", "log1p": "log(1 + x), accurate near 0.", "sqrt": "Square root.",
-    "rsqrt": "1/√x.", "cbrt": "Cube root.", "logistic": "1/(1 + e^-x).", "sin": "Sine.", "cos": "Cosine.",
-    "tan": "Tangent.", "tanh": "Hyperbolic tangent.", "sinh": "Hyperbolic sine.", "cosh": "Hyperbolic cosine.",
-    "asin": "Arc sine.", "acos": "Arc cosine.", "atan": "Arc tangent.", "asinh": "Inverse of sinh.",
-    "acosh": "Inverse of cosh.", "atanh": "Inverse of tanh.", "erf": "Error function.",
-    "erfc": "1 - erf(x).", "erf_inv": "Inverse of erf.", "lgamma": "log|Γ(x)|.", "digamma": "d/dx lgamma.",
-    "population_count": "Number of set bits.", "clz": "Leading zero bits.",
-    "real": "Real part.", "imag": "Imaginary part.",
-}  # fmt: skip
-_BINARY = {
-    "sub": "x - y.", "rem": "Remainder with the sign of x.", "max": "The larger one.",
-    "min": "The smaller one.", "pow": "x^y.", "atan2": "Angle of the point (y, x).",
-    "nextafter": "The next float after x towards y.", "eq": "x == y.", "ne": "x != y.", "lt": "x < y.",
-    "le": "x <= y.", "gt": "x > y.", "ge": "x >= y.", "shift_left": "x · 2^y.",
-    "shift_right_arithmetic": "Shift that keeps the sign.", "shift_right_logical": "Shift that fills with zeros.",
-    "polygamma": "Derivatives of digamma.", "zeta": "Hurwitz zeta function.",
-    "add": "x + y.", "mul": "x · y.", "div": "x / y; integers round toward zero.",
-}  # fmt: skip
-_table = {name: _row(name, getattr(ops, name), 1, doc) for name, doc in _UNARY.items()}
-_table |= {name: _row(name, getattr(ops, name), 2, doc) for name, doc in _BINARY.items()}
-neg, sign, floor, ceil, is_finite = (
-    _table[n] for n in ("neg", "sign", "floor", "ceil", "is_finite")
-)
-exp, expm1, log, log1p, sqrt = (_table[n] for n in ("exp", "expm1", "log", "log1p", "sqrt"))
-rsqrt, cbrt, logistic, sin, cos = (_table[n] for n in ("rsqrt", "cbrt", "logistic", "sin", "cos"))
-tan, tanh, sinh, cosh, asin = (_table[n] for n in ("tan", "tanh", "sinh", "cosh", "asin"))
-acos, atan, asinh, acosh, atanh = (_table[n] for n in ("acos", "atan", "asinh", "acosh", "atanh"))
-erf, erfc, erf_inv, lgamma, digamma = (
-    _table[n] for n in ("erf", "erfc", "erf_inv", "lgamma", "digamma")
-)
-population_count, clz = (_table[n] for n in ("population_count", "clz"))
-real, imag = _table["real"], _table["imag"]
-add, sub, mul, div, rem, pow = (_table[n] for n in ("add", "sub", "mul", "div", "rem", "pow"))
-max, min, atan2, nextafter = (_table[n] for n in ("max", "min", "atan2", "nextafter"))
-eq, ne, lt, le, gt, ge = (_table[n] for n in ("eq", "ne", "lt", "le", "gt", "ge"))
-shift_left, polygamma, zeta = (_table[n] for n in ("shift_left", "polygamma", "zeta"))
-shift_right_arithmetic, shift_right_logical = (
-    _table["shift_right_arithmetic"],
-    _table["shift_right_logical"],
-)
-abs = _row("abs", ops.abs, 1, "|x|.")
-conj = _row(
-    "conj",
-    lambda x: ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x,
-    1,
-    "Complex conjugate.",
-)
-complex = _row("complex", ops.complex, 2, "x + iy from real parts.")
-square = _row("square", ops.square, 1, "x².")
-bitwise_and, bitwise_or = (
-    _row("bitwise_and", ops.and_, 2, "Bits in both."),
-    _row("bitwise_or", ops.or_, 2, "Bits in either."),
-)
-bitwise_xor, bitwise_not = (
-    _row("bitwise_xor", ops.xor, 2, "Bits in one."),
-    _row("bitwise_not", ops.not_, 1, "Bits not in x."),
-)
-reciprocal = _row("reciprocal", lambda x: ops.div(ops.ones(typeof(x)), x), 1, "1/x.", inexact=True)
-
-
-@fused(1)
-def integer_pow(x, y: int):
-    """x^y for a Python int y."""
-    return ops.integer_pow(as_array("lax.integer_pow", x), y)
-
-
-@fused(1)
-def round(x, rounding_method=0):
-    """To the nearest integer: method 0 moves halves away from zero, 1 to even numbers."""
-    x = as_inexact("lax.round", x)
-    if getattr(rounding_method, "value", rounding_method) == 1:
-        return ops.round_even(x)
-    t = typeof(x)
-    half = ops.full_like_type(t.strong(), 0.5)
-    return ops.mul(ops.sign(x), ops.floor(ops.add(ops.abs(x), half)))
-
-
-@fused(3)
-def clamp(min, x, max):
-    """x limited to [min, max]."""
-    low, x, high = as_arrays("lax.clamp", min, x, max)
-    return ops.clamp(low, x, high)
 
 
 @fused(3)
@@ -191,6 +91,23 @@ def transpose(operand, permutation):
 def rev(operand, dimensions):
     """Reversed along axes."""
     return ops.rev(as_array("lax.rev", operand), axes=tuple(dimensions))
+
+
+@fused(1)
+def stack(operands, axis: int = 0):
+    """Arrays of one shape joined along a new axis."""
+    return _join.stack(operands, axis)
+
+
+@fused(1)
+def tile(operand, reps):
+    """The array several times along its axes."""
+    return _shape.tile(operand, reps)
+
+
+def unstack(x, axis: int = 0):
+    """The arrays along an axis, as a tuple."""
+    return _join.unstack(x, axis=axis)
 
 
 @fused(1)
@@ -303,7 +220,7 @@ def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int =
     axis = one_axis("lax.slice_in_dim", axis, t.ndim)
     a, b, _ = builtins.slice(start_index, limit_index).indices(t.shape[axis])
     low, high, steps = [0] * t.ndim, list(t.shape), [1] * t.ndim
-    low[axis], high[axis], steps[axis] = a, builtins.max(a, b), stride
+    low[axis], high[axis], steps[axis] = a, max(a, b), stride
     return ops.slice(x, start=tuple(low), limit=tuple(high), strides=tuple(steps))
 
 
@@ -318,38 +235,42 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True):
     return out if keepdims else squeeze(out, (axis,))
 
 
-def _starts(who, indices, shape):
-    """Start indices as 0-d integers of one dtype, negative ones counted from the end."""
+def _starts(who, indices, shape, wrap=True):
+    """Start indices as 0-d integers of one dtype; where ``wrap``, negative ones count from the end."""
     if hasattr(indices, "ndim") and indices.ndim == 1:
         indices = [indices[i] for i in range(indices.shape[0])]
     values = [as_array(who, i) for i in indices]
     wide = any(typeof(v).dtype.itemsize == 8 and not typeof(v).weak for v in values)
     dtype = dtypes.int64 if wide else dtypes.int32
-    out = []
-    for v, n in zip(values, shape, strict=True):
-        v = astype(v, dtype)
-        t = typeof(v).strong()
-        out.append(ops.select(ops.lt(v, ops.zeros(t)), ops.add(v, ops.full_like_type(t, n)), v))
-    return out
+    values = [astype(v, dtype) for v in values]
+    wraps = list(wrap) if isinstance(wrap, (tuple, list)) else [wrap] * len(values)
+    return [_from_end(v, n) if w else v for v, n, w in zip(values, shape, wraps, strict=True)]
+
+
+def _from_end(v, n: int):
+    t = typeof(v).strong()
+    return ops.select(ops.lt(v, ops.zeros(t)), ops.add(v, ops.full_like_type(t, n)), v)
 
 
 @fused(2)
 @moves("operand")
-def dynamic_slice(operand, start_indices, slice_sizes):
+def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices=True):
     """A window of fixed size at a place known at run time, moved inside if it does not fit.
+
+    Negative starts count from the end, where ``allow_negative_indices`` (a bool, or one per axis).
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.lax.dynamic_slice(xnp.arange(5), (3,), (2,))
     Array([3, 4], dtype=int32)
     """
     x = as_array("lax.dynamic_slice", operand)
-    starts = _starts("lax.dynamic_slice", start_indices, typeof(x).shape)
+    starts = _starts("lax.dynamic_slice", start_indices, typeof(x).shape, allow_negative_indices)
     return ops.dynamic_slice(x, *starts, sizes=check_shape("lax.dynamic_slice", slice_sizes))
 
 
 @fused(3)
 @moves("operand", "update")
-def dynamic_update_slice(operand, update, start_indices):
+def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indices=True):
     """The array with a window replaced, at a place known at run time.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -359,49 +280,65 @@ def dynamic_update_slice(operand, update, start_indices):
     x = as_array("lax.dynamic_update_slice", operand)
     update = astype(as_array("lax.dynamic_update_slice", update), typeof(x).dtype)
     return ops.dynamic_update_slice(
-        x, update, *_starts("lax.dynamic_update_slice", start_indices, typeof(x).shape)
+        x,
+        update,
+        *_starts(
+            "lax.dynamic_update_slice", start_indices, typeof(x).shape, allow_negative_indices
+        ),
     )
 
 
 @fused(2)
 @moves("operand")
-def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0):
+def dynamic_slice_in_dim(
+    operand, start_index, slice_size: int, axis: int = 0, *, allow_negative_indices=True
+):
     """``dynamic_slice`` along one axis."""
     t = typeof(as_array("lax.dynamic_slice_in_dim", operand))
     axis = one_axis("lax.dynamic_slice_in_dim", axis, t.ndim)
     starts = [start_index if i == axis else 0 for i in range(t.ndim)]
     return dynamic_slice(
-        operand, starts, tuple(slice_size if i == axis else n for i, n in enumerate(t.shape))
-    )
+        operand, starts, tuple(slice_size if i == axis else n for i, n in enumerate(t.shape)),
+        allow_negative_indices=allow_negative_indices,
+    )  # fmt: skip
 
 
 @fused(2)
 @moves("operand")
-def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True):
+def dynamic_index_in_dim(
+    operand, index, axis: int = 0, keepdims: bool = True, *, allow_negative_indices=True
+):
     """One position of an axis, known at run time."""
-    out = dynamic_slice_in_dim(operand, index, 1, axis)
+    out = dynamic_slice_in_dim(
+        operand, index, 1, axis, allow_negative_indices=allow_negative_indices
+    )
     return out if keepdims else squeeze(out, (axis,))
 
 
 @fused(3)
 @moves("operand", "update")
-def dynamic_update_slice_in_dim(operand, update, start_index, axis: int):
+def dynamic_update_slice_in_dim(
+    operand, update, start_index, axis: int, *, allow_negative_indices=True
+):
     """``dynamic_update_slice`` along one axis."""
     t = typeof(as_array("lax.dynamic_update_slice_in_dim", operand))
     axis = one_axis("lax.dynamic_update_slice_in_dim", axis, t.ndim)
     return dynamic_update_slice(
-        operand, update, [start_index if i == axis else 0 for i in range(t.ndim)]
-    )
+        operand, update, [start_index if i == axis else 0 for i in range(t.ndim)],
+        allow_negative_indices=allow_negative_indices,
+    )  # fmt: skip
 
 
 @fused(3)
 @moves("operand", "update")
-def dynamic_update_index_in_dim(operand, update, index, axis: int):
+def dynamic_update_index_in_dim(operand, update, index, axis: int, *, allow_negative_indices=True):
     """The array with one position of an axis replaced."""
     x, u = as_array("lax.update", operand), as_array("lax.update", update)
     axis = one_axis("lax.dynamic_update_index_in_dim", axis, typeof(x).ndim)
     u = u if typeof(u).ndim == typeof(x).ndim else expand_dims(u, (axis,))
-    return dynamic_update_slice_in_dim(x, u, index, axis)
+    return dynamic_update_slice_in_dim(
+        x, u, index, axis, allow_negative_indices=allow_negative_indices
+    )
 
 
 # ---------------------------------------------------------------------- products and convolutions
@@ -427,8 +364,10 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
 
 
 @fused(2)
-def dot(lhs, rhs, precision=None, preferred_element_type=None):
-    """The product of vectors and matrices."""
+def dot(lhs, rhs, precision=None, preferred_element_type=None, *, dimension_numbers=None):
+    """The product of vectors and matrices, or with ``dimension_numbers`` that of ``dot_general``."""
+    if dimension_numbers is not None:
+        return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     a, b = typeof(as_array("lax.dot", lhs)).ndim, typeof(as_array("lax.dot", rhs)).ndim
     if not (1 <= a <= 2 and 1 <= b <= 2):
         raise errors.ShapeError(
@@ -523,8 +462,19 @@ def argmin(operand, axis: int, index_dtype):
     )
 
 
+class FftType(enum.IntEnum):
+    """Which transform ``lax.fft`` is."""
+
+    FFT = 0
+    IFFT = 1
+    RFFT = 2
+    IRFFT = 3
+
+
 @fused(1)
 def fft(x, fft_type, fft_lengths):
     """The discrete Fourier transform over the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
     kind = getattr(fft_type, "name", fft_type).upper()
-    return ops.fft(as_array("lax.fft", x), kind=kind, lengths=tuple(fft_lengths))
+    x = as_inexact("lax.fft", x)
+    x = x if kind == "RFFT" else astype(x, dtypes.to_complex(typeof(x).dtype))
+    return ops.fft(x, kind=kind, lengths=tuple(fft_lengths))

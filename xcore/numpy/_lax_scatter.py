@@ -213,7 +213,7 @@ def mulhi(x, y):
 
 
 @fused(1)
-def exp2(x):
+def exp2(x, *, accuracy=None):
     """2^x."""
     x = as_array("lax.exp2", x)
     t = typeof(x).strong()

@@ -14,7 +14,7 @@ from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
 from .._transforms.map import vmap
-from . import _lax
+from . import _lax_elementwise as elementwise
 from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
 
 # ----------------------------------------------------------------------------------- convolutions
@@ -142,10 +142,14 @@ def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_ty
 
 @fused(2)
 def conv_with_general_padding(
-    lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None
-):
+    lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, precision=None,
+    preferred_element_type=None,
+):  # fmt: skip
     """Convolution in the layouts NCHW and OIHW with dilations."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=precision,
+        preferred_element_type=preferred_element_type,
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------- sorting, reducing, scanning
@@ -252,9 +256,9 @@ def _as_given(arrays, leaves):
 
 # What is known to reduce by an operation of its own.
 _MONOIDS = {
-    _lax.add: ops.reduce_sum, _lax.mul: ops.reduce_prod, _lax.max: ops.reduce_max,
-    _lax.min: ops.reduce_min, _lax.bitwise_and: ops.reduce_and, _lax.bitwise_or: ops.reduce_or,
-    _lax.bitwise_xor: ops.reduce_xor,
+    elementwise.add: ops.reduce_sum, elementwise.mul: ops.reduce_prod, elementwise.max: ops.reduce_max,
+    elementwise.min: ops.reduce_min, elementwise.bitwise_and: ops.reduce_and, elementwise.bitwise_or: ops.reduce_or,
+    elementwise.bitwise_xor: ops.reduce_xor,
 }  # fmt: skip
 
 

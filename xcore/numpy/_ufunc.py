@@ -26,7 +26,14 @@ from ._select import where as choose_where
 from ._shape import expand_dims, moveaxis, ravel, reshape
 
 
-class ufunc:
+class _Ufuncs(type):
+    """The class of ``ufunc``: elementwise functions of this package count as its instances."""
+
+    def __instancecheck__(cls, x):
+        return type.__instancecheck__(cls, x) or _is_given(x)
+
+
+class ufunc(metaclass=_Ufuncs):
     """A function applied to each element, with the methods that NumPy gives such functions.
 
     Args:
@@ -348,6 +355,10 @@ def _give_methods(function, nin: int, names: tuple) -> None:
     )  # fmt: skip
     for name in names:
         setattr(function, name, getattr(made, name))
+
+
+def _is_given(x) -> bool:
+    return any(x is f for f in (*_BINARY, *_UNARY))
 
 
 for _function in _BINARY:
