@@ -422,10 +422,24 @@ def compile_options(devices, partitions: int = 1, open_outputs=(True,), options=
     if platform == "cpu":
         # On a CPU this pass removes optimization barriers before equal computations are merged, so
         # that what checkpoint recomputes would be merged with the first time, and kept in memory.
-        given = build.debug_options.xla_disable_hlo_passes  # by XLA_FLAGS
-        passes = f"{given},cse_barrier_expander" if given else "cse_barrier_expander"
-        build.debug_options.xla_disable_hlo_passes = passes
+        _leave_out(whole, "cse_barrier_expander")
     return whole
+
+
+def _leave_out(options, name: str) -> None:
+    """Compile without a pass, besides those that XLA_FLAGS disable."""
+    debug = options.executable_build_options.debug_options
+    given = debug.xla_disable_hlo_passes
+    debug.xla_disable_hlo_passes = f"{given},{name}" if given else name
+
+
+def keep_barriers(options) -> None:
+    """Options for a CPU program with optimization barriers in it.
+
+    Small loops become one kernel there, and the emitter of kernels ends the process at a barrier of
+    several values.
+    """
+    _leave_out(options, "small-while-loop-hoisting")
 
 
 def compile_module(module, devices, options, callbacks=()):

@@ -153,7 +153,7 @@ def _cut(both: Program, count: int, n: int):
 def _lower(ctx, *values, program, differentiated, prevent_cse, policy):
     if differentiated and prevent_cse and values:
         types = [ctx.type(t) for t in program.in_types]
-        values = list(ctx.op("stablehlo.optimization_barrier", types, list(values)))
+        values = ctx.barrier(types, list(values))
     return call.rule("lower")(ctx, *values, program=program)
 
 

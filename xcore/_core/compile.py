@@ -182,9 +182,10 @@ def _compile(p: Program, devices, donors, options, layout):
     """The loaded executable, and the Python functions that it calls."""
     start = time.perf_counter()
     verify = config.settings().enable_checks
-    with lowering().lowered(
-        p, backend.platform_of(devices[0]), donors=donors, verify=verify, layout=layout
-    ) as ctx:
+    platform = backend.platform_of(devices[0])
+    with lowering().lowered(p, platform, donors=donors, verify=verify, layout=layout) as ctx:
+        if ctx.barriers and platform == "cpu":
+            backend.keep_barriers(options)
         try:
             loaded = backend.compile_module(ctx.module, devices, options, ctx.callbacks)
         except backend.RuntimeFailure as e:

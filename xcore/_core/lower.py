@@ -29,6 +29,7 @@ class Lowering(Builder):
         self.in_types: list = []
         self.out_types: list = []
         self._token = None  # of the last ordered callback
+        self.barriers = False  # whether there are optimization barriers in it
         self._ordered = False  # whether the equation being written has ordered callbacks in it
 
     def out(self, i: int = 0):
@@ -141,6 +142,11 @@ class Lowering(Builder):
         if self._token is None:
             self._token = self.token()
         return self._token
+
+    def barrier(self, types, values) -> list:
+        """The values, none of which is there before all of them are."""
+        self.barriers = True
+        return list(self.op("stablehlo.optimization_barrier", types, values))
 
     def host_call(self, function, operands, results, side_effect: bool = True) -> list:
         """Call a Python function of NumPy arrays; after all ordered ones before it if it is ordered.

@@ -23,7 +23,7 @@ name_op = Op(
 
 
 def _barrier_lower(ctx, *xs):
-    return list(ctx.op("stablehlo.optimization_barrier", ctx.outs(), list(xs))) if xs else []
+    return ctx.barrier(ctx.outs(), list(xs)) if xs else []
 
 
 def _barrier_jvp(primals, tangents):
