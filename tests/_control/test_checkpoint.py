@@ -293,3 +293,19 @@ def test_names_change_nothing():
     assert_close(checkpoint_name(x, "x"), {"a": [1.0, 1.0], "n": 1})
     check_grads(lambda x: checkpoint_name(xnp.sin(x), "x"), (X,), order=2)
     assert_close(xc.vmap(lambda x: checkpoint_name(x, "x"))(X), X)
+
+
+def test_barriers_in_small_loops():
+    """XLA makes one kernel of a small loop, and cannot write a barrier of two values there."""
+
+    def step(state):
+        i, x = lax.optimization_barrier((state[0] + 1, xnp.sin(state[1])))
+        return i, x
+
+    count, x = lax.while_loop(lambda s: s[0] < 3, step, (0, np.float32(1)))
+    assert int(count) == 3 and np.isclose(x, np.sin(np.sin(np.sin(1.0))))
+
+    def repeated(x):
+        return lax.scan(xc.checkpoint(lambda c, _: (xnp.sin(c), None)), x, None, length=2)[0]
+
+    assert np.isclose(xc.grad(repeated)(1.0), np.cos(np.sin(1.0)) * np.cos(1.0))

@@ -182,3 +182,14 @@ def test_out_of_memory_is_explained():
     with pytest.raises(MemoryError, match=r"(?s)ran out of memory.*donate"):
         x = xnp.ones(2**22)
         (x[:, None] + x).block_until_ready()
+
+
+def test_what_counts_as_an_array():
+    assert isinstance(xnp.ones(2), xc.Array) and isinstance(xc.random.key(0), xc.Array)
+    assert not any(isinstance(x, xc.Array) for x in (np.ones(2), 1.0, None, [xnp.ones(2)]))
+    for transform in (xc.jit, xc.vmap, xc.grad, xc.checkpoint):
+        transform(lambda x: check_is_traced_array(x) or x.sum())(xnp.ones(2))
+
+
+def check_is_traced_array(x):
+    assert isinstance(x, xc.Array) and isinstance(x, xc.core.Tracer) and type(x) is not xc.Array

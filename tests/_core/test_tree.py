@@ -373,6 +373,11 @@ def test_check_structure():
 # --- structures ---------------------------------------------------------------------------------
 
 
+def test_structures_pickle():
+    treedef = tree.structure({"a": (1, [None, 2]), "b": tree_util.Partial(max, 3)})
+    assert pickle.loads(pickle.dumps(treedef)) == treedef
+
+
 @given(trees())
 def test_structures_travel_as_pickles(x):
     treedef = tree.structure(x)

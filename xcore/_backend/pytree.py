@@ -24,6 +24,7 @@ registry = _pytree.PyTreeRegistry(
     enable_list=True,
     enable_dict=True,
 )
+registry.__module__, registry.__name__ = __name__, "registry"  # by which structures pickle
 
 
 def treedef_tuple(treedefs) -> PyTreeDef:

@@ -163,7 +163,7 @@ class Error:
             raise found
 
     def __repr__(self):
-        traced = isinstance(self._code, Value) and not isinstance(self._code, Array)
+        traced = isinstance(self._code, Value) and type(self._code) is not Array
         return f"Error({'...' if traced else self.get()})"
 
 

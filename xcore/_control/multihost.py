@@ -79,7 +79,7 @@ def process_allgather(in_tree, tiled: bool = False):
     """
 
     def gather(x):
-        if isinstance(x, Array) and not x.is_fully_addressable:
+        if type(x) is Array and not x.is_fully_addressable:
             return _everywhere(x)
         value = np.asarray(x)
         if tiled and not value.ndim:

@@ -30,7 +30,7 @@ _meetings = itertools.count()  # all processes save the same checkpoints in the 
 
 def _pieces(x):
     """(index, host values) of the parts of a leaf that this process has to write."""
-    if not isinstance(x, Array):
+    if type(x) is not Array:
         value = np.asarray(x)
         return [([[0, n] for n in value.shape], value)] if process_index() == 0 else []
     if len(x.sharding.devices) == 1:
@@ -53,10 +53,10 @@ def _snapshot(tree_) -> list:
     out = []
     for path, x in tree.flatten_with_path(tree_)[0]:
         name = tree.keystr(path) or "."
-        kind = "array" if isinstance(x, Array) else _PYTHON.get(type(x), "numpy")
+        kind = "array" if type(x) is Array else _PYTHON.get(type(x), "numpy")
         if kind == "numpy" and not isinstance(x, (np.ndarray, np.generic)):
             raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
-        value = x if isinstance(x, Array) else np.array(x)
+        value = x if type(x) is Array else np.array(x)
         if value.dtype.kind in "OSUMm":
             raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
         out.append((name, value.shape, value.dtype, kind, _pieces(value)))
@@ -204,7 +204,7 @@ def _restored(leaf: store.Leaf, x, target, cast: bool, name: str | None = None):
 def _where(x, target) -> Sharding | None:
     if target is not None:
         return as_sharding("checkpoint.restore", target)
-    return x._t.sharding if isinstance(x, Array) else getattr(x, "sharding", None)
+    return x._t.sharding if type(x) is Array else getattr(x, "sharding", None)
 
 
 def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:

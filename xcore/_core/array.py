@@ -14,11 +14,20 @@ from .types import ArrayType, Placed, Value
 _put = backend.put
 
 
-class Array(Value):
+class _CountsAsArray(type):
+    """Makes ``isinstance(x, Array)`` true for traced values and for arrays of random keys too."""
+
+    def __instancecheck__(cls, x) -> bool:
+        return getattr(type(x), "_counts_as_array", False)
+
+
+class Array(Value, metaclass=_CountsAsArray):
     """An immutable n-dimensional array on a device.
 
     Made by ``xnp.asarray``, ``xnp.zeros`` and the like, never by calling this class. Operators and
-    NumPy methods work; ``x.at[index].set(value)`` returns a changed copy.
+    NumPy methods work; ``x.at[index].set(value)`` returns a changed copy. While a function is being
+    traced its arrays are of other classes, of which ``isinstance(x, xc.Array)`` holds as well;
+    ``type(x) is xc.Array`` holds of arrays with values alone.
 
     >>> import xcore.numpy as xnp
     >>> xnp.asarray([1.0, 2.0]) + 1

@@ -151,7 +151,7 @@ def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None
     out = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets, strict=True)]
     if donate:
         for old, new in zip(leaves, out, strict=True):
-            if isinstance(old, Array) and new._b is not old._b:
+            if type(old) is Array and new._b is not old._b:
                 old.delete()
     return tree.unflatten(structure, out)
 
@@ -159,7 +159,7 @@ def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None
 @boundary
 def device_get(x):
     """A pytree with arrays as NumPy arrays."""
-    return tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
+    return tree.map(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
 
 
 @boundary

@@ -104,6 +104,8 @@ class Program:
     def out_types(self) -> list[ArrayType]:
         return [a.type for a in self.outputs]
 
+    in_avals, out_avals = in_types, out_types  # as jaxprs call them
+
     @property
     def effects(self) -> frozenset:
         """The kinds of effects its equations have, those of nested programs included."""

@@ -386,7 +386,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def treedef_state(treedef: PyTreeDef):
-    """A structure as nested tuples, which pickle if its classes do (structures do not).
+    """A structure as nested tuples, for files that outlive this version of jaxlib.
 
     >>> treedef_from_state(treedef_state(structure({"a": (1, None)})))
     PyTreeDef({'a': (*, None)})

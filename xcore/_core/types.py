@@ -137,6 +137,7 @@ class Value:
     """Base of Array and Tracer. Operators and NumPy methods are installed by xcore.numpy."""
 
     __slots__ = ()
+    _counts_as_array = True
 
 
 def typeof(x) -> ArrayType:

@@ -196,7 +196,7 @@ def update(x, index, v, how: str, mode=None, unique=False, is_sorted=False):
                 "Under a transformation x.at[mask] takes a scalar, or a value for the axes behind the mask; one "
                 f"value for each selected element ({typeof(v)}) needs their number. Use xnp.where(mask, v_full, x)."
             )
-    if isinstance(x, Array) and mode is None and is_evaluating() and x.size < 2**31:
+    if type(x) is Array and mode is None and is_evaluating() and x.size < 2**31:
         found = window_of(x, index)
         if found is not None and x.ndim:
             starts, sizes, shape = found

@@ -16,6 +16,7 @@ class Compound:
     """
 
     __slots__ = ()
+    _counts_as_array = True
 
 
 def _is_compound(x) -> bool:

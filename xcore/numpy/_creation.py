@@ -45,7 +45,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     if copy is False and out is not a:
         raise ValueError("xcore.numpy.asarray: a copy is needed here, but copy=False forbids it.")
     out = on_device(out, device)
-    return out.copy() if copy and out is a and isinstance(out, Array) else out
+    return out.copy() if copy and out is a and type(out) is Array else out
 
 
 def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):
@@ -111,7 +111,7 @@ def _from_list(items, dtype):
     if dtype is None:
         values = [x if isinstance(x, (Value, *SCALARS)) else _converted(x, None) for x in leaves]
         dtype = result_dtype("numpy.asarray", *values)[0]
-    if any(isinstance(x, Value) and not isinstance(x, Array) for x in leaves):
+    if any(isinstance(x, Value) and type(x) is not Array for x in leaves):
         return _stacked(items, dtype)
     return from_numpy(_on_host(items, dtype))
 
@@ -201,7 +201,7 @@ def _stacked(items, dtype):
 
 def on_device(x, device):
     """The array on a device (or sharding); traced values stay where their program runs."""
-    if device is None or not isinstance(x, Array):
+    if device is None or type(x) is not Array:
         return x
     return device_put(x, device)
 

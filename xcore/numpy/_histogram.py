@@ -44,10 +44,10 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     if t.ndim != 1 or dtypes.kind(t.dtype) not in ("int", "uint", "bool"):
         raise errors.bad_argument(who, "x", x, "a 1-d array of integers")
     arrays = [x] if weights is None else [x, as_array(who, weights, "weights")]
-    if length is None and all(isinstance(a, Array) for a in arrays):
+    if length is None and all(type(a) is Array for a in arrays):
         return _counted_on_host(who, *map(np.asarray, arrays), minlength=minlength)
     if length is None:
-        raise errors.size_needed(who, next(a for a in arrays if not isinstance(a, Array)), "length")
+        raise errors.size_needed(who, next(a for a in arrays if type(a) is not Array), "length")
     return _counted(arrays, operator.index(length))
 
 
@@ -112,7 +112,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def _bin_spec(who: str, a, bins, range):
     """The number of bins as an int, or their edges as an array."""
     if isinstance(bins, str):
-        if not isinstance(a, Array):
+        if type(a) is not Array:
             raise errors.size_needed(who, a)
         return len(np.histogram_bin_edges(np.asarray(a), bins, range)) - 1
     if isinstance(bins, (list, tuple)):
@@ -144,7 +144,7 @@ def _edges(who: str, a, bins, range):
 
 
 def _check_rising(who: str, edges) -> None:
-    if isinstance(edges, Array):
+    if type(edges) is Array:
         host = np.asarray(edges)
         if (host[1:] < host[:-1]).any():
             raise errors.bad_argument(who, "bins", edges, "rising edges")

@@ -32,7 +32,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     >>> xnp.from_dlpack(np.arange(3.0, dtype="float32"))
     Array([0., 1., 2.], dtype=float32)
     """
-    if isinstance(x, Array):
+    if type(x) is Array:
         return on_device(x.copy() if copy else x, device)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"xcore.numpy.from_dlpack: {errors.describe(x)} has no __dlpack__ method.")

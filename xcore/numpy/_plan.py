@@ -47,7 +47,7 @@ def is_mask(i) -> bool:
 
 
 def is_traced(i) -> bool:
-    return isinstance(i, Value) and not isinstance(i, Array)
+    return isinstance(i, Value) and type(i) is not Array
 
 
 def _normalize(index) -> tuple:
@@ -122,7 +122,7 @@ class Index:
                 if i.ndim == 0:
                     return [("int", int(i) % max(shape[axis], 1))]
         elif self.checked:
-            if isinstance(i, Array):
+            if type(i) is Array:
                 _check_host_positions(np.asarray(i), axis, shape)
             else:
                 check_positions(i, axis, shape)

@@ -295,7 +295,7 @@ def roots(p, *, strip_zeros=True):
     p = as_inexact(who, p)
     if not strip_zeros:
         return _companion_roots(p)
-    if not isinstance(p, Array):
+    if type(p) is not Array:
         what = "the zeros among the coefficients in numpy.roots (or strip_zeros=False)"
         raise errors.no_concrete_value(p, what, p.origin())
     places = np.flatnonzero(np.asarray(p))

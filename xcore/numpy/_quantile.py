@@ -206,7 +206,7 @@ def _quantile(name, a, q, scale, axis, out, method, keepdims, weights, interpola
 
 
 def _check_parts(who: str, q, scale: float) -> None:
-    if isinstance(q, (Array, np.ndarray)):
+    if type(q) is Array or isinstance(q, np.ndarray):
         host = np.asarray(q).astype(np.float64)
         if not np.all((host >= 0) & (host <= scale)):
             raise errors.bad_argument(who, "q", q, f"between 0 and {scale:g}")

@@ -215,7 +215,7 @@ def _positions(name: str, a, size, fill_value):
     if size is not None:
         fills = _fills(name, fill_value, typeof(a).ndim)
         return tuple(_first_positions([a, *fills], operator.index(size), dtype))
-    if isinstance(a, Array):
+    if type(a) is Array:
         return tuple(from_numpy(p.astype(dtype)) for p in np.nonzero(np.asarray(a)))
     raise errors.size_needed(f"numpy.{name}", a)
 

@@ -150,7 +150,7 @@ def _unique(who: str, x, axis, equal_nan, size, fill_value):
     if axis is not None:
         axis = one_axis(who, axis, len(shape))
         inverse_shape = (shape[axis],)
-    if size is None and isinstance(x, Array):
+    if size is None and type(x) is Array:
         return _unique_on_host(np.asarray(x), axis, equal_nan, inverse_shape)
     x, axis = (ravel(x), 0) if axis is None else (x, axis)
     order, numbers = _groups(x, axis, bool(equal_nan))
@@ -176,7 +176,7 @@ def _unique_on_host(x, axis, equal_nan, inverse_shape):
 
 def _known_count(who: str, x, numbers) -> int:
     """How many groups there are, if that can be known now: outside jit and vmap."""
-    if not isinstance(numbers, Array):
+    if type(numbers) is not Array:
         raise errors.size_needed(who, x)
     return int(np.asarray(numbers)[-1]) + 1 if numbers.size else 0
 
@@ -258,7 +258,7 @@ def _vectors(who: str, *xs):
 
 
 def _known(*xs) -> bool:
-    return all(isinstance(x, Array) for x in xs)
+    return all(type(x) is Array for x in xs)
 
 
 @fused(1)
@@ -282,7 +282,7 @@ def _distinct(pair, wanted: bool, assume_unique: bool):
 def _sized(who: str, keep, size) -> int:
     if size is not None:
         return operator.index(size)
-    if not isinstance(keep, Array):
+    if type(keep) is not Array:
         raise errors.size_needed(who, keep)
     return int(np.asarray(keep).sum())
 

@@ -383,7 +383,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
         a, axis = ravel(a), 0
     axis = one_axis("numpy.repeat", axis, typeof(a).ndim)
     n = typeof(a).shape[axis]
-    if isinstance(repeats, Value) and not isinstance(repeats, Array):
+    if isinstance(repeats, Value) and type(repeats) is not Array:
         if total_repeat_length is None:
             raise errors.no_concrete_value(
                 repeats,
@@ -510,7 +510,7 @@ def roll(a, shift, axis=None):
         return reshape(roll(ravel(a), shift, 0), typeof(a).shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [one_axis("numpy.roll", i, typeof(a).ndim) for i in axes]
-    if isinstance(shift, Value) and not isinstance(shift, Array):
+    if isinstance(shift, Value) and type(shift) is not Array:
         shifts = [shift[i] for i in range(shift.shape[0])] if shift.ndim else [shift] * len(axes)
     else:
         given = shift if isinstance(shift, (tuple, list)) else np.asarray(shift).ravel().tolist()
@@ -527,9 +527,7 @@ def roll(a, shift, axis=None):
 def concrete_or_traced(x):
     """A Python int if the value is known now."""
     return (
-        x
-        if isinstance(x, Value) and not isinstance(x, Array)
-        else operator.index(concrete("numpy", x))
+        x if isinstance(x, Value) and type(x) is not Array else operator.index(concrete("numpy", x))
     )
 
 

@@ -297,7 +297,7 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
 
 
 def _is_known(x) -> bool:
-    return not isinstance(x, Value) or isinstance(x, Array)
+    return not isinstance(x, Value) or type(x) is Array
 
 
 def _known_positions(who: str, obj, n: int, axis: int, shape) -> np.ndarray:
@@ -471,7 +471,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     if not set(trim.lower()) <= set("fb"):
         raise errors.bad_argument(who, "trim", trim, "'f', 'b' or 'fb'")
     filt = as_array(who, filt if is_array_like(filt) else asarray(filt))
-    if not isinstance(filt, Array):
+    if type(filt) is not Array:
         raise errors.ConcretizationError(
             f"xcore.{who}: the shape of the result depends on values, which are traced.{filt.origin()} "
             "Call it outside the traced function."

@@ -355,7 +355,7 @@ def check_step(stepper, dt, op=None) -> None:
     """
     if isinstance(stepper, RungeKutta) and op is None:
         return
-    if not isinstance(dt, (int, float, np.generic, Array)):
+    if not (type(dt) is Array or isinstance(dt, (int, float, np.generic))):
         return
     longest = stable_step(stepper, op)
     if float(dt) > longest * (1 + 1e-9):

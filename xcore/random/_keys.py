@@ -491,6 +491,6 @@ def clone(key):
     """
     found = as_keys("clone", key)
     data = found._data
-    data = data.copy() if isinstance(data, Array) else ops.reshape(data, shape=typeof(data).shape)
+    data = data.copy() if type(data) is Array else ops.reshape(data, shape=typeof(data).shape)
     _reuse.forget(found._stream, data)
     return _like(key, KeyArray(data, found._stream))
