@@ -20,6 +20,7 @@ from ._control.jit import (
 )  # fmt: skip
 from ._control.mapped import pmap, shard_map
 from ._control.scopes import named_call, named_scope
+from ._control.sharding import with_sharding_constraint as reshard
 from ._core import config
 from ._core.array import Array
 from ._core.devices import (

@@ -2,6 +2,7 @@
 
 from ._control.sharding import with_sharding_constraint as reshard  # noqa: F401
 from ._core.mesh import (  # noqa: F401
+    AbstractMesh,
     AxisType,
     Mesh,
     PartitionSpec,

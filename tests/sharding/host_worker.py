@@ -20,6 +20,8 @@ def everything():
     n, me = xc.process_count(), xc.process_index()
     assert len(xc.local_devices()) == 2 and len(xc.devices()) == 2 * n
     assert [d.process_index for d in xc.local_devices(process_index=n - 1)] == [n - 1] * 2
+    assert multihost.live_processes() == list(range(n))
+    assert multihost.live_devices(xc.devices()[1:]) == xc.devices()[1:]
     arrays()
     exchange(n, me)
     training(n)

@@ -77,4 +77,6 @@ def test_helpers_in_one_process():
     assert xc.multihost.process_allgather(tree["a"], tiled=True).shape == (3,)
     xc.multihost.assert_equal(tree)
     xc.multihost.sync_global_devices("alone")
+    assert xc.multihost.live_processes() == [0]
+    assert xc.multihost.live_devices(xc.devices()[:1]) == xc.devices()[:1]
     assert xc.experimental.multihost_utils.process_allgather is xc.multihost.process_allgather

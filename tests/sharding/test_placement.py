@@ -58,6 +58,38 @@ def test_spec():
     assert P(P.UNCONSTRAINED, "x").names == ("x",)
 
 
+ABSTRACT = xc.sharding.AbstractMesh((4, 2), ("x", "y"))
+
+
+def test_axes_without_devices():
+    assert MESH.abstract_mesh == ABSTRACT and hash(MESH.abstract_mesh) == hash(ABSTRACT)
+    assert ABSTRACT != xc.sharding.AbstractMesh((2, 4), ("x", "y"))
+    assert ABSTRACT.size == 8 and dict(ABSTRACT.shape) == {"x": 4, "y": 2} and not ABSTRACT.empty
+    assert ABSTRACT.update(axis_sizes=(2, 4)).shape["y"] == 4
+    assert pickle.loads(pickle.dumps(ABSTRACT)) == ABSTRACT
+    planned, real = NamedSharding(ABSTRACT, P("x", "y")), NamedSharding(MESH, P("x", "y"))
+    assert planned.shard_shape((8, 6)) == real.shard_shape((8, 6)) == (2, 3)
+    assert planned != real and planned == NamedSharding(ABSTRACT, P("x", "y"))
+    with MESH:  # the mesh of the context stands in
+        x = xc.device_put(VALUE, planned)
+        doubled = xc.shard_map(lambda v: 2 * v, ABSTRACT, P("x"), P("x"))(VALUE)
+        steered = xc.jit(lambda v: xc.reshard(v + 1, planned))(VALUE)
+    assert x.sharding == steered.sharding == real
+    np.testing.assert_array_equal(steered, VALUE + 1)
+    np.testing.assert_array_equal(doubled, 2 * VALUE)
+
+
+def test_parts_of_shardings_are_exchanged():
+    s = NamedSharding(MESH, P("x"))
+    assert s.update(spec=P(None, "y")) == NamedSharding(MESH, P(None, "y"))
+    assert s.update(mesh=ABSTRACT) == NamedSharding(ABSTRACT, P("x")) and s.update() == s
+    kind = DEVICES[0].default_memory().kind
+    assert s.with_memory_kind(kind) == s.with_memory_kind(None) == s
+    moved = xc.reshard(xc.device_put(VALUE, s), s.update(spec=P(None, "x")))
+    assert moved.sharding == NamedSharding(MESH, P(None, "x"))
+    np.testing.assert_array_equal(moved, VALUE)
+
+
 @pytest.mark.parametrize(
     ("make", "pattern"),
     [
@@ -72,6 +104,11 @@ def test_spec():
         (lambda: xc.device_put(VALUE[0], NamedSharding(MESH, P(None, "x"))), "at least 2 axes"),
         (lambda: xc.device_put(VALUE, P("x")), "needs a mesh"),
         (lambda: xc.device_put(VALUE, 3), "device_put"),
+        (lambda: xc.device_put(VALUE, NamedSharding(ABSTRACT, P("x"))), "no devices"),
+        (lambda: NamedSharding(ABSTRACT, P("x")).is_fully_addressable, "no devices"),
+        (lambda: xc.shard_map(lambda v: v, ABSTRACT, P("x"), P("x"))(VALUE), "no devices"),
+        (lambda: xc.sharding.AbstractMesh((4, 2), ("x", "x")), "name of its own"),
+        (lambda: NamedSharding(MESH, P("x")).with_memory_kind("moon"), "moon"),
         (lambda: xc.device_put(VALUE[0], POSITIONS), "does not fit arrays of 1 axes"),
     ],
 )  # fmt: skip

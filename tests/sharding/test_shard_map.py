@@ -40,6 +40,19 @@ def permuted(s):
     return out
 
 
+GROUPS = [[0, 3], [2, 1]]
+
+
+def in_groups(s, f):
+    """What f gives for the lanes of each group: a value for both of them, or a list of two."""
+    out: list = [None] * N
+    for group in GROUPS:
+        found = f(s[group])
+        for k, i in enumerate(group):
+            out[i] = found[k] if isinstance(found, list) else found
+    return np.stack(out)
+
+
 COLLECTIVES = {
     "psum": (lambda v: lax.psum(v, "x"), lambda s: np.stack([s.sum(0)] * N)),
     "pmean": (lambda v: lax.pmean(v, "x"), lambda s: np.stack([s.mean(0)] * N)),
@@ -56,6 +69,12 @@ COLLECTIVES = {
     "pbroadcast": (lambda v: lax.pbroadcast(v, "x", 2), lambda s: np.stack([s[2]] * N)),
     "pswapaxes": (lambda v: lax.pswapaxes(v.reshape(2, N, 2), "x", 1).transpose(1, 0, 2).reshape(2, -1), lambda s: np.stack([s.reshape(N, 2, N, 2)[:, :, i].reshape(2, -1) for i in range(N)])),
     "pcast": (lambda v: lax.pcast(v, "x", to="varying"), lambda s: s),
+    "psum, groups": (lambda v: lax.psum(v, "x", axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: g.sum(0))),
+    "pmean, groups": (lambda v: lax.pmean(v, "x", axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: g.mean(0))),
+    "pmax, groups": (lambda v: lax.pmax(v, "x", axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: g.max(0))),
+    "all_gather, groups": (lambda v: lax.all_gather(v, "x", axis=1, tiled=True, axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: np.concatenate(list(g), 1))),
+    "psum_scatter, groups": (lambda v: lax.psum_scatter(v, "x", scatter_dimension=1, tiled=True, axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: np.split(g.sum(0), 2, 1))),
+    "all_to_all, groups": (lambda v: lax.all_to_all(v, "x", 1, 0, tiled=True, axis_index_groups=GROUPS), lambda s: in_groups(s, lambda g: [np.concatenate([r[:, 4 * k : 4 * k + 4] for r in g], 0) for k in range(2)])),
     "axis_index": (lambda v: v + lax.axis_index("x"), lambda s: s + np.arange(N)[:, None, None]),
     "axis_size": (lambda v: v * lax.axis_size("x"), lambda s: s * N),
 }  # fmt: skip
@@ -125,6 +144,23 @@ def test_several_axes():
     np.testing.assert_array_equal(y, [0, 1])
     g = xc.shard_map(lambda v: lax.all_gather(v, ("x", "y"), tiled=True), MESH, P(("x", "y")), P())
     np.testing.assert_array_equal(g(A), A)
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0], [1, 2, 3]], [[0, 1], [2, 4]]])
+def test_wrong_groups(groups):
+    with pytest.raises(ValueError, match="axis_index_groups"):
+        over_x(lambda v: lax.psum(v, "x", axis_index_groups=groups))(A)
+
+
+def test_a_sum_of_a_group_differs_between_devices():
+    total = lambda v: lax.psum(v, "x", axis_index_groups=GROUPS)
+    with pytest.raises(ValueError, match="x"):
+        over_x(total, out=P(), check=True)(A)
+    with pytest.raises(ValueError, match="named axis"):
+        xc.shard_map(lambda v: lax.psum(v, ("x", "y"), axis_index_groups=[[0]]), MESH, X, X)(A)
+    assert (
+        over_x(lambda v: v[:, 0] + lax.psum(1, "x", axis_index_groups=GROUPS))(A)[0] == A[0, 0] + 2
+    )
 
 
 def test_order_of_devices():

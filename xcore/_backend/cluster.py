@@ -145,6 +145,11 @@ class Cluster:
             int(key.rpartition("/")[2]) for key, _ in self.client.key_value_dir_get_bytes(_LEFT)
         }
 
+    def living(self) -> list[int]:
+        """The processes that have neither left nor, as far as is known here, died."""
+        gone = self._left() | self._gone
+        return [i for i in range(self.num_processes) if i not in gone]
+
     def _watch(self, heartbeat_timeout: int) -> None:
         everyone = set(range(self.num_processes))
         while not self._gone:

@@ -24,11 +24,20 @@ def _over(x, f):
     return tree.map(lambda leaf: f(to_value(leaf)), x)
 
 
-def _no_groups(who, groups) -> None:
-    if groups is not None:
-        raise ValueError(
-            f"xcore.lax.{who}: axis_index_groups are not supported; use a mesh axis for each group."
-        )
+def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
+    """The parameter of groups, if there are any, and how many lanes meet."""
+    names = _names(axis_name)
+    if groups is None:
+        return {}, axes.axis_size(names)
+    rows = tuple(tuple(map(int, row)) for row in groups)
+    size = axes.axis_size(names)
+    fits = sorted(i for row in rows for i in row) == list(range(size))
+    if len(names) > 1 or not fits or len({len(row) for row in rows}) != 1:
+        raise errors.bad_argument(
+            f"lax.{who}", "axis_index_groups", groups,
+            f"lists of equal length with each of the lanes 0 to {size - 1} of one named axis once",
+        )  # fmt: skip
+    return {"groups": rows}, len(rows[0])
 
 
 def axis_size(axis_name) -> int:
@@ -63,18 +72,23 @@ def axis_index(axis_name):
 def psum(x, axis_name, *, axis_index_groups=None):
     """The sum over all lanes of a named axis; every lane gets it.
 
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis_index_groups: lists of lanes; then the sum is over the lanes of one's list only.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: x / xc.lax.psum(x, "i"), axis_name="i")(xnp.asarray([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    _no_groups("psum", axis_index_groups)
     names = _names(axis_name)
+    groups, size = _grouped("psum", axis_name, axis_index_groups)
     if isinstance(x, (int, float)) and not isinstance(x, bool):
-        return x * axes.axis_size(names)  # known now: lax.psum(1, name) is the size
+        return x * size  # known now: lax.psum(1, name) is the size
 
     def total(v):
         v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
-        return c.psum(v, axis_name=names)
+        return c.psum(v, axis_name=names, **groups)
 
     return _over(x, total)
 
@@ -82,15 +96,14 @@ def psum(x, axis_name, *, axis_index_groups=None):
 @boundary
 def pmean(x, axis_name, *, axis_index_groups=None):
     """The mean over all lanes of a named axis."""
-    _no_groups("pmean", axis_index_groups)
     names = _names(axis_name)
-    size = axes.axis_size(names)
+    groups, size = _grouped("pmean", axis_name, axis_index_groups)
 
     def mean(v):
         t = typeof(v)
         if not dtypes.is_inexact(t.dtype):
             v = ops.convert(v, dtype=dtypes.default_dtype("float"))
-        total = c.psum(v, axis_name=names)
+        total = c.psum(v, axis_name=names, **groups)
         return ops.div(total, ops.full_like_type(typeof(total).strong(), size))
 
     return _over(x, mean)
@@ -99,15 +112,15 @@ def pmean(x, axis_name, *, axis_index_groups=None):
 @boundary
 def pmax(x, axis_name, *, axis_index_groups=None):
     """The largest value over all lanes of a named axis."""
-    _no_groups("pmax", axis_index_groups)
-    return _over(x, lambda v: c.pmax(v, axis_name=_names(axis_name)))
+    groups, _ = _grouped("pmax", axis_name, axis_index_groups)
+    return _over(x, lambda v: c.pmax(v, axis_name=_names(axis_name), **groups))
 
 
 @boundary
 def pmin(x, axis_name, *, axis_index_groups=None):
     """The smallest value over all lanes of a named axis."""
-    _no_groups("pmin", axis_index_groups)
-    return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name)))
+    groups, _ = _grouped("pmin", axis_name, axis_index_groups)
+    return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
 
 
 @boundary
@@ -123,7 +136,7 @@ def all_gather(
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    _no_groups("all_gather", axis_index_groups)
+    groups, size = _grouped("all_gather", axis_name, axis_index_groups)
     _check_cast("all_gather", to)
 
     def gather(v):
@@ -131,9 +144,8 @@ def all_gather(
         where = axis % ndim if ndim else 0
         for name in reversed(_names(axis_name)):
             joined = tiled or name != _names(axis_name)[-1]
-            v = c.all_gather(
-                v, axis_name=(name,), lanes=axes.axis_size(name), axis=where, tiled=joined
-            )
+            lanes = size if groups else axes.axis_size(name)
+            v = c.all_gather(v, axis_name=(name,), lanes=lanes, axis=where, tiled=joined, **groups)
         return v
 
     return _over(x, gather)
@@ -144,11 +156,12 @@ def psum_scatter(
     x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ):
     """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
-    _no_groups("psum_scatter", axis_index_groups)
+    groups, size = _grouped("psum_scatter", axis_name, axis_index_groups)
     (name,) = _names(axis_name)
     return _over(
         x, lambda v: c.psum_scatter(
-            v, axis_name=(name,), lanes=axes.axis_size(name), axis=scatter_dimension % typeof(v).ndim, tiled=tiled
+            v, axis_name=(name,), lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
+            **groups,
         ),
     )  # fmt: skip
 
@@ -251,22 +264,23 @@ def all_to_all(
     x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ):
     """Split every lane's value along one axis and give part j to lane j, joined along another."""
-    _no_groups("all_to_all", axis_index_groups)
+    groups, size = _grouped("all_to_all", axis_name, axis_index_groups)
     (name,) = _names(axis_name)
-    size = axes.axis_size(name)
 
     def exchange(v):
         t = typeof(v)
         split, concat = split_axis % t.ndim, concat_axis % t.ndim
         if tiled:
-            return c.all_to_all(v, axis_name=(name,), lanes=size, split=split, concat=concat)
+            return c.all_to_all(
+                v, axis_name=(name,), lanes=size, split=split, concat=concat, **groups
+            )
         if t.shape[split] != size:
             raise errors.shape_mismatch(
                 "lax.all_to_all", f"need size {size} along axis {split}", x=t
             )
         # the split axis disappears, and a new one of the lanes' number stands at concat
         out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
-                           axis_name=(name,), lanes=size, split=0, concat=0)  # fmt: skip
+                           axis_name=(name,), lanes=size, split=0, concat=0, **groups)  # fmt: skip
         return ops.move_axis(out, 0, concat)
 
     return _over(x, exchange)

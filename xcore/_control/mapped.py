@@ -12,7 +12,7 @@ from .._core import errors, tree
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.mesh import Mesh, PartitionSpec, current_mesh
+from .._core.mesh import Mesh, PartitionSpec, current_mesh, with_devices
 from .._core.program import trace_program
 from .._core.sharding import NamedSharding, local_devices
 from .._core.shards import (
@@ -46,6 +46,10 @@ def _specs(who: str, specs, values) -> list:
     return [PartitionSpec() if s is None else s for s in found]
 
 
+def _mesh_of(mesh) -> Mesh:
+    return current_mesh("shard_map") if mesh is None else with_devices("shard_map", mesh)
+
+
 def _check_names(who: str, specs, mesh: Mesh, manual: tuple) -> None:
     for s in specs:
         NamedSharding(mesh, s)
@@ -64,7 +68,7 @@ class _Mapped:
 
     def __init__(self, f, mesh, in_specs, out_specs, axis_names, check):
         self.f, self.in_specs, self.out_specs, self.check = f, in_specs, out_specs, check
-        self.mesh = mesh if mesh is not None else current_mesh("shard_map")
+        self.mesh = _mesh_of(mesh)
         unknown = [n for n in axis_names if n not in self.mesh.axis_names]
         if unknown:
             raise ValueError(
@@ -143,7 +147,7 @@ def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=fr
 
     Args:
       f: function of one device's parts. Without it, a decorator is returned.
-      mesh: the devices; the mesh of the context if None.
+      mesh: the devices; the mesh of the context if None, or if it has no devices.
       in_specs: PartitionSpec for each argument, or pytrees of them that match the arguments'
         beginning: how arrays are cut into parts.
       out_specs: the same for the results: how parts are put together.
@@ -172,7 +176,7 @@ def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=fr
     @boundary
     def mapped(*args):
         names = frozenset((axis_names,) if isinstance(axis_names, str) else axis_names)
-        where = mesh if mesh is not None else current_mesh("shard_map")
+        where = _mesh_of(mesh)
         if auto:
             names = names | (set(where.axis_names) - set(auto))
         return _Mapped(f, where, in_specs, out_specs, names, check)(*args)

@@ -44,6 +44,35 @@ def sync_global_devices(name: str, timeout: float = 300.0) -> None:
             )
 
 
+@boundary
+def live_processes() -> list[int]:
+    """Numbers of the processes that have neither left nor died.
+
+    A death is noticed within the heartbeat timeout of ``xc.distributed.initialize``; soon after, the
+    others end with an error.
+
+    >>> import xcore as xc
+    >>> xc.multihost.live_processes()
+    [0]
+    """
+    return distributed.living()
+
+
+@boundary
+def live_devices(among=None) -> list:
+    """The devices of the processes that have neither left nor died.
+
+    Args:
+      among: devices to choose from; all by default.
+
+    >>> import xcore as xc
+    >>> xc.multihost.live_devices() == xc.devices()
+    True
+    """
+    here = set(live_processes())
+    return [d for d in (devices() if among is None else among) if d.process_index in here]
+
+
 def _mesh() -> Mesh:
     """All devices, a row for each process."""
     rows: dict = {}

@@ -31,9 +31,9 @@ def _varying(p: Program, inputs) -> list[frozenset]:
 
 def _outputs(e, ins) -> list[frozenset]:
     name, params = e.op.name, e.params
-    if name in _COLLECTED:
+    if name in _COLLECTED and "groups" not in params:
         return [ins[0] - set(params["axis_name"])]
-    if name in _MOVED:
+    if name in _MOVED or name in _COLLECTED:
         return [_union(ins) | set(params["axis_name"])]
     if name == "scan":
         return _loop(params["body"], ins, *params["counts"])

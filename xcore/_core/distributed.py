@@ -61,6 +61,12 @@ def shutdown() -> None:
     cluster.disconnect()
 
 
+def living() -> list[int]:
+    """The processes that take part still."""
+    joined = cluster.current()
+    return [0] if joined is None else joined.living()
+
+
 def barrier(name: str, timeout: float = 300.0) -> None:
     """Wait until every process has come here. A name works once."""
     joined = cluster.current()

@@ -126,6 +126,11 @@ class Mesh:
         return (AxisType.Auto,) * len(self.axis_names)
 
     @property
+    def abstract_mesh(self) -> AbstractMesh:
+        """Its axes without its devices."""
+        return AbstractMesh(self.axis_sizes, self.axis_names)
+
+    @property
     def size(self) -> int:
         return self.devices.size
 
@@ -189,6 +194,93 @@ class Mesh:
 
     def __exit__(self, *exc):
         return self._contexts.pop().__exit__(*exc)
+
+
+class AbstractMesh:
+    """The axes of a mesh without devices: what is needed to say how arrays will be split.
+
+    Where a mesh with devices is needed, the one of the context stands in for it, if its axes are these.
+
+    Args:
+      axis_sizes: sizes of the axes.
+      axis_names: a name for each.
+
+    >>> import xcore as xc
+    >>> mesh = xc.sharding.AbstractMesh((4, 2), ("x", "y"))
+    >>> xc.NamedSharding(mesh, xc.P("x")).shard_shape((8, 3))
+    (2, 3)
+    """
+
+    __slots__ = ("axis_names", "axis_sizes")
+
+    def __init__(self, axis_sizes, axis_names, axis_types=None):
+        sizes = tuple(axis_sizes) if np.iterable(axis_sizes) else (axis_sizes,)
+        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        if len(sizes) != len(names) or len(set(names)) < len(names):
+            raise ValueError(
+                f"xcore.AbstractMesh: need a name of its own for each of the axes {sizes}, given {names}."
+            )
+        _check_types(axis_types)
+        self.axis_sizes, self.axis_names = tuple(map(int, sizes)), names
+
+    @property
+    def shape(self) -> OrderedDict:
+        return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def axis_types(self) -> tuple:
+        return (AxisType.Auto,) * len(self.axis_names)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.axis_sizes)
+
+    @property
+    def empty(self) -> bool:
+        return not self.size
+
+    @property
+    def abstract_mesh(self) -> AbstractMesh:
+        return self
+
+    def size_of(self, names) -> int:
+        """The product of the sizes of the named axes."""
+        shape = self.shape
+        return math.prod(shape[n] for n in names)
+
+    def update(self, axis_sizes=None, axis_names=None) -> AbstractMesh:
+        """The same with other sizes, or other names."""
+        sizes = self.axis_sizes if axis_sizes is None else axis_sizes
+        return AbstractMesh(sizes, self.axis_names if axis_names is None else axis_names)
+
+    def __eq__(self, other):
+        return type(other) is AbstractMesh and other.shape == self.shape
+
+    def __hash__(self):
+        return hash((self.axis_names, self.axis_sizes))
+
+    def __repr__(self):
+        sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
+        return f"AbstractMesh({sizes})"
+
+    def canonical(self) -> str:
+        return repr(self)
+
+    def __reduce__(self):
+        return AbstractMesh, (self.axis_sizes, self.axis_names)
+
+
+def with_devices(who: str, mesh: Mesh | AbstractMesh) -> Mesh:
+    """The mesh itself; of axes without devices the mesh of the context that has them."""
+    if isinstance(mesh, Mesh):
+        return mesh
+    here = config.settings().mesh
+    if here is None or here.shape != mesh.shape:
+        raise ValueError(
+            f"xcore.{who}: {mesh} has no devices, and the mesh of the context is {here}. Call it in "
+            "`with mesh:` of a mesh with these axes (xc.make_mesh)."
+        )
+    return here
 
 
 def _restore_mesh(ids, names, platform):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._backend import client as backend
 from . import errors
-from .mesh import Mesh, PartitionSpec, current_mesh
+from .mesh import AbstractMesh, Mesh, PartitionSpec, current_mesh, with_devices
 
 
 class Sharding:
@@ -55,6 +55,10 @@ class Sharding:
     def tiles(self, ndim: int) -> np.ndarray:
         raise TypeError(f"{self!r} is not over several devices")
 
+    def counts(self, ndim: int) -> tuple:
+        """Into how many tiles each axis is cut."""
+        return self.tiles(ndim).shape[:-1]
+
     def shard_shape(self, global_shape) -> tuple:
         """The shape of one device's part of an array."""
         shape = tuple(global_shape)
@@ -71,6 +75,12 @@ class Sharding:
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         """Whether both put the same parts of arrays of so many axes on the same devices."""
         return same_layout(self, other, ndim)
+
+    def with_memory_kind(self, kind: str | None) -> Sharding:
+        """The same in a kind of memory of its devices: their default one, where arrays live."""
+        for device in self.devices[:1]:
+            _check_memory(f"{type(self).__name__}.with_memory_kind", kind, device)
+        return self
 
     def raw(self, ndim: int):
         """The runtime's object for this placement."""
@@ -115,7 +125,7 @@ class NamedSharding(Sharding):
     """Array axes split over the axes of a mesh.
 
     Args:
-      mesh: the devices.
+      mesh: the devices; or an AbstractMesh, for which a mesh in the context stands in.
       spec: PartitionSpec, for each array axis the mesh axes over which it is split.
 
     >>> import xcore as xc
@@ -126,18 +136,20 @@ class NamedSharding(Sharding):
 
     __slots__ = ("devices", "mesh", "spec")
 
-    def __init__(self, mesh: Mesh, spec: PartitionSpec, *, memory_kind=None):
-        if not isinstance(mesh, Mesh):
+    def __init__(self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind=None):
+        if not isinstance(mesh, (Mesh, AbstractMesh)):
             raise TypeError(
                 f"xcore.NamedSharding: mesh must be a Mesh, given {errors.describe(mesh)}."
             )
         spec = spec if isinstance(spec, PartitionSpec) else _spec_of(spec)
         _check_spec(mesh, spec)
-        _check_memory("NamedSharding", memory_kind, mesh.devices.flat[0])
-        self.mesh, self.spec, self.devices = mesh, spec, mesh.sorted_devices
+        self.mesh, self.spec, self.devices = mesh, spec, ()
+        if isinstance(mesh, Mesh):
+            _check_memory("NamedSharding", memory_kind, mesh.devices.flat[0])
+            self.devices = mesh.sorted_devices
 
     def __eq__(self, other):
-        return type(other) is NamedSharding and other.mesh is self.mesh and other.spec == self.spec
+        return type(other) is NamedSharding and other.mesh == self.mesh and other.spec == self.spec
 
     def __hash__(self):
         return hash((self.mesh, self.spec))
@@ -161,7 +173,14 @@ class NamedSharding(Sharding):
             )
         return self.spec.axes(ndim)
 
+    def counts(self, ndim: int) -> tuple:
+        return tuple(self.mesh.size_of(e or ()) for e in self.axes(ndim))
+
     def tiles(self, ndim: int) -> np.ndarray:
+        if isinstance(self.mesh, AbstractMesh):
+            raise ValueError(
+                f"xcore: {self} has no devices; with a mesh: NamedSharding(mesh, spec)."
+            )
         entries = [e or () for e in self.axes(ndim)]
         names = [n for e in entries for n in e]
         counts = [self.mesh.size_of(e) for e in entries]
@@ -172,6 +191,11 @@ class NamedSharding(Sharding):
 
     def with_spec(self, spec) -> NamedSharding:
         return NamedSharding(self.mesh, spec)
+
+    def update(self, *, mesh=None, spec=None, memory_kind=None) -> NamedSharding:
+        """The same with another mesh or spec."""
+        mesh, spec = (a if b is None else b for a, b in ((self.mesh, mesh), (self.spec, spec)))
+        return NamedSharding(mesh, spec, memory_kind=memory_kind)
 
 
 def _spec_of(spec) -> PartitionSpec:
@@ -184,7 +208,7 @@ def _spec_of(spec) -> PartitionSpec:
     )
 
 
-def _check_spec(mesh: Mesh, spec: PartitionSpec) -> None:
+def _check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
     names = spec.names
     unknown = [n for n in names if n not in mesh.axis_names]
     if unknown:
@@ -302,13 +326,15 @@ class PositionalSharding(Sharding):
 @functools.lru_cache(maxsize=1024)
 def local_devices(devices: tuple) -> tuple:
     """Those of this process."""
+    if not devices:
+        raise ValueError("xcore: a sharding over an AbstractMesh has no devices.")
     here = devices[0].client.process_index()
     return tuple(d for d in devices if d.process_index == here)
 
 
 @functools.lru_cache(maxsize=4096)
 def shape_of_tile(sharding: Sharding, shape: tuple) -> tuple:
-    counts = sharding.tiles(len(shape)).shape[:-1]
+    counts = sharding.counts(len(shape))
     for axis, (n, parts) in enumerate(zip(shape, counts, strict=True)):
         if n % parts:
             raise ValueError(
@@ -435,6 +461,8 @@ def default_sharding() -> SingleDeviceSharding:
 
 def as_sharding(who: str, target, ndim: int | None = None) -> Sharding:
     """A sharding from a sharding, a PartitionSpec (with the mesh of the context) or a device."""
+    if isinstance(target, NamedSharding) and isinstance(target.mesh, AbstractMesh):
+        return NamedSharding(with_devices(who, target.mesh), target.spec)
     if isinstance(target, Sharding):
         return target
     if isinstance(target, PartitionSpec):

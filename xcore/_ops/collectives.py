@@ -2,9 +2,12 @@
 
 ``axis_name`` is a tuple of names. Over an axis of vmap a collective is an ordinary reduction or
 move along the batch axis (``over_axis``); over an axis of a mesh it is lowered to communication.
+``groups``, if given, are tuples of lanes, equally many in each: lanes meet those of their group only.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from .._core import dtypes, errors
 from .._core.op import Op
@@ -27,6 +30,26 @@ def _without(axis_name, name) -> tuple:
     return tuple(n for n in axis_name if n != name)
 
 
+def _in_groups(rule):
+    """A rule over the lanes of a vmap, applied to each group of them."""
+
+    def over_axis(size, axis, args, batched, params):
+        params = dict(params)
+        groups = params.pop("groups", None)
+        if groups is None:
+            return rule(size, axis, args, batched, params)
+        x = args[0] if batched[0] else broadcast(args[0], size)
+        rows: list = [None] * size
+        for group in groups:
+            mine = concatenate(*[_lane(x, i) for i in group], axis=0)
+            (out,), (varies,) = rule(len(group), axis, [mine], [True], params)
+            for k, i in enumerate(group):
+                rows[i] = _lane(out, k) if varies else broadcast(out, 1)
+        return [concatenate(*rows, axis=0)], [True]
+
+    return over_axis
+
+
 # ---------------------------------------------------------------------- sums and extremes: psum …
 
 
@@ -42,7 +65,7 @@ def _reduction(name, reduce, of_constant):
     def batch(size, args, batched, **params):
         return [op(args[0], **params)], [True]
 
-    op = Op(name, type=_same_type, batch=batch, over_axis=over_axis, effects=_effects)
+    op = Op(name, type=_same_type, batch=batch, over_axis=_in_groups(over_axis), effects=_effects)
     return op
 
 
@@ -68,8 +91,8 @@ def _extremum_jvp(op):
         (x,), (g,) = primals, tangents
         out = op(x, **params)
         here = convert(eq(x, out), dtype=typeof(x).dtype)
-        share = div(mul(g, here), psum(here, axis_name=params["axis_name"]))
-        return [out], [psum(share, axis_name=params["axis_name"])]
+        share = div(mul(g, here), psum(here, **params))
+        return [out], [psum(share, **params)]
 
     return rule
 
@@ -94,7 +117,7 @@ axis_index = Op(
 # --------------------------------------------------------- moving between lanes: gather, permute …
 
 
-def _gather_type(x, *, axis_name, lanes, axis, tiled):
+def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None):
     shape = list(x.shape)
     if tiled:
         shape[axis] *= lanes
@@ -122,12 +145,12 @@ all_gather = Op(
         [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_gather_over,
+    over_axis=_in_groups(_gather_over),
     effects=_effects,
 )
 
 
-def _scatter_type(x, *, axis_name, lanes, axis, tiled):
+def _scatter_type(x, *, axis_name, lanes, axis, tiled, groups=None):
     if x.shape[axis] % lanes or (not tiled and x.shape[axis] != lanes):
         raise errors.shape_mismatch(
             "lax.psum_scatter", f"need an axis {axis} divisible by {lanes}", x=x
@@ -158,7 +181,7 @@ psum_scatter = Op(
         [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_scatter_over,
+    over_axis=_in_groups(_scatter_over),
     effects=_effects,
 )
 for _op in (all_gather, psum_scatter):
@@ -167,7 +190,7 @@ all_gather._transpose = lambda cotangents, x, **p: [psum_scatter(cotangents[0], 
 psum_scatter._transpose = lambda cotangents, x, **p: [all_gather(cotangents[0], **p)]
 
 
-def _to_all_type(x, *, axis_name, lanes, split, concat):
+def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None):
     if x.shape[split] % lanes:
         raise errors.shape_mismatch(
             "lax.all_to_all", f"need an axis {split} divisible by {lanes}", x=x
@@ -203,7 +226,7 @@ all_to_all = Op(
     batch=lambda size, args, batched, *, split, concat, **p: (
         [all_to_all(args[0], split=split + 1, concat=concat + 1, **p)], [True],
     ),
-    over_axis=_to_all_over,
+    over_axis=_in_groups(_to_all_over),
     effects=_effects,
 )  # fmt: skip
 
@@ -243,9 +266,17 @@ ppermute = Op(
 # group; along axes of size 1 there is nobody to talk to.
 
 
+def _rows(ctx, axis_name, groups):
+    """The devices that meet, a row for each meeting."""
+    rows = ctx.groups(axis_name)
+    if groups is None:
+        return rows
+    return rows[:, np.asarray(groups)].reshape(-1, len(groups[0]))
+
+
 def _lower_reduction(combine):
-    def lower(ctx, x, *, axis_name):
-        groups = ctx.groups(axis_name)
+    def lower(ctx, x, *, axis_name, groups=None):
+        groups = _rows(ctx, axis_name, groups)
         return x if groups.shape[1] == 1 else ctx.all_reduce(combine, x, groups)
 
     return lower
@@ -259,24 +290,24 @@ def _lower_index(ctx, *, axis_name):
     return ctx.place_on(axis_name[0])
 
 
-def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled):
+def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None):
     if not tiled:
         t = ctx.in_types[0]
         x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
-    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, ctx.groups(axis_name))
+    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
 
 
-def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled):
+def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None):
     if lanes > 1:
         shape = list(ctx.in_types[0].shape)
         shape[axis] //= lanes
         part = ctx.tensor(shape, ctx.in_types[0].dtype)
-        x = ctx.reduce_scatter(x, part, axis, ctx.groups(axis_name))
+        x = ctx.reduce_scatter(x, part, axis, _rows(ctx, axis_name, groups))
     return x if tiled else ctx.reshape(x, ctx.out())
 
 
-def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat):
-    groups = ctx.groups(axis_name)
+def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None):
+    groups = _rows(ctx, axis_name, groups)
     return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
 
 
