@@ -9,6 +9,7 @@ from xcore.pde import (
     Diffusion,
     Dirichlet,
     Grid,
+    Helmholtz,
     IncompatibleError,
     Laplacian,
     Neumann,
@@ -97,6 +98,17 @@ def test_full_multigrid_reaches_the_accuracy_of_the_discretisation():
         errors = [float(xnp.abs(u - exact(*op.points())).max()) for u in (once, best.value)]
         assert errors[0] < 1.1 * errors[1], errors
         assert best.solver == "direct" and 0.9 < float(best.error) / errors[1] < 1.1
+
+
+@pytest.mark.parametrize("q", [-3.0, lambda x, y: 2 + x])
+def test_estimate_of_the_error_of_helmholtz_equation(q):
+    u = lambda x, y: xnp.exp(x) * xnp.sin(2 * y + 1)
+    with xc.enable_x64():
+        op = Helmholtz(Grid((32, 32)), q, Dirichlet(u))
+        at = q if callable(q) else lambda x, y: q
+        answer = solve(op, lambda x, y: (at(x, y) - 3) * u(x, y), report=True, estimate=True)
+        true = float(xnp.abs(answer.value - u(*op.points())).max())
+        assert 0.9 < float(answer.error) / true < 1.1
 
 
 def test_full_multigrid_with_data_on_the_faces():

@@ -29,6 +29,7 @@ class Geometry:
       gaps, resistances: for each axis and side the way to the next node or to the boundary, and
         its integral of 1/a.
       joined: for each axis and side whether an unknown lies at the end of that way.
+      values: for each axis and side the solution at the end of that way, if it is the boundary.
       c: at the nodes; None for zero.
     """
 
@@ -37,6 +38,7 @@ class Geometry:
     gaps: Any
     resistances: Any
     joined: Any
+    values: Any
     c: Any
 
     def _area(self, but: int | None, dtype):
@@ -66,6 +68,18 @@ class Geometry:
             total = total + walls[-1]
         return edges, xnp.where(self.inside, total, xnp.ones((), dtype)), tuple(walls)
 
+    def wall_flows(self) -> tuple:
+        """For each axis what flows in from the boundary if the solution vanishes at the nodes."""
+        dtype, found = typeof(self.gaps[0][0]).dtype, []
+        for axis, (ways, joined) in enumerate(zip(self.resistances, self.joined, strict=True)):
+            sides = zip(ways, joined, self.values[axis], strict=True)
+            area = self._area(axis, dtype)
+            low, high = (
+                xnp.where(self.inside & ~j, area / way * value, 0) for way, j, value in sides
+            )
+            found.append(low + high)
+        return tuple(found)
+
     def coarser(self, strides) -> Geometry:
         """The geometry on every second node, along the axes with stride 2."""
         g = self
@@ -75,8 +89,9 @@ class Geometry:
 
     def _thinned(self, axis: int) -> Geometry:
         pick = lambda x: x[(slice(None),) * axis + (slice(1, None, 2),)]  # noqa: E731
-        gaps, ways = (
-            [tuple(map(pick, pair)) for pair in whole] for whole in (self.gaps, self.resistances)
+        gaps, ways, values = (
+            [tuple(map(pick, pair)) for pair in whole]
+            for whole in (self.gaps, self.resistances, self.values)
         )
         joined = [tuple(map(pick, pair)) for pair in self.joined]
         passed = [self.joined[axis][side] for side in (0, 1)]
@@ -86,11 +101,33 @@ class Geometry:
             for s in (0, 1)
         )
         gaps[axis], ways[axis] = longer(self.gaps), longer(self.resistances)
+        values[axis] = tuple(
+            pick(xnp.where(passed[s], beyond(self.values[axis][s], s), self.values[axis][s]))
+            for s in (0, 1)
+        )
         joined[axis] = tuple(pick(passed[s] & beyond(passed[s], s)) for s in (0, 1))
         lines, x = list(self.lines), self.lines[axis]
         lines[axis] = np.concatenate([x[:1], x[2:-1:2], x[-1:]])
         c = self.c if self.c is None else pick(self.c)
-        return Geometry(tuple(lines), pick(self.inside), tuple(gaps), tuple(ways), tuple(joined), c)
+        parts = map(tuple, (gaps, ways, joined, values))
+        return Geometry(tuple(lines), pick(self.inside), *parts, c)
+
+
+def coarser_masked(op: Masked) -> Masked:
+    """The operator on every second node, with the boundary where it is; a staircase moves to the
+    nodes that are left, as it would on that grid."""
+    fine, strides = geometry(op), (2,) * op.grid.ndim
+    g, grid = fine.coarser(strides), op.grid.coarser()
+    ways = tuple(zip(g.gaps, g.resistances, strict=True))
+    a = tuple(tuple(gap / way for gap, way in zip(*pairs, strict=True)) for pairs in ways)
+    gaps = g.gaps
+    if op.edge == "staircase":
+        lines = [np.diff(line) for line in g.lines]
+        full = [(along(d[:-1], i, op.grid.ndim, op.dtype), along(d[1:], i, op.grid.ndim, op.dtype))
+                for i, d in enumerate(lines)]  # fmt: skip
+        shape = typeof(g.inside).shape
+        gaps = tuple(tuple(xnp.broadcast_to(x, shape) for x in pair) for pair in full)
+    return Masked(grid, g.inside, a, g.values, g.c, op.edge, gaps)
 
 
 def geometry(op: Masked) -> Geometry:
@@ -106,4 +143,6 @@ def geometry(op: Masked) -> Geometry:
         tuple(op.inside & shifted(op.inside, axis, s) for s in (-1, 1)) for axis in range(n)
     )
     lines = tuple(op.grid.nodes(i) for i in range(n))
-    return Geometry(lines, op.inside, gaps, ways, joined, None if op.c is None else fill(op.c))
+    values = tuple(tuple(map(fill, pair)) for pair in op.value)
+    c = None if op.c is None else fill(op.c)
+    return Geometry(lines, op.inside, gaps, ways, joined, values, c)

@@ -213,17 +213,21 @@ def _in_series(a, b):
 # -------------------------------------------------------------------------------------- transfers
 
 
-def prolong(level: Level, coarse):
-    """Values on a level from those on the next, axis by axis."""
+def prolong(level: Level, coarse, walls=None):
+    """Values on a level from those on the next, axis by axis.
+
+    ``walls``: for each axis what flows in from the boundary; nothing by default.
+    """
     if level.weights is not None:
         return prolong_by_equations(level, coarse)
     u = coarse if level.inside is None else xnp.where(level.coarse.inside, coarse, 0)
     for axis in range(len(level.shape)):
-        u = _prolong_along(level, u, axis) if level.strides[axis] == 2 else u
+        inflow = None if walls is None else walls[axis]
+        u = _prolong_along(level, u, axis, inflow) if level.strides[axis] == 2 else u
     return u
 
 
-def _prolong_along(level: Level, u, axis: int):
+def _prolong_along(level: Level, u, axis: int, inflow=None):
     n, off, ring = level.shape[axis], level.offsets[axis], level.rings[axis]
     m, ndim = typeof(u).shape[axis], typeof(u).ndim
     low = tuple(off if i == axis else 0 for i in range(ndim))
@@ -244,6 +248,7 @@ def _prolong_along(level: Level, u, axis: int):
     between = between.reshape([-1 if i == axis else 1 for i in range(ndim)])
     share = xnp.where(between, 1 / xnp.where(total == 0, 1, total), 0)
     moved = before * shifted(spread, axis, -1, ring) + after * shifted(spread, axis, 1, ring)
+    moved = moved if inflow is None else moved + thin(inflow)
     return spread + share * moved
 
 
@@ -358,7 +363,7 @@ cycle = jit(_cycle, static_argnums=(2, 3, 4))
 
 
 def full_multigrid(
-    level: Level, b, smoother: str = "chebyshev", degree: int = 2, smooth: bool = False
+    level: Level, b, smoother: str = "chebyshev", degree: int = 2, smooth: bool = False, walls=None
 ):
     """An approximation to A⁻¹ b as good as the discretisation: from the coarsest level up, with a
     V-cycle on each.
@@ -367,12 +372,25 @@ def full_multigrid(
     the cycle and × 4/3 for all levels: 9 in two dimensions. Solutions that are smooth are
     interpolated with order 4, since the error of a linear interpolation is as large as that of the
     discretisation. (Trottenberg, Oosterlee and Schüller 2001, section 2.6)
+
+    ``walls``: for each level what flows in from the boundary, as ``prolong`` takes it, not in b.
     """
+    here, rest = (None, None) if walls is None else (walls[0], walls[1:])
+    whole = b if here is None else b + reduce(xnp.add, here)
     if level.coarse is None:
-        return cycle(level, b, "V", smoother, degree)
-    coarse = full_multigrid(level.coarse, restrict(level, b), smoother, degree, smooth)
-    u = _interpolated(level, coarse) if smooth else prolong(level, coarse)
-    return u + cycle(level, b - level(u), "V", smoother, degree)
+        return cycle(level, whole, "V", smoother, degree)
+    coarse = full_multigrid(level.coarse, restrict(level, b), smoother, degree, smooth, rest)
+    u = _interpolated(level, coarse) if smooth else prolong(level, coarse, here)
+    return u + cycle(level, whole - level(u), "V", smoother, degree)
+
+
+def lift(op: Masked, level: Level, smoother: str):
+    """A field that continues the data on the boundary: about the one without sources."""
+    g, walls = geometry(op), []
+    for part in levels(level):
+        walls.append(g.wall_flows())
+        g = g.coarser(part.strides)
+    return full_multigrid(level, xnp.zeros(level.shape, op.dtype), smoother, walls=walls)
 
 
 def _interpolated(level: Level, coarse):

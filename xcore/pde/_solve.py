@@ -15,13 +15,16 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
+from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._krylov import Krylov
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
+from ._geometry import coarser_masked
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, full_multigrid, hierarchy
+from ._multigrid import lift as continued
 from ._operators import Helmholtz
 from ._poisson import imbalance, require_compatible
 
@@ -115,11 +118,6 @@ def solve(
     require_compatible(who, excess, dtype)
     error = xnp.asarray(np.nan).astype(residual.dtype)
     if estimate:
-        if isinstance(op, Masked):
-            want = (
-                "False for a Masked: its boundary differs from grid to grid; solve on two of them"
-            )
-            raise errors.bad_argument(who, "estimate", estimate, want)
         error = _richardson(op, f, u, settings)
     answer = Report(u, status, steps, residual, error, method, reason)
     if report:
@@ -167,8 +165,6 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
     if method == "direct" and not constant:
         want = '"cg" or "multigrid" where coefficients vary'
         raise errors.bad_argument(who, "method", method, want)
-    if method == "full multigrid" and isinstance(op, Masked):
-        raise errors.bad_argument(who, "method", method, '"auto" or "multigrid" for a Masked')
     if skew and method == "cg":
         want = '"bicgstab" or "multigrid", or edge="symmetric"'
         raise errors.bad_argument(who, "method", method, want)
@@ -211,13 +207,20 @@ def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_st
     flows = as_diffusion(op)
     settings = (method, kind, smoother, rtol, max_steps)
     # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
-    lift = op.lift(dtype) if method == "full multigrid" else None
+    lift = None
+    if method == "full multigrid":
+        lift = _masked_lift(op, dtype, smoother) if isinstance(op, Masked) else op.lift(dtype)
     wanted = right if lift is None else right - flows(lift)
     u, (steps, status) = _solve_flows(flows, wanted, settings)
     u = u if lift is None else u + lift
     u = op.field(u) if isinstance(op, Masked) else u  # so that no cotangents come from outside
     residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
     return u, (steps, residual, status, excess)
+
+
+def _masked_lift(op: Masked, dtype, smoother: str):
+    level = hierarchy(tree.map(ops.stop_gradient, op))
+    return op.field(continued(op, level, smoother)).astype(dtype)
 
 
 def _as_shifted(op, right) -> tuple:
@@ -247,6 +250,8 @@ def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
 
 def _solve_flows(op, right, settings: tuple):
     """(u, (steps, status)) with op(u) = right; the one without mean where op is singular."""
+    if settings[0] == "full multigrid" and isinstance(op, Masked):
+        return _solve_nested(op, right, settings[2])
     if settings[0] == "bicgstab" or getattr(op, "edge", None) == "shortley-weller":
         return _solve_skew(op, right, settings)
     w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
@@ -279,6 +284,26 @@ def _solve_skew(op, right, settings: tuple):
     solver = (_Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
     found = linear_solve(a, flat(-rows * right), solver, preconditioner=m, report=True)
     return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+
+
+def _solve_nested(op: Masked, right, smoother: str):
+    """The same by full multigrid, and once more for what it leaves over next to the boundary."""
+    held = tree.map(ops.stop_gradient, op)
+    even, ratio = held.balance()
+    rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)) * even * ratio
+    level = hierarchy(held)
+
+    def solve(_, b):
+        u = full_multigrid(level, b / even, smoother)
+        return u + full_multigrid(level, (b + rows * held(u)) / even, smoother)
+
+    def transpose_solve(_, c):
+        return linear_transpose(lambda b: solve(None, b), xnp.zeros_like(c))(c)[0]
+
+    u = custom_linear_solve(lambda u: -rows * op(u), -rows * right, solve, transpose_solve)
+    good = xnp.all(xnp.isfinite(ops.stop_gradient(u)))
+    status = xnp.where(good, code(Status.success), code(Status.not_finite)).astype(np.int32)
+    return u, (xnp.ones((), np.int32), status)
 
 
 @struct
@@ -409,11 +434,16 @@ def _richardson(op, f, u, settings):
     coarse, pick = _coarser(op)
     other, _ = _solve(coarse, f[pick], *settings)
     order = {"compact": 4}.get(op.order, op.order)
+    if isinstance(op, Masked):
+        order = 1 if op.edge == "staircase" else 2
+        other = xnp.where(coarse.inside, other, u[pick])
     return xnp.max(xnp.abs(u[pick] - other)) / (2**order - 1)
 
 
 def _coarser(op):
     """The operator on every second node, and which unknowns remain."""
+    if isinstance(op, Masked):
+        return coarser_masked(op), (slice(1, None, 2),) * op.grid.ndim
     grid = op.grid.coarser()
     faces = tuple(
         tuple(_fewer(c, op.grid, axis) for c in pair) for axis, pair in enumerate(op.faces)
@@ -421,6 +451,9 @@ def _coarser(op):
     fine = [slice(1 if a.start else 0, None, 2) for a in op.axes]
     if isinstance(op, Laplacian):
         return Laplacian(grid, faces, op.order), tuple(fine)
+    if isinstance(op, Helmholtz):
+        q = op.q[tuple(fine)] if op.q.ndim else op.q
+        return Helmholtz(grid, q, faces, op.order), tuple(fine)
     thin = lambda x: x[(slice(None, None, 2),) * grid.ndim] if x.ndim else x  # noqa: E731
     return Diffusion(
         grid, tuple(map(thin, op.a)), faces, None if op.c is None else thin(op.c), op.mean
