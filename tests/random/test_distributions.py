@@ -506,3 +506,38 @@ def test_draws_for_different_purposes_are_independent():
         if name == "threefry2x32":  # its elements are made of its children's words, as in jax
             assert np.array_equal(words[:1000], words[1000:2000] ^ words[2000:3000])
         assert len(np.unique(words)) >= len(words) - 2
+
+
+# --- what only generators with a state have ---------------------------------------------------------
+
+SCARCE = {
+    "power": ((2.5,), stats.powerlaw(2.5)),
+    "noncentral_chisquare": ((0.7, 3.0), stats.ncx2(0.7, 3.0)),
+    "noncentral_f": ((3.0, 7.0, 2.0), stats.ncf(3.0, 7.0, 2.0)),
+    "logseries": ((0.9,), stats.logser(0.9)),
+    "zipf": ((1.3,), stats.zipf(1.3)),
+}
+
+
+@pytest.mark.parametrize("name", SCARCE)
+def test_methods_of_numpy_s_generators(name):
+    """Counts fall into the cells of the distribution as often as they should."""
+    parameters, reference = SCARCE[name]
+    x = np.asarray(getattr(random.default_rng(5), name)(*parameters, size=20000)).astype(float)
+    assert x.shape == (20000,)
+    edges = (
+        np.arange(1, 9) if name in ("logseries", "zipf") else reference.ppf(np.arange(1, 16) / 16)
+    )
+    expected = np.diff(reference.cdf(edges), prepend=0.0, append=1.0)
+    found = np.diff([np.count_nonzero(x <= e) for e in edges], prepend=0, append=x.size)
+    assert stats.chisquare(found, expected * x.size).pvalue > ALARM
+
+
+def test_parameters_of_scarce_distributions():
+    rng = random.default_rng(0)
+    assert (np.asarray(rng.logseries(0.0, 50)) == 1).all()
+    assert (np.asarray(rng.zipf(1.01, 200)) >= 1).all()
+    assert rng.zipf(np.array([2.0, 3.0])).shape == (2,)
+    for draw in (lambda: rng.zipf(1.0), lambda: rng.logseries(1.0), lambda: rng.power(0.0)):
+        with pytest.raises(ValueError, match="must be"):
+            draw()

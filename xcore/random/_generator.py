@@ -9,7 +9,7 @@ from .._core import dtypes, tree
 from .._core.trace import Tracer
 from .._core.types import typeof
 from ..numpy._promote import as_array
-from . import _continuous, _counts, _gamma, _integers, _permute, _uniform, _vectors
+from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _vectors
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
 
 
@@ -136,6 +136,10 @@ class Generator:
         """Lomax numbers, Pareto's less 1, as NumPy's method of this name gives."""
         return _continuous.pareto(self.key(), a, _shape_of(size, a), dtype) - 1
 
+    def power(self, a, size=None, dtype=None):
+        """Numbers in (0, 1) with density a x^(a-1)."""
+        return _scarce.power(self.key(), a, _shape_of(size, a), dtype)
+
     def triangular(self, left, mode, right, size=None, dtype=None):
         """Numbers with a triangular density."""
         return _continuous.triangular(
@@ -170,6 +174,16 @@ class Generator:
         """Chi-square numbers."""
         return _gamma.chisquare(self.key(), df, _shape_of(size, df), dtype)
 
+    def noncentral_chisquare(self, df, nonc, size=None, dtype=None):
+        """Sums of squares of df normal numbers whose squared means add up to nonc."""
+        shape = _shape_of(size, df, nonc)
+        return _scarce.noncentral_chisquare(self.key(), df, nonc, shape, dtype)
+
+    def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=None):
+        """Quotients of a non-central and a central chi-square mean."""
+        shape = _shape_of(size, dfnum, dfden, nonc)
+        return _scarce.noncentral_f(self.key(), dfnum, dfden, nonc, shape, dtype)
+
     def standard_t(self, df, size=None, dtype=None):
         """Student's t numbers."""
         return _gamma.t(self.key(), df, _shape_of(size, df), dtype)
@@ -201,6 +215,14 @@ class Generator:
     def geometric(self, p, size=None, dtype=None):
         """Trials up to the first success."""
         return _integers.geometric(self.key(), p, _shape_of(size, p), dtype)
+
+    def logseries(self, p, size=None, dtype=None):
+        """Counts k from 1 on, of probability proportional to p^k / k."""
+        return _scarce.logseries(self.key(), p, _shape_of(size, p), dtype)
+
+    def zipf(self, a, size=None, dtype=None):
+        """Counts k from 1 on, of probability proportional to k^-a."""
+        return _scarce.zipf(self.key(), a, _shape_of(size, a), dtype)
 
     def multinomial(self, n, pvals, size=None, dtype=None):
         """How often each category comes in n draws."""
