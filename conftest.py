@@ -22,17 +22,22 @@ os.environ.setdefault("XCORE_ENABLE_CHECKS", "1")
 settings.register_profile("xcore", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("xcore")
 
-# Most of a run is compiling. What is built on the operations is tested with programs that compile
-# several times faster and run slower; the operations, the NumPy surface, random bits and the
-# examples of docstrings with what users get. XCORE_FULL_OPTIMIZATION=1 tests all that way.
-_HASTY = ("decomp", "linalg", "optimize", "pde", "scipy", "stats", "_transforms", "_control")
+# Most of a run is compiling. Where single operations and their bits are tested, programs are those
+# that users get; the rest is tested with programs that compile several times faster and run slower.
+# XCORE_FULL_OPTIMIZATION=1 tests everything as users get it.
+_AS_USERS_GET_IT = (
+    "tests/_backend", "tests/_core", "tests/_ops", "tests/test_ops.py",
+    "tests/numpy/test_binary.py", "tests/numpy/test_dot.py", "tests/numpy/test_fft.py",
+    "tests/numpy/test_reduce.py", "tests/numpy/test_standard", "tests/numpy/test_unary.py",
+    "tests/random/test_bits.py", "tests/random/test_hash.py", "tests/special/test_accuracy.py",
+)  # fmt: skip
 _FULL = os.environ.get("XCORE_FULL_OPTIMIZATION", "0") == "1"
 
 
 def pytest_runtest_setup(item):
     import xcore as xc
 
-    path = item.path.relative_to(Path(__file__).parent)
-    hasty = not _FULL and path.parts[0] == "tests" and path.parts[1] in _HASTY
+    path = item.path.relative_to(Path(__file__).parent).as_posix()
+    hasty = not (_FULL or path.startswith(_AS_USERS_GET_IT))
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
