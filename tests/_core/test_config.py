@@ -1,5 +1,8 @@
 """Settings: names, checked values, blocks; and the settings that no other file tests."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -95,3 +98,28 @@ def test_programs_compiled_in_haste_are_executables_of_their_own():
     first, fast, again = (c.runtime_executable() for c in compiled)
     assert first is again and first is not fast
     np.testing.assert_allclose(compiled[1](x), f(x), rtol=1e-6)
+
+
+def test_settings_of_the_runtime(tmp_path, monkeypatch):
+    monkeypatch.setenv("XCORE_CACHE_DIR", "elsewhere")
+    xc.config.update("jax_compilation_cache_dir", str(tmp_path / "kept"))
+    xc.jit(lambda x: x * 1.2345 + 1)(xnp.ones(3))
+    assert any((tmp_path / "kept").rglob("*"))
+    xc.config.update("jax_threefry_partitionable", True)
+    with pytest.raises(ValueError, match="always True"):
+        xc.config.update("jax_threefry_partitionable", False)
+    with pytest.raises(RuntimeError, match="before the first array"):
+        xc.config.update("jax_num_cpu_devices", 77)
+
+
+def test_devices_are_chosen_before_they_are_used():
+    program = """
+import xcore as xc
+xc.config.update("jax_platform_name", "cpu")
+xc.config.update("jax_num_cpu_devices", 3)
+print(len(xc.devices()), xc.default_backend())
+"""
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split() == ["3", "cpu"]

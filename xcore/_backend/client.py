@@ -171,6 +171,11 @@ def _best_platform() -> str:
     return "cuda"
 
 
+def has_started() -> bool:
+    """Whether a device was used, so that nothing can be said about devices any more."""
+    return bool(_clients)
+
+
 def platforms() -> list[str]:
     return ["cuda", "cpu"] if _best_platform() == "cuda" else ["cpu"]
 

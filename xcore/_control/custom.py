@@ -129,7 +129,7 @@ class _Result:
 # --------------------------------------------------------------------------------------- arguments
 
 
-class _Signature:
+class Signature:
     """How the arguments of calls to a custom function split into fixed and differentiated ones."""
 
     def __init__(self, who: str, fun, argnums, argnames):
@@ -172,7 +172,7 @@ class _Signature:
 class _Given:
     """The arguments of one call: fixed ones as they are, the others as flat values."""
 
-    def __init__(self, signature: _Signature, args):
+    def __init__(self, signature: Signature, args):
         who, name = signature.who, signature.name
         for i in signature.fixed:
             if not 0 <= i < len(args):
@@ -243,7 +243,7 @@ class custom_jvp:
     def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
         functools.update_wrapper(self, fun)
         self.fun, self.jvp, self.symbolic_zeros = fun, None, False
-        self.signature = _Signature("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
+        self.signature = Signature("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
 
     def __get__(self, instance, owner=None):
         return _bound_method(self, instance)
@@ -356,7 +356,7 @@ class custom_vjp:
     def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
         functools.update_wrapper(self, fun)
         self.fun, self.fwd, self.bwd, self.symbolic_zeros = fun, None, None, False
-        self.signature = _Signature("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
+        self.signature = Signature("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
 
     def __get__(self, instance, owner=None):
         return _bound_method(self, instance)

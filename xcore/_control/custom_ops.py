@@ -167,7 +167,7 @@ def _batch_staged(op):
     return batch
 
 
-def _python_op(name: str, staged: Op, **rules) -> Op:
+def python_op(name: str, staged: Op, **rules) -> Op:
     """The operation of a call that holds a Python function, and is ``staged`` in programs."""
     op = Op(
         name, type=_never, eager=_run, stage=_stage_as(staged), many=True, nested=True,
@@ -182,7 +182,7 @@ def _transpose_function(cotangents, *args, program, rule, captured):
     return call.rule("transpose")(cotangents, *args, program=program)
 
 
-def _staged_op(name: str, **rules) -> Op:
+def staged_op(name: str, **rules) -> Op:
     """The operation of a call in a program: inline when compiled, the rule still at hand."""
     op = Op(
         name,
@@ -232,8 +232,8 @@ def _jvp_staged(primals, tangents, *, program, rule, captured):
     return _as_program_says(outs, program), changes
 
 
-custom_jvp_call = _staged_op("custom_jvp_call", jvp=_jvp_staged)
-custom_jvp_function = _python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp_function)
+custom_jvp_call = staged_op("custom_jvp_call", jvp=_jvp_staged)
+custom_jvp_function = python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp_function)
 
 # ----------------------------------------------------------------------------------- custom_vjp
 # Linearizing runs ``forward`` and leaves one linear operation, ``custom_vjp_tangent``, of the
@@ -292,10 +292,10 @@ def _jvp_by(linearize):
     return jvp
 
 
-custom_vjp_call = _staged_op(
+custom_vjp_call = staged_op(
     "custom_vjp_call", linearize=_linearize_staged, jvp=_jvp_by(_linearize_staged)
 )
-custom_vjp_function = _python_op(
+custom_vjp_function = python_op(
     "custom_vjp_function", custom_vjp_call, linearize=_linearize_function,
     jvp=_jvp_by(_linearize_function),
 )  # fmt: skip

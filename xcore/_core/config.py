@@ -24,7 +24,9 @@ mesh                        None        the mesh that bare PartitionSpecs mean
 ==========================  ==========  ============================================================
 
 Each is read from the environment as ``XCORE_<NAME>`` and accepted with a ``jax_`` prefix, as
-tutorials write it; ``enable_x64`` is another name for ``default_bits=64``.
+tutorials write it; ``enable_x64`` is another name for ``default_bits=64``. ``platforms`` and
+``num_cpu_devices`` can be changed until the first array is made, ``compilation_cache_dir`` and
+``enable_compilation_cache`` at any time.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ import contextlib
 import os
 import weakref
 from contextvars import ContextVar
+
+from .._backend import client as backend
 
 _DEFAULTS = {
     "default_bits": 32,
@@ -60,6 +64,23 @@ _CHOICES = {
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "default_prng_impl": ("threefry2x32", "philox4x32"),
     "traceback_filtering": ("auto", "off"),
+}
+
+# What the runtime reads from the environment. The first two are read once, when it starts.
+_ENVIRONMENT = {
+    "platforms": "XCORE_PLATFORM",
+    "platform_name": "XCORE_PLATFORM",
+    "num_cpu_devices": "XCORE_NUM_CPU_DEVICES",
+    "compilation_cache_dir": "XCORE_CACHE_DIR",
+    "enable_compilation_cache": "XCORE_CACHE",
+}
+_READ_ONCE = ("platforms", "platform_name", "num_cpu_devices")
+# Settings of JAX that ask for what is always so here.
+_ALWAYS = {
+    "threefry_partitionable": True,
+    "enable_custom_prng": True,
+    "persistent_cache_min_compile_time_secs": None,  # None: any value
+    "persistent_cache_min_entry_size_bytes": None,
 }
 
 
@@ -210,9 +231,27 @@ def update(name: str, value) -> None:
     >>> xc.config.update("jax_enable_x64", False)
     """
     global _base
+    short = name.lower().removeprefix("jax_").removeprefix("xcore_")
+    if short in _ENVIRONMENT or short in _ALWAYS:
+        return _update_runtime(short, value)
     short, value = canonical(name, value)
     _base = _base.replace(**{short: value})
     clear_fast_caches()
+
+
+def _update_runtime(name: str, value) -> None:
+    if name in _ALWAYS:
+        if _ALWAYS[name] not in (None, value):
+            raise ValueError(f"xcore.config: {name} is always {_ALWAYS[name]}, given {value!r}.")
+        return
+    text = str(int(value) if isinstance(value, bool) else value)
+    variable = _ENVIRONMENT[name]
+    if name in _READ_ONCE and backend.has_started() and os.environ.get(variable) != text:
+        raise RuntimeError(
+            f"xcore.config: {name} must be set before the first array is made. Move the line up, "
+            f"or set {variable}={text} in the environment."
+        )
+    os.environ[variable] = text
 
 
 @contextlib.contextmanager
