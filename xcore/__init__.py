@@ -8,9 +8,11 @@ Array(0., dtype=float32)
 import importlib as _importlib
 
 from . import numpy
+from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
 from ._control.custom import closure_convert, custom_gradient, custom_jvp, custom_vjp
+from ._control.environment import print_environment_info
 from ._control.jit import (
     clear_caches,
     eval_shape,
@@ -19,6 +21,7 @@ from ._control.jit import (
     make_jaxpr,
 )  # fmt: skip
 from ._control.mapped import pmap, shard_map
+from ._control.passes import fwd_and_bwd
 from ._control.scopes import named_call, named_scope
 from ._control.sharding import with_sharding_constraint as reshard
 from ._core import config
@@ -42,6 +45,8 @@ from ._core.mesh import Mesh, get_mesh, make_mesh, set_mesh
 from ._core.mesh import PartitionSpec as P
 from ._core.sharding import NamedSharding, SingleDeviceSharding
 from ._core.shards import (
+    device_put_replicated,
+    device_put_sharded,
     make_array_from_callback,
     make_array_from_process_local_data,
     make_array_from_single_device_arrays,
@@ -72,7 +77,7 @@ _PACKAGES = (
     "ad_checkpoint", "checkify", "checkpoint", "core", "custom_batching", "custom_derivatives", "debug", "decomp",
     "distributed", "dlpack", "dtypes", "errors", "experimental", "fft", "flatten_util", "lax", "linalg",
     "multihost", "nn", "ops", "optimize", "pde", "profiler", "random", "scipy", "sharding",
-    "special", "stats", "testing", "tree", "tree_util", "typing",
+    "special", "stages", "stats", "testing", "tree", "tree_util", "typing",
 )  # fmt: skip
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
 import sys
 import time
 
@@ -11,23 +9,8 @@ import numpy as np
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore._control.environment import versions
 from xcore._core import compile
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _versions() -> list[tuple[str, str]]:
-    names = ("jaxlib", "numpy", "scipy", "matplotlib", "jax-cuda13-plugin")
-    return [
-        ("xcore", xc.__version__),
-        ("python", platform.python_version()),
-        *((n, _version(n)) for n in names),
-    ]
 
 
 def _cache() -> str:
@@ -70,7 +53,7 @@ def _self_check() -> bool:
 
 
 def main() -> int:
-    for name, version in _versions():
+    for name, version in versions():
         print(f"{name:20} {version}")
     print(f"{'devices':20} {', '.join(map(str, xc.devices()))}")
     print(f"{'default dtype':20} {xnp.asarray(1.0).dtype}")

@@ -28,6 +28,7 @@ from . import cuda, ffi
 
 RuntimeFailure = xla.XlaRuntimeError
 DeviceList = _jax.DeviceList
+Device = _jax.Device
 VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.2, 505 is 0.12.0
 _lock = threading.RLock()
 

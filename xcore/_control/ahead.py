@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol, runtime_checkable
+
 from .._backend import client as backend
 from .._core import compile, errors, tree
 from .._core.array import Array
@@ -166,6 +168,21 @@ class Compiled:
 
     def runtime_executable(self):
         return self._exe.loaded
+
+
+@runtime_checkable
+class Wrapped(Protocol):
+    """What ``jit`` returns: a function that can also be traced and lowered for given types."""
+
+    def __call__(self, *args, **kwargs) -> Any: ...
+
+    def trace(self, *args, **kwargs) -> Traced:
+        """The function traced for arguments of which only types matter."""
+        ...
+
+    def lower(self, *args, **kwargs) -> Lowered:
+        """The function as StableHLO for arguments of which only types matter."""
+        ...
 
 
 def trace(general, *args, **kwargs) -> Traced:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from .._backend import client as backend
-from . import dtypes, errors
+from . import dtypes, errors, tree
 from .array import Array, from_host
 from .compile import placed
 from .eval import to_array, to_device
+from .mesh import Mesh, PartitionSpec
+from .op import registry
 from .pieces import from_parts, local_indices
-from .sharding import Sharding, as_sharding, local_devices
+from .sharding import NamedSharding, Sharding, as_sharding, local_devices
 from .source import boundary
 from .types import ArrayType, Placed
 
@@ -139,3 +141,53 @@ def _shifted(index: slice, starts, size: int) -> slice:
         return index
     start = starts[index.start or 0]
     return slice(start, start + size)
+
+
+@boundary
+def device_put_sharded(shards, devices):
+    """One pytree per device, stacked along a new first axis that is spread over the devices.
+
+    Args:
+      shards: a list of pytrees of arrays, equal in structure, shapes and dtypes.
+      devices: as many devices.
+
+    >>> import xcore as xc, numpy as np
+    >>> xc.device_put_sharded([np.ones(2, np.float32)], xc.devices()[:1])
+    Array([[1., 1.]], dtype=float32)
+    """
+    shards, devices = list(shards), list(devices)
+    if not shards or len(shards) != len(devices):
+        wanted = f"one pytree for each of the {len(devices)} devices"
+        raise errors.bad_argument("device_put_sharded", "shards", f"{len(shards)} of them", wanted)
+    for shard in shards[1:]:
+        tree.check_structure(tree.structure(shards[0]), shard, "device_put_sharded")
+    stacked = [_along(devices, parts) for parts in zip(*map(tree.leaves, shards), strict=True)]
+    return tree.unflatten(tree.structure(shards[0]), stacked)
+
+
+@boundary
+def device_put_replicated(x, devices):
+    """A copy of a pytree on each device, along a new first axis that is spread over the devices.
+
+    Args:
+      x: pytree of arrays or numbers.
+      devices: where to put them.
+
+    >>> import xcore as xc, numpy as np
+    >>> xc.device_put_replicated(np.float32(3), xc.devices()[:1])
+    Array([3.], dtype=float32)
+    """
+    devices = list(devices)
+    if not devices:
+        raise errors.bad_argument("device_put_replicated", "devices", devices, "at least one")
+    return tree.map(lambda leaf: _along(devices, [leaf] * len(devices)), x)
+
+
+def _along(devices, parts) -> Array:
+    """Parts, each on its device, as one array with a first axis over the devices."""
+    parts = [to_array(x) for x in parts]
+    rows = [registry["reshape"](x, shape=(1, *x.shape)) for x in parts]
+    sharding = NamedSharding(Mesh(devices, ("devices",)), PartitionSpec("devices"))
+    placed_rows = [to_device(x, d) for x, d in zip(rows, devices, strict=True)]
+    shape = len(devices), *parts[0].shape
+    return make_array_from_single_device_arrays(shape, sharding, placed_rows)
