@@ -9,6 +9,7 @@ import numpy as np
 from .. import numpy as xnp
 from .. import special
 from ._family import Family, Formulas
+from ._tails import log_gammainc, log_gammaincc
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _LOG_2 = math.log(2)
@@ -156,6 +157,7 @@ _GAMMA = _on_half_line(
     lambda z, a: special.xlogy(a - 1, z) - z - special.gammaln(a),
     cdf=lambda z, a: special.gammainc(a, z),
     sf=lambda z, a: special.gammaincc(a, z),
+    logcdf=lambda z, a: log_gammainc(a, z), logsf=lambda z, a: log_gammaincc(a, z),
     ppf=lambda q, a: special.gammaincinv(a, q),
     isf=lambda q, a: special.gammainccinv(a, q),
     shapes=("a",), valid=_positive, wide=True,
@@ -166,6 +168,8 @@ _CHI2 = _on_half_line(
     lambda z, df: _GAMMA.log_density(0.5 * z, 0.5 * df) - _LOG_2,
     cdf=lambda z, df: special.gammainc(0.5 * df, 0.5 * z),
     sf=lambda z, df: special.gammaincc(0.5 * df, 0.5 * z),
+    logcdf=lambda z, df: log_gammainc(0.5 * df, 0.5 * z),
+    logsf=lambda z, df: log_gammaincc(0.5 * df, 0.5 * z),
     ppf=lambda q, df: 2 * special.gammaincinv(0.5 * df, q),
     isf=lambda q, df: 2 * special.gammainccinv(0.5 * df, q),
     shapes=("df",), valid=_positive, wide=True,
@@ -176,6 +180,8 @@ _LOGGAMMA = Formulas(
     lambda z, c: c * z - xnp.exp(z) - special.gammaln(c),
     lambda z, c: special.gammainc(c, xnp.exp(z)),
     lambda z, c: special.gammaincc(c, xnp.exp(z)),
+    logcdf=lambda z, c: log_gammainc(c, xnp.exp(z)),
+    logsf=lambda z, c: log_gammaincc(c, xnp.exp(z)),
     ppf=lambda q, c: xnp.log(special.gammaincinv(c, q)),
     isf=lambda q, c: xnp.log(special.gammainccinv(c, q)),
     shapes=("c",), valid=_positive, wide=True,
@@ -186,6 +192,8 @@ _MAXWELL = _on_half_line(
     lambda z: 2 * xnp.log(z) - 0.5 * z * z + 0.5 * math.log(2 / math.pi),
     cdf=lambda z: special.gammainc(1.5, 0.5 * z * z),
     sf=lambda z: special.gammaincc(1.5, 0.5 * z * z),
+    logcdf=lambda z: log_gammainc(xnp.full_like(z, 1.5), 0.5 * z * z),
+    logsf=lambda z: log_gammaincc(xnp.full_like(z, 1.5), 0.5 * z * z),
     ppf=lambda q: xnp.sqrt(2 * special.gammaincinv(1.5, q)),
     isf=lambda q: xnp.sqrt(2 * special.gammainccinv(1.5, q)),
     wide=True,

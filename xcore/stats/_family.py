@@ -161,7 +161,7 @@ def _mirrored(g):
     return lambda z, *shapes: g(-z, *shapes)
 
 
-def _log_of(p, rest):
+def log_of(p, rest):
     """log p, given p and 1 - p, of which the smaller one is the accurate one."""
     small = p < 0.5
     return xnp.where(
@@ -174,9 +174,9 @@ def sides(f: Formulas) -> dict:
     cdf = f.cdf
     assert cdf is not None
     sf = f.sf or _mirrored(cdf)
-    logcdf = f.logcdf or (lambda z, *s: _log_of(cdf(z, *s), sf(z, *s)))
+    logcdf = f.logcdf or (lambda z, *s: log_of(cdf(z, *s), sf(z, *s)))
     mirrored = _mirrored(logcdf) if f.symmetric else None
-    logsf = f.logsf or mirrored or (lambda z, *s: _log_of(sf(z, *s), cdf(z, *s)))
+    logsf = f.logsf or mirrored or (lambda z, *s: log_of(sf(z, *s), cdf(z, *s)))
     return {"cdf": cdf, "sf": sf, "logcdf": logcdf, "logsf": logsf}
 
 
