@@ -7,7 +7,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax
+from xcore import decomp, lax
 from xcore.sharding import NamedSharding, P
 
 if xc.device_count() < 8:
@@ -28,7 +28,8 @@ def normal(*shape):
 def collectives(f, *args):
     text = xc.jit(f).lower(*args).compile().as_text()
     return re.findall(
-        r"= (\S+) (all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)\(", text
+        r"= (.*?) (all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter)(?:-start)?\(",
+        text,
     )
 
 
@@ -85,6 +86,37 @@ def test_training_exchanges_sums_only():
     assert "all-gather" not in {name for _, name in grads}
 
 
+def test_a_step_of_training_exchanges_sums_of_slopes():
+    """Each parameter's slope is summed over the data axis, in parts where it lies in parts."""
+    spread = sharded_params()
+    state = (spread, xc.tree.map(xnp.zeros_like, spread))
+    found = collectives(step, state, put(X, "data"), put(Y, "data"))
+    assert {name for _, name in found} == {"all-reduce"}
+    summed = " ".join(shape for shape, _ in found)
+    sizes = [set(map(int, s.split(","))) for s in re.findall(r"f32\[(\d+,\d+)\]", summed)]
+    # halves of the layers that the model axis splits, one way or transposed; no layer as a whole
+    assert {8, 16} in sizes and {16, 32} in sizes
+    assert {8, 32} not in sizes and {32} not in sizes
+
+
+MATRICES = {  # layouts of both factors, and what has to be exchanged
+    "rows times columns": (("data",), (None, "model"), set()),
+    "inner axis in parts": ((None, "model"), ("model",), {("f32[16,32]", "all-reduce")}),
+    "both": (("data", "model"), ("model",), {("f32[4,32]", "all-reduce")}),
+    "rows of both": (("data",), ("data",), {("f32[24,32]", "all-gather")}),  # the smaller one
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_products_of_matrices_exchange_what_they_must(name):
+    first, second, wanted = MATRICES[name]
+    a, b = normal(16, 24), normal(24, 32)
+    args = put(a, *first), put(b, *second)
+    np.testing.assert_allclose(xc.jit(xnp.matmul)(*args), a @ b, rtol=1e-4, atol=1e-5)
+    found = collectives(xnp.matmul, *args)
+    assert {(shape.split("{")[0], kind) for shape, kind in found} == wanted
+
+
 def test_fully_sharded_parameters():
     """Parameters lie in parts on the data axis and are gathered a layer at a time."""
 
@@ -135,6 +167,19 @@ def test_fft_of_rows_needs_no_communication():
     g = xc.shard_map(TRANSFORMS["there and back"], MESH, P(ROWS), P(ROWS))
     np.testing.assert_allclose(xc.jit(g)(x), 2 * x, rtol=1e-4, atol=1e-5)
     assert collectives(g, x) == []
+
+
+def test_fft_of_two_axes_by_transposition():
+    """Rows, then columns, exchanged in between: nothing is gathered."""
+
+    def part(v):
+        rows = xnp.fft.fft(v, axis=1)
+        return xnp.fft.fft(lax.all_to_all(rows, "data", 1, 0, tiled=True), axis=0)
+
+    fft2 = xc.shard_map(part, MESH, P("data"), P(None, "data"))
+    x = normal(16, 16)
+    np.testing.assert_allclose(xc.jit(fft2)(x), np.fft.fft2(x), rtol=1e-4, atol=1e-4)
+    assert {name for _, name in collectives(fft2, x)} == {"all-to-all"}
 
 
 def test_sort_of_rows_needs_no_communication():
@@ -244,6 +289,26 @@ def test_alternating_least_squares(spec):
     want, got = run(tensor, start), run(put(tensor, *spec), start)
     for w, g in zip(want, got, strict=True):
         np.testing.assert_allclose(g, w, rtol=2e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("spec", [("data",), ("data", "model")], ids=str)
+def test_fits_of_tensors_exchange_factors_only(spec):
+    factors = [normal(n, 3) + 1 for n in (16, 12, 10)]
+    tensor = np.einsum("ir,jr,kr->ijk", *factors)
+    start = tuple(normal(n, 3) + 1 for n in tensor.shape)
+
+    def fit(t):
+        found = decomp.cp_als(t, 3, init=start, max_steps=20, tol=0.0)
+        return found.error, found.value.to_dense()
+
+    spread = put(tensor, *spec)
+    for got, want in zip(xc.jit(fit)(spread), xc.jit(fit)(tensor), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-2, atol=1e-2)
+    shapes = " ".join(shape for shape, _ in collectives(fit, spread))
+    sizes = [
+        np.prod([int(n) for n in s.split(",") if n]) for s in re.findall(r"\[([\d,]*)\]", shapes)
+    ]
+    assert sizes and max(sizes) <= 3 * tensor[0].size  # the largest partial product, of rank three
 
 
 def test_tutorial_of_positional_shardings():

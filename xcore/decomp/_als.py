@@ -107,8 +107,9 @@ def _without_left(partial, factors, whole: bool):
     k = transposed_khatri_rao(factors).conj()
     rank, length = k.shape
     kept = partial.shape[len(factors) + (not whole) :]
-    if whole:
-        return (k @ partial.reshape(length, -1)).reshape(rank, *kept)
+    if whole:  # modes that stay are not joined: over a mesh each may lie in parts
+        rows = partial.reshape(length, *kept)
+        return ops.dot_general(k, rows, contract=((1,), (0,)), batch=((), ()))
     return xnp.einsum("rij,ri->rj", partial.reshape(rank, length, -1), k).reshape(rank, *kept)
 
 

@@ -140,23 +140,34 @@ def multi_mode_product(
 @fused(2)
 def _mttkrp(x, factors, mode):
     before, after = factors[:mode], factors[mode + 1 :]
-    left, right = math.prod(x.shape[:mode]), math.prod(x.shape[mode + 1 :])
     rows, rank = x.shape[mode], factors[mode - 1].shape[1]
+    right = math.prod(x.shape[mode + 1 :])
     if not before:
         return x.reshape(rows, right) @ khatri_rao(after)
-    # the longer side first, as one matrix product that leaves x as it lies; what is left is small
-    if after and right >= left:
-        partial = transposed_khatri_rao(after) @ x.reshape(left * rows, right).T
-        partial = partial.reshape(rank, left, rows)
+    # one matrix product that leaves x as it lies; what is left is small
+    first = _first_modes(x.shape[:mode], 4 * rank)
+    size = math.prod(x.shape[:first])
+    if size < 4 * rank and right > size:
+        partial = transposed_khatri_rao(after) @ x.reshape(-1, right).T
+        partial = partial.reshape(rank, -1, rows)
         return xnp.einsum("rij,ri->jr", partial, transposed_khatri_rao(before))
-    partial = (transposed_khatri_rao(before) @ x.reshape(left, rows * right)).reshape(
-        rank, rows, right
-    )
-    return (
-        xnp.einsum("rij,rj->ir", partial, transposed_khatri_rao(after))
-        if after
-        else partial[:, :, 0].T
-    )
+    partial = transposed_khatri_rao(before[:first]) @ x.reshape(size, -1)
+    if first < mode:
+        partial = partial.reshape(rank, -1, rows * right)
+        rest = transposed_khatri_rao(before[first:])
+        partial = xnp.einsum("rij,ri->rj", partial, rest)
+    if not after:
+        return partial.reshape(rank, rows).T
+    partial = partial.reshape(rank, rows, right)
+    return xnp.einsum("rij,rj->ir", partial, transposed_khatri_rao(after))
+
+
+def _first_modes(shape, least: int) -> int:
+    """How many modes, at least one, have so many elements together; all of them if none do."""
+    for count in range(1, len(shape)):
+        if math.prod(shape[:count]) >= least:
+            return count
+    return len(shape)
 
 
 def mttkrp(x, factors: Sequence, mode: int):
