@@ -7,34 +7,44 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
+from .._control.loops import scan
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
-from .._iterate import Solution
-from .._transforms.map import vmap
+from .._iterate import Solution, Status, code
 from ..linalg import FunctionOperator, eigsh, lobpcg
-from ._diffusion import Diffusion
+from ..linalg._arguments import one_of
+from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._grid import real_dtype, size
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._multigrid import cycle, hierarchy
-from ._solve import smoother_for
+from ._solve import by_cycles, smoother_for
+
+METHODS = ("auto", "lobpcg", "shift-invert")
 
 
-def eigenmodes(op, k: int = 6, *, rtol: float | None = None, dtype=None):
+def eigenmodes(
+    op, k: int = 6, *, rtol: float | None = None, dtype=None, method: str = "auto",
+    steps: int | None = None,
+):  # fmt: skip
     """(w, modes): the k smallest eigenvalues of -op, rising, and their fields (k, ...).
 
-    Modes are orthonormal in the inner product of the grid. Of a ``Laplacian`` by Lanczos' method on
-    the direct inverse; else by LOBPCG, preconditioned by multigrid cycles.
+    Modes are orthonormal in the inner product of the grid.
 
     Args:
       op: a ``Laplacian`` of order 2, a ``Diffusion``, or a ``Masked`` with edge "symmetric" or
         "staircase".
       k: how many.
-      rtol: goal for the residuals |op(u) + w u|, relative to the largest w, where LOBPCG works; the
-        root of the dtype's precision by default.
+      rtol: goal for the residuals, of "lobpcg" |op(u) + w u| / largest w, of "shift-invert"
+        |u + w op⁻¹(u)|, for modes of norm 1; the root of the dtype's precision by default. Where it
+        is missed SolverError is raised.
       dtype: of the modes; the default one.
+      method: "shift-invert": Lanczos' method on the inverse, which is direct for a ``Laplacian`` and
+        else conjugate gradients with multigrid cycles; "lobpcg": blocks of vectors, preconditioned
+        by cycles. "auto" takes the first for a ``Laplacian``, else the second.
+      steps: of Lanczos' method; max(3 k, 24) by default. More is more accurate.
 
     >>> from xcore.pde import Grid
     >>> w, modes = eigenmodes(Laplacian(Grid((16, 16))), 2)
@@ -51,11 +61,16 @@ def eigenmodes(op, k: int = 6, *, rtol: float | None = None, dtype=None):
         n = int(np.sum(np.asarray(op.inside)))
     if not 0 < k <= n // 3:
         raise errors.bad_argument(who, "k", k, f"from 1 to a third of the {n} unknowns")
+    one_of(who, "method", method, METHODS)
     dtype = real_dtype(dtype)
-    if isinstance(op, Laplacian):
-        return _eigenmodes(op, k, dtype)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
-    w, modes, status, stats = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
+    if method == "shift-invert" or (method == "auto" and isinstance(op, Laplacian)):
+        steps = min(n, max(3 * k, 24) if steps is None else max(k, steps))
+        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, steps)
+    else:
+        op = as_diffusion(op)
+        found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
+    w, modes, status, stats = found
     Solution(w, status, stats).check(who)
     return w, modes
 
@@ -65,7 +80,8 @@ def _scaled(op, dtype):
     root, n = np.sqrt(op.weights).astype(dtype), size(op.field_shape)
 
     def product(op, x):
-        return -(root * op(x.reshape(op.field_shape) / root)).reshape(-1)
+        made = -(root * op(x.reshape(op.field_shape) / root)).reshape(-1)
+        return made.astype(typeof(x).dtype)
 
     return root, FunctionOperator(product, op, (n, n), symmetric=True)
 
@@ -80,7 +96,10 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
 
     def precondition(x):
         fields = x.T.reshape(-1, *op.field_shape) * root
-        y = vmap(lambda r: cycle(level, r, "V", smoother, 3))(fields.astype(near.dtype))
+        # one after the other: each fits into the cache
+        _, y = scan(
+            lambda _, r: (None, cycle(level, r, "V", smoother, 3)), None, fields.astype(near.dtype)
+        )
         return (y * root).reshape(typeof(x).shape[1], -1).T.astype(typeof(x).dtype)
 
     start = _irregular(a.shape[0], k, dtype)
@@ -96,26 +115,38 @@ def _small(op) -> float:
     return 1 / max(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True)) ** 2
 
 
-@jit(static_argnums=(1, 2))
-def _eigenmodes(op, k: int, dtype):
-    root, a = _scaled(op, dtype)
-    w, v = _by_inverse(tree.map(ops.stop_gradient, op), a, k, root)
-    return w, v.T.reshape(k, *op.field_shape) / root
-
-
 def _irregular(n: int, k: int, dtype):
     """Fixed numbers without order."""
     return xnp.asarray(np.sin(1.0 + np.arange(n * k) ** 2 % 1e6).reshape(n, k).astype(dtype))
 
 
-def _by_inverse(op, a, k: int, root):
-    shift = _small(op)  # so that pure Neumann problems have an inverse too
+@jit(static_argnums=(1, 2, 3, 4, 5))
+def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int):
+    root, a = _scaled(op, dtype)
+    held = tree.map(ops.stop_gradient, op)
+    shift = _small(op) if op.singular else 0.0  # pure Neumann problems have an inverse too
+    wide = dtype if isinstance(op, Laplacian) else xnp.promote_types(dtype, op.dtype)
+    if isinstance(op, Laplacian):
+        state, inverse = held, lambda op, x: solve_direct(op, x / root, shift, -1.0)
+    else:
+        near = held.replace(c=shift) if op.singular else held
+        even = near.balance()[0] if isinstance(op, Masked) else 1.0
+        settings = ("cg", ("V", smoother, 3), float(dtypes.finfo(dtype).eps) ** 0.75, 50)
+        state = hierarchy(near)
+        inverse = lambda level, x: by_cycles(level, root * x, even, False, *settings)[0]  # noqa: E731
 
-    def inverse(op, x):
-        x = solve_direct(op, x.reshape(op.field_shape) / root, shift, -1.0)
-        return (root * x).reshape(-1)
+    def back(state, x):
+        field = x.reshape(op.field_shape).astype(wide)
+        return (root * inverse(state, field)).reshape(-1).astype(dtype)
 
-    n = a.shape[0]
-    back = FunctionOperator(inverse, op, a.shape, symmetric=True)
-    start = _irregular(n, 1, root.dtype)[:, 0]
-    return eigsh(a, k, sigma=-shift, inverse=back, start=start, steps=min(n, max(3 * k, 24)))
+    inverted = FunctionOperator(back, state, a.shape, symmetric=True)
+    start = _irregular(a.shape[0], 1, dtype)[:, 0]
+    if isinstance(op, Masked):
+        start = xnp.where(op.inside.reshape(-1), start, 0)
+    w, v = eigsh(a, k, sigma=-shift, inverse=inverted, start=start, steps=steps)
+    # judged by the inverse: rounding of high frequencies says nothing about modes
+    rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) + shift
+    _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
+    size = xnp.sqrt(xnp.sum((rows - values[:, None] * turned) ** 2, axis=1))
+    status = xnp.where(size <= rtol, code(Status.success), code(Status.max_steps)).astype(np.int32)
+    return w, v.T.reshape(k, *op.field_shape) / root, status, {"residual": size}

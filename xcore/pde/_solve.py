@@ -413,12 +413,19 @@ def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max
         status = xnp.where(good, code(Status.success), code(Status.not_finite))
         return u, (xnp.ones((), np.int32), status.astype(np.int32))
     even = op.balance()[0] if isinstance(op, Masked) else 1.0
+    solver = (method, (kind, smoother, 3), rtol, max_steps)
+    return by_cycles(level, b, even, op.singular, *solver)
+
+
+def by_cycles(
+    level: Level, b, even, singular: bool, method: str, cycle: tuple, rtol: float, max_steps: int
+):
+    """A⁻¹ b for the operator of a level, and (steps, status), by "cg" or "multigrid"."""
     target = rtol * _norm(even * b)
-    settings = (kind, smoother, 3)
     if method == "cg":
-        solver = _Gradients(level, target, even, settings, op.singular)
+        solver = _Gradients(level, target, even, cycle, singular)
     else:
-        solver = _Cycles(level, b, target, even, settings, op.singular)
+        solver = _Cycles(level, b, target, even, cycle, singular)
     state, steps = iterate(solver, solver.begin(b), max_steps)
     good = state["size"] <= target
     status = xnp.where(good, code(Status.success), code(Status.max_steps))
