@@ -78,3 +78,19 @@ def test_complex_powers_of_two_at_infinity():
     with np.errstate(invalid="ignore"):
         want = np.exp2(np.asarray(z).astype(complex))
     np.testing.assert_allclose(np.asarray(xc.jit(xnp.exp2)(z)), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("call", [
+    lambda m: m.eye(-1), lambda m: m.eye(2, -1), lambda m: m.identity(-2),
+    lambda m: m.choose(m.asarray([3]), [m.arange(1), m.arange(1)]),
+    lambda m: m.choose(m.asarray([-1]), [m.arange(1)]),
+])  # fmt: skip
+def test_value_errors_of_numpy(call):
+    for module in (np, xnp):
+        with pytest.raises(ValueError):
+            call(module)
+
+
+def test_triangles_of_negative_sizes_are_empty():
+    for sizes in ((2, -3), (-2, 3)):
+        assert xnp.tri(*sizes).shape == np.tri(*sizes).shape

@@ -10,7 +10,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import from_numpy, fused, is_array_like
-from .._core.types import ArrayType, typeof
+from .._core.types import ArrayType, Value, typeof
 from ._compound import moves
 from ._creation import asarray, zeros
 from ._elementwise import truth
@@ -102,8 +102,6 @@ def _select(conditions, choices, default):
     return out
 
 
-@fused(2)
-@moves("choices")
 def choose(a, choices, out=None, mode="raise"):
     """Elements of the choice that an array of numbers names: choices[a[i]][i].
 
@@ -111,7 +109,8 @@ def choose(a, choices, out=None, mode="raise"):
       a: array of integers.
       choices: a list of arrays, or an array along whose first axis they stand.
       out: must be None: arrays are immutable.
-      mode: what numbers out of range do: "clip" or "wrap"; "raise" is possible for concrete ones.
+      mode: what numbers out of range do: "clip", "wrap", or "raise" an error; a program cannot
+        raise, so there they are clipped.
 
     >>> import xcore.numpy as xnp
     >>> xnp.choose(xnp.asarray([0, 1, 0]), [xnp.arange(3), xnp.arange(3) + 10])
@@ -119,6 +118,22 @@ def choose(a, choices, out=None, mode="raise"):
     """
     who = "numpy.choose"
     no_out(who, out)
+    if mode not in ("raise", "clip", "wrap"):
+        raise errors.bad_argument(who, "mode", mode, "'raise', 'clip' or 'wrap'")
+    if mode == "raise" and not (isinstance(a, Value) and not isinstance(a, Array)):
+        known, n = np.asarray(a), len(choices)
+        if known.size and (known.min() < 0 or known.max() >= n):
+            raise ValueError(
+                f"xcore.{who}: a has numbers from {known.min()} to {known.max()}, but there are {n} choices. "
+                "Give mode='clip' or mode='wrap'."
+            )
+    return _choose(a, choices, mode)
+
+
+@fused(2)
+@moves("choices")
+def _choose(a, choices, mode):
+    who = "numpy.choose"
     a = as_array(who, a)
     if not dtypes.is_integer(typeof(a).dtype) and typeof(a).dtype != bool:
         raise errors.dtype_not_allowed(who, typeof(a).dtype, "integer")
@@ -128,8 +143,6 @@ def choose(a, choices, out=None, mode="raise"):
     n = len(choices)
     shape = broadcast_shapes(who, typeof(a).shape, typeof(choices[0]).shape)
     a = broadcast_to(astype(a, dtypes.int32), shape)
-    if mode not in ("raise", "clip", "wrap"):
-        raise errors.bad_argument(who, "mode", mode, "'raise', 'clip' or 'wrap'")
     a = a % n if mode == "wrap" else a
     result = broadcast_to(choices[0], shape)
     for i in range(1, n):

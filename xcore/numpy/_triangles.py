@@ -27,6 +27,8 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
            [0., 1.]], dtype=float32)
     """
     shape = check_shape("numpy.eye", (N, N if M is None else M))
+    if min(shape) < 0:
+        raise errors.bad_argument("numpy.eye", "N and M", shape, "non-negative")
     return on_device(
         _eye(shape, operator.index(concrete("numpy.eye", k)), dtype_or(dtype, "float")), device
     )
@@ -75,7 +77,7 @@ def tri(N, M=None, k=0, dtype=None):
            [1., 1.]], dtype=float32)
     """
     return _tri(
-        check_shape("numpy.tri", (N, N if M is None else M)),
+        tuple(max(n, 0) for n in check_shape("numpy.tri", (N, N if M is None else M))),
         operator.index(k),
         dtype_or(dtype, "float"),
     )
