@@ -2,7 +2,7 @@
 
 >>> import xcore as xc, xcore.numpy as xnp
 >>> xc.jit(xc.grad(lambda x: xnp.sin(x) ** 2))(0.0)
-Array(0., dtype=float32)
+Array(0., dtype=float32, weak_type=True)
 """
 
 import importlib as _importlib

@@ -29,7 +29,7 @@ from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import boundary
 from .._core.trace import Tracer, is_evaluating
-from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
 from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
 from .ahead import compiler_pairs, trace
@@ -235,7 +235,7 @@ class Jitted:
         dynamic = (tuple(args_), kwargs_)
         leaves, structure = tree.flatten(dynamic)
         leaves = [
-            x if isinstance(x, (Array, Tracer)) else self._leaf_value(x, i, dynamic)
+            x if isinstance(x, Value) else self._leaf_value(x, i, dynamic)
             for i, x in enumerate(leaves)
         ]
         wide = any(

@@ -94,7 +94,7 @@ def to_value(x, wide: bool = False):
 
 def is_array_like(x) -> bool:
     return (
-        isinstance(x, (Array, Tracer, np.ndarray, np.generic, *PYTHON_SCALARS))
+        isinstance(x, (Value, np.ndarray, np.generic, *PYTHON_SCALARS))
         or hasattr(x, "__jax_array__")
         or (hasattr(x, "__array__") and not isinstance(x, type))
     )

@@ -9,7 +9,7 @@ parameter makes no sense. Random numbers of the same families are in ``xcore.ran
 >>> xc.stats.norm.logsf(30.0)
 Array(-454.3212..., dtype=float32)
 >>> xc.grad(xc.stats.gamma.logpdf)(2.0, 3.0)
-Array(0., dtype=float32)
+Array(0., dtype=float32, weak_type=True)
 """
 
 from ._continuous import (
