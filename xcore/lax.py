@@ -1,4 +1,17 @@
-"""Control flow, collectives, and operations with explicit shapes: names as in ``jax.lax``."""
+"""Control flow, collectives, and operations with explicit shapes: names as in ``jax.lax``.
+
+Not here, and why:
+
+- names that end in ``_p``: operations are ``xcore`` ops, which ``xcore`` lowers itself;
+- ``out_sharding=`` and ``sharding=``: types carry no shardings; see ``with_sharding_constraint``;
+- ``after_all``, ``create_token``, ``stage``, ``composite``, ``dce_sink``: effects are ordered, and
+  programs cut, by the functions of ``xcore`` itself;
+- ``rng_uniform``, ``rng_bit_generator``: the bits depend on the device; see ``xcore.random``;
+- ``ragged_dot``, ``ragged_all_to_all``, ``scaled_dot``: kernels of particular accelerators;
+- ``DotAlgorithm`` and its presets: products are computed in full precision unless ``precision=`` says
+  otherwise;
+- ``conv_shape_tuple`` and other ``*_shape_tuple``: ``xcore.eval_shape`` of the function tells the shape.
+"""
 
 import importlib as _importlib
 
