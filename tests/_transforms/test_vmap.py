@@ -145,3 +145,15 @@ def test_gradient_through_collectives():
 def test_errors_explain(call, message):
     with pytest.raises((TypeError, ValueError, NameError), match=message):
         call()
+
+
+def test_what_all_lanes_share_may_be_anything():
+    power = xc.jit(lambda x, n, name: {"cube": x**n}[name], static_argnums=(1, 2))
+    mapped = xc.vmap(power, in_axes=(0, None, None))
+    assert mapped(xnp.arange(3.0), 3, "cube").tolist() == [0, 1, 8]
+    table = xc.vmap(lambda w, x: w.at[0].set(x), in_axes=(None, 0))(
+        np.zeros(2, np.float32), xnp.arange(3.0)
+    )
+    assert table[:, 0].tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="argument x"):
+        xc.vmap(lambda x: x)("cube")

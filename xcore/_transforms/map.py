@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from .._core import errors, tree
 from .._core.eval import is_array_like, to_value
 from .._core.source import boundary
@@ -47,11 +49,7 @@ def _names(args, kwargs, fun) -> list[str]:
 
 
 def _size(who, fun, args, kwargs, values, axes, given) -> int:
-    found = [
-        (i, typeof(v).shape, a)
-        for i, (v, a) in enumerate(zip(values, axes, strict=True))
-        if a is not None
-    ]
+    found = [(i, typeof(values[i]).shape, a) for i, a in enumerate(axes) if a is not None]
     sizes = {shape[a] for _, shape, a in found}
     if given is not None:
         sizes.add(given)
@@ -103,11 +101,15 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
     @boundary
     def mapped(*args, **kwargs):
         leaves, structure = tree.flatten((args, kwargs))
-        for i, x in enumerate(leaves):
-            if not is_array_like(x):
-                raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
         axes = in_axes_of("vmap", in_axes, args, kwargs)
-        values = [shown(to_value(x)) for x in leaves]
+        for i, (x, a) in enumerate(zip(leaves, axes, strict=True)):
+            if a is not None and not is_array_like(x):
+                raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
+        # what is the same in all lanes may be anything; Python numbers stay so, for static arguments
+        values = [
+            x if a is None and not isinstance(x, np.ndarray) else to_value(x)
+            for x, a in zip(leaves, axes, strict=True)
+        ]
         axes = [
             None
             if a is None
@@ -115,16 +117,21 @@ def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_n
             for i, (a, v) in enumerate(zip(axes, values, strict=True))
         ]
         size = _size("vmap", fun, args, kwargs, values, axes, axis_size)
-        values = [v if a is None else move_axis(v, a, 0) for v, a in zip(values, axes, strict=True)]
+        mapped_ones = [
+            move_axis(v, a, 0) for v, a in zip(values, axes, strict=True) if a is not None
+        ]
         out_structure = []
 
         def flat(*lanes):
-            args_, kwargs_ = tree.unflatten(structure, lanes)
+            lane = iter(lanes)
+            full = [x if a is None else next(lane) for x, a in zip(values, axes, strict=True)]
+            args_, kwargs_ = tree.unflatten(structure, full)
             outs, found = tree.flatten(fun(*args_, **kwargs_))
             out_structure.append(found)
             return [to_value(x) for x in outs]
 
-        outs, batched = vmap_flat(flat, size, values, [a is not None for a in axes], axis_name)
+        every = [True] * len(mapped_ones)
+        outs, batched = vmap_flat(flat, size, mapped_ones, every, axis_name)
         return _place_results(outs, batched, out_structure[0], out_axes, size)
 
     return mapped
