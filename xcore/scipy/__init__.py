@@ -9,7 +9,10 @@ Each module is a face of a package of xcore; a further one is a file beside this
 
 import importlib as _importlib
 
-_MODULES = ("fft", "linalg", "sparse", "special", "stats")
+_MODULES = (
+    "cluster", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "sparse", "special",
+    "stats",
+)  # fmt: skip
 
 
 def __getattr__(name: str):

@@ -1,0 +1,3 @@
+"""``scipy.cluster``."""
+
+from . import vq

@@ -1,0 +1,145 @@
+"""``scipy.interpolate``: values between the points of a grid."""
+
+import functools as _functools
+import itertools as _itertools
+
+import numpy as _np
+
+from .. import numpy as _xnp
+from .._core import dtypes as _dtypes
+from .._core import errors as _errors
+from .._core.trace import Tracer as _Tracer
+from .._core.types import typeof as _typeof
+
+__all__ = ["RegularGridInterpolator"]
+
+_METHODS = ("linear", "nearest")
+
+
+class RegularGridInterpolator:
+    """Values between the points of a grid whose axes have any spacing.
+
+    Args:
+      points: for each axis of the grid its coordinates, rising; falling ones are turned around
+        unless they are traced.
+      values: at the points of the grid; further axes are those of each value.
+      method: "linear" or "nearest".
+      bounds_error: raise an error for points outside of the grid; not within traced functions.
+      fill_value: the value outside of the grid; None continues from the cells at its edge.
+
+    >>> import xcore.numpy as xnp
+    >>> f = RegularGridInterpolator((xnp.arange(2.0), xnp.arange(3.0)), xnp.arange(6.0).reshape(2, 3))
+    >>> f(xnp.asarray([[0.5, 0.5], [1.0, 3.0]]))
+    Array([ 2., nan], dtype=float32)
+    """
+
+    def __init__(self, points, values, method="linear", bounds_error=False, fill_value=_np.nan):
+        who = "RegularGridInterpolator"
+        values = _xnp.asarray(values)
+        if not _dtypes.is_inexact(_typeof(values).dtype):
+            values = values.astype(float)
+        if len(points) > _typeof(values).ndim:
+            wanted = f"at most {_typeof(values).ndim} of them, the axes of values"
+            raise _errors.bad_argument(who, "points", f"{len(points)} axes", wanted)
+        self.method, self.bounds_error, self.fill_value = _checked(method), bounds_error, fill_value
+        grid = []
+        for axis, p in enumerate(points):
+            p, falls = _axis(who, p, _typeof(values).shape[axis], axis)
+            grid.append(p)
+            values = _xnp.flip(values, axis) if falls else values
+        self.grid, self.values = tuple(grid), values
+
+    def __call__(self, xi, method=None):
+        """The values at the points xi: an array whose last axis goes over the axes of the grid, or a
+        tuple of coordinates."""
+        method = self.method if method is None else _checked(method)
+        n = len(self.grid)
+        if isinstance(xi, tuple):
+            xi = _xnp.stack(_xnp.broadcast_arrays(*xi), axis=-1)
+        xi = _xnp.asarray(xi)
+        xi = xi[:, None] if n == 1 and _typeof(xi).ndim == 1 else xi
+        if _typeof(xi).shape[-1:] != (n,):
+            raise _errors.bad_argument(
+                "RegularGridInterpolator", "xi", _typeof(xi), f"{n} coordinates on the last axis"
+            )
+        xs = [xi[..., i] for i in range(n)]
+        outside = _functools.reduce(_xnp.logical_or, map(_is_outside, self.grid, xs))
+        if self.bounds_error:
+            _refuse(outside)
+        found = _weighted(self.values, list(map(_cell, self.grid, xs)), method)
+        if self.fill_value is None or self.bounds_error:
+            return found
+        shape = _typeof(outside).shape + (1,) * (_typeof(found).ndim - _typeof(outside).ndim)
+        fill = _xnp.asarray(self.fill_value).astype(_typeof(found).dtype)
+        return _xnp.where(outside.reshape(shape), fill, found)
+
+
+def _checked(method):
+    if method not in _METHODS:
+        raise _errors.bad_argument(
+            "RegularGridInterpolator", "method", method, f"one of {_METHODS}"
+        )
+    return method
+
+
+def _axis(who: str, p, size: int, axis: int):
+    """(the coordinates of an axis, rising, whether they were falling)."""
+    falls = False
+    if not isinstance(p, _Tracer):
+        steps = _np.diff(_np.asarray(p))
+        falls = bool(steps.size and (steps < 0).all())
+        if not falls and not (steps > 0).all():
+            raise _errors.bad_argument(
+                who, f"points[{axis}]", _np.asarray(p), "a monotone sequence"
+            )
+    p = _xnp.asarray(p)
+    if _typeof(p).shape != (size,) or not size:
+        wanted = f"a vector of {max(size, 1)} coordinates, as values have it"
+        raise _errors.bad_argument(who, f"points[{axis}]", _typeof(p), wanted)
+    p = p if _dtypes.is_inexact(_typeof(p).dtype) else p.astype(float)
+    return (_xnp.flip(p, 0) if falls else p), falls
+
+
+def _is_outside(p, x):
+    return (x < p[0]) | (x > p[-1]) | _xnp.isnan(x)
+
+
+def _refuse(outside):
+    if isinstance(outside, _Tracer):
+        raise ValueError(
+            "xcore.RegularGridInterpolator: bounds_error=True needs points that are known, but these are "
+            "traced. Give a fill_value, or None to extrapolate, and bounds_error=False."
+        )
+    if bool(outside.any()):
+        raise ValueError(
+            "xcore.RegularGridInterpolator: some of the points xi lie outside of the grid."
+        )
+
+
+def _cell(p, x):
+    """(the index of the point before x, which part of the way to the next x is)."""
+    n = _typeof(p).shape[0]
+    if n == 1:
+        return _xnp.zeros(_typeof(x).shape, _np.int32), _xnp.zeros_like(x + p[0])
+    i = _xnp.clip(_xnp.searchsorted(p, x, side="right") - 1, 0, n - 2)
+    return i, (x - p[i]) / (p[i + 1] - p[i])
+
+
+def _weighted(values, cells, method):
+    if method == "nearest":
+        index = tuple(_bounded(i + (part > 0.5), n) for (i, part), n in zip(cells, values.shape))
+        return values[index]
+    total = 0
+    extra = values.ndim - len(cells)
+    for corner in _itertools.product((0, 1), repeat=len(cells)):
+        weight, index = 1, []
+        for c, (i, part), n in zip(corner, cells, values.shape):
+            weight = weight * (part if c else 1 - part)
+            index.append(_bounded(i + c, n))
+        weight = weight.reshape(*weight.shape, *[1] * extra)
+        total = total + weight * values[tuple(index)]
+    return total
+
+
+def _bounded(i, n: int):
+    return _xnp.clip(i, 0, n - 1)

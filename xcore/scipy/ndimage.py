@@ -1,0 +1,97 @@
+"""``scipy.ndimage``: values of images between their pixels."""
+
+import functools as _functools
+import itertools as _itertools
+
+import numpy as _np
+
+from .. import numpy as _xnp
+from .._core import dtypes as _dtypes
+from .._core import errors as _errors
+from .._core.types import typeof as _typeof
+
+__all__ = ["map_coordinates"]
+
+
+def _mirrored(i, n):
+    """Reflected at the middles of the first and last pixel."""
+    period = max(2 * (n - 1), 1)
+    return (n - 1) - _xnp.abs(i % period - (n - 1)) if n > 1 else 0 * i
+
+
+def _reflected(i, n):
+    """Reflected at the outer edges of the first and last pixel."""
+    i = i % (2 * n)
+    return _xnp.minimum(i, 2 * n - 1 - i)
+
+
+_INSIDE = {
+    "constant": lambda i, n: _xnp.clip(i, 0, n - 1),
+    "nearest": lambda i, n: _xnp.clip(i, 0, n - 1),
+    "wrap": lambda i, n: i % n,
+    "mirror": _mirrored,
+    "reflect": _reflected,
+}
+
+
+def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
+    """The values of an image at given coordinates, in pixels.
+
+    Args:
+      input: array of any number of axes and dtype; results for integers are rounded.
+      coordinates: for each axis an array of coordinates, all of one shape, that of the result.
+      order: 0 for the nearest pixel, 1 for linear interpolation.
+      mode: what is beyond the edges: "constant" (``cval``), "nearest" (the pixel at the edge), "wrap"
+        (the image again), "reflect" (mirrored at the edge), "mirror" (mirrored at the middle of the
+        last pixel). "constant" and "wrap" are SciPy's "grid-constant" and "grid-wrap".
+      cval: the value beyond the edges.
+
+    >>> import xcore.numpy as xnp
+    >>> map_coordinates(xnp.asarray([0.0, 10.0, 30.0]), [xnp.asarray([0.5, 1.25])], order=1)
+    Array([ 5., 15.], dtype=float32)
+    """
+    image, xs = _xnp.asarray(input), [_xnp.asarray(x) for x in coordinates]
+    shape, dtype = _typeof(image).shape, _typeof(image).dtype
+    _check(shape, xs, order, mode)
+    cval, found = _xnp.asarray(cval).astype(dtype), 0
+    exact = all(not _dtypes.is_inexact(_typeof(x).dtype) for x in xs)
+    corners = [_neighbours(x, order) for x in xs]
+    for corner in _itertools.product(*corners):
+        picked, weight = [], 1
+        outside = _xnp.zeros(_typeof(xs[0]).shape if xs else (), bool)
+        for (i, w), n in zip(corner, shape, strict=True):
+            outside = outside | (i < 0) | (i >= n) if mode == "constant" else outside
+            picked.append(_INSIDE[mode](i, n))
+            weight = weight * w
+        value = image[tuple(picked)]
+        value = _xnp.where(outside, cval, value) if mode == "constant" else value
+        if exact or order == 0:
+            return value
+        found = found + weight * value
+    rounds = not _dtypes.is_inexact(dtype)
+    return (_xnp.round(found) if rounds else found).astype(dtype)
+
+
+def _check(shape, xs, order, mode):
+    fail = _functools.partial(_errors.bad_argument, "map_coordinates")
+    if len(xs) != len(shape) or not xs:
+        raise fail("coordinates", f"{len(xs)} arrays", f"one for each of the {len(shape)} axes")
+    if len({_typeof(x).shape for x in xs}) > 1:
+        raise fail("coordinates", [_typeof(x).shape for x in xs], "arrays of one shape")
+    if order not in (0, 1):
+        raise fail("order", order, "0 or 1")
+    if mode not in _INSIDE:
+        raise fail("mode", mode, f"one of {', '.join(_INSIDE)}")
+    if 0 in shape:
+        raise fail("input", shape, "an image that is not empty")
+
+
+def _neighbours(x, order: int):
+    """(index, weight) of the pixels along an axis that matter for a coordinate."""
+    if not _dtypes.is_inexact(_typeof(x).dtype):
+        return [(x, 1)]
+    if order == 0:
+        return [(_xnp.floor(x + 0.5).astype(_np.int32), 1)]
+    low = _xnp.floor(x)
+    part, i = x - low, low.astype(_np.int32)
+    return [(i, 1 - part), (i + 1, part)]
