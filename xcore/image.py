@@ -74,7 +74,7 @@ def _weights(size: int, new: int, scale, translation, kernel, antialias: bool, d
     The middle of new pixel j is at (j + 1/2 - translation) / scale of the old axis. Weights sum to
     one; a new pixel whose middle is not within the image is zero.
     """
-    scale, translation = (_xnp.asarray(v).astype(dtype) for v in (scale, translation))
+    scale, translation = (_xnp.asarray(v, dtype) for v in (scale, translation))
     middle = (_xnp.arange(new, dtype=dtype) + 0.5 - translation) / scale
     width = _xnp.maximum(1 / scale, 1) if antialias else 1
     distance = _xnp.abs(middle - 0.5 - _xnp.arange(size, dtype=dtype)[:, None]) / width
@@ -97,15 +97,18 @@ def _checked(who: str, image, shape):
     return image, shape
 
 
+def _place_dtype(dtype):
+    """The dtype of places in an image: single precision at least, even if values have less."""
+    real = _np.dtype(_dtypes.to_real(dtype)) if _dtypes.is_inexact(dtype) else _np.dtype("float32")
+    return real if real.itemsize >= 4 else _np.dtype("float32")
+
+
 def _resampled(image, shape, axes, scales, translations, method, antialias, precision):
     """The image with these axes resampled, one after the other."""
     if not _dtypes.is_inexact(_typeof(image).dtype):
         image = image.astype(float)
     dtype, kernel = _typeof(image).dtype, _KERNELS[method]
-    real = _np.dtype(_dtypes.to_real(dtype))
-    real = (
-        real if real.itemsize >= 4 else _np.dtype("float32")
-    )  # places need more digits than values
+    real = _place_dtype(dtype)
     for axis, scale, move in zip(axes, scales, translations, strict=True):
         old = _typeof(image).shape[axis]
         if old == 0 and shape[axis]:
@@ -147,7 +150,8 @@ def scale_and_translate(image, shape, spatial_dims, scale, translation, method, 
     if not all(-ndim <= d < ndim for d in spatial_dims):
         raise _errors.bad_argument(who, "spatial_dims", spatial_dims, f"axes of an image of {ndim}")
     axes = [d % ndim for d in spatial_dims]
-    scale, translation = _xnp.asarray(scale), _xnp.asarray(translation)
+    places = _place_dtype(_typeof(image).dtype)
+    scale, translation = _xnp.asarray(scale, places), _xnp.asarray(translation, places)
     for name, value in (("scale", scale), ("translation", translation)):
         if _typeof(value).shape != (len(axes),):
             raise _errors.bad_argument(who, name, _typeof(value), f"{len(axes)} numbers")
