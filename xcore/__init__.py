@@ -77,7 +77,8 @@ _PACKAGES = (
     "ad_checkpoint", "checkify", "checkpoint", "core", "custom_batching", "custom_derivatives",
     "debug", "decomp", "distributed", "dlpack", "dtypes", "errors", "experimental", "fft",
     "flatten_util", "image", "lax", "linalg", "multihost", "nn", "ops", "optimize",
-    "pde", "profiler", "random", "scipy", "sharding", "special", "stages", "stats", "testing", "tree", "tree_util", "typing",
+    "pde", "profiler", "random", "scipy", "sharding", "special", "stages", "stats", "testing",
+    "tree", "tree_util", "typing",
 )  # fmt: skip
 
 
