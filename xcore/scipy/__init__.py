@@ -10,8 +10,8 @@ Each module is a face of a package of xcore; a further one is a file beside this
 import importlib as _importlib
 
 _MODULES = (
-    "cluster", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "sparse", "special",
-    "stats",
+    "cluster", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse",
+    "special", "stats",
 )  # fmt: skip
 
 
