@@ -46,7 +46,7 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None):
         concrete("numpy.arange", x) for x in (start, stop, 1 if step is None else step)
     )
     if step == 0:
-        raise errors.bad_argument("numpy.arange", "step", step, "different from 0")
+        raise ZeroDivisionError("xcore.numpy.arange: step must be different from 0.")
     if all(isinstance(x, (int, np.integer)) for x in (start, stop, step)) and dtypes.is_integer(
         wanted
     ):

@@ -10,6 +10,8 @@ Written with all inequalities as one vector: variables z = (p, u, v, w), G z + h
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -20,86 +22,87 @@ from ._problem import largest
 
 def solve_qp(b, g, a_matrix, a, c_matrix, c, charge, limit: int = 40):
     """(p, multipliers of the equations, of the inequalities) with B p + g = Aᵀ y + Cᵀ λ."""
-    n, me, mi = typeof(g).shape[0], typeof(a).shape[0], typeof(c).shape[0]
-    total, dtype = n + 2 * me + mi, g.dtype
-    one = xnp.eye(me, dtype=dtype)
-    eps = xnp.finfo(dtype).eps
-    scale = xnp.maximum(largest(b), 1)
-    elastic = xnp.concatenate([xnp.zeros(n, dtype), xnp.ones(total - n, dtype)])
-    pad = ((0, total - n), (0, total - n))
-    # the elastic variables need a curvature to be determined; it is far below their price
-    q = xnp.pad(b, pad) + xnp.diag(elastic * 1e-10 * scale)
-    price = xnp.concatenate([g, xnp.full(total - n, 1, dtype) * charge])
-    equal = xnp.concatenate([a_matrix, -one, one, xnp.zeros((me, mi), dtype)], axis=1)
-    rows = xnp.concatenate([
-        xnp.concatenate([
-            c_matrix, xnp.zeros((mi, 2 * me), dtype), xnp.eye(mi, dtype=dtype)
-        ], axis=1),
-        xnp.concatenate([
-            xnp.zeros((total - n, n), dtype), xnp.eye(total - n, dtype=dtype)
-        ], axis=1),
-    ])  # fmt: skip
-    offset = xnp.concatenate([c, xnp.zeros(total - n, dtype)])
-    m = mi + total - n
-    if m == 0:
-        return _equality_only(b, g, a_matrix, a)
-
-    def residuals(z, y, s, lam):
-        return (
-            q @ z + price - equal.T @ y - rows.T @ lam, equal @ z + a, rows @ z + offset - s,
-        )  # fmt: skip
-
-    def direction(w, dual, primal, slack, s, lam, target):
-        """The Newton step for the products s λ to become ``target``."""
-        # eliminate s and λ, then z
-        right = -dual + rows.T @ ((target - s * lam) / s - w * slack)
-        kkt = xnp.block([
-            [q + (rows.T * w) @ rows, -equal.T], [equal, -1e-13 * xnp.eye(me, dtype=dtype)]
-        ])  # fmt: skip
-        step = xnp.linalg.solve(kkt, xnp.concatenate([right, -primal]))
-        dz, dy = step[:total], step[total:]
-        ds = rows @ dz + slack
-        dlam = (target - s * lam - lam * ds) / s
-        return dz, dy, ds, dlam
-
-    def longest(x, dx):
-        ratio = xnp.where(dx < 0, -x / xnp.where(dx < 0, dx, 1), xnp.inf)
-        return xnp.minimum(1, xnp.min(ratio))
-
-    def turn(state):
-        z, y, s, lam, k, _, before = state
-        dual, primal, slack = residuals(z, y, s, lam)
-        gap, w = xnp.vdot(s, lam) / m, lam / s
-        _, _, ds, dlam = direction(w, dual, primal, slack, s, lam, xnp.zeros_like(s))
-        t = xnp.minimum(longest(s, ds), longest(lam, dlam))
-        after = xnp.vdot(s + t * ds, lam + t * dlam) / m
-        centre = (after / gap) ** 3 * gap
-        dz, dy, ds, dlam = direction(w, dual, primal, slack, s, lam, centre - ds * dlam)
-        far = xnp.maximum(0.995, 1 - gap)
-        t, r = xnp.minimum(1, far * longest(s, ds)), xnp.minimum(1, far * longest(lam, dlam))
-        t = r = xnp.minimum(t, r)
-        new = z + t * dz, y + r * dy, s + t * ds, lam + r * dlam
-        dual, primal, slack = residuals(*new)
-        size = 1 + largest(price) + largest(new[0])
-        wrong = xnp.maximum(xnp.maximum(largest(dual), largest(primal)), largest(slack)) / scale
-        error = xnp.maximum(xnp.vdot(new[2], new[3]) / m, wrong) / size
-        # at the end rounding errors of ever worse systems grow: the last good point is the solution
-        fine = xnp.isfinite(error) & ((error < before) | (before > 1e-6))
-        new = [xnp.where(fine, n_, o) for n_, o in zip(new, (z, y, s, lam))]
-        return (*new, k + np.int32(1), ~fine | (error <= 1e3 * eps), error)
-
-    begin = xnp.concatenate([xnp.maximum(xnp.abs(c), 1), xnp.ones(total - n, dtype)])
-    start = (
-        xnp.concatenate([xnp.zeros(n, dtype), xnp.ones(total - n, dtype)]), xnp.zeros(me, dtype),
-        begin, xnp.ones(m, dtype) * xnp.maximum(1, largest(g)), xnp.zeros((), np.int32),
-        xnp.zeros((), bool), xnp.full((), xnp.inf, dtype),
-    )  # fmt: skip
-    z, y, _, lam, *_ = loop(lambda s: ~s[5] & (s[4] < limit), turn, start)
+    n, mi = typeof(g).shape[0], typeof(c).shape[0]
+    if not mi and not typeof(a).shape[0]:
+        none = xnp.zeros(0, g.dtype)
+        return xnp.linalg.solve(b, -g), none, none
+    problem = _Elastic(b, g, a_matrix, a, c_matrix, c, charge)
+    z, y, _, lam, *_ = loop(lambda s: ~s[5] & (s[4] < limit), problem.turn, problem.start(c))
     return z[:n], y, lam[:mi]
 
 
-def _equality_only(b, g, a_matrix, a):
-    kkt = xnp.block([[b, -a_matrix.T], [a_matrix, xnp.zeros((0, 0), b.dtype)]])
-    n = typeof(g).shape[0]
-    found = xnp.linalg.solve(kkt, -xnp.concatenate([g, a]))
-    return found[:n], found[n:], xnp.zeros(0, g.dtype)
+class _Elastic:
+    """The program for z = (p, u, v, w): least ½ z·Q z + price·z with E z + a = 0 and G z + h ≥ 0."""
+
+    def __init__(self, b, g, a_matrix, a, c_matrix, c, charge):
+        n, me, mi, dtype = typeof(g).shape[0], typeof(a).shape[0], typeof(c).shape[0], g.dtype
+        self.n, self.me, self.elastic, self.dtype = n, me, 2 * me + mi, dtype
+        extra = self.elastic
+        one, zeros = xnp.eye(me, dtype=dtype), functools.partial(xnp.zeros, dtype=dtype)
+        self.scale = xnp.maximum(largest(b), 1)
+        # the elastic variables need a curvature to be determined; it is far below their price
+        weak = xnp.concatenate([zeros(n), xnp.ones(extra, dtype)]) * 1e-10 * self.scale
+        self.q = xnp.pad(b, ((0, extra), (0, extra))) + xnp.diag(weak)
+        self.price = xnp.concatenate([g, xnp.full(extra, 1, dtype) * charge])
+        self.equal, self.a = xnp.concatenate([a_matrix, -one, one, zeros((me, mi))], axis=1), a
+        shared = [c_matrix, zeros((mi, 2 * me)), xnp.eye(mi, dtype=dtype)]
+        signs = [zeros((extra, n)), xnp.eye(extra, dtype=dtype)]
+        self.rows = xnp.concatenate([xnp.concatenate(r, axis=1) for r in (shared, signs)])
+        self.offset = xnp.concatenate([c, zeros(extra)])
+
+    def start(self, c):
+        """(z, y, slack s of the inequalities, λ, number of steps, at the end?, error)."""
+        ones = xnp.ones(self.elastic, self.dtype)
+        s = xnp.concatenate([xnp.maximum(xnp.abs(c), 1), ones])
+        lam = xnp.ones_like(s) * xnp.maximum(1, largest(self.price[: self.n]))
+        z = xnp.concatenate([xnp.zeros(self.n, self.dtype), ones])
+        y, far = xnp.zeros(self.me, self.dtype), xnp.full((), xnp.inf, self.dtype)
+        return z, y, s, lam, xnp.zeros((), np.int32), xnp.zeros((), bool), far
+
+    def residuals(self, z, y, s, lam):
+        dual = self.q @ z + self.price - self.equal.T @ y - self.rows.T @ lam
+        return dual, self.equal @ z + self.a, self.rows @ z + self.offset - s
+
+    def direction(self, missing, s, lam, target):
+        """The Newton step for the products s λ to become ``target``."""
+        dual, primal, slack = missing
+        w, rows, equal = lam / s, self.rows, self.equal
+        # eliminate s and λ, then z
+        right = -dual + rows.T @ ((target - s * lam) / s - w * slack)
+        corner = -1e-13 * xnp.eye(self.me, dtype=self.dtype)
+        kkt = xnp.block([[self.q + (rows.T * w) @ rows, -equal.T], [equal, corner]])
+        step = xnp.linalg.solve(kkt, xnp.concatenate([right, -primal]))
+        dz, dy = step[: self.n + self.elastic], step[self.n + self.elastic :]
+        ds = rows @ dz + slack
+        return dz, dy, ds, (target - s * lam - lam * ds) / s
+
+    def error(self, z, y, s, lam):
+        wrong = functools.reduce(xnp.maximum, map(largest, self.residuals(z, y, s, lam)))
+        gap = xnp.vdot(s, lam) / typeof(s).shape[0]
+        return xnp.maximum(gap, wrong / self.scale) / (1 + largest(self.price) + largest(z))
+
+    def turn(self, state):
+        *old, k, _, before = state
+        s, lam = old[2:]
+        missing, m = self.residuals(*old), typeof(s).shape[0]
+        gap = xnp.vdot(s, lam) / m
+        _, _, ds, dlam = self.direction(missing, s, lam, xnp.zeros_like(s))
+        t = xnp.minimum(_longest(s, ds), _longest(lam, dlam))
+        after = xnp.vdot(s + t * ds, lam + t * dlam) / m
+        centre = (after / gap) ** 3 * gap
+        changes = self.direction(missing, s, lam, centre - ds * dlam)
+        far = xnp.maximum(0.995, 1 - gap)
+        t = xnp.minimum(1, far * xnp.minimum(_longest(s, changes[2]), _longest(lam, changes[3])))
+        new = [x + t * dx for x, dx in zip(old, changes)]
+        error = self.error(*new)
+        # at the end rounding errors of ever worse systems grow: the last good point is the solution
+        fine = xnp.isfinite(error) & ((error < before) | (before > 1e-6))
+        new = [xnp.where(fine, x, o) for x, o in zip(new, old)]
+        done = ~fine | (error <= 1e3 * xnp.finfo(self.dtype).eps)
+        return (*new, k + np.int32(1), done, error)
+
+
+def _longest(x, dx):
+    """The longest step along dx, up to 1, that leaves x positive."""
+    ratio = xnp.where(dx < 0, -x / xnp.where(dx < 0, dx, 1), xnp.inf)
+    return xnp.minimum(1, xnp.min(ratio))
