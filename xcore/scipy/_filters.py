@@ -27,7 +27,7 @@ def _arrays(who: str, a, b):
     return a.astype(dtype), b.astype(dtype)
 
 
-def _check(who: str, name: str, given, known) -> None:
+def check(who: str, name: str, given, known) -> None:
     if given not in known:
         raise errors.bad_argument(who, name, given, f"one of {', '.join(known)}")
 
@@ -101,8 +101,8 @@ def convolve(in1, in2, mode="full", method="auto", precision=None):
     >>> convolve(xnp.asarray([1.0, 2.0, 3.0]), xnp.asarray([0.0, 1.0, 0.5]), mode="same")
     Array([1. , 2.5, 4. ], dtype=float32)
     """
-    _check("signal.convolve", "mode", mode, MODES)
-    _check("signal.convolve", "method", method, ("auto", "direct", "fft"))
+    check("signal.convolve", "mode", mode, MODES)
+    check("signal.convolve", "method", method, ("auto", "direct", "fft"))
     return _convolved("signal.convolve", in1, in2, mode, method, precision)
 
 
@@ -121,8 +121,8 @@ def correlate(in1, in2, mode="full", method="auto", precision=None):
     Array([2., 3.], dtype=float32)
     """
     who = "signal.correlate"
-    _check(who, "mode", mode, MODES)
-    _check(who, "method", method, ("auto", "direct", "fft"))
+    check(who, "mode", mode, MODES)
+    check(who, "method", method, ("auto", "direct", "fft"))
     return _convolved(who, in1, xnp.conj(xnp.flip(xnp.asarray(in2))), mode, method, precision)
 
 
@@ -141,7 +141,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
     Array([0., 1., 2.], dtype=float32)
     """
     who = "signal.fftconvolve"
-    _check(who, "mode", mode, MODES)
+    check(who, "mode", mode, MODES)
     ndim = xnp.ndim(in1)
     listed = range(ndim) if axes is None else [axes] if isinstance(axes, int) else axes
     if not all(-ndim <= i < ndim for i in listed):
@@ -209,8 +209,8 @@ def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=N
 
 
 def _plane(who, a, b, mode, boundary, fillvalue, precision, turned):
-    _check(who, "mode", mode, MODES)
-    _check(who, "boundary", boundary, _PADS)
+    check(who, "mode", mode, MODES)
+    check(who, "boundary", boundary, _PADS)
     a, b = _arrays(who, a, b)
     if typeof(a).ndim != 2:
         raise errors.shape_mismatch(who, "must be matrices", in1=a, in2=b)
@@ -250,7 +250,7 @@ def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
     >>> detrend(xnp.asarray([1.0, 2.0, 6.0]), type="constant")
     Array([-2., -1.,  3.], dtype=float32)
     """
-    _check("signal.detrend", "type", type, ("linear", "constant"))
+    check("signal.detrend", "type", type, ("linear", "constant"))
     data = xnp.asarray(data)
     ndim = typeof(data).ndim
     if not -ndim <= axis < ndim:
