@@ -388,7 +388,7 @@ _HASTE = {
     "cpu": (
         ("xla_backend_optimization_level", 0),
         ("xla_cpu_parallel_codegen_split_count", 1),
-        ("xla_cpu_use_fusion_emitters", False),
+        *([("xla_cpu_use_fusion_emitters", False)] if VERSION < 495 else []),
         ("xla_llvm_disable_expensive_passes", True),
     ),
     "cuda": (
