@@ -10,6 +10,7 @@ import xcore.numpy as xnp
 import xcore.optimize as xo
 from xcore.optimize._curve_fit import t_quantile
 from xcore.optimize._losses import LOSSES, loss_of
+from xcore.optimize._trust import step_in_ball, triangle
 
 RNG = np.random.default_rng(0)
 T = np.linspace(0, 4, 30)
@@ -179,3 +180,27 @@ def test_errors(call, words):
 def test_nan_is_told():
     found = xo.least_squares(lambda p: xnp.log(p), -xnp.ones(2))
     assert xo.Status(int(found.status)) is xo.Status.not_finite
+
+
+@pytest.mark.parametrize("n", [3, 9], ids=["few columns", "LAPACK"])
+def test_steps_in_a_ball_of_columns_of_any_size(n):
+    rng = np.random.default_rng(n)
+    sizes = 10.0 ** np.linspace(-180, 180, n)  # squares of the entries are not numbers
+    j, f = rng.normal(size=(12, n)), rng.normal(size=12)
+
+    @xc.jit
+    def solve(j, f, scale, radius):
+        r, qtf = triangle(j, f)
+        return r, step_in_ball(r, qtf, scale, radius)
+
+    whole = np.linalg.lstsq(j, -f, rcond=None)[0]
+    r, (p, damping) = solve(j * sizes, f, sizes, 2 * np.linalg.norm(whole))
+    r = np.asarray(r) / sizes
+    np.testing.assert_allclose(r.T @ r, j.T @ j, atol=1e-13 * np.linalg.norm(j) ** 2)
+    np.testing.assert_allclose(np.asarray(p) * sizes, whole, rtol=1e-11)
+    radius = 0.5 * np.linalg.norm(whole)
+    _, (p, damping) = solve(j * sizes, f, sizes, radius)
+    p, damping = np.asarray(p) * sizes, float(damping)
+    assert abs(np.linalg.norm(p) - radius) <= 0.1 * radius and damping > 0
+    best = np.linalg.solve(j.T @ j + damping * np.eye(n), -j.T @ f)
+    np.testing.assert_allclose(p, best, rtol=1e-10)
