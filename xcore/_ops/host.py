@@ -1,4 +1,4 @@
-"""Kernels on the host for what XLA's code for the CPU is slow at: sorting, searching, totals.
+"""Kernels on the host for what XLA's code for the CPU is slow at: sorting, searching, log-sums.
 
 On an Intel Xeon at 2.5 GHz, 10^6 float32, one core, in ms (XLA / kernel / NumPy / PyTorch 2.13):
 sort 490 / 6.1 / 8.2 / 130, argsort 560 / 24 / 54 / 130.
@@ -204,18 +204,11 @@ def argmin_rows(x, positions):
 
 # ----------------------------------------------------------------------------------- running totals
 
-ACCUMULATORS = {"cumsum": 0, "cumprod": 1, "cummax": 2, "cummin": 3, "cumlogsumexp": 4}
-_UFUNCS = (np.add, np.multiply, np.maximum, np.minimum, np.logaddexp)
-
 
 @kernel
-def accumulate_rows(x, out, which, backwards):
-    """Running totals along rows by one of the accumulators."""
+def logaddexp_rows(x, out, backwards):
+    """Running logarithms of sums of exponentials along rows, in float64: rounding errors add up."""
     if backwards:
         x, out = x[..., ::-1], out[..., ::-1]
-    f = _UFUNCS[which]
     with np.errstate(all="ignore"):
-        if f is np.logaddexp:  # its rounding errors add up
-            out[...] = f.accumulate(x, axis=-1, dtype=np.float64)
-        else:
-            f.accumulate(x, axis=-1, dtype=x.dtype, out=out)
+        out[...] = np.logaddexp.accumulate(x, axis=-1, dtype=np.float64)

@@ -1,0 +1,60 @@
+"""Running totals of arrays that are long enough for blocks, beside NumPy's."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
+
+UFUNCS = {
+    "cumsum": np.add,
+    "cumprod": np.multiply,
+    "cummax": np.maximum,
+    "cummin": np.minimum,
+}
+
+
+def inputs(name: str, dtype: str, shape) -> np.ndarray:
+    x = np.random.default_rng(1).uniform(-9, 9, shape)
+    if dtype == "float32" and name == "cumprod":
+        return np.exp(x / 90).astype(dtype)
+    return x.astype(dtype)
+
+
+def reversed_along(axis: int, f, x):
+    return np.flip(f(np.flip(x, axis)), axis)
+
+
+CASES = [("float32", (2, 300), 1), ("int32", (270, 3), 0), ("int8", (600,), 0)]
+
+
+@pytest.mark.parametrize("dtype, shape, axis", CASES)
+@pytest.mark.parametrize("name, ufunc", UFUNCS.items())
+def test_totals_in_blocks(name, ufunc, dtype, shape, axis):
+    x = inputs(name, dtype, shape)
+    f = getattr(lax, name)
+    both = xc.jit(lambda x: (f(x, axis=axis), f(x, axis=axis, reverse=True)))
+    ahead, back = both(xnp.asarray(x))
+    assert ahead.dtype == back.dtype == x.dtype
+    # float32: the rounding of some 30 terms, the depth of two levels of blocks
+    u = 30 * 2**-24 if dtype == "float32" else 0
+    options = {"rtol": u, "atol": u * 900 * (name == "cumsum")}
+    wide = x.astype("float64") if dtype == "float32" else x
+    known = lambda x: ufunc.accumulate(x, axis, dtype=x.dtype)
+    np.testing.assert_allclose(ahead, known(wide), **options)
+    np.testing.assert_allclose(back, reversed_along(axis, known, wide), **options)
+
+
+def test_what_is_not_finite_spreads_only_behind_itself():
+    x = np.ones(600, np.float32)
+    x[[100, 200]], x[500] = np.inf, np.nan
+    known = np.cumsum(x)
+    np.testing.assert_array_equal(lax.cumsum(xnp.asarray(x)), known)
+    x[200] = -np.inf
+    with np.errstate(invalid="ignore"):
+        known = np.cumsum(x)
+    np.testing.assert_array_equal(lax.cumsum(xnp.asarray(x)), known)
+    np.testing.assert_array_equal(
+        lax.cumsum(xnp.asarray(x[::-1].copy()), reverse=True), known[::-1]
+    )
