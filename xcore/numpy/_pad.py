@@ -106,7 +106,7 @@ def _widths(who: str, pad_width, ndim: int) -> tuple:
 
 
 def _values(who: str, kwargs, allowed, ndim: int) -> list:
-    """The numbers to pad with, which may be traced: an array with a pair for each axis."""
+    """The numbers to pad with, which may be traced: an array with a pair for each axis, or one."""
     name = next((n for n in ("constant_values", "end_values") if n in allowed), None)
     if name is None:
         return []
@@ -115,6 +115,8 @@ def _values(who: str, kwargs, allowed, ndim: int) -> list:
     given = asarray(given) if isinstance(given, (list, tuple)) else as_array(who, given)
     if typeof(given).shape == (1,):
         given = given[0]
+    if name == "constant_values" and not typeof(given).ndim:
+        return [given]
     return [broadcast_to(given, (ndim, 2))]
 
 
@@ -147,13 +149,20 @@ def _call(function, pair, axis, kwargs, vector):
 
 
 def _with_zeros(x, low, high):
-    nil = ops.zeros(ArrayType((), typeof(x).dtype))
-    return ops.pad(x, nil, low=tuple(low), high=tuple(high), interior=(0,) * typeof(x).ndim)
+    return _filled(x, zip(low, high, strict=True), ops.zeros(ArrayType((), typeof(x).dtype)))
+
+
+def _filled(x, widths, value):
+    """One number on all sides: one operation, so that stencils of it become one loop."""
+    low, high = zip(*widths, strict=True) if typeof(x).ndim else ((), ())
+    return ops.pad(x, value, low=low, high=high, interior=(0,) * typeof(x).ndim)
 
 
 @fused(1)
 def _padded(arrays, widths, mode, settings):
     x, *values = arrays
+    if values and not typeof(values[0]).ndim:
+        return _filled(x, widths, astype(values[0], typeof(x).dtype))
     for axis, (low, high) in enumerate(widths):
         if low or high:
             pair = [values[0][axis, side] for side in (0, 1)] if values else []
