@@ -59,3 +59,20 @@ def test_krylov_methods_take_trees_and_differentiate():
     assert info is None and np.allclose(x, np.linalg.solve(SPD, B[:, 0]))
     worse, _ = cg(SPD, B[:, 0], maxiter=1)
     assert not np.allclose(worse, x)
+
+
+def test_conjugate_gradients_on_fields():
+    """Vectors in the shape of b: the same solution and slopes, with a preconditioner too."""
+    shift = rng.random((3, 4)) + 1.0
+    matrix = np.diag(shift.ravel()) + 0.1
+
+    def solve(b, shift):
+        near = lambda u: u / (shift + 0.1)  # noqa: E731
+        return cg(lambda u: shift * u + 0.1 * u.sum(), b, M=near, tol=1e-13)[0]
+
+    b = rng.standard_normal((3, 4))
+    expected = np.linalg.solve(matrix, b.ravel()).reshape(3, 4)
+    assert np.allclose(xc.jit(solve)(b, shift), expected)
+    slopes = xc.grad(lambda b, s: (solve(b, s) ** 2).sum(), (0, 1))(xnp.asarray(b), shift)
+    back = np.linalg.solve(matrix, 2 * expected.ravel()).reshape(3, 4)
+    assert np.allclose(slopes[0], back) and np.allclose(slopes[1], -back * expected)

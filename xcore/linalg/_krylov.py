@@ -6,6 +6,7 @@ lanes of a vmap, so each column stops when it is done. Derivatives come from the
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -268,12 +269,29 @@ def _solve_one(solver, mv, precondition, x0, b):
         state["b"] = b
     if isinstance(solver, Chebyshev):
         state["first"] = size
-    state, steps = iterate(problem, state, solver.limit(typeof(b).shape[0]))
+    state, steps = iterate(problem, state, solver.limit(math.prod(typeof(b).shape)))
     good = state["size"] <= target
     other = xnp.where(state["stuck"], code(Status.breakdown), code(Status.max_steps))
     status = xnp.where(good, code(Status.success), other)
     status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
     return state["x"], steps, state["size"], status.astype(np.int32)
+
+
+def _solve_alone(solver, operator, precondition, x0, b):
+    """The same, with vectors in the shape that the operator works in, if the solver allows it.
+
+    A stencil between reshapes would find the place of each element by divisions.
+    """
+    field = getattr(operator, "field", None)
+    if field is None or not isinstance(solver, CG):
+        return _solve_one(solver, operator.mv, precondition, x0, b)
+
+    def shaped(f):
+        return lambda x: f(x.reshape(-1)).reshape(field)
+
+    near = _identity if precondition is _identity else shaped(precondition)
+    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0.reshape(field), b.reshape(field))
+    return x.reshape(-1), *rest
 
 
 def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: bool = False):
@@ -329,7 +347,11 @@ def _differentiable(a, columns, solver, preconditioner, guess, judge=None):
         def solve(_, b):
             one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
             start = ops.stop_gradient(guess)
-            x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(start, b)
+            if typeof(b).shape[1] == 1:  # lanes keep what is done by selections: passes over memory
+                found = _solve_alone(solver, operator, precondition, start[:, 0], b[:, 0])
+                x, *rest = (y[..., None] for y in found)
+            else:
+                x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(start, b)
             return (x if judge is None else judge(x, b, rest[1])), tuple(rest)
 
         return solve

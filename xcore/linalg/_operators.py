@@ -132,6 +132,8 @@ class Diagonal(LinearOperator):
 class FunctionOperator(LinearOperator):
     """A linear function of vectors; arrays it needs are ``params``, its first argument.
 
+    ``field``: the shape, if any, that f gives to vectors; solvers may keep theirs in it.
+
     >>> import xcore.numpy as xnp
     >>> shift = FunctionOperator(lambda c, x: c * xnp.roll(x, 1), 2.0, (3, 3))
     >>> shift.T @ xnp.asarray([1.0, 2.0, 3.0])
@@ -143,6 +145,7 @@ class FunctionOperator(LinearOperator):
     shape: tuple = static(default=(0, 0))
     symmetric: bool = static(default=False)
     positive: bool = static(default=False)
+    field: tuple | None = static(default=None)
 
     def mv(self, x):
         return self.f(self.params, x)

@@ -49,7 +49,10 @@ def _solve(solver, A, b, x0, M, symmetric: bool):
     def operator(f):
         f = _as_function(f)
         made = lambda _, v: flat.vector(f(flat.tree(v)))  # noqa: E731
-        return FunctionOperator(made, None, (flat.size,) * 2, symmetric=symmetric and real)
+        own = flat.shapes[0] if len(flat.shapes) == 1 else None
+        return FunctionOperator(
+            made, None, (flat.size,) * 2, symmetric=symmetric and real, field=own
+        )
 
     guess = None if x0 is None else flat.vector(x0)
     m = None if M is None else operator(M)
