@@ -24,7 +24,7 @@ def ridge(w, p, x, y):
 
 
 def validation(p):
-    w = xo.minimize(ridge, xnp.zeros(20, np.float64), (p, *train), tol=1e-8).x
+    w = xo.minimize(ridge, xnp.zeros(20, np.float64), (p, *train), tol=1e-10).x
     return xnp.mean((xnp.asarray(valid[0]) @ w - valid[1]) ** 2)
 
 
