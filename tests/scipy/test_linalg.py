@@ -67,7 +67,7 @@ def test_conjugate_gradients_on_fields():
     matrix = np.diag(shift.ravel()) + 0.1
 
     def solve(b, shift):
-        near = lambda u: u / (shift + 0.1)  # noqa: E731
+        near = lambda u: u / (shift + 0.1)
         return cg(lambda u: shift * u + 0.1 * u.sum(), b, M=near, tol=1e-13)[0]
 
     b = rng.standard_normal((3, 4))
