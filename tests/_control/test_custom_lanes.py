@@ -95,3 +95,11 @@ def test_errors():
     f.def_vmap(lambda n, batched, x: (x.sum(), True))
     with pytest.raises(ValueError, match="3 lanes"):
         xc.vmap(f)(X)
+
+    def closes_over(y):
+        g = custom_vmap(lambda x: x * y)
+        g.def_vmap(lambda n, batched, x: (x * y, True))
+        return g(np.float32(1))
+
+    with pytest.raises(TypeError, match="closes over"):
+        xc.vmap(xc.jit(closes_over))(X)

@@ -119,7 +119,7 @@ def _batch_function(size, args, batched, *, rule, axis_name=None):
 
 def _batch_staged(size, args, batched, *, program, rule, captured, axis_name=None):
     if any(batched[:captured]):
-        raise errors.custom_rule_closure("custom_vmap", rule.name)
+        raise errors.mapped_closure(rule.name)
     return rule.lanes(size, args[captured:], batched[captured:])
 
 

@@ -423,8 +423,16 @@ def forward_mode_of_custom_vjp(name: str) -> ForwardModeError:
 
 
 def no_custom_rule(who: str, name: str, define: str) -> AttributeError:
+    what = "rule for vmap" if who == "custom_vmap" else "derivative rule"
     return AttributeError(
-        f"xcore.{who}: {name} has no derivative rule yet. Define it with @{name}.{define} before the first call."
+        f"xcore.{who}: {name} has no {what} yet. Define it with @{name}.{define} before the first call."
+    )
+
+
+def mapped_closure(name: str) -> TypeError:
+    return TypeError(
+        f"xcore.custom_vmap: vmap maps over a value that {name} closes over. Its rule speaks of its "
+        "arguments alone; make the value an argument."
     )
 
 
