@@ -9,6 +9,7 @@ from ._core.errors import (  # noqa: F401
     DeletedError,
     DistributedError,
     DTypeError,
+    MatrixShapeError,
     MismatchError,
     MissingRuleError,
     NonConcreteBooleanIndexError,

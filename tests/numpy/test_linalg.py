@@ -472,3 +472,12 @@ ERRORS = [
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "eigh", "eigvals", "slogdet"])
+def test_what_is_no_square_matrix_is_numpys_error_too(name):
+    for shape in ((3,), (2, 3)):
+        with pytest.raises(np.linalg.LinAlgError, match=r"must be square|need 2 or more axes"):
+            getattr(xnp.linalg, name)(xnp.ones(shape))
+        with pytest.raises(np.linalg.LinAlgError):
+            getattr(np.linalg, name)(np.ones(shape))

@@ -26,6 +26,10 @@ class ShapeError(XcoreError, ValueError, TypeError):
     """
 
 
+class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
+    """What must be a matrix, or a square one, is not; NumPy's LinAlgError too."""
+
+
 class DTypeError(XcoreError, TypeError):
     """A dtype is not allowed here, or dtypes do not fit together."""
 
@@ -138,6 +142,10 @@ def _listing(named: dict) -> str:
 
 def shape_mismatch(who: str, why: str = "need equal shapes", **given) -> ShapeError:
     return ShapeError(f"xcore.{who}: operands {why}; given {_listing(given)}.")
+
+
+def not_matrices(who: str, why: str, **given) -> MatrixShapeError:
+    return MatrixShapeError(f"xcore.{who}: operands {why}; given {_listing(given)}.")
 
 
 def not_broadcastable(who: str, shapes) -> ShapeError:

@@ -148,6 +148,13 @@ class Lowering(Builder):
         self.barriers = True
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
+    def fence(self, x):
+        """The value, as it is stored: its making is not folded into its users.
+
+        For large values: ``barrier`` says what a compiler of small loops does with barriers.
+        """
+        return self.one("stablehlo.optimization_barrier", x.type, [x])
+
     def host_call(self, function, operands, results, side_effect: bool = True) -> list:
         """Call a Python function of NumPy arrays; after all ordered ones before it if it is ordered.
 

@@ -27,13 +27,13 @@ def check_matrices(who: str, *xs, square: bool = False) -> None:
         if x.dtype not in FACTORISED:
             raise errors.dtype_not_allowed(who, x.dtype, " and ".join(d.name for d in FACTORISED))
         if x.ndim < 2:
-            raise errors.shape_mismatch(who, "must be matrices or batches of them", x=x)
+            raise errors.not_matrices(who, "must be matrices or batches of them", x=x)
         if x.dtype != first.dtype:
             raise errors.dtype_mismatch(who, first=first, other=x)
         if x.shape[:-2] != first.shape[:-2]:
             raise errors.shape_mismatch(who, "need equal batch dimensions", first=first, other=x)
     if square and first.shape[-1] != first.shape[-2]:
-        raise errors.shape_mismatch(who, "must be square matrices (..., n, n)", x=first)
+        raise errors.not_matrices(who, "must be square matrices (..., n, n)", x=first)
 
 
 def batch_in_front(op):

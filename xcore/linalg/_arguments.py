@@ -42,11 +42,11 @@ def check_matrices(who: str, square: bool = False, **named) -> None:
     for name, x in named.items():
         shape = typeof(x).shape
         if len(shape) < 2:
-            raise errors.shape_mismatch(
+            raise errors.not_matrices(
                 who, f"need matrices: {name} has fewer than two axes", **named
             )
         if square and shape[-1] != shape[-2]:
-            raise errors.shape_mismatch(who, f"need square matrices {name} (..., n, n)", **named)
+            raise errors.not_matrices(who, f"need square matrices {name} (..., n, n)", **named)
 
 
 def with_columns(who: str, a, b) -> tuple:

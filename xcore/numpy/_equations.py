@@ -152,7 +152,7 @@ def matrix_power(a, n: int):
     a, n = as_array(who, a), operator.index(n)
     t = typeof(a)
     if t.ndim < 2 or t.shape[-1] != t.shape[-2]:
-        raise errors.shape_mismatch(who, "must be square matrices (..., n, n)", a=a)
+        raise errors.not_matrices(who, "must be square matrices (..., n, n)", a=a)
     if n < 0:
         a, n = _inv(a)[0], -n
     result = None if n else identity_like(a)

@@ -66,9 +66,9 @@ def as_matrices(who: str, *xs, square: bool = False, ndim: int = 2) -> tuple:
     arrays = [astype(as_array(who, x), work) for x in values]
     t = typeof(arrays[0])
     if t.ndim < ndim:
-        raise errors.shape_mismatch(who, f"need {ndim} or more axes", a=arrays[0])
+        raise errors.not_matrices(who, f"need {ndim} or more axes", a=arrays[0])
     if square and t.shape[-1] != t.shape[-2]:
-        raise errors.shape_mismatch(who, "must be square matrices (..., n, n)", a=arrays[0])
+        raise errors.not_matrices(who, "must be square matrices (..., n, n)", a=arrays[0])
     return (*arrays, lambda x: _in_half(x, work, wanted))
 
 

@@ -1,0 +1,71 @@
+"""Products whose left side is transposed, which a CPU stores anew where that is faster."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+from xcore import lax
+from xcore._core import dtypes
+from xcore._ops.dot import _better_form
+
+SIZES = {(160, 100, 128): "n large", (400, 100, 30): "n small", (24, 300, 200): "m small"}
+
+
+def operands(m, k, n, dtype, turned):
+    rng = np.random.default_rng([m, k, n])
+    y = rng.standard_normal((n, k) if turned else (k, n))
+    return rng.standard_normal((k, m)).astype(dtype), y.astype(dtype)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_transposed_left_sides(dtype, turned):
+    @xc.jit
+    def product(x, y):
+        return lax.dot_general(x, y, (((0,), (int(turned),)), ((), ())))
+
+    for size in SIZES:
+        x, y = operands(*size, dtype, turned)
+        bound = 4 * size[1] * np.finfo(dtype).eps
+        np.testing.assert_allclose(product(x, y), x.T @ (y.T if turned else y), rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize(
+    "contract", [((0, 1), (0, 1)), ((0, 1), (1, 2)), ((1, 0), (0, 1)), ((0, 1), (2, 1))]
+)
+def test_several_axes(contract):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((10, 12, 20, 10))
+    y = rng.standard_normal([(10, 12, 96), (96, 10, 12)][contract[1] in ((1, 2), (2, 1))])
+    if contract[1] == (2, 1):
+        x = x.transpose(1, 0, 2, 3)
+    if contract[0] == (1, 0):
+        y = y.transpose(1, 0, 2)
+    got = xc.jit(lambda x, y: lax.dot_general(x, y, (contract, ((), ()))))(x, y)
+    np.testing.assert_allclose(got, np.tensordot(x, y, contract), rtol=0, atol=1e-12)
+
+
+def test_in_loops_and_derivatives():
+    # the gradient of a product in both sides, with a form of its own for each, inside of a loop
+    x, y = operands(160, 100, 128, "float64", False)
+
+    def total(x, y):
+        return lax.fori_loop(0, 3, lambda i, s: s + ((x.T @ y) ** 2).sum(), 0.0 * x[0, 0])
+
+    got = xc.jit(xc.grad(total, (0, 1)))(x, y)
+    p = x.T @ y
+    np.testing.assert_allclose(got[0], 6 * y @ p.T, atol=1e-10)
+    np.testing.assert_allclose(got[1], 6 * x @ p, atol=1e-10)
+
+
+def test_the_form_is_the_smallest_one():
+    f32, f64 = dtypes.float32, dtypes.float64
+    assert _better_form(1000, 1000, 1000, False, f64) == "left"
+    assert _better_form(200, 40000, 20, False, f64) == "right"
+    assert _better_form(40000, 200, 20, False, f32) == "right"
+    assert _better_form(16, 1000, 1000, True, f32) == "result"
+    assert _better_form(1000, 1000, 1000, True, f64) in ("left", "result")
+    assert _better_form(1000, 1000, 1000, False, f32) is None  # as fast as it is
+    assert _better_form(20, 20000, 20, False, f64) is None  # the transposition would cost more
+    assert _better_form(1, 1000, 5000, False, f64) is None
+    assert _better_form(64, 64, 64, False, f64) is None
