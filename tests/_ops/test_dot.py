@@ -69,3 +69,11 @@ def test_the_form_is_the_smallest_one():
     assert _better_form(20, 20000, 20, False, f64) is None  # the transposition would cost more
     assert _better_form(1, 1000, 5000, False, f64) is None
     assert _better_form(64, 64, 64, False, f64) is None
+
+
+@pytest.mark.parametrize("write", [lambda x, y: x.T @ y, lambda x, y: x.T @ (y.T).T])
+def test_transposes_that_users_write(write):
+    x, y = operands(160, 100, 128, "float64", False)
+    run = xc.jit(write).lower(x, y).compile()
+    np.testing.assert_allclose(run(x, y), x.T @ y, rtol=0, atol=1e-12)
+    assert "lhs_contracting_dims={0}" not in run.as_text()  # the slow form

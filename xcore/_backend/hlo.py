@@ -173,6 +173,13 @@ class Builder:
     def transpose(self, x, result, perm):
         return self.one("stablehlo.transpose", result, [x], permutation=self.i64s(perm))
 
+    def source_of_transpose(self, x):
+        """The matrix whose transpose a value is, if the module says so; else None."""
+        made = x.owner
+        if isinstance(made, ir.Block) or made.name != "stablehlo.transpose":
+            return None
+        return made.operands[0] if list(made.attributes["permutation"]) == [1, 0] else None
+
     def convert(self, x, result):
         return self.one("stablehlo.convert", result, [x])
 

@@ -49,10 +49,11 @@ def _dot_type(x, y, *, contract, batch, precision=None, out=None):
 
 def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
     how = PRECISIONS[precision]
-    axes = _as_matrices(ctx, contract, batch)
-    form = axes and _better_form(*axes, ctx.in_types[0].dtype)
-    if form:
-        return _in_form(ctx, x, y, form, *axes, how)
+    plain_on_cpu = ctx.platform == "cpu" and ctx.partitions == 1 and not batch[0]
+    if plain_on_cpu and ctx.in_types[0].dtype == ctx.out_types[0].dtype:
+        made = _in_better_form(ctx, x, y, contract, how)
+        if made is not None:
+            return made
     return ctx.dot_general(x, y, ctx.out(), contract, batch, how)
 
 
@@ -65,18 +66,31 @@ def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
 # Float64, one 1000 x 1000 by 1000 x 1000: 75 ms as it is, 36 with the left side stored anew.
 
 
-def _as_matrices(ctx, contract, batch):
-    """(m, k, n, whether the right side is transposed) of a product that is aᵀ b or aᵀ bᵀ."""
-    x, y = ctx.in_types
-    count = len(contract[0])
-    here = ctx.platform == "cpu" and ctx.partitions == 1 and x.dtype == ctx.out_types[0].dtype
-    if not here or batch[0] or tuple(contract[0]) != tuple(range(count)) or count == x.ndim:
+def _in_better_form(ctx, x, y, contract, how: str):
+    """The product, or None where it is best as it is."""
+    (x, x_shape, mine), (y, y_shape, other) = (
+        _as_stored(ctx, v, t.shape, tuple(axes))
+        for v, t, axes in zip((x, y), ctx.in_types, contract, strict=True)
+    )
+    count = len(mine)
+    leading = tuple(range(count))
+    turned = other == tuple(range(len(y_shape) - count, len(y_shape)))
+    if mine != leading or count == len(x_shape) or not (turned or other == leading):
         return None
-    leading = tuple(contract[1]) == tuple(range(count))
-    if not leading and tuple(contract[1]) != tuple(range(y.ndim - count, y.ndim)):
-        return None
-    k = math.prod(x.shape[:count])
-    return (x.size // k, k, y.size // k, not leading) if k and x.size and y.size else None
+    turned = turned and count < len(y_shape)
+    k = math.prod(x_shape[:count])
+    m, n = math.prod(x_shape[count:]), math.prod(y_shape) // max(k, 1)
+    form = _better_form(m, k, n, turned, ctx.in_types[0].dtype)
+    return form and _in_form(ctx, x, y, form, m, k, n, turned, how)
+
+
+def _as_stored(ctx, x, shape, axes):
+    """A value, its shape and the axes to contract; of a transpose, those of what it transposes.
+
+    XLA would fold that transposition into the product.
+    """
+    source = ctx.source_of_transpose(x) if len(shape) == 2 and len(axes) == 1 else None
+    return (x, shape, axes) if source is None else (source, shape[::-1], (1 - axes[0],))
 
 
 def _better_form(m: int, k: int, n: int, turned: bool, dtype):
