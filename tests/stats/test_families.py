@@ -34,7 +34,7 @@ COUNTS = np.array([-1.0, 0, 1, 2, 3, 5, 8, 12, 2.5, 40])
 
 def compare(name, which, found, expected):
     if which in ("logcdf", "logsf"):
-        # SciPy has -inf for what is too small for a float; test_logarithms_of_… has what is right
+        # SciPy has -inf for what is too small for a float; test_tails.py has what is right
         found = np.where(np.isneginf(expected) & (np.asarray(found) < -700), -np.inf, found)
     # where SciPy's logarithm of a probability near 1 has lost its digits, it is right to 1e-16
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=2e-16, err_msg=f"{name}.{which}")
@@ -171,25 +171,3 @@ def test_parameters_without_sense_give_nan():
     assert np.isnan(stats.norm.pdf(0.0, 0.0, -1.0)) and np.isnan(stats.gamma.pdf(1.0, -2.0))
     assert np.isnan(stats.binom.pmf(1, 5, 1.5)) and np.isnan(stats.norm.ppf(1.5))
     assert np.isnan(stats.norm.cdf(np.nan))
-
-
-# (a, x) where the smaller of P(a, x) and Q(a, x) is too small for a float
-FAR = [(2.3, 900.0), (2.3, 1e4), (1e4, 15000.0), (0.01, 800.0), (500.0, 2500.0), (2.3, 1e-300),
-       (1e4, 4000.0), (300.0, 1e-4), (2000.0, 300.0)]  # fmt: skip
-
-
-def test_logarithms_of_gamma_probabilities_that_no_float_holds():
-    a, x = np.array(FAR).T
-    found = np.where(x > a, stats.gamma.logsf(x, a), stats.gamma.logcdf(x, a))
-    with mp.workdps(40):
-        exact = [
-            mp.log(mp.gammainc(s, v, mp.inf, regularized=True) if v > s
-                   else mp.gammainc(s, 0, v, regularized=True))
-            for s, v in FAR
-        ]  # fmt: skip
-    np.testing.assert_allclose(found, np.array(exact, float), rtol=1e-13)
-    np.testing.assert_allclose(stats.chi2.logsf(1800.0, 4.6), found[0], rtol=1e-6)
-    slope = xc.grad(stats.gamma.logsf, 1)(np.float64(900.0), np.float64(2.3))
-    with mp.workdps(40):
-        exact = mp.diff(lambda s: mp.log(mp.gammainc(s, 900, mp.inf, regularized=True)), 2.3)
-    np.testing.assert_allclose(float(slope), float(exact), rtol=1e-12)

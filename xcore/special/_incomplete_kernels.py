@@ -110,7 +110,7 @@ gamma_prefix = kernel(
 
 
 def _temme(a, x):
-    """The smaller of P and Q where a >= 20 and |x - a| <= 0.4 a."""
+    """The smaller of P and Q where a >= 20 and |x - a| <= 0.4 a, as (a power of e, what it multiplies)."""
     mu = (x - a) / a
     shape = log1p_excess(mu)
     eta = mu * ops.sqrt(2.0 * shape)
@@ -120,9 +120,8 @@ def _temme(a, x):
     for row in reversed(_TEMME):
         total = total / a + horner(eta, row)
     total = total / ops.sqrt(2.0 * math.pi * a)
-    return ops.exp(-a * mu * mu * shape) * (
-        0.5 * erfcx(size * ops.sqrt(0.5 * a)) + where(lower, -total, total)
-    )
+    factor = 0.5 * erfcx(size * ops.sqrt(0.5 * a)) + where(lower, -total, total)
+    return -a * mu * mu * shape, factor
 
 
 def _gamma_series(a, x, active, linger):
@@ -166,20 +165,27 @@ def _upper_series(a, x):
 
 def incomplete_gamma(a, x, linger: float = 1.0):
     """For a, x > 0: (which is computed, its value), True for P and False for Q."""
+    return gamma_factors(a, x, linger)[:2]
+
+
+def gamma_factors(a, x, linger: float = 1.0):
+    """As ``incomplete_gamma``, and of the value's factors: (where Temme's, his exponent, the other factor)."""
     middle = ops.and_(a >= 20.0, ops.abs(x - a) <= 0.4 * a)
     upper_small = ops.and_(x <= 1.1, where_small_q(a, x))
     fraction = ops.and_(ops.and_(x > 1.1, x > a), ops.not_(middle))
     series = ops.not_(ops.or_(middle, ops.or_(upper_small, fraction)))
-    prefix = gamma_prefix(a, x)
     sa, sx = where(series, a, 1.0), where(series, x, 1.0)
-    value = _gamma_series(sa, sx, series, linger)
+    factor = _gamma_series(sa, sx, series, linger)
     fa, fx = where(fraction, a, 1.0), where(fraction, x, 2.0)
-    value = prefix * where(fraction, fa * _gamma_fraction(fa, fx, fraction, linger), value)
+    factor = where(fraction, fa * _gamma_fraction(fa, fx, fraction, linger), factor)
+    value = gamma_prefix(a, x) * factor
     value = where(
         upper_small, _upper_series(where(upper_small, a, 0.5), where(upper_small, x, 0.5)), value
     )
-    value = where(middle, _temme(where(middle, a, 20.0), where(middle, x, 20.0)), value)
-    return ops.or_(series, ops.and_(middle, x < a)), value
+    power, uniform = _temme(where(middle, a, 20.0), where(middle, x, 20.0))
+    value = where(middle, ops.exp(power) * uniform, value)
+    is_lower = ops.or_(series, ops.and_(middle, x < a))
+    return is_lower, value, (middle, power, where(middle, uniform, factor))
 
 
 def where_small_q(a, x):
@@ -188,18 +194,24 @@ def where_small_q(a, x):
     return ops.not_(ops.select(x <= 0.5, near_zero, ops.lt(x * 1.1, a)))
 
 
-def _gamma_sides(a, x, want_lower: bool, linger: float):
+def gamma_edges(a, x, want_lower: bool):
+    """(where a and x are positive and finite, what P or Q is elsewhere)."""
     inside = ops.and_(ops.and_(a > 0.0, x > 0.0), ops.and_(a < math.inf, x < math.inf))
-    is_lower, value = incomplete_gamma(where(inside, a, 1.0), where(inside, x, 1.0), linger)
-    value = (
-        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
-    )
     at_one = ops.or_((a == 0.0), (x == math.inf))  # P = 1
     edge = where(at_one, 1.0 if want_lower else 0.0, 0.0 if want_lower else 1.0)
     undefined = ops.or_(ops.and_((a == 0.0), (x == 0.0)),
                         ops.and_((a == math.inf), (x == math.inf)))  # fmt: skip
     valid = ops.and_(ops.and_(a >= 0.0, x >= 0.0), ops.not_(undefined))
-    return where(inside, value, where(valid, edge, math.nan))
+    return inside, where(valid, edge, math.nan)
+
+
+def _gamma_sides(a, x, want_lower: bool, linger: float):
+    inside, edge = gamma_edges(a, x, want_lower)
+    is_lower, value = incomplete_gamma(where(inside, a, 1.0), where(inside, x, 1.0), linger)
+    value = (
+        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
+    )
+    return where(inside, value, edge)
 
 
 def gamma_density(a, x):
@@ -219,16 +231,16 @@ def _upper(a, x, linger=1.0):
     return _gamma_sides(a, x, False, linger)
 
 
-def _lingering_slope(f, i):
+def lingering_slope(f, i):
     """∂f/∂x_i by forward mode through a loop that goes on a little longer."""
     return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
 
 
 gammainc = kernel(
-    "special.gammainc", _lower, _lingering_slope(_lower, 0), lambda y, a, x: gamma_density(a, x)
+    "special.gammainc", _lower, lingering_slope(_lower, 0), lambda y, a, x: gamma_density(a, x)
 )
 gammaincc = kernel(
-    "special.gammaincc", _upper, _lingering_slope(_upper, 0), lambda y, a, x: -gamma_density(a, x)
+    "special.gammaincc", _upper, lingering_slope(_upper, 0), lambda y, a, x: -gamma_density(a, x)
 )
 
 
@@ -240,14 +252,14 @@ def _beta_prefix(a, b, x, y):
     p, q = ops.max(a, full(a, 1.0)), ops.max(b, full(b, 1.0))
     n = p + q
     excess = q * x - p * y  # n x - p
-    far = _deviance(p, n * x, excess) + _deviance(q, n * y, -excess)
+    far = split_deviance(p, n * x, excess) + split_deviance(q, n * y, -excess)
     at_p, at_q, at_n = together(stirling, (p,), (q,), (n,))
     far = ops.exp(at_n - at_p - at_q - far) * ops.sqrt(p / n * q) / _ROOT_TWO_PI
     direct = ops.or_(power > 1e-290, ops.or_(a < 1.0, b < 1.0))
     return where(direct, power / beta_positive(where(direct, a, 1.0), where(direct, b, 1.0)), far)
 
 
-def _deviance(x, m, excess):
+def split_deviance(x, m, excess):
     """x log(x/m) + m - x where m - x is known as well."""
     t = excess / x
     near = ops.and_(t > -0.5, t < 1.0)
@@ -264,14 +276,15 @@ def _power(x, y, a):
 # loses its relative accuracy; x may also change alone (that is, along with y = 1 - x).
 beta_prefix = kernel(
     "special.beta_prefix", _beta_prefix,
-    lambda v, a, b, x, y: v * (_log_of(x, y) + digamma_step(a, b)),
-    lambda v, a, b, x, y: v * (_log_of(y, x) + digamma_step(b, a)),
+    lambda v, a, b, x, y: v * (log_of(x, y) + digamma_step(a, b)),
+    lambda v, a, b, x, y: v * (log_of(y, x) + digamma_step(b, a)),
     lambda v, a, b, x, y: v * (a / x),
     lambda v, a, b, x, y: v * (b / y),
 )  # fmt: skip
 
 
-def _log_of(x, y):
+def log_of(x, y):
+    """log x where y = 1 - x is known too."""
     near_one = y < 0.25
     return where(near_one, log1p(-where(near_one, y, 0.0)), ops.log(x))
 
@@ -331,6 +344,11 @@ def log_rising(b, a):
 
 def incomplete_beta(a, b, x, y, linger: float = 1.0):
     """For a, b > 0 and 0 < x = 1 - y < 1: (which is computed, its value), True for I_x(a, b), False for I_y(b, a)."""
+    return beta_factors(a, b, x, y, linger)[:2]
+
+
+def beta_factors(a, b, x, y, linger: float = 1.0):
+    """As ``incomplete_beta``, and what has been multiplied by the prefactor, or where that is not so, 1."""
     right = x > (a + 1.0) / (a + b + 2.0)
     prefix = beta_prefix(a, b, x, y)  # that of both sides
     a, b = where(right, b, a), where(right, a, b)
@@ -342,20 +360,16 @@ def incomplete_beta(a, b, x, y, linger: float = 1.0):
     fraction = ops.not_(series)
     fa, fb = where(fraction, a, 1.0), where(fraction, b, 1.0)
     fx, fy = where(fraction, x, 0.5), where(fraction, y, 0.5)
-    value = prefix * _beta_fraction(fa, fb, fx, fy, fraction, linger)
+    factor = _beta_fraction(fa, fb, fx, fy, fraction, linger)
     sa, sb, sx = where(series, a, 0.5), where(series, b, 1.0), where(series, x, 0.5)
-    value = where(series, _beta_series(sa, sb, sx, series, linger), value)
-    return ops.eq(ops.not_(right), fraction), value
+    value = where(series, _beta_series(sa, sb, sx, series, linger), prefix * factor)
+    return ops.eq(ops.not_(right), fraction), value, factor
 
 
-def _beta_sides(a, b, x, y, want_lower: bool, linger: float):
+def beta_edges(a, b, x, y, want_lower: bool):
+    """(where all is positive and finite, what I_x(a, b) or 1 - I_x(a, b) is elsewhere)."""
     inside = ops.and_(ops.and_(a > 0.0, b > 0.0), ops.and_(x > 0.0, y > 0.0))
     inside = ops.and_(inside, ops.and_(a < math.inf, b < math.inf))
-    safe = [where(inside, v, c) for v, c in ((a, 1.0), (b, 1.0), (x, 0.5), (y, 0.5))]
-    is_lower, value = incomplete_beta(*safe, linger)
-    value = (
-        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
-    )
     to_left = ops.or_(ops.and_((a == 0.0), b > 0.0), ops.and_((b == math.inf), a < math.inf))
     to_right = ops.or_(ops.and_((b == 0.0), a > 0.0), ops.and_((a == math.inf), b < math.inf))
     full_mass = ops.or_(ops.and_(to_left, x > 0.0), (y <= 0.0))
@@ -363,7 +377,17 @@ def _beta_sides(a, b, x, y, want_lower: bool, linger: float):
     edge = where(ops.and_(full_mass, ops.not_(ops.and_(to_right, y > 0.0))), one, nil)
     both = ops.or_(ops.and_((a == 0.0), (b == 0.0)), ops.and_((a == math.inf), ops.eq(b, a)))
     valid = ops.and_(ops.and_(a >= 0.0, b >= 0.0), ops.and_(x >= 0.0, y >= 0.0))
-    return where(inside, value, where(ops.and_(valid, ops.not_(both)), edge, math.nan))
+    return inside, where(ops.and_(valid, ops.not_(both)), edge, math.nan)
+
+
+def _beta_sides(a, b, x, y, want_lower: bool, linger: float):
+    inside, edge = beta_edges(a, b, x, y, want_lower)
+    safe = [where(inside, v, c) for v, c in ((a, 1.0), (b, 1.0), (x, 0.5), (y, 0.5))]
+    is_lower, value = incomplete_beta(*safe, linger)
+    value = (
+        where(is_lower, value, 1.0 - value) if want_lower else where(is_lower, 1.0 - value, value)
+    )
+    return where(inside, value, edge)
 
 
 def _betainc(a, b, x, linger=1.0):
@@ -389,17 +413,17 @@ def beta_density(a, b, x, y):
 
 
 betainc = kernel(
-    "special.betainc", _betainc, _lingering_slope(_betainc, 0), _lingering_slope(_betainc, 1),
+    "special.betainc", _betainc, lingering_slope(_betainc, 0), lingering_slope(_betainc, 1),
     lambda v, a, b, x: beta_density(a, b, x, 1.0 - x),
 )  # fmt: skip
 betaincc = kernel(
-    "special.betaincc", _betaincc, _lingering_slope(_betaincc, 0), _lingering_slope(_betaincc, 1),
+    "special.betaincc", _betaincc, lingering_slope(_betaincc, 0), lingering_slope(_betaincc, 1),
     lambda v, a, b, x: -beta_density(a, b, x, 1.0 - x),
 )  # fmt: skip
 # I_x(a, b) of x and y = 1 - x, for callers who know both; the whole derivative is in x
 betainc_pair = kernel(
-    "special.betainc_pair", _betainc_pair, _lingering_slope(_betainc_pair, 0),
-    _lingering_slope(_betainc_pair, 1), lambda v, a, b, x, y: beta_density(a, b, x, y), None,
+    "special.betainc_pair", _betainc_pair, lingering_slope(_betainc_pair, 0),
+    lingering_slope(_betainc_pair, 1), lambda v, a, b, x, y: beta_density(a, b, x, y), None,
 )  # fmt: skip
 
 

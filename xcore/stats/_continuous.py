@@ -9,7 +9,14 @@ import numpy as np
 from .. import numpy as xnp
 from .. import special
 from ._family import Family, Formulas
-from ._tails import log_gammainc, log_gammaincc
+from ._tails import (
+    log_beta_odds,
+    log_betainc,
+    log_exponential,
+    log_gammainc,
+    log_gammaincc,
+    log_lower_gamma,
+)
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
 _LOG_2 = math.log(2)
@@ -59,10 +66,24 @@ def _log_difference(a, b):
     return xnp.where(a < b, b + xnp.log(-xnp.expm1(gap)), -np.inf)
 
 
+_FEW_NODES, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(10)
+
+
+def _log_narrow_mass(a, width):
+    """By Gauss's rule, which is exact to rounding where the density falls by no more than e."""
+    gone = 0.5 * width[..., None] * (_FEW_NODES + 1)
+    mean = (xnp.exp(-gone * (a[..., None] + 0.5 * gone)) * (0.5 * _FEW_WEIGHTS)).sum(axis=-1)
+    return _log_normal_density(a) + xnp.log(width) + xnp.log(mean)
+
+
 def _log_normal_mass(a, b):
-    """log of the normal probability of (a, b), far in a tail too."""
+    """log of the normal probability of (a, b), far in a tail too, and of narrow intervals."""
     _, a, b = _in_left_tail(a, b)
-    return _log_difference(special.log_ndtr(a), special.log_ndtr(b))
+    width = b - a
+    narrow = (width > 0) & (width * (1 + xnp.maximum(xnp.abs(a), xnp.abs(b))) < 1)
+    wide = _log_difference(special.log_ndtr(a), special.log_ndtr(xnp.where(narrow, a + 1, b)))
+    at, step = xnp.where(narrow, a, 0), xnp.where(narrow, width, 1)
+    return xnp.where(narrow, _log_narrow_mass(at, step), wide)
 
 
 def _log_share(part, other):
@@ -136,6 +157,12 @@ def _gennorm_cdf(z, beta):
     return xnp.where(below, tail, 0.5 + 0.5 * special.gammainc(1 / beta, _power_size(z, beta)))
 
 
+def _gennorm_logcdf(z, beta):
+    below = z < 0
+    tail = log_gammaincc(1 / beta, _power_size(z, beta)) - _LOG_2
+    return xnp.where(below, tail, xnp.log1p(-xnp.exp(xnp.where(below, -1.0, tail))))
+
+
 def _gennorm_ppf(q, beta):
     lower = q < 0.5
     size = special.gammainccinv(1 / beta, 2 * xnp.where(lower, q, 1 - q)) ** (1 / beta)
@@ -144,7 +171,8 @@ def _gennorm_ppf(q, beta):
 
 _GENNORM = Formulas(
     lambda z, beta: xnp.log(0.5 * beta) - special.gammaln(1 / beta) - _power_size(z, beta),
-    _gennorm_cdf, ppf=_gennorm_ppf, shapes=("beta",), valid=_positive, symmetric=True, wide=True,
+    _gennorm_cdf, logcdf=_gennorm_logcdf, ppf=_gennorm_ppf,
+    shapes=("beta",), valid=_positive, symmetric=True, wide=True,
 )  # fmt: skip
 gennorm = Family(
     "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM
@@ -180,7 +208,7 @@ _LOGGAMMA = Formulas(
     lambda z, c: c * z - xnp.exp(z) - special.gammaln(c),
     lambda z, c: special.gammainc(c, xnp.exp(z)),
     lambda z, c: special.gammaincc(c, xnp.exp(z)),
-    logcdf=lambda z, c: log_gammainc(c, xnp.exp(z)),
+    logcdf=lambda z, c: log_lower_gamma(c, xnp.exp(z), z),
     logsf=lambda z, c: log_gammaincc(c, xnp.exp(z)),
     ppf=lambda q, c: xnp.log(special.gammaincinv(c, q)),
     isf=lambda q, c: xnp.log(special.gammainccinv(c, q)),
@@ -188,11 +216,17 @@ _LOGGAMMA = Formulas(
 )  # fmt: skip
 loggamma = Family("loggamma", "The logarithm of a gamma variate of shape c.", _LOGGAMMA)
 
+
+def _half_square(z):
+    """z²/2 and its logarithm."""
+    return 0.5 * z * z, 2 * xnp.log(z) - _LOG_2
+
+
 _MAXWELL = _on_half_line(
     lambda z: 2 * xnp.log(z) - 0.5 * z * z + 0.5 * math.log(2 / math.pi),
     cdf=lambda z: special.gammainc(1.5, 0.5 * z * z),
     sf=lambda z: special.gammaincc(1.5, 0.5 * z * z),
-    logcdf=lambda z: log_gammainc(xnp.full_like(z, 1.5), 0.5 * z * z),
+    logcdf=lambda z: log_lower_gamma(xnp.full_like(z, 1.5), *_half_square(z)),
     logsf=lambda z: log_gammaincc(xnp.full_like(z, 1.5), 0.5 * z * z),
     ppf=lambda q: xnp.sqrt(2 * special.gammaincinv(1.5, q)),
     isf=lambda q: xnp.sqrt(2 * special.gammainccinv(1.5, q)),
@@ -204,6 +238,8 @@ _BETA = Formulas(
     lambda z, a, b: special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b),
     lambda z, a, b: special.betainc(a, b, z),
     lambda z, a, b: special.betaincc(a, b, z),
+    logcdf=lambda z, a, b: log_betainc(a, b, z, 1 - z),
+    logsf=lambda z, a, b: log_betainc(b, a, 1 - z, z),
     ppf=lambda q, a, b: special.betaincinv(a, b, q),
     isf=lambda q, a, b: special.betainccinv(a, b, q),
     shapes=("a", "b"), low=0.0, high=1.0, inside=_half, valid=_positive, wide=True,
@@ -211,10 +247,17 @@ _BETA = Formulas(
 beta = Family("beta", "The beta distribution: density x^(a-1) (1-x)^(b-1) / B(a, b).", _BETA)
 
 
+def _log_1p_square(z):
+    """log(1 + z²), also where the square is too large for a float."""
+    far = xnp.abs(z) > 1
+    size = xnp.where(far, xnp.abs(z), 1.0)
+    near = xnp.where(far, 1 / size, z)
+    return xnp.log1p(near * near) + 2 * xnp.log(size)
+
+
 def _t_log_density(z, df):
-    return (
-        -0.5 * (df + 1) * xnp.log1p(z * z / df) - 0.5 * xnp.log(df) - special.betaln(0.5, 0.5 * df)
-    )
+    spread = _log_1p_square(z / xnp.sqrt(df))
+    return -0.5 * (df + 1) * spread - 0.5 * xnp.log(df) - special.betaln(0.5, 0.5 * df)
 
 
 def _t_cdf(z, df):
@@ -225,8 +268,20 @@ def _t_cdf(z, df):
     tail = 0.5 * special.betainc(0.5 * df, 0.5, df / (df + size))
     side = xnp.where(z < 0, 0.5 - 0.5 * centre, 0.5 + 0.5 * centre)
     far = xnp.where(z < 0, tail, 1 - tail)
-    line = 0.5 + z * xnp.exp(_t_log_density(xnp.zeros_like(z), df))
-    return xnp.where(flat, line, xnp.where(near & (z > 0), side, far))
+    return xnp.where(flat, _t_line(z, df), xnp.where(near & (z > 0), side, far))
+
+
+def _t_line(z, df):
+    return 0.5 + z * xnp.exp(_t_log_density(xnp.zeros_like(z), df))
+
+
+def _t_logcdf(z, df):
+    flat, below = xnp.abs(z) < 1e-9, z < 0
+    size = xnp.where(flat, 1.0, xnp.abs(z)) / xnp.sqrt(df)
+    odds = xnp.square(1 / xnp.where(size > 1e-100, size, 1e-100))
+    tail = log_beta_odds(0.5 * df, xnp.full_like(df, 0.5), odds, -2 * xnp.log(size)) - _LOG_2
+    value = xnp.where(below, tail, xnp.log1p(-xnp.exp(xnp.where(below, -1.0, tail))))
+    return xnp.where(flat, xnp.log(xnp.where(flat, _t_line(z, df), 0.5)), value)
 
 
 def _t_ppf(q, df):
@@ -244,7 +299,14 @@ def _t_ppf(q, df):
 
 
 _T = Formulas(
-    _t_log_density, _t_cdf, ppf=_t_ppf, shapes=("df",), valid=_positive, symmetric=True, wide=True
+    _t_log_density,
+    _t_cdf,
+    logcdf=_t_logcdf,
+    ppf=_t_ppf,
+    shapes=("df",),
+    valid=_positive,
+    symmetric=True,
+    wide=True,
 )
 t = Family("t", "Student's t distribution with df degrees of freedom.", _T)
 
@@ -260,11 +322,17 @@ _F = _on_half_line(
     _f_log_density,
     cdf=lambda z, dfn, dfd: special.betainc(0.5 * dfn, 0.5 * dfd, dfn * z / (dfd + dfn * z)),
     sf=lambda z, dfn, dfd: special.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * z)),
+    logcdf=lambda z, dfn, dfd: _log_odds_below(0.5 * dfn, 0.5 * dfd, dfn / dfd * z),
+    logsf=lambda z, dfn, dfd: _log_odds_below(0.5 * dfd, 0.5 * dfn, dfd / dfn / z),
     ppf=lambda q, dfn, dfd: _odds(special.betaincinv(0.5 * dfn, 0.5 * dfd, q)) * (dfd / dfn),
     isf=lambda q, dfn, dfd: 1 / _odds(special.betaincinv(0.5 * dfd, 0.5 * dfn, q)) * (dfd / dfn),
     shapes=("dfn", "dfd"), valid=_positive, wide=True,
 )  # fmt: skip
 f = Family("f", "The F distribution: the quotient of two chi-square means.", _F)
+
+
+def _log_odds_below(a, b, r):
+    return log_beta_odds(a, b, r, xnp.log(r))
 
 
 def _odds(y):
@@ -307,7 +375,7 @@ _LOGISTIC = Formulas(
 logistic = Family("logistic", "The logistic distribution: cdf 1 / (1 + e^-x).", _LOGISTIC)
 
 _CAUCHY = Formulas(
-    lambda z: -math.log(math.pi) - xnp.log1p(z * z),
+    lambda z: -math.log(math.pi) - _log_1p_square(z),
     lambda z: xnp.arctan2(1.0, -z) / math.pi,
     ppf=lambda q: xnp.where(q == 0.5, 0.0, -1 / xnp.tan(math.pi * q)), symmetric=True,
 )  # fmt: skip
@@ -315,14 +383,16 @@ cauchy = Family("cauchy", "The Cauchy distribution: density 1 / (π (1 + x²))."
 
 _GUMBEL_R = Formulas(
     lambda z: -z - xnp.exp(-z),
-    lambda z: xnp.exp(-xnp.exp(-z)), lambda z: -xnp.expm1(-xnp.exp(-z)), logcdf=lambda z: -xnp.exp(-z),
+    lambda z: xnp.exp(-xnp.exp(-z)), lambda z: -xnp.expm1(-xnp.exp(-z)),
+    logcdf=lambda z: -xnp.exp(-z), logsf=lambda z: log_exponential(xnp.exp(-z), -z),
     ppf=lambda q: -xnp.log(-xnp.log(q)), isf=lambda q: -xnp.log(-xnp.log1p(-q)),
 )  # fmt: skip
 gumbel_r = Family("gumbel_r", "The Gumbel distribution of maxima: cdf e^-e^-x.", _GUMBEL_R)
 
 _GUMBEL_L = Formulas(
     lambda z: z - xnp.exp(z),
-    lambda z: -xnp.expm1(-xnp.exp(z)), lambda z: xnp.exp(-xnp.exp(z)), logsf=lambda z: -xnp.exp(z),
+    lambda z: -xnp.expm1(-xnp.exp(z)), lambda z: xnp.exp(-xnp.exp(z)),
+    logcdf=lambda z: log_exponential(xnp.exp(z), z), logsf=lambda z: -xnp.exp(z),
     ppf=lambda q: xnp.log(-xnp.log1p(-q)), isf=lambda q: xnp.log(-xnp.log(q)),
 )  # fmt: skip
 gumbel_l = Family("gumbel_l", "The Gumbel distribution of minima: sf e^-e^x.", _GUMBEL_L)
@@ -330,7 +400,7 @@ gumbel_l = Family("gumbel_l", "The Gumbel distribution of minima: sf e^-e^x.", _
 _RAYLEIGH = _on_half_line(
     lambda z: xnp.log(z) - 0.5 * z * z,
     cdf=lambda z: -xnp.expm1(-0.5 * z * z), sf=lambda z: xnp.exp(-0.5 * z * z),
-    logsf=lambda z: -0.5 * z * z,
+    logcdf=lambda z: log_exponential(*_half_square(z)), logsf=lambda z: -0.5 * z * z,
     ppf=lambda q: xnp.sqrt(-2 * xnp.log1p(-q)), isf=lambda q: xnp.sqrt(-2 * xnp.log(q)),
 )  # fmt: skip
 rayleigh = Family(
@@ -340,6 +410,7 @@ rayleigh = Family(
 _WEIBULL = _on_half_line(
     lambda z, c: xnp.log(c) + special.xlogy(c - 1, z) - _power_size(z, c),
     cdf=lambda z, c: -xnp.expm1(-_power_size(z, c)), sf=lambda z, c: xnp.exp(-_power_size(z, c)),
+    logcdf=lambda z, c: log_exponential(_power_size(z, c), c * xnp.log(z)),
     logsf=lambda z, c: -_power_size(z, c),
     ppf=lambda q, c: (-xnp.log1p(-q)) ** (1 / c), isf=lambda q, c: (-xnp.log(q)) ** (1 / c),
     shapes=("c",), valid=_positive,
@@ -368,6 +439,12 @@ _TRIANG = Formulas(
     _triangle(lambda z, c: xnp.log(2 * z / c), lambda z, c: xnp.log(2 * z / c)),
     _triangle(lambda z, c: z * z / c, lambda z, c: 1 - z * z / c),
     _triangle(lambda z, c: 1 - z * z / c, lambda z, c: z * z / c),
+    logcdf=_triangle(
+        lambda z, c: 2 * xnp.log(z) - xnp.log(c), lambda z, c: xnp.log1p(-z * z / c)
+    ),
+    logsf=_triangle(
+        lambda z, c: xnp.log1p(-z * z / c), lambda z, c: 2 * xnp.log(z) - xnp.log(c)
+    ),
     ppf=lambda q, c: xnp.where(
         q < c, xnp.sqrt(q * _nonzero(c)), 1 - xnp.sqrt((1 - q) * _nonzero(1 - c))
     ),
@@ -378,21 +455,28 @@ triang = Family("triang", "The triangular distribution on [0, 1] with its mode a
 # -------------------------------------------------------------------------------- inverse Gaussian
 
 
-def _wald_logs(z, mu, sign):
-    """The logarithms of the two terms of cdf (sign 1: their sum) and of sf (-1: their difference)."""
-    root = xnp.sqrt(z)
-    first = special.log_ndtr(sign * (z / mu - 1) / root)
-    second = 2 / mu + special.log_ndtr(-(z / mu + 1) / root)
-    return first, second
+def _mills(z):
+    """The normal probability beyond z, divided by the density there."""
+    return math.sqrt(0.5 * math.pi) * special.erfcx(math.sqrt(0.5) * z)
+
+
+def _wald_logs(z, mu):
+    """(log cdf, log sf). Of the two terms Φ(u) and e^(2/μ) Φ(-v) the normal density at u is a factor."""
+    root, above = xnp.sqrt(z), z > mu
+    u, v = (z / mu - 1) / root, (z / mu + 1) / root
+    first, second = _mills(xnp.abs(u)), _mills(v)
+    part = xnp.where(above, xnp.maximum(first - second, 1e-300), first + second)
+    small = _log_normal_density(u) + xnp.log(part)
+    rest = xnp.log1p(-xnp.exp(small))
+    return xnp.where(above, rest, small), xnp.where(above, small, rest)
 
 
 def _wald_logcdf(z, mu):
-    return xnp.logaddexp(*_wald_logs(z, mu, 1.0))
+    return _wald_logs(z, mu)[0]
 
 
 def _wald_logsf(z, mu):
-    first, second = _wald_logs(z, mu, -1.0)
-    return _log_difference(second, first)
+    return _wald_logs(z, mu)[1]
 
 
 _INVGAUSS = Formulas(
@@ -420,27 +504,48 @@ _REACH = 40.0  # e^-40 is nothing beside 1
 
 
 def _arc(z, kappa):
-    """The integral of e^(κ(cos t - 1)) from z in [0, π] to π, up to where it has died away."""
+    """The integral of e^(κ(cos t - cos z)) from z in [0, π] to π, up to where it has died away."""
     cosine = xnp.cos(z) - _REACH / _nonzero(kappa)
     short = cosine > -1  # where it is not, the slope of the arc cosine would be infinite
     end = xnp.where(short, xnp.arccos(xnp.where(short, cosine, 0)), math.pi)
     half = 0.5 * (end - z)
-    t = z[..., None] + half[..., None] * (_NODES + 1)
-    values = xnp.exp(-2 * kappa[..., None] * xnp.square(xnp.sin(0.5 * t)))
-    return (values * _WEIGHTS).sum(axis=-1) * half
+    gone = half[..., None] * (_NODES + 1)
+    product = xnp.sin(z[..., None] + 0.5 * gone) * xnp.sin(0.5 * gone)
+    return (xnp.exp(-2 * kappa[..., None] * product) * _WEIGHTS).sum(axis=-1) * half
+
+
+def _circle_log_density(z, kappa):
+    return -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - xnp.log(2 * math.pi * special.i0e(kappa))
+
+
+def _circle(z, kappa):
+    """(turns, angle in [-π, π], the probability beyond the angle, on its side of 0, as a logarithm)"""
+    turns = xnp.round(z / (2 * math.pi))
+    angle = z - 2 * math.pi * turns
+    size = xnp.abs(angle)
+    return turns, angle, _circle_log_density(size, kappa) + xnp.log(_arc(size, kappa))
 
 
 def _circle_cdf(z, kappa):
     """As scipy's: of an angle beyond [-π, π] it counts the turns, too."""
-    turns = xnp.round(z / (2 * math.pi))
-    angle = z - 2 * math.pi * turns
-    tail = _arc(xnp.abs(angle), kappa) / (2 * math.pi * special.i0e(kappa))
+    turns, angle, log_tail = _circle(z, kappa)
+    tail = xnp.exp(log_tail)
     return turns + xnp.where(angle < 0, tail, 1 - tail)
 
 
+def _circle_logcdf(z, kappa):
+    turns, angle, log_tail = _circle(z, kappa)
+    tail = xnp.exp(log_tail)
+    first = turns == 0
+    rest = xnp.where(first & (angle >= 0), -tail, turns - 1 + xnp.where(angle < 0, tail, 1 - tail))
+    return xnp.where(
+        first & (angle < 0), log_tail, xnp.log1p(xnp.where(first & (angle < 0), 0, rest))
+    )
+
+
 _VONMISES = Formulas(
-    lambda z, kappa: -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - xnp.log(2 * math.pi * special.i0e(kappa)),
-    _circle_cdf, lambda z, kappa: _circle_cdf(-z, kappa),
+    _circle_log_density, _circle_cdf, lambda z, kappa: _circle_cdf(-z, kappa),
+    logcdf=_circle_logcdf, logsf=lambda z, kappa: _circle_logcdf(-z, kappa),
     shapes=("kappa",), valid=lambda kappa: kappa >= 0, wide=True,
 )  # fmt: skip
 vonmises = Family(
@@ -450,16 +555,17 @@ vonmises = Family(
 )
 
 
-def _wrapped_cdf(z, c):
-    """The angle whose half has (1 + c) / (1 - c) times the tangent of half of z, as a part of π."""
-    return xnp.arctan2((1 + c) * xnp.sin(0.5 * z), (1 - c) * xnp.cos(0.5 * z)) / math.pi
+def _wrapped_cdf(z, c, sign):
+    """The angle whose half has (1 + c) / (1 - c) times the tangent of half of z, as a part of π; for
+    sign -1 what is missing to π."""
+    return xnp.arctan2((1 + c) * xnp.sin(0.5 * z), sign * (1 - c) * xnp.cos(0.5 * z)) / math.pi
 
 
 _WRAPCAUCHY = Formulas(
     lambda z, c: xnp.log1p(-c * c) - math.log(2 * math.pi) - xnp.log(
         xnp.square(1 - c) + 4 * c * xnp.square(xnp.sin(0.5 * z))
     ),
-    _wrapped_cdf, lambda z, c: _wrapped_cdf(2 * math.pi - z, c),
+    lambda z, c: _wrapped_cdf(z, c, 1.0), lambda z, c: _wrapped_cdf(z, c, -1.0),
     ppf=lambda q, c: 2 * xnp.arctan2((1 - c) * xnp.sin(math.pi * q), (1 + c) * xnp.cos(math.pi * q)),
     shapes=("c",), low=0.0, high=2 * math.pi, inside=_one, valid=lambda c: (c > 0) & (c < 1),
 )  # fmt: skip

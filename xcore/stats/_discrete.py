@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from .. import numpy as xnp
 from .. import special
-from .._control.while_loop import while_loop
 from ._family import Family, Formulas
+from ._tails import (
+    log_betabinom,
+    log_betainc,
+    log_exponential,
+    log_gammainc,
+    log_gammaincc,
+)
 
 _counts = functools.partial(Formulas, whole=True, low=0.0, inside=lambda *shapes: 0.0)
 
@@ -37,6 +41,8 @@ _BINOM = _counts(
     lambda k, n, p: _log_choose(n, k) + special.xlogy(k, p) + special.xlog1py(n - k, -p),
     cdf=lambda k, n, p: special.betaincc(k + 1, n - k, p),
     sf=lambda k, n, p: special.betainc(k + 1, n - k, p),
+    logcdf=lambda k, n, p: log_betainc(n - k, k + 1, 1 - p, p),
+    logsf=lambda k, n, p: log_betainc(k + 1, n - k, p, 1 - p),
     shapes=("n", "p"), high=lambda n, p: n,
     valid=lambda n, p: (n >= 0) & (n == xnp.floor(n)) & _is_probability(p),
 )  # fmt: skip
@@ -47,14 +53,21 @@ binom = Family(
 _POISSON = _counts(
     lambda k, mu: special.xlogy(k, mu) - mu - special.gammaln(k + 1),
     cdf=lambda k, mu: special.gammaincc(k + 1, mu), sf=lambda k, mu: special.gammainc(k + 1, mu),
+    logcdf=lambda k, mu: log_gammaincc(k + 1, mu), logsf=lambda k, mu: log_gammainc(k + 1, mu),
     shapes=("mu",), valid=lambda mu: mu >= 0,
 )  # fmt: skip
 poisson = Family("poisson", "The Poisson distribution: counts of which mu are expected.", _POISSON)
+
+
+def _log_within(u):
+    return log_exponential(u, xnp.log(u))
+
 
 _GEOM = _counts(
     lambda k, p: special.xlog1py(k - 1, -p) + xnp.log(p),
     cdf=lambda k, p: -xnp.expm1(special.xlog1py(k, -p)),
     sf=lambda k, p: xnp.exp(special.xlog1py(k, -p)),
+    logcdf=lambda k, p: _log_within(-special.xlog1py(k, -p)),
     logsf=lambda k, p: special.xlog1py(k, -p),
     shapes=("p",), low=1.0, inside=lambda p: 1.0, valid=lambda p: (p > 0) & (p <= 1),
 )  # fmt: skip
@@ -65,6 +78,8 @@ _NBINOM = _counts(
     - special.betaln(n, k + 1) - xnp.log(n + k),
     cdf=lambda k, n, p: special.betainc(n, k + 1, p),
     sf=lambda k, n, p: special.betaincc(n, k + 1, p),
+    logcdf=lambda k, n, p: log_betainc(n, k + 1, p, 1 - p),
+    logsf=lambda k, n, p: log_betainc(k + 1, n, 1 - p, p),
     shapes=("n", "p"), valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
 )  # fmt: skip
 nbinom = Family(
@@ -90,24 +105,14 @@ def _betabinom_log(k, n, a, b):
     return _log_choose(n, k) + special.betaln(k + a, n - k + b) - special.betaln(a, b)
 
 
-def _betabinom_sum(k, n, a, b, above: bool):
-    """The probabilities of the counts up to k, or of those above, added."""
-
-    def add(state):
-        j, total = state
-        counted = (j > k) & (j <= n) if above else j <= k
-        at = xnp.minimum(j, n)
-        return j + 1, total + xnp.where(counted, xnp.exp(_betabinom_log(at, n, a, b)), 0.0)
-
-    last = xnp.max(n if above else k)
-    start = (np.float64(0), xnp.zeros_like(k))
-    return while_loop(lambda state: state[0] <= last, add, start)[1]
+def _betabinom_logsf(k, n, a, b):
+    return log_betabinom(n - 1 - k, n, b, a)
 
 
 _BETABINOM = _counts(
     _betabinom_log,
-    cdf=functools.partial(_betabinom_sum, above=False),
-    sf=functools.partial(_betabinom_sum, above=True),
+    cdf=lambda *at: xnp.exp(log_betabinom(*at)), sf=lambda *at: xnp.exp(_betabinom_logsf(*at)),
+    logcdf=log_betabinom, logsf=_betabinom_logsf,
     shapes=("n", "a", "b"), high=lambda n, a, b: n,
     valid=lambda n, a, b: (n >= 0) & (n == xnp.floor(n)) & (a > 0) & (b > 0),
 )  # fmt: skip

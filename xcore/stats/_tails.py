@@ -1,55 +1,81 @@
-"""Logarithms of probabilities that are too small for a float."""
+"""Logarithms of probabilities, also of those that are too small for a float."""
 
 from __future__ import annotations
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .. import special
-from ._family import log_of
+from ..special._elementary import full, log1p, where
+from ..special._gamma_kernels import beta_positive
+from ..special._incomplete_kernels import lingering_slope
+from ..special._kernel import converge, kernel
+from ..special._log_kernels import log1mexp
+from ..special._tail_kernels import log_betainc, log_gammainc, log_gammaincc
 
-_TERMS = 40
-_TINY = 1e-290  # less than this a probability has lost digits, or all
+__all__ = [
+    "log_beta_odds", "log_betabinom", "log_betainc", "log_exponential", "log_gammainc", "log_gammaincc",
+    "log_lower_gamma",
+]  # fmt: skip
 
-
-def _fraction(first, term):
-    """term(1)'s continued fraction b₀ + a₁/(b₁ + a₂/(b₂ + …)), from the last term backwards."""
-    value = term(_TERMS)[1]
-    for k in range(_TERMS, 0, -1):
-        a, _ = term(k)
-        b = term(k - 1)[1] if k > 1 else first
-        value = b + a / value
-    return value
-
-
-def _far_above(a, x):
-    """log Q(a, x) for x far above a: DLMF 8.9.2."""
-    value = _fraction(x + 1 - a, lambda k: (-k * (k - a), x + 2 * k + 1 - a))
-    return a * xnp.log(x) - x - special.gammaln(a) - xnp.log(value)
+_VANISHED = -500.0  # the logarithm of what may be left out beside 1, and whose square is a float
 
 
-def _far_below(a, x):
-    """log P(a, x) for x far below a, or near 0: DLMF 8.9.1."""
-
-    def term(k):
-        half = k // 2
-        return (half * x if k % 2 == 0 else -(a + half) * x), a + k
-
-    return a * xnp.log(x) - x - special.gammaln(a) - xnp.log(_fraction(a, term))
+def log_exponential(u, log_u):
+    """log(1 - e^-u) for u > 0, of which the logarithm is known where u is too small for a float."""
+    near = log_u < -7
+    series = log_u - 0.5 * xnp.where(near, u, 0) * (1 - u / 12)
+    return xnp.where(near, series, log1mexp(xnp.where(near, 1.0, u)))
 
 
-def _either(p, rest, far, a, x, safe):
-    """log p, or the formula for where p is tiny; the other one is kept from what it cannot take."""
-    tiny = p < _TINY
-    near = log_of(xnp.where(tiny, 0.25, p), xnp.where(tiny, 0.75, rest))
-    return xnp.where(tiny, far(a, xnp.where(tiny, x, safe)), near)
+def log_lower_gamma(a, x, log_x):
+    """log P(a, x), of which the logarithm is known where x is too small for a float."""
+    near = log_x < _VANISHED
+    return xnp.where(
+        near, a * log_x - special.gammaln(a + 1), log_gammainc(a, xnp.where(near, a, x))
+    )
 
 
-def log_gammaincc(a, x):
-    """log Q(a, x), also where Q is too small for a float."""
-    p, q = special.gammainc(a, x), special.gammaincc(a, x)
-    return _either(q, p, _far_above, a, x, 2 * a + 10)
+def log_beta_odds(a, b, r, log_r):
+    """log I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is too small."""
+    near = log_r < 0.5 * _VANISHED
+    r = xnp.where(near, 1.0, r)
+    first = a * log_r - xnp.log(a) - special.betaln(a, b)
+    return xnp.where(near, first, log_betainc(a, b, r / (1 + r), 1 / (1 + r)))
 
 
-def log_gammainc(a, x):
-    """log P(a, x), also where P is too small for a float."""
-    p, q = special.gammainc(a, x), special.gammaincc(a, x)
-    return _either(p, q, _far_below, a, x, 0.5 * a)
+# ------------------------------------------------------------------------------ beta-binomial sums
+
+
+def _log_betabinom_pmf(k, n, a, b):
+    chosen = beta_positive(n - k + 1.0, k + 1.0, log=True) + ops.log(n + 1.0)
+    return beta_positive(k + a, n - k + b, log=True) - beta_positive(a, b, log=True) - chosen
+
+
+def _sum_of_ratios(k, n, a, b, linger: float):
+    """Σ p(j) / p(k) over j = k, k - 1, …, 0, from the quotients of neighbours."""
+
+    def step(i, term, total):
+        j = k - i
+        left = j >= 1.0
+        j = where(left, j, 1.0)
+        ratio = j * (b + n - j) / ((n - j + 1.0) * (a + j - 1.0))
+        term = where(left, term * ratio, 0.0)
+        return (term, total + term), term > 1e-17 * total
+
+    return converge(step, (full(k, 1.0), full(k, 1.0)), 1e9, k >= 0.0, linger)[1]
+
+
+def _log_betabinom(k, n, a, b, linger: float = 1.0):
+    """log of the probability of at most k, from the sum on that side of k where it is small."""
+    n = ops.max(n, full(n, 1.0))
+    k = ops.max(ops.min(k, n - 1.0), full(k, 0.0))
+    lower = k * (a + b) <= n * a
+    m, c, d = where(lower, k, n - k - 1.0), where(lower, a, b), where(lower, b, a)
+    log_p = _log_betabinom_pmf(m, n, c, d) + ops.log(_sum_of_ratios(m, n, c, d, linger))
+    return where(lower, log_p, log1p(-ops.exp(where(lower, -1.0, log_p))))
+
+
+log_betabinom = kernel(
+    "stats.log_betabinom", _log_betabinom, None,
+    *[lingering_slope(_log_betabinom, i) for i in (1, 2, 3)],
+)  # fmt: skip
