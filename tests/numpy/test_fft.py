@@ -108,6 +108,26 @@ def test_rows_that_are_transformed_in_two_steps(name, n):
     np.testing.assert_allclose(getattr(fft, name)(xnp.asarray(z)), want, atol=1e-14 * n)
 
 
+@pytest.mark.parametrize("n", [1 << 15, 49_000, 2 * 16_411])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_real_rows_as_complex_ones_of_half_length(n, dtype):
+    x = random((n,), dtype)
+    z = random((n // 2 + 1,), np.result_type(dtype, np.complex64))  # its ends are not real
+    for name, given in {"rfft": x, "irfft": z}.items():
+        want = getattr(np.fft, name)(given.astype(np.result_type(given, np.float64)))
+        got = getattr(fft, name)(xnp.asarray(given))
+        assert got.dtype == getattr(np.fft, name)(given).dtype
+        bound = 20 * np.finfo(dtype).eps * np.sqrt(np.mean(np.abs(want) ** 2)) * np.log2(n)
+        np.testing.assert_allclose(got, want, rtol=0, atol=bound)
+
+
+def test_derivatives_of_long_real_rows():
+    x, ct = random((1 << 15,)), random((1 << 15,), seed=1)
+    there_and_back = lambda x: fft.irfft(fft.rfft(x) * 2.0)  # noqa: E731
+    _, back = xc.vjp(there_and_back, xnp.asarray(x))
+    np.testing.assert_allclose(back(xnp.asarray(ct))[0], 2 * ct, rtol=0, atol=1e-13)
+
+
 def test_long_rows_inside_loops_and_derivatives():
     x = suited("fft", (3, 600))
     rows = xc.lax.scan(lambda c, row: (c + 1, fft.fft(row)), 0, xnp.asarray(x))[1]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.kernels import kernel, kernel_call
+from .._core.kernels import kernel_call
 from .._core.types import ArrayType, typeof
 from . import host
 from .elementwise import conj, mul, real
 from .families import broadcast_in_dim, constant, linear_op, zeros
+from .fft_kernels import HALVED_FROM
 from .layout import pad
 
 
@@ -58,52 +58,21 @@ def _fft_transpose(ct, x, *, kind, lengths):
     return mul(conj(forward), weights)
 
 
-@kernel
-def fft_of_one_row(x, out, inverse):
-    """SciPy's transform: XLA's takes twice as long for a single row."""
-    f = host.scipy_fft().ifft if inverse else host.scipy_fft().fft
-    p, q = _near_square(x.size)
-    if x.size < _TWO_STEPS_FROM or p < 16:
-        np.copyto(out, x)
-        result = f(out, overwrite_x=True)
-    else:
-        result = _in_two_steps(f, x, p, q, inverse)
-    if not np.may_share_memory(result, out):
-        np.copyto(out, result.reshape(out.shape))
-
-
-_TWO_STEPS_FROM, _THREADS_FROM = 1 << 14, 1 << 17  # elements
-
-
-def _in_two_steps(f, x, p: int, q: int, inverse):
-    """p q points by q transforms of p points and p of q (Bailey 1990).
-
-    Many short transforms share vector instructions and threads, which one long one cannot.
-    """
-    workers = host.cores() if x.size >= _THREADS_FROM else 1
-    columns = f(x.reshape(p, q), axis=0, workers=workers)
-    columns *= _twiddles(p, q, inverse, x.dtype)
-    return f(columns.T, axis=0, workers=workers)
-
-
-def _near_square(n: int) -> tuple:
-    """Two factors of n, as equal as can be, the smaller one first."""
-    p = next(p for p in range(math.isqrt(n), 0, -1) if n % p == 0)
-    return p, n // p
-
-
-@functools.lru_cache(maxsize=4)
-def _twiddles(p: int, q: int, inverse, dtype):
-    """The roots of unity between both steps, rounded once."""
-    turns = np.arange(p)[:, None] * np.arange(q) / (p * q)
-    return np.exp((2j if inverse else -2j) * np.pi * turns).astype(dtype)
+def _call_for_one_row(t, kind, lengths):
+    """The kernel that transforms an array which is one row; None where XLA does as well."""
+    if len(lengths) > 1 or math.prod(t.shape[:-1]) != 1:
+        return None
+    if kind in ("FFT", "IFFT"):
+        return kernel_call("fft_of_one_row", int(kind == "IFFT"))
+    long_and_even = lengths[0] >= HALVED_FROM and lengths[0] % 2 == 0
+    return kernel_call(f"{kind.lower()}_of_one_row") if long_and_even else None
 
 
 def _fft_lower(ctx, x, *, kind, lengths):
     t = ctx.in_types[0]
-    one_row = len(lengths) == 1 and t.size == lengths[0]
-    if one_row and kind in ("FFT", "IFFT") and host.applies(ctx, t):
-        return ctx.host_kernel(kernel_call("fft_of_one_row", int(kind == "IFFT")), [x], [ctx.out()])
+    call = _call_for_one_row(t, kind, lengths) if host.applies(ctx, t) else None
+    if call:
+        return ctx.host_kernel(call, [x], [ctx.out()])
     if (
         ctx.platform == "cpu"
         and ctx.partitions > 1
