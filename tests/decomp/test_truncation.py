@@ -75,12 +75,11 @@ def test_non_negative_tucker():
         np.abs(RNG.normal(size=(2, 2, 2))), [np.abs(RNG.normal(size=(n, 2))) for n in (5, 6, 4)]
     )
     x = true.to_dense()
-    errors = [
-        float(decomp.relative_error(x, decomp.tucker_nonneg(x, 2, steps=k))) for k in (1, 10, 300)
-    ]
-    found = decomp.tucker_nonneg(x, 2, steps=300)
-    assert all((np.asarray(p) >= 0).all() for p in (found.core, *found.factors))
-    assert errors[0] >= errors[1] >= errors[2] and errors[2] < 0.05
+    found = decomp.tucker_nonneg(x, 2, max_steps=300)
+    assert all((np.asarray(p) >= 0).all() for p in (found.value.core, *found.value.factors))
+    history = np.asarray(found.history)[: int(found.steps)]
+    assert (np.diff(history) < 1e-8).all() and history[0] > history[9] and found.error < 0.05
+    np.testing.assert_allclose(found.error, decomp.relative_error(x, found.value), rtol=1e-10)
     with pytest.raises(ValueError, match="negative"):
         decomp.tucker_nonneg(FULL, 2)
 

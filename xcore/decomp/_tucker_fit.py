@@ -16,7 +16,7 @@ from .. import random
 from .._control.jit import jit
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._iterate import Status
@@ -208,33 +208,58 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
     return _tucker_als(x, factors, tol, ranks=ranks, max_steps=int(max_steps), progress=progress)
 
 
-@functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
-def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
-    square = (x * x.conj()).real.sum()
+def _until_level(x, sweep, parts, tol, max_steps: int, progress):
+    """(parts, steps, status, history) of sweeps until the error changes no more.
+
+    ``sweep(parts)`` gives (parts, what is left of ‖x‖²).
+    """
+    square = _square(x)
     safe = xnp.where(square > 0, square, 1)
 
     def going(s):
         return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
 
     def body(s):
-        factors, kept = _hooi_sweep(x, s["factors"], ranks)
-        error = xnp.sqrt(xnp.maximum(square - kept, 0) / safe)
+        parts, left = sweep(s["parts"])
+        error = xnp.sqrt(xnp.maximum(left, 0) / safe)
         done = xnp.abs(s["error"] - error) <= tol
         status = xnp.where(done, Status.success.value, Status.max_steps.value)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value).astype(np.int32)
         return {
-            "factors": factors, "error": error, "status": status, "step": s["step"] + np.int32(1),
+            "parts": parts, "error": error, "status": status, "step": s["step"] + np.int32(1),
             "history": s["history"].at[s["step"]].set(error),
         }  # fmt: skip
 
     out = while_loop(going, body, {
-        "factors": factors, "error": xnp.asarray(np.inf, square.dtype),
+        "parts": parts, "error": xnp.asarray(np.inf, square.dtype),
         "status": xnp.asarray(Status.max_steps.value, np.int32), "step": xnp.zeros((), np.int32),
         "history": xnp.full(max_steps, np.nan, square.dtype),
     }, progress=progress)  # fmt: skip
-    value = Tucker(multi_mode_product(x, out["factors"], transpose=True), tuple(out["factors"]))
-    error = xnp.linalg.norm((x - value.to_dense()).ravel()) / xnp.sqrt(safe)
-    return Fit(value, error, out["step"], out["status"], out["history"])
+    return out["parts"], out["step"], out["status"], out["history"]
+
+
+def _square(x):
+    return (x * x.conj()).real.sum()
+
+
+def _tucker_fit(x, value: Tucker, *how) -> Fit:
+    """With the error from the elements themselves: the loop's formula has half the digits only."""
+    square = _square(x)
+    error = xnp.sqrt(_square(x - value.to_dense()) / xnp.where(square > 0, square, 1))
+    return Fit(value, error, *how)
+
+
+@functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
+def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
+    square = _square(x)
+
+    def sweep(factors):
+        factors, kept = _hooi_sweep(x, factors, ranks)
+        return factors, square - kept
+
+    factors, *how = _until_level(x, sweep, factors, tol, max_steps, progress)
+    core = multi_mode_product(x, factors, transpose=True)
+    return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 
 def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tucker:
@@ -273,7 +298,7 @@ def _tucker_random(x, key, ranks, extra, power):
     return Tucker(x, tuple(factors))
 
 
-def tucker_nonneg(x, ranks, *, key=None, steps: int = 200, progress=False) -> Tucker:
+def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progress=False) -> Fit:
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
 
@@ -281,47 +306,59 @@ def tucker_nonneg(x, ranks, *, key=None, steps: int = 200, progress=False) -> Tu
       x: dense tensor that is nowhere negative.
       ranks: an int, or one for each mode.
       key: a random key for the start; default ``random.key(0)``.
-      steps: sweeps.
-      progress: show a bar of the sweeps; a text is its label.
+      tol: stop when a sweep changes the relative error by less.
+      max_steps: sweeps at most.
+      progress: show the number of sweeps and their rate; a text is the label.
+
+    Returns:
+      a ``Fit`` whose value is a ``Tucker`` tensor.
 
     >>> import xcore.numpy as xnp
-    >>> bool((tucker_nonneg(xnp.ones((3, 4, 5)), 2, steps=5).core >= 0).all())
+    >>> bool((tucker_nonneg(xnp.ones((3, 4, 5)), 2, max_steps=5).value.core >= 0).all())
     True
     """
     who = "decomp.tucker_nonneg"
     x, _ = check_tensor(who, x)
     ranks = check_ranks(who, ranks, x.shape)
+    if dtypes.is_complex(x.dtype):
+        raise errors.bad_argument(who, "x", f"of dtype {x.dtype}", "real")
     if type(x) is Array and (np.asarray(x) < 0).any():
         raise errors.bad_argument(who, "x", "negative elements", "nowhere negative")
-    key = random.key(0) if key is None else key
-    keys = random.split(key, x.ndim + 1)
-    factors = [
-        random.uniform(k, p, x.dtype)
-        for k, p in zip(keys[1:], zip(x.shape, ranks, strict=True), strict=True)
-    ]
+    keys = random.split(random.key(0) if key is None else key, x.ndim + 1)
+    sizes = [ranks, *zip(x.shape, ranks, strict=True)]
+    core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
-    return _nonneg(
-        x, [random.uniform(keys[0], ranks, x.dtype) * scale, *factors], int(steps), progress
-    )
+    return _nonneg(x, [core * scale, *factors], tol, max_steps=int(max_steps), progress=progress)
 
 
-@functools.partial(jit, static_argnums=(2, 3))
-def _nonneg(x, parts, steps, progress):
-    tiny = float(np.finfo(np.float32).tiny)
+@functools.partial(jit, static_argnames=("max_steps", "progress"))
+def _nonneg(x, parts, tol, *, max_steps, progress):
+    square = _square(x)
 
-    def sweep(_, parts):
-        core, *factors = parts
-        for mode in range(x.ndim):
-            others = [None if k == mode else f for k, f in enumerate(factors)]
-            seen = unfold(multi_mode_product(core, others, range(x.ndim)), mode)
-            a = factors[mode]
-            factors[mode] = a * (unfold(x, mode) @ seen.T) / xnp.maximum(a @ (seen @ seen.T), tiny)
-            _, lengths = norms_of_columns(factors[mode])
-            factors[mode] = factors[mode] / lengths
-            core = mode_product(core, xnp.diag(lengths), mode)
+    def sweep(parts):
+        core, factors = _nonneg_factors(x, *parts)
         up = multi_mode_product(x, factors, transpose=True)
-        down = multi_mode_product(core, [f.T @ f for f in factors])
-        return [core * up / xnp.maximum(down, tiny), *factors]
+        grams = [f.T @ f for f in factors]
+        core = core * up / xnp.maximum(multi_mode_product(core, grams), _TINY)
+        left = square - 2 * (core * up).sum() + (core * multi_mode_product(core, grams)).sum()
+        return [core, *factors], left
 
-    core, *factors = fori_loop(0, steps, sweep, parts, progress=progress)
-    return Tucker(core, tuple(factors))
+    (core, *factors), *how = _until_level(x, sweep, parts, tol, max_steps, progress)
+    return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
+
+
+_TINY = float(np.finfo(np.float32).tiny)
+
+
+def _nonneg_factors(x, core, *factors):
+    """The core and the factors after an update of each, their columns of length 1."""
+    factors = list(factors)
+    for mode in range(x.ndim):
+        others = [None if k == mode else f for k, f in enumerate(factors)]
+        seen = unfold(multi_mode_product(core, others, range(x.ndim)), mode)
+        a = factors[mode]
+        a = a * (unfold(x, mode) @ seen.T) / xnp.maximum(a @ (seen @ seen.T), _TINY)
+        _, lengths = norms_of_columns(a)
+        factors[mode] = a / lengths
+        core = mode_product(core, xnp.diag(lengths), mode)
+    return core, factors
