@@ -44,7 +44,7 @@ def flat(a, bc=D, c=0.0):
 
 
 def solid(a):
-    return lambda n: Diffusion(Grid((3 * n // 8,) * 3), a)
+    return lambda n: Diffusion(Grid((n // 4,) * 3), a)
 
 
 def masked(inside):

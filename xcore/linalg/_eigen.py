@@ -39,7 +39,7 @@ def _irregular(shape: tuple, dtype):
     return xnp.asarray(numbers.astype(dtypes.to_real(dtype))).astype(dtype)
 
 
-def _rayleigh(a: LinearOperator, v):
+def rayleigh(a: LinearOperator, v):
     """vᴴ a v for each column."""
     return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
 
@@ -152,7 +152,7 @@ def eigsh(
     else:
         chosen = xnp.arange(k) if which == "smallest" else xnp.arange(m - k, m)
     v = q @ s[:, chosen].astype(typeof(q).dtype)
-    return with_derivatives(a, _rayleigh(a, v), v)
+    return with_derivatives(a, rayleigh(a, v), v)
 
 
 def _check_count(who: str, k: int, n: int) -> None:
@@ -239,7 +239,7 @@ def lobpcg(
     reached = blocks.done(state)[order]
     status = xnp.where(reached, code(Status.success), code(Status.max_steps)).astype(np.int32)
     stats = {"steps": steps, "residual": state["size"][order]}
-    found = with_derivatives(a, _rayleigh(held, v), v, _of_vectors(preconditioner))
+    found = with_derivatives(a, rayleigh(held, v), v, _of_vectors(preconditioner))
     solution = Solution(found, status, stats)
     return solution if report else solution.check(who).value
 

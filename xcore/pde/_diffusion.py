@@ -21,7 +21,7 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._boundary import ZERO, nodes_of, resolve
-from ._fields import GridOperator, along, padded
+from ._fields import GridOperator, along, padded, shifted
 from ._grid import Grid, real_dtype
 from ._laplacian import Laplacian
 
@@ -34,11 +34,10 @@ def stiffness(edges, sinks, u, rings):
     """
     out = sinks * u
     for axis, (e, ring) in enumerate(zip(edges, rings, strict=True)):
-        flow = e * _differences(u, axis, ring)
         n = typeof(u).shape[axis]
-        before = _cut(flow, axis, 0, n)
-        after = _turned(flow, axis) if ring else _cut(flow, axis, 1, n + 1)
-        out = out + (before - after)
+        before, after = shifted(u, axis, -1, ring), shifted(u, axis, 1, ring)
+        behind = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
+        out = out + (_cut(e, axis, 0, n) * (u - before) - behind * (after - u))
     return out
 
 
@@ -46,29 +45,12 @@ def _cut(x, axis: int, start: int, stop: int):
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _turned(x, axis: int):
-    """x[k + 1] round a ring."""
-    n = typeof(x).shape[axis]
-    return xnp.concatenate([_cut(x, axis, 1, n), _cut(x, axis, 0, 1)], axis=axis)
-
-
-def _differences(u, axis: int, ring: bool):
-    """u[k] - u[k - 1], with zeros outside."""
-    n = typeof(u).shape[axis]
-    if ring:
-        return u - xnp.concatenate([_cut(u, axis, n - 1, n), _cut(u, axis, 0, n - 1)], axis=axis)
-    one = [int(i == axis) for i in range(typeof(u).ndim)]
-    none, nil = (0,) * len(one), xnp.zeros((), typeof(u).dtype)
-    here = ops.pad(u, nil, low=none, high=tuple(one), interior=none)
-    return here - ops.pad(u, nil, low=tuple(one), high=none, interior=none)
-
-
 def diagonal(edges, sinks, rings):
     """The diagonal of the stiffness."""
     out = sinks
     for axis, (e, ring) in enumerate(zip(edges, rings, strict=True)):
         n = typeof(e).shape[axis] - (not ring)
-        after = _turned(e, axis) if ring else _cut(e, axis, 1, n + 1)
+        after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
         out = out + (_cut(e, axis, 0, n) + after)
     return out
 

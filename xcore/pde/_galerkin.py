@@ -21,6 +21,9 @@ from .._control.loops import scan
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
 from ._fields import _colours, along, shifted
+from ._grid import size
+
+_LARGE = 2**16  # nodes
 
 
 def offsets(ndim: int) -> list[tuple]:
@@ -30,18 +33,29 @@ def offsets(ndim: int) -> list[tuple]:
 
 def product(stencil, u, rings):
     """Σ over the offsets of stencil × field there."""
-    wide, ndim = u, typeof(u).ndim
+    near = _near if size(typeof(u).shape) < _LARGE or any(rings) else _near_of_large
+    return reduce(xnp.add, [c * x for c, x in zip(stencil, near(u, rings), strict=True)])
+
+
+def _near(u, rings) -> list:
+    """The field at all offsets, cut out of one with a rim."""
+    wide, shape = u, typeof(u).shape
     for axis, ring in enumerate(rings):
-        n = typeof(u).shape[axis]
+        n = shape[axis]
         ends = [_cut(wide, axis, n - 1, n), _cut(wide, axis, 0, 1)]
         low, high = ends if ring else [xnp.zeros_like(x) for x in ends]
         wide = xnp.concatenate([low, wide, high], axis=axis)
-    shape = typeof(u).shape
-    near = [
+    return [
         wide[tuple(slice(1 + s, 1 + s + n) for s, n in zip(offset, shape, strict=True))]
-        for offset in offsets(ndim)
+        for offset in offsets(len(shape))
     ]
-    return reduce(xnp.add, [c * x for c, x in zip(stencil, near, strict=True)])
+
+
+def _near_of_large(u, rings) -> list:
+    """The same without a copy: memory is what takes the time then."""
+    nil, none = xnp.zeros((), typeof(u).dtype), (0,) * len(rings)
+    turned = [(tuple(-s for s in offset), offset) for offset in offsets(len(rings))]
+    return [ops.pad(u, nil, low=low, high=high, interior=none) for low, high in turned]
 
 
 def _cut(x, axis: int, start: int, stop: int, step: int = 1):
