@@ -291,7 +291,7 @@ def test_alternating_least_squares(spec):
         np.testing.assert_allclose(g, w, rtol=2e-2, atol=1e-3)
 
 
-@pytest.mark.parametrize("spec", [("data",), ("data", "model")], ids=str)
+@pytest.mark.parametrize("spec", [("data",), ("data", "model"), (None, None, "model")], ids=str)
 def test_fits_of_tensors_exchange_factors_only(spec):
     factors = [normal(n, 3) + 1 for n in (16, 12, 10)]
     tensor = np.einsum("ir,jr,kr->ijk", *factors)

@@ -91,26 +91,31 @@ def sweep(x, factors, free, update):
 
 
 # Partial products have the rank as their first axis, and the tensor always stands as it lies in
-# memory: XLA's products are fast for rows that follow each other, and slow for a large transpose.
+# memory: XLA's products are fast for rows that follow each other, and slow for a large transpose,
+# which it makes of a second argument whose last axes are summed over. Modes are not joined: over a
+# mesh each may lie in parts, and to be joined they would have to be gathered.
 
 
 def _without_right(partial, factors, whole: bool):
-    k = transposed_khatri_rao(factors).conj()
-    rank, length = k.shape
-    kept = partial.shape[not whole : partial.ndim - len(factors)]
-    if whole:
-        return (k @ partial.reshape(-1, length).T).reshape(rank, *kept)
-    return xnp.einsum("rij,rj->ri", partial.reshape(rank, -1, length), k).reshape(rank, *kept)
+    k, n = _products_of_columns(factors), partial.ndim
+    summed = tuple(range(n - len(factors), n)), tuple(range(1, k.ndim))
+    batch = ((), ()) if whole else ((0,), (0,))
+    out = ops.dot_general(partial, k, contract=summed, batch=batch)
+    return xnp.moveaxis(out, -1, 0) if whole else out
 
 
 def _without_left(partial, factors, whole: bool):
+    k = _products_of_columns(factors)
+    first = 0 if whole else 1
+    summed = tuple(range(1, k.ndim)), tuple(range(first, first + len(factors)))
+    batch = ((), ()) if whole else ((0,), (0,))
+    return ops.dot_general(k, partial, contract=summed, batch=batch)
+
+
+def _products_of_columns(factors):
+    """The conjugate transposed Khatri-Rao product with an axis for each factor."""
     k = transposed_khatri_rao(factors).conj()
-    rank, length = k.shape
-    kept = partial.shape[len(factors) + (not whole) :]
-    if whole:  # modes that stay are not joined: over a mesh each may lie in parts
-        rows = partial.reshape(length, *kept)
-        return ops.dot_general(k, rows, contract=((1,), (0,)), batch=((), ()))
-    return xnp.einsum("rij,ri->rj", partial.reshape(rank, length, -1), k).reshape(rank, *kept)
+    return k.reshape(k.shape[0], *[f.shape[0] for f in factors])
 
 
 def gram(factors, mode: int):
