@@ -11,11 +11,14 @@ from __future__ import annotations
 import functools
 import itertools
 
+import numpy as np
+
 from .._backend.client import RuntimeFailure, default_device
 from .._core import dtypes, tree
 from .._core.array import Array, _scalars, scalar
 from .._core.compile import translate
 from .._core.config import get_state
+from .._core.eval import from_numpy
 from .._core.source import hide_frames
 
 MISS = object()
@@ -26,14 +29,15 @@ def make_fast(general, slow, fun):
     generated = general.generated
 
     def other(args, kwargs):
-        if not kwargs and get_state() is None:
+        if get_state() is None:
             for attempt in generated:
-                out = attempt(args)
+                out = attempt(args, kwargs)
                 if out is not MISS:
                     return out
         return slow(*args, **kwargs)
 
     names = _plain_parameters(fun)
+    general.has_table = names is not None
     if names:
         return _maker(names)(general.fast.get, other)
 
@@ -106,8 +110,8 @@ def make(_get, _other):
 class _Writer:
     """Writes the source of one call path, and collects the objects it refers to.
 
-    ``scalars``: whether Python numbers may be among the arguments; they are carried as arrays on
-    the default device.
+    ``scalars``: whether Python numbers and NumPy arrays may be among the arguments; they are
+    carried as arrays on the default device.
     """
 
     def __init__(self, scalars: bool):
@@ -136,6 +140,8 @@ class _Writer:
             return self._take_container(name, cls, value)
         if cls is float or (cls is int and -(2**31) <= value < 2**31):
             return self._take_scalar(name, cls)
+        if cls is np.ndarray:
+            return self._take_numpy(name, value)
         self.tests.append(f"{name} is not None")
         return value is None
 
@@ -147,6 +153,20 @@ class _Writer:
         if cls is dict and not all(isinstance(k, (str, int)) for k in keys):
             return False
         return all([self.take(f"{name}[{k!r}]", value[k]) for k in keys])
+
+    def take_static(self, expression: str, value) -> bool:
+        """Code that checks a static argument."""
+        name, kept, cls = f"a{len(self.lines)}", self.bind(value), self.bind(type(value))
+        self.lines.append(f"{name} = {expression}")
+        other = f"type({name}) is not {cls} or {name} != {kept}"
+        self.tests.append(f"({name} is not {kept} and ({other}))")
+        return True
+
+    def _take_numpy(self, name, value) -> bool:
+        kind = f"{name}.dtype != {self.bind(value.dtype)} or {name}.shape != {value.shape!r}"
+        self.tests.append(f"type({name}) is not {self.bind(np.ndarray)} or {kind}")
+        self.buffers.append(f"{self.bind(from_numpy)}({name})._b")
+        return self.scalars
 
     def _take_scalar(self, name, cls) -> bool:
         self.tests.append(f"type({name}) is not {cls.__name__}")
@@ -190,11 +210,12 @@ def _plain(tree) -> bool:
     return tree is None or hasattr(tree, "weak_type")
 
 
-def generated_call(args, found, exe, captured):
-    """A function ``args -> result or MISS`` for arguments built and typed like these, or None.
+def generated_call(general, args, kwargs, found, exe, captured):
+    """A function ``(args, kwargs) -> result or MISS`` for arguments like these, or None.
 
     Args:
-      args: the arguments of a call.
+      general: says which arguments are static.
+      args, kwargs: the arguments of a call.
       found: the traced variant for them.
       exe: its executable.
       captured: the values that the function captured, where the executable wants them.
@@ -202,7 +223,11 @@ def generated_call(args, found, exe, captured):
     result = tree.unflatten(found.out_tree, exe.result_types)
     writer = _Writer(exe.devices == (default_device(),))
     writer.buffers = [writer.bind(c._b) for c in captured]
-    if not _plain(result) or not all([writer.take(f"args[{i}]", a) for i, a in enumerate(args)]):
+    static = general.static_argnums, general.static_argnames
+    given = [(f"args[{i}]", a, i in static[0]) for i, a in enumerate(args)]
+    given += [(f"kwargs[{k!r}]", kwargs[k], k in static[1]) for k in sorted(kwargs)]
+    taken = [(writer.take_static if fixed else writer.take)(e, a) for e, a, fixed in given]
+    if not _plain(result) or not all(taken):
         return None
     _scalar_types.update({float: dtypes.default_dtype("float"), int: dtypes.default_dtype("int")})
     if any(t.weak and t.dtype not in _scalar_types.values() for t in found.program.in_types):
@@ -213,9 +238,9 @@ def generated_call(args, found, exe, captured):
     tests = " or ".join(writer.tests) or "False"
     wrap = "\n".join(f"    {line}" for line in writer.results)
     source = f"""
-def generated(args):
+def generated(args, kwargs):
     try:
-        if len(args) != {len(args)}: return MISS
+        if len(args) != {len(args)} or len(kwargs) != {len(kwargs)}: return MISS
 {body}
         if {tests}: return MISS
     except (AttributeError, KeyError, IndexError, TypeError):
@@ -223,7 +248,7 @@ def generated(args):
     try:
         r = {run}([{", ".join(writer.buffers)}]).consume_with_handlers({handlers})
     except RuntimeFailure as e:
-        raise translate(e, [x for x in leaves(args) if type(x) is Array]) from None
+        raise translate(e, [x for x in leaves((args, kwargs)) if type(x) is Array]) from None
 {wrap}
     return {build}
 """

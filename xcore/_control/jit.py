@@ -100,6 +100,7 @@ class Jitted:
         self.lock = threading.RLock()
         self.hits = self.misses = 0
         self.fast, self.generated = FastCache(), FastList()
+        self.has_table = False  # whether the fast path looks into ``fast``
         self._signature = None
         self._resolve_names()
         _all_jitted.add(self)
@@ -343,8 +344,8 @@ class Jitted:
         found, values = self.find(args, kwargs)
         if is_evaluating():
             outs, exe, captured = self._run(found, values)
-            if exe is not None and not kwargs and get_state() is None:
-                self._learn(found, args, exe, captured)
+            if exe is not None and get_state() is None:
+                self._learn(found, args, kwargs, exe, captured)
         elif self.inline:
             outs = eval_program(found.program, [*found.captured, *values])
         else:
@@ -384,17 +385,18 @@ class Jitted:
             return to_device(a, place.devices[0])
         return reshard(a, place)
 
-    def _learn(self, found: Trace, args, exe, captured) -> None:
+    def _learn(self, found: Trace, args, kwargs, exe, captured) -> None:
         """Tell the fast path of a call whose kind keeps coming back."""
-        if exe.effectful or self.static_argnums or self.static_argnames:
+        if exe.effectful:
             return
         calls = found.calls[exe] = found.calls.get(exe, 0) + 1
+        table = self.has_table and not (kwargs or self.static_argnums or self.static_argnames)
         single = not found.captured and tree.is_leaf_structure(found.out_tree)
-        if single and len(args) <= 2 and all([type(a) is Array for a in args]):
+        if table and single and len(args) <= 2 and all([type(a) is Array for a in args]):
             key = args[0]._t if len(args) == 1 else tuple([a._t for a in args])
             self.fast[key] = exe.execute, exe.handlers, exe.result_types[0]
         elif calls == _GENERATE_AFTER:
-            made = generated_call(args, found, exe, captured)
+            made = generated_call(self, args, kwargs, found, exe, captured)
             if made is not None:
                 self.generated.insert(0, made)
                 del self.generated[4:]
