@@ -47,6 +47,13 @@ def test_factors_of_every_shape(shape, pivoting):
     assert f.packed.shape == shape and backward_error(f, a) < 30
 
 
+@pytest.mark.parametrize("pivoting", ["partial", "complete"])
+def test_factors_where_the_default_of_integers_is_wide(pivoting):
+    a = random((2, 70, 70))
+    with xc.enable_x64():
+        assert backward_error(xc.linalg.gauss_lu(a, pivoting), a) < 30
+
+
 def wilkinson(n):
     """The matrix whose last column doubles in each step of partial pivoting."""
     a = np.eye(n) - np.tril(np.ones((n, n)), -1)

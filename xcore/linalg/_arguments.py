@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.types import typeof
@@ -86,6 +88,12 @@ def product(x, y):
     n = typeof(x).ndim
     lead = tuple(range(n - 2))
     return dot_general(x, y, contract=((n - 1,), (n - 2,)), batch=(lead, lead), precision="highest")
+
+
+def number(k: int):
+    """An index as a constant of the program: as an array it would be an argument of it, and
+    compiled loops would not know where rows begin."""
+    return ops.constant(np.int32(k))
 
 
 def modulus(x):

@@ -6,10 +6,10 @@ All here is written in operations, none of it calls LAPACK. A factorisation is a
     rows      the permutation p of rows,
     columns   the permutation q of columns, with a[p][:, q] = l u.
 
-The blocked algorithm looks to the right: eliminate a block of columns, exchange rows and apply the
-block to all columns after it, which is one product of matrices; then the next block. A block itself
-is eliminated in narrower blocks, these column by column. All of that are loops over blocks of one
-shape in a window of the matrix, so that programs stay small; now and then a smaller window begins.
+The blocked algorithm looks to the right: eliminate a panel of columns, exchange rows and apply the
+panel to all columns after it, which is one product of matrices; then the next panel, of what is
+left. A panel itself is eliminated in the same way, a few columns at a time, these one by one. There
+are few panels, each a program of its own shape, and loops inside of them: programs stay small.
 (Golub and Van Loan 2013, "Matrix computations", section 3.2.11)
 """
 
@@ -25,7 +25,7 @@ from .._control.loops import fori_loop
 from .._core.types import ArrayType, typeof
 from .._ops.factor import take_rows
 from .._ops.matrices import diagonal, part, swapped
-from ._arguments import modulus, over_batch, product
+from ._arguments import modulus, number, over_batch, product
 
 PIVOTING = ("partial", "complete", "none")
 LEAF = 64  # rows of a triangular system that are solved one by one
@@ -35,17 +35,23 @@ def _numbers(n: int):
     return ops.iota(shape=(n,), dtype=np.dtype(np.int32), axis=0)
 
 
+def _loop(count: int, body, state):
+    """``body(i, state)`` for i = 0, 1, …, which are int32 whatever the default is."""
+    int32 = np.dtype(np.int32)
+    return fori_loop(0, count, lambda i, s: body(ops.convert(i, dtype=int32), s), state)
+
+
 def _taken(x, i):
     """x[i] for a row number that is in range, without the care that indexing takes."""
     rest = typeof(x).shape[1:]
-    row = ops.dynamic_slice(x, i, *[np.int32(0)] * len(rest), sizes=(1, *rest))
+    row = ops.dynamic_slice(x, i, *[number(0)] * len(rest), sizes=(1, *rest))
     return ops.reshape(row, shape=rest)
 
 
 def _put(x, i, row):
     """x with its row i set."""
     row = ops.reshape(row, shape=(1, *typeof(row).shape))
-    return ops.dynamic_update_slice(x, row, i, *[np.int32(0)] * (typeof(x).ndim - 1))
+    return ops.dynamic_update_slice(x, row, i, *[number(0)] * (typeof(x).ndim - 1))
 
 
 def _exchange(x, i, j):
@@ -70,15 +76,15 @@ def substitute(t, b, *, lower: bool, unit: bool = False):
     rows = _numbers(n + rest)[:, None]
 
     def block(k, x):
-        at = k * LEAF
-        strip = ops.dynamic_slice(t, np.int32(0), at, sizes=(n + rest, LEAF))
-        square = ops.dynamic_slice(strip, at, np.int32(0), sizes=(LEAF, LEAF))
-        known = ops.dynamic_slice(x, at, np.int32(0), sizes=(LEAF, typeof(x).shape[1]))
+        at = k * np.int32(LEAF)
+        strip = ops.dynamic_slice(t, number(0), at, sizes=(n + rest, LEAF))
+        square = ops.dynamic_slice(strip, at, number(0), sizes=(LEAF, LEAF))
+        known = ops.dynamic_slice(x, at, number(0), sizes=(LEAF, typeof(x).shape[1]))
         known = _substitute_leaf(square, known, unit)
         x = x - product(xnp.where(rows >= at + LEAF, strip, 0), known)
-        return ops.dynamic_update_slice(x, known, at, np.int32(0))
+        return ops.dynamic_update_slice(x, known, at, number(0))
 
-    return fori_loop(0, (n + rest) // LEAF, block, b)[:n]
+    return _loop((n + rest) // LEAF, block, b)[:n]
 
 
 def _with_identity(t, more: int):
@@ -106,105 +112,137 @@ def _substitute_rows(t, b, unit: bool):
         value = _taken(x, i) - product(_taken(strict, i)[None], x)[0]
         return _put(x, i, value if unit else value / _taken(pivots, i))
 
-    return fori_loop(0, typeof(t).shape[0], row, b)
+    return _loop(typeof(t).shape[0], row, b)
 
 
 # ------------------------------------------------------------------------------- partial pivoting
+# Panels are held transposed, (columns, rows): so a column is together in memory, and the passes over
+# it are fast. No rows are exchanged inside of a panel: it is known which of them have been pivots
+# and which are left, and the whole panel is put in order at its end.
+
+PANELS = 8  # at most so many: each is compiled for its own shape
+NARROWEST = 64  # columns of a panel, if there are as many
+LEAF_COLUMNS = 16  # columns of a panel that are eliminated one by one, before the others follow
 
 
-def _widths(k: int) -> tuple:
-    """Columns of a block, and of the blocks in it, for k columns to eliminate."""
-    if k <= 16:
-        return ()
-    return (8,) if k <= 64 else (32, 8) if k < 512 else (64, 8)
+def _widths(k: int):
+    """Columns of each panel: whole leaves but for the last."""
+    each = max(NARROWEST, -(-k // PANELS))
+    each += -each % LEAF_COLUMNS
+    return [min(each, k - first) for first in range(0, k, each)]
 
 
-def _column_by_column(x, row, count: int, pivot: bool):
-    """Eliminate ``count`` columns of x, the first one's diagonal being in row ``row``."""
-    m, n = typeof(x).shape
-    rows, columns = _numbers(m), _numbers(n)
+def _leaf(x, left, first, pivot: bool):
+    """Eliminate all columns of x (columns, rows) in the rows that are left: (x, what is left, the
+    pivots' rows). Without pivoting, column c has its pivot in row ``first`` + c."""
+    count, m = typeof(x).shape
+    rows, columns = _numbers(m), _numbers(count)[:, None]
 
     def column(c, state):
-        x, pivots = state
-        d = row + c
-        values = ops.reshape(ops.dynamic_slice(x, np.int32(0), c, sizes=(m, 1)), shape=(m,))
-        p = d
+        x, left, pivots = state
+        values, p = _taken(x, c), first + c
         if pivot:
-            size = xnp.where(rows >= d, modulus(values), -1)
-            p = ops.argmax(size, axis=0, dtype=np.dtype(np.int32))
-        chosen = _taken(x, p)
-        x = _exchange(x, d, p)
-        lead = _taken(values, p)
-        values = xnp.where(rows == p, _taken(values, d), values)
-        below = rows > d
-        factors = xnp.where(below, values / xnp.where(lead == 0, 1, lead), 0)
-        x = x - factors[:, None] * xnp.where(columns > c, chosen, 0)
-        x = xnp.where(below[:, None] & (columns == c), factors[:, None], x)
-        return x, _put(pivots, c, p)
+            score = xnp.where(left, modulus(values), -1)
+            p = ops.argmax(score, axis=0, dtype=np.dtype(np.int32))
+        chosen = _keep(ops.dynamic_slice(x, number(0), p, sizes=(count, 1)))
+        lead = _taken(chosen, c)
+        left = left & (rows != p)
+        factors = _keep(xnp.where(left, values / xnp.where(lead == 0, 1, lead), 0))
+        x = x - xnp.where(columns > c, chosen * factors, 0)
+        x = xnp.where((columns == c) & left, factors, x)
+        return x, left, _put(pivots, c, p)
 
-    return fori_loop(0, count, column, (x, xnp.zeros(count, np.int32)))
+    return _loop(count, column, (x, left, xnp.zeros(count, np.int32)))
 
 
-def _by_blocks(x, row, count: int, widths: tuple, pivot: bool):
-    """The same, in blocks of columns. Returns x, and the row that each column exchanged with."""
-    if not widths:
-        return _column_by_column(x, row, count, pivot)
-    m, n = typeof(x).shape
-    rows, columns, width, zero = _numbers(m)[:, None], _numbers(n), widths[0], np.int32(0)
-
-    def block(b, state):
-        x, pivots = state
-        first = b * width
-        d = row + first
-        panel = ops.dynamic_slice(x, zero, first, sizes=(m, width))
-        panel, chosen = _by_blocks(panel, d, width, widths[1:], pivot)
-        if pivot:
-            # compiled, each exchange would copy all of x: the numbers of rows are exchanged instead
-            swap = lambda i, order: _exchange(order, d + i, _taken(chosen, i))  # noqa: E731
-            x = take_rows(x, fori_loop(0, width, swap, _numbers(m)))
-        x = ops.dynamic_update_slice(x, panel, zero, first)
-        later = columns >= first + width
-        top = ops.dynamic_slice(x, d, zero, sizes=(width, n))
-        corner = ops.dynamic_slice(panel, d, zero, sizes=(width, width))
-        top = xnp.where(later, substitute(corner, top, lower=True, unit=True), top)
-        x = ops.dynamic_update_slice(x, top, d, zero)
-        below = xnp.where(rows >= d + width, panel, 0)
-        x = x - product(below, xnp.where(later, top, 0))
-        return x, ops.dynamic_update_slice(pivots, chosen, first)
-
-    return fori_loop(0, count // width, block, (x, xnp.zeros(count, np.int32)))
+def _columns(x, numbers):
+    """x[:, numbers], for a few of many columns."""
+    return xnp.take(x, numbers, axis=1, mode="promise_in_bounds")
 
 
-def _windows(k: int, width: int):
-    """(first column, number of columns) of each window: half of the blocks, half of the others, …
+def _keep(x):
+    """Computed once and kept: joined with what reads it, it would be computed for every element."""
+    return ops.optimization_barrier(x)[0]
 
-    All but the last are whole blocks. More windows would save work, and cost time to compile.
-    """
-    first = 0
-    while blocks := (k - first) // width:
-        take = width * (blocks if blocks <= 4 else -(-blocks // 2))
-        yield first, take
-        first += take
-    if first < k:
-        yield first, k - first
+
+def _block(x, left, at, count: int, pivot: bool):
+    """Eliminate ``count`` columns of the panel x (columns, rows), from column ``at`` on: (x, what is
+    left, the pivots' rows, those rows of u in the later columns)."""
+    width, m = typeof(x).shape
+    leaf = ops.dynamic_slice(x, at, number(0), sizes=(count, m))
+    leaf, left, pivots = _leaf(leaf, left, at, pivot)
+    top, corner = (_columns(y, pivots).T for y in (x, leaf))
+    top = substitute(corner, top, lower=True, unit=True)
+    later = _numbers(width)[:, None] >= at + count
+    x = x - product(xnp.where(later, top.T, 0), xnp.where(left, leaf, 0))
+    return ops.dynamic_update_slice(x, leaf, at, number(0)), left, pivots, top
+
+
+def _panel(x, pivot: bool):
+    """Eliminate all columns of x (columns, rows): (packed factors (rows, columns), the permutation
+    of rows)."""
+    width, m = typeof(x).shape
+    every = [xnp.zeros(width, np.int32), xnp.zeros((width, width), typeof(x).dtype)]
+
+    def step(at, count: int, state):
+        x, left, pivots, tops = state
+        x, left, chosen, top = _block(x, left, at, count, pivot)
+        pivots = ops.dynamic_update_slice(pivots, chosen, at)
+        return x, left, pivots, ops.dynamic_update_slice(tops, top, at, number(0))
+
+    whole, rest = divmod(width, LEAF_COLUMNS)
+    state = (x, xnp.ones(m, bool), *every)
+    if whole:
+        leaf = lambda b, s: step(b * np.int32(LEAF_COLUMNS), LEAF_COLUMNS, s)  # noqa: E731
+        state = _loop(whole, leaf, state)
+    if rest:
+        state = step(np.int32(whole * LEAF_COLUMNS), rest, state)
+    x, left, pivots, tops = state
+    order = _pivots_first(left, pivots) if pivot else _numbers(m)
+    x = take_rows(x.T, order) if pivot else x.T
+    i, j = (_numbers(width) // LEAF_COLUMNS for _ in range(2))
+    return xnp.concatenate([xnp.where(j > i[:, None], tops, x[:width]), x[width:]]), order
+
+
+def _pivots_first(left, pivots):
+    """The permutation that puts the pivots' rows first and leaves the others as they are."""
+    m, count = typeof(left).shape[0], typeof(pivots).shape[0]
+    place = (_numbers(m) + np.int32(count)).at[pivots].set(_numbers(count))
+    return xnp.argsort(place).astype(np.int32)
 
 
 def _partial(a, pivot: bool = True) -> tuple:
     m, n = typeof(a).shape
-    k = min(m, n)
-    widths = _widths(k)
-    width = widths[0] if widths else k
-    every = []
-    for first, count in _windows(k, width):
-        blocks = widths if count >= width else ()
-        window, chosen = _by_blocks(a[first:, first:], np.int32(0), count, blocks, pivot)
-        left = a[first:, :first]
-        if pivot and first:
-            left = ops.exchange_rows(left, chosen, reverse=False)
-        a = xnp.concatenate([a[:first], xnp.concatenate([left, window], axis=1)])
-        every.append(chosen + np.int32(first))
-    order = ops.lu_pivots_to_permutation(xnp.concatenate(every), size=m)
-    return a, order, _numbers(n)
+    done, first, rest = [], 0, a
+    for width in _widths(min(m, n)):
+        panel, order = _panel(rest[:, :width].T, pivot)
+        rest = rest[:, width:]
+        rest = take_rows(rest, order) if pivot else rest
+        top = substitute(panel[:width], rest[:width], lower=True, unit=True)
+        done.append((panel, top, order, first))
+        rest = rest[width:] - product(panel[width:], top)
+        first += width
+    return *_assembled(done, xnp.zeros_like(a)), _numbers(n)
+
+
+def _assembled(done: list, packed) -> tuple:
+    """(all panels, and what is right of them, in one matrix; the permutation of its rows)."""
+    order = None
+    for panel, top, own, first in reversed(done):
+        width = typeof(panel).shape[1]
+        low = panel[width:] if order is None else take_rows(panel[width:], order)
+        packed = _written(packed, panel[:width], first, first)
+        packed = _written(packed, low, first + width, first)
+        packed = _written(packed, top, first, first + width)
+        later = own[width:] if order is None else own[width:][order]
+        order = xnp.concatenate([own[:width], later])
+    return packed, order
+
+
+def _written(x, part, row: int, column: int):
+    if 0 in typeof(part).shape:
+        return x
+    return ops.dynamic_update_slice(x, part, number(row), number(column))
 
 
 # ------------------------------------------------------------------------------ complete pivoting
@@ -226,7 +264,7 @@ def _complete(a) -> tuple:
         x = xnp.where((j == c) & (i > c), factors, x)
         return x, _exchange(rows, c, p), _exchange(columns, c, q)
 
-    return fori_loop(0, min(m, n), eliminate, (a, _numbers(m), _numbers(n)))
+    return _loop(min(m, n), eliminate, (a, _numbers(m), _numbers(n)))
 
 
 # ------------------------------------------------------------------------ batches and derivatives

@@ -18,7 +18,7 @@ from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
 from .._ops.matrices import diagonal
-from ._arguments import modulus
+from ._arguments import modulus, number
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
@@ -73,14 +73,8 @@ def _run(f, flat: list, first: int, last: int, size: int) -> tuple:
     return fori_loop(0, -(-(last - first) // size), body, start)
 
 
-def _number(k: int):
-    """An index as a constant of the program: as an array it would be an argument of it, and
-    compiled loops would not know where rows begin."""
-    return ops.constant(np.int32(k))
-
-
 def _nil(count: int) -> list:
-    return [_number(0)] * count
+    return [number(0)] * count
 
 
 def _cut(x, at, size: int):
@@ -116,7 +110,7 @@ def _column(x, c):
     """x[:, c] for a number that is in range."""
     n, _, lanes = typeof(x).shape
     return ops.reshape(
-        ops.dynamic_slice(x, _number(0), c, _number(0), sizes=(n, 1, lanes)), shape=(n, lanes)
+        ops.dynamic_slice(x, number(0), c, number(0), sizes=(n, 1, lanes)), shape=(n, lanes)
     )
 
 
