@@ -115,5 +115,6 @@ def tan_pi(x):
     terms = 7 if typeof(x).dtype == dtypes.float32 else 15
     t = s * _polynomial(s * s, _tangent_series(terms, math.pi / 2))
     sine, cosine = 2 * t, 1 - t * t
-    tangent = xnp.where(steep, cosine, sine) / xnp.where(steep, sine, cosine)
-    return xnp.where(x < 0, -tangent, tangent)
+    above, below = xnp.where(steep, cosine, sine), xnp.where(steep, sine, cosine)
+    # XLA computes what is behind a quotient that is used twice in two loops
+    return xnp.where(x < 0, -above, above) / below

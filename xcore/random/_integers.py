@@ -15,8 +15,7 @@ from .._core.types import typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
-from ._hash import spread
-from ._keys import consumed, words_of
+from ._keys import consumed
 from ._source import Source, draw, fit, floating, integral, probability, real, shape_for
 from ._staged import staged
 from ._streams import UINT, joined, like, numbers
@@ -93,11 +92,8 @@ def _below(source, n, shape, bits: int):
     def again(state):
         t, offset = state
         nothing = ops.shift_right_logical(t, like(t, 31))
-        number = [
-            ops.add(half, spread(nothing, (math.prod(shape),)))
-            for half in numbers((math.prod(shape),))
-        ]
-        words = [ops.reshape(w, shape=shape) for w in source.pair(number, t, bits)]
+        words = source.moved(nothing).pair(numbers((math.prod(shape),)), t, bits)
+        words = [ops.reshape(w, shape=shape) for w in words]
         fresh = offset_of(*words, *_spread(facts, shape, nothing))
         return ops.add(t, np.uint32(1)), ops.select(waiting(offset), fresh, offset)
 
@@ -122,7 +118,7 @@ def _integers(arrays, shape, dtype, stream):
     data, low, high, beyond = arrays
     bits = max(32, 8 * dtype.itemsize)
     n = _length(low, high, beyond, UINT[bits])
-    offset = _below(Source(stream, words_of(data)), n, shape, bits)
+    offset = _below(Source(stream, data), n, shape, bits)
     return ops.add(fit(low, shape), ops.convert(offset, dtype=dtype))
 
 
@@ -252,7 +248,7 @@ def _categories(arrays, axis, prefix, batch, regime, stream):
     work = typeof(logits).dtype
     size = typeof(logits).shape[axis]
     shape = (*prefix, *batch[:axis], size, *batch[axis:])
-    noise = sample_gumbel(Source(stream, words_of(data)), shape=shape, dtype=work, regime=regime)
+    noise = sample_gumbel(Source(stream, data), shape=shape, dtype=work, regime=regime)
     return xnp.argmax(noise + logits, axis=len(prefix) + axis)
 
 
@@ -260,9 +256,7 @@ def _categories(arrays, axis, prefix, batch, regime, stream):
 def _distinct_categories(arrays, axis, prefix, batch, regime, stream):
     data, logits = arrays
     t = typeof(logits)
-    noise = sample_gumbel(
-        Source(stream, words_of(data)), shape=t.shape, dtype=t.dtype, regime=regime
-    )
+    noise = sample_gumbel(Source(stream, data), shape=t.shape, dtype=t.dtype, regime=regime)
     _, chosen = ops.top_k(xnp.moveaxis(noise + logits, axis, -1), k=math.prod(prefix))
     return xnp.moveaxis(chosen, -1, 0).reshape((*prefix, *batch))
 

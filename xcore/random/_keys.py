@@ -19,7 +19,7 @@ from ..numpy._take import take
 from . import _reuse
 from ._hash import column, spread
 from ._staged import staged
-from ._streams import STREAMS, Stream, children, halves, pick, stream_named
+from ._streams import STREAMS, Stream, child_of, children, halves, pick, stream_named
 
 WORDS = 2  # the words of one key, of either generator
 
@@ -451,9 +451,7 @@ def split(key, num=2):
 def _folded(arrays, stream):
     data, number = arrays
     number = tuple(spread(w, (WORDS,)) for w in halves(number))
-    return pick(
-        stream.child(words_of(data), number), ops.iota(shape=(WORDS,), dtype=dtypes.uint32, axis=0)
-    )
+    return child_of(stream, words_of(data), number)
 
 
 @boundary

@@ -16,7 +16,7 @@ from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
 from ._integers import draw_below
-from ._keys import consumed, words_of
+from ._keys import consumed
 from ._source import Source, concrete, floating, nonnegative
 from ._staged import staged
 from ._streams import like, shifted
@@ -80,13 +80,13 @@ def _numbers(source, n: int):
 
 @staged
 def _number_permutation(arrays, n, stream):
-    return _numbers(Source(stream, words_of(*arrays)), n)
+    return _numbers(Source(stream, *arrays), n)
 
 
 @staged
 def _array_permutation(arrays, axis, independent, stream):
     data, x = arrays
-    source = Source(stream, words_of(data))
+    source = Source(stream, data)
     if independent or typeof(x).ndim == 1:
         return _shuffled(source, x, axis)
     return xnp.take(x, _numbers(source, typeof(x).shape[axis]), axis=axis)
@@ -134,15 +134,26 @@ def permutation(key, x, axis=0, independent=False):
 
 
 @staged
+def _first(arrays, shape):
+    [x] = arrays
+    return x[: math.prod(shape)].reshape(shape)
+
+
+def _positions(found, weights, n: int, shape, replace: bool, regime):
+    """Positions among n, of the shape asked for."""
+    if replace or weights:
+        return _chosen([found._data, *weights], n, shape, replace, regime, found._stream)
+    # the program of ``permutation``, which is there for draws of any number of elements
+    return _first([_number_permutation([found._data], n, found._stream)], shape)
+
+
+@staged
 def _chosen(arrays, n, shape, replace, regime, stream):
-    """Positions among n, of the shape asked for; weights are the second array if there are any."""
+    """Positions drawn with replacement or weights, which are the second array if there are any."""
     data, *weights = arrays
-    source = Source(stream, words_of(data))
-    count = math.prod(shape)
+    source = Source(stream, data)
     if not weights:
-        return (
-            draw_below(source, n, shape) if replace else _numbers(source, n)[:count].reshape(shape)
-        )
+        return draw_below(source, n, shape)
     [p] = weights
     dtype = typeof(p).dtype
     if replace:
@@ -150,7 +161,8 @@ def _chosen(arrays, n, shape, replace, regime, stream):
         places = xnp.searchsorted(total, total[-1] * (1 - source.uniform(shape, dtype)))
         return astype(places, dtypes.default_dtype("int"))
     noise = sample_gumbel(source, shape=(n,), dtype=dtype, regime=regime)
-    return astype(ops.top_k(noise + log(p), k=count)[1], dtypes.default_dtype("int")).reshape(shape)
+    chosen = ops.top_k(noise + log(p), k=math.prod(shape))[1]
+    return astype(chosen, dtypes.default_dtype("int")).reshape(shape)
 
 
 def _weights(p, n: int, count: int, replace: bool):
@@ -207,7 +219,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
         _check_choice(n, count, replace)
         weights = [] if p is None else [_weights(p, n, count, replace)]
         found = consumed("choice", key)
-        places = _chosen([found._data, *weights], n, shape, bool(replace), regime, found._stream)
+        places = _positions(found, weights, n, shape, bool(replace), regime)
     else:
         places = xnp.zeros(shape, dtypes.default_dtype("int"))
     return places if array is None else xnp.take(array, places, axis=axis)

@@ -20,7 +20,7 @@ from .._core.source import boundary
 from .._core.types import typeof
 from ..numpy._promote import as_array, astype, check_shape
 from ._joe_kuo import COUNTS, PACKED
-from ._keys import consumed, words_of
+from ._keys import consumed
 from ._source import Source, floating
 from ._staged import staged
 from ._streams import UINT, like, shifted
@@ -94,7 +94,7 @@ def _sobol(arrays, n, dimensions, used, dtype, stream):
     bits = 8 * dtype.itemsize
     directions, shift = xnp.asarray(_directions(dimensions, bits)), like(_column(start, n), 0)
     if data:
-        directions, shift = _scrambled(Source(stream, words_of(*data)), directions, bits)
+        directions, shift = _scrambled(Source(stream, *data), directions, bits)
     number = _column(start, n)
     gray = number ^ shifted(number, -1)
     point = xnp.broadcast_to(shift, (n, dimensions)).astype(UINT[bits])
@@ -135,7 +135,7 @@ def _halton(arrays, n, dimensions, dtype, stream):
     start, *data = arrays
     base = xnp.asarray(_primes(dimensions).astype(np.uint64))
     precision = dtypes.finfo(dtype).nmant + 1
-    source = Source(stream, words_of(*data)) if data else None
+    source = Source(stream, *data) if data else None
 
     def digit(place, rest, scale, total):
         quotient = ops.div(rest, xnp.broadcast_to(base, rest.shape))

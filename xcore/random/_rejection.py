@@ -52,19 +52,20 @@ def first_accepted(
     size = math.prod(shape)
     flat = [ops.reshape(fit(p, shape), shape=(size,)) if typeof(p).shape else p for p in parameters]
 
-    def attempt(number, t, parameters):
-        return propose(*source.pair(number, t, bits or 8 * dtype.itemsize), *parameters)
+    def attempt(number, t, parameters, nothing=None):
+        mine = source if nothing is None else source.moved(nothing)
+        return propose(*mine.pair(number, t, bits or 8 * dtype.itemsize), *parameters)
 
     solve = _tried_together if size < _LARGE else _tried_then_gathered
     return ops.reshape(solve(attempt, flat, size, dtype), shape=shape)
 
 
-def _tried(attempt, number, parameters, value, start: int):
+def _tried(attempt, number_of, parameters, value, start: int):
     """Attempts from number ``start`` on, until every element has a value."""
 
     def step(state):
         t, value = state
-        proposed = attempt(number, t, parameters)
+        proposed = attempt(number_of(), t, parameters, ops.shift_right_logical(t, like(t, 31)))
         return ops.add(t, np.uint32(1)), ops.select(_unfinished(value), proposed, value)
 
     return while_loop(
@@ -77,7 +78,7 @@ def _nothing(size: int, dtype):
 
 
 def _tried_together(attempt, parameters, size: int, dtype):
-    return _tried(attempt, numbers((size,)), parameters, _nothing(size, dtype), 0)
+    return _tried(attempt, lambda: numbers((size,)), parameters, _nothing(size, dtype), 0)
 
 
 def _tried_then_gathered(attempt, parameters, size: int, dtype):
@@ -98,7 +99,7 @@ def _tried_then_gathered(attempt, parameters, size: int, dtype):
         waiting = ops.select(
             beyond, ops.zeros(ArrayType((capacity,), dtype)), _nothing(capacity, dtype)
         )
-        found = _tried(attempt, halves(where), mine, waiting, _HEAD)
+        found = _tried(attempt, lambda: halves(where), mine, waiting, _HEAD)
         put = xnp.where(beyond, size, where)
         return start + capacity, value.at[put].set(found, mode="drop", unique_indices=True)
 

@@ -19,33 +19,44 @@ from .._core.array import Array
 from .._core.eval import to_array
 from .._core.types import ArrayType, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
+from ._hash import spread
 from ._keys import WORDS, consumed, words_of
 from ._staged import staged
-from ._streams import Stream, children, elements, halves
+from ._streams import Stream, elements, halves, kept_children, numbers
 from ._words import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
 
 # -------------------------------------------------------------------------------------- the source
 
 
 class Source:
-    """A key inside a program: what its numbers are."""
+    """A key inside a program: what its numbers are. ``data`` is the key's words, an array of two."""
 
-    __slots__ = ("stream", "words")
+    __slots__ = ("data", "stream")
 
-    def __init__(self, stream: Stream, words):
-        self.stream, self.words = stream, words
+    def __init__(self, stream: Stream, data):
+        self.stream, self.data = stream, data
+
+    @property
+    def words(self) -> tuple:
+        return words_of(self.data)
 
     def split(self, count: int = 2) -> list[Source]:
         """Sources of the first children."""
-        data = children(self.stream, self.words, (count,))
-        return [
-            Source(self.stream, tuple(_element(data, i, j) for j in range(WORDS)))
-            for i in range(count)
-        ]
+        data = kept_children(self.stream, self.words, numbers((count, WORDS, 2)))
+        return [Source(self.stream, _row(data, i)) for i in range(count)]
 
     def child(self, number) -> Source:
         """The source of the child of this number, a 0-d uint32 array."""
-        return Source(self.stream, tuple(self.stream.child(self.words, halves(number))))
+        number = tuple(spread(half, (WORDS, 2)) for half in halves(number))
+        return Source(self.stream, kept_children(self.stream, self.words, number))
+
+    def moved(self, nothing) -> Source:
+        """This source, with a 0 in its words of which XLA does not know that it is one.
+
+        What a loop does not change XLA computes before it, and keeps: the first sums of a hash for
+        all elements.
+        """
+        return Source(self.stream, ops.add(self.data, spread(nothing, (WORDS,))))
 
     def bits(self, shape: tuple, bits: int = 32):
         return elements(self.stream, self.words, shape, bits)
@@ -79,9 +90,10 @@ def normal_of(stream: Stream, dtype) -> tuple:
     return bits_for(dtype), jax_normal
 
 
-def _element(x, i: int, j: int):
-    """x[i, j]"""
-    return ops.reshape(ops.slice(x, start=(i, j), limit=(i + 1, j + 1), strides=(1, 1)), shape=())
+def _row(x, i: int):
+    """x[i]"""
+    part = ops.slice(x, start=(i, 0), limit=(i + 1, WORDS), strides=(1, 1))
+    return ops.reshape(part, shape=(WORDS,))
 
 
 def fit(x, shape: tuple):
@@ -213,7 +225,7 @@ def _drawn(arrays, sample, shape, dtype, work, stream, regime):
     data, *parameters = arrays
     parameters = [astype(p, work) for p in parameters]
     known = {} if regime is None else {"regime": regime}
-    out = sample(Source(stream, words_of(data)), *parameters, shape=shape, dtype=work, **known)
+    out = sample(Source(stream, data), *parameters, shape=shape, dtype=work, **known)
     return astype(out, dtype)
 
 

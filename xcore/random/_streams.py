@@ -185,9 +185,28 @@ def elements(stream: Stream, key, shape: tuple, bits: int):
     return ops.reshape(stream.elements(key, numbers((size,)), bits), shape=shape)
 
 
+def child_of(stream: Stream, key, number, axis: int = -1):
+    """Words of children whose numbers are given twice, along an axis of length 2."""
+    return pick(stream.child(key, number), _place(number, axis))
+
+
+def _place(number, axis: int):
+    shape = typeof(number[0]).shape
+    return ops.iota(shape=shape, dtype=dtypes.uint32, axis=axis % len(shape))
+
+
 def children(stream: Stream, key, shape: tuple):
     """The first children of a key: an array of key words with the last axis of length 2."""
-    size = math.prod(shape)
-    words = stream.child(key, numbers((size, 2)))
-    chosen = pick(words, ops.iota(shape=(size, 2), dtype=dtypes.uint32, axis=1))
-    return ops.reshape(chosen, shape=(*shape, 2))
+    words = child_of(stream, key, numbers((math.prod(shape), 2)))
+    return ops.reshape(words, shape=(*shape, 2))
+
+
+def kept_children(stream: Stream, key, number):
+    """Words of children whose numbers are given four times, along two last axes of length 2.
+
+    Other hashes XLA would repeat in each loop that draws from a child, for they are cheap, if long.
+    A sum it computes once; here one of a word and nothing.
+    """
+    words = child_of(stream, key, number, -2)
+    first = ops.eq(_place(number, -1), like(words, 0))
+    return ops.reduce_sum(ops.select(first, words, like(words, 0)), axes=(typeof(words).ndim - 1,))

@@ -25,7 +25,11 @@ def _threefry(ctx, shape, key, counter, rounds: int) -> list:
     u = Unsigned(ctx, shape, dtypes.uint32)
     n = len(counter)
     key = [*key, reduce(u.xor, key, u.constant(_PARITY))]
-    x = [u.add(c, k) for c, k in zip(counter, key)]
+    # A counter is mostly the number of a loop's turn, and sums with it in them would be that to LLVM
+    # through all rounds: it looks for cheaper ways to step them, for as long as all the rest takes.
+    # Of two integers in a row one is even, which the compiler does not know: exclusive or hides.
+    zero = u.and_(u.mul(key[0], u.add(key[0], u.constant(1))), u.constant(1))
+    x = [u.add(u.xor(c, zero), k) for c, k in zip(counter, key)]
     for r in range(rounds):
         for (i, j), by in zip(_PAIRS[n][r % 2], _ROTATIONS[n][r % 8], strict=True):
             x[i] = u.add(x[i], x[j])

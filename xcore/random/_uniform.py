@@ -28,7 +28,7 @@ def _unsigned(who: str, dtype):
 
 @staged
 def _bits(arrays, shape, dtype, stream):
-    return Source(stream, words_of(*arrays)).bits(shape, 8 * dtype.itemsize)
+    return Source(stream, *arrays).bits(shape, 8 * dtype.itemsize)
 
 
 @boundary
@@ -83,7 +83,7 @@ def _normal(source, *, shape, dtype):
 
 @staged
 def _complex_normal(arrays, shape, dtype, stream):
-    return Source(stream, words_of(*arrays)).complex_normal(shape, dtype)
+    return Source(stream, *arrays).complex_normal(shape, dtype)
 
 
 @boundary

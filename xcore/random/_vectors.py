@@ -10,7 +10,7 @@ from .._core.types import typeof
 from .._ops.matrices import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ._continuous import sample_exponential, sample_generalized_normal
-from ._keys import consumed, words_of
+from ._keys import consumed
 from ._source import Source, draw, floating, positive
 from ._staged import staged
 
@@ -33,7 +33,7 @@ def _correlated(arrays, shape, dtype, method, stream):
     data, mean, cov = arrays
     work = dtype if dtype.itemsize >= 4 else dtypes.float32
     factor = _factor(astype(cov, work), method)
-    x = Source(stream, words_of(data)).normal((*shape, typeof(mean).shape[-1]), work)
+    x = Source(stream, data).normal((*shape, typeof(mean).shape[-1]), work)
     return astype(astype(mean, work) + xnp.matvec(factor, x), dtype)
 
 
@@ -79,7 +79,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
 def _rotations(arrays, n, m, shape, dtype, stream):
     """Q of the QR factorisation of normal matrices, its signs made independent of the routine's."""
     [data] = arrays
-    source = Source(stream, words_of(data))
+    source = Source(stream, data)
     full = (*shape, max(n, m), min(n, m))
     x = (
         source.normal(full, dtype)
