@@ -455,6 +455,19 @@ MISTAKES = [
     (lambda: random.categorical(KEY, xnp.zeros(3), shape=(5,), replace=False), "5 distinct draws"),
     (lambda: random.categorical(KEY, xnp.zeros((2, 3)), shape=(3,)), "must end in"),
     (lambda: random.ball(KEY, 0), "at least 1"),
+    (lambda: random.triangular(KEY, 0, 5, 3), "mode must not be larger than right, given 5 and 3"),
+    (
+        lambda: random.triangular(KEY, xnp.array([0.0, 2.0]), 1, 3),
+        "left must not be .* given 2 and 1",
+    ),
+    (lambda: random.truncated_normal(KEY, 2.0, xnp.array([3, 1])), "lower must .* given 2 and 1"),
+    (
+        lambda: random.default_rng(0).normal(0.0, -1.0),
+        "normal: scale must be non-negative, given -1",
+    ),
+    (lambda: random.default_rng(0).lognormal(0.0, -1.0), "sigma must be non-negative"),
+    (lambda: random.default_rng(0).gamma(1.0, xnp.array([2.0, -1.0])), "gamma: scale must be non-negative"),
+    (lambda: random.default_rng(0).exponential(-2.0), "exponential: scale must be non-negative"),
 ]
 
 
@@ -466,6 +479,16 @@ def test_mistakes_are_explained(call, message):
 
 def test_unknown_parameters_give_nan():
     """Under jit nobody can raise; no loop may hang, either."""
+
+    def formulas(bad):
+        return [
+            random.weibull_min(KEY, bad, 2.0), random.weibull_min(KEY, 1.0, bad), random.pareto(KEY, bad),
+            random.rayleigh(KEY, bad), random.lognormal(KEY, bad), random.double_sided_maxwell(KEY, 0.0, bad),
+            random.triangular(KEY, 0.0, bad, 3.0), random.truncated_normal(KEY, 0.5, bad),
+        ]  # fmt: skip
+
+    for x in xc.jit(formulas)(xnp.array([np.nan, -1.0, 2.0])):
+        assert (np.isnan(x) == [True, True, False]).all()
     bad = xnp.array([np.nan, -1.0, 2.0])
     for name in ("gamma", "t", "chisquare"):
         x = np.asarray(xc.jit(getattr(random, name))(KEY, bad))

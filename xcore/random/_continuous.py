@@ -5,6 +5,7 @@ Where jax has the distribution the formula is the one it uses, so the numbers ar
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -14,10 +15,11 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.source import boundary
 from .._core.types import typeof
+from ..numpy._promote import broadcast_shapes
 from ._elementary import arctan, exp, log, tan_pi
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import draw, nonnegative, positive, real, settled, within
+from ._source import concrete, draw, nonnegative, positive, real, settled, within
 from ._words import open_uniform
 
 
@@ -181,10 +183,30 @@ def sample_signs(source, *, shape, dtype):
     return xnp.where(source.uniform(shape, dtypes.float32) < 0.5, dtype.type(1), dtype.type(-1))
 
 
+def _in_order(who: str, *parameters) -> None:
+    """Neighbours whose values are known now are in order; they may be equal."""
+    for low, high in itertools.pairwise(parameters):
+        a, b = (concrete(p.check(who)) for p in (low, high))
+        if a is None or b is None:
+            continue
+        shape = broadcast_shapes(f"random.{who}", a.shape, b.shape)
+        a, b = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+        if (bad := a > b).any():
+            raise ValueError(
+                f"xcore.random.{who}: {low.name} must not be larger than {high.name}, "
+                f"given {a[bad].flat[0]:g} and {b[bad].flat[0]:g}."
+            )
+
+
+def _or_nan(valid, x):
+    """What is known only at run time cannot raise."""
+    return xnp.where(valid, x, np.nan)
+
+
 def _sample_double_sided_maxwell(source, loc, scale, *, shape, dtype):
     size, sign = source.split(2)
     x = _sample_maxwell(size, shape=shape, dtype=dtype)
-    return sample_signs(sign, shape=shape, dtype=dtype) * x * scale + loc
+    return sample_signs(sign, shape=shape, dtype=dtype) * x * _or_nan(scale > 0, scale) + loc
 
 
 @boundary
@@ -206,7 +228,7 @@ def double_sided_maxwell(key, loc, scale, shape=None, dtype=None):
 
 
 def _sample_pareto(source, b, *, shape, dtype):
-    return exp(sample_exponential(source, shape=shape, dtype=dtype) / b)
+    return exp(sample_exponential(source, shape=shape, dtype=dtype) / _or_nan(b > 0, b))
 
 
 @boundary
@@ -228,7 +250,7 @@ def pareto(key, b, shape=None, dtype=None):
 
 def _sample_rayleigh(source, scale, *, shape, dtype):
     u = _uniform(source, shape, dtype, _tiny(dtype))
-    return scale * xnp.sqrt(-2 * log(u))
+    return _or_nan(scale >= 0, scale) * xnp.sqrt(-2 * log(u))
 
 
 @boundary
@@ -250,6 +272,7 @@ def rayleigh(key, scale=1.0, shape=None, dtype=None):
 
 def _sample_weibull(source, scale, concentration, *, shape, dtype):
     e = sample_exponential(source, shape=shape, dtype=dtype)
+    scale = _or_nan((scale > 0) & (concentration > 0), scale)
     return xnp.power(*xnp.broadcast_arrays(e, 1 / concentration)) * scale
 
 
@@ -272,7 +295,7 @@ def weibull_min(key, scale, concentration, shape=None, dtype=None):
 
 
 def _sample_lognormal(source, sigma, *, shape, dtype):
-    return exp(source.normal(shape, dtype) * sigma)
+    return exp(source.normal(shape, dtype) * _or_nan(sigma >= 0, sigma))
 
 
 @boundary
@@ -294,7 +317,7 @@ def lognormal(key, sigma=1.0, shape=None, dtype=None):
 
 def _sample_triangular(source, left, mode, right, *, shape, dtype):
     u = source.uniform(shape, dtype)
-    width = right - left
+    width = _or_nan((left <= mode) & (mode <= right), right - left)
     rising = left + xnp.sqrt(u * width * (mode - left))
     falling = right - xnp.sqrt((1 - u) * width * (right - mode))
     return xnp.where(u * width < mode - left, rising, falling)
@@ -315,6 +338,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None):
     (3,)
     """
     three = real("left", left), real("mode", mode), real("right", right)
+    _in_order("triangular", *three)
     return draw("triangular", _sample_triangular, key, shape, dtype, *three)
 
 
@@ -409,7 +433,8 @@ def _sample_truncated_normal(source, lower, upper, *, shape, dtype, regime):
     near = xnp.where(in_tail, xnp.where(left, -high, low), _CENTRE)
     far = xnp.where(in_tail, xnp.where(left, -low, high), np.inf)
     tail = first_accepted(_normal_tail, source, [near, far], shape, dtype)
-    return xnp.where(in_tail, xnp.where(left, -tail, tail), x)
+    x = xnp.where(in_tail, xnp.where(left, -tail, tail), x)
+    return _or_nan(lower <= upper, x)
 
 
 def _truncation_regime(lower, upper):
@@ -434,6 +459,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None):
     True
     """
     both = real("lower", lower), real("upper", upper)
+    _in_order("truncated_normal", *both)
     return draw(
         "truncated_normal",
         _sample_truncated_normal,

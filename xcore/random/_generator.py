@@ -11,6 +11,7 @@ from .._core.types import typeof
 from ..numpy._promote import as_array
 from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _vectors
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
+from ._source import nonnegative
 
 
 class Generator:
@@ -91,21 +92,22 @@ class Generator:
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=None):
         """Normal numbers with mean loc and standard deviation scale."""
-        return self._moved(_uniform.normal, loc, scale, size, dtype)
+        return self._moved("normal", _uniform.normal, loc, scale, size, dtype)
 
     def laplace(self, loc=0.0, scale=1.0, size=None, dtype=None):
         """Laplace numbers: density e^(-|x - loc| / scale) / (2 scale)."""
-        return self._moved(_continuous.laplace, loc, scale, size, dtype)
+        return self._moved("laplace", _continuous.laplace, loc, scale, size, dtype)
 
     def logistic(self, loc=0.0, scale=1.0, size=None, dtype=None):
         """Logistic numbers with centre loc."""
-        return self._moved(_continuous.logistic, loc, scale, size, dtype)
+        return self._moved("logistic", _continuous.logistic, loc, scale, size, dtype)
 
     def gumbel(self, loc=0.0, scale=1.0, size=None, dtype=None):
         """Gumbel numbers with mode loc."""
-        return self._moved(_continuous.gumbel, loc, scale, size, dtype)
+        return self._moved("gumbel", _continuous.gumbel, loc, scale, size, dtype)
 
-    def _moved(self, draw, loc, scale, size, dtype):
+    def _moved(self, who: str, draw, loc, scale, size, dtype):
+        _check_scale(who, scale)
         return loc + scale * draw(self.key(), _shape_of(size, loc, scale), dtype)
 
     def standard_exponential(self, size=None, dtype=None):
@@ -114,6 +116,7 @@ class Generator:
 
     def exponential(self, scale=1.0, size=None, dtype=None):
         """Exponential numbers with mean scale."""
+        _check_scale("exponential", scale)
         return scale * _continuous.exponential(self.key(), _shape_of(size, scale), dtype)
 
     def standard_cauchy(self, size=None, dtype=None):
@@ -122,6 +125,7 @@ class Generator:
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=None):
         """e to the power of normal numbers with this mean and standard deviation."""
+        _check_scale("lognormal", sigma, "sigma")
         return xnp.exp(self.normal(mean, sigma, size, dtype))
 
     def rayleigh(self, scale=1.0, size=None, dtype=None):
@@ -164,6 +168,7 @@ class Generator:
 
     def gamma(self, shape, scale=1.0, size=None, dtype=None):
         """Gamma numbers with this shape parameter and scale."""
+        _check_scale("gamma", scale)
         return scale * _gamma.gamma(self.key(), shape, _shape_of(size, shape, scale), dtype)
 
     def beta(self, a, b, size=None, dtype=None):
@@ -250,6 +255,10 @@ def _check_range(low, high) -> None:
         raise ValueError(
             f"xcore.random.Generator.integers: low must be less than high, given {low} and {high}."
         )
+
+
+def _check_scale(who: str, scale, name: str = "scale") -> None:
+    nonnegative(name, scale).check(f"Generator.{who}")
 
 
 def _integer(dtype):
