@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -109,6 +110,20 @@ def test_solutions_where_coefficients_jump(method, bc):
         assert answer.ok and int(answer.iterations) <= 11, int(answer.iterations)
         residual = np.asarray(op(answer.value)) - f
         assert np.linalg.norm(residual) < 1e-9 * np.linalg.norm(f)
+
+
+def test_cycles_in_single_precision():
+    """On large grids; numbers far from 1, beside SciPy's elimination."""
+    with xc.enable_x64():
+        op = Diffusion(Grid((160, 112)), lambda x, y: 1e-30 * where(inclusion, 1e3)(x, y), N)
+        f = np.random.default_rng(0).standard_normal(op.field_shape)
+        f = f - op.integrate(f) / op.integrate(np.ones_like(f))
+        answer = solve(op, f, rtol=1e-10, method="cg", report=True)
+        assert answer.ok and int(answer.iterations) <= 11, int(answer.iterations)
+        matrix, right = op.as_sparse().tolil(), np.ravel(f).copy()
+        matrix[0], right[0] = 1e-24 * op.weights.ravel(), 0  # in place of one: the mean
+        expected = scipy.sparse.linalg.spsolve(matrix.tocsc(), right)
+        assert np.allclose(np.ravel(answer.value), expected, atol=1e-8 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("shape, bc", [((11, 8), [(D, N), P]), ((6, 5, 7), [(N, D), R, D])])

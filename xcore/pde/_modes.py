@@ -23,7 +23,7 @@ from ._laplacian import Laplacian
 from ._masked import Masked
 from ._mode_search import coarsest_for, search
 from ._multigrid import cycle, hierarchy
-from ._solve import by_cycles, smoother_for
+from ._solve import Near, by_cycles, smoother_for
 
 METHODS = ("auto", "lobpcg", "shift-invert")
 
@@ -151,9 +151,11 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int)
     else:
         near = held.replace(c=shift) if op.singular else held
         even = near.balance()[0] if isinstance(op, Masked) else 1.0
-        settings = ("cg", ("V", smoother, 3), float(dtypes.finfo(dtype).eps) ** 0.75, 50)
-        state = hierarchy(near)
-        inverse = lambda level, x: by_cycles(level, root * x, even, False, *settings)[0]  # noqa: E731
+        within, state = float(dtypes.finfo(dtype).eps) ** 0.75, hierarchy(near)
+
+        def inverse(level, x):
+            cycles = Near(level, None, ("V", smoother, 3))
+            return by_cycles(level, cycles, root * x, even, False, "cg", within, 50)[0]
 
     def back(state, x):
         field = x.reshape(op.field_shape).astype(wide)

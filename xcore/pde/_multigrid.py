@@ -93,12 +93,35 @@ def hierarchy(op) -> Level:
     """The levels for an operator in the form of flows."""
     if isinstance(op, Masked):
         return _masked_level(geometry(op))
+    return _completed(finest(op), _even(op), op.singular)
+
+
+def finest(op) -> Level:
+    """The first level alone, of a box."""
     first = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
-    edges, sinks = list(op.edges()), op.sinks()
-    if all(a.ndim == 0 for a in op.a):
-        return _level(edges, sinks, op.rings, first, op.singular)
-    strides = _strides(op.field_shape, op.rings, least_ring=6)
-    return _galerkin(_made(edges, sinks, op.rings, first, strides), op.singular)
+    strides = _strides(op.field_shape, op.rings, least_ring=4 if _even(op) else 6)
+    return _made(list(op.edges()), op.sinks(), op.rings, first, strides)
+
+
+def lighter(op, here: Level, dtype) -> tuple:
+    """(levels, scale): the hierarchy of a box in lower precision, of scale × the operator, so that
+    its numbers are in range; ``here`` is its first level."""
+    scale = 1 / xnp.max(here.diagonal)
+    edges = [(scale * e).astype(dtype) for e in here.edges]
+    light = _made(edges, (scale * here.sinks).astype(dtype), here.rings, here.offsets, here.strides)
+    return _completed(light, _even(op), op.singular), scale
+
+
+def _even(op) -> bool:
+    """Whether coefficients do not jump, as they are numbers."""
+    return all(a.ndim == 0 for a in op.a)
+
+
+def _completed(here: Level, even: bool, singular: bool) -> Level:
+    """With all levels below."""
+    if even:
+        return _level(here.edges, here.sinks, here.rings, here.offsets, singular)
+    return _galerkin(here, singular)
 
 
 def _galerkin(here: Level, singular: bool) -> Level:

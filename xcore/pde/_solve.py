@@ -21,13 +21,15 @@ from ..linalg._krylov import Krylov
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._geometry import coarser_masked
+from ._grid import size
 from ._laplacian import Laplacian
 from ._masked import Masked
-from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, full_multigrid, hierarchy
+from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, finest, full_multigrid, hierarchy, lighter
 from ._multigrid import lift as continued
 from ._operators import Helmholtz
 from ._poisson import imbalance, require_compatible
 
+_LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
 
@@ -352,9 +354,9 @@ class _Gradients:
     """Conjugate gradients with a cycle as preconditioner: what ``iterate`` drives."""
 
     level: Level
+    near: Any
     target: Any
     even: Any
-    cycle: tuple = static()
     singular: bool = static(default=False)
 
     def done(self, s):
@@ -366,7 +368,7 @@ class _Gradients:
 
     def step(self, s):
         r = s["r"]
-        z = cycle(self.level, r - xnp.mean(r) if self.singular else r, *self.cycle)
+        z = self.near(r - xnp.mean(r) if self.singular else r, s["size"])
         # Polak and Ribière's form bears a preconditioner that is not quite symmetric
         beta = xnp.sum(z * (r - s["old"])) / xnp.where(s["rz"] == 0, 1, s["rz"])
         p = z + xnp.where(s["rz"] == 0, 0, beta) * s["p"]
@@ -383,10 +385,10 @@ class _Cycles:
     """Cycles alone."""
 
     level: Level
+    near: Any
     b: Any
     target: Any
     even: Any
-    cycle: tuple = static()
     singular: bool = static(default=False)
 
     def done(self, s):
@@ -397,15 +399,19 @@ class _Cycles:
 
     def step(self, s):
         r = s["r"] - xnp.mean(s["r"]) if self.singular else s["r"]
-        u = s["u"] + cycle(self.level, r, *self.cycle)
+        u = s["u"] + self.near(r, s["size"])
         r = self.b - self.level(u)
         return {"u": u, "r": r, "size": _norm(self.even * r)}
 
 
 def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
     """A⁻¹ b for the stiffness A, and (steps, status)."""
-    level = hierarchy(op)
     b = b - xnp.mean(b) if op.singular else b  # the kernel of A and of its transpose: constants
+    if method != "full multigrid" and _light(op, typeof(b).dtype):
+        level = finest(op)
+        near = Near(*lighter(op, level, np.float32), (kind, smoother, 3))
+    else:
+        level, near = hierarchy(op), None
     if method == "full multigrid":
         smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
         u = full_multigrid(level, b, smoother, smooth=smooth)
@@ -413,19 +419,48 @@ def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max
         status = xnp.where(good, code(Status.success), code(Status.not_finite))
         return u, (xnp.ones((), np.int32), status.astype(np.int32))
     even = op.balance()[0] if isinstance(op, Masked) else 1.0
-    solver = (method, (kind, smoother, 3), rtol, max_steps)
-    return by_cycles(level, b, even, op.singular, *solver)
+    near = near or Near(level, None, (kind, smoother, 3))
+    return by_cycles(level, near, b, even, op.singular, method, rtol, max_steps)
+
+
+@struct
+class Near:
+    """About the inverse of an operator, by one cycle.
+
+    Attributes:
+      level: the levels; with a ``scale`` those of scale × the operator in single precision.
+      cycle: its kind, smoother and degree.
+    """
+
+    level: Level
+    scale: Any = None
+    cycle: tuple = static(default=("V", "chebyshev", 3))
+
+    def __call__(self, r, size):
+        if self.scale is None:
+            return cycle(self.level, r, *self.cycle)
+        size = xnp.where(size == 0, 1, size)  # so that numbers are in range
+        z = cycle(self.level, (r / size).astype(np.float32), *self.cycle)
+        return size * self.scale * z.astype(typeof(r).dtype)
+
+
+def _light(op, dtype) -> bool:
+    """Whether cycles go in single precision: where memory takes the time, and its rounding, which is
+    that of products with the operator, does not reach the lowest modes."""
+    if dtype != np.float64 or isinstance(op, Masked):
+        return False
+    return size(op.field_shape) >= _LIGHT_FROM and max(op.field_shape) <= _LIGHT_UP_TO
 
 
 def by_cycles(
-    level: Level, b, even, singular: bool, method: str, cycle: tuple, rtol: float, max_steps: int
+    level: Level, near: Near, b, even, singular: bool, method: str, rtol: float, max_steps: int
 ):
     """A⁻¹ b for the operator of a level, and (steps, status), by "cg" or "multigrid"."""
     target = rtol * _norm(even * b)
     if method == "cg":
-        solver = _Gradients(level, target, even, cycle, singular)
+        solver = _Gradients(level, near, target, even, singular)
     else:
-        solver = _Cycles(level, b, target, even, cycle, singular)
+        solver = _Cycles(level, near, b, target, even, singular)
     state, steps = iterate(solver, solver.begin(b), max_steps)
     good = state["size"] <= target
     status = xnp.where(good, code(Status.success), code(Status.max_steps))
