@@ -101,9 +101,15 @@ def test_lanes_of_lanes():
     assert np.allclose(x, np.linalg.solve(a, b[..., None])[..., 0])
 
 
+def test_many_small_matrices_where_the_default_of_integers_is_wide():
+    a = np.random.default_rng(0).standard_normal((64, 3, 3))
+    with xc.enable_x64():
+        np.testing.assert_allclose(xc.linalg.inv(a), np.linalg.inv(a), rtol=1e-9)
+
+
 def test_batches_of_many_chunks():
-    """More matrices than a chunk holds, in more than one loop, the last chunk not a whole one."""
-    a, b = random((33001, 2, 2)), random((33001, 2, 1), 1)
+    """More matrices than a chunk holds, the last chunk not a whole one."""
+    a, b = random((1101, 2, 2)), random((1101, 2, 1), 1)
     every = xc.jit(lambda a, b: (xc.linalg.solve(a, b), xc.linalg.inv(a), xc.linalg.det(a)))
     wanted = np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a)
     for ours, theirs in zip(every(a, b), wanted, strict=True):

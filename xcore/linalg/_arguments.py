@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
+from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.types import typeof
 from .._ops.dot import dot_general
@@ -94,6 +95,11 @@ def number(k: int):
     """An index as a constant of the program: as an array it would be an argument of it, and
     compiled loops would not know where rows begin."""
     return ops.constant(np.int32(k))
+
+
+def loop(count: int, body, state):
+    """``body(i, state)`` for i = 0, 1, …, which are int32 whatever the default is."""
+    return fori_loop(0, count, lambda i, s: body(ops.convert(i, dtype=dtypes.int32), s), state)
 
 
 def modulus(x):

@@ -21,11 +21,10 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
 from .._control.implicit import custom_linear_solve
-from .._control.loops import fori_loop
 from .._core.types import ArrayType, typeof
 from .._ops.factor import take_rows
 from .._ops.matrices import diagonal, part, swapped
-from ._arguments import modulus, number, over_batch, product
+from ._arguments import loop, modulus, number, over_batch, product
 
 PIVOTING = ("partial", "complete", "none")
 LEAF = 64  # rows of a triangular system that are solved one by one
@@ -33,12 +32,6 @@ LEAF = 64  # rows of a triangular system that are solved one by one
 
 def _numbers(n: int):
     return ops.iota(shape=(n,), dtype=np.dtype(np.int32), axis=0)
-
-
-def _loop(count: int, body, state):
-    """``body(i, state)`` for i = 0, 1, …, which are int32 whatever the default is."""
-    int32 = np.dtype(np.int32)
-    return fori_loop(0, count, lambda i, s: body(ops.convert(i, dtype=int32), s), state)
 
 
 def _taken(x, i):
@@ -84,7 +77,7 @@ def substitute(t, b, *, lower: bool, unit: bool = False):
         x = x - product(xnp.where(rows >= at + LEAF, strip, 0), known)
         return ops.dynamic_update_slice(x, known, at, number(0))
 
-    return _loop((n + rest) // LEAF, block, b)[:n]
+    return loop((n + rest) // LEAF, block, b)[:n]
 
 
 def _with_identity(t, more: int):
@@ -112,7 +105,7 @@ def _substitute_rows(t, b, unit: bool):
         value = _taken(x, i) - product(_taken(strict, i)[None], x)[0]
         return _put(x, i, value if unit else value / _taken(pivots, i))
 
-    return _loop(typeof(t).shape[0], row, b)
+    return loop(typeof(t).shape[0], row, b)
 
 
 # ------------------------------------------------------------------------------- partial pivoting
@@ -152,7 +145,7 @@ def _leaf(x, left, first, pivot: bool):
         x = xnp.where((columns == c) & left, factors, x)
         return x, left, _put(pivots, c, p)
 
-    return _loop(count, column, (x, left, xnp.zeros(count, np.int32)))
+    return loop(count, column, (x, left, xnp.zeros(count, np.int32)))
 
 
 def _columns(x, numbers):
@@ -194,7 +187,7 @@ def _panel(x, pivot: bool):
     state = (x, xnp.ones(m, bool), *every)
     if whole:
         leaf = lambda b, s: step(b * np.int32(LEAF_COLUMNS), LEAF_COLUMNS, s)  # noqa: E731
-        state = _loop(whole, leaf, state)
+        state = loop(whole, leaf, state)
     if rest:
         state = step(np.int32(whole * LEAF_COLUMNS), rest, state)
     x, left, pivots, tops = state
@@ -264,7 +257,7 @@ def _complete(a) -> tuple:
         x = xnp.where((j == c) & (i > c), factors, x)
         return x, _exchange(rows, c, p), _exchange(columns, c, q)
 
-    return _loop(min(m, n), eliminate, (a, _numbers(m), _numbers(n)))
+    return loop(min(m, n), eliminate, (a, _numbers(m), _numbers(n)))
 
 
 # ------------------------------------------------------------------------ batches and derivatives

@@ -14,17 +14,14 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import eval_shape
-from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
 from .._ops.matrices import diagonal
-from ._arguments import modulus, number
+from ._arguments import loop, modulus, number
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
-CACHE = 128 * 1024  # bytes of one chunk of matrices
-PARTS = 2  # loops without a common result: compiled code runs them at the same time
-WORTH_PARTS = 2**20  # bytes of matrices from which on that is worth compiling the loop twice
+CACHE = 80 * 1024  # bytes of one chunk of matrices: a few passes' worth stays close to the processor
 
 
 def applies(a) -> bool:
@@ -49,28 +46,20 @@ def in_chunks(f, a, *more):
     lead = typeof(a).shape[:-2]
     lanes = math.prod(lead)
     flat = [ops.reshape(x, shape=(lanes, *typeof(x).shape[len(lead) :])) for x in (a, *more)]
-    parts = PARTS if math.prod(typeof(a).shape) * typeof(a).dtype.itemsize >= WORTH_PARTS else 1
-    cuts = [lanes * k // parts for k in range(parts + 1)]
-    size = min(_chunk((a, *more), len(lead)), cuts[1])
-    every = [_run(f, flat, *cuts[k : k + 2], size) for k in range(parts)]
-    outs = [xnp.concatenate(ys) if parts > 1 else ys[0] for ys in zip(*every, strict=True)]
-    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
-
-
-def _run(f, flat: list, first: int, last: int, size: int) -> tuple:
-    """The results of one loop over the chunks of the matrices from first to last."""
+    size = min(_chunk((a, *more), len(lead)), lanes)
 
     def chunk(at):
-        outs = f(*[_interleaved(_cut(x, at + first, size)) for x in flat])
+        outs = f(*[_interleaved(_cut(x, at, size)) for x in flat])
         return tuple(_barrier(xnp.moveaxis(y, -1, 0)) for y in outs)
 
     def body(i, outs):
-        at = xnp.minimum(i * size, last - first - size)
+        at = xnp.minimum(i * size, lanes - size)
         return tuple(_put_at(x, at, y) for x, y in zip(outs, chunk(at), strict=True))
 
     kinds = [typeof(y) for y in eval_shape(chunk, np.int32(0))]
-    start = tuple(xnp.zeros((last - first, *t.shape[1:]), t.dtype) for t in kinds)
-    return fori_loop(0, -(-(last - first) // size), body, start)
+    start = tuple(xnp.zeros((lanes, *t.shape[1:]), t.dtype) for t in kinds)
+    outs = loop(-(-lanes // size), body, start)
+    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
 
 
 def _nil(count: int) -> list:
@@ -167,7 +156,7 @@ def _step(x, c, packed: bool):
 def _twice(count: int, step, state):
     """``step(c, state)`` for c = 0, 1, …, two in a turn: the second writes where the first had read.
     With one in a turn, compiled code copies the state back every time."""
-    state = fori_loop(0, count // 2, lambda i, s: step(2 * i + 1, step(2 * i, s)), state)
+    state = loop(count // 2, lambda i, s: step(2 * i + 1, step(2 * i, s)), state)
     return step(np.int32(count - 1), state) if count % 2 else state
 
 
@@ -230,7 +219,7 @@ def _backward(rows, right, later):
         return _put_at(x, c, _barrier(value)[None])
 
     nil = xnp.zeros((count, k, lanes), typeof(later).dtype)
-    return fori_loop(0, count, step, xnp.concatenate([nil, later]))
+    return loop(count, step, xnp.concatenate([nil, later]))
 
 
 def solve_directly(x, b):
@@ -257,8 +246,8 @@ def substitute(packed, places, b):
         factors = xnp.where(_numbers(factors, 0) > c, factors, 0)
         return _barrier(y - factors[:, None] * _row(y, c))
 
-    y = fori_loop(0, n, lambda c, y: _exchange(y, c, _row(places, c)), b)
-    y = fori_loop(0, n, forward, y)
+    y = loop(n, lambda c, y: _exchange(y, c, _row(places, c)), b)
+    y = loop(n, forward, y)
     return _backward(packed, lambda _, c: _row(y, c), b[:0])
 
 
@@ -282,8 +271,8 @@ def substitute_transposed(packed, places, b):
         c = n - 1 - i
         return _exchange(x, c, _row(places, c))
 
-    x = fori_loop(0, n, backward, fori_loop(0, n, forward, b))
-    return fori_loop(0, n, exchange, x)
+    x = loop(n, backward, loop(n, forward, b))
+    return loop(n, exchange, x)
 
 
 def invert(x):
@@ -314,7 +303,7 @@ def invert(x):
             picked = xnp.where(order[c] == j, x[:, c], picked)
         return _put_at(columns, j, _barrier(picked)[None])
 
-    return xnp.swapaxes(fori_loop(0, n, column_of, xnp.zeros_like(x)), 0, 1), leads
+    return xnp.swapaxes(loop(n, column_of, xnp.zeros_like(x)), 0, 1), leads
 
 
 # --------------------------------------------------------------------------------------- batches
