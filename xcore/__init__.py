@@ -12,7 +12,6 @@ from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
 from ._control.custom import closure_convert, custom_gradient, custom_jvp, custom_vjp
-from ._control.environment import print_environment_info
 from ._control.jit import (
     clear_caches,
     eval_shape,
@@ -82,6 +81,9 @@ _PACKAGES = (
 )  # fmt: skip
 
 
+_ELSEWHERE = {"print_environment_info": "_control.environment"}  # functions loaded likewise
+
+
 def disable_jit(disable: bool = True):
     """``with disable_jit():`` runs jitted functions and loops as plain Python, for debugging.
 
@@ -113,8 +115,10 @@ numpy_rank_promotion = config.context("numpy_rank_promotion", "allow")
 def __getattr__(name: str):
     if name in _PACKAGES:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _ELSEWHERE:
+        return getattr(_importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     raise AttributeError(f"module 'xcore' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_PACKAGES])
+    return sorted([*globals(), *_PACKAGES, *_ELSEWHERE])

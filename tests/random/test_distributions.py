@@ -466,7 +466,10 @@ MISTAKES = [
         "normal: scale must be non-negative, given -1",
     ),
     (lambda: random.default_rng(0).lognormal(0.0, -1.0), "sigma must be non-negative"),
-    (lambda: random.default_rng(0).gamma(1.0, xnp.array([2.0, -1.0])), "gamma: scale must be non-negative"),
+    (
+        lambda: random.default_rng(0).gamma(1.0, xnp.array([2.0, -1.0])),
+        "gamma: scale must be non-negative",
+    ),
     (lambda: random.default_rng(0).exponential(-2.0), "exponential: scale must be non-negative"),
 ]
 
