@@ -180,6 +180,11 @@ class InverseHessian:
         )
 
 
+def _times(small, x):
+    """The product of a small matrix with x, for which the compiler writes less code than for ``@``."""
+    return xnp.sum(small * x, axis=1)
+
+
 @struct
 class Limited:
     """The last pairs s, y of L-BFGS as the compact form of the inverse Hessian.
@@ -207,29 +212,29 @@ class Limited:
         m = self.memory
         now = xnp.stack([s, y, g], axis=1)
         squares = now.T @ now
-        ss, sy, yy = squares[0, 0], squares[0, 1], squares[1, 1]
-        good = sy > 1e-10 * xnp.sqrt(ss * yy)
-        i = xnp.where(good, memory["n"] % m, m)
+        ss, sy, yy, gg = squares[0, 0], squares[0, 1], squares[1, 1], squares[2, 2]
+        good = (sy > 0) & ((1e10 * sy) * (1e10 * sy) > ss * yy)
+        gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
+        i = xnp.where(good, memory["n"], m)
         p = memory["p"].at[i].set(s).at[i + np.int32(m + 1)].set(y).at[2 * m + 2].set(g)
         products = p @ now
-        of_s, of_y, gg = products[:m], products[m + 1 : 2 * m + 1], squares[2, 2]
+        of_s, of_y = products[:m], products[m + 1 : 2 * m + 1]
         here = xnp.arange(m, dtype=np.int32) == i
         row, column = here[:, None], here[None, :]
         # pairs that are not there yet have rows and columns of zeros, and so coefficients 0
         known = xnp.where(row | column, 0, memory["v"])
-        last = xnp.where(row, 1, -(known @ of_s[:, 1:2])) / xnp.where(good, sy, 1)
+        last = xnp.where(row, 1, -_times(known, of_s[:, 1])[:, None]) / xnp.where(good, sy, 1)
         v = xnp.where(column, last, known)
         all_yy = xnp.where(row, of_y[:, 1], xnp.where(column, of_y[:, 1:2], memory["yy"]))
-        gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
         left, right = self._coefficients(v, all_yy, of_s[:, 2], of_y[:, 2], gamma)
-        slope = gamma * (xnp.vdot(left, of_y[:, 2]) - gg) - xnp.vdot(right, of_s[:, 2])
+        slope = xnp.sum(gamma * left * of_y[:, 2] - right * of_s[:, 2]) - gamma * gg
         bad = fresh | ~(slope < 0)
         nothing, plain = xnp.zeros(1, gamma.dtype), xnp.where(bad, 1, gamma)[None]
         weights = xnp.concatenate([-right, nothing, gamma * left, nothing])
         d = xnp.concatenate([xnp.where(bad, 0, weights), -plain]) @ p
         memory = {
             "p": p, "v": v, "yy": all_yy, "gamma": gamma,
-            "n": memory["n"] + good.astype(np.int32),
+            "n": xnp.where(i < m - 1, i + np.int32(1), xnp.where(good, 0, memory["n"])).astype(np.int32),
         }  # fmt: skip
         guess = xnp.where(fresh, _careful(gg), 1).astype(gamma.dtype)
         return memory, d, xnp.where(bad, -gg, slope), guess
@@ -238,6 +243,6 @@ class Limited:
     def _coefficients(v, yy, sg, yg, gamma):
         """(u, v): what Y and S are multiplied by."""
         diagonal = xnp.diagonal(v)
-        u = v @ sg
+        u = _times(v, sg)
         du = xnp.where(diagonal == 0, 0, u / xnp.where(diagonal == 0, 1, diagonal))
-        return u, (du + gamma * (yy @ u - yg)) @ v
+        return u, _times(v.T, du + gamma * (_times(yy, u) - yg))

@@ -68,24 +68,25 @@ class Wolfe:
 
     def __call__(self, problem, x, f, g, d, slope, step, longest) -> Found:
         inf = xnp.full_like(f, xnp.inf)
-        noise = 8 * xnp.finfo(typeof(f).dtype).eps * xnp.abs(f)
         zero = xnp.zeros_like(f)
+        # f and slope go along: what does not change is a kernel in front of the loop for each use
         start = {
-            "lo": (zero, f, slope), "hi": (inf, inf, zero), "g": g, "old": (zero, slope),
+            "first": (f, slope), "lo": (zero, f, slope), "hi": (inf, inf, zero), "g": g, "old": (zero, slope),
             "trial": xnp.minimum(step, longest), "n": count(0), "done": xnp.zeros((), bool),
         }  # fmt: skip
 
         def turn(s):
             a = s["trial"]
             fa, ga = problem.value_and_grad(x + a * d)
-            da = xnp.vdot(ga, d)
+            # one product of a matrix is less code for the compiler than a sum of products
+            da = (xnp.stack([ga, d]) @ d)[0]
             finite = xnp.isfinite(fa) & xnp.isfinite(da)
             point = (a, xnp.where(finite, fa, xnp.inf), xnp.where(finite, da, 0))
-            high, good = self._judge(s, point, f, slope, noise, longest)
+            high, good = self._judge(s, point, longest)
             lo, hi = _narrow(s, point, high, good)
             old = (s["lo"][0], s["lo"][2])
             new = {
-                "lo": lo, "hi": hi, "g": xnp.where(high, s["g"], ga), "old": old,
+                "first": s["first"], "lo": lo, "hi": hi, "g": xnp.where(high, s["g"], ga), "old": old,
                 "n": s["n"] + np.int32(1), "done": good,
             }  # fmt: skip
             return new | {"trial": xnp.minimum(self._propose(new, s), longest)}
@@ -98,9 +99,10 @@ class Wolfe:
         endless = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0)
         return Found(a, fa, s["g"], s["n"], s["done"] | ((a > 0) & (fa < f)), endless)
 
-    def _judge(self, s, point, f, slope, noise, longest):
+    def _judge(self, s, point, longest):
         """(the function is too high here, the step is good)."""
-        a, fa, da = point
+        (f, slope), (a, fa, da) = s["first"], point
+        noise = 8 * xnp.finfo(typeof(f).dtype).eps * xnp.abs(f)
         decreased = fa <= f + self.c1 * a * slope
         flat = (fa <= f + noise) & (da <= (2 * self.c1 - 1) * slope)
         high = ~(decreased | flat) | (fa > s["lo"][1] + noise)
