@@ -25,7 +25,9 @@ KINDS = {
     "stretched": (Grid((20, 5), stretched=(UNEVEN, None)), [(D, R), N], 2),
     "transforms": (Grid((1200, 3)), [(N, D), D], 2),
     "long ring": (Grid((3, 1100)), [D, P], 2),
+    "long box": (Grid((300, 4, 5), upper=(9, 1, 2.0)), [(D, R), P, (N, D)], 2),
 }
+LONG = ("transforms", "long ring", "long box")
 
 
 def make(name):
@@ -61,7 +63,7 @@ def test_symmetric_when_weighted(name):
     assert not lap.symmetric or np.allclose(plain, plain.T)
 
 
-@pytest.mark.parametrize("name", [n for n in KINDS if n not in ("transforms", "long ring")])
+@pytest.mark.parametrize("name", [n for n in KINDS if n not in LONG])
 def test_eigenvalues(name):
     lap = make(name)
     w = np.sort(np.linalg.eigvals(lap.as_sparse().toarray()).real)

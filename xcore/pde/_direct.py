@@ -3,7 +3,8 @@ eigenvectors are products of those of the axes. (Lynch, Rice and Thomas 1964)
 
 Along each axis a field goes over to eigenvectors by a fast transform or by a product with their
 matrix; the matrix is faster for short axes, and there is one for every condition. Where the first
-axis is tridiagonal it is not transformed: one system is solved for each mode of the others.
+axis is tridiagonal, and in three dimensions long, it is not transformed: one system is solved for
+each mode of the others.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ._fields import along
 from ._laplacian import COMPACT, Laplacian
 
 MATRIX_UP_TO = 1024  # unknowns along an axis; above, a fast transform is faster where there is one
+_BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
 
 
 # ------------------------------------------------------------------------- one axis to its modes
@@ -163,20 +165,22 @@ def _transposed_solve(lap, c, shift, scale):
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
     by_rows = tridiagonal_first(lap)
     lines = [_Line(a, i, transposed) for i, a in enumerate(lap.axes) if i or not by_rows]
-    c = functools.reduce(lambda x, line: line.analysis(x), lines[::-1], f)
+    # products along the second axis leave the first one inside, where those along it want it
+    turns = lines if by_rows else [*lines[1::-1], *lines[2:]]
+    c = functools.reduce(lambda x, line: line.analysis(x), turns[::-1], f)
     c = (
         _solve_rows(lap, lines, c, shift, scale)
         if by_rows
         else _divide(lap, lines, c, shift, scale)
     )
-    u = functools.reduce(lambda x, line: line.synthesis(x), lines, c)
+    u = functools.reduce(lambda x, line: line.synthesis(x), turns, c)
     return u if dtypes.is_complex(typeof(f).dtype) else xnp.real(u).astype(typeof(f).dtype)
 
 
 def tridiagonal_first(lap: Laplacian) -> bool:
     """Whether the first axis is solved by elimination and not transformed."""
-    a = lap.axes[0]
-    return lap.order == 2 and not a.ring and not lap.singular and a.count > 8
+    a, least = lap.axes[0], 8 if lap.grid.ndim < 3 else _BY_PRODUCTS_UP_TO
+    return lap.order == 2 and not a.ring and not lap.singular and a.count > least
 
 
 def _divide(lap, lines, c, shift, scale):
