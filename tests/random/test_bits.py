@@ -279,3 +279,11 @@ def test_mistakes_are_explained(call, error, message):
 def test_shapes_must_be_known():
     with pytest.raises(TypeError, match="static"):
         xc.jit(lambda n: random.normal(KEY, (n,)))(3)
+
+
+def test_programs_hold_each_hash_once():
+    """XLA repeats what is cheap, but for the rounds of a hash that means to compile them again."""
+    draw = xc.jit(lambda key: xc.random.t(key, 5.0, (100,)))
+    text = draw.lower(xc.random.key(0)).compile().as_text()
+    rounds = text.count(" xor(")
+    assert 60 <= rounds < 80  # of three hashes: the split key, the normal number, an attempt

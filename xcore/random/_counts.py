@@ -226,7 +226,7 @@ def _many_binomial(source, n, p, shape, dtype):
     mode = _binomial_log(likeliest + 0.5 - successes, likeliest, n - likeliest, successes, failures)
     parts = p, whole, mean - whole, n - whole, mode, successes, failures, *_btrs_setup(mean, p)
     parameters = [astype(x, dtype) for x in parts]
-    j = first_accepted(_btrs, source, parameters, shape, dtype)
+    j = first_accepted(_btrs, source, parameters, shape, dtype, apart=True)
     return whole + astype(j, dtypes.float64)
 
 

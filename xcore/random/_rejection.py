@@ -18,7 +18,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.types import ArrayType, typeof
 from ._source import Source, fit
-from ._streams import halves, like, numbers
+from ._streams import halves, joined, like, numbers
 
 _LARGE = 1 << 16  # elements from which on the gathering pays
 _HEAD = 2  # attempts of a large draw for every element
@@ -33,12 +33,23 @@ def proposal(value, accepted):
     return ops.select(accepted, value, like(value, -np.inf))
 
 
+def _kept_pair(source: Source, number, t, bits: int) -> list:
+    """The two words of ``Source.pair``, which XLA computes once: sums of a word and nothing."""
+    shape = (2, *typeof(number[0]).shape)
+    number = [ops.broadcast_in_dim(half, shape=shape, dims=(1,)) for half in number]
+    first, second = source.pair(number, t, bits)
+    upper = ops.eq(ops.iota(shape=shape, dtype=dtypes.uint32, axis=0), like(first, 0))
+    nil = like(first, 0)
+    both = joined(ops.select(upper, nil, second), ops.select(upper, first, nil))
+    return list(halves(ops.reduce_sum(both, axes=(0,))))
+
+
 def _unfinished(value):
     return ops.eq(value, like(value, -np.inf))
 
 
 def first_accepted(
-    propose, source: Source, parameters, shape: tuple, dtype, bits: int | None = None
+    propose, source: Source, parameters, shape: tuple, dtype, bits: int | None = None, apart=False
 ):
     """For each element the first value that is accepted.
 
@@ -48,13 +59,16 @@ def first_accepted(
       parameters: arrays that broadcast to the shape.
       dtype: of the values.
       bits: the width of the words, that of the dtype unless given.
+      apart: whether the words are kept in memory: for proposals so long that XLA makes several loops
+        of them, with a hash in each.
     """
-    size = math.prod(shape)
+    size, bits = math.prod(shape), bits or 8 * dtype.itemsize
+    pair = _kept_pair if apart and bits == 32 else Source.pair
     flat = [ops.reshape(fit(p, shape), shape=(size,)) if typeof(p).shape else p for p in parameters]
 
     def attempt(number, t, parameters, nothing=None):
         mine = source if nothing is None else source.moved(nothing)
-        return propose(*mine.pair(number, t, bits or 8 * dtype.itemsize), *parameters)
+        return propose(*pair(mine, number, t, bits), *parameters)
 
     solve = _tried_together if size < _LARGE else _tried_then_gathered
     return ops.reshape(solve(attempt, flat, size, dtype), shape=shape)
