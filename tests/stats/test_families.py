@@ -170,4 +170,8 @@ def test_arguments():
 def test_parameters_without_sense_give_nan():
     assert np.isnan(stats.norm.pdf(0.0, 0.0, -1.0)) and np.isnan(stats.gamma.pdf(1.0, -2.0))
     assert np.isnan(stats.binom.pmf(1, 5, 1.5)) and np.isnan(stats.norm.ppf(1.5))
-    assert np.isnan(stats.norm.cdf(np.nan))
+    assert np.isnan(stats.norm.cdf(np.nan)) and np.isnan(stats.triang.logsf(0.5, 1.5))
+    half = np.array([0.5, 0.5])
+    assert np.isnan(stats.multinomial.logpmf(np.array([1, 2]), np.array([-3, 2.5]), half)).all()
+    assert np.isnan(stats.dirichlet.pdf(half, np.array([1.0, -1.0])))
+    assert np.isnan(stats.multivariate_normal.pdf(np.zeros(2), np.zeros(2), -np.eye(2)))

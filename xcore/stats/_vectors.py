@@ -99,6 +99,7 @@ def _multinomial_logpmf(x, n, p):
         axis=-1
     )
     valid = ((p >= 0) & (p <= 1)).all(axis=-1) & (xnp.abs(p.sum(axis=-1) - 1) < 1e-5)
+    valid = valid & (n >= 0) & (n == xnp.floor(n))
     return xnp.where(valid, xnp.where(fits, log_p, -np.inf), np.nan)
 
 
