@@ -131,12 +131,18 @@ def test_under_transformations():
     ((np.ones(3), 1), "two or more modes"), ((X, 0), "rank"), ((X, 1.5), "rank"), ((np.ones((2, 0, 3)), 1), "empty"),
     ((X, 2, {"init": "svd"}), "init"), ((X, 2, {"init": TRUE}), "init"), ((X, 3, {"fixed": (0,)}), "fixed"),
     ((X, 3, {"init": TRUE, "fixed": (0, 1, 2)}), "fixed"), ((X, 111), "at most 110"), ((X, 3, {"mask": np.ones(3, bool)}), "mask"),
-    ((X, 3, {"mask": np.zeros(X.shape, bool)}), "mask"),
+    ((X, 3, {"mask": np.zeros(X.shape, bool)}), "mask"), ((X, 3, {"restarts": 0}), "restarts must be"),
+    ((X, 3, {"max_steps": -1}), "max_steps must be"), ((X, 3, {"ridge": -1.0}), "ridge must be not negative"),
 ])  # fmt: skip
 def test_bad_arguments(arguments, words):
     *positional, options = arguments if isinstance(arguments[-1], dict) else (*arguments, {})
     with pytest.raises(ValueError, match=words):
         decomp.cp_als(*positional, **options)
+
+
+def test_what_is_not_negative_is_real():
+    with pytest.raises(ValueError, match="x must be real"):
+        decomp.cp_nonneg(X * 1j, 2)
 
 
 @pytest.mark.parametrize("fit", [decomp.cp_als, decomp.cp_nonneg])

@@ -216,12 +216,34 @@ def test_match_score():
         decomp.match_score(x, cp((2, 2, 2)))
 
 
+@each
+def test_mode_products_stay_in_the_format(x):
+    a = np.arange(2.0 * x.shape[1]).reshape(2, -1)
+    found = decomp.mode_product(x, a, 1)
+    assert type(found) is type(x)
+    close(found.to_dense(), np.moveaxis(np.tensordot(a, dense(x), axes=(1, 1)), 0, 1))
+    both = decomp.multi_mode_product(found, [None, a.T], transpose=False)
+    close(both.to_dense(), decomp.multi_mode_product(xnp.asarray(dense(x)), [None, a.T @ a]))
+    with pytest.raises(ValueError, match="matrix"):
+        decomp.mode_product(x, a, 0)
+
+
+def test_what_only_cp_tensors_have():
+    train = decomp.to_tt(cp())
+    for f in (decomp.normalize, decomp.arrange, decomp.fix_signs, decomp.degeneracy, decomp.plot_factors,
+              lambda t: decomp.match_score(t, t), lambda t: decomp.core_consistency(dense(t), t)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"cp must be a CP tensor.* It is a TT"):
+            f(train)
+
+
 def test_canonical_as_tutorials_write_it():
     c = decomp.Canonical([xnp.ones((3, 2)), xnp.ones((3, 2))], (3, 3), 2)
     assert (c.ndim, c.rank, c.shape) == (2, 2, (3, 3))
     getitem = xc.jit(lambda c, i: c.cores[0][i[0]] @ c.cores[1][i[1]])
     close(getitem(c, (0, 0)), 2.0)
     close(c[0, 0], 2.0)
+    assert type(decomp.mode_product(c, xnp.ones((4, 3)), 0)) is decomp.Canonical
+    close(decomp.normalize(c).weights, [3.0, 3.0])
     with pytest.raises(ValueError, match="cores"):
         decomp.Canonical([xnp.ones((3, 2))], (3, 3), 2)
 

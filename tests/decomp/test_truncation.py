@@ -70,6 +70,23 @@ def test_tolerances_are_kept(fit, tol):
         xc.jit(lambda x: fit(x, tol=tol))(FULL)
 
 
+def test_sums_of_tucker_tensors_are_rounded():
+    t = decomp.hosvd(FULL, 2)
+    found = decomp.round_tucker(t + 0.5 * t, tol=1e-10)
+    assert found.rank == t.rank
+    np.testing.assert_allclose(found.to_dense(), 1.5 * t.to_dense(), atol=1e-12)
+    low = xc.jit(lambda t: decomp.round_tucker(t, 1))(t)
+    best = decomp.relative_error(t, decomp.hooi(t.to_dense(), 1, steps=50))
+    assert best - 1e-9 <= decomp.relative_error(t, low) <= np.sqrt(t.ndim) * best
+    for call, words in (
+        (lambda: decomp.round_tucker(t, 3), "ranks"), (lambda: decomp.round_tucker(FULL, 1), "st_hosvd"),
+        (lambda: decomp.round_tucker(t), "tol"), (lambda: decomp.hosvd(np.full((2, 3), np.nan), 1), "fill them in"),
+        (lambda: decomp.hooi(FULL, 1, steps=-1), "steps must be"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
 def test_non_negative_tucker():
     true = decomp.Tucker(
         np.abs(RNG.normal(size=(2, 2, 2))), [np.abs(RNG.normal(size=(n, 2))) for n in (5, 6, 4)]

@@ -36,13 +36,21 @@ from ._products import fold, khatri_rao, mode_product, mttkrp, multi_mode_produc
 from ._tt import TT
 from ._tt_fit import round_tt, tt_cross, tt_svd
 from ._tucker import Tucker, orthogonalize
-from ._tucker_fit import hooi, hosvd, st_hosvd, tucker_als, tucker_nonneg, tucker_random
+from ._tucker_fit import (
+    hooi,
+    hosvd,
+    round_tucker,
+    st_hosvd,
+    tucker_als,
+    tucker_nonneg,
+    tucker_random,
+)
 
 __all__ = [
     "CP", "TT", "Canonical", "Degeneracy", "Fit", "RankScan", "Tucker", "arrange",
     "core_consistency", "cp_als", "cp_arls", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
     "degeneracy", "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao",
     "load", "match_score", "mode_product", "mttkrp", "multi_mode_product", "norm", "normalize",
-    "orthogonalize", "plot_factors", "relative_error", "round_tt", "save", "scan_ranks", "st_hosvd",
+    "orthogonalize", "plot_factors", "relative_error", "round_tt", "round_tucker", "save", "scan_ranks", "st_hosvd",
     "to_tt", "to_tucker", "tt_cross", "tt_svd", "tucker_als", "tucker_nonneg", "tucker_random", "unfold",
 ]  # fmt: skip

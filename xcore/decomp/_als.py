@@ -312,7 +312,20 @@ def start_hosvd(x, key, rank: int, positive: bool = False):
     return [xnp.abs(f) for f in factors] if positive else factors
 
 
-def check_tensor(who: str, x, mask=None):
+def check_count(who: str, name: str, value, least: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise errors.bad_argument(who, name, value, f"an int of at least {least}")
+    return int(value)
+
+
+def check_ridge(who: str, ridge):
+    if isinstance(ridge, (int, float)) and not ridge >= 0:
+        raise errors.bad_argument(who, "ridge", ridge, "not negative")
+    return ridge
+
+
+def check_tensor(who: str, x, mask=None, *, masked: bool = True):
+    """x as a tensor of floats, and its mask; ``masked``: whether the function takes one."""
     x = xnp.asarray(x)
     x = x if dtypes.is_inexact(x.dtype) else x.astype(xnp.result_type(float))
     if x.ndim < 2 or 0 in x.shape:
@@ -333,8 +346,13 @@ def check_tensor(who: str, x, mask=None):
                 who, "mask", "no element that is True", "True for some element"
             )
     if type(x) is Array and type(mask) in (Array, NoneType) and not _is_finite(x, mask):
+        advice = (
+            "pass mask=xnp.isfinite(x)"
+            if masked
+            else "fill them in first, for example by cp_als with mask="
+        )
         raise ValueError(
-            f"xcore.{who}: x contains NaN or infinity. If these elements are missing, pass mask=xnp.isfinite(x)."
+            f"xcore.{who}: x contains NaN or infinity. If these elements are missing, {advice}."
         )
     return x, mask
 

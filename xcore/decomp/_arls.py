@@ -20,7 +20,7 @@ from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import errors
 from .._iterate import Status
-from ._als import Fit, balanced, check_rank, check_tensor, right_solve, starts
+from ._als import Fit, balanced, check_count, check_rank, check_tensor, right_solve, starts
 from ._cp import CP, normalize
 from ._implicit import differentiable
 
@@ -155,7 +155,7 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     True
     """
     who = "decomp.cp_arls"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     rank = check_rank(who, rank, x.shape)
     if samples is None:
         samples = max(50, math.ceil(10 * rank * math.log(rank + 2)))
@@ -163,6 +163,7 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
         raise errors.bad_argument(who, "samples", samples, f"an int of at least the rank, {rank}")
     first, second = random.split(random.key(0) if key is None else key)
     factors, _ = starts(who, x, rank, init, first, 1, False)
+    max_steps = check_count(who, "max_steps", max_steps)
     found = _run_program(ops.stop_gradient(x), factors, second, tol, samples=int(samples),
-                         max_steps=int(max_steps), mix=bool(mix), progress=progress)  # fmt: skip
+                         max_steps=max_steps, mix=bool(mix), progress=progress)  # fmt: skip
     return differentiable(found, x)

@@ -116,6 +116,12 @@ class CP:
             ),
         )
 
+    def _with_mode(self, matrix, mode: int):
+        """The product with a matrix along a mode."""
+        factors = list(self.factors)
+        factors[mode] = matrix @ factors[mode]
+        return self.replace(factors=tuple(factors))
+
     def __neg__(self):
         return self.replace(weights=-self.weights)
 
@@ -178,6 +184,11 @@ class Canonical:
     def to_cp(self) -> CP:
         """The same tensor with weights of one."""
         return CP(None, tuple(self.cores))
+
+    def _with_mode(self, matrix, mode: int) -> Canonical:
+        """The product with a matrix along a mode."""
+        cp = self.to_cp()._with_mode(matrix, mode)
+        return Canonical(list(cp.factors), cp.shape, self.rank)
 
     def to_dense(self):
         """The whole tensor."""
@@ -258,6 +269,16 @@ def norms_of_columns(factor):
     return lengths, xnp.where(empty, 1, lengths)
 
 
+def as_cp(who: str, x) -> CP:
+    """A CP tensor, or a ``Canonical`` as one."""
+    if isinstance(x, Canonical):
+        return x.to_cp()
+    if not isinstance(x, CP):
+        advice = f"It is a {type(x).__name__}: fit a CP tensor with cp_als."
+        raise errors.bad_argument(f"decomp.{who}", "cp", x, "a CP tensor", advice)
+    return x
+
+
 def normalize(cp: CP) -> CP:
     """The same tensor with columns of length 1; the weights take their lengths.
 
@@ -265,6 +286,7 @@ def normalize(cp: CP) -> CP:
     >>> normalize(CP(None, (3 * xnp.ones((4, 1)), xnp.ones((1, 1))))).weights
     Array([6.], dtype=float32)
     """
+    cp = as_cp("normalize", cp)
     weights, factors = cp.weights, []
     for f in cp.factors:
         lengths, divisors = norms_of_columns(f)
@@ -280,7 +302,7 @@ def arrange(cp: CP) -> CP:
     >>> arrange(CP(xnp.asarray([1., 3., 2.]), (xnp.ones((1, 3)),))).weights
     Array([3., 2., 1.], dtype=float32)
     """
-    cp = normalize(cp)
+    cp = normalize(as_cp("arrange", cp))
     order = xnp.argsort(-xnp.abs(cp.weights))
     return CP(cp.weights[order], tuple(f[:, order] for f in cp.factors))
 
@@ -293,6 +315,7 @@ def fix_signs(cp: CP) -> CP:
     >>> fix_signs(CP(None, (-xnp.ones((2, 1)), xnp.ones((2, 1))))).factors[1].ravel()
     Array([-1., -1.], dtype=float32)
     """
+    cp = as_cp("fix_signs", cp)
     factors, left = [], xnp.ones(cp.rank, cp.dtype)
     for f in cp.factors[:-1]:
         largest = (

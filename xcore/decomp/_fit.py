@@ -6,13 +6,15 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
-from .._core import errors
+from .._core import dtypes, errors
 from .._transforms.map import vmap
 from ._als import (
     Fit,
     admm,
+    check_count,
     check_fixed,
     check_rank,
+    check_ridge,
     check_tensor,
     fit_program,
     hals,
@@ -36,13 +38,17 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
             "modes of a given init",
             "Pass init= with the fixed factors.",
         )
+    restarts, max_steps = (
+        check_count(who, "restarts", restarts, 1), check_count(who, "max_steps", max_steps),
+    )  # fmt: skip
+    check_ridge(who, ridge)
     factors, several = starts(who, x, rank, init, key, restarts, positive)
     stop = stop_gradient
 
     def run(factors):
         held = [stop(f) for f in factors]
         return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, rules=rules, free=free, proxes=proxes,
-                           max_steps=int(max_steps), scale=scale, extrapolate=bool(extrapolate),
+                           max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
                            progress=progress)  # fmt: skip
 
     found = _best(run, factors) if several else run(factors)
@@ -116,8 +122,10 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
     """
     n = xnp.ndim(x)
     chosen = set(range(n)) if modes is None else {m % n for m in modes}
-    if chosen != set(range(n)) and np.iscomplexobj(np.empty(0, xnp.asarray(x).dtype)):
-        raise errors.bad_argument("decomp.cp_nonneg", "x", x, "real")
+    if chosen and dtypes.is_complex(xnp.asarray(x).dtype):
+        raise errors.bad_argument(
+            "decomp.cp_nonneg", "x", x, "real", "For complex tensors: cp_als."
+        )
     rules = tuple(hals if k in chosen else least_squares for k in range(n))
     return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
                ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,

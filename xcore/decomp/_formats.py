@@ -8,7 +8,7 @@ from .. import numpy as xnp
 from .._control.callback import pure_callback
 from .._core import errors
 from .._core.types import ShapeDtypeStruct
-from ._cp import CP, Canonical, gram_product, inner_cp, normalize
+from ._cp import CP, Canonical, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
 from ._tucker import Tucker, inner_tucker
@@ -208,7 +208,7 @@ def match_score(a: CP, b: CP):
     >>> match_score(a, CP(None, tuple(f[:, ::-1] for f in a.factors)))
     Array(1., dtype=float32)
     """
-    a, b = as_tensor(a), as_tensor(b)
+    a, b = as_cp("match_score", a), as_cp("match_score", b)
     if tuple(a.shape) != tuple(b.shape):
         raise errors.shape_mismatch("decomp.match_score", a=a, b=b)
     if a.rank > b.rank:
@@ -290,11 +290,11 @@ def plot_factors(cp: CP, axes=None):
     """
     import matplotlib.pyplot as plt
 
+    cp = normalize(as_cp("plot_factors", cp))
     if axes is None:
         _, axes = plt.subplots(
             cp.rank, cp.ndim, squeeze=False, figsize=(3 * cp.ndim, 1.4 * cp.rank), sharex="col"
         )
-    cp = normalize(cp)
     for k, factor in enumerate(map(np.asarray, cp.factors)):
         for r in range(cp.rank):
             axes[r, k].plot(factor[:, r].real)

@@ -23,7 +23,17 @@ from .._core import dtypes, errors
 from .._iterate import Status
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator
-from ._als import Fit, balanced, check_rank, check_tensor, gram, right_solve, starts, sweep
+from ._als import (
+    Fit,
+    balanced,
+    check_count,
+    check_rank,
+    check_tensor,
+    gram,
+    right_solve,
+    starts,
+    sweep,
+)  # fmt: skip
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable, flat, parts_of
 
@@ -172,13 +182,18 @@ def cp_gauss_newton(
     True
     """
     who = "decomp.cp_gauss_newton"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     if dtypes.is_complex(x.dtype):
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
     found = _run_program(
-        ops.stop_gradient(x), factors, tol, gtol, max_steps=int(max_steps), progress=progress
+        ops.stop_gradient(x),
+        factors,
+        tol,
+        gtol,
+        max_steps=check_count(who, "max_steps", max_steps),
+        progress=progress,
     )
     return differentiable(found, x)

@@ -9,7 +9,7 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._iterate import Status
 from ..optimize import minimize
-from ._als import Fit, check_rank, check_tensor, starts
+from ._als import Fit, check_count, check_rank, check_ridge, check_tensor, starts
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
@@ -71,6 +71,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
+    max_steps, ridge = check_count(who, "max_steps", max_steps), check_ridge(who, ridge)
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
     weights = _weights(who, x, mask, weights)
     fixed = [None if a is None else ops.stop_gradient(a) for a in (x, weights)]
@@ -81,7 +82,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     scale = (xnp.sqrt(safe) / xnp.where(size > 0, size, 1)) ** (1 / x.ndim)
     start = [f * scale for f in factors] if not isinstance(init, (CP, tuple, list)) else factors
     found = minimize(
-        lambda f: loss(f) / safe, start, method=method, tol=tol, maxiter=int(max_steps), history=("f",),
+        lambda f: loss(f) / safe, start, method=method, tol=tol, maxiter=max_steps, history=("f",),
         progress=progress,
     )  # fmt: skip
     value = normalize(CP(None, tuple(ops.stop_gradient(f) for f in found.x)))
@@ -92,7 +93,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     error = xnp.sqrt((share * left * left).sum() / safe)
     ended = xnp.where(found.status == 0, Status.success.value, Status.max_steps.value)
     status = xnp.where(xnp.isfinite(error), ended, Status.not_finite.value)
-    seen = xnp.arange(int(max_steps)) < found.nit
+    seen = xnp.arange(max_steps) < found.nit
     after = xnp.sqrt(xnp.maximum(2 * found.history["f"][1:], 0))
     history = ops.stop_gradient(xnp.where(seen, after, np.nan))
     fit = Fit(value, error, found.nit, status.astype(np.int32), history)

@@ -12,7 +12,7 @@ from .._core import errors
 from .._core.struct import struct
 from .._transforms.map import vmap
 from ._als import check_tensor
-from ._cp import CP, normalize
+from ._cp import CP, as_cp, normalize
 from ._fit import cp_als
 from ._gauss_newton import normal_product
 from ._implicit import flat, parts_of
@@ -35,7 +35,7 @@ def core_consistency(x, cp: CP):
     >>> round(float(core_consistency(cp.to_dense(), cp)))
     100
     """
-    x = xnp.asarray(x)
+    x, cp = xnp.asarray(x), as_cp("core_consistency", cp)
     if tuple(x.shape) != tuple(cp.shape):
         raise errors.shape_mismatch("decomp.core_consistency", x=x, cp=cp)
     factors = [cp.factors[0] * cp.weights, *cp.factors[1:]]
@@ -128,7 +128,7 @@ def degeneracy(cp: CP) -> Degeneracy:
     >>> bool(degeneracy(CP(None, (xnp.eye(3), xnp.eye(3)))).degenerate)
     False
     """
-    cp = normalize(cp)
+    cp = normalize(as_cp("degeneracy", cp))
     unit = xnp.ones((cp.rank, cp.rank), cp.dtype)
     for f in cp.factors:
         unit = unit * (f.conj().T @ f)
@@ -160,7 +160,7 @@ def factor_uncertainty(x, cp: CP):
     >>> [tuple(s.shape) for s in factor_uncertainty(x, CP(None, (xnp.ones((3, 1)), xnp.ones((4, 1)))))]
     [(3, 1), (4, 1)]
     """
-    x = xnp.asarray(x)
+    x, cp = xnp.asarray(x), as_cp("factor_uncertainty", cp)
     if tuple(x.shape) != tuple(cp.shape):
         raise errors.shape_mismatch("decomp.factor_uncertainty", x=x, cp=cp)
     factors = [cp.factors[0] * cp.weights, *cp.factors[1:]]

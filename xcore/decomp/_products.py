@@ -97,11 +97,17 @@ def transposed_khatri_rao(matrices: Sequence):
 def mode_product(x, matrix, mode: int):
     """A tensor multiplied by a matrix along a mode: Σ_j matrix[i, j] x[…, j, …].
 
+    Args:
+      x: an array, or a tensor in a format, which it stays in.
+      matrix: of as many columns as the mode is long.
+      mode: which.
+
     >>> import xcore.numpy as xnp
     >>> mode_product(xnp.ones((2, 3, 4)), xnp.ones((5, 3)), 1).shape
     (2, 5, 4)
     """
-    x, matrix = xnp.asarray(x), xnp.asarray(matrix)
+    with_mode = getattr(x, "_with_mode", None)
+    x, matrix = x if with_mode else xnp.asarray(x), xnp.asarray(matrix)
     mode = check_mode("decomp.mode_product", mode, x.ndim)
     if matrix.ndim != 2 or matrix.shape[1] != x.shape[mode]:
         raise errors.bad_argument(
@@ -110,6 +116,8 @@ def mode_product(x, matrix, mode: int):
             tuple(matrix.shape),
             f"a matrix of {x.shape[mode]} columns",
         )
+    if with_mode:
+        return with_mode(matrix, mode)
     return xnp.moveaxis(xnp.tensordot(matrix, x, axes=(1, mode)), 0, mode)
 
 
@@ -119,7 +127,7 @@ def multi_mode_product(
     """A tensor multiplied by a matrix along each of several modes, those that shrink it most first.
 
     Args:
-      x: tensor.
+      x: an array, or a tensor in a format.
       matrices: one for each mode; None leaves its mode alone.
       modes: which; default all in order.
       transpose: multiply by the conjugate transposes.

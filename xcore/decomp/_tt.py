@@ -101,6 +101,12 @@ class TT:
             )
         )
 
+    def _with_mode(self, matrix, mode: int):
+        """The product with a matrix along a mode."""
+        cores = list(self.cores)
+        cores[mode] = xnp.einsum("ij,ajb->aib", matrix, cores[mode])
+        return TT(tuple(cores))
+
     def __neg__(self):
         return self * -1
 

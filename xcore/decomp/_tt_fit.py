@@ -52,7 +52,7 @@ def tt_svd(x, ranks=None, *, tol=None) -> TT:
     (1, 1, 1, 1)
     """
     who = "decomp.tt_svd"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     _one_of(who, ranks, tol)
     if tol is None:
         return _tt_svd(x, _bonds(who, ranks, x.shape))

@@ -102,6 +102,12 @@ class Tucker:
         pairs = zip(self.factors, other.factors, strict=True)
         return Tucker(core, tuple(xnp.concatenate(p, -1) for p in pairs))
 
+    def _with_mode(self, matrix, mode: int):
+        """The product with a matrix along a mode."""
+        factors = list(self.factors)
+        factors[mode] = matrix @ factors[mode]
+        return self.replace(factors=tuple(factors))
+
     def __neg__(self):
         return self.replace(core=-self.core)
 

@@ -20,10 +20,10 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._iterate import Status
-from ._als import Fit, check_tensor
+from ._als import Fit, check_count, check_tensor
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
-from ._tucker import Tucker
+from ._tucker import Tucker, orthogonalize
 
 
 def check_ranks(who: str, ranks, shape) -> tuple:
@@ -92,7 +92,7 @@ def hosvd(x, ranks=None, *, tol=None) -> Tucker:
     Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32)
     """
     who = "decomp.hosvd"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     _one_of(who, ranks, tol)
     if tol is not None:
         budget = _budget(who, x, tol, x.ndim)
@@ -117,7 +117,7 @@ def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
     (1, 1, 1)
     """
     who = "decomp.st_hosvd"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     _one_of(who, ranks, tol)
     if tol is None:
         return _st_hosvd(x, check_ranks(who, ranks, x.shape))
@@ -139,6 +139,29 @@ def _st_hosvd(x, ranks):
     return Tucker(x, tuple(factors))
 
 
+def round_tucker(x: Tucker, ranks=None, *, tol=None) -> Tucker:
+    """A Tucker tensor of smaller ranks near one, without the full tensor: its core is truncated.
+
+    Args:
+      x: a Tucker tensor, for example a sum.
+      ranks: an int, or one for each mode.
+      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+
+    >>> import xcore.numpy as xnp
+    >>> t = st_hosvd(xnp.ones((3, 4, 5)), 1)
+    >>> round_tucker(t + t, tol=1e-3).rank
+    (1, 1, 1)
+    """
+    who = "decomp.round_tucker"
+    if not isinstance(x, Tucker):
+        raise errors.bad_argument(who, "x", x, "a Tucker tensor", "For a dense tensor: st_hosvd.")
+    _one_of(who, ranks, tol)
+    x = orthogonalize(x)
+    ranks = None if ranks is None else check_ranks(who, ranks, x.rank)
+    core = st_hosvd(x.core, ranks, tol=tol)
+    return Tucker(core.core, tuple(f @ g for f, g in zip(x.factors, core.factors, strict=True)))
+
+
 def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
     """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
 
@@ -153,12 +176,13 @@ def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=Fals
     >>> hooi(xnp.ones((3, 4, 5)), 1).shape
     (3, 4, 5)
     """
-    x, factors, ranks = _hooi_start("decomp.hooi", x, ranks, init)
-    return _hooi(x, factors, ranks, int(steps), progress)
+    who = "decomp.hooi"
+    x, factors, ranks = _hooi_start(who, x, ranks, init)
+    return _hooi(x, factors, ranks, check_count(who, "steps", steps), progress)
 
 
 def _hooi_start(who: str, x, ranks, init):
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     ranks = check_ranks(who, ranks, x.shape)
     start = _st_hosvd(x, ranks) if init is None else init
     if (tuple(start.shape), tuple(start.rank)) != (tuple(x.shape), ranks):
@@ -204,8 +228,16 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
     >>> found.value, bool(found.error < 1e-3)
     (Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32), True)
     """
-    x, factors, ranks = _hooi_start("decomp.tucker_als", x, ranks, init)
-    return _tucker_als(x, factors, tol, ranks=ranks, max_steps=int(max_steps), progress=progress)
+    who = "decomp.tucker_als"
+    x, factors, ranks = _hooi_start(who, x, ranks, init)
+    return _tucker_als(
+        x,
+        factors,
+        tol,
+        ranks=ranks,
+        max_steps=check_count(who, "max_steps", max_steps),
+        progress=progress,
+    )
 
 
 def _until_level(x, sweep, parts, tol, max_steps: int, progress):
@@ -277,7 +309,7 @@ def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tuck
     (1, 1, 1)
     """
     who = "decomp.tucker_random"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     key = random.key(0) if key is None else key
     return _tucker_random(x, key, check_ranks(who, ranks, x.shape), int(extra), int(power))
 
@@ -318,7 +350,7 @@ def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progres
     True
     """
     who = "decomp.tucker_nonneg"
-    x, _ = check_tensor(who, x)
+    x, _ = check_tensor(who, x, masked=False)
     ranks = check_ranks(who, ranks, x.shape)
     if dtypes.is_complex(x.dtype):
         raise errors.bad_argument(who, "x", f"of dtype {x.dtype}", "real")
@@ -328,7 +360,13 @@ def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progres
     sizes = [ranks, *zip(x.shape, ranks, strict=True)]
     core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
-    return _nonneg(x, [core * scale, *factors], tol, max_steps=int(max_steps), progress=progress)
+    return _nonneg(
+        x,
+        [core * scale, *factors],
+        tol,
+        max_steps=check_count(who, "max_steps", max_steps),
+        progress=progress,
+    )
 
 
 @functools.partial(jit, static_argnames=("max_steps", "progress"))
