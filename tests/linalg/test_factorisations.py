@@ -54,6 +54,21 @@ def test_every_factorisation_multiplies_back(shape, dtype):
     assert close(np.asarray(full) @ np.asarray(full).conj().swapaxes(1, 2), eye + 0 * full, 5)
 
 
+@pytest.mark.parametrize("shape", [(90, 50), (50, 90)])
+def test_singular_vectors_of_large_matrices(shape):
+    """Large ones with longer columns than rows reach LAPACK another way than small ones."""
+    a = random(2, *shape, dtype="complex128")
+    both = xc.jit(lambda a: (la.svd(a), la.svd(a, full=True), la.svdvals(a)))
+    (u, s, vh), (full_u, _, full_vh), only = both(a)
+    k = min(shape)
+    assert close((u * s[:, None, :]) @ vh, a, 90)
+    assert close((full_u[..., :k] * s[:, None, :]) @ full_vh[:, :k], a, 90)
+    for q, n in ((full_u, shape[0]), (full_vh, shape[1])):
+        assert close(q @ np.asarray(q).conj().swapaxes(1, 2), np.eye(n) + 0 * q, 90)
+    wanted = np.linalg.svd(a, compute_uv=False)
+    assert close(s, wanted, 90) and close(only, wanted, 90)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_hermitian_and_square_ones(dtype):
     a, b = definite(4, dtype), definite(4, dtype, 1)

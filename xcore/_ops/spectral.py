@@ -156,15 +156,29 @@ def _svd_lower(ctx, a, *, full, vectors):
     return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
 
 
+_WORTH_MOVING = 4096  # elements of a matrix
+
+
 def _svd_cpu(ctx, a, t, full: bool, vectors: bool):
+    mode = "N" if not vectors else "A" if full else "S"
+    m, n = t.shape[-2:]
+    if m <= n or m * n < _WORTH_MOVING:
+        return _svd_cpu_transposed(ctx, a, t, full and vectors, mode)
+    # LAPACK is faster where columns are longer than rows: for large matrices worth a transposition.
+    types = _svd_type(t, full=full and vectors, vectors=True)
+    outs = [ctx.type(t), *map(ctx.type, types), info_type(ctx, t)]
+    return ctx.routine("gesdd", t.dtype, [a], outs, mode=mode)[1:]
+
+
+def _svd_cpu_transposed(ctx, a, t, full: bool, mode: str):
     # aᵀ = u₁ s v₁ᴴ  =>  a = (v₁ᴴ)ᵀ s u₁ᵀ
-    t_values, t_u, t_vh = _svd_type(t, full=full and vectors, vectors=True)
+    t_values, t_u, t_vh = _svd_type(t, full=full, vectors=True)
     _, s, u1, vh1, info = ctx.routine(
         "gesdd", t.dtype, [swap_values(ctx, a, t)],
         [ctx.tensor(swap_shape(t.shape), t.dtype), ctx.type(t_values),
          ctx.tensor(swap_shape(t_vh.shape), t.dtype), ctx.tensor(swap_shape(t_u.shape), t.dtype),
          info_type(ctx, t)],
-        mode="N" if not vectors else "A" if full else "S",
+        mode=mode,
     )  # fmt: skip
     u = swap_values(ctx, vh1, t_u.with_shape(swap_shape(t_u.shape)))
     vh = swap_values(ctx, u1, t_vh.with_shape(swap_shape(t_vh.shape)))

@@ -21,9 +21,7 @@ from ._arguments import loop, modulus, number
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
-CACHE = (
-    80 * 1024
-)  # bytes of one chunk of matrices: a few passes' worth stays close to the processor
+CACHE = 80 * 1024  # bytes of one chunk of matrices: it stays close to the processor
 
 
 def applies(a) -> bool:
