@@ -392,7 +392,7 @@ def test_compiler_options():
     "options, text",
     [
         ({"xla_no_such_flag": True}, "No such compile option"),
-        ({"xla_cpu_use_fusion_emitters": "perhaps"}, "not a valid bool"),
+        ({"xla_cpu_enable_fast_math": "perhaps"}, "not a valid bool"),
         ({3: True}, "dict of flags"),
         ("O2", "dict of flags"),
     ],

@@ -177,7 +177,7 @@ def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
     return ValueError(
         f"xcore.jit: compiler_options {options} were refused by the compiler: "
         f"{str(cause).removeprefix('INVALID_ARGUMENT: ')} They are names of XLA's flags (without the "
-        "dashes) and their values, as in {'xla_cpu_use_fusion_emitters': False}."
+        "dashes) and their values, as in {'xla_llvm_disable_expensive_passes': True}."
     )
 
 
