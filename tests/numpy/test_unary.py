@@ -108,7 +108,9 @@ def test_special_values(row):
     for dtype in ("float32", "float64"):
         x = SPECIAL.astype(dtype)
         with np.errstate(all="ignore"):
-            want = getattr(np, name)(x)
+            want = getattr(np, {"fix": "trunc"}.get(name, name))(
+                x
+            )  # NumPy 2.5 warns of its own fix
         got = np.asarray(getattr(xnp, name)(xnp.asarray(x)))
         if name in ("sin", "cos", "tan", "sinc"):  # huge angles are another matter
             keep = ~(np.abs(x) > 1e6) | np.isinf(x)

@@ -52,6 +52,14 @@ def _spectrum(x, mode: int):
 _spectrum_now = fused(1)(_spectrum)
 
 
+def _spectrum_for(x, mode: int, tol: float):
+    """The same, for a tolerance that products of the unfolding with itself may be too coarse for."""
+    if tol**2 > 100 * dtypes.finfo(x.dtype).eps:
+        return _spectrum_now(x, mode)
+    u, s, _ = xnp.linalg.svd(unfold(x, mode), full_matrices=False)
+    return s**2, u
+
+
 def _rank_for(values, budget: float) -> int:
     """The fewest singular values such that the squares of the others add up to at most the budget."""
     tail = np.cumsum(np.asarray(values, np.float64)[::-1])[::-1]
@@ -96,7 +104,7 @@ def hosvd(x, ranks=None, *, tol=None) -> Tucker:
     _one_of(who, ranks, tol)
     if tol is not None:
         budget = _budget(who, x, tol, x.ndim)
-        ranks = [_rank_for(_spectrum_now(x, mode)[0], budget) for mode in range(x.ndim)]
+        ranks = [_rank_for(_spectrum_for(x, mode, tol)[0], budget) for mode in range(x.ndim)]
     return _hosvd(x, check_ranks(who, ranks, x.shape))
 
 
@@ -123,7 +131,7 @@ def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
         return _st_hosvd(x, check_ranks(who, ranks, x.shape))
     budget, core, factors = _budget(who, x, tol, x.ndim), x, []
     for mode in range(x.ndim):
-        values, vectors = _spectrum_now(core, mode)
+        values, vectors = _spectrum_for(core, mode, tol)
         factors.append(vectors[:, : _rank_for(values, budget)])
         core = mode_product(core, factors[-1].conj().T, mode)
     return Tucker(core, tuple(factors))

@@ -182,8 +182,9 @@ class Axis:
             w, q = np.linalg.eigh(_symmetric(self.matrix * root[:, None] / root))
             return w[::-1], (q / root[:, None])[:, ::-1], (q.T * root)[::-1]
         w, v = np.linalg.eig(self.matrix)
-        if np.iscomplexobj(w):
+        if np.any(np.imag(w)):
             return w, v, np.linalg.inv(v)
+        w, v = np.real(w), np.real(v)  # NumPy 2.5 returns complex numbers always
         place = np.argsort(-w)
         return w[place], v[:, place], np.linalg.inv(v[:, place])
 
