@@ -2,11 +2,12 @@
 
 import sys
 import tempfile
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from harness import Bench, Command, Lib, lowering
+from harness import Bench, Command, Lib, Thunk, lowering
 
 bench = Bench("The front end beside jax's, one process, default settings of both, CPU.")
 rng = np.random.default_rng(0)
@@ -120,6 +121,52 @@ def tree_call(lib: Lib):
     return lambda: f(d)
 
 
+class Affine:
+    """A thing whose method and whose instances are jitted."""
+
+    def __call__(self, x, y):
+        return x + y
+
+    def method(self, x, y):
+        return x + y
+
+
+def defaults(x, y, k=2):
+    return x + y
+
+
+def any_number(*arrays):
+    return arrays[0] + arrays[1]
+
+
+def by_keyword(x, *, y):
+    return x + y
+
+
+BOTH = lambda x: ((x, x), {})  # noqa: E731
+CALLS = {
+    "a method": (Affine().method, BOTH),
+    "a callable object": (Affine(), BOTH),
+    "a partial": (partial(lambda k, x, y: x + y, 1), BOTH),
+    "a function with a default": (defaults, BOTH),
+    "a function of *args": (any_number, BOTH),
+    "a keyword-only argument": (by_keyword, lambda x: ((x,), {"y": x})),
+    "an argument passed by its name": (lambda x, y: x + y, lambda x: ((x,), {"y": x})),
+    "a Python number": (lambda x, y: x + y, lambda x: ((x, 1.5), {})),
+    "a static argument": (lambda x, k: x + k, lambda x: ((x, 3), {})),
+    "a NumPy array": (lambda x, y: x + y, lambda x: ((x, np.ones(3, np.float32)), {})),
+    "a dict": (lambda d: d["a"] + d["b"], lambda x: (({"a": x, "b": x},), {})),
+    "a list": (lambda xs: xs[0] + xs[1], lambda x: (([x, x],), {})),
+}
+for text, (function, arguments) in CALLS.items():
+
+    @bench.time(f"jit call, {text}", bar=1.0)
+    def form(lib: Lib, text=text, function=function, arguments=arguments):
+        f = lib.core.jit(function, static_argnums=1 if text == "a static argument" else ())
+        args, kwargs = arguments(lib.numpy.ones(3))
+        return lambda: f(*args, **kwargs)
+
+
 EAGER = {
     "x + x": (0.65, lambda xnp, x: x + x),
     "x * 2 + 1": (0.65, lambda xnp, x: x * 2 + 1),
@@ -179,6 +226,35 @@ def elementwise(lib: Lib):
 @bench.steady("compiled matmul, 1000 x 1000", SQUARE, SQUARE)
 def matmul(lib: Lib):
     return lib.numpy.matmul
+
+
+for width in (128, 1000):
+
+    @bench.steady(
+        f"compiled x.T @ y, {width} x {width}", SQUARE[:width, :width], SQUARE[:width, :width]
+    )
+    def transposed(lib: Lib):
+        return lambda x, y: x.T @ y
+
+
+def in_float64(lib: Lib, width: int) -> Thunk:
+    """`x.T @ y` in double precision, which jax has only while its setting is on."""
+    scope = partial(lib.core.enable_x64, True) if lib.name == "jax" else nullcontext
+    with scope():
+        x = lib.numpy.asarray(SQUARE[:width, :width].astype(np.float64))
+    f = lib.core.jit(lambda x, y: x.T @ y)
+
+    def product():
+        with scope():
+            return f(x, x)
+
+    return product
+
+
+for width in (128, 1000):
+    bench.time(f"compiled x.T @ y, {width} x {width}, float64", 1.05, wait=True)(
+        partial(in_float64, width=width)
+    )
 
 
 @bench.steady("compiled softmax, 1000 x 1000", SQUARE)

@@ -102,3 +102,11 @@ def test_static_arguments():
     with pytest.raises(ValueError, match="hashable"):
         g(X, how=[3])
     assert [f._cache_size(), g._cache_size()] == [4, 2]
+
+
+@pytest.mark.parametrize("form", [lambda a: a.T, lambda a: a[:, ::-1], lambda a: a.astype(">f4")])
+def test_numpy_arrays_of_any_layout(form):
+    x = form(np.arange(9, dtype=np.float32).reshape(3, 3))
+    subtract = xc.jit(lambda x, y: x - y)
+    for n in range(_GENERATE_AFTER + 2):
+        np.testing.assert_array_equal(subtract(x, np.full((3, 3), n, np.float32)), x - n)

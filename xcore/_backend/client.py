@@ -201,6 +201,12 @@ def put(value: np.ndarray, type_, device, copy: bool = True):
     )
 
 
+def putter(type_, device):
+    """`put` for many arrays of one type: what is the same for all of them is looked up once."""
+    transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
+    return lambda value: transfer(type_, sharding, [value], devices, True, True, enable_x64=True)
+
+
 def put_sharded(type_, sharding: Spread, pieces, devices):
     """One buffer over several devices from a host array for each of the local ones."""
     return _jax.batched_device_put(

@@ -13,13 +13,13 @@ import itertools
 
 import numpy as np
 
-from .._backend.client import RuntimeFailure, default_device
+from .._backend.client import RuntimeFailure, default_device, putter
 from .._core import dtypes, tree
 from .._core.array import Array, _scalars, scalar
 from .._core.compile import translate
 from .._core.config import get_state
-from .._core.eval import from_numpy
 from .._core.source import hide_frames
+from .._core.types import ArrayType
 
 MISS = object()
 
@@ -165,13 +165,18 @@ class _Writer:
     def _take_numpy(self, name, value) -> bool:
         kind = f"{name}.dtype != {self.bind(value.dtype)} or {name}.shape != {value.shape!r}"
         self.tests.append(f"type({name}) is not {self.bind(np.ndarray)} or {kind}")
-        self.buffers.append(f"{self.bind(from_numpy)}({name})._b")
-        return self.scalars
+        self.buffers.append(f"{self.bind(_put_like(value))}({name})")
+        return self.scalars and value.dtype.isnative
 
     def _take_scalar(self, name, cls) -> bool:
         self.tests.append(f"type({name}) is not {cls.__name__}")
         self.buffers.append(f"{self.bind(_scalar_buffer)}({name})")
         return self.scalars
+
+
+def _put_like(value: np.ndarray):
+    """What makes buffers of arrays with this one's dtype and shape."""
+    return putter(ArrayType(value.shape, value.dtype), default_device())
 
 
 def _scalar_buffer(value):
