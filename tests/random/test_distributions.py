@@ -480,26 +480,6 @@ def test_mistakes_are_explained(call, message):
         call()
 
 
-def test_unknown_parameters_give_nan():
-    """Under jit nobody can raise; no loop may hang, either."""
-
-    def formulas(bad):
-        return [
-            random.weibull_min(KEY, bad, 2.0), random.weibull_min(KEY, 1.0, bad), random.pareto(KEY, bad),
-            random.rayleigh(KEY, bad), random.lognormal(KEY, bad), random.double_sided_maxwell(KEY, 0.0, bad),
-            random.triangular(KEY, 0.0, bad, 3.0), random.truncated_normal(KEY, 0.5, bad),
-        ]  # fmt: skip
-
-    for x in xc.jit(formulas)(xnp.array([np.nan, -1.0, 2.0])):
-        assert (np.isnan(x) == [True, True, False]).all()
-    bad = xnp.array([np.nan, -1.0, 2.0])
-    for name in ("gamma", "t", "chisquare"):
-        x = np.asarray(xc.jit(getattr(random, name))(KEY, bad))
-        assert np.isnan(x[:2]).all() and np.isfinite(x[2])
-    x = np.asarray(xc.jit(random.von_mises)(KEY, 0.0, xnp.array([np.nan, 1.0])))
-    assert np.isnan(x[0]) and np.isfinite(x[1])
-
-
 # --- independence --------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ Where jax has the distribution the formula is the one it uses, so the numbers ar
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -15,11 +14,10 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.source import boundary
 from .._core.types import typeof
-from ..numpy._promote import broadcast_shapes
 from ._elementary import arctan, exp, log, tan_pi
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import concrete, draw, nonnegative, positive, real, settled, within
+from ._source import draw, nonnegative, ordered, positive, real, settled, within
 from ._words import open_uniform
 
 
@@ -183,30 +181,10 @@ def sample_signs(source, *, shape, dtype):
     return xnp.where(source.uniform(shape, dtypes.float32) < 0.5, dtype.type(1), dtype.type(-1))
 
 
-def _in_order(who: str, *parameters) -> None:
-    """Neighbours whose values are known now are in order; they may be equal."""
-    for low, high in itertools.pairwise(parameters):
-        a, b = (concrete(p.check(who)) for p in (low, high))
-        if a is None or b is None:
-            continue
-        shape = broadcast_shapes(f"random.{who}", a.shape, b.shape)
-        a, b = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
-        if (bad := a > b).any():
-            raise ValueError(
-                f"xcore.random.{who}: {low.name} must not be larger than {high.name}, "
-                f"given {a[bad].flat[0]:g} and {b[bad].flat[0]:g}."
-            )
-
-
-def _or_nan(valid, x):
-    """What is known only at run time cannot raise."""
-    return xnp.where(valid, x, np.nan)
-
-
 def _sample_double_sided_maxwell(source, loc, scale, *, shape, dtype):
     size, sign = source.split(2)
     x = _sample_maxwell(size, shape=shape, dtype=dtype)
-    return sample_signs(sign, shape=shape, dtype=dtype) * x * _or_nan(scale > 0, scale) + loc
+    return sample_signs(sign, shape=shape, dtype=dtype) * x * scale + loc
 
 
 @boundary
@@ -228,7 +206,7 @@ def double_sided_maxwell(key, loc, scale, shape=None, dtype=None):
 
 
 def _sample_pareto(source, b, *, shape, dtype):
-    return exp(sample_exponential(source, shape=shape, dtype=dtype) / _or_nan(b > 0, b))
+    return exp(sample_exponential(source, shape=shape, dtype=dtype) / b)
 
 
 @boundary
@@ -250,7 +228,7 @@ def pareto(key, b, shape=None, dtype=None):
 
 def _sample_rayleigh(source, scale, *, shape, dtype):
     u = _uniform(source, shape, dtype, _tiny(dtype))
-    return _or_nan(scale >= 0, scale) * xnp.sqrt(-2 * log(u))
+    return scale * xnp.sqrt(-2 * log(u))
 
 
 @boundary
@@ -272,7 +250,8 @@ def rayleigh(key, scale=1.0, shape=None, dtype=None):
 
 def _sample_weibull(source, scale, concentration, *, shape, dtype):
     e = sample_exponential(source, shape=shape, dtype=dtype)
-    scale = _or_nan((scale > 0) & (concentration > 0), scale)
+    # a power of 1 is 1 even where the exponent is NaN
+    scale = xnp.where(concentration > 0, scale, np.nan)
     return xnp.power(*xnp.broadcast_arrays(e, 1 / concentration)) * scale
 
 
@@ -295,7 +274,7 @@ def weibull_min(key, scale, concentration, shape=None, dtype=None):
 
 
 def _sample_lognormal(source, sigma, *, shape, dtype):
-    return exp(source.normal(shape, dtype) * _or_nan(sigma >= 0, sigma))
+    return exp(source.normal(shape, dtype) * sigma)
 
 
 @boundary
@@ -317,7 +296,7 @@ def lognormal(key, sigma=1.0, shape=None, dtype=None):
 
 def _sample_triangular(source, left, mode, right, *, shape, dtype):
     u = source.uniform(shape, dtype)
-    width = _or_nan((left <= mode) & (mode <= right), right - left)
+    width = xnp.where((left <= mode) & (mode <= right), right - left, np.nan)
     rising = left + xnp.sqrt(u * width * (mode - left))
     falling = right - xnp.sqrt((1 - u) * width * (right - mode))
     return xnp.where(u * width < mode - left, rising, falling)
@@ -337,8 +316,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None):
     >>> xc.random.triangular(xc.random.key(0), 0.0, 1.0, 4.0, (3,)).shape
     (3,)
     """
-    three = real("left", left), real("mode", mode), real("right", right)
-    _in_order("triangular", *three)
+    three = ordered("triangular", real("left", left), real("mode", mode), real("right", right))
     return draw("triangular", _sample_triangular, key, shape, dtype, *three)
 
 
@@ -434,7 +412,7 @@ def _sample_truncated_normal(source, lower, upper, *, shape, dtype, regime):
     far = xnp.where(in_tail, xnp.where(left, -low, high), np.inf)
     tail = first_accepted(_normal_tail, source, [near, far], shape, dtype)
     x = xnp.where(in_tail, xnp.where(left, -tail, tail), x)
-    return _or_nan(lower <= upper, x)
+    return xnp.where(lower <= upper, x, np.nan)
 
 
 def _truncation_regime(lower, upper):
@@ -458,8 +436,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None):
     >>> bool((x > 8).all() and (x < 8.9).all())
     True
     """
-    both = real("lower", lower), real("upper", upper)
-    _in_order("truncated_normal", *both)
+    both = ordered("truncated_normal", real("lower", lower), real("upper", upper))
     return draw(
         "truncated_normal",
         _sample_truncated_normal,

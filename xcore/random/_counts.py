@@ -20,8 +20,12 @@ from ._elementary import exp, log
 from ._gamma import sample_gamma
 from ._rejection import first_accepted, proposal
 from ._source import (
+    as_counts,
+    chance,
+    complete,
     concrete,
     draw,
+    finite,
     fit,
     floating,
     integral,
@@ -29,6 +33,7 @@ from ._source import (
     positive,
     probability,
     settled,
+    trials,
     within,
 )  # fmt: skip
 from ._words import open_uniform
@@ -140,7 +145,6 @@ def _few_poisson(source, mean, shape):
 
 def sample_poisson(source, mean, *, shape, dtype, regime):
     """A float64 array of counts."""
-    mean = xnp.where(mean >= 0, mean, np.nan)
     if regime == "few":
         return _few_poisson(source, mean, shape)
     many = _many_poisson(source, mean, shape, dtype)
@@ -157,17 +161,6 @@ def _mean_regime(mean):
     return "many" if within(mean, _FEW, np.inf) else "any"
 
 
-def as_counts(x, dtype):
-    """Counts in an integer dtype: those too large for it are its maximum, NaN is -1."""
-    if dtypes.is_inexact(dtype):
-        return astype(x, dtype)
-    top = int(dtypes.iinfo(dtype).max)
-    # the largest float64 below top where top itself is none
-    limit = float(top) if int(float(top)) <= top else float(np.nextafter(float(top), 0))
-    whole = astype(xnp.clip(xnp.where(xnp.isnan(x), 0, x), 0, limit), dtype)
-    return xnp.where(x > limit, top, xnp.where(xnp.isnan(x), whole - 1, whole))
-
-
 def _sample_poisson(source, mean, *, shape, dtype, regime):
     known, result = regime
     return as_counts(sample_poisson(source, mean, shape=shape, dtype=dtype, regime=known), result)
@@ -179,7 +172,8 @@ def poisson(key, lam, shape=None, dtype=None):
 
     Args:
       key: a random key.
-      lam: expected count, non-negative.
+      lam: expected count, non-negative and finite. Where it is not, or is NaN, and nobody knew before the
+        program ran, the count is -1.
       shape: shape of the result; that of lam if not given.
       dtype: integer dtype. Counts that it cannot hold are its largest number.
 
@@ -189,7 +183,7 @@ def poisson(key, lam, shape=None, dtype=None):
     """
     dtype = integral("poisson", dtype)
     return draw(
-        "poisson", _sample_poisson, key, shape, None, nonnegative("lam", lam), result=dtype,
+        "poisson", _sample_poisson, key, shape, None, finite("lam", lam), result=dtype,
         regime=lambda mean: (_mean_regime(mean), dtype),
     )  # fmt: skip
 
@@ -242,8 +236,6 @@ def _few_binomial(source, n, p, shape):
 
 def sample_binomial(source, n, p, *, shape, dtype, regime):
     """A float64 array of counts; n and p are float64."""
-    n = xnp.where(n >= 0, xnp.floor(n), np.nan)
-    p = xnp.where((p >= 0) & (p <= 1), p, np.nan)
     flipped = p > 0.5
     rare = xnp.where(flipped, 1 - p, p)
     few = n * rare < _FEW
@@ -295,7 +287,7 @@ def binomial(key, n, p, shape=None, dtype=None):
 
     Args:
       key: a random key.
-      n: number of trials, non-negative; a fraction is dropped.
+      n: number of trials: a whole number, of integer or floating dtype.
       p: probability of success.
       shape: shape of the result; that of the parameters if not given.
       dtype: floating or integer dtype; float32 by default, as in jax.
@@ -304,8 +296,8 @@ def binomial(key, n, p, shape=None, dtype=None):
     >>> xc.random.binomial(xc.random.key(0), 10, 0.5, (3,), "int32").dtype
     dtype('int32')
     """
-    parameters = nonnegative("n", n), probability("p", p)
-    result = _count_dtype("binomial", dtype, *[q.check("binomial") for q in parameters])
+    parameters = [q.checked("binomial") for q in (trials("n", n), probability("p", p))]
+    result = _count_dtype("binomial", dtype, *[q.value for q in parameters])
     return draw(
         "binomial", _sample_binomial, key, shape, dtypes.float64, *parameters, result=result,
         regime=lambda n, p: (_trials_regime(n, p), _rejection_dtype(n), result),
@@ -328,7 +320,7 @@ def negative_binomial(key, n, p, shape=None, dtype=None):
     Args:
       key: a random key.
       n: number of successes, positive, not necessarily whole.
-      p: probability of success.
+      p: probability of success, not 0.
       shape: shape of the result; that of the parameters if not given.
       dtype: integer dtype.
 
@@ -339,7 +331,7 @@ def negative_binomial(key, n, p, shape=None, dtype=None):
     dtype = integral("negative_binomial", dtype)
     return draw(
         "negative_binomial", _sample_negative_binomial, key, shape, None, positive("n", n),
-        probability("p", p), result=dtype, regime=lambda n, p: dtype,
+        chance("p", p), result=dtype, regime=lambda n, p: dtype,
     )  # fmt: skip
 
 
@@ -369,8 +361,9 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
 
     Args:
       key: a random key.
-      n: number of draws, of a shape that broadcasts with that of p without its last axis.
-      p: probabilities along the last axis; they are divided by their sum.
+      n: number of draws, a whole number, of a shape that broadcasts with that of p without its last axis.
+      p: probabilities along the last axis. Where they are known now their sum must be 1 but for rounding, by
+        which they are divided.
       shape: shape of the result, which ends in the number of categories; that of p if not given.
       dtype: floating or integer dtype; float32 by default, as in jax.
       unroll: how many categories a step of the loop over them draws, as for ``lax.scan``.
@@ -379,13 +372,13 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
     >>> float(xc.random.multinomial(xc.random.key(0), 10, xnp.array([0.2, 0.3, 0.5])).sum())
     10.0
     """
-    n, p = nonnegative("n", n), nonnegative("p", p)
-    trials, chances = n.check("multinomial"), p.check("multinomial")
-    if not typeof(chances).shape:
+    n, p = trials("n", n).checked("multinomial"), nonnegative("p", p).checked("multinomial")
+    if not typeof(p.value).shape:
         raise errors.bad_argument("random.multinomial", "p", p.value, "at least one-dimensional")
-    result = _count_dtype("multinomial", dtype, trials, chances)
-    inner = _rejection_dtype(trials)
-    n = n._replace(value=xnp.expand_dims(trials, -1), violated=None)
+    complete("multinomial", p)
+    result = _count_dtype("multinomial", dtype, n.value, p.value)
+    inner = _rejection_dtype(n.value)
+    n = n._replace(value=xnp.expand_dims(n.value, -1))
     return draw(
         "multinomial", _sample_multinomial, key, shape, dtypes.float64, n, p, result=result,
         regime=lambda n, p: (inner, result, unroll),

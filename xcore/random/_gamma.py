@@ -126,7 +126,6 @@ def _marsaglia_tsang(first, second, d, c):
 
 def _gamma_parts(source, a, shape, dtype, regime):
     """(d, v, log of the factor for shapes below 1): the variate is d v e^factor."""
-    a = xnp.where(a >= 0, a, np.nan)
     boosted = a < 1
     d = (xnp.where(boosted, a + 1, a) if regime != "from 1" else a) - 1 / 3
     c = 1 / xnp.sqrt(9 * d)

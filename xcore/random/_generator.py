@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -11,9 +13,29 @@ from .._core.types import typeof
 from ..numpy._promote import as_array
 from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _vectors
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
-from ._source import nonnegative
+from ._source import complete, nonnegative, positive
 
 
+def _like_numpy(cls):
+    """Lists are arrays to NumPy's generators, and so they are to all methods of this class."""
+    for name, method in list(vars(cls).items()):
+        if not name.startswith("_"):
+            setattr(cls, name, _of_lists(method))
+    return cls
+
+
+def _of_lists(method):
+    @functools.wraps(method)
+    def call(self, *args, **named):
+        for name, value in named.items():
+            if isinstance(value, list) and name != "size":
+                named[name] = np.asarray(value)
+        return method(self, *[np.asarray(x) if isinstance(x, list) else x for x in args], **named)
+
+    return call
+
+
+@_like_numpy
 class Generator:
     """Random numbers one after the other: each call uses a new part of the stream.
 
@@ -81,7 +103,9 @@ class Generator:
         return _permute.permutation(self.key(), x, axis, independent=True)
 
     def choice(self, a, size=None, replace=True, p=None, axis: int = 0):
-        """Random elements of an array, or of 0 … a - 1."""
+        """Random elements of an array, or of 0 … a - 1; the probabilities p have the sum 1."""
+        if p is not None:
+            complete("Generator.choice", nonnegative("p", p).checked("Generator.choice"))
         return _permute.choice(self.key(), a, _shape_of(size), replace, p, axis)
 
     # ------------------------------------------------------------------------- location and scale
@@ -107,7 +131,7 @@ class Generator:
         return self._moved("gumbel", _continuous.gumbel, loc, scale, size, dtype)
 
     def _moved(self, who: str, draw, loc, scale, size, dtype):
-        _check_scale(who, scale)
+        scale = _width(who, scale)
         return loc + scale * draw(self.key(), _shape_of(size, loc, scale), dtype)
 
     def standard_exponential(self, size=None, dtype=None):
@@ -116,7 +140,7 @@ class Generator:
 
     def exponential(self, scale=1.0, size=None, dtype=None):
         """Exponential numbers with mean scale."""
-        _check_scale("exponential", scale)
+        scale = _width("exponential", scale)
         return scale * _continuous.exponential(self.key(), _shape_of(size, scale), dtype)
 
     def standard_cauchy(self, size=None, dtype=None):
@@ -125,7 +149,7 @@ class Generator:
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=None):
         """e to the power of normal numbers with this mean and standard deviation."""
-        _check_scale("lognormal", sigma, "sigma")
+        sigma = _width("lognormal", sigma, "sigma")
         return xnp.exp(self.normal(mean, sigma, size, dtype))
 
     def rayleigh(self, scale=1.0, size=None, dtype=None):
@@ -152,8 +176,9 @@ class Generator:
 
     def wald(self, mean, scale, size=None, dtype=None):
         """Inverse Gaussian numbers."""
+        scale = _positive("wald", scale)
         return scale * _continuous.wald(
-            self.key(), mean / scale, _shape_of(size, mean, scale), dtype
+            self.key(), _positive("wald", mean, "mean") / scale, _shape_of(size, mean, scale), dtype
         )
 
     def vonmises(self, mu, kappa, size=None, dtype=None):
@@ -168,7 +193,7 @@ class Generator:
 
     def gamma(self, shape, scale=1.0, size=None, dtype=None):
         """Gamma numbers with this shape parameter and scale."""
-        _check_scale("gamma", scale)
+        scale = _width("gamma", scale)
         return scale * _gamma.gamma(self.key(), shape, _shape_of(size, shape, scale), dtype)
 
     def beta(self, a, b, size=None, dtype=None):
@@ -257,8 +282,16 @@ def _check_range(low, high) -> None:
         )
 
 
-def _check_scale(who: str, scale, name: str = "scale") -> None:
+def _width(who: str, scale, name: str = "scale"):
+    """A scale, which may be 0. What is known only when the program runs cannot raise, and gives NaN."""
     nonnegative(name, scale).check(f"Generator.{who}")
+    return xnp.where(scale >= 0, scale, np.nan) if isinstance(scale, Tracer) else scale
+
+
+def _positive(who: str, scale, name: str = "scale"):
+    """The same for one that must not be 0."""
+    positive(name, scale).check(f"Generator.{who}")
+    return xnp.where(scale > 0, scale, np.nan) if isinstance(scale, Tracer) else scale
 
 
 def _integer(dtype):
@@ -268,7 +301,7 @@ def _integer(dtype):
 def _or_none(size):
     if size is None:
         return None
-    return tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    return tuple(size) if np.ndim(size) else (size,)
 
 
 tree.register_pytree_node(

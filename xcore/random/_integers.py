@@ -16,7 +16,19 @@ from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
 from ._keys import consumed
-from ._source import Source, draw, fit, floating, integral, probability, real, shape_for
+from ._source import (
+    Source,
+    as_counts,
+    chance,
+    concrete,
+    draw,
+    fit,
+    floating,
+    integral,
+    probability,
+    real,
+    shape_for,
+)
 from ._staged import staged
 from ._streams import UINT, joined, like, numbers
 from ._words import open_uniform
@@ -197,7 +209,8 @@ def bernoulli(key, p=0.5, shape=None, mode="low"):
 
     Args:
       key: a random key.
-      p: probabilities.
+      p: probabilities. What is none, and nobody knew before the program ran, counts as the nearest one; NaN
+        as 0.
       shape: shape of the result; that of p if not given.
       mode: "low" compares one random fraction with p, which in float32 tells apart multiples of
         2^-23; "high" takes 64 bits and serves the smallest p.
@@ -208,8 +221,9 @@ def bernoulli(key, p=0.5, shape=None, mode="low"):
     """
     if mode not in ("low", "high"):
         raise errors.bad_argument("random.bernoulli", "mode", mode, "'low' or 'high'")
-    p = probability("p", p)
-    work = floating("bernoulli", None, p.check("bernoulli"))
+    # no truth value is NaN, and a quotient of densities may be given for the probability that it exceeds
+    p = probability("p", p).checked("bernoulli")._replace(violated=None)
+    work = floating("bernoulli", None, p.value)
     return draw(
         "bernoulli",
         _sample_bernoulli,
@@ -249,7 +263,14 @@ def _categories(arrays, axis, prefix, batch, regime, stream):
     size = typeof(logits).shape[axis]
     shape = (*prefix, *batch[:axis], size, *batch[axis:])
     noise = sample_gumbel(Source(stream, data), shape=shape, dtype=work, regime=regime)
-    return xnp.argmax(noise + logits, axis=len(prefix) + axis)
+    chosen = xnp.argmax(noise + logits, axis=len(prefix) + axis)
+    return xnp.where(_proper(logits, axis), chosen, -1)
+
+
+def _proper(logits, axis: int):
+    """Whether logits are weights: none is NaN or infinite, and one is not 0."""
+    top = logits.max(axis=axis)
+    return (top > -np.inf) & (top < np.inf)
 
 
 @staged
@@ -258,6 +279,7 @@ def _distinct_categories(arrays, axis, prefix, batch, regime, stream):
     t = typeof(logits)
     noise = sample_gumbel(Source(stream, data), shape=t.shape, dtype=t.dtype, regime=regime)
     _, chosen = ops.top_k(xnp.moveaxis(noise + logits, axis, -1), k=math.prod(prefix))
+    chosen = xnp.where(_proper(logits, axis)[..., None], chosen, -1)
     return xnp.moveaxis(chosen, -1, 0).reshape((*prefix, *batch))
 
 
@@ -277,7 +299,8 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
 
     Args:
       key: a random key.
-      logits: logarithms of the weights, -inf for weight 0; the categories are along ``axis``.
+      logits: logarithms of the weights, -inf for weight 0; the categories are along ``axis``. If one is NaN
+        or inf, or all are -inf, and nobody knew before the program ran, the category is -1.
       axis: of the categories.
       shape: shape of the result; it ends in the shape of logits without that axis, which is also the
         default.
@@ -302,6 +325,11 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
         raise ValueError(
             f"xcore.{who}: {math.prod(prefix)} distinct draws asked for, but there are {t.shape[axis]} categories."
         )
+    host = concrete(logits)
+    if host is not None and not _proper(host, axis).all():
+        raise errors.bad_argument(
+            who, "logits", logits, "numbers or -inf, with one number among those of each draw"
+        )
     logits = astype(logits, floating("categorical", None, logits))
     logits = xnp.broadcast_to(logits, (*batch[:axis], t.shape[axis], *batch[axis:]))
     found = consumed("categorical", key)
@@ -312,11 +340,11 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
 # --------------------------------------------------------------------------------------- geometric
 
 
-def _sample_geometric(source, p, *, shape, dtype):
+def _sample_geometric(source, p, *, shape, dtype, regime):
     u = source.uniform(shape, dtype)
     u = xnp.where(u == 0, 1, u)
     n = xnp.floor(log(u) / xnp.log1p(-p)) + 1
-    return xnp.where(p == 1, 1, n)
+    return as_counts(xnp.where(p == 1, 1, n), regime)
 
 
 @boundary
@@ -325,15 +353,17 @@ def geometric(key, p, shape=None, dtype=None):
 
     Args:
       key: a random key.
-      p: probability of success.
+      p: probability of success, not 0. Where it is none, and nobody knew before the program ran, the number
+        is -1.
       shape: shape of the result; that of p if not given.
-      dtype: integer dtype.
+      dtype: integer dtype. Numbers that it cannot hold are its largest one.
 
     >>> import xcore as xc
     >>> xc.random.geometric(xc.random.key(0), 0.25, (3,)).shape
     (3,)
     """
-    p = probability("p", p)
+    dtype = integral("geometric", dtype)
     return draw(
-        "geometric", _sample_geometric, key, shape, None, p, result=integral("geometric", dtype)
-    )
+        "geometric", _sample_geometric, key, shape, None, chance("p", p), result=dtype,
+        regime=lambda p: dtype,
+    )  # fmt: skip

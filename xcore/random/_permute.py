@@ -17,7 +17,7 @@ from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
 from ._integers import draw_below
 from ._keys import consumed
-from ._source import Source, concrete, floating, nonnegative
+from ._source import Source, concrete, floating, weight
 from ._staged import staged
 from ._streams import like, shifted
 
@@ -159,23 +159,30 @@ def _chosen(arrays, n, shape, replace, regime, stream):
     if replace:
         total = xnp.cumsum(p)
         places = xnp.searchsorted(total, total[-1] * (1 - source.uniform(shape, dtype)))
-        return astype(places, dtypes.default_dtype("int"))
-    noise = sample_gumbel(source, shape=(n,), dtype=dtype, regime=regime)
-    chosen = ops.top_k(noise + log(p), k=math.prod(shape))[1]
-    return astype(chosen, dtypes.default_dtype("int")).reshape(shape)
+    else:
+        noise = sample_gumbel(source, shape=(n,), dtype=dtype, regime=regime)
+        places = ops.top_k(noise + log(p), k=math.prod(shape))[1].reshape(shape)
+    proper = ((p >= 0) & (p < np.inf)).all() & ((p > 0).sum() >= _needed(shape, replace))
+    return xnp.where(proper, astype(places, dtypes.default_dtype("int")), -1)
 
 
-def _weights(p, n: int, count: int, replace: bool):
+def _needed(shape, replace: bool) -> int:
+    """How many of the weights must be positive."""
+    return 1 if replace else math.prod(shape)
+
+
+def _weights(p, n: int, needed: int):
     who = "random.choice"
-    p = nonnegative("p", p).check("choice")
+    p = weight("p", p).check("choice")
     if typeof(p).shape != (n,):
         raise errors.ShapeError(
             f"xcore.{who}: p must have one weight for each of the {n} elements, given {typeof(p)}."
         )
     host = concrete(p)
-    if host is not None and np.count_nonzero(host) < (1 if replace else count):
+    if host is not None and np.count_nonzero(host) < needed:
         raise ValueError(
-            f"xcore.{who}: {count} draws asked for, but only {np.count_nonzero(host)} weights are positive."
+            f"xcore.{who}: p must have at least {needed} positive weights for these draws, "
+            f"given {np.count_nonzero(host)}."
         )
     return astype(p, floating("choice", None, p))
 
@@ -198,7 +205,9 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
       a: array, or number of elements.
       shape: how many, in which shape; it stands in the place of the axis.
       replace: if False no element comes twice.
-      p: weights of the elements; without them all are equally likely.
+      p: weights of the elements, of any sum; without them all are equally likely. If they are none, and
+        nobody knew before the program ran, the results are -1 for an integer a and NaN (of an integer
+        dtype: its least number) for an array.
       axis: along which elements lie.
       mode: with p and without replacement, the resolution "low" or "high" as for ``gumbel``.
 
@@ -217,9 +226,11 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
     regime = gumbel_regime("choice", mode)
     if count:
         _check_choice(n, count, replace)
-        weights = [] if p is None else [_weights(p, n, count, replace)]
+        weights = [] if p is None else [_weights(p, n, _needed(shape, replace))]
         found = consumed("choice", key)
         places = _positions(found, weights, n, shape, bool(replace), regime)
+        if array is not None and weights and concrete(weights[0]) is None:
+            places = xnp.where(places < 0, n, places)  # beyond the array, where ``take`` finds NaN
     else:
         places = xnp.zeros(shape, dtypes.default_dtype("int"))
     return places if array is None else xnp.take(array, places, axis=axis)

@@ -6,11 +6,11 @@ from .. import numpy as xnp
 from .._core import dtypes
 from .._core.source import boundary
 from ..numpy._promote import astype
-from ._counts import as_counts, sample_poisson
+from ._counts import sample_poisson
 from ._elementary import exp, log
 from ._gamma import sample_gamma
 from ._rejection import first_accepted, proposal
-from ._source import Parameter, draw, integral, nonnegative, positive
+from ._source import as_counts, draw, integral, kind_of_parameter, nonnegative, positive
 from ._words import bits_for, open_uniform
 
 
@@ -54,6 +54,10 @@ def noncentral_f(key, dfnum, dfden, nonc, shape=None, dtype=None):
     return draw("noncentral_f", _sample_noncentral_f, key, shape, dtype, *parameters)
 
 
+_below_1 = kind_of_parameter("in [0, 1)", lambda x: (x < 0) | (x >= 1))
+_above_1 = kind_of_parameter("greater than 1", lambda x: x <= 1)
+
+
 def _sample_logseries(source, p, *, shape, dtype, regime):
     # Kemp, Efficient generation of logarithmically distributed pseudo-random variables (1981)
     u, v = (open_uniform(s.bits(shape, 64), dtypes.float64) for s in source.split(2))
@@ -67,9 +71,8 @@ def _sample_logseries(source, p, *, shape, dtype, regime):
 def logseries(key, p, shape=None, dtype=None):
     """Counts k from 1 on, of probability proportional to p^k / k."""
     dtype = integral("logseries", dtype)
-    p = Parameter("p", p, "in [0, 1)", lambda x: (x < 0) | (x >= 1))
     return draw(
-        "logseries", _sample_logseries, key, shape, dtypes.float64, p, result=dtype,
+        "logseries", _sample_logseries, key, shape, dtypes.float64, _below_1("p", p), result=dtype,
         regime=lambda p: dtype,
     )  # fmt: skip
 
@@ -85,7 +88,6 @@ def _zipf_proposal(first, second, a):
 
 
 def _sample_zipf(source, a, *, shape, dtype, regime):
-    a = xnp.where(a > 1, a, xnp.nan)
     return as_counts(first_accepted(_zipf_proposal, source, [a], shape, dtypes.float64), regime)
 
 
@@ -93,7 +95,7 @@ def _sample_zipf(source, a, *, shape, dtype, regime):
 def zipf(key, a, shape=None, dtype=None):
     """Counts k from 1 on, of probability proportional to k^-a; too large ones are the largest integer."""
     dtype = integral("zipf", dtype)
-    a = Parameter("a", a, "greater than 1", lambda x: x <= 1)
     return draw(
-        "zipf", _sample_zipf, key, shape, dtypes.float64, a, result=dtype, regime=lambda a: dtype
-    )
+        "zipf", _sample_zipf, key, shape, dtypes.float64, _above_1("a", a), result=dtype,
+        regime=lambda a: dtype,
+    )  # fmt: skip

@@ -7,6 +7,7 @@ the program; the parameters are arrays of the dtype it computes in, of shapes th
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _ops as ops
+from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import to_array
@@ -118,7 +120,10 @@ def settled(f, *parameters):
 
 
 class Parameter(NamedTuple):
-    """A parameter of a distribution: its name, value, and what it must satisfy, in words and code."""
+    """A parameter of a distribution: its name, value, and what it must satisfy, in words and code.
+
+    Without the words it has been checked.
+    """
 
     name: str
     value: Any
@@ -126,7 +131,10 @@ class Parameter(NamedTuple):
     violated: Callable | None
 
     def check(self, who: str):
-        """The value as an array. Where it is known now it is checked; NaN passes, to give NaN."""
+        """The value as an array. Where it is known now it is checked; NaN passes, to give NaN.
+
+        What is known only when the program runs cannot raise, and ``draw`` makes it NaN.
+        """
         # a Python float keeps its digits until the dtype to compute in is known
         exact = isinstance(self.value, float)
         x = (
@@ -136,12 +144,20 @@ class Parameter(NamedTuple):
         )
         if not _is_real(typeof(x).dtype):
             raise errors.bad_argument(f"random.{who}", self.name, self.value, "real numbers")
-        host = concrete(x) if self.violated else None
-        if host is not None and np.any(bad := self.violated(host)):
+        host = concrete(x) if self.violated and self.expected else None
+        if host is None:
+            return x
+        with np.errstate(invalid="ignore"):
+            bad = self.violated(host)
+        if np.any(bad):
             raise ValueError(
                 f"xcore.random.{who}: {self.name} must be {self.expected}, given {host[bad].flat[0]:g}."
             )
         return x
+
+    def checked(self, who: str) -> Parameter:
+        """The parameter with its value as ``check`` gives it, and nothing left to check."""
+        return self._replace(value=self.check(who), expected="")
 
 
 def _is_real(dtype) -> bool:
@@ -162,14 +178,38 @@ def within(x, low: float, high: float) -> bool:
     return host is not None and bool(np.all((low <= host) & (host <= high)))
 
 
-def _kind_of_parameter(expected: str, violated: Callable | None):
+def kind_of_parameter(expected: str, violated: Callable | None):
     return lambda name, value: Parameter(name, value, expected, violated)
 
 
-real = _kind_of_parameter("a number", None)
-positive = _kind_of_parameter("positive", lambda x: x <= 0)
-nonnegative = _kind_of_parameter("non-negative", lambda x: x < 0)
-probability = _kind_of_parameter("a probability, in [0, 1]", lambda x: (x < 0) | (x > 1))
+real = kind_of_parameter("a number", None)
+positive = kind_of_parameter("positive", lambda x: x <= 0)
+weight = kind_of_parameter("non-negative and finite", lambda x: ~(x >= 0) | (x == np.inf))
+nonnegative = kind_of_parameter("non-negative", lambda x: x < 0)
+probability = kind_of_parameter("a probability, in [0, 1]", lambda x: (x < 0) | (x > 1))
+bound = kind_of_parameter("finite", lambda x: (x == np.inf) | (x == -np.inf))
+chance = kind_of_parameter("a probability in (0, 1]", lambda x: (x <= 0) | (x > 1))
+finite = kind_of_parameter("non-negative and finite", lambda x: (x < 0) | (x == np.inf))
+trials = kind_of_parameter(
+    "a whole number, at least 0", lambda x: (x < 0) | (x == np.inf) | (x % 1 > 0)
+)
+
+
+def ordered(who: str, *parameters: Parameter) -> list[Parameter]:
+    """The parameters, checked: neighbours whose values are known now are in order, or equal."""
+    checked = [p.checked(who) for p in parameters]
+    for low, high in itertools.pairwise(checked):
+        a, b = concrete(low.value), concrete(high.value)
+        if a is None or b is None:
+            continue
+        shape = broadcast_shapes(f"random.{who}", a.shape, b.shape)
+        a, b = np.broadcast_to(a, shape), np.broadcast_to(b, shape)
+        if (bad := a > b).any():
+            raise ValueError(
+                f"xcore.random.{who}: {low.name} must not be larger than {high.name}, "
+                f"given {a[bad].flat[0]:g} and {b[bad].flat[0]:g}."
+            )
+    return checked
 
 
 def shape_for(who: str, shape, parameters) -> tuple:
@@ -217,13 +257,48 @@ def working(dtype):
     return dtype if dtype.itemsize >= 4 and dtypes.is_floating(dtype) else dtypes.float32
 
 
+def complete(who: str, p: Parameter) -> None:
+    """Probabilities along the last axis that are known now add up to 1, but for rounding."""
+    host = concrete(p.value)
+    if host is None:
+        return
+    total = host.sum(axis=-1, dtype=np.float64)
+    if (bad := np.abs(total - 1) > rounding(typeof(p.value).dtype)).any():
+        raise ValueError(
+            f"xcore.random.{who}: {p.name} must have the sum 1, given probabilities whose sum is "
+            f"{np.asarray(total)[bad].flat[0]:g}. Divide them by it."
+        )
+
+
+def rounding(dtype) -> float:
+    """How far numbers that are equal but for rounding may lie apart: half of the digits, as in NumPy."""
+    return float(dtypes.finfo(dtype).eps) ** 0.5 if dtypes.is_floating(dtype) else 0.0
+
+
+def as_counts(x, dtype):
+    """Counts in an integer dtype: those too large for it are its maximum, NaN is -1."""
+    if dtypes.is_inexact(dtype):
+        return astype(x, dtype)
+    top = int(dtypes.iinfo(dtype).max)
+    # the largest float64 below top where top itself is none
+    limit = float(top) if int(float(top)) <= top else float(np.nextafter(float(top), 0))
+    whole = astype(xnp.clip(xnp.where(xnp.isnan(x), 0, x), 0, limit), dtype)
+    return xnp.where(x > limit, top, xnp.where(xnp.isnan(x), whole - 1, whole))
+
+
 # ------------------------------------------------------------------------------------------- a draw
 
 
+def _or_nan(violated, x, dtype):
+    """A parameter in the dtype to compute in: NaN where it is not what it must be."""
+    work = astype(x, dtype)
+    return work if violated is None else xnp.where(violated(x), np.nan, work)
+
+
 @staged
-def _drawn(arrays, sample, shape, dtype, work, stream, regime):
+def _drawn(arrays, sample, shape, dtype, work, stream, regime, violated):
     data, *parameters = arrays
-    parameters = [astype(p, work) for p in parameters]
+    parameters = [_or_nan(v, p, work) for v, p in zip(violated, parameters, strict=True)]
     known = {} if regime is None else {"regime": regime}
     out = sample(Source(stream, data), *parameters, shape=shape, dtype=work, **known)
     return astype(out, dtype)
@@ -254,6 +329,7 @@ def draw(
     work = dtype if narrow else working(dtype)
     found = consumed(who, key)
     known = regime(*arrays) if regime else None
+    violated = tuple(p.violated for p in parameters)
     return _drawn(
-        [found._data, *arrays], sample, shape, result or dtype, work, found._stream, known
+        [found._data, *arrays], sample, shape, result or dtype, work, found._stream, known, violated
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .. import _ops as ops
+from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.source import boundary
 from .._core.types import typeof
 from ..numpy._promote import as_array
 from ._keys import consumed, single_key, words_of
-from ._source import Source, draw, floating, normal_of, real, shape_for
+from ._source import Source, bound, draw, floating, normal_of, ordered, shape_for
 from ._staged import staged
 from ._streams import UINT, halves
 from ._words import bits_for, mantissa_uniform
@@ -49,8 +52,14 @@ def bits(key, shape=(), dtype=None):
     return _bits([found._data], shape, dtype, found._stream)
 
 
-def _uniform(source, *bounds, shape, dtype):
-    return source.uniform(shape, dtype, *bounds)
+def _uniform(source, *, shape, dtype):
+    return source.uniform(shape, dtype)
+
+
+def _uniform_between(source, low, high, *, shape, dtype):
+    span = high - low
+    low = xnp.where((span >= 0) & (span < np.inf), low, np.nan)
+    return source.uniform(shape, dtype, low, high)
 
 
 def _is_number(x, value: float) -> bool:
@@ -65,7 +74,9 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
       key: a random key.
       shape: shape of the result.
       dtype: floating dtype of the result; float32 by default.
-      minval, maxval: bounds, of shapes that broadcast to ``shape``.
+      minval, maxval: bounds in this order, of shapes that broadcast to ``shape``. If they are out of order,
+        or so far apart that their distance is infinite, and nobody knew before the program ran, the numbers
+        are NaN.
 
     >>> import xcore as xc
     >>> xc.random.uniform(xc.random.key(0), (2,))
@@ -73,8 +84,8 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """
     if _is_number(minval, 0) and _is_number(maxval, 1):
         return draw("uniform", _uniform, key, shape, dtype, narrow=True)
-    bounds = real("minval", minval), real("maxval", maxval)
-    return draw("uniform", _uniform, key, shape, dtype, *bounds, narrow=True)
+    bounds = ordered("uniform", bound("minval", minval), bound("maxval", maxval))
+    return draw("uniform", _uniform_between, key, shape, dtype, *bounds, narrow=True)
 
 
 def _normal(source, *, shape, dtype):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
@@ -11,7 +13,7 @@ from .._ops.matrices import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ._continuous import sample_exponential, sample_generalized_normal
 from ._keys import consumed
-from ._source import Source, draw, floating, positive
+from ._source import Source, concrete, draw, floating, positive, rounding
 from ._staged import staged
 
 _FACTORS = ("cholesky", "eigh", "svd")
@@ -24,8 +26,19 @@ def _factor(cov, method: str):
     if method == "eigh":
         values, vectors = ops.eigh(0.5 * (cov + xnp.swapaxes(cov, -1, -2)), vectors=True)
     else:
-        values, vectors, _ = ops.svd(cov, full=False, vectors=True)
-    return vectors * xnp.sqrt(values)[..., None, :]
+        values, vectors, right = ops.svd(cov, full=False, vectors=True)
+        # of a negative eigenvalue the two singular vectors are opposite
+        values = xnp.copysign(values, (vectors * xnp.swapaxes(right, -1, -2)).sum(axis=-2))
+    return vectors * _root(values)[..., None, :]
+
+
+def _root(values):
+    """The roots of the eigenvalues of semidefinite matrices: 0 for those that rounding made negative."""
+    n, dtype = typeof(values).shape[-1], typeof(values).dtype
+    noise = (
+        n * float(dtypes.finfo(dtype).eps) * xnp.abs(values).max(axis=-1, keepdims=True, initial=0)
+    )
+    return xnp.where(values < -noise, np.nan, xnp.sqrt(xnp.maximum(values, 0)))
 
 
 @staged
@@ -37,6 +50,19 @@ def _correlated(arrays, shape, dtype, method, stream):
     return astype(astype(mean, work) + xnp.matvec(factor, x), dtype)
 
 
+def _check_symmetric(who: str, cov) -> None:
+    """A covariance that is known now is symmetric, but for rounding."""
+    host = concrete(cov)
+    if host is None or not host.size:
+        return
+    excess = np.abs(host - np.swapaxes(host, -1, -2)).max()
+    if excess > rounding(typeof(cov).dtype) * np.abs(host).max():
+        raise ValueError(
+            f"xcore.{who}: cov must be symmetric, given a matrix with entries that differ from their mirror "
+            f"images by up to {excess:g}."
+        )
+
+
 @boundary
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
     """Normal random vectors with a mean and a covariance matrix.
@@ -44,11 +70,11 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
     Args:
       key: a random key.
       mean: vectors (..., n).
-      cov: symmetric matrices (..., n, n), positive definite; semidefinite ones need another method.
+      cov: symmetric matrices (..., n, n), positive definite, or semidefinite for "eigh" and "svd"; the
+        numbers are NaN where they are not.
       shape: shape of the result without its last axis; that of the parameters if not given.
       dtype: floating dtype.
-      method: how the covariance is factorised: "cholesky" (the fastest; NaN where it is not positive
-        definite), "eigh" or "svd".
+      method: how the covariance is factorised: "cholesky" (the fastest), "eigh" or "svd".
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> cov = xnp.array([[2.0, 1.0], [1.0, 2.0]])
@@ -64,6 +90,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
         raise errors.shape_mismatch(
             who, "need vectors (..., n) and matrices (..., n, n)", mean=mean, cov=cov
         )
+    _check_symmetric(who, cov)
     needed = broadcast_shapes(who, m.shape[:-1], c.shape[:-2])
     shape = needed if shape is None else check_shape(who, shape)
     if broadcast_shapes(who, shape, needed) != shape:
