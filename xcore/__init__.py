@@ -74,9 +74,10 @@ __version__ = "0.1.0"
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
 _PACKAGES = (
     "ad_checkpoint", "checkify", "checkpoint", "core", "custom_batching", "custom_derivatives",
-    "debug", "decomp", "distributed", "dlpack", "dtypes", "errors", "experimental", "fft",
+    "debug", "decomp", "distributed", "dlpack", "dtypes", "errors", "example_libraries", "experimental",
+    "fft",
     "flatten_util", "image", "lax", "linalg", "multihost", "nn", "ops", "optimize",
-    "pde", "profiler", "random", "scipy", "sharding", "special", "stages", "stats", "testing",
+    "pde", "profiler", "random", "scipy", "sharding", "special", "stages", "stats", "test_util", "testing",
     "tree", "tree_util", "typing",
 )  # fmt: skip
 

@@ -28,3 +28,4 @@ ConcretizationTypeError = ConcretizationError
 TracerArrayConversionError = TracerBoolConversionError = ConcretizationError
 TracerIntegerConversionError = ConcretizationError
 UnexpectedTracerError = TracerLeakError
+JaxRuntimeError = XcoreError  # there the base of what a running program raises

@@ -9,6 +9,7 @@ import scipy.linalg
 import xcore as xc
 from xcore._core import errors
 from xcore._ops import families, matrices
+from xcore._ops.condensed import hessenberg, tridiagonal
 from xcore._ops.elementwise import mul
 from xcore._ops.factor import (
     cholesky,
@@ -242,6 +243,38 @@ def test_schur(shape, dtype):
     close(adjoint(z) @ z, np.broadcast_to(np.eye(a.shape[-1]), a.shape), dtype)
     below = np.tril(t, -1 if np.dtype(dtype).kind == "c" else -2)
     assert not below.any()
+
+
+@grid
+def test_hessenberg(shape, dtype):
+    a = random(square_of(shape), dtype)
+    n = a.shape[-1]
+    packed, taus = arrays(hessenberg(a))
+    form = np.triu(packed, -1)
+    q = np.broadcast_to(np.eye(n, dtype=dtype), a.shape).copy()
+    if n > 1:
+        q[..., 1:, 1:] = householder_product(packed[..., 1:, :-1], taus)
+    close(q @ form @ adjoint(q), a, dtype)
+    close(adjoint(q) @ q, np.broadcast_to(np.eye(n), a.shape), dtype)
+
+
+@grid
+def test_tridiagonal(shape, dtype):
+    a = hermitian(random(square_of(shape), dtype))
+    n = a.shape[-1]
+    packed, d, e, taus = arrays(tridiagonal(np.tril(a), lower=True))
+    assert d.dtype == e.dtype == a.real.dtype
+    form = sum(
+        np.eye(n, k=k) * np.concatenate([np.zeros((*a.shape[:-2], max(k, 0))), x], -1)[..., None, :n]
+        for k, x in ((0, d), (1, e), (-1, np.concatenate([e, 0 * d[..., :1]], -1)))
+    )  # fmt: skip
+    q = np.broadcast_to(np.eye(n, dtype=dtype), a.shape).copy()
+    if n > 1:
+        q[..., 1:, 1:] = householder_product(packed[..., 1:, :-1], taus)
+    close(q @ form @ adjoint(q), a, dtype)
+    above = arrays(tridiagonal(np.triu(a), lower=False))
+    close(np.sort(np.linalg.eigvalsh(form)), np.linalg.eigvalsh(a), dtype, 10)
+    assert above[1].shape == d.shape
 
 
 def test_nan_stays_in_its_lane():

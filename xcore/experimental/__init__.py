@@ -5,12 +5,14 @@ import importlib as _importlib
 from .._control.callback import io_callback, pure_callback
 from . import checkify, multihost_utils, shard_map
 
-_MODULES = ("jet", "mesh_utils", "ode", "pjit")
+_MODULES = {name: f"{__name__}.{name}" for name in ("jet", "mesh_utils", "ode", "pjit")} | {
+    name: f"xcore.example_libraries.{name}" for name in ("optimizers", "stax")
+}
 
 
 def __getattr__(name: str):
     if name in _MODULES:
-        return _importlib.import_module(f"{__name__}.{name}")
+        return _importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'xcore.experimental' has no attribute {name!r}")
 
 

@@ -15,8 +15,8 @@ Not here, and why:
 
 import importlib as _importlib
 
-from ._control.checkpoint import optimization_barrier  # noqa: F401
-from ._control.collectives import (  # noqa: F401
+from .._control.checkpoint import optimization_barrier
+from .._control.collectives import (
     all_gather,
     all_to_all,
     axis_index,
@@ -33,17 +33,16 @@ from ._control.collectives import (  # noqa: F401
     pswapaxes,
     pvary,
 )  # fmt: skip
-from ._control.cond import cond, switch  # noqa: F401
-from ._control.custom import stop_gradient  # noqa: F401
-from ._control.implicit import custom_linear_solve, custom_root  # noqa: F401
-from ._control.loops import associative_scan, fori_loop, map, scan  # noqa: F401
-from ._control.sharding import with_sharding_constraint  # noqa: F401
-from ._control.while_loop import while_loop  # noqa: F401
-from .numpy import _lax_linalg as linalg  # noqa: F401
-from .numpy import broadcast_shapes  # noqa: F401
-from .numpy._lax import *  # noqa: F403
-from .numpy._lax_elementwise import *  # noqa: F403
-from .numpy._lax_scatter import (  # noqa: F401
+from .._control.cond import cond, switch
+from .._control.custom import stop_gradient
+from .._control.implicit import custom_linear_solve, custom_root
+from .._control.loops import associative_scan, fori_loop, map, scan
+from .._control.sharding import with_sharding_constraint
+from .._control.while_loop import while_loop
+from ..numpy import broadcast_shapes
+from ..numpy._lax import *  # noqa: F403
+from ..numpy._lax_elementwise import *  # noqa: F403
+from ..numpy._lax_scatter import (
     GatherDimensionNumbers,
     GatherScatterMode,
     ScatterDimensionNumbers,
@@ -66,7 +65,7 @@ from .numpy._lax_scatter import (  # noqa: F401
     scatter_sub,
     split,
 )  # fmt: skip
-from .numpy._lax_windows import (  # noqa: F401
+from ..numpy._lax_windows import (
     ConvDimensionNumbers,
     Precision,
     conv,
@@ -78,6 +77,7 @@ from .numpy._lax_windows import (  # noqa: F401
     reduce,
     reduce_window,
 )  # fmt: skip
+from . import linalg
 
 # What needs packages that a light import leaves alone.
 _SPECIAL = {

@@ -1,0 +1,202 @@
+"""The factorisations themselves; see ``xcore.linalg`` for what one does with them.
+
+Not here: ``qdwh`` (see ``xcore.linalg.polar``), and the choice between algorithms of one factorisation.
+"""
+
+from __future__ import annotations
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.loops import scan
+from .._core import dtypes, errors
+from .._core.eval import fused
+from .._core.types import typeof
+from ..numpy._matrices import symmetric
+from ..numpy._promote import as_array, as_arrays, as_inexact, astype
+
+
+def _matrix(who: str, x):
+    return as_inexact(f"lax.linalg.{who}", x)
+
+
+def _of_one_dtype(who: str, *xs) -> list:
+    xs = [_matrix(who, x) for x in xs]
+    dtype, _ = dtypes.promote(*((typeof(x).dtype, False) for x in xs))
+    return [astype(x, dtype) for x in xs]
+
+
+@fused(1)
+def cholesky(x, *, symmetrize_input: bool = True):
+    """The lower triangular factor l of a positive definite matrix, x = l lᴴ; NaN if it is not one."""
+    x = _matrix("cholesky", x)
+    return ops.cholesky(symmetric(x) if symmetrize_input else x)
+
+
+@fused(2)
+def cholesky_update(r_matrix, w_vector):
+    """The upper triangular factor r' of the real matrix r'ᵀ r' = rᵀ r + w wᵀ, by n rotations."""
+    r, w = _of_one_dtype("cholesky_update", r_matrix, w_vector)
+    if typeof(w).shape != typeof(r).shape[:-1] or dtypes.is_complex(typeof(r).dtype):
+        why = "need real factors (..., n, n) and vectors (..., n)"
+        raise errors.shape_mismatch("lax.linalg.cholesky_update", why, r_matrix=r, w_vector=w)
+
+    def rotate(w, row_and_place):
+        row, k = row_and_place
+        x, y = row[..., k, None], w[..., k, None]
+        length = xnp.hypot(x, y)
+        empty = length == 0
+        cos, sin = (
+            xnp.where(empty, v, u / xnp.where(empty, 1, length)) for u, v in ((x, 1), (y, 0))
+        )
+        return cos * w - sin * row, cos * row + sin * w
+
+    n = typeof(w).shape[-1]
+    rows = scan(rotate, w, (xnp.moveaxis(r, -2, 0), xnp.arange(n)))[1]
+    return xnp.triu(xnp.moveaxis(rows, 0, -2))  # what was rotated away is zero but for roundings
+
+
+def _chosen(who: str, subset, count: int) -> slice:
+    """The part of ``count`` values that ``subset_by_index`` names."""
+    if subset is None:
+        return slice(None)
+    start, stop = (int(i) for i in subset)
+    if not 0 <= start <= stop <= count:
+        raise errors.bad_argument(
+            f"lax.linalg.{who}", "subset_by_index", subset, f"(start, end) between 0 and {count}"
+        )
+    return slice(start, stop)
+
+
+@fused(1)
+def eigh(x, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True,
+         subset_by_index=None):  # fmt: skip
+    """Eigenvectors and (ascending) eigenvalues of a Hermitian matrix: (v, w), in this order."""
+    x = _matrix("eigh", x)
+    chosen = _chosen("eigh", subset_by_index, typeof(x).shape[-1])
+    if symmetrize_input:
+        x = symmetric(x)
+    elif not lower:
+        n = typeof(x).ndim
+        x = ops.transpose(x, perm=(*range(n - 2), n - 1, n - 2))
+        x = ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
+    w, v = ops.eigh(x, vectors=True)
+    return v[..., chosen], w[..., chosen]
+
+
+@fused(1)
+def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True):
+    """Eigenvalues and, if asked for, left and right eigenvectors: [w, vl, vr]."""
+    return list(ops.eig(_matrix("eig", x), left=bool(compute_left_eigenvectors),
+                        right=bool(compute_right_eigenvectors)))  # fmt: skip
+
+
+@fused(1)
+def lu(x):
+    """(factors, pivots, permutation): l below the diagonal and u above; x[permutation] = l u."""
+    return tuple(ops.lu(_matrix("lu", x)))
+
+
+@fused(1)
+def lu_pivots_to_permutation(pivots, permutation_size: int):
+    """The order of rows that exchanging row i with row pivots[i], one after the other, gives."""
+    pivots = as_array("lax.linalg.lu_pivots_to_permutation", pivots)
+    return ops.lu_pivots_to_permutation(astype(pivots, dtypes.int32), size=int(permutation_size))
+
+
+@fused(1)
+def qr(x, *, pivoting: bool = False, full_matrices: bool = True):
+    """(q, r), and with pivoting the order of columns p: x[:, p] = q r."""
+    return tuple(ops.qr(_matrix("qr", x), full=bool(full_matrices), pivoting=bool(pivoting)))
+
+
+@fused(1)
+def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, subset_by_index=None):
+    """(u, s, vh) with x = u diag(s) vh, or s only; those from ``subset_by_index[0]`` on."""
+    x = _matrix("svd", x)
+    chosen = _chosen("svd", subset_by_index, min(typeof(x).shape[-2:]))
+    if not compute_uv:
+        out = ops.svd(x, full=False, vectors=False)
+        return (out[0] if isinstance(out, (list, tuple)) else out)[..., chosen]
+    s, u, vh = ops.svd(x, full=bool(full_matrices), vectors=True)
+    if subset_by_index is None or (full_matrices and chosen == slice(0, typeof(s).shape[-1])):
+        return u, s, vh
+    if full_matrices:
+        raise errors.bad_argument(
+            "lax.linalg.svd", "full_matrices", True, "False where subset_by_index leaves some out"
+        )
+    return u[..., chosen], s[..., chosen], vh[..., chosen, :]
+
+
+@fused(1)
+def schur(x, *, compute_schur_vectors: bool = True):
+    """(t, q) with x = q t qᴴ and t upper triangular (for real matrices but for 2 by 2 blocks)."""
+    t, q = ops.schur(_matrix("schur", x))
+    return (t, q) if compute_schur_vectors else (t,)
+
+
+@fused(2)
+def householder_product(a, taus):
+    """The matrix q of the reflectors below the diagonal of ``a``, with factors ``taus``."""
+    return ops.householder_product(_matrix("householder_product", a), taus)
+
+
+@fused(1)
+def hessenberg(a):
+    """(h, taus): the Hessenberg form of a = q h qᴴ, below it the reflectors whose product is q."""
+    return tuple(ops.hessenberg(_matrix("hessenberg", a)))
+
+
+@fused(1)
+def tridiagonal(a, *, lower: bool = True):
+    """(t, d, e, taus): the tridiagonal form of a Hermitian a = q t qᴴ, its diagonals, its reflectors."""
+    return tuple(ops.tridiagonal(_matrix("tridiagonal", a), lower=bool(lower)))
+
+
+@fused(3)
+def ormqr(a, taus, c, *, left: bool = True, transpose: bool = False):
+    """q c or qᴴ c, or c q or c qᴴ, for the square q of the reflectors in ``a`` with factors ``taus``."""
+    a, taus, c = _of_one_dtype("ormqr", a, taus, c)
+    m, k = typeof(a).shape[-2], typeof(taus).shape[-1]
+    if k > min(typeof(a).shape[-2:]) or typeof(c).shape[-2 if left else -1] != m:
+        why = f"need taus (..., k) with k <= min(m, n), and c with {m} {'rows' if left else 'columns'}"
+        raise errors.shape_mismatch("lax.linalg.ormqr", why, a=a, taus=taus, c=c)
+    # The product of reflectors 1 - tau v vᴴ is 1 - v t vᴴ, (1 + diag(taus) triu(vᴴ v, 1)) t = diag(taus).
+    # (Schreiber and Van Loan 1989, "A storage-efficient WY representation")
+    v = xnp.tril(a[..., :k], -1) + xnp.eye(m, k, dtype=typeof(a).dtype)
+    above = taus[..., :, None] * xnp.triu(v.conj().mT @ v, 1)
+    t = ops.triangular_solve(
+        above, xnp.eye(k, dtype=typeof(a).dtype) * taus[..., None, :], left=True, lower=False,
+        transpose="N", unit_diagonal=True,
+    )  # fmt: skip
+    t = t.conj().mT if transpose else t
+    if left:
+        return c - v @ (t @ (v.conj().mT @ c))
+    return c - ((c @ v) @ t) @ v.conj().mT
+
+
+@fused(2)
+def triangular_solve(a, b, *, left_side: bool = False, lower: bool = False, transpose_a: bool = False,
+                     conjugate_a: bool = False, unit_diagonal: bool = False):  # fmt: skip
+    """x with op(a) x = b (``left_side``) or x op(a) = b, where ``a`` is triangular."""
+    a, b = _of_one_dtype("triangular_solve", a, b)
+    a = ops.conj(a) if conjugate_a and dtypes.is_complex(typeof(a).dtype) else a
+    return ops.triangular_solve(a, b, left=bool(left_side), lower=bool(lower), transpose="T" if transpose_a else "N",
+                                unit_diagonal=bool(unit_diagonal))  # fmt: skip
+
+
+@fused(4)
+def tridiagonal_solve(dl, d, du, b):
+    """x with a x = b for the matrices of subdiagonal dl[1:], diagonal d and superdiagonal du[:-1]."""
+    dl, d, du = as_arrays("lax.linalg.tridiagonal_solve", dl, d, du, inexact=True)
+    return ops.tridiagonal_solve(
+        dl, d, du, astype(_matrix("tridiagonal_solve", b), typeof(d).dtype)
+    )
+
+
+@fused(2)
+def symmetric_product(a_matrix, c_matrix, *, alpha: float = 1.0, beta: float = 0.0,
+                      symmetrize_output: bool = False):  # fmt: skip
+    """alpha a aᵀ + beta c."""
+    del symmetrize_output  # both triangles are computed
+    a, c = _matrix("symmetric_product", a_matrix), _matrix("symmetric_product", c_matrix)
+    return alpha * (a @ a.mT) + beta * c

@@ -1,0 +1,3 @@
+"""The name under which JAX has its numeric checks of derivatives; see ``xcore.testing`` for all."""
+
+from .testing import check_grads, check_jvp, check_vjp  # noqa: F401
