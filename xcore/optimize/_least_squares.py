@@ -18,7 +18,7 @@ from ._minimize import box_of, iterations
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
-from ._trust import norm, step_in_ball, triangle
+from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
 
 
 class Residuals:
@@ -140,10 +140,9 @@ class LevenbergMarquardt:
         ratio = _ratio(s, f, promised, norm(s["qtf"]), norm(qtf))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
-        columns = xnp.sqrt(xnp.sum(j * j, axis=0))
-        new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
+        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), s["scale"])
         x, f = pick(s["x"] + p, s["x"]), pick(f, s["f"])
-        g = pick(residuals @ j, s["g"])
+        g = pick(transposed_times(r, qtf), s["g"])
         reach = norm(new_scale * x)
         start = self.first_radius * xnp.where(reach > 0, reach, 1)
         radius = xnp.where(
@@ -191,13 +190,12 @@ class TrustRegionReflective:
         trial = _interior(x + p, problem.lower, problem.upper, 0.0)
         f, residuals, j = problem.evaluate(trial)
         correction = 0.5 * xnp.vdot(p_hat * extra, p_hat)
-        g = residuals @ j
+        r, qtf = triangle(j, residuals)
+        g = transposed_times(r, qtf)
         ratio = _ratio(s, f + correction, promised, norm(g_hat), norm(d * g))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
-        columns = xnp.sqrt(xnp.sum(j * j, axis=0))
-        new_scale = pick(xnp.maximum(s["scale"], columns), s["scale"])
-        r, qtf = triangle(j, residuals)
+        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), s["scale"])
         x, f, g = pick(trial, x), pick(f, s["f"]), pick(g, s["g"])
         v, dv = _distances(x, g, problem.lower, problem.upper, new_scale)
         start = norm(x * xnp.where(new_scale == 0, 1, new_scale) / xnp.sqrt(v))

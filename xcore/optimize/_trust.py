@@ -1,12 +1,19 @@
-"""The step of a least-squares model in a ball, from orthogonal factors."""
+"""The step of a least-squares model in a ball, from orthogonal factors.
+
+Vectors and matrices may have one more axis, the last: the lanes of a batch. Each operation then works
+on rows of lanes, which are next to each other in memory, where LAPACK would be called for each lane.
+"""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
+from .._control.custom_lanes import custom_vmap
+from .._core import tree
 from .._core.types import typeof
 from ._packed import loop
 
@@ -18,40 +25,66 @@ def norm(x):
 FEW = 8  # columns; of more, LAPACK makes the factors
 
 
-def _gram_schmidt(a, rows):
+def _lanes_last(function):
+    """The function, for whose arguments and results lanes under vmap are the last axis."""
+    mapped = custom_vmap(function)
+
+    @mapped.def_vmap
+    def rule(size, batched, *args):
+        wide = [x if b else xnp.broadcast_to(x, (size, *x.shape)) for x, b in zip(args, batched)]
+        outs = function(*[xnp.moveaxis(x, 0, -1) for x in wide])
+        return tree.map(lambda x: xnp.moveaxis(x, -1, 0), outs), True
+
+    return mapped
+
+
+def lengths(x):
+    """The norms of vectors along axis 0."""
+    return xnp.sqrt(xnp.sum(x * x, axis=0))
+
+
+def transposed_times(r, x):
+    """rᵀ x for a small r: a sum of rows, and no product of matrices for each lane."""
+    return xnp.sum(r * x[:, None], axis=0)
+
+
+def _gram_schmidt(columns, rows):
     """(R, Q, the last column after it): modified Gram and Schmidt's orthogonalisation of all columns but the last.
 
-    Inner products are those of the first ``rows`` rows; the others go along. R has the last column's
-    coefficients too, and is as exact as Householder's. (Björck 1967) Plain array operations: lanes of a
-    batch share them, where LAPACK would be called for each.
+    Inner products are those of the first ``rows`` rows; the others go along. R, a list of rows, has the
+    last column's coefficients too, and is as exact as Householder's. (Björck 1967)
     """
-    n = typeof(a).shape[1] - 1
-    columns = xnp.arange(n + 1, dtype=np.int32)
     # no square overflows or vanishes
-    size = xnp.max(xnp.abs(a[:rows]), axis=0)
-    size = xnp.where(size > 0, size, 1)
+    sizes = [xnp.sum(xnp.abs(a[:rows]), axis=0) for a in columns]
+    units = [1 / xnp.where(size > 0, size, 1) for size in sizes]
+    columns, r, q = [a * u for a, u in zip(columns, units)], [], []
+    for k in range(len(columns) - 1):
+        column, *later = columns[k:]
+        length = lengths(column[:rows])
+        unit = column * (1 / xnp.where(length > 0, length, 1))
+        shares = [xnp.sum(unit[:rows] * a[:rows], axis=0) for a in later]
+        columns[k + 1 :] = [a - unit * share for a, share in zip(later, shares)]
+        r.append([xnp.zeros_like(length)] * k + [length, *shares])
+        q.append(unit)
+    rows_of_r = [xnp.stack([x * size for x, size in zip(row, sizes)]) for row in r]
+    return rows_of_r, q, columns[-1] * sizes[-1]
 
-    def turn(k, carry):
-        a, r = carry
-        column = xnp.take(a, k, axis=1)
-        length = xnp.sqrt(xnp.sum(column[:rows] ** 2))
-        q = column / xnp.where(length > 0, length, 1)
-        later = xnp.where(columns > k, xnp.sum(q[:rows, None] * a[:rows], axis=0), 0)
-        a = xnp.where(columns == k, q[:, None], a - q[:, None] * later)
-        here = xnp.arange(n, dtype=np.int32) == k
-        return a, xnp.where(here[:, None], xnp.where(columns == k, length, later), r)
 
-    a, r = fori_loop(0, n, turn, (a / size, xnp.zeros((n, n + 1), a.dtype)))
-    return r * size, a[:, :n], a[:, n] * size[n]
+@_lanes_last
+def _few_triangle(j, f):
+    m, n = typeof(j).shape[:2]
+    # a barrier, for else each reader of a column would pick it out of all lanes' matrices
+    columns = ops.optimization_barrier(*(j[:, k] for k in range(n)), f)
+    r = xnp.stack(_gram_schmidt(columns, m)[0])
+    return r[:, :n], r[:, n]
 
 
 def triangle(j, f):
     """(R, Qᵀf) of J = Q R, without forming Q: f goes along as one more column."""
     m, n = typeof(j).shape
+    if 0 < n <= FEW:
+        return _few_triangle(j, f)
     both = xnp.concatenate([j, f[:, None]], axis=1)
-    if n <= FEW:
-        r = _gram_schmidt(both, m)[0]
-        return r[:, :n], r[:, n]
     if m <= n:
         both = xnp.concatenate([both, xnp.zeros((n + 1 - m, n + 1), both.dtype)])
     r = xnp.linalg.qr(both, mode="r")
@@ -68,19 +101,26 @@ def _triangular(r, b, transpose="N"):
 def _damped(r, qtf, scale, damping):
     """(p, v -> S⁻ᵀ v): p the least of |R p + Qᵀf|² + damping |D p|², Sᵀ S = Rᵀ R + damping D²."""
     rows = xnp.concatenate([r, xnp.diag(xnp.sqrt(damping) * scale)])
-    rest = xnp.concatenate([qtf, xnp.zeros_like(qtf)])
-    n = typeof(qtf).shape[0]
-    if n <= FEW:
-        # the identity below becomes S⁻¹, the zeros below Qᵀf become p
-        both = xnp.concatenate([rows, rest[:, None]], axis=1)
-        below = xnp.concatenate([xnp.eye(n, dtype=r.dtype), xnp.zeros((n, 1), r.dtype)], axis=1)
-        _, q, last = _gram_schmidt(xnp.concatenate([both, below]), 2 * n)
-        return last[2 * n :], lambda v: v @ q[2 * n :]
-    s, z = triangle(rows, rest)
+    s, z = triangle(rows, xnp.concatenate([qtf, xnp.zeros_like(qtf)]))
     diagonal = xnp.diagonal(s)
     tiny = xnp.finfo(typeof(s).dtype).tiny
     s = s + xnp.diag(xnp.where(xnp.abs(diagonal) < tiny, 1, 0).astype(s.dtype))
     return -_triangular(s, z), lambda v: _triangular(s, v, "T")
+
+
+def _few_damped(r, qtf, scale, damping):
+    """``_damped`` of a few columns: the identity below becomes S⁻¹, the zeros below Qᵀf become p."""
+    n = typeof(qtf).shape[0]
+    below = xnp.sqrt(damping) * scale
+    units = xnp.eye(n, dtype=r.dtype).reshape(n, n, *[1] * (typeof(qtf).ndim - 1))
+    columns = [
+        xnp.concatenate([r[:, k], units[k] * below, xnp.broadcast_to(units[k], below.shape)])
+        for k in range(n)
+    ]
+    nothing = xnp.zeros_like(qtf)
+    _, q, last = _gram_schmidt([*columns, xnp.concatenate([qtf, nothing, nothing])], 2 * n)
+    turned = lambda v: xnp.stack([xnp.sum(v * unit[2 * n :], axis=0) for unit in q])  # noqa: E731
+    return last[2 * n :], turned
 
 
 def step_in_ball(r, qtf, scale, radius):
@@ -88,27 +128,39 @@ def step_in_ball(r, qtf, scale, radius):
 
     Newton's method on 1/radius - 1/|D p| as a function of the damping. (Moré 1978)
     """
+    n = typeof(qtf).shape[0]
+    search = _few_search if 0 < n <= FEW else functools.partial(_search, _damped)
+    return search(r, qtf, scale, radius)
+
+
+def _search(damped, r, qtf, scale, radius):
     eps = xnp.finfo(typeof(r).dtype).eps
-    weight = xnp.sqrt(xnp.max(xnp.sum((r / scale) ** 2, axis=0)))
+    weight = xnp.sqrt(xnp.max(xnp.sum((r / scale) ** 2, axis=0), axis=0))
     least = (eps * weight) ** 2  # keeps directions that the data do not determine at rest
-    most = norm((r.T @ qtf) / scale) / radius + least
+    most = lengths(transposed_times(r, qtf) / scale) / radius + least
 
     def newton(s):
-        damping, lo, hi, _, k, _ = s
-        p, turned = _damped(r, qtf, scale, damping)
-        size = norm(scale * p)
+        damping, lo, hi, _, k, done = s
+        p, turned = damped(r, qtf, scale, damping)
+        size = lengths(scale * p)
         excess = size - radius
         inside = (damping <= least) & (size <= 1.1 * radius)
-        good = inside | (xnp.abs(excess) <= 0.1 * radius)
+        good = done | inside | (xnp.abs(excess) <= 0.1 * radius)
         lo, hi = xnp.where(excess > 0, damping, lo), xnp.where(excess > 0, hi, damping)
         q = turned(scale * scale * p / xnp.where(size == 0, 1, size))
-        slope = xnp.vdot(q, q)
+        slope = xnp.sum(q * q, axis=0)
         new = damping + excess / radius / xnp.where(slope == 0, 1, slope)
         middle = xnp.maximum(xnp.sqrt(lo) * xnp.sqrt(hi), 1e-3 * hi)
         new = xnp.where((new > lo) & (new < hi), new, middle)
+        # a lane that is done computes its p again, from the same damping, and keeps it
         return xnp.where(good, damping, new), lo, hi, p, k + np.int32(1), good
 
-    start = (least, least, most * 1.001, xnp.zeros_like(qtf), np.int32(0), np.bool_(False))
-    start = (*start[:4], xnp.asarray(start[4]), xnp.asarray(start[5]))
-    damping, _, _, p, _, _ = loop(lambda s: ~s[5] & (s[4] < 12), newton, start)
+    start = (
+        least, least, most * 1.001, xnp.zeros_like(qtf), xnp.asarray(np.int32(0)),
+        xnp.zeros(least.shape, bool),
+    )  # fmt: skip
+    damping, _, _, p, _, _ = loop(lambda s: ~xnp.all(s[5]) & (s[4] < 12), newton, start)
     return p, damping
+
+
+_few_search = _lanes_last(functools.partial(_search, _few_damped))
