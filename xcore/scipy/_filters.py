@@ -29,7 +29,7 @@ def _arrays(who: str, a, b):
 
 def check(who: str, name: str, given, known) -> None:
     if given not in known:
-        raise errors.bad_argument(who, name, given, f"one of {', '.join(known)}")
+        raise errors.bad_argument(who, name, given, f"one of {', '.join(map(str, known))}")
 
 
 def _ordered(who: str, a, b, axes):

@@ -22,11 +22,8 @@ _WINDOWS = {
 
 def window_of(who: str, window, size):
     """The weights of a window, given by name (periodic) or themselves, as NumPy's float64."""
-    if isinstance(window, str):
-        if window not in _WINDOWS:
-            wanted = f"one of {', '.join(_WINDOWS)}, or an array of weights"
-            raise errors.bad_argument(who, "window", window, wanted)
-        return np.ones(size) if size == 1 else _WINDOWS[window](size + 1)[:size]
+    if isinstance(window, str | tuple):
+        return _named_window(who, window, size)
     window = np.asarray(window, np.float64)
     if window.ndim != 1 or not window.size or (size is not None and window.size != size):
         wanted = "a vector" + (f" of {size} weights, as nperseg says" if size is not None else "")
@@ -34,9 +31,21 @@ def window_of(who: str, window, size):
     return window
 
 
-def _sizes(who: str, window, nperseg, noverlap, nfft, longest: int):
+def _named_window(who: str, window, size: int):
+    if window in _WINDOWS:
+        return np.ones(size) if size == 1 else _WINDOWS[window](size + 1)[:size]
+    from scipy.signal import get_window
+
+    try:
+        return get_window(window, size)
+    except ValueError as cause:
+        wanted = "a window that scipy.signal.get_window knows, or an array of weights"
+        raise errors.bad_argument(who, "window", window, wanted) from cause
+
+
+def sizes(who: str, window, nperseg, noverlap, nfft, longest: int):
     """(window, overlap, length of the transforms), checked."""
-    if isinstance(window, str):
+    if isinstance(window, str | tuple):
         nperseg = min(256 if nperseg is None else nperseg, longest)
     if nperseg is not None and nperseg < 1:
         raise errors.bad_argument(
@@ -63,7 +72,7 @@ def _segments(x, size: int, step: int):
     return x[..., np.arange(count)[:, None] * step + np.arange(size)]
 
 
-def _transformed(x, weights, step, nfft, detrend, one_sided):
+def transformed(x, weights, step, nfft, detrend, one_sided):
     """Fourier coefficients of the windowed segments: (..., segment, frequency)."""
     parts = _segments(x, len(weights), step)
     if callable(detrend):
@@ -74,12 +83,12 @@ def _transformed(x, weights, step, nfft, detrend, one_sided):
     return fft.rfft(parts, nfft) if one_sided else fft.fft(parts, nfft)
 
 
-def _inexact(x):
+def inexact(x):
     x = xnp.asarray(x)
     return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(float)
 
 
-def _frequencies(nfft: int, fs, one_sided: bool, dtype):
+def frequencies(nfft: int, fs, one_sided: bool, dtype):
     return xnp.asarray((np.fft.rfftfreq if one_sided else np.fft.fftfreq)(nfft), dtype) * fs
 
 
@@ -90,7 +99,7 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
     Args:
       x, y: samples; the shorter one is filled up with zeros.
       fs: samples per unit of time.
-      window: "boxcar", "hann", "hamming", "blackman", "bartlett", or an array of weights.
+      window: a name that ``scipy.signal.get_window`` knows, or an array of weights.
       nperseg: samples of a segment, 256 by default, or as many as there are.
       noverlap: of which the next segment shares so many, half by default.
       nfft: length of the transforms, if longer than the segments.
@@ -108,17 +117,17 @@ def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, det
     who = "signal.csd"
     check(who, "scaling", scaling, ("density", "spectrum"))
     check(who, "average", average, ("mean", "median"))
-    x = xnp.moveaxis(_inexact(x), axis, -1)
-    y = x if y is None else xnp.moveaxis(_inexact(y), axis, -1)
+    x = xnp.moveaxis(inexact(x), axis, -1)
+    y = x if y is None else xnp.moveaxis(inexact(y), axis, -1)
     longest = max(typeof(x).shape[-1], typeof(y).shape[-1])
-    weights, noverlap, nfft = _sizes(who, window, nperseg, noverlap, nfft, longest)
+    weights, noverlap, nfft = sizes(who, window, nperseg, noverlap, nfft, longest)
     one_sided = bool(return_onesided and not dtypes.is_complex(xnp.result_type(x, y)))
     key = tuple(weights), len(weights) - noverlap, nfft, detrend, one_sided
     p = _averaged(x, y, key, average, longest)
     total = float(np.sum(weights) ** 2 if scaling == "spectrum" else np.sum(weights**2))
     p = p / total if scaling == "spectrum" else p / (total * fs)
     dtype = dtypes.to_real(typeof(p).dtype)
-    return _frequencies(nfft, fs, one_sided, dtype), xnp.moveaxis(p, -1, axis)
+    return frequencies(nfft, fs, one_sided, dtype), xnp.moveaxis(p, -1, axis)
 
 
 @functools.partial(jit, static_argnums=(2, 3, 4))
@@ -126,7 +135,7 @@ def _averaged(x, y, key, average, longest):
     """The mean or median of conj(X) Y over the segments; both signs together if one-sided."""
     weights, step, nfft, detrend, one_sided = key
     x, y = (_filled(v.astype(xnp.result_type(x, y)), longest) for v in (x, y))
-    a, b = (_transformed(v, weights, step, nfft, detrend, one_sided) for v in (x, y))
+    a, b = (transformed(v, weights, step, nfft, detrend, one_sided) for v in (x, y))
     p = xnp.conj(a) * b
     if one_sided:
         both = np.full(nfft // 2 + 1, 2.0)
