@@ -52,15 +52,16 @@ i8*  i8* i1  i2  i4  i8  u1  u2  u4  u8  bf  f2  f4  f8  c   z   i   u   p   q  
 f8*  f8* f8* f8* f8* f8* f8* f8* f8* f8* bf  f2  f4  f8  c   z   -   -   p   q   f8* f8* z*
 z*   z*  z*  z*  z*  z*  z*  z*  z*  z*  c   c   c   z   c   z   -   -   -   -   z*  z*  z*
 """
-# The same with 32-bit defaults, for what has at most 32 bits.
+# The same with 32-bit defaults, for operands of at most 32 bits: a uint32 and a signed integer need
+# 64 bits all the same (JAX has none there and gives int32, which may be wrong).
 WITH_32_BITS = """
 b    b   i1  i2  i4  u1  u2  u4  bf  f2  f4  c   i   u   p   q   i4* f4* c*
-i1   i1  i1  i2  i4  i2  i4  i4  bf  f2  f4  c   -   -   p   q   i1  f4* c*
-i2   i2  i2  i2  i4  i2  i4  i4  bf  f2  f4  c   -   -   p   q   i2  f4* c*
-i4   i4  i4  i4  i4  i4  i4  i4  bf  f2  f4  c   -   -   p   q   i4  f4* c*
+i1   i1  i1  i2  i4  i2  i4  i8  bf  f2  f4  c   -   -   p   q   i1  f4* c*
+i2   i2  i2  i2  i4  i2  i4  i8  bf  f2  f4  c   -   -   p   q   i2  f4* c*
+i4   i4  i4  i4  i4  i4  i4  i8  bf  f2  f4  c   -   -   p   q   i4  f4* c*
 u1   u1  i2  i2  i4  u1  u2  u4  bf  f2  f4  c   -   -   p   q   u1  f4* c*
 u2   u2  i4  i4  i4  u2  u2  u4  bf  f2  f4  c   -   -   p   q   u2  f4* c*
-u4   u4  i4  i4  i4  u4  u4  u4  bf  f2  f4  c   -   -   p   q   u4  f4* c*
+u4   u4  i8  i8  i8  u4  u4  u4  bf  f2  f4  c   -   -   p   q   u4  f4* c*
 bf   bf  bf  bf  bf  bf  bf  bf  bf  f4  f4  c   -   -   -   -   bf  bf  c
 f2   f2  f2  f2  f2  f2  f2  f2  f4  f2  f4  c   -   -   -   -   f2  f2  c
 f4   f4  f4  f4  f4  f4  f4  f4  f4  f4  f4  c   -   -   -   -   f4  f4  c

@@ -96,11 +96,14 @@ def test_promotion_within_a_kind(group):
             assert dtype_of("where", some("bool"), x, y) == want
 
 
-def test_promotion_of_signed_with_unsigned():
-    for a in INTS:
-        for b in UINTS[:-1]:
-            with xc.config.override(default_bits=64):
+@pytest.mark.parametrize("bits", [32, 64])
+def test_promotion_of_signed_with_unsigned(bits):
+    """No value is lost, whatever the default width."""
+    with xc.config.override(default_bits=bits):
+        for a in INTS:
+            for b in UINTS[:-1]:
                 assert dtype_of("add", some(a), some(b)) == widest(a, b)
+                assert xnp.result_type(a, b) == widest(a, b)
 
 
 # --------------------------------------------------------------------------------------------- reductions

@@ -266,8 +266,6 @@ _ABOVE = {
     "complex64": "complex128",
     "complex128": "",
 } | dict.fromkeys(_FLOAT8.split(), "")
-# With 32-bit defaults nothing of 64 bits is made from 32-bit operands.
-_ABOVE_32 = _ABOVE | {"uint32": "int32 uint64"}
 # Strict promotion: only a Python scalar changes its dtype.
 _ABOVE_STRICT = dict.fromkeys(_ABOVE, "") | {
     "i*": "f* " + " ".join(d.name for d in KINDS["int"] + KINDS["uint"]),
@@ -311,7 +309,7 @@ def promote(*pairs: tuple[np.dtype, bool], bits: int = 32, strict: bool = False)
 
 
 def _promote(pairs, bits, strict):
-    node = _join({_node(*pair) for pair in pairs}, bits, strict)
+    node = _join({_node(*pair) for pair in pairs}, strict)
     if node is None:
         raise errors.no_promotion([_describe(*pair) for pair in pairs], strict)
     if node not in _DEFAULT_KIND:
@@ -330,21 +328,21 @@ def _describe(dtype, weak):
 def _weak_dtype(node, pairs, bits):
     kinds = _WEAK_KINDS[node]
     own = {dtype.name for dtype, weak in pairs if weak and kind(dtype) in kinds}
-    joined = _join(own, 64, False) if own else None
+    joined = _join(own, False) if own else None
     return _NAMED.get(joined or "") or default_dtype(_DEFAULT_KIND[node], bits)
 
 
-def _join(nodes, bits, strict) -> str | None:
+def _join(nodes, strict) -> str | None:
     """The least upper bound: the common upper bound that is below all others."""
-    reach = _reach(bits, strict)
+    reach = _reach(strict)
     common = frozenset.intersection(*(reach[node] for node in nodes))
     return next((node for node in common if reach[node] == common), None)
 
 
 @cache
-def _reach(bits, strict) -> dict[str, frozenset]:
+def _reach(strict) -> dict[str, frozenset]:
     """For each node of the lattice, itself and everything above it."""
-    above = _ABOVE_STRICT if strict else _ABOVE if bits == 64 else _ABOVE_32
+    above = _ABOVE_STRICT if strict else _ABOVE
     reach: dict[str, frozenset] = {}
 
     def visit(node):
