@@ -145,6 +145,14 @@ def test_eye_and_tri(options):
     assert xnp.identity(2).tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("k", [2**31, -(2**70)])
+def test_diagonals_far_outside(k):
+    x = xnp.ones((2, 2))
+    assert not xnp.eye(2, k=k).any()
+    for f, above, kept in ((xnp.tril, k < 0, k > 0), (xnp.triu, k > 0, k < 0)):
+        assert f(x, k=k).sum() == 4 * kept == 4 - 4 * above
+
+
 @pytest.mark.parametrize("k", [-4, -1, 0, 2, 5])
 def test_diagonals_and_triangles(k):
     for shape in ((3, 4), (2, 3, 3), (0, 2)):

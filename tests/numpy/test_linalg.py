@@ -389,6 +389,11 @@ def test_norms_have_a_finite_gradient_at_zero():
     assert np.isfinite(xc.grad(linalg.matrix_norm)(np.zeros((2, 2)))).all()
 
 
+def test_norms_of_no_order_are_the_usual_ones():
+    x = xnp.asarray([[3.0, 0.0], [0.0, 4.0]])
+    assert linalg.matrix_norm(x, ord=None) == linalg.vector_norm(x, ord=None) == 5
+
+
 def test_gradients_of_symmetric_functions_are_symmetric():
     a = definite("float64")[0]
     for f in (lambda a: linalg.cholesky(a).sum(), lambda a: linalg.eigvalsh(a)[0]):

@@ -105,7 +105,8 @@ def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord=2):
     who = "numpy.linalg.vector_norm"
     x = as_inexact(who, x)
     axes = axes_of(who, axis, typeof(x).ndim)
-    return _finished(_vector_norm(x, axes, _ordinal(who, ord)), x, axes, keepdims)
+    p = 2 if ord is None else _ordinal(who, ord)
+    return _finished(_vector_norm(x, axes, p), x, axes, keepdims)
 
 
 # ----------------------------------------------------------------------------------------- matrices
@@ -157,7 +158,8 @@ def matrix_norm(x, /, *, keepdims: bool = False, ord="fro"):
     n = typeof(x).ndim
     if n < 2:
         raise errors.shape_mismatch(who, "need 2 or more axes", x=x)
-    norm = _matrix_norm(who, x, n - 2, n - 1, _ordinal(who, ord, _MATRIX_ORDS))
+    p = "fro" if ord is None else _ordinal(who, ord, _MATRIX_ORDS)
+    norm = _matrix_norm(who, x, n - 2, n - 1, p)
     return _finished(norm, x, (n - 2, n - 1), keepdims)
 
 

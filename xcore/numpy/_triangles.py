@@ -36,14 +36,14 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
 
 @fused(0)
 def _eye(shape, k, dtype):
-    rows, columns = _rows_and_columns(shape)
-    return ops.convert(
-        ops.eq(ops.add(rows, ops.full_like_type(typeof(rows), k)), columns), dtype=dtype
-    )
+    return ops.convert(ops.eq(*_shifted_rows_and_columns(shape, k)), dtype=dtype)
 
 
-def _rows_and_columns(shape):
-    return [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
+def _shifted_rows_and_columns(shape, k):
+    """Numbers that are equal on the k-th diagonal, and of which the first is larger below it."""
+    rows, columns = [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
+    k = max(-shape[0], min(shape[1], k))  # diagonals beyond the corners are alike
+    return ops.add(rows, ops.full_like_type(typeof(rows), k)), columns
 
 
 def identity(n, dtype=None):
@@ -59,8 +59,7 @@ def identity(n, dtype=None):
 
 def _lower_mask(shape, k):
     """True on and below the k-th diagonal."""
-    rows, columns = _rows_and_columns(shape)
-    return ops.ge(ops.add(rows, ops.full_like_type(typeof(rows), k)), columns)
+    return ops.ge(*_shifted_rows_and_columns(shape, k))
 
 
 def tri(N, M=None, k=0, dtype=None):
@@ -161,11 +160,6 @@ def diag(v, k=0):
     on_it = ops.eq(*_shifted_rows_and_columns((n, n), k))
     spread = ops.broadcast_in_dim(row, shape=(n, n), dims=(0,))
     return ops.select(on_it, spread, ops.zeros(typeof(spread)))
-
-
-def _shifted_rows_and_columns(shape, k):
-    rows, columns = _rows_and_columns(shape)
-    return ops.add(rows, ops.full_like_type(typeof(rows), k)), columns
 
 
 def diagonal_of(x, k: int):
