@@ -1,6 +1,8 @@
 """The exception classes, each with a program that raises it and its repair."""
 
 from ._core.errors import (  # noqa: F401
+    ArgumentError,
+    BadIndexError,
     CallbackError,
     CheckError,
     CheckIndexError,
@@ -13,6 +15,7 @@ from ._core.errors import (  # noqa: F401
     MismatchError,
     MissingRuleError,
     NonConcreteBooleanIndexError,
+    NonConcreteSliceError,
     OutOfMemoryError,
     ShapeError,
     SingularMatrixError,

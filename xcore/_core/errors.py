@@ -30,7 +30,23 @@ class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
     """What must be a matrix, or a square one, is not; NumPy's LinAlgError too."""
 
 
-class DTypeError(XcoreError, TypeError):
+class ArgumentError(XcoreError, ValueError, TypeError):
+    """An argument has a value, or is of a kind, that the function does not take.
+
+    Which of the two it is differs between NumPy and its peers, so it can be caught as either.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.transpose(xnp.ones((2, 3)), (0, 0))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ArgumentError: xcore.numpy.transpose: axes must be a permutation of 2 axes, given (0, 0) ...
+    """
+
+
+class BadIndexError(XcoreError, IndexError, TypeError):
+    """What stands between the brackets cannot be an index: a float, a string, a set."""
+
+
+class DTypeError(XcoreError, ValueError, TypeError):
     """A dtype is not allowed here, or dtypes do not fit together."""
 
 
@@ -64,6 +80,10 @@ class ConcretizationError(XcoreError, TypeError):
 
 class NonConcreteBooleanIndexError(ConcretizationError, IndexError):
     """A traced mask is an index: how many entries it selects is not known yet."""
+
+
+class NonConcreteSliceError(ConcretizationError, IndexError):
+    """A bound of a slice is traced: how many entries it selects is not known yet."""
 
 
 class MissingRuleError(XcoreError, NotImplementedError):
@@ -168,9 +188,9 @@ def dtype_not_allowed(who: str, dtype, allowed: str) -> DTypeError:
     )
 
 
-def bad_argument(who: str, name: str, given, expected: str, advice: str = "") -> ValueError:
+def bad_argument(who: str, name: str, given, expected: str, advice: str = "") -> ArgumentError:
     tail = f" {advice}" if advice else ""
-    return ValueError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
+    return ArgumentError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
 
 
 def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
@@ -201,14 +221,14 @@ def index_out_of_range(index, axis: int, shape) -> IndexError:
     )
 
 
-def not_an_array(who: str, x, name: str | None = None) -> TypeError:
+def not_an_array(who: str, x, name: str | None = None) -> ArgumentError:
     what = f"argument {name!r}" if name else "an argument"
     advice = (
         "Lists are not arrays: write xnp.asarray(...)."
         if isinstance(x, (list, tuple))
         else "Expected an array or a number."
     )
-    return TypeError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
+    return ArgumentError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
 
 
 def item_assignment() -> TypeError:

@@ -12,6 +12,7 @@ from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
+from ._creation import asarray
 from ._index import getitem, window_of
 from ._plan import (
     Index,
@@ -138,7 +139,7 @@ def _put_region(x, part, region):
 def _value_like(x, v):
     """The value in the array's dtype. A dtype that would lose something is refused when strict."""
     who, t = "numpy.ndarray.at", typeof(x)
-    v = as_value(who, v, "value")
+    v = as_value(who, asarray(v, t.dtype) if isinstance(v, (list, tuple)) else v, "value")
     if config.settings().numpy_dtype_promotion == "strict":
         result_dtype(who, x, v)
     if dtypes.is_complex(kind_and_weak(v)[0]) and not dtypes.is_complex(t.dtype):

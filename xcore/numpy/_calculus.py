@@ -205,7 +205,8 @@ def _slope(pair, axis, edge_order):
     spacing = as_array(who, hosted(pair[1]))
     f = moveaxis(f, axis, -1)
     n = typeof(f).shape[-1]
-    if typeof(spacing).ndim == 0:
+    even = typeof(spacing).ndim == 0
+    if even:
         steps = broadcast_to(spacing, (n - 1,))
     elif typeof(spacing).shape == (n,):
         steps = diff(spacing)
@@ -215,7 +216,11 @@ def _slope(pair, axis, edge_order):
     slopes = diff(f) / steps
     # the parabola through three samples, its slope at each of them
     before, behind = steps[:-1], steps[1:]
-    inside = (slopes[..., :-1] * behind + slopes[..., 1:] * before) / (before + behind)
+    inside = (
+        (f[..., 2:] - f[..., :-2]) / (before + behind)
+        if even
+        else (slopes[..., :-1] * behind + slopes[..., 1:] * before) / (before + behind)
+    )
     first, last = slopes[..., :1], slopes[..., -1:]
     if edge_order == 2:
         first = _parabola_end(slopes, steps, False)
@@ -285,6 +290,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
             raise errors.bad_argument(who, name, v, "a number, None or 'extrapolate'")
     ends = [v for v in (left, right) if v is not None and not isinstance(v, str)]
     given = tuple(v is not None and not isinstance(v, str) for v in (left, right))
+    if period is not None and np.ndim(period):
+        raise errors.bad_argument(who, "period", period, "a number")
     extra = [] if period is None else [period]
     return _interp([x, xp, fp, *ends, *extra], modes, given, period is not None)
 

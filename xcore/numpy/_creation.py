@@ -77,7 +77,7 @@ def _converted(a, dtype):
         dtypes.as_dtype(a.dtype)
         return from_numpy(cast_on_host(np.asarray(a), dtype))
     if type(a) in SCALARS and dtype is not None:
-        return from_numpy(cast_on_host(np.asarray(a), dtype))
+        return _from_numbers(a, dtype)
     value = a if isinstance(a, Value) else to_array(a)
     return value if dtype is None else astype(value, dtype)
 
@@ -135,7 +135,7 @@ def _leaves(items):
 
 
 def _from_numbers(items, dtype):
-    """Nested lists of Python numbers; without a dtype, of the default one of their kind."""
+    """Python numbers in lists or alone; without a dtype, of the default one of their kind."""
     try:
         host = (
             np.array(items) if dtype is None or dtype.kind != "V" else np.array(items, np.float64)
@@ -148,6 +148,8 @@ def _from_numbers(items, dtype):
         )
     if dtype is None:
         return from_numpy(host.astype(_default_for(host), copy=False))
+    if host.dtype.kind == "c" and not (dtypes.is_complex(dtype) or dtype == bool):
+        raise errors.dtype_not_allowed("numpy.asarray", dtype, "complex (for complex numbers)")
     if host.dtype.kind in "iu" and dtype.kind in "iu":
         host = np.array(items, dtype)  # complains about numbers out of range, as NumPy does
     return from_numpy(cast_on_host(host, dtype))

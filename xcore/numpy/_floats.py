@@ -10,6 +10,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
+from ._creation import asarray
 from ._elementwise import binary, unary
 from ._functions import is_complex
 from ._promote import (
@@ -453,20 +454,23 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     return all_of(_isclose(a, b, rtol, atol, equal_nan))
 
 
-@fused(2)
 def array_equal(a1, a2, equal_nan=False):
     """Whether two arrays have the same shape and the same elements.
 
     Args:
-      a1, a2: arrays.
+      a1, a2: arrays, or lists of numbers.
       equal_nan: whether NaN equals NaN.
 
     >>> import xcore.numpy as xnp
     >>> xnp.array_equal(xnp.arange(2), xnp.arange(3))
     Array(False, dtype=bool)
     """
+    return _array_equal(asarray(a1), asarray(a2), equal_nan)
+
+
+@fused(2)
+def _array_equal(a1, a2, equal_nan):
     who = "numpy.array_equal"
-    a1, a2 = as_array(who, a1), as_array(who, a2)
     if typeof(a1).shape != typeof(a2).shape:
         return as_array(who, np.bool_(False))
     a1, a2 = as_arrays(who, a1, a2)
@@ -474,16 +478,19 @@ def array_equal(a1, a2, equal_nan=False):
     return all_of(ops.or_(same, ops.and_(_isnan(a1), _isnan(a2))) if equal_nan else same)
 
 
-@fused(2)
 def array_equiv(a1, a2):
-    """Whether two arrays broadcast to the same elements.
+    """Whether two arrays (or lists of numbers) broadcast to the same elements.
 
     >>> import xcore.numpy as xnp
     >>> xnp.array_equiv(xnp.ones(3), 1)
     Array(True, dtype=bool)
     """
+    return _array_equiv(asarray(a1), asarray(a2))
+
+
+@fused(2)
+def _array_equiv(a1, a2):
     who = "numpy.array_equiv"
-    a1, a2 = as_array(who, a1), as_array(who, a2)
     try:
         broadcast_shapes(who, typeof(a1).shape, typeof(a2).shape)
     except errors.ShapeError:

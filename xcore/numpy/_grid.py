@@ -53,6 +53,8 @@ class _Grid:
     def __getitem__(self, key):
         if isinstance(key, slice):
             return _range_of(key)
+        if not key:
+            return [] if self._sparse else asarray([], int)
         axes = [_range_of(k) for k in key]
         dtype, _ = result_dtype("numpy.mgrid", *axes)
         grid = meshgrid(*[astype(x, dtype) for x in axes], sparse=self._sparse, indexing="ij")
@@ -80,16 +82,21 @@ class _Join:
     def __getitem__(self, key):
         items = key if isinstance(key, tuple) else (key,)
         axis, ndmin, place = self._axis, self._ndmin, self._place
-        if items and isinstance(items[0], str):
-            axis, ndmin, place = _directive(items[0])
+        first = items[0] if items and isinstance(items[0], str) else None
+        matrix = first in ("r", "c")
+        if matrix:
             items = items[1:]
-        return concatenate([_piece(i, ndmin, place) for i in items], axis)
+        elif first is not None:
+            given, items = _directive(first), items[1:]
+            axis, ndmin, place = given + (axis, ndmin, place)[len(given) :]
+        out = concatenate([_piece(i, ndmin, place) for i in items], axis)
+        if matrix and typeof(out).ndim == 1:
+            return expand_dims(out, 0 if first == "r" else 1)
+        return out
 
 
 def _directive(text: str) -> tuple:
-    """axis, least number of axes, and where new axes go, from a text such as '0,2,-1'."""
-    if text in ("r", "c"):
-        return (-1, 2, -1) if text == "r" else (0, 2, 0)
+    """axis, least number of axes, and where new axes go, as far as a text such as '0,2,-1' gives them."""
     parts = text.split(",")
     try:
         numbers = [int(p) for p in parts]
@@ -99,7 +106,7 @@ def _directive(text: str) -> tuple:
         raise errors.bad_argument(
             "numpy.r_", "directive", text, "'r', 'c', or 1 to 3 ints as in '0,2,-1'"
         )
-    return tuple(numbers + [0, 1, -1][len(numbers) :])
+    return tuple(numbers)
 
 
 def _piece(item, ndmin: int, place: int):
@@ -289,7 +296,9 @@ def _unraveled(flat, shape):
         raise errors.bad_argument(
             "numpy.unravel_index", "shape", shape, "of an array with elements"
         )
-    flat = clip(flat, -size, size - 1)
+    t = typeof(flat).dtype
+    top = min(size - 1, dtypes.iinfo(t).max)
+    flat = clip(flat, max(-size, dtypes.iinfo(t).min), top)
     out = []
     for n in reversed(shape):
         out.append(remainder(flat, n))
@@ -303,8 +312,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
     Args:
       multi_index: arrays of integers, one for each axis.
       dims: the shape of the array.
-      mode: what indices out of range do: "clip", "wrap", or "raise", which needs concrete ones;
-        one mode, or one for each axis.
+      mode: what indices out of range do: "clip", "wrap", "ignore" (they are taken as they are), or
+        "raise", which needs concrete ones; one mode, or one for each axis.
       order: "C" or "F".
       dtype: of the result.
 
@@ -319,8 +328,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
         raise errors.bad_argument(who, "multi_index", len(arrays), f"{len(dims)} arrays")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     for x, n, m in zip(arrays, dims, modes, strict=True):
-        if m not in ("raise", "clip", "wrap"):
-            raise errors.bad_argument(who, "mode", m, "'raise', 'clip' or 'wrap'")
+        if m not in ("raise", "clip", "wrap", "ignore"):
+            raise errors.bad_argument(who, "mode", m, "'raise', 'clip', 'wrap' or 'ignore'")
         if m == "raise":
             _check_inside(who, x, n)
     if order not in ("C", "F"):

@@ -21,7 +21,7 @@ from ._promote import (
     inexact_dtype,
     no_out,
 )
-from ._reduce import accumulator, keep_axes, masked, sum
+from ._reduce import accumulator, as_mask, keep_axes, masked, sum
 
 
 def _mean_dtypes(who: str, a, dtype):
@@ -36,7 +36,7 @@ def _count(who: str, shape, axes, where, dtype):
     """How many elements take part: a number, or an array with the reduced axes kept."""
     if where is None:
         return np.asarray(math.prod(shape[i] for i in axes), dtype)[()]
-    where = broadcast_to(astype(as_array(who, where), dtypes.bool_), shape)
+    where = broadcast_to(as_mask(who, where), shape)
     total = ops.reduce_sum(ops.convert(where, dtype=dtypes.to_real(dtype)), axes=axes)
     return keep_axes(astype(total, dtype), shape, axes, True)
 
@@ -93,6 +93,8 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correcti
         ddof = correction
     a = as_array(who, a)
     work, result = _mean_dtypes(who, a, dtype)
+    if dtypes.is_complex(typeof(a).dtype) and not dtypes.is_complex(work):
+        raise errors.dtype_not_allowed(f"{who} (dtype)", work, "complex (the array is complex)")
     a = _spread_where(who, astype(a, work), where)
     axes = axes_of(who, axis, typeof(a).ndim)
     if center is None:

@@ -20,10 +20,10 @@ def _without(name: str, a, value):
     return pick(isnan(a), value, a) if dtypes.is_inexact(typeof(a).dtype) else a
 
 
-def _numbers(a, where):
+def _numbers(who: str, a, where):
     """Which elements take part: numbers, and where ``where`` says so."""
     taken = ~isnan(a)
-    return taken if where is None else logical_and(taken, where)
+    return taken if where is None else logical_and(taken, _reduce.as_mask(who, where))
 
 
 def _written(f, name: str, doc: str, result: str, **about: str):
@@ -77,7 +77,7 @@ def _extremum(name: str, reduce, worst: float, doc: str, result: str):
         known = reduce(_without(name, a, worst), axis, out, keepdims, initial, where)
         if initial is not None:
             return known
-        nothing = ~_reduce.any(_numbers(a, where), axis, keepdims=keepdims)
+        nothing = ~_reduce.any(_numbers(f"numpy.{name}", a, where), axis, keepdims=keepdims)
         return pick(nothing, math.nan, known)
 
     return _written(f, name, doc, result)
@@ -121,7 +121,8 @@ nanargmin = _position(
     "xnp.nanmean(xnp.asarray([1.0, xnp.nan, 3.0])) → Array(2., dtype=float32)",
 )
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
-    where = _numbers(as_array("numpy.nanmean", a), where)
+    who = "numpy.nanmean"
+    where = _numbers(who, as_array(who, a), where)
     return _moments.mean(_without("nanmean", a, 0), axis, dtype, out, keepdims, where=where)
 
 
@@ -132,7 +133,7 @@ def _spread(name: str, spread, doc: str):
           correction=None):  # fmt: skip
         free = ddof if correction is None else correction
         given = as_array(f"numpy.{name}", a)
-        where = _numbers(given, where)
+        where = _numbers(f"numpy.{name}", given, where)
         a = _without(name, a, 0)
         y = spread(a, axis, dtype, out, keepdims=keepdims, where=where, mean=mean, correction=free)
         if not dtypes.is_inexact(typeof(y).dtype):

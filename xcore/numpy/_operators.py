@@ -6,7 +6,7 @@ on Array again where a faster way exists.
 
 from __future__ import annotations
 
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import is_array_like, operator
 from .._core.trace import Tracer
@@ -66,6 +66,12 @@ def _contains(self, item):
     return bool((self == item).any())
 
 
+def _round(self, ndigits=None):
+    """As of Python's numbers: without a number of digits the result is whole, and an integer."""
+    out = _rounding.round(self, ndigits or 0)
+    return out.astype(int) if ndigits is None and dtypes.is_floating(self.dtype) else out
+
+
 _COMMON = {
     "__pow__": _power,
     "__rpow__": _reflected_power,
@@ -77,10 +83,11 @@ _COMMON = {
     "__pos__": lambda self: self,
     "__abs__": lambda self: e.absolute(self),
     "__invert__": lambda self: e.bitwise_not(self),
-    "__round__": lambda self, ndigits=0: _rounding.round(self, ndigits or 0),
+    "__round__": _round,
     "__getitem__": _index.general_getitem,
     "__iter__": _iterate,
     "__contains__": _contains,
+    "aval": property(lambda self: self.type, doc="What is known of it without its values."),
     "at": property(_at.At, doc="Changed copies: x.at[index].set(v), .add(v), …"),
 }
 for _name, _function in (_COMMON | METHODS | PROPERTIES).items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from .. import _ops as ops
@@ -62,7 +64,13 @@ def _list_to_array(items):
             "A list of arrays or slices is not an index. Use a tuple for several axes (x[a, b]), or "
             "xnp.asarray / xnp.stack to make one array of positions."
         )
-    found = np.asarray(items)
+    try:
+        found = np.asarray(items)
+    except ValueError:
+        raise errors.BadIndexError(
+            f"lists of different lengths have no shape and are not an index: {errors.describe(items)}. "
+            "Use a tuple for several axes."
+        ) from None
     return found.astype(np.int32) if found.size == 0 else found
 
 
@@ -97,14 +105,14 @@ class Index:
         if isinstance(i, (float, complex, str)) or not (
             hasattr(i, "dtype") or hasattr(i, "__index__")
         ):
-            raise IndexError(
+            raise errors.BadIndexError(
                 f"only integers, slices (:), ellipsis (...), None and integer or boolean arrays are indices; "
                 f"given {errors.describe(i)}"
             )
         if not hasattr(i, "dtype"):
             return self._static(i.__index__(), axis, shape)
         if not dtypes.is_integer(i.dtype):
-            raise IndexError(
+            raise errors.BadIndexError(
                 f"arrays used as indices must be of integer or bool dtype, given {i.dtype}"
             )
         return self._dynamic(i, axis, shape)
@@ -163,12 +171,12 @@ class Index:
 def _slice_entry(s: slice, axis: int, shape) -> tuple:
     for part in (s.start, s.stop, s.step):
         if is_traced(part):
-            raise errors.ConcretizationError(
+            raise errors.NonConcreteSliceError(
                 f"The bounds of a slice must be Python ints under a transformation, given {part.type}. "
                 "Use xcore.lax.dynamic_slice(x, starts, sizes) for a window of fixed size at a traced place, "
                 "or mask with xnp.where." + part.origin()
             )
-    parts = [None if p is None else p.__index__() for p in (s.start, s.stop, s.step)]
+    parts = [None if p is None else operator.index(p) for p in (s.start, s.stop, s.step)]
     start, stop, step = slice(*parts).indices(shape[axis])
     return ("slice", start, len(range(start, stop, step)), step)
 

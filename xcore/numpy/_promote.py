@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 import numpy as np
@@ -216,14 +217,15 @@ def one_axis(who: str, axis, ndim: int) -> int:
 
 def check_shape(who: str, shape) -> tuple:
     """A shape as a tuple of Python ints; traced values in it are explained."""
-    items = (shape,) if isinstance(shape, (int, np.integer, Value)) else tuple(shape)
+    alone = isinstance(shape, (int, np.integer, Value)) or np.ndim(shape) == 0
+    items = (shape,) if alone else tuple(shape)
     out = []
     for n in items:
         if isinstance(n, Value) and not hasattr(n, "_t"):
             raise errors.traced_shape(n, n.origin())
         try:
-            out.append(n.__index__())
-        except AttributeError:
+            out.append(operator.index(n))
+        except TypeError:
             raise TypeError(
                 f"xcore.{who}: a shape consists of ints, given {errors.describe(n)} in {shape!r}."
             ) from None

@@ -49,11 +49,19 @@ def keep_axes(out, shape, axes, keepdims: bool):
     return ops.reshape(out, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
 
 
+def as_mask(who: str, where):
+    """``where`` of a reduction, which must be of bools: other numbers would hide mistakes."""
+    where = as_array(who, where)
+    if typeof(where).dtype != bool:
+        raise errors.dtype_not_allowed(f"{who} (where)", typeof(where).dtype, "bool")
+    return where
+
+
 def masked(who: str, a, where, filler):
     """The array with a neutral value where ``where`` is False."""
     if where is None:
         return a
-    where = astype(as_array(who, where), dtypes.bool_)
+    where = as_mask(who, where)
     shape = broadcast_shapes(who, typeof(a).shape, typeof(where).shape)
     a = broadcast_to(a, shape)
     return ops.select(broadcast_to(where, shape), a, ops.full_like_type(typeof(a).strong(), filler))

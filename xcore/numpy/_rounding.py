@@ -74,6 +74,10 @@ rint = unary(
 )
 
 
+# no number has a digit behind so many decimals, and none has so many before the point
+_PLACES = {dtypes.float32: 45, dtypes.float64: 324}
+
+
 @fused(1)
 def round(a, decimals=0, out=None):
     """Rounded to a number of decimals; halves go to the even neighbour.
@@ -95,15 +99,22 @@ def round(a, decimals=0, out=None):
     if not decimals:
         return _round_parts(a)
     work = astype(a, dtypes.float32) if dtype.itemsize < 4 else a
+    places = _PLACES[dtypes.to_real(typeof(work).dtype)]
+    if decimals > places:
+        return a
+    if decimals < -places:  # to units that none reaches half of
+        return ops.mul(a, ops.zeros(typeof(a)))
     # behind the barrier, for the compiler would multiply by 1/scale, which is not as exact
-    (scale,) = ops.optimization_barrier(
-        np.asarray(10.0 ** builtins.abs(decimals), typeof(work).dtype)[()]
-    )
+    with np.errstate(over="ignore"):
+        unit = np.float64(10.0) ** builtins.abs(decimals)
+        (scale,) = ops.optimization_barrier(unit.astype(typeof(work).dtype))
     scale = broadcast_to(scale, typeof(work).shape)
     up, down = (ops.mul, ops.div) if decimals > 0 else (ops.div, ops.mul)
     out = down(_round_parts(up(work, scale)), scale)
-    # numbers so large that scaling overflows have no decimals
-    kept = ops.is_finite(ops.abs(up(work, scale)))
+    # numbers whose scaled digits end before the point stay as they are, also if scaling overflows
+    size = ops.abs(up(work, scale))
+    whole = 2.0 ** dtypes.finfo(typeof(size).dtype).nmant
+    kept = ops.lt(size, ops.full_like_type(typeof(size), whole))
     return astype(ops.select(kept, out, work) if decimals > 0 else out, dtype)
 
 

@@ -379,9 +379,9 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
     Array([0, 0, 1, 1, 2, 2], dtype=int32)
     """
     a = as_array("numpy.repeat", a)
-    if axis is None:
-        a, axis = ravel(a), 0
-    axis = one_axis("numpy.repeat", axis, typeof(a).ndim)
+    if axis is None or not typeof(a).ndim:  # a number has an axis of length 1 here, as in NumPy
+        a = ravel(a)
+    axis = one_axis("numpy.repeat", axis or 0, typeof(a).ndim)
     n = typeof(a).shape[axis]
     if isinstance(repeats, Value) and type(repeats) is not Array:
         if total_repeat_length is None:

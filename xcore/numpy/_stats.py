@@ -108,7 +108,12 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
            [-1.,  1.]], dtype=float32)
     """
     out = _corrcoef([x] if y is None else [x, y], bool(rowvar))
-    return out if dtype is None else astype(out, dtypes.as_dtype(dtype))
+    if dtype is None:
+        return out
+    dtype = dtypes.as_dtype(dtype)
+    if not dtypes.is_inexact(dtype):
+        raise errors.dtype_not_allowed("numpy.corrcoef (dtype)", dtype, "float or complex")
+    return astype(out, dtype)
 
 
 @fused(1)

@@ -101,7 +101,7 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *,
       arr: array.
       indices: array of integers with as many axes; the others broadcast.
       axis: which axis; None flattens both first.
-      mode, fill_value: what positions out of range give; see ``take``.
+      mode, fill_value: what positions out of range give; see ``take``; "one_hot" gives 0.
       wrap_negative_indices: False if negative positions are out of range, and do not count from the end.
 
     >>> import xcore.numpy as xnp
@@ -113,6 +113,8 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *,
     who = "numpy.take_along_axis"
     indices = as_positions(who, indices) if isinstance(indices, (list, tuple)) else indices
     wraps = wrap_negative_indices in (None, True)
+    if mode == "one_hot":  # a product with ones and zeros elsewhere, whose values a gather has too
+        mode, fill_value = "fill", 0
     return _take_along(arr, indices, axis, mode, fill_value, wraps)
 
 

@@ -6,10 +6,11 @@ import operator
 
 from .. import _ops as ops
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
-from .._core.types import ArrayType, typeof
+from .._core.types import ArrayType, Value, typeof
 from ._creation import on_device
-from ._promote import as_array, broadcast_to, check_shape, concrete, dtype_or
+from ._promote import as_array, astype, broadcast_to, check_shape, dtype_or
 
 
 def eye(N, M=None, k=0, dtype=None, *, device=None):
@@ -30,7 +31,7 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
     if min(shape) < 0:
         raise errors.bad_argument("numpy.eye", "N and M", shape, "non-negative")
     return on_device(
-        _eye(shape, operator.index(concrete("numpy.eye", k)), dtype_or(dtype, "float")), device
+        _eye(shape, _diagonal("numpy.eye", k, shape), dtype_or(dtype, "float")), device
     )
 
 
@@ -39,11 +40,25 @@ def _eye(shape, k, dtype):
     return ops.convert(ops.eq(*_shifted_rows_and_columns(shape, k)), dtype=dtype)
 
 
+def _is_traced(k) -> bool:
+    return isinstance(k, Value) and type(k) is not Array
+
+
+def _diagonal(who: str, k, shape):
+    """The number of a diagonal; those beyond the corners are alike. A traced one becomes int32."""
+    rows, columns = shape
+    if _is_traced(k):
+        if not dtypes.is_integer(typeof(k).dtype):
+            raise errors.dtype_not_allowed(f"{who} (k)", typeof(k).dtype, "integer")
+        return astype(k, dtypes.int32)
+    return max(-rows, min(columns, operator.index(k)))
+
+
 def _shifted_rows_and_columns(shape, k):
     """Numbers that are equal on the k-th diagonal, and of which the first is larger below it."""
     rows, columns = [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
-    k = max(-shape[0], min(shape[1], k))  # diagonals beyond the corners are alike
-    return ops.add(rows, ops.full_like_type(typeof(rows), k)), columns
+    by = broadcast_to(k, shape) if _is_traced(k) else ops.full_like_type(typeof(rows), k)
+    return ops.add(rows, by), columns
 
 
 def identity(n, dtype=None):
@@ -75,11 +90,8 @@ def tri(N, M=None, k=0, dtype=None):
     Array([[1., 0.],
            [1., 1.]], dtype=float32)
     """
-    return _tri(
-        tuple(max(n, 0) for n in check_shape("numpy.tri", (N, N if M is None else M))),
-        operator.index(k),
-        dtype_or(dtype, "float"),
-    )
+    shape = tuple(max(n, 0) for n in check_shape("numpy.tri", (N, N if M is None else M)))
+    return _tri(shape, _diagonal("numpy.tri", k, shape), dtype_or(dtype, "float"))
 
 
 @fused(0)
@@ -88,11 +100,14 @@ def _tri(shape, k, dtype):
 
 
 def _triangle(name, m, k, lower: bool):
-    m = as_array(f"numpy.{name}", m)
+    who = f"numpy.{name}"
+    m = as_array(who, m)
     t = typeof(m)
     if t.ndim < 2:
-        raise errors.bad_argument(f"numpy.{name}", "m", m, "a matrix, or a stack of them")
-    mask = broadcast_to(_lower_mask(t.shape[-2:], operator.index(k) - (not lower)), t.shape)
+        raise errors.bad_argument(who, "m", m, "a matrix, or a stack of them")
+    mask = broadcast_to(
+        _lower_mask(t.shape[-2:], _diagonal(who, k, t.shape[-2:]) - (not lower)), t.shape
+    )
     nil = ops.zeros(t)
     return ops.select(mask, m, nil) if lower else ops.select(mask, nil, m)
 
