@@ -1,6 +1,7 @@
 """Checkpoints: what goes in comes out, on other meshes too; damage and crashes are noticed."""
 
 import contextlib
+import errno
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import checkpoint
+from xcore._control import store
 from xcore.errors import CheckpointError
 from xcore.sharding import NamedSharding, P, PositionalSharding
 
@@ -334,3 +336,30 @@ def test_a_failure_in_the_background_is_raised(tmp_path, monkeypatch):
 def test_the_name_is_also_the_function():
     f = xc.checkpoint(lambda v: xnp.sin(v) ** 2)
     assert float(xc.grad(f)(0.5)) == pytest.approx(np.sin(1.0), rel=1e-6)
+
+
+def test_keys_of_another_generator(tmp_path):
+    """Their words would mean something else to it."""
+    checkpoint.save(tmp_path / "a", {"key": xc.random.key(1)})
+    with pytest.raises(CheckpointError, match=r"not have \['key'\]\.philox4x32"):
+        checkpoint.restore(tmp_path / "a", {"key": xc.random.key(1, impl="philox4x32")})
+
+
+@pytest.mark.parametrize("when", ["write_all", "finish"])
+def test_a_full_disk(tmp_path, monkeypatch, when):
+    """The old checkpoint stays, the space of the new one is given back, and later ones succeed."""
+    steps = checkpoint.Checkpointer(tmp_path)
+    steps.save(0, {"w": xnp.ones(3)})
+    steps.wait()
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as m:
+        m.setattr(store if when == "write_all" else store.Writer, when, full)
+        steps.save(1, {"w": xnp.zeros(3)})
+        with pytest.raises(OSError, match="No space left"):
+            steps.wait()
+    assert os.listdir(tmp_path) == ["0"] and steps.latest_step() == 0
+    steps.save(2, {"w": xnp.zeros(3)})
+    assert steps.restore()["['w']"].tolist() == [0, 0, 0] and steps.all_steps() == [0, 2]

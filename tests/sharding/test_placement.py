@@ -275,3 +275,37 @@ def test_inspect():
     xc.debug.inspect_array_sharding(xc.device_put(VALUE, SHARDINGS[2]), callback=seen.append)
     xc.debug.inspect_array_sharding(xnp.ones(2), callback=seen.append)
     assert seen[0] == SHARDINGS[2] and type(seen[1]) is SingleDeviceSharding
+
+
+def test_arrays_like_spread_ones():
+    x = xc.device_put(np.ones((8, 2), np.float32), NamedSharding(MESH, P("x")))
+    for like in (
+        xnp.zeros_like(x),
+        xnp.ones_like(x, dtype=int),
+        xnp.full_like(x, 3),
+        xnp.empty_like(x),
+    ):
+        assert like.sharding == x.sharding
+    assert len(xnp.zeros_like(x, shape=(3,)).sharding.devices) == 1
+    x.copy_to_host_async()
+    np.testing.assert_array_equal(x, np.ones((8, 2)))
+
+
+def test_meshes_of_one_device_stay_with_what_is_put_there():
+    s = NamedSharding(xc.make_mesh((1, 1), ("x", "y")), P("x"))
+    host = np.arange(6.0).reshape(2, 3)
+    made = [
+        xc.device_put(host, s), xc.device_put(xnp.asarray(host), s),
+        xc.make_array_from_process_local_data(s, host), xc.make_array_from_callback((2, 3), s, lambda i: host[i]),
+        xc.make_array_from_single_device_arrays((2, 3), s, [xnp.asarray(host)]),
+    ]  # fmt: skip
+    for x in made:
+        assert x.sharding == s
+        np.testing.assert_array_equal(xc.jit(lambda v: v + 1)(x), host + 1)
+
+
+def test_trees_of_local_data():
+    s, host = NamedSharding(MESH, P("x")), {"a": np.ones((8, 2)), "b": np.ones(4)}
+    for shape in (None, {"a": (8, 2), "b": None}):
+        made = xc.make_array_from_process_local_data({"a": s, "b": s}, host, shape)
+        assert made["a"].shape == (8, 2) and made["b"].sharding == s

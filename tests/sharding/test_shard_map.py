@@ -156,7 +156,7 @@ def test_a_sum_of_a_group_differs_between_devices():
     total = lambda v: lax.psum(v, "x", axis_index_groups=GROUPS)
     with pytest.raises(ValueError, match="x"):
         over_x(total, out=P(), check=True)(A)
-    with pytest.raises(ValueError, match="named axis"):
+    with pytest.raises(ValueError, match="lanes 0 to 7"):
         xc.shard_map(lambda v: lax.psum(v, ("x", "y"), axis_index_groups=[[0]]), MESH, X, X)(A)
     assert (
         over_x(lambda v: v[:, 0] + lax.psum(1, "x", axis_index_groups=GROUPS))(A)[0] == A[0, 0] + 2
@@ -431,3 +431,67 @@ def test_pmap_is_differentiable():
         rtol=1e-5,
         atol=1e-5,
     )
+
+
+# --- forms that published programs use --------------------------------------------------------------
+
+
+def test_groups_over_several_axes():
+    """Lanes of several axes are numbered with the last name fastest."""
+    f = lambda v: lax.all_gather(
+        v, ("x", "y"), axis=1, tiled=True, axis_index_groups=[[0, 1, 6, 7], [2, 3, 4, 5]]
+    )
+    out = xc.shard_map(f, MESH, P(("x", "y")), P(("x", "y")))(A)
+    want = np.stack(
+        [A[[0, 1, 6, 7] if i in (0, 1, 6, 7) else [2, 3, 4, 5]].reshape(-1) for i in range(8)]
+    )
+    np.testing.assert_array_equal(out, want)
+    total = lambda v: lax.psum(v, ("y", "x"), axis_index_groups=[[0, 4], [1, 5], [2, 6], [3, 7]])
+    out = xc.shard_map(total, MESH, P(("y", "x")), P(("y", "x")))(A)
+    np.testing.assert_array_equal(out, np.tile(A[:4] + A[4:], (2, 1)))
+
+
+def test_collectives_over_several_axes():
+    rows = P(("x", "y"))
+    scattered = xc.shard_map(
+        lambda v: lax.psum_scatter(v, ("x", "y"), scatter_dimension=1, tiled=True), MESH, rows, P(None, ("x", "y"))
+    )  # fmt: skip
+    np.testing.assert_allclose(scattered(A), A.sum(0, keepdims=True), rtol=1e-5)
+    np.testing.assert_allclose(
+        xc.grad(lambda a: (scattered(a) ** 2).sum())(A), np.tile(2 * A.sum(0), (8, 1)), rtol=1e-5
+    )
+    turned = xc.shard_map(
+        lambda v: lax.ppermute(v, ("x", "y"), [(i, (i + 1) % 8) for i in range(8)]),
+        MESH,
+        rows,
+        rows,
+    )
+    np.testing.assert_array_equal(turned(A), np.roll(A, 1, 0))
+    exchanged = xc.shard_map(
+        lambda v: lax.all_to_all(v, ("x", "y"), 1, 0, tiled=True), MESH, rows, P(None, ("x", "y"))
+    )
+    np.testing.assert_array_equal(exchanged(A), A)
+
+
+def test_several_axes_and_one_of_a_vmap():
+    with pytest.raises(ValueError, match="but 'i' is that of a vmap"):
+        over_x(lambda v: xc.vmap(
+            lambda w: lax.psum(w, ("i", "x"), axis_index_groups=[[0, 1, 2, 3], [4, 5, 6, 7]]), axis_name="i")(v))(A)  # fmt: skip
+
+
+def test_arguments_without_a_spec():
+    """They are what they are outside: Python values, or arrays that all devices have whole."""
+    f = xc.shard_map(lambda v, shape, w: v + xnp.ones(shape) * w[0], MESH, (X, None, None), X)
+    np.testing.assert_array_equal(f(A, (2, 8), xnp.arange(3.0) + 2), A + 2)
+    slope = xc.grad(lambda w: f(A, (2, 8), w).sum())(xnp.ones(2))
+    np.testing.assert_array_equal(slope, [64.0, 0.0])
+    with pytest.raises(TypeError, match="shard_map"):
+        over_x(lambda v: v)("text")
+
+
+def test_devices_of_an_abstract_mesh():
+    f = xc.shard_map(lambda v: v * 2, MESH.abstract_mesh, X, X)
+    spread = xc.device_put(A, NamedSharding(MESH, P("x", "y")))
+    np.testing.assert_array_equal(f(spread), A * 2)
+    with pytest.raises(ValueError, match="has no devices"):
+        f(A)

@@ -248,6 +248,12 @@ def to_host(buffer) -> np.ndarray:
         return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
 
 
+def begin_to_host(buffer) -> None:
+    """Begin to copy a buffer to host memory; on the CPU there is nothing to copy."""
+    for part in shards(buffer):
+        _without_jax(lambda x: x._copy_single_device_array_to_host_async(), part)
+
+
 def move(buffer, device):
     """A copy of a single-device buffer on another device of the same client."""
     return xla.batched_copy_array_to_devices_with_sharding(

@@ -32,10 +32,10 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
     rows = tuple(tuple(map(int, row)) for row in groups)
     size = axes.axis_size(names)
     fits = sorted(i for row in rows for i in row) == list(range(size))
-    if len(names) > 1 or not fits or len({len(row) for row in rows}) != 1:
+    if not fits or len({len(row) for row in rows}) != 1:
         raise errors.bad_argument(
             f"lax.{who}", "axis_index_groups", groups,
-            f"lists of equal length with each of the lanes 0 to {size - 1} of one named axis once",
+            f"lists of equal length with each of the lanes 0 to {size - 1} once",
         )  # fmt: skip
     return {"groups": rows}, len(rows[0])
 
@@ -142,10 +142,13 @@ def all_gather(
     def gather(v):
         ndim = typeof(v).ndim + (not tiled)
         where = axis % ndim if ndim else 0
+        if groups:
+            names = _names(axis_name)
+            return c.all_gather(v, axis_name=names, lanes=size, axis=where, tiled=tiled, **groups)
         for name in reversed(_names(axis_name)):
             joined = tiled or name != _names(axis_name)[-1]
-            lanes = size if groups else axes.axis_size(name)
-            v = c.all_gather(v, axis_name=(name,), lanes=lanes, axis=where, tiled=joined, **groups)
+            lanes = axes.axis_size(name)
+            v = c.all_gather(v, axis_name=(name,), lanes=lanes, axis=where, tiled=joined)
         return v
 
     return _over(x, gather)
@@ -157,10 +160,10 @@ def psum_scatter(
 ):
     """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
     groups, size = _grouped("psum_scatter", axis_name, axis_index_groups)
-    (name,) = _names(axis_name)
+    names = _names(axis_name)
     return _over(
         x, lambda v: c.psum_scatter(
-            v, axis_name=(name,), lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
+            v, axis_name=names, lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
             **groups,
         ),
     )  # fmt: skip
@@ -174,15 +177,15 @@ def ppermute(x, axis_name, perm):
     >>> xc.vmap(lambda x: xc.lax.ppermute(x, "i", [(0, 1), (1, 2)]), axis_name="i")(xnp.arange(3) + 1)
     Array([0, 1, 2], dtype=int32)
     """
-    (name,) = _names(axis_name)
+    names = _names(axis_name)
     pairs = tuple((int(a), int(b)) for a, b in perm)
-    size = axes.axis_size(name)
+    size = axes.axis_size(names)
     targets, sources = [b for _, b in pairs], [a for a, _ in pairs]
     if len(set(targets)) < len(pairs) or len(set(sources)) < len(pairs):
         raise ValueError(f"xcore.lax.ppermute: each lane may send and receive once, given {pairs}.")
     if any(not 0 <= i < size for i in targets + sources):
         raise ValueError(f"xcore.lax.ppermute: lanes are numbered 0 to {size - 1}, given {pairs}.")
-    return _over(x, lambda v: c.ppermute(v, axis_name=(name,), perm=pairs))
+    return _over(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs))
 
 
 @boundary
@@ -265,14 +268,14 @@ def all_to_all(
 ):
     """Split every lane's value along one axis and give part j to lane j, joined along another."""
     groups, size = _grouped("all_to_all", axis_name, axis_index_groups)
-    (name,) = _names(axis_name)
+    names = _names(axis_name)
 
     def exchange(v):
         t = typeof(v)
         split, concat = split_axis % t.ndim, concat_axis % t.ndim
         if tiled:
             return c.all_to_all(
-                v, axis_name=(name,), lanes=size, split=split, concat=concat, **groups
+                v, axis_name=names, lanes=size, split=split, concat=concat, **groups
             )
         if t.shape[split] != size:
             raise errors.shape_mismatch(
@@ -280,7 +283,7 @@ def all_to_all(
             )
         # the split axis disappears, and a new one of the lanes' number stands at concat
         out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
-                           axis_name=(name,), lanes=size, split=0, concat=0, **groups)  # fmt: skip
+                           axis_name=names, lanes=size, split=0, concat=0, **groups)  # fmt: skip
         return ops.move_axis(out, 0, concat)
 
     return _over(x, exchange)

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import errors, tree
+from .._core.array import Array
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.mesh import Mesh, PartitionSpec, current_mesh, with_devices
+from .._core.mesh import AbstractMesh, Mesh, PartitionSpec, current_mesh, with_devices
 from .._core.program import trace_program
 from .._core.sharding import NamedSharding, local_devices
 from .._core.shards import (
@@ -34,6 +35,7 @@ def _is_spec(x) -> bool:
 
 
 def _specs(who: str, specs, values) -> list:
+    """The PartitionSpec of each leaf, None where none is given."""
     if isinstance(specs, list):
         specs = tuple(specs)
     found = tree.broadcast_prefix(specs, values, _is_spec, f"shard_map({who})")
@@ -43,11 +45,24 @@ def _specs(who: str, specs, values) -> list:
                 f"xcore.shard_map: {who} must hold PartitionSpecs, given {errors.describe(s)}. Write "
                 "P('axis', None) for an array whose first axis is split."
             )
-    return [PartitionSpec() if s is None else s for s in found]
+    return found
 
 
-def _mesh_of(mesh) -> Mesh:
-    return current_mesh("shard_map") if mesh is None else with_devices("shard_map", mesh)
+def _mesh_of(mesh, args) -> Mesh:
+    if mesh is None:
+        return current_mesh("shard_map")
+    if isinstance(mesh, AbstractMesh):
+        with contextlib.suppress(StopIteration):  # the arguments know the devices
+            return next(
+                m for m in map(_mesh_under, tree.leaves(args)) if m and m.shape == mesh.shape
+            )
+    return with_devices("shard_map", mesh)
+
+
+def _mesh_under(x) -> Mesh | None:
+    """The mesh of devices that an argument is spread over."""
+    sharding = x.sharding if type(x) is Array else None
+    return sharding.mesh if type(sharding) is NamedSharding else None
 
 
 def _check_names(who: str, specs, mesh: Mesh, manual: tuple) -> None:
@@ -68,7 +83,7 @@ class _Mapped:
 
     def __init__(self, f, mesh, in_specs, out_specs, axis_names, check):
         self.f, self.in_specs, self.out_specs, self.check = f, in_specs, out_specs, check
-        self.mesh = _mesh_of(mesh)
+        self.mesh = mesh
         unknown = [n for n in axis_names if n not in self.mesh.axis_names]
         if unknown:
             raise ValueError(
@@ -78,11 +93,11 @@ class _Mapped:
         names = axis_names or [n for n in self.mesh.axis_names if n not in here]
         self.manual = tuple(n for n in self.mesh.axis_names if n in names)
 
-    def _trace(self, values, structure, specs):
+    def _trace(self, values, run, specs):
         result = []
 
         def flat(*parts):
-            outs, found = tree.flatten(self.f(*tree.unflatten(structure, parts)))
+            outs, found = tree.flatten(run(*parts))
             result.append(found)
             for x in outs:
                 if not is_array_like(x):
@@ -113,17 +128,26 @@ class _Mapped:
 
     def __call__(self, *args):
         leaves, structure = tree.flatten(args)
-        for x in leaves:
-            if not is_array_like(x):
+        given = _specs("in_specs", self.in_specs, args)
+        for x, s in zip(leaves, given, strict=True):
+            if s is not None and not is_array_like(x):
                 raise errors.not_an_array("shard_map", x)
         make = to_array if is_evaluating() else to_value
-        values = [make(x) for x in leaves]
-        specs = _specs("in_specs", self.in_specs, args)
+        values = [make(x) for x, s in zip(leaves, given, strict=True) if s is not None]
+        specs = [s for s in given if s is not None]
         _check_names("in_specs", specs, self.mesh, self.manual)
-        program, captured, result = self._trace(values, structure, specs)
+
+        def with_the_rest(*parts):
+            """What has no spec is what it is outside: a static value, or the same array everywhere."""
+            parts = iter(parts)
+            full = [x if s is None else next(parts) for x, s in zip(leaves, given, strict=True)]
+            return self.f(*tree.unflatten(structure, full))
+
+        program, captured, result = self._trace(values, with_the_rest, specs)
         whole = tree.unflatten(result, range(len(program.outputs)))
         given = self.out_specs
         out_specs = given(whole) if callable(given) else _specs("out_specs", given, whole)
+        out_specs = [PartitionSpec() if s is None else s for s in out_specs]
         _check_names("out_specs", out_specs, self.mesh, self.manual)
         for t, s in zip(program.out_types, out_specs, strict=True):
             NamedSharding(self.mesh, s).axes(t.ndim)
@@ -147,9 +171,11 @@ def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=fr
 
     Args:
       f: function of one device's parts. Without it, a decorator is returned.
-      mesh: the devices; the mesh of the context if None, or if it has no devices.
+      mesh: the devices; the mesh of the context if None. Of an AbstractMesh the devices are those of
+        the arguments, or of the context.
       in_specs: PartitionSpec for each argument, or pytrees of them that match the arguments'
-        beginning: how arrays are cut into parts.
+        beginning: how arrays are cut into parts. None for what is the same on all devices, which may
+        be a Python value.
       out_specs: the same for the results: how parts are put together.
       axis_names: the mesh axes that are handled here (default: all); over the others the compiler
         spreads the parts further.
@@ -176,7 +202,7 @@ def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=fr
     @boundary
     def mapped(*args):
         names = frozenset((axis_names,) if isinstance(axis_names, str) else axis_names)
-        where = _mesh_of(mesh)
+        where = _mesh_of(mesh, args)
         if auto:
             names = names | (set(where.axis_names) - set(auto))
         return _Mapped(f, where, in_specs, out_specs, names, check)(*args)

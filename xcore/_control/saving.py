@@ -82,6 +82,9 @@ def _write(
             for index, value in pieces:
                 writer.piece(path, index, value)
         writer.finish(process_count(), metadata)
+    except BaseException:
+        writer.abandon()
+        raise
     finally:
         writer.close()
     _meet(number, "written")

@@ -9,6 +9,7 @@ leaves the folder that was there before.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -73,6 +74,13 @@ class Writer:
             os.fsync(file)
         finally:
             os.close(file)
+
+    def abandon(self) -> None:
+        """Give back the space of what cannot be finished."""
+        for kind in ("data", "index"):
+            (self.folder / f"{kind}-{self.process}").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # other processes have files there
+            self.folder.rmdir()
 
     def close(self) -> None:
         os.close(self.file)

@@ -284,6 +284,10 @@ class Array(Value, metaclass=_CountsAsArray):
             raise translate(e, [self]) from None
         return self
 
+    def copy_to_host_async(self) -> None:
+        """Begin to copy the content to host memory, where ``numpy.asarray`` finds it later."""
+        backend.begin_to_host(self._b)
+
     def is_ready(self) -> bool:
         return self._b.is_ready()
 

@@ -15,7 +15,7 @@ from .._backend import client as backend
 from . import config, errors, kernels
 from .layout import Layout, declared
 from .program import Program
-from .sharding import SingleDeviceSharding, local_devices, simplest
+from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
 
 CAPACITY = 4096  # executables kept in memory
@@ -95,6 +95,13 @@ def placed(type_: ArrayType, device, committed: bool = True):
     if device is backend.default_device():
         return type_
     return Placed(type_, SingleDeviceSharding(device), committed)
+
+
+def put(type_: ArrayType, sharding: Sharding, committed: bool = True):
+    """The same for an array that has been put somewhere: on one device of a mesh it keeps the mesh."""
+    if type(sharding) is SingleDeviceSharding:
+        return placed(type_, sharding.device, committed)
+    return Placed(type_, sharding, committed)
 
 
 def compiler_flags(p: Program, devices) -> tuple:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._backend import client as backend
 from .array import Array, from_host
-from .compile import executable, placed
+from .compile import executable, put
 from .layout import Layout, layout_for, one_place, wanted
 from .op import registry
 from .program import Eqn, Program, Var
@@ -55,7 +55,7 @@ def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:
     if here is not None and here.devices == sharding.devices and not _through_host(here):
         return Array(_rearranged(a, sharding), target)
     if len(sharding.devices) == 1:
-        return from_host(np.asarray(a), placed(a.type, sharding.devices[0], committed))
+        return from_host(np.asarray(a), put(a.type, sharding, committed))
     return from_host(np.asarray(a), target)
 
 

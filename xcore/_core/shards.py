@@ -7,12 +7,12 @@ import numpy as np
 from .._backend import client as backend
 from . import dtypes, errors, tree
 from .array import Array, from_host
-from .compile import placed
-from .eval import to_array, to_device
+from .compile import put
+from .eval import to_array, to_device, to_value
 from .mesh import Mesh, PartitionSpec
 from .op import registry
 from .pieces import from_parts, local_indices
-from .sharding import NamedSharding, Sharding, as_sharding, local_devices
+from .sharding import NamedSharding, Sharding, as_sharding, is_placement, local_devices
 from .source import boundary
 from .types import ArrayType, Placed
 
@@ -20,7 +20,7 @@ from .types import ArrayType, Placed
 def _from_parts(parts, dtype, shape, sharding: Sharding, devices) -> Array:
     type_ = ArrayType(tuple(shape), np.dtype(dtype))
     if len(sharding.devices) == 1:
-        return from_host(parts[0], placed(type_, sharding.devices[0]))
+        return from_host(parts[0], put(type_, sharding))
     return Array(from_parts(parts, type_, sharding, devices), Placed(type_, sharding))
 
 
@@ -90,7 +90,7 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
             raise errors.bad_argument(who, f"the array on {device}", a.type, f"shape {size}")
     type_ = ArrayType(shape, first.dtype)
     if len(sharding.devices) == 1:
-        return first
+        return Array(first._b, put(type_, sharding))
     buffers = [by_device[d]._b for d in local_devices(sharding.devices)]
     return Array(
         backend.assemble(type_, sharding.raw(len(shape)), buffers), Placed(type_, sharding)
@@ -98,18 +98,35 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
 
 
 @boundary
-def make_array_from_process_local_data(sharding, local_data, global_shape=None) -> Array:
+def make_array_from_process_local_data(sharding, local_data, global_shape=None):
     """An array over several processes from the part that each of them has.
 
     Args:
-      sharding: how the whole array is laid out.
-      local_data: this process's part; along an axis that is not divided between processes, all of it.
-      global_shape: of the whole array; by default what the parts add up to.
+      sharding: how the whole array is laid out, or a pytree of such.
+      local_data: this process's part, or a pytree of such; along an axis that is not divided between
+        processes, all of it.
+      global_shape: of the whole array, or a pytree of shapes; by default what the parts add up to.
     """
-    who, local = "make_array_from_process_local_data", np.asarray(local_data)
-    sharding = as_sharding(who, sharding)
+    who = "make_array_from_process_local_data"
+    leaves, structure = tree.flatten(local_data)
+    targets = tree.broadcast_prefix(sharding, local_data, is_placement, f"{who}(sharding)")
+    shapes = tree.broadcast_prefix(global_shape, local_data, _is_shape, f"{who}(global_shape)")
+    made = [
+        _from_local(who, as_sharding(who, s), np.asarray(x), shape)
+        for s, x, shape in zip(targets, leaves, shapes, strict=True)
+    ]
+    return tree.unflatten(structure, made)
+
+
+def _is_shape(x) -> bool:
+    return x is None or (
+        isinstance(x, tuple) and not any(isinstance(n, (tuple, dict, list)) for n in x)
+    )
+
+
+def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape) -> Array:
     if len(sharding.devices) == 1:
-        return to_device(to_array(local), sharding.devices[0])
+        return from_host(local, put(to_value(local).type, sharding))
     blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]
     if global_shape is None:
         global_shape = [n * b[1] // len(b[0]) for n, b in zip(local.shape, blocks, strict=True)]

@@ -30,12 +30,24 @@ def _without(axis_name, name) -> tuple:
     return tuple(n for n in axis_name if n != name)
 
 
-def _in_groups(rule):
-    """A rule over the lanes of a vmap, applied to each group of them."""
+def _one_axis(axis, names):
+    raise ValueError(
+        f"xcore.lax: this collective over the axes {names} needs all of them to be axes of a mesh, but "
+        f"{axis!r} is that of a vmap. Apply it over one axis after the other."
+    )
+
+
+def _in_groups(rule, several=False):
+    """A rule over the lanes of a vmap, applied to each group of them.
+
+    ``several`` says whether it can do with one of several axes.
+    """
 
     def over_axis(size, axis, args, batched, params):
         params = dict(params)
         groups = params.pop("groups", None)
+        if len(params["axis_name"]) > 1 and (groups or not several):
+            _one_axis(axis, params["axis_name"])
         if groups is None:
             return rule(size, axis, args, batched, params)
         x = args[0] if batched[0] else broadcast(args[0], size)
@@ -65,7 +77,10 @@ def _reduction(name, reduce, of_constant):
     def batch(size, args, batched, **params):
         return [op(args[0], **params)], [True]
 
-    op = Op(name, type=_same_type, batch=batch, over_axis=_in_groups(over_axis), effects=_effects)
+    op = Op(
+        name, type=_same_type, batch=batch, over_axis=_in_groups(over_axis, several=True),
+        effects=_effects,
+    )  # fmt: skip
     return op
 
 
@@ -233,6 +248,8 @@ all_to_all = Op(
 
 def _permute_over(size, name, args, batched, params):
     """Each lane's value sent to another; lanes that nobody sends to get zeros."""
+    if len(params["axis_name"]) > 1:
+        _one_axis(name, params["axis_name"])
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     source = {to: origin for origin, to in params["perm"]}

@@ -11,7 +11,7 @@ from .._core.devices import device_put
 from .._core.eval import from_numpy, fused, is_array_like, to_array
 from .._core.sharding import default_sharding
 from .._core.trace import is_evaluating
-from .._core.types import ArrayType, Value, typeof
+from .._core.types import ArrayType, Placed, Value, typeof
 from ._compound import Compound, moves
 from ._promote import (
     SCALARS,
@@ -327,6 +327,12 @@ def _like(a, dtype, shape, name):
     return shape, t.dtype if dtype is None else dtypes.as_dtype(dtype), t.weak and dtype is None
 
 
+def _place_like(a, shape, device):
+    """Where an array is made: where the one that it is like was put, if it has its shape."""
+    put = device is None and type(a) is Array and type(a._t) is Placed and a._t.committed
+    return a._t.sharding if put and a.shape == shape and is_evaluating() else device
+
+
 def zeros_like(a, dtype=None, shape=None, *, device=None):
     """Zeros in the shape and dtype of an array.
 
@@ -340,7 +346,7 @@ def zeros_like(a, dtype=None, shape=None, *, device=None):
     Array([0, 0, 0], dtype=int32)
     """
     shape, dtype, weak = _like(a, dtype, shape, "zeros_like")
-    return constant(shape, 0, dtype, weak, device)
+    return constant(shape, 0, dtype, weak, _place_like(a, shape, device))
 
 
 def ones_like(a, dtype=None, shape=None, *, device=None):
@@ -356,7 +362,7 @@ def ones_like(a, dtype=None, shape=None, *, device=None):
     Array([1., 1., 1.], dtype=float32)
     """
     shape, dtype, weak = _like(a, dtype, shape, "ones_like")
-    return constant(shape, 1, dtype, weak, device)
+    return constant(shape, 1, dtype, weak, _place_like(a, shape, device))
 
 
 def empty_like(prototype, dtype=None, shape=None, *, device=None):
@@ -388,5 +394,5 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
     Array([5, 5, 5], dtype=int32)
     """
     shape, dtype, weak = _like(a, dtype, shape, "full_like")
-    out = full(shape, fill_value, dtype, device=device)
+    out = full(shape, fill_value, dtype, device=_place_like(a, shape, device))
     return astype(out, dtype, weak) if weak else out

@@ -233,6 +233,8 @@ tree.register_pytree_node(
     KeyArray,
     lambda keys: ((keys._data,), keys._stream),
     lambda stream, data: KeyArray(*data, stream),
+    # named by the generator: the words of a key mean another one to another generator
+    lambda keys: (((tree.GetAttrKey(keys._stream.name), keys._data),), keys._stream),
 )
 
 # ------------------------------------------------------------------------------- reading arguments
