@@ -20,7 +20,7 @@ def dense(low, mid, up):
     return np.diag(mid) + np.diag(low[1:], -1) + np.diag(up[:-1], 1)
 
 
-@pytest.mark.parametrize("method", ["lapack", "thomas", "cyclic"])
+@pytest.mark.parametrize("method", ["lapack", "sweeps", "thomas", "cyclic"])
 @pytest.mark.parametrize("n", [1, 2, 7, 8])
 def test_tridiagonal(method, n):
     t, b = tridiagonal(n), rng.standard_normal((n, 2))
@@ -28,7 +28,7 @@ def test_tridiagonal(method, n):
     assert np.allclose(x, np.linalg.solve(dense(*t), b))
 
 
-@pytest.mark.parametrize("method", ["lapack", "thomas", "cyclic"])
+@pytest.mark.parametrize("method", ["lapack", "sweeps", "thomas", "cyclic"])
 def test_tridiagonal_differentiates(method):
     t, b = tridiagonal(5), rng.standard_normal(5)
     check_grads(lambda *xs: xc.linalg.solve_tridiagonal(*xs, method=method), (*t, b), order=2)
@@ -40,6 +40,20 @@ def test_tridiagonal_batches():
     mapped = xc.vmap(xc.linalg.solve_tridiagonal)(*t, b)
     expected = [np.linalg.solve(dense(*[d[i] for d in t]), b[i]) for i in range(70)]
     assert np.allclose(x, expected) and np.allclose(mapped, expected)
+
+
+def test_tridiagonal_batches_exchange_rows():
+    low, up = 1 + rng.random((2, 64, 9))
+    mid = 1e-3 * rng.standard_normal((64, 9)) * (rng.random((64, 9)) < 0.5)
+    mid[:, -1] = 1.0
+    b = rng.standard_normal((64, 9, 2))
+    x = np.asarray(xc.linalg.solve_tridiagonal(low, mid, up, b))
+    a = np.stack([dense(*rows) for rows in zip(low, mid, up, strict=True)])
+    left = np.abs(a @ x - b).max((1, 2)) / (np.abs(a).sum(-1).max(-1) * np.abs(x).max((1, 2)))
+    assert left.max() < 9 * np.finfo(np.float64).eps
+    mid[5], up[5] = 0, 0  # one matrix is singular
+    with pytest.raises(np.linalg.LinAlgError):
+        xc.linalg.solve_tridiagonal(low, mid, up, b)
 
 
 @pytest.mark.parametrize("trans", [0, 1, 2])

@@ -58,6 +58,20 @@ def test_steady_state_and_maximum_principle():
         assert np.allclose(jump, kept[-1], atol=1e-9)
 
 
+@pytest.mark.parametrize("faces", [[(Dirichlet(1.0), Neumann(0.5)), Dirichlet(0.5)], Neumann()])
+def test_many_steps_at_once_are_the_steps(faces):
+    with xc.enable_x64():
+        lap = Laplacian(Grid((6, 5)), faces)
+        stepper, u = pde.Theta(lap, 2.0), rng.standard_normal(lap.field_shape)
+        each = pde.trajectory(stepper, u, 0.03, 10)  # saves all, so takes them one by one
+        for every in (5, 10):
+            at_once = pde.trajectory(stepper, u, 0.03, 10, every=every)
+            assert np.allclose(at_once, each[every - 1 :: every], atol=1e-12)
+        end = lambda dt, every: pde.trajectory(stepper, u, dt, 4, every=every)[-1].sum()
+        slopes = [xc.grad(end)(0.03, every) for every in (1, 4)]
+        assert np.allclose(*slopes, rtol=1e-12)
+
+
 def test_implicit_steps_with_varying_coefficients():
     with xc.enable_x64():
         op = pde.Diffusion(

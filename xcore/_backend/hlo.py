@@ -572,11 +572,17 @@ class Builder:
             marks.append(ir.DictAttr.get(mark))
         return ir.ArrayAttr.get(marks)
 
-    def call(self, f, operands):
+    def call(self, f, operands, one_kernel: bool = False):
+        marks = {"xla_cpu_small_call": "true", "inlineable": "false"}
+        known = self.platform == "cpu" and one_kernel
+        more = {"mhlo.frontend_attributes": self._texts(marks)} if known else {}
         return list(self.op(
             "func.call", list(f.function_type.value.results), operands,
-            callee=ir.FlatSymbolRefAttr.get(f.sym_name.value),
+            callee=ir.FlatSymbolRefAttr.get(f.sym_name.value), **more,
         ))  # fmt: skip
+
+    def _texts(self, pairs: dict):
+        return ir.DictAttr.get({k: self.text(v) for k, v in pairs.items()})
 
     def bytecode(self) -> bytes:
         out = io.BytesIO()

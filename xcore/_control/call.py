@@ -1,10 +1,14 @@
-"""``call``: a program as one operation. It is what a jitted function binds."""
+"""``call``: a program as one operation. It is what a jitted function binds.
+
+``kernel_call`` is the same for a program that a CPU had better run as one kernel.
+"""
 
 from __future__ import annotations
 
 from .._core.op import Linear, Op
-from .._core.program import Program
+from .._core.program import Program, trace_closed
 from .._core.trace import bind
+from .._core.types import typeof
 from .._transforms.programs import (
     batch_program,
     fill,
@@ -73,19 +77,47 @@ def _threaded(threader, state, args, *, program):
     return threader.split(call(*state, *args, program=threader.program(program)))
 
 
-call = Op(
-    "call",
-    type=lambda *types, program: program.out_types,
-    lower=_lower,
-    jvp=_jvp,
-    transpose=_transpose,
-    batch=_batch,
-    linearize=_linearize,
-    many=True,
-    nested=True,
-    effects=lambda program: program.effects,
-    threaded=_threaded,
-)
+_RULES = {
+    "type": lambda *types, program: program.out_types,
+    "jvp": _jvp,
+    "transpose": _transpose,
+    "batch": _batch,
+    "linearize": _linearize,
+    "many": True,
+    "nested": True,
+    "effects": lambda program: program.effects,
+    "threaded": _threaded,
+}
+
+call = Op("call", lower=_lower, **_RULES)
+
+
+def _lower_kernel(ctx, *values, program):
+    return ctx.call_program(program, values, one_kernel=True)
+
+
+# Derived programs, derivatives and lanes, are ordinary calls.
+kernel_call = Op("kernel_call", lower=_lower_kernel, **_RULES)
+
+
+def in_one_kernel(f, *args):
+    """``f(*args)``, an array or a tuple of arrays, as one kernel on a CPU.
+
+    For loops whose steps are short: started one by one, their operations would wait longer than
+    they work. The kernel runs on one core. It must hold a loop of two or more steps, as the compiler
+    makes such kernels of loops only, and no barriers, sorting, scattering, Fourier transforms, and
+    calls of libraries; f must depend on its arguments alone.
+    """
+    several = []
+
+    def listed(*xs):
+        out = f(*xs)
+        several.append(isinstance(out, tuple))
+        return list(out) if several[-1] else [out]
+
+    program = trace_closed(listed, [typeof(x).strong() for x in args], f.__name__)
+    outs = bind(kernel_call, *args, program=program)
+    return tuple(outs) if several[-1] else outs[0]
 
 
 def call_program(program: Program, args) -> list:

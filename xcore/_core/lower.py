@@ -69,8 +69,11 @@ class Lowering(Builder):
             found = known[key] = self.full(a.type, a.value)
         return found
 
-    def call_program(self, p: Program, values) -> list:
-        """Call a program as a private function, shared by programs of equal content."""
+    def call_program(self, p: Program, values, one_kernel: bool = False) -> list:
+        """Call a program as a private function, shared by programs of equal content.
+
+        ``one_kernel``: a CPU runs it as one kernel, not operation by operation.
+        """
         if self.manual is not None:  # there the same axis names mean other devices elsewhere
             return self.program(p, values)
         f = self.functions.get(p.fingerprint)
@@ -82,7 +85,7 @@ class Lowering(Builder):
                 lambda *xs: self.program(p, xs),
             )  # fmt: skip
             self.location = saved
-        return self.call(f, values)
+        return self.call(f, values, one_kernel)
 
     # --------------------------------------------------------------------------- several devices
 

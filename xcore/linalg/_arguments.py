@@ -9,6 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
+from .._core.sharding import default_sharding
 from .._core.types import typeof
 from .._ops.dot import dot_general
 from .._transforms.map import vmap
@@ -89,6 +90,11 @@ def product(x, y):
     n = typeof(x).ndim
     lead = tuple(range(n - 2))
     return dot_general(x, y, contract=((n - 1,), (n - 2,)), batch=(lead, lead), precision="highest")
+
+
+def on_cpu() -> bool:
+    """Whether programs traced now will run on a CPU, as far as that is known."""
+    return default_sharding().devices[0].platform == "cpu"
 
 
 def number(k: int):

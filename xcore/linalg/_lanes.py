@@ -17,7 +17,7 @@ from .._control.jit import eval_shape
 from .._core import dtypes
 from .._core.types import typeof
 from .._ops.matrices import diagonal
-from ._arguments import loop, modulus, number
+from ._arguments import loop, modulus, number, on_cpu
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
@@ -27,7 +27,7 @@ CACHE = 80 * 1024  # bytes of one chunk of matrices: it stays close to the proce
 def applies(a) -> bool:
     """Whether these matrices (..., n, n) are small and many."""
     *lead, _, n = typeof(a).shape
-    return 0 < n <= LARGEST and math.prod(lead) >= FEWEST
+    return 0 < n <= LARGEST and math.prod(lead) >= FEWEST and on_cpu()
 
 
 def _chunk(arrays, lead: int) -> int:
@@ -46,7 +46,7 @@ def in_chunks(f, a, *more):
     lead = typeof(a).shape[:-2]
     lanes = math.prod(lead)
     flat = [ops.reshape(x, shape=(lanes, *typeof(x).shape[len(lead) :])) for x in (a, *more)]
-    size = min(_chunk((a, *more), len(lead)), lanes)
+    size = min(_chunk((a, *more), len(lead)), lanes) if on_cpu() else lanes
 
     def chunk(at):
         outs = f(*[_interleaved(_cut(x, at, size)) for x in flat])

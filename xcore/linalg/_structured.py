@@ -6,6 +6,7 @@ factors, or the recursion, are never looked into.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -14,23 +15,25 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
-from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import FACTORISED, swapped
 from ..numpy._promote import broadcast_shapes, broadcast_to
+from . import _lanes
 from ._arguments import (
     as_inexact,
     check_matrices,
     epsilon,
     in_lapack_dtype,
+    on_cpu,
     one_of,
     with_columns,
 )
 from ._dense import solve
-from ._elimination import _taken, first_zero
+from ._elimination import first_zero
+from ._sweeps import solve_many
 from ._truth import fail
 
 # -------------------------------------------------------------------------------------- triangular
@@ -74,60 +77,7 @@ def solve_triangular(a, b, trans=0, lower: bool = False, unit_diagonal: bool = F
 
 # ------------------------------------------------------------------------------------- tridiagonal
 
-METHODS = ("auto", "lapack", "thomas", "cyclic")
-
-
-def _thomas(lower, diagonal, upper, b):
-    """Elimination without pivoting, row by row through all systems at once.
-
-    Diagonals are (lanes, n), b (lanes, n, k). Numbers are read where they lie: moving all of them so
-    that a row of every system lies together would cost as much as the elimination.
-    """
-    lanes, n, k = typeof(b).shape
-    zero = np.int32(0)
-
-    def row(x, i):
-        own = typeof(x).shape[2:]
-        start = (zero, i, *[zero] * len(own))
-        return ops.reshape(
-            ops.dynamic_slice(x, *start, sizes=(lanes, 1, *own)), shape=(lanes, *own)
-        )
-
-    def forward(i, state):
-        c, d, every_c, every_d, bad = state
-        low = xnp.where(i == 0, 0, row(lower, i))
-        pivot = row(diagonal, i) - low * c
-        c = xnp.where(i == n - 1, 0, row(upper, i)) / pivot
-        d = (row(b, i) - low[:, None] * d) / pivot[:, None]
-        every_c = ops.dynamic_update_slice(every_c, c[None], i, zero)
-        every_d = ops.dynamic_update_slice(every_d, d[None], i, zero, zero)
-        return c, d, every_c, every_d, bad | (pivot == 0)
-
-    def backward(j, state):
-        x, every = state
-        i = np.int32(n - 1) - j
-        x = _taken(every_d, i) - _taken(every_c, i)[:, None] * x
-        return x, ops.dynamic_update_slice(every, x[:, None], zero, i, zero)
-
-    dtype = typeof(b).dtype
-    c, d = xnp.zeros(lanes, dtype), xnp.zeros((lanes, k), dtype)
-    start = (
-        c,
-        d,
-        xnp.zeros((n, lanes), dtype),
-        xnp.zeros((n, lanes, k), dtype),
-        xnp.zeros(lanes, bool),
-    )
-    _, _, every_c, every_d, bad = fori_loop(0, n, forward, start)
-    return fori_loop(0, n, backward, (d * 0, xnp.zeros_like(b)))[1], bad
-
-
-def _by_thomas(lower, diagonal, upper, b):
-    *lead, n, k = typeof(b).shape
-    lanes = math.prod(lead)
-    flat = [ops.reshape(x, shape=(lanes, n)) for x in (lower, diagonal, upper)]
-    x, bad = _thomas(*flat, ops.reshape(b, shape=(lanes, n, k)))
-    return ops.reshape(x, shape=(*lead, n, k)), ops.reshape(bad, shape=tuple(lead))
+METHODS = ("auto", "sweeps", "lapack", "thomas", "cyclic")
 
 
 def _by_lapack(lower, diagonal, upper, b):
@@ -179,12 +129,14 @@ def _cyclic(lower, diagonal, upper, b):
 def _choose(method: str, b) -> str:
     if method != "auto":
         return method
-    return "lapack" if typeof(b).dtype in FACTORISED else "thomas"
+    known, many = typeof(b).dtype in FACTORISED, math.prod(typeof(b).shape[:-2]) >= _lanes.FEWEST
+    return "lapack" if known and not (many and on_cpu()) else "sweeps"
 
 
 _TRIDIAGONAL = {
     "lapack": _by_lapack,
-    "thomas": _by_thomas,
+    "sweeps": functools.partial(solve_many, pivoting=True),
+    "thomas": functools.partial(solve_many, pivoting=False),
     "cyclic": _by_reduction,
 }
 
@@ -240,10 +192,11 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
       diagonal: (..., n).
       upper: (..., n), above the diagonal; its last element is not read.
       b: right-hand sides (..., n, k), or one vector (n,).
-      method: "lapack" exchanges rows where needed; "thomas" and "cyclic" do not, which suits
-        diagonally dominant or positive definite matrices. "thomas" goes row by row through all
-        systems of a batch at once, "cyclic" needs log₂ n steps. "auto" takes "lapack" for the dtypes
-        that it knows.
+      method: "lapack" and "sweeps" exchange rows where needed; "thomas" and "cyclic" do not, which
+        suits diagonally dominant or positive definite matrices. "lapack" (on accelerators their
+        library) treats one system after the other, "sweeps" and "thomas" go row by row through all
+        of a batch at once, "cyclic" needs log₂ n steps. "auto" takes "sweeps" for many systems on
+        a CPU and for dtypes that LAPACK does not know, else "lapack".
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> one = xnp.ones(3)

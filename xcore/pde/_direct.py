@@ -16,6 +16,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import fft
 from .. import numpy as xnp
+from .._control.call import in_one_kernel
 from .._control.implicit import custom_linear_solve
 from .._control.loops import scan
 from .._core import dtypes
@@ -25,6 +26,7 @@ from ._fields import along
 from ._laplacian import COMPACT, Laplacian
 
 MATRIX_UP_TO = 1024  # unknowns along an axis; above, a fast transform is faster where there is one
+HALVES_FROM = 100  # unknowns along an axis: then products of half the size are worth their sums
 _BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
 
 
@@ -53,31 +55,44 @@ def _part(x, axis: int, start: int, stop: int):
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _analysis_by_halves(x, inverse: np.ndarray, axis: int):
-    """Modes of an axis that looks the same from both ends: first the even ones, then the odd."""
+def _analysis(x, inverse: np.ndarray, axis: int):
+    """Modes of an axis. Where it looks the same from both ends, first the even ones, then the odd,
+    of which half the axis is to be known; it may be an axis of that kind again."""
+    if not _mirrored(inverse.T):
+        return _by_matrix(x, inverse, axis)
     n = inverse.shape[0]
     even, odd = _halves(x, axis)
     m = n - n // 2
     parts = [
         _by_matrix(even, inverse[::2, :m], axis),
-        _by_matrix(odd, inverse[1::2, : n // 2], axis),
+        _analysis(odd, inverse[1::2, : n // 2], axis),
     ]
     return xnp.concatenate(parts, axis=axis)
 
 
-def _synthesis_by_halves(c, v: np.ndarray, axis: int):
+def _synthesis(c, v: np.ndarray, axis: int):
+    if not _mirrored(v):
+        return _by_matrix(c, v, axis)
     n = v.shape[0]
     m = n - n // 2
     even = _by_matrix(_part(c, axis, 0, m), v[:m, ::2], axis)
-    odd = _by_matrix(_part(c, axis, m, n), v[: n // 2, 1::2], axis)
+    odd = _synthesis(_part(c, axis, m, n), v[: n // 2, 1::2], axis)
     low, middle = _part(even, axis, 0, n // 2), _part(even, axis, n // 2, m)
     return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, axis)], axis=axis)
 
 
+def _ordered(values: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Eigenvalues in the order in which ``_analysis`` gives the modes v."""
+    if not _mirrored(v):
+        return values
+    return np.concatenate([values[::2], _ordered(values[1::2], v[: len(v) // 2, 1::2])])
+
+
 def _mirrored(v: np.ndarray) -> bool:
-    """Whether columns are in turn even and odd."""
+    """Whether columns are in turn even and odd, and many enough for halves to pay."""
     sign = (-1.0) ** np.arange(v.shape[1])
-    return v.shape[0] >= 16 and np.allclose(v[::-1], v * sign, atol=1e-10 * np.abs(v).max())
+    enough = v.shape[0] >= HALVES_FROM
+    return enough and np.allclose(v[::-1], v * sign, atol=1e-10 * np.abs(v).max())
 
 
 class _Line:
@@ -92,14 +107,11 @@ class _Line:
             return
         v, inverse = a.modes
         self.v, self.inverse = (inverse.T, v.T) if transposed else (v, inverse)
-        self.halves = _mirrored(v)
-        if self.halves:
-            self.values = np.concatenate([self.values[::2], self.values[1::2]])
+        self.values = _ordered(self.values, v)
 
     def analysis(self, x):
         if not self.fast:
-            f = _analysis_by_halves if self.halves else _by_matrix
-            return f(x, self.inverse, self.axis)
+            return _analysis(x, self.inverse, self.axis)
         if self.a.ring:
             return fft_along(x, self.axis)
         kind, type, _ = self.name
@@ -108,7 +120,7 @@ class _Line:
 
     def synthesis(self, c):
         if not self.fast:
-            return (_synthesis_by_halves if self.halves else _by_matrix)(c, self.v, self.axis)
+            return _synthesis(c, self.v, self.axis)
         if self.a.ring:
             return fft_along(c, self.axis, inverse=True)
         kind, _, type = self.name
@@ -205,6 +217,13 @@ def _solve_rows(lap, lines, c, shift, scale):
         scale * np.broadcast_to(a.bands[k], a.count).astype(dtype) for k in (-1, 0, 1)
     )
     others = xnp.broadcast_to(shift + scale * rest, typeof(c).shape[1:])
+
+    return in_one_kernel(_sweep, low, mid, high, others, c)
+
+
+def _sweep(low, mid, high, others, c):
+    """The solution of one tridiagonal system for each column of c: ``others`` is to be added to the
+    diagonal."""
 
     def forward(carry, row):
         factor, d = carry
