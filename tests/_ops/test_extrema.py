@@ -54,3 +54,18 @@ def test_positions_of_equal_elements_and_lanes(name):
     same(xc.jit(lambda x: f(x, axis=1))(x), want(x, axis=1))
     same(xc.vmap(lambda x: f(x, axis=0))(xnp.asarray(x)), want(x, axis=1))
     assert f(xnp.asarray(x), axis=1).dtype == np.int32
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("shape", [(1 << 18,), (3, 1 << 17)], ids=str)
+def test_rows_that_two_threads_share(name, shape):
+    f, want = xc.jit(getattr(xnp, name), static_argnames="axis"), getattr(np, name)
+    x = np.round(numbers(shape, "float32") * 4)  # extrema occur in both halves
+    best = x.copy()
+    best.flat[-1] = 1e9 if name == "argmax" else -1e9
+    late = x.copy()
+    late[..., -5] = np.nan
+    both = late.copy()
+    both[..., 9] = np.nan
+    for y in (x, best, late, both, np.zeros_like(x)):
+        same(f(y, axis=-1), want(y, axis=-1))

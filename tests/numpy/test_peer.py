@@ -29,6 +29,11 @@ SAME = {
     "a shape that is an array": lambda lib: lib.zeros(np.array(4, np.int32)),
     "gradient beside infinity": lambda lib: lib.gradient(np.array([0.0, np.inf, 2.0, 3.0])),
     "take_along_axis": lambda lib: lib.take_along_axis(X, np.array([[3], [0], [1]]), axis=1),
+    "average by weights of turned axes": lambda lib: lib.average(X, (1, 0), X.T + 1),
+    "setdiff1d of mixed dtypes": lambda lib: lib.setdiff1d(
+        np.array([3, 1, 2], np.int8), np.array([2.0, 5.5], np.float32)
+    ),
+    "step of no gaps": lambda lib: lib.linspace(X[0], X[1], 1, retstep=True)[1],
     "iscomplexobj of None": lambda lib: lib.iscomplexobj(None),
     "round of a float": lambda lib: round(lib.float32(1.6)),
 }  # fmt: skip
@@ -40,6 +45,8 @@ def test_same_as_numpy(call):
     expected, given = call(np), call(xnp)
     np.testing.assert_array_equal(given, expected)
     assert np.shape(given) == np.shape(expected)
+    if isinstance(expected, np.ndarray) and expected.itemsize < 4:
+        assert given.dtype == expected.dtype
 
 
 # (call, what it raises in any of the libraries)
@@ -56,6 +63,8 @@ ERRORS = {
     "tensordot over too many axes": (lambda: xnp.tensordot(X, X[0], axes=2), TypeError),
     "transpose by a repeated axis": (lambda: xnp.transpose(X, (0, 0)), TypeError),
     "a negative shape": (lambda: xnp.full((-1, 1), 2), (ValueError, TypeError)),
+    "broadcast to a negative shape": (lambda: xnp.broadcast_to(X[0], (-1, 4)), ValueError),
+    "a negative number of samples": (lambda: xnp.geomspace(1, 5, -1), ValueError),
     "None as an array": (lambda: xnp.asarray([0.0, None]), ValueError),
     "a float as an index": (lambda: xnp.arange(3)[0.0], TypeError),
     "a float as an index of NumPy": (lambda: xnp.arange(3)[0.0], IndexError),

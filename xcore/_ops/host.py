@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -193,13 +194,40 @@ def _lowest(words, k: int):
 @kernel
 def argmax_rows(x, positions):
     """The first largest element of each row; a NaN is larger than anything."""
-    positions[..., 0] = x.argmax(-1)
+    _extremes(x, positions, np.argmax, np.greater)
 
 
 @kernel
 def argmin_rows(x, positions):
     """The first smallest element of each row; a NaN is smaller than anything."""
-    positions[..., 0] = x.argmin(-1)
+    _extremes(x, positions, np.argmin, np.less)
+
+
+_THREADS_FROM = 1 << 18  # elements; a second thread costs some 20 µs
+
+
+def _extremes(x, positions, find, beyond) -> None:
+    """Positions of extremal elements: halves of the rows, or of the one row, side by side."""
+    rows, out = x.reshape(-1, x.shape[-1]), positions.reshape(-1)
+    if x.size < _THREADS_FROM or cores() == 1:
+        out[:] = find(rows, -1)
+    elif len(rows) > 1:
+        half = len(rows) // 2
+        rest = _helper().submit(find, rows[half:], -1)
+        out[:half] = find(rows[:half], -1)
+        out[half:] = rest.result()
+    else:
+        [row], half = rows, rows.size // 2
+        rest = _helper().submit(find, row[half:])
+        first, second = find(row[:half]), half + rest.result()
+        a, b = row[first], row[second]
+        out[0] = second if a == a and (b != b or beyond(b, a)) else first
+
+
+@functools.cache
+def _helper():
+    """The thread that works beside the one that runs a kernel."""
+    return ThreadPoolExecutor(1, thread_name_prefix="xcore-kernel")
 
 
 # ----------------------------------------------------------------------------------- running totals

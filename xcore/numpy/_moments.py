@@ -20,6 +20,7 @@ from ._promote import (
     broadcast_to,
     inexact_dtype,
     no_out,
+    one_axis,
 )
 from ._reduce import accumulator, as_mask, keep_axes, masked, sum
 
@@ -206,9 +207,13 @@ def _weights_at(who, a, weights, axis, axes):
     shape, given = typeof(a).shape, typeof(weights).shape
     if given == shape:
         return weights
-    wanted = tuple(shape[i] for i in axes)
+    order = axes if np.ndim(axis) == 0 else [one_axis(who, i, len(shape)) for i in axis]
+    wanted = tuple(shape[i] for i in order)
     if axis is None or given != wanted:
         raise errors.shape_mismatch(
             who, f"need weights of shape {shape} or {wanted}", a=a, weights=weights
         )
+    rising = sorted(range(len(order)), key=order.__getitem__)
+    if rising != list(range(len(order))):
+        weights = ops.transpose(weights, perm=tuple(rising))
     return ops.broadcast_in_dim(weights, shape=shape, dims=axes)

@@ -103,6 +103,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     else:
         out, step = _linspace(ends, num, bool(endpoint), real, wanted, axis)
     out = on_device(out, device)
+    if retstep and num < (2 if endpoint else 1):  # of no gap the width is not known
+        step = from_numpy(cast_on_host(np.asarray(np.nan), real))
     return (out, step) if retstep else out
 
 
@@ -214,7 +216,10 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """
     _, wanted, work = _range_dtypes("numpy.geomspace", (start, stop), dtype)
     ends = _in_full_precision((start, stop), work)
-    return astype(_geomspace(ends, operator.index(num), bool(endpoint), axis), wanted)
+    num = operator.index(concrete("numpy.geomspace", num))
+    if num < 0:
+        raise errors.bad_argument("numpy.geomspace", "num", num, "0 or more")
+    return astype(_geomspace(ends, num, bool(endpoint), axis), wanted)
 
 
 @fused(1)

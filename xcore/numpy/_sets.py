@@ -384,14 +384,18 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """
     who = "numpy.setdiff1d"
     x, y = _vectors(who, ar1, ar2)
+    dtype = typeof(as_array(who, ar1)).dtype  # nothing of the other array is in the result
     if size is None and _known(x, y):
-        return from_numpy(np.setdiff1d(np.asarray(x), np.asarray(y), assume_unique))
+        return from_numpy(
+            np.setdiff1d(np.asarray(x), np.asarray(y), assume_unique).astype(dtype, copy=False)
+        )
     if assume_unique:
         values, keep = x, ~isin(x, y)
     else:
         values, keep, _ = _distinct([x, y], False, False)
     fill = [] if fill_value is None else [as_array(who, fill_value)]
-    return _compressed([values, keep, *fill], _sized(who, keep, size), False)[0]
+    out = _compressed([values, keep, *fill], _sized(who, keep, size), False)[0]
+    return astype(out, dtype)
 
 
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):

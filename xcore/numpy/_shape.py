@@ -264,6 +264,8 @@ def broadcast_to(array, shape, *, out_sharding=None):
     """
     array = as_array("numpy.broadcast_to", array)
     shape, given = check_shape("numpy.broadcast_to", shape), typeof(array).shape
+    if any(n < 0 for n in shape):
+        raise errors.bad_argument("numpy.broadcast_to", "shape", shape, "of lengths of 0 or more")
     fits = len(given) <= len(shape) and all(
         a in (1, b) for a, b in zip(given[::-1], shape[::-1], strict=False)
     )
