@@ -192,3 +192,32 @@ def test_places_that_are_wrong(given, message):
 def test_a_number_that_is_none():
     with pytest.raises(ValueError, match="SLURM_NTASKS must be a number, is 'many'"):
         cluster.detect(SLURM | {"SLURM_NTASKS": "many"})
+
+
+# --- what can be wrong at the start
+
+
+def test_processes_that_disagree_about_their_number():
+    address = f"127.0.0.1:{free_port()}"
+    code = "import sys\nfrom xcore._backend import cluster\ncluster.connect(sys.argv[1], *map(int, sys.argv[2:]))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, address, str(count), str(i)], cwd=ROOT,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for i, count in enumerate((2, 3))
+    ]  # fmt: skip
+    try:
+        said = started[1].communicate(timeout=60)[0]
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+    assert "num_processes must be the same in all processes, given 2 in process 0 and 3 in" in said
+
+
+def test_a_port_that_is_taken():
+    with socket.socket() as s:
+        s.bind(("", 0))
+        s.listen()
+        with pytest.raises(OSError, match=r"process 0 cannot listen on port .* another port"):
+            cluster.connect(f"127.0.0.1:{s.getsockname()[1]}", 1, 0)
+    assert cluster.current() is None

@@ -28,14 +28,13 @@ COSTLY = {
     "truncnorm", "gennorm", "gamma", "loggamma", "chi2", "maxwell", "beta", "t", "f", "vonmises", "binom",
     "poisson", "nbinom", "betabinom",
 }  # fmt: skip
+# Where probabilities vanish as floats SciPy's logarithms of these end; test_tails.py goes on from here.
+FAR = {"loggamma": 8.0, "maxwell": 30.0}
 LEVELS = np.array([0.0, 1e-8, 0.01, 0.2, 0.5, 0.7, 0.99, 1 - 1e-6, 1.0])
 COUNTS = np.array([-1.0, 0, 1, 2, 3, 5, 8, 12, 2.5, 40])
 
 
 def compare(name, which, found, expected):
-    if which in ("logcdf", "logsf"):
-        # SciPy has -inf for what is too small for a float; test_tails.py has what is right
-        found = np.where(np.isneginf(expected) & (np.asarray(found) < -700), -np.inf, found)
     # where SciPy's logarithm of a probability near 1 has lost its digits, it is right to 1e-16
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=2e-16, err_msg=f"{name}.{which}")
 
@@ -66,7 +65,7 @@ def test_continuous(name):
     parameters, loc, scale = CONTINUOUS[name], 0.3, 1.7
     x = getattr(scipy.stats, name).ppf(LEVELS[1:-1], *parameters, loc, scale)
     if name != "vonmises":  # whose support is the circle here and the line in SciPy
-        x = np.concatenate([x, [-30.0, 0.2, 1.0, 100.0]])
+        x = np.concatenate([x, [-30.0, 0.2, 1.0, FAR.get(name, 100.0)]])
     check(name, ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf"), x, parameters, loc, scale)
 
 

@@ -25,6 +25,7 @@ from jaxlib import _jax
 from jaxlib import xla_client as xla
 
 _LEFT = "xcore/left/"  # keys: processes that said goodbye
+_SIZE = "xcore/size"  # key: the number of processes, as process 0 knows it
 _PORTS = 61440, 4096  # first and number of ports among which a job's number chooses
 _NEVER = 7 * 24 * 3600  # seconds
 _GRACE_SECONDS = 5.0  # for an exception to end this process before the watching thread does
@@ -218,6 +219,7 @@ def connect(
     service = None
     if place.process_id == 0:
         port = place.coordinator_address.rpartition(":")[2]
+        _check_port(int((coordinator_bind_address or port).rpartition(":")[2]))
         service = _jax.get_distributed_runtime_service(
             coordinator_bind_address or f"[::]:{port}",
             place.num_processes,
@@ -236,6 +238,7 @@ def connect(
         use_compression=True,
     )
     _meet(client, place, initialization_timeout)
+    _check_number(client, place, initialization_timeout)
     _current = Cluster(place, client, service, heartbeat_timeout, shutdown_timeout)
     atexit.register(_at_exit)
     return _current
@@ -259,6 +262,34 @@ def _meet(client, place: Place, timeout: int) -> None:
             f"xcore: process {place.process_id} did not meet the other processes within {timeout} s. "
             f"Do all {place.num_processes} run, with this address of process 0, and can it be "
             f"reached: {place.coordinator_address}? {_first_line(failure[0]) if failure else ''}"
+        )
+
+
+def _check_port(port: int) -> None:
+    """Raise if another program listens there: the service would abort this process."""
+    with socket.socket(socket.AF_INET) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # as the service does
+        try:
+            s.bind(("", port))
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"xcore.distributed.initialize: process 0 cannot listen on port {port} ({error.strerror}). "
+                "Give all processes a coordinator_address with another port.",
+            ) from None
+
+
+def _check_number(client, place: Place, timeout: int) -> None:
+    """Raise if this process has been told of another number of processes than process 0."""
+    if place.process_id == 0:
+        client.key_value_set_bytes(_SIZE, str(place.num_processes).encode())
+        return
+    size = int(client.blocking_key_value_get_bytes(_SIZE, timeout * 1000))
+    if size != place.num_processes:
+        raise ValueError(
+            f"xcore.distributed.initialize: num_processes must be the same in all processes, given {size} in "
+            f"process 0 and {place.num_processes} in process {place.process_id}."
         )
 
 
