@@ -455,6 +455,7 @@ MISTAKES = [
     (lambda: random.categorical(KEY, xnp.zeros(3), shape=(5,), replace=False), "5 distinct draws"),
     (lambda: random.categorical(KEY, xnp.zeros((2, 3)), shape=(3,)), "must end in"),
     (lambda: random.ball(KEY, 0), "at least 1"),
+    (lambda: random.permutation(KEY, 10, axis=3), "axis"),
     (lambda: random.triangular(KEY, 0, 5, 3), "mode must not be larger than right, given 5 and 3"),
     (
         lambda: random.triangular(KEY, xnp.array([0.0, 2.0]), 1, 3),

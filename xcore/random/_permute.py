@@ -122,6 +122,7 @@ def permutation(key, x, axis=0, independent=False):
     if n is not None:
         if n < 0:
             raise errors.bad_argument("random.permutation", "x", x, "non-negative")
+        one_axis("random.permutation", axis, 1)
         found = consumed("permutation", key)
         return _number_permutation([found._data], n, found._stream)
     x = as_array("random.permutation", x, "x")
