@@ -76,3 +76,33 @@ def test_conjugate_gradients_on_fields():
     slopes = xc.grad(lambda b, s: (solve(b, s) ** 2).sum(), (0, 1))(xnp.asarray(b), shift)
     back = np.linalg.solve(matrix, 2 * expected.ravel()).reshape(3, 4)
     assert np.allclose(slopes[0], back) and np.allclose(slopes[1], -back * expected)
+
+
+NAMED = {
+    "hankel": ([1.0, 2, 3], [3.0, 4]), "companion": ([2.0, 1, 3],), "leslie": ([1.0, 2], [0.5]),
+    "fiedler": ([1.0, 4, 2],), "khatri_rao": (A, B @ B.T), "hilbert": (3,), "invhilbert": (6,),
+    "pascal": (5,), "invpascal": (5,), "hadamard": (8,), "helmert": (5,), "dft": (5,),
+    "cosm": (A,), "sinm": (A,), "tanm": (A,), "coshm": (A,), "sinhm": (A,), "tanhm": (A,),
+    "fractional_matrix_power": (SPD, -1.3), "subspace_angles": (A[:, :2], B),
+    "issymmetric": (SPD,), "ishermitian": (A,), "bandwidth": (np.triu(A),),
+}  # fmt: skip
+
+
+def test_matrices_with_names_and_functions_of_matrices():
+    with xc.enable_x64():
+        for name, args in NAMED.items():
+            got, want = getattr(sla, name)(*args), getattr(scipy.linalg, name)(*args)
+            assert np.allclose(got, want, rtol=1e-10, atol=1e-12), name
+        for kind in ("lower", "upper"):
+            assert np.array_equal(sla.pascal(4, kind), scipy.linalg.pascal(4, kind))
+            assert np.array_equal(sla.invpascal(4, kind), scipy.linalg.invpascal(4, kind))
+        for mode in ("full", "same", "valid"):
+            for n in (2, 5):
+                got = sla.convolution_matrix(A[0, :3], n, mode)
+                assert np.allclose(got, scipy.linalg.convolution_matrix(A[0, :3], n, mode))
+        assert np.allclose(sla.helmert(4, full=True), scipy.linalg.helmert(4, full=True))
+        assert np.allclose(sla.dft(4, "sqrtn"), scipy.linalg.dft(4, "sqrtn"))
+        ours, theirs = sla.orthogonal_procrustes(A, SPD), scipy.linalg.orthogonal_procrustes(A, SPD)
+        assert np.allclose(ours[0], theirs[0]) and np.isclose(ours[1], theirs[1])
+        tiny = np.array([[1.0], [1e-9]])  # whose cosine is 1 in all digits
+        assert np.isclose(sla.subspace_angles(np.eye(2)[:, :1], tiny)[0], 1e-9, rtol=1e-6)

@@ -30,6 +30,7 @@ from ._operators import Helmholtz
 from ._poisson import imbalance, require_compatible
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
+_MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
 
@@ -62,8 +63,14 @@ class Report:
 
     @property
     def message(self) -> str:
-        """The status in words."""
-        return Status.of(np.asarray(self.status).max(initial=0)).message
+        """The status in words, and advice where cycles alone converge slowly."""
+        told = Status.of(np.asarray(self.status).max(initial=0)).message
+        count = int(np.asarray(self.iterations).max(initial=0))
+        if self.solver != "multigrid" or count <= _MANY_CYCLES:
+            return told
+        return (
+            f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
+        )
 
 
 def solve(

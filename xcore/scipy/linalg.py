@@ -27,6 +27,21 @@ from ..linalg import (
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..linalg import solve_lyapunov as solve_continuous_lyapunov
 from ..numpy.linalg import LinAlgError
+from ._matrices import (
+    companion,
+    convolution_matrix,
+    dft,
+    fiedler,
+    hadamard,
+    hankel,
+    helmert,
+    hilbert,
+    invhilbert,
+    invpascal,
+    khatri_rao,
+    leslie,
+    pascal,
+)
 
 
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
@@ -327,21 +342,185 @@ def circulant(c):
     return c[(i - j) % c.shape[0]]
 
 
-def hilbert(n):
-    """The Hilbert matrix, 1 / (i + j + 1).
+# --------------------------------------------------------------------------- functions of matrices
 
-    >>> [round(float(x), 4) for x in hilbert(3)[1]]
-    [0.5, 0.3333, 0.25]
+
+def _real_like(x, a):
+    return _xnp.real(x).astype(a.dtype) if _xnp.isrealobj(a) else x
+
+
+def _trigonometric(a):
+    """(cosine, sine), from e^{ia} and e^{-ia}, of which for real a the second is the conjugate."""
+    a = _xnp.asarray(a) * 1.0
+    up = expm(1j * a)
+    down = _xnp.conj(up) if _xnp.isrealobj(a) else expm(-1j * a)
+    return _real_like((up + down) / 2, a), _real_like((up - down) / 2j, a)
+
+
+def _hyperbolic(a):
+    a = _xnp.asarray(a) * 1.0
+    up, down = expm(a), expm(-a)
+    return (up + down) / 2, (up - down) / 2
+
+
+def cosm(A):
+    """The cosine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> cosm(xnp.zeros((1, 1)))
+    Array([[1.]], dtype=float32)
     """
-    i, j = _np.ogrid[:n, :n]
-    return 1.0 / _xnp.asarray(i + j + 1)
+    return _trigonometric(A)[0]
+
+
+def sinm(A):
+    """The sine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> sinm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _trigonometric(A)[1]
+
+
+def tanm(A):
+    """The tangent of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> tanm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _la.solve(*_trigonometric(A))
+
+
+def coshm(A):
+    """The hyperbolic cosine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> coshm(xnp.zeros((1, 1)))
+    Array([[1.]], dtype=float32)
+    """
+    return _hyperbolic(A)[0]
+
+
+def sinhm(A):
+    """The hyperbolic sine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> sinhm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _hyperbolic(A)[1]
+
+
+def tanhm(A):
+    """The hyperbolic tangent of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> tanhm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _la.solve(*_hyperbolic(A))
+
+
+def fractional_matrix_power(A, t):
+    """A^t = A^⌊t⌋ e^{(t - ⌊t⌋) log A}; complex, like ``logm``, but for whole t. On a CPU only, then.
+
+    >>> import xcore.numpy as xnp
+    >>> fractional_matrix_power(xnp.eye(1) * 4, 0.5).real.round(3)
+    Array([[2.]], dtype=float32)
+    """
+    A, whole = _xnp.asarray(A) * 1.0, int(_np.floor(t))
+    power = _xnp.linalg.matrix_power(A, whole)
+    return power if t == whole else power @ expm((t - whole) * logm(A))
+
+
+def orthogonal_procrustes(A, B, check_finite=True):
+    """(r, scale): the orthogonal r for which |A r - B| is least; ``scale`` is the sum of the singular
+    values of Aᴴ B.
+
+    >>> import xcore.numpy as xnp
+    >>> orthogonal_procrustes(xnp.eye(2), xnp.eye(2)[::-1])[0]
+    Array([[0., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    A, B = _xnp.asarray(A), _xnp.asarray(B)
+    u, s, vh = _la.svd(_xnp.conj(A).T @ B)
+    return u @ vh, s.sum()
+
+
+def subspace_angles(A, B):
+    """The angles between the spaces that the columns of A and B span, falling.
+
+    Small ones by their sines, large ones by their cosines. (Knyazev and Argentati 2002, "Principal
+    angles between subspaces in an A-based scalar product")
+
+    >>> import xcore.numpy as xnp
+    >>> subspace_angles(xnp.eye(2)[:, :1], xnp.ones((2, 1))).round(4)
+    Array([0.7854], dtype=float32)
+    """
+    p, q = (_la.qr(_xnp.asarray(x) * 1.0)[0] for x in (A, B))
+    if p.shape[1] < q.shape[1]:
+        p, q = q, p
+    inner = _xnp.conj(p).T @ q
+    cosines = svdvals(inner)
+    sines = svdvals(q - p @ inner)[::-1]
+    small = cosines**2 >= 0.5
+    angles = _xnp.where(
+        small,
+        _xnp.arcsin(_xnp.where(small, _xnp.clip(sines, 0, 1), 0)),
+        _xnp.arccos(_xnp.where(small, 0, _xnp.clip(cosines, 0, 1))),
+    )
+    return angles[::-1]
+
+
+# ------------------------------------------------------------------------------------ asking about
+
+
+def issymmetric(a, atol=None, rtol=None):
+    """Whether a known matrix equals its transpose, up to the tolerances if there are some.
+
+    >>> issymmetric([[1, 2], [2, 1]])
+    True
+    """
+    return _same(_np.asarray(a), _np.asarray(a).T, atol, rtol)
+
+
+def ishermitian(a, atol=None, rtol=None):
+    """Whether a known matrix equals its conjugate transpose, up to the tolerances if there are some.
+
+    >>> ishermitian([[1, 2j], [-2j, 1]])
+    True
+    """
+    return _same(_np.asarray(a), _np.asarray(a).conj().T, atol, rtol)
+
+
+def _same(a, b, atol, rtol):
+    if a.ndim != 2 or a.shape != b.shape:
+        raise _errors.not_matrices("scipy.linalg", "need a square matrix a", a=a)
+    if atol is None and rtol is None:
+        return bool((a == b).all())
+    return bool(_np.allclose(a, b, atol=atol or 0.0, rtol=rtol or 0.0))
+
+
+def bandwidth(a):
+    """(l, u): how many diagonals below and above the main one hold a number that is not zero.
+
+    >>> bandwidth([[1, 2], [0, 1]])
+    (0, 1)
+    """
+    i, j = _np.nonzero(_np.asarray(a))
+    return int((i - j).max(initial=0)), int((j - i).max(initial=0))
 
 
 __all__ = [
-    "LinAlgError", "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_banded",
-    "circulant", "det", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "expm",
-    "expm_frechet", "hilbert", "inv", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "null_space",
-    "orth", "pinv", "polar", "qr", "schur", "solve", "solve_banded", "solve_circulant",
+    "LinAlgError", "bandwidth", "block_diag", "cho_factor", "cho_solve", "cholesky",
+    "cholesky_banded", "circulant", "companion", "convolution_matrix", "coshm", "cosm", "det",
+    "dft", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "expm", "expm_frechet",
+    "fiedler", "fractional_matrix_power", "hadamard", "hankel", "helmert", "hilbert", "inv",
+    "invhilbert", "invpascal", "ishermitian", "issymmetric", "khatri_rao", "leslie", "logm",
+    "lstsq", "lu", "lu_factor", "lu_solve", "null_space", "orth", "orthogonal_procrustes", "pascal",
+    "pinv", "polar", "qr", "schur", "sinhm", "sinm", "solve", "solve_banded", "solve_circulant",
     "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_sylvester", "solve_triangular",
-    "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
+    "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
 ]  # fmt: skip
