@@ -111,6 +111,29 @@ def test_linspace(options):
     assert_same(exact, np.linspace(0.1, 0.7, **options), 2)
 
 
+def test_integers_of_linspace_are_exact():
+    """A whole number is not rounded down to the one below, and 64 bits are not rounded to 53."""
+    traced = xc.jit(lambda stop: xnp.linspace(0.0, stop, 50, dtype=int))
+    for got in (
+        xnp.linspace(0, 49, 50, dtype=int),
+        xnp.linspace(0.0, 49.0, 50, dtype=int),
+        traced(49.0),
+    ):
+        assert got.tolist() == list(range(50))
+    for dtype, start, stop in (
+        ("uint64", 0, 2**64 - 1),
+        ("int64", 2**63 - 1, -(2**63)),
+        ("int8", -128, 127),
+    ):
+        for endpoint in (True, False):
+            want = [start + i * (stop - start) // (6 - endpoint) for i in range(6)]
+            assert xnp.linspace(start, stop, 6, endpoint, dtype=dtype).tolist() == want
+    assert (
+        xnp.linspace(3, 7, 1, dtype=int).tolist() == [3]
+        and xnp.linspace(3, 7, 0, dtype=int).size == 0
+    )
+
+
 def test_linspace_of_arrays_and_of_integers():
     a, b = np.array([0.0, 1.0]), np.array([[2.0], [3.0]])
     for axis in (0, 1, -1):

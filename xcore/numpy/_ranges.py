@@ -81,7 +81,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
       num: how many numbers.
       endpoint: whether stop is the last of them.
       retstep: also return the spacing.
-      dtype: of the result; the default float if not given. Integers are rounded down.
+      dtype: of the result; the default float if not given. Integers are rounded down, exactly
+        where the ends are Python integers.
       axis: where the numbers go in the result.
       device: where the array shall live.
 
@@ -95,9 +96,12 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         raise errors.bad_argument("numpy.linspace", "num", num, "0 or more")
     real, wanted, work = _range_dtypes("numpy.linspace", (start, stop), dtype)
     ends = _in_full_precision((start, stop), work)
-    if isinstance(ends[0], np.ndarray) and is_evaluating() and num < _ON_HOST:
+    whole = dtypes.is_integer(wanted)
+    exact = whole and type(start) is type(stop) is int
+    quick = isinstance(ends[0], np.ndarray) and is_evaluating() and num < _ON_HOST
+    if exact or (quick and not whole):
         values, step = _spaced_on_host(*ends, num, bool(endpoint))
-        values = np.floor(values) if dtypes.is_integer(wanted) else values
+        values = _spaced_exactly(start, stop, num, bool(endpoint)) if exact else values
         out = from_numpy(cast_on_host(values, wanted))
         step = from_numpy(cast_on_host(np.asarray(step), real)) if retstep else None
     else:
@@ -131,7 +135,7 @@ def _linspace(ends, num, endpoint, real, wanted, axis):
     gaps = num - 1 if endpoint else num
     out, step = _spaced(start, stop, num, gaps, endpoint, typeof(start).dtype)
     if dtypes.is_integer(wanted):
-        out = ops.floor(out)
+        out = _rounded_down(out, start, stop)
     out = astype(out, wanted)
     axis = one_axis("numpy.linspace", axis, typeof(out).ndim)
     return ops.move_axis(out, 0, axis), astype(step, real)
@@ -162,6 +166,14 @@ def _spaced_on_host(start, stop, num: int, endpoint: bool):
         return start * early + stop * late, (stop - start) / (gaps if gaps > 0 else math.nan)
 
 
+def _spaced_exactly(start: int, stop: int, num: int, endpoint: bool) -> np.ndarray:
+    """start + ⌊i (stop - start) / gaps⌋ of Python ints, modulo 2⁶⁴."""
+    gaps = max(num - 1 if endpoint else num, 1)
+    quotient, rest = divmod(stop - start, gaps)
+    i = np.arange(num, dtype="uint64")
+    return i * np.uint64(quotient % 2**64) + i * rest // gaps + np.uint64(start % 2**64)
+
+
 def _spaced(start, stop, num, gaps, endpoint, dtype):
     """start (1 - i/gaps) + stop i/gaps, exact at both ends, and the spacing."""
     start, stop = start + ops.zeros(typeof(stop)), stop + ops.zeros(typeof(start))
@@ -173,6 +185,14 @@ def _spaced(start, stop, num, gaps, endpoint, dtype):
     span = ops.sub(stop, start)
     step = ops.div(span, ops.full_like_type(typeof(span), gaps if gaps > 0 else math.nan))
     return out, step
+
+
+def _rounded_down(x, start, stop):
+    """⌊x⌋, or the integer that x would be but for rounding errors."""
+    size = ops.max(*(broadcast_to(ops.abs(end), typeof(x).shape) for end in (start, stop)))
+    slack = ops.mul(size, ops.full_like_type(typeof(size), 4 * dtypes.finfo(typeof(x).dtype).eps))
+    near = ops.round_even(x)
+    return ops.select(ops.le(ops.abs(ops.sub(x, near)), slack), near, ops.floor(x))
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
