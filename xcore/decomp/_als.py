@@ -18,6 +18,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
+from .._control.custom_lanes import sequential_vmap
 from .._control.jit import jit
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
@@ -29,7 +30,7 @@ from .._core.trace import is_evaluating
 from .._iterate import Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
-from ._products import transposed_khatri_rao, unfold
+from ._products import first_modes, transposed_khatri_rao, unfold
 
 
 @struct
@@ -79,7 +80,8 @@ def sweep(x, factors, free, update):
         if len(modes) == 1:
             state[0] = list(update(modes[0], partial.T, state[0]))
             return
-        half = _balanced([factors[k].shape[0] for k in modes])
+        # of two splits that are as good the later one: its longer product sums over leading axes
+        half = len(modes) - _balanced([factors[k].shape[0] for k in modes[::-1]])
         left, right = modes[:half], modes[half:]
         if free.intersection(left):
             visit(_without_right(partial, [state[0][k] for k in right], whole), left, False)
@@ -97,6 +99,10 @@ def sweep(x, factors, free, update):
 
 
 def _without_right(partial, factors, whole: bool):
+    if whole and (count := _enough(factors[::-1])) < len(factors):
+        return _without_right(
+            _without_right(partial, factors[-count:], True), factors[:-count], False
+        )
     k, n = _products_of_columns(factors), partial.ndim
     summed = tuple(range(n - len(factors), n)), tuple(range(1, k.ndim))
     batch = ((), ()) if whole else ((0,), (0,))
@@ -105,11 +111,21 @@ def _without_right(partial, factors, whole: bool):
 
 
 def _without_left(partial, factors, whole: bool):
+    if whole and (count := _enough(factors)) < len(factors):
+        return _without_left(_without_left(partial, factors[:count], True), factors[count:], False)
     k = _products_of_columns(factors)
     first = 0 if whole else 1
     summed = tuple(range(1, k.ndim)), tuple(range(first, first + len(factors)))
     batch = ((), ()) if whole else ((0,), (0,))
     return ops.dot_general(k, partial, contract=summed, batch=batch)
+
+
+def _enough(factors) -> int:
+    """Over how many modes the tensor itself is summed: what is left is then small beside it.
+
+    More would make that product no cheaper, only longer, and its second side larger.
+    """
+    return first_modes([f.shape[0] for f in factors], 4 * factors[0].shape[1])
 
 
 def _products_of_columns(factors):
@@ -218,7 +234,9 @@ def _filled(x, mask, factors):
     return x if mask is None else xnp.where(mask, x, CP(None, tuple(factors)).to_dense())
 
 
+@sequential_vmap
 def _error_of_known(x, mask, factors):
+    """The squared distance. Lanes one by one: the dense tensors of all of them at once fill the memory."""
     left = xnp.where(mask, x - CP(None, tuple(factors)).to_dense(), 0)
     return (left * left.conj()).real.sum()
 

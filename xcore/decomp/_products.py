@@ -153,7 +153,7 @@ def _mttkrp(x, factors, mode):
     if not before:
         return x.reshape(rows, right) @ khatri_rao(after)
     # one matrix product that leaves x as it lies; what is left is small
-    first = _first_modes(x.shape[:mode], 4 * rank)
+    first = first_modes(x.shape[:mode], 4 * rank)
     size = math.prod(x.shape[:first])
     if size < 4 * rank and right > size:
         partial = transposed_khatri_rao(after) @ x.reshape(-1, right).T
@@ -170,7 +170,7 @@ def _mttkrp(x, factors, mode):
     return xnp.einsum("rij,rj->ir", partial, transposed_khatri_rao(after))
 
 
-def _first_modes(shape, least: int) -> int:
+def first_modes(shape, least: int) -> int:
     """How many modes, at least one, have so many elements together; all of them if none do."""
     for count in range(1, len(shape)):
         if math.prod(shape[:count]) >= least:
