@@ -49,7 +49,7 @@ HEAD = """\
 _SIZE = "Under `jit`: give `size=`, and `fill_value=` for what is missing."
 _HOST = "Needs concrete values: not under `jit`."
 _COPY = "Returns a changed copy; wants `inplace=False`."
-_COUNTS = "Counts are integers, or of the weights' dtype."
+_COUNTS = "Counts are of the default float, or of the weights' dtype."
 _SOLVER = "Outside of `jit` a singular matrix raises; inside its result is inf or NaN."
 _ALWAYS_STABLE = "`kind` is ignored: sorting is always stable. `descending=` as in the Array API."
 

@@ -1,6 +1,7 @@
 """Functions of two arrays against NumPy: values, dtypes, broadcasting, Python numbers, ufunc methods."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -383,3 +384,20 @@ def test_own_ufunc():
     assert [p.tolist() for p in g(xnp.arange(2))] == [[0, 1], [0, -1]]
     with pytest.raises(ValueError, match="only for functions of two arrays"):
         g.reduce(xnp.ones(2))
+
+
+def test_false_times_nan_is_nan():
+    """XLA takes a product with a converted bool for a choice, and so forgets NaN and infinity."""
+    x = np.float32([np.nan, np.inf, 2.0])
+    for f in (lambda m, b, x: b * x, lambda m, b, x: b / (x * 0), lambda m, b, x: b.astype(int).astype(float) * x,
+              lambda m, b, x: x * b.astype("complex64")):  # fmt: skip
+        for b in (np.zeros(3, bool), np.ones(3, bool)):
+            with np.errstate(all="ignore"):
+                want = f(np, b, x)
+            np.testing.assert_array_equal(xc.jit(partial(f, xnp))(b, x), want.astype(want.dtype))
+
+
+def test_extrema_without_nan_of_complex_numbers():
+    x, y = np.complex64([1 + 2j, np.nan, 3]), np.complex64([1 + 1j, 2j, complex(np.nan, 1)])
+    np.testing.assert_array_equal(xnp.fmax(x, y), np.fmax(x, y))
+    np.testing.assert_array_equal(xnp.fmin(x, y), np.fmin(x, y))

@@ -114,6 +114,7 @@ def test_dtypes(dtype):
             atol=1e-2 if dtype == "float16" else 1e-6,
         )
     assert xnp.polyder(xnp.asarray(p)).dtype == p.dtype
+    assert xnp.polyder(xnp.ones(4, bool)).tolist() == [3, 2, 1]
     assert xnp.polyint(xnp.asarray(p)).dtype == (
         p.dtype if p.dtype.kind in "fc" else np.dtype("float32")
     )

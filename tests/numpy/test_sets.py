@@ -127,6 +127,12 @@ def test_intersect1d_with_indices():
 def test_assume_unique_keeps_the_order():
     x, y = np.asarray([5, 1, 3]), np.asarray([1])
     same(xnp.setdiff1d(x, y, assume_unique=True), [5, 3])
+    big = np.array(
+        [2**63, 2**63 + 1, 3], np.uint64
+    )  # float64, which the two share, has not all of them
+    for f in (xnp.setdiff1d, xc.jit(lambda x, y: xnp.setdiff1d(x, y, size=1))):
+        assert f(np.float16([1, 2]), np.float32([1])).dtype == "float16"
+    assert xnp.setdiff1d(big, np.int32([3])).tolist() == [2**63, 2**63 + 1]
     same(xc.jit(lambda x: xnp.setdiff1d(x, y, True, size=2))(x), [5, 3])
 
 

@@ -193,6 +193,11 @@ def bad_argument(who: str, name: str, given, expected: str, advice: str = "") ->
     return ArgumentError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
 
 
+def impossible_shape(shape: tuple) -> ShapeError:
+    why = "a negative size" if min(shape) < 0 else "more bytes than can be addressed"
+    return ShapeError(f"xcore: no array can have the shape {shape}: {why}.")
+
+
 def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
     return ValueError(
         f"xcore.jit: compiler_options {options} were refused by the compiler: "
@@ -584,14 +589,12 @@ def out_of_memory(words: str, live: list, most: int = 5) -> OutOfMemoryError:
     for shape, dtype in live:
         counted[shape, dtype] = counted.get((shape, dtype), 0) + 1
     sizes = {k: n * int(np.prod(k[0], dtype=object)) * k[1].itemsize for k, n in counted.items()}
-    largest = sorted(counted, key=sizes.__getitem__, reverse=True)[:most]
     listed = "; ".join(
         f"{counted[k]} of {k[1].name}[{','.join(map(str, k[0]))}], {sizes[k] / 2**20:.1f} MiB"
-        for k in largest
+        for k in sorted(counted, key=sizes.__getitem__, reverse=True)[:most]
     )
-    total = sum(sizes.values()) / 2**20
     return OutOfMemoryError(
-        f"The device ran out of memory. Its own words: {words} There are {len(live)} arrays of {total:.1f} MiB "
-        f"together; the largest are: {listed or 'none'}. Free arrays (del, x.delete()), donate arguments "
-        "(donate_argnums), or use a smaller dtype or batch."
+        f"The device ran out of memory. Its own words: {words} There are {len(live)} arrays of "
+        f"{sum(sizes.values()) / 2**20:.1f} MiB together; the largest are: {listed or 'none'}. Free arrays "
+        "(del, x.delete()), donate arguments (donate_argnums), or use a smaller dtype or batch."
     )

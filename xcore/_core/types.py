@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, errors
 
 _interned: dict = {}
+_MOST_BYTES = 2**63  # sizes are signed 64-bit numbers in XLA, which ends the process at larger ones
 
 
 class ArrayType:
@@ -30,6 +31,8 @@ class ArrayType:
         self.shape, self.dtype, self.weak = tuple(map(int, shape)), np.dtype(dtype), weak
         self.weak_type, self.ndim, self.size = weak, len(shape), math.prod(self.shape)
         self.type = self
+        if min(self.shape, default=0) < 0 or self.nbytes >= _MOST_BYTES:
+            raise errors.impossible_shape(self.shape)
         return _interned.setdefault((self.shape, self.dtype, weak), self)
 
     def __str__(self):

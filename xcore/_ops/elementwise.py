@@ -282,7 +282,11 @@ def _convert_type(x, *, dtype, weak=False):
 
 
 def _convert_lower(ctx, x, *, dtype, weak=False):
-    return ctx.convert(x, ctx.out())
+    if ctx.in_types[0].dtype != dtypes.bool_ or not dtypes.is_inexact(dtype):
+        return ctx.convert(x, ctx.out())
+    # XLA takes a product with a converted bool for a choice: false * NaN would be 0, and false / 0
+    t = ctx.out_types[0]
+    return ctx.select(x, ctx.full(t, 1), ctx.full(t, 0))
 
 
 def _convert_transpose(ct, x, *, dtype, weak=False):

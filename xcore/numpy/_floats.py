@@ -11,7 +11,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from ._creation import asarray
-from ._elementwise import binary, unary
+from ._elementwise import binary, pick_of_two, unary
 from ._functions import is_complex
 from ._promote import (
     as_array,
@@ -397,13 +397,13 @@ def _ignoring_nan(op):
 
 fmax = binary(
     "fmax",
-    _ignoring_nan(ops.max),
+    _ignoring_nan(pick_of_two(ops.max, ops.gt)),
     "The larger of two; a NaN only if both are.",
     "xnp.fmax(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)",
 )
 fmin = binary(
     "fmin",
-    _ignoring_nan(ops.min),
+    _ignoring_nan(pick_of_two(ops.min, ops.lt)),
     "The smaller of two; a NaN only if both are.",
     "xnp.fmin(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)",
 )

@@ -258,6 +258,11 @@ def _joint(who: str, samples, bins, ranges, weights, density):
     return _histogram(arrays, even, weights is not None, bool(density)), edges
 
 
+def _as_floats(counts):
+    """What NumPy returns for several variables, though not for one."""
+    return astype(counts, inexact_dtype(typeof(counts).dtype))
+
+
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     """How many pairs fall into each cell of a grid: (counts, edges of x, edges of y).
 
@@ -270,8 +275,8 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
 
     >>> import xcore.numpy as xnp
     >>> xnp.histogram2d(xnp.asarray([0.0, 1.0]), xnp.asarray([0.0, 1.0]), bins=2)[0]
-    Array([[1, 0],
-           [0, 1]], dtype=int32)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
     """
     who = "numpy.histogram2d"
     x, y = as_array(who, x), as_array(who, y)
@@ -282,7 +287,7 @@ def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
         who, [x, y], list(bins) if pair else [bins] * 2, [None] * 2 if range is None else list(range),
         weights, density,
     )  # fmt: skip
-    return counts, *edges
+    return _as_floats(counts), *edges
 
 
 def histogramdd(sample, bins=10, range=None, weights=None, density=None):
@@ -315,4 +320,4 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=None):
             who, "bins and range", (bins, ranges), f"given for {ndim} dimensions"
         )
     counts, edges = _joint(who, columns, bins, ranges, weights, density)
-    return counts, edges
+    return _as_floats(counts), edges

@@ -76,7 +76,7 @@ def reshape(operand, new_sizes, dimensions=None):
     """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
     x = as_array("lax.reshape", operand)
     x = x if dimensions is None else ops.transpose(x, perm=tuple(dimensions))
-    return ops.reshape(x, shape=check_shape("lax.reshape", new_sizes))
+    return ops.reshape(x, shape=check_shape("lax.reshape", new_sizes, name="new_sizes"))
 
 
 @fused(1)

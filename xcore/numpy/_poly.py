@@ -175,6 +175,7 @@ def polyder(p, m=1):
     if m < 0:
         raise errors.bad_argument("numpy.polyder", "m", m, "not negative")
     (p,) = _coefficients("numpy.polyder", p)
+    p = astype(p, dtypes.default_dtype("int")) if typeof(p).dtype == dtypes.bool_ else p
     return _derivative(p, m)
 
 

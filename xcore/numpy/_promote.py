@@ -215,8 +215,8 @@ def one_axis(who: str, axis, ndim: int) -> int:
     return number % ndim
 
 
-def check_shape(who: str, shape) -> tuple:
-    """A shape as a tuple of Python ints; traced values in it are explained."""
+def check_shape(who: str, shape, least: int = 0, name: str = "shape") -> tuple:
+    """A shape as a tuple of Python ints, none below ``least``; traced values in it are explained."""
     alone = isinstance(shape, (int, np.integer, Value)) or np.ndim(shape) == 0
     items = (shape,) if alone else tuple(shape)
     out = []
@@ -229,6 +229,8 @@ def check_shape(who: str, shape) -> tuple:
             raise TypeError(
                 f"xcore.{who}: a shape consists of ints, given {errors.describe(n)} in {shape!r}."
             ) from None
+    if min(out, default=least) < least:
+        raise errors.bad_argument(who, name, shape, "made of non-negative sizes")
     return tuple(out)
 
 

@@ -28,7 +28,7 @@ from ._promote import (
 
 def _filled_in(who: str, shape, size: int) -> tuple:
     """A shape whose one -1 is replaced by what makes the size fit."""
-    shape = check_shape(who, shape)
+    shape = check_shape(who, shape, -1)
     if shape.count(-1) > 1:
         raise errors.bad_argument(who, "shape", shape, "without more than one -1")
     if -1 in shape:
@@ -353,7 +353,7 @@ def tile(A, reps):
     Array([0, 1, 0, 1], dtype=int32)
     """
     A = as_array("numpy.tile", A)
-    reps = check_shape("numpy.tile", reps)
+    reps = check_shape("numpy.tile", reps, name="reps")
     shape = typeof(A).shape
     ndim = max(len(shape), len(reps))
     shape = (1,) * (ndim - len(shape)) + shape
@@ -570,9 +570,7 @@ def resize(a, new_shape):
            [2, 0]], dtype=int32)
     """
     a = as_array("numpy.resize", a)
-    shape = check_shape("numpy.resize", new_shape)
-    if any(n < 0 for n in shape):
-        raise errors.bad_argument("numpy.resize", "new_shape", shape, "not negative")
+    shape = check_shape("numpy.resize", new_shape, name="new_shape")
     size, n = math.prod(shape), typeof(a).size
     if not n:
         return ops.zeros(ArrayType(shape, typeof(a).dtype))

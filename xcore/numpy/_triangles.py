@@ -27,9 +27,7 @@ def eye(N, M=None, k=0, dtype=None, *, device=None):
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    shape = check_shape("numpy.eye", (N, N if M is None else M))
-    if min(shape) < 0:
-        raise errors.bad_argument("numpy.eye", "N and M", shape, "non-negative")
+    shape = check_shape("numpy.eye", (N, N if M is None else M), name="N and M")
     return on_device(
         _eye(shape, _diagonal("numpy.eye", k, shape), dtype_or(dtype, "float")), device
     )
@@ -90,7 +88,7 @@ def tri(N, M=None, k=0, dtype=None):
     Array([[1., 0.],
            [1., 1.]], dtype=float32)
     """
-    shape = tuple(max(n, 0) for n in check_shape("numpy.tri", (N, N if M is None else M)))
+    shape = tuple(max(n, 0) for n in check_shape("numpy.tri", (N, N if M is None else M), -(2**63)))
     return _tri(shape, _diagonal("numpy.tri", k, shape), dtype_or(dtype, "float"))
 
 

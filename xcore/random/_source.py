@@ -219,8 +219,6 @@ def shape_for(who: str, shape, parameters) -> tuple:
     if shape is None:
         return needed
     shape = check_shape(f"random.{who}", shape)
-    if any(n < 0 for n in shape):
-        raise errors.bad_argument(f"random.{who}", "shape", shape, "made of non-negative sizes")
     if needed and broadcast_shapes(f"random.{who}", shape, needed) != shape:
         raise errors.ShapeError(
             f"xcore.random.{who}: the parameters have shape {needed} together, which does not broadcast to "
