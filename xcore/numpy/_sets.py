@@ -383,19 +383,17 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     Array([1, 3], dtype=int32)
     """
     who = "numpy.setdiff1d"
+    ar1, ar2 = as_array(who, ar1), as_array(who, ar2)
+    if size is None and _known(ar1, ar2):
+        return from_numpy(np.setdiff1d(np.asarray(ar1), np.asarray(ar2), assume_unique))
     x, y = _vectors(who, ar1, ar2)
-    dtype = typeof(as_array(who, ar1)).dtype  # nothing of the other array is in the result
-    if size is None and _known(x, y):
-        return from_numpy(
-            np.setdiff1d(np.asarray(x), np.asarray(y), assume_unique).astype(dtype, copy=False)
-        )
     if assume_unique:
         values, keep = x, ~isin(x, y)
     else:
         values, keep, _ = _distinct([x, y], False, False)
     fill = [] if fill_value is None else [as_array(who, fill_value)]
     out = _compressed([values, keep, *fill], _sized(who, keep, size), False)[0]
-    return astype(out, dtype)
+    return astype(out, typeof(ar1).dtype)  # nothing of the other array is in it
 
 
 def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
