@@ -70,6 +70,15 @@ def test_chebyshev():
     assert not la.linear_solve(la.Matrix(a, symmetric=True), b[:, 0], wrong, report=True).ok
 
 
+def test_right_hand_sides_take_the_dtype_of_products():
+    a, b = chain(6), np.ones(6, np.float32)
+    for factor, dtype in ((1, np.float64), (1 + 0j, np.complex128)):
+        x = la.linear_solve(la.Matrix(a * factor), b, la.GMRES(), x0=b)
+        assert x.dtype == dtype and np.allclose(a @ np.asarray(x), b)
+    assert np.allclose(a @ np.asarray(la.lsmr(a, b)), b)
+    assert np.allclose(la.expm_multiply(-a, b), scipy.linalg.expm(-a) @ b)
+
+
 @pytest.mark.parametrize("norm", [1.0, 30.0])
 def test_action_of_the_exponential(norm):
     a = rng.standard_normal((6, 6)) * norm / 6

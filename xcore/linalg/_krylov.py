@@ -15,7 +15,6 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
 from .._control.implicit import custom_linear_solve
-from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.source import user_frame
@@ -23,7 +22,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
 from .._transforms.map import vmap
-from ._operators import Diagonal, LinearOperator, as_operator
+from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
 
 
 def inner(x, y):
@@ -320,12 +319,13 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
         raise errors.shape_mismatch(
             who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b
         )
-    if dtypes.is_complex(eval_shape(a.mv, b if b.ndim == 1 else b[:, 0]).dtype):
-        b = b.astype(dtypes.to_complex(b.dtype))
+    b = in_dtype_of_products(a, b)
     if solver is None:
         solver = CG() if a.positive else MINRES() if a.symmetric else GMRES()
     columns = b[:, None] if b.ndim == 1 else b
-    guess = xnp.zeros_like(columns) if x0 is None else xnp.asarray(x0).reshape(columns.shape)
+    guess = xnp.zeros_like(columns)
+    if x0 is not None:
+        guess = xnp.asarray(x0).reshape(columns.shape).astype(columns.dtype)
     x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess)
     single = b.ndim == 1
     x = x[:, 0] if single else x

@@ -176,7 +176,7 @@ def factors_of(x):
     return _steps(x, typeof(x).shape[0], True)
 
 
-WINDOWS = 2  # eliminations shrink so many times; more would save work, and cost time to compile
+WINDOWS = 4  # eliminations shrink so many times; more would save work, and cost time to compile
 
 
 def eliminate(x):

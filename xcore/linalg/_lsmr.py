@@ -16,7 +16,7 @@ from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
 from .._transforms.map import vmap
 from ._krylov import _ratio, norm
-from ._operators import LinearOperator, as_operator
+from ._operators import LinearOperator, as_operator, in_dtype_of_products
 
 
 def _normalised(x):
@@ -134,6 +134,7 @@ def lsmr(
     m, n = a.shape
     if b.ndim not in (1, 2) or b.shape[0] != m:
         raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
+    b = in_dtype_of_products(a, b)
     limit = 10 * min(m, n) if max_steps is None else max_steps
     columns = b[:, None] if b.ndim == 1 else b
     weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
@@ -216,6 +217,7 @@ def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
         )
     columns = b[:, None] if b.ndim == 1 else b
     columns = columns if dtypes.is_inexact(columns.dtype) else columns.astype(np.float32)
+    columns = in_dtype_of_products(a, columns)
     if steps is None:
         steps = _steps_for(who, a, t, columns)
     h = xnp.asarray(t).astype(typeof(columns).dtype) / steps

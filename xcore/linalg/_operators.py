@@ -311,6 +311,12 @@ class Blocks(LinearOperator):
         )
 
 
+def in_dtype_of_products(a, b):
+    """b in the dtype that products of a with it have."""
+    example = xnp.zeros(a.shape[1], typeof(b).dtype)
+    return b.astype(xnp.promote_types(typeof(b).dtype, eval_shape(a.mv, example).dtype))
+
+
 def as_operator(a) -> LinearOperator:
     """An operator as it is; a matrix as a ``Matrix``.
 

@@ -56,8 +56,11 @@ def _part(x, axis: int, start: int, stop: int):
 
 
 def _analysis(x, inverse: np.ndarray, axis: int):
-    """Modes of an axis. Where it looks the same from both ends, first the even ones, then the odd,
-    of which half the axis is to be known; it may be an axis of that kind again."""
+    """Modes of an axis; where it looks the same from both ends, first the even ones, then the odd.
+
+    Odd ones are often those of half an axis of that kind, but to split them once more costs more
+    passes over memory than it saves products.
+    """
     if not _mirrored(inverse.T):
         return _by_matrix(x, inverse, axis)
     n = inverse.shape[0]
@@ -65,7 +68,7 @@ def _analysis(x, inverse: np.ndarray, axis: int):
     m = n - n // 2
     parts = [
         _by_matrix(even, inverse[::2, :m], axis),
-        _analysis(odd, inverse[1::2, : n // 2], axis),
+        _by_matrix(odd, inverse[1::2, : n // 2], axis),
     ]
     return xnp.concatenate(parts, axis=axis)
 
@@ -76,16 +79,14 @@ def _synthesis(c, v: np.ndarray, axis: int):
     n = v.shape[0]
     m = n - n // 2
     even = _by_matrix(_part(c, axis, 0, m), v[:m, ::2], axis)
-    odd = _synthesis(_part(c, axis, m, n), v[: n // 2, 1::2], axis)
+    odd = _by_matrix(_part(c, axis, m, n), v[: n // 2, 1::2], axis)
     low, middle = _part(even, axis, 0, n // 2), _part(even, axis, n // 2, m)
     return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, axis)], axis=axis)
 
 
 def _ordered(values: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Eigenvalues in the order in which ``_analysis`` gives the modes v."""
-    if not _mirrored(v):
-        return values
-    return np.concatenate([values[::2], _ordered(values[1::2], v[: len(v) // 2, 1::2])])
+    return np.concatenate([values[::2], values[1::2]]) if _mirrored(v) else values
 
 
 def _mirrored(v: np.ndarray) -> bool:
