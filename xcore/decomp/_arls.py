@@ -130,7 +130,8 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that
     the sweeps of ``cp_als`` are slow. With noise its error is a little above that of ``cp_als``, which
-    may be started from its value.
+    may be started from its value. It needs all elements: where some are missing, ``cp_als`` and
+    ``cp_gradient`` take a mask.
 
     Args:
       x: dense tensor of two or more modes, real or complex.

@@ -162,7 +162,8 @@ def cp_gauss_newton(
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 
     Each step costs two large products, as a sweep of ``cp_als`` does, and some small ones. It needs
-    far fewer steps where terms are nearly collinear.
+    far fewer steps where terms are nearly collinear. It needs all elements: where some are missing,
+    ``cp_gradient`` and ``cp_als`` take a mask.
 
     Args:
       x: dense real tensor of two or more modes.

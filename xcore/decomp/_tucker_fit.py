@@ -173,6 +173,8 @@ def round_tucker(x: Tucker, ranks=None, *, tol=None) -> Tucker:
 def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
     """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
 
+    ``tucker_als`` does the same until the error changes no more, and has the history of errors.
+
     Args:
       x: dense tensor.
       ranks: an int, or one for each mode.
