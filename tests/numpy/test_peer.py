@@ -65,6 +65,9 @@ ERRORS = {
     "a negative shape": (lambda: xnp.full((-1, 1), 2), (ValueError, TypeError)),
     "broadcast to a negative shape": (lambda: xnp.broadcast_to(X[0], (-1, 4)), ValueError),
     "a negative number of samples": (lambda: xnp.geomspace(1, 5, -1), ValueError),
+    "accumulate over all axes": (lambda: xnp.add.accumulate(X, axis=None), ValueError),
+    "a negative excluded position": (lambda: xnp.vectorize(abs, excluded=(-1,)), ValueError),
+    "an excluded name alone": (lambda: xnp.vectorize(abs, excluded="b"), TypeError),
     "None as an array": (lambda: xnp.asarray([0.0, None]), ValueError),
     "a float as an index": (lambda: xnp.arange(3)[0.0], TypeError),
     "a float as an index of NumPy": (lambda: xnp.arange(3)[0.0], IndexError),
@@ -100,6 +103,17 @@ def test_traced_diagonals(make):
 def test_rounding_far_from_the_point(dtype, decimals):
     x = np.array([1.5, -3.25, 0.0], dtype)
     np.testing.assert_array_equal(xnp.round(x, decimals), x if decimals > 0 else 0 * x)
+
+
+def test_ufuncs_of_one_function_are_equal():
+    f, g = (xnp.frompyfunc(abs, 1, 1) for _ in range(2))
+    assert f == g and hash(f) == hash(g) and f != xnp.frompyfunc(abs, 1, 1, identity=0)
+
+
+def test_vectorized_functions_take_none():
+    f = xnp.vectorize(lambda a, b: a if b is None else a + b, signature="(n),()->(n)")
+    np.testing.assert_array_equal(f(X, None), X)
+    np.testing.assert_array_equal(f(X, X[:, 0]), X + X[:, :1])
 
 
 def test_modes_of_positions():

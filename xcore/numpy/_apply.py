@@ -45,16 +45,20 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     >>> xnp.vectorize(lambda a, b: xnp.where(a > b, a, b))(xnp.arange(3), 1)
     Array([1, 1, 2], dtype=int32)
     """
-    if any(not isinstance(e, (int, str)) for e in excluded):
+    listed = isinstance(excluded, (set, frozenset, list, tuple))
+    if not listed or any(not isinstance(e, str) and not _is_position(e) for e in excluded):
         raise errors.bad_argument(
-            "numpy.vectorize", "excluded", excluded, "a set of positions and names"
+            "numpy.vectorize",
+            "excluded",
+            excluded,
+            "a set of positions and names, positions from 0 on",
         )
     cores = None if signature is None else _parsed_signature(signature)
 
     def vectorized(*args, **kwargs):
-        held = {i for i in excluded if isinstance(i, int)} | {
-            i for i, x in enumerate(args) if x is None
-        }
+        static = {i for i in excluded if isinstance(i, int)}
+        missing = {i for i, x in enumerate(args) if x is None}  # passed on as None
+        held = static | missing
         free = {k: v for k, v in kwargs.items() if k not in excluded}
         names = list(free)
         arrays = [x for i, x in enumerate(args) if i not in held] + list(free.values())
@@ -64,12 +68,25 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
             filled = [x if i in held else next(it) for i, x in enumerate(args)]
             return pyfunc(*filled, **(kwargs | dict(zip(names, it, strict=True))))
 
-        return _apply_over(f, arrays, cores, signature)
+        given = [i for i in range(len(args)) if i not in static]
+        return _apply_over(f, arrays, _without(cores, given, missing), signature)
 
     vectorized.__name__ = getattr(pyfunc, "__name__", "vectorized")
     vectorized.__doc__ = pyfunc.__doc__
     vectorized.__wrapped__ = pyfunc
     return vectorized
+
+
+def _is_position(e) -> bool:
+    return isinstance(e, int) and e >= 0
+
+
+def _without(cores, given: list, missing: set):
+    """The axes in a signature without those of arguments that are None."""
+    if cores is None or not missing:
+        return cores
+    here = [c for i, c in zip(given, cores[0], strict=False) if i not in missing]
+    return [here + cores[0][len(given) :], cores[1]]
 
 
 def _apply_over(f, arrays, cores, signature):

@@ -53,6 +53,7 @@ class ufunc(metaclass=_Ufuncs):
         self.identity = identity
         self.__name__ = name or getattr(func, "__name__", "ufunc")
         self.__doc__ = getattr(func, "__doc__", None)
+        self._about = func, self.nin, self.nout, identity, on_arrays
         self._call = func if on_arrays else vectorize(func)
         self._special = special or {}
 
@@ -62,6 +63,12 @@ class ufunc(metaclass=_Ufuncs):
                 f"xcore.numpy.{self.__name__}: takes {self.nin} arrays, given {len(args)}."
             )
         return self._call(*args)
+
+    def __eq__(self, other):
+        return type(other) is ufunc and self._about == other._about
+
+    def __hash__(self):
+        return hash(self._about)
 
     def __repr__(self):
         return f"<xcore ufunc {self.__name__!r}>"
@@ -140,7 +147,9 @@ class ufunc(metaclass=_Ufuncs):
         who = f"numpy.{self.__name__}.accumulate"
         no_out(who, out)
         a = as_array(who, a if is_array_like(a) else asarray(a))
-        axis = one_axis(who, 0 if axis is None else axis, typeof(a).ndim)
+        if axis is None and typeof(a).ndim > 1:
+            raise errors.bad_argument(who, "axis", axis, "one axis")
+        axis = one_axis(who, axis or 0, typeof(a).ndim)
         if "accumulate" in self._special:
             return self._special["accumulate"](a, axis, dtype)
         if not typeof(a).shape[axis]:
