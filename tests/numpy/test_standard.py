@@ -94,6 +94,18 @@ def test_positions_and_names_may_be_mixed():
     assert xnp.asarray(obj := [1, 2], dtype=None, device=None, copy=None).tolist() == obj
 
 
+def test_several_arrays_are_tuples():
+    x = xnp.ones((2, 1))
+    assert type(xnp.meshgrid(x[0], x[:, 0])) is type(xnp.broadcast_arrays(x, x[0])) is tuple
+    assert (
+        type(xnp.unstack(x))
+        is type(xnp.nonzero(x))
+        is type(xnp.broadcast_shapes((1,), (2,)))
+        is tuple
+    )
+    assert xnp.meshgrid() == xnp.broadcast_arrays() == xnp.ogrid[()] == ()
+
+
 CONSTANTS = {"e": np.e, "inf": np.inf, "nan": np.nan, "newaxis": None, "pi": np.pi}
 DTYPES = """bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128""".split()
 

@@ -40,7 +40,7 @@ def indices(dimensions, dtype=None, sparse=False):
     axes = [arange(n, dtype=dtype or int) for n in dimensions]
     grid = meshgrid(*axes, sparse=bool(sparse), indexing="ij")
     if sparse:
-        return tuple(grid)
+        return grid
     return stack(grid) if grid else asarray(np.zeros(0), dtype or int)
 
 
@@ -54,7 +54,7 @@ class _Grid:
         if isinstance(key, slice):
             return _range_of(key)
         if not key:
-            return [] if self._sparse else asarray([], int)
+            return () if self._sparse else asarray([], int)
         axes = [_range_of(k) for k in key]
         dtype, _ = result_dtype("numpy.mgrid", *axes)
         grid = meshgrid(*[astype(x, dtype) for x in axes], sparse=self._sparse, indexing="ij")

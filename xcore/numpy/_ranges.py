@@ -276,7 +276,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     """
     if indexing not in ("xy", "ij"):
         raise errors.bad_argument("numpy.meshgrid", "indexing", indexing, "'xy' or 'ij'")
-    return _meshgrid(list(xi), bool(sparse), indexing == "xy") if xi else []
+    return _meshgrid(list(xi), bool(sparse), indexing == "xy") if xi else ()
 
 
 @fused(1)
@@ -295,4 +295,4 @@ def _meshgrid(xi, sparse, swapped):
         shape = tuple(sizes[i] if j == order[i] else 1 for j in range(n))
         x = ops.reshape(x, shape=shape)
         out.append(x if sparse else broadcast_to(x, full))
-    return out
+    return tuple(out)

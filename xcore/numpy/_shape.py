@@ -292,7 +292,7 @@ def broadcast_arrays(*args):
     >>> [x.shape for x in xnp.broadcast_arrays(xnp.zeros((3, 1)), xnp.zeros(2))]
     [(3, 2), (3, 2)]
     """
-    return _broadcast_arrays(list(args)) if args else []
+    return _broadcast_arrays(list(args)) if args else ()
 
 
 @fused(1)
@@ -300,7 +300,7 @@ def broadcast_arrays(*args):
 def _broadcast_arrays(xs):
     xs = [as_array("numpy.broadcast_arrays", x) for x in xs]
     shape = _promote.broadcast_shapes("numpy.broadcast_arrays", *[typeof(x).shape for x in xs])
-    return [_promote.broadcast_to(x, shape) for x in xs]
+    return tuple(_promote.broadcast_to(x, shape) for x in xs)
 
 
 def _at_least(name: str, place, doc: str, example: str):
