@@ -144,16 +144,23 @@ class Parameter(NamedTuple):
         )
         if not _is_real(typeof(x).dtype):
             raise errors.bad_argument(f"random.{who}", self.name, self.value, "real numbers")
-        host = concrete(x) if self.violated and self.expected else None
-        if host is None:
-            return x
+        if self.violated and self.expected:
+            self._check_known(who, x)
+        return x
+
+    def _check_known(self, who: str, x) -> None:
+        # a Python number is looked at as it is: an array would have to be read back from its device
+        number = type(self.value) in (int, float)
+        host = self.value if number else concrete(x)
+        if host is None or (number and not self.violated(host)):
+            return
         with np.errstate(invalid="ignore"):
             bad = self.violated(host)
         if np.any(bad):
+            first = np.asarray(host)[np.asarray(bad)].flat[0]
             raise ValueError(
-                f"xcore.random.{who}: {self.name} must be {self.expected}, given {host[bad].flat[0]:g}."
+                f"xcore.random.{who}: {self.name} must be {self.expected}, given {first:g}."
             )
-        return x
 
     def checked(self, who: str) -> Parameter:
         """The parameter with its value as ``check`` gives it, and nothing left to check."""
@@ -184,7 +191,7 @@ def kind_of_parameter(expected: str, violated: Callable | None):
 
 real = kind_of_parameter("a number", None)
 positive = kind_of_parameter("positive", lambda x: x <= 0)
-weight = kind_of_parameter("non-negative and finite", lambda x: ~(x >= 0) | (x == np.inf))
+weight = kind_of_parameter("non-negative and finite", lambda x: (x < 0) | (x == np.inf) | (x != x))
 nonnegative = kind_of_parameter("non-negative", lambda x: x < 0)
 probability = kind_of_parameter("a probability, in [0, 1]", lambda x: (x < 0) | (x > 1))
 bound = kind_of_parameter("finite", lambda x: (x == np.inf) | (x == -np.inf))

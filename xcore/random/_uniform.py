@@ -66,6 +66,11 @@ def _is_number(x, value: float) -> bool:
     return isinstance(x, (int, float)) and x == value
 
 
+def _is_interval(low, high) -> bool:
+    """Whether bounds are seen to be in order at once, as two Python numbers are."""
+    return isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high
+
+
 @boundary
 def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """Uniform random numbers in [minval, maxval).
@@ -84,7 +89,9 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """
     if _is_number(minval, 0) and _is_number(maxval, 1):
         return draw("uniform", _uniform, key, shape, dtype, narrow=True)
-    bounds = ordered("uniform", bound("minval", minval), bound("maxval", maxval))
+    bounds = bound("minval", minval), bound("maxval", maxval)
+    if not _is_interval(minval, maxval):
+        bounds = ordered("uniform", *bounds)
     return draw("uniform", _uniform_between, key, shape, dtype, *bounds, narrow=True)
 
 
