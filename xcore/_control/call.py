@@ -1,6 +1,6 @@
 """``call``: a program as one operation. It is what a jitted function binds.
 
-``kernel_call`` is the same for a program that a CPU had better run as one kernel.
+``one_kernel`` is the same for a program that a CPU had better run as one kernel.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _lower_kernel(ctx, *values, program):
 
 
 # Derived programs, derivatives and lanes, are ordinary calls.
-kernel_call = Op("kernel_call", lower=_lower_kernel, **_RULES)
+one_kernel = Op("one_kernel", lower=_lower_kernel, **_RULES)
 
 
 def in_one_kernel(f, *args):
@@ -116,7 +116,7 @@ def in_one_kernel(f, *args):
         return list(out) if several[-1] else [out]
 
     program = trace_closed(listed, [typeof(x).strong() for x in args], f.__name__)
-    outs = bind(kernel_call, *args, program=program)
+    outs = bind(one_kernel, *args, program=program)
     return tuple(outs) if several[-1] else outs[0]
 
 
