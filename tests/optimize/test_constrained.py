@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import xcore as xc
 import xcore.numpy as xnp
 import xcore.optimize as xo
+import xcore.scipy as xs
+from xcore.optimize._constraints import constraints_of
+from xcore.optimize._problem import Flat
 
 
 def hs71(x):
@@ -47,10 +51,86 @@ def test_derivatives_of_a_constrained_minimum():
     np.testing.assert_allclose(by_a, expected, atol=1e-7)
 
 
-def test_what_cannot_be_satisfied_is_told():
-    both = xo.Constraints(ineq=lambda x: xnp.stack([x[0] - 2, 1 - x[0]]))
-    found = xo.minimize_constrained(lambda x: x @ x, xnp.asarray(np.zeros(2)), (), both, maxiter=60)
-    assert not found.success and found.certificate.feasibility > 0.1
+IMPOSSIBLE = {
+    "two sides of nothing": xo.Constraints(ineq=lambda x: xnp.stack([x[0] - 2, 1 - x[0]])),
+    "two equations": xo.Constraints(eq=lambda x: xnp.stack([x[0] - 1, x[0] - 2])),
+    "a negative square": {"type": "eq", "fun": lambda x: x @ x + 1},
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_cannot_be_satisfied_is_told(name):
+    found = xo.minimize_constrained(
+        lambda x: x @ x, xnp.asarray([0.1, 0.1]), (), IMPOSSIBLE[name], maxiter=60
+    )
+    assert xo.Status(int(found.status)) is xo.Status.infeasible
+    assert found.certificate.feasibility > 0.1
+
+
+def valley(x):
+    return 100 * (x[1] - x[0] ** 2) ** 2 + (1.5 - x[0]) ** 2
+
+
+DISK = {
+    "type": "ineq", "fun": lambda x, r: r - x[0] ** 2 - x[1] ** 2, "args": (1.0,),
+    "jac": lambda x, r: -2 * x,
+}  # fmt: skip
+FORMS = {
+    "a dict": ("SLSQP", DISK, None),
+    "dicts and bounds": ("slsqp", [DISK, {"type": "eq", "fun": lambda x: x[0] - 2 * x[1]}],
+                         [(0, None), (None, 0.4)]),
+    "a linear object": ("trust-constr", scipy.optimize.LinearConstraint([[1, 1]], -np.inf, 1), None),
+    "equal and open sides": (
+        None,
+        [scipy.optimize.NonlinearConstraint(lambda x: x @ x, 1, 1, jac=lambda x: 2 * x),
+         scipy.optimize.NonlinearConstraint(lambda x: x[0] - x[1], -0.1, np.inf)],
+        None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_constraints_as_scipy_writes_them(name):
+    method, constraints, bounds = FORMS[name]
+    start = np.array([0.6, 0.7])
+    peer = scipy.optimize.minimize(valley, start, method="SLSQP", constraints=constraints,
+                                   bounds=bounds, options={"ftol": 1e-12})  # fmt: skip
+    found = xo.minimize(valley, start, (), method, constraints=constraints, bounds=bounds, tol=1e-8)
+    assert peer.success and found.success, (peer.message, found.message)
+    # SciPy's gradients are differences: good to the root of eps
+    np.testing.assert_allclose(found.x, peer.x, atol=1e-6)
+    assert found.certificate.feasibility < 1e-8
+
+
+def test_each_component_of_an_object_is_an_equation_or_has_up_to_two_sides():
+    three = scipy.optimize.NonlinearConstraint(lambda x: x, [1, -2, -np.inf], [1, 5, np.inf])
+    parts = constraints_of("test", Flat("test", "x0", np.zeros(3)), three)
+    x = xnp.asarray(np.array([3.0, 4.0, 7.0]))
+    np.testing.assert_array_equal(parts.eq(x)[0], [2])
+    np.testing.assert_array_equal(np.concatenate(parts.ineq(x)[0]), [6, 1])
+
+
+def test_the_face_of_scipy_takes_constraints():
+    face = xs.optimize.minimize(valley, np.array([0.6, 0.7]), method="SLSQP", constraints=DISK)
+    assert face.success and abs(face.x @ face.x - 1) < 1e-5 and face.hess_inv is None
+
+
+WRONG = {
+    "an unknown dict": ({"type": "le", "fun": valley}, {}, "'eq' or 'ineq'"),
+    "a method without": (DISK, {"method": "BFGS"}, "SLSQP"),
+    "an object without": (DISK, {"method": xo.NewtonCG()}, "SLSQP"),
+    "kept between steps": (
+        scipy.optimize.LinearConstraint(np.eye(2), keep_feasible=True), {}, "keep_feasible",
+    ),
+    "curvature": (DISK, {"curvature": True}, "curvature"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_of_scipys_forms(name):
+    constraints, settings, words = WRONG[name]
+    with pytest.raises(ValueError, match=words):
+        xo.minimize(valley, np.ones(2), constraints=constraints, **settings)
 
 
 def test_errors():

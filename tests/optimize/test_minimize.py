@@ -7,7 +7,10 @@ import scipy.optimize
 import xcore as xc
 import xcore.numpy as xnp
 import xcore.optimize as xo
-from xcore.optimize._minimize import METHODS
+import xcore.scipy as xs
+from xcore.optimize._bounds import box_of
+from xcore.optimize._problem import Flat
+from xcore.optimize._unconstrained import METHODS
 
 START = np.array([-1.2, 1.0, 0.8])
 
@@ -221,6 +224,39 @@ ERRORS = {
     ),
     "bounds that cross": (lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=(1, 0)), "above"),
     "bounds not a pair": (lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=3), "pair"),
+    "one pair too many": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=[(0, 1)] * 3), "a tuple .*There are 2",
+    ),
+    "a list of sides": (lambda: xo.minimize(rosenbrock, xnp.ones(2), bounds=[0, 1]), "a list with"),
+    "two pairs in a tuple": (
+        lambda: xo.minimize(rosenbrock, (1.0, 1.0), bounds=((0, None), (0, None))), "two ways",
+    ),
+    "two rows in a list": (
+        lambda: xo.least_squares(lambda x: x, xnp.ones(2), bounds=[[0, 0], [1, 2]]), "two ways",
+    ),
+    "two pairs of a box": (
+        lambda: xo.differential_evolution(sum, ((0, 1), (0, 1)), key=xc.random.key(0)), "two ways",
+    ),
+    "a method of SciPy": (lambda: xo.minimize(rosenbrock, xnp.ones(2), method="COBYLA"), "SLSQP"),
+    "a tolerance of SciPy": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), options={"ftol": 1}), "ftol: tol= is the one",
+    ),
+    "an option twice": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), tol=1.0, options={"gtol": 1}), "given twice",
+    ),
+    "a callback": (lambda: xo.minimize(rosenbrock, xnp.ones(2), callback=print), "history"),
+    "differences": (lambda: xo.minimize(rosenbrock, xnp.ones(2), jac="2-point"), "jac must be True"),
+    "a short gradient": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), jac=lambda x: x[:1]), "shapes of x0",
+    ),
+    "no gradient": (lambda: xo.minimize(rosenbrock, xnp.ones(2), jac=True), "value, gradient"),
+    "a short Hessian": (
+        lambda: xo.minimize(rosenbrock, xnp.ones(2), method="dogleg", hess=lambda x: x),
+        r"of shape \(2, 2\)",
+    ),
+    "bounds beside BFGS": (
+        lambda: xs.optimize.minimize(rosenbrock, xnp.ones(2), method="BFGS", bounds=(0, 1)), "no bounds",
+    ),
     "no function": (lambda: xo.minimize(3.0, xnp.ones(2)), "function"),
     "no numbers": (lambda: xo.minimize(rosenbrock, "abc"), "numbers"),
 }  # fmt: skip
@@ -231,6 +267,94 @@ def test_errors_say_what_is_wrong(name):
     call, words = ERRORS[name]
     with pytest.raises((TypeError, ValueError), match=words):
         call()
+
+
+# ------------------------------------------------------------------------------- SciPy's call forms
+
+
+def valley(x, a):
+    return 100 * (x[1] - x[0] ** 2) ** 2 + (a - x[0]) ** 2
+
+
+def slope(x, a):
+    bend = x[1] - x[0] ** 2
+    return xnp.stack([-400 * x[0] * bend - 2 * (a - x[0]), 200 * bend])
+
+
+def curves(x, a):
+    return xnp.stack([
+        xnp.stack([1200 * x[0] ** 2 - 400 * x[1] + 2, -400 * x[0]]), xnp.stack([-400 * x[0], 200])
+    ])  # fmt: skip
+
+
+GIVEN = {
+    "BFGS": {"jac": slope},
+    "Newton-CG": {"jac": slope, "hessp": lambda x, p, a: curves(x, a) @ p},
+    "trust-exact": {"hess": curves},
+    "Nelder-Mead": {"jac": False, "options": {"disp": False}},
+}
+
+
+@pytest.mark.parametrize("method", GIVEN)
+def test_derivatives_given_by_hand_are_followed_where_functions_have_none(method):
+    # behind stop_gradient there is nothing to be differentiated: only what is given can have led there
+    hidden = lambda x, a: valley(xc.lax.stop_gradient(x), a)
+    f = valley if method in ("trust-exact", "Nelder-Mead") else hidden
+    start = np.array([-1.2, 1.0])
+    found = xo.minimize(f, start, (1.5,), method, **GIVEN[method], tol=1e-7)
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, [1.5, 2.25], atol=1e-5)
+    if method == "BFGS":
+        exact = np.linalg.inv(curves(found.x, 1.5))
+        np.testing.assert_allclose(found.extra["hess_inv"], exact, rtol=0.2)  # approaches it
+
+
+def test_a_wrong_hessian_is_taken_at_its_word():
+    double = xo.minimize(valley, np.array([-1.2, 1.0]), (1.5,), "Newton-CG", curvature=True,
+                         hess=lambda x, a: 2 * curves(x, a))  # fmt: skip
+    least = np.linalg.eigvalsh(2 * curves(double.x, 1.5))[0]
+    np.testing.assert_allclose(double.certificate.smallest_eigenvalue, least, rtol=1e-6)
+
+
+def test_derivatives_of_minima_found_by_given_gradients():
+    @xc.jit
+    def solve(a):
+        both = lambda x: (valley(xc.lax.stop_gradient(x), a), slope(x, a))
+        options = {"gtol": 1e-9, "maxiter": 200}
+        return xo.minimize(both, np.array([-1.2, 1.0]), method="BFGS", jac=True, options=options).x
+
+    a = np.float64(1.5)  # x = (a, a²)
+    for mode in (xc.jacfwd, xc.jacrev):
+        np.testing.assert_allclose(mode(solve)(a), [1, 2 * a], rtol=1e-6)
+    np.testing.assert_allclose(xc.grad(xc.grad(lambda a: solve(a)[1]))(a), 2, rtol=1e-6)
+
+
+PAIRS = [(None, 0.5), (0.0, None)]
+SIDES = ([-np.inf, 0.0], [0.5, np.inf])
+BOUNDS = {
+    "a list of pairs": PAIRS, "SciPy's object": scipy.optimize.Bounds(*SIDES),
+    "an array of pairs": np.transpose(SIDES), "two sides": tuple(map(np.array, SIDES)),
+}  # fmt: skip
+
+
+def test_bounds_in_all_their_forms():
+    start = np.array([-1.2, 1.0])
+    peer = scipy.optimize.minimize(valley, start, (1.5,), bounds=PAIRS)
+    assert peer.success
+    np.testing.assert_allclose(peer.x, [0.5, 0.25], atol=1e-5)
+    flat = Flat("test", "x0", start)
+    for name, given in BOUNDS.items():
+        np.testing.assert_array_equal(np.stack(box_of("test", flat, given)), SIDES, err_msg=name)
+        residuals = np.stack(box_of("test", flat, given, columns=True))
+        np.testing.assert_array_equal(residuals, SIDES, err_msg=name)
+    found = xo.minimize(valley, start, (1.5,), "L-BFGS-B", bounds=PAIRS)
+    np.testing.assert_allclose(found.x, [0.5, 0.25], atol=1e-6)
+    face = xs.optimize.minimize(valley, start, (1.5,), method="L-BFGS-B", bounds=PAIRS)
+    np.testing.assert_allclose(face.x, [0.5, 0.25], atol=1e-6)
+    assert np.all(np.stack(box_of("test", flat, scipy.optimize.Bounds(0, 2))) == [[0], [2]])
+    assert np.all(
+        np.stack(box_of("test", flat, SIDES, columns=True)) == SIDES
+    )  # SciPy's least_squares
 
 
 # ------------------------------------------------------------------------------- one variable

@@ -34,7 +34,8 @@ from ._clipping import (
     keep_params_nonnegative,
     zero_nans,
 )
-from ._constrained import SQP, AugmentedLagrangian, Constraints, minimize_constrained
+from ._constrained import SQP, AugmentedLagrangian, minimize_constrained
+from ._constraints import Constraints
 from ._curve_fit import CurveFit, curve_fit
 from ._descent import Conjugate, Descent, Gradient, InverseHessian, Limited
 from ._fit import Fit, fit

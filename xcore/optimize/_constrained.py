@@ -14,30 +14,21 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import tree
-from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import linearize, vjp
 from .._transforms.map import vmap
+from ._bounds import box_of
+from ._constraints import constraints_of
+from ._given import canonical
 from ._implicit import differentiable
-from ._minimize import box_of, iterations, minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import norm
-
-
-@struct
-class Constraints:
-    """Equations ``eq(x) = 0`` and inequalities ``ineq(x) >= 0``; each function returns a tree of arrays.
-
-    >>> import xcore.optimize as xo
-    >>> disk = xo.Constraints(ineq=lambda x: 1 - x[0] ** 2 - x[1] ** 2)
-    """
-
-    eq: Any = static(default=None)
-    ineq: Any = static(default=None)
+from ._unconstrained import METHODS as FREE
+from ._unconstrained import iterations, unconstrained
 
 
 class Constrained(Objective):
@@ -45,14 +36,12 @@ class Constrained(Objective):
 
     def __init__(self, who, fun, flat, args, constraints, bounds):
         super().__init__(who, fun, flat, args)
-        if isinstance(constraints, dict):
-            constraints = Constraints(**constraints)
-        if not isinstance(constraints, Constraints):
-            raise TypeError(
-                f"xcore.{who}: constraints must be Constraints(eq=..., ineq=...), given "
-                f"{describe(constraints)}."
+        self.constraints = constraints_of(who, flat, constraints)
+        if np.any(getattr(bounds, "keep_feasible", False)):
+            raise ValueError(
+                f"xcore.{who}: no method keeps bounds between its steps when there are constraints; "
+                "leave keep_feasible out."
             )
-        self.constraints = constraints
         lower, upper = box_of(who, flat, bounds)
         self.bounds = lower, upper
         self.has_bounds = bounds is not None
@@ -177,7 +166,7 @@ class SQP:
         return problem.blank(x) | {
             "jh": xnp.zeros((me, n), dtype), "jc": xnp.zeros((mi, n), dtype),
             "b": xnp.eye(n, dtype=dtype), "rho": xnp.ones((), dtype), "failed": count(0),
-            "scaled": xnp.zeros((), bool),
+            "scaled": xnp.zeros((), bool), "held": count(0),
         }  # fmt: skip
 
     def step(self, problem, s, tol):
@@ -193,18 +182,22 @@ class SQP:
         failed = xnp.where(good, 0, s["failed"] + np.int32(1)).astype(np.int32)
         lost = (failed > 1) | (short & (s["failed"] > 0))
         feasible = infeasibility(new["h"], new["c"])
+        # not even the linearised constraints can be met better than where it stands
+        here = violation(s["h"], s["c"])
+        held = (here > 10 * tol) & (here - left <= tol * here) & ~first
+        held = xnp.where(held, s["held"] + np.int32(1), 0).astype(np.int32)
         status = first_of(
             (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine, Status.success),
             (new["f"] <= -0.01 * xnp.finfo(x.dtype).max, Status.unbounded),
-            (lost & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
+            ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
         )  # fmt: skip
         # after a failure the matrix starts anew
         b = xnp.where(failed > 0, xnp.eye(problem.flat.size, dtype=x.dtype), b)
         return new | {
             "x": x + move, "b": b, "y": y, "lam": lam, "rho": xnp.where(first, s["rho"], rho),
             "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
-            "njev": s["njev"] + n, "failed": failed, "scaled": s["scaled"] | (good & ~first),
+            "njev": s["njev"] + n, "failed": failed, "held": held, "scaled": s["scaled"] | (good & ~first),
         }  # fmt: skip
 
     @staticmethod
@@ -316,7 +309,9 @@ class AugmentedLagrangian:
             over = xnp.maximum(lam / rho - c, 0)
             return problem.value(x) + 0.5 * rho * (xnp.sum((h - y / rho) ** 2) + xnp.sum(over**2))
 
-        inner = minimize(charged, s["x"], method=self.inner, tol=0.1 * tol, maxiter=500)
+        inner = unconstrained(
+            "optimize.minimize", charged, s["x"], (), self.inner, None, 0.1 * tol, 500
+        )
         x = inner.x
         here = dict(zip(_LOCAL, problem.local(x)))
         h, c = here["h"], here["c"]
@@ -341,6 +336,17 @@ class AugmentedLagrangian:
 METHODS = {"sqp": SQP(), "augmented-lagrangian": AugmentedLagrangian()}
 
 
+def _method_of(who, given):
+    name = canonical(who, given)
+    method = METHODS.get(name) if isinstance(name, str) else name
+    if method is None or isinstance(method, tuple(map(type, FREE.values()))):
+        raise ValueError(
+            f"xcore.{who}: a method for constraints is one of {', '.join(METHODS)}, SLSQP, trust-constr (the "
+            f"same as sqp), or an object such as SQP(); given {given!r}."
+        )
+    return method
+
+
 def minimize_constrained(
     fun, x0, args=(), constraints=None, method="sqp", *, bounds=None, tol=None,
     maxiter: int | None = None, history: Any = False, progress: Any = False,
@@ -351,9 +357,13 @@ def minimize_constrained(
       fun: ``fun(x, *args)``, a real scalar.
       x0: tree of arrays to start from; need not satisfy the constraints.
       args: further arguments of fun.
-      constraints: ``Constraints(eq=..., ineq=...)``: functions of x that shall be 0, and >= 0.
-      method: "sqp", for up to some hundred variables, or "augmented-lagrangian".
-      bounds: a pair (lower, upper), each a tree like x0, a number or None.
+      constraints: ``Constraints(eq=..., ineq=...)``: functions of x that shall be 0, and >= 0. Or SciPy's
+        forms, one or a list: dicts with "type", "fun" and perhaps "jac" and "args"; objects with lb, ub
+        and fun (and perhaps jac) or A, whose Hessians and difference schemes are not needed.
+      method: "sqp" ("SLSQP", "trust-constr"), for up to some hundred variables, or
+        "augmented-lagrangian".
+      bounds: a tuple (lower, upper), each a tree like x0, a number or None; a list with a pair
+        (least, greatest) for each variable; or an object with lb and ub.
       tol: the largest residual of the conditions of Karush, Kuhn and Tucker; eps^0.4 by default.
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
@@ -370,13 +380,8 @@ def minimize_constrained(
     """
     who = "optimize.minimize_constrained"
     flat = Flat(who, "x0", x0)
-    problem = Constrained(who, fun, flat, args, constraints or Constraints(), bounds)
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise ValueError(
-                f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
-            )
-        method = METHODS[method]
+    problem = Constrained(who, fun, flat, args, constraints, bounds)
+    method = _method_of(who, method)
     tol = default_tol(flat.dtype) if tol is None else tol
     n = flat.size
     if maxiter is None:

@@ -107,7 +107,7 @@ def curve_fit(
       p0: tuple of parameters to start from; each may be an array or a tree.
       sigma: standard errors of the values (n,), or their covariance (n, n).
       absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
-      bounds, method, loss, f_scale, tol, maxiter: as for ``least_squares``.
+      bounds, method, loss, f_scale, tol, maxiter: as for ``least_squares``; bounds are (lower, upper).
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> x = xnp.linspace(0.0, 4.0, 9)

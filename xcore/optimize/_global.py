@@ -8,11 +8,11 @@ from .. import numpy as xnp
 from .. import random
 from .._control.jit import jit
 from .._core import tree
-from .._core.errors import describe
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.map import vmap
-from ._minimize import box_of, minimize
+from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
+from ._minimize import minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
@@ -29,7 +29,8 @@ def differential_evolution(
 
     Args:
       fun: ``fun(x, *args)``, a real scalar; it is mapped over the population by ``vmap``.
-      bounds: a pair (lower, upper) of trees of finite numbers; x is a tree like them.
+      bounds: a tuple (lower, upper) of trees of finite numbers, and x is a tree like them; or, for a
+        vector x, a list with a pair (least, greatest) for each variable, or an object with lb and ub.
       args: further arguments.
       key: random key.
       popsize: members for each variable.
@@ -48,10 +49,7 @@ def differential_evolution(
     True
     """
     who = "optimize.differential_evolution"
-    if not (isinstance(bounds, (tuple, list)) and len(bounds) == 2):
-        raise ValueError(
-            f"xcore.{who}: bounds must be a pair (lower, upper), given {describe(bounds)}."
-        )
+    bounds = _sides(who, bounds)
     flat = Flat(who, "bounds", bounds[0])
     lower, upper = box_of(who, flat, bounds)
     if is_evaluating() and not bool(xnp.all(xnp.isfinite(lower) & xnp.isfinite(upper))):
@@ -77,6 +75,16 @@ def differential_evolution(
         flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), Certificate(size),
         extra={"population": s["points"], "population_values": s["values"]},
     )  # fmt: skip
+
+
+def _sides(who, bounds) -> tuple:
+    """(lower, upper) of bounds in any form. A tuple of two pairs would be a tree of two numbers."""
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        return xnp.asarray(bounds.lb), xnp.asarray(bounds.ub)
+    if is_sides(bounds):
+        refuse_ambiguous(who, 2, bounds, tuple, True)
+        return bounds
+    return tuple(columns_of(who, bounds))
 
 
 def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerances, maxiter, first):

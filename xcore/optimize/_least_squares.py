@@ -11,14 +11,15 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import grad, linearize, vjp
 from .._transforms.map import vmap
+from ._bounds import box_of
 from ._box import projected_gradient
 from ._implicit import differentiable
 from ._losses import cost, cost_and_scaled, loss_of
-from ._minimize import box_of, iterations
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
+from ._unconstrained import iterations
 
 
 class Residuals:
@@ -355,7 +356,8 @@ def least_squares(
       args: further arguments.
       method: "lm" (Levenberg, Marquardt), "gauss-newton", "trf" (with bounds), "matrix-free", or an
         object with init and step; "lm", or "trf" if there are bounds, by default.
-      bounds: a pair (lower, upper), each a tree like x0, a number or None.
+      bounds: a tuple (lower, upper), each a tree like x0, a number or None; a list with a pair
+        (least, greatest) for each variable; or an object with lb and ub.
       loss: ρ in f_scale²/2 Σ ρ((f/f_scale)²): "linear", "soft_l1", "huber", "cauchy", "arctan" or a
         function z -> (ρ, ρ', ρ''). All but "linear" care less for outliers.
       f_scale: residuals of which size begin to be outliers.
@@ -378,7 +380,7 @@ def least_squares(
         raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")
     problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
     method = _method(method, bounds)
-    problem.lower, problem.upper = box_of(who, flat, bounds)
+    problem.lower, problem.upper = box_of(who, flat, bounds, columns=True)
     eps = float(xnp.finfo(flat.dtype).eps)
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter

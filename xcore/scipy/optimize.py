@@ -1,17 +1,12 @@
-"""``scipy.optimize.minimize`` as JAX has it. More methods, bounds and constraints: ``xcore.optimize``."""
+"""``scipy.optimize.minimize`` as JAX has it, with bounds and constraints too. All else: ``xcore.optimize``."""
 
 from typing import Any, NamedTuple
 
-from .._core import errors as _errors
-from ..optimize import _minimize
-from ..optimize._descent import InverseHessian as _InverseHessian
-from ..optimize._implicit import differentiable as _differentiable
+from ..optimize import minimize as _minimize
+from ..optimize._given import settings as _settings
 from ..optimize._problem import Flat as _Flat
-from ..optimize._problem import Objective as _Objective
 
 __all__ = ["OptimizeResults", "minimize"]
-
-_OPTIONS = {"gtol", "maxiter"}
 
 
 class OptimizeResults(NamedTuple):
@@ -37,7 +32,7 @@ class OptimizeResults(NamedTuple):
     nit: Any
 
 
-def minimize(fun, x0, args=(), *, method, tol=None, options=None):
+def minimize(fun, x0, args=(), *, method, tol=None, options=None, bounds=None, constraints=None):
     """The point where a function is least, near a start.
 
     The point has derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
@@ -49,32 +44,24 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
       method: "BFGS", or another name that ``xcore.optimize.minimize`` knows.
       tol: the largest component of the gradient at the end; 1e-5 by default.
       options: a dict with ``maxiter``, iterations at most, and ``gtol``, another name for tol.
+      bounds, constraints: as ``xcore.optimize.minimize`` takes them, for methods that know them.
 
     >>> import xcore.numpy as xnp
     >>> found = minimize(lambda x: ((x - 3) ** 2).sum(), xnp.zeros(2), method="BFGS")
     >>> [round(float(x), 4) for x in found.x], bool(found.success)
     ([3.0, 3.0], True)
     """
-    who, options = "scipy.optimize.minimize", dict(options or {})
-    if not options.keys() <= _OPTIONS:
-        wanted = f"a dict with the keys {', '.join(sorted(_OPTIONS))}"
-        raise _errors.bad_argument(who, "options", sorted(options), wanted)
-    flat = _Flat(who, "x0", x0)
-    problem = _Objective(who, fun, flat, args)
-    chosen = _minimize.method_of("lbfgs" if method.lower().startswith("l-bfgs") else method, None)
-    tol = options.get("gtol", 1e-5) if tol is None else tol
-    most = options.get("maxiter", 200 * flat.size)
-
-    def solve(x):
-        s = _minimize.iterations(who, chosen, problem, x, tol, most, None)
-        kept = {k: s[k] for k in ("g", "status", "nfev", "njev", "nit")}
-        known = isinstance(getattr(chosen, "rule", None), _InverseHessian)
-        return s["x"], kept | {"told": s["f"], "h": s["memory"]["h"] if known else None}
-
-    slope = lambda x: problem.value_and_grad(x)[1]  # noqa: E731
-    problem.lower, problem.upper = _minimize.box_of(who, flat, None)
-    x, s = _differentiable(slope, problem.value, solve, flat.start)
+    who = "scipy.optimize.minimize"
+    if method.lower().startswith("l-bfgs"):
+        method = "lbfgs" if bounds is None else "lbfgsb"
+    tol, most = _settings(who, options, tol, None)
+    tol = 1e-5 if tol is None else tol
+    most = 200 * _Flat(who, "x0", x0).size if most is None else most
+    found = _minimize(
+        fun, x0, args, method, bounds=bounds, constraints=constraints, tol=tol, maxiter=most
+    )
+    h = (found.extra or {}).get("hess_inv")
     return OptimizeResults(
-        flat.split(x), s["status"] == 0, s["status"], s["told"], flat.split(s["g"]), s["h"],
-        s["nfev"], s["njev"], s["nit"],
+        found.x, found.status == 0, found.status, found.fun, found.grad, h, found.nfev, found.njev,
+        found.nit,
     )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Bounds of variables: as a pair (lower, upper), or as SciPy writes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core.errors import describe
+from .._core.trace import is_evaluating
+from ._problem import Flat
+
+FORMS = (
+    "a tuple (lower, upper), each like x0, a number or None; a list with a pair (least, greatest) for "
+    "each variable, None for no bound; or an object with lb and ub"
+)
+
+
+def box_of(who: str, flat: Flat, bounds, columns: bool = False):
+    """(lower, upper) as vectors; a missing side is infinite.
+
+    ``columns``: whether SciPy's function of this name takes (lower, upper), not one pair per variable.
+    """
+    if bounds is None:
+        return xnp.full(flat.size, -xnp.inf, flat.dtype), xnp.full(flat.size, xnp.inf, flat.dtype)
+    if is_sides(bounds):
+        refuse_ambiguous(who, flat.size, bounds, tuple, not columns)
+        sides = [_like(flat, s, none) for s, none in zip(bounds, (-xnp.inf, xnp.inf))]
+    elif hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        sides = [_like(flat, side, None) for side in (bounds.lb, bounds.ub)]
+    else:
+        refuse_ambiguous(who, flat.size, bounds, list, columns)
+        sides = [s.astype(flat.dtype) for s in columns_of(who, bounds, flat.size)]
+    if is_evaluating() and bool(xnp.any(sides[0] > sides[1])):
+        raise ValueError(f"xcore.{who}: a lower bound is above its upper bound; given {bounds}.")
+    return sides
+
+
+def is_sides(bounds) -> bool:
+    """Whether these bounds are (lower, upper) rather than one pair for each variable."""
+    return isinstance(bounds, tuple) and len(bounds) == 2
+
+
+def _like(flat, side, none):
+    """The vector of one side: a tree, or one number for all variables."""
+    side = none if side is None else side
+    if isinstance(side, (int, float)) or getattr(side, "size", 0) == 1:
+        return xnp.broadcast_to(xnp.asarray(side, flat.dtype).reshape(()), (flat.size,))
+    return flat.join(side)
+
+
+def _is_pair(x) -> bool:
+    return (isinstance(x, (tuple, list)) and len(x) == 2) or getattr(x, "shape", None) == (2,)
+
+
+def refuse_ambiguous(who, size, bounds, kind, scipy_differs: bool) -> None:
+    """Two pairs for two variables that SciPy reads the other way than the rule for this kind."""
+    pairs = isinstance(bounds, kind) and all(isinstance(b, kind) and _is_pair(b) for b in bounds)
+    if scipy_differs and pairs and size == len(bounds) == 2:
+        raise ValueError(
+            f"xcore.{who}: bounds {bounds} of two variables can be read in two ways. Give a tuple of two "
+            "arrays, (lower, upper), or a list of two tuples, [(least, greatest), (least, greatest)]."
+        )
+
+
+def columns_of(who: str, bounds, size: int | None = None):
+    """(lower, upper) of a table with a pair for each variable; ``size``: how many there must be."""
+    shape = getattr(bounds, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 2 and size in (None, shape[0]):
+        return xnp.asarray(bounds)[:, 0], xnp.asarray(bounds)[:, 1]
+    fine = isinstance(bounds, (tuple, list)) and size in (None, len(bounds))
+    if not (fine and all(map(_is_pair, bounds))):
+        many = "" if size is None else f" There are {size} variables."
+        raise ValueError(f"xcore.{who}: bounds must be {FORMS}; given {describe(bounds)}.{many}")
+    return [
+        xnp.asarray([none if pair[i] is None else pair[i] for pair in bounds])
+        for i, none in enumerate((-np.inf, np.inf))
+    ]
