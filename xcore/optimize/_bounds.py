@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
+from .._core import tree
 from .._core.errors import describe
 from .._core.trace import is_evaluating
 from ._problem import Flat
@@ -22,11 +23,11 @@ def box_of(who: str, flat: Flat, bounds, columns: bool = False):
     """
     if bounds is None:
         return xnp.full(flat.size, -xnp.inf, flat.dtype), xnp.full(flat.size, xnp.inf, flat.dtype)
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        bounds, columns = (bounds.lb, bounds.ub), True
     if is_sides(bounds):
         refuse_ambiguous(who, flat.size, bounds, tuple, not columns)
         sides = [_like(flat, s, none) for s, none in zip(bounds, (-xnp.inf, xnp.inf))]
-    elif hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        sides = [_like(flat, side, None) for side in (bounds.lb, bounds.ub)]
     else:
         refuse_ambiguous(who, flat.size, bounds, list, columns)
         sides = [s.astype(flat.dtype) for s in columns_of(who, bounds, flat.size)]
@@ -41,10 +42,20 @@ def is_sides(bounds) -> bool:
 
 
 def _like(flat, side, none):
-    """The vector of one side: a tree, or one number for all variables."""
+    """The vector of one side: a tree, one number for all variables, or their vector."""
+    if type(side) in (tuple, list):
+        side = type(side)([none if s is None else s for s in side])
     side = none if side is None else side
-    if isinstance(side, (int, float)) or getattr(side, "size", 0) == 1:
-        return xnp.broadcast_to(xnp.asarray(side, flat.dtype).reshape(()), (flat.size,))
+    given = tree.structure(side)
+    if given == flat.structure:
+        return flat.join(side)
+    if tree.is_leaf_structure(given) and xnp.size(side) == 1:
+        one = xnp.reshape(side, ())
+        return flat.join(tree.unflatten(flat.structure, [one] * len(flat.types)))
+    # the variables are in a tree, their bounds in a row, as for SciPy's curve_fit
+    row = isinstance(side, list) or tree.is_leaf_structure(given)
+    if row and not tree.is_leaf_structure(flat.structure) and xnp.shape(side) == (flat.size,):
+        return xnp.asarray(side).astype(flat.dtype)
     return flat.join(side)
 
 
@@ -52,10 +63,10 @@ def _is_pair(x) -> bool:
     return (isinstance(x, (tuple, list)) and len(x) == 2) or getattr(x, "shape", None) == (2,)
 
 
-def refuse_ambiguous(who, size, bounds, kind, scipy_differs: bool) -> None:
+def refuse_ambiguous(who, size, bounds, kind, other_way: bool) -> None:
     """Two pairs for two variables that SciPy reads the other way than the rule for this kind."""
     pairs = isinstance(bounds, kind) and all(isinstance(b, kind) and _is_pair(b) for b in bounds)
-    if scipy_differs and pairs and size == len(bounds) == 2:
+    if other_way and pairs and size == len(bounds) == 2:
         raise ValueError(
             f"xcore.{who}: bounds {bounds} of two variables can be read in two ways. Give a tuple of two "
             "arrays, (lower, upper), or a list of two tuples, [(least, greatest), (least, greatest)]."
