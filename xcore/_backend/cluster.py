@@ -56,6 +56,7 @@ class Cluster:
         self.client, self._service = client, service
         self._shutdown_timeout = shutdown_timeout
         self._leaving = threading.Event()  # set as soon as this process starts to say goodbye
+        self._alive = set(range(place.num_processes))  # as far as the service knows
         self._gone: set[int] = set()  # processes that left without a goodbye
         self._watcher = threading.Thread(
             target=self._watch, args=(heartbeat_timeout,), name="xcore-cluster", daemon=True
@@ -127,7 +128,10 @@ class Cluster:
             time.sleep(0.05)
 
     def _others_are_here(self) -> bool:
-        return len(self._left() | self._gone) < self.num_processes
+        if len(self._left() | self._gone) < self.num_processes:
+            return True
+        # who has said goodbye may still be talking to the service, and would be aborted without it
+        return self._watcher.is_alive() and not self._alive <= {0}
 
     def _waiting(self, what: str, timeout: float, wait: Callable):
         try:
@@ -156,8 +160,8 @@ class Cluster:
         while not self._gone:
             try:
                 # Returns when every process has asked, or has missed its heartbeats.
-                alive = set(self.client.get_live_nodes(list(everyone)))
-                self._gone = everyone - alive - self._left()
+                self._alive = set(self.client.get_live_nodes(list(everyone)))
+                self._gone = everyone - self._alive - self._left()
             except xla.XlaRuntimeError:  # the service is closing, or gone: its client reports that
                 return
             if self._leaving.wait(max(heartbeat_timeout / 4, 0.2)) and self.process_id != 0:

@@ -85,7 +85,7 @@ class Lowering(Builder):
                 lambda *xs: self.program(p, xs),
             )  # fmt: skip
             self.location = saved
-        return self.call(f, values, one_kernel)
+        return self.call(f, values, one_kernel and self.partitions == 1)  # there are no collectives in one
 
     # --------------------------------------------------------------------------- several devices
 

@@ -217,8 +217,8 @@ def one_axis(who: str, axis, ndim: int) -> int:
 
 def check_shape(who: str, shape, least: int = 0, name: str = "shape") -> tuple:
     """A shape as a tuple of Python ints, none below ``least``; traced values in it are explained."""
-    alone = isinstance(shape, (int, np.integer, Value)) or np.ndim(shape) == 0
-    items = (shape,) if alone else tuple(shape)
+    several = isinstance(shape, (tuple, list)) or np.ndim(shape) > 0
+    items = tuple(shape) if several else (shape,)
     out = []
     for n in items:
         if isinstance(n, Value) and not hasattr(n, "_t"):
