@@ -85,7 +85,9 @@ class Lowering(Builder):
                 lambda *xs: self.program(p, xs),
             )  # fmt: skip
             self.location = saved
-        return self.call(f, values, one_kernel and self.partitions == 1)  # there are no collectives in one
+        return self.call(
+            f, values, one_kernel and self.partitions == 1
+        )  # there are no collectives in one
 
     # --------------------------------------------------------------------------- several devices
 
