@@ -10,7 +10,7 @@ import numpy as np
 from . import numpy as xnp
 from ._control.while_loop import while_loop
 from ._core.array import Array
-from ._core.errors import SingularMatrixError, SolverError
+from ._core.exceptions import SingularMatrixError, SolverError
 from ._core.struct import struct
 
 

@@ -12,4 +12,4 @@ from ._control.checkify import (  # noqa: F401
     user_checks,
 )  # fmt: skip
 from ._control.checks import Error, check, check_error, debug_check  # noqa: F401
-from ._core.errors import CheckError as JaxRuntimeError  # noqa: F401
+from ._core.exceptions import CheckError as JaxRuntimeError  # noqa: F401

@@ -15,7 +15,7 @@ from ._control.saving import (  # noqa: F401
     save,
     structure,
 )
-from ._core.errors import CheckpointError  # noqa: F401
+from ._core.exceptions import CheckpointError  # noqa: F401
 
 
 class _Module(types.ModuleType):

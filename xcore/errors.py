@@ -1,6 +1,6 @@
 """The exception classes, each with a program that raises it and its repair."""
 
-from ._core.errors import (  # noqa: F401
+from ._core.exceptions import (  # noqa: F401
     ArgumentError,
     BadIndexError,
     CallbackError,

@@ -5,36 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xcore._backend import callbacks, client, hlo
-from xcore._core.types import ArrayType
-
-
-def type_of(shape, dtype):
-    return ArrayType(tuple(shape), np.dtype(dtype))
+from tests._backend.compiled import run, type_of
+from xcore._backend import callbacks, client
 
 
 def through(function, arguments, results, name="f"):
     """Call a Python function from inside a compiled module."""
-    device = client.client("cpu").local_devices()[0]
-    types = [type_of(a.shape, a.dtype) for a in arguments]
     wrapped = callbacks.wrap_callback(function, results, name)
-    builder = hlo.Builder("cpu")
-    try:
-        out = [builder.type(t) for t in results]
-        builder.function(
-            "main", [builder.type(t) for t in types], out,
-            lambda *values: builder.callback(wrapped, list(values), out)[0], public=True,
-        )  # fmt: skip
-        builder.verify()
-        loaded = client.compile_module(
-            builder.module, (device,), client.compile_options((device,)), builder.callbacks
-        )
-    finally:
-        builder.close()
-    shardings = [client.one_device(device)] * len(results)
-    executable = client.Executable(loaded, results, shardings, (device,))
-    buffers = [client.put(a, t, device) for a, t in zip(arguments, types)]
-    return [np.array(client.to_host(b)) for b in executable(buffers)]
+    write = lambda builder, values, out: builder.callback(wrapped, values, out)[0]
+    return run(write, arguments, results)
 
 
 @pytest.mark.parametrize(

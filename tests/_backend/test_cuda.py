@@ -8,8 +8,6 @@ import pytest
 
 from xcore._backend import client, cuda
 
-FAKES = ("jax_plugins", "jax_cuda13_plugin", "jax_cuda12_plugin", "nvidia")
-
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):

@@ -9,47 +9,15 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from xcore._backend import client, ffi, hlo
-
-
-class Type:
-    """Shape and dtype of an array, as the runtime reads them."""
-
-    weak_type = False
-
-    def __init__(self, shape, dtype):
-        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
-        self.ndim, self.size = len(self.shape), int(np.prod(self.shape))
-
-
-def run(write, arguments, results):
-    """Compile a module whose body is `write(builder, values, result types)` and run it."""
-    device = client.client("cpu").local_devices()[0]
-    operands = [Type(a.shape, a.dtype) for a in arguments]
-    builder = hlo.Builder("cpu")
-    try:
-        out = [builder.type(t) for t in results]
-        builder.function(
-            "main", [builder.type(t) for t in operands], out,
-            lambda *values: write(builder, values, out), public=True,
-        )  # fmt: skip
-        builder.verify()
-        loaded = client.compile_module(
-            builder.module, (device,), client.compile_options((device,)), builder.callbacks
-        )
-    finally:
-        builder.close()
-    shardings = [client.one_device(device)] * len(results)
-    executable = client.Executable(loaded, results, shardings, (device,))
-    buffers = [client.put(a, t, device) for a, t in zip(arguments, operands)]
-    return [np.array(client.to_host(b)) for b in executable(buffers)]
+from tests._backend.compiled import run, type_of
+from xcore._backend import ffi
 
 
 def call(routine, arguments, results, **settings):
     """Run one routine; `results` are pairs (shape of each matrix's result, dtype)."""
     batch = arguments[0].shape[:-2] if routine != "gtsv" else arguments[0].shape[:-1]
     dtype = arguments[0].dtype
-    types = [Type(batch + shape, kind) for shape, kind in results]
+    types = [type_of(batch + shape, kind) for shape, kind in results]
     return run(
         lambda builder, values, out: ffi.factor_call(
             builder, routine, dtype, values, out, **settings

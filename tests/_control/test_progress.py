@@ -10,7 +10,7 @@ import pytest
 import xcore as xc
 from xcore import lax
 from xcore._control import progress
-from xcore._core.errors import CallbackError
+from xcore._core.exceptions import CallbackError
 from xcore.experimental import io_callback
 
 

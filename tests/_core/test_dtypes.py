@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xcore._core import config, dtypes
-from xcore._core.errors import DTypeError
+from xcore._core.exceptions import DTypeError
 
 SHORT = {
     "b": "bool",

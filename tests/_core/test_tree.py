@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from xcore import tree, tree_util
 from xcore._core import tree as core
-from xcore._core.errors import TreeError
+from xcore._core.exceptions import TreeError
 
 Pair = namedtuple("Pair", "first second")
 

@@ -19,7 +19,7 @@ from tests._ops import reference
 from xcore import _ops as ops
 from xcore._core.types import typeof
 
-BFLOAT, FLOATS = ("bfloat16",), ("float32", "float64")
+FLOATS = ("float32", "float64")
 REAL = ("bfloat16", "float16", "float32", "float64")
 COMPLEX = ("complex64", "complex128")
 INEXACT = REAL + COMPLEX

@@ -185,7 +185,6 @@ INTEGRALS = (
         f=lambda x: special.lambertw(x, -1), label="lambertw, -1"),
 )  # fmt: skip
 
-_ORDER = (whole(0, 12), powers(-2, 1.7))
 BESSEL = (
     Row("j0", lambda x: mp.besselj(0, x), (line(-8, 8),), 8),
     Row("j1", lambda x: mp.besselj(1, x), (line(-8, 8),), 8),

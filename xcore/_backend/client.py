@@ -278,10 +278,6 @@ def live_buffers() -> list:
     return [(tuple(b.aval.shape), np.dtype(b.aval.dtype)) for b in found if b.aval is not None]
 
 
-def device_of(buffer):
-    return buffer._sharding._its_device
-
-
 def to_dlpack(buffer):
     return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
 

@@ -222,7 +222,7 @@ class Builder:
     def select(self, which, x, y):
         return self.one("stablehlo.select", x.type, [which, x, y])
 
-    def dot_general(self, x, y, result, contract, batch, precision: str, algorithm=None):
+    def dot_general(self, x, y, result, contract, batch, precision: str):
         numbers = hlo.DotDimensionNumbers.get(
             lhs_batching_dimensions=list(batch[0]), rhs_batching_dimensions=list(batch[1]),
             lhs_contracting_dimensions=list(contract[0]), rhs_contracting_dimensions=list(contract[1]),

@@ -103,12 +103,15 @@ def _every_batched(program, size, batched, axis_name):
     return batch_program(program, size, batched, [True] * len(program.outputs), axis_name)[0]
 
 
-def _linear_batch(size, args, batched, *, matvec, solve, back, count, axis_name=None):
+def _in_lanes(size, args, batched, count):
+    """The arguments with what is solved for in every lane, and which of them are in lanes then."""
     lanes = [*batched[:count], *[True] * (len(args) - count)]
-    full = [
-        broadcast(x, size) if w and not b else x
-        for x, w, b in zip(args, lanes, batched, strict=True)
-    ]
+    wanted = zip(args, lanes, batched, strict=True)
+    return [broadcast(x, size) if lane and not b else x for x, lane, b in wanted], lanes
+
+
+def _linear_batch(size, args, batched, *, matvec, solve, back, count, axis_name=None):
+    full, lanes = _in_lanes(size, args, batched, count)
     made = [_every_batched(p, size, lanes, axis_name) for p in (matvec, solve)]
     if isinstance(back, tuple):
         back = tuple(_every_batched(p, size, lanes, axis_name) for p in back)
@@ -169,17 +172,12 @@ def _root_jvp(primals, tangents, **params):
 
 
 def _root_batch(size, args, batched, *, f, solve, tangent, count, axis_name=None):
-    k = len(args) - count
-    lanes = [*batched[:count], *[True] * k]
-    full = [
-        broadcast(x, size) if w and not b else x
-        for x, w, b in zip(args, lanes, batched, strict=True)
-    ]
+    full, lanes = _in_lanes(size, args, batched, count)
     outs = root(
         *full,
         f=_every_batched(f, size, lanes, axis_name),
         solve=_every_batched(solve, size, lanes, axis_name),
-        tangent=_every_batched(tangent, size, [*lanes, *[True] * k], axis_name),
+        tangent=_every_batched(tangent, size, lanes + lanes[count:], axis_name),
         count=count,
     )
     return outs, [True] * len(outs)

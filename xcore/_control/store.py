@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from .._core import dtypes
-from .._core.errors import CheckpointError
+from .._core.exceptions import CheckpointError
 
 _ALIGN = 64
 _BLOCK = 512  # words of 8 bytes

@@ -422,11 +422,8 @@ def operator(function, reflected: bool = False):
                     if entry is not None:
                         run, handlers, t = entry
                         try:
-                            out = new(Array)
-                            out._b, out._t = (
-                                run([self._b, other._b]).consume_with_handlers(handlers)[0],
-                                t,
-                            )
+                            out, pair = new(Array), [self._b, other._b]
+                            out._b, out._t = run(pair).consume_with_handlers(handlers)[0], t
                             return out
                         except RuntimeFailure as e:
                             raise translate(e, [self, other]) from None
@@ -454,25 +451,26 @@ def operator(function, reflected: bool = False):
         pair = [other, self] if reflected else [self, other]
         out = function(*pair)
         if get_state() is None and type(self) is Array:
-            remember(self, other, pair)
+            _remember(general, table.setdefault(self._t, {}), self, other, pair)
         return out
-
-    def remember(self, other, pair):
-        row = table.setdefault(self._t, {})
-        cls = type(other)
-        if cls is Array:
-            entry = general.fast_entry(pair)
-            if entry:
-                row[other._t] = entry
-        elif cls in PYTHON_SCALARS and type(self._t) is ArrayType and not out_of_reach(pair):
-            s = to_array(other, is_wide(self))
-            entry = general.fast_entry([s, self] if reflected else [self, s])
-            # zeros have two signs but one key, and a wide int needs another program: not kept
-            if entry and (other or cls is int) and (cls is not int or -(2**31) <= other < 2**31):
-                scalars = row.setdefault(cls, (*entry, {}))[3]
-                if len(scalars) > 1024:
-                    scalars.clear()
-                scalars[other] = s._b
 
     functools.update_wrapper(method, general.f)
     return method
+
+
+def _remember(general, row: dict, x: Array, other, pair) -> None:
+    """Keep what the fast path of an operator needs for ``x`` and operands like ``other``."""
+    cls = type(other)
+    if cls is Array:
+        entry = general.fast_entry(pair)
+        if entry:
+            row[other._t] = entry
+    elif cls in PYTHON_SCALARS and type(x._t) is ArrayType and not out_of_reach(pair):
+        s = to_array(other, is_wide(x))
+        entry = general.fast_entry([s if operand is other else operand for operand in pair])
+        # zeros have two signs but one key, and a wide int needs another program: not kept
+        if entry and (other or cls is int) and (cls is not int or -(2**31) <= other < 2**31):
+            scalars = row.setdefault(cls, (*entry, {}))[3]
+            if len(scalars) > 1024:
+                scalars.clear()
+            scalars[other] = s._b

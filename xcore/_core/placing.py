@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._backend import client as backend
 from .array import Array, from_host
 from .compile import executable, put
 from .layout import Layout, layout_for, one_place, wanted
 from .op import registry
 from .program import Eqn, Program, Var
 from .sharding import Sharding, same_layout, shape_of_tile
-from .types import ArrayType, Placed
+from .types import Placed
 
 
 def is_spread(p: Program, arrays) -> bool:
@@ -71,12 +70,3 @@ def _rearranged(a: Array, sharding: Sharding):
     p = Program([x], [Eqn(op, [x], [y], {"sharding": sharding})], [y], "reshard")
     layout = layout_of(p, [a._t.sharding])
     return executable(p, layout)([reshard(a, layout.inputs[0])._b])[0]
-
-
-# ------------------------------------------------------------------------- arrays from their parts
-
-
-def from_single_device_buffers(type_: ArrayType, sharding: Sharding, buffers) -> Array:
-    """An array from the buffers of its parts, in the order of the local devices."""
-    raw = sharding.raw(type_.ndim)
-    return Array(backend.assemble(type_, raw, list(buffers)), Placed(type_, sharding))

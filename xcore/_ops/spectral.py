@@ -83,10 +83,6 @@ def _reciprocal_gaps(values):
     return _reciprocal(*_differences(values))
 
 
-def _diagonal_matrix(d, like: ArrayType):
-    return part(_in_columns(d, like), eq)
-
-
 # ------------------------------------------------------------------------------------------ eigh
 
 

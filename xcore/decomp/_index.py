@@ -65,10 +65,6 @@ def rank_of(i) -> int:
     )
 
 
-def sliced_length(i: slice, n: int) -> int:
-    return len(range(*i.indices(n)))
-
-
 def pointwise(who: str, items) -> list[int]:
     """The modes that arrays index; beside slices, arrays must be 1-d and broadcast together."""
     modes = [k for k, i in enumerate(items) if not is_slice(i) and rank_of(i) > 0]

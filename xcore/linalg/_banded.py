@@ -125,7 +125,7 @@ def _band_and_columns(who: str, ab, b, lower: int, upper: int) -> tuple:
     return ab, b, (lambda x: x[..., 0]) if vector else (lambda x: x)
 
 
-def _solved(ab, b, lower: int, upper: int, pivot: bool, symmetric: bool = False):
+def _solved(ab, b, lower: int, upper: int, pivot: bool):
     """(x, pivots); derivatives are those of the equation."""
 
     def solver(band, l, u):

@@ -263,7 +263,7 @@ def _complete(a) -> tuple:
 # ------------------------------------------------------------------------ batches and derivatives
 
 
-def _empty(t: ArrayType, pivoting: str) -> tuple:
+def _empty(t: ArrayType) -> tuple:
     *lead, m, n = t.shape
     numbers = [xnp.broadcast_to(_numbers(k), (*lead, k)) for k in (m, n)]
     return ops.zeros(t), *numbers
@@ -279,7 +279,7 @@ def eliminate(a, pivoting: str) -> tuple:
     """(packed, rows, columns) of every matrix of a batch, with derivatives of packed."""
     t = typeof(a).strong()
     if 0 in t.shape:
-        return _empty(t, pivoting)
+        return _empty(t)
 
     @custom_jvp
     def factors(a):

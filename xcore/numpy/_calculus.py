@@ -73,7 +73,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     axis = one_axis(who, axis, typeof(a).ndim)
     if n and (prepend is not None or append is not None):
         ends = [
-            None if x is None else _slab(who, alike(who, a, _listed(x))[1], typeof(a).shape, axis)
+            None if x is None else _slab(alike(who, a, _listed(x))[1], typeof(a).shape, axis)
             for x in (prepend, append)
         ]
         a = concatenate([x for x in (ends[0], a, ends[1]) if x is not None], axis)
@@ -84,7 +84,7 @@ def _listed(x):
     return asarray(x) if isinstance(x, (list, tuple)) else x
 
 
-def _slab(who: str, x, shape, axis: int):
+def _slab(x, shape, axis: int):
     """A number as an array of length 1 along the axis; arrays as they are."""
     return x if typeof(x).ndim else broadcast_to(x, (*shape[:axis], 1, *shape[axis + 1 :]))
 

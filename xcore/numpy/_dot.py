@@ -29,7 +29,7 @@ from ._shape import moveaxis, squeeze
 from ._triangles import diagonal_of
 
 
-def _operands(who: str, *xs, preferred=None):
+def _operands(who: str, *xs):
     """Arrays of one dtype, not broadcast."""
     values = [as_value(who, x) for x in xs]
     dtype, weak = result_dtype(who, *values)

@@ -46,7 +46,7 @@ def _get(x, values, plan, mode, fill_value, unique, is_sorted):
         rows = rows_of(axes, positions, block)
         dims = ops.GatherDims(offset, dropped, start_map)
         if 0 in block or typeof(part).size == 0:
-            out = _empty_or_raise(part, block, final_shape(x, plan, block), mode, fill_value)
+            out = _empty_or_raise(part, block, final_shape(x, plan, block))
             return out
         part = ops.gather(part, rows, dims=dims, sizes=sizes, mode=mode, fill_value=fill_value,
                           unique=unique, sorted=is_sorted)  # fmt: skip
@@ -58,7 +58,7 @@ def _get(x, values, plan, mode, fill_value, unique, is_sorted):
     return part if typeof(part).shape == shape else ops.reshape(part, shape=shape)
 
 
-def _empty_or_raise(part, block, shape, mode, fill_value):
+def _empty_or_raise(part, block, shape):
     if 0 not in block and 0 not in shape:
         raise IndexError(f"cannot take elements of an empty array {typeof(part)}")
     return ops.zeros(ArrayType(shape, typeof(part).dtype))

@@ -25,7 +25,7 @@ from ._promote import (
 from ._reduce import accumulator, as_mask, keep_axes, masked, sum
 
 
-def _mean_dtypes(who: str, a, dtype):
+def _mean_dtypes(a, dtype):
     """(dtype to compute in, dtype of the result) of a mean."""
     t = typeof(a)
     result = dtypes.as_dtype(dtype) if dtype is not None else inexact_dtype(t.dtype, t.weak)
@@ -77,7 +77,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     who = "numpy.mean"
     no_out(who, out)
     a = as_array(who, a)
-    work, result = _mean_dtypes(who, a, dtype)
+    work, result = _mean_dtypes(a, dtype)
     a = _spread_where(who, astype(a, work), where)
     axes = axes_of(who, axis, typeof(a).ndim)
     value, _ = _mean_kept(who, a, axes, where)
@@ -93,7 +93,7 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correcti
             raise errors.bad_argument(who, "ddof", ddof, "left out where correction is given")
         ddof = correction
     a = as_array(who, a)
-    work, result = _mean_dtypes(who, a, dtype)
+    work, result = _mean_dtypes(a, dtype)
     if dtypes.is_complex(typeof(a).dtype) and not dtypes.is_complex(work):
         raise errors.dtype_not_allowed(f"{who} (dtype)", work, "complex (the array is complex)")
     a = _spread_where(who, astype(a, work), where)

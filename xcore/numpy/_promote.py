@@ -15,8 +15,6 @@ from .._core.program import Literal
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type
 
-_KIND_OF = {bool: "bool", int: "int", float: "float", complex: "complex"}
-
 
 def as_value(who: str, x, name: str | None = None):
     """An array, a tracer, a Python scalar, or what converts to an array; else TypeError."""

@@ -291,12 +291,6 @@ def _logic_reducer(function, combine):
     return reduce
 
 
-def _runner(op):
-    return lambda a, axis, dtype: op(
-        a if dtype is None else astype(a, dtypes.as_dtype(dtype)), axis=axis
-    )
-
-
 def _real_runner(op, function):
     """cummax and cummin, for dtypes that have an order."""
 

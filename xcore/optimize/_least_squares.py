@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes
-from .._core.errors import DTypeError, ShapeError
+from .._core.exceptions import DTypeError, ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import grad, linearize, vjp

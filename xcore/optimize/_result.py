@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.errors import SolverError
+from .._core.exceptions import SolverError
 from .._core.struct import struct
 from .._core.types import Value
 

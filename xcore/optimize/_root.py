@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.errors import ShapeError
+from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import jacfwd, linearize

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.errors import ShapeError
+from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._implicit import differentiable

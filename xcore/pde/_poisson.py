@@ -8,7 +8,7 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes
 from .._core.array import Array
-from .._core.errors import XcoreError
+from .._core.exceptions import XcoreError
 from .._core.types import typeof
 from ._boundary import ZERO
 from ._direct import solve_direct

@@ -12,7 +12,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import errors, tree
 from .._core.array import Array
-from .._core.errors import XcoreError
+from .._core.exceptions import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._diffusion import Diffusion, diagonal

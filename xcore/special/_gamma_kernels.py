@@ -96,14 +96,6 @@ def stirling(x):
     return u * rational(u, _STIRLING)
 
 
-def stirling_positive(x):
-    """The same for all x > 0."""
-    small = x < 1.0
-    y = where(small, x, 0.5)
-    rest = log_gamma_1p(y) - (y + 0.5) * ops.log(y) + y - _HALF_LOG_TWO_PI
-    return where(small, rest, stirling(where(small, 1.0, x)))
-
-
 def gamma_positive(x):
     """Γ(x) for x > 0."""
     small = x < 1.0

@@ -1,0 +1,161 @@
+"""Every exception class of xcore. What they say is worded in ``errors``."""
+
+import numpy as np
+
+
+class XcoreError(Exception):
+    """Base of all errors that xcore raises on its own account."""
+
+    def __init_subclass__(cls):
+        cls.__module__ = "xcore.errors"  # where users find them
+
+
+class ShapeError(XcoreError, ValueError, TypeError):
+    """Shapes do not fit together.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.ones(2) + xnp.ones(3)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ShapeError: xcore.add: shapes (2,) and (3,) cannot be broadcast together.
+    """
+
+
+class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
+    """What must be a matrix, or a square one, is not; NumPy's LinAlgError too."""
+
+
+class ArgumentError(XcoreError, ValueError, TypeError):
+    """An argument has a value, or is of a kind, that the function does not take.
+
+    Which of the two it is differs between NumPy and its peers, so it can be caught as either.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.transpose(xnp.ones((2, 3)), (0, 0))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ArgumentError: xcore.numpy.transpose: axes must be a permutation of 2 axes, given (0, 0) ...
+    """
+
+
+class BadIndexError(XcoreError, IndexError, TypeError):
+    """What stands between the brackets cannot be an index: a float, a string, a set."""
+
+
+class DTypeError(XcoreError, ValueError, TypeError):
+    """A dtype is not allowed here, or dtypes do not fit together."""
+
+
+class MismatchError(DTypeError, ShapeError):
+    """A value differs in shape or dtype from what must come there.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.fori_loop(0, 3, lambda i, x: x / 2, xnp.arange(3))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    MismatchError: xcore.lax.scan: the carry must keep its shapes and dtypes from one step to the next, ...
+    """
+
+
+class TreeError(XcoreError, ValueError, TypeError):
+    """Pytrees have different structures where they must agree."""
+
+
+class TracerLeakError(XcoreError, TypeError, RuntimeError):
+    """A traced value was kept and used after the function that made it had returned."""
+
+
+class ConcretizationError(XcoreError, TypeError):
+    """Python needed a concrete value where only a traced one exists.
+
+    ``if``, ``while``, ``int()``, ``bool()``, an index of ``range`` or a shape need a number now; under
+    ``jit`` or ``vmap`` the number exists only when the compiled program runs. Repairs: select with
+    ``xnp.where``, branch with ``xcore.lax.cond``, loop with ``xcore.lax.while_loop``, or mark the
+    argument with ``static_argnames`` so that the function is traced once for each of its values.
+    """
+
+
+class NonConcreteBooleanIndexError(ConcretizationError, IndexError):
+    """A traced mask is an index: how many entries it selects is not known yet."""
+
+
+class NonConcreteSliceError(ConcretizationError, IndexError):
+    """A bound of a slice is traced: how many entries it selects is not known yet."""
+
+
+class MissingRuleError(XcoreError, NotImplementedError):
+    """An operation has no derivative (or no batch rule) in the way that was asked for."""
+
+
+class DeletedError(XcoreError, RuntimeError):
+    """The buffer of an array is gone: it was donated to a call, or deleted."""
+
+
+class OutOfMemoryError(XcoreError, MemoryError):
+    """A device could not hold an array or a program's temporaries."""
+
+
+class CheckpointError(XcoreError, OSError):
+    """A checkpoint is not there, is damaged, or does not fit what is to be restored."""
+
+
+class DistributedError(XcoreError, RuntimeError):
+    """Another process of the program is gone, so what needs all of them cannot be done."""
+
+
+class CallbackError(XcoreError, RuntimeError):
+    """A Python callback inside a compiled program raised, or returned something of the wrong form.
+
+    The exception that it raised is the ``__cause__``.
+
+    >>> import xcore as xc
+    >>> def fails(x):
+    ...     raise LookupError("no such row")
+    >>> xc.jit(lambda x: xc.debug.callback(fails, x))(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CallbackError: The Python callback fails raised LookupError: no such row
+    """
+
+
+class CheckError(XcoreError, ValueError):
+    """A check of values failed at run time (``checkify``, ``check``, the setting debug_checks).
+
+    >>> import xcore as xc
+    >>> xc.checkify.check(False, "n is {}", 3)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckError: n is 3 (...)
+    """
+
+
+class CheckIndexError(CheckError, IndexError):
+    """A position known only at run time is outside of an array.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(debug_checks=True):
+    ...     xc.jit(lambda x, i: x[i])(xnp.ones(3), 5)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckIndexError: index 5 is out of bounds for axis 0 of an array of shape (3,) (...)
+    """
+
+
+class SolverError(XcoreError, RuntimeError):
+    """A solver did not reach what was asked of it."""
+
+
+class AxisError(XcoreError, ValueError, IndexError):
+    """An axis that the array does not have (a ValueError and an IndexError, as NumPy's is)."""
+
+
+class ForwardModeError(MissingRuleError, TypeError):
+    """Forward mode met a function that has a reverse-mode rule only."""
+
+
+class NoTransposeError(MissingRuleError, TypeError):
+    """A linear solve that can be differentiated in forward mode only."""
+
+
+class SingularMatrixError(XcoreError, np.linalg.LinAlgError):
+    """A matrix that must be inverted is singular, or one that must be positive definite is not.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.linalg.inv(xnp.ones((2, 2)))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    SingularMatrixError: xcore.numpy.linalg.inv: a matrix is singular...
+    """
