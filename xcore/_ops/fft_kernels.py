@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 
 import numpy as np
 
@@ -29,18 +30,56 @@ def _transformed(x, inverse, scratch):
     if x.size < _TWO_STEPS_FROM or p < 16:
         np.copyto(scratch, x)
         return f(scratch, overwrite_x=True)
-    return _in_two_steps(f, x, p, q, inverse)
+    return _in_two_steps(f, x, p, q, inverse, scratch)
 
 
-def _in_two_steps(f, x, p: int, q: int, inverse):
+def _in_two_steps(f, x, p: int, q: int, inverse, out):
     """p q points by q transforms of p points and p of q (Bailey 1990).
 
-    Many short transforms share vector instructions and threads, which one long one cannot.
+    Many short transforms share vector instructions and threads, which one long one cannot. Both are
+    done in place in a copy with longer rows: rows a power of two apart compete for few cache lines.
     """
-    workers = host.cores() if x.size >= _THREADS_FROM else 1
-    columns = f(x.reshape(p, q), axis=0, workers=workers)
-    columns *= _twiddles(p, q, inverse, x.dtype)
-    return f(columns.T, axis=0, workers=workers)
+    grid, given, result = _padded(p, q, x.dtype), x.reshape(p, q), out.reshape(q, p)
+    turns = _twiddles(p, q, inverse, x.dtype)
+    shared, workers = (host.in_halves, host.cores()) if x.size >= _THREADS_FROM else (_whole, 1)
+
+    def fill(rows):
+        grid[rows] = given[rows]
+
+    def transform_rows(rows):
+        grid[rows] *= turns[rows]
+        _in_place(f, grid[rows], axis=1)
+
+    def transpose(columns):
+        result[columns] = grid[:, columns].T
+
+    shared(fill, p)
+    _in_place(f, grid, axis=0, workers=workers)
+    shared(transform_rows, p)
+    shared(transpose, q)
+    return out
+
+
+def _whole(work, count: int) -> None:
+    work(slice(0, count))
+
+
+def _in_place(f, x, **options) -> None:
+    result = f(x, overwrite_x=True, **options)
+    if not np.may_share_memory(result, x):
+        x[...] = result
+
+
+_memory = threading.local()
+
+
+def _padded(p: int, q: int, dtype):
+    """Uninitialised rows of q numbers, each a cache line longer; this thread's for the next call too."""
+    shape = p, q + 64 // dtype.itemsize
+    grid = getattr(_memory, "grid", None)
+    if grid is None or grid.shape != shape or grid.dtype != dtype:
+        grid = _memory.grid = np.empty(shape, dtype)
+    return grid[:, :q]
 
 
 def _near_square(n: int) -> tuple:

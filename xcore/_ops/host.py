@@ -212,16 +212,26 @@ def _extremes(x, positions, find, beyond) -> None:
     if x.size < _THREADS_FROM or cores() == 1:
         out[:] = find(rows, -1)
     elif len(rows) > 1:
-        half = len(rows) // 2
-        rest = _helper().submit(find, rows[half:], -1)
-        out[:half] = find(rows[:half], -1)
-        out[half:] = rest.result()
+
+        def find_some(some):
+            out[some] = find(rows[some], -1)
+
+        in_halves(find_some, len(rows))
     else:
         [row], half = rows, rows.size // 2
         rest = _helper().submit(find, row[half:])
         first, second = find(row[:half]), half + rest.result()
         a, b = row[first], row[second]
         out[0] = second if a == a and (b != b or beyond(b, a)) else first
+
+
+def in_halves(work, count: int) -> None:
+    """Calls ``work`` on a slice of the numbers below ``count`` and on the other half's, side by side."""
+    half = count // 2 if cores() > 1 else count
+    rest = _helper().submit(work, slice(half, count)) if half < count else None
+    work(slice(0, half))
+    if rest:
+        rest.result()
 
 
 @functools.cache
