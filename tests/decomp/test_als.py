@@ -6,6 +6,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import decomp
+from xcore.decomp._als import _tensor_times
 
 RNG = np.random.default_rng(1)
 
@@ -38,6 +39,16 @@ def test_orders(shape, rank):
     true = tensor(shape, rank)
     found = decomp.cp_als(true.to_dense(), rank, restarts=4, tol=1e-10)
     assert decomp.match_score(true, found.value) > 0.999
+
+
+@pytest.mark.parametrize("axes", [(None, 0), (0, None), (0, 0)], ids=str)
+def test_the_first_product_in_lanes(axes):
+    x, k = RNG.normal(size=(2, 3, 4, 5, 2)), RNG.normal(size=(2, 6, 5, 2))
+    given = [a if axis == 0 else a[0] for a, axis in zip((x, k), axes, strict=True)]
+    terms = [t[axis is None :] for t, axis in zip(("nijkl", "nrkl"), axes, strict=True)]
+    wanted = np.einsum(f"{','.join(terms)}->nrij", *given)
+    found = xc.vmap(_tensor_times, axes)(*map(xnp.asarray, given))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def test_the_error_is_that_of_the_tensor():

@@ -18,7 +18,8 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
-from .._control.custom_lanes import sequential_vmap
+from .._control.cond import cond
+from .._control.custom_lanes import custom_vmap, sequential_vmap
 from .._control.jit import jit
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
@@ -103,11 +104,32 @@ def _without_right(partial, factors, whole: bool):
         return _without_right(
             _without_right(partial, factors[-count:], True), factors[:-count], False
         )
-    k, n = _products_of_columns(factors), partial.ndim
-    summed = tuple(range(n - len(factors), n)), tuple(range(1, k.ndim))
-    batch = ((), ()) if whole else ((0,), (0,))
-    out = ops.dot_general(partial, k, contract=summed, batch=batch)
-    return xnp.moveaxis(out, -1, 0) if whole else out
+    k = _products_of_columns(factors)
+    if whole:
+        return _tensor_times(partial, k)
+    summed = tuple(range(partial.ndim - len(factors), partial.ndim)), tuple(range(1, k.ndim))
+    return ops.dot_general(partial, k, contract=summed, batch=((0,), (0,)))
+
+
+@custom_vmap
+def _tensor_times(x, k):
+    """Σ x[…, j, …] k[r, j, …], the rank first."""
+    n = x.ndim - k.ndim + 1
+    summed = tuple(range(n, x.ndim)), tuple(range(1, k.ndim))
+    return xnp.moveaxis(ops.dot_general(x, k, contract=summed, batch=((), ())), -1, 0)
+
+
+@_tensor_times.def_vmap
+def _tensor_times_lanes(size, batched, x, k):
+    """One product for all lanes: its result is too large to be transposed afterwards."""
+    if batched == [True, False]:
+        return vmap(_tensor_times.fun, (0, None))(x, k), True
+    if batched == [True, True]:
+        return vmap(_tensor_times.fun)(x, k), True
+    lead, width = x.shape[: x.ndim - k.ndim + 2], math.prod(k.shape[2:])
+    rows, columns = k.reshape(size * k.shape[1], width), x.reshape(math.prod(lead), width)
+    out = ops.dot_general(rows, columns, contract=((1,), (1,)), batch=((), ()))
+    return out.reshape(size, k.shape[1], *lead), True
 
 
 def _without_left(partial, factors, whole: bool):
@@ -241,6 +263,19 @@ def _error_of_known(x, mask, factors):
     return (left * left.conj()).real.sum()
 
 
+@sequential_vmap
+def _final_error(known, mask, factors, error, safe):
+    """From the elements themselves where the loop's formula has lost too many digits by cancellation."""
+    least = 0 if mask is not None else float(dtypes.finfo(error.dtype).eps) ** 0.25
+    return cond(
+        xnp.isfinite(error) & (error * error >= least),
+        lambda: error,
+        lambda: xnp.sqrt(
+            _error_of_known(known, True if mask is None else mask, factors) / safe
+        ).astype(error.dtype),
+    )
+
+
 def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, scale, extrapolate,
          progress):  # fmt: skip
     known = x if mask is None else xnp.where(mask, x, 0)
@@ -283,8 +318,7 @@ def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, sca
         "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, real),
     }, progress=progress)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
-    # from the elements themselves: the loop's formula has half the digits only
-    error = xnp.sqrt(_error_of_known(known, True if mask is None else mask, value.factors) / safe)
+    error = _final_error(known, mask, value.factors, out["error"], safe)
     return Fit(
         normalize(value) if scale else value, error, out["step"], out["status"], out["history"]
     )
@@ -383,7 +417,8 @@ def _is_finite(x, mask) -> bool:
 
 @fused(2)
 def _finite(x, mask):
-    return (xnp.isfinite(x) if mask is None else xnp.isfinite(x) | ~mask).all()
+    """A sum of zeros, or NaN: it takes half the time of a conjunction."""
+    return ((x if mask is None else xnp.where(mask, x, 0)) * 0).sum() == 0
 
 
 def check_rank(who: str, rank, shape) -> int:
