@@ -41,9 +41,12 @@ def show(folder, *words):
 
 
 def test_page_shows_text_output_and_figures_in_order(folder):
+    stale = folder / "page" / "01_good" / "stale.png"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"old")
     status, page = show(folder, "good")
     text = page.read_text()
-    assert status == 0
+    assert status == 0 and not stale.exists()
     assert "01. What is one plus one?" in text
     assert "<p>It prints <code>1 + 1</code> &amp; draws a &lt;dot&gt;.</p>" in text
     assert "<pre>    kept = " in text
@@ -61,14 +64,6 @@ def test_a_failing_script_fails_the_gallery_and_is_shown(folder, capsys):
     assert "1 of 2 examples ran" in said
     assert "failed: 02_bad.py" in said
     assert "ValueError: no, because of <this>" in said
-
-
-def test_old_figures_do_not_survive_a_run(folder):
-    stale = folder / "page" / "01_good" / "stale.png"
-    stale.parent.mkdir(parents=True)
-    stale.write_bytes(b"old")
-    show(folder, "good")
-    assert not stale.exists()
 
 
 def test_a_script_that_hangs_is_stopped(folder):

@@ -60,7 +60,7 @@ def narrowed(x):
     return convert(x, dtype=dtype, weak=True)
 
 
-class Trace:
+class Variant:
     """One traced variant of a jitted function."""
 
     __slots__ = (
@@ -265,7 +265,7 @@ class Jitted:
                     self.traces.store(key, found)
         return found, values
 
-    def _trace(self, args, kwargs, dynamic, structure, types) -> Trace:
+    def _trace(self, args, kwargs, dynamic, structure, types) -> Variant:
         out_tree = []
         statics = {i: args[i] for i in self.static_argnums if i < len(args)}
         static_kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames}
@@ -283,7 +283,7 @@ class Jitted:
         program, captured = trace_program(flat, types, self.name, lambda: self.leaf_names(dynamic))
         program.options = self.options
         captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
-        return Trace(
+        return Variant(
             program,
             captured,
             structure,
@@ -352,7 +352,7 @@ class Jitted:
             outs = call_program(found.program, [*found.captured, *values])
         return tree.unflatten(found.out_tree, outs)
 
-    def _run(self, found: Trace, values):
+    def _run(self, found: Variant, values):
         """Results; and the executable and captured values for the fast path, if it could be used."""
         given = [v if type(v) is Array else to_array(v) for v in values]
         if self.in_shardings is not None:
@@ -385,7 +385,7 @@ class Jitted:
             return to_device(a, place.devices[0])
         return reshard(a, place)
 
-    def _learn(self, found: Trace, args, kwargs, exe, captured) -> None:
+    def _learn(self, found: Variant, args, kwargs, exe, captured) -> None:
         """Tell the fast path of a call whose kind keeps coming back."""
         if exe.effectful:
             return
