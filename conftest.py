@@ -33,7 +33,7 @@ _AS_USERS_GET_IT = (
     "tests/sharding", "tests/special/test_accuracy.py",
     "docs", "xcore/__init__.py", "xcore/nn", "xcore/stats",
 )  # fmt: skip
-_RULES_ALONE = "tests/_ops/test_rules.py"
+_RULES_ALONE = ("tests/_ops/test_rules.py", "tests/_ops/test_factor_rules.py")
 _FULL = os.environ.get("XCORE_FULL_OPTIMIZATION", "0") == "1"
 
 
@@ -41,6 +41,6 @@ def pytest_runtest_setup(item):
     import xcore as xc
 
     path = item.path.relative_to(Path(__file__).parent).as_posix()
-    hasty = not _FULL and (path == _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
+    hasty = not _FULL and (path in _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
