@@ -72,16 +72,15 @@ INDICES = [
     (0, 1, 2), (-1, -1, -1), (slice(None), 1), (Ellipsis, -1), (slice(0, 2), slice(None, None, 2), 3),
     ([0, 2], [1, 3], [4, 0]), (np.array([[0], [1]]), np.array([1, 2]), 0), 1, (),
     (slice(None, None, -1), Ellipsis, slice(1, 1)),
-]  # fmt: skip
-POINTS_AND_SLICES = [
     ([0, 2], slice(None), [1, 1]), (slice(None), [0, 1], [2, 3]), (slice(None), 0, [1, 2]),
     ([0, 1], 2, slice(None)), (np.array([True, False, True]),),
+    (0, slice(None), [1, 3]), (slice(None), [1, 2]), ([1], slice(1, None), [0, 4, 2]), ([2, 0], [1, 3], slice(None)),
 ]  # fmt: skip
 
 
 @each
 def test_indexing_is_that_of_numpy(x):
-    for index in INDICES + (POINTS_AND_SLICES if not isinstance(x, decomp.TT) else []):
+    for index in INDICES:
         part = x[index]
         close(dense(part), dense(x)[index])
         assert np.shape(part) == dense(x)[index].shape

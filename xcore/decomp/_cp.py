@@ -254,7 +254,7 @@ def _getitem(cp: CP, items):
             weights = weights * row
     if points:
         met = functools.reduce(xnp.multiply, [rows[k] for k in points])
-        factors.insert(_index.place_of_points(items, points), met)
+        factors.insert(_index.place_of_points(items), met)
     return CP(weights, tuple(factors))
 
 

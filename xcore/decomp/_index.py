@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,15 +75,18 @@ def pointwise(who: str, items) -> list[int]:
     return modes
 
 
-def place_of_points(items, modes) -> int:
+def span(items) -> tuple[int, int]:
+    """The first and the last mode that is not sliced: beside index arrays NumPy treats ints as arrays."""
+    modes = [k for k, i in enumerate(items) if not is_slice(i)]
+    return modes[0], modes[-1]
+
+
+def place_of_points(items) -> int:
     """Before which of the sliced modes the axis of pointwise positions comes, as in NumPy."""
-    together = all(not is_slice(items[k]) for k in range(modes[0], modes[-1] + 1))
-    first = modes[0] if together else 0
-    return sum(is_slice(i) for i in items[:first])
-
-
-def size(shape) -> int:
-    return math.prod(shape)
+    first, last = span(items)
+    if any(map(is_slice, items[first : last + 1])):
+        return 0
+    return first
 
 
 def take(factor, i):

@@ -156,13 +156,17 @@ def _getitem(t: TT, items):
     points = _index.pointwise("decomp.TT", items)
     if not any(map(_index.is_slice, items)):
         return _elements(t, items)
-    if points:
-        raise IndexError(
-            "xcore.decomp.TT: index arrays beside slices are not a tensor train; take slices first, or convert "
-            "with to_cp/to_tucker or to_dense."
-        )
-    matrix, cores = None, []
-    for core, i in zip(t.cores, items, strict=True):
+    first, last = _index.span(items) if points else (0, -1)
+    if any(map(_index.is_slice, items[first : last + 1])):
+        cores, matrix = _fan(t.cores[: last + 1], items)
+    else:
+        cores, matrix = [core[:, i] for core, i in zip(t.cores[:first], items, strict=False)], None
+        if points:
+            met = functools.reduce(
+                xnp.matmul, map(_matrices, t.cores[first : last + 1], items[first:])
+            )
+            cores.append(xnp.moveaxis(met, 0, 1))
+    for core, i in zip(t.cores[last + 1 :], items[last + 1 :], strict=True):
         part = core[:, i]
         if _index.is_slice(i):
             cores.append(part if matrix is None else xnp.tensordot(matrix, part, axes=1))
@@ -172,6 +176,31 @@ def _getitem(t: TT, items):
     if matrix is not None:
         cores[-1] = xnp.tensordot(cores[-1], matrix, axes=1)
     return TT(tuple(cores))
+
+
+def _matrices(core, i):
+    """The core's matrices at a position or at several, (P, R, R')."""
+    return xnp.moveaxis(core[:, xnp.atleast_1d(i)], 1, 0)
+
+
+def _fan(cores, items):
+    """A train for each of P points, P the first mode and carried along the bonds to the last index array.
+
+    (cores, the matrix that comes after them)
+    """
+    (count,) = np.broadcast_shapes(*[xnp.shape(i) for i in items if not _index.is_slice(i)])
+    eye = xnp.eye(count, dtype=cores[0].dtype)
+    out = [eye[None]]
+    now = xnp.ones((count, 1, 1), cores[0].dtype)
+    for core, i in zip(cores, items, strict=False):
+        if not _index.is_slice(i):
+            now = now @ _matrices(core, i)
+            continue
+        part = xnp.einsum("pab,bnc->panc", now, core[:, i])
+        _, a, n, c = part.shape
+        out.append(xnp.einsum("panc,pq->panqc", part, eye).reshape(count * a, n, count * c))
+        now = xnp.broadcast_to(xnp.eye(c, dtype=core.dtype), (count, c, c))
+    return out, now.reshape(-1, now.shape[-1])
 
 
 def _elements(t: TT, items):

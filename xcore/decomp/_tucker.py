@@ -149,7 +149,7 @@ def _getitem(t: Tucker, items):
     met = _met(core, [rows[k] for k in points])
     if not kept:
         return met
-    place = _index.place_of_points(items, points)
+    place = _index.place_of_points(items)
     factors = [rows[k] for k in kept]
     factors.insert(place, xnp.eye(met.shape[0], dtype=met.dtype))
     return Tucker(xnp.moveaxis(met, 0, place), tuple(factors))
