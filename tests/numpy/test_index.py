@@ -279,3 +279,33 @@ def test_loops_over_positions_run_one_program():
         x = x.at[i].set(i).at[i, 1:].add(1)
     assert xc._core.compile.counts == before
     assert x.tolist() == [[i, i + 1, i + 1] for i in range(7)]
+
+
+@pytest.mark.parametrize("method, how", [("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply),
+                                         ("min", np.minimum), ("max", np.maximum)])  # fmt: skip
+def test_integers_meet_floats_as_floats(method, how):
+    x, index = np.array([[2**24 + 1, -3, 5], [7, 8, 9]], np.int32), np.array([1, 2])
+    want = x.copy()
+    want[:, index] = how(want[:, index], np.float32(2.5)).astype(np.int32)
+    for i in (index, xnp.asarray(index)):
+        got = getattr(xnp.asarray(x).at[:, i], method)(2.5)
+        assert got.dtype == np.int32 and got.tolist() == want.tolist()
+    flags = np.array([True, False])
+    want = how(flags, np.int32(1)).astype(bool)
+    assert getattr(xnp.asarray(flags).at[:], method)(1).tolist() == want.tolist()
+    if method in ("min", "max"):
+        with pytest.raises(TypeError, match="real"):
+            getattr(xnp.ones(2, complex).at[0], method)(1)
+
+
+@pytest.mark.parametrize("kind", [int, np.array, xnp.asarray], ids=["int", "numpy", "xcore"])
+@pytest.mark.parametrize("mode, read, changed", [("fill", np.nan, [0, 1, 2]), ("clip", 0, [9, 1, 2])])  # fmt: skip
+def test_negative_positions_that_do_not_count_from_the_end(kind, mode, read, changed):
+    x, i = xnp.arange(3.0), kind(-1)
+    options = {"mode": mode, "wrap_negative_indices": False}
+    np.testing.assert_array_equal(x.at[i].get(**options), read)
+    assert x.at[i].set(9, **options).tolist() == changed
+    assert x.at[i].get(mode=mode) == 2 and x.at[kind(1)].get(**options) == 1
+    if kind is not xnp.asarray:
+        with pytest.raises(IndexError, match="-1"):
+            x.at[i].set(9, wrap_negative_indices=False)

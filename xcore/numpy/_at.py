@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .. import _ops as ops
@@ -42,6 +44,8 @@ from ._promote import (
     result_dtype,
 )  # fmt: skip
 
+WHO = "numpy.ndarray.at"
+
 
 def _combine(how: str, old, new):
     return {
@@ -53,7 +57,7 @@ def _combine(how: str, old, new):
 @fused(1)
 def _put(arrays, plan, how, mode, unique, is_sorted):
     x, v, *values = arrays
-    v = as_array("numpy.ndarray.at", v)
+    v = as_array(WHO, v)
     region = static_region(x, plan)
     part = take_region(x, region)
     if 0 in typeof(part).shape:
@@ -138,7 +142,7 @@ def _put_region(x, part, region):
 
 def _value_like(x, v):
     """The value in the array's dtype. A dtype that would lose something is refused when strict."""
-    who, t = "numpy.ndarray.at", typeof(x)
+    who, t = WHO, typeof(x)
     v = as_value(who, asarray(v, t.dtype) if isinstance(v, (list, tuple)) else v, "value")
     if config.settings().numpy_dtype_promotion == "strict":
         result_dtype(who, x, v)
@@ -184,28 +188,85 @@ def _put_mask(arrays, how):
     return ops.select(broadcast_to(mask, t.shape), _combine(how, x, broadcast_to(v, t.shape)), x)
 
 
-def update(x, index, v, how: str, mode=None, unique=False, is_sorted=False):
+class Access(NamedTuple):
+    """How positions are meant, and what is promised about them."""
+
+    mode: object = None
+    unique: bool = False
+    is_sorted: bool = False
+    wraps: bool = True
+
+
+def update(x, index, v, how: str, access: Access):
     """x.at[index] combined with v: ``how`` is set, add, mul, min or max."""
+    if how in ("min", "max") and dtypes.is_complex(typeof(x).dtype):
+        raise errors.dtype_not_allowed(f"numpy.ndarray.at[...].{how}", typeof(x).dtype, "real")
+    if how != "set" and _is_of_wider_kind(x, v):
+        return _update_as_wider(x, index, v, how, access)
     v = _value_like(x, v)
     mask = _mask_of(x, index)
     if mask is not None:
         inner = len(typeof(x).shape) - len(mask.shape)
         if typeof(v).ndim <= inner:
-            return _put_mask([x, v, as_array("numpy.ndarray.at", mask)], how)
+            return _put_mask([x, v, as_array(WHO, mask)], how)
         if is_traced(mask):
             raise errors.ConcretizationError(
                 "Under a transformation x.at[mask] takes a scalar, or a value for the axes behind the mask; one "
                 f"value for each selected element ({typeof(v)}) needs their number. Use xnp.where(mask, v_full, x)."
             )
-    if type(x) is Array and mode is None and is_evaluating() and x.size < 2**31:
+    if type(x) is Array and access.mode is None and access.wraps and is_evaluating() and x.size < 2**31:  # fmt: skip
         found = window_of(x, index)
         if found is not None and x.ndim:
             starts, sizes, shape = found
             return _put_window(
                 [x, v, *[scalar(i, dtypes.int32) for i in starts]], sizes, shape, how
             )
-    parsed = Index(typeof(x).shape, index, mode)
-    return _put([x, v, *parsed.values], parsed.plan, how, mode_of(mode, "fill"), unique, is_sorted)
+    parsed = Index(typeof(x).shape, index, access.mode, access.wraps)
+    mode = mode_of(access.mode, "fill")
+    return _put([x, v, *parsed.values], parsed.plan, how, mode, access.unique, access.is_sorted)
+
+
+def _is_of_wider_kind(x, v) -> bool:
+    """Whether an array of integers or bools meets floats, or bools meet integers."""
+    if dtypes.kind(typeof(x).dtype) not in _KINDS or isinstance(v, (list, tuple)):
+        return False
+    found = dtypes.kind(kind_and_weak(as_value(WHO, v, "value"))[0])
+    return _KINDS.get(found, -1) > _KINDS[dtypes.kind(typeof(x).dtype)]
+
+
+_KINDS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "float8": 2}
+
+
+def _widened(x, v):
+    """A value in the dtype that it and an array have together."""
+    return astype(as_array(WHO, v), result_dtype(WHO, x, as_value(WHO, v))[0])
+
+
+def _update_as_wider(x, index, v, how: str, access: Access):
+    """As ``x[index] = x[index] + v`` in NumPy: computed in the common dtype. The other elements stay."""
+    v, t = _widened(x, v), typeof(x)
+    new = astype(update(astype(x, typeof(v).dtype), index, v, how, access), t.dtype)
+    touched = update(ops.zeros(ArrayType(t.shape, dtypes.bool_)), index, True, "set", access)
+    return ops.select(touched, new, x)
+
+
+def _subtract(x, index, v, access: Access):
+    v = _widened(x, v) if _is_of_wider_kind(x, v) else _value_like(x, v)
+    return update(x, index, ops.neg(v), "add", access)
+
+
+def _divide(x, index, v, access: Access):
+    x = as_inexact(WHO, x)
+    return ops.div(x, update(ops.ones(typeof(x).strong()), index, v, "mul", access))
+
+
+def _power(x, index, v, access: Access):
+    return ops.pow(x, update(ops.ones(typeof(x).strong()), index, _value_like(x, v), "mul", access))
+
+
+def _apply(x, index, function, access: Access):
+    old = getitem(x, index, access.mode, wraps=access.wraps)
+    return update(x, index, function(old), "set", access)
 
 
 class At:
@@ -223,11 +284,29 @@ class At:
         return f"At({self._x!r})"
 
 
+def _combining(how: str):
+    return lambda x, index, v, access: update(x, index, v, how, access)
+
+
+def _method(doc: str, change):
+    """A method of ``x.at[index]`` that returns a changed copy."""
+
+    @boundary
+    def method(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None,
+               wrap_negative_indices=True):  # fmt: skip
+        access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
+        return change(self._x, self._index, values, access)
+
+    method.__doc__ = doc
+    return method
+
+
 class AtIndex:
     """``x.at[index]``: get, or a changed copy.
 
     Each takes ``mode`` ("fill"/"drop": positions outside are ignored, the default for changes;
-    "clip": moved to the nearest; "promise_in_bounds"), ``indices_are_sorted``, ``unique_indices``.
+    "clip": moved to the nearest; "promise_in_bounds"), ``indices_are_sorted``, ``unique_indices``, and
+    ``wrap_negative_indices``: False if negative positions are out of range, and do not count from the end.
 
     >>> import xcore.numpy as xnp
     >>> xnp.zeros(3).at[1].set(5)
@@ -243,63 +322,17 @@ class AtIndex:
     def get(self, *, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False,
             out_sharding=None, wrap_negative_indices=True):  # fmt: skip
         """x[index]; with mode="fill" positions outside give ``fill_value`` (default NaN)."""
-        return getitem(self._x, self._index, mode, fill_value, unique_indices, indices_are_sorted)
+        return getitem(
+            self._x, self._index, mode, fill_value, unique_indices, indices_are_sorted, wrap_negative_indices,
+        )  # fmt: skip
 
-    @boundary
-    def set(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with x[index] = values."""
-        return update(self._x, self._index, values, "set", mode, unique_indices, indices_are_sorted)
-
-    @boundary
-    def add(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with values added at the index; repeated positions add up."""
-        return update(self._x, self._index, values, "add", mode, unique_indices, indices_are_sorted)
-
-    @boundary
-    def subtract(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with values subtracted at the index."""
-        minus = ops.neg(_value_like(self._x, values))
-        return update(self._x, self._index, minus, "add", mode, unique_indices, indices_are_sorted)
-
-    @boundary
-    def multiply(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with the elements at the index multiplied."""
-        return update(self._x, self._index, values, "mul", mode, unique_indices, indices_are_sorted)
-
+    set = _method("x with x[index] = values.", _combining("set"))
+    add = _method("x with values added at the index; repeated positions add up.", _combining("add"))
+    subtract = _method("x with values subtracted at the index.", _subtract)
+    multiply = _method("x with the elements at the index multiplied.", _combining("mul"))
     mul = multiply
-
-    @boundary
-    def divide(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with the elements at the index divided; integers become floats, as with ``/``."""
-        x = as_inexact("numpy.ndarray.at", self._x)
-        ones = ops.ones(typeof(x).strong())
-        factor = update(ones, self._index, values, "mul", mode, unique_indices, indices_are_sorted)
-        return ops.div(x, factor)
-
-    @boundary
-    def power(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with the elements at the index raised to a power."""
-        x = self._x
-        ones = ops.ones(typeof(x).strong())
-        exponent = update(
-            ones, self._index, values, "mul", mode, unique_indices, indices_are_sorted
-        )
-        return ops.pow(x, exponent)
-
-    @boundary
-    def min(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with the smaller of x[index] and values."""
-        return update(self._x, self._index, values, "min", mode, unique_indices, indices_are_sorted)
-
-    @boundary
-    def max(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with the larger of x[index] and values."""
-        return update(self._x, self._index, values, "max", mode, unique_indices, indices_are_sorted)
-
-    @boundary
-    def apply(self, func, *, indices_are_sorted=False, unique_indices=False, mode=None):
-        """x with ``func`` applied to the elements at the index."""
-        old = getitem(self._x, self._index, mode)
-        return update(
-            self._x, self._index, func(old), "set", mode, unique_indices, indices_are_sorted
-        )
+    divide = _method("x with elements divided; integers become floats, as with ``/``.", _divide)
+    power = _method("x with the elements at the index raised to a power.", _power)
+    min = _method("x with the smaller of x[index] and values.", _combining("min"))
+    max = _method("x with the larger of x[index] and values.", _combining("max"))
+    apply = _method("x with a function applied to the elements at the index.", _apply)

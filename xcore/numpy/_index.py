@@ -82,9 +82,9 @@ def _take_scalars(part, plan, values, mode, fill_value):
     return ops.dynamic_slice(part, *same_dtype(starts), sizes=sizes)
 
 
-def getitem(x, index, mode=None, fill_value=None, unique=False, is_sorted=False):
+def getitem(x, index, mode=None, fill_value=None, unique=False, is_sorted=False, wraps=True):
     """x[index] for an array or tracer."""
-    parsed = Index(typeof(x).shape, index, mode)
+    parsed = Index(typeof(x).shape, index, mode, wraps)
     # one array of positions is the common case, and alone it takes the fast path of a fused call
     values = parsed.values[0] if len(parsed.values) == 1 else parsed.values
     return _get(x, values, parsed.plan, mode_of(mode, "clip"), fill_value, unique, is_sorted)

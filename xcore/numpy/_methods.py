@@ -64,9 +64,9 @@ def _clip(self, min=None, max=None):
     return _rounding.clip(self, min, max)
 
 
-def _compress(self, condition, axis=None):
+def _compress(self, condition, axis=None, *, size=None, fill_value=0, out=None):
     """The slices along an axis where a condition holds."""
-    return _select.compress(condition, self, axis)
+    return _select.compress(condition, self, axis, size=size, fill_value=fill_value, out=out)
 
 
 METHODS = {

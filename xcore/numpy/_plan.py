@@ -77,9 +77,10 @@ def _list_to_array(items):
 class Index:
     """A parsed index of an array of one shape: ``plan`` (static) and ``values`` (dynamic)."""
 
-    __slots__ = ("checked", "plan", "strict", "values")
+    __slots__ = ("checked", "plan", "strict", "values", "wraps")
 
-    def __init__(self, shape: tuple, index, mode=None):
+    def __init__(self, shape: tuple, index, mode=None, wraps: bool = True):
+        self.wraps = wraps  # whether negative positions count from the end
         # who names a mode says what positions outside of the array mean
         self.strict = mode is None
         self.checked = self.strict and config.settings().debug_checks
@@ -119,14 +120,14 @@ class Index:
 
     def _static(self, i: int, axis: int, shape) -> list:
         n = shape[axis]
-        if self.strict or -n <= i < n:
-            return [("int", _checked(i, axis, shape))]
+        if self.strict or -n * self.wraps <= i < n:
+            return [("int", _checked(i, axis, shape, self.wraps))]
         return self._dynamic(np.asarray(np.clip(i, -(2**31), 2**31 - 1), np.int32), axis, shape)
 
     def _dynamic(self, i, axis: int, shape) -> list:
         if isinstance(i, np.ndarray):
             if self.strict:
-                _check_host_positions(i, axis, shape)
+                _check_host_positions(i, axis, shape, self.wraps)
                 if i.ndim == 0:
                     return [("int", int(i) % max(shape[axis], 1))]
         elif self.checked:
@@ -134,7 +135,7 @@ class Index:
                 _check_host_positions(np.asarray(i), axis, shape)
             else:
                 check_positions(i, axis, shape)
-        self.values.append(i)
+        self.values.append(i if self.wraps else _not_counted_from_the_end(i, shape[axis]))
         return [("at" if np.ndim(i) == 0 else "array", len(self.values) - 1, shape[axis])]
 
     def _mask(self, mask, axis: int, shape) -> list:
@@ -168,6 +169,15 @@ class Index:
         return [("new array", len(self.values) - 1)] if new else entries
 
 
+def _not_counted_from_the_end(i, n: int):
+    """Positions of which the negative ones are far out of range, before they are counted and after."""
+    if isinstance(i, np.ndarray):
+        return np.where(i < 0, np.int64(-1 - n), i)
+    i = _as_position(as_array("numpy.indexing", i), n)
+    t = typeof(i)
+    return ops.select(ops.lt(i, ops.zeros(t)), full_like_type(t, -1 - n), i)
+
+
 def _slice_entry(s: slice, axis: int, shape) -> tuple:
     for part in (s.start, s.stop, s.step):
         if is_traced(part):
@@ -181,16 +191,16 @@ def _slice_entry(s: slice, axis: int, shape) -> tuple:
     return ("slice", start, len(range(start, stop, step)), step)
 
 
-def _checked(i: int, axis: int, shape) -> int:
+def _checked(i: int, axis: int, shape, wraps: bool = True) -> int:
     n = shape[axis]
-    if not -n <= i < n:
+    if not -n * wraps <= i < n:
         raise errors.index_out_of_range(i, axis, shape)
     return i % n
 
 
-def _check_host_positions(i: np.ndarray, axis: int, shape) -> None:
+def _check_host_positions(i: np.ndarray, axis: int, shape, wraps: bool = True) -> None:
     n = shape[axis]
-    if i.size and not (-n <= i.min() and i.max() < n):
+    if i.size and not (-n * wraps <= i.min() and i.max() < n):
         worst = int(i.max() if i.max() >= n else i.min())
         raise errors.index_out_of_range(worst, axis, shape)
 
@@ -201,13 +211,18 @@ def position(values, entry):
     i = as_array("numpy.indexing", values[k])
     if n is None:  # positions that a mask gave
         return i
-    dtype = typeof(i).dtype
-    wide = n >= 2**31 or dtype in (dtypes.int64, dtypes.uint64, dtypes.uint32)
-    i = astype(i, dtypes.int64 if wide else dtypes.int32)
-    if dtypes.kind(dtype) == "uint":
-        return i
+    unsigned = dtypes.kind(typeof(i).dtype) == "uint"
+    i = _as_position(i, n)
     t = typeof(i)
-    return ops.select(ops.lt(i, ops.zeros(t)), ops.add(i, full_like_type(t, n)), i)
+    return (
+        i if unsigned else ops.select(ops.lt(i, ops.zeros(t)), ops.add(i, full_like_type(t, n)), i)
+    )
+
+
+def _as_position(i, n: int):
+    """Integers as int32, or as int64 for axes that are longer and for those that may hold more."""
+    wide = n >= 2**31 or typeof(i).dtype in (dtypes.int64, dtypes.uint64, dtypes.uint32)
+    return astype(i, dtypes.int64 if wide else dtypes.int32)
 
 
 # ------------------------------------------------------------------------------ what a plan says
