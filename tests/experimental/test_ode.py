@@ -37,7 +37,7 @@ def test_derivatives_in_all_arguments():
         return y0 * xnp.exp(-a * (t**2 - t[0] ** 2)[:, None] / 2)
 
     args = np.array([1.0, 2.0]), T + 0.1, np.float64(0.8)
-    wanted = xc.jacfwd(exact, (0, 1, 2))(*args)
+    wanted = xc.jit(xc.jacfwd(exact, (0, 1, 2)))(*args)
     for mode in (xc.jacfwd, xc.jacrev):
         got = xc.jit(mode(ours, (0, 1, 2)))(*args)
         # in t it is the slope of the polynomial between the ends of a step, of one order less
