@@ -2,7 +2,8 @@
 
 Then every operation of an elimination is the same operation on long rows of numbers, one of each
 matrix, which processors do many at a time. LAPACK, called once per small matrix, mostly starts.
-Matrices go through in chunks that stay in the cache.
+Matrices go through in chunks that stay in the cache, and all chunks in one kernel: started one by
+one, such short operations would wait longer than they work.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.call import in_one_kernel
 from .._control.jit import eval_shape
+from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
 from .._ops.matrices import diagonal
@@ -21,7 +24,8 @@ from ._arguments import loop, modulus, number, on_cpu
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
-CACHE = 80 * 1024  # bytes of one chunk of matrices: it stays close to the processor
+CACHE = 64 * 1024  # bytes of one chunk of matrices: it stays close to the processor
+NARROWEST = 64  # matrices of a chunk: shorter rows are unrolled by LLVM, and then not vectorised
 
 
 def applies(a) -> bool:
@@ -30,36 +34,44 @@ def applies(a) -> bool:
     return 0 < n <= LARGEST and math.prod(lead) >= FEWEST and on_cpu()
 
 
-def _chunk(arrays, lead: int) -> int:
-    """How many matrices go through at once: a multiple of 32 that fits into the cache."""
+def _bytes(arrays) -> int:
     types = [typeof(x) for x in arrays]
-    each = sum(math.prod(t.shape[lead:]) * t.dtype.itemsize for t in types)
-    return max(32, min(512, CACHE // each // 32 * 32))
+    return sum(math.prod(t.shape) * t.dtype.itemsize for t in types)
 
 
-def in_chunks(f, a, *more):
-    """``f`` of interleaved chunks of a, b, …; its results, in the given batch.
-
-    The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
-    all matrices is made to fill it up.
-    """
+def in_chunks(f, a, *more, narrowest: int = NARROWEST):
+    """``f`` of interleaved chunks of a, b, …, of so many matrices or more; its results, a tuple, in
+    the given batch."""
     lead = typeof(a).shape[:-2]
     lanes = math.prod(lead)
     flat = [ops.reshape(x, shape=(lanes, *typeof(x).shape[len(lead) :])) for x in (a, *more)]
-    size = min(_chunk((a, *more), len(lead)), lanes) if on_cpu() else lanes
+    if not on_cpu():
+        outs = _of_chunk(f, flat)
+    elif typeof(a).shape[-2] > 1:
+        outs = in_one_kernel(lambda *flat: _all_chunks(f, flat, narrowest), *flat)
+    else:  # with one row alone there is no loop
+        outs = _all_chunks(f, flat, narrowest)
+    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
 
-    def chunk(at):
-        outs = f(*[_interleaved(_cut(x, at, size)) for x in flat])
-        return tuple(_barrier(xnp.moveaxis(y, -1, 0)) for y in outs)
+
+def _of_chunk(f, arrays) -> tuple:
+    return tuple(xnp.moveaxis(y, -1, 0) for y in f(*[xnp.moveaxis(x, 0, -1) for x in arrays]))
+
+
+def _all_chunks(f, flat, narrowest: int) -> tuple:
+    """The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
+    all matrices is made to fill it up."""
+    lanes = typeof(flat[0]).shape[0]
+    size = min(lanes, max(narrowest, min(512, CACHE * lanes // _bytes(flat) // 32 * 32)))
 
     def body(i, outs):
         at = xnp.minimum(i * size, lanes - size)
-        return tuple(_put_at(x, at, y) for x, y in zip(outs, chunk(at), strict=True))
+        chunk = _of_chunk(f, [_cut(x, at, size) for x in flat])
+        return tuple(_put_at(x, at, y) for x, y in zip(outs, chunk, strict=True))
 
-    kinds = [typeof(y) for y in eval_shape(chunk, np.int32(0))]
+    kinds = eval_shape(lambda: _of_chunk(f, [x[:size] for x in flat]))
     start = tuple(xnp.zeros((lanes, *t.shape[1:]), t.dtype) for t in kinds)
-    outs = loop(-(-lanes // size), body, start)
-    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
+    return loop(-(-lanes // size), body, start)
 
 
 def _nil(count: int) -> list:
@@ -76,18 +88,9 @@ def _put_at(x, at, rows):
     return ops.dynamic_update_slice(x, rows, at, *_nil(typeof(x).ndim - 1))
 
 
-def _barrier(x):
-    """Keeps the passes over matrices apart: joined, they would do work again and again."""
-    return ops.optimization_barrier(x)[0]
-
-
-def _interleaved(x):
-    return _barrier(xnp.moveaxis(x, 0, -1))
-
-
 # ------------------------------------------------------------------------------------ elimination
-# Matrices are (rows, columns, lanes). In step c the pivot's row and row c change places, by
-# choosing: the place of the pivot is another one in each lane.
+# Matrices are (rows, columns, lanes). Kernels have no barriers: what a loop carries is computed
+# once, all else anew where it is used. Rows are changed in place, one after the other.
 
 
 def _row(x, c):
@@ -95,215 +98,172 @@ def _row(x, c):
     return ops.reshape(_cut(x, c, 1), shape=typeof(x).shape[1:])
 
 
-def _column(x, c):
-    """x[:, c] for a number that is in range."""
-    n, _, lanes = typeof(x).shape
-    return ops.reshape(
-        ops.dynamic_slice(x, number(0), c, number(0), sizes=(n, 1, lanes)), shape=(n, lanes)
-    )
+def _set_row(x, c, row):
+    return _put_at(x, c, row[None])
 
 
-def _numbers(x, axis: int):
+def _element(x, r, c):
+    """x[r, c], one number of each lane."""
+    lanes = typeof(x).shape[-1]
+    cut = ops.dynamic_slice(x, r, c, number(0), sizes=(1, 1, lanes))
+    return ops.reshape(cut, shape=(lanes,))
+
+
+def _numbers(x, axis: int = 0):
     return ops.iota(shape=typeof(x).shape, dtype=dtypes.int32, axis=axis)
 
 
-def _pick(x, place):
-    """x[place] in each lane: a chain of choices, one fast pass."""
-    picked = x[0]
-    for r in range(1, typeof(x).shape[0]):
-        picked = xnp.where(place == r, x[r], picked)
-    return picked
+def _from(first, last, body, state):
+    """``body(r, state)`` for r = first, …, last - 1."""
+    step = lambda r, s: body(ops.convert(r, dtype=dtypes.int32), s)  # noqa: E731
+    return fori_loop(first, last, step, state)
 
 
-def _largest(column, c):
-    """The place of the largest element of each lane from row c on."""
-    size = modulus(column)
-    score = xnp.where(_numbers(size, 0) < c, -1, xnp.where(xnp.isnan(size), xnp.inf, size))
-    best, place = score[0], xnp.zeros(typeof(score).shape[1:], np.int32)
-    for r in range(1, typeof(score).shape[0]):
-        more = score[r] > best
-        best, place = xnp.where(more, score[r], best), xnp.where(more, r, place)
-    return place
+def _pick(x, place, first=0):
+    """x[place] in each lane, for places from the first on: by choosing, which is faster than
+    gathering numbers."""
+    find = lambda r, found: xnp.where(place == r, _row(x, r), found)  # noqa: E731
+    return _from(first, typeof(x).shape[0], find, xnp.zeros_like(x[0]))
 
 
-def _exchanged(x, c, place):
-    """x with x[c] at the place; x[c] itself stays, for it is known where it goes."""
-    return xnp.where(_numbers(x, 0) == place, _row(x, c), x)
+def _permuted(x, order):
+    """x[order] in each lane, for permutations (n, lanes)."""
+    body = lambda r, y: _set_row(y, r, _pick(x, _row(order, r)))  # noqa: E731
+    return loop(typeof(x).shape[0], body, xnp.zeros_like(x))
+
+
+def _largest(x, c):
+    """The place of the largest element of column c from row c on; NaN is larger than all else."""
+
+    def compare(r, state):
+        best, place = state
+        size = modulus(_element(x, r, c))
+        size = xnp.where(xnp.isnan(size), xnp.inf, size)
+        more = size > best
+        return xnp.where(more, size, best), xnp.where(more, r, place)
+
+    rows, _, lanes = typeof(x).shape
+    start = xnp.full(lanes, -1, dtypes.to_real(typeof(x).dtype)), xnp.zeros(lanes, np.int32)
+    return _from(c, rows, compare, start)[1]
 
 
 def _pivot(x, c):
-    """(the pivot's place, its row, column c with the two rows exchanged but for row c)."""
-    column = _column(x, c)
-    place = _barrier(_largest(column, c))
-    return place, _barrier(_pick(x, place)), _exchanged(column, c, place)
-
-
-def _step(x, c, packed: bool):
-    """Step c of the elimination: (x, the pivot's place)."""
-    place, chosen, column = _pivot(x, c)
+    """(the pivot's place, its row, the row it changes places with, the pivot) of step c."""
+    place = _largest(x, c)
+    chosen = _pick(x, place, c)
     lead = _row(chosen, c)
-    factors = xnp.where(
-        _numbers(column, 0) > c, column / xnp.where(lead == 0, 1, lead), xnp.zeros_like(column)
-    )
-    factors, rows, columns = _barrier(factors), _numbers(x, 0), _numbers(x, 1)
-    top = xnp.where(columns > c, chosen, 0) if packed else chosen
-    moved = xnp.where(rows == c, chosen, _exchanged(x, c, place)) - factors[:, None] * top
-    if packed:
-        moved = xnp.where((columns == c) & (rows > c), factors[:, None], moved)
-    return _barrier(moved), place
+    return place, chosen, _row(x, c), xnp.where(lead == 0, 1, lead)
 
 
-def _twice(count: int, step, state):
-    """``step(c, state)`` for c = 0, 1, …, two in a turn: the second writes where the first had read.
-    With one in a turn, compiled code copies the state back every time."""
-    state = loop(count // 2, lambda i, s: step(2 * i + 1, step(2 * i, s)), state)
-    return step(np.int32(count - 1), state) if count % 2 else state
+def _subtract(x, c, first, pivot, row):
+    """x with its rows from the first on, pivot and row c exchanged, without their multiples of a
+    row: as many as what they have in column c is of the pivot. Before, that column becomes zero."""
+    place, _, top, lead = pivot
+    (n, _, lanes), own = typeof(x).shape, _row(top, c)
+
+    def divide(r, factors):
+        return _set_row(factors, r, xnp.where(place == r, own, _element(x, r, c)) / lead)
+
+    factors = _from(first, n, divide, xnp.zeros((n, lanes), typeof(x).dtype))
+
+    def subtract(r, x):
+        old = _cut(x, r, 1)
+        old = xnp.where(_numbers(old, 1) == c, 0, xnp.where(place == r, top, old))
+        return _put_at(x, r, old - _cut(factors, r, 1)[:, None] * row)
+
+    return _from(first, n, subtract, x)
 
 
-def _steps(x, count: int, packed: bool):
-    """(x, places) after so many steps."""
+def factors_of(x) -> tuple:
+    """(packed, places) of matrices (n, n or more columns, lanes): l, without its ones, and u in one,
+    the further columns going along, and where the row of each pivot was."""
+    n, _, lanes = typeof(x).shape
 
     def step(c, state):
         x, places = state
-        x, place = _step(x, c, packed)
-        return x, _put_at(places, c, place[None])
+        place, chosen, *_ = pivot = _pivot(x, c)
+        columns = _numbers(chosen)  # column c becomes that of the multiples
+        row = xnp.where(columns > c, chosen, xnp.where(columns == c, -1, 0))
+        x = _set_row(_subtract(x, c, c + 1, pivot, row), c, chosen)
+        return x, _set_row(places, c, place)
 
-    return _twice(count, step, (x, xnp.zeros((count, typeof(x).shape[-1]), np.int32)))
-
-
-def factors_of(x):
-    """(packed, places): l, without its ones, and u in one, and where the row of each pivot was."""
-    return _steps(x, typeof(x).shape[0], True)
+    return loop(n, step, (x, xnp.zeros((n, lanes), np.int32)))
 
 
-WINDOWS = 4  # eliminations shrink so many times; more would save work, and cost time to compile
+def _order(places):
+    """The permutation of rows that these exchanges make."""
+
+    def exchange(c, order):
+        place = _row(places, c)
+        moved = xnp.where(_numbers(order) == place, _row(order, c), order)
+        return _set_row(moved, c, _pick(order, place))
+
+    return loop(typeof(places).shape[0], exchange, _numbers(places))
 
 
-def eliminate(x):
-    """[(rows, places)] of windows of interleaved matrices (n, columns, lanes), further columns,
-    right-hand sides, going along: each window's rows of u, from its first column on."""
-    n, found = typeof(x).shape[0], []
-    step = max(4, -(-n // WINDOWS))
-    while left := typeof(x).shape[0]:
-        count = min(step, left)
-        x, places = _steps(x, count, False)
-        found.append((x[:count], places))
-        x = x[count:, count:] if count == left else _barrier(x[count:, count:])
-    return found
+def _inverse_order(places):
+    order = _order(places)
+    find = lambda r, found: xnp.where(_row(order, r) == _numbers(found), r, found)  # noqa: E731
+    return loop(typeof(places).shape[0], find, xnp.zeros_like(places))
 
 
-def _pivots(windows):
-    every = [rows[i, i] for rows, _ in windows for i in range(typeof(rows).shape[0])]
-    return xnp.stack(every)
-
-
-def _weighted(weights, x):
-    """The sum of the rows of x with weights (n, lanes)."""
-    total = weights[0] * x[0]
-    for r in range(1, typeof(weights).shape[0]):
-        total = total + weights[r] * x[r]
-    return total
-
-
-def _backward(rows, right, later):
-    """x with u x = y for the first rows of u, ``right(row, c)`` being y[c] and ``later`` the last
-    elements of x."""
-    count, (m, k, lanes) = typeof(rows).shape[0], typeof(later).shape
-    m += count
+def _substitute(t, b, *, lower: bool, unit: bool = False):
+    """x with t x = b for triangles (n, n, lanes) and b (n, k, lanes)."""
+    n = typeof(b).shape[0]
 
     def step(i, x):
-        c = count - 1 - i
-        row = _row(rows, c)
-        known = xnp.where(_numbers(row[:m], 0) > c, row[:m], 0)
-        value = (right(row, c) - _weighted(known, x)) / _row(row, c)
-        return _put_at(x, c, _barrier(value)[None])
+        c = i if lower else n - 1 - i
+        take = lambda j, value: value - _element(t, c, j) * _row(x, j)  # noqa: E731
+        value = _from(*((0, c) if lower else (c + 1, n)), take, _row(x, c))
+        return _set_row(x, c, value if unit else value / _element(t, c, c))
 
-    nil = xnp.zeros((count, k, lanes), typeof(later).dtype)
-    return loop(count, step, xnp.concatenate([nil, later]))
+    return loop(n, step, b)
 
 
-def solve_directly(x, b):
+def solve_directly(x, b) -> tuple:
     """(x with a x = b, pivots): right-hand sides (n, k, lanes) are eliminated with the matrices."""
-    k = typeof(b).shape[1]
-    windows, later = eliminate(_barrier(xnp.concatenate([x, b], axis=1))), b[:0]
-    for rows, _ in windows[::-1]:
-        later = _backward(rows, lambda row, _: row[-k:] if k else row[:0], later)
-    return later, _pivots(windows)
+    n = typeof(b).shape[0]
+    packed, _ = factors_of(xnp.concatenate([x, b], axis=1))
+    return _substitute(packed, packed[:, n:], lower=False), _pivots(packed)
 
 
-def _exchange(x, c, place):
-    """x with x[c] and x[place] exchanged."""
-    chosen = _barrier(_pick(x, place))
-    return _barrier(xnp.where(_numbers(x, 0) == c, chosen, _exchanged(x, c, place)))
+def _pivots(packed):
+    return xnp.stack([packed[i, i] for i in range(typeof(packed).shape[0])])
 
 
 def substitute(packed, places, b):
     """x with a x = b, interleaved (n, k, lanes), from the factors of a."""
-    n = typeof(b).shape[0]
-
-    def forward(c, y):
-        factors = _column(packed, c)
-        factors = xnp.where(_numbers(factors, 0) > c, factors, 0)
-        return _barrier(y - factors[:, None] * _row(y, c))
-
-    y = loop(n, lambda c, y: _exchange(y, c, _row(places, c)), b)
-    y = loop(n, forward, y)
-    return _backward(packed, lambda _, c: _row(y, c), b[:0])
+    y = _substitute(packed, _permuted(b, _order(places)), lower=True, unit=True)
+    return _substitute(packed, y, lower=False)
 
 
 def substitute_transposed(packed, places, b):
-    """x with aᵀ x = b from the factors of a: the steps of ``substitute`` transposed, backwards."""
-    n = typeof(b).shape[0]
-
-    def forward(c, y):
-        row = _row(packed, c)
-        value = _barrier(_row(y, c) / _row(row, c))
-        y = y - xnp.where(_numbers(row, 0) > c, row, 0)[:, None] * value
-        return _barrier(_put_at(y, c, value[None]))
-
-    def backward(i, x):
-        c = n - 1 - i
-        factors = _column(packed, c)
-        factors = xnp.where(_numbers(factors, 0) > c, factors, 0)
-        return _put_at(x, c, _barrier(_row(x, c) - _weighted(factors, x))[None])
-
-    def exchange(i, x):
-        c = n - 1 - i
-        return _exchange(x, c, _row(places, c))
-
-    x = loop(n, backward, loop(n, forward, b))
-    return loop(n, exchange, x)
+    """x with aᵀ x = b from the factors of a."""
+    turned = xnp.swapaxes(packed, 0, 1)
+    y = _substitute(turned, _substitute(turned, b, lower=True), lower=False, unit=True)
+    return _permuted(y, _inverse_order(places))
 
 
-def invert(x):
+def invert(x) -> tuple:
     """(the inverses of interleaved matrices (n, n, lanes), pivots), by Gauss and Jordan, in place.
 
     Step c subtracts the pivot's row p from all other rows and puts in column c, from then on a unit
     vector's, what the identity matrix becomes. What comes out is the inverse of the matrix with its
     rows exchanged, so its columns are to be exchanged back. (Higham 2002, section 14.4)
     """
-    n = typeof(x).shape[0]
+    n, _, lanes = typeof(x).shape
 
     def step(c, state):
-        x, leads, order = state
-        place, chosen, column = _pivot(x, c)
-        lead = _row(chosen, c)
-        chosen = xnp.where(_numbers(chosen, 0) == c, 1, chosen)
-        p = _barrier(chosen / xnp.where(lead == 0, 1, lead))
-        factors = _barrier(xnp.where(_numbers(column, 0) == c, -1, column))
-        here = (_numbers(x, 0) == c) | (_numbers(x, 1) == c)
-        x = xnp.where(here, 0, _exchanged(x, c, place)) - factors[:, None] * p
-        return _barrier(x), _put_at(leads, c, lead[None]), _exchange(order, c, place)
+        x, leads, places = state
+        place, chosen, *_ = pivot = _pivot(x, c)
+        own = xnp.where(_numbers(chosen) == c, 1, chosen)
+        x = _set_row(_subtract(x, c, 0, pivot, own), c, own / pivot[-1])
+        return x, _set_row(leads, c, _row(chosen, c)), _set_row(places, c, place)
 
-    x, leads, order = _twice(n, step, (x, xnp.zeros_like(x[0]), _numbers(x[0], 0)))
-
-    def column_of(j, columns):
-        picked = x[:, 0]
-        for c in range(1, n):
-            picked = xnp.where(order[c] == j, x[:, c], picked)
-        return _put_at(columns, j, _barrier(picked)[None])
-
-    return xnp.swapaxes(loop(n, column_of, xnp.zeros_like(x)), 0, 1), leads
+    nil = xnp.zeros((n, lanes), typeof(x).dtype)
+    x, leads, places = loop(n, step, (x, nil, xnp.zeros((n, lanes), np.int32)))
+    columns = _permuted(xnp.swapaxes(x, 0, 1), _inverse_order(places))
+    return xnp.swapaxes(columns, 0, 1), leads
 
 
 # --------------------------------------------------------------------------------------- batches
@@ -329,9 +289,8 @@ def only_pivots(a) -> tuple:
     """(pivots, whether rows were exchanged an odd number of times) of each matrix of the batch."""
 
     def run(x):
-        windows = eliminate(x)
-        exchanged = [places != _numbers(places, 0) for _, places in windows]
-        return _pivots(windows), xnp.sum(xnp.concatenate(exchanged), axis=0) % 2 == 1
+        packed, places = factors_of(x)
+        return _pivots(packed), xnp.sum(places != _numbers(places), axis=0) % 2 == 1
 
     return in_chunks(run, a)
 

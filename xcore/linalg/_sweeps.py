@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.call import in_one_kernel
 from .._core.types import typeof
 from ._arguments import loop, modulus
 from ._elimination import _put, _taken
@@ -89,8 +88,4 @@ def _pivoted(b, lower, diagonal, upper):
 def solve_many(lower, diagonal, upper, b, pivoting: bool):
     """(x with t x = b, whether a pivot vanishes) for diagonals (..., n) and columns b (..., n, k)."""
     sweep = _pivoted if pivoting else _plain
-    if typeof(b).shape[-2] > 1:
-        run = lambda *parts: in_one_kernel(sweep, *parts)  # noqa: E731
-    else:
-        run = sweep  # there is no loop
-    return in_chunks(run, b, lower, diagonal, upper)
+    return in_chunks(sweep, b, lower, diagonal, upper, narrowest=32)
