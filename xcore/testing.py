@@ -53,6 +53,7 @@ def assert_close(actual, expected, *, rtol=None, atol=None, err_msg: str = "") -
         where ``actual`` has one.
       rtol, atol: ``|actual - expected| <= atol + rtol |expected|``; by default ``tolerance`` of the
         less precise of the two dtypes. Integers and booleans must be equal.
+      err_msg: what the error says besides.
 
     >>> import xcore.numpy as xnp
     >>> assert_close({"a": xnp.ones(2)}, {"a": [1.0, 1.0 + 1e-7]})

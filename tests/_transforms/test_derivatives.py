@@ -194,6 +194,7 @@ def test_function_that_ignores_its_input():
         (lambda: xc.jvp(xnp.sin, 1.0, (1.0,)), "must be a tuple"),
         (lambda: xc.vjp(xnp.sin, 1.0)[1](np.ones(3)), "shape"),
         (lambda: xc.grad(lambda x: x > 0)(1.0), "floating-point"),
+        (lambda: xc.grad(xnp.sin, reduce_axes=("i",)), "reduce_axes must be empty.*lax.psum"),
     ],
 )
 def test_errors_explain(call, message):

@@ -156,6 +156,13 @@ def test_patches_times_a_kernel_are_a_convolution():
     )
 
 
+@pytest.mark.parametrize("f", [lax.conv, lax.conv_general_dilated, lax.conv_with_general_padding])
+def test_sums_of_small_integers_are_as_wide_as_asked(f):
+    x, k = np.full((1, 1, 8), 100, np.int8), np.full((1, 1, 4), 100, np.int8)
+    got = f(x, k, (1,), [(0, 0)], preferred_element_type=np.int32)
+    assert got.dtype == np.int32 and (got == 40000).all() and got.shape == (1, 1, 5)
+
+
 def test_layouts():
     numbers = lax.conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC"))
     assert numbers == ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))

@@ -226,8 +226,10 @@ def cond(pred, *args, operand=_NOTHING, linear=None, true_fun=None, false_fun=No
 
     Args:
       pred: a scalar; numbers count as true if they are not zero.
+      args: the branches and the operands, in either form.
       true_fun, false_fun: functions of the operands that return values of equal types.
       operand: the only operand, where none is given by position; None is one too.
+      linear: accepted for compatibility.
 
     >>> import xcore as xc
     >>> float(xc.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 2.0))

@@ -84,6 +84,7 @@ def linear_call(fun, fun_transpose, residual_args, linear_args):
       fun: function of residuals and linear arguments, linear in the latter.
       fun_transpose: function of residuals and a cotangent of fun's result, which returns
         cotangents of the linear arguments. The transpose of ``fun_transpose`` is ``fun``.
+      residual_args, linear_args: pytrees of arrays, what both functions are given.
 
     >>> import xcore as xc
     >>> def divide(y, x):

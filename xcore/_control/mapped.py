@@ -311,6 +311,7 @@ def pmap(fun, axis_name=None, *axes, in_axes=0, out_axes=0, static_broadcasted_a
       backend: of which platform.
       axis_size: how many slices there are, needed when nothing is mapped.
       donate_argnums: arguments whose memory results may take over.
+      global_arg_shapes: accepted for compatibility.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.pmap(lambda v: v / xc.lax.psum(v, "i"), axis_name="i")(xnp.ones(1))

@@ -138,6 +138,8 @@ def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None
     Args:
       x: pytree of arrays or numbers.
       device: a device, a sharding, or a pytree of them; None leaves placed arrays where they are.
+      donate: delete the arrays that were copied.
+      src, may_alias: accepted for compatibility: what is in its place is not copied.
 
     >>> import xcore as xc, numpy as np
     >>> xc.device_put(np.arange(3.0, dtype=np.float32))

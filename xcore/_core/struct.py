@@ -89,6 +89,7 @@ def register_dataclass(
     """Make a dataclass, or any class rebuilt by keywords, a pytree node. Works as a decorator.
 
     Args:
+        nodetype: the class.
         data_fields: names of the children. Without lists, all fields of the dataclass are
             children but those whose metadata has ``static=True``.
         meta_fields: names of the fields that are part of the structure.

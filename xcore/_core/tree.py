@@ -422,6 +422,7 @@ def register_pytree_node(
     """Make instances of a class nodes.
 
     Args:
+        nodetype: the class.
         flatten_func: from an instance to ``(children, data)``; data is hashable and comparable.
         unflatten_func: from ``data, children`` to an instance. Children may be anything.
         flatten_with_keys_func: from an instance to ``((key, child) pairs, data)``, for paths.

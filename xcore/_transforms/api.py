@@ -301,18 +301,26 @@ def _cotangent_result(c, t: ArrayType):
     return shown(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
 
 
+def _no_reduce_axes(who: str, reduce_axes) -> None:
+    if tuple(reduce_axes):
+        needed = "empty: a sum over a named axis is written as lax.psum"
+        raise errors.bad_argument(who, "reduce_axes", reduce_axes, needed)
+
+
 def linear_transpose(fun, *primals, reduce_axes=()):
     """The transpose of a linear function: ``⟨c, f(x)⟩ = ⟨fᵀ(c), x⟩``.
 
     Args:
       fun: a linear function.
       primals: examples of its arguments, or ShapeDtypeStructs; only types matter.
+      reduce_axes: must be empty: write a sum over a named axis as ``lax.psum``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> ft = xc.linear_transpose(lambda x: 2 * x, 1.0)
     >>> float(ft(3.0)[0])
     6.0
     """
+    _no_reduce_axes("linear_transpose", reduce_axes)
     leaves, structure = tree.flatten(primals)
     types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
     flat = _Flat("linear_transpose", fun, structure)
@@ -382,14 +390,17 @@ def value_and_grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = Fa
     Args:
       fun: function that returns a real scalar (or (scalar, aux) with ``has_aux``).
       argnums: the argument, or tuple of arguments, to differentiate with respect to.
+      has_aux: whether the function returns a second value, which is passed on.
       holomorphic: the function is complex-differentiable; inputs and result are complex.
       allow_int: integer inputs get a derivative of dtype float0 instead of an error.
+      reduce_axes: must be empty: write a sum over a named axis as ``lax.psum``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> value, grad = xc.value_and_grad(lambda x: (x**2).sum())(xnp.asarray([1.0, 2.0]))
     >>> value, grad
     (Array(5., dtype=float32), Array([2., 4.], dtype=float32))
     """
+    _no_reduce_axes("value_and_grad", reduce_axes)
 
     @functools.wraps(fun)
     @boundary
@@ -428,6 +439,7 @@ def grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow
     >>> float(xc.grad(lambda x: x**3)(2.0)), float(xc.grad(xc.grad(lambda x: x**3))(2.0))
     (12.0, 12.0)
     """
+    _no_reduce_axes("grad", reduce_axes)
 
     @functools.wraps(fun)
     @boundary

@@ -98,10 +98,14 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
       lhs_dilation, rhs_dilation: spacing of the elements of operand and kernel.
       dimension_numbers: layouts such as ("NHWC", "HWIO", "NHWC"); default ("NCHW", "OIHW", "NCHW").
       feature_group_count, batch_group_count: numbers of independent groups.
+      precision: how products are formed on devices with less precise units.
+      preferred_element_type: the dtype of the result.
     """
     x, k = as_array("lax.conv", lhs), as_array("lax.conv", rhs)
     dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(k).dtype, typeof(k).weak))
-    x, k = astype(x, dtype), astype(k, dtype)
+    result = dtype if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
+    work, _ = dtypes.promote((dtype, False), (result, False))  # sums of int8 may need an int32
+    x, k = astype(x, work), astype(k, work)
     n = typeof(x).ndim
     lhs_spec, rhs_spec, out_spec = _layouts(dimension_numbers, n)
     x, k = ops.transpose(x, perm=lhs_spec), ops.transpose(k, perm=rhs_spec)
@@ -126,18 +130,16 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
     groups = feature_group_count * batch_group_count
     out = ops.conv(x, k, groups=groups, precision=ops.precision_name(precision), **windows)
     perm = tuple(out_spec.index(i) for i in range(n))
-    out = ops.transpose(out, perm=perm)
-    return (
-        out
-        if preferred_element_type is None
-        else astype(out, dtypes.as_dtype(preferred_element_type))
-    )
+    return astype(ops.transpose(out, perm=perm), result)
 
 
 @fused(2)
 def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
     """Convolution in the layouts NCHW and OIHW."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding, precision=precision)
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, precision=precision,
+        preferred_element_type=preferred_element_type,
+    )  # fmt: skip
 
 
 @fused(2)
@@ -183,6 +185,7 @@ def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numb
       rhs_dilation: spacing of the kernel's elements.
       dimension_numbers: layouts; default ("NHWC", "HWIO", "NHWC") for two spatial axes.
       transpose_kernel: the transpose of the convolution with this kernel: flipped, features swapped.
+      precision, preferred_element_type: as for ``conv_general_dilated``.
 
     >>> import xcore.numpy as xnp
     >>> from xcore import lax

@@ -122,6 +122,8 @@ def adamw(
 ):  # fmt: skip
     """Adam whose weight decay is not divided by the root. (Loshchilov, Hutter 2017)
 
+    Arguments besides these are those of ``adam``.
+
     Args:
       weight_decay: this times the parameters is added to the step, times the learning rate.
       mask: a tree of booleans, or a function that makes it: what decays.

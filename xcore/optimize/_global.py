@@ -150,7 +150,8 @@ def multistart(fun, starts, args=(), method=None, **settings) -> Result:
       fun: ``fun(x, *args)``, a real scalar.
       starts: tree of arrays with the starts along the first axis.
       args: further arguments.
-      method: of ``minimize``; its other settings may follow by name.
+      method: of ``minimize``.
+      settings: its other ones, by name.
 
     Returns the best lane's ``Result``; ``extra["all"]`` has all lanes.
 
