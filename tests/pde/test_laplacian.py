@@ -5,7 +5,16 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore.pde import Dirichlet, Grid, IncompatibleError, Laplacian, Neumann, Periodic, Robin
+from xcore.pde import (
+    Dirichlet,
+    Grid,
+    IncompatibleError,
+    Laplacian,
+    Neumann,
+    Periodic,
+    Robin,
+    _direct,
+)
 from xcore.testing import check_grads
 
 rng = np.random.default_rng(0)
@@ -52,6 +61,24 @@ def test_direct_solution_is_exact(name):
     assert (
         np.abs(residual).max() < 1e-13 * np.abs(lap.as_sparse()).sum(axis=1).max() * np.abs(u).max()
     )
+
+
+NEVER, ALWAYS = 10**6, 2
+WAYS = {"whole matrices": (NEVER, NEVER), "halves": (ALWAYS, NEVER), "fast": (NEVER, ALWAYS)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["plane", "ring", "box", "neumann box", "fourth"])
+def test_each_way_to_the_modes(name, way, monkeypatch):
+    halves, matrices = WAYS[way]
+    monkeypatch.setattr(_direct, "HALVES_FROM", halves)
+    for limit in ("MATRIX_UP_TO", "_SMOOTH_UP_TO"):
+        monkeypatch.setattr(_direct, limit, matrices)
+    lap = Laplacian(Grid((6, 7, 8)), [(D, N), N, (N, D)]) if name == "neumann box" else make(name)
+    f = rng.standard_normal(lap.field_shape)
+    u = np.ravel(xc.jit(lambda f: xc.pde.solve_direct(lap, f, 0.5, -2.0))(f))
+    expected = np.linalg.solve(0.5 * np.eye(f.size) - 2 * lap.as_sparse().toarray(), f.ravel())
+    assert np.allclose(u, expected, atol=1e-11 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", ["plane", "ring", "box", "compact box", "stretched"])

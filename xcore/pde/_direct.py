@@ -18,28 +18,39 @@ from .. import fft
 from .. import numpy as xnp
 from .._control.call import in_one_kernel
 from .._control.implicit import custom_linear_solve
-from .._control.loops import scan
 from .._core import dtypes
 from .._core.types import typeof
+from ..linalg._arguments import loop
+from ..linalg._elimination import _put, _taken
 from ._axis import Axis
 from ._fields import along
+from ._grid import size
 from ._laplacian import COMPACT, Laplacian
 
 MATRIX_UP_TO = 1024  # unknowns along an axis; above, a fast transform is faster where there is one
-HALVES_FROM = 100  # unknowns along an axis: then products of half the size are worth their sums
+_SMOOTH_UP_TO = 450  # the same where its length is a product of small primes
+HALVES_FROM = 200  # unknowns along an axis: then products of half the size are worth their sums
 _BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
 
 
 # ------------------------------------------------------------------------- one axis to its modes
 
 
-def _by_matrix(x, m: np.ndarray, axis: int):
-    """The product of a matrix with the lines along an axis."""
+def _by_matrix(x, m: np.ndarray, axis: int, to: int):
+    """The product of a matrix with the lines along an axis, which becomes the one numbered ``to``.
+
+    From the last axis to the first, or to where it was, it is one product of two matrices as they
+    lie in memory; XLA copies the field for all others.
+    """
     t = typeof(x)
     m = m.astype(np.result_type(t.dtype, np.complex64 if np.iscomplexobj(m) else t.dtype))
-    if axis == t.ndim - 1:
+    if axis != t.ndim - 1:
+        return xnp.moveaxis(xnp.tensordot(m, x, axes=(1, axis)), 0, to)
+    if axis == to:
         return x @ m.T
-    return xnp.moveaxis(xnp.tensordot(m, x, axes=(1, axis)), 0, axis)
+    rest = t.shape[:-1]
+    flat = xnp.tensordot(m, x.reshape(size(rest), t.shape[-1]), axes=(1, 1))
+    return flat.reshape(m.shape[0], *rest)
 
 
 def _halves(x, axis: int):
@@ -55,33 +66,33 @@ def _part(x, axis: int, start: int, stop: int):
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _analysis(x, inverse: np.ndarray, axis: int):
+def _analysis(x, inverse: np.ndarray, axis: int, to: int):
     """Modes of an axis; where it looks the same from both ends, first the even ones, then the odd.
 
     Odd ones are often those of half an axis of that kind, but to split them once more costs more
     passes over memory than it saves products.
     """
     if not _mirrored(inverse.T):
-        return _by_matrix(x, inverse, axis)
+        return _by_matrix(x, inverse, axis, to)
     n = inverse.shape[0]
     even, odd = _halves(x, axis)
     m = n - n // 2
     parts = [
-        _by_matrix(even, inverse[::2, :m], axis),
-        _by_matrix(odd, inverse[1::2, : n // 2], axis),
+        _by_matrix(even, inverse[::2, :m], axis, to),
+        _by_matrix(odd, inverse[1::2, : n // 2], axis, to),
     ]
-    return xnp.concatenate(parts, axis=axis)
+    return xnp.concatenate(parts, axis=to)
 
 
-def _synthesis(c, v: np.ndarray, axis: int):
+def _synthesis(c, v: np.ndarray, axis: int, to: int):
     if not _mirrored(v):
-        return _by_matrix(c, v, axis)
+        return _by_matrix(c, v, axis, to)
     n = v.shape[0]
     m = n - n // 2
-    even = _by_matrix(_part(c, axis, 0, m), v[:m, ::2], axis)
-    odd = _by_matrix(_part(c, axis, m, n), v[: n // 2, 1::2], axis)
-    low, middle = _part(even, axis, 0, n // 2), _part(even, axis, n // 2, m)
-    return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, axis)], axis=axis)
+    even = _by_matrix(_part(c, axis, 0, m), v[:m, ::2], axis, to)
+    odd = _by_matrix(_part(c, axis, m, n), v[: n // 2, 1::2], axis, to)
+    low, middle = _part(even, to, 0, n // 2), _part(even, to, n // 2, m)
+    return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, to)], axis=to)
 
 
 def _ordered(values: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -97,12 +108,13 @@ def _mirrored(v: np.ndarray) -> bool:
 
 
 class _Line:
-    """How one axis goes over to its modes and back."""
+    """How one axis goes over to its modes and back; ``to`` says where it is then."""
 
-    def __init__(self, a: Axis, axis: int, transposed: bool):
-        self.a, self.axis = a, axis
+    def __init__(self, a: Axis, axis: int, to: int, transposed: bool):
+        self.a, self.axis, self.to = a, axis, to
         self.name = a.transform
-        self.fast = a.count > MATRIX_UP_TO and ((a.ring and a.uniform) or self.name is not None)
+        self.fast = self.name is not None or (a.ring and a.uniform)
+        self.fast = self.fast and a.count > (_SMOOTH_UP_TO if _smooth(a) else MATRIX_UP_TO)
         self.values = a.eigenvalues
         if self.fast:
             return
@@ -112,25 +124,48 @@ class _Line:
 
     def analysis(self, x):
         if not self.fast:
-            return _analysis(x, self.inverse, self.axis)
+            return _analysis(x, self.inverse, self.axis, self.to)
         if self.a.ring:
-            return fft_along(x, self.axis)
+            return self._moved(fft_along(x, self.axis))
         kind, type, _ = self.name
-        factor = 1 / (2 * (len(self.a.nodes) - 1))
-        return trig_along(x, kind, type, self.axis) * np.asarray(factor, typeof(x).dtype)
+        return self._moved(trig_along(x, kind, type, self.axis, "forward"))
 
     def synthesis(self, c):
         if not self.fast:
-            return _synthesis(c, self.v, self.axis)
+            return _synthesis(c, self.v, self.axis, self.to)
         if self.a.ring:
-            return fft_along(c, self.axis, inverse=True)
+            return self._moved(fft_along(c, self.axis, inverse=True))
         kind, _, type = self.name
-        return trig_along(c, kind, type, self.axis)
+        return self._moved(trig_along(c, kind, type, self.axis))
+
+    def _moved(self, x):
+        return x if self.axis == self.to else xnp.moveaxis(x, self.axis, self.to)
 
 
-def trig_along(x, kind: str, type: int, axis: int):
-    """An unscaled cosine or sine transform along one axis."""
-    return (fft.dct if kind == "DCT" else fft.dst)(x, type=type, axis=axis)
+def _smooth(a: Axis) -> bool:
+    """Whether fast transforms of an axis are among the fastest for their length."""
+    period = a.count if a.ring else 2 * (len(a.nodes) - 1)
+    return period == fft.prev_fast_len(period, real=True)
+
+
+def _turning(lap, transposed: bool = False) -> list:
+    """Lines of all axes, the last one first. Each works on the last axis and puts it in front of the
+    others, so that all are back in their places at the end."""
+    n = lap.grid.ndim
+    return [_Line(a, n - 1, 0, transposed) for a in lap.axes[::-1]]
+
+
+def _transformed(lines, x):
+    return functools.reduce(lambda x, line: line.analysis(x), lines, x)
+
+
+def _back(lines, c):
+    return functools.reduce(lambda c, line: line.synthesis(c), lines, c)
+
+
+def trig_along(x, kind: str, type: int, axis: int, norm: str = "backward"):
+    """A cosine or sine transform along one axis, by default without a factor."""
+    return (fft.dct if kind == "DCT" else fft.dst)(x, type=type, axis=axis, norm=norm)
 
 
 def fft_along(x, axis: int, inverse: bool = False):
@@ -176,17 +211,14 @@ def _transposed_solve(lap, c, shift, scale):
 
 
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
-    by_rows = tridiagonal_first(lap)
-    lines = [_Line(a, i, transposed) for i, a in enumerate(lap.axes) if i or not by_rows]
-    # products along the second axis leave the first one inside, where those along it want it
-    turns = lines if by_rows else [*lines[1::-1], *lines[2:]]
-    c = functools.reduce(lambda x, line: line.analysis(x), turns[::-1], f)
-    c = (
-        _solve_rows(lap, lines, c, shift, scale)
-        if by_rows
-        else _divide(lap, lines, c, shift, scale)
-    )
-    u = functools.reduce(lambda x, line: line.synthesis(x), turns, c)
+    if tridiagonal_first(lap):
+        lines = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
+        # products along the second axis leave the first one inside, where those along it want it
+        c = _solve_rows(lap, lines, _transformed(lines[::-1], f), shift, scale)
+    else:
+        lines = _turning(lap, transposed)
+        c = _divide(lap, lines[::-1], _transformed(lines, f), shift, scale)
+    u = _back(lines, c)
     return u if dtypes.is_complex(typeof(f).dtype) else xnp.real(u).astype(typeof(f).dtype)
 
 
@@ -225,22 +257,24 @@ def _solve_rows(lap, lines, c, shift, scale):
 def _sweep(low, mid, high, others, c):
     """The solution of one tridiagonal system for each column of c: ``others`` is to be added to the
     diagonal."""
+    n, dtype = typeof(c).shape[0], typeof(others).dtype
 
-    def forward(carry, row):
-        factor, d = carry
-        lo, mi, hi, right = row
-        pivot = 1 / (mi + others - lo * factor)
-        factor, d = hi * pivot, (right - lo * d) * pivot
-        return (factor, d), (factor, d)
+    def forward(i, state):
+        factor, d, factors, rows = state
+        low_i = _taken(low, i)
+        pivot = 1 / (_taken(mid, i) + others - low_i * factor)
+        factor, d = _taken(high, i) * pivot, (_taken(rows, i) - low_i * d) * pivot
+        return factor, d, _put(factors, i, factor), _put(rows, i, d)
 
-    start = xnp.zeros_like(others), xnp.zeros_like(c[0])
-    _, (factors, d) = scan(forward, start, (low, mid, high, c))
+    def backward(k, state):
+        x, rows = state
+        i = np.int32(n - 1) - k
+        x = _taken(rows, i) - _taken(factors, i) * x
+        return x, _put(rows, i, x)
 
-    def backward(x, row):
-        x = row[1] - row[0] * x
-        return x, x
-
-    return scan(backward, xnp.zeros_like(c[0]), (factors, d), reverse=True)[1]
+    nil, factors = xnp.zeros_like(c[0]), xnp.zeros((n, *typeof(others).shape), dtype)
+    _, _, factors, rows = loop(n, forward, (xnp.zeros_like(others), nil, factors, c))
+    return loop(n, backward, (nil, rows))[1]
 
 
 def function_of(lap: Laplacian, u, g):
@@ -252,9 +286,8 @@ def function_of(lap: Laplacian, u, g):
     """
     u = lap.field(u)
     dtype = dtypes.to_real(typeof(u).dtype)
-    lines = [_Line(a, i, False) for i, a in enumerate(lap.axes)]
-    c = functools.reduce(lambda x, line: line.analysis(x), lines[::-1], u)
-    values = [along(x.values, i, lap.grid.ndim, dtype) for i, x in enumerate(lines)]
-    c = c * g(xnp.asarray(lap.combine(values)))
-    out = functools.reduce(lambda x, line: line.synthesis(x), lines, c)
+    lines = _turning(lap)
+    c = _transformed(lines, u)
+    values = [along(x.values, i, lap.grid.ndim, dtype) for i, x in enumerate(lines[::-1])]
+    out = _back(lines, c * g(xnp.asarray(lap.combine(values))))
     return out if dtypes.is_complex(typeof(u).dtype) else xnp.real(out).astype(typeof(u).dtype)
