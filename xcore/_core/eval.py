@@ -275,8 +275,9 @@ def out_of_reach(values) -> bool:
 class Fused:
     """The slow path of one fused function: its cache of programs, and what the fast path learns."""
 
-    def __init__(self, f, count: int):
+    def __init__(self, f, count: int, options: tuple = ()):
         self.f, self.count, self.name = by_position(f), count, f.__name__
+        self.options = options
         self.cache, self.fast = FastCache(), FastCache()
         self.seen: set = set()  # kinds of arguments called once: the second time they become fast
 
@@ -316,6 +317,7 @@ class Fused:
         # the program serves callers on any line, so it remembers none
         types = [x.type for x in leaves]
         program, captured = trace_program(flat, types, self.name, where=NOWHERE)
+        program.options = self.options
         captured = [to_array(c) for c in captured]
         exe, moved = prepare(program, [*captured, *leaves])
         # results of arguments that must be moved first are not for the fast path
@@ -367,14 +369,15 @@ class Fused:
             self.fast[key] = (*found, _scalar_kinds(arrays))
 
 
-def fused(count: int = 1):
+def fused(count: int = 1, chain: bool = False):
     """A function whose first ``count`` arguments are arrays (or lists of arrays), the rest static.
 
-    Called on arrays it runs as one compiled program; called while tracing it is plain Python.
+    Called on arrays it runs as one compiled program; called while tracing it is plain Python. ``chain``
+    says that the program is one long chain of operations on each element, as a hash is.
     """
 
     def wrap(f):
-        general = Fused(f, count)
+        general = Fused(f, count, backend.CHAIN_OPTIONS if chain else ())
         fast = call_path(general, f)
         fast.fused = general
         return fast

@@ -142,6 +142,36 @@ def draw_below(source, n: int, shape):
     return ops.convert(offset, dtype=dtype)
 
 
+def _without_repeats(x):
+    """x, with all ones in place of those that have equals in front of them."""
+    places = ops.iota(shape=typeof(x).shape, dtype=dtypes.uint32, axis=0)
+    x, places = ops.sort(x, places, axis=0, num_keys=1, stable=True)
+    repeats = xnp.concatenate([xnp.zeros(1, bool), x[1:] == x[:-1]])
+    x = ops.select(repeats, ~like(x, 0), x)
+    return ops.sort(places, x, axis=0, num_keys=1, stable=False)[1]
+
+
+def draw_distinct(source, n: int, count: int):
+    """So many integers in [0, n) of the default dtype, none of them twice, n some times their number.
+
+    Repeats are drawn again, all at once. Which are does not depend on what the numbers are, only on
+    which are equal, so all sequences of distinct numbers are equally likely.
+    """
+    dtype = dtypes.default_dtype("int")
+    bits = 8 * dtype.itemsize
+    facts_of, offset_of = _WAYS[bits]
+    facts = _spread(facts_of(UINT[bits].type(n)), (count,))
+
+    def turn(state):
+        t, x = state
+        fresh = offset_of(*source.pair(numbers((count,)), t, bits), *facts)
+        return ops.add(t, np.uint32(1)), _without_repeats(ops.select(x == ~like(x, 0), fresh, x))
+
+    start = np.uint32(0), xnp.full((count,), ~UINT[bits].type(0))
+    x = while_loop(lambda state: (state[1] == ~like(state[1], 0)).any(), turn, start)[1]
+    return ops.convert(x, dtype=dtype)
+
+
 def _bound(who: str, name: str, value, dtype):
     """A bound in the dtype of the result, moved to its limits, and whether it lay above them."""
     info = dtypes.iinfo(dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial, reduce
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .._core.types import typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
-from ._integers import draw_below
+from ._integers import draw_below, draw_distinct
 from ._keys import consumed
 from ._source import Source, concrete, floating, weight
 from ._staged import staged
@@ -23,7 +24,8 @@ from ._streams import like, shifted
 
 # ------------------------------------------------------------------------------------------- order
 # Elements are sorted by random words, and words that are equal leave theirs in order. So the sorting is
-# repeated until no two elements have had equal words all the time, but for a chance below 1 in 10^6.
+# repeated until no two elements have had equal words all the time, but for a chance below 1 in 10^6;
+# or, where that is as unlikely for three in one sorting, a coin is tossed for every two.
 
 
 def _jax_rounds(source, shape, axis: int):
@@ -40,25 +42,54 @@ def _shuffled_as_jax(source, x, axis: int):
     return x
 
 
-def _random_order(source, shape, axis: int):
-    """For each place along an axis the place from which its element comes.
+def _rounds(width: int) -> int:
+    """How many rounds of 64 bits, of which the lower ``width`` are the place, 2^width elements need."""
+    return (2 * width + 19) // (64 - width) + 1
 
-    The place is kept in the lower bits of the word that is sorted: sorting one array is much faster
-    than sorting two together.
+
+def _width(n: int) -> int:
+    """How many bits places among n have."""
+    return max(1, (n - 1).bit_length())
+
+
+def _sorted_words(source, shape, axis: int):
+    """Random words in order, each with its place before that in its lower bits.
+
+    Sorting one array is much faster than sorting two together.
     """
-    width = max(1, (shape[axis] - 1).bit_length())
-    rounds = 1 if 3 * width < 45 else 2
-    order = None
-    for part in source.split(rounds):
-        words = part.bits(shape, 64)
-        place = ops.iota(shape=shape, dtype=dtypes.uint64, axis=axis)
-        mixed = ops.or_(shifted(shifted(words, -width), width), place)
-        [mixed] = ops.sort(mixed, axis=axis, num_keys=1, stable=False)
-        places = ops.convert(
-            ops.and_(mixed, like(mixed, 2**width - 1)), dtype=dtypes.default_dtype("int")
-        )
-        order = places if order is None else ops.take_along(order, places, axis)
-    return order
+    width, words = _width(shape[axis]), source.bits(shape, 64)
+    place = ops.iota(shape=shape, dtype=dtypes.uint64, axis=axis)
+    mixed = ops.or_(shifted(shifted(words, -width), width), place)
+    return ops.sort(mixed, axis=axis, num_keys=1, stable=False)[0]
+
+
+def _pairs_tossed(source, mixed, axis: int):
+    """Sorted words, of which two that are equal but for their places change theirs by a coin."""
+    t = typeof(mixed)
+    before, after = (partial(xnp.roll, shift=n, axis=axis) for n in (1, -1))
+    equal = shifted(ops.xor(mixed, after(mixed)), -_width(t.shape[axis])) == 0
+    heads = source.bits(t.shape, 8) < 128
+    # of three in a row, which are less likely than 1 in 10^6, the first two
+    change = equal & ~before(equal) & heads
+    return xnp.where(change, after(mixed), xnp.where(before(change), before(mixed), mixed))
+
+
+def _random_order(source, shape, axis: int):
+    """For each place along an axis the place from which its element comes."""
+    width = _width(shape[axis])
+    tossed = _rounds(width) > 1 and width <= 22
+    parts = source.split(2 if tossed else _rounds(width))
+    words = [_sorted_words(part, shape, axis) for part in parts[: 1 if tossed else None]]
+    if tossed:
+        words = [_pairs_tossed(parts[1], words[0], axis)]
+    orders = [_places(w, width) for w in words]
+    return reduce(lambda first, then: ops.take_along(first, then, axis), orders)
+
+
+def _places(words, width: int):
+    return ops.convert(
+        ops.and_(words, like(words, 2**width - 1)), dtype=dtypes.default_dtype("int")
+    )
 
 
 def _shuffled(source, x, axis: int):
@@ -140,12 +171,26 @@ def _first(arrays, shape):
     return x[: math.prod(shape)].reshape(shape)
 
 
+@staged
+def _few(arrays, n, shape, stream):
+    return draw_distinct(Source(stream, *arrays), n, math.prod(shape)).reshape(shape)
+
+
+def _distinct(found, n: int, shape):
+    """Distinct positions among n. Threefry's are the first of a permutation, which are jax's, as long as
+    an array of n is no burden."""
+    arrays, stream, width = [found._data], found._stream, _width(n)
+    if 16 * math.prod(shape) <= n and width > (15 if stream.fine else 25):
+        return _few(arrays, n, shape, stream)
+    # the program of ``permutation``, which is there for draws of any number of elements
+    return _first([_number_permutation(arrays, n, stream)], shape)
+
+
 def _positions(found, weights, n: int, shape, replace: bool, regime):
     """Positions among n, of the shape asked for."""
     if replace or weights:
         return _chosen([found._data, *weights], n, shape, replace, regime, found._stream)
-    # the program of ``permutation``, which is there for draws of any number of elements
-    return _first([_number_permutation([found._data], n, found._stream)], shape)
+    return _distinct(found, n, shape)
 
 
 @staged
@@ -189,6 +234,12 @@ def _weights(p, n: int, needed: int):
 
 
 def _check_choice(n: int, count: int, replace: bool) -> None:
+    dtype = dtypes.default_dtype("int")
+    if n > int(dtypes.iinfo(dtype).max) + 1:
+        raise ValueError(
+            f"xcore.random.choice: {n} elements have numbers that {dtype} cannot hold. "
+            'Use xcore.config.update("enable_x64", True).'
+        )
     if n <= 0:
         raise ValueError("xcore.random.choice: there is nothing to choose from: a is empty or 0.")
     if not replace and count > n:
@@ -205,7 +256,7 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
       key: a random key.
       a: array, or number of elements.
       shape: how many, in which shape; it stands in the place of the axis.
-      replace: if False no element comes twice.
+      replace: if False no element comes twice. A few of very many are drawn without an array of all.
       p: weights of the elements, of any sum; without them all are equally likely. If they are none, and
         nobody knew before the program ran, the results are -1 for an integer a and NaN (of an integer
         dtype: its least number) for an array.

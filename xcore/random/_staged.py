@@ -23,7 +23,7 @@ def staged(f):
             return f(arrays, *statics)
 
         run.__name__ = run.__qualname__ = f.__name__.lstrip("_")
-        return fused(count)(run), jit(run)
+        return fused(count, chain=True)(run), jit(run)
 
     @functools.wraps(f)
     def call(arrays, *statics):
