@@ -242,3 +242,31 @@ def test_derivatives_and_lanes():
         4,
         floor=4,
     )
+
+
+PRODUCTS = {
+    "matmul": xnp.matmul, "dot": xnp.dot, "inner": lambda a, b, **kw: xnp.inner(a, b.T, **kw),
+    "tensordot": lambda a, b, **kw: xnp.tensordot(a, b, 1, **kw),
+    "einsum": lambda a, b, **kw: xnp.einsum("ij,jk", a, b, **kw),
+    "einsum of three": lambda a, b, **kw: xnp.einsum("ij,jk,kl", a, b, np.eye(3, dtype=b.dtype), **kw),
+    "lax.dot": xc.lax.dot,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize(
+    ("dtype", "asked", "factor", "wanted"),
+    [
+        ("bfloat16", "float32", 1 + 2.0**-7, 4.062744140625),  # of 14 bits behind the point
+        ("float16", "float32", 300.0, 360000.0),
+        ("float32", "bfloat16", 1 + 2.0**-7, 4.0625),
+        ("int8", "int32", 100, 40000),
+        ("uint8", "float32", 200, 160000.0),
+        ("bool", "int32", True, 4),
+    ],
+)
+def test_sums_are_formed_in_the_dtype_that_is_asked_for(name, dtype, asked, factor, wanted):
+    a, b = (xnp.full(shape, factor, dtype) for shape in ((2, 4), (4, 3)))
+    got = PRODUCTS[name](a, b, preferred_element_type=asked)
+    assert got.dtype == xnp.dtype(asked)
+    np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted, got.dtype))

@@ -39,15 +39,21 @@ def _operands(who: str, *xs):
 
 def _contract(a, b, contract, batch=((), ()), precision=None, preferred=None):
     """dot_general of operands of one dtype; sums of 16-bit floats are formed in float32."""
-    out = None if preferred is None else dtypes.as_dtype(preferred)
-    if out is not None and (
-        out.itemsize < typeof(a).dtype.itemsize or out.kind != typeof(a).dtype.kind
-    ):
-        return astype(_contract(a, b, contract, batch, precision), out)
-    params = {"precision": ops.precision_name(precision)}
-    if out is not None:
-        params["out"] = out
-    return ops.dot_general(a, b, contract=contract, batch=batch, **params)
+    params = {"contract": contract, "batch": batch, "precision": ops.precision_name(precision)}
+    if preferred is None:
+        return ops.dot_general(a, b, **params)
+    dtype, out = typeof(a).dtype, dtypes.as_dtype(preferred)
+    work = _wider(dtype, out)
+    if dtypes.kind(work) != dtypes.kind(dtype):
+        a, b = astype(a, work), astype(b, work)
+    return astype(ops.dot_general(a, b, out=work, **params), out)
+
+
+def _wider(dtype, preferred):
+    """The dtype that sums are formed in, where one for the result is asked for."""
+    if dtypes.kind(dtype) == "float8":  # these promote to nothing, and all other floats hold them
+        return preferred
+    return dtypes.promote((dtype, False), (preferred, False))[0]
 
 
 @fused(2)
@@ -519,6 +525,11 @@ def einsum_path(subscripts, /, *operands, optimize="greedy"):
 @fused(1)
 def _einsum(operands, inputs, output, path, precision, preferred):
     operands = _operands("numpy.einsum", *operands)
+    dtype, wide = typeof(operands[0]).dtype, None
+    if preferred is not None:
+        wide = _wider(dtype, dtypes.as_dtype(preferred))
+        if not dtypes.is_inexact(dtype):
+            operands = [astype(x, wide) for x in operands]
     if dtypes.is_bool(typeof(operands[0]).dtype):
         counts = _einsum(
             [astype(x, dtypes.int32) for x in operands], inputs, output, path, precision, None
@@ -530,7 +541,7 @@ def _einsum(operands, inputs, output, path, precision, preferred):
         terms = [t for i, t in enumerate(terms) if i not in step]
         while len(taken) > 1:
             needed = set(output).union(*[t[0] for t in terms], *[t[0] for t in taken[2:]])
-            taken = [_pair(taken[0], taken[1], needed, precision, preferred), *taken[2:]]
+            taken = [_pair(taken[0], taken[1], needed, precision, wide), *taken[2:]]
         terms.append(_reduced(*taken[0], set(output).union(*[t[0] for t in terms])))
     ((labels, x),) = terms
     x = ops.transpose(x, perm=tuple(labels.index(c) for c in output)) if labels != output else x
@@ -559,20 +570,22 @@ def _equal_axes(x, i, j):
     return broadcast_to(x, tuple(shape))
 
 
-def _pair(first, second, needed: set, precision, preferred):
-    """Two operands contracted to one."""
+def _pair(first, second, needed: set, precision, wide):
+    """Two operands contracted to one, of the wide dtype if there is one."""
     both = set(first[0]) & set(second[0])
     (la, a), (lb, b) = _reduced(*first, needed | both), _reduced(*second, needed | both)
     la, a, lb, b = *_without_ones(la, a, lb, b), *_without_ones(lb, b, la, a)
     both = [c for c in la if c in lb]
     batch = [c for c in both if c in needed]
     contract = [c for c in both if c not in needed]
+    if typeof(a).dtype != typeof(b).dtype:  # one of them is the product of others
+        a, b = astype(a, wide), astype(b, wide)
     out = _contract(
         a, b, (_places(la, contract), _places(lb, contract)), (_places(la, batch), _places(lb, batch)),
-        precision, preferred if preferred and dtypes.as_dtype(preferred).kind == typeof(a).dtype.kind else None,
+        precision, wide,
     )  # fmt: skip
     labels = "".join([*batch, *[c for c in la if c not in both], *[c for c in lb if c not in both]])
-    return labels, astype(out, typeof(a).dtype)
+    return labels, out
 
 
 def _places(labels: str, chosen) -> tuple:
