@@ -72,8 +72,8 @@ WAYS = {"whole matrices": (NEVER, NEVER), "halves": (ALWAYS, NEVER), "fast": (NE
 def test_each_way_to_the_modes(name, way, monkeypatch):
     halves, matrices = WAYS[way]
     monkeypatch.setattr(_direct, "HALVES_FROM", halves)
-    for limit in ("MATRIX_UP_TO", "_SMOOTH_UP_TO"):
-        monkeypatch.setattr(_direct, limit, matrices)
+    monkeypatch.setattr(_direct, "MATRIX_UP_TO", matrices)
+    monkeypatch.setattr(_direct, "_SMOOTH_UP_TO", (matrices, matrices))
     lap = Laplacian(Grid((6, 7, 8)), [(D, N), N, (N, D)]) if name == "neumann box" else make(name)
     f = rng.standard_normal(lap.field_shape)
     u = np.ravel(xc.jit(lambda f: xc.pde.solve_direct(lap, f, 0.5, -2.0))(f))

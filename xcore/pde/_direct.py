@@ -28,7 +28,7 @@ from ._grid import size
 from ._laplacian import COMPACT, Laplacian
 
 MATRIX_UP_TO = 1024  # unknowns along an axis; above, a fast transform is faster where there is one
-_SMOOTH_UP_TO = 450  # the same where its length is a product of small primes
+_SMOOTH_UP_TO = 200, 450  # the same for products of small primes: axes that stay, and that turn
 HALVES_FROM = 200  # unknowns along an axis: then products of half the size are worth their sums
 _BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
 
@@ -114,7 +114,8 @@ class _Line:
         self.a, self.axis, self.to = a, axis, to
         self.name = a.transform
         self.fast = self.name is not None or (a.ring and a.uniform)
-        self.fast = self.fast and a.count > (_SMOOTH_UP_TO if _smooth(a) else MATRIX_UP_TO)
+        limit = _SMOOTH_UP_TO[axis != to] if _smooth(a) else MATRIX_UP_TO
+        self.fast = self.fast and a.count > limit
         self.values = a.eigenvalues
         if self.fast:
             return
