@@ -14,6 +14,7 @@ from xcore.pde import (
     Laplacian,
     Neumann,
     Periodic,
+    Report,
     Robin,
     _multigrid,
     solve,
@@ -166,3 +167,17 @@ def test_errors_explain():
         solve(3, 1.0)
     with pytest.raises(IncompatibleError, match="must balance"):
         solve(Laplacian(grid, N), 1.0)
+    for wrong in ({"rtol": -1.0}, {"rtol": float("nan")}, {"max_steps": 0}):
+        with pytest.raises(ValueError, match="must be positive"):
+            solve(Laplacian(grid), 1.0, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("solver", "cycles", "advised"),
+    [("multigrid", 26, True), ("multigrid", 25, False), ("cg", 26, False)],
+)
+def test_advice_where_cycles_converge_slowly(solver, cycles, advised):
+    report = Report(None, np.int32(0), np.int32(cycles), 0.0, np.nan, solver, "")
+    assert (
+        f'{cycles} cycles are many, as preconditioner of method="cg"' in report.message
+    ) == advised

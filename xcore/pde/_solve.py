@@ -121,6 +121,9 @@ def solve(
     )
     f = f.astype(dtype)
     rtol = _default_rtol(dtype) if rtol is None else float(rtol)
+    for name, given in (("rtol", rtol), ("max_steps", max_steps)):
+        if not given > 0:
+            raise errors.bad_argument(who, name, given, "positive")
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = (method, cycle, smoother, rtol, int(max_steps))
     u, (steps, residual, status, excess) = _solve(op, f, *settings)
