@@ -36,7 +36,7 @@ class Array(Value, metaclass=_CountsAsArray):
 
     __slots__ = ("__weakref__", "_b", "_t")
     __module__ = "xcore"  # where users find it
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
     __array_priority__ = 100  # NumPy arrays on the left of an operator leave it to us
 
     def __init__(self, buffer, placed):

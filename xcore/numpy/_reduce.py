@@ -183,19 +183,10 @@ def _complex_neutral(pick):
     initial="a number that takes part; the result of no elements.",
 )
 def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    from_two = pick_of_two(ops.max, ops.gt)
     return _extremum(
-        "max",
-        ops.reduce_max,
-        from_two,
-        _complex_neutral(lowest),
-        a,
-        axis,
-        out,
-        keepdims,
-        initial,
-        where,
-    )
+        "max", ops.reduce_max, pick_of_two(ops.max, ops.gt), _complex_neutral(lowest),
+        a, axis, out, keepdims, initial, where,
+    )  # fmt: skip
 
 
 @described(
@@ -204,19 +195,10 @@ def max(a, axis=None, out=None, keepdims=False, initial=None, where=None):
     initial="a number that takes part; the result of no elements.",
 )
 def min(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-    from_two = pick_of_two(ops.min, ops.lt)
     return _extremum(
-        "min",
-        ops.reduce_min,
-        from_two,
-        _complex_neutral(highest),
-        a,
-        axis,
-        out,
-        keepdims,
-        initial,
-        where,
-    )
+        "min", ops.reduce_min, pick_of_two(ops.min, ops.lt), _complex_neutral(highest),
+        a, axis, out, keepdims, initial, where,
+    )  # fmt: skip
 
 
 amax, amin = max, min

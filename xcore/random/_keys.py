@@ -62,7 +62,7 @@ class KeyArray(Compound):
     """
 
     __slots__ = ("__weakref__", "_data", "_part_of", "_stream")
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __init__(self, data, stream: Stream, part_of=None):
         self._data, self._stream, self._part_of = data, stream, part_of

@@ -109,7 +109,7 @@ class Family:
             return program(*args)
 
         f.__name__, f.__qualname__ = which, f"{self.name}.{which}"
-        f.__signature__ = signature  # type: ignore[attr-defined]
+        f.__signature__ = signature
         f.__doc__ = f"{_WHAT[which]} of ``xcore.stats.{self.name}``: {self.__doc__.splitlines()[0]}"
         return f
 
