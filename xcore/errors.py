@@ -22,6 +22,7 @@ from ._core.exceptions import (  # noqa: F401
     SolverError,
     TracerLeakError,
     TreeError,
+    UnknownModeError,
     XcoreError,
 )  # fmt: skip
 from .random import KeyReuseError  # noqa: F401

@@ -78,6 +78,10 @@ ERRORS = {
     "a number out of range": (lambda: xnp.array(300, np.uint8), OverflowError),
     "complex as real": (lambda: xnp.array([1.0, 2j], np.float32), TypeError),
     "a period with axes": (lambda: xnp.interp(0.0, X[0], X[0], period=np.ones(1)), ValueError),
+    "take that raises": (lambda: xnp.take(X, np.array([0]), mode="raise"), NotImplementedError),
+    "an unknown way to pad": (lambda: xnp.pad(X, 1, mode="mean of all"), NotImplementedError),
+    "take that raises, as a value": (lambda: xnp.take(X, np.array([0]), mode="raise"), ValueError),
+    "a range to nowhere": (lambda: xnp.arange(None), TypeError),
     "a traced shape": (lambda: xc.jit(xnp.zeros)(2), TypeError),
 }  # fmt: skip
 

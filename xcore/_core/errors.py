@@ -33,6 +33,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     SolverError,
     TracerLeakError,
     TreeError,
+    UnknownModeError,
     XcoreError,
 )
 
@@ -83,6 +84,10 @@ def dtype_not_allowed(who: str, dtype, allowed: str) -> DTypeError:
 def bad_argument(who: str, name: str, given, expected: str, advice: str = "") -> ArgumentError:
     tail = f" {advice}" if advice else ""
     return ArgumentError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
+
+
+def unknown_mode(who: str, mode, expected: str, advice: str = "") -> UnknownModeError:
+    return UnknownModeError(str(bad_argument(who, "mode", mode, expected, advice)))
 
 
 def impossible_shape(shape: tuple) -> ShapeError:

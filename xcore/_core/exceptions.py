@@ -36,6 +36,16 @@ class ArgumentError(XcoreError, ValueError, TypeError):
     """
 
 
+class UnknownModeError(ArgumentError, NotImplementedError):
+    """A mode that NumPy may know, and that a compiled program cannot have.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.take(xnp.arange(3), xnp.asarray([5]), mode="raise")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    UnknownModeError: xcore.numpy.take: mode must be one of ...
+    """
+
+
 class BadIndexError(XcoreError, IndexError, TypeError):
     """What stands between the brackets cannot be an index: a float, a string, a set."""
 

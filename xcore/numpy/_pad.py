@@ -47,7 +47,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     if callable(mode):
         return _by_function(array, widths, mode, kwargs)
     if mode not in _SETTINGS:
-        raise errors.bad_argument(who, "mode", mode, f"a function, or one of {[*_SETTINGS]}")
+        raise errors.unknown_mode(who, mode, f"a function, or one of {[*_SETTINGS]}")
     unknown = set(kwargs) - set(_SETTINGS[mode])
     if unknown:
         allowed = ", ".join(_SETTINGS[mode]) or "no settings"

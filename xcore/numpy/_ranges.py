@@ -38,6 +38,8 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None):
     >>> xnp.arange(2, 8, 2)
     Array([2, 4, 6], dtype=int32)
     """
+    if start is None:
+        raise errors.bad_argument("numpy.arange", "start", None, "a number")
     if stop is None:
         start, stop = 0, start
     given = [as_value("numpy.arange", x) for x in (start, stop, step) if x is not None]

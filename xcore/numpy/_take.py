@@ -54,9 +54,7 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
     who = "numpy.take"
     no_out(who, out)
     if mode not in _TAKE_MODES:
-        raise errors.bad_argument(
-            who, "mode", mode, f"one of {_TAKE_MODES[1:]}", "A program cannot raise."
-        )
+        raise errors.unknown_mode(who, mode, f"one of {_TAKE_MODES[1:]}", "A program cannot raise.")
     if isinstance(indices, (list, tuple)):
         indices = as_positions(who, indices)
     return _take(a, indices, axis, mode, fill_value, bool(unique_indices), bool(indices_are_sorted))
