@@ -37,6 +37,41 @@ def test_the_same_results_as_scipy():
     assert np.allclose(w, scipy.linalg.eigh_tridiagonal(np.ones(3), [0.5, 0.25])[0])
 
 
+def test_more_of_scipys_names_and_arguments():
+    """What follows from other functions, with SciPy's signatures; one program for all of them."""
+    low = np.array([[4.0, 5, 6, 7], [1, 2, 1, 0], [0.5, 0.25, 0, 0]])
+    up = np.array([[0, 0, 0.5, 0.25], [0, 1, 2, 1], [4.0, 5, 6, 7]])
+    c, r, s = B[:, 0] + 4, B[:, 1], np.array([3.0, 1.0])
+    flat = np.outer(B[:, 0], B[:, 0])  # of rank one
+    every = {
+        "pinvh": ((flat,), {}), "pinv": ((flat,), {"atol": 1e-9}), "norm": ((A, "fro"), {}),
+        "rq": ((A[:, :3],), {}), "diagsvd": ((s, 2, 3), {}), "signm": ((A,), {}),
+        "solve_toeplitz": (((c, r), B), {}), "matmul_toeplitz": (((c, r), B), {}),
+        "eigvalsh_tridiagonal": ((c, r[:3]), {}), "expm": ((), {"A": A}),
+        "eigvals": ((SPD, SPD @ SPD), {"check_finite": False}),
+        "lu_factor": ((A,), {"overwrite_a": False, "check_finite": False}),
+        "cholesky_banded": ((low,), {"lower": True}), "svdvals": ((B,), {"check_finite": False}),
+        "eigvalsh": ((SPD,), {"subset_by_index": (1, 2)}),
+    }  # fmt: skip
+    got = xc.jit(lambda: {k: getattr(sla, k)(*a, **o) for k, (a, o) in every.items()})()
+    for name, (args, options) in every.items():
+        wanted = getattr(scipy.linalg, name)(*args, **options)
+        if name == "eigvals":
+            got[name], wanted = np.sort(got[name]), np.sort(wanted)
+        for ours, theirs in zip(xc.tree.leaves(got[name]), xc.tree.leaves(wanted), strict=True):
+            assert np.allclose(abs(ours), abs(theirs)), name  # rows of rq up to signs
+    assert np.allclose(got["rq"][0] @ got["rq"][1], A[:, :3])
+    a = scipy.linalg.toeplitz(np.zeros(4)) + np.diag(low[0])
+    a += sum(np.diag(low[k, : 4 - k], i) for k in (1, 2) for i in (k, -k))
+    for form, lower in ((low, True), (up, False)):
+        x = sla.cho_solve_banded((sla.cholesky_banded(form, lower=lower), lower), B)
+        assert np.allclose(a @ np.asarray(x), B)
+    assert sla.pinvh(flat, return_rank=True)[1] == 1
+    assert sla.pinv(A, rtol=0.99, return_rank=True)[1] == 1
+    assert sla.logm(SPD, disp=False)[1] < 1e-12 and sla.sqrtm(SPD, disp=False)[1] < 1e-12
+    assert np.allclose(abs(sla.null_space(flat, rcond=1e-9).T @ B[:, 0]), 0)
+
+
 def test_krylov_methods_take_trees_and_differentiate():
     b = {"x": xnp.asarray(B[:2, 0]), "y": xnp.asarray(B[2:, 0].reshape(2, 1))}
 

@@ -17,7 +17,6 @@ from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, part, times_columns
-from ..numpy._equations import factorised, solve_factorised
 from ..numpy._matrices import EighResult, EigResult, SVDResult
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, product, with_columns
 from ._elimination import first_zero
@@ -158,7 +157,8 @@ def lu(a):
 
 
 class LUFactors(NamedTuple):
-    """Factors for ``lu_solve``, and the exchanges of rows, counted from 0."""
+    """Factors in one matrix, l (without its ones) below u, and the exchanges of rows, counted from 0:
+    row i was exchanged with row piv[i], one after the other."""
 
     lu: Any
     piv: Any
@@ -167,7 +167,7 @@ class LUFactors(NamedTuple):
 @fused(1)
 def _lu_factor(a):
     a, back = _prepared("lu_factor", a, square=True)
-    packed, pivots = factorised(a)
+    packed, pivots, _ = ops.lu(a)
     return LUFactors(back(packed), pivots), first_zero(diagonal(ops.stop_gradient(packed)))
 
 
@@ -191,12 +191,15 @@ def _lu_solve(factors, b, trans):
     zero = first_zero(diagonal(ops.stop_gradient(packed)))
     packed, b, back = with_columns("linalg.lu_solve", packed, b)
     pivots = xnp.broadcast_to(pivots, typeof(packed).shape[:-1])
-    turn = xnp.conj if trans == 2 else _same
-    return to_dtype(back(turn(solve_factorised(packed, pivots, turn(b), trans > 0)))), zero
-
-
-def _same(x):
-    return x
+    if trans == 0:
+        x = ops.exchange_rows(b, pivots, reverse=False)
+        x = solve_with(packed, solve_with(packed, x, True, unit=True), False)
+    else:
+        turn = "T" if trans == 1 else "C"
+        x = solve_with(packed, b, False, transpose=turn)
+        x = solve_with(packed, x, True, transpose=turn, unit=True)
+        x = ops.exchange_rows(x, pivots, reverse=True)
+    return to_dtype(back(x)), zero
 
 
 def lu_solve(factors, b, trans: int = 0):

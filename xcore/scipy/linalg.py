@@ -9,24 +9,33 @@ import numpy as _np
 from .. import linalg as _la
 from .. import numpy as _xnp
 from .._core import errors as _errors
-from ..linalg import (
-    cholesky_banded,
-    eigvals,
-    expm,
-    logm,
-    lu_factor,
-    null_space,
-    orth,
-    pinv,
-    polar,
-    solve_circulant,
-    solve_sylvester,
-    sqrtm,
-    svdvals,
-)
+from ..linalg import polar, solve_circulant, solve_lyapunov, solve_sylvester
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..linalg import solve_lyapunov as solve_continuous_lyapunov
 from ..numpy.linalg import LinAlgError
+from ._dense import (
+    cho_solve_banded,
+    cholesky_banded,
+    diagsvd,
+    eigvals,
+    eigvalsh_tridiagonal,
+    expm,
+    logm,
+    lu_factor,
+    matmul_toeplitz,
+    norm,
+    null_space,
+    orth,
+    pinv,
+    pinvh,
+    rq,
+    signm,
+    solve_toeplitz,
+    sqrtm,
+    svdvals,
+    toeplitz,
+)
+from ._dense import from_triangle as _from_triangle
 from ._matrices import (
     companion,
     convolution_matrix,
@@ -208,8 +217,10 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
 
 
 def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, turbo=True,
-         eigvals=None, type=1, check_finite=True):  # fmt: skip
+         eigvals=None, type=1, check_finite=True, subset_by_index=None):  # fmt: skip
     """(w, v) of a v = w v or a v = w b v, from the lower (or upper) triangles.
+
+    ``subset_by_index=(first, last)`` gives these of the ascending eigenvalues alone.
 
     >>> import xcore.numpy as xnp
     >>> eigh(xnp.asarray([[2.0, 9.0], [0.0, 1.0]]), eigvals_only=True)
@@ -219,22 +230,22 @@ def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite
         given = eigvals if eigvals is not None else type
         raise _errors.bad_argument("scipy.linalg.eigh", "eigvals or type", given, "None and 1")
     a, b = (x if x is None else _from_triangle(x, lower) for x in (a, b))
-    return _la.eigvalsh(a, b) if eigvals_only else tuple(_la.eigh(a, b))
+    first, last = subset_by_index or (0, a.shape[-1] - 1)
+    if eigvals_only:
+        return _la.eigvalsh(a, b)[..., first : last + 1]
+    w, v = _la.eigh(a, b)
+    return w[..., first : last + 1], v[..., first : last + 1]
 
 
-def _from_triangle(a, lower):
-    half = _xnp.tril(a) if lower else _xnp.conj(_xnp.swapaxes(_xnp.triu(a), -1, -2))
-    return half + _xnp.conj(_xnp.swapaxes(_xnp.tril(half, -1), -1, -2))
-
-
-def eigvalsh(a, b=None, lower=True):
+def eigvalsh(a, b=None, lower=True, overwrite_a=False, overwrite_b=False, type=1,
+             check_finite=True, subset_by_index=None):  # fmt: skip
     """Eigenvalues of a Hermitian matrix, ascending.
 
     >>> import xcore.numpy as xnp
     >>> eigvalsh(xnp.diag(xnp.asarray([2.0, 1.0])))
     Array([1., 2.], dtype=float32)
     """
-    return eigh(a, b, lower, eigvals_only=True)
+    return eigh(a, b, lower, eigvals_only=True, type=type, subset_by_index=subset_by_index)
 
 
 def eigh_tridiagonal(d, e, eigvals_only=False):
@@ -260,7 +271,7 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     return tuple(_la.eig(a if b is None else _la.solve(b, a)))
 
 
-def schur(a, output="real"):
+def schur(a, output="real", lwork=None, overwrite_a=False, *, check_finite=True):
     """(T, Z) with a = Z T Zᴴ; see ``xcore.linalg.schur``.
 
     >>> import xcore.numpy as xnp
@@ -282,7 +293,8 @@ def expm_frechet(A, E, *, method=None, compute_expm=True):
     return (value, moved) if compute_expm else moved
 
 
-def lstsq(a, b, cond=None):
+def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True,
+          lapack_driver=None):  # fmt: skip
     """(x, sums of squared residuals, rank, singular values).
 
     >>> import xcore.numpy as xnp
@@ -310,22 +322,6 @@ def block_diag(*arrs):
          for j, y in enumerate(blocks)] for i, x in enumerate(blocks)
     ]  # fmt: skip
     return _xnp.block(rows)
-
-
-def toeplitz(c, r=None):
-    """The matrix with first column c, first row r and equal numbers along diagonals.
-
-    >>> import xcore.numpy as xnp
-    >>> toeplitz(xnp.asarray([1, 2, 3]), xnp.asarray([1, 4]))
-    Array([[1, 4],
-           [2, 1],
-           [3, 2]], dtype=int32)
-    """
-    c = _xnp.asarray(c).reshape(-1)
-    r = _xnp.conj(c) if r is None else _xnp.asarray(r).reshape(-1)
-    every = _xnp.concatenate([c[::-1], r[1:].astype(_xnp.result_type(c, r))])
-    i, j = _np.ogrid[: c.shape[0], : r.shape[0]]
-    return every[c.shape[0] - 1 - i + j]
 
 
 def circulant(c):
@@ -514,13 +510,15 @@ def bandwidth(a):
 
 
 __all__ = [
-    "LinAlgError", "bandwidth", "block_diag", "cho_factor", "cho_solve", "cholesky",
-    "cholesky_banded", "circulant", "companion", "convolution_matrix", "coshm", "cosm", "det",
-    "dft", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "expm", "expm_frechet",
-    "fiedler", "fractional_matrix_power", "hadamard", "hankel", "helmert", "hilbert", "inv",
-    "invhilbert", "invpascal", "ishermitian", "issymmetric", "khatri_rao", "leslie", "logm",
-    "lstsq", "lu", "lu_factor", "lu_solve", "null_space", "orth", "orthogonal_procrustes", "pascal",
-    "pinv", "polar", "qr", "schur", "sinhm", "sinm", "solve", "solve_banded", "solve_circulant",
-    "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_sylvester", "solve_triangular",
-    "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
+    "LinAlgError", "bandwidth", "block_diag", "cho_factor", "cho_solve", "cho_solve_banded",
+    "cholesky", "cholesky_banded", "circulant", "companion", "convolution_matrix", "coshm", "cosm",
+    "det", "dft", "diagsvd", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh",
+    "eigvalsh_tridiagonal", "expm", "expm_frechet", "fiedler", "fractional_matrix_power",
+    "hadamard", "hankel", "helmert", "hilbert", "inv", "invhilbert", "invpascal", "ishermitian",
+    "issymmetric", "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor", "lu_solve",
+    "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes", "pascal", "pinv",
+    "pinvh", "polar", "qr", "rq", "schur", "signm", "sinhm", "sinm", "solve", "solve_banded",
+    "solve_circulant", "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_lyapunov",
+    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
+    "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
 ]  # fmt: skip
