@@ -5,7 +5,7 @@ import pytest
 
 import xcore as xc
 from xcore import decomp
-from xcore.decomp._gauss_newton import normal_product, products
+from xcore.decomp._gauss_newton import masked_normal_product, normal_product, products
 
 RNG = np.random.default_rng(4)
 
@@ -32,6 +32,10 @@ def test_the_normal_matrix_and_the_slopes():
     for a, b in zip(
         normal_product(list(map(xc.numpy.asarray, FACTORS)), changes), back(moved)[0], strict=True
     ):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+    known = RNG.random(SHAPE) < 0.5
+    part = masked_normal_product(list(map(xc.numpy.asarray, FACTORS)), changes, known)
+    for a, b in zip(part, back(xc.numpy.where(known, moved, 0))[0], strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10)
     y = xc.numpy.asarray(RNG.normal(size=SHAPE))
     for a, b in zip(products(y, list(map(xc.numpy.asarray, FACTORS))), back(y)[0], strict=True):
@@ -64,6 +68,11 @@ def test_missing_elements_do_not_enter():
         np.where(known, X, np.nan), 3, mask=known, key=xc.random.key(5), tol=1e-10, max_steps=3000
     )
     assert decomp.match_score(TRUE, found.value) > 0.99
+    holes = np.where(known, X, np.nan)
+    near = [f + 0.2 * RNG.normal(size=f.shape) for f in FACTORS]
+    found = decomp.cp_gauss_newton(holes, 3, mask=known, init=near, tol=1e-12)
+    assert decomp.match_score(TRUE, found.value) > 0.99999 and float(found.error) < 1e-5
+    assert int(found.steps) < 20
 
 
 def test_weights_choose():
@@ -126,6 +135,8 @@ def test_uncertainty_is_the_spread_of_fits():
 @pytest.mark.parametrize("call, words", [
     (lambda: decomp.cp_gauss_newton(X * 1j, 2), "cp_als"), (lambda: decomp.cp_gradient(X * 1j, 2), "cp_als"),
     (lambda: decomp.cp_gradient(X, 2, weights=np.ones(3)), "weights"), (lambda: decomp.scan_ranks(X, [1], share=2), "share"),
+    (lambda: decomp.cp_gradient(X, 2, weights=-np.ones(SHAPE)), "none that is negative"),
+    (lambda: decomp.scan_ranks(X, []), "one rank or more"), (lambda: decomp.factor_uncertainty(X * 1j, TRUE), "real"),
     (lambda: decomp.core_consistency(X[0], TRUE), "core_consistency"), (lambda: decomp.cp_gauss_newton(X, 0), "rank"),
 ])  # fmt: skip
 def test_bad_arguments(call, words):

@@ -43,7 +43,8 @@ def test_orders(shape, rank):
 
 @pytest.mark.parametrize("axes", [(None, 0), (0, None), (0, 0)], ids=str)
 def test_the_first_product_in_lanes(axes):
-    x, k = RNG.normal(size=(2, 3, 4, 5, 2)), RNG.normal(size=(2, 6, 5, 2))
+    rng = np.random.default_rng(2)
+    x, k = rng.normal(size=(2, 3, 4, 5, 2)), rng.normal(size=(2, 6, 5, 2))
     given = [a if axis == 0 else a[0] for a, axis in zip((x, k), axes, strict=True)]
     terms = [t[axis is None :] for t, axis in zip(("nijkl", "nrkl"), axes, strict=True)]
     wanted = np.einsum(f"{','.join(terms)}->nrij", *given)
@@ -82,6 +83,8 @@ def test_missing_elements():
     known = RNG.random(X.shape) > 0.7
     found = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, tol=1e-12, max_steps=3000)
     assert decomp.match_score(TRUE, found.value) > 0.999
+    begun = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, init="hosvd", max_steps=3)
+    assert np.isfinite(float(begun.error))
     with pytest.raises(ValueError, match="mask"):
         decomp.cp_als(np.where(known, X, np.nan), 3)
 
@@ -143,6 +146,7 @@ def test_under_transformations():
     ((X, 2, {"init": "svd"}), "init"), ((X, 2, {"init": TRUE}), "init"), ((X, 3, {"fixed": (0,)}), "fixed"),
     ((X, 3, {"init": TRUE, "fixed": (0, 1, 2)}), "fixed"), ((X, 111), "at most 110"), ((X, 3, {"mask": np.ones(3, bool)}), "mask"),
     ((X, 3, {"mask": np.zeros(X.shape, bool)}), "mask"), ((X, 3, {"restarts": 0}), "restarts must be"),
+    ((X, 3, {"restarts": 2, "init": TRUE}), "restarts must be"), ((X, 3, {"restarts": 2, "init": "hosvd"}), "restarts must be"),
     ((X, 3, {"max_steps": -1}), "max_steps must be"), ((X, 3, {"ridge": -1.0}), "ridge must be not negative"),
 ])  # fmt: skip
 def test_bad_arguments(arguments, words):
@@ -154,6 +158,8 @@ def test_bad_arguments(arguments, words):
 def test_what_is_not_negative_is_real():
     with pytest.raises(ValueError, match="x must be real"):
         decomp.cp_nonneg(X * 1j, 2)
+    with pytest.raises(ValueError, match="modes must be different modes below 3"):
+        decomp.cp_nonneg(X, 2, modes=(0, 3))
 
 
 @pytest.mark.parametrize("fit", [decomp.cp_als, decomp.cp_nonneg])

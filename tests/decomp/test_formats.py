@@ -301,7 +301,8 @@ def test_unfoldings():
         (3, 4, 5),
     )
     for call in (lambda: decomp.mode_product(x, a, 0), lambda: decomp.unfold(x, 3), lambda: decomp.mttkrp(x, factors[:2], 0),
-                 lambda: decomp.khatri_rao([])):  # fmt: skip
+                 lambda: decomp.khatri_rao([]), lambda: decomp.khatri_rao([np.ones(2)] * 2),
+                 lambda: decomp.multi_mode_product(x, [a], modes=[0, 1]), lambda: decomp.orthogonalize(EACH[0])):  # fmt: skip
         with pytest.raises(ValueError, match="decomp"):
             call()
 
@@ -309,3 +310,5 @@ def test_unfoldings():
 def test_figure():
     pytest.importorskip("matplotlib").use("Agg")
     assert len(decomp.plot_factors(cp()).axes) == 6
+    with pytest.raises(ValueError, match="axes must be an array of axes of shape"):
+        decomp.plot_factors(cp(), axes=decomp.plot_factors(cp()).axes[0])

@@ -154,7 +154,9 @@ def test_cross_interpolation():
     (lambda: decomp.round_tt(FULL, 2), "tt_svd"), (lambda: decomp.tt_cross(1, (2, 2), 1), "function"),
     (lambda: decomp.tt_cross(lambda p: p, (2, 2), 1), "one value for each"),
     (lambda: decomp.hooi(FULL, 2, init=decomp.hosvd(FULL, 3)), "init"),
-    (lambda: decomp.hosvd(np.full((2, 2), np.nan), 1), "NaN"),
+    (lambda: decomp.hosvd(np.full((2, 2), np.nan), 1), "NaN"), (lambda: decomp.hooi(FULL, 2, init="random"), "init"),
+    (lambda: decomp.tt_cross(lambda p: p.sum(-1), (2, 2), 1, sweeps=0), "sweeps must be"),
+    (lambda: decomp.tucker_random(FULL, 2, extra=-1), "extra must be"), (lambda: decomp.tucker_random(FULL, 2, power=-1), "power must be"),
 ])  # fmt: skip
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):

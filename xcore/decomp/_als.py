@@ -377,7 +377,8 @@ def check_ridge(who: str, ridge):
 
 
 def check_tensor(who: str, x, mask=None, *, masked: bool = True):
-    """x as a tensor of floats, and its mask; ``masked``: whether the function takes one."""
+    """x as a tensor of floats, zero where it is missing, and its mask; ``masked``: whether the
+    function takes one."""
     x = xnp.asarray(x)
     x = x if dtypes.is_inexact(x.dtype) else x.astype(xnp.result_type(float))
     if x.ndim < 2 or 0 in x.shape:
@@ -406,7 +407,7 @@ def check_tensor(who: str, x, mask=None, *, masked: bool = True):
         raise ValueError(
             f"xcore.{who}: x contains NaN or infinity. If these elements are missing, {advice}."
         )
-    return x, mask
+    return x if mask is None else xnp.where(mask, x, 0), mask
 
 
 def _is_finite(x, mask) -> bool:
@@ -432,17 +433,27 @@ def check_rank(who: str, rank, shape) -> int:
     return int(rank)
 
 
+def check_modes(who: str, name: str, given, ndim: int, most: str = "") -> set:
+    """Modes counted from the front; ``most``: what else is expected of them."""
+    modes = {m % ndim for m in given if isinstance(m, (int, np.integer)) and -ndim <= m < ndim}
+    if len(modes) != len(tuple(given)):
+        raise errors.bad_argument(who, name, tuple(given), f"different modes below {ndim}{most}")
+    return modes
+
+
 def check_fixed(who: str, fixed, ndim: int) -> tuple:
-    modes = {m % ndim for m in fixed if isinstance(m, (int, np.integer)) and -ndim <= m < ndim}
-    if len(modes) != len(tuple(fixed)) or len(modes) == ndim:
-        raise errors.bad_argument(
-            who, "fixed", tuple(fixed), f"different modes below {ndim}, not all of them"
-        )
+    modes = check_modes(who, "fixed", fixed, ndim, ", not all of them")
+    if len(modes) == ndim:
+        wanted = f"different modes below {ndim}, not all of them"
+        raise errors.bad_argument(who, "fixed", tuple(fixed), wanted)
     return tuple(k for k in range(ndim) if k not in modes)
 
 
 def starts(who, x, rank, init, key, restarts, positive):
     """Factors to start from, with an axis of restarts in front where there are several."""
+    if restarts > 1 and not (isinstance(init, str) and init == "random"):
+        advice = "Other starts are the same each time: leave restarts at 1."
+        raise errors.bad_argument(who, "restarts", restarts, 'with init="random" only', advice)
     if isinstance(init, (CP, tuple, list)):
         factors = init.factors if isinstance(init, CP) else init
         cp = CP(init.weights if isinstance(init, CP) else None, tuple(factors))

@@ -13,6 +13,7 @@ from ._als import (
     admm,
     check_count,
     check_fixed,
+    check_modes,
     check_rank,
     check_ridge,
     check_tensor,
@@ -121,7 +122,7 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
     True
     """
     n = xnp.ndim(x)
-    chosen = set(range(n)) if modes is None else {m % n for m in modes}
+    chosen = set(range(n) if modes is None else check_modes("decomp.cp_nonneg", "modes", modes, n))
     if chosen and dtypes.is_complex(xnp.asarray(x).dtype):
         raise errors.bad_argument(
             "decomp.cp_nonneg", "x", x, "real", "For complex tensors: cp_als."

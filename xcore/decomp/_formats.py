@@ -295,6 +295,9 @@ def plot_factors(cp: CP, axes=None):
         _, axes = plt.subplots(
             cp.rank, cp.ndim, squeeze=False, figsize=(3 * cp.ndim, 1.4 * cp.rank), sharex="col"
         )
+    if np.shape(axes) != (cp.rank, cp.ndim):
+        wanted = f"an array of axes of shape {(cp.rank, cp.ndim)}: a row for each term"
+        raise errors.bad_argument("decomp.plot_factors", "axes", np.shape(axes), wanted)
     for k, factor in enumerate(map(np.asarray, cp.factors)):
         for r in range(cp.rank):
             axes[r, k].plot(factor[:, r].real)

@@ -7,6 +7,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._iterate import Status
 from ..optimize import minimize
 from ._als import Fit, check_count, check_rank, check_ridge, check_tensor, starts
@@ -108,4 +109,6 @@ def _weights(who: str, x, mask, weights):
         raise errors.bad_argument(
             who, "weights", tuple(weights.shape), f"of shape {tuple(x.shape)}"
         )
+    if type(weights) is Array and (np.asarray(weights) < 0).any():
+        raise errors.bad_argument(who, "weights", "negative numbers", "none that is negative")
     return weights if mask is None else xnp.where(mask, weights, 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.struct import struct
 from .._transforms.map import vmap
 from ._als import check_tensor
@@ -67,13 +67,16 @@ class RankScan:
         return self.ranks[int(np.argmin([float(e) for e in self.held_out]))]
 
 
-def scan_ranks(x, ranks: Sequence[int], *, share: float = 0.1, key=None, **options) -> RankScan:
+def scan_ranks(
+    x, ranks: Sequence[int], *, share: float = 0.1, mask=None, key=None, **options
+) -> RankScan:
     """Fit several ranks without a random share of the elements, and see how these are predicted.
 
     Args:
       x: dense tensor.
       ranks: to try.
       share: of the elements left out.
+      mask: True where x is known.
       key: a random key; default ``random.key(0)``.
       options: for ``cp_als``.
 
@@ -82,18 +85,22 @@ def scan_ranks(x, ranks: Sequence[int], *, share: float = 0.1, key=None, **optio
     1
     """
     who = "decomp.scan_ranks"
-    x, _ = check_tensor(who, x)
+    x, mask = check_tensor(who, x, mask)
     if not 0 < share < 1:
         raise errors.bad_argument(who, "share", share, "between 0 and 1")
+    if not len(ranks):
+        raise errors.bad_argument(who, "ranks", ranks, "one rank or more")
     key = random.key(0) if key is None else key
     pick, start = random.split(key)
     known = random.uniform(pick, x.shape) >= share
+    left_out = ~known if mask is None else ~known & mask
+    known = known if mask is None else known & mask
     seen, missed, consistency = [], [], []
     for rank in ranks:
         found = cp_als(x, rank, mask=known, key=start, **options)
         model = found.value.to_dense()
-        left = xnp.where(known, 0, x - model)
-        size = xnp.linalg.norm(xnp.where(known, 0, x).ravel())
+        left = xnp.where(left_out, x - model, 0)
+        size = xnp.linalg.norm(xnp.where(left_out, x, 0).ravel())
         seen.append(found.error)
         missed.append(xnp.linalg.norm(left.ravel()) / xnp.where(size > 0, size, 1))
         consistency.append(core_consistency(xnp.where(known, x, model), found.value))
@@ -163,6 +170,9 @@ def factor_uncertainty(x, cp: CP):
     x, cp = xnp.asarray(x), as_cp("factor_uncertainty", cp)
     if tuple(x.shape) != tuple(cp.shape):
         raise errors.shape_mismatch("decomp.factor_uncertainty", x=x, cp=cp)
+    if dtypes.is_complex(x.dtype) or dtypes.is_complex(cp.dtype):
+        given = f"of dtypes {x.dtype} and {cp.dtype}"
+        raise errors.bad_argument("decomp.factor_uncertainty", "x and cp", given, "real")
     factors = [cp.factors[0] * cp.weights, *cp.factors[1:]]
     unknowns = sum(f.size for f in factors)
     eye = xnp.eye(unknowns, dtype=x.dtype)

@@ -69,17 +69,11 @@ def khatri_rao(matrices: Sequence):
            [0., 2.],
            [0., 4.]], dtype=float32)
     """
-    matrices = list(matrices)
-    if not matrices:
-        raise errors.bad_argument("decomp.khatri_rao", "matrices", matrices, "at least one matrix")
-    ranks = {m.shape[-1] for m in matrices}
-    if len(ranks) != 1:
-        raise errors.bad_argument(
-            "decomp.khatri_rao",
-            "matrices",
-            [tuple(m.shape) for m in matrices],
-            "as wide as each other",
-        )
+    matrices = [xnp.asarray(m) for m in matrices]
+    given = [tuple(m.shape) for m in matrices]
+    if {len(g) for g in given} != {2} or len({g[1] for g in given}) != 1:
+        wanted = "at least one matrix, as wide as each other"
+        raise errors.bad_argument("decomp.khatri_rao", "matrices", given, wanted)
     out = matrices[0]
     for m in matrices[1:]:
         out = (out[:, None, :] * m[None, :, :]).reshape(out.shape[0] * m.shape[0], m.shape[1])
@@ -137,6 +131,9 @@ def multi_mode_product(
     (4, 3)
     """
     modes = range(len(matrices)) if modes is None else modes
+    if len(modes) != len(matrices):
+        who, wanted = "decomp.multi_mode_product", f"{len(matrices)} modes, one for each matrix"
+        raise errors.bad_argument(who, "modes", tuple(modes), wanted)
     pairs = [(m, n) for m, n in zip(matrices, modes, strict=True) if m is not None]
     if transpose:
         pairs = [(m.mT.conj(), n) for m, n in pairs]

@@ -16,7 +16,7 @@ from .. import random
 from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.eval import fused
-from ._als import check_tensor
+from ._als import check_count, check_tensor
 from ._tt import TT
 from ._tucker_fit import _budget, _one_of, _rank_for
 
@@ -168,7 +168,7 @@ def tt_cross(f: Callable, shape, rank: int, *, key=None, sweeps: int = 4, dtype=
     right = [_random_positions(k, shape[i + 1 :], bonds[i + 1]) for i, k in enumerate(keys)]
     left: list = [xnp.zeros((1, 0), np.int32)] + [None] * (len(shape) - 1)
     cores: list = [None] * len(shape)
-    for _ in range(max(1, int(sweeps))):
+    for _ in range(check_count(who, "sweeps", sweeps, 1)):
         for k in range(len(shape) - 1):
             values = _cross_values(f, left[k], shape[k], right[k], dtype)
             q = xnp.linalg.qr(values.reshape(-1, values.shape[2]))[0]

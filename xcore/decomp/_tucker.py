@@ -179,6 +179,9 @@ def orthogonalize(t: Tucker) -> Tucker:
     >>> xnp.round(abs(t.core).ravel(), 3)
     Array([4.], dtype=float32)
     """
+    if not isinstance(t, Tucker):
+        advice = "For other formats: to_tucker first."
+        raise errors.bad_argument("decomp.orthogonalize", "t", t, "a Tucker tensor", advice)
     core, factors = t.core, []
     for mode, f in enumerate(t.factors):
         q, r = xnp.linalg.qr(f)

@@ -195,8 +195,10 @@ def _hooi_start(who: str, x, ranks, init):
     x, _ = check_tensor(who, x, masked=False)
     ranks = check_ranks(who, ranks, x.shape)
     start = _st_hosvd(x, ranks) if init is None else init
-    if (tuple(start.shape), tuple(start.rank)) != (tuple(x.shape), ranks):
-        raise errors.bad_argument(who, "init", init, f"of shape {tuple(x.shape)} and ranks {ranks}")
+    fits = isinstance(start, Tucker) and (start.shape, start.rank) == (tuple(x.shape), ranks)
+    if not fits:
+        wanted = f"a Tucker tensor of shape {tuple(x.shape)} and ranks {ranks}"
+        raise errors.bad_argument(who, "init", init, wanted)
     return x, [f.astype(x.dtype) for f in start.factors], ranks
 
 
@@ -321,7 +323,8 @@ def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tuck
     who = "decomp.tucker_random"
     x, _ = check_tensor(who, x, masked=False)
     key = random.key(0) if key is None else key
-    return _tucker_random(x, key, check_ranks(who, ranks, x.shape), int(extra), int(power))
+    extra, power = check_count(who, "extra", extra), check_count(who, "power", power)
+    return _tucker_random(x, key, check_ranks(who, ranks, x.shape), extra, power)
 
 
 @functools.partial(jit, static_argnums=(2, 3, 4))
