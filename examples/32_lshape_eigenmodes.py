@@ -18,6 +18,8 @@ from xcore.pde import Grid, Masked, eigenmodes
 EXACT = 9.63972384402194
 POWERS = np.array([0, 4 / 3, 2, 8 / 3, 10 / 3, 4])
 xc.config.update("default_bits", 64)
+# a program for each grid, which runs once: compiling it well takes longer than running it
+xc.config.update("disable_most_optimizations", True)
 
 
 def drum(cells):
