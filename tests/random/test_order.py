@@ -68,3 +68,56 @@ def test_a_coin_is_tossed_for_words_that_are_equal():
 def test_numbers_that_the_dtype_cannot_hold(replace):
     with pytest.raises(ValueError, match="1099511627776 elements have numbers that int32 cannot"):
         random.choice(PHILOX, 2**40, (3,), replace=replace)
+
+
+# ngood, nbad, nsample: few, many, lopsided, nearly all, without a choice
+URNS = [
+    (5, 3, 4), (50, 1000, 30), (100000, 200000, 5000), (500000000, 400000000, 1000),
+    (10, 999999999, 500000000), (20, 20, 39), (3, 0, 2), (0, 4, 2), (7, 9, 16), (7, 9, 0),
+]  # fmt: skip
+
+
+def test_hypergeometric():
+    urns = np.array(URNS)
+    size = (len(urns), 6000)
+    drawn = np.asarray(random.default_rng(3).hypergeometric(*urns.T[:, :, None], size=size))
+    for row, (good, bad, sample) in zip(drawn, URNS, strict=True):
+        share = good / (good + bad)
+        mean, width = sample * share, 2 + np.sqrt(sample * share * (1 - share))
+        k = np.arange(max(0, np.floor(mean - 9 * width)), np.ceil(mean + 9 * width))
+        cell = np.clip((k - mean) / width * 4 + 10, 0, 20).astype(int)
+        probability = stats.hypergeom.pmf(k, good + bad, good, sample)
+        expected = np.bincount(cell, probability, 21) * row.size
+        found = np.bincount(cell[np.searchsorted(k, row)], minlength=21)
+        known = expected > 5
+        assert found[expected < 1e-9].sum() == 0
+        assert abs(found[known].sum() / expected[known].sum() - 1) < 0.01
+        scale = found[known].sum() / expected[known].sum()
+        if known.sum() > 1:
+            assert stats.chisquare(found[known], expected[known] * scale).pvalue > ALARM
+
+
+def test_multivariate_hypergeometric():
+    colors, sample, size = np.array([5, 0, 10, 3]), 7, 20000
+    reference = stats.multivariate_hypergeom(colors, sample)
+    drawn = np.asarray(random.default_rng(1).multivariate_hypergeometric(colors, sample, size))
+    assert (drawn.sum(axis=1) == sample).all()
+    assert (drawn <= colors).all()
+    near = 5 * np.sqrt(np.diag(reference.cov()) / size)
+    assert (abs(drawn.mean(axis=0) - reference.mean()) <= near).all()
+    np.testing.assert_allclose(np.cov(drawn.T), reference.cov(), atol=0.05)  # 5 deviations
+
+
+def test_mistakes_about_urns_are_explained():
+    rng = random.default_rng(0)
+    for call, message in [
+        (lambda: rng.hypergeometric(5, 3, 9), "nsample must not be larger .* 9 of 8"),
+        (lambda: rng.hypergeometric(2.5, 3, 1), "ngood must be a whole number"),
+        (lambda: rng.multivariate_hypergeometric([1, 2], 4), "4 of 3"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match=r"rng\.permutation"):
+        rng.shuffle([1, 2])
+    unknown = xc.jit(lambda n: random.default_rng(0).hypergeometric(5, 3, n, 4))
+    assert unknown(9).tolist() == [-1] * 4

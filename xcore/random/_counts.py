@@ -70,7 +70,7 @@ def _poisson_log(distance, k, mean):
     return _t(k) - mean * _excess(distance / mean)
 
 
-def _binomial_log(distance, k, rest, successes, failures):
+def binomial_log(distance, k, rest, successes, failures):
     """The same for k successes and ``rest`` failures, but for a term that k is not in.
 
     ``successes`` and ``failures`` are what n + 1 trials would bring, distance = k + 1/2 - successes.
@@ -200,14 +200,14 @@ def _btrs_setup(mean, p):
 def _btrs(first, second, p, whole, fraction, rest, mode, successes, failures, slope, width, scale):
     """A binomial count of mean from 10 on with p ≤ 1/2, as its distance from ``whole``.
 
-    n p is whole + fraction, n - whole is rest, mode is what ``_binomial_log`` is at the likeliest count.
+    n p is whole + fraction, n - whole is rest, mode is what ``binomial_log`` is at the likeliest count.
     """
     dtype = typeof(p).dtype
     x, stretch = _transformed(open_uniform(first, dtype) - 0.5, slope, width)
     j = xnp.floor(x + (fraction + 0.5))
     height = log(open_uniform(second, dtype) * scale / stretch)
     k, left = xnp.maximum(whole + j, 0), xnp.maximum(rest - j, 0)
-    log_p = _binomial_log(j + (0.5 - fraction) - p, k, left, successes, failures) - mode
+    log_p = binomial_log(j + (0.5 - fraction) - p, k, left, successes, failures) - mode
     return proposal(j, ~((j < -whole) | (j > rest) | (height > log_p)))
 
 
@@ -217,7 +217,7 @@ def _many_binomial(source, n, p, shape, dtype):
     whole = xnp.floor(mean)
     successes, failures = mean + p, (n - mean) + (1 - p)
     likeliest = xnp.floor(successes)
-    mode = _binomial_log(likeliest + 0.5 - successes, likeliest, n - likeliest, successes, failures)
+    mode = binomial_log(likeliest + 0.5 - successes, likeliest, n - likeliest, successes, failures)
     parts = p, whole, mean - whole, n - whole, mode, successes, failures, *_btrs_setup(mean, p)
     parameters = [astype(x, dtype) for x in parts]
     j = first_accepted(_btrs, source, parameters, shape, dtype, apart=True)

@@ -7,11 +7,11 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, tree
+from .._core import dtypes, errors, tree
 from .._core.trace import Tracer
 from .._core.types import typeof
 from ..numpy._promote import as_array
-from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _vectors
+from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _urns, _vectors
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
 from ._source import complete, nonnegative, positive
 
@@ -101,6 +101,12 @@ class Generator:
             x = as_array("random.Generator.permuted", x, "x")
             return _permute.permutation(self.key(), x.ravel()).reshape(typeof(x).shape)
         return _permute.permutation(self.key(), x, axis, independent=True)
+
+    def shuffle(self, x, axis: int = 0):
+        """There to say that arrays are not changed in place."""
+        raise TypeError(
+            "xcore.random.Generator.shuffle: arrays do not change in place. Use x = rng.permutation(x, axis)."
+        )
 
     def choice(self, a, size=None, replace=True, p=None, axis: int = 0):
         """Random elements of an array, or of 0 … a - 1; the probabilities p have the sum 1."""
@@ -259,6 +265,25 @@ class Generator:
         pvals = as_array("random.Generator.multinomial", pvals)
         shape = None if size is None else (*_shape_of(size), typeof(pvals).shape[-1])
         return _counts.multinomial(self.key(), n, pvals, shape=shape, dtype=_integer(dtype))
+
+    def hypergeometric(self, ngood, nbad, nsample, size=None, dtype=None):
+        """How many of nsample drawn without replacement from ngood + nbad are good."""
+        shape = _shape_of(size, ngood, nbad, nsample)
+        return _urns.hypergeometric(self.key(), ngood, nbad, nsample, shape, dtype)
+
+    def multivariate_hypergeometric(
+        self, colors, nsample, size=None, method="marginals", dtype=None
+    ):
+        """How many of each colour nsample drawn without replacement are; both methods do the same."""
+        if method not in ("marginals", "count"):
+            raise errors.bad_argument(
+                "random.Generator.multivariate_hypergeometric",
+                "method",
+                method,
+                "'marginals' or 'count'",
+            )
+        shape = None if size is None else (*_shape_of(size), np.shape(colors)[-1])
+        return _urns.multivariate_hypergeometric(self.key(), colors, nsample, shape, dtype)
 
     def multivariate_normal(self, mean, cov, size=None, *, method="svd", dtype=None):
         """Normal vectors with a mean and a covariance."""
