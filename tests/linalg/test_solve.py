@@ -116,6 +116,14 @@ def test_batches_of_many_chunks():
         assert np.allclose(ours, theirs, rtol=1e-12)
 
 
+def test_one_singular_matrix_of_many_raises():
+    for bad in (np.zeros((3, 3)), np.diag([1.0, 0, 2]), np.outer([1.0, 2, 4], [4.0, 2, 1])):
+        a = random((64, 3, 3))
+        a[7] = bad
+        with pytest.raises(xc.errors.SingularMatrixError, match=r"matrix \(7,\) of the batch"):
+            xc.linalg.inv(a)
+
+
 def test_factors_of_many_small_matrices():
     a, b = np.random.default_rng(0).standard_normal((70, 5, 5)), random((70, 5, 2), 1)
 

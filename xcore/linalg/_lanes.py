@@ -257,8 +257,9 @@ def invert(x) -> tuple:
         x, leads, places = state
         place, chosen, *_ = pivot = _pivot(x, c)
         own = xnp.where(_numbers(chosen) == c, 1, chosen)
-        x = _set_row(_subtract(x, c, 0, pivot, own), c, own / pivot[-1])
-        return x, _set_row(leads, c, _row(chosen, c)), _set_row(places, c, place)
+        lead = _row(chosen, c)  # a zero leaves infinities behind, so that it is noticed
+        x = _set_row(_subtract(x, c, 0, pivot, own), c, own / lead)
+        return x, _set_row(leads, c, lead), _set_row(places, c, place)
 
     nil = xnp.zeros((n, lanes), typeof(x).dtype)
     x, leads, places = loop(n, step, (x, nil, xnp.zeros((n, lanes), np.int32)))
