@@ -122,14 +122,10 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
     a, b = _operands("numpy.dot", a, b)
     if not typeof(a).ndim or not typeof(b).ndim:
         return _contract(a, b, ((), ()), ((), ()), precision, preferred_element_type)
-    contract = ((typeof(a).ndim - 1,), (_max0(typeof(b).ndim - 2),))
+    contract = ((typeof(a).ndim - 1,), (max(typeof(b).ndim - 2, 0),))
     if typeof(a).shape[-1] != typeof(b).shape[contract[1][0]]:
         raise errors.shape_mismatch("numpy.dot", f"must agree along axes {contract}", a=a, b=b)
     return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
-
-
-def _max0(n: int) -> int:
-    return n if n > 0 else 0
 
 
 @fused(2)
