@@ -77,9 +77,8 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
     row, column = typeof(a).ndim == 1, typeof(b).ndim == 1
     _check_inner(a, b)
     if typeof(a).ndim <= 2 and typeof(b).ndim <= 2:
-        return _contract(
-            a, b, ((typeof(a).ndim - 1,), (0,)), ((), ()), precision, preferred_element_type
-        )
+        contract = ((typeof(a).ndim - 1,), (0,))
+        return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
     if row or column:  # a vector with a stack of matrices
         contract = ((0,), (typeof(b).ndim - 2,)) if row else ((typeof(a).ndim - 1,), (0,))
         return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
