@@ -109,14 +109,30 @@ def calibrate(f: Thunk, wait: bool, seconds: float) -> int:
     return calls
 
 
+def rest(longest: float = 0.5) -> None:
+    """Waits until this process uses no processor: threads of the last contestant that still spin
+    (OpenBLAS's do so for a tenth of a second) would hold a core that the next one needs."""
+    end = time.perf_counter() + longest
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(0.005)
+        if time.process_time() - before < 0.001:
+            return
+
+
 def interleave(measure_ours, measure_peer, rounds: int) -> list[tuple[float, float]]:
-    """(ours, peer) per round, in alternating order, after a collection of garbage."""
+    """(ours, peer) per round, in alternating order, each after a collection of garbage and a rest."""
+
+    def measured(measure):
+        gc.collect()
+        rest()
+        return measure()
+
     pairs = []
     for turn in range(rounds):
         order = (measure_ours, measure_peer) if turn % 2 == 0 else (measure_peer, measure_ours)
-        gc.collect()
-        measured = [measure() for measure in order]
-        pairs.append(tuple(measured) if turn % 2 == 0 else tuple(reversed(measured)))
+        both = [measured(measure) for measure in order]
+        pairs.append(tuple(both) if turn % 2 == 0 else tuple(reversed(both)))
     return pairs
 
 

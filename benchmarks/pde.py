@@ -1,10 +1,5 @@
 """PDE solvers beside SciPy, NumPy and pyamg, one process, CPU, float64."""
 
-import os
-
-# OpenBLAS's threads spin for 0.1 s after a product, on a core that the other contestant needs then
-os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")  # 2²⁰ ticks
-
 import numpy as np
 import scipy.fft
 import scipy.sparse as sp
