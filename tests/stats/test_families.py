@@ -92,6 +92,23 @@ def test_quantiles_of_counts(name):
 # --- tails ------------------------------------------------------------------------------------
 
 
+def test_entropy_of_poisson():
+    mu = np.array([[0.0, 1e-6, 0.3, 4.5, 30.0, 99.9], [100.0, 100.1, 150.0, 1000.0, 1.0, 2.0]])
+    k = np.arange(1500.0)
+    p, log_p = (getattr(scipy.stats.poisson, f)(k, mu[..., None]) for f in ("pmf", "logpmf"))
+    wanted = (p * np.minimum(-log_p, 1e4)).sum(-1)
+    np.testing.assert_allclose(stats.poisson.entropy(mu.astype("f4")), wanted, rtol=1e-6)
+    with xc.enable_x64(True):
+        np.testing.assert_allclose(stats.poisson.entropy(mu), wanted, rtol=1e-12)
+        known = scipy.stats.poisson.entropy(4.5)
+        assert float(stats.poisson.entropy(4.5, loc=7)) == pytest.approx(known, rel=1e-12)
+        below, above = stats.poisson.entropy(np.array([1 - 1e-5, 1 + 1e-5]) * 30.0).tolist()
+        slope = float(xc.grad(stats.poisson.entropy)(30.0))
+        assert slope == pytest.approx((above - below) / 6e-4, rel=1e-7)
+    assert np.isnan(stats.poisson.entropy(np.array([-1.0, np.nan]))).all()
+    assert stats.poisson.entropy(np.inf) == np.inf
+
+
 def test_far_tails():
     """Where probabilities underflow or differ from 1 by less than a float can show."""
     mp.mp.dps = 30

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from .. import numpy as xnp
 from .. import special
+from .._core.types import typeof
+from ..numpy._promote import astype
 from ._family import Family, Formulas
 from ._tails import (
     log_betabinom,
@@ -50,11 +53,30 @@ binom = Family(
     "binom", "The binomial distribution: successes in n trials of probability p.", _BINOM
 )
 
+_MANY = 100.0  # from here on the entropy of Poisson's distribution is its asymptotic series
+
+
+def _poisson_log(k, mu):
+    return special.xlogy(k, mu) - mu - special.gammaln(k + 1)
+
+
+def _poisson_entropy(mu):
+    """The sum of -p log p; for large mu the series of Evans and Boersma (SIAM Review 30, 1988)."""
+    few = mu < _MANY
+    k = astype(xnp.arange(240.0), typeof(mu).dtype)
+    log_p = _poisson_log(k, xnp.where(few, mu, 1)[..., None])
+    total = (xnp.exp(log_p) * xnp.minimum(-log_p, 1000)).sum(axis=-1)
+    mu = xnp.where(few, _MANY, mu)
+    v = 1 / mu
+    series = v * (1 / 12 + v * (1 / 24 + v * (19 / 360 + v * (9 / 80 + v * 863 / 2520))))
+    return xnp.where(few, total, 0.5 * xnp.log(2 * math.pi * math.e * mu) - series)
+
+
 _POISSON = _counts(
-    lambda k, mu: special.xlogy(k, mu) - mu - special.gammaln(k + 1),
+    _poisson_log,
     cdf=lambda k, mu: special.gammaincc(k + 1, mu), sf=lambda k, mu: special.gammainc(k + 1, mu),
     logcdf=lambda k, mu: log_gammaincc(k + 1, mu), logsf=lambda k, mu: log_gammainc(k + 1, mu),
-    shapes=("mu",), valid=lambda mu: mu >= 0,
+    entropy=_poisson_entropy, shapes=("mu",), valid=lambda mu: mu >= 0,
 )  # fmt: skip
 poisson = Family("poisson", "The Poisson distribution: counts of which mu are expected.", _POISSON)
 

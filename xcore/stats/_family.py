@@ -35,6 +35,7 @@ class Formulas:
       cdf, sf: the distribution function and what is missing to 1, each accurate where it is small.
       logcdf, logsf: their logarithms, where these are more than that.
       ppf, isf: the inverses of cdf and sf; without them one is found by bisection.
+      entropy: function of the shapes; the family has a method of this name if it is given.
       low, high: ends of the support, numbers or functions of the shapes.
       inside: function of the shapes: a point in the support.
       valid: function of the shapes: where they make sense.
@@ -51,6 +52,7 @@ class Formulas:
     logsf: Callable | None = None
     ppf: Callable | None = None
     isf: Callable | None = None
+    entropy: Callable | None = None
     shapes: tuple = ()
     low: float | Callable = -np.inf
     high: float | Callable = np.inf
@@ -77,7 +79,8 @@ class Family:
         if not self.discrete:
             parameters.append(inspect.Parameter("scale", kind, default=1))
         self._signature = inspect.Signature(parameters)
-        for which in DISCRETE if self.discrete else CONTINUOUS:
+        more = ("entropy",) if formulas.entropy else ()
+        for which in (*(DISCRETE if self.discrete else CONTINUOUS), *more):
             setattr(self, which, self._function(which))
 
     def __repr__(self):
@@ -90,8 +93,9 @@ class Family:
     def _function(self, which: str):
         argument = "q" if which in ("ppf", "isf") else "k" if self.discrete else "x"
         first = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = [] if which == "entropy" else [first]
         signature = self._signature.replace(
-            parameters=[first, *self._signature.parameters.values()]
+            parameters=[*parameters, *self._signature.parameters.values()]
         )
 
         def compute(*arguments):
@@ -125,6 +129,7 @@ _WHAT = {
     "logsf": "The logarithm of the probability of more than x",
     "ppf": "The quantile, where cdf reaches q,",
     "isf": "The upper quantile, where sf falls to q,",
+    "entropy": "The entropy",
 }
 
 
@@ -140,13 +145,22 @@ def _compute(family: Family, which: str, *arguments):
     work = dtypes.float64 if wide else t.dtype
     # integers go straight to the working dtype: float32 does not tell large ones apart
     given = [xnp.broadcast_to(astype(as_array(who, a), work), t.shape) for a in arguments]
-    x, *shapes, loc = given if family.discrete else given[:-1]
-    scale = xnp.ones_like(loc) if family.discrete else given[-1]
+    x = None if which == "entropy" else given.pop(0)
+    scale = xnp.ones_like(given[-1]) if family.discrete else given.pop()
+    *shapes, loc = given
     valid = (scale > 0) & family.formulas.valid(*shapes)
     shapes = [xnp.where(valid, s, np.nan) for s in shapes]
-    evaluate = _quantile if which in ("ppf", "isf") else _discrete if family.discrete else _density
-    out = evaluate(family.formulas, which, x, shapes, loc, scale)
+    if which == "entropy":
+        out = family.formulas.entropy(*shapes) + xnp.log(scale)
+    else:
+        out = _evaluator(family, which)(family.formulas, which, x, shapes, loc, scale)
     return astype(xnp.where(valid, out, np.nan), t.dtype)
+
+
+def _evaluator(family: Family, which: str) -> Callable:
+    if which in ("ppf", "isf"):
+        return _quantile
+    return _discrete if family.discrete else _density
 
 
 def _ends(f: Formulas, shapes, like) -> list:
