@@ -13,7 +13,7 @@ from .._core.source import boundary
 from .._core.types import typeof
 from ..numpy._promote import as_array
 from ._keys import consumed, single_key, words_of
-from ._source import Source, bound, draw, floating, normal_of, ordered, shape_for
+from ._source import Source, bound, concrete, draw, floating, normal_of, ordered, shape_for
 from ._staged import staged
 from ._streams import UINT, halves
 from ._words import bits_for, mantissa_uniform
@@ -134,6 +134,14 @@ def _index(who: str, index):
     if not dtypes.is_integer(typeof(index).dtype):
         raise errors.bad_argument(
             f"random.{who}", "index", index, "integers: the numbers of the elements"
+        )
+    host = concrete(index)
+    if host is not None and host.size and host.min() < 0:
+        raise errors.bad_argument(
+            f"random.{who}",
+            "index",
+            int(host.min()),
+            "non-negative: streams have no end to count from",
         )
     return index
 
