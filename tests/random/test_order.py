@@ -119,5 +119,6 @@ def test_mistakes_about_urns_are_explained():
             call()
     with pytest.raises(TypeError, match=r"rng\.permutation"):
         rng.shuffle([1, 2])
+    assert sorted(rng.choice(5, 5, replace=False, shuffle=False).tolist()) == list(range(5))
     unknown = xc.jit(lambda n: random.default_rng(0).hypergeometric(5, 3, n, 4))
     assert unknown(9).tolist() == [-1] * 4

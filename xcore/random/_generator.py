@@ -108,8 +108,11 @@ class Generator:
             "xcore.random.Generator.shuffle: arrays do not change in place. Use x = rng.permutation(x, axis)."
         )
 
-    def choice(self, a, size=None, replace=True, p=None, axis: int = 0):
-        """Random elements of an array, or of 0 … a - 1; the probabilities p have the sum 1."""
+    def choice(self, a, size=None, replace=True, p=None, axis: int = 0, shuffle: bool = True):
+        """Random elements of an array, or of 0 … a - 1; the probabilities p have the sum 1.
+
+        The order is random too, also where ``shuffle=False`` says that it need not be.
+        """
         if p is not None:
             complete("Generator.choice", nonnegative("p", p).checked("Generator.choice"))
         return _permute.choice(self.key(), a, _shape_of(size), replace, p, axis)
