@@ -114,6 +114,28 @@ def test_other_integers_are_jax_s():
     assert random.categorical(KEY, logits, shape=(2, 2), replace=False).tolist() == [[2, 0], [1, 1]]
 
 
+def test_what_is_compared_with_float32_is_the_same_under_x64():
+    """As in jax, where random numbers have the dtype of the parameter they are compared with."""
+    p = xnp.array([0.1, 0.2, 0.7], "float32")
+    draws = (
+        lambda: random.bernoulli(KEY, p[1], (20,)),
+        lambda: random.geometric(KEY, p[1], (20,)),
+        lambda: random.categorical(KEY, xnp.log(p), shape=(20,)),
+        lambda: random.categorical(KEY, xnp.log(p), shape=(3,), replace=False),
+        lambda: random.choice(KEY, 3, (20,), p=p),
+        lambda: random.choice(KEY, 3, (3,), False, p),
+    )
+    plain = [draw().tolist() for draw in draws]
+    with xc.enable_x64(True):
+        assert [draw().tolist() for draw in draws] == plain
+        # a Python float has the default dtype, and signs are a comparison with 0.5
+        u = random.uniform(KEY, (20,))
+        assert u.dtype == "float64"
+        assert (random.bernoulli(KEY, 0.3, (20,)) == (u < 0.3)).all()
+        for dtype in ("int8", "float32"):
+            assert (random.rademacher(KEY, (20,), dtype) == xnp.where(u < 0.5, 1, -1)).all()
+
+
 FORMULAS = [
     ("exponential", (), [0.670817494, 1.13880062, 0.957819998]),
     ("cauchy", (), [-0.0354846306, 0.63372612, 0.382440567]),
@@ -266,6 +288,7 @@ def test_fine_normal_numbers_reach_far():
         (lambda: random.normal(KEY, (-1,)), ValueError, "non-negative"),
         (lambda: random.uniform(KEY, (2,), minval=xnp.zeros(3)), ValueError, "broadcast"),
         (lambda: random.bits_at(KEY, 1.5), ValueError, "integers"),
+        (lambda: random.normal_at(KEY, np.array([0, -2])), ValueError, "non-negative.* given -2"),
         (lambda: random.default_rng(0).integers(5, 5), ValueError, "low must be less than high"),
         (lambda: random.randint(KEY, (2,), 0, 5.5), ValueError, "integers"),
         (lambda: random.randint(KEY, (2,), 0, 5, "float32"), TypeError, "integer"),

@@ -178,7 +178,9 @@ def maxwell(key, shape=(), dtype=None):
 
 
 def sample_signs(source, *, shape, dtype):
-    return xnp.where(source.uniform(shape, dtypes.float32) < 0.5, dtype.type(1), dtype.type(-1))
+    # of the default dtype, as in jax, whatever that of the result is
+    u = source.uniform(shape, dtypes.default_dtype("float"))
+    return xnp.where(u < 0.5, dtype.type(1), dtype.type(-1))
 
 
 def _sample_double_sided_maxwell(source, loc, scale, *, shape, dtype):

@@ -20,10 +20,10 @@ from ._source import (
     Source,
     as_counts,
     chance,
+    compared,
     concrete,
     draw,
     fit,
-    floating,
     integral,
     probability,
     real,
@@ -253,7 +253,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low"):
         raise errors.bad_argument("random.bernoulli", "mode", mode, "'low' or 'high'")
     # no truth value is NaN, and a quotient of densities may be given for the probability that it exceeds
     p = probability("p", p).checked("bernoulli")._replace(violated=None)
-    work = floating("bernoulli", None, p.value)
+    work = compared(p.value)
     return draw(
         "bernoulli",
         _sample_bernoulli,
@@ -360,7 +360,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
         raise errors.bad_argument(
             who, "logits", logits, "numbers or -inf, with one number among those of each draw"
         )
-    logits = astype(logits, floating("categorical", None, logits))
+    logits = astype(logits, compared(logits))
     logits = xnp.broadcast_to(logits, (*batch[:axis], t.shape[axis], *batch[axis:]))
     found = consumed("categorical", key)
     function = _categories if replace else _distinct_categories
@@ -392,8 +392,8 @@ def geometric(key, p, shape=None, dtype=None):
     >>> xc.random.geometric(xc.random.key(0), 0.25, (3,)).shape
     (3,)
     """
-    dtype = integral("geometric", dtype)
+    dtype, p = integral("geometric", dtype), chance("p", p).checked("geometric")
     return draw(
-        "geometric", _sample_geometric, key, shape, None, chance("p", p), result=dtype,
+        "geometric", _sample_geometric, key, shape, compared(p.value), p, result=dtype,
         regime=lambda p: dtype,
     )  # fmt: skip

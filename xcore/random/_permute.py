@@ -18,7 +18,7 @@ from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
 from ._integers import draw_below, draw_distinct
 from ._keys import consumed
-from ._source import Source, concrete, floating, weight
+from ._source import Source, compared, concrete, weight
 from ._staged import staged
 from ._streams import like, shifted
 
@@ -230,7 +230,7 @@ def _weights(p, n: int, needed: int):
             f"xcore.{who}: p must have at least {needed} positive weights for these draws, "
             f"given {np.count_nonzero(host)}."
         )
-    return astype(p, floating("choice", None, p))
+    return astype(p, compared(p))
 
 
 def _check_choice(n: int, count: int, replace: bool) -> None:

@@ -249,6 +249,16 @@ def floating(who: str, dtype, *values, complex_too: bool = False):
     return found
 
 
+def compared(x):
+    """The dtype of random numbers that a parameter is compared with: its own, of at least 32 bits.
+
+    It is jax's, so results carry over under ``enable_x64`` too.
+    """
+    t = typeof(x)
+    own = dtypes.is_floating(t.dtype) and not t.weak
+    return working(t.dtype) if own else dtypes.default_dtype("float")
+
+
 def integral(who: str, dtype):
     """The dtype of an integer result."""
     found = dtypes.default_dtype("int") if dtype is None else dtypes.as_dtype(dtype)
