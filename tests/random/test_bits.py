@@ -299,6 +299,15 @@ def test_mistakes_are_explained(call, error, message):
         call()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_truncated_normal_lies_between_its_bounds_in_its_own_dtype(dtype):
+    low, high = np.array([-0.3, 8.1, 1.0]), np.array([0.3, 8.4, 1.0])
+    x = random.truncated_normal(KEY, low, high, (3000, 3), dtype)
+    low, high = xnp.asarray(low, dtype), xnp.asarray(high, dtype)
+    assert ((low < x) & (x < high))[:, :2].all()
+    assert (x[:, 2] == 1).all()  # between equal bounds there is nothing else
+
+
 def test_shapes_must_be_known():
     with pytest.raises(TypeError, match="static"):
         xc.jit(lambda n: random.normal(KEY, (n,)))(3)

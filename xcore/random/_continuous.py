@@ -14,10 +14,11 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.source import boundary
 from .._core.types import typeof
+from ..numpy._promote import astype
 from ._elementary import arctan, exp, log, tan_pi
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import draw, nonnegative, ordered, positive, real, settled, within
+from ._source import draw, floating, nonnegative, ordered, positive, real, settled, within
 from ._words import open_uniform
 
 
@@ -400,20 +401,30 @@ def _normal_tail(first, second, low, high):
     return proposal(x, ~(v * x > low))
 
 
+def _strictly_between(lower, upper, result):
+    """The least and the largest number of a dtype between two bounds; the bounds where none is."""
+    low, high = (astype(ops.stop_gradient(b), result) for b in (lower, upper))
+    above, below = xnp.nextafter(low, np.inf), xnp.nextafter(high, -np.inf)
+    none = above > below
+    ends = xnp.where(none, low, above), xnp.where(none, high, below)
+    return [astype(x, typeof(lower).dtype) for x in ends]
+
+
 def _sample_truncated_normal(source, lower, upper, *, shape, dtype, regime):
+    known, result = regime
     root = dtype.type(np.sqrt(2))
     u = source.uniform(shape, dtype, ops.erf(lower / root), ops.erf(upper / root))
     low, high = (ops.stop_gradient(b) for b in (lower, upper))
-    just_above, just_below = xnp.nextafter(low, np.inf), xnp.nextafter(high, -np.inf)
-    x = xnp.clip(root * ops.erf_inv(u), just_above, just_below)
-    if regime == "centre":
+    first, last = _strictly_between(lower, upper, result)
+    x = xnp.clip(root * ops.erf_inv(u), first, last)
+    if known == "centre":
         return x
     left = upper < -_CENTRE
     in_tail = left | (lower > _CENTRE)
     near = xnp.where(in_tail, xnp.where(left, -high, low), _CENTRE)
     far = xnp.where(in_tail, xnp.where(left, -low, high), np.inf)
     tail = first_accepted(_normal_tail, source, [near, far], shape, dtype)
-    x = xnp.where(in_tail, xnp.where(left, -tail, tail), x)
+    x = xnp.where(in_tail, xnp.clip(xnp.where(left, -tail, tail), first, last), x)
     return xnp.where(lower <= upper, x, np.nan)
 
 
@@ -439,15 +450,11 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None):
     True
     """
     both = ordered("truncated_normal", real("lower", lower), real("upper", upper))
+    result = floating("truncated_normal", dtype, *[p.value for p in both])
     return draw(
-        "truncated_normal",
-        _sample_truncated_normal,
-        key,
-        shape,
-        dtype,
-        *both,
-        regime=_truncation_regime,
-    )
+        "truncated_normal", _sample_truncated_normal, key, shape, dtype, *both,
+        regime=lambda lower, upper: (_truncation_regime(lower, upper), result),
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------- von Mises
