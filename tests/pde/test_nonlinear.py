@@ -80,6 +80,8 @@ def test_failures_are_told():
         solve_nonlinear(lap, lap.field(0.0), 3)
     with pytest.raises(ValueError, match="must give a field"):
         solve_nonlinear(lambda u: u[:2], lap.field(0.0), lap)
+    with pytest.raises(ValueError, match="rtol must be positive"):
+        solve_nonlinear(lap, lap.field(0.0), lap, rtol=0)
 
 
 def test_modes_of_varying_coefficients():

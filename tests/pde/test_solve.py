@@ -157,6 +157,10 @@ def test_errors_explain():
     grid = Grid((4, 4))
     with pytest.raises(ValueError, match="positive everywhere"):
         Diffusion(grid, -1.0)
+    with pytest.raises(ValueError, match="positive everywhere, given nan"):
+        Diffusion(grid, float("nan"))
+    with pytest.raises(ValueError, match="2 or more along each axis"):
+        Diffusion(Grid((1, 4)), 1.0)
     with pytest.raises(ValueError, match="at all nodes"):
         Diffusion(grid, np.ones(3))
     with pytest.raises(ValueError, match="nowhere negative"):
@@ -165,8 +169,9 @@ def test_errors_explain():
         solve(Diffusion(grid, wavy), 1.0, method="direct")
     with pytest.raises(ValueError, match="a Laplacian or a Diffusion"):
         solve(3, 1.0)
-    with pytest.raises(IncompatibleError, match="must balance"):
-        solve(Laplacian(grid, N), 1.0)
+    for op in (Laplacian(grid, N), xc.pde.Helmholtz(grid, 0.0, N)):
+        with pytest.raises(IncompatibleError, match="must balance"):
+            solve(op, 1.0)
     for wrong in ({"rtol": -1.0}, {"rtol": float("nan")}, {"max_steps": 0}):
         with pytest.raises(ValueError, match="must be positive"):
             solve(Laplacian(grid), 1.0, **wrong)

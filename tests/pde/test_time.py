@@ -260,3 +260,48 @@ def test_runs_go_on_from_the_disk(tmp_path, capsys):
             xc.jit(lambda x: pde.trajectory(spin, first | {"x": x}, 0.1, 2, checkpoint=tmp_path))(
                 1.0
             )
+
+
+# ------------------------------------------------------------------------------------- bad input
+
+LAP = Laplacian(Grid(6))
+GROW = pde.RungeKutta(lambda u, t: u, pde.EULER)
+WRONG = {
+    "dt must be positive and finite": [
+        *[lambda dt=dt: pde.trajectory(pde.Theta(LAP), np.ones(5), dt, 2)
+          for dt in (0.0, -0.1, np.nan, np.inf, xnp.zeros(()))],
+        lambda: pde.trajectory(GROW, 1.0, -0.1, 2),
+    ],
+    "times must be": [
+        lambda times=times: pde.integrate(lambda u, t: u, 1.0, times)
+        for times in ([0.0, 1.0, 0.5], [0.0, 1.0, 1.0], [0.0, np.nan], 1.0, [])
+    ],
+    "both 0": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], rtol=0, atol=0)],
+    "not negative": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], rtol=-1.0)],
+    "first must be": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], first=0.0)],
+    "stepper must be": [lambda: pde.trajectory(None, 1.0, 0.1, 2)],
+    "a pair": [lambda: pde.trajectory(pde.Leapfrog(LAP), np.ones(5), 0.01, 2)],
+    "stand still": [lambda: pde.Newmark(lambda t: LAP).step((np.ones(5), np.ones(5)), 0.0, 0.1)],
+    "must be a Laplacian": [lambda: pde.Exponential(pde.Diffusion(Grid(6))).step(1.0, 0.0, 0.1)],
+    "f must be a function": [lambda: pde.IMEX(LAP).step(np.ones(5), 0.0, 0.1)],
+    "function of the time": [lambda: pde.Theta(None).step(np.ones(5), 0.0, 0.1)],
+    "eigenvalues are real": [lambda: pde.stable_step(GROW, pde.Advection(Grid(6)))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_wrong_with_a_run_is_said(words):
+    for call in WRONG[words]:
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_limits_of_other_operators_and_of_coefficients_that_come_later():
+    radius = lambda op: float(abs(np.linalg.eigvals(op.as_matrix())).max())
+    stencil = pde.Stencil(Grid(6), lambda u: 36 * (u[1] - 2 * u[0] + u[-1]))
+    for op in (pde.Helmholtz(Grid(6), lambda x: -9 * x), stencil):
+        limit = pde.stable_step(GROW, op)
+        assert 0.9 * 2 / radius(op) < limit <= 2 / radius(op)
+    op = lambda a: pde.Diffusion(Grid(6), a)
+    end = lambda a: pde.trajectory(pde.Leapfrog(op(a)), (np.ones(5, np.float32),) * 2, 0.01, 2)[0]
+    assert np.allclose(xc.jit(end)(1.5), end(1.5), atol=1e-5)

@@ -49,7 +49,7 @@ class Robin:
     value: Any = 0.0
 
     def __post_init__(self):
-        if not (self.alpha >= 0 and self.beta > 0):
+        if not (0 <= self.alpha < np.inf and 0 < self.beta < np.inf):
             advice = "beta = 0 is Dirichlet; a negative alpha gives energy to the solution."
             given = (self.alpha, self.beta)
             raise errors.bad_argument(
@@ -82,9 +82,10 @@ def resolve(who: str, grid: Grid, bc, *more) -> tuple:
       more: further arguments for functions, behind the coordinates, say the time.
     """
     per_axis = [bc] * grid.ndim if isinstance(bc, CONDITIONS) else _listed(who, grid, bc)
-    pairs = [(b, b) if isinstance(b, CONDITIONS) else tuple(b) for b in per_axis]
+    pairs = [(b, b) if isinstance(b, CONDITIONS) else b for b in per_axis]
     for pair in pairs:
-        if len(pair) != 2 or not all(isinstance(b, CONDITIONS) for b in pair):
+        listed = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not listed or not all(isinstance(b, CONDITIONS) for b in pair):
             raise errors.bad_argument(who, "bc", bc, _EXPECTED)
         if isinstance(pair[0], Periodic) != isinstance(pair[1], Periodic):
             raise errors.bad_argument(who, "bc", pair, "Periodic on both faces of an axis or none")

@@ -21,7 +21,7 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._boundary import ZERO, nodes_of, resolve
-from ._fields import GridOperator, along, padded, shifted
+from ._fields import GridOperator, along, check_order, padded, shifted
 from ._grid import Grid, real_dtype
 from ._laplacian import Laplacian
 
@@ -88,6 +88,7 @@ class Diffusion(GridOperator):
         who, settle = "pde.Diffusion", object.__setattr__
         if not isinstance(self.grid, Grid):
             raise errors.bad_argument(who, "grid", self.grid, "a pde.Grid")
+        check_order(who, self.grid, 2)
         if self.mean not in MEANS:
             raise errors.bad_argument(who, "mean", self.mean, '"harmonic" or "arithmetic"')
         settle(self, "faces", resolve(who, self.grid, self.faces))
@@ -224,8 +225,10 @@ class Diffusion(GridOperator):
 def require(who: str, name: str, x, test, words: str) -> None:
     """Raises where values are known and break a condition."""
     if type(x) is Array and not np.all(test(np.asarray(x))):
-        worst = float(np.nanmin(np.asarray(x)))
-        raise errors.bad_argument(who, name, worst, words, f"The least value of {name} is shown.")
+        worst = float(np.min(np.asarray(x)))
+        raise errors.bad_argument(
+            who, name, worst, words, f"The least value of {name} is shown, or NaN."
+        )
 
 
 _applied = jit(Diffusion._apply, inline=True)

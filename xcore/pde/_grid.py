@@ -48,7 +48,7 @@ class Grid:
 
     def __post_init__(self):
         cells = _per_axis(self.cells, 1)
-        if not 1 <= len(cells) <= 3 or not all(c == int(c) and c >= 1 for c in cells):
+        if not 1 <= len(cells) <= 3 or not all(_is_count(c) for c in cells):
             raise errors.bad_argument(
                 "pde.Grid", "cells", self.cells, "1 to 3 positive whole numbers"
             )
@@ -62,8 +62,9 @@ class Grid:
             if nodes is not None:
                 stretched[i] = _checked_nodes(nodes, int(cells[i]))
                 lower[i], upper[i] = stretched[i][0], stretched[i][-1]
-            if not lower[i] < upper[i]:
-                raise errors.bad_argument("pde.Grid", "upper", upper[i], f"above lower, {lower[i]}")
+            if not -math.inf < lower[i] < upper[i] < math.inf:
+                want = f"finite, and above lower, {lower[i]}"
+                raise errors.bad_argument("pde.Grid", "upper", upper[i], want)
         settle = object.__setattr__
         settle(self, "cells", tuple(map(int, cells)))
         settle(self, "lower", tuple(map(float, lower)))
@@ -181,9 +182,13 @@ class Grid:
         return ax
 
 
+def _is_count(c) -> bool:
+    return isinstance(c, (int, float, np.number)) and c >= 1 and float(c).is_integer()
+
+
 def _checked_nodes(nodes, cells: int) -> tuple[float, ...]:
     nodes = tuple(map(float, nodes))
-    if len(nodes) != cells + 1 or any(np.diff(nodes) <= 0):
+    if len(nodes) != cells + 1 or not all(np.diff(nodes) > 0):
         want = f"None or {cells + 1} rising numbers"
         raise errors.bad_argument("pde.Grid", "stretched", nodes, want)
     return nodes

@@ -63,6 +63,9 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         why = f"f must give a field {typeof(u).shape}"
         raise errors.shape_mismatch(who, why, result=xnp.zeros(got.shape))
     rtol = float(dtypes.finfo(typeof(u).dtype).eps) ** (2 / 3) if rtol is None else float(rtol)
+    for name, given in (("rtol", rtol), ("max_steps", max_steps)):
+        if not given > 0:
+            raise errors.bad_argument(who, name, given, "positive")
     back = _guess(near)
 
     def solve(f, u):

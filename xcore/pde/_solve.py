@@ -112,6 +112,7 @@ def solve(
                                ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
         if given not in known:
             raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
+    op = _plain(op)
     method, reason = _chosen(who, op, method)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
@@ -140,6 +141,12 @@ def solve(
 
 def _default_rtol(dtype) -> float:
     return float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** (2 / 3)
+
+
+def _plain(op):
+    """Helmholtz' operator with a q that is known to be 0 is Laplace's, which may be singular."""
+    number = isinstance(op, Helmholtz) and type(op.q) is Array and op.q.ndim == 0
+    return op.laplacian if number and not op.q else op
 
 
 def _constant(op) -> bool:

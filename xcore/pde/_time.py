@@ -20,7 +20,9 @@ from ._direct import function_of, solve_direct
 from ._fields import GridOperator
 from ._laplacian import Laplacian
 from ._masked import Masked
+from ._operators import Helmholtz
 from ._solve import solve_shifted
+from ._stencil import Stencil
 
 # ------------------------------------------------------------------------------ Runge and Kutta
 
@@ -106,6 +108,9 @@ def moved(u, slopes, weights, dt):
 @struct
 class RungeKutta:
     """Steps of u' = f(u, t) by an explicit Runge–Kutta method.
+
+    Which steps are stable depends on f, and a bare function does not tell: they are checked only
+    where its linear operator is given too, as ``op`` of ``trajectory`` or ``check_step``.
 
     >>> step = RungeKutta(lambda u, t: -u, RK4).step
     >>> step(xnp.ones(()), 0.0, 0.1)
@@ -196,7 +201,15 @@ def _powers(g, count: int) -> tuple:
 
 def operator_at(op, t):
     """The operator at a time, where it is a function of the time; else as it is."""
-    return op if isinstance(op, GridOperator) else op(t)
+    made = op(t) if callable(op) and not isinstance(op, GridOperator) else op
+    return _operator(made, "or a function of the time that gives one")
+
+
+def _operator(op, words: str = "with data that stand still"):
+    """The operator, if it is one."""
+    if not isinstance(op, GridOperator):
+        raise errors.bad_argument("pde", "op", op, f"an operator of xcore.pde, {words}")
+    return op
 
 
 def shifted_solve(op, right, tau):
@@ -224,6 +237,8 @@ class Exponential:
 
     def step(self, u, t, dt):
         """One step."""
+        if not isinstance(self.op, Laplacian):
+            raise errors.bad_argument("pde.Exponential", "op", self.op, "a Laplacian")
         still = self.op.boundary(typeof(u).dtype) + self.source
         grown = function_of(self.op, u, lambda w: xnp.exp(dt * w))
         return grown + function_of(
@@ -254,6 +269,8 @@ class IMEX:
 
     def step(self, u, t, dt):
         """One step."""
+        if not callable(self.f):
+            raise errors.bad_argument("pde.IMEX", "f", self.f, "a function of u and t")
         first = self.f(u, t)
         guess = tree.map(
             lambda o, x, k: self._linear(o, x, k, t, dt), self.op, u, first, is_leaf=_is_op
@@ -291,7 +308,7 @@ class Leapfrog:
 
     def step(self, state, t, dt):
         """One step."""
-        u, v = state
+        u, v = _pair("pde.Leapfrog", self.op, state)
         still = self.op.boundary(typeof(u).dtype)
         v = v + dt / 2 * (self.op(u) + still)
         u = u + dt * v
@@ -311,11 +328,19 @@ class Newmark:
 
     def step(self, state, t, dt):
         """One step."""
-        u, v = state
+        u, v = _pair("pde.Newmark", self.op, state)
         force = self.op(u) + self.op.boundary(typeof(u).dtype)
         # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone
         v_new = shifted_solve(self.op, v + dt * force + dt**2 / 4 * self.op(v), dt**2 / 4)
         return (u + dt / 2 * (v + v_new), v_new)
+
+
+def _pair(who: str, op, state) -> tuple:
+    """The parts of a state, for an operator that is one."""
+    _operator(op)
+    if not isinstance(state, (tuple, list)) or len(state) != 2:
+        raise errors.bad_argument(who, "the state", state, "a pair (u, v) of fields")
+    return tuple(state)
 
 
 def wave_energy(op, state):
@@ -345,13 +370,18 @@ class UnstableStepError(XcoreError, ValueError):
 
 
 def spectral_radius(op) -> float:
-    """An upper bound of the modulus of the eigenvalues: of box operators the sum of the axes'
-    largest, of others Gershgorin's from the diagonal."""
+    """An upper bound of the modulus of real eigenvalues: of box operators the sum of the axes'
+    largest, of others Gershgorin's, from the diagonal or the rows."""
     if isinstance(op, Laplacian):
         values = op.symbol(np.float64)
         return float(xnp.max(xnp.abs(values)))
     if isinstance(op, Masked):
         return 2 * float(xnp.max(xnp.where(op.inside, op.diagonal(), 0)))
+    if isinstance(op, (Helmholtz, Stencil)):
+        return float(abs(op.as_sparse()).sum(axis=1).max())
+    if not isinstance(op, Diffusion):
+        want = "a Laplacian, Diffusion, Masked, Helmholtz or Stencil, whose eigenvalues are real"
+        raise errors.bad_argument("pde.stable_step", "op", op, want)
     d = diagonal(op.edges(), op.sinks(), op.rings) / op.weights
     return 2 * float(xnp.max(d))
 
@@ -380,19 +410,25 @@ def stable_step(stepper, op=None) -> float:
 
 
 def check_step(stepper, dt, op=None) -> None:
-    """Raises ``UnstableStepError`` if dt is known and too long.
+    """Raises ``UnstableStepError`` if dt and the limit are known, and dt is longer.
 
     >>> from xcore.pde import Grid
     >>> check_step(Leapfrog(Laplacian(Grid(10))), 0.1)
     """
+    if not (type(dt) is Array or isinstance(dt, (int, float, np.generic, np.ndarray))):
+        return
+    steps = np.asarray(dt)
+    if not np.all((steps > 0) & (steps < np.inf)):
+        raise errors.bad_argument("pde", "dt", dt, "positive and finite")
     if isinstance(stepper, RungeKutta) and op is None:
         return
-    if not (type(dt) is Array or isinstance(dt, (int, float, np.generic))):
+    try:
+        longest = stable_step(stepper, op)
+    except errors.ConcretizationError:  # of coefficients that only the running program knows
         return
-    longest = stable_step(stepper, op)
-    if float(dt) > longest * (1 + 1e-9):
+    if steps.max() > longest * (1 + 1e-9):
         raise UnstableStepError(
-            f"xcore.pde: a step of {float(dt):.4g} makes {type(stepper).__name__} unstable: small "
+            f"xcore.pde: a step of {steps.max():.4g} makes {type(stepper).__name__} unstable: small "
             f"waves would grow without bound. The longest stable step is {longest:.6g}; take shorter "
             "ones, or an implicit method (Theta, Exponential, Newmark)."
         )

@@ -36,7 +36,8 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
       op: for ``RungeKutta`` the linear operator in its function, to check the step with.
       progress: show a progress bar; a text is its label.
       checkpoint: a folder: the run is cut into parts, and state and result of each are written
-        there. A run with the same folder begins behind the last part that is there.
+        there. A run with the same folder begins behind the last part that is there; its times and
+        shapes must be the same, stepper and first state are not compared.
       parts: into how many.
 
     >>> from xcore.pde import EULER, RungeKutta
@@ -47,6 +48,9 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
     who = "pde.trajectory"
     if steps < 1 or every < 1 or steps % every:
         raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
+    if not hasattr(stepper, "step"):
+        want = "what has step(u, t, dt), such as pde.Theta(op)"
+        raise errors.bad_argument(who, "stepper", stepper, want)
     check_step(stepper, dt, op)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
 
@@ -151,6 +155,7 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
     times = xnp.asarray(times)
+    _check_goals(times, rtol, atol, first)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
     times = times.astype(dtype)
@@ -186,6 +191,20 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
 
     _, states = scan(advance, (u, times[0], dt), times[1:])
     return tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
+
+
+def _check_goals(times, rtol, atol, first) -> None:
+    """Times rise, and steps can meet the tolerances, as far as these are known."""
+    who = "pde.integrate"
+    if len(times.shape) != 1 or not times.shape[0]:
+        raise errors.bad_argument(who, "times", times, "a row of one or more numbers")
+    if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):
+        raise errors.bad_argument(who, "times", times, "rising, each later than the one before")
+    known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
+    if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):
+        raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
+    if isinstance(first, (int, float)) and not first > 0:
+        raise errors.bad_argument(who, "first", first, "None or positive")
 
 
 def _error_norm(u, new, error, rtol, atol):
