@@ -165,3 +165,48 @@ def test_steps_tell_what_was_done():
     ]
     reduced = xc.linalg.gauss_solve(a, np.ones(2), steps=True)
     assert np.allclose(reduced.matrices[-1][:, :2], np.eye(2))
+
+
+def test_forms_leave_no_dust_and_each_matrix_of_a_batch_has_its_own_zero():
+    thin = np.array([[1.0, 3, 0.1], [3, 1, 0.7], [0.1, 0.3, 7], [1, 2, 3]])
+    a = thin[:, :1] * np.array([0.1, 0.3, 0.7, 1.1])  # of rank 1 but for roundings
+    form = np.asarray(xc.linalg.row_echelon(a))
+    assert (
+        not form[1:].any()
+        and np.isnan(np.asarray(xc.linalg.rref(np.array([[np.nan, 1], [1, 2]])))).any()
+    )
+    scales = np.stack([1e-12 * np.eye(2), 1e8 * np.eye(2)])
+    assert np.asarray(xc.linalg.rank(scales)).tolist() == [2, 2]
+    assert xc.linalg.gauss_null_space(scales, size=1).shape == (2, 2, 1)
+    assert not np.asarray(xc.linalg.gauss_null_space(scales, size=1)).any()
+    assert xc.linalg.rref(np.zeros((0, 2, 3))).shape == (0, 2, 3)
+    assert xc.linalg.gauss_solve(np.zeros((0, 2, 2)), np.zeros((0, 2, 1))).shape == (0, 2, 1)
+
+
+BAD = {
+    "steps need one square matrix": (
+        lambda: xc.linalg.gauss_solve(np.ones((2, 3)), np.ones(2), steps=True), "square"
+    ),
+    "steps need rows": (
+        lambda: xc.linalg.gauss_solve(np.eye(3), np.ones(2), steps=True), "as many rows in b"
+    ),
+    "steps need arrays": (
+        lambda: xc.linalg.gauss_solve([[1, 1], [0, 1]], [0, 1], steps=True), "asarray"
+    ),
+    "steps pivot partially": (
+        lambda: xc.linalg.gauss_solve(np.eye(2), np.ones(2), "none", steps=True), "'partial'"
+    ),
+    "fields know the pivotings": (
+        lambda: xc.linalg.gauss_inv(np.eye(2, dtype=int), "rook", field=2), "pivoting must be"
+    ),
+    "who speaks": (
+        lambda: xc.linalg.gauss_inv(np.ones((2, 2), int), field=3), "gauss_inv: the matrix is singular"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_arguments_are_explained(case):
+    call, told = BAD[case]
+    with pytest.raises(xc.errors.XcoreError, match=told):
+        call()

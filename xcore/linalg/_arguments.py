@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from .. import _ops as ops
+from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.sharding import default_sharding
-from .._core.types import typeof
+from .._core.types import ArrayType, typeof
 from .._ops.dot import dot_general
 from .._transforms.map import vmap
 from ..numpy._promote import (
@@ -75,6 +76,11 @@ def over_batch(f, *xs, core: int = 2):
     if not lead:
         return f(*xs)
     size = math.prod(lead)
+    if not size:  # nothing to calculate: shapes and dtypes alone
+        types = [ArrayType(t.shape[len(lead) :], t.dtype) for t in map(typeof, xs)]
+        outs = eval_shape(f, *(ops.full_like_type(t, 0) for t in types))
+        of = lambda y: ops.full_like_type(ArrayType((*lead, *y.shape), y.dtype), 0)  # noqa: E731
+        return of(outs) if not isinstance(outs, (tuple, list)) else tuple(map(of, outs))
     flat = [ops.reshape(x, shape=(size, *typeof(x).shape[len(lead) :])) for x in xs]
     outs = vmap(f)(*flat)
     shaped = [ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in _listed(outs)]

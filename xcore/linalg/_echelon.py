@@ -32,10 +32,13 @@ class Numbers:
     tol: Any
 
     def choose(self, column, allowed):
-        """The largest element: (its place, its value, whether it is not zero)."""
+        """The largest element: (its place, its value, whether it is not zero, whether it is).
+
+        NaN is neither.
+        """
         size = xnp.where(allowed, modulus(column), -1)
         place = ops.argmax(size, axis=0, dtype=dtypes.int32)
-        return place, column[place], size[place] > self.tol
+        return place, column[place], size[place] > self.tol, size[place] <= self.tol
 
     def divide(self, x, pivot):
         return x / xnp.where(pivot == 0, 1, pivot)
@@ -60,7 +63,7 @@ class Residues:
         """The first element that is not zero."""
         nonzero = allowed & (column != 0)
         place = ops.argmax(nonzero, axis=0, dtype=dtypes.int32)
-        return place, column[place], nonzero[place]
+        return place, column[place], nonzero[place], ~nonzero[place]
 
     def divide(self, x, pivot):
         return self.times(x, self.inverse(pivot))
@@ -143,7 +146,7 @@ def step(state: State, j, arithmetic, reduced: bool):
     a, r, m = state.a, state.rank, typeof(state.a).shape[0]
     rows = ops.iota(shape=(m,), dtype=dtypes.int32, axis=0)
     column = a[:, j]
-    place, value, found = arithmetic.choose(column, rows >= r)
+    place, value, found, nil = arithmetic.choose(column, rows >= r)
     here = xnp.minimum(r, m - 1)
     place = xnp.where(found, place, here)
     chosen, other = a[place], a[here]
@@ -154,12 +157,14 @@ def step(state: State, j, arithmetic, reduced: bool):
     factors = xnp.where(to_clear, column if reduced else arithmetic.divide(column, value), 0)
     below = arithmetic.subtract(swapped, factors.astype(typeof(a).dtype), lead)
     done = xnp.where((rows == r)[:, None], lead, below)
-    cleared = to_clear[:, None] & (xnp.arange(typeof(a).shape[1]) == j)
+    here_only = xnp.arange(typeof(a).shape[1]) == j
+    cleared = to_clear[:, None] & here_only
     done = xnp.where(cleared | (done == 0), 0, done)  # zeros, not -0 or what rounding leaves
+    rest = xnp.where((rows >= r)[:, None] & here_only & nil, 0, a)
     det = arithmetic.times(state.det, value)
     det = xnp.where(place == here, det, arithmetic.negative(det))
     after = State(
-        xnp.where(found, done, a).astype(typeof(a).dtype),
+        xnp.where(found, done, rest).astype(typeof(a).dtype),
         r + found.astype(np.int32),
         xnp.where((rows == r) & found, j, state.pivots),
         xnp.where(found, det, state.det).astype(typeof(a).dtype),
@@ -178,16 +183,21 @@ def eliminate(a, columns: int, arithmetic, reduced: bool) -> State:
     return fori_loop(0, columns, lambda i, s: step(s, j(i), arithmetic, reduced)[0], start(a))
 
 
-def arithmetic_for(who: str, a, field, tol):
-    """(the array, its arithmetic)."""
+def numbers_for(who: str, a, field):
+    """Matrices as what an elimination works on."""
+    a = as_inexact(who, a)[0] if field is None else residues(who, a, check_field(who, field))
+    check_matrices(who, a=a)
+    return a
+
+
+def arithmetic_for(a, field, tol):
+    """The arithmetic for one matrix."""
     if field is not None:
-        p = check_field(who, field)
-        return residues(who, a, p), Residues(p)
-    (a,) = as_inexact(who, a)
+        return Residues(int(field))
     if tol is None:  # what rounding makes of a zero
         size = xnp.max(modulus(a), initial=0)
         tol = max(typeof(a).shape[-2:], default=1) * epsilon(a) * size
-    return a, Numbers(xnp.asarray(tol))
+    return Numbers(xnp.asarray(tol))
 
 
 def _public(x, field):
@@ -198,12 +208,11 @@ def _public(x, field):
 @fused(1)
 def forms(a, who, reduced, field, tol, columns=None):
     """(matrix, rank, pivots, det) of every matrix of a batch."""
-    a, arithmetic = arithmetic_for(who, a, field, tol)
-    check_matrices(who, a=a)
+    a = numbers_for(who, a, field)
     columns = typeof(a).shape[-1] if columns is None else columns
 
     def one(a):
-        s = eliminate(a, columns, arithmetic, reduced)
+        s = eliminate(a, columns, arithmetic_for(a, field, tol), reduced)
         return s.a, s.rank, s.pivots, s.det
 
     out, rank, pivots, det = over_batch(one, a)
@@ -307,8 +316,8 @@ class Steps:
 
 @fused(1)
 def _steps(a, reduced, field, tol):
-    a, arithmetic = arithmetic_for("linalg.elimination_steps", a, field, tol)
-    check_matrices("linalg.elimination_steps", a=a)
+    a = numbers_for("linalg.elimination_steps", a, field)
+    arithmetic = arithmetic_for(a, field, tol)
     if typeof(a).ndim > 2 or 0 in typeof(a).shape:
         why = "need one matrix that is not empty"
         raise errors.shape_mismatch("linalg.elimination_steps", why, a=a)

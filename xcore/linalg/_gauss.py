@@ -19,10 +19,20 @@ from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._ops.matrices import diagonal, part
 from ..numpy._equations import identity_like
+from ..numpy._promote import as_array
 from . import _elimination
 from ._arguments import as_inexact, check_matrices, modulus, one_of, over_batch, with_columns
 from ._dense import our_determinant
-from ._echelon import Residues, arithmetic_for, check_field, eliminate, elimination_steps, forms
+from ._echelon import (
+    Residues,
+    Steps,
+    arithmetic_for,
+    check_field,
+    eliminate,
+    elimination_steps,
+    forms,
+    numbers_for,
+)  # fmt: skip
 from ._echelon import residues as as_residues
 from ._truth import fail
 
@@ -129,15 +139,30 @@ def gauss_solve(a, b, pivoting: str = "partial", *, field: int | None = None, st
     >>> xc.linalg.gauss_solve(xnp.asarray([[1, 1], [0, 1]]), xnp.asarray([0, 1]), field=2)
     Array([1, 1], dtype=int32)
     """
+    who = "linalg.gauss_solve"
+    one_of(who, "pivoting", pivoting, _elimination.PIVOTING)
     if steps:
-        b = b[:, None] if xnp.ndim(b) == 1 else b
-        return elimination_steps(xnp.concatenate([a, b], axis=1), reduced=True, field=field)
+        return _shown(who, a, b, pivoting, field)
+    return _solved(who, a, b, pivoting, field)
+
+
+def _solved(who: str, a, b, pivoting: str, field):
     if field is None:
         x, pivot = _solve(a, b, pivoting)
     else:
-        x, pivot = _solve_in_field(a, b, check_field("linalg.gauss_solve", field))
-    fail("linalg.gauss_solve", a, pivot, "ours")
+        x, pivot = _solve_in_field(a, b, check_field(who, field))
+    fail(who, a, pivot, "ours")
     return x
+
+
+def _shown(who: str, a, b, pivoting: str, field) -> Steps:
+    """The elimination of (a b); a textbook's takes the largest number of a column."""
+    if pivoting != "partial":
+        raise errors.bad_argument(who, "pivoting", pivoting, "'partial' with steps=True")
+    a, b = as_array(who, a), as_array(who, b)
+    check_matrices(who, square=True, a=a)
+    a, b, _ = with_columns(who, a, b)
+    return elimination_steps(xnp.concatenate([a, b], axis=-1), reduced=True, field=field)
 
 
 def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
@@ -148,9 +173,11 @@ def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
     Array([[1, 6],
            [6, 2]], dtype=int32)
     """
+    who = "linalg.gauss_inv"
+    one_of(who, "pivoting", pivoting, _elimination.PIVOTING)
     a = xnp.asarray(a)
-    check_matrices("linalg.gauss_inv", square=True, a=a)
-    return gauss_solve(a, identity_like(a), pivoting, field=field)
+    check_matrices(who, square=True, a=a)
+    return _solved(who, a, identity_like(a), pivoting, field)
 
 
 def gauss_det(a, *, field: int | None = None):
@@ -172,11 +199,11 @@ def gauss_det(a, *, field: int | None = None):
 @fused(1)
 def _null_space(a, field, tol):
     """For each column of the matrix (n) a vector, and whether it belongs to the basis."""
-    a, arithmetic = arithmetic_for("linalg.gauss_null_space", a, field, tol)
-    check_matrices("linalg.gauss_null_space", a=a)
+    a = numbers_for("linalg.gauss_null_space", a, field)
     n = typeof(a).shape[-1]
 
     def one(a):
+        arithmetic = arithmetic_for(a, field, tol)
         s = eliminate(a, n, arithmetic, True)
         # Free column j gives the vector with 1 at j and, at the column of row i's pivot, -a[i, j].
         places = xnp.where(s.pivots < 0, n, s.pivots)
