@@ -228,3 +228,77 @@ def test_randomized_svd():
     best = np.linalg.svd(noisy)[1]
     U, s, Vh = la.randomized_svd(noisy, 5, xc.random.key(1))
     assert np.linalg.norm(noisy - U * s @ Vh, 2) < 1.2 * best[5]
+
+
+# -------------------------------------------------------------------------------------- what is given
+
+
+def test_lanczos_goes_on_where_the_space_is_invariant():
+    a = np.diag([5.0, 5, 5, 1, 1, 1, 0, 0])
+    w, v = map(np.asarray, xc.linalg.eigsh(a, 4))
+    assert np.allclose(w, [1, 5, 5, 5], atol=1e-12) and np.allclose(v.T @ v, np.eye(4), atol=1e-12)
+    assert np.allclose(a @ v, v * w, atol=1e-12)
+    q, alpha, beta = map(np.asarray, xc.linalg.lanczos(np.eye(6), np.zeros(6), 6))
+    assert np.allclose(q.T @ q, np.eye(6), atol=1e-12) and np.allclose(alpha, 1)
+    assert not beta.any()
+
+
+def test_products_take_the_wider_dtype():
+    a = np.array([[1.0, 2j, 3], [4, 5, 6j]])
+    op = xc.linalg.Matrix(xnp.asarray(a))
+    assert np.allclose(op.T @ np.ones(2), a.T @ np.ones(2))
+    b = np.array([1.0, 2, 3])
+    turn = np.array([[0.0, 1, 0], [-1, 0, 2], [0, -2, 0.5]])
+    expected = scipy.linalg.expm(1j * turn) @ b
+    assert np.allclose(xc.linalg.expm_multiply(turn, b, 1j), expected, rtol=1e-12)
+
+
+_ONE, _PLUS = xc.linalg.Matrix(np.eye(6)), np.arange(1.0, 7)
+BAD = {
+    "factors are numbers": (lambda: _ONE * _PLUS, "need a number"),
+    "functions keep their shape": (
+        lambda: xc.linalg.FunctionOperator(lambda _, x: x[:2], None, (3, 3)) @ np.ones(3), "of 3 rows"
+    ),
+    "blocks of one height": (
+        lambda: xc.linalg.Blocks(((_ONE, np.ones((5, 2))),)) @ np.ones(8), "of one height"
+    ),
+    "blocks without holes": (
+        lambda: xc.linalg.Blocks(((_ONE,), (_ONE, _ONE))) @ np.ones(12), "of one height"
+    ),
+    "no batch of matrices": (
+        lambda: xc.linalg.Matrix(np.ones((2, 3, 3))) @ np.ones(3), "need a matrix"
+    ),
+    "derivative of a number": (
+        lambda: xc.linalg.jacobian_operator(xnp.sum, np.ones(3)), "to a vector"
+    ),
+    "x0 like b": (
+        lambda: xc.linalg.linear_solve(_ONE, np.ones((6, 2)), x0=np.ones((2, 6))), "x0 of the shape"
+    ),
+    "solvers are structs": (lambda: xc.linalg.linear_solve(_ONE, _PLUS, "cg"), "solver must be"),
+    "solvers have settings": (
+        lambda: xc.linalg.linear_solve(_ONE, _PLUS, xc.linalg.CG), "solver must be"
+    ),
+    "a shift that is an eigenvalue": (
+        lambda: xc.linalg.eigsh(np.diag(_PLUS), 2, sigma=3.0), "sigma is an eigenvalue"
+    ),
+    "eigsh wants squares": (lambda: xc.linalg.eigsh(np.ones((4, 3)), 1), "symmetric operator"),
+    "eigsh start": (lambda: xc.linalg.eigsh(_ONE, 1, start=np.ones(3)), "start of shape"),
+    "lanczos steps": (lambda: xc.linalg.lanczos(_ONE, _PLUS, 7), "from 1 to 6"),
+    "lobpcg wants squares": (lambda: xc.linalg.lobpcg(np.ones((9, 8)), 1), "symmetric operator"),
+    "lobpcg start": (lambda: xc.linalg.lobpcg(_ONE, 2, start=np.ones((6, 1))), "start of shape"),
+    "lobpcg NaN": (lambda: xc.linalg.lobpcg(np.full((6, 6), np.nan), 1, max_steps=3), "infinities or NaN"),
+    "lobpcg size": (lambda: xc.linalg.lobpcg(_ONE, 3), "a third of the size"),
+    "oversample": (
+        lambda: xc.linalg.randomized_svd(_ONE, 1, xc.random.key(0), oversample=-1), "oversample"
+    ),
+    "exponential of NaN": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, np.nan), "finite norm"),
+    "exponential in no steps": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, steps=0), "1 or more"),
+    "ridge": (lambda: xc.linalg.lstsq(np.eye(2), np.ones(2), ridge=-1.0), "ridge must be"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_arguments_are_explained(case):
+    call, told = BAD[case]
+    with pytest.raises(xc.errors.XcoreError, match=told):
+        call()

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
 from .._core.struct import static, struct
@@ -21,9 +22,17 @@ from ..numpy._matrices import SVDResult
 from ..random import normal
 from ._arguments import one_of
 from ._eigenpairs import with_derivatives
+from ._elimination import first_zero
 from ._factors import factorise, kind_for
 from ._krylov import MINRES, _ratio, inner, norm, solved_within
-from ._operators import FunctionOperator, LinearOperator, Matrix, as_operator
+from ._operators import (
+    FunctionOperator,
+    LinearOperator,
+    Matrix,
+    as_operator,
+    in_dtype_of_products,
+)  # fmt: skip
+from ._truth import fail
 
 
 def _dtype_of(a: LinearOperator):
@@ -39,6 +48,13 @@ def _irregular(shape: tuple, dtype):
     return xnp.asarray(numbers.astype(dtypes.to_real(dtype))).astype(dtype)
 
 
+def _square(who: str, a) -> LinearOperator:
+    a = as_operator(a)
+    if a.shape[0] != a.shape[1]:
+        raise errors.ShapeError(f"xcore.{who}: need a symmetric operator, given shape {a.shape}.")
+    return a
+
+
 def rayleigh(a: LinearOperator, v):
     """vᴴ a v for each column."""
     return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
@@ -47,36 +63,55 @@ def rayleigh(a: LinearOperator, v):
 def lanczos(a, start, steps: int):
     """(q, alpha, beta): a q ≈ q t with orthonormal columns q (n, steps) and t tridiagonal.
 
-    Vectors are orthogonalised against all earlier ones, twice. (Parlett 1998, chapter 13)
+    Vectors are orthogonalised against all earlier ones, twice. (Parlett 1998, chapter 13) Where they
+    span an invariant space, a new one starts the next: beta is 0 there.
 
     Args:
-      a: symmetric operator or matrix.
+      a: symmetric operator or matrix (n, n).
       start: vector (n,).
-      steps: how many columns.
+      steps: how many columns, at most n.
 
     >>> import xcore.numpy as xnp
     >>> q, alpha, beta = lanczos(xnp.diag(xnp.asarray([1.0, 2.0])), xnp.ones(2), 2)
     >>> [round(float(x), 4) for x in alpha]
     [1.5, 1.5]
     """
-    a = as_operator(a)
-    n, dtype = a.shape[0], typeof(start).dtype
+    a, start = _square("linalg.lanczos", a), xnp.asarray(start)
+    n = a.shape[0]
+    if start.shape != (n,):
+        raise errors.shape_mismatch("linalg.lanczos", f"need a start of shape ({n},)", start=start)
+    if not 0 < steps <= n:
+        raise errors.bad_argument("linalg.lanczos", "steps", steps, f"a number from 1 to {n}")
+    start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
+    start = in_dtype_of_products(a, start)
+    dtype = typeof(start).dtype
     real = dtypes.to_real(dtype)
+
+    def orthogonal(q, w):
+        for _ in range(2):
+            w = w - q.T @ (xnp.conj(q) @ w)
+        return w
+
+    def another(q, k):
+        """A vector out of the space so far, which is invariant."""
+        return orthogonal(q, xnp.sin(xnp.arange(n) * (k + 2.5)).astype(dtype))
 
     def body(k, state):
         q, alpha, beta, v = state
         q = q.at[k].set(v)
         w = a.mv(v)
         alpha = alpha.at[k].set(xnp.real(inner(v, w)))
-        for _ in range(2):
-            w = w - q.T @ (xnp.conj(q) @ w)
+        w = orthogonal(q, w)
         size = norm(w)
         small = size <= 10 * xnp.finfo(real).eps * xnp.max(xnp.abs(alpha))
-        v = xnp.where(small, 0, _ratio(w, size.astype(dtype)))
-        return q, alpha, beta.at[k].set(xnp.where(small, 0, size)), v
+        beta = beta.at[k].set(xnp.where(small, 0, size))
+        w = cond(small, lambda q, w: another(q, k), lambda q, w: w, q, w)
+        return q, alpha, beta, _ratio(w, norm(w).astype(dtype))
 
     empty = xnp.zeros(steps, real)
-    first = _ratio(start, norm(start).astype(dtype))
+    size = norm(start)
+    start = xnp.where(size == 0, _irregular((n,), dtype), start)
+    first = start / norm(start).astype(dtype)
     q, alpha, beta, _ = fori_loop(
         0, steps, body, (xnp.zeros((steps, n), dtype), empty, empty, first)
     )
@@ -89,6 +124,8 @@ def _inverse_of(a: LinearOperator, sigma) -> LinearOperator:
     if isinstance(a, Matrix):
         shifted = xnp.asarray(a.a) - sigma * xnp.eye(shape[0], dtype=dtype)
         factors = factorise(ops.stop_gradient(shifted), kind_for(shifted))
+        pivot = first_zero(factors.pivots())
+        fail("linalg.eigsh (a - sigma, so sigma is an eigenvalue)", shifted, pivot, "lapack")
         return FunctionOperator(_solved_by, factors, shape, symmetric=True)
     return FunctionOperator(_solved_by_minres, (a, sigma), shape, symmetric=True)
 
@@ -134,7 +171,7 @@ def eigsh(
     [3.0, 4.0]
     """
     one_of("linalg.eigsh", "which", which, ("largest", "smallest"))
-    a = as_operator(a)
+    a = _square("linalg.eigsh", a)
     n = a.shape[0]
     _check_count("linalg.eigsh", k, n)
     m = min(n, max(2 * k + 1, 20)) if steps is None else max(k, min(n, steps))
@@ -155,9 +192,9 @@ def eigsh(
     return with_derivatives(a, rayleigh(a, v), v)
 
 
-def _check_count(who: str, k: int, n: int) -> None:
+def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:
     if not 0 < k <= n:
-        raise errors.bad_argument(who, "k", k, f"a number from 1 to the size {n}")
+        raise errors.bad_argument(who, "k", k, f"a number from 1 to {what}{n}")
 
 
 # ------------------------------------------------------------------------------------------ lobpcg
@@ -224,10 +261,12 @@ def lobpcg(
     """
     who = "linalg.lobpcg"
     one_of(who, "which", which, ("largest", "smallest"))
-    a = as_operator(a)
+    a = _square(who, a)
     n, dtype = a.shape[0], _dtype_of(a)
-    _check_count(who, 3 * k, n)
+    _check_count(who, k, n // 3, "a third of the size, ")
     start = _irregular((n, k), dtype) if start is None else xnp.asarray(start)
+    if start.shape != (n, k):
+        raise errors.shape_mismatch(who, f"need start of shape ({n}, {k})", start=start)
     rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
     blocks = _Blocks(held, _by_columns(preconditioner), rtol, 1.0 if which == "smallest" else -1.0)
@@ -237,7 +276,9 @@ def lobpcg(
     order = xnp.argsort(state["w"])
     v = state["x"][:, order]
     reached = blocks.done(state)[order]
-    status = xnp.where(reached, code(Status.success), code(Status.max_steps)).astype(np.int32)
+    status = xnp.where(reached, code(Status.success), code(Status.max_steps))
+    finite = xnp.isfinite(state["size"])[order]
+    status = xnp.where(finite, status, code(Status.not_finite)).astype(np.int32)
     stats = {"steps": steps, "residual": state["size"][order]}
     found = with_derivatives(a, rayleigh(held, v), v, _of_vectors(preconditioner))
     solution = Solution(found, status, stats)
@@ -284,6 +325,8 @@ def randomized_svd(a, k: int, key, *, oversample: int = 8, power: int = 2) -> SV
     a = as_operator(a)
     m, n = a.shape
     _check_count("linalg.randomized_svd", k, min(m, n))
+    if oversample < 0:
+        raise errors.bad_argument("linalg.randomized_svd", "oversample", oversample, "0 or more")
     dtype = _dtype_of(a)
     size = min(k + oversample, m, n)
     adjoint = lambda y: xnp.conj(a.T.matmat(xnp.conj(y)))  # noqa: E731

@@ -322,9 +322,13 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
     b = in_dtype_of_products(a, b)
     if solver is None:
         solver = CG() if a.positive else MINRES() if a.symmetric else GMRES()
+    if not isinstance(solver, Krylov):
+        raise errors.bad_argument(who, "solver", solver, "a solver such as linalg.CG()")
     columns = b[:, None] if b.ndim == 1 else b
     guess = xnp.zeros_like(columns)
     if x0 is not None:
+        if xnp.shape(x0) != b.shape:
+            raise errors.shape_mismatch(who, "need x0 of the shape of b", x0=xnp.asarray(x0), b=b)
         guess = xnp.asarray(x0).reshape(columns.shape).astype(columns.dtype)
     x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess)
     single = b.ndim == 1

@@ -45,6 +45,8 @@ def lstsq(a, b, *, method: str = "svd", ridge: float = 0.0, rtol: float | None =
     b = b[..., None] if vector else b
     if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
         raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
+    if isinstance(ridge, (int, float)) and not ridge >= 0:
+        raise errors.bad_argument(who, "ridge", ridge, "0 or more")
     if not _is_zero(ridge):
         a, b = _with_ridge(a, b, ridge)
     x = _by_qr(who, a, b) if method == "qr" else _by_svd(a, b, rtol)

@@ -218,8 +218,11 @@ def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
     columns = b[:, None] if b.ndim == 1 else b
     columns = columns if dtypes.is_inexact(columns.dtype) else columns.astype(np.float32)
     columns = in_dtype_of_products(a, columns)
-    if steps is None:
-        steps = _steps_for(who, a, t, columns)
+    if dtypes.is_complex(xnp.asarray(t).dtype):
+        columns = columns.astype(dtypes.to_complex(typeof(columns).dtype))
+    steps = _steps_for(who, a, t, columns) if steps is None else steps
+    if steps < 1:
+        raise errors.bad_argument(who, "steps", steps, "1 or more")
     h = xnp.asarray(t).astype(typeof(columns).dtype) / steps
 
     def step(x, _):
@@ -242,6 +245,8 @@ def _steps_for(who: str, a: LinearOperator, t, like) -> int:
         raise errors.ConcretizationError(
             f"xcore.{who}: how many steps are needed depends on values that are traced; give steps=."
         ) from e
+    if not np.isfinite(size):
+        raise errors.bad_argument(who, "t a", size, "of finite norm")
     return max(1, int(np.ceil(2 * size / _REACH)))
 
 

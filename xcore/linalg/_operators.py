@@ -14,7 +14,7 @@ from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import dtypes, errors
 from .._core.struct import static, struct
-from .._core.types import ArrayType, typeof
+from .._core.types import typeof
 from .._transforms.api import jvp, linear_transpose
 from .._transforms.map import vmap
 
@@ -59,7 +59,11 @@ class LinearOperator:
         if other.ndim not in (1, 2) or other.shape[0] != self.shape[1]:
             why = f"need a vector or matrix of {self.shape[1]} rows"
             raise errors.shape_mismatch("linalg.LinearOperator @", why, x=other)
-        return self.mv(other) if other.ndim == 1 else self.matmat(other)
+        out = self.mv(other) if other.ndim == 1 else self.matmat(other)
+        if typeof(out).shape[:1] != self.shape[:1]:
+            why = f"need products of {self.shape[0]} rows, as the operator's shape says"
+            raise errors.shape_mismatch("linalg.LinearOperator @", why, product=out)
+        return out
 
     def __add__(self, other):
         other = as_operator(other)
@@ -70,6 +74,9 @@ class LinearOperator:
         return self + as_operator(other) * -1.0
 
     def __mul__(self, number):
+        if xnp.ndim(number):
+            why = "need a number; see @ for products, Diagonal to scale rows"
+            raise errors.shape_mismatch("linalg.LinearOperator *", why, factor=number)
         return Scaled(number, self)
 
     __rmul__ = __mul__
@@ -99,7 +106,10 @@ class Matrix(LinearOperator):
 
     @property
     def shape(self):
-        return tuple(xnp.shape(self.a))
+        shape = tuple(xnp.shape(self.a))
+        if len(shape) != 2:
+            raise errors.ShapeError(f"xcore.linalg.Matrix: need a matrix, given shape {shape}.")
+        return shape
 
     def mv(self, x):
         return xnp.asarray(self.a) @ x
@@ -166,9 +176,10 @@ class Transposed(LinearOperator):
         return self.a
 
     def mv(self, x):
-        like = ArrayType((self.shape[1],), typeof(x).dtype)
-        example = xnp.zeros(self.a.shape[1], like.dtype)
-        return linear_transpose(self.a.mv, example)(x)[0]
+        example = xnp.zeros(self.a.shape[1], typeof(x).dtype)
+        product = eval_shape(self.a.mv, example).dtype
+        dtype = xnp.promote_types(typeof(x).dtype, product)
+        return linear_transpose(self.a.mv, example.astype(dtype))(x.astype(dtype))[0]
 
 
 @struct
@@ -295,19 +306,36 @@ class Kronecker(LinearOperator):
 
 @struct
 class Blocks(LinearOperator):
-    """Operators as the blocks of a larger one: a tuple of rows, tuples of operators."""
+    """Operators (or matrices) as the blocks of a larger one: a tuple of rows, tuples of them."""
 
     rows: Any
 
+    def blocks(self) -> list:
+        """The rows, as lists of operators that fit together."""
+        rows = [[as_operator(a) for a in row] for row in self.rows]
+        tall = [[a.shape[0] for a in row] for row in rows]
+        wide = [[a.shape[1] for a in row] for row in rows]
+        if (
+            not rows
+            or not rows[0]
+            or any(len(set(t)) > 1 or w != wide[0] for t, w in zip(tall, wide))
+        ):
+            shapes = [[a.shape for a in row] for row in rows]
+            why = "need rows of blocks of one height, whose widths agree from row to row"
+            raise errors.ShapeError(f"xcore.linalg.Blocks: {why}; given {shapes}.")
+        return rows
+
     @property
     def shape(self):
-        return (sum(r[0].shape[0] for r in self.rows), sum(a.shape[1] for a in self.rows[0]))
+        rows = self.blocks()
+        return (sum(row[0].shape[0] for row in rows), sum(a.shape[1] for a in rows[0]))
 
     def mv(self, x):
-        cuts = np.cumsum([a.shape[1] for a in self.rows[0]])[:-1].tolist()
+        rows = self.blocks()
+        cuts = np.cumsum([a.shape[1] for a in rows[0]])[:-1].tolist()
         parts = xnp.split(x, cuts)
         return xnp.concatenate(
-            [sum(a.mv(p) for a, p in zip(row, parts, strict=True)) for row in self.rows]
+            [sum(a.mv(p) for a, p in zip(row, parts, strict=True)) for row in rows]
         )
 
 
@@ -342,5 +370,9 @@ def jacobian_operator(f, x) -> LinearOperator:
     (Array([2., 4.], dtype=float32), Array([2., 4.], dtype=float32))
     """
     x = xnp.asarray(x)
-    (rows,) = eval_shape(f, x).shape
+    result = eval_shape(f, x)
+    if x.ndim != 1 or len(getattr(result, "shape", ())) != 1:
+        told = f"need a function of a vector to a vector, given {x.shape} to {result}"
+        raise errors.ShapeError(f"xcore.linalg.jacobian_operator: {told}.")
+    (rows,) = result.shape
     return FunctionOperator(lambda x, v: jvp(f, (x,), (v,))[1], x, (rows, x.shape[0]))
