@@ -35,7 +35,7 @@ def test_the_algebra_of_operators():
         assert np.allclose(forward, whole[name][1]), name
         assert np.allclose(backward, whole[name][1].T), name
     with pytest.raises(xc.errors.XcoreError, match="do not fit"):
-        A + la.as_operator(np.ones((2, 3)))
+        _ = A + la.as_operator(np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("shape", [(8, 4), (4, 8)])
