@@ -191,6 +191,17 @@ def default_device():
     return client().local_devices()[0]
 
 
+def worker():
+    """A CPU device that runs programs on the thread that calls them: for calls inside of others."""
+    with _lock:
+        return _worker()
+
+
+@functools.cache
+def _worker():
+    return xla.make_cpu_client(asynchronous=False, num_devices=1).local_devices()[0]
+
+
 # ---------------------------------------------------------------------------------------- transfers
 
 
@@ -205,6 +216,12 @@ def putter(type_, device):
     """`put` for many arrays of one type: what is the same for all of them is looked up once."""
     transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
     return lambda value: transfer(type_, sharding, [value], devices, True, True, enable_x64=True)
+
+
+def viewer(type_, device):
+    """As `putter`, but buffers on the memory of the arrays where it begins at a multiple of 64."""
+    transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
+    return lambda value: transfer(type_, sharding, [value], devices, True, False, enable_x64=True)
 
 
 def put_sharded(type_, sharding: Spread, pieces, devices):

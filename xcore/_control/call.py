@@ -1,6 +1,6 @@
 """``call``: a program as one operation. It is what a jitted function binds.
 
-``one_kernel`` is the same for a program that a CPU had better run as one kernel.
+``one_kernel`` is the same for a program that a CPU had better run as one kernel, or as a few.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .._transforms.programs import (
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
+from . import parts
 
 _INLINE = 4  # programs of so few equations are written where they are called
 
@@ -92,22 +93,24 @@ _RULES = {
 call = Op("call", lower=_lower, **_RULES)
 
 
-def _lower_kernel(ctx, *values, program):
-    return ctx.call_program(program, values, one_kernel=True)
+def _lower_kernel(ctx, *values, program, part):
+    if part is None or not parts.applies(ctx, part):
+        return ctx.call_program(program, values, one_kernel=True)
+    return ctx.host_kernel(parts.parts_call(part), values, ctx.outs())
+
+
+def _of_whole(rule):
+    """A rule of ``call`` for the program of all rows."""
+    return lambda *args, part, **params: rule(*args, **params)
 
 
 # Derived programs, derivatives and lanes, are ordinary calls.
-one_kernel = Op("one_kernel", lower=_lower_kernel, **_RULES)
+_KERNEL_RULES = {k: _of_whole(f) if callable(f) else f for k, f in _RULES.items()}
+one_kernel = Op("one_kernel", lower=_lower_kernel, **_KERNEL_RULES)
 
 
-def in_one_kernel(f, *args):
-    """``f(*args)``, an array or a tuple of arrays, as one kernel on a CPU.
-
-    For loops whose steps are short: started one by one, their operations would wait longer than
-    they work. The kernel runs on one core. It must hold a loop of two or more steps, as the compiler
-    makes such kernels of loops only, and no barriers, sorting, scattering, Fourier transforms, and
-    calls of libraries; f must depend on its arguments alone.
-    """
+def _recorded(f, types):
+    """The program of a function that gives an array or a tuple of arrays, and which of both."""
     several = []
 
     def listed(*xs):
@@ -115,9 +118,27 @@ def in_one_kernel(f, *args):
         several.append(isinstance(out, tuple))
         return list(out) if several[-1] else [out]
 
-    program = trace_closed(listed, [typeof(x).strong() for x in args], f.__name__)
-    outs = bind(one_kernel, *args, program=program)
-    return tuple(outs) if several[-1] else outs[0]
+    return trace_closed(listed, types, f.__name__), several[-1]
+
+
+def in_one_kernel(f, *args, part: int | None = None):
+    """``f(*args)``, an array or a tuple of arrays, as one kernel on a CPU.
+
+    For loops whose steps are short: started one by one, their operations would wait longer than
+    they work. It must hold a loop of two or more steps, as the compiler makes such kernels of loops
+    only, and no barriers, sorting, scattering, Fourier transforms, and calls of libraries; f must
+    depend on its arguments alone.
+
+    Args:
+      part: of how many rows to make a kernel. By default of all, and the kernel runs on one core;
+        else f works on each row of all arguments (axis 0) alike, and the cores share the parts.
+    """
+    types = [typeof(x).strong() for x in args]
+    program, several = _recorded(f, types)
+    one = lambda *rows: in_one_kernel(f, *rows)  # noqa: E731
+    of_part = part and _recorded(one, [t.with_shape((part, *t.shape[1:])) for t in types])[0]
+    outs = bind(one_kernel, *args, program=program, part=of_part)
+    return tuple(outs) if several else outs[0]
 
 
 def call_program(program: Program, args) -> list:

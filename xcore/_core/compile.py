@@ -176,8 +176,8 @@ def _from_disk(store, name: str, devices, options):
     found = store.get(name)
     if found is None:
         return None
-    calls, blob = kernels.unpack(found)
     try:
+        calls, blob = kernels.unpack(found)
         loaded = backend.deserialize(blob, devices, options, calls)
     except backend.RuntimeFailure:  # of another machine or version despite the name: make it again
         return None

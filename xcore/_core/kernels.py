@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 _kernels: dict = {}
+forms: dict = {}  # first words of keys -> what makes calls of other kinds of the words that follow
 
 
 def kernel(f):
@@ -44,6 +45,11 @@ def pack(calls, blob: bytes) -> bytes:
     return ";".join(c.key for c in calls).encode() + b"\n" + blob
 
 
-def unpack(data: bytes) -> tuple[list[KernelCall], bytes]:
+def unpack(data: bytes) -> tuple[list, bytes]:
     names, _, blob = data.partition(b"\n")
-    return [KernelCall(key) for key in names.decode().split(";") if key], blob
+    return [_stored(key) for key in names.decode().split(";") if key], blob
+
+
+def _stored(key: str):
+    form, *words = key.split()
+    return forms[form](*words) if form in forms else KernelCall(key)

@@ -2,8 +2,8 @@
 
 Then every operation of an elimination is the same operation on long rows of numbers, one of each
 matrix, which processors do many at a time. LAPACK, called once per small matrix, mostly starts.
-Matrices go through in chunks that stay in the cache, and all chunks in one kernel: started one by
-one, such short operations would wait longer than they work.
+Matrices go through in chunks that stay in the cache, and many chunks in one kernel: started one by
+one, such short operations would wait longer than they work. The cores share the kernels.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
+from .._ops.host import cores
 from .._ops.matrices import diagonal
 from ._arguments import loop, modulus, number, on_cpu
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK
 FEWEST = 64  # and batches of fewer matrices
 CACHE = 64 * 1024  # bytes of one chunk of matrices: it stays close to the processor
+SHARED = 1024 * 1024  # bytes of so many matrices that several cores work on them
 NARROWEST = 64  # matrices of a chunk: shorter rows are unrolled by LLVM, and then not vectorised
 
 
@@ -48,7 +50,8 @@ def in_chunks(f, a, *more, narrowest: int = NARROWEST):
     if not on_cpu():
         outs = _of_chunk(f, flat)
     elif typeof(a).shape[-2] > 1:
-        outs = in_one_kernel(lambda *flat: _all_chunks(f, flat, narrowest), *flat)
+        work = lambda *flat: _all_chunks(f, flat, narrowest)  # noqa: E731
+        outs = in_one_kernel(work, *flat, part=_part(flat, _width(flat, narrowest)))
     else:  # with one row alone there is no loop
         outs = _all_chunks(f, flat, narrowest)
     return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
@@ -58,11 +61,26 @@ def _of_chunk(f, arrays) -> tuple:
     return tuple(xnp.moveaxis(y, -1, 0) for y in f(*[xnp.moveaxis(x, 0, -1) for x in arrays]))
 
 
+def _width(flat, narrowest: int) -> int:
+    """Of how many matrices a chunk is."""
+    lanes = typeof(flat[0]).shape[0]
+    return min(lanes, max(narrowest, min(512, CACHE * lanes // _bytes(flat) // 32 * 32)))
+
+
+def _part(flat, width: int) -> int | None:
+    """How many matrices one core takes at a time: whole chunks, four times for each core; None if
+    they are too few to share."""
+    lanes = typeof(flat[0]).shape[0]
+    if cores() == 1 or _bytes(flat) < SHARED:
+        return None
+    part = -(-lanes // (4 * cores() * width)) * width
+    return part if part < lanes else None
+
+
 def _all_chunks(f, flat, narrowest: int) -> tuple:
     """The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
     all matrices is made to fill it up."""
-    lanes = typeof(flat[0]).shape[0]
-    size = min(lanes, max(narrowest, min(512, CACHE * lanes // _bytes(flat) // 32 * 32)))
+    lanes, size = typeof(flat[0]).shape[0], _width(flat, narrowest)
 
     def body(i, outs):
         at = xnp.minimum(i * size, lanes - size)
