@@ -43,6 +43,7 @@ HEAD = """\
 | floats | Overflow gives infinity, invalid operations NaN, both without a warning; the setting `debug_nans` raises at the first NaN. Signed zeros are kept. Numbers below the smallest normal one may be flushed to zero, as XLA does. |
 | narrow dtypes | Sums and products of small integers have the default width; sums and means of 16-bit floats are accumulated in float32. |
 | copies | There are no views: slices, `reshape`, `broadcast_to`, `ravel` give arrays of their own. `order=` changes how elements are counted, never how they lie. |
+| places | `device=` of functions that make arrays takes a device or a sharding. `out_sharding=` (there, and of `matmul`, `dot`, `tensordot`, `einsum`, `reshape`, `ravel`, `broadcast_to`, `repeat`, `bincount`, `x.at[i].get`) lays the result out by a sharding, or by a `PartitionSpec` in `with mesh:`, under `jit` too; there a single device is the program's own. |
 
 """
 

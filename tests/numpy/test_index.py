@@ -169,6 +169,24 @@ MASKS = [
 ]  # fmt: skip
 
 
+# an ellipsis for no axis keeps arrays apart, and a bool alone is a new axis
+APART = [
+    (slice(None), np.array([[1], [0]]), ..., [0, 2, 1]), (1, ..., np.array([0, 2])), (slice(None), True, ..., 2),
+    (slice(None), np.arange(2), ..., 1), (slice(None, None, -1), True, 2), (slice(2, None, -2), np.False_, 1), (..., 1, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", APART, ids=repr)
+def test_arrays_kept_apart(index):
+    x = np.arange(12.0).reshape(3, 4) if len(index) < 4 else np.arange(24.0).reshape(2, 3, 4)
+    got = xnp.asarray(x)[index]
+    assert got.shape == x[index].shape
+    np.testing.assert_array_equal(got, x[index])
+    doubled = xnp.asarray(x).at[index].multiply(2)
+    x[index] *= 2
+    np.testing.assert_array_equal(doubled, x)
+
+
 @pytest.mark.parametrize("shape, mask_shape", MASKS)
 def test_masks_with_few_axes_or_elements(shape, mask_shape):
     x = np.arange(np.prod(shape, dtype=int)).reshape(shape)

@@ -3,7 +3,7 @@
 Not here, and why:
 
 - names that end in ``_p``: operations are ``xcore`` ops, which ``xcore`` lowers itself;
-- ``out_sharding=`` and ``sharding=``: types carry no shardings; see ``with_sharding_constraint``;
+- ``out_sharding=`` of convolutions and reductions: the compiler decides; see ``with_sharding_constraint``;
 - ``after_all``, ``create_token``, ``stage``, ``composite``, ``dce_sink``: effects are ordered, and
   programs cut, by the functions of ``xcore`` itself;
 - ``rng_uniform``, ``rng_bit_generator``: the bits depend on the device; see ``xcore.random``;

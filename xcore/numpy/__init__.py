@@ -14,8 +14,9 @@ from ._creation import (
     array, asarray, copy, empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
 from ._cumulative import cumprod, cumsum, cumulative_prod, cumulative_sum
+from ._einsum import einsum, einsum_path
 from ._dot import (
-    cross, diagonal, dot, einsum, einsum_path, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot,
+    cross, diagonal, dot, inner, kron, matmul, matvec, outer, tensordot, trace, vdot, vecdot,
     vecmat,
 )  # fmt: skip
 from ._elementwise import (

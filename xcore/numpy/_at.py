@@ -43,6 +43,7 @@ from ._promote import (
     kind_and_weak,
     result_dtype,
 )  # fmt: skip
+from ._spread import laid_out
 
 WHO = "numpy.ndarray.at"
 
@@ -83,6 +84,8 @@ def _scatter_into(x, part, v, plan, values, how, mode, unique, is_sorted):
     v = ops.reshape(
         v, shape=tuple(next(it_window) if i in offset else next(it_block) for i in range(rank))
     )
+    if not start_map:  # nothing but new axes
+        return _combine(how, part, ops.reshape(v, shape=typeof(part).shape))
     rows = rows_of(axes, positions, block)
     dims = ops.ScatterDims(offset, dropped, start_map)
     return ops.scatter(
@@ -322,9 +325,10 @@ class AtIndex:
     def get(self, *, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False,
             out_sharding=None, wrap_negative_indices=True):  # fmt: skip
         """x[index]; with mode="fill" positions outside give ``fill_value`` (default NaN)."""
-        return getitem(
+        out = getitem(
             self._x, self._index, mode, fill_value, unique_indices, indices_are_sorted, wrap_negative_indices,
         )  # fmt: skip
+        return out if out_sharding is None else laid_out(WHO, out, out_sharding)
 
     set = _method("x with x[index] = values.", _combining("set"))
     add = _method("x with values added at the index; repeated positions add up.", _combining("add"))

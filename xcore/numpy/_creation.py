@@ -7,7 +7,6 @@ import numpy as np
 from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.devices import device_put
 from .._core.eval import from_numpy, fused, is_array_like, to_array
 from .._core.sharding import default_sharding
 from .._core.trace import is_evaluating
@@ -22,11 +21,12 @@ from ._promote import (
     dtype_or,
     result_dtype,
 )  # fmt: skip
+from ._spread import on_device, one_place
 
 # --------------------------------------------------------------------------------------- from data
 
 
-def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
     """An array of what ``a`` holds: an array, a number, nested lists, anything with ``__array__``.
 
     Args:
@@ -34,13 +34,14 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
       dtype: the dtype of the result; always honoured.
       order: accepted for compatibility; layouts are the compiler's business.
       copy: True for a new buffer, False to fail if one would be needed.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.asarray([[1, 2], [3, 4]])
     Array([[1, 2],
            [3, 4]], dtype=int32)
     """
+    device = one_place("numpy.asarray", device, out_sharding)
     out = _converted(a, None if dtype is None else dtypes.as_dtype(dtype))
     if copy is False and out is not a:
         raise ValueError("xcore.numpy.asarray: a copy is needed here, but copy=False forbids it.")
@@ -48,7 +49,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     return out.copy() if copy and out is a and type(out) is Array else out
 
 
-def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):
+def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None, out_sharding=None):
     """A new array of what ``object`` holds; see ``asarray``.
 
     Args:
@@ -57,15 +58,16 @@ def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None):
       copy: whether the result has a buffer of its own.
       order: accepted for compatibility.
       ndmin: axes of length 1 are put in front until there are so many.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.array([1.0, 2.0], ndmin=2)
     Array([[1., 2.]], dtype=float32)
     """
-    out = asarray(object, dtype, copy=copy or None, device=device)
+    device = one_place("numpy.array", device, out_sharding)
+    out = asarray(object, dtype, copy=copy or None)
     missing = ndmin - out.ndim
-    return out.reshape((1,) * missing + out.shape) if missing > 0 else out
+    return on_device(out.reshape((1,) * missing + out.shape) if missing > 0 else out, device)
 
 
 def _converted(a, dtype):
@@ -201,13 +203,6 @@ def _stacked(items, dtype):
     return ops.concatenate(*[ops.reshape(p, shape=(1, *shape)) for p in parts], axis=0)
 
 
-def on_device(x, device):
-    """The array on a device (or sharding); traced values stay where their program runs."""
-    if device is None or type(x) is not Array:
-        return x
-    return device_put(x, device)
-
-
 def copy(a, order=None):
     """A copy of an array.
 
@@ -227,7 +222,7 @@ def constant(shape, value, dtype, weak: bool = False, device=None):
     if not is_evaluating():
         out = ops.full_like_type(t.strong(), value)
         out = as_array("numpy.full", out) if shape == () else out
-        return astype(out, dtype, weak) if weak else out
+        return on_device(astype(out, dtype, weak) if weak else out, device)
     if t.nbytes < 65536 or default_sharding().devices[0].platform == "cpu":
         out = from_numpy(np.full(shape, value, dtype), copy=False)
     else:
@@ -240,66 +235,70 @@ def _filled(shape, value, dtype):
     return ops.full_like_type(ArrayType(shape, dtype), value)
 
 
-def zeros(shape, dtype=None, *, device=None):
+def zeros(shape, dtype=None, *, device=None, out_sharding=None):
     """An array of zeros.
 
     Args:
       shape: an int or a tuple of ints.
       dtype: defaults to the default float.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.zeros(3)
     Array([0., 0., 0.], dtype=float32)
     """
+    device = one_place("numpy.zeros", device, out_sharding)
     return constant(check_shape("numpy.zeros", shape), 0, dtype_or(dtype, "float"), device=device)
 
 
-def ones(shape, dtype=None, *, device=None):
+def ones(shape, dtype=None, *, device=None, out_sharding=None):
     """An array of ones.
 
     Args:
       shape: an int or a tuple of ints.
       dtype: defaults to the default float.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.ones((2, 2))
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
+    device = one_place("numpy.ones", device, out_sharding)
     return constant(check_shape("numpy.ones", shape), 1, dtype_or(dtype, "float"), device=device)
 
 
-def empty(shape, dtype=None, *, device=None):
+def empty(shape, dtype=None, *, device=None, out_sharding=None):
     """An array whose content does not matter: here, zeros.
 
     Args:
       shape: an int or a tuple of ints.
       dtype: defaults to the default float.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.empty((2, 0)).shape
     (2, 0)
     """
+    device = one_place("numpy.empty", device, out_sharding)
     return constant(check_shape("numpy.empty", shape), 0, dtype_or(dtype, "float"), device=device)
 
 
-def full(shape, fill_value, dtype=None, *, device=None):
+def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     """An array filled with one value.
 
     Args:
       shape: an int or a tuple of ints.
       fill_value: a number, or an array that broadcasts to the shape.
       dtype: defaults to that of the value.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.full((2, 2), 7)
     Array([[7, 7],
            [7, 7]], dtype=int32, weak_type=True)
     """
+    device = one_place("numpy.full", device, out_sharding)
     shape = check_shape("numpy.full", shape)
     if type(fill_value) in SCALARS:
         given = typeof(to_array(fill_value))
@@ -333,66 +332,69 @@ def _place_like(a, shape, device):
     return a._t.sharding if put and a.shape == shape and is_evaluating() else device
 
 
-def zeros_like(a, dtype=None, shape=None, *, device=None):
+def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     """Zeros in the shape and dtype of an array.
 
     Args:
       a: an array, or anything with a shape and a dtype.
       dtype, shape: what to have instead.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.zeros_like(xnp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
+    device = one_place("numpy.zeros_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "zeros_like")
     return constant(shape, 0, dtype, weak, _place_like(a, shape, device))
 
 
-def ones_like(a, dtype=None, shape=None, *, device=None):
+def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     """Ones in the shape and dtype of an array.
 
     Args:
       a: an array, or anything with a shape and a dtype.
       dtype, shape: what to have instead.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.ones_like(xnp.arange(3), dtype=float)
     Array([1., 1., 1.], dtype=float32)
     """
+    device = one_place("numpy.ones_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "ones_like")
     return constant(shape, 1, dtype, weak, _place_like(a, shape, device))
 
 
-def empty_like(prototype, dtype=None, shape=None, *, device=None):
+def empty_like(prototype, dtype=None, shape=None, *, device=None, out_sharding=None):
     """An array like another whose content does not matter: here, zeros.
 
     Args:
       prototype: an array, or anything with a shape and a dtype.
       dtype, shape: what to have instead.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.empty_like(xnp.arange(3)).shape
     (3,)
     """
-    return zeros_like(prototype, dtype, shape, device=device)
+    return zeros_like(prototype, dtype, shape, device=device, out_sharding=out_sharding)
 
 
-def full_like(a, fill_value, dtype=None, shape=None, *, device=None):
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None):
     """One value in the shape and dtype of an array.
 
     Args:
       a: an array, or anything with a shape and a dtype.
       fill_value: a number, or an array that broadcasts to the shape.
       dtype, shape: what to have instead.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.full_like(xnp.arange(3), 5)
     Array([5, 5, 5], dtype=int32)
     """
+    device = one_place("numpy.full_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "full_like")
     out = full(shape, fill_value, dtype, device=_place_like(a, shape, device))
     return astype(out, dtype, weak) if weak else out

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import operator
-import string
 
 import numpy as np
 
@@ -26,10 +24,11 @@ from ._promote import (
 )  # fmt: skip
 from ._reduce import sum as reduce_sum
 from ._shape import moveaxis, squeeze
+from ._spread import spreads
 from ._triangles import diagonal_of
 
 
-def _operands(who: str, *xs):
+def operands_of(who: str, *xs):
     """Arrays of one dtype, not broadcast."""
     values = [as_value(who, x) for x in xs]
     dtype, weak = result_dtype(who, *values)
@@ -37,19 +36,19 @@ def _operands(who: str, *xs):
     return [astype(as_array(who, x, dtype=None if weak else dtype), dtype, weak) for x in values]
 
 
-def _contract(a, b, contract, batch=((), ()), precision=None, preferred=None):
+def contracted(a, b, contract, batch=((), ()), precision=None, preferred=None):
     """dot_general of operands of one dtype; sums of 16-bit floats are formed in float32."""
     params = {"contract": contract, "batch": batch, "precision": ops.precision_name(precision)}
     if preferred is None:
         return ops.dot_general(a, b, **params)
     dtype, out = typeof(a).dtype, dtypes.as_dtype(preferred)
-    work = _wider(dtype, out)
+    work = wider(dtype, out)
     if dtypes.kind(work) != dtypes.kind(dtype):
         a, b = astype(a, work), astype(b, work)
     return astype(ops.dot_general(a, b, out=work, **params), out)
 
 
-def _wider(dtype, preferred):
+def wider(dtype, preferred):
     """The dtype that sums are formed in, where one for the result is asked for."""
     if dtypes.kind(dtype) == "float8":  # these promote to nothing, and all other floats hold them
         return preferred
@@ -57,6 +56,7 @@ def _wider(dtype, preferred):
 
 
 @fused(2)
+@spreads
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column.
 
@@ -69,7 +69,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
     >>> xnp.matmul(xnp.ones((2, 3)), xnp.ones(3))
     Array([3., 3.], dtype=float32)
     """
-    a, b = _operands("numpy.matmul", a, b)
+    a, b = operands_of("numpy.matmul", a, b)
     if not typeof(a).ndim or not typeof(b).ndim:
         raise errors.shape_mismatch(
             "numpy.matmul", "need at least one axis (use * for numbers)", a=a, b=b
@@ -78,10 +78,10 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
     _check_inner(a, b)
     if typeof(a).ndim <= 2 and typeof(b).ndim <= 2:
         contract = ((typeof(a).ndim - 1,), (0,))
-        return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
+        return contracted(a, b, contract, ((), ()), precision, preferred_element_type)
     if row or column:  # a vector with a stack of matrices
         contract = ((0,), (typeof(b).ndim - 2,)) if row else ((typeof(a).ndim - 1,), (0,))
-        return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
+        return contracted(a, b, contract, ((), ()), precision, preferred_element_type)
     return _batched_product(a, b, precision, preferred_element_type)
 
 
@@ -96,16 +96,17 @@ def _check_inner(a, b) -> None:
 def _batched_product(a, b, precision, preferred):
     """Stacks of matrices. A stack against one matrix is one large product."""
     if typeof(b).ndim == 2:
-        return _contract(a, b, ((typeof(a).ndim - 1,), (0,)), ((), ()), precision, preferred)
+        return contracted(a, b, ((typeof(a).ndim - 1,), (0,)), ((), ()), precision, preferred)
     lead = broadcast_shapes("numpy.matmul", typeof(a).shape[:-2], typeof(b).shape[:-2])
     a = broadcast_to(a, lead + typeof(a).shape[-2:])
     b = broadcast_to(b, lead + typeof(b).shape[-2:])
     n = len(lead)
     batch = tuple(range(n))
-    return _contract(a, b, ((n + 1,), (n,)), (batch, batch), precision, preferred)
+    return contracted(a, b, ((n + 1,), (n,)), (batch, batch), precision, preferred)
 
 
 @fused(2)
+@spreads
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over the last axis of ``a`` and the second to last of ``b``.
 
@@ -118,13 +119,13 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
     >>> xnp.dot(xnp.arange(3), xnp.arange(3))
     Array(5, dtype=int32)
     """
-    a, b = _operands("numpy.dot", a, b)
+    a, b = operands_of("numpy.dot", a, b)
     if not typeof(a).ndim or not typeof(b).ndim:
-        return _contract(a, b, ((), ()), ((), ()), precision, preferred_element_type)
+        return contracted(a, b, ((), ()), ((), ()), precision, preferred_element_type)
     contract = ((typeof(a).ndim - 1,), (max(typeof(b).ndim - 2, 0),))
     if typeof(a).shape[-1] != typeof(b).shape[contract[1][0]]:
         raise errors.shape_mismatch("numpy.dot", f"must agree along axes {contract}", a=a, b=b)
-    return _contract(a, b, contract, ((), ()), precision, preferred_element_type)
+    return contracted(a, b, contract, ((), ()), precision, preferred_element_type)
 
 
 @fused(2)
@@ -135,7 +136,7 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
     >>> xnp.vdot(xnp.arange(3), xnp.arange(3))
     Array(5, dtype=int32)
     """
-    a, b = _operands("numpy.vdot", a, b)
+    a, b = operands_of("numpy.vdot", a, b)
     a, b = (ops.reshape(x, shape=(typeof(x).size,)) for x in (a, b))
     return _last_axes(_conjugate(a), b, "vdot", precision, preferred_element_type)
 
@@ -147,7 +148,7 @@ def _conjugate(x):
 def _last_axes(a, b, name, precision, preferred):
     if typeof(a).shape[-1:] != typeof(b).shape[-1:]:
         raise errors.shape_mismatch(f"numpy.{name}", "must agree along the last axis", a=a, b=b)
-    return _contract(
+    return contracted(
         a, b, ((typeof(a).ndim - 1,), (typeof(b).ndim - 1,)), ((), ()), precision, preferred
     )
 
@@ -160,9 +161,9 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
     >>> xnp.inner(xnp.eye(2), xnp.arange(2.0))
     Array([0., 1.], dtype=float32)
     """
-    a, b = _operands("numpy.inner", a, b)
+    a, b = operands_of("numpy.inner", a, b)
     if not typeof(a).ndim or not typeof(b).ndim:
-        return _contract(a, b, ((), ()), ((), ()), precision, preferred_element_type)
+        return contracted(a, b, ((), ()), ((), ()), precision, preferred_element_type)
     return _last_axes(a, b, "inner", precision, preferred_element_type)
 
 
@@ -176,7 +177,7 @@ def outer(a, b, out=None):
            [0, 1, 2]], dtype=int32)
     """
     no_out("numpy.outer", out)
-    a, b = _operands("numpy.outer", a, b)
+    a, b = operands_of("numpy.outer", a, b)
     return ops.reshape(a, shape=(typeof(a).size, 1)) * ops.reshape(b, shape=(1, typeof(b).size))
 
 
@@ -194,7 +195,7 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     Array([3., 3.], dtype=float32)
     """
     who = "numpy.vecdot"
-    a, b = _operands(who, x1, x2)
+    a, b = operands_of(who, x1, x2)
     for x in (a, b):
         one_axis(who, axis, typeof(x).ndim)
     i, j = (one_axis(who, axis, typeof(x).ndim) for x in (a, b))
@@ -205,7 +206,7 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     batch = tuple(range(len(shape) - 1))
     last = (len(shape) - 1,)
     a, b = broadcast_to(a, shape), broadcast_to(b, shape)
-    return _contract(a, b, (last, last), (batch, batch), precision, preferred_element_type)
+    return contracted(a, b, (last, last), (batch, batch), precision, preferred_element_type)
 
 
 @fused(2)
@@ -216,7 +217,7 @@ def matvec(x1, x2, /):
     >>> xnp.matvec(xnp.ones((2, 3)), xnp.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    a, b = _operands("numpy.matvec", x1, x2)
+    a, b = operands_of("numpy.matvec", x1, x2)
     return squeeze(matmul(a, b[..., None]), -1) if typeof(b).ndim > 1 else matmul(a, b)
 
 
@@ -228,12 +229,13 @@ def vecmat(x1, x2, /):
     >>> xnp.vecmat(xnp.ones(2), xnp.ones((2, 3)))
     Array([2., 2., 2.], dtype=float32)
     """
-    a, b = _operands("numpy.vecmat", x1, x2)
+    a, b = operands_of("numpy.vecmat", x1, x2)
     a = _conjugate(a)
     return squeeze(matmul(a[..., None, :], b), -2) if typeof(a).ndim > 1 else matmul(a, b)
 
 
 @fused(2)
+@spreads
 def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The sum of products over pairs of axes.
 
@@ -246,14 +248,14 @@ def tensordot(a, b, axes=2, *, precision=None, preferred_element_type=None, out_
     >>> xnp.tensordot(xnp.ones((2, 3)), xnp.ones((3, 4)), 1).shape
     (2, 4)
     """
-    a, b = _operands("numpy.tensordot", a, b)
+    a, b = operands_of("numpy.tensordot", a, b)
     left, right = _paired_axes(a, b, axes)
     for i, j in zip(left, right, strict=True):
         if typeof(a).shape[i] != typeof(b).shape[j]:
             raise errors.shape_mismatch(
                 "numpy.tensordot", f"must agree along axes {i} and {j}", a=a, b=b
             )
-    return _contract(a, b, (left, right), ((), ()), precision, preferred_element_type)
+    return contracted(a, b, (left, right), ((), ()), precision, preferred_element_type)
 
 
 def _paired_axes(a, b, axes):
@@ -281,7 +283,7 @@ def kron(a, b):
     >>> xnp.kron(xnp.arange(2), xnp.ones(2, int))
     Array([0, 0, 1, 1], dtype=int32)
     """
-    a, b = _operands("numpy.kron", a, b)
+    a, b = operands_of("numpy.kron", a, b)
     ndim = max(typeof(a).ndim, typeof(b).ndim)
     one = [(1,) * (ndim - typeof(x).ndim) + typeof(x).shape for x in (a, b)]
     shape = tuple(m * n for m, n in zip(*one, strict=True))
@@ -348,7 +350,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     who = "numpy.cross"
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = _operands(who, a, b)
+    a, b = operands_of(who, a, b)
     a, b = moveaxis(a, axisa, -1), moveaxis(b, axisb, -1)
     sizes = typeof(a).shape[-1], typeof(b).shape[-1]
     if not set(sizes) <= {2, 3}:
@@ -370,230 +372,3 @@ def _components(v):
 
 def _minor(x, y, i, j):
     return x[i] * y[j] - x[j] * y[i]
-
-
-# ----------------------------------------------------------------------------------------- einsum
-
-
-def _parsed(args):
-    """(subscripts of each operand, of the result, operands) from both ways to call einsum."""
-    if isinstance(args[0], str):
-        text, operands = args[0].replace(" ", ""), list(args[1:])
-    else:
-        text, operands = _from_lists(args)
-    text = _named_ellipsis(text, operands)
-    inputs, arrow, output = text.partition("->")
-    inputs = inputs.split(",")
-    if len(inputs) != len(operands):
-        raise errors.bad_argument(
-            "numpy.einsum", "subscripts", text, f"for {len(operands)} operands"
-        )
-    if not arrow:
-        joined = "".join(inputs)
-        output = "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
-    return inputs, output, operands
-
-
-def _from_lists(args):
-    """einsum(op0, sublist0, op1, sublist1, ..., [sublistout]) as a text."""
-    operands, lists = list(args[: len(args) // 2 * 2 : 2]), list(args[1::2])
-    letters = string.ascii_letters
-
-    def text(items):
-        return "".join("..." if i is Ellipsis else letters[operator.index(i)] for i in items)
-
-    subscripts = ",".join(map(text, lists))
-    return (f"{subscripts}->{text(args[-1])}" if len(args) % 2 else subscripts), operands
-
-
-def _named_ellipsis(text: str, operands) -> str:
-    """The text with every ellipsis replaced by letters for the axes it stands for."""
-    if "." not in text:
-        return text
-    inputs, arrow, output = text.partition("->")
-    free = [c for c in string.ascii_letters if c not in text]
-    terms, widest = inputs.split(","), 0
-    counts = []
-    for term, x in zip(terms, operands, strict=False):
-        n = np.ndim(x) - len(term.replace("...", "")) if "..." in term else 0
-        if n < 0:
-            raise errors.bad_argument(
-                "numpy.einsum", "subscripts", text, "for operands of these shapes"
-            )
-        counts.append(n)
-        widest = max(widest, n)
-    names = "".join(free[:widest])
-    filled = [t.replace("...", names[widest - n :]) for t, n in zip(terms, counts, strict=True)]
-    if not arrow:
-        joined = "".join(t.replace("...", "") for t in terms)
-        arrow, output = (
-            "->",
-            "..." + "".join(sorted(c for c in set(joined) if joined.count(c) == 1)),
-        )
-    return ",".join(filled) + arrow + output.replace("...", names)
-
-
-def _check_subscripts(inputs, output, operands) -> None:
-    who = "numpy.einsum"
-    sizes: dict = {}
-    for term, x in zip(inputs, operands, strict=True):
-        shape = np.shape(x)
-        if not all(c.isalpha() for c in term) or len(term) != len(shape):
-            raise errors.bad_argument(
-                who, "subscripts", term, f"letters, one for each axis of shape {shape}"
-            )
-        for c, n in zip(term, shape, strict=True):
-            known = sizes.get(c, 1)
-            if n != known and 1 not in (n, known):
-                raise errors.ShapeError(f"xcore.{who}: index {c!r} has lengths {known} and {n}.")
-            sizes[c] = n if known == 1 else known
-    if len(set(output)) != len(output) or not set(output) <= set(sizes):
-        raise errors.bad_argument(
-            who, "subscripts", output, "a result of different letters of the operands"
-        )
-
-
-@functools.lru_cache(maxsize=4096)
-def contraction_path(text: str, shapes: tuple, optimize) -> tuple:
-    """Which operands to contract, pair by pair: found once for each expression and shapes."""
-    if len(shapes) <= 2 and not isinstance(optimize, tuple):
-        return (tuple(range(len(shapes))),)
-    dummies = [np.broadcast_to(np.zeros(()), s) for s in shapes]
-    if isinstance(optimize, tuple):
-        optimize = ["einsum_path", *optimize]
-    return tuple(tuple(step) for step in np.einsum_path(text, *dummies, optimize=optimize)[0][1:])
-
-
-def _strategy(optimize, count: int):
-    """JAX's names for path strategies as NumPy's."""
-    if optimize is True or optimize == "auto":
-        return "optimal" if count <= 5 else "greedy"
-    if isinstance(optimize, (list, tuple)):
-        return tuple(tuple(step) for step in optimize if not isinstance(step, str))
-    return optimize
-
-
-def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
-           preferred_element_type=None, out_sharding=None):  # fmt: skip
-    """Sums of products written with indices: ``"ij,jk->ik"`` is a matrix product.
-
-    Args:
-      subscripts: letters for the axes of each operand, and after ``->`` those of the result; or
-        operands and lists of ints in turn.
-      operands: arrays.
-      out: must be None: arrays are immutable.
-      optimize: "auto", "optimal", "greedy", False, or a path from ``einsum_path``.
-      precision, preferred_element_type: as in ``matmul``.
-
-    >>> import xcore.numpy as xnp
-    >>> xnp.einsum("ij,j->i", xnp.ones((2, 3)), xnp.arange(3.0))
-    Array([3., 3.], dtype=float32)
-    """
-    no_out("numpy.einsum", out)
-    inputs, output, operands = _parsed((subscripts, *operands))
-    operands = [as_value("numpy.einsum", x) for x in operands]
-    _check_subscripts(inputs, output, operands)
-    text = ",".join(inputs) + "->" + output
-    path = contraction_path(
-        text, tuple(tuple(np.shape(x)) for x in operands), _strategy(optimize, len(operands))
-    )
-    if not isinstance(precision, (str, type(None))):
-        precision = ops.precision_name(precision)
-    return _einsum(operands, tuple(inputs), output, path, precision, preferred_element_type)
-
-
-def einsum_path(subscripts, /, *operands, optimize="greedy"):
-    """The order in which ``einsum`` contracts its operands, and a description of it.
-
-    >>> import xcore.numpy as xnp
-    >>> x = xnp.ones((2, 2))
-    >>> xnp.einsum_path("ij,jk,kl->il", x, x, x)[0]
-    ['einsum_path', (0, 1), (0, 1)]
-    """
-    inputs, output, operands = _parsed((subscripts, *operands))
-    _check_subscripts(inputs, output, operands)
-    dummies = [np.broadcast_to(np.zeros(()), np.shape(x)) for x in operands]
-    optimize = "greedy" if optimize == "auto" else optimize
-    return np.einsum_path(",".join(inputs) + "->" + output, *dummies, optimize=optimize)
-
-
-@fused(1)
-def _einsum(operands, inputs, output, path, precision, preferred):
-    operands = _operands("numpy.einsum", *operands)
-    dtype, wide = typeof(operands[0]).dtype, None
-    if preferred is not None:
-        wide = _wider(dtype, dtypes.as_dtype(preferred))
-        if not dtypes.is_inexact(dtype):
-            operands = [astype(x, wide) for x in operands]
-    if dtypes.is_bool(typeof(operands[0]).dtype):
-        counts = _einsum(
-            [astype(x, dtypes.int32) for x in operands], inputs, output, path, precision, None
-        )
-        return astype(counts, dtypes.bool_)
-    terms = list(zip(inputs, operands, strict=True))
-    for step in path:
-        taken = [terms[i] for i in step]
-        terms = [t for i, t in enumerate(terms) if i not in step]
-        while len(taken) > 1:
-            needed = set(output).union(*[t[0] for t in terms], *[t[0] for t in taken[2:]])
-            taken = [_pair(taken[0], taken[1], needed, precision, wide), *taken[2:]]
-        terms.append(_reduced(*taken[0], set(output).union(*[t[0] for t in terms])))
-    ((labels, x),) = terms
-    x = ops.transpose(x, perm=tuple(labels.index(c) for c in output)) if labels != output else x
-    return x if preferred is None else astype(x, dtypes.as_dtype(preferred))
-
-
-def _reduced(labels: str, x, needed: set):
-    """An operand without repeated labels and without those that nothing else needs."""
-    for c in sorted(set(labels)):
-        while labels.count(c) > 1:
-            i = labels.index(c)
-            j = labels.index(c, i + 1)
-            x = diagonal_of(moveaxis(_equal_axes(x, i, j), (i, j), (-2, -1)), 0)
-            labels = labels[:i] + labels[i + 1 : j] + labels[j + 1 :] + c
-    gone = tuple(i for i, c in enumerate(labels) if c not in needed)
-    if gone:
-        x = ops.reduce_sum(x, axes=gone)
-        labels = "".join(c for c in labels if c in needed)
-    return labels, x
-
-
-def _equal_axes(x, i, j):
-    """Axes of length 1 count as broadcast."""
-    shape = list(typeof(x).shape)
-    shape[i] = shape[j] = shape[j] if shape[i] == 1 else shape[i]
-    return broadcast_to(x, tuple(shape))
-
-
-def _pair(first, second, needed: set, precision, wide):
-    """Two operands contracted to one, of the wide dtype if there is one."""
-    both = set(first[0]) & set(second[0])
-    (la, a), (lb, b) = _reduced(*first, needed | both), _reduced(*second, needed | both)
-    la, a, lb, b = *_without_ones(la, a, lb, b), *_without_ones(lb, b, la, a)
-    both = [c for c in la if c in lb]
-    batch = [c for c in both if c in needed]
-    contract = [c for c in both if c not in needed]
-    if typeof(a).dtype != typeof(b).dtype:  # one of them is the product of others
-        a, b = astype(a, wide), astype(b, wide)
-    out = _contract(
-        a, b, (_places(la, contract), _places(lb, contract)), (_places(la, batch), _places(lb, batch)),
-        precision, wide,
-    )  # fmt: skip
-    labels = "".join([*batch, *[c for c in la if c not in both], *[c for c in lb if c not in both]])
-    return labels, out
-
-
-def _places(labels: str, chosen) -> tuple:
-    return tuple(labels.index(c) for c in chosen)
-
-
-def _without_ones(labels, x, other_labels, other):
-    """Axes of length 1 that the other operand has longer: dropped, since they only broadcast."""
-    gone = [
-        i for i, c in enumerate(labels)
-        if c in other_labels and typeof(x).shape[i] == 1 != typeof(other).shape[other_labels.index(c)]
-    ]  # fmt: skip
-    if not gone:
-        return labels, x
-    shape = tuple(n for i, n in enumerate(typeof(x).shape) if i not in gone)
-    return "".join(c for i, c in enumerate(labels) if i not in gone), ops.reshape(x, shape=shape)

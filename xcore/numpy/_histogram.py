@@ -20,11 +20,13 @@ from ._rounding import clip, floor
 from ._select import where
 from ._shape import ravel, reshape
 from ._sort import searchsorted
+from ._spread import spreads
 
 # ---------------------------------------------------------------------------------------- bincount
 
 
-def bincount(x, weights=None, minlength=0, *, length=None):
+@spreads
+def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
     """How often each of the integers 0, 1, 2, … occurs.
 
     Args:

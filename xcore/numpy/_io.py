@@ -11,11 +11,12 @@ from .._core import dtypes, errors
 from .._core.array import Array, on_memory_of
 from .._core.eval import from_numpy, fused
 from .._core.types import typeof
-from ._creation import asarray, on_device
+from ._creation import asarray
 from ._elementwise import truth
 from ._grid import indices
 from ._promote import as_array, astype, check_shape, one_axis
 from ._shape import moveaxis
+from ._spread import on_device
 
 # ------------------------------------------------------------------------------- other libraries
 

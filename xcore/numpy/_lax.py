@@ -17,6 +17,7 @@ from .._core.types import typeof
 from . import _join, _shape
 from ._compound import moves
 from ._promote import as_array, as_arrays, as_inexact, astype, check_shape, one_axis
+from ._spread import on_device, spreads
 
 
 @fused(3)
@@ -71,8 +72,9 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int):
 
 
 @fused(1)
+@spreads
 @moves("operand")
-def reshape(operand, new_sizes, dimensions=None):
+def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
     x = as_array("lax.reshape", operand)
     x = x if dimensions is None else ops.transpose(x, perm=tuple(dimensions))
@@ -111,8 +113,9 @@ def unstack(x, axis: int = 0):
 
 
 @fused(1)
+@spreads
 @moves("operand")
-def broadcast(operand, sizes):
+def broadcast(operand, sizes, *, out_sharding=None):
     """New leading axes of the given sizes."""
     x = as_array("lax.broadcast", operand)
     t, sizes = typeof(x), check_shape("lax.broadcast", sizes)
@@ -122,8 +125,9 @@ def broadcast(operand, sizes):
 
 
 @fused(1)
+@spreads
 @moves("operand")
-def broadcast_in_dim(operand, shape, broadcast_dimensions):
+def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None):
     """Axis i of the operand becomes axis ``broadcast_dimensions[i]`` of a larger shape."""
     shape = check_shape("lax.broadcast_in_dim", shape)
     return ops.broadcast_in_dim(
@@ -172,18 +176,20 @@ def pad(operand, padding_value, padding_config):
 
 
 @boundary
-def full(shape, fill_value, dtype=None):
-    """An array of one value."""
+def full(shape, fill_value, dtype=None, *, sharding=None):
+    """An array of one value, on a device or laid out by a sharding if one is given."""
     value = as_array("lax.full", fill_value)
     value = astype(value, dtypes.as_dtype(dtype)) if dtype is not None else value
-    return ops.broadcast_in_dim(value, shape=check_shape("lax.full", shape), dims=())
+    out = ops.broadcast_in_dim(value, shape=check_shape("lax.full", shape), dims=())
+    return on_device(out, sharding)
 
 
 @boundary
-def full_like(x, fill_value, dtype=None, shape=None):
+def full_like(x, fill_value, dtype=None, shape=None, *, sharding=None):
     """An array of one value, in the shape and dtype of another."""
     t = typeof(as_array("lax.full_like", x))
-    return full(t.shape if shape is None else shape, fill_value, dtype or t.dtype)
+    shape = t.shape if shape is None else shape
+    return full(shape, fill_value, dtype or t.dtype, sharding=sharding)
 
 
 @boundary
@@ -193,7 +199,8 @@ def iota(dtype, size: int):
 
 
 @boundary
-def broadcasted_iota(dtype, shape, dimension: int):
+@spreads
+def broadcasted_iota(dtype, shape, dimension: int, *, out_sharding=None):
     """At every place its position along one axis."""
     shape = check_shape("lax.broadcasted_iota", shape)
     return ops.iota(shape=shape, dtype=dtypes.as_dtype(dtype), axis=dimension)
@@ -345,7 +352,9 @@ def dynamic_update_index_in_dim(operand, update, index, axis: int, *, allow_nega
 
 
 @fused(2)
-def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None):
+@spreads
+def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *,
+                out_sharding=None):  # fmt: skip
     """A product that sums over some pairs of axes and runs along others.
 
     Args:
@@ -364,7 +373,9 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
 
 
 @fused(2)
-def dot(lhs, rhs, precision=None, preferred_element_type=None, *, dimension_numbers=None):
+@spreads
+def dot(lhs, rhs, precision=None, preferred_element_type=None, *, dimension_numbers=None,
+        out_sharding=None):  # fmt: skip
     """The product of vectors and matrices, or with ``dimension_numbers`` that of ``dot_general``."""
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)

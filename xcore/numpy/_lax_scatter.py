@@ -198,9 +198,9 @@ def dtype(x) -> np.dtype:
     return typeof(as_array("lax.dtype", x)).dtype
 
 
-def empty(shape, dtype=None):
+def empty(shape, dtype=None, *, out_sharding=None):
     """An array whose content does not matter (zeros, in fact)."""
-    return zeros(shape, dtype)
+    return zeros(shape, dtype, out_sharding=out_sharding)
 
 
 # ------------------------------------------------------------------------------------------ others

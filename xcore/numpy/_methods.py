@@ -7,7 +7,6 @@ import sys
 import numpy as np
 
 from . import (
-    _creation,
     _cumulative,
     _dot,
     _functions,
@@ -17,6 +16,7 @@ from . import (
     _select,
     _shape,
     _sort,
+    _spread,
     _take,
     _types,
 )
@@ -44,7 +44,7 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=False, de
 
 def _to_device(self, device, /, *, stream=None):
     """The array on a device."""
-    return _creation.on_device(self, device)
+    return _spread.on_device(self, device)
 
 
 def _namespace(self, /, *, api_version=None):

@@ -16,6 +16,7 @@ from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
 # The plan of an index is a tuple with one entry for each axis of the array and each new axis:
 #   ("new",)                  a new axis
+#   ("gap",)                  an ellipsis for no axis at all, which still keeps arrays apart
 #   ("slice", start, n, step) n elements from start, step apart (step may be negative)
 #   ("int", i)                one element, the axis goes
 #   ("at", k, n)              the k-th dynamic value, a 0-d integer: one element, the axis goes
@@ -35,7 +36,7 @@ def _expand_ellipsis(index: tuple, ndim: int) -> list:
     rest = [slice(None)] * (ndim - used)
     if not dots:
         return [*index, *rest]
-    return [*index[: dots[0]], *rest, *index[dots[0] + 1 :]]
+    return [*index[: dots[0]], *(rest or [Ellipsis]), *index[dots[0] + 1 :]]
 
 
 def _axes_taken(i) -> int:
@@ -93,8 +94,8 @@ class Index:
         self.plan = tuple(plan)
 
     def _parse(self, i, axis: int, shape) -> list:
-        if i is None:
-            return [("new",)]
+        if i is None or i is Ellipsis:
+            return [("new",) if i is None else ("gap",)]
         if isinstance(i, slice):
             return [_slice_entry(i, axis, shape)]
         if isinstance(i, (bool, np.bool_)):
@@ -232,7 +233,7 @@ def axes_of_plan(plan) -> list:
     """(axis of the array or None, entry) for each entry of a plan."""
     out, axis = [], 0
     for entry in plan:
-        takes = entry[0] not in ("new", "new array")
+        takes = entry[0] not in ("new", "new array", "gap")
         out.append((axis if takes else None, entry))
         axis += takes
     return out

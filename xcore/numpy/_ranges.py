@@ -12,7 +12,7 @@ from .._core import dtypes, errors
 from .._core.eval import from_numpy, fused
 from .._core.trace import is_evaluating
 from .._core.types import typeof
-from ._creation import cast_on_host, on_device
+from ._creation import cast_on_host
 from ._promote import (
     SCALARS,
     as_array,
@@ -24,20 +24,22 @@ from ._promote import (
     one_axis,
     result_dtype,
 )  # fmt: skip
+from ._spread import on_device, one_place
 
 
-def arange(start, stop=None, step=None, dtype=None, *, device=None):
+def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
     """Numbers from start (included) to stop (excluded), step apart.
 
     Args:
       start, stop, step: concrete numbers; with one, it is the stop and the start is 0.
       dtype: defaults to what the numbers promote to.
-      device: where the array shall live.
+      device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp
     >>> xnp.arange(2, 8, 2)
     Array([2, 4, 6], dtype=int32)
     """
+    device = one_place("numpy.arange", device, out_sharding)
     if start is None:
         raise errors.bad_argument("numpy.arange", "start", None, "a number")
     if stop is None:

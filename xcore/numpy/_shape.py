@@ -22,6 +22,7 @@ from ._promote import (
     concrete,
     one_axis,
 )
+from ._spread import spreads
 
 # ----------------------------------------------------------------------------------------- shapes
 
@@ -41,8 +42,9 @@ def _filled_in(who: str, shape, size: int) -> tuple:
 
 
 @fused(1)
+@spreads
 @moves("a")
-def reshape(a, shape=None, order="C", *, copy=None):
+def reshape(a, shape=None, order="C", *, copy=None, out_sharding=None):
     """The same elements in another shape.
 
     Args:
@@ -73,6 +75,7 @@ def _is_fortran(name: str, order) -> bool:
 
 
 @fused(1)
+@spreads
 @moves("a")
 def ravel(a, order="C", *, out_sharding=None):
     """All elements along one axis.
@@ -253,6 +256,7 @@ def expand_dims(a, axis):
 
 
 @fused(1)
+@spreads
 @moves("array")
 def broadcast_to(array, shape, *, out_sharding=None):
     """An array repeated along axes of length 1, and along new axes in front.
@@ -365,6 +369,7 @@ def tile(A, reps):
     return ops.reshape(spread, shape=tuple(r * n for r, n in zip(reps, shape, strict=True)))
 
 
+@spreads
 @moves("a")
 def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None):
     """Each element several times in a row.

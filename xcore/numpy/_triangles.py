@@ -9,8 +9,8 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import ArrayType, Value, typeof
-from ._creation import on_device
 from ._promote import as_array, astype, broadcast_to, check_shape, dtype_or
+from ._spread import on_device
 
 
 def eye(N, M=None, k=0, dtype=None, *, device=None):

@@ -9,8 +9,9 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from . import _promote
-from ._creation import asarray, on_device
+from ._creation import asarray
 from ._creation import copy as copied
+from ._spread import on_device
 
 
 class DType:

@@ -15,10 +15,11 @@ from .._core import dtypes, errors
 from .._core.eval import from_numpy, fused
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
-from ._creation import cast_on_host, on_device
+from ._creation import cast_on_host
 from ._functions import conj
 from ._promote import as_array, as_inexact, astype, dtype_or, filled, one_axis
 from ._shape import roll
+from ._spread import on_device
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",

@@ -41,6 +41,7 @@ from ._matrices import (
 from ._norms import cond, matrix_norm, multi_dot, norm, vector_norm
 from ._promote import as_array as _as_array
 from ._shape import matrix_transpose
+from ._spread import spreads as _spreads
 
 # Of names that numpy has twice, this module's follow the Array API.
 
@@ -84,7 +85,9 @@ def outer(x1, x2, /):
 
 
 @_fused(2)
-def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None):
+@_spreads
+def tensordot(x1, x2, /, *, axes=2, precision=None, preferred_element_type=None,
+              out_sharding=None):  # fmt: skip
     """The sum of products over pairs of axes.
 
     Args:

@@ -1,0 +1,50 @@
+"""Where results lie: on a device, or spread over several."""
+
+from __future__ import annotations
+
+import functools
+
+from .._core import errors
+from .._core.array import Array
+from .._core.devices import device_put
+from .._core.program import Literal
+from .._core.sharding import as_sharding
+from .._core.types import Value
+from .._ops.sharding import sharding_constraint
+from ._promote import as_array
+
+
+def spreads(f):
+    """A function whose parameter ``out_sharding`` says how its result is laid out over devices."""
+    who = f"{'lax' if '_lax' in f.__module__ else 'numpy'}.{f.__name__}"
+
+    @functools.wraps(f)
+    def spread(*args, out_sharding=None, **kwargs):
+        out = f(*args, **kwargs)
+        return out if out_sharding is None else laid_out(who, out, out_sharding)
+
+    return spread
+
+
+def laid_out(who: str, x, sharding):
+    """An array laid out by a sharding, or by a PartitionSpec of the mesh of the context."""
+    return sharding_constraint(as_array(who, x), sharding=as_sharding(who, sharding))
+
+
+def one_place(who: str, device, out_sharding):
+    """The device or sharding that a function was given under either name."""
+    if device is None or out_sharding is None:
+        return device if out_sharding is None else as_sharding(who, out_sharding)
+    raise errors.bad_argument(
+        who, "device", device, "None where out_sharding is given", "Give one of the two."
+    )
+
+
+def on_device(x, device):
+    """The array on a device, or laid out by a sharding; in a program a device is the program's own."""
+    if device is None or type(x) is Array:
+        return x if device is None else device_put(x, device)
+    if isinstance(device, str) or not isinstance(x, (Value, Literal)):
+        return x
+    sharding = as_sharding("numpy", device)
+    return x if len(sharding.devices) == 1 else sharding_constraint(x, sharding=sharding)
