@@ -111,7 +111,7 @@ class _Writer:
     """Writes the source of one call path, and collects the objects it refers to.
 
     ``scalars``: whether Python numbers and NumPy arrays may be among the arguments; they are
-    carried as arrays on the default device.
+    carried as arrays on the default device, equal ones as the same array.
     """
 
     def __init__(self, scalars: bool):
@@ -226,7 +226,7 @@ def generated_call(general, args, kwargs, found, exe, captured):
       captured: the values that the function captured, where the executable wants them.
     """
     result = tree.unflatten(found.out_tree, exe.result_types)
-    writer = _Writer(exe.devices == (default_device(),))
+    writer = _Writer(exe.devices == (default_device(),) and not found.donors)
     writer.buffers = [writer.bind(c._b) for c in captured]
     static = general.static_argnums, general.static_argnames
     given = [(f"args[{i}]", a, i in static[0]) for i, a in enumerate(args)]

@@ -11,7 +11,7 @@ import functools
 import inspect
 
 from .._backend.client import RuntimeFailure
-from .array import Array, scalar
+from .array import Array
 from .compile import translate
 from .config import get_state
 from .source import hide_frames
@@ -56,16 +56,6 @@ def by_position(f):
     return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=False)))
 
 
-def _with_statics(key, statics: tuple):
-    """The key of a call with static arguments; None if one of them cannot be hashed."""
-    key = (key, statics, tuple([v.__class__ for v in statics]))
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
 @functools.cache
 def _maker(arrays: int, statics: int, varies: bool):
     """A function that makes the call path for these numbers of arrays and of static arguments."""
@@ -80,8 +70,10 @@ def _maker(arrays: int, statics: int, varies: bool):
         buffers = f"[{', '.join(f'{x}._b' for x in a)}]"
     if arrays == 1 and not varies:
         kinds = "_a0._t"
-    default = " and ".join(f"{x} is _d{i}" for i, x in enumerate(s))
-    key = f"{kinds} if {default} else _with_statics({kinds}, {rest})" if s else kinds
+    default = " and ".join(f"{x} is _d{i}" for i, x in enumerate(s)) or "True"
+    # 1, 1.0 and True are equal: beside the static arguments stand their classes
+    full = ", ".join([kinds, *s, *[f"{x}.__class__" for x in s]])
+    key = f"{kinds} if {default} else ({full})" if s else kinds
     if arrays == 1 and not varies:
         key = f"({key}) if type(_a0) is _Array else None"
     source = f"""
@@ -89,8 +81,11 @@ def make(_general, _f, _get, _results, {", ".join(f"_d{i}" for i in range(static
     def call({given}):
         _state = _get_state()
         if _state is None:
-            _key = {key}
-            _entry = _get(_key)
+            try:
+                _key = {key}
+                _entry = _get(_key)
+            except TypeError:  # of static arguments that cannot be hashed
+                _key = _entry = None
             if _entry is not None:
                 _run, _handlers, _t, _scalars = _entry
                 try:
@@ -98,7 +93,7 @@ def make(_general, _f, _get, _results, {", ".join(f"_d{i}" for i in range(static
                         _buffers = {buffers}
                     else:
                         _buffers = [
-                            _x._b if type(_x) is _Array else _scalar(_x, *_k)._b
+                            _x._b if _k is None else _k[_x]
                             for _x, _k in zip({pack}, _scalars) if _x is not None
                         ]
                     _out = _new(_Array)  # half the cost of calling the class
@@ -110,7 +105,7 @@ def make(_general, _f, _get, _results, {", ".join(f"_d{i}" for i in range(static
                 except OverflowError:  # a Python int that needs more bits than the last one
                     pass
             elif _key is not None:
-                _general.learn(_key, {pack}, {rest})
+                _general.learn(_key, {pack}, {rest}, {default})
         try:
             if _state is not None and _state.trace is not None:
                 return _results(_f({given}))
@@ -121,9 +116,9 @@ def make(_general, _f, _get, _results, {", ".join(f"_d{i}" for i in range(static
     return call
 """
     scope = {
-        "_Array": Array, "_new": object.__new__, "_get_state": get_state, "_scalar": scalar,
+        "_Array": Array, "_new": object.__new__, "_get_state": get_state,
         "_RuntimeFailure": RuntimeFailure, "_translate": translate, "_hide_frames": hide_frames,
-        "_with_statics": _with_statics, "__name__": __name__,
+        "__name__": __name__,
     }  # fmt: skip
     exec(source, scope)
     return scope["make"]

@@ -295,7 +295,7 @@ class Fused:
         wide = any(map(is_wide, leaves))
         leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
         types = tuple([x._t for x in leaves])
-        statics = tuple([(type(v), v) for v in rest])
+        statics = tuple([(type(v), repr(v) if _is_zero(v) else v) for v in rest])
         key = (structure, types, statics, wide, config.settings())
         try:
             found = self.cache.get(key)
@@ -357,9 +357,15 @@ class Fused:
             return None
         return exe.execute, exe.handlers, exe.result_types[0]
 
-    def learn(self, key, arrays, rest) -> None:
-        """Make an entry for the fast path when a kind of call comes for the second time."""
-        if not _simple(arrays):
+    def learn(self, key, arrays, rest, default: bool) -> None:
+        """Make an entry for the fast path when a kind of call comes for the second time.
+
+        Args:
+          key: what the fast path looks for.
+          arrays, rest: the arguments, arrays and static ones.
+          default: whether the static ones are the defaults, and not in the key.
+        """
+        if not _simple(arrays) or not (default or not any(map(_is_zero, rest))):
             return
         if key not in self.seen:
             self.seen.add(key)
@@ -396,15 +402,37 @@ def _simple(args) -> bool:
 _NARROW = {d for k in ("int", "uint") for d in dtypes.KINDS[k]} - {dtypes.int32, dtypes.int64}
 
 
+def _is_zero(x) -> bool:
+    """Whether it is an inexact zero: zeros have two signs, but as keys they are equal."""
+    return isinstance(x, (float, complex)) and not x
+
+
+class ScalarBuffers(dict):
+    """The buffers of the Python scalars, of one class, that an argument was: value -> buffer."""
+
+    def __init__(self, dtype, weak: bool):
+        super().__init__()
+        self.dtype, self.weak = dtype, weak
+
+    def __missing__(self, value):
+        found = scalar(value, self.dtype, self.weak)._b
+        if not _is_zero(value):
+            if len(self) >= 1024:
+                self.clear()
+            self[value] = found
+        return found
+
+
 def _scalar_kinds(args):
-    """For each argument the (dtype, weak) that a Python scalar there is carried in; None if none is."""
+    """For each argument, what has the buffers of Python scalars there; None if there are none."""
     if all([type(x) is Array for x in args]):
         return None
     wide = any(map(is_wide, args))
     return [
-        (dtypes.scalar_dtype(x, wide), type(x) is not bool) if type(x) in PYTHON_SCALARS else None
+        ScalarBuffers(dtypes.scalar_dtype(x, wide), type(x) is not bool)
+        if type(x) in PYTHON_SCALARS else None
         for x in args
-    ]
+    ]  # fmt: skip
 
 
 # ------------------------------------------------------------------------------- operator methods
@@ -471,8 +499,8 @@ def _remember(general, row: dict, x: Array, other, pair) -> None:
     elif cls in PYTHON_SCALARS and type(x._t) is ArrayType and not out_of_reach(pair):
         s = to_array(other, is_wide(x))
         entry = general.fast_entry([s if operand is other else operand for operand in pair])
-        # zeros have two signs but one key, and a wide int needs another program: not kept
-        if entry and (other or cls is int) and (cls is not int or -(2**31) <= other < 2**31):
+        # a wide int needs another program: not kept
+        if entry and not _is_zero(other) and (cls is not int or -(2**31) <= other < 2**31):
             scalars = row.setdefault(cls, (*entry, {}))[3]
             if len(scalars) > 1024:
                 scalars.clear()
