@@ -136,6 +136,14 @@ def test_donation():
         np.asarray(x)
 
 
+def test_donated_numbers_are_not_those_of_others():
+    f, x = xc.jit(lambda a: a + 1, donate_argnums=0), xnp.ones(3)
+    for _ in range(5):  # the slow paths, and the fast ones
+        assert f(2.0) == 3 and f(2.0) == 3
+        np.testing.assert_array_equal(x * 2.0, [2, 2, 2])
+        np.testing.assert_array_equal(xnp.maximum(x, 2.0), [2, 2, 2])
+
+
 def test_jit_inside_transformations_and_itself():
     inner = xc.jit(lambda x: xnp.sin(x) * x)
     outer = xc.jit(lambda x: inner(inner(x)) + inner(x))

@@ -60,6 +60,15 @@ def test_static_arguments_that_are_equal_but_not_the_same():
         assert scaled(x, shift=1).weak_type == scaled(x, shift=1.0).weak_type
 
 
+def test_signed_zeros_are_different_arguments():
+    x = xnp.asarray([1.0, np.nan])
+    for _ in range(4):  # the slow path, one that learns, the fast one
+        for zero, sign in ((0.0, False), (-0.0, True)):
+            assert np.signbit(xnp.nan_to_num(x, nan=zero)[1]) == sign
+            assert np.signbit(xnp.multiply(x, zero)[0]) == sign
+            assert np.signbit(xnp.clip(x, 0.0, zero)[0]) == sign
+
+
 def test_functions_of_any_making():
     @xc.custom_jvp
     def cubed(x):
