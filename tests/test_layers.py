@@ -40,6 +40,7 @@ INSIDE = {
     "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",
     "jaxlib.lapack": "loads SciPy's LAPACK, for programs that factorise",
     "xcore.special": "a large package behind a few names of xcore.lax",
+    "xcore.lax.linalg": "a face of xcore.linalg, which few users of xcore.lax need",
     "jaxlib.gpu_solver": "only with the CUDA plugin",
     "jaxlib._profiler": "only with the CUDA plugin",
 }

@@ -12,7 +12,7 @@ import numpy as np
 from .._core import dtypes, errors
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
-from .elementwise import abs, add, complex, convert, div, eq, imag, le, mul, real, select, sub
+from .elementwise import abs, add, complex, convert, div, eq, imag, le, mul, ne, real, select, sub
 from .factor import lu, solve_with, take_rows
 from .families import broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .layout import iota
@@ -37,7 +37,6 @@ from .matrices import (
     swap_shape,
     swap_values,
     times_columns,
-    times_rows,
 )  # fmt: skip
 from .reduce import argmax, reduce_max
 
@@ -224,9 +223,10 @@ def _svd_gpu_qr(ctx, a, t, full: bool, vectors: bool):
 
 def _svd_jvp(primals, tangents, *, full, vectors):
     # a = u s vᴴ with k = min(m, n) columns. With p = uᴴ a' v, anti-Hermitian ω = uᴴu', ψ = vᴴv':
-    #   p = ω s - s ψ + s', so s' = Re diag p, and off the diagonal, eliminating ψ or ω,
-    #   ω[i,j] = (p s + s pᴴ)[i,j] / (s[j]² - s[i]²),
-    #   ψ[i,j] = (s p + pᴴ s)[i,j] / (s[j]² - s[i]²).
+    #   p = ω s - s ψ + s', so s' = Re diag p. Off the diagonal the Hermitian part h of p turns both
+    # bases alike, the anti-Hermitian part q against each other, which rotations of equal values,
+    # as in u vᴴ, do not undo:
+    #   (ω + ψ)[i,j] / 2 = h[i,j] / (s[j] - s[i]),   (ω - ψ)[i,j] / 2 = q[i,j] / (s[j] + s[i]).
     # On it only ω - ψ = i Im(p) / s is determined; all of it goes into ω. Outside the spans
     #   u' = u ω + (1 - u uᴴ) a' v / s,   v' = v ψ + (1 - v vᴴ) a'ᴴ u / s.
     # (Townsend 2016, "Differentiating the singular value decomposition")
@@ -240,13 +240,13 @@ def _svd_jvp(primals, tangents, *, full, vectors):
     s_dot = real_part(diagonal(p))
     if not vectors:
         return [s], [s_dot]
-    weights = convert(_reciprocal_square_gaps(s), dtype=typeof(p).dtype)
+    half = full_like_type(typeof(p), 0.5)
+    gaps, sums = (convert(x, dtype=typeof(p).dtype) for x in _reciprocal_gaps_and_sums(s))
+    alike = mul(gaps, mul(half, add(p, adjoint(p))))
+    against = mul(sums, mul(half, sub(p, adjoint(p))))
+    omega, psi = add(alike, against), sub(alike, against)
     inverse = _reciprocal(s, le(s, _in_rows(_rounding(s), typeof(s))))
-    ps, sp = times_columns(p, s), times_rows(p, s)
-    omega = mul(weights, add(ps, adjoint(ps)))
-    psi = mul(weights, add(sp, adjoint(sp)))
     if is_complex(p):
-        half = full_like_type(typeof(p), 0.5)
         phase = mul(half, part(sub(p, conjugate(p)), eq))
         omega = add(omega, times_columns(phase, inverse))
     u_dot, v_dot = matmul(u, omega), matmul(v, psi)
@@ -263,12 +263,14 @@ _UNDETERMINED = (
 )
 
 
-def _reciprocal_square_gaps(s):
-    """1 / (s[j]² - s[i]²), and 0 where s[j] and s[i] are equal up to rounding."""
+def _reciprocal_gaps_and_sums(s):
+    """1 / (s[j] - s[i]) and 1 / (s[j] + s[i]), the second off the diagonal; 0 where the difference
+    or the sum is 0 up to rounding."""
     gap, masked = _differences(s)
     square = typeof(gap)
     total = add(_in_columns(s, square), _in_rows(s, square))
-    return _reciprocal(mul(gap, total), masked)
+    small = le(total, _in_rows(_in_rows(_rounding(s), typeof(s)), square))
+    return _reciprocal(gap, masked), part(_reciprocal(total, small), ne)
 
 
 def _outside(basis, x):

@@ -77,7 +77,6 @@ from ..numpy._lax_windows import (
     reduce,
     reduce_window,
 )  # fmt: skip
-from . import linalg
 
 # What needs packages that a light import leaves alone.
 _SPECIAL = {
@@ -87,6 +86,8 @@ _SPECIAL = {
 
 
 def __getattr__(name: str):
+    if name == "linalg":
+        return _importlib.import_module("xcore.lax.linalg")
     if name in _SPECIAL:
         return getattr(_importlib.import_module("xcore.special"), _SPECIAL[name])
     raise AttributeError(f"module 'xcore.lax' has no attribute {name!r}")

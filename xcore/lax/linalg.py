@@ -1,11 +1,15 @@
 """The factorisations themselves; see ``xcore.linalg`` for what one does with them.
 
-Not here: ``qdwh`` (see ``xcore.linalg.polar``), and the choice between algorithms of one factorisation.
+The choice between algorithms of one factorisation is a name: what the platform has is taken, and a name
+of what it has not is refused.
 """
 
 from __future__ import annotations
 
+import enum
+
 from .. import _ops as ops
+from .. import linalg
 from .. import numpy as xnp
 from .._control.loops import scan
 from .._core import dtypes, errors
@@ -13,6 +17,39 @@ from .._core.eval import fused
 from .._core.types import typeof
 from ..numpy._matrices import symmetric
 from ..numpy._promote import as_array, as_arrays, as_inexact, astype
+
+
+class EigImplementation(enum.Enum):
+    """Who computes eigenvalues of general matrices: LAPACK, here."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+class EighImplementation(enum.Enum):
+    """How eigenvalues of Hermitian matrices are computed: from a tridiagonal form (QR), here."""
+
+    QR = "qr"
+    JACOBI = "jacobi"
+    QDWH = "qdwh"
+
+
+class SvdAlgorithm(enum.Enum):
+    """How singular values are computed: from a bidiagonal form, or from polar factors (POLAR)."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
+
+
+def _offered(who: str, name: str, given, offered) -> None:
+    """Refuse an algorithm that is not there; None and False choose none."""
+    if given not in (None, False, *offered):
+        names = " or ".join(["None", *map(str, offered or [False])])
+        raise errors.bad_argument(f"lax.linalg.{who}", name, given, names)
 
 
 def _matrix(who: str, x):
@@ -69,8 +106,12 @@ def _chosen(who: str, subset, count: int) -> slice:
 
 @fused(1)
 def eigh(x, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True,
-         subset_by_index=None):  # fmt: skip
-    """Eigenvectors and (ascending) eigenvalues of a Hermitian matrix: (v, w), in this order."""
+         subset_by_index=None, implementation=None):  # fmt: skip
+    """Eigenvectors and eigenvalues of a Hermitian matrix: (v, w), in this order.
+
+    The values ascend whether ``sort_eigenvalues`` asks for it or leaves the order open.
+    """
+    _offered("eigh", "implementation", implementation, (EighImplementation.QR,))
     x = _matrix("eigh", x)
     chosen = _chosen("eigh", subset_by_index, typeof(x).shape[-1])
     if symmetrize_input:
@@ -84,10 +125,17 @@ def eigh(x, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalu
 
 
 @fused(1)
-def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True):
-    """Eigenvalues and, if asked for, left and right eigenvectors: [w, vl, vr]."""
-    return list(ops.eig(_matrix("eig", x), left=bool(compute_left_eigenvectors),
-                        right=bool(compute_right_eigenvectors)))  # fmt: skip
+def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True,
+        enable_eigvec_derivs: bool = True, implementation=None, use_magma=None):  # fmt: skip
+    """Eigenvalues and, if asked for, left and right eigenvectors: [w, vl, vr].
+
+    The vectors have derivatives unless ``enable_eigvec_derivs`` is False, which makes them constants.
+    """
+    _offered("eig", "implementation", implementation, (EigImplementation.LAPACK,))
+    _offered("eig", "use_magma", use_magma, ())
+    w, *vectors = ops.eig(_matrix("eig", x), left=bool(compute_left_eigenvectors),
+                          right=bool(compute_right_eigenvectors))  # fmt: skip
+    return [w, *(v if enable_eigvec_derivs else ops.stop_gradient(v) for v in vectors)]
 
 
 @fused(1)
@@ -104,34 +152,76 @@ def lu_pivots_to_permutation(pivots, permutation_size: int):
 
 
 @fused(1)
-def qr(x, *, pivoting: bool = False, full_matrices: bool = True):
+def qr(x, *, pivoting: bool = False, full_matrices: bool = True, use_magma=None):
     """(q, r), and with pivoting the order of columns p: x[:, p] = q r."""
+    _offered("qr", "use_magma", use_magma, ())
     return tuple(ops.qr(_matrix("qr", x), full=bool(full_matrices), pivoting=bool(pivoting)))
 
 
+def _svd_by_polar(x):
+    """Thin (s, u, vh): from x = u h and h = v diag(s) vᴴ follows x = (u v) diag(s) vᴴ."""
+    if typeof(x).shape[-2] < typeof(x).shape[-1]:
+        s, u, vh = _svd_by_polar(x.conj().mT)
+        return s, vh.conj().mT, u.conj().mT
+    u, h, *_ = linalg.qdwh(x)
+    s, v = ops.eigh(h, vectors=True)
+    s, v = xnp.maximum(s[..., ::-1], 0), v[..., ::-1]
+    return s, u @ v, v.conj().mT
+
+
+_SVD = (SvdAlgorithm.DEFAULT, SvdAlgorithm.QR, SvdAlgorithm.DIVIDE_AND_CONQUER, SvdAlgorithm.POLAR)
+
+
 @fused(1)
-def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, subset_by_index=None):
-    """(u, s, vh) with x = u diag(s) vh, or s only; those from ``subset_by_index[0]`` on."""
+def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, subset_by_index=None,
+        algorithm=None):  # fmt: skip
+    """(u, s, vh) with x = u diag(s) vh, or s only; those from ``subset_by_index[0]`` on.
+
+    ``algorithm`` POLAR, for matrices of full rank, gives thin factors; other names are LAPACK's best.
+    """
+    _offered("svd", "algorithm", algorithm, _SVD)
     x = _matrix("svd", x)
     chosen = _chosen("svd", subset_by_index, min(typeof(x).shape[-2:]))
     if not compute_uv:
-        out = ops.svd(x, full=False, vectors=False)
+        polar = algorithm is SvdAlgorithm.POLAR
+        out = _svd_by_polar(x) if polar else ops.svd(x, full=False, vectors=False)
         return (out[0] if isinstance(out, (list, tuple)) else out)[..., chosen]
-    s, u, vh = ops.svd(x, full=bool(full_matrices), vectors=True)
-    if subset_by_index is None or (full_matrices and chosen == slice(0, typeof(s).shape[-1])):
-        return u, s, vh
+    if algorithm is SvdAlgorithm.POLAR:
+        square = typeof(x).shape[-1] == typeof(x).shape[-2]
+        s, u, vh = _svd_by_polar(x)
+        full_matrices = full_matrices and not square
+    else:
+        s, u, vh = ops.svd(x, full=bool(full_matrices), vectors=True)
+        if subset_by_index is None or (full_matrices and chosen == slice(0, typeof(s).shape[-1])):
+            return u, s, vh
     if full_matrices:
-        raise errors.bad_argument(
-            "lax.linalg.svd", "full_matrices", True, "False where subset_by_index leaves some out"
-        )
+        what = "False where subset_by_index leaves some out, and for POLAR"
+        raise errors.bad_argument("lax.linalg.svd", "full_matrices", True, what)
     return u[..., chosen], s[..., chosen], vh[..., chosen, :]
 
 
-@fused(1)
-def schur(x, *, compute_schur_vectors: bool = True):
-    """(t, q) with x = q t qᴴ and t upper triangular (for real matrices but for 2 by 2 blocks)."""
-    t, q = ops.schur(_matrix("schur", x))
-    return (t, q) if compute_schur_vectors else (t,)
+def schur(x, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False,
+          select_callable=None):  # fmt: skip
+    """(t, q) with x = q t qᴴ and t upper triangular (for real matrices but for 2 by 2 blocks).
+
+    With ``sort_eig_vals`` the eigenvalues of which ``select_callable`` is true come first.
+    """
+    if bool(sort_eig_vals) != (select_callable is not None):
+        what = "a function of an eigenvalue where sort_eig_vals, else None"
+        raise errors.bad_argument("lax.linalg.schur", "select_callable", select_callable, what)
+    wide = sort_eig_vals and xnp.iscomplexobj(x)
+    form = linalg.schur(_matrix("schur", x), "complex" if wide else "real", select_callable)
+    return tuple(form[:2]) if compute_schur_vectors else (form[0],)
+
+
+def qdwh(x, *, is_hermitian: bool = False, max_iterations=None, eps=None, dynamic_shape=None):
+    """(u, h, steps, whether they were enough): x = u h with orthonormal columns in u, h Hermitian.
+
+    Of matrices of full rank with as many rows as columns, or more; see ``xcore.linalg.qdwh``.
+    ``is_hermitian`` changes nothing; ``dynamic_shape`` must be None.
+    """
+    _offered("qdwh", "dynamic_shape", dynamic_shape, ())
+    return tuple(linalg.qdwh(x, eps, max_iterations))
 
 
 @fused(2)
@@ -185,8 +275,12 @@ def triangular_solve(a, b, *, left_side: bool = False, lower: bool = False, tran
 
 
 @fused(4)
-def tridiagonal_solve(dl, d, du, b):
-    """x with a x = b for the matrices of subdiagonal dl[1:], diagonal d and superdiagonal du[:-1]."""
+def tridiagonal_solve(dl, d, du, b, *, perturb_singular: bool = False):
+    """x with a x = b for the matrices of subdiagonal dl[1:], diagonal d and superdiagonal du[:-1].
+
+    ``perturb_singular`` must be False: for a singular matrix shift d by a few units in its last place.
+    """
+    _offered("tridiagonal_solve", "perturb_singular", perturb_singular, ())
     dl, d, du = as_arrays("lax.linalg.tridiagonal_solve", dl, d, du, inexact=True)
     return ops.tridiagonal_solve(
         dl, d, du, astype(_matrix("tridiagonal_solve", b), typeof(d).dtype)

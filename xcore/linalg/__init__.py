@@ -22,9 +22,7 @@ from ._factorisations import (
     lu,
     lu_factor,
     lu_solve,
-    polar,
     qr,
-    schur,
     svd,
     svdvals,
 )  # fmt: skip
@@ -51,6 +49,8 @@ from ._operators import (
     as_operator,
     jacobian_operator,
 )  # fmt: skip
+from ._polar import polar, qdwh
+from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
     solve_block_diag,
     solve_circulant,
@@ -67,10 +67,10 @@ __all__ = [
     "PivotedQR", "Report", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
     "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
     "expm", "expm_frechet", "expm_multiply", "gauss_det", "gauss_inv", "gauss_lu",
-    "gauss_null_space", "gauss_solve", "incomplete_cholesky", "inv", "jacobi",
+    "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv", "jacobi",
     "jacobian_operator", "lanczos", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu",
-    "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qr",
-    "randomized_svd", "rank", "row_echelon", "rref", "schur", "slogdet", "solve",
+    "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",
+    "randomized_svd", "rank", "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve",
     "solve_banded", "solve_block_diag", "solve_circulant", "solve_discrete_lyapunov",
     "solve_kron", "solve_lyapunov", "solve_sylvester", "solve_triangular", "solve_tridiagonal",
     "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",

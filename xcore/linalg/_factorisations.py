@@ -1,4 +1,4 @@
-"""Factorisations: Cholesky, QR, LU, eigenvalues, singular values, Schur, polar.
+"""Factorisations: Cholesky, QR, LU, eigenvalues, singular values.
 
 Matrices are (..., m, n). Their derivatives stand at the operations, in xcore._ops; 16-bit floats
 are factorised in 32 bits and rounded.
@@ -12,13 +12,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, part, times_columns
+from .._ops.matrices import adjoint, diagonal, part
 from ..numpy._matrices import EighResult, EigResult, SVDResult
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, product, with_columns
+from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, with_columns
 from ._elimination import first_zero
 from ._truth import fail
 
@@ -317,49 +316,3 @@ def svdvals(a):
     Array([4., 3.], dtype=float32)
     """
     return xnp.linalg.svdvals(a)
-
-
-# ------------------------------------------------------------------------------------ schur, polar
-
-
-@fused(1)
-def schur(a, output: str = "real"):
-    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. On a CPU only.
-
-    Args:
-      a: square matrices (..., n, n).
-      output: "real" leaves of real matrices 2 × 2 blocks on the diagonal, for pairs of complex
-        eigenvalues; "complex" is triangular in any case.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> t, z = xc.linalg.schur(xnp.asarray([[1.0, 2.0], [0.0, 3.0]]))
-    >>> t
-    Array([[1., 2.],
-           [0., 3.]], dtype=float32)
-    """
-    one_of("linalg.schur", "output", output, ("real", "complex"))
-    a, back = _prepared("schur", a, square=True)
-    if output == "complex":
-        a = a.astype(dtypes.to_complex(typeof(a).dtype))
-    return tuple(map(back, ops.schur(a)))
-
-
-@fused(1)
-def polar(a, side: str = "right"):
-    """(u, p): the polar factors of a = u p (side "left": a = p u), u with orthonormal columns
-    or rows, p Hermitian positive semidefinite.
-
-    Args:
-      a: matrices (..., m, n).
-      side: "right" or "left".
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.linalg.polar(xnp.asarray([[0.0, -2.0], [2.0, 0.0]]))[1]
-    Array([[2., 0.],
-           [0., 2.]], dtype=float32)
-    """
-    one_of("linalg.polar", "side", side, ("right", "left"))
-    a, back = _prepared("polar", a)
-    s, u, vh = ops.svd(a, full=False, vectors=True)
-    basis = adjoint(vh) if side == "right" else u
-    return back(product(u, vh)), back(product(times_columns(basis, s), adjoint(basis)))

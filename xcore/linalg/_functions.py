@@ -29,7 +29,7 @@ from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, part, swapped
 from ..numpy._equations import identity_like, solve_matrices
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, over_batch
+from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, over_batch
 from ._truth import norm1
 
 
@@ -93,12 +93,15 @@ def _even_odd(a, coefficients):
     return part_of(0), matmul(a, part_of(1))
 
 
+def _halvings(a):
+    return xnp.ceil(xnp.log2(xnp.maximum(norm1(a) / _REACH_EXP, 1)))
+
+
 @matrix_function
 def _expm(a):
     if 0 in typeof(a).shape:
         return a
-    size = norm1(a)
-    halvings = xnp.ceil(xnp.log2(xnp.maximum(size / _REACH_EXP, 1)))
+    halvings = _halvings(a)
     scale = xnp.exp2(-halvings).astype(typeof(a).dtype)[..., None, None]
     even, odd = _even_odd(a * scale, _PADE_EXP)
     x, _ = solve_matrices(even - odd, even + odd)
@@ -117,11 +120,13 @@ def _squared(x, times):
 
 
 @fused(1)
-def expm(a):
+def expm(a, max_squarings: int | None = None):
     """The exponential of square matrices, 1 + a + a² / 2 + …
 
     Args:
       a: matrices (..., n, n).
+      max_squarings: a bound of the work; a matrix that needs more squarings, log₂ of its norm less
+        two, gives NaN. None: as many as it takes.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.expm(xnp.asarray([[0.0, 1.0], [0.0, 0.0]]))
@@ -129,7 +134,10 @@ def expm(a):
            [0., 1.]], dtype=float32)
     """
     a, back = _prepared("linalg.expm", a)
-    return back(_expm(a))
+    if max_squarings is None:
+        return back(_expm(a))
+    many = (_halvings(ops.stop_gradient(a)) > max_squarings)[..., None, None]
+    return back(xnp.where(many, np.nan, _expm(xnp.where(many, 0, a))))
 
 
 @fused(2)
@@ -280,15 +288,43 @@ def _sylvester_with(forms_a, forms_b, c, transposed: bool):
     return matmul(matmul(u, y), adjoint(v))
 
 
+def _by_eigenvalues(a, b):
+    """b ↦ x from a = u diag(s) u⁻¹ and b = v diag(t) v⁻¹, and the smallest |s[i] + t[j]|."""
+    (s, u), (t, v) = (ops.eig(x, left=False, right=True) for x in (a, b))
+    sums = s[..., :, None] + t[..., None, :]
+
+    def solve(c, transposed):
+        if transposed:  # aᵀ x + x bᵀ = c, and aᵀ = u⁻ᵀ diag(s) uᵀ
+            inner = matmul(swapped(u), swapped(solve_matrices(v, swapped(c))[0]))
+            return solve_matrices(swapped(u), matmul(inner / sums, swapped(v)))[0]
+        inner = matmul(solve_matrices(u, c)[0], v) / sums
+        return swapped(solve_matrices(swapped(v), swapped(matmul(u, inner)))[0])
+
+    return solve, xnp.abs(sums).min((-2, -1))
+
+
+def _by_schur(a, b):
+    forms = [_complex_schur(x) for x in (a, b)]
+    (s, _), (t, _) = forms
+    sums = diagonal(s)[..., :, None] + diagonal(t)[..., None, :]
+    return lambda c, turned: _sylvester_with(*forms, c, turned), xnp.abs(sums).min((-2, -1))
+
+
+_SYLVESTER = {"schur": _by_schur, "eigen": _by_eigenvalues}
+
+
 @fused(3)
-def solve_sylvester(a, b, c):
-    """The solution x of a x + x b = c. On a CPU only.
+def solve_sylvester(a, b, c, method: str = "schur", tol: float | None = None):
+    """The solution x of a x + x b = c.
 
     It is unique if a and -b have no eigenvalue in common. Derivatives are those of the equation.
     (Bartels and Stewart 1972, "Solution of the matrix equation AX + XB = C")
 
     Args:
       a, b, c: matrices (..., m, m), (..., n, n), (..., m, n), of one batch.
+      method: "schur" is stable, for a CPU only; "eigen", from eigenvalues and vectors, loses digits
+        where vectors are nearly dependent.
+      tol: NaN where a and -b have eigenvalues so close to each other. None: no such check.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> one = xnp.ones((1, 1))
@@ -296,21 +332,24 @@ def solve_sylvester(a, b, c):
     Array([[2.]], dtype=float32)
     """
     who = "linalg.solve_sylvester"
+    one_of(who, "method", method, tuple(_SYLVESTER))
     a, b, c, back = _prepared(who, a, b, c)
     check_matrices(who, square=True, b=b)
     if 0 in typeof(c).shape:
         return back(c)
-    forms = [_complex_schur(ops.stop_gradient(x)) for x in (a, b)]
+    solved, least = _SYLVESTER[method](*(ops.stop_gradient(x) for x in (a, b)))
     dtype, wide = typeof(c).dtype, dtypes.to_complex(typeof(c).dtype)
 
     def solve(c, transposed=False):
-        x = _sylvester_with(*forms, c.astype(wide), transposed)
+        x = solved(c.astype(wide), transposed)
         return x if dtypes.is_complex(dtype) else xnp.real(x)
 
     x = custom_linear_solve(
         lambda x: matmul(a, x) + matmul(x, b), c,
         solve=lambda _, c: solve(c), transpose_solve=lambda _, c: solve(c, True),
     )  # fmt: skip
+    if tol is not None:
+        x = xnp.where((least < tol)[..., None, None], np.nan, x)
     return back(x)
 
 

@@ -5,58 +5,8 @@ import numpy as _np
 from .. import linalg as _la
 from .. import numpy as _xnp
 from .._core import errors as _errors
-
-
-def expm(A):
-    """The exponential of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> expm(xnp.zeros((2, 2)))
-    Array([[1., 0.],
-           [0., 1.]], dtype=float32)
-    """
-    return _la.expm(A)
-
-
-def logm(A, disp=True):
-    """The principal logarithm; without ``disp`` also |exp(x) - a| / |a| in the 1-norm.
-
-    >>> import xcore.numpy as xnp
-    >>> logm(xnp.eye(2)).real.round(4)
-    Array([[0., 0.],
-           [0., 0.]], dtype=float32)
-    """
-    x = _la.logm(A)
-    return x if disp else (x, norm(_la.expm(x) - A, 1) / norm(A, 1))
-
-
-def sqrtm(A, disp=True, blocksize=64):
-    """The principal square root; without ``disp`` also |x² - a|² / |a| in Frobenius' norm.
-
-    >>> import xcore.numpy as xnp
-    >>> sqrtm(xnp.eye(2) * 4).real.round(4)
-    Array([[2., 0.],
-           [0., 2.]], dtype=float32)
-    """
-    x = _la.sqrtm(A)
-    return x if disp else (x, norm(x @ x - _xnp.asarray(A)) ** 2 / norm(A))
-
-
-def signm(A, disp=True):
-    """The sign of a matrix without imaginary eigenvalues, a (a²)^(-1/2); without ``disp`` also
-    |x² - 1| in the 1-norm.
-
-    (Higham 2008, "Functions of matrices", section 5.1)
-
-    >>> import xcore.numpy as xnp
-    >>> signm(xnp.diag(xnp.asarray([3.0, -2.0]))).round(4)
-    Array([[ 1.,  0.],
-           [ 0., -1.]], dtype=float32)
-    """
-    a = _xnp.asarray(A)
-    x = a @ _la.inv(_la.sqrtm(a @ a))
-    x = x if _xnp.iscomplexobj(a) else x.real
-    return x if disp else (x, norm(x @ x - _xnp.eye(a.shape[-1], dtype=x.dtype), 1))
+from ..linalg._truth import fail
+from ._spectral import from_triangle
 
 
 def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
@@ -88,26 +38,6 @@ def svdvals(a, overwrite_a=False, check_finite=True):
     Array([2., 1.], dtype=float32)
     """
     return _la.svdvals(a)
-
-
-def eigvals(a, b=None, overwrite_a=False, check_finite=True):
-    """The eigenvalues of a square matrix; those of a v = w b v with a regular b.
-
-    >>> import xcore.numpy as xnp
-    >>> xnp.sort(xnp.real(eigvals(xnp.diag(xnp.asarray([2.0, 1.0])))))
-    Array([1., 2.], dtype=float32)
-    """
-    return _la.eigvals(a if b is None else _la.solve(b, a))
-
-
-def eigvalsh_tridiagonal(d, e):
-    """The eigenvalues of the symmetric tridiagonal matrix of diagonals d, e, ascending.
-
-    >>> import xcore.numpy as xnp
-    >>> eigvalsh_tridiagonal(xnp.asarray([2.0, 2.0]), xnp.asarray([1.0]))
-    Array([1., 3.], dtype=float32)
-    """
-    return _la.eigvalsh(_xnp.diag(d) + _xnp.diag(e, 1) + _xnp.diag(e, -1))
 
 
 def null_space(A, rcond=None, overwrite_a=False, check_finite=True, lapack_driver="gesdd", *,
@@ -171,12 +101,6 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=T
     return _pseudoinverse(a, s, atol, rtol, return_rank, True)
 
 
-def from_triangle(a, lower):
-    """The Hermitian matrix of which one triangle is given."""
-    half = _xnp.tril(a) if lower else _xnp.conj(_xnp.swapaxes(_xnp.triu(a), -1, -2))
-    return half + _xnp.conj(_xnp.swapaxes(_xnp.tril(half, -1), -1, -2))
-
-
 def rq(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     """(R, Q) with a = R Q; in mode "r" R alone.
 
@@ -209,9 +133,11 @@ def diagsvd(s, M, N):
            [0., 1., 0.]], dtype=float32)
     """
     s = _xnp.asarray(s)
-    if s.shape != (min(M, N),):
+    if s.ndim < 1 or s.shape[-1] != min(M, N):
         raise _errors.bad_argument("scipy.linalg.diagsvd", "s", s, f"{min(M, N)} numbers")
-    return _xnp.pad(_xnp.diag(s), [(0, M - s.shape[0]), (0, N - s.shape[0])])
+    i, j = _np.ogrid[:M, :N]
+    k = _np.minimum(_np.minimum(i, j), max(min(M, N) - 1, 0))
+    return _xnp.where(i == j, s[..., k], 0).astype(s.dtype)
 
 
 # ----------------------------------------------------------------------------------------- bands
@@ -274,11 +200,13 @@ def toeplitz(c, r=None):
            [2, 1],
            [3, 2]], dtype=int32)
     """
-    c = _xnp.asarray(c).reshape(-1)
-    r = _xnp.conj(c) if r is None else _xnp.asarray(r).reshape(-1)
-    every = _xnp.concatenate([c[::-1], r[1:].astype(_xnp.result_type(c, r))])
-    i, j = _np.ogrid[: c.shape[0], : r.shape[0]]
-    return every[c.shape[0] - 1 - i + j]
+    c = _xnp.atleast_1d(_xnp.asarray(c))
+    r = _xnp.conj(c) if r is None else _xnp.atleast_1d(_xnp.asarray(r))
+    lead, dtype = _xnp.broadcast_shapes(c.shape[:-1], r.shape[:-1]), _xnp.result_type(c, r)
+    parts = [c[..., ::-1], r[..., 1:]]
+    parts = [_xnp.broadcast_to(x, (*lead, x.shape[-1])).astype(dtype) for x in parts]
+    i, j = _np.ogrid[: c.shape[-1], : r.shape[-1]]
+    return _xnp.concatenate(parts, axis=-1)[..., c.shape[-1] - 1 - i + j]
 
 
 def _pair(c_or_cr):
@@ -303,3 +231,77 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     Array([3., 3.], dtype=float32)
     """
     return toeplitz(*_pair(c_or_cr)) @ _xnp.asarray(x)
+
+
+def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
+    """The solution of a x = b for the circulant matrix a[i, j] = c[i - j].
+
+    A matrix that is singular up to rounding, or to ``tol`` of its largest eigenvalue, raises
+    LinAlgError; or, ``singular="lstsq"``, x is the least solution in the sense of least squares.
+
+    Args:
+      c: first columns, along ``caxis``.
+      b: right-hand sides, along ``baxis``; other axes broadcast with those of c.
+      outaxis: of the solutions in the result.
+
+    >>> import xcore.numpy as xnp
+    >>> solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0])).round(4)
+    Array([1., 1., 1.], dtype=float32)
+    """
+    who, (c, b) = "scipy.linalg.solve_circulant", (_xnp.asarray(x) for x in (c, b))
+    if singular not in ("raise", "lstsq"):
+        raise _errors.bad_argument(who, "singular", singular, "'raise' or 'lstsq'")
+    if (
+        singular == "raise"
+        and tol is None
+        and c.ndim == 1
+        and (caxis, baxis, outaxis) == (-1, 0, 0)
+    ):
+        return _la.solve_circulant(c, b)
+    real = _xnp.isrealobj(c) and _xnp.isrealobj(b)
+    c, b = _xnp.moveaxis(c, caxis, -1), _xnp.moveaxis(b, baxis, -1)
+    if c.shape[-1] != b.shape[-1]:
+        raise _errors.shape_mismatch(
+            who, "need as many elements along caxis as along baxis", c=c, b=b
+        )
+    w, tops = _xnp.fft.fft(c), _xnp.fft.fft(b)
+    size = _xnp.abs(w)
+    eps = float(_xnp.finfo(size.dtype).eps) if tol is None else tol
+    least = size.max(-1, keepdims=True) * (eps * (c.shape[-1] if tol is None else 1))
+    nil = size <= least
+    if singular == "raise":
+        fail(who, c, _xnp.where(nil.any(), 0, -1), "unknown")
+    x = _xnp.fft.ifft(_xnp.where(nil, 0, tops / _xnp.where(nil, 1, w)))
+    return _xnp.moveaxis(x.real if real else x, -1, outaxis)
+
+
+# -------------------------------------------------------------------------------------- products
+
+
+def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False,
+                overwrite_c=False):  # fmt: skip
+    """(c q, r) of a = q r, or in mode "left" (q c, r); with pivoting also the order of columns.
+
+    Args:
+      a: matrices (..., m, n).
+      c: (..., p, m), in mode "left" (..., k, p) with k = min(m, n); or a vector.
+      mode: the side on which c stands: "right" is c q.
+      conjugate: take the conjugate of q.
+
+    >>> import xcore.numpy as xnp
+    >>> abs(qr_multiply(xnp.asarray([[3.0], [4.0]]), xnp.asarray([5.0, 10.0]))[0])
+    Array([11.], dtype=float32)
+    """
+    who = "scipy.linalg.qr_multiply"
+    if mode not in ("left", "right"):
+        raise _errors.bad_argument(who, "mode", mode, "'left' or 'right'")
+    q, *rest = _la.qr(a, pivoting=pivoting)
+    q, c = _xnp.conj(q) if conjugate else q, _xnp.asarray(c)
+    vector, axis = c.ndim == 1, -2 if mode == "left" else -1
+    c = (c[:, None] if mode == "left" else c[None]) if vector else c
+    wanted = q.shape[-1] if mode == "left" else q.shape[-2]
+    if c.ndim < 2 or c.shape[axis] != wanted:
+        why = f"need c with {wanted} {'rows' if mode == 'left' else 'columns'}"
+        raise _errors.shape_mismatch(who, why, a=a, c=c)
+    out = q @ c if mode == "left" else c @ q
+    return (out.reshape(*out.shape[:-2], -1) if vector else out, *rest)

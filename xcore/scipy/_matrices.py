@@ -11,15 +11,15 @@ from .._core import errors
 
 
 def _line(x):
-    return xnp.asarray(x).reshape(-1)
+    return xnp.atleast_1d(xnp.asarray(x))
 
 
 def _under(first_row, below):
     """A square matrix with this first row, and these numbers under its diagonal."""
-    n = first_row.shape[0]
+    n = first_row.shape[-1]
     i, j = np.ogrid[1:n, :n]
-    rest = xnp.where(j == i - 1, below[:, None], 0)
-    return xnp.concatenate([first_row[None], rest.astype(first_row.dtype)])
+    rest = xnp.where(j == i - 1, below[..., :, None], 0).astype(first_row.dtype)
+    return xnp.concatenate([first_row[..., None, :], rest], axis=-2)
 
 
 def hankel(c, r=None):
@@ -32,8 +32,29 @@ def hankel(c, r=None):
     """
     c = _line(c)
     r = xnp.zeros_like(c) if r is None else _line(r)
-    i, j = np.ogrid[: c.shape[0], : r.shape[0]]
-    return xnp.concatenate([c, r[1:]])[i + j]
+    i, j = np.ogrid[: c.shape[-1], : r.shape[-1]]
+    return xnp.concatenate([c, r[..., 1:]], axis=-1)[..., i + j]
+
+
+def circulant(c):
+    """The matrix a[i, j] = c[i - j].
+
+    >>> import xcore.numpy as xnp
+    >>> circulant(xnp.asarray([1, 2, 3]))
+    Array([[1, 3, 2],
+           [2, 1, 3],
+           [3, 2, 1]], dtype=int32)
+    """
+    c = _line(c)
+    i, j = np.ogrid[: c.shape[-1], : c.shape[-1]]
+    return c[..., (i - j) % max(c.shape[-1], 1)]
+
+
+def _coefficients(who: str, a):
+    a = _line(a)
+    if a.shape[-1] < 2:
+        raise errors.bad_argument(f"scipy.linalg.{who}", "a", a, "two coefficients or more")
+    return a
 
 
 def companion(a):
@@ -43,11 +64,29 @@ def companion(a):
     Array([[ 3., -2.],
            [ 1.,  0.]], dtype=float32)
     """
-    a = _line(a)
-    if a.shape[0] < 2:
-        raise errors.bad_argument("scipy.linalg.companion", "a", a, "two coefficients or more")
-    row = -a[1:] / a[0]
-    return _under(row, xnp.ones(row.shape[0] - 1, row.dtype))
+    a = _coefficients("companion", a)
+    row = -a[..., 1:] / a[..., :1]
+    return _under(row, xnp.ones_like(row[..., 1:]))
+
+
+def fiedler_companion(a):
+    """The matrix of five diagonals whose eigenvalues are the roots of a[0] xⁿ + … + a[n].
+
+    It is a product of elementary factors, those of odd number before those of even number.
+    (Fiedler 2003, "A note on companion matrices")
+
+    >>> fiedler_companion([1.0, -3.0, 2.0])
+    Array([[ 3., -2.],
+           [ 1.,  0.]], dtype=float32)
+    """
+    a = _coefficients("fiedler_companion", a)
+    c = -a[..., 1:] / a[..., :1]
+    n = c.shape[-1]
+    i, j = np.ogrid[:n, :n]
+    value = (i % 2 == 0) & ((j == i + 1) | (j == np.maximum(i - 1, 0)))
+    one = (i % 2 == 0) & (j == i + 2) | (i % 2 == 1) & (j == np.maximum(i - 2, 0))
+    values = c[..., np.minimum(np.where(j > i, i + 1, i), n - 1)]
+    return xnp.where(value, values, one).astype(c.dtype)
 
 
 def leslie(f, s):
@@ -59,10 +98,12 @@ def leslie(f, s):
            [0.5, 0. ]], dtype=float32)
     """
     f, s = _line(f), _line(s)
-    if f.shape[0] != s.shape[0] + 1:
+    if f.shape[-1] != s.shape[-1] + 1:
         raise errors.shape_mismatch("scipy.linalg.leslie", "need one more of f than of s", f=f, s=s)
     dtype = xnp.result_type(f, s)
-    return _under(f.astype(dtype), s.astype(dtype))
+    lead = xnp.broadcast_shapes(f.shape[:-1], s.shape[:-1])
+    f, s = (xnp.broadcast_to(x, (*lead, x.shape[-1])).astype(dtype) for x in (f, s))
+    return _under(f, s)
 
 
 def fiedler(a):
@@ -73,7 +114,7 @@ def fiedler(a):
            [3, 0]], dtype=int32)
     """
     a = _line(a)
-    return xnp.abs(a[:, None] - a)
+    return xnp.abs(a[..., :, None] - a[..., None, :])
 
 
 def convolution_matrix(a, n, mode="full"):
@@ -85,15 +126,15 @@ def convolution_matrix(a, n, mode="full"):
            [0, 2]], dtype=int32)
     """
     a, modes = _line(a), ("full", "same", "valid")
-    k = a.shape[0]
+    k = a.shape[-1]
     if mode not in modes:
         raise errors.bad_argument("scipy.linalg.convolution_matrix", "mode", mode, str(modes))
     i, j = np.ogrid[: k + n - 1, :n]
     inside = (i >= j) & (i - j < k)
-    whole = xnp.where(inside, a[np.clip(i - j, 0, k - 1)], 0).astype(a.dtype)
+    whole = xnp.where(inside, a[..., np.clip(i - j, 0, k - 1)], 0).astype(a.dtype)
     keep = {"full": k + n - 1, "same": max(k, n), "valid": max(k, n) - min(k, n) + 1}[mode]
     start = (k + n - 1 - keep) // 2
-    return whole[start : start + keep]
+    return whole[..., start : start + keep, :]
 
 
 def khatri_rao(a, b):
@@ -104,10 +145,11 @@ def khatri_rao(a, b):
            [ 5, 12]], dtype=int32)
     """
     a, b = xnp.asarray(a), xnp.asarray(b)
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
-        why = "need two matrices of as many columns"
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
+        why = "need matrices of as many columns"
         raise errors.shape_mismatch("scipy.linalg.khatri_rao", why, a=a, b=b)
-    return (a[:, None] * b[None]).reshape(-1, a.shape[1])
+    whole = a[..., :, None, :] * b[..., None, :, :]
+    return whole.reshape(*whole.shape[:-3], a.shape[-2] * b.shape[-2], a.shape[-1])
 
 
 # --------------------------------------------------------------------------- of a size, nothing else
@@ -123,8 +165,8 @@ def hilbert(n):
     return 1.0 / xnp.asarray(i + j + 1)
 
 
-def invhilbert(n):
-    """The inverse of the Hilbert matrix, whose elements are integers.
+def invhilbert(n, exact=False):
+    """The inverse of the Hilbert matrix, whose elements are integers, as floats in either case.
 
     (-1)^{i+j} (i + j + 1) C(n + i, n - j - 1) C(n + j, n - i - 1) C(i + j, i)²
 
@@ -153,37 +195,42 @@ _PASCAL = {
 }
 
 
-def pascal(n, kind="symmetric"):
-    """Binomial coefficients: C(i + j, i), or the factor of that matrix that is "lower" or "upper".
+def pascal(n, kind="symmetric", exact=True):
+    """Binomial coefficients: C(i + j, i), or the factor of that matrix that is "lower" or "upper";
+    as floats unless ``exact``.
 
     >>> pascal(3)
     Array([[1, 1, 1],
            [1, 2, 3],
            [1, 3, 6]], dtype=int32)
     """
+    of = _PASCAL[_kind("pascal", kind)]
+    return _by_elements(n, of) if exact else _by_elements(n, lambda i, j: float(of(i, j)))
+
+
+def _kind(who: str, kind):
+    kind = "symmetric" if kind is None else kind  # as in JAX
     if kind not in _PASCAL:
-        raise errors.bad_argument("scipy.linalg.pascal", "kind", kind, f"one of {tuple(_PASCAL)}")
-    return _by_elements(n, _PASCAL[kind])
+        raise errors.bad_argument(f"scipy.linalg.{who}", "kind", kind, f"one of {tuple(_PASCAL)}")
+    return kind
 
 
-def invpascal(n, kind="symmetric"):
-    """The inverse of ``pascal(n, kind)``, of integers too.
+def invpascal(n, kind="symmetric", exact=True):
+    """The inverse of ``pascal(n, kind)``, of integers too; as floats unless ``exact``.
 
     >>> invpascal(2)
     Array([[ 2, -1],
            [-1,  1]], dtype=int32)
     """
-    if kind not in _PASCAL:
-        raise errors.bad_argument(
-            "scipy.linalg.invpascal", "kind", kind, f"one of {tuple(_PASCAL)}"
-        )
+    kind = _kind("invpascal", kind)
     of = _PASCAL[kind]
     if kind == "symmetric":
         of = lambda i, j: sum(math.comb(k, i) * math.comb(k, j) for k in range(n))  # noqa: E731
-    return _by_elements(n, lambda i, j: (-1) ** (i + j) * of(i, j))
+    number = int if exact else float
+    return _by_elements(n, lambda i, j: number((-1) ** (i + j) * of(i, j)))
 
 
-def hadamard(n):
+def hadamard(n, dtype=None):
     """Sylvester's matrix of orthogonal rows of ones and minus ones; n is a power of two.
 
     >>> hadamard(2)
@@ -192,7 +239,8 @@ def hadamard(n):
     """
     if n < 1 or n & (n - 1):
         raise errors.bad_argument("scipy.linalg.hadamard", "n", n, "a power of two")
-    return _by_elements(n, lambda i, j: (-1) ** (i & j).bit_count())
+    found = _by_elements(n, lambda i, j: (-1) ** (i & j).bit_count())
+    return found if dtype is None else found.astype(dtype)
 
 
 def helmert(n, full=False):
@@ -208,8 +256,8 @@ def helmert(n, full=False):
     return xnp.asarray(rows[0 if full else 1 :].tolist()).reshape(-1, n)
 
 
-def dft(n, scale=None):
-    """The matrix of the discrete Fourier transform; ``scale`` is None, "sqrtn" or "n".
+def dft(n, scale=None, *, dtype=None):
+    """The matrix of the discrete Fourier transform; ``scale`` is None, "sqrtn" or "n"; complex.
 
     >>> dft(2).real.round(4)
     Array([[ 1.,  1.],
@@ -220,6 +268,6 @@ def dft(n, scale=None):
         raise errors.bad_argument("scipy.linalg.dft", "scale", scale, f"one of {tuple(scales)}")
     i, j = np.ogrid[:n, :n]
     angle = 2 * np.pi / max(n, 1) * (i * j % max(n, 1))
-    return xnp.asarray(((np.cos(angle) - 1j * np.sin(angle)) / scales[scale]).tolist()).reshape(
-        n, n
-    )
+    values = (np.cos(angle) - 1j * np.sin(angle)) / scales[scale]
+    found = xnp.asarray(values) if dtype is not None else xnp.asarray(values.tolist())
+    return found.reshape(n, n).astype(found.dtype if dtype is None else dtype)

@@ -9,7 +9,7 @@ import numpy as _np
 from .. import linalg as _la
 from .. import numpy as _xnp
 from .._core import errors as _errors
-from ..linalg import polar, solve_circulant, solve_lyapunov, solve_sylvester
+from ..linalg import polar, solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..linalg import solve_lyapunov as solve_continuous_lyapunov
 from ..numpy.linalg import LinAlgError
@@ -17,10 +17,6 @@ from ._dense import (
     cho_solve_banded,
     cholesky_banded,
     diagsvd,
-    eigvals,
-    eigvalsh_tridiagonal,
-    expm,
-    logm,
     lu_factor,
     matmul_toeplitz,
     norm,
@@ -28,19 +24,20 @@ from ._dense import (
     orth,
     pinv,
     pinvh,
+    qr_multiply,
     rq,
-    signm,
+    solve_circulant,
     solve_toeplitz,
-    sqrtm,
     svdvals,
     toeplitz,
 )
-from ._dense import from_triangle as _from_triangle
 from ._matrices import (
+    circulant,
     companion,
     convolution_matrix,
     dft,
     fiedler,
+    fiedler_companion,
     hadamard,
     hankel,
     helmert,
@@ -50,6 +47,34 @@ from ._matrices import (
     khatri_rao,
     leslie,
     pascal,
+)
+from ._matrix_functions import (
+    coshm,
+    cosm,
+    expm,
+    expm_frechet,
+    fractional_matrix_power,
+    logm,
+    signm,
+    sinhm,
+    sinm,
+    sqrtm,
+    tanhm,
+    tanm,
+)
+from ._spectral import (
+    cdf2rdf,
+    eig,
+    eig_banded,
+    eigh,
+    eigh_tridiagonal,
+    eigvals,
+    eigvals_banded,
+    eigvalsh,
+    eigvalsh_tridiagonal,
+    hessenberg,
+    rsf2csf,
+    schur,
 )
 
 
@@ -95,35 +120,45 @@ def det(a, overwrite_a=False, check_finite=True):
     return _la.det(a)
 
 
-def inv(a, overwrite_a=False, check_finite=True):
-    """The inverse; a singular matrix raises LinAlgError.
+def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
+    """The inverse; a singular matrix raises LinAlgError. ``assume_a`` and ``lower`` as for ``solve``.
 
     >>> import xcore.numpy as xnp
     >>> inv(xnp.eye(2) * 4)
     Array([[0.25, 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    return _la.inv(a)
+    if assume_a is None:
+        return _la.inv(a)
+    a = _xnp.asarray(a)
+    one = _xnp.broadcast_to(_xnp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    return solve(a, one, lower, assume_a=assume_a)
 
 
-def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a="gen",
-          transposed=False):  # fmt: skip
-    """The solution of a x = b; see ``xcore.linalg.solve``.
+_OF_ONE_TRIANGLE = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
+_ASSUMED = {None: "gen", "tridiagonal": "gen", "banded": "gen"}  # which only save time
+
+
+def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
+          transposed=False, *, debug=False):  # fmt: skip
+    """The solution of a x = b; see ``xcore.linalg.solve``. ``debug`` has no effect.
 
     >>> import xcore.numpy as xnp
     >>> solve(xnp.asarray([[4.0, 0.0], [0.0, 16.0]]), xnp.ones(2), assume_a="pos")
     Array([0.25  , 0.0625], dtype=float32)
     """
-    if assume_a in ("sym", "her", "pos"):  # SciPy reads one triangle of them
+    if assume_a in _OF_ONE_TRIANGLE:  # SciPy reads one triangle of them
         half = _xnp.tril(a) if lower else _xnp.conj(_xnp.swapaxes(_xnp.triu(a), -1, -2))
         other = _xnp.swapaxes(_xnp.tril(half, -1), -1, -2)
-        a = half + (other if assume_a == "sym" else _xnp.conj(other))
-    return _la.solve(a, b, assume_a, transposed=transposed)
+        a = half + (other if assume_a[:3] == "sym" else _xnp.conj(other))
+    return _la.solve(a, b, _ASSUMED.get(assume_a, assume_a), transposed=transposed)
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False,
-                     check_finite=True):  # fmt: skip
+                     check_finite=True, *, debug=None):  # fmt: skip
     """The solution of a x = b for triangular a; see ``xcore.linalg.solve_triangular``.
+
+    ``debug`` has no effect.
 
     >>> import xcore.numpy as xnp
     >>> solve_triangular(xnp.eye(2) * 4, xnp.ones(2))
@@ -152,8 +187,19 @@ def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, che
     return _la.solveh_banded(ab, b, lower=lower)
 
 
+def solve_sylvester(a, b, q, *, method="schur", tol=None):
+    """The solution of a x + x b = q; see ``xcore.linalg.solve_sylvester``.
+
+    >>> import xcore.numpy as xnp
+    >>> one = xnp.ones((1, 1))
+    >>> solve_sylvester(one, 3 * one, 8 * one)
+    Array([[2.]], dtype=float32)
+    """
+    return _la.solve_sylvester(a, b, q, method, tol)
+
+
 def solve_discrete_lyapunov(a, q, method=None):
-    """The solution of a x aᴴ - x + q = 0.
+    """The solution of a x aᴴ - x + q = 0; ``method`` is None, "direct" or "bilinear", all the last.
 
     >>> import xcore.numpy as xnp
     >>> solve_discrete_lyapunov(xnp.zeros((1, 1)), xnp.ones((1, 1)))
@@ -162,8 +208,8 @@ def solve_discrete_lyapunov(a, q, method=None):
     return _discrete(a, q)
 
 
-def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
-    """(P, L, U) with a = P L U, or (P L, U).
+def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+    """(P, L, U) with a = P L U, or (P L, U); with ``p_indices`` P is an order of rows, a = L[P] U.
 
     >>> import xcore.numpy as xnp
     >>> p, l, u = lu(xnp.asarray([[1.0, 2.0], [2.0, 2.0]]))
@@ -175,6 +221,8 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     places = _xnp.argsort(order, axis=-1)
     if permute_l:
         return _xnp.take_along_axis(low, places[..., None], axis=-2), up
+    if p_indices:
+        return places, low, up
     p = (places[..., None] == _xnp.arange(places.shape[-1])).astype(low.dtype)
     return p, low, up
 
@@ -216,83 +264,6 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
     return tuple(_la.svd(a, full_matrices)) if compute_uv else _la.svdvals(a)
 
 
-def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, turbo=True,
-         eigvals=None, type=1, check_finite=True, subset_by_index=None):  # fmt: skip
-    """(w, v) of a v = w v or a v = w b v, from the lower (or upper) triangles.
-
-    ``subset_by_index=(first, last)`` gives these of the ascending eigenvalues alone.
-
-    >>> import xcore.numpy as xnp
-    >>> eigh(xnp.asarray([[2.0, 9.0], [0.0, 1.0]]), eigvals_only=True)
-    Array([1., 2.], dtype=float32)
-    """
-    if eigvals is not None or type != 1:
-        given = eigvals if eigvals is not None else type
-        raise _errors.bad_argument("scipy.linalg.eigh", "eigvals or type", given, "None and 1")
-    a, b = (x if x is None else _from_triangle(x, lower) for x in (a, b))
-    first, last = subset_by_index or (0, a.shape[-1] - 1)
-    if eigvals_only:
-        return _la.eigvalsh(a, b)[..., first : last + 1]
-    w, v = _la.eigh(a, b)
-    return w[..., first : last + 1], v[..., first : last + 1]
-
-
-def eigvalsh(a, b=None, lower=True, overwrite_a=False, overwrite_b=False, type=1,
-             check_finite=True, subset_by_index=None):  # fmt: skip
-    """Eigenvalues of a Hermitian matrix, ascending.
-
-    >>> import xcore.numpy as xnp
-    >>> eigvalsh(xnp.diag(xnp.asarray([2.0, 1.0])))
-    Array([1., 2.], dtype=float32)
-    """
-    return eigh(a, b, lower, eigvals_only=True, type=type, subset_by_index=subset_by_index)
-
-
-def eigh_tridiagonal(d, e, eigvals_only=False):
-    """Eigenvalues, ascending, and vectors of the symmetric tridiagonal matrix of diagonals d, e.
-
-    >>> import xcore.numpy as xnp
-    >>> eigh_tridiagonal(xnp.asarray([2.0, 2.0]), xnp.asarray([1.0]), eigvals_only=True)
-    Array([1., 3.], dtype=float32)
-    """
-    a = _xnp.diag(d) + _xnp.diag(e, 1) + _xnp.diag(e, -1)
-    return _la.eigvalsh(a) if eigvals_only else tuple(_la.eigh(a))
-
-
-def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True):
-    """(w, v) of a square matrix; of a v = w b v with a regular b.
-
-    >>> import xcore.numpy as xnp
-    >>> xnp.sort(xnp.real(eig(xnp.diag(xnp.asarray([1.0, 2.0])))[0]))
-    Array([1., 2.], dtype=float32)
-    """
-    if left or not right:
-        raise _errors.bad_argument("scipy.linalg.eig", "left, right", (left, right), "False, True")
-    return tuple(_la.eig(a if b is None else _la.solve(b, a)))
-
-
-def schur(a, output="real", lwork=None, overwrite_a=False, *, check_finite=True):
-    """(T, Z) with a = Z T Zᴴ; see ``xcore.linalg.schur``.
-
-    >>> import xcore.numpy as xnp
-    >>> schur(xnp.diag(xnp.asarray([2.0, 1.0])))[0]
-    Array([[2., 0.],
-           [0., 1.]], dtype=float32)
-    """
-    return _la.schur(a, output)
-
-
-def expm_frechet(A, E, *, method=None, compute_expm=True):
-    """(exp(A), its derivative in the direction E), or the derivative alone.
-
-    >>> import xcore.numpy as xnp
-    >>> expm_frechet(xnp.zeros((1, 1)), xnp.ones((1, 1)))[1].round(3)
-    Array([[1.]], dtype=float32)
-    """
-    value, moved = _la.expm_frechet(A, E)
-    return (value, moved) if compute_expm else moved
-
-
 def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True,
           lapack_driver=None):  # fmt: skip
     """(x, sums of squared residuals, rank, singular values).
@@ -316,119 +287,17 @@ def block_diag(*arrs):
            [0., 0., 1.]], dtype=float32)
     """
     blocks = [_xnp.atleast_2d(_xnp.asarray(a)) for a in arrs] or [_xnp.zeros((1, 0))]
-    dtype = _xnp.result_type(*blocks)
-    rows = [
-        [x.astype(dtype) if i == j else _xnp.zeros((x.shape[0], y.shape[1]), dtype)
-         for j, y in enumerate(blocks)] for i, x in enumerate(blocks)
-    ]  # fmt: skip
-    return _xnp.block(rows)
+    lead = _xnp.broadcast_shapes(*(b.shape[:-2] for b in blocks))
+    width, dtype, done, rows = sum(b.shape[-1] for b in blocks), _xnp.result_type(*blocks), 0, []
+    for b in blocks:
+        b = _xnp.broadcast_to(b, (*lead, *b.shape[-2:])).astype(dtype)
+        beside = (done, width - done - b.shape[-1])
+        rows.append(_xnp.pad(b, [(0, 0)] * (b.ndim - 1) + [beside]))
+        done += b.shape[-1]
+    return _xnp.concatenate(rows, axis=-2)
 
 
-def circulant(c):
-    """The matrix a[i, j] = c[i - j].
-
-    >>> import xcore.numpy as xnp
-    >>> circulant(xnp.asarray([1, 2, 3]))
-    Array([[1, 3, 2],
-           [2, 1, 3],
-           [3, 2, 1]], dtype=int32)
-    """
-    c = _xnp.asarray(c)
-    i, j = _np.ogrid[: c.shape[0], : c.shape[0]]
-    return c[(i - j) % c.shape[0]]
-
-
-# --------------------------------------------------------------------------- functions of matrices
-
-
-def _real_like(x, a):
-    return _xnp.real(x).astype(a.dtype) if _xnp.isrealobj(a) else x
-
-
-def _trigonometric(a):
-    """(cosine, sine), from e^{ia} and e^{-ia}, of which for real a the second is the conjugate."""
-    a = _xnp.asarray(a) * 1.0
-    up = expm(1j * a)
-    down = _xnp.conj(up) if _xnp.isrealobj(a) else expm(-1j * a)
-    return _real_like((up + down) / 2, a), _real_like((up - down) / 2j, a)
-
-
-def _hyperbolic(a):
-    a = _xnp.asarray(a) * 1.0
-    up, down = expm(a), expm(-a)
-    return (up + down) / 2, (up - down) / 2
-
-
-def cosm(A):
-    """The cosine of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> cosm(xnp.zeros((1, 1)))
-    Array([[1.]], dtype=float32)
-    """
-    return _trigonometric(A)[0]
-
-
-def sinm(A):
-    """The sine of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> sinm(xnp.zeros((1, 1)))
-    Array([[0.]], dtype=float32)
-    """
-    return _trigonometric(A)[1]
-
-
-def tanm(A):
-    """The tangent of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> tanm(xnp.zeros((1, 1)))
-    Array([[0.]], dtype=float32)
-    """
-    return _la.solve(*_trigonometric(A))
-
-
-def coshm(A):
-    """The hyperbolic cosine of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> coshm(xnp.zeros((1, 1)))
-    Array([[1.]], dtype=float32)
-    """
-    return _hyperbolic(A)[0]
-
-
-def sinhm(A):
-    """The hyperbolic sine of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> sinhm(xnp.zeros((1, 1)))
-    Array([[0.]], dtype=float32)
-    """
-    return _hyperbolic(A)[1]
-
-
-def tanhm(A):
-    """The hyperbolic tangent of a matrix.
-
-    >>> import xcore.numpy as xnp
-    >>> tanhm(xnp.zeros((1, 1)))
-    Array([[0.]], dtype=float32)
-    """
-    return _la.solve(*_hyperbolic(A))
-
-
-def fractional_matrix_power(A, t):
-    """A^t = A^⌊t⌋ e^{(t - ⌊t⌋) log A}; complex, like ``logm``, but for whole t. On a CPU only, then.
-
-    >>> import xcore.numpy as xnp
-    >>> fractional_matrix_power(xnp.eye(1) * 4, 0.5).real.round(3)
-    Array([[2.]], dtype=float32)
-    """
-    A, whole = _xnp.asarray(A) * 1.0, int(_np.floor(t))
-    power = _xnp.linalg.matrix_power(A, whole)
-    return power if t == whole else power @ expm((t - whole) * logm(A))
+# ------------------------------------------------------------------------------------------- spaces
 
 
 def orthogonal_procrustes(A, B, check_finite=True):
@@ -441,8 +310,8 @@ def orthogonal_procrustes(A, B, check_finite=True):
            [1., 0.]], dtype=float32)
     """
     A, B = _xnp.asarray(A), _xnp.asarray(B)
-    u, s, vh = _la.svd(_xnp.conj(A).T @ B)
-    return u @ vh, s.sum()
+    u, s, vh = _la.svd(_xnp.conj(A.mT) @ B)
+    return u @ vh, s.sum(-1)
 
 
 def subspace_angles(A, B):
@@ -456,69 +325,83 @@ def subspace_angles(A, B):
     Array([0.7854], dtype=float32)
     """
     p, q = (_la.qr(_xnp.asarray(x) * 1.0)[0] for x in (A, B))
-    if p.shape[1] < q.shape[1]:
+    if p.shape[-1] < q.shape[-1]:
         p, q = q, p
-    inner = _xnp.conj(p).T @ q
+    inner = _xnp.conj(p.mT) @ q
     cosines = svdvals(inner)
-    sines = svdvals(q - p @ inner)[::-1]
+    sines = svdvals(q - p @ inner)[..., ::-1]
     small = cosines**2 >= 0.5
     angles = _xnp.where(
         small,
         _xnp.arcsin(_xnp.where(small, _xnp.clip(sines, 0, 1), 0)),
         _xnp.arccos(_xnp.where(small, 0, _xnp.clip(cosines, 0, 1))),
     )
-    return angles[::-1]
+    return angles[..., ::-1]
 
 
 # ------------------------------------------------------------------------------------ asking about
 
 
 def issymmetric(a, atol=None, rtol=None):
-    """Whether a known matrix equals its transpose, up to the tolerances if there are some.
+    """Whether a known matrix, or each of a batch, equals its transpose, up to the tolerances if there
+    are some.
 
     >>> issymmetric([[1, 2], [2, 1]])
     True
     """
-    return _same(_np.asarray(a), _np.asarray(a).T, atol, rtol)
+    a = _np.asarray(a)
+    return _same(a, a.swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
 
 
 def ishermitian(a, atol=None, rtol=None):
-    """Whether a known matrix equals its conjugate transpose, up to the tolerances if there are some.
+    """Whether a known matrix, or each of a batch, equals its conjugate transpose, up to the tolerances
+    if there are some.
 
     >>> ishermitian([[1, 2j], [-2j, 1]])
     True
     """
-    return _same(_np.asarray(a), _np.asarray(a).conj().T, atol, rtol)
+    a = _np.asarray(a)
+    return _same(a, a.conj().swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
 
 
 def _same(a, b, atol, rtol):
-    if a.ndim != 2 or a.shape != b.shape:
-        raise _errors.not_matrices("scipy.linalg", "need a square matrix a", a=a)
+    if a.ndim < 2 or a.shape != b.shape:
+        raise _errors.not_matrices("scipy.linalg", "need square matrices a", a=a)
     if atol is None and rtol is None:
-        return bool((a == b).all())
-    return bool(_np.allclose(a, b, atol=atol or 0.0, rtol=rtol or 0.0))
+        equal = a == b
+    else:
+        equal = _np.isclose(a, b, atol=atol or 0.0, rtol=rtol or 0.0)
+    found = equal.all((-2, -1))
+    return found if a.ndim > 2 else bool(found)
 
 
 def bandwidth(a):
-    """(l, u): how many diagonals below and above the main one hold a number that is not zero.
+    """(l, u): how many diagonals below and above the main one hold a number that is not zero; of each
+    matrix of a batch.
 
     >>> bandwidth([[1, 2], [0, 1]])
     (0, 1)
     """
-    i, j = _np.nonzero(_np.asarray(a))
-    return int((i - j).max(initial=0)), int((j - i).max(initial=0))
+    a = _np.asarray(a)
+    if a.ndim < 2:
+        raise _errors.not_matrices("scipy.linalg.bandwidth", "need matrices a", a=a)
+    i, j = _np.ogrid[: a.shape[-2], : a.shape[-1]]
+    below, above = (_np.where(a != 0, k, 0).max((-2, -1), initial=0) for k in (i - j, j - i))
+    return (below, above) if a.ndim > 2 else (int(below), int(above))
 
 
 __all__ = [
-    "LinAlgError", "bandwidth", "block_diag", "cho_factor", "cho_solve", "cho_solve_banded",
-    "cholesky", "cholesky_banded", "circulant", "companion", "convolution_matrix", "coshm", "cosm",
-    "det", "dft", "diagsvd", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh",
-    "eigvalsh_tridiagonal", "expm", "expm_frechet", "fiedler", "fractional_matrix_power",
-    "hadamard", "hankel", "helmert", "hilbert", "inv", "invhilbert", "invpascal", "ishermitian",
-    "issymmetric", "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor", "lu_solve",
-    "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes", "pascal", "pinv",
-    "pinvh", "polar", "qr", "rq", "schur", "signm", "sinhm", "sinm", "solve", "solve_banded",
-    "solve_circulant", "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_lyapunov",
-    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
-    "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
+    "LinAlgError", "bandwidth", "block_diag", "cdf2rdf", "cho_factor", "cho_solve",
+    "cho_solve_banded", "cholesky", "cholesky_banded", "circulant", "companion",
+    "convolution_matrix", "coshm", "cosm", "det", "dft", "diagsvd", "eig", "eig_banded", "eigh",
+    "eigh_tridiagonal", "eigvals", "eigvals_banded", "eigvalsh", "eigvalsh_tridiagonal", "expm",
+    "expm_frechet", "fiedler", "fiedler_companion", "fractional_matrix_power", "hadamard",
+    "hankel", "helmert", "hessenberg", "hilbert", "inv", "invhilbert", "invpascal",
+    "ishermitian", "issymmetric", "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor",
+    "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes",
+    "pascal", "pinv", "pinvh", "polar", "qr", "qr_multiply", "rq", "rsf2csf", "schur", "signm",
+    "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_lyapunov",
+    "solve_discrete_lyapunov", "solve_lyapunov", "solve_sylvester", "solve_toeplitz",
+    "solve_triangular", "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm",
+    "tanm", "toeplitz",
 ]  # fmt: skip

@@ -1,0 +1,171 @@
+"""Functions of matrices with SciPy's arguments, for ``xcore.scipy.linalg``."""
+
+import numpy as _np
+
+from .. import linalg as _la
+from .. import numpy as _xnp
+from .._core import errors as _errors
+from ..numpy.linalg import norm
+
+
+def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+    """(exp(A), its derivative in the direction E), or the derivative alone.
+
+    ``method`` is None, "SPS" or "blockEnlarge"; all are the last one.
+
+    >>> import xcore.numpy as xnp
+    >>> expm_frechet(xnp.zeros((1, 1)), xnp.ones((1, 1)))[1].round(3)
+    Array([[1.]], dtype=float32)
+    """
+    if method not in (None, "SPS", "blockEnlarge"):
+        what = "None, 'SPS' or 'blockEnlarge'"
+        raise _errors.bad_argument("scipy.linalg.expm_frechet", "method", method, what)
+    value, moved = _la.expm_frechet(A, E)
+    return (value, moved) if compute_expm else moved
+
+
+def expm(A, *, upper_triangular=False, max_squarings=None):
+    """The exponential of a matrix.
+
+    Args:
+      A: matrices (..., n, n).
+      upper_triangular: they are; what stands below their diagonals is not read.
+      max_squarings: a matrix that needs more squarings (about log₂ of its norm) gives NaN.
+
+    >>> import xcore.numpy as xnp
+    >>> expm(xnp.zeros((2, 2)))
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    return _la.expm(_xnp.triu(A) if upper_triangular else A, max_squarings)
+
+
+def logm(A, disp=True):
+    """The principal logarithm; without ``disp`` also |exp(x) - a| / |a| in the 1-norm.
+
+    >>> import xcore.numpy as xnp
+    >>> logm(xnp.eye(2)).real.round(4)
+    Array([[0., 0.],
+           [0., 0.]], dtype=float32)
+    """
+    x = _la.logm(A)
+    return x if disp else (x, norm(_la.expm(x) - A, 1) / norm(A, 1))
+
+
+def sqrtm(A, disp=True, blocksize=64):
+    """The principal square root; without ``disp`` also |x² - a|² / |a| in Frobenius' norm.
+
+    >>> import xcore.numpy as xnp
+    >>> sqrtm(xnp.eye(2) * 4).real.round(4)
+    Array([[2., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    x = _la.sqrtm(A)
+    return x if disp else (x, norm(x @ x - _xnp.asarray(A)) ** 2 / norm(A))
+
+
+def signm(A, disp=True):
+    """The sign of a matrix without imaginary eigenvalues, a (a²)^(-1/2); without ``disp`` also
+    |x² - 1| in the 1-norm.
+
+    (Higham 2008, "Functions of matrices", section 5.1)
+
+    >>> import xcore.numpy as xnp
+    >>> signm(xnp.diag(xnp.asarray([3.0, -2.0]))).round(4)
+    Array([[ 1.,  0.],
+           [ 0., -1.]], dtype=float32)
+    """
+    a = _xnp.asarray(A)
+    x = a @ _la.inv(_la.sqrtm(a @ a))
+    x = x if _xnp.iscomplexobj(a) else x.real
+    return x if disp else (x, norm(x @ x - _xnp.eye(a.shape[-1], dtype=x.dtype), 1))
+
+
+def _real_like(x, a):
+    return _xnp.real(x).astype(a.dtype) if _xnp.isrealobj(a) else x
+
+
+def _trigonometric(a):
+    """(cosine, sine), from e^{ia} and e^{-ia}, of which for real a the second is the conjugate."""
+    a = _xnp.asarray(a) * 1.0
+    up = expm(1j * a)
+    down = _xnp.conj(up) if _xnp.isrealobj(a) else expm(-1j * a)
+    return _real_like((up + down) / 2, a), _real_like((up - down) / 2j, a)
+
+
+def _hyperbolic(a):
+    a = _xnp.asarray(a) * 1.0
+    up, down = expm(a), expm(-a)
+    return (up + down) / 2, (up - down) / 2
+
+
+def cosm(A):
+    """The cosine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> cosm(xnp.zeros((1, 1)))
+    Array([[1.]], dtype=float32)
+    """
+    return _trigonometric(A)[0]
+
+
+def sinm(A):
+    """The sine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> sinm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _trigonometric(A)[1]
+
+
+def tanm(A):
+    """The tangent of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> tanm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _la.solve(*_trigonometric(A))
+
+
+def coshm(A):
+    """The hyperbolic cosine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> coshm(xnp.zeros((1, 1)))
+    Array([[1.]], dtype=float32)
+    """
+    return _hyperbolic(A)[0]
+
+
+def sinhm(A):
+    """The hyperbolic sine of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> sinhm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _hyperbolic(A)[1]
+
+
+def tanhm(A):
+    """The hyperbolic tangent of a matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> tanhm(xnp.zeros((1, 1)))
+    Array([[0.]], dtype=float32)
+    """
+    return _la.solve(*_hyperbolic(A))
+
+
+def fractional_matrix_power(A, t):
+    """A^t = A^⌊t⌋ e^{(t - ⌊t⌋) log A}; complex, like ``logm``, but for whole t. On a CPU only, then.
+
+    >>> import xcore.numpy as xnp
+    >>> fractional_matrix_power(xnp.eye(1) * 4, 0.5).real.round(3)
+    Array([[2.]], dtype=float32)
+    """
+    A, whole = _xnp.asarray(A) * 1.0, int(_np.floor(t))
+    power = _xnp.linalg.matrix_power(A, whole)
+    return power if t == whole else power @ expm((t - whole) * logm(A))
