@@ -50,6 +50,7 @@ from ._operators import (
     jacobian_operator,
 )  # fmt: skip
 from ._polar import polar, qdwh
+from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
     solve_block_diag,
@@ -71,7 +72,8 @@ __all__ = [
     "jacobian_operator", "lanczos", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu",
     "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",
     "randomized_svd", "rank", "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve",
-    "solve_banded", "solve_block_diag", "solve_circulant", "solve_discrete_lyapunov",
+    "solve_banded", "solve_block_diag", "solve_circulant", "solve_continuous_are",
+    "solve_discrete_are", "solve_discrete_lyapunov",
     "solve_kron", "solve_lyapunov", "solve_sylvester", "solve_triangular", "solve_tridiagonal",
     "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
 ]  # fmt: skip

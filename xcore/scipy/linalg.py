@@ -237,6 +237,30 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return _la.lu_solve(lu_and_piv, b, trans)
 
 
+def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
+    """The stabilising solution of Riccati's continuous equation; see
+    ``xcore.linalg.solve_continuous_are``. ``balanced`` has no effect.
+
+    >>> import xcore.numpy as xnp
+    >>> one = xnp.ones((1, 1))
+    >>> solve_continuous_are(0 * one, one, 4 * one, one).round(4)
+    Array([[2.]], dtype=float32)
+    """
+    return _la.solve_continuous_are(a, b, q, r, e, s)
+
+
+def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
+    """The stabilising solution of Riccati's discrete equation; see
+    ``xcore.linalg.solve_discrete_are``. ``balanced`` has no effect.
+
+    >>> import xcore.numpy as xnp
+    >>> one = xnp.ones((1, 1))
+    >>> solve_discrete_are(one, one, 0.5 * one, one).round(4)
+    Array([[1.]], dtype=float32)
+    """
+    return _la.solve_discrete_are(a, b, q, r, e, s)
+
+
 _QR_MODES = {"full": "complete", "economic": "reduced", "r": "r"}
 
 
@@ -400,7 +424,8 @@ __all__ = [
     "ishermitian", "issymmetric", "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor",
     "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes",
     "pascal", "pinv", "pinvh", "polar", "qr", "qr_multiply", "rq", "rsf2csf", "schur", "signm",
-    "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_lyapunov",
+    "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_are",
+    "solve_continuous_lyapunov", "solve_discrete_are",
     "solve_discrete_lyapunov", "solve_lyapunov", "solve_sylvester", "solve_toeplitz",
     "solve_triangular", "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm",
     "tanm", "toeplitz",
