@@ -58,7 +58,19 @@ def in_chunks(f, a, *more, narrowest: int = NARROWEST):
 
 
 def _of_chunk(f, arrays) -> tuple:
-    return tuple(xnp.moveaxis(y, -1, 0) for y in f(*[xnp.moveaxis(x, 0, -1) for x in arrays]))
+    return tuple(xnp.moveaxis(y, -1, 0) for y in f(*map(_interleaved, arrays)))
+
+
+def _interleaved(x):
+    """The last axis counts matrices. Matrices are turned as rows of numbers: LLVM unrolls loops over
+    the short rows of one matrix, and then does not vectorise them."""
+    lanes, *rest = typeof(x).shape
+    return ops.reshape(_as_rows(x).T, shape=(*rest, lanes))
+
+
+def _as_rows(x):
+    lanes, *rest = typeof(x).shape
+    return ops.reshape(x, shape=(lanes, math.prod(rest)))
 
 
 def _width(flat, narrowest: int) -> int:
@@ -81,11 +93,12 @@ def _all_chunks(f, flat, narrowest: int) -> tuple:
     """The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
     all matrices is made to fill it up."""
     lanes, size = typeof(flat[0]).shape[0], _width(flat, narrowest)
+    shapes, rows = [typeof(x).shape[1:] for x in flat], list(map(_as_rows, flat))
 
     def body(i, outs):
         at = xnp.minimum(i * size, lanes - size)
-        chunk = _of_chunk(f, [_cut(x, at, size) for x in flat])
-        return tuple(_put_at(x, at, y) for x, y in zip(outs, chunk, strict=True))
+        cut = [ops.reshape(_cut(x, at, size), shape=(size, *t)) for x, t in zip(rows, shapes)]
+        return tuple(_put_at(x, at, y) for x, y in zip(outs, _of_chunk(f, cut), strict=True))
 
     kinds = eval_shape(lambda: _of_chunk(f, [x[:size] for x in flat]))
     start = tuple(xnp.zeros((lanes, *t.shape[1:]), t.dtype) for t in kinds)
@@ -150,6 +163,20 @@ def _permuted(x, order):
     return loop(typeof(x).shape[0], body, xnp.zeros_like(x))
 
 
+def _columns_permuted(x, order):
+    """x[:, order] in each lane."""
+    n, _, lanes = typeof(x).shape
+    column = lambda c: ops.dynamic_slice(x, *_nil(1), c, *_nil(1), sizes=(n, 1, lanes))  # noqa: E731
+
+    def body(c, y):
+        place = _row(order, c)
+        find = lambda r, found: xnp.where(place == r, column(r), found)  # noqa: E731
+        found = _from(0, n, find, xnp.zeros((n, 1, lanes), x.dtype))
+        return ops.dynamic_update_slice(y, xnp.where(place < n, found, 0), *_nil(1), c, *_nil(1))
+
+    return loop(n, body, xnp.zeros_like(x))
+
+
 def _largest(x, c):
     """The place of the largest element of column c from row c on; NaN is larger than all else."""
 
@@ -165,17 +192,23 @@ def _largest(x, c):
     return _from(c, rows, compare, start)[1]
 
 
+def _moved(row, place, c):
+    """A row to copy. A bare copy LLVM unrolls, and then does not vectorise; a choice it does."""
+    return xnp.where(place >= c, row, 0)
+
+
 def _pivot(x, c):
     """(the pivot's place, its row, the row it changes places with, the pivot) of step c."""
     place = _largest(x, c)
     chosen = _pick(x, place, c)
     lead = _row(chosen, c)
-    return place, chosen, _row(x, c), xnp.where(lead == 0, 1, lead)
+    return place, chosen, _moved(_row(x, c), place, c), xnp.where(lead == 0, 1, lead)
 
 
-def _subtract(x, c, first, pivot, row):
+def _subtract(x, c, first, pivot, row, sign: int):
     """x with its rows from the first on, pivot and row c exchanged, without their multiples of a
-    row: as many as what they have in column c is of the pivot. Before, that column becomes zero."""
+    row: as many as what they have in column c is of the pivot. Times the sign, these multiples
+    replace column c."""
     place, _, top, lead = pivot
     (n, _, lanes), own = typeof(x).shape, _row(top, c)
 
@@ -185,9 +218,9 @@ def _subtract(x, c, first, pivot, row):
     factors = _from(first, n, divide, xnp.zeros((n, lanes), typeof(x).dtype))
 
     def subtract(r, x):
-        old = _cut(x, r, 1)
-        old = xnp.where(_numbers(old, 1) == c, 0, xnp.where(place == r, top, old))
-        return _put_at(x, r, old - _cut(factors, r, 1)[:, None] * row)
+        factor = _cut(factors, r, 1)[:, None]
+        x = _put_at(x, r, xnp.where(place == r, top, _cut(x, r, 1)) - factor * row)
+        return ops.dynamic_update_slice(x, sign * factor, r, c, number(0))
 
     return _from(first, n, subtract, x)
 
@@ -200,9 +233,8 @@ def factors_of(x) -> tuple:
     def step(c, state):
         x, places = state
         place, chosen, *_ = pivot = _pivot(x, c)
-        columns = _numbers(chosen)  # column c becomes that of the multiples
-        row = xnp.where(columns > c, chosen, xnp.where(columns == c, -1, 0))
-        x = _set_row(_subtract(x, c, c + 1, pivot, row), c, chosen)
+        row = xnp.where(_numbers(chosen) > c, chosen, 0)
+        x = _set_row(_subtract(x, c, c + 1, pivot, row, 1), c, _moved(chosen, place, c))
         return x, _set_row(places, c, place)
 
     return loop(n, step, (x, xnp.zeros((n, lanes), np.int32)))
@@ -276,13 +308,12 @@ def invert(x) -> tuple:
         place, chosen, *_ = pivot = _pivot(x, c)
         own = xnp.where(_numbers(chosen) == c, 1, chosen)
         lead = _row(chosen, c)  # a zero leaves infinities behind, so that it is noticed
-        x = _set_row(_subtract(x, c, 0, pivot, own), c, own / lead)
+        x = _set_row(_subtract(x, c, 0, pivot, chosen, -1), c, own / lead)
         return x, _set_row(leads, c, lead), _set_row(places, c, place)
 
     nil = xnp.zeros((n, lanes), typeof(x).dtype)
     x, leads, places = loop(n, step, (x, nil, xnp.zeros((n, lanes), np.int32)))
-    columns = _permuted(xnp.swapaxes(x, 0, 1), _inverse_order(places))
-    return xnp.swapaxes(columns, 0, 1), leads
+    return _columns_permuted(x, _inverse_order(places)), leads
 
 
 # --------------------------------------------------------------------------------------- batches
