@@ -230,3 +230,31 @@ def test_eigenvalues():
     inverse = xc.linalg.Matrix(np.linalg.inv(a), symmetric=True)
     w, _ = xc.linalg.eigsh(a, 2, inverse=inverse, steps=25)
     assert np.allclose(w, np.linalg.eigvalsh(a)[:2])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_toeplitz(n):
+    c, r, phase = rng.standard_normal((3, n))
+    c[0] += 3
+    for column, row in ((c, r), (c, None), (c + 1j * phase, r + 1j * c)):
+        full = None if row is None else np.concatenate([column[:1], row[1:]])
+        dense = scipy.linalg.toeplitz(column, full)
+        for b in (r, rng.standard_normal((n, 2))):
+            x = xc.linalg.solve_toeplitz(column, b, row)
+            assert np.allclose(x, np.linalg.solve(dense, b))
+
+
+def test_toeplitz_with_a_singular_minor():
+    c, r = np.array([0.0, 1, 2]), np.array([0.0, 2, 1])
+    x = xc.jit(xc.linalg.solve_toeplitz)(c, np.arange(3.0), r)
+    assert np.allclose(scipy.linalg.toeplitz(c, r) @ np.asarray(x), np.arange(3.0))
+
+
+def test_toeplitz_differentiates_and_batches():
+    c, r, b = rng.standard_normal((3, 4)) + 4 * np.eye(4)[0]
+    solve = xc.jit(xc.linalg.solve_toeplitz)
+    check_grads(solve, (c, b, r), order=2)
+    two = np.stack([c, r])
+    expected = [np.linalg.solve(scipy.linalg.toeplitz(x), b) for x in two]
+    assert np.allclose(xc.vmap(solve, in_axes=(0, None))(two, b), expected)
+    assert np.allclose(solve(two, np.stack([b, b])[..., None])[..., 0], expected)

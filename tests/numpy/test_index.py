@@ -327,3 +327,11 @@ def test_negative_positions_that_do_not_count_from_the_end(kind, mode, read, cha
     if kind is not xnp.asarray:
         with pytest.raises(IndexError, match="-1"):
             x.at[i].set(9, wrap_negative_indices=False)
+
+
+def test_lanes_of_empty_batches():
+    x, i = xnp.zeros((0, 3)), xnp.zeros(0, "int32")
+    take = lambda x, i: x[i] * x.at[i].set(2.0)[i]
+    assert xc.vmap(take)(x, i).shape == xc.jit(xc.vmap(take))(x, i).shape == (0,)
+    assert xc.grad(lambda x: xc.vmap(take)(x, i).sum())(x).shape == (0, 3)
+    assert xc.grad(lambda x: xnp.sort(x, axis=1).sum())(x).shape == (0, 3)

@@ -164,8 +164,17 @@ class NoTransposeError(MissingRuleError, TypeError):
 class SingularMatrixError(XcoreError, np.linalg.LinAlgError):
     """A matrix that must be inverted is singular, or one that must be positive definite is not.
 
+    Attributes:
+      pivot: number of the first pivot of the elimination that fails, -1 where there is no such number.
+      matrix: index of the matrix in its batch, () for one matrix.
+      condition: condition number in the 1-norm: inf for singular matrices, NaN where it is not known.
+
     >>> import xcore.numpy as xnp
     >>> xnp.linalg.inv(xnp.ones((2, 2)))  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     SingularMatrixError: xcore.numpy.linalg.inv: a matrix is singular...
     """
+
+    def __init__(self, *args, pivot: int = -1, matrix: tuple = (), condition: float = np.nan):
+        super().__init__(*args)
+        self.pivot, self.matrix, self.condition = pivot, matrix, condition

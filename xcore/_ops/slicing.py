@@ -262,8 +262,9 @@ class _Gather:
     def __call__(
         self, x, indices, *, dims, sizes, mode="clip", fill_value=None, unique=False, sorted=False
     ):
+        sizes = _sizes_that_fit(typeof(x), typeof(indices), dims, tuple(sizes))
         out = gather_clipped(
-            x, indices, dims=dims, sizes=tuple(sizes), mode=mode, unique=unique, sorted=sorted
+            x, indices, dims=dims, sizes=sizes, mode=mode, unique=unique, sorted=sorted
         )
         if mode != "fill":
             return out
@@ -275,6 +276,14 @@ class _Gather:
 
 
 gather = _Gather()
+
+
+def _sizes_that_fit(x: ArrayType, indices: ArrayType, dims: GatherDims, sizes: tuple) -> tuple:
+    """Where nothing is asked for, windows need not be there: of an empty axis they take nothing."""
+    if 0 not in x.shape or 0 not in gather_result_shape(x, indices, dims, sizes):
+        return sizes
+    gone = {*dims.collapsed, *dims.operand_batch}
+    return tuple(0 if i in gone and not n else s for i, (n, s) in enumerate(zip(x.shape, sizes)))
 
 
 def fill_value_of(dtype, value):

@@ -60,6 +60,7 @@ from ._structured import (
     solve_tridiagonal,
     solve_woodbury,
 )  # fmt: skip
+from ._toeplitz import solve_toeplitz
 from ._truth import Report
 
 __all__ = [
@@ -73,7 +74,7 @@ __all__ = [
     "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",
     "randomized_svd", "rank", "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve",
     "solve_banded", "solve_block_diag", "solve_circulant", "solve_continuous_are",
-    "solve_discrete_are", "solve_discrete_lyapunov",
-    "solve_kron", "solve_lyapunov", "solve_sylvester", "solve_triangular", "solve_tridiagonal",
+    "solve_discrete_are", "solve_discrete_lyapunov", "solve_kron", "solve_lyapunov",
+    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solve_tridiagonal",
     "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
 ]  # fmt: skip

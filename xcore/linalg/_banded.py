@@ -19,7 +19,8 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._arguments import as_inexact, modulus, over_batch
+from ._arguments import as_inexact, check_matrices, modulus, over_batch
+from ._elimination import first_zero
 from ._operators import LinearOperator
 from ._truth import fail
 
@@ -151,7 +152,7 @@ def _solve_banded(ab, b, lower, upper):
 
 def _first(bad):
     """The number of the first True of each row, -1 where there is none."""
-    return xnp.where(bad.any(axis=-1), xnp.argmax(bad, axis=-1), -1).astype(np.int32)
+    return first_zero(xnp.where(bad, 0, 1))
 
 
 def solve_banded(l_and_u, ab, b):
@@ -168,6 +169,10 @@ def solve_banded(l_and_u, ab, b):
     Array([1., 1., 1.], dtype=float32)
     """
     lower, upper = map(int, l_and_u)
+    if min(lower, upper) < 0:
+        raise errors.bad_argument(
+            "linalg.solve_banded", "l_and_u", l_and_u, "two numbers, 0 or more"
+        )
     x, pivot = _solve_banded(ab, b, lower, upper)
     fail("linalg.solve_banded", ab, pivot, "banded")
     return x
@@ -187,8 +192,9 @@ def _whole_band(ab, lower: bool):
 @fused(2)
 def _solveh_banded(ab, b, lower):
     who = "linalg.solveh_banded"
-    d = typeof(xnp.asarray(ab)).shape[-2] - 1
     (ab,) = as_inexact(who, ab)
+    check_matrices(who, ab=ab)
+    d = typeof(ab).shape[-2] - 1
     ab, b, back = _band_and_columns(who, _whole_band(ab, lower), b, d, d)
     if 0 in typeof(b).shape:
         return back(b), xnp.full(typeof(b).shape[:-2], -1, np.int32)
@@ -211,13 +217,14 @@ def solveh_banded(ab, b, *, lower: bool = False):
     Array([1., 1., 1.], dtype=float32)
     """
     x, pivot = _solveh_banded(ab, b, lower)
-    fail("linalg.solveh_banded", x, pivot, "definite")
+    fail("linalg.solveh_banded", ab, pivot, "definite")
     return x
 
 
 @fused(1)
 def _cholesky_banded(ab):
     (ab,) = as_inexact("linalg.cholesky_banded", ab)
+    check_matrices("linalg.cholesky_banded", ab=ab)
     d, n = typeof(ab).shape[-2] - 1, typeof(ab).shape[-1]
 
     def one(a):
@@ -242,7 +249,7 @@ def cholesky_banded(ab):
            [2., 1.]], dtype=float32)
     """
     factor, pivot = _cholesky_banded(ab)
-    fail("linalg.cholesky_banded", factor, pivot, "definite")
+    fail("linalg.cholesky_banded", ab, pivot, "definite")
     return factor
 
 
@@ -293,13 +300,13 @@ class IncompleteCholesky(LinearOperator):
         return turned._forward(y[::-1])[::-1] if n else y
 
 
-@fused(1)
 def incomplete_cholesky(ab, offsets: tuple | None = None) -> IncompleteCholesky:
     """A triangular l that has only the diagonals that a has, with l lᴴ = a on them.
 
     A preconditioner for ``CG``. For M-matrices, such as discrete Laplacians, it always exists.
     (Meijerink and van der Vorst 1977, "An iterative solution method for linear systems of which the
-    coefficient matrix is a symmetric M-matrix")
+    coefficient matrix is a symmetric M-matrix") Where a pivot is not positive it does not exist, which
+    raises SingularMatrixError; a larger main diagonal helps.
 
     Args:
       ab: diagonals (k + 1, n): the main one first, then those below it at distances ``offsets``,
@@ -320,8 +327,16 @@ def incomplete_cholesky(ab, offsets: tuple | None = None) -> IncompleteCholesky:
         raise errors.bad_argument(
             "linalg.incomplete_cholesky", "offsets", offsets, "distances 1 <= d₁ < d₂ < …"
         )
+    rows, pivot = _incomplete_rows(ab, offsets)
+    fail("linalg.incomplete_cholesky", ab, pivot, "definite")
+    return IncompleteCholesky(rows, offsets)
+
+
+@fused(1)
+def _incomplete_rows(ab, offsets: tuple):
     by_rows = [_shifted(ab[k + 1], -d) for k, d in enumerate(offsets)]
-    return IncompleteCholesky(_incomplete(xnp.stack([*by_rows, ab[0]], axis=1), offsets), offsets)
+    rows = _incomplete(xnp.stack([*by_rows, ab[0]], axis=1), offsets)
+    return rows, _first(~(xnp.real(rows[:, -1]) > 0))
 
 
 def _incomplete(rows, offsets: tuple):

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
@@ -29,7 +29,7 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
-from ._truth import fail, inverse_norm1, norm1, refine, report_of
+from ._truth import fail, fail_unless_finite, holds_numbers, inverse_norm1, norm1, refine, report_of
 
 
 class _Refined:
@@ -82,7 +82,7 @@ def solve(
 
     Args:
       a: matrices (..., n, n).
-      b: right-hand sides (..., n, k), or one vector (n,).
+      b: right-hand sides (..., n, k), or one vector (n,); NaN in a column gives NaN in that of x.
       assume_a: "general", "symmetric", "hermitian", "positive definite" (Cholesky, of which only
         the lower triangle is read; derivatives are those of its Hermitian part), "upper triangular",
         "lower triangular", "diagonal"; SciPy's short names too.
@@ -103,19 +103,21 @@ def solve(
     """
     one_of("linalg.solve", "assume_a", assume_a, ASSUME)
     steps = (0 if precision is None else 10) if refine is None else refine
+    if type(steps) is not int or steps < 0:
+        raise errors.bad_argument("linalg.solve", "refine", refine, "an int of 0 or more")
     precision = None if precision is None else dtypes.as_dtype(precision)
     run = lambda pivots: _solve(a, b, assume_a, transposed, steps, precision, report, pivots)  # noqa: E731
     if report:
         x, (status, stats) = run(False)
         return Solution(x, status, stats)
-    return checked("linalg.solve", a, run, kind_of(assume_a))
+    return checked("linalg.solve", a, run, kind_of(assume_a), b)
 
 
 def kind_of(assume_a: str) -> str:
     return ASSUME[assume_a]
 
 
-def checked(who: str, a, run, kind: str):
+def checked(who: str, a, run, kind: str, *given):
     """x of ``run(pivots) -> (x, number of a vanishing pivot)``, or an error if there is one.
 
     A vanishing pivot leaves infinities or NaN in x. So where x is known, as it is outside of
@@ -123,16 +125,13 @@ def checked(who: str, a, run, kind: str):
     """
     if is_evaluating():
         x, _ = run(False)
-        if type(x) is Array and _all_finite(x):
+        if type(x) is Array and holds_numbers(x):
             return x
     x, pivot = run(True)
     fail(who, a, pivot, kind)
+    if type(x) is Array:
+        fail_unless_finite(who, x, (a, *given), "numbers overflowed; scale the equations")
     return x
-
-
-def _all_finite(x: Array) -> bool:
-    found = np.asarray(x)
-    return bool(np.isfinite(found if found.dtype.itemsize >= 4 else found.astype(np.float32)).all())
 
 
 @fused(1)

@@ -332,6 +332,8 @@ def _divided(b, u):
 
 def back_substitute(packed, rows, columns, b, transposed: bool = False):
     """x with a x = b, or aᵀ x = b, from the factors of square matrices a."""
+    if 0 in typeof(b).shape:
+        return b
     one = _back_transposed if transposed else _back
     return over_batch(one, packed, rows, columns, b)
 

@@ -23,14 +23,22 @@ from .._control.implicit import custom_linear_solve
 from .._control.linear_call import linear_call
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, part, swapped
 from ..numpy._equations import identity_like, solve_matrices
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, over_batch
-from ._truth import norm1
+from ._arguments import (
+    as_inexact,
+    check_matrices,
+    epsilon,
+    in_lapack_dtype,
+    one_of,
+    over_batch,
+)  # fmt: skip
+from ._elimination import first_zero
+from ._truth import fail, fail_unless_finite, norm1
 
 
 def _prepared(who: str, *xs) -> tuple:
@@ -170,14 +178,18 @@ def _root_of_triangular(t):
     n = typeof(t).shape[0]
     d = xnp.sqrt(diagonal(t))
     row = xnp.arange(n)
+    limit = n * epsilon(t) * xnp.sqrt(xnp.max(xnp.abs(t)))
 
     def column(j, u):
         above = row < j
         square = xnp.where(above[:, None] & above, u, 0)
         shift = xnp.where(above, d + d[j], 1)
-        shift = xnp.where(shift == 0, 1, shift)  # both vanish only where the right side does
+        nil = shift == 0
+        shift = xnp.where(nil, 1, shift)
         matrix = part(square, ops.lt) + xnp.where(row[:, None] == row, shift, 0)
         x = solve_with(matrix, xnp.where(above, t[:, j], 0)[:, None], False)[:, 0]
+        # both roots vanish: there is a root only where the right side vanishes too
+        x = xnp.where(nil, xnp.where(xnp.abs(x) <= limit, 0, np.nan), x).astype(typeof(t).dtype)
         return u.at[:, j].set(xnp.where(above, x, xnp.where(row == j, d[j], 0)))
 
     return fori_loop(0, n, column, xnp.zeros_like(t))
@@ -192,18 +204,25 @@ def _sqrtm(a):
 
 
 @fused(1)
+def _sqrtm_of(a):
+    a, _ = _prepared("linalg.sqrtm", a)
+    return _sqrtm(a.astype(dtypes.to_complex(typeof(a).dtype)))
+
+
 def sqrtm(a):
     """The principal square root of square matrices, complex. On a CPU only.
 
-    Of a real matrix without negative eigenvalues it is real: take ``.real``.
+    Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices may
+    have none, (0 1; 0 0) for one, which raises SolverError, or in compiled code gives NaN.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.linalg.sqrtm(xnp.asarray([[1.0, 2.0], [0.0, 4.0]])).real, 4)
     Array([[1.    , 0.6667],
            [0.    , 2.    ]], dtype=float32)
     """
-    a, _ = _prepared("linalg.sqrtm", a)
-    return _sqrtm(a.astype(dtypes.to_complex(typeof(a).dtype)))
+    x = _sqrtm_of(a)
+    fail_unless_finite("linalg.sqrtm", x, (a,), "a singular matrix that has no square root")
+    return x
 
 
 _NODES = 7  # of Gauss and Legendre on (0, 1): the Padé approximant [7/7] of log(1 + x)
@@ -245,18 +264,38 @@ def _logm(a):
 
 
 @fused(1)
-def logm(a):
-    """The principal logarithm of square matrices that are not singular, complex. On a CPU only.
+def _logm_of(a):
+    a, _ = _prepared("linalg.logm", a)
+    a = a.astype(dtypes.to_complex(typeof(a).dtype))
+    return _logm(a), _eigenvalue_zero(ops.stop_gradient(a))
 
-    Of a real matrix without negative eigenvalues it is real: take ``.real``.
+
+def _eigenvalue_zero(a):
+    """The number of the first eigenvalue that is 0, or -1; up to rounding, unless it can be read
+    off a triangle."""
+    if 0 in typeof(a).shape:
+        return xnp.full(typeof(a).shape[:-2], -1, np.int32)
+    w = diagonal(_complex_schur(a)[0])
+    size = xnp.abs(w)
+    small = size <= typeof(a).shape[-1] * epsilon(a) * xnp.max(size, axis=-1, keepdims=True)
+    exact = xnp.all(part(a, ops.gt) == 0, axis=(-2, -1))[..., None]
+    return first_zero(xnp.where(small & ~exact, 0, size))
+
+
+def logm(a):
+    """The principal logarithm of square matrices, complex. On a CPU only.
+
+    Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices have
+    none, which raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.linalg.logm(xnp.asarray([[1.0, 1.0], [0.0, 1.0]])).real, 4)
     Array([[0., 1.],
            [0., 0.]], dtype=float32)
     """
-    a, _ = _prepared("linalg.logm", a)
-    return _logm(a.astype(dtypes.to_complex(typeof(a).dtype)))
+    x, pivot = _logm_of(a)
+    fail("linalg.logm (eigenvalues that are zero)", a, pivot, "spectrum")
+    return x
 
 
 # --------------------------------------------------------------------------- Sylvester and Lyapunov
@@ -289,7 +328,7 @@ def _sylvester_with(forms_a, forms_b, c, transposed: bool):
 
 
 def _by_eigenvalues(a, b):
-    """b ↦ x from a = u diag(s) u⁻¹ and b = v diag(t) v⁻¹, and the smallest |s[i] + t[j]|."""
+    """b ↦ x from a = u diag(s) u⁻¹ and b = v diag(t) v⁻¹, and the eigenvalues s and t."""
     (s, u), (t, v) = (ops.eig(x, left=False, right=True) for x in (a, b))
     sums = s[..., :, None] + t[..., None, :]
 
@@ -300,44 +339,31 @@ def _by_eigenvalues(a, b):
         inner = matmul(solve_matrices(u, c)[0], v) / sums
         return swapped(solve_matrices(swapped(v), swapped(matmul(u, inner)))[0])
 
-    return solve, xnp.abs(sums).min((-2, -1))
+    return solve, (s, t)
 
 
 def _by_schur(a, b):
     forms = [_complex_schur(x) for x in (a, b)]
-    (s, _), (t, _) = forms
-    sums = diagonal(s)[..., :, None] + diagonal(t)[..., None, :]
-    return lambda c, turned: _sylvester_with(*forms, c, turned), xnp.abs(sums).min((-2, -1))
+    return lambda c, turned: _sylvester_with(*forms, c, turned), [diagonal(t) for t, _ in forms]
 
 
 _SYLVESTER = {"schur": _by_schur, "eigen": _by_eigenvalues}
 
 
-@fused(3)
-def solve_sylvester(a, b, c, method: str = "schur", tol: float | None = None):
-    """The solution x of a x + x b = c.
-
-    It is unique if a and -b have no eigenvalue in common. Derivatives are those of the equation.
-    (Bartels and Stewart 1972, "Solution of the matrix equation AX + XB = C")
-
-    Args:
-      a, b, c: matrices (..., m, m), (..., n, n), (..., m, n), of one batch.
-      method: "schur" is stable, for a CPU only; "eigen", from eigenvalues and vectors, loses digits
-        where vectors are nearly dependent.
-      tol: NaN where a and -b have eigenvalues so close to each other. None: no such check.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> one = xnp.ones((1, 1))
-    >>> xc.linalg.solve_sylvester(one, 3 * one, 8 * one)
-    Array([[2.]], dtype=float32)
-    """
-    who = "linalg.solve_sylvester"
-    one_of(who, "method", method, tuple(_SYLVESTER))
+def _sylvester(who: str, a, b, c, method: str = "schur", tol: float | None = None) -> tuple:
+    """(x, the number of the first eigenvalue of a that is one of -b up to rounding, or -1)."""
     a, b, c, back = _prepared(who, a, b, c)
     check_matrices(who, square=True, b=b)
+    lead = typeof(a).shape[:-2]
+    if (*lead, typeof(a).shape[-1], typeof(b).shape[-1]) != typeof(c).shape or (
+        typeof(b).shape[:-2] != lead
+    ):
+        why = "need a (..., m, m), b (..., n, n) and c (..., m, n), in one batch"
+        raise errors.shape_mismatch(who, why, a=a, b=b, c=c)
+    none = xnp.full(lead, -1, np.int32)
     if 0 in typeof(c).shape:
-        return back(c)
-    solved, least = _SYLVESTER[method](*(ops.stop_gradient(x) for x in (a, b)))
+        return back(c), none
+    solved, (s, t) = _SYLVESTER[method](*(ops.stop_gradient(x) for x in (a, b)))
     dtype, wide = typeof(c).dtype, dtypes.to_complex(typeof(c).dtype)
 
     def solve(c, transposed=False):
@@ -348,12 +374,58 @@ def solve_sylvester(a, b, c, method: str = "schur", tol: float | None = None):
         lambda x: matmul(a, x) + matmul(x, b), c,
         solve=lambda _, c: solve(c), transpose_solve=lambda _, c: solve(c, True),
     )  # fmt: skip
-    if tol is not None:
-        x = xnp.where((least < tol)[..., None, None], np.nan, x)
-    return back(x)
+    gaps = xnp.min(xnp.abs(s[..., :, None] + t[..., None, :]), axis=-1)
+    if tol is None:
+        return back(x), _meeting(gaps, s, t)
+    close = xnp.min(gaps, axis=-1) < tol
+    return back(xnp.where(close[..., None, None], np.nan, x)), none
+
+
+def _meeting(gaps, s, t):
+    """The number of the first gap between eigenvalues that is 0 up to rounding, or -1."""
+    size = xnp.max(xnp.abs(s), axis=-1) + xnp.max(xnp.abs(t), axis=-1)
+    limit = (typeof(s).shape[-1] + typeof(t).shape[-1]) * epsilon(s) * size[..., None]
+    return first_zero(xnp.where(gaps <= limit, 0, gaps))
+
+
+_fused_sylvester = fused(3)(
+    lambda a, b, c, method, tol: _sylvester("linalg.solve_sylvester", a, b, c, method, tol)
+)
+
+
+def solve_sylvester(a, b, c, method: str = "schur", tol: float | None = None):
+    """The solution x of a x + x b = c.
+
+    It is unique if a and -b have no eigenvalue in common; else SingularMatrixError is raised, or in
+    compiled code a check left for ``checkify``. Derivatives are those of the equation.
+    (Bartels and Stewart 1972, "Solution of the matrix equation AX + XB = C")
+
+    Args:
+      a, b, c: matrices (..., m, m), (..., n, n), (..., m, n), of one batch.
+      method: "schur" is stable, for a CPU only; "eigen", from eigenvalues and vectors, loses digits
+        where vectors are nearly dependent.
+      tol: NaN, and no error, where a and -b have eigenvalues closer to each other than that.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> one = xnp.ones((1, 1))
+    >>> xc.linalg.solve_sylvester(one, 3 * one, 8 * one)
+    Array([[2.]], dtype=float32)
+    """
+    who = "linalg.solve_sylvester"
+    one_of(who, "method", method, tuple(_SYLVESTER))
+    x, pivot = _fused_sylvester(a, b, c, method, tol)
+    fail(f"{who} (eigenvalues of a and -b)", a, pivot, "spectrum")
+    return x
 
 
 @fused(2)
+def _lyapunov(a, q):
+    who = "linalg.solve_lyapunov"
+    a, q = as_inexact(who, a, q)
+    check_matrices(who, square=True, a=a, q=q)
+    return _sylvester(who, a, adjoint(a), q)
+
+
 def solve_lyapunov(a, q):
     """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only.
 
@@ -361,24 +433,41 @@ def solve_lyapunov(a, q):
     >>> xc.linalg.solve_lyapunov(-xnp.eye(1), -xnp.ones((1, 1)))
     Array([[0.5]], dtype=float32)
     """
-    a, q = as_inexact("linalg.solve_lyapunov", a, q)
-    return solve_sylvester(a, adjoint(a), q)
+    x, pivot = _lyapunov(a, q)
+    fail("linalg.solve_lyapunov (eigenvalues of a and -aᴴ)", a, pivot, "spectrum")
+    return x
 
 
 @fused(2)
+def _discrete(a, q):
+    who = "linalg.solve_discrete_lyapunov"
+    a, q, back = _prepared(who, a, q)
+    check_matrices(who, square=True, q=q)
+    if 0 in typeof(a).shape:
+        return back(q), xnp.full(typeof(a).shape[:-2], -1, np.int32)
+    one, turned = identity_like(a), adjoint(a)
+    inverse, _ = solve_matrices(turned + one, one)
+    finite = xnp.isfinite(ops.stop_gradient(inverse)).all(axis=(-2, -1))
+    inverse = xnp.where(finite[..., None, None], inverse, 0)
+    b = matmul(turned - one, inverse)
+    c = matmul(adjoint(inverse), matmul(q, inverse))
+    x, pivot = _sylvester(who, adjoint(b), b, -2 * c)
+    return back(x), xnp.where(finite, pivot, 0)
+
+
 def solve_discrete_lyapunov(a, q):
     """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation. On a CPU only.
 
-    With b = (aᴴ - 1)(aᴴ + 1)⁻¹ it is the continuous equation bᴴ x + x b = -2 (a + 1)⁻¹ q (aᴴ + 1)⁻¹,
-    so -1 must not be an eigenvalue of a. (Popov 1964, "Hyperstability and optimality")
+    With b = (aᴴ - 1)(aᴴ + 1)⁻¹ it is the continuous equation bᴴ x + x b = -2 (a + 1)⁻¹ q (aᴴ + 1)⁻¹.
+    Two eigenvalues of a whose product λ conj μ is 1 raise SingularMatrixError: there is no unique
+    solution. (Popov 1964, "Hyperstability and optimality")
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.linalg.solve_discrete_lyapunov(0.5 * xnp.eye(1), 3 * xnp.eye(1)), 4)
     Array([[4.]], dtype=float32)
     """
-    a, q, back = _prepared("linalg.solve_discrete_lyapunov", a, q)
-    one, turned = identity_like(a), adjoint(a)
-    inverse, _ = solve_matrices(turned + one, one)
-    b = matmul(turned - one, inverse)
-    c = matmul(adjoint(inverse), matmul(q, inverse))
-    return back(solve_sylvester(adjoint(b), b, -2 * c))
+    x, pivot = _discrete(a, q)
+    fail(
+        "linalg.solve_discrete_lyapunov (eigenvalues λ, μ of a, λ conj μ = 1)", a, pivot, "spectrum"
+    )
+    return x

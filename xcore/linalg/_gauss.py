@@ -151,7 +151,7 @@ def _solved(who: str, a, b, pivoting: str, field):
         x, pivot = _solve(a, b, pivoting)
     else:
         x, pivot = _solve_in_field(a, b, check_field(who, field))
-    fail(who, a, pivot, "ours")
+    fail(who, a, pivot, "ours" if field is None else "field")
     return x
 
 

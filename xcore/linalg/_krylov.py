@@ -15,14 +15,19 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
 from .._control.implicit import custom_linear_solve
+from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.source import user_frame
 from .._core.struct import static, struct
+from .._core.trace import Tracer
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
 from .._transforms.map import vmap
+from ._arguments import as_inexact, check_matrices, epsilon, modulus
+from ._elimination import first_zero
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
+from ._truth import fail
 
 
 def inner(x, y):
@@ -32,6 +37,25 @@ def inner(x, y):
 
 def norm(x):
     return xnp.sqrt(xnp.real(inner(x, x)))
+
+
+def magnitude(x):
+    """The power of two next to the largest element; 1 for zeros. Dividing by it rounds nothing."""
+    size = xnp.max(modulus(x), initial=0)
+    limits = xnp.finfo(typeof(size).dtype)
+    kept = xnp.clip(size, 4 * limits.tiny, limits.max / 4)  # so its reciprocal is a number, too
+    kept = ops.reduce_precision(kept, exponent_bits=_exponent_bits(limits), mantissa_bits=0)
+    return xnp.where((size > 0) & xnp.isfinite(size), kept, 1).astype(typeof(size).dtype)
+
+
+def _exponent_bits(limits) -> int:
+    return limits.bits - 1 - limits.nmant
+
+
+def safe_norm(x):
+    """The norm where squares would overflow or vanish."""
+    size = magnitude(x)
+    return norm(x / size) * size
 
 
 def _norm_by(z, r):
@@ -50,7 +74,8 @@ class Krylov:
     """Settings that all solvers have.
 
     Attributes:
-      rtol, atol: a solution is good when |b - a x| is at most max(rtol |b|, atol).
+      rtol, atol: a solution is good when |b - a x| is at most max(rtol |b|, atol), as far as
+        rounding of x lets it.
       max_steps: so many steps at most; 10 n by default.
     """
 
@@ -58,9 +83,23 @@ class Krylov:
     atol: float = static(default=0.0)
     max_steps: int | None = static(default=None)
 
+    lost = Status.breakdown  # how it ends where ``stuck``
+
     def limit(self, n: int) -> int:
         """The number of steps allowed for n unknowns."""
         return 10 * n if self.max_steps is None else self.max_steps
+
+    def check(self, who: str) -> None:
+        """An error for settings that make no sense."""
+        for name, least in (("rtol", 0), ("atol", 0), ("max_steps", 0), ("restart", 1)):
+            value = getattr(self, name, None)
+            if value is not None and not value >= least:
+                which = f"{type(self).__name__}'s {name}"
+                raise errors.bad_argument(who, which, value, f"{least} or more")
+
+    def usable(self):
+        """Whether settings that may be traced make sense."""
+        return xnp.ones((), bool)
 
 
 @struct
@@ -73,7 +112,7 @@ class _Problem:
     target: Any
 
     def done(self, state):
-        return (state["size"] <= self.target) | state["stuck"]
+        return (state["size"] <= self.target) | state["stuck"] | ~xnp.isfinite(state["size"])
 
     def step(self, state):
         return self.solver.advance(self, state)
@@ -82,6 +121,8 @@ class _Problem:
 @struct
 class CG(Krylov):
     """Conjugate gradients, for Hermitian positive definite matrices. (Hestenes and Stiefel 1952)"""
+
+    lost = Status.not_definite
 
     def begin(self, p: _Problem, x, r):
         z = p.precondition(r)
@@ -128,7 +169,8 @@ class BiCGStab(Krylov):
         half = s["r"] - alpha * v
         z = p.precondition(half)
         t = p.mv(z)
-        omega = _ratio(inner(t, half), inner(t, t))
+        small = t / magnitude(t)  # so that a matrix of tiny numbers has an omega
+        omega = _ratio(inner(small, half), inner(small, t))
         r = half - omega * t
         return {
             "x": s["x"] + alpha * y + omega * z, "r": r, "shadow": s["shadow"], "rho": rho,
@@ -205,7 +247,7 @@ class GMRES(Krylov):
             w = w - basis.T @ column
             again = xnp.conj(basis) @ w  # once more: rounding leaves a little of the space in w
             w = w - basis.T @ again
-            size = norm(w)
+            size = safe_norm(w)
             small = size <= xnp.finfo(dtype).eps * norm(column)  # the space is invariant
             w = xnp.where(small, 0, _ratio(w, size.astype(dtype)))
             column = (column + again).at[k + 1].set(xnp.where(small, 0, size).astype(dtype))
@@ -233,6 +275,17 @@ class Chebyshev(Krylov):
 
     bounds: Any = (1.0, 1.0)
 
+    def check(self, who: str) -> None:
+        super().check(who)
+        bounds = [np.asarray(x) for x in self.bounds if not isinstance(x, Tracer)]
+        if len(self.bounds) != 2 or (len(bounds) == 2 and not 0 < bounds[0] <= bounds[1] < np.inf):
+            need = "two numbers 0 < low <= high between which all eigenvalues lie"
+            raise errors.bad_argument(who, "Chebyshev's bounds", self.bounds, need)
+
+    def usable(self):
+        low, high = self.bounds
+        return xnp.asarray((low > 0) & (low <= high) & (high < np.inf))
+
     def begin(self, p: _Problem, x, r):
         low, high = self.bounds
         dtype = dtypes.to_real(typeof(r).dtype)
@@ -257,23 +310,55 @@ def _identity(x):
 
 
 def _solve_one(solver, mv, precondition, x0, b):
-    """(x, steps, residual's norm, status) for one right-hand side."""
-    size = norm(b)
-    target = xnp.maximum(solver.rtol * size, solver.atol).astype(typeof(size).dtype)
-    problem = _Problem(mv, precondition, solver, target)
-    r = b - mv(x0)
-    state = solver.begin(problem, x0, r)
-    state |= {"size": norm(r), "stuck": xnp.zeros((), bool)}
+    """(x, steps, residual's norm, status) for one right-hand side.
+
+    What the solver sees is a y = r / s for the change x = x0 + s y, with a power of two s that makes
+    the residual r = b - a x0 of size 1: squares of its elements neither overflow nor vanish, and
+    roundings are the same. Solvers watch a residual that they keep up to date; in the end it is
+    computed from x, and that one decides.
+    """
+    r = b if x0 is None else b - mv(x0)
+    scale = magnitude(r)
+    r = r / scale
+    problem = _Problem(mv, precondition, solver, _target(solver, b, scale))
+    state = solver.begin(problem, xnp.zeros_like(r), r)
+    state |= {"size": norm(r), "stuck": ~solver.usable()}
     if isinstance(solver, GMRES):
-        state["b"] = b
+        state["b"] = r
     if isinstance(solver, Chebyshev):
-        state["first"] = size
+        state["first"] = state["size"]
     state, steps = iterate(problem, state, solver.limit(math.prod(typeof(b).shape)))
-    good = state["size"] <= target
-    other = xnp.where(state["stuck"], code(Status.breakdown), code(Status.max_steps))
-    status = xnp.where(good, code(Status.success), other)
-    status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
-    return state["x"], steps, state["size"], status.astype(np.int32)
+    x = scale * state["x"] if x0 is None else x0 + scale * state["x"]
+    r = (b - mv(x)) / scale
+    size = norm(r)
+    large = norm(mv(_ratio(r, size.astype(typeof(r).dtype))))  # what |a| is at least
+    rounding = epsilon(b) * (10 + steps) * (large * norm(state["x"])).astype(size.dtype)
+    return x, steps, size * scale, _ending(problem, state, size, rounding)
+
+
+def _target(solver, b, scale):
+    """max(rtol |b|, atol) by the scale."""
+    own = magnitude(b)
+    size = norm(b / own)
+    return xnp.maximum(solver.rtol * size * (own / scale), solver.atol / scale).astype(size.dtype)
+
+
+def _ending(problem, state, size, rounding):
+    """The status from the residual that was watched, and the one that is left: it may be larger by
+    what rounding does to it. (Greenbaum 1997, "Estimating the attainable accuracy of recursively
+    computed residual methods")"""
+    watched = state["size"] <= problem.target
+    rules = (
+        (~xnp.isfinite(size), Status.not_finite),
+        (size <= problem.target, Status.success),
+        (watched & (size <= 2 * problem.target + rounding), Status.success),
+        (watched, Status.stagnation),
+        (state["stuck"], problem.solver.lost),
+    )
+    status = code(Status.max_steps)
+    for holds, which in reversed(rules):
+        status = xnp.where(holds, code(which), status)
+    return status.astype(np.int32)
 
 
 def _solve_alone(solver, operator, precondition, x0, b):
@@ -289,7 +374,8 @@ def _solve_alone(solver, operator, precondition, x0, b):
         return lambda x: f(x.reshape(-1)).reshape(field)
 
     near = _identity if precondition is _identity else shaped(precondition)
-    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0.reshape(field), b.reshape(field))
+    x0 = None if x0 is None else x0.reshape(field)
+    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0, b.reshape(field))
     return x.reshape(-1), *rest
 
 
@@ -324,13 +410,12 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
         solver = CG() if a.positive else MINRES() if a.symmetric else GMRES()
     if not isinstance(solver, Krylov):
         raise errors.bad_argument(who, "solver", solver, "a solver such as linalg.CG()")
+    solver.check(who)
+    _check_preconditioner(who, preconditioner, b)
     columns = b[:, None] if b.ndim == 1 else b
-    guess = xnp.zeros_like(columns)
-    if x0 is not None:
-        if xnp.shape(x0) != b.shape:
-            raise errors.shape_mismatch(who, "need x0 of the shape of b", x0=xnp.asarray(x0), b=b)
-        guess = xnp.asarray(x0).reshape(columns.shape).astype(columns.dtype)
-    x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess)
+    guess = None if x0 is None else _guess(who, x0, b).reshape(columns.shape)
+    judge = None if report else _check_for(f"{who}: {type(solver).__name__}")
+    x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess, judge)
     single = b.ndim == 1
     x = x[:, 0] if single else x
     stats = {"steps": steps, "residual": size}
@@ -339,32 +424,85 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
     return solution if report else solution.check(who).value
 
 
-def _differentiable(a, columns, solver, preconditioner, guess, judge=None):
+def _check_for(who: str):
+    """Leaves a check for ``checkify`` that solutions, those of derivatives too, are what they should."""
+
+    def judge(x, b, size, status):
+        check_status(who, status)
+        return x
+
+    return judge
+
+
+def check_status(who: str, status) -> None:
+    """In compiled code, where nothing can be raised, a check for ``checkify``."""
+    worst = xnp.max(xnp.asarray(status), initial=0)
+    words = ", ".join(f"{s.value}: {s.name.replace('_', ' ')}" for s in Status if s.value)
+    told = f"{who} ended with status {{}} ({words})"
+    site, values = make_site("user", told, (worst,), {}, user_frame())
+    fail_if(worst > 0, site, values, active=False)
+
+
+def _guess(who: str, x0, b):
+    x0 = xnp.asarray(x0)
+    if x0.shape != b.shape:
+        raise errors.shape_mismatch(who, "need x0 of the shape of b", x0=x0, b=b)
+    if dtypes.is_complex(x0.dtype) and not dtypes.is_complex(b.dtype):
+        why = "need a real x0 for real products: give b in a complex dtype"
+        raise errors.shape_mismatch(who, why, x0=x0, b=b)
+    return x0.astype(b.dtype)
+
+
+def _check_preconditioner(who: str, m, b) -> None:
+    """It takes vectors like a column of b to such vectors."""
+    if m is None:
+        return
+    n = typeof(b).shape[0]
+    if isinstance(m, LinearOperator) or not callable(m):
+        m = as_operator(m)
+        if m.shape != (n, n):
+            why = f"need a preconditioner of shape ({n}, {n}), given {m.shape}"
+            raise errors.shape_mismatch(who, why, b=b)
+        m = m.mv
+    result = eval_shape(m, xnp.zeros(n, typeof(b).dtype))
+    if getattr(result, "shape", None) != (n,):
+        why = f"need a preconditioner of vectors ({n},) to such vectors, given one to {result}"
+        raise errors.shape_mismatch(who, why, b=b)
+    if dtypes.is_complex(result.dtype) and not dtypes.is_complex(typeof(b).dtype):
+        why = "need a real preconditioner for real products: give b in a complex dtype"
+        raise errors.shape_mismatch(who, why, b=b)
+
+
+def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None):
     """(x, (steps, residuals, states)) of a x = columns, with the derivatives of the equation.
 
-    ``judge(x, b, size)`` sees every solution, those of derivatives too, and returns it.
+    ``judge(x, b, size, status)`` sees every solution, those of derivatives too, and returns it.
     """
     # Each operator's arrays are constants of the solvers below; derivatives go by a.matmat alone.
     m = _preconditioning(preconditioner)
 
-    def run(operator, precondition):
+    def run(operator, precondition, start):
         def solve(_, b):
             one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
-            start = ops.stop_gradient(guess)
             if typeof(b).shape[1] == 1:  # lanes keep what is done by selections: passes over memory
-                found = _solve_alone(solver, operator, precondition, start[:, 0], b[:, 0])
+                first = None if start is None else start[:, 0]
+                found = _solve_alone(solver, operator, precondition, first, b[:, 0])
                 x, *rest = (y[..., None] for y in found)
+            elif start is None:
+                lanes = vmap(lambda b: one(None, b), in_axes=1, out_axes=(1, 0, 0, 0))
+                x, *rest = lanes(b)
             else:
                 x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(start, b)
-            return (x if judge is None else judge(x, b, rest[1])), tuple(rest)
+            return (x if judge is None else judge(x, b, *rest[1:])), tuple(rest)
 
         return solve
 
     # a Hermitian operator equals its transpose only where all is real
     real = not dtypes.is_complex(typeof(columns).dtype)
+    guess = None if guess is None else ops.stop_gradient(guess)
     return custom_linear_solve(
-        a.matmat, columns, solve=run(a, m[0]),
-        transpose_solve=run(a.T, m[1]), symmetric=a.symmetric and real, has_aux=True,
+        a.matmat, columns, solve=run(a, m[0], guess),
+        transpose_solve=run(a.T, m[1], None), symmetric=a.symmetric and real, has_aux=True,
     )  # fmt: skip
 
 
@@ -375,17 +513,15 @@ def solved_within(a, b, solver, rtol: float, who: str, preconditioner=None):
     any order, are looked at as well.
     """
 
-    def judge(x, b, size):
-        limit = rtol * vmap(norm, in_axes=1)(b)
+    def judge(x, b, size, _):
+        limit = rtol * vmap(safe_norm, in_axes=1)(b)
         bad = ~(size <= limit)
         told = f"{who}: {type(solver).__name__} left a relative residual above {rtol:.0e}"
         site, values = make_site("user", told, (), {}, user_frame())
         fail_if(xnp.any(bad), site, values, active=False)
         return xnp.where(bad, np.nan, x).astype(typeof(x).dtype)
 
-    columns = b[:, None]
-    guess = xnp.zeros_like(columns)
-    return _differentiable(a, columns, solver, preconditioner, guess, judge)[0][:, 0]
+    return _differentiable(a, b[:, None], solver, preconditioner, None, judge)[0][:, 0]
 
 
 def _preconditioning(m):
@@ -405,5 +541,8 @@ def jacobi(a) -> LinearOperator:
     >>> jacobi(xnp.diag(xnp.asarray([2.0, 4.0]))) @ xnp.ones(2)
     Array([0.5 , 0.25], dtype=float32)
     """
-    d = xnp.diagonal(xnp.asarray(a))
+    a = as_inexact("linalg.jacobi", a)[0]
+    check_matrices("linalg.jacobi", square=True, a=a)
+    d = xnp.diagonal(a)
+    fail("linalg.jacobi", a, first_zero(d), "zero")
     return Diagonal(1 / d, positive=True)

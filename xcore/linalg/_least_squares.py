@@ -11,26 +11,59 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._iterate import Solution, Status
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from ..numpy._equations import least_squares
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
+from ._elimination import first_zero
+from ._truth import fail
 
 METHODS = ("svd", "qr")
 
 
 @fused(2)
-def lstsq(a, b, *, method: str = "svd", ridge: float = 0.0, rtol: float | None = None):
+def _lstsq(a, b, method, ridge, rtol, report):
+    """(x, number of a column that depends on others or -1, the rank and |a x - b| if asked for)."""
+    who = "linalg.lstsq"
+    a, b, to_dtype = in_lapack_dtype(*as_inexact(who, a, b))
+    check_matrices(who, a=a)
+    vector = typeof(b).ndim == 1
+    b = b[..., None] if vector else b
+    if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
+        raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
+    tall = (a, b) if _is_zero(ridge) else _with_ridge(a, b, ridge)
+    x, rank, pivot = _by_qr(who, *tall) if method == "qr" else _by_svd(*tall, rtol, report)
+    stats = None
+    if report:
+        left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
+        stats = {"rank": rank, "residual": left[..., 0] if vector else left}
+    return to_dtype(x[..., 0] if vector else x), pivot, stats
+
+
+def lstsq(
+    a,
+    b,
+    *,
+    method: str = "svd",
+    ridge: float = 0.0,
+    rtol: float | None = None,
+    report: bool = False,
+):
     """The x that makes |a x - b|² + ridge |x|² least.
 
     Args:
       a: matrices (..., m, n).
       b: right-hand sides (..., m, k), or one vector (m,).
       method: "svd" gives the x of least norm also where the rank is less than n; "qr" is several
-        times faster, for matrices of full column rank (m >= n, or any shape with a ridge).
+        times faster, for matrices of full column rank (m >= n, or any shape with a ridge): a column
+        that depends on those before it raises SingularMatrixError, and in compiled code leaves a
+        check for ``checkify``.
       ridge: weight of the size of x, which makes the solution unique and tame. (Tikhonov 1963)
       rtol: singular values not above this part of the largest count as zero, for "svd";
         max(m, n) times the precision by default.
+      report: return a ``Solution``: the value, a status (singular where "qr" met dependent columns)
+        and as stats the rank (with the ridge's rows) and the residual |a x - b| of each column.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -39,18 +72,14 @@ def lstsq(a, b, *, method: str = "svd", ridge: float = 0.0, rtol: float | None =
     """
     who = "linalg.lstsq"
     one_of(who, "method", method, METHODS)
-    a, b, to_dtype = in_lapack_dtype(*as_inexact(who, a, b))
-    check_matrices(who, a=a)
-    vector = typeof(b).ndim == 1
-    b = b[..., None] if vector else b
-    if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
-        raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
     if isinstance(ridge, (int, float)) and not ridge >= 0:
         raise errors.bad_argument(who, "ridge", ridge, "0 or more")
-    if not _is_zero(ridge):
-        a, b = _with_ridge(a, b, ridge)
-    x = _by_qr(who, a, b) if method == "qr" else _by_svd(a, b, rtol)
-    return to_dtype(x[..., 0] if vector else x)
+    x, pivot, stats = _lstsq(a, b, method, ridge, rtol, report)
+    if report:
+        return Solution(x, xnp.where(pivot >= 0, Status.singular.value, 0).astype(np.int32), stats)
+    if method == "qr":
+        fail(who, a, pivot, "rank")
+    return x
 
 
 def _is_zero(ridge) -> bool:
@@ -72,13 +101,20 @@ def _by_qr(who: str, a, b):
         why = "method='qr' needs as many rows as columns; use method='svd' or a ridge"
         raise errors.shape_mismatch(who, why, a=a)
     q, r = ops.qr(a, full=False, pivoting=False)
-    return solve_with(r, product(adjoint(q), b), False)
+    x = solve_with(r, product(adjoint(q), b), False)
+    r = ops.stop_gradient(r)
+    size = xnp.linalg.norm(r, axis=-2)
+    pivots = xnp.abs(xnp.diagonal(r, axis1=-2, axis2=-1))
+    nil = pivots <= m * epsilon(a) * size
+    return x, xnp.sum(~nil, axis=-1), first_zero(xnp.where(nil, 0, pivots))
 
 
-def _by_svd(a, b, rtol):
+def _by_svd(a, b, rtol, report: bool):
     relative = max(typeof(a).shape[-2:]) * epsilon(a) if rtol is None else rtol
+    rank = xnp.linalg.matrix_rank(ops.stop_gradient(a), rtol=relative) if report else None
     relative = xnp.asarray(relative).astype(typeof(xnp.real(a[..., :1, :1])).dtype)
-    return least_squares(a, b, relative, False)
+    none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
+    return least_squares(a, b, relative, False), rank, none
 
 
 def pinv(a, *, rtol: float | None = None, hermitian: bool = False):
@@ -108,7 +144,7 @@ def _vectors(a, who, rtol, null):
     (a, back) = in_lapack_dtype(*as_inexact(who, a))
     check_matrices(who, a=a)
     m, n = typeof(a).shape[-2:]
-    s, u, vh = ops.svd(a, full=True, vectors=True)
+    s, u, vh = ops.svd(a, full=null, vectors=True)
     relative = max(m, n) * epsilon(a) if rtol is None else rtol
     counts = s > relative * xnp.max(s, axis=-1, keepdims=True, initial=0)
     if not null:

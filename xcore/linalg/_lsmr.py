@@ -11,23 +11,25 @@ from .. import numpy as xnp
 from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import struct
 from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
 from .._transforms.map import vmap
-from ._krylov import _ratio, norm
+from ._krylov import _ratio, check_status, magnitude, safe_norm
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
 
 
 def _normalised(x):
     """(|x|, x / |x|), and 0 of 0."""
-    size = norm(x)
+    size = safe_norm(x)
     return size, _ratio(x, size.astype(typeof(x).dtype))
 
 
 def _rotation(a, b):
     """(c, s, r) with c a + s b = r >= 0 and c b = s a; c = 1 for zeros."""
-    r = xnp.sqrt(a * a + b * b)
+    size = magnitude(xnp.stack([a, b]))
+    r = size * xnp.sqrt((a / size) ** 2 + (b / size) ** 2)
     return xnp.where(r == 0, 1, _ratio(a, r)), _ratio(b, r), r
 
 
@@ -78,15 +80,16 @@ def _adjoint(a: LinearOperator):
 
 
 def _run(a: LinearOperator, back, b, n: int, damp, rtol: float, limit: int):
-    """(x, steps, status) of one right-hand side."""
+    """(x, steps, status) of one right-hand side, which is made to be of size 1."""
     solver = _LSMR(a, back, damp, xnp.zeros((), typeof(damp).dtype))
-    state = solver.begin(b, n)
+    scale = magnitude(b)
+    state = solver.begin(b / scale, n)
     solver = solver.replace(target=rtol * xnp.abs(state["zeta_bar"]))
     state, steps = iterate(solver, state, limit)
     good = solver.done(state)
     status = xnp.where(good, code(Status.success), code(Status.max_steps))
     status = xnp.where(xnp.isfinite(state["zeta_bar"]), status, code(Status.not_finite))
-    return state["x"], steps, status.astype(np.int32)
+    return scale * state["x"], steps, status.astype(np.int32)
 
 
 @struct
@@ -134,17 +137,20 @@ def lsmr(
     m, n = a.shape
     if b.ndim not in (1, 2) or b.shape[0] != m:
         raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
+    for name, value in (("rtol", rtol), ("max_steps", max_steps)):
+        if value is not None and not value >= 0:
+            raise errors.bad_argument(who, name, value, "0 or more")
     b = in_dtype_of_products(a, b)
     limit = 10 * min(m, n) if max_steps is None else max_steps
     columns = b[:, None] if b.ndim == 1 else b
     weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
     fixed = ops.stop_gradient(weight)
 
-    def run(operator, back, size):
-        one = lambda b: _run(operator, back, b, size, fixed, rtol, limit)  # noqa: E731
+    def run(operator, back, size, damp):
+        one = lambda b: _run(operator, back, b, size, damp, rtol, limit)  # noqa: E731
         return vmap(one, in_axes=1, out_axes=(1, 0, 0))
 
-    first, steps, status = run(a, _adjoint(a), n)(ops.stop_gradient(columns))
+    first, steps, status = run(a, _adjoint(a), n, fixed)(ops.stop_gradient(columns))
     first = ops.stop_gradient(first)
     square = (weight * weight).astype(typeof(b).dtype)
     turned = _Swapped(a)
@@ -153,12 +159,16 @@ def lsmr(
         return turned.matmat(a.matmat(x)) + square * x
 
     def solve(_, r):  # twice least squares: aᴴ y = r and a x = y
-        inner, _, _ = run(_NormalMatrix(a, fixed), _NormalMatrix(a, fixed).mv, n)(r)
+        whole = _NormalMatrix(a, fixed)  # with its damping: none is added to it
+        inner, _, status = run(whole, whole.mv, n, xnp.zeros_like(fixed))(r)
+        check_status(f"{who}, a solution for derivatives,", status)
         return inner
 
     rest = turned.matmat(columns - a.matmat(first)) - square * first
     rest = rest - ops.stop_gradient(rest)
     x = first + custom_linear_solve(normal, rest, solve=solve, transpose_solve=_transposed(solve))
+    if not report and type(status) is not Array:
+        check_status(who, status)
     single = b.ndim == 1
     stats = {"steps": steps[0] if single else steps}
     solution = Solution(x[:, 0] if single else x, status[0] if single else status, stats)

@@ -6,6 +6,7 @@ to a vector, ``T`` is the transposed operator, and the tags say what a solver ma
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from .._transforms.map import vmap
 
 
 class LinearOperator:
-    """What all operators have in common: ``+``, ``-``, ``*`` by numbers, ``@``, ``T``, tags.
+    """What all operators have in common: ``+``, ``-``, ``*`` and ``/`` by numbers, ``@``, ``**``,
+    ``T``, tags. On either side of a sign may stand a matrix.
 
     Attributes:
       shape: (rows, columns).
@@ -31,6 +33,7 @@ class LinearOperator:
 
     symmetric = False
     positive = False
+    __array_ufunc__ = None  # array + operator is the operator's business, not NumPy's
 
     def mv(self, x):
         """The product with a vector."""
@@ -65,24 +68,55 @@ class LinearOperator:
             raise errors.shape_mismatch("linalg.LinearOperator @", why, product=out)
         return out
 
+    def __rmatmul__(self, x):
+        x = xnp.asarray(x)
+        if x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
+            why = f"need a vector or matrix of {self.shape[0]} columns"
+            raise errors.shape_mismatch("linalg.LinearOperator @", why, x=x)
+        return (self.T @ x.T).T
+
     def __add__(self, other):
         other = as_operator(other)
         _need(self.shape == other.shape, "+", self, other)
         return Sum(self, other)
 
+    def __radd__(self, other):
+        return as_operator(other) + self
+
     def __sub__(self, other):
         return self + as_operator(other) * -1.0
 
+    def __rsub__(self, other):
+        return as_operator(other) + self * -1.0
+
     def __mul__(self, number):
-        if xnp.ndim(number):
-            why = "need a number; see @ for products, Diagonal to scale rows"
-            raise errors.shape_mismatch("linalg.LinearOperator *", why, factor=number)
-        return Scaled(number, self)
+        return Scaled(_number("*", number), self)
 
     __rmul__ = __mul__
 
+    def __truediv__(self, number):
+        return Scaled(1 / _number("/", number), self)
+
+    def __rtruediv__(self, _):
+        why = "need an operator before /, and a number after it; linear_solve divides by operators"
+        raise errors.shape_mismatch("linalg.LinearOperator /", why, operator=self)
+
     def __neg__(self):
         return self * -1.0
+
+    def __pow__(self, times):
+        _need(self.shape[0] == self.shape[1], "**", self, self)
+        if type(times) is not int or times < 1:
+            need = "an int of 1 or more: that many products"
+            raise errors.bad_argument("linalg.LinearOperator **", "the exponent", times, need)
+        return functools.reduce(Product, [self] * times)
+
+
+def _number(sign: str, x):
+    if isinstance(x, LinearOperator) or xnp.ndim(x):
+        why = "need a number; see @ for products, Diagonal to scale rows"
+        raise errors.shape_mismatch(f"linalg.LinearOperator {sign}", why, factor=x)
+    return x
 
 
 def _is_complex(x) -> bool:
@@ -283,25 +317,31 @@ class Kronecker(LinearOperator):
     a: Any
     b: Any
 
+    def factors(self) -> tuple:
+        """Both, as operators."""
+        return as_operator(self.a), as_operator(self.b)
+
     @property
     def shape(self):
-        return (self.a.shape[0] * self.b.shape[0], self.a.shape[1] * self.b.shape[1])
+        a, b = self.factors()
+        return (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
 
     @property
     def symmetric(self):
-        return self.a.symmetric and self.b.symmetric
+        return all(f.symmetric for f in self.factors())
 
     @property
     def positive(self):
-        return self.a.positive and self.b.positive
+        return all(f.positive for f in self.factors())
 
     def mv(self, x):
-        x = x.reshape(self.a.shape[1], self.b.shape[1])
-        return self.b.matmat(self.a.matmat(x).T).T.reshape(-1)
+        a, b = self.factors()
+        x = x.reshape(a.shape[1], b.shape[1])
+        return b.matmat(a.matmat(x).T).T.reshape(-1)
 
     @property
     def T(self):
-        return Kronecker(self.a.T, self.b.T)
+        return Kronecker(*(f.T for f in self.factors()))
 
 
 @struct

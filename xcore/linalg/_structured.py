@@ -205,7 +205,9 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
     """
     one_of("linalg.solve_tridiagonal", "method", method, METHODS)
     x, singular = _solve_tridiagonal(lower, diagonal, upper, b, method)
-    fail("linalg.solve_tridiagonal", b, xnp.where(singular, 0, -1).astype(np.int32), "unknown")
+    fail(
+        "linalg.solve_tridiagonal", diagonal, xnp.where(singular, 0, -1).astype(np.int32), "unknown"
+    )
     return x
 
 
@@ -223,10 +225,10 @@ def _solve_circulant(c, b):
     if 0 in shape:
         return b, xnp.full((), -1, np.int32)
     columns = b[:, None] if len(shape) == 1 else b
-    spectrum = _fft(c[:, None])
+    spectrum = fft(c[:, None])
     size = xnp.abs(ops.stop_gradient(spectrum[:, 0]))
     pivot = first_zero(xnp.where(size <= shape[0] * epsilon(c) * xnp.max(size), 0, size))
-    x = _fft(_fft(columns) / spectrum, inverse=True)
+    x = fft(fft(columns) / spectrum, inverse=True)
     x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
     return x.astype(typeof(b).dtype).reshape(shape), pivot
 
@@ -249,7 +251,7 @@ def solve_circulant(c, b):
     return x
 
 
-def _fft(x, inverse: bool = False):
+def fft(x, inverse: bool = False):
     """The transform of each column."""
     t = typeof(x)
     wide = np.complex128 if t.dtype.itemsize >= 8 and t.dtype != dtypes.complex64 else np.complex64

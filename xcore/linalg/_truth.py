@@ -143,21 +143,70 @@ def refine(a, x, b, solve, steps: int, goal: float):
 
 _DEFINITE = ("cholesky", "definite")  # dense matrices, and others
 
+# kind: what the matrix is, which pivot fails, how, and what to do
+_NO_PIVOT = (
+    "linalg.lstsq and linalg.pinv work for singular matrices, and linalg.solve(..., report=True) "
+    "returns a Solution, not an error."
+)
+_WORDS = {
+    "definite": (
+        "not positive definite", "pivot {} of the elimination", "is not positive",
+        "linalg.solve takes matrices that are not; linalg.eigvalsh tells by how much they miss it, and "
+        "adding that multiple of the identity repairs what is due to rounding.",
+    ),
+    "field": (
+        "singular over this field", "column {}", "depends on the columns before it",
+        "linalg.gauss_null_space(a, field=p) has the vectors that it takes to zero, and linalg.rref of "
+        "(a b) tells whether there are solutions.",
+    ),
+    "unknown": (
+        "singular", "a pivot of the elimination", "vanishes, so the condition number is infinite",
+        _NO_PIVOT,
+    ),
+    "zero": (
+        "singular", "pivot {} of the elimination", "vanishes, so the condition number is infinite",
+        _NO_PIVOT,
+    ),
+    "rank": (
+        "not of full column rank up to rounding", "column {}", "depends on the columns before it",
+        "method='svd' gives the solution of least norm, and a ridge makes it unique.",
+    ),
+    "spectrum": (
+        "singular up to rounding", "eigenvalue {}", "is one for which the result would divide by zero",
+        "There is no solution, or no unique one; a shift of the spectrum helps.",
+    ),
+}  # fmt: skip
 
-def _message(who: str, a, pivot: int, lane: tuple, kind: str, what: str) -> str:
+
+def _words(kind: str) -> tuple:
+    return _WORDS["definite" if kind in _DEFINITE else kind if kind in _WORDS else "zero"]
+
+
+def _message(who: str, a, pivot: int, lane: tuple, kind: str) -> str:
     where = f" (matrix {lane} of the batch)" if lane else ""
-    told, which = "vanishes{}, so the condition number is infinite", f"pivot {pivot}"
-    if kind == "unknown":
-        which = "a pivot"
-    if kind in _DEFINITE:
-        told = "is not positive{}"
-        if kind == "cholesky" and np.ndim(a) - 2 == len(lane):
-            which = f"pivot {_first_minor_not_definite(np.asarray(a, complex)[lane])}"
-    return (
-        f"xcore.{who}: the matrix is {what}: {which} of the elimination "
-        f"{told.format(where)}; given {errors.describe(a)}. linalg.lstsq and linalg.pinv work for "
-        "singular matrices, and linalg.solve(..., report=True) returns a Solution, not an error."
-    )
+    given = errors.describe(a)
+    if not holds_numbers(a):
+        told = "the matrix, or one of the batch, holds NaN or infinities, of which nothing can be found"
+        return f"xcore.{who}: {told}; given {given}. xnp.argwhere(~xnp.isfinite(a)) tells where."
+    what, which, told, advice = _words(kind)
+    return f"xcore.{who}: the matrix is {what}: {which.format(pivot)} {told}{where}; given {given}. {advice}"
+
+
+def holds_numbers(a) -> bool:
+    """Whether all elements are finite; of what is not known now, yes."""
+    if type(a) is not Array and not isinstance(a, np.ndarray):
+        return True
+    found = np.asarray(a)
+    return bool(np.isfinite(found.astype(np.float32) if found.dtype.itemsize < 4 else found).all())
+
+
+def _condition(a, lane: tuple, kind: str) -> float:
+    """What SingularMatrixError says of it; where that takes long, NaN."""
+    if kind not in _DEFINITE:
+        return np.inf
+    if kind != "cholesky" or len(lane) != np.ndim(a) - 2 or np.shape(a)[-1] > 500:
+        return np.nan
+    return float(np.linalg.cond(np.asarray(a, complex)[lane], 1))
 
 
 def _first_minor_not_definite(a: np.ndarray) -> int:
@@ -175,15 +224,36 @@ def _first_minor_not_definite(a: np.ndarray) -> int:
 
 def fail(who: str, a, pivot, kind: str) -> None:
     """Raise for a vanishing pivot that is known now; leave a check where it is traced."""
-    what = "not positive definite" if kind in _DEFINITE else "singular"
     if type(pivot) is Array:
         found = np.asarray(pivot)
         if (found >= 0).any():
-            lane = tuple(np.argwhere(found >= 0)[0].tolist())
-            raise errors.SingularMatrixError(_message(who, a, found[lane], lane, kind, what))
+            raise _error(who, a, found, kind)
         return
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
-    site, values = make_site(
-        "user", f"{who}: the matrix is {what} (pivot {{}})", (worst,), {}, user_frame()
-    )
+    told = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
+    site, values = make_site("user", told, (worst,), {}, user_frame())
     fail_if(worst >= 0, site, values, active=False)
+
+
+def _error(who: str, a, found: np.ndarray, kind: str) -> Exception:
+    lane = tuple(np.argwhere(found >= 0)[0].tolist())
+    pivot, condition = int(found[lane]), np.nan
+    if holds_numbers(a):
+        condition = _condition(a, lane, kind)
+        if kind == "cholesky" and np.ndim(a) - 2 == len(lane):
+            pivot = _first_minor_not_definite(np.asarray(a, complex)[lane])
+    told = _message(who, a, pivot, lane, kind)
+    return errors.SingularMatrixError(told, pivot=pivot, matrix=lane, condition=condition)
+
+
+def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
+    """Raise, or leave a check, for infinities or NaN in x that are not due to those given."""
+    if type(x) is Array:
+        if not holds_numbers(x) and all(map(holds_numbers, given)):
+            raise errors.SolverError(f"xcore.{who}: the result holds infinities or NaN: {why}.")
+        return
+    good = xnp.isfinite(xnp.asarray(x)).all()
+    for y in given:
+        good = good | ~xnp.isfinite(xnp.asarray(y)).all()
+    site, values = make_site("user", f"{who}: {why}", (), {}, user_frame())
+    fail_if(~good, site, values, active=False)

@@ -214,13 +214,14 @@ def _pair(c_or_cr):
 
 
 def solve_toeplitz(c_or_cr, b, check_finite=True):
-    """The solution of a x = b for a Toeplitz matrix of column c, or (column, row); by elimination.
+    """The solution of a x = b for a Toeplitz matrix of column c, or (column, row).
 
     >>> import xcore.numpy as xnp
     >>> solve_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([3.0, 3.0])).round(4)
     Array([1., 1.], dtype=float32)
     """
-    return _la.solve(toeplitz(*_pair(c_or_cr)), b)
+    c, r = _pair(c_or_cr)
+    return _la.solve_toeplitz(c, b, r)
 
 
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
