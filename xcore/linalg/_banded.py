@@ -276,6 +276,7 @@ class IncompleteCholesky(LinearOperator):
         return (typeof(self.rows).shape[0],) * 2
 
     def mv(self, x):
+        x = x.astype(xnp.result_type(x, self.rows))
         return self._backward(self._forward(x))
 
     def _forward(self, b):

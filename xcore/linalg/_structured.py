@@ -82,10 +82,11 @@ METHODS = ("auto", "sweeps", "lapack", "thomas", "cyclic")
 
 def _by_lapack(lower, diagonal, upper, b):
     """LAPACK's elimination; a singular system has NaN everywhere."""
-    x = ops.tridiagonal_solve(lower, diagonal, upper, b)
+    *given, back = in_lapack_dtype(lower, diagonal, upper, b)
+    x = ops.tridiagonal_solve(*given)
     failed = xnp.isnan(x[..., 0, 0])
-    given = cond(failed.any(), lambda: xnp.isfinite(b).all(), lambda: xnp.zeros((), bool))
-    return x, failed & given
+    known = cond(failed.any(), lambda: xnp.isfinite(b).all(), lambda: xnp.zeros((), bool))
+    return back(x), failed & known
 
 
 def _by_reduction(lower, diagonal, upper, b):
