@@ -237,6 +237,17 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return _la.lu_solve(lu_and_piv, b, trans)
 
 
+def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
+    """(lu, d, perm) with a = lu d luᴴ, where lu[perm] is triangular; see ``xcore.linalg.ldl``.
+
+    >>> import xcore.numpy as xnp
+    >>> ldl(xnp.asarray([[2.0, 1.0], [1.0, 1.0]]))[1]
+    Array([[2. , 0. ],
+           [0. , 0.5]], dtype=float32)
+    """
+    return tuple(_la.ldl(A, lower, hermitian))
+
+
 def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
     """The stabilising solution of Riccati's continuous equation; see
     ``xcore.linalg.solve_continuous_are``. ``balanced`` has no effect.
@@ -421,7 +432,7 @@ __all__ = [
     "eigh_tridiagonal", "eigvals", "eigvals_banded", "eigvalsh", "eigvalsh_tridiagonal", "expm",
     "expm_frechet", "fiedler", "fiedler_companion", "fractional_matrix_power", "hadamard",
     "hankel", "helmert", "hessenberg", "hilbert", "inv", "invhilbert", "invpascal",
-    "ishermitian", "issymmetric", "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor",
+    "ishermitian", "issymmetric", "khatri_rao", "ldl", "leslie", "logm", "lstsq", "lu", "lu_factor",
     "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes",
     "pascal", "pinv", "pinvh", "polar", "qr", "qr_multiply", "rq", "rsf2csf", "schur", "signm",
     "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_are",
