@@ -166,6 +166,35 @@ def test_mixed_precision_reaches_the_wide_one():
     check_grads(lambda a: xc.linalg.solve(a, b, precision="float32"), (a,), order=1)
 
 
+def test_precision_that_does_not_suffice_is_not_taken():
+    """Complex, too ill-conditioned for float32, and out of its range."""
+    turn = np.exp(1j * np.arange(64).reshape(8, 8))
+    cases = [random((8, 8)) * turn, hilbert(8), 1e-60 * random((8, 8)), 1e60 * random((8, 8))]
+
+    def solve(a, b):
+        return xc.linalg.solve(a, b, precision="float32", report=True)
+
+    compiled = xc.jit(solve)
+    for a in cases:
+        answer = compiled(a, a @ np.ones(8))
+        assert answer.ok and answer.stats.backward_error < 30 * 8 * 2.3e-16
+        exact = np.linalg.cond(a, 1)
+        assert exact / 3 < answer.stats.condition < 1.1 * exact
+        assert np.allclose(
+            xc.linalg.solve(a, a @ np.ones(8), precision="float32"), 1, rtol=1e-15 * exact
+        )
+    err, _ = xc.checkify.checkify(xc.jit(lambda a: xc.linalg.solve(a, a, precision="float32")))(
+        cases[2]
+    )
+    assert err.get() is None
+
+
+def test_a_structure_that_is_not_there_is_told():
+    """Of the matrix only the lower triangle is read."""
+    answer = xc.linalg.solve(np.array([[2.0, 1], [0, 2]]), np.ones(2), "pos", report=True)
+    assert not answer.ok and answer.stats.backward_error > 0.01
+
+
 def test_failures():
     one = np.ones((3, 3))
     with pytest.raises(np.linalg.LinAlgError, match="pivot 1"):

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.custom import custom_jvp
 from .._core import dtypes, errors
 from .._core.array import Array
@@ -22,6 +23,7 @@ from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_column
 from ._elimination import first_zero
 from ._factors import (
     ASSUME,
+    Factors,
     factorise,
     invert_lanes,
     kind_for,
@@ -29,24 +31,78 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
-from ._truth import fail, fail_unless_finite, holds_numbers, inverse_norm1, norm1, refine, report_of
+from ._truth import (
+    attainable,
+    backward_error,
+    fail,
+    fail_unless_finite,
+    holds_numbers,
+    inverse_norm1,
+    norm1,
+    refine,
+    report_of,
+)
 
 
 class _Refined:
-    """Solutions with factors of one precision, refined in that of the matrix."""
+    """Solutions with factors of one precision, refined in that of the matrix.
+
+    Where refinement with factors of less precision does not reach a backward error that elimination
+    in the matrix's own would have, as for very ill-conditioned matrices or numbers out of range, the
+    matrix is factorised in its own after all. (As LAPACK's dsgesv does: Langou et al. 2006,
+    "Exploiting the performance of 32 bit floating point arithmetic in obtaining 64 bit accuracy")
+    """
 
     def __init__(self, a, given, kind: str, precision, steps: int):
-        self.a, given = ops.stop_gradient(a), ops.stop_gradient(given)
-        self.factors = factorise(given if precision is None else given.astype(precision), kind)
+        self.a, self.given = ops.stop_gradient(a), ops.stop_gradient(given)
+        own = typeof(a).dtype
+        wanted = own if precision is None else precision
+        wanted = (dtypes.to_complex if dtypes.is_complex(own) else dtypes.to_real)(wanted)
+        self.kind = kind if wanted in FACTORISED or kind == "diagonal" else "ours"
+        self.factors = factorise(self.given.astype(wanted), self.kind)
+        self.narrow = wanted.itemsize < own.itemsize and 0 not in typeof(a).shape
         self.steps = steps
 
+    def own_factors(self) -> Factors:
+        return factorise(self.given, self.kind)
+
     def solve(self, b, transposed: bool = False):
-        x = self.factors.solve(b, transposed)
+        x = self._refined(self.factors, b, transposed)
+        if not (self.narrow and self.steps):
+            return x
+        a = swapped(self.a) if transposed else self.a
+        good = xnp.all(backward_error(a, x, b) <= attainable(a))
+        return cond(good, lambda: x, lambda: self._refined(self.own_factors(), b, transposed))
+
+    def _refined(self, factors: Factors, b, transposed: bool):
+        x = factors.solve(b, transposed)
         if not self.steps:
             return x
         a = swapped(self.a) if transposed else self.a
-        correct = lambda r: self.factors.solve(r, transposed)  # noqa: E731
+        correct = lambda r: factors.solve(r, transposed)  # noqa: E731
         return refine(a, x, b, correct, self.steps, epsilon(x))[0]
+
+    def pivot(self, x, b):
+        """The number of a vanishing pivot or -1; of narrow factors, only if they gave no solution."""
+        found = first_zero(self.factors.pivots())
+        if not (self.narrow and self.steps):
+            return found
+        whole = lambda y: xnp.isfinite(ops.stop_gradient(y)).all(axis=(-2, -1))  # noqa: E731
+        return xnp.where(whole(x) | ~whole(b), np.int32(-1), xnp.maximum(found, 0))
+
+    def sure_factors(self) -> Factors:
+        """Factors that tell the condition: narrow ones see none above 1 / their precision."""
+        if not self.narrow:
+            return self.factors
+        coarse = self.given.astype(typeof(self.factors.parts[0]).dtype)
+        size = norm1(coarse) * inverse_norm1(self.factors, coarse)
+        own = typeof(self.a).dtype
+        widened = lambda p: p.astype(own) if dtypes.is_inexact(typeof(p).dtype) else p  # noqa: E731
+        parts = cond(
+            xnp.all(size <= 0.01 / epsilon(coarse)),
+            lambda: tuple(map(widened, self.factors.parts)), lambda: self.own_factors().parts,
+        )  # fmt: skip
+        return Factors(parts, self.kind)
 
 
 @fused(2)
@@ -66,8 +122,8 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     solver = _Refined(a, given, kind, precision, steps)
     x = solve_with_factors(a, b, solver)
     if report:
-        return back(x), report_of(a, x, b, solver.factors)
-    return back(x), (first_zero(solver.factors.pivots()) if pivots else None)
+        return back(x), report_of(a, x, b, solver.sure_factors())
+    return back(x), (solver.pivot(x, b) if pivots else None)
 
 
 def solve(
@@ -89,7 +145,8 @@ def solve(
       transposed: solve aᵀ x = b.
       refine: at most so many steps of iterative refinement; 10 with a ``precision``, else 0.
       precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
-        after refinement as accurate unless a is very ill-conditioned.
+        after refinement as accurate. Where it is not, as for very ill-conditioned a, factors of a's
+        own precision are taken after all.
       report: return a ``Solution``: the value, a status, and as stats a ``Report`` with backward
         error, condition, digits to trust.
 
@@ -106,6 +163,8 @@ def solve(
     if type(steps) is not int or steps < 0:
         raise errors.bad_argument("linalg.solve", "refine", refine, "an int of 0 or more")
     precision = None if precision is None else dtypes.as_dtype(precision)
+    if precision is not None and not dtypes.is_inexact(precision):
+        raise errors.bad_argument("linalg.solve", "precision", precision, "a floating dtype")
     run = lambda pivots: _solve(a, b, assume_a, transposed, steps, precision, report, pivots)  # noqa: E731
     if report:
         x, (status, stats) = run(False)

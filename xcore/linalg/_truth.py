@@ -92,6 +92,11 @@ def backward_error(a, x, b):
     )
 
 
+def attainable(a) -> float:
+    """The backward error up to which a solution counts as one."""
+    return 30 * max(typeof(a).shape[-1], 1) * epsilon(a)
+
+
 def report_of(a, x, b, factors: Factors) -> tuple:
     """(status, Report) of a solution."""
     a, x, b = (ops.stop_gradient(v) for v in (a, x, b))
@@ -108,7 +113,10 @@ def report_of(a, x, b, factors: Factors) -> tuple:
     code = status_codes(pivot, factors.kind)
     code = xnp.where((code == 0) & (condition * eps > 1), Status.ill_conditioned.value, code)
     finite = xnp.isfinite(x).all(axis=(-2, -1))
-    code = xnp.where((code == 0) & ~finite, Status.not_finite.value, code).astype(np.int32)
+    digits = xnp.where(finite, digits, 0)
+    code = xnp.where((code == 0) & ~finite, Status.not_finite.value, code)
+    far = ~(error <= attainable(a))
+    code = xnp.where((code == 0) & far, Status.stagnation.value, code).astype(np.int32)
     return code, Report(error, condition, digits, pivot)
 
 
