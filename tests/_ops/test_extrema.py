@@ -9,6 +9,7 @@ import xcore.numpy as xnp
 
 SHAPES = [((1000, 7), 0), ((30, 161), None), ((160, 70), 1), ((5, 70, 6), 1), ((4, 90, 5), (0, 1)),
           ((9, 100), 0)]  # fmt: skip
+FOLDED = [((300, 301), 0), ((70001,), None), ((40, 50, 41), (0, 2))]
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "int32", "uint64", "bool"]
 
 
@@ -21,7 +22,7 @@ def same(got, want):
     np.testing.assert_array_equal(np.asarray(got).astype("float64"), want)
 
 
-@pytest.mark.parametrize(("shape", "axis"), SHAPES, ids=str)
+@pytest.mark.parametrize(("shape", "axis"), SHAPES + FOLDED, ids=str)
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_a_nan_is_never_lost(name, shape, axis):
     f = xc.jit(lambda x: getattr(xnp, name)(x, axis=axis))
@@ -29,7 +30,7 @@ def test_a_nan_is_never_lost(name, shape, axis):
     same(f(x), getattr(np, name)(x, axis=axis))
     for place in (0, 1, x.size // 2, x.size - 1):
         holed = x.copy()
-        holed.reshape(-1)[place] = np.nan
+        holed.reshape(-1)[place] = np.nan if place else -np.nan
         same(f(holed), getattr(np, name)(holed, axis=axis))
     both = x.copy()
     both.reshape(-1)[:2] = np.inf, -np.inf  # whose sum is a NaN
