@@ -282,3 +282,45 @@ def test_the_faces_have_the_same_functions():
     for name in special.__all__:
         assert getattr(xcore.scipy.special, name) is getattr(special, name)
     assert functools.reduce(getattr, ["scipy", "fft", "dct"], xc) is xc.fft.dct
+
+
+def test_python_numbers_within_a_trace():
+    """Beside a traced argument a Python number is a literal, which has no operators."""
+    calls = {
+        "comb": lambda x: special.comb(x, 2) + special.comb(5, x),
+        "perm": lambda x: special.perm(x, 2),
+        "factorial": lambda x: special.factorial(3) * x,
+        "multigammaln": lambda x: special.multigammaln(3.0, 2) * x,
+        "bessel_jn": lambda x: special.bessel_jn(1.5, v=1) * x,
+    }
+    got = xc.jit(lambda x: {name: f(x) for name, f in calls.items()})(4.0)
+    assert (float(got["comb"]), float(got["perm"]), float(got["factorial"])) == (11, 12, 24)
+    assert float(got["multigammaln"]) == pytest.approx(4 * scipy_special.multigammaln(3.0, 2))
+    np.testing.assert_allclose(got["bessel_jn"], 4 * scipy_special.jv([0, 1], 1.5), rtol=1e-6)
+
+
+SLOPES = [  # at ends, poles and zeros: a function, the argument, the point, the derivative
+    ("erfinv", 0, (1.0,), np.inf),
+    ("erfcinv", 0, (0.0,), -np.inf),
+    ("ndtri", 0, (0.0,), np.inf),
+    ("boxcox", 1, (0.0, 1.0), 1),
+    ("inv_boxcox", 1, (1.0, 0.0), -np.e / 2),
+    ("inv_boxcox1p", 1, (1.0, 0.0), -np.e / 2),
+    ("spence", 0, (np.inf,), 0),
+    ("zeta", 0, (-2.0,), float(mp.diff(mp.zeta, -2))),
+    ("betainc", 2, (1.0, 0.5, 0.0), 0.5),
+    ("betaincinv", 2, (1.0, 1.0, 0.0), 1),
+    ("gammaincinv", 0, (2.0, 0.0), 0),
+    ("hyp1f1", 0, (-3.0, 2.0, 1.0), float(mp.diff(lambda a: mp.hyp1f1(a, 2, 1), -3))),
+    ("hyp1f1", 0, (0.0, 2.0, 1.0), float(mp.diff(lambda a: mp.hyp1f1(a, 2, 1), 0))),
+    ("hyp2f1", 0, (-2.0, 2.0, 3.0, -0.5), float(mp.diff(lambda a: mp.hyp2f1(a, 2, 3, -0.5), -2))),
+]
+
+
+@pytest.mark.parametrize(("name", "i", "point", "exact"), SLOPES)
+def test_slopes_at_exceptional_points(name, i, point, exact):
+    f = getattr(special, name)
+    with xc.enable_x64():
+        x = xnp.asarray(point[i])
+        slope = xc.jvp(lambda x: f(*point[:i], x, *point[i + 1 :]), (x,), (xnp.ones_like(x),))[1]
+    np.testing.assert_allclose(slope, exact, rtol=1e-12)

@@ -8,7 +8,7 @@ from .. import _ops as ops
 from .._core import errors
 from .._core.eval import fused
 from . import _bessel_kernels as kernels
-from ._public import apply
+from ._public import apply, compute
 
 
 @fused(1)
@@ -249,4 +249,4 @@ def _all_orders(z, v):
         orders = np.arange(v + 1).reshape((v + 1,) + (1,) * z.ndim)
         return jn(ops.constant(orders.astype(z.dtype)), z[None])
 
-    return apply(f, z, who="special.bessel_jn")
+    return compute(f, z, who="special.bessel_jn")

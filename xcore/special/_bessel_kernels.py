@@ -166,15 +166,21 @@ def i0e_f(x):
     return where(near, rational(where(near, x, 0.0), _I0), _i_far(where(near, 8.0, x), _I0_FAR))
 
 
-def _i1e_over_x(x):
+def _i1e_parts(x):
+    """(|x| < 8, e^-|x| I1(x)/x there, e^-|x| I1(|x|) elsewhere)."""
     x = ops.abs(x)
     near = x < 8.0
-    far = where(near, 8.0, x)
-    return where(near, rational(where(near, x, 0.0), _I1), _i_far(far, _I1_FAR) / far)
+    return near, rational(where(near, x, 0.0), _I1), _i_far(where(near, 8.0, x), _I1_FAR)
+
+
+def _i1e_over_x(x):
+    near, inner, outer = _i1e_parts(x)
+    return where(near, inner, outer / where(near, 8.0, ops.abs(x)))
 
 
 def i1e_f(x):
-    return where((ops.abs(x) == math.inf), 0.0, x * _i1e_over_x(x))
+    near, inner, outer = _i1e_parts(x)
+    return where(near, x * inner, ops.sign(x) * outer)
 
 
 def _grown(value, x):
@@ -346,8 +352,18 @@ def _downward(n, x):
     return backward(step, (nil, full(x, 1e-280), nil), start)
 
 
+_MOST = 1e6  # as many steps as an order may take
+
+
+def _order(n):
+    """(whether n is an order, |n|, or 0 where it is not)."""
+    valid = ops.and_(whole(n), ops.abs(n) <= _MOST)
+    return valid, where(valid, ops.abs(n), 0.0)
+
+
 def jn_f(n, x):
-    order, size = ops.abs(n), ops.abs(x)
+    valid, order = _order(n)
+    size = ops.abs(x)
     tiny = size < 1e-4
     inner = ops.and_(ops.not_(tiny), size <= order)
     outer = ops.not_(ops.or_(tiny, inner))
@@ -365,21 +381,21 @@ def jn_f(n, x):
     )
     flips = ops.ne(x < 0.0, n < 0.0)
     value = where(ops.and_(odd(order), flips), -value, value)
-    return where(whole(n), value, math.nan)
+    return where(valid, value, math.nan)
 
 
 def yn_f(n, x):
-    order = ops.abs(n)
+    valid, order = _order(n)
     value = _upward(order, where(x > 0.0, x, 1.0), y0_f(x), y1_f(x), -1.0)
     value = where(x > 0.0, value, y0_f(x))
     value = where(ops.and_(n < 0.0, odd(order)), -value, value)
-    return where(whole(n), value, math.nan)
+    return where(valid, value, math.nan)
 
 
 def kn_f(n, x):
-    order = ops.abs(n)
+    valid, order = _order(n)
     value = _upward(order, where(x > 0.0, x, 1.0), _k(0, False)(x), _k(1, False)(x), 1.0)
-    return where(whole(n), where(x > 0.0, value, where(_is_zero(x), math.inf, math.nan)), math.nan)
+    return where(valid, where(x > 0.0, value, where(_is_zero(x), math.inf, math.nan)), math.nan)
 
 
 # ------------------------------------------------------------------------------------------ slopes

@@ -93,9 +93,9 @@ _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 def erfcx_right(x):
     """erfcx(x) for x >= 1/2."""
-    v = 1.25 * (x - 2.0) / (x + 2.0) - 0.25
+    v = (x - 2.0) / (x + 2.0) * 1.25 - 0.25
     v = where(x == math.inf, 1.0, v)
-    return rational(v, _ERFCX) / (1.0 + 2.0 * x)
+    return rational(v, _ERFCX) * 0.5 / (0.5 + x)
 
 
 def erfcx_f(x):
@@ -248,7 +248,7 @@ def _erfcx_slope(y, x):
 
 def _exp_square_of_inverse(y, p):
     """exp(y²) for erfc(y) = p, without squaring the rounded y."""
-    return erfcx(y) / p
+    return where(p == 0.0, math.inf, erfcx(y) / p)
 
 
 def _erfinv_slope(_, x):

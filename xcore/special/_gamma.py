@@ -15,7 +15,7 @@ from ..numpy._promote import as_array
 from . import _gamma_kernels as kernels
 from . import _incomplete_kernels as incomplete
 from . import _product_kernels as products
-from ._public import apply
+from ._public import apply, compute
 
 
 @fused(1)
@@ -294,7 +294,7 @@ def loggamma(z):
     z = as_array("special.loggamma", z)
     if dtypes.is_complex(typeof(z).dtype):
         return kernels.complex_log_gamma(z)
-    return apply(
+    return compute(
         lambda x: xnp.where(x < 0, math.nan, kernels.gammaln(x)), z, who="special.loggamma"
     )
 
@@ -319,7 +319,7 @@ def multigammaln(a, d):
         total = xnp.sum(terms, -1) + d * (d - 1) / 4 * math.log(math.pi)
         return xnp.where(a > (d - 1) / 2, total, math.nan)
 
-    return apply(f, a, who="special.multigammaln")
+    return compute(f, a, who="special.multigammaln")
 
 
 def _count(who: str, name: str, value, least: int) -> int:
@@ -367,9 +367,7 @@ def factorial(n, exact=False):
     Array(120., dtype=float32, weak_type=True)
     """
     _refuse_exact("factorial", exact)
-    return apply(
-        lambda x: _from(x >= 0, lambda x: kernels.gamma(x + 1), x), n, who="special.factorial"
-    )
+    return compute(lambda x: _from(x >= 0, kernels.factorial, x), n, who="special.factorial")
 
 
 def _refuse_exact(who: str, exact) -> None:
@@ -404,7 +402,7 @@ def comb(N, k, exact=False, repetition=False):
     Array(10., dtype=float32, weak_type=True)
     """
     _refuse_exact("comb", exact)
-    return apply(lambda n, k: _comb(n, k, repetition), N, k, who="special.comb")
+    return compute(lambda n, k: _comb(n, k, repetition), N, k, who="special.comb")
 
 
 def _comb(n, k, repetition):
@@ -433,7 +431,7 @@ def perm(N, k, exact=False):
         valid = xnp.logical_and(xnp.logical_and(n >= 0, k >= 0), k <= n)
         return _from(valid, lambda n, k: products.poch(n - k + 1, k), n, k)
 
-    return apply(f, N, k, who="special.perm")
+    return compute(f, N, k, who="special.perm")
 
 
 def bernoulli(n):

@@ -112,7 +112,9 @@ def gamma_f(x):
     left = x < 0.0
     size = ops.abs(x)
     value = gamma_positive(size)
-    reflected = -math.pi / sin_pi(size) / (size * value)
+    # one by one, lest their product overflow
+    first, second = where(size < 1.0, size * value, size), where(size < 1.0, 1.0, value)
+    reflected = -math.pi / sin_pi(size) / first / second
     # factorials are whole
     value = where(ops.and_(whole(x), value < 9e15), ops.round_even(value), value)
     value = where(left, where(whole(x), math.nan, reflected), value)
@@ -273,7 +275,7 @@ def _beta_everywhere(a, b, log: bool):
 def rgamma_f(x):
     """1/Γ(x), an entire function."""
     value = gamma_f(x)
-    return where(ops.and_(x <= 0.0, whole(x)), 0.0, 1.0 / value)
+    return where(ops.and_(x < 0.0, whole(x)), 0.0, 1.0 / value)
 
 
 def _rgamma_slope(y, x):
@@ -306,7 +308,8 @@ def hurwitz_positive(s, q):
         factor = factor * ((s + (2.0 * j + 1.0)) / w) * ((s + (2.0 * j + 2.0)) / w)
     # where the power underflows the rest is negligible, but its factors may overflow
     rest = where(power == 0.0, 0.0, rest)
-    return total + (w * (power / (s - 1.0)) + rest)
+    integral = where(power == 0.0, ops.pow(w, 1.0 - s), w * power)
+    return total + (integral / (s - 1.0) + rest)
 
 
 def hurwitz_f(s, q):
@@ -341,8 +344,10 @@ def riemann_f(s):
         full(y, 2.0 * math.pi), -where(y > 150.0, 1.0, y)
     )
     reflected = 2.0 * sin_pi(0.5 * s) * where(y > 150.0, power, near) * value
+    # the sine is 0 where the power is infinite
+    reflected = where(ops.and_(whole(0.5 * s), s < -200.0), 0.0, reflected)
     value = where(left, reflected, value)
-    return where(s == 1.0, math.inf, value)
+    return where(s == 1.0, math.inf, where(s == -math.inf, math.nan, value))
 
 
 def polygamma_f(n, x):
@@ -354,6 +359,9 @@ def polygamma_f(n, x):
 
 gamma_sign = kernel("special.gammasgn", gamma_sign_f, None)
 gamma = kernel("special.gamma", gamma_f, lambda y, x: y * digamma(x), narrow=True)
+factorial = kernel(
+    "special.factorial", lambda x: gamma_f(x + 1.0), lambda y, x: y * digamma(x + 1.0)
+)
 gammaln = kernel("special.gammaln", gammaln_f, lambda y, x: digamma(x), narrow=True)
 rgamma = kernel("special.rgamma", rgamma_f, lambda y, x: _rgamma_slope(y, x))
 digamma = kernel("special.digamma", digamma_f, lambda y, x: zeta(full(x, 2.0), x), narrow=True)

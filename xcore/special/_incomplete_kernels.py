@@ -15,6 +15,7 @@ from ._gamma_kernels import (
     beta_positive,
     deviance,
     digamma,
+    digamma_positive,
     digamma_step,
     digamma_tail,
     gamma_positive,
@@ -318,9 +319,10 @@ def _beta_fraction(a, b, x, y, active, linger):
 
 
 def _beta_series(a, b, x, active, linger):
-    """I_y(b, a) where a < 1 and (b + 1) x < about 2, so that I_x(a, b) is close to 1.
+    """(I_x(a, b) > 1/2, 1 - I_x(a, b) there and I_x(a, b) elsewhere) for a < 1 and (b + 1) x < about 2.
 
-    I_x(a, b) = x^a Γ(a+b) / (Γ(a+1) Γ(b)) (1 + a Σ (1-b)_n x^n / (n! (a + n))), with the leading 1 taken out.
+    I_x(a, b) = x^a Γ(a+b) / (Γ(a+1) Γ(b)) (1 + a Σ (1-b)_n x^n / (n! (a + n))); for its complement the
+    leading 1 is taken out.
     """
     power = a * ops.log(x) + log_rising(b, a) - log_gamma_1p(a)
 
@@ -331,15 +333,27 @@ def _beta_series(a, b, x, active, linger):
         return (term, total + more), ops.abs(more) > 1e-17 * ops.abs(total)
 
     total = converge(step, (full(a, 1.0), full(a, 0.0)), 200, active, linger)[1]
-    return -ops.expm1(power) - ops.exp(power) * a * total
+    value = ops.exp(power) * (1.0 + a * total)
+    large = value > 0.5
+    return large, where(large, -ops.expm1(power) - ops.exp(power) * a * total, value)
+
+
+_NODE = 0.5 / math.sqrt(3.0)
 
 
 def log_rising(b, a):
     """log Γ(a + b) - log Γ(b) for 0 <= a <= 1."""
-    small = b < 1.0
-    c = where(small, b, 0.5)
-    near = log_gamma_1p(a + c) - log_gamma_1p(c) - log1p(a / c)
-    return where(small, near, -log_gamma_ratio(where(small, 1.0, b), a))
+    small, slow = b < 1.0, a < 2e-4
+    c, d = where(small, b, 0.5), where(slow, a, 0.0)
+    near = log_gamma_1p(a + c) - log_gamma_1p(c)
+    value = where(small, near, -log_gamma_ratio(where(small, 1.0, b), a))
+    # for small a the integral of ψ, by two points of Gauss's, where the difference would cancel
+    start = where(small, 1.0 + c, b)
+    first, second = together(
+        digamma_positive, (start + (0.5 - _NODE) * d,), (start + (0.5 + _NODE) * d,)
+    )
+    value = where(slow, 0.5 * d * (first + second), value)
+    return where(small, value - log1p(a / c), value)
 
 
 def incomplete_beta(a, b, x, y, linger: float = 1.0):
@@ -349,6 +363,7 @@ def incomplete_beta(a, b, x, y, linger: float = 1.0):
 
 def beta_factors(a, b, x, y, linger: float = 1.0):
     """As ``incomplete_beta``, and what has been multiplied by the prefactor, or where that is not so, 1."""
+    a, b = _within_range(a, b)
     right = x > (a + 1.0) / (a + b + 2.0)
     prefix = beta_prefix(a, b, x, y)  # that of both sides
     a, b = where(right, b, a), where(right, a, b)
@@ -362,8 +377,17 @@ def beta_factors(a, b, x, y, linger: float = 1.0):
     fx, fy = where(fraction, x, 0.5), where(fraction, y, 0.5)
     factor = _beta_fraction(fa, fb, fx, fy, fraction, linger)
     sa, sb, sx = where(series, a, 0.5), where(series, b, 1.0), where(series, x, 0.5)
-    value = where(series, _beta_series(sa, sb, sx, series, linger), prefix * factor)
-    return ops.eq(ops.not_(right), fraction), value, factor
+    complement, summed = _beta_series(sa, sb, sx, series, linger)
+    value = where(series, summed, prefix * factor)
+    return ops.ne(right, ops.not_(ops.and_(series, complement))), value, factor
+
+
+def _within_range(a, b):
+    """Shapes beyond 1e50 scaled down together, so that products of them do not overflow: the distribution
+    is a step at a/(a + b) all the same."""
+    both = ops.min(a, b) > 1e50
+    scale = where(both, 1e100 / ops.max(ops.max(a, b), full(a, 1e100)), 1.0)
+    return ops.min(a * scale, full(a, 1e100)), ops.min(b * scale, full(b, 1e100))
 
 
 def beta_edges(a, b, x, y, want_lower: bool):
@@ -408,7 +432,8 @@ def beta_density(a, b, x, y):
     u, v = where(inside, x, 0.5), where(inside, y, 0.5)
     value = beta_prefix(a, b, u, v) / (u * v)
     exponent = where(x > 0.0, b, a)
-    edge = where(exponent > 1.0, 0.0, where(exponent < 1.0, math.inf, ops.max(a, b)))
+    other = where(x > 0.0, a, b)
+    edge = where(exponent > 1.0, 0.0, where(exponent < 1.0, math.inf, other))
     return where(inside, value, edge)
 
 
@@ -450,7 +475,7 @@ def _gamma_inverse(a, p, q):
     target = where(lower, p, q)
     middle = ops.max(a, full(a, 0.5))
 
-    def step(_, x):
+    def step(_, x, good):
         is_lower, value = incomplete_gamma(a, x)
         miss, tail, lost = _tail_step(is_lower, value, lower, target)
         rate = gamma_prefix(a, x) * a / tail  # of the tail's logarithm against log x
@@ -459,14 +484,15 @@ def _gamma_inverse(a, p, q):
         factor = where(
             linear, ops.max(1.0 + change, full(x, 0.1)), ops.exp(ops.min(change, full(x, 3.0)))
         )
-        new = where(lost, ops.sqrt(x * middle), ops.max(x * factor, full(x, 1e-307)))
-        return (new,), ops.abs(new - x) > 3e-16 * x
+        # a step too far out is halved until the tail is a number again
+        new = where(lost, ops.sqrt(x * good), ops.max(x * factor, full(x, 1e-307)))
+        return (new, where(lost, good, x)), ops.abs(new - x) > 3e-16 * x
 
     # Wilson and Hilferty's normal approximation of the cube root
     z = 1.0 - 1.0 / (9.0 * middle) + _normal_quantile(target, lower) / (3.0 * ops.sqrt(middle))
     z = ops.max(where(a < 1.0, 1.0, z), full(a, 0.05))
     start = middle * z * z * z
-    (x,) = converge(step, (start,), 200, target > 0.0)
+    x, _ = converge(step, (start, middle), 200, target > 0.0)
     return where(x <= 1e-307, 0.0, x)
 
 
@@ -481,8 +507,10 @@ def _implicit(lower, density, sign: float):
     """∂x/∂a of x with lower(a, x) = p: -(∂lower/∂a)/density."""
 
     def slope(x, a, p):
-        change = forward_slope(lambda a: lower(a, x), a)
-        return -sign * change / density(a, x)
+        inside = ops.and_(x > 0.0, x < math.inf)  # at the ends x does not depend on a
+        z = where(inside, x, 1.0)
+        change = forward_slope(lambda a: lower(a, z), a)
+        return where(inside, -sign * change / density(a, z), 0.0)
 
     return slope
 
@@ -505,20 +533,22 @@ def _beta_inverse(a, b, p, q):
     target = where(lower, p, q)
     middle = ops.log(a / b)
 
-    def step(_, t):
+    def step(_, t, good):
         x, y = ops.logistic(t), ops.logistic(-t)
         is_lower, value = incomplete_beta(a, b, x, y)
         miss, tail, lost = _tail_step(is_lower, value, lower, target)
         rate = beta_prefix(a, b, x, y) / tail
         change = where(lower, -1.0, 1.0) * miss / ops.max(rate, full(rate, 1e-300))
         new = ops.max(ops.min(t + change, full(t, 700.0)), full(t, -700.0))
-        new = where(lost, 0.5 * (t + middle), new)
-        return (new,), ops.abs(new - t) > 3e-16 * ops.max(ops.abs(t), full(t, 1.0))
+        new = where(lost, 0.5 * (t + good), new)
+        return (new, where(lost, good, t)), ops.abs(new - t) > 3e-16 * ops.max(
+            ops.abs(t), full(t, 1.0)
+        )
 
     width = ops.sqrt(1.0 / ops.max(a, full(a, 1.0)) + 1.0 / ops.max(b, full(b, 1.0)))
     bell = ops.and_(a >= 1.0, b >= 1.0)
     start = middle + where(bell, _normal_quantile(target, lower) * width, 0.0)
-    return converge(step, (start,), 200, target > 0.0)[0]
+    return converge(step, (start, middle), 200, target > 0.0)[0]
 
 
 def _beta_logit(a, b, p):
@@ -550,7 +580,10 @@ def _through_logit(i: int):
 
     def slope(_, a, b, p):
         t = beta_logit(a, b, p)
-        return ops.logistic(t) * ops.logistic(-t) * _logit_slope(i)(t, a, b, p)
+        x, y = ops.logistic(t), ops.logistic(-t)
+        inside = ops.and_(x > 0.0, y > 0.0)
+        slope = x * y * _logit_slope(i)(where(inside, t, 0.0), a, b, p)
+        return where(inside, slope, 1.0 / beta_density(a, b, x, y) if i == 2 else 0.0)
 
     return slope
 

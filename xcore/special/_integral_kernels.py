@@ -258,7 +258,7 @@ def _spence_slope(_, x):
     return where(
         near,
         -1.0 - where(u == 0.0, 0.0, log1p_minus(u) / where(u == 0.0, 1.0, u)),
-        -ops.log(x) / where(near, 1.0, t),
+        where(x == math.inf, 0.0, -ops.log(x) / where(near, 1.0, t)),
     )
 
 

@@ -10,6 +10,7 @@ often a function is called, and its formulas hold in float32, it is ``narrow`` a
 from __future__ import annotations
 
 import functools
+import math
 
 from .. import _ops as ops
 from .._control.while_loop import while_loop
@@ -156,6 +157,7 @@ def repeat(step, state, times: int):
 
 def forward(step, state, counts):
     """``state = step(k, *state)`` for k = 0, 1, … as often as each element's count says."""
+    counts = _only_finite(counts)
 
     def body(carry):
         k, *state = carry
@@ -174,6 +176,7 @@ def backward(step, state, counts):
     The stable way to sum a continued fraction, or to find a recurrence's decaying solution, when it
     is known how far out to start.
     """
+    counts = _only_finite(counts)
 
     def body(carry):
         n, *state = carry
@@ -183,6 +186,11 @@ def backward(step, state, counts):
         return (n - 1.0, *[where(running, a, b) for a, b in zip(new, state, strict=True)])
 
     return while_loop(lambda carry: carry[0] >= 1.0, body, (ops.ceil(_largest(counts)), *state))[1:]
+
+
+def _only_finite(counts):
+    """The counts, and 0 for those that are NaN or infinite: the largest one is everybody's limit."""
+    return where(ops.abs(counts) < math.inf, counts, 0.0)
 
 
 def _spread(scalar, like):

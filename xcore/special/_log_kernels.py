@@ -64,7 +64,17 @@ def _pair(inside, at_zero):
 
 
 rel_entr_f = _pair(lambda x, y: x * _ratio_log(x, y), lambda y: full(y, 0.0))
-kl_div_f = _pair(deviance, lambda y: y)
+
+
+def _divergence(x, y):
+    """x log(x/y) + y - x, also where the quotient leaves the range of floats."""
+    ratio = x / y
+    inside = ops.and_(ratio > 1e-30, ratio < 1e30)
+    close = deviance(where(inside, x, 1.0), where(inside, y, 1.0))
+    return where(inside, close, x * (ops.log(x) - ops.log(y)) + (y - x))
+
+
+kl_div_f = _pair(_divergence, lambda y: y)
 
 
 def _share(x, y):
@@ -145,17 +155,24 @@ def _boxcox_edge(t, power):
 def _boxcox_slope(log):
     def slope(_, x, power):
         t = log(x)
-        return t * t * _exprel_slope(None, power * t)
+        value = t * t * _exprel_slope(None, power * t)
+        # at x = 0: the limit of (λ t e^(λt) - (e^(λt) - 1))/λ² for t = -∞
+        edge = where(power > 0.0, 1.0 / (power * power), -math.inf)
+        return where(ops.eq(t, full(t, -math.inf)), edge, value)
 
     return slope
 
 
 def _inverse_exponent(y, power):
     """log(1 + λy)/λ = y - λ y² E(λy), smooth at λ = 0."""
-    t = where(power == 0.0, 0.0, power * y)
+    # 0 for 0 ∞; the product is never cut off at λ = 0, for its derivative there
+    t = where(ops.and_(power == 0.0, ops.abs(y) == math.inf), 0.0, power * y)
     near = ops.and_(t > -0.5, t < 1.0)
     close = y * (1.0 - t * log1p_excess(where(near, t, 0.0)))
-    return where(near, close, ops.log(1.0 + t) / where(near, 1.0, power))
+    huge = t == math.inf  # log λ + log y, where the product has overflowed
+    logs = ops.log(ops.abs(power)) + ops.log(ops.abs(y))
+    far = where(huge, logs, ops.log(1.0 + where(huge, 1.0, t)))
+    return where(near, close, far / where(near, 1.0, power))
 
 
 boxcox = kernel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .._core import dtypes
-from .._core.types import typeof
+from .._core.types import Value, typeof
 from ..numpy._elementwise import keeping_weakness
 from ..numpy._promote import as_array, as_arrays, astype
 
@@ -13,6 +13,17 @@ def apply(op, *xs, who: str | None = None):
     """An operation on real arguments, promoted to one floating dtype and broadcast."""
     who = who or op.name
     return keeping_weakness(op, *as_arrays(who, *xs, inexact=True, kinds=("float",)))
+
+
+def compute(f, *xs, who: str):
+    """As ``apply``, of a function that uses operators, which the literals of Python numbers do not have."""
+
+    def of_values(*values):
+        return f(
+            *[x if isinstance(x, Value) else ops.full_like_type(x.type, x.value) for x in values]
+        )
+
+    return apply(of_values, *xs, who=who)
 
 
 def complex_array(who: str, z):

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from ._elementary import exp_square, full, odd, where, whole
+from ._elementary import exp_square, full, odd, together, where, whole
 from ._error_kernels import erfcx, half_gauss, ndtr
-from ._gamma_kernels import gamma_positive, gamma_ratio, gamma_sign_f, gammaln, rgamma
+from ._gamma_kernels import gamma_ratio, gamma_sign_f, gammaln
 from ._kernel import converge, forward, forward_slope, kernel, repeat
+from ._product_kernels import poch
 
 _LINGER = 1.4
 
@@ -21,19 +22,67 @@ def _is_pole(b):
     return ops.and_(b <= 0.0, whole(b))
 
 
+def _rate(top, base):
+    """top/base, and 0 for 0/0: a polynomial ends before its denominators vanish."""
+    return top / where(ops.and_(top == 0.0, base == 0.0), 1.0, base)
+
+
+def _reach(before, term, factors, scale, linger):
+    """The size of a series' term: what decides whether to go on.
+
+    The derivative of a polynomial in the argument that ends it is a series that does not end. So for
+    derivatives the factors, of which one vanishes, count as 1/2 at least.
+    """
+    if linger == 1.0:
+        return ops.abs(term)
+    for factor in factors:
+        before = before * ops.max(ops.abs(factor), full(factor, 0.5))
+    return before * ops.abs(scale)
+
+
+def _ends_first(a, b):
+    """Whether a series with (a)_k/(b)_k is a polynomial that ends before b's pole."""
+    return ops.and_(_is_pole(a), ops.not_(ops.and_(_is_pole(b), a < b)))
+
+
 def _kummer_series(a, b, x, active, linger):
     """Σ (a)_k/(b)_k x^k/k!."""
 
-    def step(k, term, total):
+    def step(k, term, total, size):
         n = k + 1.0
-        term = term * ((a + k) / (b + k)) * (x / n)
+        term = term * _rate(a + k, b + k) * (x / n)
+        size = _reach(size, term, (a + k,), _rate(x, (b + k) * n), linger)
         total = total + term
         growing = ops.abs((a + n) * x) > ops.abs((b + n) * (n + 1.0))
-        more = ops.or_(growing, ops.abs(term) > 1e-17 * ops.abs(total))
-        return (term, total), ops.and_(more, ops.ne(term, full(term, 0.0)))
+        more = ops.or_(growing, size > 1e-17 * ops.abs(total))
+        return (term, total, size), ops.and_(more, size > 0.0)
 
     one = full(x, 1.0)
-    return converge(step, (one, one), 20000, active, linger)[1]
+    return converge(step, (one, one, one), 20000, active, linger)[1]
+
+
+def _kummer_right(a, b, x, active, linger):
+    """M(a, b, x) for x >= 0.
+
+    For whole a < 0, a Laguerre polynomial, the series cancels: it is summed for a = -1 and 0, and the
+    recurrence in a (DLMF 13.3.1), of which it is a dominant solution, goes on from there.
+    """
+    down = ops.and_(ops.and_(_is_pole(a), a > -1e6), b > 0.0)
+    steps = where(ops.and_(active, down), ops.max(ops.ceil(-a) - 1.0, full(a, 0.0)), 0.0)
+    c = a + steps
+
+    def series(*args):
+        return _kummer_series(*args, linger)
+
+    moving = ops.and_(active, steps > 0.0)
+    above, here = together(series, (c + 1.0, b, x, moving), (c, b, x, active))
+
+    def step(k, above, here):
+        d = c - k
+        new = (d * above - (2.0 * d - b + x) * here) / (b - d)
+        return here, new
+
+    return forward(step, (above, here), steps)[1]
 
 
 def _kummer_tail(a, b, x, active, linger):
@@ -52,14 +101,15 @@ def _kummer_tail(a, b, x, active, linger):
 
 
 def hyp1f1_f(a, b, x, linger: float = 1.0):
-    pole = _is_pole(b)
-    left = x < 0.0
+    pole = ops.and_(_is_pole(b), ops.not_(_ends_first(a, b)))
+    left = ops.and_(x < 0.0, ops.not_(_is_pole(b)))
     far = ops.and_(-x > 40.0 + 3.0 * ops.abs(a) * (ops.abs(a - b) + 1.0), ops.not_(_is_pole(b - a)))
+    far = ops.and_(far, ops.not_(_is_pole(b)))
     near = ops.not_(ops.or_(far, pole))
     # Kummer's transformation M(a, b, x) = e^x M(b - a, b, -x)
     top = where(near, where(left, b - a, a), 1.0)
     base = where(pole, 1.0, b)
-    series = _kummer_series(top, base, where(near, ops.abs(x), 0.0), near, linger)
+    series = _kummer_right(top, base, where(near, where(left, -x, x), 0.0), near, linger)
     value = where(left, ops.exp(where(left, x, 0.0)), 1.0) * series
     y = where(far, -x, 50.0)
     p, q = where(far, a, 1.0), where(far, base, 2.5)
@@ -70,28 +120,28 @@ def hyp1f1_f(a, b, x, linger: float = 1.0):
         * _kummer_tail(p, q, y, far, linger)
     )
     value = where(far, tail, value)
-    return where(pole, where(ops.or_(a == 0.0, x == 0.0), 1.0, math.inf), value)
+    return where(pole, where(x == 0.0, 1.0, math.inf), value)
 
 
 def _gauss_series(a, b, c, x, active, linger):
     """Σ (a)_k (b)_k/(c)_k x^k/k! and its derivative."""
 
-    def step(k, term, total, slope):
+    def step(k, term, total, slope, size):
         n = k + 1.0
-        rate = ((a + k) / (c + k)) * ((b + k) / n)
+        rate = _rate((a + k) * (b + k), c + k) / n
         slope_term = term * rate * n
         term = term * rate * x
+        size = _reach(size, term, (a + k, b + k), _rate(x, (c + k) * n), linger)
         new, new_slope = total + term, slope + slope_term
         large = ops.or_(
-            ops.abs(term) > 1e-17 * ops.abs(new), ops.abs(slope_term) > 1e-17 * ops.abs(new_slope)
+            size > 1e-17 * ops.abs(new), ops.abs(slope_term) > 1e-17 * ops.abs(new_slope)
         )
         early = n < ops.abs(a) + ops.abs(b)
-        return (term, new, new_slope), ops.and_(
-            ops.or_(large, early), ops.ne(term, full(term, 0.0))
-        )
+        state = (term, new, new_slope, size)
+        return state, ops.and_(ops.or_(large, early), size > 0.0)
 
     one = full(x, 1.0)
-    return converge(step, (one, one, full(x, 0.0)), 5000, active, linger)[1:]
+    return converge(step, (one, one, full(x, 0.0), one), 20000, active, linger)[1:3]
 
 
 def _taylor_step(a, b, c, gap, width, value, slope):
@@ -110,48 +160,66 @@ def _taylor_step(a, b, c, gap, width, value, slope):
     return total, change / width
 
 
-def _continue(a, b, c, x, y, value, slope, active):
-    """F at x = 1 - y from F and F' at 1/2, by steps that halve the distance to 1."""
+_START = 0.9  # far enough from 0, whose other solution x^(1-c) the steps below would excite
+
+
+def _continue(a, b, c, y, value, slope, active):
+    """F at 1 - y from F and F' at the start, by steps that halve the distance to 1."""
 
     def step(_, gap, value, slope):
         width = ops.min(0.5 * gap, gap - y)
         moving = width > 0.0
-        new, new_slope = _taylor_step(a, b, c, gap, where(moving, width, 0.25), value, slope)
+        new, new_slope = _taylor_step(a, b, c, gap, where(moving, width, 0.05), value, slope)
         state = (gap - width, where(moving, new, value), where(moving, new_slope, slope))
         return state, state[0] > y
 
-    return converge(step, (full(x, 0.5), value, slope), 60, active)[1]
+    return converge(step, (full(y, 1.0 - _START), value, slope), 60, active)[1]
+
+
+def _is_polynomial(a, b, c, linger):
+    """Whether to sum F as a polynomial. Its derivative in a or b is none, so that takes the other ways."""
+    finite = ops.or_(_ends_first(a, c), _ends_first(b, c))
+    return finite if linger == 1.0 else ops.and_(finite, _is_pole(c))
 
 
 def _gauss_unit(a, b, c, x, y, linger):
-    """F(a, b; c; x) for 0 <= x = 1 - y < 1."""
-    far = x > 0.75
-    start = where(far, 0.5, x)
-    value, slope = _gauss_series(a, b, c, start, x >= 0.0, linger)
-    return where(far, _continue(a, b, c, x, y, value, slope, far), value)
+    """F(a, b; c; x) for 0 <= x = 1 - y < 1, or any x if it is a polynomial."""
+    # Euler's transformation F(a, b; c; x) = (1 - x)^d F(c - a, c - b; c; x), d = c - a - b, where F
+    # grows towards 1; for larger d the series itself is fast enough
+    d = c - a - b
+    polynomial = _is_polynomial(a, b, c, linger)
+    grows = ops.and_(ops.and_(x > 0.75, d < 0.0), ops.not_(polynomial))
+    a, b = where(grows, c - a, a), where(grows, c - b, b)
+    far = ops.and_(ops.and_(x > _START, ops.abs(d) < 5.0), ops.not_(polynomial))
+    start = where(far, _START, x)
+    value, slope = _gauss_series(a, b, c, start, ops.eq(x, x), linger)
+    value = where(far, _continue(a, b, c, where(far, y, 0.05), value, slope, far), value)
+    return where(grows, ops.pow(where(grows, y, 1.0), where(grows, d, 1.0)) * value, value)
 
 
 def hyp2f1_f(a, b, c, x, linger: float = 1.0):
-    finite = ops.or_(_is_pole(a), _is_pole(b))  # a polynomial
-    left = ops.and_(x < 0.0, ops.not_(ops.and_(finite, x > -1.0)))
+    finite = _is_polynomial(a, b, c, linger)
+    pole = ops.and_(_is_pole(c), ops.not_(finite))
     outside = ops.and_(x >= 1.0, ops.not_(finite))
-    pole = _is_pole(c)
     simple = ops.or_(outside, pole)
     p, q, r = where(simple, 1.0, a), where(simple, 1.0, b), where(simple, 2.0, c)
     z = where(simple, 0.25, x)
-    # Pfaff's transformation F(a, b; c; x) = (1 - x)^-a F(a, c - b; c; x/(x - 1)); either may be a
-    swap = ops.abs(q) < ops.abs(p)
+    # Pfaff's transformation F(a, b; c; x) = (1 - x)^-a F(a, c - b; c; x/(x - 1)); either may be a,
+    # of a polynomial the one that ends it, and then the terms on the left of 0 have one sign
+    swap = ops.select(finite, ops.not_(_ends_first(p, r)), ops.abs(q) < ops.abs(p))
     p, q = where(swap, q, p), where(swap, p, q)
-    flip = ops.and_(left, ops.not_(simple))
-    u, v = where(flip, z / (z - 1.0), z), where(flip, 1.0 / (1.0 - z), 1.0 - z)
+    one_sign = ops.and_(ops.and_(z > 0.0, z < 1.0), ops.and_(q > 0.0, r > q))
+    flip = ops.select(finite, one_sign, z < 0.0)
+    turned = where(flip, 1.0 - z, 1.0)
+    u, v = where(flip, -z / turned, z), where(flip, 1.0 / turned, 1.0 - z)
     inner = _gauss_unit(p, where(flip, r - q, q), r, u, v, linger)
-    value = where(flip, ops.pow(where(flip, 1.0 - z, 1.0), -p) * inner, inner)
+    value = where(flip, ops.pow(turned, -p) * inner, inner)
     d = c - a - b
     sums = ops.and_(d > 0.0, x == 1.0)
     e = where(sums, d, 1.0)
-    at_one = gamma_positive(e) * rgamma(c - a) * rgamma(c - b) / rgamma(c)
+    at_one = poch(where(sums, c - b, 1.0), where(sums, b, 1.0)) / poch(e, where(sums, b, 1.0))
     value = where(outside, where(sums, at_one, where(x == 1.0, math.inf, math.nan)), value)
-    return where(pole, where(ops.or_(ops.or_(a == 0.0, b == 0.0), x == 0.0), 1.0, math.inf), value)
+    return where(pole, where(x == 0.0, 1.0, math.inf), value)
 
 
 def _lingering(f, i):
@@ -160,11 +228,11 @@ def _lingering(f, i):
 
 hyp1f1 = kernel(
     "special.hyp1f1", hyp1f1_f, _lingering(hyp1f1_f, 0), _lingering(hyp1f1_f, 1),
-    lambda _, a, b, x: a / b * hyp1f1(a + 1.0, b + 1.0, x),
+    lambda _, a, b, x: _rate(a, b) * hyp1f1(a + 1.0, b + 1.0, x),
 )  # fmt: skip
 hyp2f1 = kernel(
     "special.hyp2f1", hyp2f1_f, *[_lingering(hyp2f1_f, i) for i in range(3)],
-    lambda _, a, b, c, x: a * b / c * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x),
+    lambda _, a, b, c, x: _rate(a * b, c) * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x),
 )  # fmt: skip
 
 # ---------------------------------------------------------------------------------------- Faddeeva
@@ -268,7 +336,7 @@ owens_t = kernel(
 def legendre_f(n, m, theta):
     """The factor of a spherical harmonic that depends on the polar angle."""
     order = ops.abs(m)
-    inside = ops.and_(order <= n, ops.and_(whole(n), whole(m)))
+    inside = ops.and_(ops.and_(order <= n, n <= 1e6), ops.and_(whole(n), whole(m)))
     order, degree = where(inside, order, 0.0), where(inside, n, 0.0)
     sin, cos = ops.sin(theta), ops.cos(theta)
     # the start: (-1)^m √((2m + 1)!!/(4π (2m)!!)) sin^m
@@ -288,7 +356,8 @@ def legendre_f(n, m, theta):
 
     _, value = forward(step, (full(theta, 0.0), diagonal), degree - order)
     value = where(ops.and_(m < 0.0, odd(m)), -value, value)
-    return where(inside, value, where(ops.and_(whole(n), whole(m)), 0.0, math.nan))
+    known = ops.and_(ops.and_(whole(n), whole(m)), n <= 1e6)
+    return where(inside, value, where(known, 0.0, math.nan))
 
 
 legendre = kernel(
