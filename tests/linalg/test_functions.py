@@ -51,6 +51,22 @@ def test_they_differentiate():
     assert np.allclose(frechet, la.expm(a))
 
 
+def test_any_function():
+    """Of general, normal and defective matrices; derivatives by quotients of differences."""
+    a = np.stack([with_eigenvalues([0.5, 1, 1.5, 4]), rng.standard_normal((4, 4))])
+    f = lambda w: w * xnp.sin(w)
+    value = lambda a: la.funm(a, f)[0]
+    wanted = [scipy.linalg.funm(x, lambda w: w * np.sin(w)) for x in a]
+    assert np.allclose(xc.jit(value)(a), wanted, rtol=1e-10, atol=1e-12)
+    q = scipy.linalg.qr(a[1])[0]
+    same = q @ np.diag([2.0, 2, 2, 3]) @ q.T  # normal, with equal eigenvalues
+    assert np.allclose(value(same), q @ np.diag(np.sin([2, 2, 2, 3]) * [2, 2, 2, 3]) @ q.T)
+    broken, error = la.funm(np.array([[1.0, 1], [0, 1]]), xnp.sqrt)
+    assert np.isnan(broken).all() and error == 1
+    check_grads(xc.jit(lambda a: value(a).real), (a[0],), order=1, rtol=1e-7, atol=1e-7)
+    assert value(np.zeros((0, 0))).shape == (0, 0)
+
+
 def test_sylvester_and_lyapunov():
     a, b = with_eigenvalues([1.0, 2, 3]), with_eigenvalues([-8.0, 4.0], 1)
     c = rng.standard_normal((3, 2))

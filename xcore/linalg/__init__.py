@@ -50,6 +50,7 @@ from ._operators import (
     as_operator,
     jacobian_operator,
 )  # fmt: skip
+from ._parlett import funm
 from ._polar import polar, qdwh
 from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
@@ -69,7 +70,7 @@ __all__ = [
     "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES", "Matrix",
     "PivotedQR", "Report", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
     "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
-    "expm", "expm_frechet", "expm_multiply", "gauss_det", "gauss_inv", "gauss_lu",
+    "expm", "expm_frechet", "expm_multiply", "funm", "gauss_det", "gauss_inv", "gauss_lu",
     "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv", "jacobi",
     "jacobian_operator", "lanczos", "ldl", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu",
     "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",

@@ -64,6 +64,19 @@ def sqrtm(A, disp=True, blocksize=64):
     return x if disp else (x, norm(x @ x - _xnp.asarray(A)) ** 2 / norm(A))
 
 
+def funm(A, func, disp=True):
+    """A function of a matrix from its values at eigenvalues, complex; without ``disp`` also an estimate
+    of the relative error. See ``xcore.linalg.funm``.
+
+    >>> import xcore.numpy as xnp
+    >>> funm(xnp.diag(xnp.asarray([1.0, 4.0])), xnp.sqrt).real
+    Array([[1., 0.],
+           [0., 2.]], dtype=float32)
+    """
+    value, error = _la.funm(A, func)
+    return value if disp else (value, error)
+
+
 def signm(A, disp=True):
     """The sign of a matrix without imaginary eigenvalues, a (a²)^(-1/2); without ``disp`` also
     |x² - 1| in the 1-norm.
