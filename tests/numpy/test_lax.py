@@ -296,3 +296,27 @@ def test_rounding_of_halves_and_of_what_is_just_less():
     np.testing.assert_array_equal(lax.round(x), away)
     even = lax.round(x, rounding_method=lax.RoundingMethod.TO_NEAREST_EVEN)
     np.testing.assert_array_equal(even, np.round(x))
+
+
+ONES = xnp.ones((2, 3))
+# (call, what the message says); each of these reached the compiler once, or said nothing of use
+WRONG = {
+    "fft of no kind": (lambda: lax.fft(ONES, "foo", (3,)), "fft_type.*RFFT"),
+    "rev of no axis": (lambda: lax.rev(ONES, (4,)), "rev.*no axes"),
+    "rev twice": (lambda: lax.rev(ONES, (0, 0)), "rev.*twice"),
+    "pad": (lambda: lax.pad(ONES, 0.0, [(0, 0, -1), (0, 0, 0)]), "interior.*0 or more"),
+    "reduce_precision": (lambda: lax.reduce_precision(ONES, 0, 0), "1 or more .exponent"),
+    "concatenate nothing": (lambda: lax.concatenate([], 0), "one array or more"),
+    "broadcast_in_dim": (lambda: lax.broadcast_in_dim(ONES, (2,), (0, 1)), "must fit shape"),
+    "expand_dims twice": (lambda: lax.expand_dims(ONES, (0, 0)), "duplicate"),
+    "argmax as float": (lambda: lax.argmax(ONES, 0, "float32"), "index_dtype"),
+    "select_n by floats": (lambda: lax.select_n(ONES, ONES, ONES), "bool and integer"),
+    "lexsort of a number": (lambda: xnp.lexsort(5), "sequence of arrays"),
+    "repeat by halves": (lambda: xnp.repeat(ONES, 1.5), "repeats must be integers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "text"), WRONG.values(), ids=WRONG)
+def test_wrong_calls_are_explained(call, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        call()

@@ -90,3 +90,27 @@ def test_narrowest_dtypes_are_stored_and_converted():
         assert xc.jit(lambda x: x.astype("int8"))(x).tolist() == [int(v) for v in values]
         if name[0] == "f":
             assert x.astype("bool").tolist() == [v != 0 for v in values]
+
+
+@pytest.mark.parametrize(
+    "dtype", "bool int8 int16 uint32 float64 bfloat16 complex64 complex128".split()
+)
+def test_byteswap(dtype):
+    x = np.arange(6).reshape(2, 3).astype(xnp.dtype(dtype))
+    for part in (x, x[0, 1], x[:, :0]):
+        got, want = np.asarray(xnp.asarray(part).byteswap()), part.byteswap()
+        assert (got.shape, got.dtype, got.tobytes()) == (want.shape, want.dtype, want.tobytes())
+    with pytest.raises(ValueError, match="inplace"):
+        xnp.asarray(x).byteswap(inplace=True)
+
+
+def test_flat():
+    x = xnp.arange(6).reshape(2, 3)
+    assert x.flat[4] == 4 and [int(i) for i in x.flat] == list(range(6)) and len(x.flat) == 6
+
+
+@pytest.mark.parametrize("dtype", "bfloat16 float16 float32 float64 complex64 complex128".split())
+def test_limits_are_numbers_of_python(dtype):
+    info = xnp.finfo(dtype)
+    found = [info.eps, info.max, info.min, info.smallest_normal, info.resolution]
+    assert {type(x) for x in found} == {float} and type(info.bits) is int

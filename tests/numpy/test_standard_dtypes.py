@@ -259,3 +259,26 @@ def test_generated_arrays_and_indices(x, data):
     index = data.draw(xps.indices(x.shape, allow_newaxis=True))
     np.testing.assert_array_equal(np.asarray(x[index]), np.asarray(x)[index])
     assert x.dtype in xnp.__array_namespace_info__().dtypes().values()
+
+
+NARROW = """float4_e2m1fn float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2
+float8_e5m2fnuz bfloat16""".split()
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_conversions_round_once_and_to_even(name):
+    """At all numbers of a dtype, halfway between them, and just beside: as ml_dtypes converts."""
+    dtype = xnp.dtype(name)
+    bits = np.arange(16 if "float4" in name else 256, dtype=np.uint8)
+    bits = bits if dtype.itemsize == 1 else bits.astype(np.uint16) * 97
+    known = np.unique(bits.view(dtype).astype(np.float32))
+    known = known[np.isfinite(known)]
+    middle = known[:-1] / 2 + known[1:] / 2
+    x = np.concatenate([known, middle, np.nextafter(middle, np.inf), np.nextafter(middle, -np.inf)])
+    x = x[(np.abs(x) > 1e-37) | (x == 0)].astype(np.float32)  # smaller ones are flushed
+    for source in ("float32", "float16"):
+        with np.errstate(over="ignore"):
+            given = x.astype(source)
+            want = given.astype(dtype).astype(np.float32)
+        found = np.asarray(xc.jit(lambda v: v.astype(dtype))(given)).astype(np.float32)
+        np.testing.assert_array_equal(found, want)

@@ -26,6 +26,7 @@ from .families import (
     all_weak,
     broadcast,
     broadcast_in_dim,
+    check_kind,
     elementwise,
     linear_op,
     splat,
@@ -282,11 +283,40 @@ def _convert_type(x, *, dtype, weak=False):
 
 
 def _convert_lower(ctx, x, *, dtype, weak=False):
+    source = ctx.in_types[0]
+    if dtype == dtypes.float4_e2m1fn and source.dtype in (dtypes.float32, dtypes.float64):
+        x = _rounded_to_float4(ctx, x, source)
+    elif dtype.name.endswith("fnuz") and dtypes.kind(source.dtype) == "float":
+        t = source.strong()
+        if t.dtype == dtypes.float16:  # whose subnormal numbers XLA converts wrongly
+            t = ArrayType(source.shape, dtypes.float32)
+            x = ctx.convert(x, ctx.type(t))
+        x = _without_negative_zeros(ctx, x, t, dtype)
     if ctx.in_types[0].dtype != dtypes.bool_ or not dtypes.is_inexact(dtype):
         return ctx.convert(x, ctx.out())
     # XLA takes a product with a converted bool for a choice: false * NaN would be 0, and false / 0
     t = ctx.out_types[0]
     return ctx.select(x, ctx.full(t, 1), ctx.full(t, 0))
+
+
+def _rounded_to_float4(ctx, x, t):
+    """The nearest of 0, ½, 1, 1½, 2, 3, 4, 6, …: XLA's own conversion rounds to float16 on its way."""
+    truth = ctx.tensor(t.shape, bool)
+    size = ctx.one("stablehlo.abs", x.type, [x])
+    below_2, below_4 = (ctx.compare(size, ctx.full(t, n), truth, "LT") for n in (2, 4))
+    step = ctx.select(below_4, ctx.full(t, 1), ctx.full(t, 2))
+    step = ctx.select(below_2, ctx.full(t, 0.5), step)
+    steps = ctx.one("stablehlo.divide", x.type, [x, step])
+    whole = ctx.one("stablehlo.round_nearest_even", x.type, [steps])
+    return ctx.one("stablehlo.multiply", x.type, [whole, step])
+
+
+def _without_negative_zeros(ctx, x, t, dtype):
+    """Zero for what rounds to it: XLA keeps the sign, and the bits of -0 mean NaN in these dtypes."""
+    half = float(dtypes.finfo(dtype).smallest_subnormal) / 2
+    truth = ctx.tensor(t.shape, bool)
+    size = ctx.one("stablehlo.abs", x.type, [x])
+    return ctx.select(ctx.compare(size, ctx.full(t, half), truth, "LE"), ctx.full(t, 0), x)
 
 
 def _convert_transpose(ct, x, *, dtype, weak=False):
@@ -364,9 +394,19 @@ def _reduce_precision_lower(ctx, x, *, exponent_bits, mantissa_bits):
     )  # fmt: skip
 
 
+def _reduce_precision_type(x, *, exponent_bits, mantissa_bits):
+    check_kind("reduce_precision", x.dtype, {"float"})
+    if exponent_bits < 1 or mantissa_bits < 0:
+        given = f"{exponent_bits} and {mantissa_bits}"
+        raise errors.bad_argument(
+            "reduce_precision", "the numbers of bits", given, "1 or more (exponent) and 0 or more"
+        )
+    return [x]
+
+
 reduce_precision = linear_op(
     "reduce_precision",
-    type=lambda x, **params: [x],
+    type=_reduce_precision_type,
     lower=_reduce_precision_lower,
     transpose=lambda ct, x, **params: reduce_precision(ct, **params),
     batch=lambda size, args, batched, **params: ([reduce_precision(args[0], **params)], [True]),

@@ -178,7 +178,12 @@ add = elementwise(
 
 
 def _broadcast_type(x, *, shape, dims):
-    fits = len(dims) == x.ndim and all(x.shape[i] in (1, shape[d]) for i, d in enumerate(dims))
+    known = all(0 <= d < len(shape) for d in dims)
+    fits = (
+        known
+        and len(dims) == x.ndim
+        and all(x.shape[i] in (1, shape[d]) for i, d in enumerate(dims))
+    )
     if not fits or list(dims) != sorted(set(dims)):
         raise errors.shape_mismatch(
             "broadcast_in_dim", f"must fit shape {shape} at axes {dims}", x=x

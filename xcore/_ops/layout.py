@@ -67,9 +67,15 @@ def move_axis(x, source: int, target: int):
     return transpose(x, perm=tuple(perm))
 
 
+def _rev_type(x, *, axes):
+    if len(set(axes)) < len(axes) or not all(0 <= a < x.ndim for a in axes):
+        raise errors.shape_mismatch("rev", f"has no axes {axes}, or has one of them twice", x=x)
+    return [x]
+
+
 rev = linear_op(
     "rev",
-    type=lambda x, *, axes: [x],
+    type=_rev_type,
     lower=lambda ctx, x, *, axes: ctx.one(
         "stablehlo.reverse", ctx.out(), [x], dimensions=ctx.i64s(axes)
     ),
@@ -193,6 +199,8 @@ def _pad_type(x, value, *, low, high, interior):
         raise errors.shape_mismatch(
             "pad", "need a 0-d padding value of their dtype", x=x, value=value
         )
+    if min(interior, default=0) < 0:
+        raise errors.bad_argument("pad", "interior", interior, "made of numbers of 0 or more")
     shape = tuple(
         a + b + n + max_gap(n) * i for a, b, n, i in zip(low, high, x.shape, interior, strict=True)
     )

@@ -29,6 +29,7 @@ from ._activations import (
     tanh,
 )  # fmt: skip
 from ._attention import dot_product_attention
+from ._scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
 from ._sums import log_softmax, logmeanexp, logsumexp, one_hot, softmax, standardize
 
 __all__ = [
@@ -36,5 +37,5 @@ __all__ = [
     "sparse_plus", "squareplus", "sigmoid", "log_sigmoid", "sparse_sigmoid", "soft_sign", "tanh",
     "hard_tanh", "hard_sigmoid", "hard_silu", "hard_swish", "glu", "identity", "log1mexp",
     "softmax", "log_softmax", "logsumexp", "logmeanexp", "standardize", "one_hot",
-    "dot_product_attention", "initializers",
+    "dot_product_attention", "scaled_matmul", "scaled_dot_general", "get_scaled_dot_general_config", "initializers",
 ]  # fmt: skip

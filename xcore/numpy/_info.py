@@ -119,11 +119,7 @@ class finfo:
         if name.startswith("__"):
             raise AttributeError(name)
         value = getattr(self._info, name)
-        return (
-            float(value)
-            if isinstance(value, np.generic) and not isinstance(value, float)
-            else value
-        )
+        return float(value) if isinstance(value, np.generic) else value
 
     def __repr__(self):
         return f"finfo(eps={self.eps}, min={self.min}, max={self.max}, dtype={self.dtype.name})"

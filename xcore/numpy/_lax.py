@@ -16,7 +16,7 @@ from .._core.source import boundary
 from .._core.types import typeof
 from . import _join, _shape
 from ._compound import moves
-from ._promote import as_array, as_arrays, as_inexact, astype, check_shape, one_axis
+from ._promote import as_array, as_arrays, as_inexact, astype, axes_of, check_shape, one_axis
 from ._spread import on_device, spreads
 
 
@@ -33,6 +33,10 @@ def select(pred, on_true, on_false):
 def select_n(which, *cases):
     """``cases[which]``, element by element; ``which`` is boolean or integer."""
     which = as_array("lax.select_n", which)
+    if dtypes.kind(typeof(which).dtype) not in ("bool", "int", "uint"):
+        raise errors.dtype_not_allowed(
+            "lax.select_n", typeof(which).dtype, "bool and integer (which)"
+        )
     cases = as_arrays("lax.select_n", *cases)
     if typeof(which).dtype == bool:
         return ops.select(which, cases[-1], cases[0])
@@ -142,7 +146,7 @@ def expand_dims(array, dimensions):
     x = as_array("lax.expand_dims", array)
     t = typeof(x)
     ndim = t.ndim + len(dimensions)
-    new = {d % ndim for d in dimensions}
+    new = axes_of("lax.expand_dims", tuple(dimensions), ndim)
     sizes = iter(t.shape)
     return ops.reshape(x, shape=tuple(1 if i in new else next(sizes) for i in range(ndim)))
 
@@ -162,6 +166,8 @@ def squeeze(array, dimensions):
 def concatenate(operands, dimension: int):
     """Arrays joined along an axis."""
     xs = [as_array("lax.concatenate", x) for x in operands]
+    if not xs:
+        raise errors.bad_argument("lax.concatenate", "operands", operands, "one array or more")
     return ops.concatenate(*xs, axis=one_axis("lax.concatenate", dimension, typeof(xs[0]).ndim))
 
 
@@ -457,20 +463,20 @@ cumlogsumexp = _cumulative(
 )
 
 
-@fused(1)
-def argmax(operand, axis: int, index_dtype):
-    """Position of the first largest element along an axis."""
-    return ops.argmax(
-        as_array("lax.argmax", operand), axis=axis, dtype=dtypes.as_dtype(index_dtype)
-    )
+def _position(name, op, which):
+    def f(operand, axis: int, index_dtype):
+        x, dtype = as_array(f"lax.{name}", operand), dtypes.as_dtype(index_dtype)
+        if not dtypes.is_integer(dtype):
+            raise errors.dtype_not_allowed(f"lax.{name}", dtype, "integer (index_dtype)")
+        return op(x, axis=one_axis(f"lax.{name}", axis, typeof(x).ndim), dtype=dtype)
+
+    f.__name__ = f.__qualname__ = name
+    f.__module__, f.__doc__ = "xcore.lax", f"Position of the first {which} element along an axis."
+    return fused(1)(f)
 
 
-@fused(1)
-def argmin(operand, axis: int, index_dtype):
-    """Position of the first smallest element along an axis."""
-    return ops.argmin(
-        as_array("lax.argmin", operand), axis=axis, dtype=dtypes.as_dtype(index_dtype)
-    )
+argmax = _position("argmax", ops.argmax, "largest")
+argmin = _position("argmin", ops.argmin, "smallest")
 
 
 class FftType(enum.IntEnum):
@@ -485,7 +491,11 @@ class FftType(enum.IntEnum):
 @fused(1)
 def fft(x, fft_type, fft_lengths):
     """The discrete Fourier transform over the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
-    kind = getattr(fft_type, "name", fft_type).upper()
+    kind = str(getattr(fft_type, "name", fft_type)).upper()
+    if kind not in FftType.__members__:
+        raise errors.bad_argument(
+            "lax.fft", "fft_type", fft_type, f"one of {[*FftType.__members__]}"
+        )
     x = as_inexact("lax.fft", x)
     x = x if kind == "RFFT" else astype(x, dtypes.to_complex(typeof(x).dtype))
     return ops.fft(x, kind=kind, lengths=tuple(fft_lengths))

@@ -79,6 +79,7 @@ METHODS = {
     # other values
     "astype": _astype, "view": _types.view, "round": _rounding.round, "clip": _clip,
     "conj": _functions.conj, "conjugate": _functions.conj,
+    "byteswap": _types.byteswap,
     # some of the elements
     "take": _take.take, "nonzero": _select.nonzero, "compress": _compress, "choose": _select.choose,
     "diagonal": _dot.diagonal, "sort": _sort.sort, "argsort": _sort.argsort,
@@ -92,6 +93,7 @@ METHODS = {
 PROPERTIES = {
     "real": property(lambda self: _functions.real(self), doc="The real part."),
     "imag": property(lambda self: _functions.imag(self), doc="The imaginary part."),
+    "flat": property(lambda self: _shape.ravel(self), doc="All elements along one axis."),
     "T": property(lambda self: _shape.transpose(self), doc="The array with its axes reversed."),
     "mT": property(lambda self: _shape.matrix_transpose(self), doc="The last two axes exchanged."),
 }

@@ -399,6 +399,8 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
             )
         return _repeat_traced([a, repeats], axis, operator.index(total_repeat_length))
     counts = np.asarray(repeats)
+    if counts.size and counts.dtype.kind not in "iub":
+        raise TypeError(f"xcore.numpy.repeat: repeats must be integers, given {repeats!r}.")
     if counts.ndim > 1 or counts.size not in (1, n):
         raise errors.bad_argument("numpy.repeat", "repeats", counts, f"an int, or {n} ints")
     if counts.size and counts.min() < 0:

@@ -112,6 +112,8 @@ def lexsort(keys, axis=-1):
     who = "numpy.lexsort"
     if not isinstance(keys, (list, tuple)):
         keys = as_array(who, keys)
+        if not typeof(keys).ndim:
+            raise errors.bad_argument(who, "keys", keys, "a sequence of arrays")
         keys = [keys[i] for i in range(typeof(keys).shape[0])]
     keys = [as_array(who, k) for k in keys]
     if not keys:

@@ -125,6 +125,27 @@ def view(x, dtype=None):
     return _from_parts(_in_parts(x), new)
 
 
+def byteswap(self, inplace=False):
+    """The elements with their bytes in reverse order; ``inplace`` must be False."""
+    if inplace:
+        raise errors.bad_argument("numpy.ndarray.byteswap", "inplace", inplace, "False")
+    return _swapped(self)
+
+
+@fused(1)
+def _swapped(x):
+    t = typeof(x)
+    parts = _in_parts(
+        ops.reshape(x, shape=(*t.shape, 1))
+    )  # the parts of complex numbers one by one
+    if typeof(parts).dtype.itemsize > 1:
+        word = typeof(parts).dtype
+        octets = ops.bitcast_convert(parts, dtype=dtypes.uint8)
+        octets = ops.rev(octets, axes=(typeof(octets).ndim - 1,))
+        parts = ops.bitcast_convert(octets, dtype=word)
+    return ops.reshape(_from_parts(parts, t.dtype), shape=t.shape)
+
+
 def _in_parts(x):
     """Complex numbers as pairs of floats along the last axis, bools as bytes."""
     t = typeof(x)
