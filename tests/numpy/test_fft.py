@@ -1,6 +1,7 @@
 """xcore.numpy.fft against NumPy, in value and derivative, compiled and in vmap."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -106,6 +107,34 @@ def test_rows_that_are_transformed_in_two_steps(name, n):
     z = rng.standard_normal(n) + 1j * rng.standard_normal(n)
     want = getattr(np.fft, name)(z)
     np.testing.assert_allclose(getattr(fft, name)(xnp.asarray(z)), want, atol=1e-14 * n)
+
+
+SHARED_BY_THREADS = [
+    (1 << 17) - 4,
+    1 << 17,
+    370 * 360,
+]  # around the length from which two threads work
+
+
+@pytest.mark.parametrize("n", SHARED_BY_THREADS)
+def test_rows_that_two_threads_share_are_as_accurate_as_short_ones(n):
+    z = random((n,), "complex128").astype("complex64")
+    for name in ("fft", "ifft"):
+        want = getattr(np.fft, name)(z.astype("complex128"))
+        got = getattr(fft, name)(xnp.asarray(z))
+        # rounding errors grow with the root of the number of levels; they reach a third of this
+        bound = np.finfo("float32").eps * np.sqrt(np.log2(n))
+        assert np.linalg.norm(got - want) <= bound * np.linalg.norm(want), name
+
+
+def test_programs_that_share_the_kernels_threads_run_side_by_side():
+    rows = random((4, 1 << 17), "complex64")
+    each = xc.jit(lambda x: xc.lax.map(fft.fft, x))
+    given = [xnp.asarray(rows[:2]), xnp.asarray(rows[2:])]
+    with ThreadPoolExecutor(2) as pool:
+        got = np.concatenate(list(pool.map(lambda x: np.asarray(each(x)), given)))
+    want = np.fft.fft(rows.astype("complex128"))
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-6 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("n", [1 << 15, 49_000, 2 * 16_411])
