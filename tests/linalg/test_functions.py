@@ -24,6 +24,27 @@ def test_exponential(size):
     assert abs(la.expm(a) - expected).max() < 1e-12 * (1 + size) * abs(expected).max()
 
 
+def test_exponential_of_what_is_far_from_normal():
+    """In closed form: powers of these grow much slower than powers of their norms, and halving them
+    until their norm is small would cost all digits. (Al-Mohy and Higham 2009)"""
+    big = 1e8
+    a = np.array(
+        [[[1.0, big], [0, 1]], [[1.0, big], [0, -1]], [[0, big], [0, 0]], [[0, 1e3], [-1e3, 0]]]
+    )
+    e, turn = np.e, [[np.cos(1e3), np.sin(1e3)], [-np.sin(1e3), np.cos(1e3)]]
+    wanted = [
+        [[e, big * e], [0, e]], [[e, big * (e - 1 / e) / 2], [0, 1 / e]], [[1, big], [0, 1]], turn,
+    ]  # fmt: skip
+    got = np.asarray(la.expm(a))
+    for x, exact, rounding in zip(got, wanted, (1e-15, 1e-15, 1e-16, 1e-13), strict=True):
+        assert np.allclose(x, exact, rtol=20 * rounding, atol=1e-13)
+    assert np.isnan(la.expm(np.full((2, 2), np.nan))).all()
+    tiny = np.asarray(la.expm(a[:3].astype(np.float32)))
+    squarings = 5  # each doubles the error
+    assert np.allclose(tiny, wanted[:3], rtol=2**squarings * 10 * 1.2e-7)
+    assert np.allclose(la.expm(np.diag([-1e200, 0.0])), np.diag([0.0, 1]))
+
+
 def test_exponential_of_other_dtypes():
     a = rng.standard_normal((3, 3)) + 1j * rng.standard_normal((3, 3))
     assert np.allclose(la.expm(a), scipy.linalg.expm(a), rtol=1e-13)

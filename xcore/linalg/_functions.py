@@ -13,11 +13,13 @@ applications"; Higham 2008, "Functions of matrices", sections 3.2 and 3.3)
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.custom import custom_jvp
 from .._control.implicit import custom_linear_solve
 from .._control.linear_call import linear_call
@@ -86,13 +88,10 @@ for _k in range(13):
 _REACH_EXP = 5.37
 
 
-def _even_odd(a, coefficients):
+def _even_odd(a, a2, a4, a6, coefficients):
     """The even part and the odd part of a polynomial of degree 13 in a."""
     c = [ops.full_like_type(typeof(a), x) for x in coefficients]
     one = identity_like(a)
-    a2 = matmul(a, a)
-    a4 = matmul(a2, a2)
-    a6 = matmul(a2, a4)
 
     def part_of(i):
         high = matmul(a6, c[12 + i] * a6 + c[10 + i] * a4 + c[8 + i] * a2)
@@ -101,19 +100,52 @@ def _even_odd(a, coefficients):
     return part_of(0), matmul(a, part_of(1))
 
 
-def _halvings(a):
-    return xnp.ceil(xnp.log2(xnp.maximum(norm1(a) / _REACH_EXP, 1)))
+def _halvings(size):
+    """How often a matrix of this norm must be halved."""
+    return xnp.ceil(xnp.log2(xnp.maximum(size / _REACH_EXP, 1)))
+
+
+def _halvings_by_powers(a, a4, a6):
+    """How often is enough for matrices whose powers are much less than those of their norm.
+
+    Squaring loses digits, so few are better. The error of the approximant is bounded by its series in
+    max(|a⁴|^¼, |a⁶|^⅙); rounding while it is evaluated, by the first term left out, with |a| element
+    by element. (Al-Mohy and Higham 2009, "A new scaling and squaring algorithm for the matrix
+    exponential", section 3 and algorithm 5.1)
+    """
+    fewest = _halvings(xnp.maximum(norm1(a4) ** 0.25, norm1(a6) ** (1 / 6)))
+    moduli = xnp.abs(a) * xnp.exp2(-fewest)[..., None, None]
+    sums = fori_loop(0, 27, lambda _, x: matmul(x, moduli), xnp.ones_like(moduli[..., :1, :]))
+    size = norm1(moduli)
+    term = math.log2(math.comb(26, 13)) + math.lgamma(28) / math.log(2)
+    ratio = xnp.log2(xnp.max(sums, axis=(-2, -1)) / xnp.where(size > 0, size, 1)) - term
+    more = xnp.ceil((ratio - math.log2(epsilon(a) / 2)) / 26)
+    return xnp.minimum(fewest + xnp.where(more > 0, more, 0), _halvings(norm1(a)))
+
+
+def _halved(a, times):
+    return a * xnp.exp2(-times).astype(typeof(a).dtype)[..., None, None]
+
+
+def _powers(a) -> tuple:
+    a2 = matmul(a, a)
+    a4 = matmul(a2, a2)
+    return a, a2, a4, matmul(a2, a4)
 
 
 @matrix_function
 def _expm(a):
     if 0 in typeof(a).shape:
         return a
-    halvings = _halvings(a)
-    scale = xnp.exp2(-halvings).astype(typeof(a).dtype)[..., None, None]
-    even, odd = _even_odd(a * scale, _PADE_EXP)
+    powers = _powers(a)
+    large = ~xnp.isfinite(norm1(powers[3]))
+    first = xnp.where(large, _halvings(norm1(a)), 0)
+    powers = cond(xnp.any(large), lambda: _powers(_halved(a, first)), lambda: powers)
+    then = xnp.where(large, 0, _halvings_by_powers(a, *powers[2:]))
+    small = [_halved(x, i * then) for i, x in zip((1, 2, 4, 6), powers, strict=True)]
+    even, odd = _even_odd(*small, _PADE_EXP)
     x, _ = solve_matrices(even - odd, even + odd)
-    return _squared(x, halvings)
+    return _squared(x, first + then)
 
 
 def _squared(x, times):
