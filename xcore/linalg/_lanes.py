@@ -207,8 +207,8 @@ def _pivot(x, c):
 
 def _subtract(x, c, first, pivot, row, sign: int):
     """x with its rows from the first on, pivot and row c exchanged, without their multiples of a
-    row: as many as what they have in column c is of the pivot. Times the sign, these multiples
-    replace column c."""
+    row: as many as what they have in column c is of the pivot. Times the sign, if it is not zero,
+    these multiples replace column c."""
     place, _, top, lead = pivot
     (n, _, lanes), own = typeof(x).shape, _row(top, c)
 
@@ -220,7 +220,7 @@ def _subtract(x, c, first, pivot, row, sign: int):
     def subtract(r, x):
         factor = _cut(factors, r, 1)[:, None]
         x = _put_at(x, r, xnp.where(place == r, top, _cut(x, r, 1)) - factor * row)
-        return ops.dynamic_update_slice(x, sign * factor, r, c, number(0))
+        return ops.dynamic_update_slice(x, sign * factor, r, c, number(0)) if sign else x
 
     return _from(first, n, subtract, x)
 
@@ -238,6 +238,20 @@ def factors_of(x) -> tuple:
         return x, _set_row(places, c, place)
 
     return loop(n, step, (x, xnp.zeros((n, lanes), np.int32)))
+
+
+def pivots_of(x) -> tuple:
+    """(pivots, whether rows were exchanged an odd number of times); rows done with are forgotten."""
+    n, _, lanes = typeof(x).shape
+
+    def step(c, state):
+        x, leads, odd = state
+        place, chosen, *_ = pivot = _pivot(x, c)
+        x = _subtract(x, c, c + 1, pivot, chosen, 0)
+        return x, _set_row(leads, c, _row(chosen, c)), odd ^ (place != c)
+
+    start = x, xnp.zeros((n, lanes), typeof(x).dtype), xnp.zeros(lanes, bool)
+    return loop(n, step, start)[1:]
 
 
 def _order(places):
@@ -337,12 +351,7 @@ def pivots(factors):
 
 def only_pivots(a) -> tuple:
     """(pivots, whether rows were exchanged an odd number of times) of each matrix of the batch."""
-
-    def run(x):
-        packed, places = factors_of(x)
-        return _pivots(packed), xnp.sum(places != _numbers(places), axis=0) % 2 == 1
-
-    return in_chunks(run, a)
+    return in_chunks(pivots_of, a)
 
 
 def solve(a, b, transposed: bool = False) -> tuple:
