@@ -41,6 +41,7 @@ OPTIONS = [
     ("pascal", (4,), {"exact": False}),
     ("hadamard", (4,), {"dtype": float}),
     ("expm_frechet", (A[0], E[0]), {"method": "SPS"}),
+    ("expm_cond", (A[0],), {}),
     ("cdf2rdf", np.linalg.eig(np.roll(np.eye(5), 1, 0)), {}),
 ]
 

@@ -5,6 +5,7 @@ import numpy as _np
 from .. import linalg as _la
 from .. import numpy as _xnp
 from .._core import errors as _errors
+from .._transforms.map import vmap as _vmap
 from ..numpy.linalg import norm
 
 
@@ -62,6 +63,23 @@ def sqrtm(A, disp=True, blocksize=64):
     """
     x = _la.sqrtm(A)
     return x if disp else (x, norm(x @ x - _xnp.asarray(A)) ** 2 / norm(A))
+
+
+def expm_cond(A, check_finite=True):
+    """How much relative changes of a matrix are amplified in its exponential, in Frobenius' norm:
+    |L| |a| / |exp(a)| with the derivative L, a matrix of n² rows.
+
+    >>> import xcore.numpy as xnp
+    >>> expm_cond(xnp.eye(1) * 2).round(3)
+    Array(2., dtype=float32)
+    """
+    a = _xnp.asarray(A) * 1.0
+    n = a.shape[-1]
+    units = _xnp.eye(n * n, dtype=a.dtype).reshape(n * n, *[1] * (a.ndim - 2), n, n)
+    along = _vmap(lambda e: _la.expm_frechet(a, _xnp.broadcast_to(e, a.shape))[1])(units)
+    whole = _xnp.moveaxis(along, 0, -1).reshape(*a.shape[:-2], n * n, n * n)
+    size = norm(a, axis=(-2, -1)) / norm(_la.expm(a), axis=(-2, -1))
+    return norm(whole, 2, axis=(-2, -1)) * size
 
 
 def funm(A, func, disp=True):

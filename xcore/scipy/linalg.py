@@ -2,6 +2,13 @@
 
 Arguments that only save memory or skip checks (``overwrite_a``, ``check_finite``) are accepted and
 have no effect.
+
+Not here, and why:
+
+- ``qz``, ``ordqz``, ``cossin``, ``matrix_balance``, ``qr_delete``, ``qr_insert``, ``qr_update``: LAPACK
+  as XLA can call it has no routine for them; ``eig(a, b)`` solves the generalised problem with a regular b;
+- ``clarkson_woodruff_transform``: draws random numbers without a key; see ``xcore.linalg.randomized_svd``;
+- ``get_blas_funcs``, ``get_lapack_funcs``, ``find_best_blas_type``: routines of SciPy's own libraries.
 """
 
 import numpy as _np
@@ -52,6 +59,7 @@ from ._matrix_functions import (
     coshm,
     cosm,
     expm,
+    expm_cond,
     expm_frechet,
     fractional_matrix_power,
     funm,
@@ -431,6 +439,7 @@ __all__ = [
     "cho_solve_banded", "cholesky", "cholesky_banded", "circulant", "companion",
     "convolution_matrix", "coshm", "cosm", "det", "dft", "diagsvd", "eig", "eig_banded", "eigh",
     "eigh_tridiagonal", "eigvals", "eigvals_banded", "eigvalsh", "eigvalsh_tridiagonal", "expm",
+    "expm_cond",
     "expm_frechet", "fiedler", "fiedler_companion", "fractional_matrix_power", "funm", "hadamard",
     "hankel", "helmert", "hessenberg", "hilbert", "inv", "invhilbert", "invpascal",
     "ishermitian", "issymmetric", "khatri_rao", "ldl", "leslie", "logm", "lstsq", "lu", "lu_factor",
