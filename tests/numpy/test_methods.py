@@ -114,3 +114,13 @@ def test_limits_are_numbers_of_python(dtype):
     info = xnp.finfo(dtype)
     found = [info.eps, info.max, info.min, info.smallest_normal, info.resolution]
     assert {type(x) for x in found} == {float} and type(info.bits) is int
+
+
+@pytest.mark.parametrize("name", ["int2", "uint2", "uint4"])
+def test_narrowest_integers_move(name):
+    """XLA's code for the CPU cannot pad or join 2-bit integers, nor take the sign of unsigned ones."""
+    x = xnp.asarray([1, 0, 1]).astype(name)
+    assert xnp.pad(x, 1).astype("int8").tolist() == [0, 1, 0, 1, 0]
+    assert xnp.concatenate([x, x[:1]]).astype("int8").tolist() == [1, 0, 1, 1]
+    for f in (xnp.abs, xnp.sign):
+        assert f(x).astype("int8").tolist() == [1, 0, 1]

@@ -152,7 +152,7 @@ sign = elementwise("sign", jvp=ZERO, kinds=NUMBERS, lower=lambda ctx, x: _sign_l
 
 def _sign_lower(ctx, x):
     t = ctx.out_types[0]
-    if t.dtype.kind != "u":
+    if dtypes.kind(t.dtype) != "uint":
         return ctx.one("stablehlo.sign", ctx.out(), [x])
     positive = ctx.compare(x, ctx.full(t, 0), ctx.tensor(t.shape, bool), "NE")
     return ctx.select(positive, ctx.full(t, 1), ctx.full(t, 0))
@@ -177,7 +177,8 @@ abs = elementwise(
 
 
 def _abs_lower(ctx, x):
-    return x if ctx.out_types[0].dtype.kind == "u" else ctx.one("stablehlo.abs", ctx.out(), [x])
+    is_same = dtypes.kind(ctx.in_types[0].dtype) == "uint"
+    return x if is_same else ctx.one("stablehlo.abs", ctx.out(), [x])
 
 
 is_finite = elementwise("is_finite", kinds=FLOATS, result=lambda d: dtypes.bool_, jvp=ZERO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import errors
-from .._core.dtypes import bool_
+from .._core.dtypes import bool_, int2, int8, uint2
 from .._core.op import Linear, Op
 from .._core.types import ArrayType, typeof
 from .elementwise import select, sub
@@ -142,10 +142,19 @@ def _concatenate_batch(size, args, batched, *, axis):
     return [concatenate(*full, axis=axis + 1)], [True]
 
 
+def _by_bytes(ctx, xs, build):
+    """The result of ``build``; 2-bit integers as bytes, for XLA's code for the CPU moves only those."""
+    t = ctx.out_types[0]
+    if t.dtype not in (int2, uint2):
+        return build(xs, ctx.out())
+    wide = [ctx.convert(x, ctx.tensor(u.shape, int8)) for x, u in zip(xs, ctx.in_types)]
+    return ctx.convert(build(wide, ctx.tensor(t.shape, int8)), ctx.out())
+
+
 concatenate = Op(
     "concatenate",
     type=_concatenate_type,
-    lower=lambda ctx, *xs, axis: ctx.concatenate(xs, ctx.out(), axis),
+    lower=lambda ctx, *xs, axis: _by_bytes(ctx, xs, lambda ys, t: ctx.concatenate(ys, t, axis)),
     jvp=_concatenate_jvp,
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,
@@ -260,12 +269,15 @@ def _pad_by_select(size, x, value, x_batched, low, high, interior):
     return select(inside, padded, outside)
 
 
+def _pad_lower(ctx, x, value, *, low, high, interior):
+    build = lambda xs, result: ctx.pad(*xs, result, low, high, interior)  # noqa: E731
+    return _by_bytes(ctx, (x, value), build)
+
+
 pad = Op(
     "pad",
     type=_pad_type,
-    lower=lambda ctx, x, value, *, low, high, interior: ctx.pad(
-        x, value, ctx.out(), low, high, interior
-    ),
+    lower=_pad_lower,
     jvp=_pad_jvp,
     transpose=_pad_transpose,
     batch=_pad_batch,
