@@ -207,3 +207,9 @@ def test_fast_lengths(real):
     for n in (1, 2, 7, 13, 97, 121, 1021, 99991):
         assert fft.next_fast_len(n, real) == scipy.fft.next_fast_len(n, real)
         assert fft.prev_fast_len(n, real) == scipy.fft.prev_fast_len(n, real)
+
+
+def test_one_length_stands_for_a_tuple_of_it():
+    x = np.arange(20.0).reshape(4, 5)
+    got, exact = fft.dctn(x, s=6, axes=0), scipy.fft.dctn(x, s=6, axes=0)
+    np.testing.assert_allclose(got, exact, atol=1e-13 * abs(exact).max())

@@ -117,6 +117,7 @@ FAR = [  # a call, and the float64 arguments at which it once overflowed, cancel
     ("rgamma", [-0.0, -1e-200]),
     ("polygamma", [1.0, 2.0], [1e200, 1e120]),
     ("kl_div", [1e-20], [1e300]),
+    ("binom", [1e-20, 0.0, 12.5, -0.5], [3.0, 170.5, 40.25, 40.25]),
     ("inv_boxcox", [1e300], [1e300]),
     ("gammainccinv", [222.7683385774051], [7.370470853964398e-289]),
     ("betainc", [0.5, 30, 1e-20, 0.17], [1e-20, 1e-20, 2.0, 1.1e-5], [0.5, 0.999, 0.3, 0.376]),

@@ -88,7 +88,7 @@ def _pair(name: str, doc: str, example: str, example_of_n: str):
                    orthogonalize=None):  # fmt: skip
         who = f"fft.{name}n"
         x = as_array(who, x)
-        axes = (axes,) if isinstance(axes, int) else axes
+        axes, s = ((v,) if isinstance(v, int) else v for v in (axes, s))
         axes, lengths = axes_and_lengths(who, typeof(x).shape, s, axes)
         return _transform(who, x, kind, type, axes, lengths, norm, inverse, orthogonalize)
 

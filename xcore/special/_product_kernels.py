@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from ._elementary import odd, sin_pi, where, whole
+from ._elementary import cos_pi, odd, sin_pi, where, whole
 from ._gamma_kernels import (
     beta_positive,
     digamma,
@@ -61,15 +61,24 @@ def _mixed(z, y):
 
 
 def _binom_f(n, k):
+    """1/((n + 1) B(n - k + 1, k + 1)), and where one of k, n - k is below -1 and n is not,
+    B(n + 1, d) sin(πd)/π with d = -k or k - n: no gamma function of a cancelled difference."""
     rest = n - k
     inside = ops.and_(ops.and_(n > -1.0, k > -1.0), rest > -1.0)
-    p, q = where(inside, rest, 1.0), where(inside, k, 1.0)
-    value = 1.0 / (where(inside, n, 2.0) + 1.0) / beta_positive(p + 1.0, q + 1.0)
+    right = ops.and_(n > -1.0, ops.not_(inside))
+    above = k > rest  # then d = k - n, whose sine is that of a sum, as the difference is rounded
+    d = where(above, -rest, -k)
+    sum_of_sines = sin_pi(k) * cos_pi(n) - cos_pi(k) * sin_pi(n)
+    sine = where(above, sum_of_sines, -sin_pi(k)) / math.pi
+    p, q = where(inside, rest + 1.0, 1.0), where(inside, k + 1.0, 1.0)
+    p, q = where(right, n + 1.0, p), where(right, d, q)
+    size = beta_positive(p, q)
+    value = 1.0 / (where(inside, n, 2.0) + 1.0) / where(right, 1.0, size)
     exact = ops.and_(ops.and_(whole(n), whole(k)), value < 1e15)
     value = where(exact, ops.round_even(value), value)
     outside = poch_f(rest + 1.0, k) * rgamma(k + 1.0)
     outside = where(ops.and_(n < 0.0, whole(n)), math.nan, outside)
-    return where(inside, value, outside)
+    return where(inside, value, where(right, where(sine == 0.0, 0.0, size * sine), outside))
 
 
 poch = kernel(
