@@ -14,6 +14,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
+from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._control.jit import eval_shape
 from .._control.loops import fori_loop
@@ -331,9 +332,14 @@ def _solve_one(solver, mv, precondition, x0, b):
     x = scale * state["x"] if x0 is None else x0 + scale * state["x"]
     r = (b - mv(x)) / scale
     size = norm(r)
-    large = norm(mv(_ratio(r, size.astype(typeof(r).dtype))))  # what |a| is at least
-    rounding = epsilon(b) * (10 + steps) * (large * norm(state["x"])).astype(size.dtype)
-    return x, steps, size * scale, _ending(problem, state, size, rounding)
+    unclear = (state["size"] <= problem.target) & (size > 2 * problem.target)
+
+    def rounding():
+        large = norm(mv(_ratio(r, size.astype(typeof(r).dtype))))  # what |a| is at least
+        return epsilon(b) * (10 + steps) * (large * norm(state["x"])).astype(size.dtype)
+
+    allowed = cond(unclear, rounding, lambda: xnp.zeros_like(size))
+    return x, steps, size * scale, _ending(problem, state, size, allowed)
 
 
 def _target(solver, b, scale):
