@@ -152,6 +152,48 @@ STANDARD = set(
     fft.rfftn fft.irfftn fft.hfft fft.ihfft fft.fftfreq fft.rfftfreq fft.fftshift fft.ifftshift""".split()
 )
 
+SCIPY = """\
+With `SCIPY_ARRAY_API=1` in the environment the functions of SciPy that support arrays of libraries
+other than NumPy take arrays of xcore and return them (as of SciPy 1.17; `tests/numpy/scipy_calls.py`
+calls each). Many compute on the host. These are the exceptions: give them `np.asarray(x)`, and the
+result to `xnp.asarray`. What SciPy makes without a dtype, such as windows and filters, has the default
+float's width, 32 bits but for the setting `default_bits=64`, without which `interpolate.RBFInterpolator`
+fails: it means float64 where it says `float`.
+"""
+
+_AT = "SciPy changes a copy in place, but for the arrays of JAX, which it knows to be immutable"
+_ASSIGNS = "SciPy writes `x[i] = v`, which arrays that are immutable do not allow"
+_WRITES = "SciPy's compiled code wants memory to write into; NumPy's read-only arrays fail alike"
+_RETURNS_NUMPY = "work, and return arrays of NumPy"
+
+NOT_OF_SCIPY = {
+    _AT: """
+        cluster.hierarchy.from_mlab_linkage cluster.vq.whiten differentiate.derivative differentiate.hessian
+        differentiate.jacobian integrate.qmc_quad linalg.block_diag optimize.rosen_hess signal.iircomb
+        signal.savgol_coeffs signal.savgol_filter signal.sos2zpk special.log_softmax special.logsumexp
+        special.rel_entr stats.alexandergovern stats.ansari stats.bartlett stats.bootstrap stats.boxcox_llf
+        stats.cramervonmises stats.epps_singleton_2samp stats.f_oneway stats.false_discovery_control
+        stats.fligner stats.friedmanchisquare stats.gstd stats.gzscore stats.iqr stats.kruskal
+        stats.kurtosistest stats.levene stats.lmoment stats.mannwhitneyu stats.median_abs_deviation
+        stats.mode stats.mood stats.normaltest stats.pearsonr stats.quantile stats.skewtest
+        stats.spearmanrho stats.tmean stats.tsem stats.tstd stats.tvar stats.variation stats.wilcoxon
+        stats.yeojohnson_llf stats.zscore spatial.transform.RigidTransform spatial.transform.Slerp
+        Rotation.align_vectors Rotation.approx_equal Rotation.as_davenport Rotation.as_euler
+        Rotation.from_davenport Rotation.from_euler Rotation.from_matrix Rotation.inv Rotation.__setitem__
+    """,
+    _ASSIGNS: """
+        integrate.cumulative_simpson integrate.nsum integrate.tanhsinh interpolate.Akima1DInterpolator
+        interpolate.PchipInterpolator optimize.elementwise.bracket_minimum
+        optimize.elementwise.bracket_root optimize.elementwise.find_minimum
+        optimize.elementwise.find_root optimize.rosen_der optimize.rosen_hess_prod signal.deconvolve
+        signal.envelope signal.hilbert signal.hilbert2 signal.lfiltic signal.lp2bp signal.lp2bs
+        signal.lp2hp signal.minimum_phase signal.resample signal.sosfilt_zi signal.windows.chebwin
+        signal.windows.taylor
+    """,
+    _WRITES: "signal.sosfilt signal.sosfiltfilt",
+    _RETURNS_NUMPY: "signal.bode signal.cspline2d signal.impulse signal.place_poles",
+}
+
 
 def names(table: dict) -> set:
     """All names of a table of reasons."""
@@ -227,6 +269,7 @@ def page() -> str:
         ("Methods and properties of arrays", [methods]),
         ("What NumPy has and this has not", reasons(LEFT_OUT)),
         ("What jax.numpy has and this has not", reasons(LEFT_OUT_OF_JAX)),
+        ("Arrays in SciPy's functions", [SCIPY, *reasons(NOT_OF_SCIPY)]),
     ]
     text = [f"## {title}\n\n" + "\n".join(lines) + "\n" for title, lines in sections]
     return HEAD + "\n".join(text)

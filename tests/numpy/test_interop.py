@@ -112,7 +112,8 @@ def test_scipy_functions_that_speak_the_array_api():
     root = Path(__file__).parents[2]
     run = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=600, cwd=root,
-        env=os.environ | {"PYTHONPATH": str(root), "SCIPY_ARRAY_API": "1", "XCORE_DEFAULT_BITS": "64"},
+        env=os.environ | {"PYTHONPATH": str(root), "SCIPY_ARRAY_API": "1", "XCORE_DEFAULT_BITS": "64"}
+        | {"XCORE_DISABLE_MOST_OPTIMIZATIONS": "1"},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]
     assert run.stdout == "", run.stdout
