@@ -176,7 +176,7 @@ def expm(a, max_squarings: int | None = None):
     a, back = _prepared("linalg.expm", a)
     if max_squarings is None:
         return back(_expm(a))
-    many = (_halvings(ops.stop_gradient(a)) > max_squarings)[..., None, None]
+    many = (_halvings(norm1(ops.stop_gradient(a))) > max_squarings)[..., None, None]
     return back(xnp.where(many, np.nan, _expm(xnp.where(many, 0, a))))
 
 
