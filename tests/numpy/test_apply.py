@@ -131,7 +131,7 @@ def test_iinfo():
             want.max,
             want.dtype,
         )
-        assert type(got.max) is int and xnp.iinfo(xnp.ones(1, dtype)).max == got.max
+        assert type(got.max) is int and xnp.iinfo(int_type=xnp.ones(1, dtype)).max == got.max
     for call in (lambda: xnp.iinfo("float32"), lambda: xnp.finfo("int8")):
         with pytest.raises(TypeError):
             call()

@@ -124,3 +124,24 @@ def test_narrowest_integers_move(name):
     assert xnp.concatenate([x, x[:1]]).astype("int8").tolist() == [1, 0, 1, 1]
     for f in (xnp.abs, xnp.sign):
         assert f(x).astype("int8").tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["int2", "uint2", "int4"])
+def test_narrowest_integers_are_ordered(name):
+    """XLA's code for the CPU sorts 2-bit integers wrongly and cannot order them beside positions."""
+    given = np.array([1, 0, 2, 1, 0, 3, 1]) - (0 if name[0] == "u" else 2)
+    x = xnp.asarray(given).astype(name)
+    assert xnp.sort(x).dtype == x.dtype and xnp.sort(x).astype("int8").tolist() == sorted(given)
+    np.testing.assert_array_equal(xnp.argsort(x), np.argsort(given, kind="stable"))
+    assert (xnp.argmax(x), xnp.argmin(x)) == (given.argmax(), given.argmin())
+    values, where = xc.lax.top_k(x, 2)
+    assert values.astype("int8").tolist() == sorted(given)[:-3:-1]
+    assert where.tolist() == np.argsort(-given, kind="stable")[:2].tolist()
+
+
+def test_views_of_half_bytes():
+    x = np.array([[0x21, 0xF3, 7, 0x80]], np.uint8)
+    parts = xnp.asarray(x).view("uint4")
+    assert parts.astype("uint8").tolist() == [[1, 2, 3, 15, 7, 0, 0, 8]]
+    np.testing.assert_array_equal(parts.view("uint8"), x)
+    np.testing.assert_array_equal(parts.view("float32"), x.view("float32"))

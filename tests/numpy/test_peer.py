@@ -35,6 +35,8 @@ SAME = {
     ),
     "step of no gaps": lambda lib: lib.linspace(X[0], X[1], 1, retstep=True)[1],
     "iscomplexobj of None": lambda lib: lib.iscomplexobj(None),
+    "trapezoids of their own widths": lambda lib: lib.trapezoid(X, dx=np.arange(1.0, 5), axis=0),
+    "trapezoids over fewer axes": lambda lib: lib.trapezoid(np.stack([X, X + 1]), X**2, axis=-2),
     "round of a float": lambda lib: round(lib.float32(1.6)),
 }  # fmt: skip
 
@@ -82,6 +84,9 @@ ERRORS = {
     "an unknown way to pad": (lambda: xnp.pad(X, 1, mode="mean of all"), NotImplementedError),
     "take that raises, as a value": (lambda: xnp.take(X, np.array([0]), mode="raise"), ValueError),
     "a range to nowhere": (lambda: xnp.arange(None), TypeError),
+    "an unknown way to sort": (lambda: xnp.sort(X, kind="foo"), ValueError),
+    "a number as a function": (lambda: xnp.vectorize(1), TypeError),
+    "tensordot over unequal axes": (lambda: xnp.tensordot(X, X[0], ([0], [0, 1])), TypeError),
     "a traced shape": (lambda: xc.jit(xnp.zeros)(2), TypeError),
 }  # fmt: skip
 

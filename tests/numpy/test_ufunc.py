@@ -121,3 +121,9 @@ def test_logaddexp2_of_equal_and_of_close_numbers(dtype):
     assert (found[:3] == [0, 1, 4]).all() and found[4] == 1e5 + 1 and found[5] == -np.inf
     exact = np.logaddexp2(x.astype("float64"), y.astype("float64"))
     np.testing.assert_allclose(found[3:], exact[3:], rtol=4 * np.finfo(dtype).eps)
+
+
+def test_logaddexp2_far_from_the_larger():
+    far = np.array([-20.5, -30.0, -100.25], np.float32)
+    expected = np.log1p(2.0 ** far.astype(np.float64)) / np.log(2.0)
+    np.testing.assert_allclose(xnp.logaddexp2(np.float32(0), far), expected, rtol=4 * 2.0**-24)

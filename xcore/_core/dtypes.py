@@ -36,6 +36,18 @@ float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e5m2fnuz)
 float8_e8m0fnu = np.dtype(ml_dtypes.float8_e8m0fnu)
 
 
+_BITS = {int2: 2, uint2: 2, int4: 4, uint4: 4, float4_e2m1fn: 4}
+
+
+def bits_of(dtype: np.dtype) -> int:
+    """How many bits an element has on a device, where several share a byte if they are narrow.
+
+    >>> bits_of(int4), bits_of(np.dtype(np.int16))
+    (4, 16)
+    """
+    return _BITS.get(dtype, dtype.itemsize * 8)
+
+
 class extended(np.generic):
     """The family of the dtypes that NumPy does not have, whose elements are not numbers."""
 

@@ -369,7 +369,7 @@ def shown(x):
 
 
 def _bitcast_type(x, *, dtype):
-    old, new = x.dtype.itemsize, dtype.itemsize
+    old, new = dtypes.bits_of(x.dtype), dtypes.bits_of(dtype)
     if old == new:
         return [ArrayType(x.shape, dtype)]
     if old > new:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import errors
-from .._core.dtypes import bool_, int2, int8, uint2
+from .._core.dtypes import bool_, int2, int4, int8, uint2, uint4
 from .._core.op import Linear, Op
 from .._core.types import ArrayType, typeof
 from .elementwise import select, sub
@@ -142,12 +142,20 @@ def _concatenate_batch(size, args, batched, *, axis):
     return [concatenate(*full, axis=axis + 1)], [True]
 
 
+def as_bytes(ctx, x, t: ArrayType):
+    """A value and its type; narrow integers as bytes, for XLA's code for the CPU sorts only those."""
+    if t.dtype not in (int2, uint2, int4, uint4):
+        return x, t
+    wide = ArrayType(t.shape, int8)
+    return ctx.convert(x, ctx.type(wide)), wide
+
+
 def _by_bytes(ctx, xs, build):
     """The result of ``build``; 2-bit integers as bytes, for XLA's code for the CPU moves only those."""
     t = ctx.out_types[0]
     if t.dtype not in (int2, uint2):
         return build(xs, ctx.out())
-    wide = [ctx.convert(x, ctx.tensor(u.shape, int8)) for x, u in zip(xs, ctx.in_types)]
+    wide = [as_bytes(ctx, x, u)[0] for x, u in zip(xs, ctx.in_types, strict=True)]
     return ctx.convert(build(wide, ctx.tensor(t.shape, int8)), ctx.out())
 
 

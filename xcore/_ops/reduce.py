@@ -24,7 +24,7 @@ from .families import (
     reduce_sum,
     reduced_shape,
 )  # fmt: skip
-from .layout import pad, reshape, slice
+from .layout import as_bytes, pad, reshape, slice
 
 
 def _kept(x, axes) -> tuple:
@@ -251,6 +251,7 @@ def _arg_reduction(name: str, direction: str, identity):
             [out] = host.on_rows(ctx, f"{name}_rows", [(x, source)], axis, [one])
             out = ctx.reshape(out, ctx.tensor(ctx.out_types[0].shape, dtypes.int32))
             return out if dtype == dtypes.int32 else ctx.convert(out, ctx.out())
+        x, source = as_bytes(ctx, x, source)
         numbers = ctx.iota(ctx.tensor(source.shape, dtype), axis)
         scalars = ArrayType((), source.dtype), ArrayType((), dtype)
         inits = [ctx.full(scalars[0], identity(source.dtype)), ctx.full(scalars[1], 0)]

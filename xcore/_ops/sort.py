@@ -7,7 +7,7 @@ from .._core.op import Op
 from .._core.types import ArrayType, typeof
 from . import host
 from .families import broadcast
-from .layout import iota, reshape
+from .layout import as_bytes, iota, reshape
 from .slicing import GatherDims, gather
 
 
@@ -38,7 +38,14 @@ def _sort_lower(ctx, *xs, axis, num_keys=1, stable=True):
                 result = ctx.one("stablehlo.or", boolean, [before, later])
         return result
 
-    return ctx.sort(list(xs), axis, less, stable)
+    pairs = [as_bytes(ctx, x, t) for x, t in zip(xs, ctx.in_types, strict=True)]
+    return _narrowed(ctx, ctx.sort([x for x, _ in pairs], axis, less, stable), pairs)
+
+
+def _narrowed(ctx, outs, pairs) -> list:
+    """Results in the dtypes that are expected of them, where the operands came as bytes."""
+    want = zip(outs, pairs, ctx.out_types, strict=False)
+    return [y if u.dtype == t.dtype else ctx.convert(y, ctx.type(t)) for y, (_, u), t in want]
 
 
 def _sort_on_host(ctx, xs, axis: int, num_keys: int) -> list:
@@ -138,7 +145,10 @@ def _top_k_lower(ctx, x, *, k):
     # XLA's code is good at few elements of float32; of other dtypes it sorts everything
     few = k < 32 and t.dtype == dtypes.float32
     if few or not host.applies(ctx, t):
-        return ctx.top_k(x, k, ctx.outs())
+        wide, u = as_bytes(ctx, x, t)
+        values, where = ctx.out_types
+        found = ctx.top_k(wide, k, [ctx.tensor(values.shape, u.dtype), ctx.type(where)])
+        return [*_narrowed(ctx, found, [(wide, u)]), found[1]]
     return host.on_rows(ctx, "top_k_rows", [(x, t)], t.ndim - 1, ctx.out_types, k)
 
 

@@ -45,6 +45,8 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     >>> xnp.vectorize(lambda a, b: xnp.where(a > b, a, b))(xnp.arange(3), 1)
     Array([1, 1, 2], dtype=int32)
     """
+    if not callable(pyfunc):
+        raise errors.bad_argument("numpy.vectorize", "pyfunc", pyfunc, "a function")
     listed = isinstance(excluded, (set, frozenset, list, tuple))
     if not listed or any(not isinstance(e, str) and not _is_position(e) for e in excluded):
         raise errors.bad_argument(

@@ -255,14 +255,19 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     """
     who = "numpy.trapezoid"
     y = as_inexact(who, y)
-    axis = one_axis(who, axis, typeof(y).ndim)
-    y = moveaxis(y, axis, -1)
-    if x is None:
-        steps = dx
-    else:
-        x = as_array(who, x)
-        steps = diff(x if typeof(x).ndim == 1 else moveaxis(x, axis, -1))
-    return _reduce.sum(steps * (y[..., 1:] + y[..., :-1]) * 0.5, axis=-1)
+    ndim = typeof(y).ndim
+    at = one_axis(who, axis, ndim)
+    steps = dx if x is None else _steps(as_array(who, x), axis, ndim - at - 1)
+    before = (slice(None),) * at
+    pairs = y[(*before, slice(1, None))] + y[(*before, slice(-1))]
+    return _reduce.sum(steps * pairs * 0.5, axis=at - ndim)
+
+
+def _steps(x, axis: int, behind: int):
+    """Distances of coordinates; those of a vector lie along the axis with so many behind it."""
+    if typeof(x).ndim != 1:
+        return diff(x, axis=axis)
+    return diff(x).reshape(-1, *[1] * behind)
 
 
 # ------------------------------------------------------------------------------------ interpolation

@@ -267,9 +267,9 @@ def _paired_axes(a, b, axes):
     if len(axes) != 2:
         raise errors.bad_argument(who, "axes", axes, "an int, or two lists of axes")
     sides = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]
-    left, right = ([one_axis(who, i, k) for i in s] for s, k in zip(sides, (m, n), strict=True))
-    if len(left) != len(right):
+    if len(sides[0]) != len(sides[1]):
         raise errors.bad_argument(who, "axes", axes, "two lists of equal length")
+    left, right = ([one_axis(who, i, k) for i in s] for s, k in zip(sides, (m, n), strict=True))
     axes_of(who, tuple(left), m)  # raises where one is named twice
     axes_of(who, tuple(right), n)
     return tuple(left), tuple(right)

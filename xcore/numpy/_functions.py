@@ -153,7 +153,7 @@ def _logaddexp2(x, y):
         natural = _logaddexp_complex(_times(x, math.log(2)), _times(y, math.log(2)))
         return _times(natural, 1 / math.log(2))
     factor, one, half = (_const(x, v) for v in (math.log(2), 1, 0.5))
-    part = ops.exp(ops.mul(_gap(x, y), factor))
+    part = _exp2(_gap(x, y))
     # log2(1 + t) is 1 + log2(1 + (t - 1) / 2), which is exact for equal arguments, where t is 1
     near = ops.gt(part, half)
     tail = ops.log1p(ops.select(near, ops.mul(ops.sub(part, one), half), part))

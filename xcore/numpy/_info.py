@@ -133,8 +133,9 @@ class iinfo:
     127
     """
 
-    def __init__(self, dtype):
-        self.dtype = typeof(dtype).dtype if isinstance(dtype, Value) else dtypes.as_dtype(dtype)
+    def __init__(self, int_type):
+        given = typeof(int_type).dtype if isinstance(int_type, Value) else int_type
+        self.dtype = dtypes.as_dtype(given)
         info = dtypes.iinfo(self.dtype)
         self.bits, self.min, self.max = int(info.bits), int(info.min), int(info.max)
 

@@ -222,7 +222,10 @@ def _arg_extremum(name, op, pick, a, axis, out, keepdims):
         a = ops.reshape(a, shape=(typeof(a).size,))
     axis = one_axis(who, 0 if axis is None else axis, typeof(a).ndim)
     if not typeof(a).shape[axis]:
-        raise errors.bad_argument(who, "a", a, "an array with elements along the axis")
+        raise errors.bad_argument(
+            who, "a", a, "an array with elements along the axis",
+            f"This is an attempt to get {name} of an empty sequence.",
+        )  # fmt: skip
     where = dtypes.default_dtype("int")
     if dtypes.is_complex(typeof(a).dtype):
         top = pick(a, axis=axis, keepdims=True)

@@ -19,7 +19,12 @@ from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 # ---------------------------------------------------------------------------------------- sorting
 
 
-def _check_order(who: str, order) -> None:
+_KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
+
+
+def _check_order(who: str, kind, order) -> None:
+    if kind not in _KINDS:
+        raise errors.bad_argument(who, "kind", kind, f"one of {_KINDS}")
     if order is not None:
         raise errors.bad_argument(who, "order", order, "None: arrays have no named fields")
 
@@ -60,7 +65,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False):
     >>> xnp.sort(xnp.asarray([3, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
-    _check_order("numpy.sort", order)
+    _check_order("numpy.sort", kind, order)
     a, axis = _along("numpy.sort", a, axis)
     out = ops.sort(a, axis=axis)[0]
     return ops.rev(out, axes=(axis,)) if descending else out
@@ -83,7 +88,7 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=True, descending=False,
     >>> xnp.argsort(xnp.asarray([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
-    _check_order("numpy.argsort", order)
+    _check_order("numpy.argsort", kind, order)
     a, axis = _along("numpy.argsort", a, axis)
     return astype(_order_of(a, axis, descending), dtype_or(dtype, "int"))
 

@@ -114,11 +114,12 @@ def view(x, dtype=None):
     new, t = dtypes.as_dtype("float" if dtype is None else dtype), typeof(x)
     if new == t.dtype:
         return x
-    if not t.ndim and new.itemsize != t.dtype.itemsize:
+    old_size, new_size = dtypes.bits_of(t.dtype), dtypes.bits_of(new)
+    if not t.ndim and new_size != old_size:
         raise errors.bad_argument(
-            "numpy.ndarray.view", "dtype", new, f"of {t.dtype.itemsize} bytes for a 0-d array"
+            "numpy.ndarray.view", "dtype", new, f"of {old_size} bits for a 0-d array"
         )
-    if t.shape and t.shape[-1] * t.dtype.itemsize % new.itemsize:
+    if t.shape and t.shape[-1] * old_size % new_size:
         raise errors.bad_argument(
             "numpy.ndarray.view", "dtype", new, f"of a size that divides a last axis of {t}"
         )
@@ -172,7 +173,7 @@ def _from_parts(x, new):
 
 def _reread(x, new):
     t = typeof(x)
-    old_size, new_size = t.dtype.itemsize, new.itemsize
+    old_size, new_size = dtypes.bits_of(t.dtype), dtypes.bits_of(new)
     if new_size > old_size:
         k = new_size // old_size
         x = ops.reshape(x, shape=(*t.shape[:-1], t.shape[-1] // k, k))
