@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 from hypothesis import settings
 
 # Executables are kept between runs, but not in the home folder of whoever runs the tests.
@@ -36,8 +37,19 @@ _AS_USERS_GET_IT = (
 _RULES_ALONE = ("tests/_ops/test_rules.py", "tests/_ops/test_factor_rules.py")
 _FULL = os.environ.get("XCORE_FULL_OPTIMIZATION", "0") == "1"
 
+_first_draws: dict = {}
+
+
+def _draw_from_the_start(module):
+    """A test draws the same numbers whichever tests ran before it, and in which process."""
+    rng = getattr(module, "rng", None)
+    if isinstance(rng, np.random.Generator):
+        start = _first_draws.setdefault(module.__name__, rng.bit_generator.state)
+        rng.bit_generator.state = start
+
 
 def pytest_runtest_setup(item):
+    _draw_from_the_start(getattr(item, "module", None))
     import xcore as xc
 
     path = item.path.relative_to(Path(__file__).parent).as_posix()
