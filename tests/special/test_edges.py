@@ -132,6 +132,15 @@ def test_far_arguments(name, xs):
     np.testing.assert_allclose(got, exact, rtol=1e-13)
 
 
+def test_waves_at_the_end_of_the_range():
+    x = np.array([1e300, 1.7e308])
+    orders = [("j0", mp.besselj, 0), ("j1", mp.besselj, 1), ("y0", mp.bessely, 0)]
+    for name, f, n in [*orders, ("y1", mp.bessely, 1)]:
+        got = getattr(special, name)(x)
+        np.testing.assert_allclose(got, [float(f(n, v)) for v in x], rtol=1e-14)
+    np.testing.assert_allclose(special.sici(np.float64(1e305))[1], float(mp.sin(1e305) / 1e305))
+
+
 def test_a_range_is_not_left_too_early():
     """Γ(-34.05) is a normal number of float32, though its reflection's denominator is not."""
     x = np.float32(-34.05)

@@ -107,6 +107,48 @@ def test_loggamma():
     assert relative(slope, [mp.psi(0, mp.mpc(v)) for v in Z]).max() < 1e-9
 
 
+BRANCHES = np.repeat([0, 1, -1, 2, -3, 1000], 9)
+PLANE = np.tile(
+    [1 + 2j, -0.3 - 0.2j, -0.37 + 0.001j, -0.3678 - 1e-6j, 1e-7j, -2, 1e-200, -1e200 - 1e300j, -8j],
+    6,
+)
+
+
+@mp.workdps(30)
+def lambert_errors(z, k, got, slope=None):
+    """Of the values and of the derivatives, relative."""
+    points = list(zip(map(mp.mpc, z.tolist()), k.tolist(), strict=True))
+    exact = [mp.lambertw(*point) for point in points]
+    if slope is not None:
+        exact, got = [w / (1 + w) / z for w, (z, _) in zip(exact, points, strict=True)], slope
+    found = map(mp.mpc, np.asarray(got).tolist())
+    return max(abs(a / b - 1) for a, b in zip(found, exact, strict=True))
+
+
+def test_lambertw_on_all_branches():
+    z, k = xnp.asarray(PLANE), xnp.asarray(BRANCHES)
+    got, slope = xc.jvp(lambda z: special.lambertw(z, k), (z,), (xnp.ones_like(z),))
+    assert lambert_errors(PLANE, BRANCHES, got) < 1e-15
+    assert lambert_errors(PLANE, BRANCHES, got, slope) < 1e-12
+    small = np.where(abs(PLANE) < 1e30, np.where(abs(PLANE) > 1e-30, PLANE, 1), 3j)
+    small = small.astype(np.complex64)
+    single = special.lambertw(xnp.asarray(small), k)
+    assert single.dtype == np.complex64
+    assert lambert_errors(small, BRANCHES, single) < 1.2e-7
+
+
+def test_lambertw_at_exceptional_points():
+    z = np.array([0, 0, 0, np.inf, np.inf, -np.inf, -np.inf, np.nan, -0.2, -0.2, -1])
+    k = np.array([0, 1, -1, 0, 2, 0, -1, 0, -1, 0, 0])
+    np.testing.assert_allclose(special.lambertw(z, k), scipy_special.lambertw(z, k), rtol=1e-14)
+    assert special.lambertw(2.0, 3).dtype == np.complex64
+    assert special.lambertw(np.float64(2), np.array([0, -1])).dtype == np.complex128
+    assert special.lambertw(np.float64(-0.2), np.int32(-1)).dtype == np.float64
+    assert xc.jit(special.lambertw, static_argnums=1)(np.ones((2, 1)), 2).shape == (2, 1)
+    slope = xc.grad(special.lambertw, holomorphic=True)(0j)
+    assert complex(slope) == 1
+
+
 def test_voigt_profile():
     x, sigma, gamma = np.array([[0, 1, -3, 2, 1.0], [1, 2, 0.5, 0, 3], [0.5, 0.1, 1, 2, 0]])
     got = special.voigt_profile(x, sigma, gamma)
@@ -266,7 +308,7 @@ ERRORS = [
     (lambda: special.bessel_jn(1.0, v=1.5), "v must be a Python int"),
     (lambda: special.multigammaln(3.0, 0), "d must be a Python int"),
     (lambda: special.comb(5, 2, exact=True), "exact must be False"),
-    (lambda: special.lambertw(1.0, 2), "k must be 0 or -1"),
+    (lambda: special.lambertw(1.0, 0.5), "k must be an int or an integer array"),
     (lambda: special.sph_harm_y(1, 0, 0.1, 0.1, diff_n=1), "diff_n must be None"),
     (lambda: special.beta(np.ones(2), np.ones(3)), r"shapes \(2,\) and \(3,\)"),
 ]
@@ -307,6 +349,8 @@ SLOPES = [  # at ends, poles and zeros: a function, the argument, the point, the
     ("inv_boxcox", 1, (1.0, 0.0), -np.e / 2),
     ("inv_boxcox1p", 1, (1.0, 0.0), -np.e / 2),
     ("spence", 0, (np.inf,), 0),
+    ("y1", 0, (0.0,), np.inf),
+    ("i1", 0, (1e300,), np.inf),
     ("zeta", 0, (-2.0,), float(mp.diff(mp.zeta, -2))),
     ("betainc", 2, (1.0, 0.5, 0.0), 0.5),
     ("betaincinv", 2, (1.0, 1.0, 0.0), 1),

@@ -272,17 +272,32 @@ rad2deg = unary(
 radians, degrees = deg2rad, rad2deg
 
 
+def _half_turn(x):
+    """The number within 1/2 of 0 whose sine, times π, is that of x: exactly 0 for whole x."""
+    part = ops.real(x) if dtypes.is_complex(typeof(x).dtype) else x
+    turns = ops.round_even(ops.mul(part, _const(part, 0.5)))
+    rest = ops.sub(part, ops.mul(_const(part, 2), turns))
+    beyond = ops.gt(ops.abs(rest), _const(part, 0.5))
+    folded = ops.select(beyond, ops.sub(ops.sign(rest), rest), rest)
+    if part is x:
+        return folded
+    height = ops.imag(x)
+    return ops.complex(folded, ops.select(beyond, ops.neg(height), height))
+
+
 def _sinc(x):
     # near 0 the quotient's derivatives are 0/0: there 1 - t²/6 (1 - t²/20) is exact to rounding
     t = ops.mul(x, _const(x, math.pi))
-    square = ops.mul(t, t)
     size = ops.abs(t)
     near = ops.lt(size, ops.full_like_type(typeof(size).strong(), 1e-2))
+    small = ops.select(near, t, _const(x, 0))
+    square = ops.mul(small, small)
     safe = ops.select(near, _const(x, 1), t)
     series = _const(x, 1 / 362880)
     for factor in (-1 / 5040, 1 / 120, -1 / 6, 1.0):
         series = ops.add(_const(x, factor), ops.mul(square, series))
-    return ops.select(near, series, ops.div(ops.sin(safe), safe))
+    wave = ops.sin(ops.mul(_half_turn(x), _const(x, math.pi)))
+    return ops.select(near, series, ops.div(wave, safe))
 
 
 sinc = unary(
@@ -311,9 +326,9 @@ def _i0(x):
         )
     # e^x overflows before I0 does: half of it twice
     half = ops.exp(ops.mul(_const(t, 0.5), ops.select(far, size, _const(t, 20))))
-    beyond = ops.mul(
-        ops.mul(half, ops.mul(tail, ops.sqrt(ops.mul(inverse, _const(t, 0.5 / math.pi))))), half
-    )
+    root = ops.sqrt(ops.select(far, size, _const(t, 20)))  # of 1/|x|, which may vanish, it is not
+    scaled = ops.div(tail, ops.mul(root, _const(t, math.sqrt(2 * math.pi))))
+    beyond = ops.mul(ops.mul(half, scaled), half)
     return ops.convert(ops.select(far, beyond, total), dtype=typeof(x).dtype)
 
 

@@ -262,8 +262,9 @@ def _waves(x, order: int):
 
 
 def _far_wave(x, order: int, which: int):
-    z = where(x < 1e300, x, 1e300)
-    return where(x == math.inf, 0.0, _waves(z, order)[which] / ops.sqrt(math.pi * z))
+    z = where(x < math.inf, x, 8.0)
+    size = math.sqrt(math.pi) * ops.sqrt(z)  # where πz overflows, this does not
+    return where(x == math.inf, 0.0, _waves(z, order)[which] / size)
 
 
 def j0_f(x):
@@ -423,7 +424,13 @@ def _j1_slope(_, x):
 
 
 def _i1_slope(_, x):
-    return i0(x) - _grown(_i1e_over_x(x), x)
+    least, ratio = i0(x), _grown(_i1e_over_x(x), x)
+    return least - where(least == math.inf, 0.0, ratio)
+
+
+def _y1_slope(y, x):
+    zero = _is_zero(x)  # there infinities of two signs would meet
+    return where(zero, math.inf, where(zero, 0.0, y0(x)) - y / x)
 
 
 i0e = kernel(
@@ -447,7 +454,7 @@ k1e = kernel(
 j0 = kernel("special.j0", j0_f, lambda _, x: -j1(x))
 j1 = kernel("special.j1", j1_f, _j1_slope)
 y0 = kernel("special.y0", y0_f, lambda _, x: -y1(x))
-y1 = kernel("special.y1", y1_f, lambda y, x: y0(x) - y / x)
+y1 = kernel("special.y1", y1_f, _y1_slope)
 jn = kernel("special.jn", jn_f, None, lambda _, n, x: 0.5 * (jn(n - 1.0, x) - jn(n + 1.0, x)))
 yn = kernel("special.yn", yn_f, None, lambda _, n, x: 0.5 * (yn(n - 1.0, x) - yn(n + 1.0, x)))
 kn = kernel("special.kn", kn_f, None, lambda _, n, x: -0.5 * (kn(n - 1.0, x) + kn(n + 1.0, x)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from .. import _ops as ops
 from ._elementary import (
@@ -211,7 +212,7 @@ def si_f(x):
     size = ops.abs(x)
     near = size <= 4.0
     z = where(near, x, 0.0)
-    f, g, sin, cos = _waves(where(near, 4.0, ops.min(size, full(x, 1e300))))
+    f, g, sin, cos = _waves(where(near, 4.0, ops.min(size, full(x, sys.float_info.max))))
     return where(near, z * rational(z * z, _SI), ops.sign(x) * (0.5 * math.pi - f * cos - g * sin))
 
 
@@ -223,7 +224,7 @@ def ci_f(x):
     inner = _log_from(z, zero) + root_factor(z, *zero, (z + zero[0]) * rational(z * z, _CI))
     y = where(middle, size, 3.75)
     between = root_factor(y, *_CI_ZEROS[1], rational((y - 3.75) * (4.0 / 3.0), _CI_3))
-    f, g, sin, cos = _waves(where(middle, 4.5, ops.min(size, full(x, 1e300))))
+    f, g, sin, cos = _waves(where(middle, 4.5, ops.min(size, full(x, sys.float_info.max))))
     value = where(near, inner, where(middle, between, f * sin - g * cos))
     return where(x == 0.0, -math.inf, where(size == math.inf, 0.0, value))
 
@@ -313,15 +314,20 @@ def ellipe_f(m):
 # ---------------------------------------------------------------------------------------- Lambert W
 
 
+def _lambert_gap(x):
+    """e x + 1, with e to twice the precision."""
+    product = x * math.e
+    return (product + 1.0) + (
+        product_error(x, full(x, math.e), product) + 1.4456468917292502e-16 * x
+    )
+
+
 def _lambert(sign: float):
     """The real branch 0 (sign 1) or -1 (sign -1)."""
     lower = sign < 0.0
 
     def f(x):
-        product = x * math.e
-        gap = (product + 1.0) + (
-            product_error(x, full(x, math.e), product) + 1.4456468917292502e-16 * x
-        )
+        gap = _lambert_gap(x)
         p = sign * ops.sqrt(2.0 * ops.max(gap, full(x, 0.0)))
         close = ops.abs(p) < 0.35
         series = -1.0 + p * horner(where(close, p, 0.0), _LAMBERT)
@@ -352,17 +358,93 @@ def _start_below(x):
 
 
 def _lambert_iterate(x, w):
-    """Fritsch, Shafer and Crowley's step, of fourth order."""
     for _ in range(3):
-        z = ops.log(x / w) - w
-        u = 1.0 + w
-        q = 2.0 * u * (u + z * (2.0 / 3.0))
-        w = w * (1.0 + z / u * (q - z) / (q - 2.0 * z))
+        w = _lambert_step(w, ops.log(x / w) - w)
     return w
+
+
+def _lambert_step(w, z):
+    """Fritsch, Shafer and Crowley's step, of fourth order; z is what log x - log w - w leaves."""
+    u = 1.0 + w
+    q = 2.0 * u * (u + z * (2.0 / 3.0))
+    return w * (1.0 + z / u * (q - z) / (q - 2.0 * z))
 
 
 def _lambert_slope(w, x):
     return ops.exp(-w) / (1.0 + w)
+
+
+def _lambert_root(k, x, y):
+    """(p, |p|): W_k is a series in p next to -1/e; |p| is infinite where the branch is not there."""
+    inside = ops.abs(x) + ops.abs(y) < 10.0
+    gap = ops.complex(_lambert_gap(where(inside, x, 1.0)), math.e * where(inside, y, 0.0))
+    root = ops.sqrt(2.0 * gap)
+    sides = ops.or_(ops.and_(k == -1.0, y >= 0.0), ops.and_(k == 1.0, y < 0.0))
+    there = ops.and_(inside, ops.or_(k == 0.0, sides))
+    return where(k == 0.0, root, -root), where(there, ops.abs(root), math.inf)
+
+
+def _lambert_begin(k, z, logs, p, size):
+    """The series at -1/e, what serves the real branch 0, or log z + 2πik - log(log z + 2πik) + …"""
+    outer = ops.log(logs)
+    far = logs - outer + outer / logs
+    beside = ops.and_(k == 0.0, ops.and_(ops.abs(z) < 10.0, ops.real(z) > -0.5))
+    near = ops.log(1.0 + z)
+    near = near * (1.0 - ops.log(1.0 + near) / (2.0 + near))
+    start = where(beside, near, far)
+    return where(size < 1.2, -1.0 + p * horner(p, _LAMBERT[:4]), start)
+
+
+def _lambert_refine(k, z, logs, w):
+    """Steps towards w + log w = log z + 2πik, which holds up to 2πi on every branch."""
+    small = ops.and_(k == 0.0, ops.abs(z) < 3.0)
+
+    def step(_, w):
+        found = ops.log(where(small, z / w, w))
+        rest = where(small, found, logs - found) - w
+        turn = ops.imag(rest)
+        turn = turn - 2.0 * math.pi * ops.round_even(turn * (0.5 / math.pi))
+        return (_lambert_step(w, ops.complex(ops.real(rest), turn)),)
+
+    w = repeat(step, (w,), 5)[0]
+    # the compiler's logarithm is off by some units, which show where it is small; exp is better
+    return where(small, w - (w - z * ops.exp(-w)) / (1.0 + w), w)
+
+
+def complex_lambert_f(k, z):
+    """Any branch. The cuts on the real axis belong to the half plane above, as log's does."""
+    k, x, y = ops.real(k), ops.real(z), ops.imag(z)
+    y = where(y == 0.0, 0.0, y)
+    p, reach = _lambert_root(k, x, y)
+    size = ops.abs(z)
+    flat, close = ops.and_(k == 0.0, size < 1e-5), reach < 0.35
+    lost = ops.or_(size == 0.0, size == math.inf)
+    safe = where(ops.or_(lost, ops.or_(flat, close)), 2.0, ops.complex(x, y))
+    logs = ops.log(safe) + ops.complex(full(k, 0.0), 2.0 * math.pi * k)
+    w = _lambert_refine(k, safe, logs, _lambert_begin(k, safe, logs, p, reach))
+    w = where(close, -1.0 + p * horner(p, _LAMBERT), w)
+    w = where(flat, z * horner(z, (1.0, -1.0, 1.5, -8.0 / 3.0)), w)
+    below = ops.or_(k == 0.0, ops.and_(k == -1.0, x < 0.0))
+    real = ops.and_(ops.and_(below, y == 0.0), x * math.e > -1.0)
+    w = where(real, ops.complex(ops.real(w), full(x, 0.0)), w)
+    w = where(ops.and_(size == 0.0, ops.ne(k, full(k, 0.0))), -math.inf, w)
+    endless = ops.complex(full(x, math.inf), ops.atan2(y, x) + 2.0 * math.pi * k)
+    return where(size == math.inf, endless, w)
+
+
+def _complex_lambert_slope(_, k, z):
+    """W/(z (1 + W)); where |W| < 1, e^-W/(1 + W), which is right at 0."""
+    w = lambertw(k, z)
+    size = ops.abs(z)
+    small, lost = ops.abs(w) < 1.0, ops.or_(size == 0.0, size == math.inf)
+    near = ops.exp(-where(small, w, 0.0)) / (1.0 + w)
+    # whose square, by which a quotient is formed, is in range
+    scale = where(size > 1e100, 2.0**-400, where(size < 1e-100, 2.0**400, 1.0))
+    scale = ops.complex(scale, full(scale, 0.0))
+    v = where(lost, 1.0, w)
+    far = v / (1.0 + v) / (where(lost, 1.0, z) * scale) * scale
+    far = where(size == 0.0, math.inf, where(size == math.inf, 0.0, far))
+    return where(small, near, far)
 
 
 exp1 = kernel("special.exp1", exp1_f, lambda _, x: -ops.exp(-x) / x)
@@ -381,4 +463,7 @@ lambertw_0 = kernel(
 )
 lambertw_1 = kernel(
     "special.lambertw_1", _lambert(-1.0), lambda _, x: _lambert_slope(lambertw_1(x), x)
+)
+lambertw = kernel(
+    "special.lambertw", complex_lambert_f, None, _complex_lambert_slope, kind="complex"
 )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from .._core import errors
+import numpy as np
+
+from .._core import dtypes, errors
 from .._core.eval import fused
+from .._core.types import typeof
+from ..numpy._promote import as_array, as_arrays, astype
 from . import _integral_kernels as kernels
-from ._public import apply
+from ._public import apply, complex_array
 
 
 @fused(1)
@@ -121,20 +125,47 @@ def sici(x):
     return apply(lambda x: (kernels.si(x), kernels.ci(x)), x, who="special.sici")
 
 
-@fused(1)
 def lambertw(z, k=0):
-    """Lambert's W function, the w with w e^w = z, on a real branch.
+    """Lambert's W function, the w with w e^w = z, on branch k.
+
+    The result is real where z is real and k the Python int 0 or -1: NaN where that branch is not
+    real, as 0 is below -1/e and -1 is outside [-1/e, 0). Otherwise it is complex, of the precision
+    of z: pass ``z + 0j`` for complex values of these branches at real arguments.
 
     Args:
-      z: real array; at least -1/e, and below 0 for branch -1. NaN elsewhere.
-      k: branch, 0 (the upper one) or -1.
+      z: real or complex array.
+      k: branch, a Python int or an integer array, which is broadcast with z. Not differentiated.
 
     >>> import xcore as xc
     >>> xc.special.lambertw(1.0)
     Array(0.56714326, dtype=float32, weak_type=True)
+    >>> xc.special.lambertw(-1.0 + 0j)
+    Array(-0.31813154+1.3372357j, dtype=complex64)
     """
-    if k not in (0, -1):
+    if not isinstance(k, (int, np.integer)):
+        return _complex_lambertw(z, _branches(k))
+    z = as_array("special.lambertw", z)
+    if k in (0, -1) and not dtypes.is_complex(typeof(z).dtype):
+        return _real_lambertw(z, int(k))
+    return _complex_lambertw(z, np.int64(k))
+
+
+def _branches(k):
+    array = as_array("special.lambertw", k)
+    if dtypes.kind(typeof(array).dtype) not in ("int", "uint"):
         raise errors.bad_argument(
-            "special.lambertw", "k", k, "0 or -1", "Only these branches are real."
+            "special.lambertw", "k", k, "an int or an integer array", "It numbers a branch."
         )
+    return array
+
+
+@fused(1)
+def _real_lambertw(z, k):
     return apply(kernels.lambertw_1 if k else kernels.lambertw_0, z, who="special.lambertw")
+
+
+@fused(2)
+def _complex_lambertw(z, k):
+    z = complex_array("special.lambertw", z)
+    k = astype(as_array("special.lambertw", k), typeof(z).dtype)
+    return kernels.lambertw(*as_arrays("special.lambertw", k, z))
