@@ -140,7 +140,7 @@ def lambertw(z, k=0):
     >>> xc.special.lambertw(1.0)
     Array(0.56714326, dtype=float32, weak_type=True)
     >>> xc.special.lambertw(-1.0 + 0j)
-    Array(-0.31813154+1.3372357j, dtype=complex64)
+    Array(-0.3181315+1.3372357j, dtype=complex64)
     """
     if not isinstance(k, (int, np.integer)):
         return _complex_lambertw(z, _branches(k))
