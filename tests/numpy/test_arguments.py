@@ -9,7 +9,7 @@ import xcore.numpy as xnp
 X = np.array([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]], np.float32)
 SAME = """
 m.add(x, 1, out=None) | m.exp(x, out=None) | m.less(x, 1, where=True) | m.logical_or(x, 0, out=None)
-m.isneginf(x, out=None) | m.isreal(x=x) | m.iscomplex(x=x) | m.sinc(x=x) | m.i0(x=x)
+m.isneginf(x, out=None) | m.isreal(x=x) | m.iscomplex(x=x) | m.sinc(x=x + 0.25) | m.i0(x=x)
 m.clip(x, a_min=0, a_max=2) | m.clip(x, 0, a_max=2) | m.clip(x, a_min=None, a_max=x[0])
 m.unravel_index(np.array([3, 5]), (2, 3), order="F") | m.unravel_index(np.array([3, 5]), (2, 3), order="C")
 """
