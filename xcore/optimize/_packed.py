@@ -1,4 +1,4 @@
-"""Loops whose scalars travel as one vector.
+"""Loops whose scalars travel as two vectors, of floats and of integers.
 
 Each scalar that goes around a loop is a small kernel of its own for the compiler: time to compile,
 time to start. As one vector they are one kernel.
@@ -22,7 +22,7 @@ def marks(table: np.ndarray):
 
 
 class Packing:
-    """How a state splits into a vector of its scalars and the rest."""
+    """How a state splits into a vector of its floating scalars, one of its counters, and the rest."""
 
     def __init__(self, state):
         leaves, self.structure = tree.flatten(state)
@@ -30,40 +30,55 @@ class Packing:
         floats = [t.dtype for t in types if not t.shape and dtypes.is_inexact(t.dtype)]
         self.dtype = floats[0] if floats else np.dtype(np.float32)
         self.types = types
-        self.inside = [self._fits(t) for t in types]
+        self.kinds = [self._kind(t) for t in types]
 
-    def _fits(self, t) -> bool:
-        # counters stay below 2²⁴, up to which all integers are floats
-        return not t.shape and (t.dtype == self.dtype or t.dtype in (np.int32, np.bool_))
+    def _kind(self, t):
+        """The vector that a leaf travels in, if it does: "float" or "integer".
+
+        Integers do not go with floats: a bfloat16 counter would stop at 256, and its loop never.
+        """
+        if t.shape or t.dtype not in (self.dtype, np.int32, np.bool_):
+            return None
+        return "float" if t.dtype == self.dtype else "integer"
+
+    def _of_kind(self, leaves, kind):
+        return [x for x, k in zip(leaves, self.kinds) if k == kind]
 
     def pack(self, state):
         leaves = tree.flatten_up_to(self.structure, state)
-        scalars = [xnp.asarray(x).astype(self.dtype) for x, i in zip(leaves, self.inside) if i]
-        rest = [x for x, i in zip(leaves, self.inside) if not i]
+        dtype = {"float": self.dtype, "integer": np.dtype(np.int32)}
+        vectors = [self._vector(self._of_kind(leaves, k), dtype[k]) for k in self._vectors()]
+        return vectors, self._of_kind(leaves, None)
+
+    def _vectors(self):
+        return [k for k in ("float", "integer") if k in self.kinds]
+
+    @staticmethod
+    def _vector(scalars, dtype):
         # a chain of selections is one kernel; a concatenation would be one for each of its parts
         shape = (len(scalars),)
-        vector = xnp.zeros(shape, self.dtype)
+        vector = xnp.zeros(shape, dtype)
         for x, here in zip(scalars, np.eye(len(scalars), dtype=np.int8)):
-            spread = ops.broadcast_in_dim(x, shape=shape, dims=())
+            spread = ops.broadcast_in_dim(xnp.asarray(x).astype(dtype), shape=shape, dims=())
             vector = ops.select(marks(here), spread, vector)
-        return vector, rest
+        return vector
 
     def unpack(self, carry):
-        vector, rest = carry
-        scalars, rest = iter(range(len(self.types))), iter(rest)
-        leaves = [
-            self._scalar(vector[next(scalars)], t) if i else next(rest)
-            for t, i in zip(self.types, self.inside)
-        ]
+        vectors, rest = carry
+        parts = {None: iter(rest)} | {
+            k: iter([v[i] for i in range(typeof(v).shape[0])])
+            for k, v in zip(self._vectors(), vectors)
+        }
+        leaves = [self._leaf(next(parts[k]), t) for k, t in zip(self.kinds, self.types)]
         return tree.unflatten(self.structure, leaves)
 
     @staticmethod
-    def _scalar(x, t):
-        return x > 0.5 if t.dtype == np.bool_ else x.astype(t.dtype)
+    def _leaf(x, t):
+        return x != 0 if t.dtype == np.bool_ and x.dtype == np.int32 else x
 
 
 def loop(going, step, state, run=None):
-    """``while_loop``, or ``run`` with its arguments, whose scalars travel as one vector."""
+    """``while_loop``, or ``run`` with its arguments, whose scalars travel as two vectors."""
     run = run or (lambda *args: while_loop(*args, checkpoints=0))
     packing = Packing(state)
     carry = run(
