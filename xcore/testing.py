@@ -77,7 +77,7 @@ def assert_close(actual, expected, *, rtol=None, atol=None, err_msg: str = "") -
 
 
 def _is_smooth(x) -> bool:
-    dtype = getattr(x, "dtype", np.asarray(x).dtype)
+    dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
     return dtype != float0 and dtypes.is_inexact(dtype)
 
 

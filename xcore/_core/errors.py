@@ -160,26 +160,45 @@ def tracer_left(tracer, origin: str, holders: str) -> TracerLeakError:
     )
 
 
-def no_concrete_value(tracer, needed_for: str, origin: str) -> ConcretizationError:
+_WANTED = {
+    "bool": "a Python bool (if, while, and, or, not, assert)",
+    "int": "a Python int (int(), round())",
+    "index": "a Python int (range, a list index, a shape)",
+    "float": "a Python number (float(), complex(), math functions)",
+    "complex": "a Python number (float(), complex(), math functions)",
+    "numpy": "a NumPy array (np functions, .item(), .tolist(), print formatting)",
+}
+
+
+def no_concrete_value(tracer, needed_for: str, origin: str, place: str = "") -> ConcretizationError:
     advice = {
         "bool": "Use xnp.where or xcore.lax.cond for branches and xcore.lax.while_loop for loops",
         "index": "Use xcore.lax.fori_loop for loops over traced counts and xcore.lax.dynamic_slice for indexing",
         "int": "Use xcore.lax.fori_loop for loops and xcore.lax.dynamic_slice for indexing",
         "float": "Keep it an array: xnp functions and operators work on traced values",
+        "complex": "Keep it an array: xnp functions and operators work on traced values",
         "numpy": "Use xcore.numpy (xnp) functions instead of numpy's on traced values",
     }.get(needed_for, "Compute it outside the traced function")
-    what = {
-        "bool": "a Python bool (if, while, and, or, not, assert)",
-        "int": "a Python int (int(), round())",
-        "index": "a Python int (range, a list index, a shape)",
-        "float": "a Python number (float(), complex(), math functions)",
-        "numpy": "a NumPy array (np functions, .item(), .tolist(), print formatting)",
-    }.get(needed_for, needed_for)
+    what = _WANTED.get(needed_for, needed_for)
     return ConcretizationError(
         f"Python needs {what} here, but the value is traced: {tracer.type} has no concrete value until "
         f"the compiled program runs.{origin} {advice}; or, if it comes from an argument that takes few "
-        "values, mark that argument static (jit's static_argnames)."
+        f"values, mark that argument static (jit's static_argnames).{_on_its_own_line(place)}"
     )
+
+
+def number_loses_tangent(tracer, needed_for: str, place: str = "") -> ConcretizationError:
+    what = _WANTED.get(needed_for, needed_for)
+    return ConcretizationError(
+        f"Python needs {what} here, but the value is being differentiated: {tracer.type} has a derivative, "
+        "which a plain number cannot carry, so that of the result would silently be 0. Use the function of "
+        "xcore.numpy (xnp) or xcore.scipy, or an operator, which keep derivatives; or, where the derivative is "
+        f"not wanted, ask xcore.lax.stop_gradient(x) for the number instead of x.{_on_its_own_line(place)}"
+    )
+
+
+def _on_its_own_line(place: str) -> str:
+    return f"\n  {place}" if place else ""
 
 
 def traced_shape(tracer, origin: str) -> ConcretizationError:

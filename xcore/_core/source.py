@@ -58,6 +58,17 @@ def user_frame(depth: int = 2):
     return None
 
 
+def asking_line() -> str:
+    """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if not (_is_ours(frame) or package == "numpy"):
+            return describe_where((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return ""
+
+
 def at_own_lines(f):
     """A user's function that is called while a program is transformed: its operations are of its own lines."""
 

@@ -27,6 +27,8 @@ class Tracer(Value):
 
     __slots__ = ("__weakref__", "owner", "type")
 
+    varies = False  # whether it has a derivative, which a plain number would lose
+
     def concrete(self):
         """The value itself where it exists although traced (forward mode outside jit), else None."""
         return None

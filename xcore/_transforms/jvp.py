@@ -16,9 +16,10 @@ from .._ops.families import zeros
 
 
 class JVPTracer(Tracer):
-    """A primal value with its tangent. A tangent of None is a zero nobody made."""
+    """A primal value with its tangent, which is not None: a zero nobody made needs no tracer."""
 
     __slots__ = ("primal", "tangent")
+    varies = True
 
     def __init__(self, trace, primal, tangent):
         self.owner, self.primal, self.tangent, self.type = trace, primal, tangent, typeof(primal)

@@ -143,6 +143,7 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
     least = period / 2 if discont is None else max(discont, period / 2)
     small = ops.lt(ops.abs(step), ops.full_like_type(t, math.ceil(least) if whole else least))
     change = ops.select(small, ops.zeros(t), ops.sub(wrapped, step))
+    change = ops.stop_gradient(change)  # whole periods: a step has no slope
     return ops.concatenate(first, later + ops.cumsum(change, axis=axis), axis=axis)
 
 

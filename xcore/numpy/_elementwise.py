@@ -144,7 +144,7 @@ def _is_infinite(x):
 
 def _float_floor_divide(x, y):
     """x / y without the remainder's share is nearly whole; rounding makes it so."""
-    t = typeof(x)
+    x, y, t = ops.stop_gradient(x), ops.stop_gradient(y), typeof(x)  # a step has no slope
     rest = ops.rem(x, y)
     raw = ops.div(ops.sub(x, rest), y)
     raw = ops.select(_signs_differ(rest, y), ops.sub(raw, ops.ones(t)), raw)
@@ -281,6 +281,13 @@ positive = unary(
     "xnp.positive(xnp.arange(3)) → Array([0, 1, 2], dtype=int32)",
     inexact=False,
 )
+
+
+def size_of_square(x):
+    """The root of a sum of squares; where it is 0 its derivative is taken for 0, a subgradient."""
+    one = ops.ones(typeof(x))
+    is_nil = ops.eq(x, ops.zeros(typeof(x)))
+    return ops.select(is_nil, ops.zeros(typeof(x)), ops.sqrt(ops.select(is_nil, one, x)))
 
 
 def _absolute(x):

@@ -397,6 +397,7 @@ def angle(z, deg=False):
     """
 
     def on_values(z):
+        z = z if dtypes.is_complex(typeof(z).dtype) else ops.stop_gradient(z)  # 0 or π: a step
         out = ops.atan2(_imag(z), _real(z))
         return ops.mul(out, _const(out, _TO_DEGREES)) if deg else out
 
@@ -421,6 +422,7 @@ sign = unary(
 
 
 def _heaviside(x, at_zero):
+    x = ops.stop_gradient(x)  # a step has no slope
     nil = ops.zeros(typeof(x))
     out = ops.select(ops.gt(x, nil), _const(x, 1), nil)
     return ops.select(ops.eq(x, nil), at_zero, ops.select(ops.ne(x, x), x, out))

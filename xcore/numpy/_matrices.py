@@ -336,8 +336,10 @@ def slogdet(a, *, method: str | None = None):
     last = typeof(d).ndim - 1
     size = ops.abs(d)
     is_nil = ops.eq(size, ops.zeros(typeof(size)))
-    safe = ops.select(is_nil, ops.ones(typeof(size)), size)
-    phase = ops.div(d, ops.convert(safe, dtype=typeof(d).dtype))
+    # of real numbers the phase is a step, which has no slope
+    fixed = d if dtypes.is_complex(typeof(d).dtype) else ops.stop_gradient(d)
+    safe = ops.select(is_nil, ops.ones(typeof(size)), ops.abs(fixed))
+    phase = ops.div(fixed, ops.convert(safe, dtype=typeof(d).dtype))
     sign = _negative_where(odd, ops.reduce_prod(phase, axes=(last,)))
     return SlogdetResult(back(sign), back(ops.reduce_sum(ops.log(size), axes=(last,))))
 

@@ -11,6 +11,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from ._described import described
+from ._elementwise import size_of_square
 from ._promote import (
     as_array,
     as_arrays,
@@ -160,7 +161,7 @@ def std(
     correction=None,
 ):
     value, result = _variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
-    return astype(ops.sqrt(value), result)
+    return astype(size_of_square(value), result)
 
 
 def average(a, axis=None, weights=None, returned=False, keepdims=False):

@@ -10,7 +10,7 @@ from . import _cumulative, _moments, _reduce
 from ._described import ONE_AXIS, described
 from ._elementwise import logical_and
 from ._floats import isnan
-from ._promote import as_array, broadcast_to
+from ._promote import as_array, broadcast_shapes, broadcast_to
 from ._select import where as pick
 
 
@@ -122,8 +122,13 @@ nanargmin = _position(
 )
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=None):
     who = "numpy.nanmean"
-    where = _numbers(who, as_array(who, a), where)
-    return _moments.mean(_without("nanmean", a, 0), axis, dtype, out, keepdims, where=where)
+    given = as_array(who, a)
+    taken = _numbers(who, given, where)
+    y = _moments.mean(_without("nanmean", a, 0), axis, dtype, out, keepdims, where=taken)
+    if not dtypes.is_inexact(typeof(given).dtype):
+        return y
+    # where nothing takes part it is a constant, whose derivative is 0, not 0/0
+    return pick(_reduce.any(taken, axis, keepdims=keepdims), y, math.nan)
 
 
 def _spread(name: str, spread, doc: str):
@@ -135,11 +140,14 @@ def _spread(name: str, spread, doc: str):
         given = as_array(f"numpy.{name}", a)
         where = _numbers(f"numpy.{name}", given, where)
         a = _without(name, a, 0)
+        everywhere = broadcast_to(where, broadcast_shapes(name, typeof(given).shape, where.shape))
+        enough = _reduce.sum(everywhere, axis, keepdims=True) > free
+        # what gives NaN is a constant: its derivative is 0, not 0/0
+        a = pick(enough, a, 0) if dtypes.is_inexact(typeof(given).dtype) else a
         y = spread(a, axis, dtype, out, keepdims=keepdims, where=where, mean=mean, correction=free)
         if not dtypes.is_inexact(typeof(y).dtype):
             return y
-        where = broadcast_to(where, typeof(given).shape)
-        return pick(_reduce.sum(where, axis, keepdims=keepdims) > free, y, math.nan)
+        return pick(enough.reshape(typeof(y).shape), y, math.nan)
 
     return _written(f, name, doc, "Array(1., dtype=float32)")
 

@@ -12,6 +12,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from ._dot import dot
+from ._elementwise import size_of_square
 from ._equations import _inv
 from ._promote import as_array, as_inexact, astype, axes_of
 from ._reduce import accumulator, keep_axes
@@ -23,13 +24,6 @@ from ._shape import moveaxis
 def _sizes(x):
     """|x| in a dtype to sum in."""
     return astype(ops.abs(x), accumulator(dtypes.to_real(typeof(x).dtype)))
-
-
-def _root(x):
-    """The square root; where it is 0 its derivative is taken for 0, which is a subgradient there."""
-    one = ops.ones(typeof(x))
-    is_nil = ops.eq(x, ops.zeros(typeof(x)))
-    return ops.select(is_nil, ops.zeros(typeof(x)), ops.sqrt(ops.select(is_nil, one, x)))
 
 
 def _squares(x):
@@ -55,7 +49,7 @@ def _power_norm(x, axes, p: float):
 def _vector_norm(x, axes, p):
     """The p-norm over axes, without them."""
     if p == 2:
-        return _root(ops.reduce_sum(_squares(x), axes=axes))
+        return size_of_square(ops.reduce_sum(_squares(x), axes=axes))
     if p == 0:
         nonzero = ops.ne(x, ops.zeros(typeof(x)))
         real = dtypes.to_real(typeof(x).dtype)
@@ -117,7 +111,7 @@ _MATRIX_ORDS = ("fro", "nuc")
 def _matrix_norm(who: str, x, rows: int, columns: int, p):
     """A matrix norm over two axes, without them."""
     if p == "fro":
-        return _root(ops.reduce_sum(_squares(x), axes=tuple(sorted((rows, columns)))))
+        return size_of_square(ops.reduce_sum(_squares(x), axes=tuple(sorted((rows, columns)))))
     if p in ("nuc", 2.0, -2.0):
         return _spectral_norm(moveaxis(x, (rows, columns), (-2, -1)), p)
     if p not in (1.0, -1.0, math.inf, -math.inf):

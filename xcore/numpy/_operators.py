@@ -9,6 +9,7 @@ from __future__ import annotations
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import is_array_like, operator
+from .._core.source import asking_line
 from .._core.trace import Tracer
 from .._core.types import Value
 from . import _at, _dot, _index, _rounding
@@ -84,6 +85,9 @@ _COMMON = {
     "__abs__": lambda self: e.absolute(self),
     "__invert__": lambda self: e.bitwise_not(self),
     "__round__": _round,
+    "__floor__": lambda self: int(_rounding.floor(self)),
+    "__ceil__": lambda self: int(_rounding.ceil(self)),
+    "__trunc__": lambda self: int(_rounding.trunc(self)),
     "__getitem__": _index.general_getitem,
     "__iter__": _iterate,
     "__contains__": _contains,
@@ -99,13 +103,20 @@ Array.__getitem__ = _index.array_getitem
 
 
 def _concrete_or(needed: str):
-    """A conversion to a Python value: of the concrete value a tracer holds, or an explanation."""
+    """A conversion to a Python value: of the concrete value a tracer holds, or an explanation.
 
-    def method(self, *args):
+    A number that leaves xcore would take no derivative along; truth values and integers have none.
+    """
+
+    def method(self, *args, **options):
         value = self.concrete()
         if value is None:
-            raise errors.no_concrete_value(self, needed, self.origin())
-        return getattr(value, name)(*args)
+            raise errors.no_concrete_value(self, needed, self.origin(), asking_line())
+        if self.varies and loses:
+            raise errors.number_loses_tangent(self, needed, asking_line())
+        return getattr(value, name)(*args, **options)
+
+    loses = needed in ("float", "complex", "numpy")
 
     name = {"bool": "__bool__", "int": "__int__", "float": "__float__", "complex": "__complex__",
             "index": "__index__", "numpy": "__array__"}[needed]  # fmt: skip
@@ -153,6 +164,8 @@ _ON_TRACERS = {
     "itemsize": property(lambda self: self.type.dtype.itemsize),
     "weak_type": property(lambda self: self.type.weak),
     "copy": lambda self: self,
+    "__copy__": lambda self: self,
+    "__deepcopy__": lambda self, memo: self,
     "block_until_ready": lambda self: self,
 }
 for _name, _function in _ON_TRACERS.items():
