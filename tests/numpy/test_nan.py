@@ -102,3 +102,48 @@ def test_lanes_and_derivatives():
     np.testing.assert_allclose(slope[~np.isnan(X)], 2 * X[~np.isnan(X)], rtol=1e-12)
     hole = np.isnan(X)
     check_grads(lambda v: xnp.nanvar(xnp.where(hole, np.nan, v)), (np.nan_to_num(X, nan=0.5),))
+
+
+n = np.nan
+ROWS = np.asarray(
+    [[1, 2, 4], [1, n, 4], [n, n, 3], [n, n, n], [2, 2, 2], [2, n, 2], [0, 0, n], [-0.0, n, 0]]
+)
+REDUCTIONS = {
+    "nansum": xnp.nansum,
+    "nanprod": xnp.nanprod,
+    "nanmean": xnp.nanmean,
+    "nanmax": xnp.nanmax,
+    "nanmin": xnp.nanmin,
+    "nanvar": xnp.nanvar,
+    "nanstd": xnp.nanstd,
+    "nanvar, ddof=1": lambda x: xnp.nanvar(x, ddof=1),
+    "nanstd, ddof=1": lambda x: xnp.nanstd(x, ddof=1),
+    "nanmedian": xnp.nanmedian,
+    "nanquantile": lambda x: xnp.nanquantile(x, 0.3),
+    "nancumsum": lambda x: xnp.nancumsum(x).sum(),
+    "nancumprod": lambda x: xnp.nancumprod(x).sum(),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_derivatives_past_nans(name, dtype):
+    """Finite in every row: 0 for elements that are NaN, and in rows of which nothing is known."""
+    f, rows = REDUCTIONS[name], ROWS.astype(dtype)
+    lanes = np.asarray(xc.vmap(xc.grad(f))(rows), float)
+    assert np.isfinite(lanes).all()
+    assert not lanes[np.isnan(rows)].any()
+    single = np.stack([np.asarray(xc.grad(f)(row), float) for row in rows])
+    np.testing.assert_allclose(lanes, single, rtol=1e-3 if dtype == "float16" else 1e-6)
+    way = np.asarray([1, 2, 3], dtype)
+    forward = np.asarray(xc.vmap(lambda r: xc.jvp(f, (r,), (way,))[1])(rows), float)
+    # directions of float16 sum up to rounding of the largest term, a few units
+    np.testing.assert_allclose(
+        forward, lanes @ [1, 2, 3], rtol=3e-3 if dtype == "float16" else 1e-5
+    )
+
+
+def test_the_spread_of_equal_numbers_has_the_derivative_0():
+    for f in (xnp.std, xnp.nanstd, lambda x: xnp.std(x, where=np.asarray([True, True, False]))):
+        np.testing.assert_array_equal(xc.grad(f)(xnp.ones(3)), np.zeros(3))
+        np.testing.assert_array_equal(xc.jacfwd(f)(xnp.ones(3)), np.zeros(3))

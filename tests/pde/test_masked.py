@@ -195,3 +195,52 @@ def test_errors_explain():
             call()
     full = op.full(op.field(2.0), outside=np.nan)
     assert full.shape == grid.shape and np.isnan(full[0]).all() and full[3, 3] == 2
+
+
+# ------------------------------------------------------------------------- a boundary that moves
+
+RING = Grid((16, 16), -1.0, 1.0)
+
+
+def filling(inside):
+    op = Masked(RING, inside)
+    return 100 * xnp.sum(solve(op, -xnp.ones(op.field_shape)))
+
+
+def image(r):
+    x, y = np.meshgrid(*map(RING.nodes, range(2)), indexing="ij")
+    return r - xnp.sqrt(x**2 + y**2)
+
+
+MOVING = {
+    "a function": lambda r: filling(lambda x, y: r**2 - x**2 - y**2),
+    "a distance": lambda r: filling(lambda x, y: r - xnp.hypot(x, y)),
+    "an image": lambda r: filling(image(r)),
+}
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_derivatives_with_respect_to_the_boundary(kind):
+    f = MOVING[kind]
+    with xc.enable_x64():
+        slope = (f(0.83 + 1e-5) - f(0.83 - 1e-5)) / 2e-5
+        np.testing.assert_allclose(xc.grad(f)(0.83), slope, rtol=1e-7)
+        np.testing.assert_allclose(xc.jvp(f, (0.83,), (1.0,))[1], slope, rtol=1e-7)
+        bend = (xc.grad(f)(0.83 + 1e-4) - xc.grad(f)(0.83 - 1e-4)) / 2e-4
+        np.testing.assert_allclose(xc.grad(xc.grad(f))(0.83), bend, rtol=1e-5)
+
+
+REFUSED = {
+    "booleans": (lambda r: lambda x, y: x**2 + y**2 < r**2, "booleans that hang on a value"),
+    "NumPy's function": (lambda r: lambda x, y: r - np.hypot(x, y), "xcore.numpy"),
+    "a number": (lambda r: lambda x, y: float(r) - np.hypot(x, y), "real numbers, positive inside"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_boundary_that_would_lose_its_derivative_is_refused(kind):
+    inside, words = REFUSED[kind]
+    with pytest.raises(TypeError, match=words):
+        xc.grad(lambda r: filling(inside(r)))(0.83)
+    stopped = xc.grad(lambda r: r * filling(inside(xc.lax.stop_gradient(r))))(0.83)
+    np.testing.assert_allclose(stopped, filling(inside(0.83)), rtol=1e-5)

@@ -7,9 +7,11 @@ computed by the parent, what touches a tangent is recorded. There is no partial 
 
 from __future__ import annotations
 
+import contextlib
+
 from .._core import config, dtypes
 from .._core.program import RecordTrace, RecordTracer, check_live, check_program
-from .._core.trace import Trace, Tracer, bind, current, using
+from .._core.trace import Trace, Tracer, bind, current, is_evaluating, using
 from .._core.types import typeof
 from .._ops.elementwise import convert
 from .._ops.families import zeros
@@ -69,6 +71,33 @@ class JVPTrace(Trace):
             self.join(p, t if t is not None and dtypes.is_inexact(typeof(p).dtype) else None)
             for p, t in zip(outs, changes, strict=True)
         ]
+
+
+class Watch(Trace):
+    """Hands everything to its parent, and notes whether a value with a derivative took part.
+
+    >>> with watching() as seen:
+    ...     pass
+    >>> seen.derivative
+    False
+    """
+
+    def __init__(self, parent: Trace):
+        self.parent, self.derivative = parent, False
+
+    def process(self, op, args, params):
+        varies = any([isinstance(x, Tracer) and x.varies for x in args])
+        self.derivative |= varies and op.name != "stop_gradient"
+        with using(self.parent):
+            return bind(op, *args, **params)
+
+
+@contextlib.contextmanager
+def watching():
+    """``with watching() as seen:`` finds out whether ``seen.derivative`` hangs on what is computed."""
+    watch = Watch(current())
+    with using(current() if is_evaluating() else watch):
+        yield watch
 
 
 class LinearTrace(RecordTrace):

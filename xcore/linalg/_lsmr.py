@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
@@ -250,7 +251,7 @@ def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
 def _steps_for(who: str, a: LinearOperator, t, like) -> int:
     """|t a|₁ / 4 rounded up, the norm estimated from below and doubled."""
     try:
-        size = float(abs(t) * _norm1_estimate(a, like))
+        size = float(stop_gradient(abs(t) * _norm1_estimate(a, like)))
     except errors.ConcretizationError as e:
         raise errors.ConcretizationError(
             f"xcore.{who}: how many steps are needed depends on values that are traced; give steps=."

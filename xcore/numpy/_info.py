@@ -6,6 +6,7 @@ import contextlib
 
 import numpy as np
 
+from .._control.custom import stop_gradient
 from .._core import config, dtypes, errors
 from .._core.devices import devices
 from .._core.eval import is_array_like
@@ -309,7 +310,7 @@ def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     >>> xnp.array_str(xnp.arange(2))
     '[0 1]'
     """
-    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+    return np.array_str(np.asarray(stop_gradient(a)), max_line_width, precision, suppress_small)
 
 
 def set_printoptions(*args, **kwargs):

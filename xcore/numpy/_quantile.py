@@ -142,6 +142,8 @@ def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain):
 
 def _by_place(rows, q, method: str, ignore_nan: bool):
     """Quantiles of each row, by a method of the tables."""
+    if ignore_nan and dtypes.is_floating(typeof(rows).dtype):
+        rows = where(isnan(rows), math.nan, rows)  # constants: nothing depends on them
     ranked = sort(rows)
     shape = (*typeof(rows).shape[:-1], typeof(q).size)
     count = np.float64(typeof(rows).shape[-1])

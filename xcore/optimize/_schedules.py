@@ -94,14 +94,15 @@ def piecewise_interpolate_schedule(
     items = sorted((boundaries_and_scales or {}).items())
     _check_scales("piecewise_interpolate_schedule", [s for _, s in items])
     knots = np.array([0] + [b for b, _ in items])
-    values = init_value * np.cumprod([1.0] + [s for _, s in items])
+    # numbers, or traced values
+    values = [init_value * s for s in np.cumprod([1.0] + [s for _, s in items]).tolist()]
     between = _INTERPOLATE[interpolate_type]
 
     def schedule(count):
-        value = xnp.asarray(float(values[-1]))
+        value = xnp.asarray(values[-1])
         for i in reversed(range(len(items))):
             t = (count - int(knots[i])) / max(int(knots[i + 1] - knots[i]), 1)
-            piece = between(float(values[i]), float(values[i + 1]), t)
+            piece = between(values[i], values[i + 1], t)
             value = xnp.where(count < int(knots[i + 1]), piece, value)
         return value
 

@@ -19,10 +19,14 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._control.jit import jit
 from .._core import dtypes, errors
 from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core.trace import Tracer
+from .._core.types import Value, typeof
+from .._transforms.api import jvp
+from .._transforms.jvp import watching
 from ._boundary import ZERO, resolve
 from ._diffusion import require
 from ._fields import GridOperator, along, shifted
@@ -42,7 +46,8 @@ class Masked(GridOperator):
       grid: a ``Grid``.
       inside: a function of the coordinates, or values at all nodes. Booleans: a function's boundary
         is found by bisection, an image's is a staircase. Real numbers: inside is where they are
-        positive, and the boundary is where they vanish. As an attribute the unknowns, booleans.
+        positive, and the boundary is where they vanish, which can be differentiated. As an
+        attribute the unknowns, booleans.
       a: positive and smooth: a number, a function of the coordinates, or values at all nodes.
       value: on the boundary: a number or a function of the coordinates.
       c: not negative: likewise as a.
@@ -253,9 +258,19 @@ def _geometry(who: str, grid: Grid, inside, edge: str):
     lines = [grid.nodes(i) for i in range(grid.ndim)]
     points = np.meshgrid(*lines, indexing="ij")
     try:
-        given = np.asarray(inside(*points) if callable(inside) else inside)
+        with watching() as seen:
+            level = inside(*points) if callable(inside) else inside
+        given = np.asarray(stop_gradient(level))
     except errors.ConcretizationError as e:
-        raise errors.bad_argument(who, "inside", inside, "known when the program is made") from e
+        raise errors.bad_argument(
+            who, "inside", inside, "known when the program is made", _DIFFERENTIABLE
+        ) from e
+    if given.dtype == bool and seen.derivative:
+        raise errors.ConcretizationError(
+            f"xcore.{who}: inside gives booleans that hang on a value with a derivative, which they cannot "
+            f"carry to the boundary. {_DIFFERENTIABLE} Apply xcore.lax.stop_gradient to the value where its "
+            "derivative is not wanted."
+        )
     if given.ndim == 0:
         given = np.broadcast_to(given, grid.shape)
     if given.shape != grid.shape:
@@ -265,30 +280,71 @@ def _geometry(who: str, grid: Grid, inside, edge: str):
     inner = (slice(1, -1),) * grid.ndim
     if not held[inner].any():
         raise errors.bad_argument(who, "inside", inside, "true at one inner node at least")
-    share = functools.partial(_share, inside, given, held, points)
+    share = functools.partial(_share, inside, given, level, held, points)
     staircase = edge == "staircase" or (given.dtype == bool and not callable(inside))
     gaps = []
     for axis in range(grid.ndim):
         parts = [np.ones(()) if staircase else share(axis, side) for side in (-1, 1)]
-        gaps.append([np.broadcast_to(p * s, held[inner].shape).astype(real_dtype())
+        gaps.append([_on(p).broadcast_to(p * s, held[inner].shape).astype(real_dtype())
                      for p, s in zip(parts, _steps(grid, axis), strict=True)])  # fmt: skip
     return held[inner], gaps
 
 
-def _share(inside, given, held, points, axis: int, side: int):
+_DIFFERENTIABLE = (
+    "For derivatives give real numbers, positive inside and 0 at the boundary, made by operators and "
+    "functions of xcore.numpy: lambda x, y: r**2 - x**2 - y**2."
+)
+
+
+def _on(x):
+    """The functions for a value: NumPy's for numbers that are known, ours for one with a derivative."""
+    return xnp if isinstance(x, Value) else np
+
+
+def _moves(x) -> bool:
+    return isinstance(x, Tracer) and x.varies
+
+
+def _share(inside, given, level, held, points, axis: int, side: int):
     """Of each step from an inner node to the next one, the part up to the boundary."""
     inner = [slice(1, -1)] * given.ndim
     there = list(inner)
     there[axis] = slice(0, -2) if side < 0 else slice(2, None)
     inner, there = tuple(inner), tuple(there)
-    part = np.ones(held[inner].shape)
-    cut = held[inner] & ~held[there]
+    cut = np.nonzero(held[inner] & ~held[there])
+    known = level if _moves(level) else given
     if given.dtype != bool and not callable(inside):
-        part[cut] = (given[inner] / (given[inner] - given[there] + (given[inner] == given[there])))[cut]  # fmt: skip
-    elif cut.any():
-        part[cut] = _bisected(inside, [(p[inner][cut], p[there][cut]) for p in points])
-    part = np.clip(part, _NEAREST, 1.0)
-    return np.where(part > 1 - 1e-9, 1.0, part)
+        here, next_ = known[inner][cut], known[there][cut]
+        found = here / (here - next_)
+    else:
+        ends = [(p[inner][cut], p[there][cut]) for p in points]
+        found = _bisected(inside, ends)
+        found = _followed(inside, ends, found) if _moves(level) else found
+    part = xnp.ones(held[inner].shape, np.float64).at[cut].set(found) if _moves(found) else _filled(held[inner].shape, cut, found)  # fmt: skip
+    part = _on(part).clip(part, _NEAREST, 1.0)
+    return _on(part).where(part > 1 - 1e-9, 1.0, part)
+
+
+def _filled(shape, cut, found) -> np.ndarray:
+    part = np.ones(shape)
+    part[cut] = found
+    return part
+
+
+def _followed(inside, ends, share):
+    """Where the boundary is, with its derivatives: those of two steps of Newton's method.
+
+    One step from the boundary is right in its first derivatives, a second one in the next two.
+    """
+
+    def at(s):
+        return inside(*[a + s * (b - a) for a, b in ends])
+
+    s = share
+    for _ in range(2):
+        level, slope = jvp(at, (s,), (np.ones_like(share),))
+        s = s - level / slope
+    return share + (s - stop_gradient(s))
 
 
 def _bisected(inside, ends) -> np.ndarray:
@@ -296,7 +352,7 @@ def _bisected(inside, ends) -> np.ndarray:
     low, high = np.zeros_like(ends[0][0]), np.ones_like(ends[0][0])
     for _ in range(48):
         middle = (low + high) / 2
-        at = np.asarray(inside(*[a + middle * (b - a) for a, b in ends]))
+        at = np.asarray(stop_gradient(inside(*[a + middle * (b - a) for a, b in ends])))
         at = np.broadcast_to(at if at.dtype == bool else at > 0, middle.shape)
         low, high = np.where(at, middle, low), np.where(at, high, middle)
     return (low + high) / 2

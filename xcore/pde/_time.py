@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._core import errors, tree
 from .._core.array import Array
 from .._core.exceptions import XcoreError
@@ -423,7 +424,7 @@ def check_step(stepper, dt, op=None) -> None:
     if isinstance(stepper, RungeKutta) and op is None:
         return
     try:
-        longest = stable_step(stepper, op)
+        longest = stable_step(*stop_gradient((stepper, op)))
     except errors.ConcretizationError:  # of coefficients that only the running program knows
         return
     if steps.max() > longest * (1 + 1e-9):

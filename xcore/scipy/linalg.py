@@ -15,6 +15,7 @@ import numpy as _np
 
 from .. import linalg as _la
 from .. import numpy as _xnp
+from .._control.custom import stop_gradient as _stop_gradient
 from .._core import errors as _errors
 from ..linalg import polar, solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
@@ -393,7 +394,7 @@ def issymmetric(a, atol=None, rtol=None):
     >>> issymmetric([[1, 2], [2, 1]])
     True
     """
-    a = _np.asarray(a)
+    a = _np.asarray(_stop_gradient(a))
     return _same(a, a.swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
 
 
@@ -404,7 +405,7 @@ def ishermitian(a, atol=None, rtol=None):
     >>> ishermitian([[1, 2j], [-2j, 1]])
     True
     """
-    a = _np.asarray(a)
+    a = _np.asarray(_stop_gradient(a))
     return _same(a, a.conj().swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
 
 
@@ -426,7 +427,7 @@ def bandwidth(a):
     >>> bandwidth([[1, 2], [0, 1]])
     (0, 1)
     """
-    a = _np.asarray(a)
+    a = _np.asarray(_stop_gradient(a))
     if a.ndim < 2:
         raise _errors.not_matrices("scipy.linalg.bandwidth", "need matrices a", a=a)
     i, j = _np.ogrid[: a.shape[-2], : a.shape[-1]]
