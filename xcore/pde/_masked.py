@@ -320,12 +320,15 @@ def _share(inside, given, level, held, points, axis: int, side: int):
         ends = [(p[inner][cut], p[there][cut]) for p in points]
         found = _bisected(inside, ends)
         found = _followed(inside, ends, found) if _moves(level) else found
-    part = xnp.ones(held[inner].shape, np.float64).at[cut].set(found) if _moves(found) else _filled(held[inner].shape, cut, found)  # fmt: skip
+    part = _filled(held[inner].shape, cut, found)
     part = _on(part).clip(part, _NEAREST, 1.0)
     return _on(part).where(part > 1 - 1e-9, 1.0, part)
 
 
-def _filled(shape, cut, found) -> np.ndarray:
+def _filled(shape, cut, found):
+    """Whole steps but where the boundary cuts them."""
+    if _moves(found):
+        return xnp.ones(shape, np.float64).at[cut].set(found)
     part = np.ones(shape)
     part[cut] = found
     return part
