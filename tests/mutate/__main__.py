@@ -21,8 +21,8 @@ import time
 os.environ["XCORE_CACHE_DIR"] = os.environ.get("XCORE_MUTATE_CACHE", "build/mutate/cache")
 os.environ.setdefault("XCORE_CACHE_MAX_BYTES", str(4 << 30))
 
-from tests.mutate import forks, live, report, session, targets  # noqa: E402
-from tests.mutate.report import Mutant  # noqa: E402
+from tests.mutate import forks, live, report, session, targets
+from tests.mutate.report import Mutant
 
 
 def say(*words) -> None:
@@ -39,10 +39,14 @@ def options(argv=None):
     p.add_argument("--json", help="file of results (default: build/mutate/results.json)")
     p.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
     p.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
-    p.add_argument("--survivors", action="store_true", help="only those that survived, or are unknown")
+    p.add_argument(
+        "--survivors", action="store_true", help="only those that survived, or are unknown"
+    )
     p.add_argument("--unknown", action="store_true", help="only those that were not tried yet")
     p.add_argument("--list", action="store_true", help="list what survived, and try nothing")
-    p.add_argument("--page", action="store_true", help="write the page from known results, and try nothing")
+    p.add_argument(
+        "--page", action="store_true", help="write the page from known results, and try nothing"
+    )
     return p.parse_args(argv)
 
 
@@ -81,7 +85,9 @@ class Run:
             rule = owned[0].split(".")[-1] if owned else "derivative"
             names = list(dict.fromkeys(r.rsplit(".", 1)[0] for r in owned))
             same = site.function, site.kind, site.text
-            m = Mutant(path, site.line, site.function, site.kind, site.text, seen[same], rule, names)
+            m = Mutant(
+                path, site.line, site.function, site.kind, site.text, seen[same], rule, names
+            )
             seen[same] += 1
             self.mutants.append(m)
             self.sites[m.key] = site
@@ -170,8 +176,13 @@ class Run:
         until = self.start + 60 * self.o.minutes
         last = time.monotonic()
         for i, (task, found, seconds) in enumerate(
-            forks.run(self._tasks(wanted), lambda t: self._one(s, *t), jobs=self.o.jobs,
-                      limit=lambda t: 15 + 2 * self.o.budget, until=until)  # fmt: skip
+            forks.run(
+                self._tasks(wanted),
+                lambda t: self._one(s, *t),
+                jobs=self.o.jobs,
+                limit=lambda t: 15 + 2 * self.o.budget,
+                until=until,
+            )
         ):
             m, _ = task
             m.seconds = round(seconds, 2)

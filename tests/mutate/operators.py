@@ -131,7 +131,13 @@ def _call(node: ast.Call, known):
         yield "arguments swapped", _swapped(node, "args")
     if len(args) == 1 and not node.keywords and name not in _BARE | {"any", "all"}:
         if name in ("reversed", "sorted", "not_") or known(node.func, None):
-            what = "conj" if "conj" in name or "adjoint" in name else "sign" if name == "neg" else "call"
+            what = (
+                "conj"
+                if "conj" in name or "adjoint" in name
+                else "sign"
+                if name == "neg"
+                else "call"
+            )
             yield f"{what} dropped", args[0]
     if not args and not node.keywords and name in ("conj", "conjugate"):
         yield "conj dropped", node.func.value
@@ -200,13 +206,24 @@ def _skipped(parent, field: str, node) -> bool:
     """Parts that are not a rule's: messages, annotations, what runs when a function is defined."""
     if isinstance(parent, ast.Raise) or isinstance(node, (ast.JoinedStr, ast.Assert)):
         return True
-    if field in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults", "type_params"):
+    if field in (
+        "annotation",
+        "returns",
+        "decorator_list",
+        "defaults",
+        "kw_defaults",
+        "type_params",
+    ):
         return True
     if isinstance(parent, ast.keyword) and parent.arg in _ASSERTIONS:
         return True
     if isinstance(node, ast.Call):
         f = node.func
-        return isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) and f.value.id == "errors"
+        return (
+            isinstance(f, ast.Attribute)
+            and isinstance(f.value, ast.Name)
+            and f.value.id == "errors"
+        )
     return isinstance(parent, ast.Expr) and isinstance(node, ast.Constant)  # docstrings
 
 
@@ -216,11 +233,12 @@ def _walk(tree):
     def visit(node, chain):
         inner = (*chain, node) if isinstance(node, FUNCTIONS) else chain
         for field, value in ast.iter_fields(node):
-            for i, child in enumerate(value if isinstance(value, list) else [value]):
+            many = isinstance(value, list)
+            for i, child in enumerate(value if many else [value]):
                 if not isinstance(child, ast.AST) or _skipped(node, field, child):
                     continue
 
-                def replace(new, node=node, field=field, i=i, many=isinstance(value, list)):
+                def replace(new, node=node, field=field, i=i, many=many):
                     if many:
                         getattr(node, field)[i] = new
                     else:

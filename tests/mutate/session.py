@@ -90,12 +90,22 @@ class Session:
 def _no_client() -> None:
     from xcore._backend import client
 
-    if client.default_device.cache_info().currsize:
+    if client.has_started():
         raise RuntimeError("a test file has started XLA's client: this process cannot be copied")
 
 
 def start(paths, work) -> None:
-    options = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", "-W", "ignore"]
+    options = [
+        "-q",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "--no-header",
+        "-W",
+        "ignore",
+    ]
     options += ["-o", "addopts=--import-mode=importlib", "-o", "tmp_path_retention_policy=none"]
     code = pytest.main([*options, *paths], plugins=[Session(work)])
     if code not in (0, 5):
@@ -140,7 +150,7 @@ def _starts(path: str) -> bool:
             name = path[:-3].replace("/", ".")
             spec = importlib.util.spec_from_file_location(name, ROOT / path)
             spec.loader.exec_module(importlib.util.module_from_spec(spec))
-            code = int(client.default_device.cache_info().currsize > 0)
+            code = int(client.has_started())
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0

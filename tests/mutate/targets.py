@@ -7,9 +7,6 @@ import functools
 import types
 
 from tests.mutate.live import ROOT, Source
-from tests.mutate.operators import FUNCTIONS
-
-DOMAINS = ("linalg", "pde", "optimize", "decomp", "special", "random", "nn", "numpy", "experimental")
 
 # What a change in a package is shown to. (Which of these tests run a line is measured.)
 TESTS = {
@@ -34,7 +31,17 @@ TESTS = {
     "nn": ("tests/nn",),
 }  # fmt: skip
 
-RULES = ("type", "lower", "jvp", "transpose", "batch", "linearize", "over_axis", "threaded", "steps")
+RULES = (
+    "type",
+    "lower",
+    "jvp",
+    "transpose",
+    "batch",
+    "linearize",
+    "over_axis",
+    "threaded",
+    "steps",
+)
 
 
 # ---------------------------------------------------------------------------------- whose it is

@@ -84,8 +84,12 @@ def test_what_the_table_of_equivalents_names_is_there():
             source = live.Source(path)
             every = source.sites(set(source.names))
             texts[path] = [(s.function, s.text) for s in every]
-        assert any(f in (function, s) or function == "*" for s, _ in texts[path] for f in [s]), function
-        assert any(part == "*" or part in text for s, text in texts[path] if function in ("*", s)), part
+        assert any(f in (function, s) or function == "*" for s, _ in texts[path] for f in [s]), (
+            function
+        )
+        assert any(
+            part == "*" or part in text for s, text in texts[path] if function in ("*", s)
+        ), part
         assert why
 
 
