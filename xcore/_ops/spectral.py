@@ -1,20 +1,52 @@
 """Eigenvalues, singular values and Schur forms of batches of matrices.
 
 Vectors are determined up to a factor of modulus 1 at best, and up to a rotation where values
-coincide. The derivative of a vector fixes this freedom as said at its rule; derivatives of whatever
-does not depend on it are right.
+coincide. The derivative of a vector fixes the factor as said at its rule. Where values coincide,
+forward mode gives the derivatives of whatever depends on the matrix alone; reverse mode gives them
+where they are determined, else NaN; see ``coalescing``.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from .._core import dtypes, errors
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
-from .elementwise import abs, add, complex, convert, div, eq, imag, le, mul, ne, real, select, sub
+from .coalescing import (
+    aligned,
+    coupled,
+    coupled_pairs,
+    gaps,
+    in_columns,
+    in_rows,
+    over,
+    square_of,
+    sums,
+    without_rounding,
+)  # fmt: skip
+from .elementwise import (
+    abs,
+    add,
+    and_,
+    complex,
+    convert,
+    div,
+    eq,
+    gt,
+    imag,
+    le,
+    mul,
+    ne,
+    or_,
+    real,
+    select,
+    sub,
+)  # fmt: skip
 from .factor import lu, solve_with, take_rows
-from .families import broadcast_in_dim, full_like_type, reduce_sum, zeros
+from .families import full_like_type, ones, reduce_sum, zeros
 from .layout import iota
 from .matrices import (
     adjoint,
@@ -38,49 +70,8 @@ from .matrices import (
     swap_values,
     times_columns,
 )  # fmt: skip
-from .reduce import argmax, reduce_max
-
-# ------------------------------------------------------------------------------------ differences
-
-
-def _in_columns(values, t: ArrayType):
-    """values[..., j] in all of column j of matrices of t's shape."""
-    dims = (*range(t.ndim - 2), t.ndim - 1)
-    return broadcast_in_dim(values, shape=t.shape, dims=dims)
-
-
-def _in_rows(values, t: ArrayType):
-    return broadcast_in_dim(values, shape=t.shape, dims=tuple(range(t.ndim - 1)))
-
-
-def _differences(values):
-    """values[..., j] - values[..., i], and where that is 0 up to rounding."""
-    t = typeof(values)
-    square = ArrayType((*t.shape, t.shape[-1]), t.dtype)
-    gap = sub(_in_columns(values, square), _in_rows(values, square))
-    return gap, le(abs(gap), _in_rows(_in_rows(_rounding(values), t), square))
-
-
-def _rounding(values):
-    """Below this, of each lane's values, a value or a difference means nothing: the bound within
-    which backward errors of the factorisations are tested."""
-    t = typeof(values)
-    size = reduce_max(abs(values), axes=(t.ndim - 1,))
-    bound = 30 * t.shape[-1] * float(np.finfo(t.dtype).eps)
-    return mul(size, full_like_type(typeof(size), bound))
-
-
-def _reciprocal(x, masked):
-    """1 / x, and 0 where masked."""
-    one = full_like_type(typeof(x), 1)
-    return select(masked, zeros(typeof(x)), div(one, select(masked, one, x)))
-
-
-def _reciprocal_gaps(values):
-    """1 / (values[j] - values[i]), and 0 where the two are equal up to rounding: there the vectors
-    may rotate into each other freely, and 0 is the rotation that stays finite."""
-    return _reciprocal(*_differences(values))
-
+from .reduce import argmax, reduce_min
+from .transcendental import sqrt
 
 # ------------------------------------------------------------------------------------------ eigh
 
@@ -105,25 +96,40 @@ def _eigh_lower(ctx, a, *, vectors):
     return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip((w, v), ctx.out_types)]
 
 
-def _eigh_jvp(primals, tangents, *, vectors):
+def _eigh_change(v, a_dot):
+    """vᴴ a' v, and the changes of the eigenvalues."""
     # a v = v w and vᴴv = 1. With p = vᴴ a' v and v' = v ω, ω anti-Hermitian:
     #   p = ω w - w ω + w', so w' = diag p and ω[i,j] = p[i,j] / (w[j] - w[i]) for i ≠ j.
     # The free phases are fixed by ω[i,i] = 0.
     # (Magnus 1985, "On differentiating eigenvalues and eigenvectors"; Giles 2008, section 3.1)
-    (a,), (a_dot,) = primals, tangents
-    w, v = eigh(a, vectors=True)
     p = matmul(adjoint(v), matmul(hermitian_of_lower(a_dot), v))
-    w_dot = real_part(diagonal(p))
+    return p, real_part(diagonal(p))
+
+
+def _eigh_jvp(primals, tangents, *, vectors):
+    w, v = eigh(primals[0], vectors=True)
+    (v,) = aligned(w, _eigh_change(v, tangents[0])[0], v, outside=False)
+    p, w_dot = _eigh_change(v, tangents[0])
+    return ([w, v], [w_dot, matmul(v, over(p, gaps(w)))]) if vectors else ([w], [w_dot])
+
+
+def _eigh_linearize(primals, nonzero, *, vectors):
+    w, v = eigh(primals[0], vectors=True)
     if not vectors:
-        return [w], [w_dot]
-    gaps = _reciprocal_gaps(w)
-    v_dot = matmul(v, mul(p, convert(gaps, dtype=typeof(p).dtype)))
-    return [w, v], [w_dot, v_dot]
+        return [w], lambda a_dot: [_eigh_change(v, a_dot)[1]]
+    gap = gaps(w)
+
+    def change(a_dot):
+        omega, w_dot = coupled_pairs(*_eigh_change(v, a_dot), gap)
+        return [w_dot, matmul(v, omega)]
+
+    return [w, v], change
 
 
 # Eigenvalues w in ascending order and, as columns of v, eigenvectors of the Hermitian matrix whose
 # lower triangle is that of a.
-eigh = Op("eigh", type=_eigh_type, lower=_eigh_lower, jvp=_eigh_jvp, many=True)
+eigh = Op("eigh", type=_eigh_type, lower=_eigh_lower, jvp=_eigh_jvp, linearize=_eigh_linearize,
+          many=True)  # fmt: skip
 eigh._batch = batch_in_front(eigh)
 
 # ------------------------------------------------------------------------------------------- svd
@@ -221,40 +227,87 @@ def _svd_gpu_qr(ctx, a, t, full: bool, vectors: bool):
     return (s, y, x, info) if wide else (s, x, y, info)
 
 
-def _svd_jvp(primals, tangents, *, full, vectors):
-    # a = u s vᴴ with k = min(m, n) columns. With p = uᴴ a' v, anti-Hermitian ω = uᴴu', ψ = vᴴv':
+def _svd_change(u, v, a_dot):
+    """uᴴ a' v, what of a' v is orthogonal to u, and the changes of the singular values."""
+    moved = matmul(a_dot, v)
+    p = matmul(adjoint(u), moved)
+    return p, sub(moved, matmul(u, p)), real_part(diagonal(p))
+
+
+def _svd_moves(s, u, v, change, divide):
+    """The changes (s', u', v') of the factors of matrices with no more columns than rows."""
+    # a = u s vᴴ with k columns. With p = uᴴ a' v, anti-Hermitian ω = uᴴu', ψ = vᴴv':
     #   p = ω s - s ψ + s', so s' = Re diag p. Off the diagonal the Hermitian part h of p turns both
     # bases alike, the anti-Hermitian part q against each other, which rotations of equal values,
     # as in u vᴴ, do not undo:
     #   (ω + ψ)[i,j] / 2 = h[i,j] / (s[j] - s[i]),   (ω - ψ)[i,j] / 2 = q[i,j] / (s[j] + s[i]).
-    # On it only ω - ψ = i Im(p) / s is determined; all of it goes into ω. Outside the spans
-    #   u' = u ω + (1 - u uᴴ) a' v / s,   v' = v ψ + (1 - v vᴴ) a'ᴴ u / s.
+    # On it only ω - ψ = i Im(p) / s is determined; all of it goes into ω. Outside of u
+    #   u' = u ω + (1 - u uᴴ) a' v / s,   v' = v ψ.
     # (Townsend 2016, "Differentiating the singular value decomposition")
-    (a,), (a_dot,) = primals, tangents
+    p, outside, s_dot = change
+    half = full_like_type(typeof(p), 0.5)
+    alike, s_dot = divide(mul(half, add(p, adjoint(p))), gaps(s), s_dot, pairs=True)
+    total = part(sums(s), ne)
+    against, s_dot = divide(mul(half, sub(p, adjoint(p))), total, s_dot, pairs=True)
+    omega, psi = add(alike, against), sub(alike, against)
+    size = without_rounding(s)
+    beside = in_columns(size, typeof(outside).with_dtype(typeof(s).dtype))
+    if is_complex(p):
+        phase = mul(half, part(sub(p, conjugate(p)), eq))
+        phase, s_dot = divide(phase, in_columns(size, square_of(s)), s_dot, pairs=False)
+        omega = add(omega, phase)
+    u_dot, v_dot = matmul(u, omega), matmul(v, psi)
+    if typeof(u).shape[-2] > typeof(u).shape[-1]:
+        outside, s_dot = divide(outside, beside, s_dot, pairs=False)
+        u_dot = add(u_dot, outside)
+    return s_dot, u_dot, v_dot
+
+
+def _svd_point(a, full: bool, vectors: bool):
+    """(s, u, v, whether of the adjoint): factors of a, or of aᴴ, with no more columns than rows."""
     m, n = typeof(a).shape[-2:]
     if vectors and full and m != n:
         raise errors.missing_rule(svd, "jvp", _UNDETERMINED)
     s, u, vh = svd(a, full=False, vectors=True)
-    v = adjoint(vh)
-    p = matmul(adjoint(u), matmul(a_dot, v))
-    s_dot = real_part(diagonal(p))
+    return (s, adjoint(vh), u, True) if n > m else (s, u, adjoint(vh), False)
+
+
+def _svd_outs(s, u, v, flipped: bool, vectors: bool) -> list:
     if not vectors:
-        return [s], [s_dot]
-    half = full_like_type(typeof(p), 0.5)
-    gaps, sums = (convert(x, dtype=typeof(p).dtype) for x in _reciprocal_gaps_and_sums(s))
-    alike = mul(gaps, mul(half, add(p, adjoint(p))))
-    against = mul(sums, mul(half, sub(p, adjoint(p))))
-    omega, psi = add(alike, against), sub(alike, against)
-    inverse = _reciprocal(s, le(s, _in_rows(_rounding(s), typeof(s))))
-    if is_complex(p):
-        phase = mul(half, part(sub(p, conjugate(p)), eq))
-        omega = add(omega, times_columns(phase, inverse))
-    u_dot, v_dot = matmul(u, omega), matmul(v, psi)
-    if m > n:
-        u_dot = add(u_dot, _outside(u, times_columns(matmul(a_dot, v), inverse)))
-    if n > m:
-        v_dot = add(v_dot, _outside(v, times_columns(matmul(adjoint(a_dot), u), inverse)))
-    return [s, u, vh], [s_dot, u_dot, adjoint(v_dot)]
+        return [s]
+    return [s, v, adjoint(u)] if flipped else [s, u, adjoint(v)]
+
+
+def _over_or_zero(p, y, change, *, pairs):
+    return over(p, y), change
+
+
+def _over_or_nan(p, y, change, *, pairs):
+    return coupled(p, y, change, pairs=pairs, free=False)
+
+
+def _svd_jvp(primals, tangents, *, full, vectors):
+    s, u, v, flipped = _svd_point(primals[0], full, vectors)
+    a_dot = adjoint(tangents[0]) if flipped else tangents[0]
+    p, outside, _ = _svd_change(u, v, a_dot)
+    tall = typeof(u).shape[-2] > typeof(u).shape[-1]
+    u, v = aligned(s, p, *([outside] if tall else []), u, v, outside=tall)
+    change = _svd_change(u, v, a_dot)
+    moves = _svd_moves(s, u, v, change, _over_or_zero) if vectors else change[-1:]
+    outs = _svd_outs(s, u, v, flipped, vectors)
+    return outs, _svd_outs(*moves, flipped, vectors) if vectors else list(moves)
+
+
+def _svd_linearize(primals, nonzero, *, full, vectors):
+    s, u, v, flipped = _svd_point(primals[0], full, vectors)
+
+    def move(a_dot):
+        change = _svd_change(u, v, adjoint(a_dot) if flipped else a_dot)
+        if not vectors:
+            return list(change[-1:])
+        return _svd_outs(*_svd_moves(s, u, v, change, _over_or_nan), flipped, vectors)
+
+    return _svd_outs(s, u, v, flipped, vectors), move
 
 
 _UNDETERMINED = (
@@ -263,23 +316,9 @@ _UNDETERMINED = (
 )
 
 
-def _reciprocal_gaps_and_sums(s):
-    """1 / (s[j] - s[i]) and 1 / (s[j] + s[i]), the second off the diagonal; 0 where the difference
-    or the sum is 0 up to rounding."""
-    gap, masked = _differences(s)
-    square = typeof(gap)
-    total = add(_in_columns(s, square), _in_rows(s, square))
-    small = le(total, _in_rows(_in_rows(_rounding(s), typeof(s)), square))
-    return _reciprocal(gap, masked), part(_reciprocal(total, small), ne)
-
-
-def _outside(basis, x):
-    """What of the columns of x is orthogonal to an orthonormal basis."""
-    return sub(x, matmul(basis, matmul(adjoint(basis), x)))
-
-
 # Singular values in descending order and, if asked for, u and vh with a = u diag(s) vh.
-svd = Op("svd", type=_svd_type, lower=_svd_lower, jvp=_svd_jvp, many=True)
+svd = Op("svd", type=_svd_type, lower=_svd_lower, jvp=_svd_jvp, linearize=_svd_linearize,
+         many=True)  # fmt: skip
 svd._batch = batch_in_front(svd)
 
 # ------------------------------------------------------------------------------------------- eig
@@ -322,13 +361,42 @@ def _eig_jvp(primals, tangents, *, left, right):
     v = vectors[-1]
     a_dot = convert(a_dot, dtype=typeof(v).dtype)
     p = _solve(v, matmul(a_dot, v))
-    changes = [diagonal(p)]
+    exists = _differentiable(a, w, v)
+    changes = [mul(diagonal(p), exists)]
     if left:  # they are the right vectors of aᴴ, whose values are conjugate
         q = _solve(vectors[0], matmul(adjoint(a_dot), vectors[0]))
-        changes.append(_vector_changes(vectors[0], conjugate(w), q))
+        changes.append(times_columns(_vector_changes(vectors[0], conjugate(w), q), exists))
     if right:
-        changes.append(_vector_changes(v, w, p))
+        changes.append(times_columns(_vector_changes(v, w, p), exists))
     return [w, *vectors][: len(changes)], changes
+
+
+def _differentiable(a, w, v):
+    """1 for eigenvalues that have a derivative up to rounding, NaN for those that have none.
+
+    Rounding moves a value by eps |a| times its condition number, the norm of its row of v⁻¹. Where
+    that is large and reaches as far as the next value, the matrix may as well be defective.
+    """
+    t = typeof(v)
+    if 0 in t.shape:
+        return ones(typeof(w))
+    one, real_dtype = full_like_type(t, 1), dtypes.to_real(t.dtype)
+    eps = float(np.finfo(real_dtype).eps)
+    squares = lambda x, axes: reduce_sum(real(mul(x, conjugate(x))), axes=axes)  # noqa: E731
+    rows, columns = t.ndim - 2, t.ndim - 1
+    condition = sqrt(squares(_solve(v, part(one, eq)), (columns,)))
+    size = real_part(sqrt(squares(convert(a, dtype=t.dtype), (rows, columns))))
+    values = typeof(condition)
+    reach = mul(condition, in_rows(size, values))
+    reach = mul(reach, full_like_type(values, 30 * t.shape[-1] * eps))
+    gap = abs(sub(in_columns(w, t), in_rows(w, t)))
+    infinite = full_like_type(typeof(gap), math.inf)
+    gap = reduce_min(add(gap, part(infinite, eq)), axes=(columns,))
+    ill = gt(condition, full_like_type(values, 0.1 / eps**0.5))
+    # a value that is not a number, of an exactly singular v, counts as ill
+    fine = or_(le(condition, full_like_type(values, 0.1 / eps**0.5)), and_(ill, gt(gap, reach)))
+    found = select(fine, full_like_type(values, 1), full_like_type(values, math.nan))
+    return convert(found, dtype=t.dtype)
 
 
 def _vector_changes(v, w, p):
@@ -337,14 +405,14 @@ def _vector_changes(v, w, p):
     # have norm 1 and their largest element, in row k, is real. With u = v c for c[j,j] = 0,
     #   c[j,j] = -Re(v_jᴴ u_j) - i Im(u[k,j]) / v[k,j].
     # (Giles 2008, "An extended collection of matrix derivative results", section 3.1)
-    u = matmul(v, mul(p, _reciprocal_gaps(w)))
     t = typeof(v)
     if 0 in t.shape:
-        return u
+        return v
+    u = matmul(v, coupled(p, gaps(w), w, pairs=True, free=None)[0])
     axis = t.ndim - 2
     along = real(reduce_sum(mul(conjugate(v), u), axes=(axis,)))
     row = iota(shape=t.shape, dtype=dtypes.int32, axis=axis)
-    here = eq(row, _in_columns(argmax(abs(v), axis=axis, dtype=dtypes.int32), t))
+    here = eq(row, in_columns(argmax(abs(v), axis=axis, dtype=dtypes.int32), t))
     u_there, v_there = (_sum_where(here, x, axis) for x in (u, v))
     turn = div(imag(u_there), real(v_there))
     minus = full_like_type(typeof(along), -1)
