@@ -1,6 +1,7 @@
 """First-order operations. ``from xcore import _ops as ops`` gives them all by name."""
 
 from . import plane  # completes the lowerings of elementwise and transcendental operations
+from .coalescing import coupled
 from .condensed import hessenberg, tridiagonal
 from .conv import conv, groups_of_the_batch
 from .cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum

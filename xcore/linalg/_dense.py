@@ -16,8 +16,8 @@ from .._core.types import typeof
 from .._iterate import Solution
 from .._ops.matrices import FACTORISED, diagonal, swapped
 from .._transforms.api import jvp
+from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
-from ..numpy._matrices import determinant
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_columns
 from ._elimination import first_zero

@@ -10,13 +10,16 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
+from .._control.implicit import custom_linear_solve
 from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.eval import fused
 from .._core.types import typeof
+from .._ops.coalescing import sums
 from .._ops.factor import solve_with
-from .._ops.matrices import adjoint
+from .._ops.matrices import adjoint, conjugate
 from .._transforms.api import jvp
+from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
 
 
@@ -30,13 +33,54 @@ def _hermitian(h):
     return (h + adjoint(h)) * ops.full_like_type(typeof(h), 0.5)
 
 
+@custom_jvp
 def _unitary(a):
+    """The unitary factor of matrices with no more columns than rows."""
     _, u, vh = ops.svd(a, full=False, vectors=True)
     return product(u, vh)
 
 
+@_unitary.defjvp
+def _(primals, tangents):
+    # a = u h and uᴴu = 1  =>  u' = u ω + (1 - u uᴴ) a' h⁻¹ with ω h + h ω = uᴴ a' - a'ᴴ u
+    # (Higham 2008, "Functions of matrices", section 8.2)
+    (a,), (a_dot,) = primals, tangents
+    u = _unitary(a)
+    inner = product(adjoint(u), a_dot)
+    h = _hermitian(product(adjoint(u), a))
+    moved = product(u, _sylvester_of_itself(h, inner - adjoint(inner)))
+    if typeof(a).shape[-2] > typeof(a).shape[-1]:
+        outside = a_dot - product(u, inner)
+        moved = moved + adjoint(solve_matrices(h, adjoint(outside))[0])
+    return u, moved
+
+
+def _sylvester_of_itself(h, c):
+    """The x with h x + x h = c for positive definite h, of which ``c`` is skew.
+
+    Where two eigenvalues vanish x is not determined: NaN, unless c vanishes there as well.
+    """
+    w, v = ops.eigh(ops.stop_gradient(h), vectors=True)
+    total = sums(w)
+
+    def solve(c, v):
+        inner = product(adjoint(v), product(c, v))
+        found, _ = ops.coupled(inner, total, w, pairs=True, free=None)
+        return product(v, product(found, adjoint(v)))
+
+    return custom_linear_solve(
+        lambda x: product(h, x) + product(x, h), c,
+        solve=lambda _, c: solve(c, v), transpose_solve=lambda _, c: solve(c, conjugate(v)),
+    )  # fmt: skip
+
+
+def _unitary_of_any(a):
+    wide = typeof(a).shape[-2] < typeof(a).shape[-1]
+    return adjoint(_unitary(adjoint(a))) if wide else _unitary(a)
+
+
 def _by_svd(a):
-    """Polar factors; h is uᴴ a, for where singular values are equal u has a derivative, v has none."""
+    """Polar factors."""
     u = _unitary(a)
     return u, _hermitian(product(adjoint(u), a))
 
@@ -195,7 +239,7 @@ def polar(a, side: str = "right", method: str = "svd", eps: float | None = None,
     a, back = _prepared("linalg.polar", a)
     wide = typeof(a).shape[-2] < typeof(a).shape[-1]
     if method == "svd":
-        u = _unitary(a)
+        u = _unitary_of_any(a)
     elif wide:
         u = adjoint(qdwh(adjoint(a), eps, max_iterations).U)
     else:

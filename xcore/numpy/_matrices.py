@@ -6,13 +6,11 @@ import operator
 from typing import Any, NamedTuple
 
 from .. import _ops as ops
-from .._control.custom import custom_jvp
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
-from .._ops.factor import solve_with, take_rows
-from .._ops.matrices import adjoint, diagonal, matmul, part, swapped, times_columns
+from .._ops.matrices import adjoint, swapped, times_columns
 from ._promote import as_array, as_value, astype, inexact_dtype, result_dtype
 
 
@@ -43,13 +41,6 @@ class SVDResult(NamedTuple):
     U: Any
     S: Any
     Vh: Any
-
-
-class SlogdetResult(NamedTuple):
-    """The sign of a determinant and the logarithm of its modulus."""
-
-    sign: Any
-    logabsdet: Any
 
 
 # --------------------------------------------------------------------------------------- arguments
@@ -296,104 +287,3 @@ def eigvals(a):
     """
     a, _ = as_matrices("eigvals", a, square=True)
     return ops.eig(a, left=False, right=False)[0]
-
-
-# ------------------------------------------------------------------------------------- determinants
-
-
-def _signed_lu(a):
-    """The diagonal of the upper factor, and whether the rows were exchanged an odd number of times."""
-    packed, pivots, _ = ops.lu(swapped(a))  # as LAPACK sees a; the determinant is the same
-    t = typeof(pivots)
-    unmoved = ops.iota(shape=t.shape, dtype=t.dtype, axis=t.ndim - 1)
-    moved = ops.convert(ops.ne(pivots, unmoved), dtype=dtypes.int32)
-    count = ops.reduce_sum(moved, axes=(t.ndim - 1,))
-    odd = ops.and_(count, ops.ones(typeof(count)))
-    return diagonal(packed), ops.ne(odd, ops.zeros(typeof(odd)))
-
-
-def _negative_where(which, x):
-    return ops.select(which, -x, x)
-
-
-@fused(1)
-def slogdet(a, *, method: str | None = None):
-    """The sign of the determinant and the logarithm of its modulus, which cannot overflow.
-
-    Args:
-      a: matrices (..., n, n).
-      method: only "lu" exists.
-
-    >>> import xcore.numpy as xnp
-    >>> sign, log = xnp.linalg.slogdet(xnp.diag(xnp.asarray([-1e30, 1e30])))
-    >>> print(sign, round(float(log), 3))
-    -1.0 138.155
-    """
-    if method not in (None, "lu"):
-        raise errors.bad_argument("numpy.linalg.slogdet", "method", method, "None or 'lu'")
-    a, back = as_matrices("slogdet", a, square=True)
-    d, odd = _signed_lu(a)
-    last = typeof(d).ndim - 1
-    size = ops.abs(d)
-    is_nil = ops.eq(size, ops.zeros(typeof(size)))
-    # of real numbers the phase is a step, which has no slope
-    fixed = d if dtypes.is_complex(typeof(d).dtype) else ops.stop_gradient(d)
-    safe = ops.select(is_nil, ops.ones(typeof(size)), ops.abs(fixed))
-    phase = ops.div(fixed, ops.convert(safe, dtype=typeof(d).dtype))
-    sign = _negative_where(odd, ops.reduce_prod(phase, axes=(last,)))
-    return SlogdetResult(back(sign), back(ops.reduce_sum(ops.log(size), axes=(last,))))
-
-
-@custom_jvp
-def determinant(a):
-    """The determinants of matrices that LAPACK knows."""
-    d, odd = _signed_lu(a)
-    return _negative_where(odd, ops.reduce_prod(d, axes=(typeof(d).ndim - 1,)))
-
-
-@determinant.defjvp
-def _determinant_jvp(primals, tangents):
-    # det' = tr(adj(a) a'), also where a is singular. With columns exchanged so that a p = q r and
-    # the diagonal of r does not grow, adj(a) = det(q p) p adj(r) qᴴ, and with r = (r₁ s; 0 ρ)
-    #   adj(r) = det(r₁) (ρ r₁⁻¹  -r₁⁻¹ s; 0  1).
-    # So with m = qᴴ a' p = (m₁ ·; m₂ μ):  det' = det(q p) det(r₁) (tr r₁⁻¹(ρ m₁ - s m₂) + μ).
-    # Only r₁ is divided by: that is right for rank n - 1, where ρ = 0, and for less, where
-    # det(r₁) = 0 whatever its inverse is taken for.
-    (a,), (a_dot,) = primals, tangents
-    det = determinant(a)
-    if typeof(a).shape[-1] == 0:
-        return det, ops.zeros(typeof(det))
-    q, r, order = ops.qr(a, full=False, pivoting=True)
-    m = matmul(adjoint(q), _columns(a_dot, order))
-    r1, s, rho = r[..., :-1, :-1], r[..., :-1, -1:], r[..., -1:, -1:]
-    right = rho * m[..., :-1, :-1] - s * m[..., -1:, :-1]
-    inner = solve_with(_without_zeros_on_diagonal(r1), right, False)
-    last = typeof(a).ndim - 2
-    trace = ops.reduce_sum(diagonal(inner), axes=(last,)) + m[..., -1, -1]
-    minor = determinant(_columns(q, order)) * ops.reduce_prod(diagonal(r1), axes=(last,))
-    return det, minor * trace
-
-
-def _without_zeros_on_diagonal(r):
-    ones = ops.ones(typeof(r).strong())
-    is_nil = ops.eq(r, ops.zeros(typeof(r).strong()))
-    return r + part(ops.select(is_nil, ones, ops.zeros(typeof(ones))), ops.eq)
-
-
-def _columns(x, order):
-    return swapped(take_rows(swapped(x), order))
-
-
-@fused(1)
-def det(a):
-    """The determinant; its derivative is right for singular matrices too.
-
-    Args:
-      a: matrices (..., n, n).
-
-    >>> import xcore.numpy as xnp
-    >>> xnp.linalg.det(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
-    Array(-2., dtype=float32)
-    """
-    a, back = as_matrices("det", a, square=True)
-    return back(determinant(a))

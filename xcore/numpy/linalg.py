@@ -10,6 +10,7 @@ from .._core import errors as _errors
 from .._core.eval import fused as _fused
 from .._core.types import typeof as _typeof
 from . import _dot
+from ._determinant import SlogdetResult, det, slogdet
 from ._dot import matmul, vecdot
 from ._equations import (
     inv,
@@ -25,16 +26,13 @@ from ._matrices import (
     EighResult,
     EigResult,
     QRResult,
-    SlogdetResult,
     SVDResult,
     cholesky,
-    det,
     eig,
     eigh,
     eigvals,
     eigvalsh,
     qr,
-    slogdet,
     svd,
     svdvals,
 )  # fmt: skip
