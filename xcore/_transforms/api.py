@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import dtypes, errors, tree
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.program import eval_program, trace_program
+from .._core.program import eval_program
 from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
@@ -18,7 +18,7 @@ from .._ops.families import add, full_like_type, ones, zeros
 from .._ops.layout import iota, reshape, slice
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
 from .map import vmap
-from .transpose import backward_pass, instantiate, pull_back
+from .transpose import backward_pass, instantiate, pull_back, recorded
 
 float0 = np.dtype([("float0", np.void, 0)])  # the dtype of derivatives with respect to integers
 
@@ -324,16 +324,16 @@ def linear_transpose(fun, *primals, reduce_axes=()):
     leaves, structure = tree.flatten(primals)
     types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
     flat = _Flat("linear_transpose", fun, structure)
-    program, captured = trace_program(flat, [t.strong() for t in types])
+    program, captured, moves, outs = recorded(flat, (), [t.strong() for t in types])
+    out_types = [typeof(x).strong() for x in outs]
 
     @boundary
     def transposed(cotangent):
         cts, ct_structure = tree.flatten(cotangent)
         if ct_structure != flat.out:
             tree.check_structure(flat.out, cotangent, "linear_transpose")
-        cts = [
-            _checked_cotangent(c, t.strong()) for c, t in zip(cts, program.out_types, strict=True)
-        ]
+        cts = [_checked_cotangent(c, t) for c, t in zip(cts, out_types, strict=True)]
+        cts = [c for c, m in zip(cts, moves, strict=True) if m]
         found = backward_pass(program, captured, cts)
         return tree.unflatten(
             structure, [_cotangent_result(c, t) for c, t in zip(found, types, strict=True)]

@@ -78,8 +78,8 @@ def pull_back(linearized: Linearized, cotangents) -> list:
     return [next(found) if moves else None for moves in linearized.nonzero]
 
 
-def transpose_under_trace(f, residuals, linear_types, cotangents) -> list:
-    """Transpose ``f(*residuals, *linear)``, which may still contain work on residuals alone.
+def recorded(f, residuals, linear_types) -> tuple:
+    """(program, captured values, which results move, results) of a linear function.
 
     It is run under a LinearTrace: what depends on residuals is computed, the rest is recorded.
     """
@@ -89,6 +89,12 @@ def transpose_under_trace(f, residuals, linear_types, cotangents) -> list:
         outs = f(*residuals, *args)
     moves = [type(x) is RecordTracer and x.owner is trace for x in outs]
     program, captured = trace.finish([x for x, m in zip(outs, moves, strict=True) if m])
+    return program, captured, moves, outs
+
+
+def transpose_under_trace(f, residuals, linear_types, cotangents) -> list:
+    """Transpose ``f(*residuals, *linear)``, which may still contain work on residuals alone."""
+    program, captured, moves, _ = recorded(f, residuals, linear_types)
     cts = [ct for ct, m in zip(cotangents, moves, strict=True) if m]
     return backward_pass(program, captured, cts)
 

@@ -36,6 +36,7 @@ from ._functions import (
     sqrtm,
 )  # fmt: skip
 from ._gauss import GaussLU, gauss_det, gauss_inv, gauss_lu, gauss_null_space, gauss_solve
+from ._hermitian_functions import funmh
 from ._indefinite import LDL, ldl
 from ._krylov import CG, GMRES, MINRES, BiCGStab, Chebyshev, jacobi, linear_solve
 from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
@@ -70,7 +71,7 @@ __all__ = [
     "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES", "Matrix",
     "PivotedQR", "Report", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
     "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
-    "expm", "expm_frechet", "expm_multiply", "funm", "gauss_det", "gauss_inv", "gauss_lu",
+    "expm", "expm_frechet", "expm_multiply", "funm", "funmh", "gauss_det", "gauss_inv", "gauss_lu",
     "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv", "jacobi",
     "jacobian_operator", "lanczos", "ldl", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu",
     "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",

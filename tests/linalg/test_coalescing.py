@@ -1,0 +1,313 @@
+"""Derivatives where eigenvalues or singular values meet, and of determinants at singular matrices.
+
+References: the same quantities by formulas that never see the spectrum (traces of powers and
+exponentials, minors, Frobenius norms), SciPy's exponentials of block matrices, and differences.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import linalg as la
+
+rng = np.random.default_rng(0)
+SPECTRA = [[1.0, 1, 1], [0.0, 0, 0], [2.0, 2, 5], [-1.0, 3, 3], [1.0, 2, 4]]
+
+
+def rotated(values, kind=float):
+    n = len(values)
+    x = rng.normal(size=(n, n)) + (1j * rng.normal(size=(n, n)) if kind is complex else 0)
+    q = np.linalg.qr(x)[0]
+    return (q * np.array(values)) @ q.conj().T
+
+
+def hermitian(n, kind=float):
+    x = rng.normal(size=(n, n)) + (1j * rng.normal(size=(n, n)) if kind is complex else 0)
+    return x + x.conj().T
+
+
+def hessian_along(f, a, e):
+    """The second derivative of f in the direction e twice, by forward over reverse mode."""
+    return xc.jvp(lambda a: xc.jvp(f, (a,), (e,))[1], (a,), (e,))[1]
+
+
+# ---------------------------------------------------------------------------- symmetric functions
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("values", SPECTRA, ids=str)
+def test_hessians_of_symmetric_functions_of_eigenvalues(values, kind, scale):
+    a, e = rotated(values, kind), hermitian(3, kind)
+    # Σ w² = tr a², Σ w³ = tr a³
+    for power, want in ((2, 2 * np.trace(e @ e)), (3, 6 * np.trace(a @ e @ e))):
+        f = lambda a, p=power: xnp.sum(xnp.linalg.eigvalsh(a) ** p)
+        g = xc.jit(lambda a, e, f=f: xc.jvp(xc.grad(f), (a,), (e,))[1])
+        got = np.real(np.sum(np.asarray(g(scale * a, scale * e)) * scale * e))
+        assert np.isclose(got, scale**power * np.real(want), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype, rtol", [("float32", 2e-5), ("float64", 1e-12)])
+def test_hessian_of_the_trace_of_the_exponential(dtype, rtol):
+    got = xc.hessian(lambda a: xnp.sum(xnp.exp(xnp.linalg.eigvalsh(a))))(xnp.eye(3, dtype=dtype))
+    e = np.e * np.eye(9).reshape(3, 3, 3, 3)
+    np.testing.assert_allclose(got, (e + e.swapaxes(2, 3)) / 2, rtol=rtol, atol=rtol)
+
+
+MATRICES = {
+    "identity": np.eye(3),
+    "zero": np.zeros((3, 3)),
+    "tall identity": np.eye(4)[:, :3],
+    "tall zero": np.zeros((4, 3)),
+    "wide identity": np.eye(3, 5),
+    "rank 2": np.diag([1.0, 1, 0]),
+    "tall, rank 2": np.diag([1.0, 1, 0, 0])[:, :3],
+    "rank 1": np.outer([1.0, 2, 3], [1.0, -1, 0]),
+    "orthogonal": np.linalg.qr(np.arange(9.0).reshape(3, 3) ** 1.5 + np.eye(3))[0],
+    "empty": np.zeros((0, 3)),
+    "one": np.ones((1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_hessian_of_the_sum_of_squared_singular_values(name):
+    a = xnp.asarray(MATRICES[name])
+    got = xc.hessian(lambda a: xnp.sum(xnp.linalg.svdvals(a) ** 2))(a)
+    got = np.asarray(got).reshape(a.size, a.size)
+    np.testing.assert_allclose(got, 2 * np.eye(a.size), atol=1e-13)
+
+
+def test_batches_have_repeated_values_each_on_its_own():
+    stack = xnp.asarray(np.stack([np.eye(3), np.diag([1.0, 2, 3]), np.diag([2.0, 2, 1])]))
+    f = lambda a: xnp.sum(xnp.linalg.eigvalsh(a) ** 3)
+    got = xc.vmap(xc.hessian(f))(stack)
+    for x, h in zip(stack, got, strict=True):
+        np.testing.assert_allclose(h, xc.hessian(f)(x), atol=1e-13)
+    whole = xc.jvp(xc.grad(lambda a: xnp.sum(xnp.linalg.eigvalsh(a) ** 3)), (stack,), (stack,))[1]
+    np.testing.assert_allclose(whole, 6 * np.asarray(stack @ stack), atol=1e-12)
+
+
+# ---------------------------------------------------------------- vectors of values that are equal
+
+
+def by_vectors(a):
+    w, v = xnp.linalg.eigh(a)
+    return (v * xnp.exp(w)) @ xnp.conj(v.T)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("values", SPECTRA, ids=str)
+def test_functions_by_eigenvectors_are_right_forward_and_never_wrong_backward(values, kind):
+    a, e, c = rotated(values, kind), hermitian(3, kind), hermitian(3, kind)
+    want = scipy.linalg.expm_frechet(a, e)[1]
+    for f in (by_vectors, xc.jit(by_vectors), xc.checkpoint(by_vectors)):
+        np.testing.assert_allclose(xc.jvp(f, (a,), (e,))[1], want, atol=1e-10)
+    back = np.asarray(xc.grad(lambda a: xnp.real(xnp.sum(by_vectors(a) * c)))(a))
+    distinct = len({round(x, 9) for x in values}) == 3
+    got = np.real(np.sum(back * e))
+    assert np.isclose(got, np.real(np.sum(want * c))) if distinct else np.isnan(got)
+
+
+def test_what_depends_on_a_whole_eigenspace_is_right_backward():
+    a, c = rotated([1.0, 1, 5]), rng.normal(size=(3, 3))
+
+    def projected(a):
+        group = xnp.linalg.eigh(a)[1][:, :2]
+        return xnp.sum(group @ group.T * c)
+
+    moved = hermitian(3)
+    for f in (projected, xc.jit(projected), xc.checkpoint(projected)):
+        forward = xc.jvp(f, (a,), (moved,))[1]
+        np.testing.assert_allclose(np.sum(np.asarray(xc.grad(f)(a)) * moved), forward, rtol=1e-10)
+    one = lambda a: xnp.sum(xnp.linalg.eigh(a)[1][:, 0] * c[0])  # one vector of two
+    assert np.isnan(xc.grad(one)(a)).all()
+
+
+def test_derivatives_transpose():
+    """A derivative is linear in the direction, whichever way it was made."""
+    a, e = rotated([1.0, 2, 4]), hermitian(3)
+    f = lambda a: by_vectors(a)
+    back = xc.linear_transpose(lambda e: xc.jvp(f, (a,), (e,))[1], e)(e)[0]
+    np.testing.assert_allclose(back, xc.vjp(f, a)[1](e)[0], atol=1e-10)
+    over = xc.grad(lambda a: xnp.sum(xc.jvp(f, (a,), (e,))[1] * e))(a)
+    want = xc.jvp(lambda a: xc.vjp(f, a)[1](e)[0], (a,), (e,))[1]
+    np.testing.assert_allclose(over, want, atol=1e-9)
+
+
+def test_derivatives_of_singular_vectors_at_deficient_rank():
+    """Products that do not depend on the choice of vectors; single vectors have no derivative."""
+    a, e = np.outer([1.0, 2, 2, 0], [3.0, 0, 4]), rng.normal(size=(4, 3))
+
+    def rebuilt(a):
+        u, s, vh = xnp.linalg.svd(a, full_matrices=False)
+        return (u * s) @ vh
+
+    np.testing.assert_allclose(xc.jvp(rebuilt, (a,), (e,))[1], e, atol=1e-12)
+    last = lambda a: xnp.sum(xnp.linalg.svd(a, full_matrices=False)[0][:, 2] * e[:, 0])
+    assert np.isnan(xc.grad(last)(a)).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("size", [2, 3])
+def test_defective_matrices_have_no_derivatives_of_eigenvalues(dtype, size):
+    block = (np.eye(size) + np.eye(size, k=1)).astype(dtype)
+    q = np.linalg.qr(rng.normal(size=(size, size)))[0].astype(dtype)
+    for a in (block, q @ block @ q.T):
+        moved = xc.jvp(xnp.linalg.eigvals, (a,), (np.ones_like(a),))[1]
+        back = xc.vjp(xnp.linalg.eigvals, a)[1](xnp.ones(size, xnp.linalg.eigvals(a).dtype))[0]
+        assert np.isnan(moved).all() and np.isnan(back).all()
+
+
+def test_simple_and_semisimple_eigenvalues_have_derivatives():
+    for a in (
+        np.diag([1.0, 1, 2]),
+        np.array([[1.0, 5], [0, 2]]),
+        np.triu(np.ones((4, 4)), 1) * 30 + np.diag([1.0, 2, 3, 4]),
+    ):
+        e = rng.normal(size=a.shape)
+        moved = xc.jvp(xnp.linalg.eigvals, (a,), (e,))[1]
+        np.testing.assert_allclose(np.sum(moved), np.trace(e), rtol=1e-8)
+
+
+# ------------------------------------------------------------------------------------ determinants
+
+
+def second_derivatives_of_det(a):
+    """Those of a sum of products, one factor from each row and column: minors with signs."""
+    n, found = len(a), np.zeros(a.shape * 2, a.dtype)
+    for i, j, k, m in itertools.product(range(n), repeat=4):
+        if i == k or j == m:
+            continue
+        minor = np.delete(np.delete(a, [i, k], 0), [j, m], 1)
+        sign = (-1) ** (i + j + k + m) * (1 if (i < k) == (j < m) else -1)
+        found[i, j, k, m] = sign * (np.linalg.det(minor) if n > 2 else 1)
+    return found
+
+
+SINGULAR = {
+    "regular": rng.normal(size=(4, 4)),
+    "complex": rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)),
+    "identity": np.eye(3),
+    "rank 2 of 3": np.array([[1.0, 2, 3], [2, 4, 6], [1, 0, 1]]),
+    "rank 2 of 4": np.diag([2.0, 20, 0, 0]) @ rng.normal(size=(4, 4)),
+    "rank 1": np.ones((4, 4)),
+    "zero": np.zeros((3, 3)),
+    "zero of 2": np.zeros((2, 2)),
+    "one": np.zeros((1, 1)),
+}
+
+
+@pytest.mark.parametrize(
+    "det", [xnp.linalg.det, la.det, la.gauss_det], ids=["numpy", "linalg", "gauss"]
+)
+@pytest.mark.parametrize("name", SINGULAR)
+def test_second_derivatives_of_determinants(name, det):
+    a = SINGULAR[name]
+    want, holomorphic = second_derivatives_of_det(a), np.iscomplexobj(a)
+    modes = (xc.jacfwd, xc.jacrev)
+    for outer, inner in itertools.product(modes, modes):
+        got = outer(inner(det, holomorphic=holomorphic), holomorphic=holomorphic)(a)
+        np.testing.assert_allclose(got, want, atol=1e-12 * max(1, np.abs(want).max()))
+
+
+def test_third_derivatives_of_determinants():
+    a, e = rng.normal(size=(3, 3)), np.zeros((3, 3))
+    e[0, 1] = 1e-5
+    want = (second_derivatives_of_det(a + e) - second_derivatives_of_det(a - e)) / 2e-5
+    np.testing.assert_allclose(xc.jacfwd(xc.hessian(xnp.linalg.det))(a)[..., 0, 1], want, atol=1e-9)
+    assert not np.isfinite(xc.jacfwd(xc.hessian(xnp.linalg.det))(np.zeros((3, 3)))).all()
+
+
+# ------------------------------------------------------------------------------------ polar factors
+
+
+@pytest.mark.parametrize("method", ["svd", "qdwh"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4)], ids=str)
+def test_second_derivatives_of_polar_factors_at_orthogonal_matrices(shape, method):
+    a = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))[0]
+    a = a if shape[0] >= shape[1] else a.T
+    c = rng.normal(size=shape)
+    f = lambda a: xnp.sum(la.polar(a, method=method)[0] * c)
+    hessian = np.asarray(xc.hessian(f)(a)).reshape(a.size, a.size)
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-10)
+    e, h = rng.normal(size=shape), 1e-3
+    unitary = lambda a: np.sum(scipy.linalg.polar(a)[0] * c)
+    points = np.array([unitary(a + k * h * e) for k in (-2, -1, 0, 1, 2)])
+    want = points @ [-1, 16, -30, 16, -1] / (12 * h * h)
+    np.testing.assert_allclose(e.ravel() @ hessian @ e.ravel(), want, rtol=1e-6)
+
+
+# ------------------------------------------------------------------- functions of Hermitian matrices
+
+FUNCTIONS = {"exp": (xnp.exp, scipy.linalg.expm), "sin": (xnp.sin, scipy.linalg.sinm)}
+CLOSE = [
+    [1.0, 1, 1],
+    [1.0, 1, 2],
+    [1.0, 1 + 1e-9, 1.5],
+    [1.0, 1 + 1e-3, 1 + 2e-3],
+    [0.5, 1, 2],
+    [0, 0.1, 9],
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("values", CLOSE, ids=str)
+def test_functions_of_hermitian_matrices(values, kind, name):
+    f, reference = FUNCTIONS[name]
+    a, e, c = rotated(values, kind), hermitian(3, kind), hermitian(3, kind)
+    zero = np.zeros_like(a)
+    block = reference(np.block([[a, e, zero], [zero, a, e], [zero, zero, a]]))
+    value, first, second = block[:3, :3], block[:3, 3:6], 2 * block[:3, 6:]
+    size = np.abs(second).max()
+    apply = xc.jit(lambda a: la.funmh(a, f))
+    np.testing.assert_allclose(apply(a), value, atol=1e-12 * size)
+    np.testing.assert_allclose(xc.jvp(apply, (a,), (e,))[1], first, atol=1e-12 * size)
+    np.testing.assert_allclose(hessian_along(apply, a, e), second, atol=1e-11 * size)
+    paired = lambda x: np.real(np.sum(np.asarray(x) * e))
+    total = lambda a: xnp.real(xnp.sum(apply(a) * c))
+    back = xc.grad(total)
+    assert np.isclose(paired(back(a)), np.real(np.sum(first * c)), atol=1e-11 * size)
+    want = np.real(np.sum(second * c))
+    for mode in (
+        lambda: xc.jvp(back, (a,), (e,))[1],
+        lambda: xc.grad(lambda a: xnp.real(xnp.sum(back(a) * e)))(a),
+    ):
+        assert np.isclose(paired(mode()), want, atol=1e-10 * size)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+)
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (2, 0, 0), (5, 3, 3)], ids=str)
+def test_functions_of_hermitian_matrices_in_all_dtypes(dtype, shape):
+    a = xnp.broadcast_to(xnp.eye(shape[-1], dtype=dtype), shape)
+    got = la.funmh(a, xnp.exp)
+    assert got.dtype == a.dtype and got.shape == shape
+    np.testing.assert_allclose(np.asarray(got, complex), np.e * np.asarray(a, complex), rtol=1e-2)
+    if "complex" not in dtype:
+        slope = xc.grad(lambda a: xnp.sum(la.funmh(a, xnp.exp)))(a)
+        np.testing.assert_allclose(
+            np.asarray(slope, float), np.broadcast_to(np.e, shape), rtol=1e-2
+        )
+
+
+def test_functions_with_complex_values_and_of_small_eigenvalues():
+    a, e = rotated([1.0, 1, 2]), hermitian(3)
+    got = xc.jvp(lambda a: la.funmh(a, lambda w: xnp.exp(1j * w)), (a,), (e,))[1]
+    np.testing.assert_allclose(got, scipy.linalg.expm_frechet(1j * a, 1j * e)[1], atol=1e-12)
+    # no scale but that of the eigenvalues: log and roots of tiny ones
+    for size in (1e-200, 1e-20, 1e20):
+        small = size * rotated([1.0, 1, 1 + 1e-6])
+        moved = xc.jvp(lambda a: la.funmh(a, xnp.log), (small,), (size * e,))[1]
+        np.testing.assert_allclose(moved, e, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("bad, message", [(np.ones((2, 3)), "square"), (np.ones(3), "matrices")])
+def test_wrong_matrices_are_named(bad, message):
+    with pytest.raises(xc.errors.ShapeError, match=f"linalg.funmh.*{message}"):
+        la.funmh(bad, xnp.exp)
