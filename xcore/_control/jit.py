@@ -28,7 +28,7 @@ from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import boundary
-from .._core.trace import Tracer, is_evaluating
+from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
 from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
@@ -342,6 +342,9 @@ class Jitted:
         if config.settings().disable_jit:
             return self.f(*args, **kwargs)
         found, values = self.find(args, kwargs)
+        if current().folds and are_known([*found.captured, *values]):
+            with evaluating():
+                return self(*args, **kwargs)
         if is_evaluating():
             outs, exe, captured = self._run(found, values)
             if exe is not None and get_state() is None:

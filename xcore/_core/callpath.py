@@ -107,7 +107,7 @@ def make(_general, _f, _get, _results, {", ".join(f"_d{i}" for i in range(static
             elif _key is not None:
                 _general.learn(_key, {pack}, {rest}, {default})
         try:
-            if _state is not None and _state.trace is not None:
+            if _state is not None and _state.trace is not None and not _state.trace.folds:
                 return _results(_f({given}))
             return _general({given})
         except Exception as _e:

@@ -30,7 +30,15 @@ from .program import (
     trace_program,
 )  # fmt: skip
 from .source import NOWHERE, describe_where, hide_frames, user_frame
-from .trace import Trace, Tracer, install_bottom, is_evaluating
+from .trace import (
+    Trace,
+    Tracer,
+    are_known,
+    current,
+    evaluating,
+    install_bottom,
+    is_evaluating,
+)  # fmt: skip
 from .types import ArrayType, Placed, Value
 
 RuntimeFailure = backend.RuntimeFailure
@@ -327,6 +335,9 @@ class Fused:
     def __call__(self, *args):
         settings = config.settings()
         if not is_evaluating() or settings.disable_jit:
+            if current().folds and are_known(tree.leaves(list(args[: self.count]))):
+                with evaluating():
+                    return self(*args)
             return self.results(self.f(*args))
         arrays, rest = args[: self.count], args[self.count :]
         for a in arrays:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from . import config, errors
 from .config import STATE, State, get_state
 from .types import Value
@@ -14,6 +16,7 @@ class Trace:
     """
 
     live = True
+    folds = False  # whether it computes at once what holds none of its tracers
 
     def process(self, op, args, params) -> list:
         raise errors.missing_rule(op, "lower")
@@ -79,7 +82,32 @@ class using:
         STATE.reset(self.token)
 
 
-def ensure_compile_time_eval() -> using:
+class FoldingTrace(Trace):
+    """Computes at once what is known, and leaves the rest to the trace that was current before."""
+
+    folds = True
+
+    def __init__(self, outside: Trace):
+        self.outside = outside
+
+    def process(self, op, args, params):
+        axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))
+        with using(self.outside if axes or not are_known(args) else _bottom[0]):
+            return bind(op, *args, **params)
+
+
+def are_known(values) -> bool:
+    """Whether none of the values is traced."""
+    return not any([isinstance(x, Tracer) for x in values])
+
+
+def evaluating() -> using:
+    """``with evaluating():`` nothing is traced."""
+    return using(_bottom[0])
+
+
+@contextlib.contextmanager
+def ensure_compile_time_eval():
     """``with ensure_compile_time_eval():`` computes at once what depends on no traced value.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -87,11 +115,14 @@ def ensure_compile_time_eval() -> using:
     ... def f(x):
     ...     with xc.ensure_compile_time_eval():
     ...         size = int(xnp.arange(3).sum())  # a number, not a traced value
+    ...         x = 2 * x  # traced as ever
     ...     return xnp.broadcast_to(x, (size,))
     >>> f(xnp.float32(1))
-    Array([1., 1., 1.], dtype=float32)
+    Array([2., 2., 2.], dtype=float32)
     """
-    return using(_bottom[0])
+    here = current()
+    with using(here if here.folds or here is _bottom[0] else FoldingTrace(here)):
+        yield
 
 
 def bind(op, *args, **params) -> list:

@@ -15,7 +15,6 @@ from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.struct import struct
-from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._ops.matrices import diagonal, part
 from ..numpy._equations import identity_like
@@ -237,7 +236,7 @@ def gauss_null_space(
         a, field if field is None else check_field("linalg.gauss_null_space", field), tol
     )
     if size is None:
-        if type(free) is not Array or not is_evaluating():
+        if type(free) is not Array:
             raise errors.ConcretizationError(
                 "xcore.linalg.gauss_null_space: how many columns the result has depends on the rank, "
                 "which is traced. Give size=, or compute it outside the traced function."

@@ -9,7 +9,6 @@ from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._iterate import Solution, Status
 from .._ops.factor import solve_with
@@ -160,7 +159,7 @@ def _chosen(who: str, basis, wanted, size: int | None):
         kept = xnp.take_along_axis(wanted, order, axis=-1)
         columns = xnp.take_along_axis(basis, order[..., None, :], axis=-1)
         return xnp.where(kept[..., None, :], columns, 0)
-    if type(wanted) is not Array or not is_evaluating():
+    if type(wanted) is not Array:
         raise errors.ConcretizationError(
             f"xcore.{who}: how many columns the result has depends on the rank, which is traced. "
             "Give size=, or compute it outside the traced function."
