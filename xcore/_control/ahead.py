@@ -8,7 +8,7 @@ from .._backend import client as backend
 from .._core import compile, errors, tree
 from .._core.array import Array
 from .._core.compile import executable
-from .._core.eval import execute, to_array
+from .._core.eval import execute, is_array_like, to_array
 from .._core.placing import layout_of, reshard
 from .._core.program import Program
 from .._core.sharding import default_sharding
@@ -39,9 +39,14 @@ class Traced:
         given = [s or p for s, p in zip(shardings, found.places, strict=True)]
         self._layout = layout_of(found.program, [*captured, *given])
         self.program: Program = found.program
-        self.jaxpr = found.program
         self.fun_name = general.name
         self.out_tree, self.in_tree = found.out_tree, found.in_tree
+
+    @property
+    def jaxpr(self) -> Program:
+        """The program for reading, with the values that it captured: ``.consts``."""
+        p = self.program
+        return Program(p.inputs, p.eqns, p.outputs, p.name, p.options, self._found.captured)
 
     @property
     def args_info(self):
@@ -186,12 +191,28 @@ class Wrapped(Protocol):
 
 
 def trace(general, *args, **kwargs) -> Traced:
-    """Trace for arguments, of which only types matter: arrays or ShapeDtypeStructs."""
+    """Trace for arguments, of which only types matter: arrays, or what has a shape and a dtype."""
+    args = [
+        x if i in general.static_argnums else tree.map(_described, x) for i, x in enumerate(args)
+    ]
+    kwargs = {
+        k: x if k in general.static_argnames else tree.map(_described, x) for k, x in kwargs.items()
+    }
     found, values = general.find(args, kwargs)
     shardings = [
         v._t.sharding if type(v) is Array else getattr(v, "sharding", None) for v in values
     ]
     return Traced(general, found, [v.type for v in values], shardings)
+
+
+def _described(x):
+    """A ShapeDtypeStruct for what only has a shape and a dtype."""
+    if is_array_like(x) or not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        return x
+    if isinstance(x, (ShapeDtypeStruct, type)):
+        return x
+    weak = bool(getattr(x, "weak_type", False))
+    return ShapeDtypeStruct(x.shape, x.dtype, sharding=getattr(x, "sharding", None), weak_type=weak)
 
 
 def _struct_of(t: ArrayType) -> ShapeDtypeStruct:

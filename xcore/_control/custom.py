@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import dtypes, errors, tree
 from .._core.eval import is_array_like, is_wide, to_value
-from .._core.program import eval_program, trace_program
+from .._core.program import PYTHON_SCALARS, eval_program, trace_program
 from .._core.source import at_own_lines, boundary
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, typeof
@@ -427,11 +427,11 @@ class custom_vjp:
 
 
 class _Kept:
-    """A tree of residuals: arrays become values, anything else is kept as it is."""
+    """A tree of residuals: arrays become values; Python's numbers and all else are kept as they are."""
 
     def __init__(self, residuals):
         self.leaves, self.structure = tree.flatten(residuals)
-        self.places = [i for i, x in enumerate(self.leaves) if is_array_like(x)]
+        self.places = [i for i, x in enumerate(self.leaves) if _is_array(x)]
         self.values = [to_value(self.leaves[i]) for i in self.places]
         for i in self.places:
             self.leaves[i] = None  # the rule outlives this trace, its values do not
@@ -441,6 +441,10 @@ class _Kept:
         for i, x in zip(self.places, values, strict=True):
             leaves[i] = shown(x)
         return tree.unflatten(self.structure, leaves)
+
+
+def _is_array(x) -> bool:
+    return is_array_like(x) and type(x) not in PYTHON_SCALARS
 
 
 def custom_gradient(fun):

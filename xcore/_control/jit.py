@@ -528,11 +528,31 @@ def clear_caches() -> None:
 def eval_shape(fun, *args, **kwargs):
     """The shapes and dtypes of ``fun(*args, **kwargs)``, without computing anything.
 
+    Of arguments only types matter: whatever has a shape and a dtype will do. The function may
+    return ShapeDtypeStructs as well.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.eval_shape(lambda a, b: a @ b, xnp.ones((2, 3)), xnp.ones((3, 4)))
     ShapeDtypeStruct(shape=(2, 4), dtype=float32)
     """
-    return trace(_general_of(fun), *args, **kwargs).out_info
+    general, told = _general_of(fun), {}
+    if general.f is fun:  # a function that is not jitted may return descriptions
+        general.f = functools.wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), told))
+    out = trace(general, *args, **kwargs).out_info
+    return told["structure"].unflatten(told["fill"](tree.leaves(out))) if told else out
+
+
+def _without_descriptions(result, told: dict) -> list:
+    """The arrays of a result. What is said instead of an array is kept, to be put back."""
+    leaves, told["structure"] = tree.flatten(result)
+    places = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
+
+    def fill(arrays):
+        arrays = iter(arrays)
+        return [x if i in places else next(arrays) for i, x in enumerate(leaves)]
+
+    told["fill"] = fill
+    return [x for i, x in enumerate(leaves) if i not in places]
 
 
 def _general_of(fun) -> Jitted:
@@ -554,7 +574,7 @@ def make_jaxpr(fun, static_argnums=(), return_shape: bool = False):
     @boundary
     def make(*args, **kwargs):
         traced = trace(general, *args, **kwargs)
-        return (traced.program, traced.out_info) if return_shape else traced.program
+        return (traced.jaxpr, traced.out_info) if return_shape else traced.jaxpr
 
     return make
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from . import config, errors
 
+float0 = np.dtype([("float0", np.void, 0)])  # of derivatives with respect to integers
+
 bool_ = np.dtype(np.bool_)
 int8, int16 = np.dtype(np.int8), np.dtype(np.int16)
 int32, int64 = np.dtype(np.int32), np.dtype(np.int64)

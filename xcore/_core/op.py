@@ -65,6 +65,11 @@ class Op:
     def __repr__(self):
         return f"<op {self.name}>"
 
+    def __str__(self):
+        return self.name
+
+    multiple_results = property(lambda self: self.many)  # as primitives call it
+
     def __call__(self, *args, **params):
         outs = current().process(self, args, params)
         return outs if self.many else outs[0]

@@ -33,6 +33,8 @@ class Var:
     def __init__(self, type_: ArrayType):
         self.type = type_
 
+    aval = property(lambda self: self.type)
+
 
 class Literal:
     """A constant that stands in the program text.
@@ -46,6 +48,8 @@ class Literal:
     def __init__(self, value, type_: ArrayType | None = None):
         self.value = np.asarray(value)[()]
         self.type = type_ or ArrayType(self.value.shape, self.value.dtype)
+
+    aval, val = property(lambda self: self.type), property(lambda self: self.value)
 
 
 PYTHON_SCALARS = (bool, int, float, complex)
@@ -71,11 +75,18 @@ class Eqn:
             where,
         )
 
+    # as the equations of a jaxpr call them
+    primitive = property(lambda self: self.op)
+    invars, outvars = property(lambda self: self.inputs), property(lambda self: self.outputs)
+    source_info = property(lambda self: describe_where(self.where))
+    effects = property(lambda self: eqn_effects(self))
+
 
 class Program:
     """Inputs, equations, results. Compared by identity; ``fingerprint`` tells equal content.
 
-    ``options`` are pairs for the compiler, of the program that it is called with.
+    ``options`` are pairs for the compiler, of the program that it is called with. ``consts`` are the
+    values of its first inputs where it is for reading, as ``make_jaxpr`` gives it.
     """
 
     __slots__ = (
@@ -83,6 +94,7 @@ class Program:
         "_effects",
         "_fingerprint",
         "cache",
+        "consts",
         "eqns",
         "inputs",
         "name",
@@ -90,9 +102,9 @@ class Program:
         "outputs",
     )
 
-    def __init__(self, inputs, eqns, outputs, name: str = "main", options: tuple = ()):
+    def __init__(self, inputs, eqns, outputs, name: str = "main", options: tuple = (), consts=()):
         self.inputs, self.eqns, self.outputs, self.name = inputs, eqns, outputs, name
-        self.options = options
+        self.options, self.consts = options, list(consts)
         self._fingerprint = self._effects = None
         self.cache: dict = {}  # results of program transforms, which live as long as the program
 
@@ -104,7 +116,14 @@ class Program:
     def out_types(self) -> list[ArrayType]:
         return [a.type for a in self.outputs]
 
-    in_avals, out_avals = in_types, out_types  # as jaxprs call them
+    # as jaxprs, open and closed, call them
+    jaxpr = property(lambda self: self)
+    literals = property(lambda self: self.consts)
+    constvars = property(lambda self: self.inputs[: len(self.consts)])
+    invars = property(lambda self: self.inputs[len(self.consts) :])
+    outvars = property(lambda self: self.outputs)
+    in_avals = property(lambda self: [v.type for v in self.invars])
+    out_avals = out_types
 
     @property
     def effects(self) -> frozenset:
@@ -390,6 +409,26 @@ def eval_program(p: Program, args) -> list:
     finally:
         borrowed.where = outside
     return [env[a] if type(a) is Var else literal_value(a) for a in p.outputs]
+
+
+def eval_jaxpr(jaxpr: Program, consts, *args) -> list:
+    """The results of a program that ``make_jaxpr`` gave.
+
+    >>> import xcore as xc
+    >>> program = xc.make_jaxpr(lambda x: x + 1)(1.0)
+    >>> xc.core.eval_jaxpr(program.jaxpr, program.consts, 2.0)
+    [Array(3., dtype=float32, weak_type=True)]
+    """
+    values = [
+        x if hasattr(x, "type") else python_literal(x) if type(x) in PYTHON_SCALARS else x
+        for x in (*consts, *args)
+    ]
+    return eval_program(jaxpr, values)
+
+
+def jaxpr_as_fun(jaxpr: Program):
+    """A function of the arguments that a program was made for, which returns a list."""
+    return lambda *args: eval_jaxpr(jaxpr, jaxpr.consts, *args)
 
 
 def literal_value(a: Literal):

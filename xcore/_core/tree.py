@@ -435,12 +435,18 @@ def register_pytree_node(
     [1, 2, 3]
     """
     check_unregistered(nodetype)
-    registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    try:
+        registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    except ValueError:
+        raise errors.already_a_node(nodetype) from None
 
 
 def check_unregistered(nodetype: type) -> None:
-    """Raise if the class is a node already: its rules can be given once only."""
-    if registry.is_node(nodetype):
+    """Raise if the class is a node already: its rules can be given once only.
+
+    A named tuple is a node by its fields until it gets rules of its own.
+    """
+    if registry.is_node(nodetype) and not hasattr(nodetype, "_fields"):
         raise errors.already_a_node(nodetype)
 
 

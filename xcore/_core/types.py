@@ -37,7 +37,8 @@ class ArrayType:
 
     def __str__(self):
         weak = ", weak" if self.weak else ""
-        return f"{self.dtype.name}[{','.join(map(str, self.shape))}{weak}]"
+        name = "float0" if self.dtype == dtypes.float0 else self.dtype.name
+        return f"{name}[{','.join(map(str, self.shape))}{weak}]"
 
     __repr__ = __str__
 
@@ -49,6 +50,28 @@ class ArrayType:
 
     def with_dtype(self, dtype) -> ArrayType:
         return ArrayType(self.shape, dtype)
+
+    def update(self, *, shape=None, dtype=None, weak_type=None, **others) -> ArrayType:
+        """The type with some of it changed; xcore's has no more than these three."""
+        if others:
+            raise errors.bad_argument(
+                "ArrayType.update", "what changes", [*others], "shape, dtype or weak_type"
+            )
+        return ArrayType(
+            self.shape if shape is None else tuple(shape),
+            self.dtype if dtype is None else dtypes.as_dtype(dtype),
+            self.weak if weak_type is None else bool(weak_type),
+        )
+
+    def to_tangent_aval(self) -> ArrayType:
+        """The type of its tangents; those of integers are of dtype float0."""
+        return self if dtypes.is_inexact(self.dtype) else ArrayType(self.shape, dtypes.float0)
+
+    def strip_weak_type(self) -> ArrayType:
+        return self.strong()
+
+    def str_short(self, short_dtypes: bool = False) -> str:
+        return str(self)
 
     def strong(self) -> ArrayType:
         return ArrayType(self.shape, self.dtype) if self.weak else self
@@ -144,9 +167,11 @@ class Value:
 
 
 def typeof(x) -> ArrayType:
-    """The ArrayType of an array, a tracer, or a NumPy value of exact dtype."""
+    """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype."""
     try:
         return x.type
     except AttributeError:
+        if type(x) in (float, int, complex, bool):
+            return ArrayType((), dtypes.scalar_dtype(x), type(x) is not bool)
         a = np.asarray(x)
         return ArrayType(a.shape, a.dtype)

@@ -20,7 +20,7 @@ from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_
 from .map import vmap
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
-float0 = np.dtype([("float0", np.void, 0)])  # the dtype of derivatives with respect to integers
+float0 = dtypes.float0
 
 
 def values_of(who: str, tree_, what: str):

@@ -91,7 +91,7 @@ from ._types import (
     uint4, uint8, uint16, uint32, uint64, unsignedinteger,
 )  # fmt: skip
 from ._types import bool_ as bool
-from .._core.types import Value as ndarray
+from .._core.array import Array as ndarray
 from ._ufunc import frompyfunc, ufunc
 from ._window import bartlett, blackman, hamming, hanning, kaiser
 
