@@ -1,11 +1,14 @@
 """Convolutions whose groups are parts of the batch, which the table of samples does not know."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import xcore as xc
 from tests._ops import reference
 from xcore import lax
+from xcore._core import dtypes
 from xcore.testing import check_grads
 
 RNG = np.random.default_rng(0)
@@ -42,3 +45,67 @@ def test_counts_that_do_not_divide():
         lax.conv_general_dilated(X, K, (1,), "VALID", batch_group_count=3)
     with pytest.raises(ValueError, match="feature_group_count"):
         lax.conv_general_dilated(X, K, (1,), "VALID", batch_group_count=2, feature_group_count=2)
+
+
+# (length, taps, padding): around the sizes at which the form of the work changes
+LONG = [
+    (40, 9, (0, 0)), (40, 9, (8, 8)), (40, 40, (0, 0)), (300, 33, (3, 0)), (200, 128, (0, 127)),
+    (1300, 129, (128, 128)), (700, 65, (64, 1)), (2400, 1025, (5, 9)), (9, 12, (7, 6)), (33, 10, (-2, 3)),
+]  # fmt: skip
+
+
+def correlation(x, k, low, high):
+    x = np.pad(x, [(0, 0), (max(low, 0), max(high, 0))])[
+        :, max(-low, 0) : x.shape[1] + max(low, 0) + high
+    ]
+    return np.stack([np.correlate(row, k, "valid") for row in x])
+
+
+@pytest.mark.parametrize(("length", "taps", "padding"), LONG)
+def test_long_kernels_of_one_feature(length, taps, padding):
+    """A CPU multiplies frames of the signal by a band matrix."""
+    rng = np.random.default_rng([length, taps])
+    x, k = (rng.standard_normal(s) for s in ((2, 1, length), (1, 1, taps)))
+    pairs = [(x.astype(dtype), k.astype(dtype)) for dtype in ("float32", "float64")]
+    call = lambda x, k: lax.conv_general_dilated(x, k, (1,), [padding])
+    found = xc.jit(lambda pairs: [call(*p) for p in pairs])(pairs)
+    for (x, k), got in zip(pairs, found, strict=True):
+        wanted = correlation(x[:, 0].astype(float), k[0, 0].astype(float), *padding)
+        assert got.dtype == x.dtype and got.shape == (2, 1, wanted.shape[1])
+        bound = 4 * np.sqrt(taps) * np.finfo(x.dtype).eps * max(1.0, np.abs(wanted).max())
+        np.testing.assert_allclose(got[:, 0], wanted, rtol=0, atol=bound)
+
+
+@pytest.mark.parametrize("piece", [64, 100, 189])
+def test_kernels_in_pieces(monkeypatch, piece):
+    """So long a kernel that it is cut, which a smaller bound shows at less cost."""
+    rng = np.random.default_rng(0)
+    x, k = rng.standard_normal((1, 1, 500)), rng.standard_normal((1, 1, 190))
+    monkeypatch.setattr(sys.modules["xcore._ops.conv"], "_PIECE", piece)
+    f = lambda x, k: lax.conv_general_dilated(x, k * piece, (1,), [(4, 70)])
+    wanted = correlation(x[:, 0], k[0, 0], 4, 70)
+    np.testing.assert_allclose(xc.jit(f)(x, k)[0] / piece, wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("taps", [1, 5, 6, 9, 32, 33])
+def test_short_kernels_by_groups(taps):
+    """A CPU adds shifted copies; narrow floats are added in float32."""
+    rng = np.random.default_rng(taps)
+    x, k = rng.integers(-2, 3, (2, 3, 80)), rng.integers(-2, 3, (6, 1, taps))
+    params = {
+        "strides": (2,),
+        "padding": ((3, -1),),
+        "lhs_dilation": (1,),
+        "rhs_dilation": (2,),
+        "groups": 3,
+    }
+    call = lambda x, k: lax.conv_general_dilated(
+        x, k, (2,), [(3, -1)], rhs_dilation=(2,), feature_group_count=3
+    )
+    kinds = [dtypes.bfloat16, dtypes.float16, dtypes.int32, dtypes.complex64, dtypes.float32]
+    pairs = [(x.astype(d), k.astype(d)) for d in kinds]
+    wanted = reference.conv(x.astype(float), k.astype(float), **params)
+    for (x, _), got in zip(pairs, xc.jit(lambda ps: [call(*p) for p in ps])(pairs), strict=True):
+        got = np.asarray(got)
+        assert got.dtype == x.dtype  # whole numbers: nothing is rounded
+        np.testing.assert_array_equal(got.astype(complex), wanted)

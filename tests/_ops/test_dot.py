@@ -77,3 +77,25 @@ def test_transposes_that_users_write(write):
     run = xc.jit(write).lower(x, y).compile()
     np.testing.assert_allclose(run(x, y), x.T @ y, rtol=0, atol=1e-12)
     assert "lhs_contracting_dims={0}" not in run.as_text()  # the slow form
+
+
+@pytest.mark.parametrize("out", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_derivatives_of_products_in_another_dtype(dtype, out):
+    """Operands narrow, the result wide: cotangents of the operands are narrow again."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-3, 4, s).astype(dtype) for s in ((2, 3, 4), (4, 2, 5)))
+    ct = rng.integers(-3, 4, (2, 3, 5)).astype(out)
+    dims = (((2,), (0,)), ((0,), (1,)))
+    f = lambda x, y: lax.dot_general(x, y, dims, preferred_element_type=out)
+    value, back = xc.vjp(f, x, y)
+    gx, gy = back(ct)
+    assert (value.dtype, gx.dtype, gy.dtype) == (out, dtype, dtype)
+    np.testing.assert_array_equal(
+        value, np.einsum("bik,kbj->bij", *(a.astype(out) for a in (x, y)))
+    )
+    np.testing.assert_array_equal(gx, np.einsum("bij,kbj->bik", ct, y.astype(out)))  # whole numbers
+    np.testing.assert_array_equal(gy, np.einsum("bij,bik->kbj", ct, x.astype(out)))
+    tangent = xc.jvp(f, (x, y), (x, y))[1]
+    assert tangent.dtype == out
+    np.testing.assert_array_equal(tangent, 2 * np.asarray(value))

@@ -39,6 +39,7 @@ def options(argv=None):
     p.add_argument("--json", help="file of results (default: build/mutate/results.json)")
     p.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
     p.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
+    p.add_argument("--sample", type=int, default=0, help="only so many, drawn by the seed")
     p.add_argument(
         "--survivors", action="store_true", help="only those that survived, or are unknown"
     )
@@ -139,26 +140,28 @@ class Run:
 
     def _candidates(self, m: Mutant) -> list[str]:
         """Tests that run the mutant's line, or the nearest line of its function above it."""
-        for line in range(m.line, max(m.line - 40, 0), -1):
+        for line in range(m.line, self.sites[m.key].start - 1, -1):
             found = self.by_line.get((m.path, line))
             if found:
                 return found
         return []
 
     def _chosen(self, m: Mutant) -> list[str]:
-        """In the order to try: what killed others there, then each test function's own and fast ones."""
+        """In the order to try: what killed others there, the operation's own, then some of each test."""
         groups: dict = collections.defaultdict(list)
         for n in self._candidates(m):
             groups[n.split("[")[0]].append(n)
-        own = tuple(f"[{name}" for name in m.ops)
+        own = tuple(f"[{name}{end}" for name in m.ops for end in (" ", "-", "]"))
+        rows = []
         for g in groups.values():
-            g.sort(key=lambda n: not any(o in n for o in own))
-        rounds = sorted(
-            ((i, self.seconds[n], n) for g in groups.values() for i, n in enumerate(g)),
-        )
+            mine = [n for n in g if any(o in n for o in own)]
+            others = [n for n in g if n not in mine]
+            rows += [(0, 0, self.seconds[n], n) for n in mine]
+            rows += [(1, i, self.seconds[n], n) for i, n in enumerate(others)]
+        rows.sort()
         first = [n for n, _ in self.killers[m.path, m.function].most_common(3)]
-        listed = [n for n in first if n in {r[2] for r in rounds}]
-        order = list(dict.fromkeys([*listed, *[n for _, _, n in rounds]]))
+        order = [n for *_, n in rows]
+        order = list(dict.fromkeys([*(n for n in first if n in set(order)), *order]))
         chosen, total = [], 0.0
         for n in order:
             total += self.seconds[n]
@@ -172,6 +175,7 @@ class Run:
     def _try(self, s) -> None:
         wanted = [m for m in self.mutants if self.is_wanted(m)]
         random.Random(self.o.seed).shuffle(wanted)
+        wanted = wanted[: self.o.sample or None]
         say(f"{len(wanted)} mutants")
         until = self.start + 60 * self.o.minutes
         last = time.monotonic()

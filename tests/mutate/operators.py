@@ -28,6 +28,9 @@ _TAKEN_FOR = {
 }  # fmt: skip
 _LEFT_OUT = {"add": (0, 1), "mul": (0, 1), "sub": (0,), "div": (0,), "and_": (0, 1), "or_": (0, 1)}
 _SYMMETRIC = {"add", "mul", "max", "min", "and_", "or_", "xor", "eq", "ne", "maximum", "minimum"}
+_EITHER_WAY = {  # of StableHLO: operations whose operands may be exchanged
+    f"stablehlo.{name}" for name in ("add", "multiply", "and", "or", "xor", "maximum", "minimum")
+}
 _DIRECTIONS = {"EQ": "NE", "NE": "EQ", "LT": "LE", "LE": "LT", "GT": "GE", "GE": "GT"}
 
 # Calls that are no part of a rule's mathematics: types, containers, and Python's own.
@@ -35,7 +38,8 @@ _BARE = {
     "typeof", "list", "tuple", "dict", "set", "frozenset", "str", "repr", "int", "float", "complex",
     "len", "range", "zip", "enumerate", "isinstance", "issubclass", "getattr", "hasattr", "setattr",
     "iter", "next", "map", "filter", "type", "sum", "hash", "id", "print", "partial", "setdefault",
-    "super", "Linear", "Var", "Eqn", "Program", "ArrayType", "cast",
+    "super", "Linear", "Var", "Eqn", "Program", "ArrayType", "cast", "literal_value", "describe_where",
+    "user_frame", "to_array", "from_numpy", "asarray",
 }  # fmt: skip
 _ASSERTIONS = {"strict"}  # keywords that state what holds anyway
 
@@ -51,6 +55,7 @@ class Site:
     function: str
     before: str
     after: str
+    start: int  # the line where the function begins
 
     @property
     def text(self) -> str:
@@ -127,7 +132,9 @@ def _call(node: ast.Call, known):
             yield f"{what} dropped", args[i]
     if name == "select" and len(args) == 3:
         yield "branches swapped", _swapped(node, "args", 1)
-    elif len(args) >= 2 and name not in _SYMMETRIC | _BARE and _alike(*args[:2]):
+    elif (
+        len(args) >= 2 and name not in _SYMMETRIC | _BARE and _alike(*args[:2]) and not _even(node)
+    ):
         yield "arguments swapped", _swapped(node, "args")
     if len(args) == 1 and not node.keywords and name not in _BARE | {"any", "all"}:
         if name in ("reversed", "sorted", "not_") or known(node.func, None):
@@ -141,6 +148,12 @@ def _call(node: ast.Call, known):
             yield f"{what} dropped", args[0]
     if not args and not node.keywords and name in ("conj", "conjugate"):
         yield "conj dropped", node.func.value
+
+
+def _even(call: ast.Call) -> bool:
+    """Whether a comparison is one of equality."""
+    last = call.args[-1]
+    return isinstance(last, ast.Constant) and last.value in ("EQ", "NE")
 
 
 def _alike(a, b) -> bool:
@@ -227,8 +240,19 @@ def _skipped(parent, field: str, node) -> bool:
     return isinstance(parent, ast.Expr) and isinstance(node, ast.Constant)  # docstrings
 
 
+def _is_even_list(parent, node) -> bool:
+    """Whether a list holds the operands of an operation that has no order of them."""
+    if not isinstance(parent, ast.Call) or not isinstance(node, ast.List) or not parent.args:
+        return False
+    name = parent.args[0]
+    return isinstance(name, ast.Constant) and name.value in _EITHER_WAY
+
+
 def _walk(tree):
-    """(node, replace, functions around it) in a fixed order; ``replace`` puts another in its place."""
+    """(node, replace, functions around it, whether it is a list without an order) in a fixed order.
+
+    ``replace`` puts another node in its place.
+    """
 
     def visit(node, chain):
         inner = (*chain, node) if isinstance(node, FUNCTIONS) else chain
@@ -244,7 +268,7 @@ def _walk(tree):
                     else:
                         setattr(node, field, new)
 
-                yield child, replace, inner
+                yield child, replace, inner, _is_even_list(node, child)
                 yield from visit(child, inner)
 
     yield from visit(tree, ())
@@ -266,19 +290,22 @@ def sites(tree, chosen, known):
     called is a function of the package.
     """
     found = []
-    for number, (node, _, chain) in enumerate(_walk(tree)):
+    for number, (node, _, chain, even) in enumerate(_walk(tree)):
         names = [chosen[f] for f in chain if f in chosen]
-        if not names:
+        if not names or even:
             continue
         for choice, (kind, new) in enumerate(_alternatives(node, known)):
             line = getattr(node, "lineno", 0) or getattr(getattr(node, "target", None), "lineno", 0)
-            found.append(Site(number, choice, kind, line, names[-1], _shown(node), _shown(new)))
+            start = next(f.lineno for f in reversed(chain) if f in chosen)
+            found.append(
+                Site(number, choice, kind, line, names[-1], _shown(node), _shown(new), start)
+            )
     return found
 
 
 def apply(tree, site: Site, known):
     """Make the mistake; the functions around it, outermost first."""
-    for number, (node, replace, chain) in enumerate(_walk(tree)):
+    for number, (node, replace, chain, _) in enumerate(_walk(tree)):
         if number == site.node:
             _, new = list(_alternatives(node, known))[site.choice]
             new = copy.deepcopy(new)
