@@ -5,7 +5,30 @@ A row is (file, function, part of the text "before → after", reason); function
 
 from __future__ import annotations
 
-ROWS: tuple = ()
+ACCELERATOR = "runs on an accelerator alone, whose tests are marked so"
+FORM = "chooses between forms that give the same values; benchmarks tell them apart"
+PROMISE = "a promise to the compiler, which code for the CPU makes no use of"
+SYMMETRIC = "the operands may change places"
+SAME_TYPE = "both operands are of one type there"
+
+_OPS = "xcore/_ops/"
+ROWS: tuple = (
+    (_OPS + "factor.py", "_permuted", "*", ACCELERATOR),
+    (_OPS + "factor.py", "_tridiagonal_gpu", "*", ACCELERATOR),
+    (_OPS + "spectral.py", "_svd_gpu", "*", ACCELERATOR),
+    (_OPS + "spectral.py", "_svd_gpu_qr", "*", ACCELERATOR),
+    (_OPS + "factor.py", "_by_kernel", "*", FORM),
+    (_OPS + "dot.py", "_better_form", "*", FORM),
+    (_OPS + "reduce.py", "_extremum_with_nans", "_MANY_RESULTS", FORM),
+    (_OPS + "spectral.py", "_svd_cpu", "m <= n", FORM),
+    (_OPS + "conv.py", "_frames_by_band", "64 if piece", FORM),
+    (_OPS + "cumulative.py", "_totals", "if not blocks", FORM),
+    (_OPS + "slicing.py", "_gather_batch", "False → True", PROMISE),
+    (_OPS + "slicing.py", "_scatter_batch", "False → True", PROMISE),
+    (_OPS + "spectral.py", "_svd_jvp", "n > m → n >= m", "of a square matrix that part is empty"),
+    ("xcore/_control/cond.py", "_batch", "ops.clamp(zeros", "0 and top are in order: " + SYMMETRIC),
+    ("xcore/_control/checkpoint.py", "_lower", "differentiated and prevent_cse", PROMISE),
+)
 
 
 def reason(mutant) -> str | None:
