@@ -350,3 +350,48 @@ def test_slopes_in_the_far_tails(name, which, at):
     first = {"binom": 2, "betabinom": 2}.get(name, int(whole))
     np.testing.assert_allclose(found[first:], np.array(expected[first:], float), rtol=1e-10)
     assert np.isfinite(found).all()
+
+
+# ---------------------------------------------------------- where the beta variable is no float
+
+
+def f_sides(z, m, n):
+    """(P, 1 - P) of the F distribution, the smaller one by its series."""
+    a, b, r = mp.mpf(m) / 2, mp.mpf(n) / 2, mp.mpf(m) * z / n
+    if r < 1:
+        low = beta_part(a, b, r / (1 + r), 1 / (1 + r))
+        return low, 1 - low
+    high = beta_part(b, a, 1 / (1 + r), r / (1 + r))
+    return 1 - high, high
+
+
+def test_f_probabilities_over_the_range_of_floats():
+    rng = np.random.default_rng(3)
+    with mp.workdps(DIGITS):
+        points = [10 ** rng.uniform(-300, 300, 60), *10 ** rng.uniform(-4, 3, (2, 60))]
+        exact = np.array([[float(p) for p in f_sides(*p)] for p in zip(*points, strict=True)]).T
+        for got, want in zip((stats.f.cdf(*points), stats.f.sf(*points)), exact, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.parametrize("family, freedoms", [(stats.f, 2), (stats.t, 1)], ids=["f", "t"])
+def test_quantiles_whose_beta_variable_vanishes(family, freedoms):
+    rng = np.random.default_rng(4)
+    q, shapes = 10 ** rng.uniform(-30, -0.31, 200), 10 ** rng.uniform(-2, 3, (freedoms, 200))
+    for there, back in ((family.ppf, family.cdf), (family.isf, family.sf)):
+        x = np.asarray(there(q, *shapes))
+        told = np.isfinite(x) & (x != 0)  # else it is beyond the floats
+        assert told.mean() > 0.7
+        np.testing.assert_allclose(np.asarray(back(x, *shapes))[told], q[told], rtol=1e-11)
+    known = {(1e-20, 0.1): -1.6e196}
+    for args, want in known.items():
+        np.testing.assert_allclose(stats.t.ppf(*map(np.float64, args)), want, rtol=0.05)
+
+
+def test_t_probabilities_over_the_range_of_floats():
+    rng = np.random.default_rng(5)
+    z, df = -(10 ** rng.uniform(-8, 300, 60)), 10 ** rng.uniform(-3, 3, 60)
+    with mp.workdps(DIGITS):
+        exact = [float(f_sides(mp.mpf(x) ** 2, 1, d)[1] / 2) for x, d in zip(z, df, strict=True)]
+    np.testing.assert_allclose(stats.t.cdf(z, df), exact, rtol=1e-12, atol=1e-290)
+    np.testing.assert_allclose(stats.t.sf(-z, df), exact, rtol=1e-12, atol=1e-290)

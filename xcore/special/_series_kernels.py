@@ -14,6 +14,7 @@ from ._kernel import converge, forward, forward_slope, kernel, repeat
 from ._product_kernels import poch
 
 _LINGER = 1.4
+_CANCELLED = 2.0**-52 / 1e-4  # what is left of the largest term where four digits are
 
 # ---------------------------------------------------------------------------------- hypergeometric
 
@@ -45,20 +46,32 @@ def _ends_first(a, b):
     return ops.and_(_is_pole(a), ops.not_(ops.and_(_is_pole(b), a < b)))
 
 
+def _unless_cancelled(total, largest):
+    """A sum that begins with 1, and NaN where larger terms cancelled to fewer than four digits.
+
+    Next to a zero of the function terms of moderate size do, and what is left is right beside 1.
+    """
+    lost = ops.and_(largest > 1e3, ops.abs(total) < _CANCELLED * largest)
+    return where(lost, math.nan, total)
+
+
 def _kummer_series(a, b, x, active, linger):
     """Σ (a)_k/(b)_k x^k/k!."""
 
-    def step(k, term, total, size):
+    def step(k, term, total, size, largest):
         n = k + 1.0
         term = term * _rate(a + k, b + k) * (x / n)
         size = _reach(size, term, (a + k,), _rate(x, (b + k) * n), linger)
         total = total + term
         growing = ops.abs((a + n) * x) > ops.abs((b + n) * (n + 1.0))
+        growing = ops.or_(growing, n < 1.0 - b)  # it grows once more where b + n passes 0
         more = ops.or_(growing, size > 1e-17 * ops.abs(total))
-        return (term, total, size), ops.and_(more, size > 0.0)
+        largest = ops.max(largest, ops.abs(term))
+        return (term, total, size, largest), ops.and_(more, size > 0.0)
 
     one = full(x, 1.0)
-    return converge(step, (one, one, one), 20000, active, linger)[1]
+    _, total, _, largest = converge(step, (one, one, one, one), 20000, active, linger)
+    return _unless_cancelled(total, largest)
 
 
 def _kummer_right(a, b, x, active, linger):
@@ -126,7 +139,7 @@ def hyp1f1_f(a, b, x, linger: float = 1.0):
 def _gauss_series(a, b, c, x, active, linger):
     """Σ (a)_k (b)_k/(c)_k x^k/k! and its derivative."""
 
-    def step(k, term, total, slope, size):
+    def step(k, term, total, slope, size, largest):
         n = k + 1.0
         rate = _rate((a + k) * (b + k), c + k) / n
         slope_term = term * rate * n
@@ -136,12 +149,14 @@ def _gauss_series(a, b, c, x, active, linger):
         large = ops.or_(
             size > 1e-17 * ops.abs(new), ops.abs(slope_term) > 1e-17 * ops.abs(new_slope)
         )
-        early = n < ops.abs(a) + ops.abs(b)
-        state = (term, new, new_slope, size)
+        early = n < ops.max(ops.abs(a) + ops.abs(b), 1.0 - c)  # it grows where c + n passes 0
+        state = (term, new, new_slope, size, ops.max(largest, ops.abs(term)))
         return state, ops.and_(ops.or_(large, early), size > 0.0)
 
     one = full(x, 1.0)
-    return converge(step, (one, one, full(x, 0.0), one), 20000, active, linger)[1:3]
+    start = (one, one, full(x, 0.0), one, one)
+    _, total, slope, _, largest = converge(step, start, 20000, active, linger)
+    return _unless_cancelled(total, largest), slope
 
 
 def _taylor_step(a, b, c, gap, width, value, slope):

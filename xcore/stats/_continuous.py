@@ -10,12 +10,14 @@ from .. import numpy as xnp
 from .. import special
 from ._family import Family, Formulas
 from ._tails import (
+    beta_odds,
     log_beta_odds,
     log_betainc,
     log_exponential,
     log_gammainc,
     log_gammaincc,
     log_lower_gamma,
+    log_of_quantile,
 )
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
@@ -262,13 +264,14 @@ def _t_log_density(z, df):
 
 def _t_cdf(z, df):
     """The incomplete beta function, of the smaller of two complements; a line next to 0."""
-    flat, near = xnp.abs(z) < 1e-9, z * z < df
-    size = xnp.where(flat, 1.0, z * z)
-    centre = special.betainc(0.5, 0.5 * df, size / (df + size))
-    tail = 0.5 * special.betainc(0.5 * df, 0.5, df / (df + size))
-    side = xnp.where(z < 0, 0.5 - 0.5 * centre, 0.5 + 0.5 * centre)
-    far = xnp.where(z < 0, tail, 1 - tail)
-    return xnp.where(flat, _t_line(z, df), xnp.where(near & (z > 0), side, far))
+    flat = xnp.abs(z) < 1e-9
+    size = xnp.where(flat, 1.0, xnp.abs(z))
+    odds, log_odds = xnp.square(size / xnp.sqrt(df)), 2 * xnp.log(size) - xnp.log(df)
+    half, b = xnp.full_like(df, 0.5), 0.5 * df
+    tail = 0.5 * beta_odds(b, half, 1 / odds, -log_odds)
+    centre = 0.5 * beta_odds(half, b, odds, log_odds)
+    side = xnp.where(odds < 1, 0.5 + centre, 1 - tail)
+    return xnp.where(flat, _t_line(z, df), xnp.where(z > 0, side, tail))
 
 
 def _t_line(z, df):
@@ -292,9 +295,11 @@ def _t_ppf(q, df):
     central = tail > 0.5
     w = special.betaincinv(0.5, 0.5 * df, xnp.where(central, 1 - tail, 0.5))
     v = special.betaincinv(0.5 * df, 0.5, xnp.where(central, 0.5, tail))
-    square = xnp.where(central, df * w / (1 - w), df * (1 - v) / v)
-    size = xnp.sqrt(xnp.where(square > 0, square, 1))
-    size = xnp.where(square > 0, size, 0)
+    inner = xnp.where(central & (w > 0), w, 0.5)
+    inner = xnp.where(w > 0, xnp.sqrt(df * inner / (1 - inner)), 0)
+    log_v = log_of_quantile(v, 0.5 * df, xnp.full_like(df, 0.5), xnp.log(tail))
+    outer = xnp.exp(0.5 * (xnp.log(df) - log_v)) * xnp.sqrt(1 - v)
+    size = xnp.where(central, inner, outer)
     return xnp.where(q == 0.5, 0.0, xnp.where(lower, -size, size))
 
 
@@ -318,25 +323,51 @@ def _f_log_density(z, dfn, dfd):
     return a * xnp.log(ratio) + here - special.betaln(a, b)
 
 
+def _f_odds(z, dfn, dfd):
+    """Half the degrees of freedom, and the odds of the beta variable with their logarithm."""
+    return 0.5 * dfn, 0.5 * dfd, dfn / dfd * z, xnp.log(dfn) - xnp.log(dfd) + xnp.log(z)
+
+
+def _f_below(z, dfn, dfd):
+    a, b, r, log_r = _f_odds(xnp.where(z > 0, z, 1.0), dfn, dfd)
+    return xnp.where(z > 0, beta_odds(a, b, r, log_r), 0)
+
+
+def _f_above(z, dfn, dfd):
+    a, b, r, log_r = _f_odds(xnp.where(z > 0, z, 1.0), dfn, dfd)
+    return xnp.where(z > 0, beta_odds(b, a, 1 / r, -log_r), 1)
+
+
+def _f_log_above(z, dfn, dfd):
+    a, b, r, log_r = _f_odds(z, dfn, dfd)
+    return log_beta_odds(b, a, 1 / r, -log_r)
+
+
+def _f_quantile(p, dfn, dfd, upper: bool):
+    """The odds x / (1 - x) of the beta quantile, scaled; either of x and 1 - x may vanish."""
+    inverse, other = special.betaincinv, special.betainccinv
+    inverse, other = (other, inverse) if upper else (inverse, other)
+    a, b = 0.5 * dfn, 0.5 * dfd
+    x, y = inverse(a, b, p), other(b, a, p)
+    log_p, log_q = xnp.log(p), xnp.log1p(-p)
+    log_p, log_q = (log_q, log_p) if upper else (log_p, log_q)
+    log_odds = log_of_quantile(x, a, b, log_p) - log_of_quantile(y, b, a, log_q)
+    far = (x < 1e-30) | (y < 1e-30)
+    near = x / xnp.where(far, 1.0, y) * (dfd / dfn)
+    return xnp.where(far, xnp.exp(log_odds + xnp.log(dfd) - xnp.log(dfn)), near)
+
+
 _F = _on_half_line(
     _f_log_density,
-    cdf=lambda z, dfn, dfd: special.betainc(0.5 * dfn, 0.5 * dfd, dfn * z / (dfd + dfn * z)),
-    sf=lambda z, dfn, dfd: special.betainc(0.5 * dfd, 0.5 * dfn, dfd / (dfd + dfn * z)),
-    logcdf=lambda z, dfn, dfd: _log_odds_below(0.5 * dfn, 0.5 * dfd, dfn / dfd * z),
-    logsf=lambda z, dfn, dfd: _log_odds_below(0.5 * dfd, 0.5 * dfn, dfd / dfn / z),
-    ppf=lambda q, dfn, dfd: _odds(special.betaincinv(0.5 * dfn, 0.5 * dfd, q)) * (dfd / dfn),
-    isf=lambda q, dfn, dfd: 1 / _odds(special.betaincinv(0.5 * dfd, 0.5 * dfn, q)) * (dfd / dfn),
+    cdf=_f_below,
+    sf=_f_above,
+    logcdf=lambda z, dfn, dfd: log_beta_odds(*_f_odds(z, dfn, dfd)),
+    logsf=_f_log_above,
+    ppf=lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, False),
+    isf=lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, True),
     shapes=("dfn", "dfd"), valid=_positive, wide=True,
 )  # fmt: skip
 f = Family("f", "The F distribution: the quotient of two chi-square means.", _F)
-
-
-def _log_odds_below(a, b, r):
-    return log_beta_odds(a, b, r, xnp.log(r))
-
-
-def _odds(y):
-    return y / (1 - y)
 
 
 # ---------------------------------------------------------------------------- a formula of one line

@@ -43,6 +43,39 @@ def log_beta_odds(a, b, r, log_r):
     return xnp.where(near, first, log_betainc(a, b, r / (1 + r), 1 / (1 + r)))
 
 
+_FAR = 600.0  # |log r| beyond which r or 1 / r may vanish
+
+
+def beta_odds(a, b, r, log_r):
+    """I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is no float."""
+    low, high = log_r < -_FAR, log_r > _FAR
+    r = xnp.where(low | high, 1.0, r)
+    middle = xnp.where(
+        r < 1, special.betainc(a, b, r / (1 + r)), special.betaincc(b, a, 1 / (1 + r))
+    )
+    tail = log_beta_odds(
+        xnp.where(high, b, a),
+        xnp.where(high, a, b),
+        r,
+        xnp.where(high, -log_r, xnp.where(low, log_r, 0.0)),
+    )
+    return xnp.where(low, xnp.exp(tail), xnp.where(high, -xnp.expm1(tail), middle))
+
+
+def log_beta_first(a, b, log_p):
+    """log x for I_x(a, b) = p where x is tiny: x^a = p a B(a, b)."""
+    return (log_p + xnp.log(a) + special.betaln(a, b)) / a
+
+
+_TINY = 1e-30  # beside which 1 and higher powers do not count
+
+
+def log_of_quantile(x, a, b, log_p):
+    """log x for a beta quantile x of exp(log_p), which may have vanished."""
+    tiny = x < _TINY
+    return xnp.where(tiny, log_beta_first(a, b, log_p), xnp.log(xnp.where(tiny, 1.0, x)))
+
+
 # ------------------------------------------------------------------------------ beta-binomial sums
 
 
