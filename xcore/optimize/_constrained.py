@@ -22,13 +22,14 @@ from ._bounds import box_of
 from ._constraints import constraints_of
 from ._given import canonical
 from ._implicit import differentiable
+from ._loop import iterations
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import norm
 from ._unconstrained import METHODS as FREE
-from ._unconstrained import iterations, unconstrained
+from ._unconstrained import unconstrained
 
 
 class Constrained(Objective):

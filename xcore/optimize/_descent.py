@@ -36,9 +36,15 @@ def start_state(problem, x, tol, **more):
     }  # fmt: skip
 
 
+def bottom(f):
+    """No function that has a minimum falls as far as this, in units of what its first step promised."""
+    limits = xnp.finfo(typeof(f).dtype)
+    return -min(float(limits.eps) ** -2.5, 0.01 * float(limits.max))
+
+
 def is_bottomless(found):
     """Whether a search fell on and on, or to where numbers end."""
-    return found.endless | (found.f <= -0.01 * xnp.finfo(typeof(found.f).dtype).max)
+    return found.endless | (found.f <= bottom(found.f))
 
 
 @struct
@@ -212,7 +218,9 @@ class Limited:
         m = self.memory
         # products with one vector at a time: XLA's with two or three take five times as long
         ss, sy, yy, gg = xnp.vdot(s, s), xnp.vdot(s, y), xnp.vdot(y, y), xnp.vdot(g, g)
-        good = (sy > 0) & ((1e10 * sy) * (1e10 * sy) > ss * yy)
+        limits = xnp.finfo(typeof(g).dtype)
+        large = 1e10 if limits.bits > 16 else 1 / limits.eps  # the cosine's reciprocal at most
+        good = (sy > 0) & ((large * sy) * (large * sy) > ss * yy)
         gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
         i = xnp.where(good, memory["n"], m)
         p = memory["p"].at[i].set(s).at[i + np.int32(m + 1)].set(y).at[2 * m + 2].set(g)

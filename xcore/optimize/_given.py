@@ -27,7 +27,7 @@ INSTEAD = {
     "maxfun maxfev maxls": "maxiter limits the steps",
     "disp iprint verbose": "use progress=True",
     "return_all": "use history=True",
-    "norm": "tol is compared with the largest component of the gradient",
+    "norm": "tol is compared with the error of each variable",
 }
 
 

@@ -14,12 +14,12 @@ from .._transforms.map import vmap
 from ._bounds import box_of
 from ._box import projected_gradient
 from ._implicit import differentiable
+from ._loop import iterations
 from ._losses import cost, cost_and_scaled, loss_of
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
-from ._unconstrained import iterations
 
 
 class Residuals:

@@ -42,15 +42,16 @@ def minimize(
         with a pair (least, greatest) for each variable, None for no bound; an object with lb and ub.
       constraints: ``Constraints``, or what SciPy knows: dicts with "type", "fun", "jac", "args", and
         objects such as its LinearConstraint and NonlinearConstraint. See ``minimize_constrained``.
-      tol: stop when the largest component of the gradient is at most this; eps^0.4 by default,
-        5e-7 in 64 bits and 2e-3 in 32. With bounds the gradient is x - P(x - gradient), P the
-        projection into them. Nelder and Mead's simplex and its values must differ by less; Brent's
-        and golden sections, for one number, tell x to so much, relative to max(1, |x|).
+      tol: the error of x that is allowed, relative to how large each variable is or how far it came:
+        eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by the Newton step from the
+        point that is returned, so that it holds in all units of variables and values; up to 64 variables
+        by the whole Hessian, which tells saddles from minima, too. Of more, by conjugate gradients; and
+        where there are no second derivatives, by the gradient relative to the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
-      curvature: put the smallest eigenvalue of the Hessian into the certificate.
+      curvature: put the smallest eigenvalue of the Hessian, in the units of x, into the certificate.
       progress: show the number of iterations and their rate; a text is the label. Lanes of a batch
         then go on side by side.
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._descent import is_bottomless, start_state
+from ._descent import bottom, is_bottomless, start_state
 from ._line_search import Wolfe, line_search_of
 from ._packed import loop
 from ._problem import largest
@@ -143,8 +143,9 @@ def exact(problem, x, g, radius):
 
 def minimum_in_ball(w, q, c, radius):
     """The step for eigenvalues w, eigenvectors q and the gradient's coefficients c."""
-    eps = xnp.finfo(typeof(w).dtype).eps
-    scale = xnp.maximum(largest(w), eps)
+    limits = xnp.finfo(typeof(w).dtype)
+    eps = limits.eps
+    scale = xnp.maximum(largest(w), 4 * limits.tiny / eps)
     least = xnp.maximum(0, -w[0])
     floor = least + eps * scale
 
@@ -187,12 +188,13 @@ class TrustRegion:
       subproblem: "steihaug" (products with the Hessian), "dogleg" or "exact" (the whole Hessian).
       radius: the first one.
       largest_radius: the largest one.
+      Both are in units in which the Hessian has a diagonal of ones where the method starts.
       accept: a step is taken if the decrease is more than this part of what was promised.
     """
 
     subproblem: str = static(default="exact")
     radius: float = static(default=1.0)
-    largest_radius: float = static(default=1e6)
+    largest_radius: float = static(default=float("inf"))
     accept: float = static(default=1e-4)
 
     def init(self, problem, x, tol):
@@ -205,8 +207,11 @@ class TrustRegion:
         new_f, new_g = problem.value_and_grad(x + p)
         eps = xnp.finfo(typeof(f).dtype).eps
         noise = 8 * eps * xnp.abs(f)
-        # where both are rounding errors the model is right
         ratio = (f - new_f + noise) / _tiny_over(promised + noise)
+        # where both are rounding errors the gradient decides
+        stays = xnp.all(x + p == x)
+        lost = stays | ((promised <= noise) & (xnp.abs(f - new_f) <= noise))
+        ratio = xnp.where(lost, xnp.where(largest(new_g) < largest(g), 1, -1), ratio)
         finite = xnp.isfinite(new_f) & xnp.all(xnp.isfinite(new_g))
         ratio = xnp.where(finite & (promised > 0), ratio, -1)
         size = xnp.sqrt(xnp.vdot(p, p))
@@ -217,7 +222,7 @@ class TrustRegion:
         f, g = xnp.where(take, new_f, f), xnp.where(take, new_g, g)
         tiny = radius <= eps * xnp.maximum(xnp.sqrt(xnp.vdot(x, x)), eps)
         status = first_of(
-            (f <= -0.01 * xnp.finfo(typeof(f).dtype).max, Status.unbounded),
+            (f <= bottom(f), Status.unbounded),
             (largest(g) <= tol, Status.success),
             (tiny | ~xnp.isfinite(promised), Status.stalled),
         )

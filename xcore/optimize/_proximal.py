@@ -9,10 +9,10 @@ from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._implicit import differentiable
+from ._loop import iterations
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._result import Certificate, Result, Status, first_of
-from ._unconstrained import iterations
 
 
 @struct

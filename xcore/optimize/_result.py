@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core.exceptions import SolverError
-from .._core.struct import struct
+from .._core.struct import static, struct
 from .._core.types import Value
 
 RUNNING = np.int32(-1)
@@ -30,6 +30,7 @@ class Status(enum.Enum):
     infeasible = 5
     no_bracket = 6
     degenerate = 7
+    saddle = 8
 
     @property
     def message(self) -> str:
@@ -52,6 +53,8 @@ _MESSAGES = {
     Status.degenerate: "the conditions of a constrained minimum hold only with multipliers that grow "
     "beyond all bounds: the gradients of active constraints depend on each other here (LICQ fails), so "
     "that nothing certifies the point; write these constraints differently, or trust only feasibility",
+    Status.saddle: "the gradient vanishes, but the Hessian has a negative eigenvalue: a saddle or a maximum, "
+    "from where the function falls; start elsewhere, a small step aside is enough",
 }
 
 
@@ -66,6 +69,10 @@ class Certificate:
       complementarity: of the products of inequalities and multipliers.
       smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.
       multipliers: of the constraints, in their order.
+      error: estimated error of x: the largest component of the Newton step from there, each relative to
+        the largest size and way of its variable. It does not depend on units.
+      gain: how much lower that step promises to be.
+      tested: what was compared with ``tol``, in words.
     """
 
     stationarity: Any
@@ -73,6 +80,9 @@ class Certificate:
     complementarity: Any = None
     smallest_eigenvalue: Any = None
     multipliers: Any = None
+    error: Any = None
+    gain: Any = None
+    tested: Any = static(default=None)
 
 
 @struct

@@ -11,11 +11,11 @@ from .._core.types import typeof
 from .._transforms.api import jacfwd, linearize
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import differentiable
+from ._loop import iterations
 from ._packed import loop
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import norm
-from ._unconstrained import iterations
 
 
 class Equations:

@@ -9,6 +9,7 @@ from .._control.cond import cond
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.map import vmap
+from ._descent import bottom
 from ._problem import count, largest
 from ._result import Status, first_of
 
@@ -21,7 +22,7 @@ class NelderMead:
     coefficients depend on their number. (Nelder, Mead 1965; Gao, Han 2012)
 
     Attributes:
-      size: of the first simplex relative to x, and absolute where x is 0.
+      size: of the first simplex relative to x, and to the largest variable, by curvature, where x is 0.
       adaptive: whether the coefficients depend on the number of variables.
     """
 
@@ -31,7 +32,7 @@ class NelderMead:
     def init(self, problem, x, tol):
         n = typeof(x).shape[0]
         x = xnp.clip(x, problem.lower, problem.upper)
-        steps = xnp.where(x == 0, 0.00025, self.size * x)
+        steps = xnp.where(x == 0, self.size, self.size * x)
         inward = xnp.where(x + steps > problem.upper, -steps, steps)
         points = xnp.concatenate([x[None], x + xnp.diag(inward)])
         points = xnp.clip(points, problem.lower, problem.upper)
@@ -94,6 +95,9 @@ class NelderMead:
         )
         evaluated = np.int32(1) + (~fine).astype(np.int32) + xnp.where(taken, 0, n).astype(np.int32)
         return s | new | {
-            "status": first_of((close, Status.success)), "nit": s["nit"] + np.int32(1),
+            "status": first_of(
+                (new["f"] <= bottom(new["f"]), Status.unbounded), (close, Status.success)
+            ),
+            "nit": s["nit"] + np.int32(1),
             "nfev": s["nfev"] + evaluated,
         }  # fmt: skip

@@ -42,7 +42,7 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None, bounds=None, c
       x0: where to start.
       args: further arguments, a tuple.
       method: "BFGS", or another name that ``xcore.optimize.minimize`` knows.
-      tol: the largest component of the gradient at the end; 1e-5 by default.
+      tol: the error of each variable, relative to its size or way; 1e-5 by default.
       options: a dict with ``maxiter``, iterations at most, and ``gtol``, another name for tol.
       bounds, constraints: as ``xcore.optimize.minimize`` takes them, for methods that know them.
 

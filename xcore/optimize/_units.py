@@ -1,0 +1,179 @@
+"""Units in which a problem has size one, and how far a point is from being a minimum.
+
+A minimum of f(x) is that of f(D z) / s, too. Methods work in z, with D and s chosen so that the Hessian
+has a diagonal of ones and the gradient's largest component is 1: then a step, a radius or a tolerance of
+1 means the same in all units that variables and values can be written in. D and s are powers of two:
+nothing is rounded, and what a method does in other units is the same to the last bit.
+
+The units come from the Hessian where a round of steps begins, and so does the judgement of where it
+ended: the Newton step p from there is the error of x to first order, and each of its components is
+compared with how large that variable is or how far it has come. So a verdict holds for the point that is
+returned, and no unit is in it. (Dennis, Schnabel 1983, chapter 7, on scaling and stopping)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core.struct import static, struct
+from .._core.types import typeof
+from ._newton import truncated_cg
+from ._problem import Objective, largest
+
+FULL = 64  # variables; of more, only products with the Hessian are formed
+PRODUCTS = 50  # so many of them
+
+
+@struct
+class Units:
+    """x = x_unit · z, f = f_unit · value: powers of two."""
+
+    x: Any
+    f: Any
+
+    def of(self, name: str, v):
+        """What a method calls ``name``, in the user's units."""
+        if name == "x":
+            return v * self.x
+        if name == "f":
+            return v * self.f
+        return v / self.x * self.f if name == "g" else v
+
+
+class InUnits(Objective):
+    """An objective, and its bounds, as a method sees them."""
+
+    def __init__(self, problem, units: Units):
+        self.problem, self.units = problem, units
+        self.who, self.flat = problem.who, problem.flat
+        self.lower, self.upper = problem.lower / units.x, problem.upper / units.x
+
+    def value(self, x):
+        return self.problem.value(x * self.units.x) / self.units.f
+
+
+def power_of_two(x):
+    """The power of two next to each |x|; 1 for zeros and what is no number."""
+    limits = xnp.finfo(typeof(x).dtype)
+    fine = (x != 0) & xnp.isfinite(x)
+    # squares of units and their reciprocals are numbers, too
+    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
+    bits = limits.bits - 1 - limits.nmant
+    kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
+    return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
+
+
+def first_units(x) -> Units:
+    """Those of the start's variables, 1 for those that are 0; of many variables the largest one's."""
+    many = typeof(x).shape[0] > FULL
+    size = xnp.broadcast_to(largest(x), x.shape) if many else x
+    return Units(power_of_two(size), xnp.ones((), x.dtype))
+
+
+@struct
+class Sight:
+    """What is seen at a point, in its units.
+
+    Attributes:
+      f, g: value and gradient.
+      step: to where the gradient vanishes, to first order.
+      gain: what that step promises; infinite where the function is straight.
+      least: the smallest eigenvalue of the Hessian with a diagonal of ones; NaN if it is not known.
+      diagonal: units in which the Hessian has such a diagonal.
+      kind: what the step is.
+    """
+
+    f: Any
+    g: Any
+    step: Any
+    gain: Any
+    least: Any
+    diagonal: Any
+    kind: str = static(default="")
+
+
+def look(problem, z) -> Sight:
+    """The Newton step at z and what it rests on."""
+    f, g = problem.value_and_grad(z)
+    held = ((z <= problem.lower) & (g > 0)) | ((z >= problem.upper) & (g < 0))
+    free = xnp.where(held, 0, g)
+    try:
+        if typeof(z).shape[0] <= FULL:
+            kind, found = "Newton step", _by_matrix(problem.hessian(z), free, held, z)
+        else:
+            kind, found = "Newton step by conjugate gradients", _by_products(problem, z, free, held)
+    except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
+        kind, found = "gradient", _blind(free, problem.units.x)
+    step, gain, least, diagonal = found
+    if kind != "gradient":
+        step = xnp.clip(z + step, problem.lower, problem.upper) - z
+    return Sight(f, g, xnp.where(held, 0, step), gain, least, diagonal, kind)
+
+
+def _by_matrix(h, g, held, z):
+    eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
+    h = xnp.where(held[:, None] | held, 0, h)
+    d = _equilibrated(xnp.abs(h))
+    h, g, z = h * d * d[:, None], g * d, z / d
+    fine = xnp.all(xnp.isfinite(h))
+    w, q = xnp.linalg.eigh(xnp.where(fine, h, 0))
+    c = q.T @ g
+    # moving z by its own rounding errors changes the gradient by so much
+    noise = 4 * eps * (xnp.abs(q).T @ (xnp.abs(h) @ xnp.abs(z)))
+    c = xnp.where(xnp.abs(c) <= noise, 0, c)
+    most = largest(w)
+    size = xnp.maximum(xnp.abs(w), 4 * n * eps * most)
+    straight = (most == 0) & (largest(c) > 0)
+    step = d * (q @ (-c / xnp.where(most == 0, 1, size)))
+    gain = xnp.where(straight, xnp.inf, 0.5 * xnp.sum(c * c / xnp.where(most == 0, 1, size)))
+    # where the function is straight, no length is known but that of the variables
+    d = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g))), d)
+    return xnp.where(fine, step, xnp.nan), gain, w[0], d
+
+
+def _equilibrated(a):
+    """d so that the rows of d a d have a largest element of 1: of a definite matrix, its diagonal."""
+    diagonal = xnp.diagonal(a)
+    d = 1 / xnp.sqrt(xnp.where(diagonal > 0, diagonal, 1))
+    for _ in range(3):
+        most = xnp.max(a * d * d[:, None], axis=1, initial=0)
+        d = d / xnp.sqrt(xnp.where((most > 0) & xnp.isfinite(most), most, 1))
+    return power_of_two(d)
+
+
+def _by_products(problem, z, g, held):
+    _, times = problem.newton(z)
+    free = lambda v: xnp.where(held, 0, times(xnp.where(held, 0, v)))  # noqa: E731
+    size = power_of_two(largest(g))
+    g = g / size
+    gg = xnp.vdot(g, g)
+    p, _ = truncated_cg(free, g, xnp.full_like(gg, xnp.inf), 0.1 * xnp.sqrt(gg), PRODUCTS)
+    curvature = xnp.abs(xnp.vdot(g, free(g))) / xnp.where(gg > 0, gg, 1)
+    d = power_of_two(1 / xnp.sqrt(xnp.where(curvature > 0, curvature, 1)))
+    gain = -0.5 * xnp.vdot(g, p) * size * size
+    return p * size, gain, xnp.full_like(gg, xnp.nan), d * xnp.ones_like(z)
+
+
+def _blind(g, units):
+    """Without curvature no length is known: a gradient is compared with those seen before."""
+    gg = xnp.vdot(g, g)
+    return -g, gg, xnp.full_like(gg, xnp.nan), largest(units) / units  # one unit for all
+
+
+def next_units(units: Units, seen: Sight) -> Units:
+    """Units in which the Hessian's diagonal is 1 at the point seen, and so is the largest gradient."""
+    size = power_of_two(largest(seen.g * seen.diagonal))
+    return Units(units.x * seen.diagonal * size, units.f * size * size)
+
+
+def relative_error(step, reach, diagonal):
+    """The largest part of its reach that a variable is still to go.
+
+    A variable that is 0, and always was, has no reach: it is compared with the others, by curvature.
+    """
+    least = xnp.finfo(typeof(step).dtype).eps ** 0.5 * largest(reach / diagonal) * diagonal
+    reach = xnp.maximum(reach, least)
+    part = xnp.where(step == 0, 0, xnp.abs(step) / xnp.where(reach > 0, reach, 1))
+    return xnp.max(xnp.where((step != 0) & (reach == 0), 1, part), initial=0)
