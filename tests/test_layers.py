@@ -38,6 +38,8 @@ OPTIONAL = {"matplotlib", "tqdm", "scipy"}
 # Other modules imported inside functions, each with its reason.
 INSIDE = {
     "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",
+    "xcore._control.watch": "of the setting sanitize, which is off",
+    "xcore._control.captures": "of the setting sanitize, which is off",
     "jaxlib.lapack": "loads SciPy's LAPACK, for programs that factorise",
     "xcore.special": "a large package behind a few names of xcore.lax",
     "xcore.lax.linalg": "a face of xcore.linalg, which few users of xcore.lax need",

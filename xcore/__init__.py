@@ -77,7 +77,7 @@ _PACKAGES = (
     "debug", "decomp", "distributed", "dlpack", "dtypes", "errors", "example_libraries", "experimental",
     "fft",
     "flatten_util", "image", "lax", "linalg", "multihost", "nn", "ops", "optimize",
-    "pde", "profiler", "random", "scipy", "sharding", "special", "stages", "stats", "test_util", "testing",
+    "pde", "profiler", "random", "sanitize", "scipy", "sharding", "special", "stages", "stats", "test_util", "testing",
     "tree", "tree_util", "typing",
 )  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""``python -m xcore``: versions, devices, state of the cache, and a self-check."""
+"""``python -m xcore``: versions, devices, state of the cache, and a self-check.
+
+``python -m xcore sanitize script.py [arguments]`` runs a script under the setting ``sanitize``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 from xcore._control.environment import versions
+from xcore._control.script import run_script
 from xcore._core import compile
 
 
@@ -52,7 +56,17 @@ def _self_check() -> bool:
     return good
 
 
+def _sanitize(arguments) -> int:
+    """Run a script under the setting sanitize: 0 if nothing was found, 1 if something was."""
+    if not arguments:
+        print("usage: python -m xcore sanitize script.py [arguments]", file=sys.stderr)
+        return 2
+    return run_script(arguments[0], arguments)
+
+
 def main() -> int:
+    if sys.argv[1:2] == ["sanitize"]:
+        return _sanitize(sys.argv[2:])
     for name, version in versions():
         print(f"{name:20} {version}")
     print(f"{'devices':20} {', '.join(map(str, xc.devices()))}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as _np
 
 from . import numpy as _xnp
+from ._control.checks import check_positions as _check_positions
 from ._core import dtypes as _dtypes
 from ._core import errors as _errors
+from ._core import findings as _findings
 from ._core.source import boundary as _boundary
 from ._core.trace import Tracer as _Tracer
 
@@ -45,6 +47,8 @@ def _segments(name: str, how: str, neutral, doc: str):
             )
         if num_segments is None:
             num_segments = _count(name, ids)
+        if mode is None and _findings.checks_positions():
+            _check_positions(_xnp.where(ids < 0, num_segments, ids), 0, (num_segments,))
         start = _xnp.full((num_segments, *x.shape[ids.ndim :]), neutral(x.dtype), x.dtype)
         ids = _xnp.where(ids < 0, num_segments, ids)  # not counted from the end: left out
         place = start.at[ids]

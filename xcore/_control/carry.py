@@ -7,6 +7,7 @@ from .._core.eval import is_array_like, to_array, to_value
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.trace import Tracer, is_evaluating
 from .._core.types import ArrayType, typeof
+from .._core.uses import Tracing
 from .._ops.elementwise import convert, strengthened, weakened
 
 
@@ -31,7 +32,7 @@ class Body:
 
     __slots__ = ("captured", "program", "result", "weak")
 
-    def __init__(self, who: str, f, structure, types, name: str):
+    def __init__(self, who: str, f, structure, types, name: str, loop: bool = False):
         found, self.weak = [], []
 
         def flat(*leaves):
@@ -51,7 +52,8 @@ class Body:
             return [strengthened(x) for x in values]
 
         strong = [t.strong() for t in types]
-        self.program, captured = trace_program(flat, strong, getattr(f, "__name__", name))
+        with Tracing(loop):
+            self.program, captured = trace_program(flat, strong, getattr(f, "__name__", name))
         self.captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
         self.result = found[0]
 

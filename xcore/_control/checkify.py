@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
-from .._core import tree
+from .._core import config, findings, tree
 from .._core.eval import run_program, to_array
 from .._core.program import Program, trace_closed
 from .._core.source import boundary
@@ -40,6 +41,11 @@ def _checked(p: Program, kinds) -> Program:
     return p.memo(("with error", kinds), make)
 
 
+def _as_values():
+    """What goes wrong inside is a value: the setting sanitize tells nothing of it."""
+    return findings.allow() if config.settings().sanitize else contextlib.nullcontext()
+
+
 def checkify(f, errors=user_checks):
     """A function that returns ``(error, f(...))``: failed checks become a value.
 
@@ -72,7 +78,8 @@ def checkify(f, errors=user_checks):
     @functools.wraps(f)
     @boundary
     def checked(*args, **kwargs):
-        found, values = Jitted(f, None, None, None, None, False).find(args, kwargs)
+        with _as_values():
+            found, values = Jitted(f, None, None, None, None, False).find(args, kwargs)
         program = _checked(found.program, kinds)
         values = [*found.captured, *values]
         if is_evaluating():

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._backend.callbacks import wrap_callback
-from .._core import config, dtypes, errors, tree
+from .._core import config, dtypes, errors, findings, tree
 from .._core.array import Array
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.op import Op
@@ -27,7 +27,7 @@ from .callback import check_format, format_values
 # ------------------------------------------------------------------------------------------ sites
 
 _DYNAMIC = type("Dynamic", (), {"canonical": lambda self: "?"})()  # a place that an array fills
-_ERRORS = {"index": errors.CheckIndexError}
+_ERRORS = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflowError}
 
 
 class Site:
@@ -40,11 +40,11 @@ class Site:
       place: (file, line, function) of the user's line, or None.
     """
 
-    __slots__ = ("fmt", "in_tree", "kind", "number", "place", "statics", "types")
+    __slots__ = ("fmt", "in_tree", "kind", "number", "place", "statics", "types", "where")
 
     def __init__(self, kind: str, fmt: str, in_tree, statics, types, where):
         self.kind, self.fmt, self.in_tree, self.statics = kind, fmt, in_tree, statics
-        self.types, self.place = tuple(types), source_line(where)
+        self.types, self.place, self.where = tuple(types), source_line(where), where
         self.number = _number(self)
 
     def key(self) -> str:
@@ -52,11 +52,14 @@ class Site:
         return repr((self.kind, self.fmt, str(self.in_tree), statics, self.types, self.place))
 
     def message(self, values) -> str:
+        place = " ({}:{} in {})".format(*self.place) if self.place else ""
+        return self.text(values) + place
+
+    def text(self, values) -> str:
         found = iter(values)
         leaves = [next(found) if s is _DYNAMIC else s for s in self.statics]
         args, kwargs = tree.unflatten(self.in_tree, leaves)
-        text = format_values(self.fmt, args, kwargs)
-        return text + (" ({}:{} in {})".format(*self.place) if self.place else "")
+        return format_values(self.fmt, args, kwargs)
 
 
 _sites: dict[int, Site] = {}
@@ -145,6 +148,12 @@ class Error:
             site, at = _sites[int(codes[tuple(lane)])], (*lane, ...)
             yield lane, site, [payload[i][at] for i in slots_for(own, site.types)]
 
+    def site(self) -> tuple[Site, str] | None:
+        """Where the first check failed, and its message without the place."""
+        for _, site, values in self._failures():
+            return site, site.text(values)
+        return None
+
     def exception(self) -> errors.CheckError | None:
         """The exception that ``throw`` raises, or None."""
         message = self.get()
@@ -192,7 +201,7 @@ def _check_type(code, *payload, active):
 
 
 def _check_eager(*args, active):
-    if active:
+    if active or config.settings().sanitize:
         _raise_if_failed(*[np.asarray(to_array(a)) for a in args])
     return []
 
@@ -313,6 +322,50 @@ def check_error(error: Error) -> None:
             f"xcore.checkify.check_error: expected an Error, given {errors.describe(error)}."
         )
     bind(check_op, error._code, *error._payload, active=True)
+
+
+def report(kind: str, failed, fmt: str, *values) -> None:
+    """Leave a check for the setting ``sanitize``: it is told if ``failed``, a boolean scalar, is true.
+
+    Args:
+      kind: one of ``findings.KINDS``, which says whether it is an error.
+      failed: may be traced.
+      fmt, values: the message, and the numbers in its braces.
+    """
+    if not findings.looks_for(kind):
+        return
+    if is_evaluating():
+        if bool(to_array(failed)):
+            findings.tell(kind, format_values(fmt, values, {}))
+    else:
+        site, arrays = make_site(kind, fmt, values, None, user_frame())
+        fail_if(failed, site, arrays, active=False)
+
+
+def check_rows(rows, dims, shape, sizes) -> None:
+    """Demand that the windows of a gather or scatter lie within an array."""
+    t = typeof(rows)
+    if t.size:
+        ones, front = (1,) * t.ndim, t.shape[:-1]
+        for k, axis in enumerate(dims.start_map):
+            column = ops.slice(
+                rows, start=(*(0,) * len(front), k), limit=(*front, k + 1), strides=ones
+            )
+            column = ops.convert(column, dtype=dtypes.int64)
+            failed, value = first_bad(outside(column, 0, shape[axis] - sizes[axis]), column)
+            fail_if(failed, *index_site(value, np.int64(axis), shape, user_frame()))
+
+
+_WINDOW = "a window of size {size} at {index} does not lie within axis {axis} of an array of shape {shape}"
+
+
+def check_starts(starts, shape, sizes) -> None:
+    """Demand that windows of known sizes, at traced places, lie within an array."""
+    for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        index = ops.convert(start, dtype=dtypes.int64)
+        failed = outside(index, 0, shape[axis] - size)
+        about = {"size": size, "index": index, "axis": axis, "shape": tuple(shape)}
+        fail_if(failed, *make_site("index", _WINDOW, (), about, user_frame()))
 
 
 def check_positions(index, axis: int, shape) -> None:

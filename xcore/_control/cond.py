@@ -10,6 +10,7 @@ from .._core.program import Program, eval_program, trace_closed
 from .._core.source import boundary
 from .._core.trace import bind
 from .._core.types import ArrayType, typeof
+from .._core.uses import Tracing, count_once, take_back
 from .._ops.elementwise import strengthened
 from .._ops.families import broadcast_in_dim, full_like_type, zeros
 from .._transforms.programs import (
@@ -186,7 +187,13 @@ cond_op = Op(
 def _choose(who: str, index, functions, operands):
     values, structure = leaf_values(who, "operands", operands)
     types = [typeof(v) for v in values]
-    bodies = [Body(who, f, structure, types, f"branch {i}") for i, f in enumerate(functions)]
+    bodies, used = [], []
+    for i, f in enumerate(functions):
+        with Tracing(alternative=True) as uses:
+            bodies.append(Body(who, f, structure, types, f"branch {i}"))
+        take_back(uses)  # of the branches one is run
+        used += uses
+    count_once(used)
     _check_branches(who, bodies)
     programs, captured = merge_captured(bodies)
     values = map(strengthened, values)

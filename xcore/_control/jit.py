@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import inspect
 import sys
 import threading
@@ -17,6 +18,7 @@ from .._core.config import FastCache, FastList, get_state
 from .._core.devices import devices
 from .._core.eval import (
     execute,
+    install_sanitizer,
     is_array_like,
     prepare,
     run_program,
@@ -30,6 +32,7 @@ from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import boundary
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
+from .._core.uses import Tracing, repeat
 from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
 from .ahead import compiler_pairs, trace
@@ -64,7 +67,8 @@ class Variant:
     """One traced variant of a jitted function."""
 
     __slots__ = (
-        "calls", "captured", "donors", "in_tree", "out_devices", "out_tree", "places", "program"
+        "calls", "captured", "captures", "donors", "in_tree", "out_devices", "out_tree", "own", "places",
+        "program", "uses",
     )  # fmt: skip
 
     def __init__(self, program, captured, in_tree, out_tree, donors, places, out_devices):
@@ -73,6 +77,9 @@ class Variant:
         self.donors = donors
         self.places = places  # for each leaf of the arguments the sharding it must have, or None
         self.out_devices = out_devices  # for each result the one device it must go to, or None
+        self.uses: list = []  # of random keys, and the ids of the tracers that stood for arguments
+        self.own: list = []
+        self.captures = None  # what the function referred to, under the setting sanitize
         self.calls: dict = {}  # executable -> number of calls that needed nothing to be moved
 
     def pure(self) -> bool:
@@ -100,6 +107,7 @@ class Jitted:
         self.lock = threading.RLock()
         self.hits = self.misses = 0
         self.fast, self.generated = FastCache(), FastList()
+        self.watch = None  # of the setting sanitize
         self.has_table = False  # whether the fast path looks into ``fast``
         self._signature = None
         self._resolve_names()
@@ -254,23 +262,30 @@ class Jitted:
         found = self.traces.lookup(key)
         if found is not None:
             self.hits += 1
+            if found.captures is not None:
+                self.watch.called(self.f, found, self.name)
             return found, values
         with self.lock:
             found = self.traces.lookup(key)
             if found is None:
                 self._explain(key)
+                watch = self._watch(key)
                 found = self._trace(args, kwargs, dynamic, structure, types)
+                if watch is not None:
+                    watch.traced(self.f, found)
+                    captures().note_constants(self.name, found.program, found.captured)
                 self.misses += 1
                 if found.pure():
                     self.traces.store(key, found)
         return found, values
 
     def _trace(self, args, kwargs, dynamic, structure, types) -> Variant:
-        out_tree = []
+        out_tree, own = [], []
         statics = {i: args[i] for i in self.static_argnums if i < len(args)}
         static_kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames}
 
         def flat(*tracers):
+            own.extend(map(id, tracers) if config.settings().watches_keys else ())
             args_, kwargs_ = tree.unflatten(structure, map(constrained, tracers, places))
             full = [statics.get(i, a) for i, a in enumerate(args_)]
             result = self.f(*full, **kwargs_, **static_kwargs)
@@ -280,10 +295,13 @@ class Jitted:
             return self._constrain_results(outs, result, out_devices)
 
         places, out_devices = self._places(dynamic, structure), []
-        program, captured = trace_program(flat, types, self.name, lambda: self.leaf_names(dynamic))
+        with Tracing() as uses:
+            program, captured = trace_program(
+                flat, types, self.name, lambda: self.leaf_names(dynamic)
+            )
         program.options = self.options
         captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
-        return Variant(
+        found = Variant(
             program,
             captured,
             structure,
@@ -292,6 +310,8 @@ class Jitted:
             places,
             out_devices,
         )
+        found.uses, found.own = uses, own
+        return found
 
     def _places(self, dynamic, structure) -> list:
         """The sharding that in_shardings asks of each leaf of the arguments, or None."""
@@ -331,6 +351,16 @@ class Jitted:
             marks += [k in self.donate_argnames] * len(tree.leaves(kwargs[k]))
         return tuple(offset + i for i, m in enumerate(marks) if m)
 
+    def _watch(self, key):
+        """What the setting sanitize has to know of the function, before it is traced."""
+        if not config.settings().sanitize:
+            return None
+        captures().note_retrace(self.name, self.f, key, [*self.traces], _why)
+        if self.watch is None:
+            self.watch = captures().Watch()
+        self.watch.begin(self.f)
+        return self.watch
+
     def _explain(self, key) -> None:
         if not config.settings().explain_cache_misses:
             return
@@ -341,10 +371,14 @@ class Jitted:
     def __call__(self, *args, **kwargs):
         if config.settings().disable_jit:
             return self.f(*args, **kwargs)
+        traced = self.misses
         found, values = self.find(args, kwargs)
         if current().folds and are_known([*found.captured, *values]):
             with evaluating():
                 return self(*args, **kwargs)
+        if found.uses:
+            own = dict(zip(found.own, values, strict=True))
+            repeat(found.uses, own, self.misses > traced)
         if is_evaluating():
             outs, exe, captured = self._run(found, values)
             if exe is not None and get_state() is None:
@@ -364,7 +398,7 @@ class Jitted:
             given = list(map(self._put, given, found.places))
         arrays = [*found.captured, *given]
         settings = config.settings()
-        if settings.debug_nans or settings.debug_infs:
+        if settings.watches:
             return run_program(found.program, arrays), None, ()
         exe, arrays = prepare(found.program, arrays, found.donors)
         outs = execute(exe, arrays)
@@ -407,6 +441,16 @@ class Jitted:
                 del self.generated[4:]
 
 
+def captures():
+    """What looks at the functions themselves, under the setting sanitize."""
+    return importlib.import_module("xcore._control.captures")
+
+
+def _run_watched(program, arrays):
+    return importlib.import_module("xcore._control.watch").run(program, arrays)
+
+
+install_sanitizer(_run_watched)
 _all_jitted: weakref.WeakSet = weakref.WeakSet()
 
 

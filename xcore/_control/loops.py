@@ -51,7 +51,7 @@ def _trace_step(who, f, init, structure, rows, xs_structure):
     step = lambda carry, x: _checked_pair(who, f(carry, x))  # noqa: E731
 
     def trace(types):
-        body = Body(who, step, pair, [*types, *rows], "the body")
+        body = Body(who, step, pair, [*types, *rows], "the body", loop=True)
         return body, body.result.children()[0]
 
     body, start, weak = agreed(trace, init, structure)

@@ -214,6 +214,39 @@ def _effects(*, program, mesh, manual, in_specs, out_specs):
     return (program.effects - inside) | {("mesh", mesh)}
 
 
+# -------------------------------------------------------------------------- a state that goes along
+
+
+def _threaded(threader, state, args, *, program, mesh, manual, in_specs, out_specs):
+    """Each device has a state of its own, from what it was; that of the first that changed it goes on."""
+    n, everywhere = len(state), PartitionSpec(tuple(manual))
+    through = threader.program(program)
+
+    def run(*args):
+        outs = eval_program(through, args)
+        return [ops.reshape(x, shape=(1, *typeof(x).shape)) for x in outs[:n]] + outs[n:]
+
+    q = trace_closed(run, through.in_types, program.name)
+    outs = bind(
+        shard_map_op, *state, *args, program=q, mesh=mesh, manual=manual,
+        in_specs=(*[PartitionSpec()] * n, *in_specs),
+        out_specs=(*[everywhere] * n, *out_specs),
+    )  # fmt: skip
+    return _first_of(outs[:n]), outs[n:]
+
+
+def _first_of(rows) -> list:
+    """Of rows of states, one for each device, the first whose first value is not nil."""
+    bad = ops.ne(rows[0], ops.zeros(typeof(rows[0]).strong()))
+    place = ops.argmax(bad, axis=0, dtype=np.dtype("int32"))
+    nil = [np.int32(0)]
+    cut = [
+        ops.dynamic_slice(x, place, *nil * (typeof(x).ndim - 1), sizes=(1, *typeof(x).shape[1:]))
+        for x in rows
+    ]
+    return [ops.reshape(x, shape=typeof(x).shape[1:]) for x in cut]
+
+
 def _steps(run, *args, **params):
     # operations of one device's program mean nothing on whole arrays: they are not run one by one
     raise FloatingPointError(
@@ -224,5 +257,5 @@ def _steps(run, *args, **params):
 
 shard_map_op = Op(
     "shard_map", type=_type, lower=_lower, jvp=_jvp, transpose=_transpose, batch=_batch,
-    linearize=_linearize, many=True, nested=True, effects=_effects, steps=_steps,
+    linearize=_linearize, many=True, nested=True, effects=_effects, steps=_steps, threaded=_threaded,
 )  # fmt: skip

@@ -251,7 +251,7 @@ def trace_loop(who: str, cond_fun, body_fun, init_val):
     single = tree.structure((init_val,))
 
     def trace(types):
-        body = Body(who, body_fun, single, types, "body_fun")
+        body = Body(who, body_fun, single, types, "body_fun", loop=True)
         return body, body.result
 
     body, start, weak = agreed(trace, init, structure)

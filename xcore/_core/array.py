@@ -7,6 +7,7 @@ import numpy as np
 from .._backend import client as backend
 from . import dtypes, errors
 from .compile import placed, translate
+from .findings import pending, reading
 from .pieces import gather, local_indices, scatter
 from .sharding import copy_numbers, default_sharding, tile_indices
 from .types import ArrayType, Placed, Value
@@ -142,6 +143,11 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def _host(self) -> np.ndarray:
         """A read-only view or copy of the content in host memory. Waits for it."""
+        if pending:
+            reading(self)
+        return self._content()
+
+    def _content(self) -> np.ndarray:
         try:
             if type(self._t) is Placed and len(self._t.sharding.devices) > 1:
                 return gather(self._buffers(), self._t.type, self._t.sharding)

@@ -17,6 +17,8 @@ debug_nans                  False       raise at the first operation that makes 
 debug_infs                  False       the same for infinities
 debug_checks                False       run debug_check and check dynamic indices
 debug_key_reuse             False       raise when a random key is used twice
+sanitize                    False       all of these, and more: see docs/sanitize.md
+sanitize_cancellation       False       warn of sums that lose their digits
 explain_cache_misses        False       print why a jitted function is traced again
 log_compiles                False       print each compilation and how long it took
 traceback_filtering         auto        "off" shows xcore's own frames in tracebacks
@@ -53,6 +55,8 @@ _DEFAULTS = {
     "debug_infs": False,
     "debug_checks": False,
     "debug_key_reuse": False,
+    "sanitize": False,
+    "sanitize_cancellation": False,
     "explain_cache_misses": False,
     "log_compiles": False,
     "traceback_filtering": "auto",
@@ -101,6 +105,19 @@ class Settings:
 
     def __setattr__(self, name, value):
         raise AttributeError("settings are immutable; use xcore.config.update(name, value)")
+
+    @property
+    def watches(self) -> bool:
+        """Whether results of programs are looked at."""
+        return self.debug_nans or self.debug_infs or self.sanitize or self.sanitize_cancellation
+
+    @property
+    def checks_indices(self) -> bool:
+        return self.debug_checks or self.sanitize
+
+    @property
+    def watches_keys(self) -> bool:
+        return self.debug_key_reuse or self.sanitize
 
     def replace(self, **changes) -> Settings:
         return Settings(tuple(changes.get(n, getattr(self, n)) for n in self.__slots__))

@@ -11,7 +11,7 @@ import functools
 import numpy as np
 
 from .._backend import client as backend
-from . import config, dtypes, errors, tree
+from . import config, dtypes, errors, findings, tree
 from .array import Array, from_host, scalar
 from .callpath import by_position, call_path
 from .compile import executable, placed, translate
@@ -157,11 +157,21 @@ def execute(exe: backend.Executable, arrays) -> list[Array]:
     return [Array(b, t) for b, t in zip(buffers, exe.result_types, strict=True)]
 
 
+_sanitizers: list = []
+
+
+def install_sanitizer(run) -> None:
+    """Set what runs programs where the setting sanitize is on (defined further right)."""
+    _sanitizers[:] = [run]
+
+
 def run_program(p: Program, arrays, donors=()) -> list[Array]:
     """Compile (or find) and run a program."""
+    settings = config.settings()
+    if settings.sanitize or settings.sanitize_cancellation:
+        return _sanitizers[0](p, arrays)
     exe, arrays = prepare(p, arrays, donors)
     outs = execute(exe, arrays)
-    settings = config.settings()
     if settings.debug_nans or settings.debug_infs:
         _check_finite(p, arrays, outs, settings)
     return outs
@@ -310,8 +320,10 @@ class Fused:
         except TypeError:
             return None, leaves
         if found is None:
+            told = findings.count
             found = self._trace(leaves, structure, rest)
-            self.cache[key] = found
+            if findings.count == told:  # what was told of one line is to be told of the next
+                self.cache[key] = found
         return found, leaves
 
     def _trace(self, leaves, structure, rest):
@@ -327,6 +339,8 @@ class Fused:
         program, captured = trace_program(flat, types, self.name, where=NOWHERE)
         program.options = self.options
         captured = [to_array(c) for c in captured]
+        if config.settings().watches:
+            return None, captured, made[0], program, False
         exe, moved = prepare(program, [*captured, *leaves])
         # results of arguments that must be moved first are not for the fast path
         direct = all(a is b for a, b in zip(moved, [*captured, *leaves], strict=True))
@@ -350,7 +364,7 @@ class Fused:
         if found is None:
             return self.f(*args)
         exe, captured, structure, program, direct = found
-        if direct and not (settings.debug_nans or settings.debug_infs):
+        if direct:
             outs = execute(exe, [*captured, *leaves])
         else:
             outs = run_program(program, [*captured, *leaves])
@@ -358,7 +372,7 @@ class Fused:
 
     def fast_entry(self, arrays, rest=()):
         """What the fast path needs for a call with just these arrays, or None."""
-        if not is_evaluating() or config.settings().debug_nans or config.settings().debug_infs:
+        if not is_evaluating() or config.settings().watches:
             return None
         found, _ = self.entry(arrays, rest)
         if found is None:

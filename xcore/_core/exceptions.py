@@ -145,6 +145,38 @@ class CheckIndexError(CheckError, IndexError):
     """
 
 
+class SanitizeError(XcoreError, FloatingPointError):
+    """The setting ``sanitize`` found a value that cannot be meant: a NaN or an infinity was made.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(sanitize=True):
+    ...     xnp.log(xnp.float32(-1))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    SanitizeError: xcore: the operation log (float32) made a NaN of finite numbers...
+    """
+
+
+class SanitizeOverflowError(SanitizeError, OverflowError):
+    """The setting ``sanitize`` found a number that does not fit in the dtype that it was cast to."""
+
+
+class SanitizeWarning(UserWarning):
+    """The setting ``sanitize`` found a line that does what it says, and hardly what is meant.
+
+    >>> import warnings, xcore as xc, xcore.numpy as xnp
+    >>> def fill(x):
+    ...     x.at[0].set(1.0)
+    >>> with xc.config.override(sanitize=True), warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     fill(xnp.zeros(3))
+    >>> told[0].category.__name__
+    'SanitizeWarning'
+    """
+
+
+SanitizeWarning.__module__ = "xcore.errors"
+
+
 class SolverError(XcoreError, RuntimeError):
     """A solver did not reach what was asked of it."""
 

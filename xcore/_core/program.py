@@ -19,6 +19,7 @@ from .pprint import format_program, subprograms
 from .source import borrowed, describe_where, user_frame
 from .trace import Trace, Tracer, bind, using
 from .types import ArrayType, typeof
+from .uses import entered
 
 # Effects are names (strings) and named axes. Two names mean something here:
 ORDERED = "ordered"  # happens in the order of the program, after ordered effects before it
@@ -334,6 +335,7 @@ def trace_program(f, types, name: str = "main", names=None, where=None):
     Equations remember the line of user code that they come from, or ``where`` if it is given.
     """
     trace = RecordTrace(names)
+    entered(trace)
     args = [trace.argument(t) for t in types]
     outside, borrowed.where = borrowed.where, where
     try:

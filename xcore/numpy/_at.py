@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
+from .._core import config, dtypes, errors, findings
 from .._core.array import Array, scalar
 from .._core.eval import fused
 from .._core.source import boundary
@@ -43,6 +43,7 @@ from ._promote import (
     kind_and_weak,
     result_dtype,
 )  # fmt: skip
+from ._sanity import check_cast
 from ._spread import laid_out
 
 WHO = "numpy.ndarray.at"
@@ -154,6 +155,8 @@ def _value_like(x, v):
             f"xcore: complex values cannot be assigned into {t}; take .real, or make the array complex first."
         )
     if type(v) not in SCALARS:
+        if config.settings().sanitize:
+            check_cast(f"{WHO}[...]", v, t.dtype)
         return astype(as_array(who, v), t.dtype)
     # straight to the dtype, for on the way through the default float digits would be lost
     value = checked_scalar(v, t.dtype)
@@ -189,6 +192,9 @@ def _put_mask(arrays, how):
     t = typeof(x)
     mask = ops.reshape(mask, shape=(*typeof(mask).shape, *(1,) * (t.ndim - typeof(mask).ndim)))
     return ops.select(broadcast_to(mask, t.shape), _combine(how, x, broadcast_to(v, t.shape)), x)
+
+
+_LOST = "x.at[...] gives a changed copy, and nobody keeps it: arrays do not change. Write x = x.at[...]."
 
 
 class Access(NamedTuple):
@@ -297,6 +303,8 @@ def _method(doc: str, change):
     @boundary
     def method(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None,
                wrap_negative_indices=True):  # fmt: skip
+        if config.settings().sanitize:
+            findings.lost(_LOST, __name__)
         access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
         return change(self._x, self._index, values, access)
 

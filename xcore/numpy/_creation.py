@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import config, dtypes, errors
 from .._core.array import Array
 from .._core.eval import from_numpy, fused, is_array_like, to_array
 from .._core.sharding import default_sharding
@@ -21,6 +21,7 @@ from ._promote import (
     dtype_or,
     result_dtype,
 )  # fmt: skip
+from ._sanity import check_cast
 from ._spread import on_device, one_place
 
 # --------------------------------------------------------------------------------------- from data
@@ -77,11 +78,17 @@ def _converted(a, dtype):
         return _from_foreign(a, dtype)
     if isinstance(a, (np.ndarray, np.generic)) and dtype is not None and dtype != a.dtype:
         dtypes.as_dtype(a.dtype)
+        if config.settings().sanitize:
+            check_cast("numpy.asarray", np.asarray(a), dtype)
         return from_numpy(cast_on_host(np.asarray(a), dtype))
     if type(a) in SCALARS and dtype is not None:
         return _from_numbers(a, dtype)
     value = a if isinstance(a, Value) else to_array(a)
-    return value if dtype is None else astype(value, dtype)
+    if dtype is None:
+        return value
+    if config.settings().sanitize:
+        check_cast("numpy.asarray", value, dtype)
+    return astype(value, dtype)
 
 
 def cast_on_host(value: np.ndarray, dtype):

@@ -197,7 +197,7 @@ def _window_program(key, x, sizes, shape):
     if not x._t.ndim:
         return None
     settings = config.settings()
-    if settings.debug_nans or settings.debug_infs or settings.disable_jit:
+    if settings.watches or settings.disable_jit:
         return None
     zero = scalar(0, dtypes.int32)
     found, _ = _window.fused.entry([[x, *[zero] * len(sizes)]], (sizes, shape))

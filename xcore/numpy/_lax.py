@@ -10,13 +10,15 @@ import builtins
 import enum
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._control.checks import check_starts
+from .._core import config, dtypes, errors, findings
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
 from . import _join, _shape
 from ._compound import moves
 from ._promote import as_array, as_arrays, as_inexact, astype, axes_of, check_shape, one_axis
+from ._sanity import check_cast
 from ._spread import on_device, spreads
 
 
@@ -51,7 +53,10 @@ def select_n(which, *cases):
 @fused(1)
 def convert_element_type(operand, new_dtype):
     """The array in another dtype."""
-    return astype(as_array("lax.convert_element_type", operand), dtypes.as_dtype(new_dtype))
+    x, dtype = as_array("lax.convert_element_type", operand), dtypes.as_dtype(new_dtype)
+    if config.settings().sanitize:
+        check_cast("lax.convert_element_type", x, dtype)
+    return astype(x, dtype)
 
 
 @fused(1)
@@ -260,6 +265,13 @@ def _starts(who, indices, shape, wrap=True):
     return [_from_end(v, n) if w else v for v, n, w in zip(values, shape, wraps, strict=True)]
 
 
+def _checked(starts, shape, sizes):
+    """The starts, with a check that the window fits where positions are checked."""
+    if findings.checks_positions():
+        check_starts(starts, shape, sizes)
+    return starts
+
+
 def _from_end(v, n: int):
     t = typeof(v).strong()
     return ops.select(ops.lt(v, ops.zeros(t)), ops.add(v, ops.full_like_type(t, n)), v)
@@ -278,7 +290,8 @@ def dynamic_slice(operand, start_indices, slice_sizes, *, allow_negative_indices
     """
     x = as_array("lax.dynamic_slice", operand)
     starts = _starts("lax.dynamic_slice", start_indices, typeof(x).shape, allow_negative_indices)
-    return ops.dynamic_slice(x, *starts, sizes=check_shape("lax.dynamic_slice", slice_sizes))
+    sizes = check_shape("lax.dynamic_slice", slice_sizes)
+    return ops.dynamic_slice(x, *_checked(starts, typeof(x).shape, sizes), sizes=sizes)
 
 
 @fused(3)
@@ -292,13 +305,9 @@ def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indic
     """
     x = as_array("lax.dynamic_update_slice", operand)
     update = astype(as_array("lax.dynamic_update_slice", update), typeof(x).dtype)
-    return ops.dynamic_update_slice(
-        x,
-        update,
-        *_starts(
-            "lax.dynamic_update_slice", start_indices, typeof(x).shape, allow_negative_indices
-        ),
-    )
+    shape = typeof(x).shape
+    starts = _starts("lax.dynamic_update_slice", start_indices, shape, allow_negative_indices)
+    return ops.dynamic_update_slice(x, update, *_checked(starts, shape, typeof(update).shape))
 
 
 @fused(2)

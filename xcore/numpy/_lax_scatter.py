@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import errors
+from .._control.checks import check_rows
+from .._core import errors, findings
 from .._core.devices import default_backend
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
-from .._ops.slicing import GatherDims, ScatterDims
+from .._ops.slicing import GatherDims, ScatterDims, as_gather
 from ._creation import zeros
 from ._plan import mode_of
 from ._promote import as_array, as_arrays, broadcast_shapes, one_axis  # noqa: F401
@@ -87,8 +88,11 @@ def gather(operand, start_indices, dimension_numbers, slice_sizes, *, unique_ind
            [1., 0., 0.]], dtype=float32)
     """
     x, indices = as_array("lax.gather", operand), as_array("lax.gather", start_indices)
+    dims = GatherDims(*dimension_numbers)
+    if mode is None and findings.checks_positions():
+        check_rows(indices, dims, typeof(x).shape, slice_sizes)
     return ops.gather(
-        x, indices, dims=GatherDims(*dimension_numbers), sizes=tuple(slice_sizes),
+        x, indices, dims=dims, sizes=tuple(slice_sizes),
         mode=mode_of(mode, "clip"), fill_value=fill_value, unique=bool(unique_indices),
         sorted=bool(indices_are_sorted),
     )  # fmt: skip
@@ -103,8 +107,11 @@ def _scatter(name: str, how: str, doc: str):
             raise errors.dtype_mismatch(f"lax.{name}", operand=typeof(x), updates=typeof(u))
         if how == "sub":
             u = ops.neg(u)
+        dims = ScatterDims(*dimension_numbers)
+        if mode is None and findings.checks_positions():
+            check_rows(indices, dims, typeof(x).shape, as_gather(typeof(x), typeof(u), dims)[1])
         return ops.scatter(
-            x, indices, u, dims=ScatterDims(*dimension_numbers), how="add" if how == "sub" else how,
+            x, indices, u, dims=dims, how="add" if how == "sub" else how,
             mode=mode_of(mode, "fill"), unique=bool(unique_indices), sorted=bool(indices_are_sorted),
         )  # fmt: skip
 

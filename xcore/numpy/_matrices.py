@@ -6,6 +6,7 @@ import operator
 from typing import Any, NamedTuple
 
 from .. import _ops as ops
+from .._control.checks import report
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
@@ -124,7 +125,9 @@ def _is_nan(x):
 
 def refuse(failed, a, name: str, what: str) -> None:
     """Raise LinAlgError if a computation that has happened says that it failed."""
-    if type(failed) is Array and bool(failed):
+    if type(failed) is not Array:
+        report("singular", failed, f"numpy.linalg.{name}: a matrix is {what}")
+    elif bool(failed):
         raise errors.singular_matrix(f"numpy.linalg.{name}", a, what)
 
 

@@ -20,6 +20,7 @@ from . import (
     _take,
     _types,
 )
+from ._sanity import kept
 
 
 def _shape_argument(shape):
@@ -82,7 +83,7 @@ METHODS = {
     "byteswap": _types.byteswap,
     # some of the elements
     "take": _take.take, "nonzero": _select.nonzero, "compress": _compress, "choose": _select.choose,
-    "diagonal": _dot.diagonal, "sort": _sort.sort, "argsort": _sort.argsort,
+    "diagonal": _dot.diagonal, "sort": kept("sort", _sort.sort), "argsort": _sort.argsort,
     "argpartition": _sort.argpartition, "searchsorted": _sort.searchsorted,
     # fewer axes
     "sum": _reduce.sum, "prod": _reduce.prod, "mean": _moments.mean, "var": _moments.var, "std": _moments.std,

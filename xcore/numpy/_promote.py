@@ -14,6 +14,7 @@ from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.program import Literal
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type
+from ._sanity import note_columns
 
 
 def as_value(who: str, x, name: str | None = None):
@@ -120,7 +121,10 @@ def broadcast_shapes(who: str, *shapes) -> tuple:
     if all([s == first or not s for s in shapes]):
         return tuple(first)
     ndim = max(map(len, shapes))
-    if config.settings().numpy_rank_promotion != "allow":
+    settings = config.settings()
+    if settings.sanitize:
+        note_columns(who, shapes)
+    if settings.numpy_rank_promotion != "allow":
         _check_ranks(who, [s for s in shapes if s])
     padded = [(1,) * (ndim - len(s)) + tuple(s) for s in shapes]
     out = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import config, dtypes, errors
 from .._core.types import typeof
 from .._ops.reduce import highest, lowest
 from ._described import described
@@ -20,6 +20,7 @@ from ._promote import (
     no_out,
     one_axis,
 )
+from ._sanity import check_digits
 
 # ------------------------------------------------------------------------------------------ parts
 
@@ -88,6 +89,8 @@ def _folded(name, op, combine, neutral, a, axis, dtype, out, keepdims, initial, 
         combine = ops.or_ if name == "sum" else ops.and_
     else:
         total = op(a, axes=axes)
+        if name == "sum" and config.settings().sanitize_cancellation:
+            check_digits(who, a, total, axes)
     total = astype(_with_initial(who, total, initial, combine), result)
     return keep_axes(total, shape, axes, keepdims)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._control.checks import check_positions
+from .._core import dtypes, errors, findings
 from .._core.array import Array
 from .._core.eval import fused, is_array_like
 from .._core.types import Value, typeof
@@ -67,6 +68,8 @@ def _take(a, indices, axis, mode, fill_value, unique, is_sorted):
     if axis is None:
         a, axis = ravel(a), 0
     axis = one_axis(who, axis, typeof(a).ndim)
+    if mode is None and findings.checks_positions():
+        check_positions(indices, axis, typeof(a).shape)
     indices = _placed(indices, typeof(a).shape[axis], mode)
     at = (*(slice(None),) * axis, indices)
     return getitem(
@@ -129,6 +132,8 @@ def _take_along(arr, indices, axis, mode, fill_value, wraps):
         indices = astype(indices, dtypes.default_dtype("int"))
         outside = 0 if mode == "clip" else typeof(arr).shape[axis]
         indices = choose(indices < 0, ops.full_like_type(typeof(indices), outside), indices)
+    if mode is None and findings.checks_positions():
+        check_positions(indices, axis, typeof(arr).shape)
     at = _along(who, arr, indices, axis)
     return getitem(arr, at, "fill" if mode is None else mode, fill_value)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import config, dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from . import _promote
 from ._creation import asarray
 from ._creation import copy as copied
+from ._sanity import check_cast
 from ._spread import on_device
 
 
@@ -104,7 +105,10 @@ def astype(x, dtype, /, *, copy=False, device=None):
     Array([ 1, -1], dtype=int32)
     """
     x = _promote.as_array("numpy.astype", x)
-    out = _promote.astype(x, dtypes.as_dtype("float" if dtype is None else dtype))
+    dtype = dtypes.as_dtype("float" if dtype is None else dtype)
+    if config.settings().sanitize:
+        check_cast("numpy.astype", x, dtype)
+    out = _promote.astype(x, dtype)
     return on_device(copied(out) if copy and out is x else out, device)
 
 

@@ -13,7 +13,7 @@ import weakref
 
 import numpy as np
 
-from .._core import config, errors
+from .._core import config, errors, findings, uses
 from .._core.array import Array
 from .._core.source import describe_where, user_frame
 
@@ -56,12 +56,17 @@ def consume(who: str, stream, data, part_of=None) -> None:
     ``part_of`` is (array, index) for a key that was read out of an array of keys: the record then
     lives as long as that array, and a traced key is known by its place in it.
     """
-    if not config.settings().debug_key_reuse:
+    if not config.settings().watches_keys or findings.is_allowed("key"):
         return
-    holder = data if part_of is None else part_of[0]
-    traced_part = part_of is not None and type(data) is not Array
-    name = (stream.name, (id(holder), part_of[1]) if traced_part else identity(data))
+    holder, part = (data, None) if part_of is None else part_of
     here = user_frame(2)
+    if uses.note(uses.Use(who, stream, holder, part, here)):
+        raise _same_in_each_step(who, here)
+    traced_part = part is not None and type(data) is not Array
+    _record(who, (stream.name, (id(holder), part) if traced_part else identity(data)), holder, here)
+
+
+def _record(who: str, name, holder, here) -> None:
     with _lock:
         before = _uses.get(name)
         if before is not None and before.holder() is not None:
@@ -71,9 +76,33 @@ def consume(who: str, stream, data, part_of=None) -> None:
             _forget_the_dead()
 
 
+def _name_of(use: uses.Use):
+    if use.part is None:
+        return use.stream.name, identity(use.data)
+    if type(use.data) is Array:
+        return use.stream.name, np.asarray(use.data)[use.part].tobytes()
+    return use.stream.name, (id(use.data), use.part)
+
+
+def _count(use: uses.Use) -> None:
+    """A use that a traced function makes when it is called."""
+    here = user_frame(2)
+    if uses.note(use._replace(where=here)):
+        raise _same_in_each_step(use.who, here)
+    _record(use.who, _name_of(use), use.data, here)
+
+
+def _take_back(use: uses.Use) -> None:
+    with _lock:
+        _uses.pop(_name_of(use), None)
+
+
+uses.counting.append((_count, _take_back))
+
+
 def forget(stream, data) -> None:
     """Start afresh: these words are a new key from here on."""
-    if config.settings().debug_key_reuse:
+    if config.settings().watches_keys:
         with _lock:
             _uses.pop((stream.name, identity(data)), None)
 
@@ -89,4 +118,12 @@ def _reused(who: str, here, before: _Use) -> KeyReuseError:
         f"{describe_where(before.where)}; now it is used {describe_where(here)}. Numbers from one key "
         "are not independent: split it first, key, subkey = random.split(key), and give each use a "
         "part of its own; random.clone(key) says that the same numbers are wanted."
+    )
+
+
+def _same_in_each_step(who: str, here) -> KeyReuseError:
+    return KeyReuseError(
+        f"xcore.random.{who}: this key is made outside of the loop that uses it {describe_where(here)}: "
+        "each step draws the same numbers. Split it into one key for each step (scan over "
+        "random.split(key, n), or carry the key along), or use random.fold_in(key, i)."
     )

@@ -1,0 +1,208 @@
+"""What a traced function refers to, and when that changes; large constants; functions traced too often.
+
+A program holds what it found when it was traced. A list that has grown since, an array that was
+written into, a global number that is another now: the function would see them, the program does
+not. (Setting ``sanitize``.)
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import hashlib
+import types
+
+import numpy as np
+
+from .._core import findings
+from .._core.array import Array
+from .._core.source import user_frame
+
+_LARGE = 16 * 2**20
+_OFTEN = 10
+_WHOLE = 2**20  # bytes of an array that are looked at; of larger ones some are
+_MOST = 2000  # elements of containers that are looked at
+_STORES = ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_DEREF")
+_NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
+
+
+# ------------------------------------------------------------------------------------- its names
+
+
+def _plain_function(f):
+    """The Python function that runs when ``f`` is called, and the object that it is a method of."""
+    owner = None
+    for _ in range(8):
+        if isinstance(f, functools.partial):
+            f = f.func
+        elif isinstance(f, types.MethodType):
+            owner, f = f.__self__, f.__func__
+        elif isinstance(f, types.FunctionType) and not _is_of_xcore(f):
+            return f, owner
+        elif hasattr(f, "__wrapped__"):
+            f = f.__wrapped__
+        else:
+            return None, owner
+    return None, owner
+
+
+def _is_of_xcore(f) -> bool:
+    return f.__globals__.get("__name__", "").partition(".")[0] == "xcore"
+
+
+@functools.lru_cache(256)
+def _names(code) -> tuple:
+    """(the global names that code and functions in it read, the names that it gives new values)."""
+    read, stored = set(), set()
+    for i in dis.get_instructions(code):
+        if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            read.add(i.argval)
+        elif i.opname in _STORES:
+            stored.add(i.argval)
+    for c in code.co_consts:
+        if isinstance(c, types.CodeType):
+            inner = _names(c)
+            read |= inner[0]
+            stored |= inner[1]
+    return frozenset(read), frozenset(stored)
+
+
+def _referred(f, deep: int = 2) -> dict:
+    """name -> value of what a function refers to outside of itself, by way of its helpers too."""
+    f, owner = _plain_function(f)
+    if f is None:
+        return {}
+    read, stored = _names(f.__code__)
+    found = {n: f.__globals__[n] for n in read - stored if n in f.__globals__}
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+        try:
+            if name not in stored:
+                found[name] = cell.cell_contents
+        except ValueError:
+            continue
+    if owner is not None and not isinstance(owner, type):
+        found |= {f"self.{k}": v for k, v in getattr(owner, "__dict__", {}).items()}
+    helpers = [v for v in found.values() if isinstance(v, types.FunctionType)] if deep else []
+    for helper in helpers:
+        if helper.__globals__ is f.__globals__:
+            found = {**_referred(helper, deep - 1), **found}
+    return found
+
+
+def _print(x, left: list):
+    """What tells whether a value is the same as before; None for what is not looked at."""
+    left[0] -= 1
+    if isinstance(x, _NUMBERS):
+        return type(x), repr(x)
+    if isinstance(x, np.ndarray) and x.dtype != object:
+        part = x if x.nbytes <= _WHOLE else x.reshape(-1)[:: max(1, x.size // 4096)]
+        return x.shape, str(x.dtype), hashlib.blake2b(part.tobytes(), digest_size=8).digest()
+    if type(x) is Array:
+        return "array", id(x)
+    if left[0] < 0:
+        return None
+    if type(x) in (list, tuple):
+        return type(x), len(x), tuple([_print(i, left) for i in x[:_MOST]])
+    if type(x) is dict:
+        return dict, len(x), tuple([(repr(k), _print(v, left)) for k, v in x.items()])
+    if type(x) is set:
+        return set, len(x), tuple(sorted(map(repr, x)))
+    return None
+
+
+class Captures:
+    """What a function referred to when it was traced."""
+
+    __slots__ = ("alive", "prints")
+
+    def __init__(self, f):
+        found = _referred(f)
+        self.prints = {n: _print(v, [_MOST]) for n, v in found.items()}
+        # identities tell arrays apart, so they are kept
+        self.alive = [v for v in found.values() if type(v) is Array]
+
+    def changed(self, other: Captures) -> list[str]:
+        known = other.prints
+        return [n for n, p in self.prints.items() if p is not None and known.get(n, p) != p]
+
+
+class Watch:
+    """What is known of one jitted function."""
+
+    __slots__ = ("before", "busy")
+
+    def __init__(self):
+        self.busy: set = set()  # names that change while the function is traced: it writes itself
+        self.before = None
+
+    def begin(self, f) -> None:
+        self.before = Captures(f)
+
+    def traced(self, f, found) -> None:
+        now = Captures(f)
+        if self.before is not None:
+            self.busy.update(self.before.changed(now))
+        found.captures = now
+
+    def called(self, f, found, name: str) -> None:
+        names = [n for n in found.captures.changed(Captures(f)) if n not in self.busy]
+        if names:
+            listed = ", ".join(names)
+            findings.tell(
+                "mutated", f"{name} was traced with another value of {listed} than now, and its program keeps "
+                "that value. Pass it as an argument (or name it in static_argnames).",
+            )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- large constants
+
+
+def note_constants(name: str, program, captured) -> None:
+    """Tell of large arrays that a traced function refers to and does not take."""
+    for v, x in zip(program.inputs, captured, strict=False):
+        if type(x) is Array and x.nbytes > _LARGE:
+            users = [e for e in program.eqns if any(a is v for a in e.inputs)]
+            findings.tell(
+                "constant", f"{name} refers to an array of {x.nbytes / 2**20:.0f} MB ({x.type}) that it does not take "
+                "as an argument: it is held as long as the traced function is, and cannot be donated or "
+                "replaced. Pass it.", users[0].where if users and users[0].where else user_frame(),
+            )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------ traced too often
+
+_made: dict = {}  # (code, what it referred to, types) -> how often a new function of it was traced
+
+
+def note_retrace(name: str, f, key, known, why) -> None:
+    """Tell of the tenth trace of one function, or of functions made anew of the same code."""
+    plain, _ = _plain_function(f)
+    if plain is None:
+        return
+    same = [k for k in known if k[3] is key[3]]
+    if len(same) + 1 == _OFTEN:
+        findings.tell(
+            "retrace", f"{name} is traced for the {_OFTEN}th time; each takes far longer than a call. The last time: "
+            f"{why(key, known)}",
+        )  # fmt: skip
+    elif not known:
+        _note_made(name, f, plain, key)
+
+
+def _note_made(name: str, f, plain, key) -> None:
+    found = _referred(f)
+    prints = [
+        (n, _print(v, [_MOST]) or id(v)) for n, v in sorted(found.items(), key=lambda p: p[0])
+    ]
+    mark = plain.__code__, repr(prints), key[:3]
+    try:
+        times = _made[mark] = _made.get(mark, 0) + 1
+    except TypeError:
+        return
+    if len(_made) > 4096:
+        _made.clear()
+    if times == _OFTEN:
+        findings.tell(
+            "retrace", f"jit is given {name} anew, and traces it for the {_OFTEN}th time with the same arguments: what "
+            "was traced belongs to the jitted function. Call jit once, outside of the loop.",
+        )  # fmt: skip

@@ -1,0 +1,59 @@
+"""A script run under the setting ``sanitize``, and what was found in it."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+import traceback
+import warnings
+
+from .._core import config, errors, findings
+from .._core.source import describe_where
+
+
+def run_script(path: str, arguments) -> int:
+    """Run a script as ``python script.py`` would. 1 if it failed or something was found."""
+    told: list = []
+    outside, place = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = list(arguments), os.path.dirname(os.path.abspath(path))
+    config.update("sanitize", True)
+    os.environ["XCORE_SANITIZE"] = "1"  # for the processes that it starts
+    show = warnings.showwarning
+
+    def note(message, category, filename, lineno, file=None, line=None):
+        if issubclass(category, errors.SanitizeWarning):
+            told.append(message)
+            print(f"{filename}:{lineno}: {message}", file=sys.stderr)
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = note
+    warnings.filterwarnings("always", category=errors.SanitizeWarning)
+    status = 0
+    try:
+        held = runpy.run_path(path, run_name="__main__")
+        told += _unread(held)
+    except SystemExit as e:
+        status = e.code if isinstance(e.code, int) else 1 if e.code else 0
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    finally:
+        warnings.showwarning = show
+        sys.argv, sys.path[0] = outside, place
+    found = len(told)
+    text = f"{found} finding{'s' * (found != 1)}" if not status else "the script failed"
+    print(f"xcore sanitize: {text}", file=sys.stderr)
+    return status or int(bool(found))
+
+
+def _unread(held) -> list:
+    """NaN and infinities that the script still has and has not looked at."""
+    found = {id(p): p for p in findings.pending.values() if not p.settled and not p.mild}
+    for p in found.values():
+        print(
+            f"xcore: {p.text}\n  {describe_where(p.where)} (and nobody has read it)",
+            file=sys.stderr,
+        )
+    return list(found.values())

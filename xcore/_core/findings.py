@@ -1,0 +1,323 @@
+"""What the setting ``sanitize`` finds: kinds of findings, how they are told, and what is meant to be so.
+
+A finding is an error (SanitizeError, a warning where the program may be right: SanitizeWarning) and has the
+user's line. Whether a line means what it does can often be read from the line: a value that goes
+straight into ``where`` is guarded, a result that the next instruction throws away is lost.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import linecache
+import sys
+import warnings
+import weakref
+
+import numpy as np
+
+from . import config, errors
+from .source import _is_ours, borrowed, describe_where, source_line, user_frame
+
+# kind -> whether it is an error
+KINDS = {
+    "nan": True, "infinity": True, "index": True, "overflow": True, "key": True, "singular": True,
+    "derivative": True, "broadcast": False, "unused": False, "mutated": False, "constant": False,
+    "retrace": False, "cancellation": False,
+}  # fmt: skip
+
+
+class allow:
+    """``with allow("nan", "infinity"):`` says that what is found in the block is meant to be so.
+
+    It holds for what is computed by the lines of the block, also where a program that is traced in it
+    runs later, and for the derivatives of these lines.
+
+    Args:
+      kinds: some of "nan", "infinity", "index", "overflow", "singular", "derivative", "broadcast",
+        "unused", "mutated", "constant", "retrace", "cancellation"; all of them if none is given.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(sanitize=True), xc.sanitize.allow("infinity"):
+    ...     xnp.float32(1) / xnp.float32(0)
+    Array(inf, dtype=float32)
+    """
+
+    def __init__(self, *kinds: str):
+        for kind in kinds:
+            if kind not in KINDS:
+                raise errors.bad_argument("sanitize.allow", "kinds", kind, f"of {[*KINDS]}")
+        self.kinds, self.outside = kinds or (*KINDS,), []
+
+    def __enter__(self):
+        self.outside.append(borrowed.scope)
+        name = f"allow[{','.join(self.kinds)}]"
+        borrowed.scope = f"{borrowed.scope}/{name}" if borrowed.scope else name
+        return self
+
+    def __exit__(self, *exc):
+        borrowed.scope = self.outside.pop()
+
+
+def is_allowed(kind: str, where=None) -> bool:
+    """Whether a finding of this kind is meant to be so, here or at a recorded place."""
+    scope = borrowed.scope
+    if where and len(where) > 2:
+        scope = f"{scope}/{where[2]}"
+    for part in scope.split("/") if scope else ():
+        if part.startswith("allow[") and kind in part[6:-1].split(","):
+            return True
+    return False
+
+
+def looks_for(kind: str) -> bool:
+    """Whether findings of a kind are looked for here and now."""
+    settings = config.settings()
+    on = settings.sanitize_cancellation if kind == "cancellation" else settings.sanitize
+    return on and not is_allowed(kind)
+
+
+def checks_positions() -> bool:
+    """Whether positions that are known at run time only are checked."""
+    return config.settings().checks_indices and not is_allowed("index")
+
+
+# ------------------------------------------------------------------------------------- telling
+
+_told: set = set()  # (kind, file, line) of the warnings given
+count = 0  # of warnings and errors
+
+
+def tell(kind: str, text: str, where=None) -> None:
+    """Raise or warn, with the user's line. A warning is given once for each line."""
+    global count
+    where = user_frame() if where is None else where
+    if is_allowed(kind, where):
+        return
+    count += 1
+    place = source_line(where)
+    shown = describe_where(where)
+    message = f"xcore: {text}" + (f"\n  {shown}" if shown else "")
+    if KINDS[kind]:
+        raise _CLASSES.get(kind, errors.SanitizeError)(message)
+    name, line = place[:2] if place else ("<unknown>", 0)
+    if (kind, name, line) not in _told:
+        _told.add((kind, name, line))
+        warnings.warn_explicit(errors.SanitizeWarning(message), None, name, line)
+
+
+_CLASSES = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflowError}
+
+
+def forget() -> None:
+    """Tell again what was told."""
+    global count
+    count = 0
+    _told.clear()
+    pending.clear()
+
+
+# --------------------------------------------------------------------- values that were not told
+# A NaN or infinity in a value that the next line may guard, or that the library made for itself, is
+# told when it turns out to count: when it is read, or when results of the user's lines hold it.
+
+
+class Pending:
+    """A NaN or infinity that was made and has not been told. ``mild``: the logarithm of 0."""
+
+    __slots__ = ("alive", "kind", "mild", "settled", "text", "where")
+
+    def __init__(self, kind, text, where, mild=False):
+        self.kind, self.text, self.where, self.mild = kind, text, where, mild
+        self.settled, self.alive = False, None
+
+
+pending: dict = {}  # id of an array -> its Pending
+
+
+def suspect(x, p: Pending) -> None:
+    """Remember an array that holds a NaN or infinity."""
+    key = id(x)
+    p.alive = weakref.ref(x, lambda _: pending.pop(key, None))
+    pending[key] = p
+
+
+def suspected(x) -> Pending | None:
+    found = pending.get(id(x))
+    return found if found is not None and found.alive() is x else None
+
+
+def reading(x) -> None:
+    """An array is read by the host: what is pending is told, if it is the user who reads."""
+    p = suspected(x)
+    if p is None or p.mild or not config.settings().sanitize:
+        return
+    _, first = caller()
+    if first == "xcore._core.array":
+        pending.pop(id(x), None)
+        p.settled = True
+        tell(p.kind, p.text, p.where or ())
+
+
+# ------------------------------------------------------------------------------- whose call is it
+
+
+def caller() -> tuple:
+    """(the user's frame, the module of ours that it called; "" if none is on the way)."""
+    frame, module = sys._getframe(1), ""
+    while frame is not None and _is_ours(frame):
+        name = frame.f_globals.get("__name__", "")
+        if name not in ("xcore._core.source", "functools"):
+            module = name
+        frame = frame.f_back
+    return frame, module
+
+
+_DIRECT = (
+    "xcore._core.", "xcore._control.", "xcore._transforms.", "xcore.numpy._operators",
+    "xcore.numpy._methods",
+)  # fmt: skip
+
+
+def is_direct() -> bool:
+    """Whether the user's own line asked for what is computed now, and not a function of the library."""
+    return caller()[1].startswith(_DIRECT)
+
+
+def only_through(*modules: str) -> bool:
+    """Whether none of our modules but these (and ``_core``) stands between here and the user's line."""
+    frame = sys._getframe(1)
+    while frame is not None and _is_ours(frame):
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith(("xcore._core.", "functools", *modules)):
+            return False
+        frame = frame.f_back
+    return True
+
+
+# ----------------------------------------------------------------------------- what a line means
+
+
+@functools.lru_cache(64)
+def _operations(code) -> list:
+    """(offset, name) of the operations, without those that are room for the interpreter."""
+    return [(i.offset, i.opname) for i in dis.get_instructions(code) if i.opname != "CACHE"]
+
+
+def place_of_caller():
+    """The user's line, whatever operations are recorded for."""
+    frame, _ = caller()
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def is_guarded_here() -> bool:
+    where = place_of_caller()
+    return where is not None and is_guarded(where)
+
+
+def once_more() -> None:
+    """What is traced now depends on the line, and must not serve another."""
+    global count
+    count += 1
+
+
+def is_discarded(module: str) -> bool:
+    """Whether the user's line, which called this module of ours, throws the result away."""
+    frame, first = caller()
+    if frame is None or first != module:
+        return False
+    behind = (name for offset, name in _operations(frame.f_code) if offset > frame.f_lasti)
+    return next(behind, "") == "POP_TOP"
+
+
+def lost(text: str, module: str) -> None:
+    """Tell of a result that nobody keeps."""
+    if looks_for("unused") and is_discarded(module):
+        tell("unused", text)
+
+
+@functools.lru_cache(32)
+def _parsed(file: str):
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+_NAMES_OF_GUARDS = frozenset(
+    "where select piecewise nan_to_num isnan isfinite isinf isposinf isneginf nansum nanmean nanmax "
+    "nanmin nanprod nanstd nanvar nanmedian nancumsum nancumprod nanargmax nanargmin nanquantile "
+    "nanpercentile nanptp fmin fmax select_n count_nonzero choose".split()
+)
+
+
+def _name_of_call(node) -> str:
+    f = node.func
+    return f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
+
+
+def _span(node) -> tuple:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+@functools.lru_cache(512)
+def is_guarded(where) -> bool:
+    """Whether the value made at a place goes into a function that looks at it, or chooses from it.
+
+    On the line itself, as in ``where(x > 0, log(x), 0)``, or by its name in a line below.
+    """
+    code, lasti = where[:2]
+    tree = _parsed(code.co_filename)
+    spot = list(code.co_positions())[lasti // 2] if lasti >= 0 else (None,)
+    if tree is None or None in spot:
+        return False
+    here = (spot[0], spot[2]), (spot[1], spot[3])
+    inside = lambda n: _span(n)[0] <= here[0] and here[1] <= _span(n)[1]  # noqa: E731
+    around = [n for n in ast.walk(tree) if hasattr(n, "lineno") and inside(n)]
+    for n in around:
+        if isinstance(n, ast.Call) and _span(n) != here and _name_of_call(n) in _NAMES_OF_GUARDS:
+            return True
+    statements = [
+        n for n in around if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
+    ]
+    if not statements:
+        return False
+    name, line = statements[-1].targets[0].id, here[1][0]
+    scopes = [n for n in around if isinstance(n, ast.FunctionDef)] or [tree]
+    return any(_guards(n, name, line) for n in ast.walk(scopes[-1]))
+
+
+def _guards(node, name: str, line: int) -> bool:
+    if not isinstance(node, ast.Call) or node.lineno <= line:
+        return False
+    if _name_of_call(node) not in _NAMES_OF_GUARDS:
+        return False
+    return any(isinstance(n, ast.Name) and n.id == name for a in node.args for n in ast.walk(a))
+
+
+@functools.lru_cache(512)
+def is_spelled(where, pattern) -> bool:
+    """Whether a pattern is in the statement at a place, or where names in it are given their values."""
+    code = where[0]
+    tree, line = _parsed(code.co_filename), source_line(where)[1]
+    if tree is None:
+        return False
+    around = [
+        n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= line <= n.end_lineno
+    ]
+    if not around:
+        return False
+    scopes = [n for n in around if isinstance(n, ast.FunctionDef)] or [tree]
+    names = {n.id for n in ast.walk(around[-1]) if isinstance(n, ast.Name)}
+    values = [
+        n for n in ast.walk(scopes[-1])
+        if isinstance(n, ast.Assign) and names & {t.id for t in n.targets if isinstance(t, ast.Name)}
+    ]  # fmt: skip
+    return any(pattern.search(ast.unparse(n)) for n in [around[-1], *values])
+
+
+def is_ignored(kind: str) -> bool:
+    """Whether ``numpy.errstate`` says that these are meant to be so."""
+    found = np.geterr()
+    return found["invalid" if kind == "nan" else "divide"] == "ignore"

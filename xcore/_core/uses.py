@@ -1,0 +1,104 @@
+"""Uses of random keys while functions are traced, so that each later call counts as a use.
+
+A traced function is not run again: what it does to the keys that it is given, or that it refers to,
+happens whenever its program runs. A loop does it in each step, and of branches one is run.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+
+class Use(NamedTuple):
+    """A use of a key: ``part`` is None, or the key's place in the array of keys ``data``."""
+
+    who: str
+    stream: object
+    data: object
+    part: object
+    where: object
+
+
+class _Log(threading.local):
+    def __init__(self):
+        self.frames: list = []  # of the functions being traced: their Tracing
+
+
+_log = _Log()
+counting: list = []  # (count a use, take it back): of random, further right
+
+
+class Tracing:
+    """``with Tracing(loop) as uses:`` collects the uses of keys while a function is traced.
+
+    They are uses by the function around it too, unless it is an ``alternative`` to others.
+    """
+
+    __slots__ = ("alternative", "loop", "traces", "uses")
+
+    def __init__(self, loop: bool = False, alternative: bool = False):
+        self.loop, self.uses, self.traces, self.alternative = loop, [], [], alternative
+
+    def __enter__(self) -> list[Use]:
+        _log.frames.append(self)
+        return self.uses
+
+    def __exit__(self, *exc):
+        _log.frames.pop()
+        if _log.frames and not self.alternative:
+            _log.frames[-1].uses.extend(self.uses)
+
+
+def entered(trace) -> None:
+    """A trace begins: values that it makes are new in each step of a loop around it."""
+    if _log.frames:
+        _log.frames[-1].traces.append(trace)
+
+
+def note(use: Use) -> bool:
+    """Remember a use; True if the same key is used in each step of a loop."""
+    if not _log.frames:
+        return False
+    _log.frames[-1].uses.append(use)
+    inner: list = []
+    for frame in reversed(_log.frames):
+        inner += frame.traces
+        if frame.loop and _is_from_outside(use.data, inner):
+            return True
+    return False
+
+
+def _is_from_outside(data, inner) -> bool:
+    """Whether a value was there before the traces of a loop began. (Of lanes nothing is known.)"""
+    owner = getattr(data, "owner", None)
+    return owner is None or (hasattr(owner, "eqns") and not any(t is owner for t in inner))
+
+
+def repeat(uses, own: dict, traced_now: bool) -> None:
+    """Count the uses of a traced function once more; ``own`` maps ids of its tracers to values.
+
+    What it uses of outside was counted when it was traced, if that was now.
+    """
+    for use in uses:
+        value = own.get(id(use.data))
+        if value is None and not traced_now and getattr(use.data, "owner", None) is None:
+            value = use.data
+        if value is not None:
+            for count, _ in counting:
+                count(use._replace(data=value))
+
+
+def take_back(uses) -> None:
+    """Forget uses: those of a branch when the next one is traced."""
+    for use in uses:
+        for _, forget in counting:
+            forget(use)
+
+
+def count_once(uses) -> None:
+    """Count uses, each key once: those of the branches, of which one is run."""
+    seen = {(id(u.data), u.part): u for u in uses}
+    for use in seen.values():
+        for count, _ in counting:
+            count(use)
