@@ -17,7 +17,7 @@ from .._core.findings import Pending
 from .._core.op import registry
 from .._core.program import Eqn, Literal, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed, describe_where, user_frame
-from .._core.trace import bind, ensure_compile_time_eval
+from .._core.trace import bind, evaluating
 from .._core.types import typeof
 from .._ops.families import zeros
 from .checked import checker
@@ -203,7 +203,7 @@ def _origin(p: Program, arrays, outs, bad, kind: str) -> Pending | None:
     if p.cache.get("without origin", 0) >= _ENOUGH:
         return None
     birth = None
-    with config.override(sanitize=False, sanitize_cancellation=False), ensure_compile_time_eval():
+    with config.override(sanitize=False, sanitize_cancellation=False), evaluating():
         for i, b in enumerate(bad):
             if b == kind and birth is None:
                 birth = _search(p, arrays, i, kind)
