@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop, scan
@@ -15,9 +16,17 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, code, iterate
+from .._iterate import Solution, Status, iterate
 from .._transforms.map import vmap
-from ._krylov import _ratio, check_status, magnitude, safe_norm
+from ._arguments import epsilon
+from ._krylov import (
+    MAX_PASSES,
+    _ratio,
+    check_status,
+    first_that_holds,
+    magnitude,
+    safe_norm,
+)
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
 
 
@@ -37,17 +46,16 @@ def _rotation(a, b):
 @struct
 class _LSMR:
     """What ``iterate`` drives. (Fong and Saunders 2011, "LSMR: an iterative algorithm for sparse
-    least-squares problems")"""
+    least-squares problems"; damping is rows below the matrix)"""
 
-    a: Any
+    mv: Any
     back: Any
-    damp: Any
     target: Any
 
     def done(self, s):
         return xnp.abs(s["zeta_bar"]) <= self.target
 
-    def begin(self, b, n: int):
+    def begin(self, b):
         beta, u = _normalised(b)
         alpha, v = _normalised(self.back(u))
         one = xnp.ones_like(alpha)
@@ -59,20 +67,66 @@ class _LSMR:
 
     def step(self, s):
         scaled = lambda c, x: c.astype(typeof(x).dtype) * x  # noqa: E731
-        beta, u = _normalised(self.a.mv(s["v"]) - scaled(s["alpha"], s["u"]))
+        beta, u = _normalised(self.mv(s["v"]) - scaled(s["alpha"], s["u"]))
         alpha, v = _normalised(self.back(u) - scaled(beta, s["v"]))
-        _, _, alpha_hat = _rotation(s["alpha_bar"], self.damp)
-        c, sine, rho = _rotation(alpha_hat, beta)
+        c, sine, rho = _rotation(s["alpha_bar"], beta)
         theta = sine * alpha
         theta_bar = s["s_bar"] * rho
         c_bar, s_bar, rho_bar = _rotation(s["c_bar"] * rho, theta)
         zeta, zeta_bar = c_bar * s["zeta_bar"], -s_bar * s["zeta_bar"]
-        h_bar = s["h"] - scaled(_ratio(theta_bar * rho, s["rho"] * s["rho_bar"]), s["h_bar"])
+        h_bar = s["h"] - scaled(_ratio(theta_bar, s["rho"]) * _ratio(rho, s["rho_bar"]), s["h_bar"])
         return {
-            "x": s["x"] + scaled(_ratio(zeta, rho * rho_bar), h_bar), "u": u, "v": v,
+            "x": s["x"] + scaled(_ratio(_ratio(zeta, rho), rho_bar), h_bar), "u": u, "v": v,
             "alpha": alpha, "alpha_bar": c * alpha, "zeta_bar": zeta_bar, "rho": rho,
             "rho_bar": rho_bar, "c_bar": c_bar, "s_bar": s_bar,
             "h": v - scaled(_ratio(theta, rho), s["h"]), "h_bar": h_bar,
+        }  # fmt: skip
+
+
+@struct
+class _Passes:
+    """Runs of LSMR, each from what the last one left: what ``iterate`` drives.
+
+    The recurrence believes in more than rounding lets be: aᴴ (b - a x), computed from x, decides,
+    and as long as a further run at least halves it there is one.
+    """
+
+    mv: Any
+    back: Any
+    b: Any
+    target: Any
+    limit: int
+
+    def done(self, s):
+        return ~s["again"]
+
+    def step(self, s):
+        scale, spent = magnitude(s["r"]), xnp.maximum(s["steps"], 0)
+        solver = _LSMR(self.mv, self.back, self.target / scale)
+        ran, steps = iterate(solver, solver.begin(s["r"] / scale), self.limit - spent)
+        x = s["x"] + scale * ran["x"]
+        r = self.b - self.mv(x)
+        gradient = self.back(r / scale)
+        size, watched = safe_norm(gradient), solver.done(ran)
+        unclear = xnp.abs(size - xnp.abs(ran["zeta_bar"])) > 0.01 * solver.target
+
+        def doubt():
+            other = self.back((self.b - self.mv(0.75 * x) / 0.75) / scale)
+            return safe_norm(other - gradient)
+
+        doubtful = unclear & (size <= solver.target)
+        good = size + cond(doubtful, doubt, lambda: xnp.zeros_like(size)) <= solver.target
+        better = (size * scale < s["size"]) | (s["steps"] < 0)
+        halved = size * scale < 0.5 * s["size"]
+        status = first_that_holds(
+            (~xnp.isfinite(size), Status.not_finite), (good, Status.success),
+            (watched, Status.stagnation),
+        )  # fmt: skip
+        kept = lambda new, old: xnp.where(better, new, old)  # noqa: E731
+        return {
+            "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
+            "steps": spent + steps, "status": kept(status, s["status"]),
+            "again": watched & ~good & halved & (spent + steps < self.limit),
         }  # fmt: skip
 
 
@@ -80,17 +134,28 @@ def _adjoint(a: LinearOperator):
     return lambda y: xnp.conj(a.T.mv(xnp.conj(y)))
 
 
-def _run(a: LinearOperator, back, b, n: int, damp, rtol: float, limit: int):
-    """(x, steps, status) of one right-hand side, which is made to be of size 1."""
-    solver = _LSMR(a, back, damp, xnp.zeros((), typeof(damp).dtype))
-    scale = magnitude(b)
-    state = solver.begin(b / scale, n)
-    solver = solver.replace(target=rtol * xnp.abs(state["zeta_bar"]))
-    state, steps = iterate(solver, state, limit)
-    good = solver.done(state)
-    status = xnp.where(good, code(Status.success), code(Status.max_steps))
-    status = xnp.where(xnp.isfinite(state["zeta_bar"]), status, code(Status.not_finite))
-    return scale * state["x"], steps, status.astype(np.int32)
+def _damped(a: LinearOperator, back, damp):
+    """Products with (a; damp) and its adjoint."""
+    m = a.shape[0]
+
+    def mv(x):
+        return xnp.concatenate([a.mv(x), damp.astype(typeof(x).dtype) * x])
+
+    return mv, lambda y: back(y[:m]) + damp.astype(typeof(y).dtype) * y[m:]
+
+
+def _run(mv, back, b, rtol: float, limit: int):
+    """(x, steps, |aᴴ (b - a x)|, status) of one right-hand side."""
+    first = back(b)
+    size = safe_norm(first)
+    passes = _Passes(mv, back, b, rtol * size, limit)
+    state = {
+        "x": xnp.zeros_like(first), "r": b, "size": xnp.full_like(size, np.inf),
+        "steps": xnp.full((), -1, np.int32),  # none as yet
+        "status": xnp.zeros((), np.int32), "again": xnp.ones((), bool),
+    }  # fmt: skip
+    state, _ = iterate(passes, state, MAX_PASSES)
+    return state["x"], state["steps"], state["size"], state["status"]
 
 
 @struct
@@ -108,7 +173,7 @@ class _Swapped(LinearOperator):
 
 
 def lsmr(
-    a, b, *, damp: float = 0.0, rtol: float = 1e-6, max_steps: int | None = None,
+    a, b, *, damp: float = 0.0, rtol: float | None = None, max_steps: int | None = None,
     report: bool = False,
 ):  # fmt: skip
     """The x that makes |a x - b|² + damp² |x|² least, from products with a and its adjoint.
@@ -123,9 +188,12 @@ def lsmr(
       a: operator or matrix (m, n).
       b: vector (m,) or columns (m, k), each of which stops on its own.
       damp: weight of the size of x.
-      rtol: goal for |aᴴ (b - a x) - damp² x|, relative to |aᴴ b|.
+      rtol: goal for |aᴴ (b - a x) - damp² x|, computed anew in the end, relative to |aᴴ b|; 1e-6 by
+        default, or 100 times the precision where that is more. Where rounding does not let it, the
+        status is ``stagnation``.
       max_steps: so many steps at most; 10 min(m, n) by default.
-      report: return a ``Solution`` with the steps of each column, instead of raising SolverError.
+      report: return a ``Solution`` with the steps of each column and what is left of that goal's
+        quantity ("residual"), instead of raising SolverError.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -146,12 +214,20 @@ def lsmr(
     columns = b[:, None] if b.ndim == 1 else b
     weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
     fixed = ops.stop_gradient(weight)
+    within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
 
-    def run(operator, back, size, damp):
-        one = lambda b: _run(operator, back, b, size, damp, rtol, limit)  # noqa: E731
-        return vmap(one, in_axes=1, out_axes=(1, 0, 0))
+    def run(mv, back, columns):
+        one = lambda b: _run(mv, back, b, within, limit)  # noqa: E731
+        if typeof(columns).shape[1] == 1:
+            return tuple(y[..., None] for y in one(columns[:, 0]))
+        return vmap(one, in_axes=1, out_axes=(1, 0, 0, 0))(columns)
 
-    first, steps, status = run(a, _adjoint(a), n, fixed)(ops.stop_gradient(columns))
+    back, held = _adjoint(a), ops.stop_gradient(columns)
+    if isinstance(damp, (int, float)) and damp == 0:
+        first, steps, size, status = run(a.mv, back, held)
+    else:
+        below = xnp.zeros((n, typeof(columns).shape[1]), typeof(b).dtype)
+        first, steps, size, status = run(*_damped(a, back, fixed), xnp.concatenate([held, below]))
     first = ops.stop_gradient(first)
     square = (weight * weight).astype(typeof(b).dtype)
     turned = _Swapped(a)
@@ -161,7 +237,7 @@ def lsmr(
 
     def solve(_, r):  # twice least squares: aᴴ y = r and a x = y
         whole = _NormalMatrix(a, fixed)  # with its damping: none is added to it
-        inner, _, status = run(whole, whole.mv, n, xnp.zeros_like(fixed))(r)
+        inner, _, _, status = run(whole.mv, whole.mv, r)
         check_status(f"{who}, a solution for derivatives,", status)
         return inner
 
@@ -171,7 +247,8 @@ def lsmr(
     if not report and type(status) is not Array:
         check_status(who, status)
     single = b.ndim == 1
-    stats = {"steps": steps[0] if single else steps}
+    stats = {"steps": steps, "residual": size}
+    stats = {k: v[0] if single else v for k, v in stats.items()}
     solution = Solution(x[:, 0] if single else x, status[0] if single else status, stats)
     return solution if report else solution.check(who).value
 

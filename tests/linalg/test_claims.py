@@ -1,0 +1,123 @@
+"""What solvers claim of their results, against references of more precision: no claim is false.
+
+Matrices have conditions from 1 up to singular and sizes over the dtype's range.
+"""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+
+la = xc.linalg
+N = 16
+CONDITIONS = [1.0, 1e2, 1e4, 1e5, 1e6, 1e8, 1e12, np.inf]
+WIDE = {"f": np.longdouble, "c": np.clongdouble}
+
+
+def orthogonal(rng, n, dtype):
+    x = rng.standard_normal((n, n))
+    x = x + 1j * rng.standard_normal((n, n)) if np.dtype(dtype).kind == "c" else x
+    return np.linalg.qr(x)[0]
+
+
+def matrices(kind, dtype, n=N, seeds=2):
+    """(cases, n, n): definite, indefinite or general, of all conditions, and sizes 1, 1e±18."""
+    found = []
+    for seed in range(seeds):
+        for number, condition in enumerate(CONDITIONS):
+            rng = np.random.default_rng((seed, number))
+            values = condition ** -np.linspace(0, 1, n) if condition < np.inf else np.arange(n) / n
+            values = values * (-1.0) ** np.arange(n) if kind == "indefinite" else values
+            q = orthogonal(rng, n, dtype)
+            left = orthogonal(rng, n, dtype) if kind == "general" else q
+            a = (left * values) @ q.conj().T
+            if kind != "general":
+                a = (a + a.conj().T) / 2
+            found.append(a * (1.0, 1e-18, 1e18)[number % 3])
+    return np.stack(found).astype(dtype)
+
+
+def wide(x):
+    x = np.asarray(x)
+    return x.astype(WIDE[x.dtype.kind])
+
+
+def length(x, axis=-1):
+    """The norm where squares would overflow."""
+    size = np.abs(x).max(axis, keepdims=True)
+    size = np.where(size == 0, 1, size)
+    return np.sqrt((np.abs(x / size) ** 2).sum(axis)) * size.squeeze(axis)
+
+
+def right_sides(a, seed=9):
+    """Random and inside the range, by turns, and of sizes 1, 1e±15."""
+    rng = np.random.default_rng(seed)
+    b = rng.standard_normal(a.shape[:-1])
+    size = np.abs(a).max((1, 2))[:, None].astype(float)
+    b = np.where(np.arange(len(a))[:, None] % 2, np.einsum("kij,kj->ki", a / size[..., None], b), b)
+    return (b * 10.0 ** (15 * (np.arange(len(a)) % 5 % 3 - 1.0)[:, None])).astype(a.dtype)
+
+
+SOLVERS = {
+    "CG": ("definite", lambda **k: la.CG(**k)),
+    "MINRES": ("indefinite", lambda **k: la.MINRES(**k)),
+    "BiCGStab": ("general", lambda **k: la.BiCGStab(**k)),
+    "GMRES": ("general", lambda **k: la.GMRES(restart=N, **k)),
+    "Chebyshev": ("definite", lambda **k: la.Chebyshev(bounds=(0.01, 1.1), **k)),
+}
+DTYPES = [("float32", 1e-5), ("complex128", 1e-11)]
+KRYLOV = [(s, *d) for s in SOLVERS for d in DTYPES] + [
+    ("CG", "float64", 1e-13), ("MINRES", "float64", 1e-13), ("MINRES", "complex64", 1e-6),
+    ("GMRES", "float32", 1e-6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, dtype, rtol", KRYLOV)
+def test_krylov_methods_claim_what_the_residual_shows(name, dtype, rtol):
+    kind, make = SOLVERS[name]
+    a = matrices(kind, dtype)
+    if name == "Chebyshev":  # its bounds are those of matrices of size 1
+        a = (a / np.abs(a).max((1, 2), keepdims=True)).astype(dtype)
+    b = right_sides(a)
+    solver = make(rtol=rtol, max_steps=300)
+
+    def solve(a, b):
+        operator = la.Matrix(a, symmetric=kind != "general", positive=kind == "definite")
+        near = la.Diagonal(1 / (1 + xnp.arange(N) / N).astype(b.dtype), positive=True)
+        plain = la.linear_solve(operator, b, solver, report=True)
+        return plain, la.linear_solve(operator, b, solver, preconditioner=near, report=True)
+
+    for answer in xc.jit(xc.vmap(solve))(a, b):
+        ok, x = np.asarray(answer.ok), np.asarray(answer.value)
+        x = np.where(np.isfinite(x), x, 0)
+        left = length(wide(b) - np.einsum("kij,kj->ki", wide(a), wide(x)))
+        share = left / length(wide(b))
+        assert (share[ok] <= 1.01 * rtol).all(), share[ok].max()
+        assert ok.sum() >= 2  # and it does claim something
+        assert not (ok & ~np.isfinite(np.asarray(answer.value)).all(-1)).any()
+
+
+@pytest.mark.parametrize(
+    "dtype, rtol", [("float32", 1e-5), ("float64", 1e-10), ("complex64", 1e-5)]
+)
+def test_lsmr_claims_what_the_gradient_shows(dtype, rtol):
+    """|aᴴ (b - a x) - damp² x| <= rtol |aᴴ b|, which the recurrence believes far too soon."""
+    a = matrices("general", dtype)[:, :, : N - 4]
+    b = right_sides(a.copy().repeat(2, 2)[:, :, :N])
+    sizes = np.abs(a).max((1, 2))
+
+    def solve(a, b, damp):
+        run = lambda **k: la.lsmr(a, b, rtol=rtol, max_steps=300, report=True, **k)
+        return run(), run(damp=damp)
+
+    damps = (1e-3 * sizes).astype(sizes.dtype)
+    for damp, answer in zip((0 * damps, damps), xc.jit(xc.vmap(solve))(a, b, damps), strict=True):
+        ok, x = np.asarray(answer.ok), wide(answer.value)
+        adjoint = wide(a).conj().swapaxes(1, 2)
+        left = np.einsum("knm,km->kn", adjoint, wide(b) - np.einsum("kmn,kn->km", wide(a), x))
+        left = length(left - wide(damp)[:, None] ** 2 * x)
+        goal = rtol * length(np.einsum("knm,km->kn", adjoint, wide(b)))
+        assert (left[ok] <= 1.01 * goal[ok]).all() and ok.sum() >= 2
+        told = np.asarray(answer.stats["residual"])
+        assert (abs(told - left)[ok] <= 0.5 * goal[ok]).all()
