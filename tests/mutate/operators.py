@@ -249,9 +249,9 @@ def _is_even_list(parent, node) -> bool:
 
 
 def _walk(tree):
-    """(node, replace, functions around it, whether it is a list without an order) in a fixed order.
+    """(node, replace, what is around it, whether it is a list without an order) in a fixed order.
 
-    ``replace`` puts another node in its place.
+    ``replace`` puts another node in its place; around it are functions, and last the parent.
     """
 
     def visit(node, chain):
@@ -268,7 +268,7 @@ def _walk(tree):
                     else:
                         setattr(node, field, new)
 
-                yield child, replace, inner, _is_even_list(node, child)
+                yield child, replace, (*inner, node), _is_even_list(node, child)
                 yield from visit(child, inner)
 
     yield from visit(tree, ())
@@ -283,6 +283,17 @@ def _shown(node) -> str:
     return text if len(text) <= 90 else f"{text[:87]}…"
 
 
+def _texts(node, new, parent, replace) -> tuple[str, str]:
+    """What it is before and after; a number is shown with what it stands in."""
+    if not isinstance(node, ast.Constant) or not isinstance(parent, (ast.expr, ast.keyword)):
+        return _shown(node), _shown(new)
+    before = _shown(parent)
+    replace(new)
+    after = _shown(parent)
+    replace(node)
+    return before, after
+
+
 def sites(tree, chosen, known):
     """Every mistake that can be made in the chosen functions (nodes of the tree, to their names).
 
@@ -290,22 +301,22 @@ def sites(tree, chosen, known):
     called is a function of the package.
     """
     found = []
-    for number, (node, _, chain, even) in enumerate(_walk(tree)):
+    for number, (node, replace, around, even) in enumerate(_walk(tree)):
+        chain, parent = around[:-1], around[-1]
         names = [chosen[f] for f in chain if f in chosen]
         if not names or even:
             continue
         for choice, (kind, new) in enumerate(_alternatives(node, known)):
             line = getattr(node, "lineno", 0) or getattr(getattr(node, "target", None), "lineno", 0)
             start = next(f.lineno for f in reversed(chain) if f in chosen)
-            found.append(
-                Site(number, choice, kind, line, names[-1], _shown(node), _shown(new), start)
-            )
+            texts = _texts(node, new, parent, replace)
+            found.append(Site(number, choice, kind, line, names[-1], *texts, start))
     return found
 
 
 def apply(tree, site: Site, known):
     """Make the mistake; the functions around it, outermost first."""
-    for number, (node, replace, chain, _) in enumerate(_walk(tree)):
+    for number, (node, replace, (*chain, _), _) in enumerate(_walk(tree)):
         if number == site.node:
             _, new = list(_alternatives(node, known))[site.choice]
             new = copy.deepcopy(new)

@@ -227,8 +227,8 @@ class Map:
         """(file, line) → the tests that run it, fast ones first."""
         found: dict = {}
         for nodeid in sorted(nodeids, key=lambda n: self.tests[n]["seconds"]):
-            if self.tests[nodeid]["good"]:
-                for path, (_, lines) in self.tests[nodeid]["lines"].items():
+            for path, (known, lines) in self.tests[nodeid]["lines"].items():
+                if self.tests[nodeid]["good"] and known == self.digests.get(path):
                     for line in lines:
                         found.setdefault((path, line), []).append(nodeid)
         return found
