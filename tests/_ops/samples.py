@@ -223,6 +223,10 @@ sample(
 sample(ops.rem, away_from_halves, exactly(np.full((2, 3), 1.0), dtype=None), expect=_remainder,
        dtypes=("float32", "float64"), note="by one")  # fmt: skip
 sample(ops.rem, reals, away_from_zero, expect=_remainder, dtypes=INTEGERS)
+sample(
+    ops.rem, reals, exactly(np.zeros((2, 3)), dtype=None), expect=lambda x, y: np.zeros_like(x),
+    dtypes=INTEGERS, note="by zero",
+)  # fmt: skip
 sample(ops.max, reals, reals, expect=np.maximum, dtypes=(*ORDERED, "bool"))
 sample(ops.min, reals, reals, expect=np.minimum, dtypes=(*ORDERED, "bool"))
 sample(ops.max, with_nans, with_nans, expect=np.maximum, dtypes=FLOATS, order=None, note="nans")
