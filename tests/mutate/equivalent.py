@@ -25,7 +25,6 @@ ROWS: tuple = (
     (_OPS + "cumulative.py", "_totals", "if not blocks", FORM),
     (_OPS + "slicing.py", "_gather_batch", "sorted=False", PROMISE),
     (_OPS + "slicing.py", "_scatter_batch", "sorted=False", PROMISE),
-    (_OPS + "spectral.py", "_svd_jvp", "n > m → n >= m", "of a square matrix that part is empty"),
     ("xcore/_control/cond.py", "_batch", "ops.clamp(zeros", "0 and top are in order: " + SYMMETRIC),
     ("xcore/_control/checkpoint.py", "_lower", "differentiated and prevent_cse", PROMISE),
 )
