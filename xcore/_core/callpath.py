@@ -31,9 +31,10 @@ def call_path(general, f):
     statics = () if varies else names[general.count :]
     make = _maker(general.count, len(statics), varies)
     call = make(general, general.f, general.fast.get, general.results, *map(known.get, statics))
+    call.__code__ = call.__code__.replace(co_name=f.__name__)
     if not varies:
         call.__code__ = call.__code__.replace(
-            co_name=code.co_name, co_varnames=names + call.__code__.co_varnames[len(names) :],
+            co_varnames=names + call.__code__.co_varnames[len(names) :],
             co_argcount=code.co_argcount, co_posonlyargcount=code.co_posonlyargcount,
             co_kwonlyargcount=code.co_kwonlyargcount,
         )  # fmt: skip

@@ -112,6 +112,11 @@ class Settings:
         return self.debug_nans or self.debug_infs or self.sanitize or self.sanitize_cancellation
 
     @property
+    def strict(self) -> bool:
+        """Whether operands that users write are asked for more than that they fit."""
+        return self.numpy_dtype_promotion == "strict" or self.numpy_rank_promotion != "allow"
+
+    @property
     def checks_indices(self) -> bool:
         return self.debug_checks or self.sanitize
 

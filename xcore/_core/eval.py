@@ -29,7 +29,7 @@ from .program import (
     python_literal,
     trace_program,
 )  # fmt: skip
-from .source import NOWHERE, describe_where, hide_frames, user_frame
+from .source import NOWHERE, describe_where, entrance, hide_frames, user_frame
 from .trace import (
     Trace,
     Tracer,
@@ -314,7 +314,10 @@ class Fused:
         leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
         types = tuple([x._t for x in leaves])
         statics = tuple([(type(v), repr(v) if _is_zero(v) else v) for v in rest])
-        key = (structure, types, statics, wide, config.settings())
+        settings = config.settings()
+        # strict settings refuse what users write and let ourselves do it: programs for each way in
+        way_in = entrance() if settings.strict else None
+        key = (structure, types, statics, wide, settings, way_in)
         try:
             found = self.cache.get(key)
         except TypeError:
@@ -372,7 +375,8 @@ class Fused:
 
     def fast_entry(self, arrays, rest=()):
         """What the fast path needs for a call with just these arrays, or None."""
-        if not is_evaluating() or config.settings().watches:
+        settings = config.settings()
+        if not is_evaluating() or settings.watches or settings.strict:
             return None
         found, _ = self.entry(arrays, rest)
         if found is None:

@@ -58,6 +58,43 @@ def user_frame(depth: int = 2):
     return None
 
 
+# Through these a user's operands pass unchanged to the function that they were written for.
+_PASSAGES = tuple(f"{_package}{name}" for name in (
+    "_core.", "_transforms.", "_control.", "numpy._operators", "numpy._methods", "numpy._ufunc",
+    "numpy._compound", "numpy._spread",
+))  # fmt: skip
+_CALL_PATH = f"{_package}_core.callpath"
+
+
+def entrance() -> tuple[str, str] | None:
+    """(module, name) of the function of ours that user code called, of those that are on the way here."""
+    frame, entered = sys._getframe(1), None
+    while frame is not None and _is_ours(frame):
+        module = frame.f_globals.get("__name__", "")
+        if module == _CALL_PATH or not (
+            f"{module}.".startswith(_PASSAGES) or module == "functools"
+        ):
+            entered = frame
+        frame = frame.f_back
+    return entered and (entered.f_globals.get("__name__", ""), entered.f_code.co_name)
+
+
+_ALSO_CALLED = {"asarray": "array", "isclose": "allclose"}
+
+
+def written_for(who: str) -> bool:
+    """Whether the function of this name was called by a user, and not by another function of ours.
+
+    What it complains of is the user's business then; it tells how strict settings hold for operands
+    that users write, and for none of our own.
+    """
+    found = entrance()
+    if found is None:
+        return True
+    name = who.rpartition(".")[2]
+    return found[1] in (name, _ALSO_CALLED.get(name)) or found[0].endswith(f"._{name}")
+
+
 def asking_line() -> str:
     """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
     frame = sys._getframe(1)

@@ -200,7 +200,7 @@ def _histogram(arrays, even, weighted, density):
     counts = [typeof(e).size - 1 for e in edges]
     place, inside = None, None
     for x, e, n, is_even in zip(samples, edges, counts, even, strict=True):
-        dtype, _ = result_dtype("numpy.histogram", x, e)
+        dtype, _ = result_dtype("", x, e)  # the edges may be our own: strict settings do not hold
         number = _bin_numbers(astype(x, dtype), astype(e, dtype), is_even)
         here = (number >= 0) & (number < n) & (x == x)
         place = number if place is None else place * n + number
@@ -215,7 +215,7 @@ def _histogram(arrays, even, weighted, density):
 
 def _as_density(counts, edges):
     """Counts divided by the bins' volumes and their sum: the integral is 1."""
-    dtype = inexact_dtype(result_dtype("numpy.histogram", counts, *edges)[0])
+    dtype = inexact_dtype(result_dtype("", counts, *edges)[0])
     # 16 bits do not count far
     counts = astype(counts, dtypes.float32 if dtype.itemsize < 4 else dtype)
     out = counts / _reduce.sum(counts)

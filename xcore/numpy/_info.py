@@ -39,9 +39,7 @@ def result_type(*args):
         raise errors.bad_argument(
             "numpy.result_type", "arguments", args, "at least one array or dtype"
         )
-    settings = config.settings()
-    strict = settings.numpy_dtype_promotion == "strict"
-    return dtypes.promote(*[_pair(x) for x in args], bits=settings.default_bits, strict=strict)[0]
+    return _promote.promoted("numpy.result_type", [_pair(x) for x in args])[0]
 
 
 def promote_types(a, b):
@@ -51,7 +49,8 @@ def promote_types(a, b):
     >>> xnp.promote_types("int32", "float16")
     dtype('float16')
     """
-    return result_type(*[_as_dtype_or_type(x) for x in (a, b)])
+    pairs = [_pair(_as_dtype_or_type(x)) for x in (a, b)]
+    return _promote.promoted("numpy.promote_types", pairs)[0]
 
 
 def _as_dtype_or_type(x):

@@ -122,10 +122,8 @@ def stack(arrays, axis=0, out=None, dtype=None):
 def _stacker(name: str, prepare, axis_of, doc: str, example: str):
     """hstack and its relatives: make axes, then join."""
 
-    @fused(1)
-    @moves("tup")
     def f(tup, dtype=None):
-        xs = [prepare(as_array(f"numpy.{name}", x)) for x in _sequence(name, tup)]
+        xs = [prepare(x) for x in _common(name, _sequence(name, tup), dtype)]
         return concatenate(xs, axis_of(xs), dtype)
 
     f.__name__ = f.__qualname__ = name
@@ -139,7 +137,7 @@ def _stacker(name: str, prepare, axis_of, doc: str, example: str):
     >>> import xcore.numpy as xnp
     {example}
     """
-    return f
+    return fused(1)(moves("tup")(f))
 
 
 vstack = _stacker(

@@ -198,7 +198,7 @@ def _average(arrays, axis, keepdims):
     a, weights = (as_array(who, x) for x in arrays)
     axes = axes_of(who, axis, typeof(a).ndim)
     weights = _weights_at(who, a, weights, axis, axes)
-    a, weights = as_arrays(who, a, weights, inexact=True)
+    a, weights = as_arrays(who, a, weights, inexact=True, any_rank=True)
     total = sum(weights, axes, keepdims=keepdims)
     return ops.div(sum(ops.mul(a, weights), axes, keepdims=keepdims), total), total
 

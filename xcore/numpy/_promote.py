@@ -12,6 +12,7 @@ from .._core import config, dtypes, errors
 from .._core.eval import is_array_like, to_array
 from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.program import Literal
+from .._core.source import written_for
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type
 from ._sanity import note_columns
@@ -70,11 +71,19 @@ def kind_and_weak(x) -> tuple:
 
 def result_dtype(who: str, *xs) -> tuple:
     """(dtype, weak) of values together."""
+    return promoted(who, [kind_and_weak(x) for x in xs])
+
+
+def promoted(who: str, pairs) -> tuple:
+    """(dtype, weak) of operands of these. Strict promotion holds for what users write."""
     settings = config.settings()
-    return dtypes.promote(
-        *[kind_and_weak(x) for x in xs], bits=settings.default_bits,
-        strict=settings.numpy_dtype_promotion == "strict",
-    )  # fmt: skip
+    if settings.numpy_dtype_promotion == "strict":
+        try:
+            return dtypes.promote(*pairs, bits=settings.default_bits, strict=True)
+        except errors.DTypeError:
+            if written_for(who):
+                raise
+    return dtypes.promote(*pairs, bits=settings.default_bits)
 
 
 def astype(x, dtype, weak: bool = False):
@@ -137,7 +146,7 @@ def broadcast_shapes(who: str, *shapes) -> tuple:
 
 
 def _check_ranks(who, shapes):
-    if len({len(s) for s in shapes}) > 1:
+    if len({len(s) for s in shapes if s}) > 1 and written_for(who):
         text = f"xcore.{who}: operands of shapes {shapes} have different ranks (setting numpy_rank_promotion)."
         if config.settings().numpy_rank_promotion == "raise":
             raise errors.ShapeError(text + " Reshape them to one rank.")
@@ -156,10 +165,11 @@ def shape_of(x) -> tuple:
     return () if type(x) in SCALARS else x.type.shape
 
 
-def as_arrays(who: str, *xs, inexact: bool = False, promote: bool = True, kinds=None) -> list:
+def as_arrays(who: str, *xs, inexact: bool = False, kinds=None, any_rank: bool = False) -> list:
     """Values of one dtype and one shape, ready for an operation.
 
-    ``inexact`` turns integers into floats first; ``kinds`` limits what the common dtype may be.
+    ``inexact`` turns integers into floats first; ``kinds`` limits what the common dtype may be;
+    ``any_rank`` is for functions whose operands may have several ranks whatever the settings.
     """
     values = [x if isinstance(x, Value) or type(x) in SCALARS else as_value(who, x) for x in xs]
     dtype, weak = result_dtype(who, *values)
@@ -167,7 +177,10 @@ def as_arrays(who: str, *xs, inexact: bool = False, promote: bool = True, kinds=
         dtype = inexact_dtype(dtype, weak)
     if kinds is not None and dtypes.kind(dtype) not in kinds:
         raise errors.dtype_not_allowed(who, dtype, " and ".join(sorted(kinds)))
-    shape = broadcast_shapes(who, *[shape_of(x) for x in values])
+    shapes = [shape_of(x) for x in values]
+    if not any_rank and config.settings().numpy_rank_promotion != "allow":
+        _check_ranks(who, shapes)
+    shape = broadcast_shapes(who, *shapes)
     return [broadcast_to(cast(x, dtype, weak, shape), shape) for x in values]
 
 

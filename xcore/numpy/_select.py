@@ -55,7 +55,7 @@ def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
 @moves("x", "y")
 def _where(condition, x, y):
     condition = truth(as_array("numpy.where", condition, "condition"))
-    x, y = as_arrays("numpy.where", x, y)
+    x, y = as_arrays("numpy.where", x, y, any_rank=True)
     shape = broadcast_shapes("numpy.where", typeof(condition).shape, typeof(x).shape)
     return ops.select(
         broadcast_to(condition, shape), broadcast_to(x, shape), broadcast_to(y, shape)
@@ -94,7 +94,7 @@ def _select(conditions, choices, default):
         raise errors.dtype_not_allowed(
             who, next(typeof(c).dtype for c in conditions if typeof(c).dtype != bool), "bool"
         )
-    *choices, out = as_arrays(who, *choices, default)
+    *choices, out = as_arrays(who, *choices, default, any_rank=True)
     shape = broadcast_shapes(who, typeof(out).shape, *[typeof(c).shape for c in conditions])
     out = broadcast_to(out, shape)
     for c, x in zip(reversed(conditions), reversed(choices), strict=True):
@@ -139,7 +139,7 @@ def _choose(a, choices, mode):
         raise errors.dtype_not_allowed(who, typeof(a).dtype, "integer")
     if not isinstance(choices, (list, tuple)):
         choices = [choices[i] for i in range(choices.shape[0])]
-    choices = as_arrays(who, *choices)
+    choices = as_arrays(who, *choices, any_rank=True)
     n = len(choices)
     shape = broadcast_shapes(who, typeof(a).shape, typeof(choices[0]).shape)
     a = broadcast_to(astype(a, dtypes.int32), shape)
