@@ -4,8 +4,8 @@
 name                        default     meaning
 ==========================  ==========  ============================================================
 default_bits                32          width of Python numbers and of creation functions: 32 or 64
-numpy_dtype_promotion       standard    "strict" forbids implicit promotion between dtypes
-numpy_rank_promotion        allow       "warn" or "raise" when shapes of different rank broadcast
+numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes
+numpy_rank_promotion        allow       "warn" or "raise" when operands of yours differ in rank
 default_device              None        device for new arrays; None is the first one
 default_matmul_precision    None        None (full), "default", "high", "highest", or a dtype name
 default_prng_impl           threefry2x32  generator behind random.key

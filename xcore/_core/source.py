@@ -95,6 +95,14 @@ def written_for(who: str) -> bool:
     return found[1] in (name, _ALSO_CALLED.get(name)) or found[0].endswith(f"._{name}")
 
 
+def stack_level() -> int:
+    """The ``stacklevel`` of a warning, given where this is called, that is to name the user's line."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def asking_line() -> str:
     """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
     frame = sys._getframe(1)

@@ -324,7 +324,7 @@ def ldexp(x1, x2, /):
     if is_complex(x) or not dtypes.is_integer(typeof(n).dtype):
         raise errors.dtype_not_allowed(who, typeof(x).dtype if is_complex(x) else typeof(n).dtype,
                                        "real first and integer second")  # fmt: skip
-    shape = broadcast_shapes(who, typeof(x).shape, typeof(n).shape)
+    shape = broadcast_shapes(who, typeof(x).shape, typeof(n).shape, any_rank=False)
     work = _in_words(broadcast_to(x, shape))
     wide = typeof(work).dtype.itemsize == 8
     n = _clipped_to_int32(broadcast_to(n, shape))

@@ -12,7 +12,7 @@ from .._core import config, dtypes, errors
 from .._core.eval import is_array_like, to_array
 from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.program import Literal
-from .._core.source import written_for
+from .._core.source import stack_level, written_for
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type
 from ._sanity import note_columns
@@ -124,8 +124,8 @@ def checked_scalar(x, dtype):
     return np.asarray(x).astype(dtype)[()] if dtype.kind == "V" else np.asarray(x, dtype)[()]
 
 
-def broadcast_shapes(who: str, *shapes) -> tuple:
-    """The common shape of several."""
+def broadcast_shapes(who: str, *shapes, any_rank: bool = True) -> tuple:
+    """The common shape of several. The setting for ranks can forbid all but ``any_rank``."""
     first = next((s for s in shapes if s), ())
     if all([s == first or not s for s in shapes]):
         return tuple(first)
@@ -133,8 +133,8 @@ def broadcast_shapes(who: str, *shapes) -> tuple:
     settings = config.settings()
     if settings.sanitize:
         note_columns(who, shapes)
-    if settings.numpy_rank_promotion != "allow":
-        _check_ranks(who, [s for s in shapes if s])
+    if not any_rank and settings.numpy_rank_promotion != "allow":
+        _check_ranks(who, shapes)
     padded = [(1,) * (ndim - len(s)) + tuple(s) for s in shapes]
     out = []
     for sizes in zip(*padded, strict=True):
@@ -150,7 +150,7 @@ def _check_ranks(who, shapes):
         text = f"xcore.{who}: operands of shapes {shapes} have different ranks (setting numpy_rank_promotion)."
         if config.settings().numpy_rank_promotion == "raise":
             raise errors.ShapeError(text + " Reshape them to one rank.")
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=stack_level())
 
 
 def broadcast_to(x, shape: tuple):
@@ -177,10 +177,7 @@ def as_arrays(who: str, *xs, inexact: bool = False, kinds=None, any_rank: bool =
         dtype = inexact_dtype(dtype, weak)
     if kinds is not None and dtypes.kind(dtype) not in kinds:
         raise errors.dtype_not_allowed(who, dtype, " and ".join(sorted(kinds)))
-    shapes = [shape_of(x) for x in values]
-    if not any_rank and config.settings().numpy_rank_promotion != "allow":
-        _check_ranks(who, shapes)
-    shape = broadcast_shapes(who, *shapes)
+    shape = broadcast_shapes(who, *[shape_of(x) for x in values], any_rank=any_rank)
     return [broadcast_to(cast(x, dtype, weak, shape), shape) for x in values]
 
 
