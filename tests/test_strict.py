@@ -149,12 +149,12 @@ def test_what_we_computed_before_does_not_let_users_pass():
 # ------------------------------------------------------------------------------- what is our own
 
 # What examples say themselves in operands of several dtypes.
-SAID = {"promote_types", "result_type", "average"}
+SAID = {"promote_types", "result_type", "average", "tt_cross", "scale_by_schedule"}
 
 
 def public_functions():
     """Functions and classes with an example, each once, by the module that users name."""
-    from test_complete import classes, functions, ours, public_modules
+    from tests.test_complete import classes, functions, ours, public_modules
 
     seen = {}
     for name in public_modules():
