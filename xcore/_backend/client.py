@@ -9,6 +9,7 @@ Facts about jaxlib that are not obvious, each tried on every supported version:
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import os
@@ -31,6 +32,45 @@ DeviceList = _jax.DeviceList
 Device = _jax.Device
 VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.2, 505 is 0.12.0
 _lock = threading.RLock()
+
+
+# --------------------------------------------------------------------------------------- os.fork()
+
+
+class ForkedProcess(RuntimeError):
+    """A process made by os.fork() asked the runtime for work, for which it has no threads."""
+
+
+_forked = False
+
+
+def _warn_of_fork() -> None:
+    if _clients:
+        warnings.warn(
+            "os.fork() after xcore has used a device: the new process has none of its threads and "
+            'cannot compute with xcore. Start processes with multiprocessing\'s "spawn" method: '
+            'multiprocessing.get_context("spawn").',
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = _forked or bool(_clients)
+
+
+os.register_at_fork(before=_warn_of_fork, after_in_child=_note_fork)
+
+
+def check_process(*buffers) -> None:
+    """Refuse what would wait for ever in a forked process: all work whose results are not there."""
+    if _forked and not (buffers and all([b.is_ready() for b in buffers])):
+        raise ForkedProcess(
+            "This process was made by os.fork() after xcore had used a device. The runtime's threads "
+            "stayed behind, so nothing can be compiled or computed here. Start processes with "
+            'multiprocessing\'s "spawn" method: multiprocessing.get_context("spawn").'
+        )
 
 
 class OneDevice(_jax.SingleDeviceSharding):
@@ -259,6 +299,8 @@ def shards(buffer) -> list:
 
 def to_host(buffer) -> np.ndarray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
+    if _forked:
+        check_process(buffer)
     try:
         return np.asarray(memoryview(buffer))
     except Exception:  # dtypes of ml_dtypes, other layouts, accelerators; and what has failed
@@ -335,14 +377,17 @@ class Executable:
     )
 
     def __init__(
-        self, loaded, result_types, shardings, devices, effectful: bool = False, keep=None
-    ):
+        self, loaded, result_types, shardings, devices, effectful: bool = False, keep=None,
+        donors=(),
+    ):  # fmt: skip
         self.loaded, self.result_types, self.devices = loaded, result_types, devices
         self.keep = keep  # objects whose identity the cache key of this executable relies on
         self.execute = loaded.execute_sharded
-        shared = len(devices) > 1 and platform_of(devices[0]) == "cpu"
-        if shared and not effectful and _communicates(loaded):
-            self.execute = _one_after_another(loaded.execute_sharded)
+        if len(devices) > 1:
+            self.execute = _while_they_exist(loaded.execute_sharded, donors)
+            on_cpu = platform_of(devices[0]) == "cpu"
+            if on_cpu and not effectful and _communicates(loaded):
+                self.execute = _one_after_another(self.execute)
         self.handlers = [
             _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
         ]
@@ -363,6 +408,25 @@ class Executable:
         finally:
             _running.discard(token)
         return results.consume_with_handlers(self.handlers)
+
+
+# In what the runtime says of a buffer that is given for a donated argument and for another one.
+DONATED_TWICE = ("donate the same buffer twice", "previously donated in the same call")
+
+
+def _while_they_exist(execute: Callable, donors) -> Callable:
+    """Refuse buffers that are gone or twice given away: on several devices these end the process."""
+
+    def run(buffers, **options):
+        if any([b.is_deleted() for b in buffers]):
+            raise RuntimeFailure("INVALID_ARGUMENT: Buffer has been deleted or donated.")
+        if donors:
+            counts = collections.Counter(map(id, buffers))
+            if any(counts[id(buffers[i])] > 1 for i in donors):
+                raise RuntimeFailure(f"INVALID_ARGUMENT: Attempt to {DONATED_TWICE[0]}.")
+        return execute(buffers, **options)
+
+    return run
 
 
 _COLLECTIVES = re.compile(
@@ -480,6 +544,7 @@ def keep_barriers(options) -> None:
 
 def compile_module(module, devices, options, callbacks=()):
     """Compile a module (bytecode or MLIR) for devices."""
+    check_process()
     return devices[0].client.compile_and_load(
         module, DeviceList(tuple(devices)), options, list(callbacks)
     )
@@ -499,6 +564,7 @@ def serialize(loaded) -> bytes:
 
 
 def deserialize(blob: bytes, devices, options, callbacks=()):
+    check_process()
     if ffi.calls_lapack(blob):  # its routines must be there before the program is
         ffi.ensure_lapack()
     return devices[0].client.deserialize_executable(
@@ -507,6 +573,7 @@ def deserialize(blob: bytes, devices, options, callbacks=()):
 
 
 def block_until_ready(buffers) -> None:
+    check_process(*buffers)
     _jax.batched_block_until_ready(buffers)
 
 

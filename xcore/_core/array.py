@@ -285,7 +285,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def block_until_ready(self) -> Array:
         """Wait until the content is computed. Returns the array."""
         try:
-            self._b.block_until_ready()
+            backend.block_until_ready([self._b])
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
         return self

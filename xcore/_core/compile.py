@@ -129,7 +129,7 @@ def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
         for t, s, proto in zip(p.out_types, results, backend.output_shardings(loaded, len(results)), strict=True)
     ]  # fmt: skip
     raw = [t.sharding.raw(t.ndim) for t in types]
-    return backend.Executable(loaded, types, raw, devices, p.acts, p)
+    return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
 
 
 def _inspect(p: Program, place) -> None:
@@ -218,6 +218,8 @@ def translate(e: Exception, arguments=()) -> Exception:
     found = callbacks.raised(text)
     if found:
         raise_from_callback(*found)
+    if any(words in text for words in backend.DONATED_TWICE):
+        return errors.donated_twice(arguments)
     gone = [x for x in arguments if x.is_deleted()]
     if gone or "deleted" in text or "donated" in text:
         return errors.deleted_array(gone[0].type if gone else "an argument")

@@ -139,6 +139,17 @@ def item_assignment() -> TypeError:
     )
 
 
+def donated_twice(arguments) -> DeletedError:
+    buffers = [id(a._b) for a in arguments]
+    shared = [str(a.type) for a, b in zip(arguments, buffers, strict=True) if buffers.count(b) > 1]
+    which = f" ({shared[0]})" if shared else ""
+    return DeletedError(
+        f"One array{which} is given for a donated argument of a call (donate_argnums/donate_argnames) "
+        "and for another argument; its memory can serve only one of them. Pass a copy for the other: "
+        "f(x, x.copy())."
+    )
+
+
 def deleted_array(type_) -> DeletedError:
     return DeletedError(
         f"This array ({type_}) no longer has a buffer: it was donated to a jitted call "
