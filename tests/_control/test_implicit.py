@@ -238,6 +238,77 @@ def test_a_system_of_equations():
     assert_close(xc.jacrev(lambda p: root(A, p)[0]["x"])(B), slope, rtol=1e-12)
 
 
+def chain(p, q, r):
+    """x = p, y = q x², z = x y + r: each number stands in one equation of three."""
+
+    def equations(v):
+        x, y, z = v
+        return x - p, y - q * x**2, z - x * y - r
+
+    def solver(f, v):
+        for _ in range(3):  # triangular: each round solves one equation more
+            v = tuple(a - b for a, b in zip(v, f(v), strict=True))
+        return v, {"rounds": 3}
+
+    def tangent(g, y):
+        v = tuple(xnp.zeros_like(a) for a in y)
+        for _ in range(3):
+            v = tuple(a - (b - c) for a, b, c in zip(v, g(v), y, strict=True))
+        return v
+
+    start = tuple(map(xnp.asarray, (0.0, 0.0, 0.0)))
+    return lax.custom_root(equations, start, solver, tangent, has_aux=True)[0]
+
+
+def triangular(a, b, c, r):
+    """The same of a linear system: x = b, y = a x + c, z = y + r, with a result beside them."""
+
+    def matvec(v):
+        x, y, z = v
+        return x, y - a * x, z - y
+
+    def forward(_, v):
+        x, y = v[0], v[1] + a * v[0]
+        return (x, y, v[2] + y), {"rounds": 1}
+
+    def backward(_, v):
+        y = v[1] + v[2]
+        return (v[0] + a * y, y, v[2]), {"rounds": 1}
+
+    return lax.custom_linear_solve(matvec, (b, c, r), forward, backward, has_aux=True)[0]
+
+
+SYSTEMS = {
+    "root": (chain, (2.0, 3.0, 0.5), lambda p, q, r: (p, q * p**2, q * p**3 + r),
+             lambda p, q, r: [[1, 0, 0], [2 * q * p, p**2, 0], [3 * q * p**2, p**3, 1]]),
+    "linear": (triangular, (2.0, 3.0, 0.5, -1.0), lambda a, b, c, r: (b, a * b + c, a * b + c + r),
+               lambda a, b, c, r: [[0, 1, 0, 0], [b, a, 1, 0], [b, a, 1, 1]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_number_that_stands_in_one_equation_of_several(name):
+    """Derivatives in each number alone, and in each result alone; in lanes of each number alone."""
+    f, at, wanted, slopes = SYSTEMS[name]
+    at = tuple(map(np.float64, at))
+    jacobian = np.asarray(slopes(*at), float)
+    assert_close(f(*at), wanted(*at))
+    for i in range(len(at)):
+        one = lambda v, i=i: f(*at[:i], v, *at[i + 1 :])
+        assert_close(
+            xc.jit(lambda v, one=one: xc.jvp(one, (v,), (2.0,))[1])(at[i]),
+            tuple(2 * jacobian[:, i]),
+        )
+        found = xc.jit(xc.jacrev(one))(at[i])
+        assert_close(found, tuple(jacobian[:, i]))
+        lanes = np.stack([at[i], at[i] + 1])
+        moved = [wanted(*at[:i], v, *at[i + 1 :]) for v in lanes]
+        assert_close(xc.vmap(one)(lanes), tuple(np.stack(z) for z in zip(*moved, strict=True)))
+    for k in range(3):
+        found = xc.jit(xc.grad(lambda *a, k=k: f(*a)[k], argnums=tuple(range(len(at)))))(*at)
+        assert_close(found, tuple(jacobian[k]))
+
+
 # ------------------------------------------------------------------------------------- linear calls
 
 

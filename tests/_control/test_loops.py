@@ -357,3 +357,30 @@ def test_disable_jit_runs_python():
         lax.while_loop(lambda x: x < 3, lambda x: (seen.append(float(x)), x + 1)[1], 0.0)
         lax.cond(True, lambda: seen.append("yes"), lambda: seen.append("no"))
     assert seen == [0, 1, 2, 0.0, 1.0, 2.0, "yes"]
+
+
+def stops_moving(loop):
+    """A carry whose first part is a constant after one step, its tangent with it: (x, x²) → (1, x²)."""
+    return lambda x: loop(lambda c: (xnp.ones_like(x), c[0] * c[1]), (x, x))[1]
+
+
+STOPPING = {
+    "fori": lambda step, c: lax.fori_loop(0, 3, lambda i, c: step(c), c),
+    "scan": lambda step, c: lax.scan(lambda c, _: (step(c), None), c, None, length=3)[0],
+    "unrolled": lambda step, c: lax.scan(lambda c, _: (step(c), None), c, None, length=3, unroll=2)[0],
+    "while": lambda step, c: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, step(s[1])), (0, c))[1],
+    "cond": lambda step, c: step(lax.cond(c[0].sum() > 99, lambda c: c, lambda c: step(step(c)), c)),
+    "checkpoint": lambda step, c: step(xc.checkpoint(lambda c: step(step(c)))(c)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STOPPING)
+def test_a_carry_that_stops_moving(name):
+    f = stops_moving(STOPPING[name])
+    x = np.array([0.5, 2.0])
+    for transform in (lambda f: f, xc.jit):
+        np.testing.assert_allclose(transform(f)(x), x**2)
+        np.testing.assert_allclose(transform(lambda x: xc.jvp(f, (x,), (x,))[1])(x), 2 * x**2)
+        np.testing.assert_allclose(transform(xc.vmap(f))(x), x**2)
+        if name != "while":
+            np.testing.assert_allclose(transform(xc.grad(lambda x: f(x).sum()))(x), 2 * x)

@@ -71,7 +71,9 @@ def test_loops(bars, wrap, loop, total):
     (events,) = bars
     assert events[0] == ("open", "label", total) and events[-1] == "close"
     assert steps(events) == 1000
-    assert len(events) < 130  # and not a thousand calls
+    assert (
+        8 < len(events) < 130
+    )  # it moves on the way (strides at most double), without a thousand calls
     assert not progress._runs
 
 

@@ -567,6 +567,8 @@ sample(
     ops.reduce_prod, exactly([[0.0, 2.0, 3.0], [0.0, 0.0, 1.5]], dtype=None), expect=_products,
     dtypes=FLOATS, note="with zeros", axes=(1,),
 )  # fmt: skip
+sample(ops.reduce_prod, reals(2, 7), expect=_products, note="seven", axes=(1,))
+sample(ops.reduce_prod, reals(5, 2, 6), expect=_products, note="thirty", axes=(0, 2), order=LINEAR)
 sample(ops.reduce_prod, reals(2, 0), expect=_products, note="empty", axes=(1,))
 for _op, _known, _bound in [(ops.reduce_max, np.max, -np.inf), (ops.reduce_min, np.min, np.inf)]:
     sample(
