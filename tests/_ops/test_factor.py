@@ -322,3 +322,25 @@ def test_against_scipy_pivots():
     want, want_pivots = scipy.linalg.lu_factor(a)
     close(packed, want, "float64")
     np.testing.assert_array_equal(pivots, want_pivots)
+
+
+@pytest.mark.parametrize("rows", [5, 64, 70])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_exchanges_of_few_and_many_rows(rows, columns):
+    """Many rows of one matrix are put in order by a kernel on the host."""
+    rng = np.random.default_rng(rows)
+    x = rng.standard_normal((rows, columns))
+    pivots = np.array([rng.integers(i, rows) for i in range(rows - 2)], np.int32)
+    order = np.arange(rows)
+    for i, p in enumerate(pivots):
+        order[[i, p]] = order[[p, i]]
+    np.testing.assert_array_equal(lu_pivots_to_permutation(pivots, size=rows), order)
+    np.testing.assert_array_equal(exchange_rows(x, pivots, reverse=False), x[order])
+    np.testing.assert_array_equal(exchange_rows(x[order], pivots, reverse=True), x)
+    lanes = np.asarray(
+        api.vmap(partial(exchange_rows, reverse=True), (0, None))(np.stack([x, -x]), pivots)
+    )
+    np.testing.assert_array_equal(lanes[:, order], np.stack([x, -x]))
+    none = np.zeros(0, np.int32)
+    np.testing.assert_array_equal(lu_pivots_to_permutation(none, size=rows), np.arange(rows))
+    np.testing.assert_array_equal(exchange_rows(x, none, reverse=True), x)

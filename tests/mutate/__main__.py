@@ -209,7 +209,10 @@ class Run:
         report.save(self.known, self.o.json)
 
     def _tasks(self, wanted):
+        measured = {path for path, _ in self.by_line}
         for m in wanted:
+            if self.o.hurry and m.path not in measured:
+                continue  # it has changed since: nothing is known of it
             tests = self._chosen(m)
             if tests:
                 yield m, tests

@@ -156,20 +156,30 @@ def _starts(path: str) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
 
 
+def _packages(paths) -> set[str]:
+    return {p.split("/")[1] for p in paths}
+
+
 class Map:
     """For each test: how long it takes, which lines of which rule files it runs; kept between runs."""
 
     def __init__(self, watched):
         self.watched = {str(ROOT / p): p for p in watched}
         self.file = STORE / "map.json"
-        self.tests = json.loads(self.file.read_text()) if self.file.exists() else {}
+        found = json.loads(self.file.read_text()) if self.file.exists() else {}
+        self.lists = found.get("watched", {})  # by their digests: what was watched then
+        self.tests = found.get("tests", {})
         self.digests = {p: digest(p) for p in watched}
         self.names = hashlib.blake2b(repr(sorted(watched)).encode(), digest_size=8).hexdigest()
+        self.lists[self.names] = sorted(watched)
         self._tests: dict = {}
 
     def is_fresh(self, nodeid: str) -> bool:
         known = self.tests.get(nodeid)
-        if known is None or known["self"] != self._own(nodeid) or known["watched"] != self.names:
+        if known is None or known["self"] != self._own(nodeid):
+            return False
+        new = set(self.watched.values()) - set(self.lists.get(known["watched"], ()))
+        if _packages(new) & _packages(known["lines"]):
             return False
         return all(self.digests.get(p, d) == d for p, (d, _) in known["lines"].items())
 
@@ -220,7 +230,7 @@ class Map:
     def save(self) -> None:
         STORE.mkdir(parents=True, exist_ok=True)
         temporary = Path(f"{self.file}.{os.getpid()}")
-        temporary.write_text(json.dumps(self.tests))
+        temporary.write_text(json.dumps({"watched": self.lists, "tests": self.tests}))
         temporary.replace(self.file)
 
     def by_line(self, nodeids) -> dict:
