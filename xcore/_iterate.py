@@ -115,6 +115,18 @@ def code(status: Status):
     return np.int32(status.value)
 
 
+def first_that_holds(*rules):
+    """The number of the first status whose condition holds, of (condition, status); else ``max_steps``.
+
+    >>> int(first_that_holds((False, Status.singular), (True, Status.success)))
+    0
+    """
+    status = code(Status.max_steps)
+    for holds, which in reversed(rules):
+        status = xnp.where(holds, code(which), status)
+    return status.astype(np.int32)
+
+
 def iterate(solver, state, max_steps: int):
     """Steps of a solver until it is done. Returns its last state and the number of steps.
 

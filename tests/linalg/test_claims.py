@@ -3,6 +3,9 @@
 Matrices have conditions from 1 up to singular and sizes over the dtype's range.
 """
 
+from fractions import Fraction
+
+import mpmath
 import numpy as np
 import pytest
 
@@ -121,3 +124,55 @@ def test_lsmr_claims_what_the_gradient_shows(dtype, rtol):
         assert (left[ok] <= 1.01 * goal[ok]).all() and ok.sum() >= 2
         told = np.asarray(answer.stats["residual"])
         assert (abs(told - left)[ok] <= 0.5 * goal[ok]).all()
+
+
+def exact_solution(a, b):
+    with mpmath.workdps(500):
+        x = mpmath.lu_solve(mpmath.matrix(a.tolist()), mpmath.matrix(b.tolist()))
+        return np.array([complex(v) for v in x])
+
+
+def scaled_systems(dtype, reach, n=8, count=60):
+    """Conditions from 1 to beyond 1 / eps; rows, or columns, of any size; triangles."""
+    rng = np.random.default_rng(1)
+    found = []
+    for k in range(count):
+        condition = 10 ** rng.uniform(0, -1.1 * np.log10(np.finfo(dtype).eps))
+        q, p = orthogonal(rng, n, dtype), orthogonal(rng, n, dtype)
+        a = (q * condition ** -np.linspace(0, 1, n)) @ p
+        if k % 4 == 1:
+            a = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-reach, reach, (n, 1))
+        if k % 4 == 2:
+            a = a * 10.0 ** rng.uniform(-reach / 10, reach / 10, n)
+        a = np.triu(rng.standard_normal((n, n))) if k % 4 == 3 else a
+        found.append((a, a @ np.ones(n) if k % 3 else rng.standard_normal(n)))
+    return [np.stack(x).astype(dtype) for x in zip(*found, strict=True)]
+
+
+@pytest.mark.parametrize("dtype, reach", [("float32", 12), ("float64", 120), ("complex128", 120)])
+def test_digits_are_there(dtype, reach):
+    a, b = scaled_systems(dtype, reach)
+    answer = xc.jit(lambda a, b: la.solve(a, b[..., None], report=True))(a, b)
+    eps = np.finfo(dtype).eps / 2
+    slack, told_to_scaled = [], []
+    for k in np.flatnonzero(answer.ok):
+        x, wanted = np.asarray(answer.value)[k, :, 0], exact_solution(a[k], b[k])
+        off = max(abs(x - wanted).max() / abs(wanted).max(), eps)
+        slack.append(-np.log10(off) - float(answer.stats.digits[k]))
+        if k % 4 == 1:
+            told_to_scaled.append(float(answer.stats.digits[k]))
+    assert len(slack) > 30 and min(slack) > -1e-6  # no claim is false
+    assert np.mean(np.array(slack) > 3) < 0.13 and np.median(slack) < 2.5
+    assert np.median(told_to_scaled) > -np.log10(eps) - 3  # how rows are scaled does not matter
+
+
+def test_digits_where_one_row_is_long():
+    a, b = np.eye(1500), np.random.default_rng(0).standard_normal(1500)
+    a[0] = 1
+    answer = la.solve(a, b, report=True)
+    exact = float(Fraction(b[0]) - sum(map(Fraction, b[1:])))
+    off = abs(float(answer.value[0]) - exact) / max(abs(exact), abs(b[1:]).max())
+    assert answer.ok and float(answer.stats.digits) <= -np.log10(max(off, 1.2e-16))
+    assert np.isclose(answer.stats.condition_inf, 1500.0**2) and np.isclose(
+        answer.stats.condition, 4
+    )

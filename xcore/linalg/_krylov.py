@@ -23,7 +23,7 @@ from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof
-from .._iterate import Solution, Status, code, iterate
+from .._iterate import Solution, Status, first_that_holds, iterate
 from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, modulus
 from ._elimination import first_zero
@@ -308,14 +308,6 @@ class Chebyshev(Krylov):
 
 def _identity(x):
     return x
-
-
-def first_that_holds(*rules):
-    """The number of the first status whose condition holds; ``max_steps`` if none does."""
-    status = code(Status.max_steps)
-    for holds, which in reversed(rules):
-        status = xnp.where(holds, code(which), status)
-    return status.astype(np.int32)
 
 
 MAX_PASSES = 30  # each but the last halves the residual

@@ -16,14 +16,13 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, iterate
+from .._iterate import Solution, Status, first_that_holds, iterate
 from .._transforms.map import vmap
 from ._arguments import epsilon
 from ._krylov import (
     MAX_PASSES,
     _ratio,
     check_status,
-    first_that_holds,
     magnitude,
     safe_norm,
 )

@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
-from .._control.loops import fori_loop
+from .._control.custom import stop_gradient
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.source import user_frame
 from .._core.struct import struct
 from .._core.types import typeof
-from .._iterate import Status
+from .._iterate import Status, first_that_holds
 from ._arguments import epsilon, product
 from ._elimination import first_zero
 from ._factors import Factors
@@ -28,14 +27,22 @@ class Report:
 
     Attributes:
       backward_error: the smallest relative change of a and b, each in norm, for which the solution
-        is exact; about the precision of the dtype is as good as it gets.
-      condition: estimate, in the 1-norm, of how much relative changes of a are amplified.
-      digits: decimal digits of the solution that can be trusted.
+        is exact, in the ∞-norm; about the precision of the dtype is as good as it gets.
+      componentwise: the same where each element may change relative to itself, so that it does not
+        depend on how rows are scaled.
+      condition, condition_inf: estimates, in the 1-norm and the ∞-norm, of how much relative changes
+        of a are amplified.
+      digits: decimal digits of the solution's largest elements that can be trusted, from the
+        componentwise figures: each column x is off by at most | |a⁻¹| (|r| + c eps (|a| |x| + |b|)) |
+        in the ∞-norm. (Arioli, Demmel and Duff 1989, "Solving sparse linear systems with sparse
+        backward error")
       pivot: number of the first vanishing pivot, -1 if there is none.
     """
 
     backward_error: Any
+    componentwise: Any
     condition: Any
+    condition_inf: Any
     digits: Any
     pivot: Any
 
@@ -48,35 +55,64 @@ def _norm_inf(a):
     return xnp.max(xnp.sum(xnp.abs(a), axis=-1), axis=-1, initial=0)
 
 
-def inverse_norm1(factors: Factors, like, steps: int = 5):
-    """An estimate from below of the 1-norm of a⁻¹, from a few solutions with the factors.
+def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
+    """An estimate from below of the 1-norm of a linear map of columns (..., n, 1), from its products.
 
     A convex function is maximised over the unit ball: from x go to the corner that the gradient of
-    |a⁻¹ x|₁ names. The last vector, of alternating signs and growing, catches what this misses.
-    (Higham 1988, "FORTRAN codes for estimating the one-norm of a real or complex matrix")
+    |b x|₁ names, as long as that leads up. The last vector, of alternating signs and growing, catches
+    what this misses. (Higham 1988, "FORTRAN codes for estimating the one-norm of a real or complex
+    matrix")
     """
-    n = typeof(like).shape[-1]
-    dtype = typeof(like).dtype
-    lead = typeof(like).shape[:-2]
+    *lead, n, _ = typeof(like).shape
+    dtype, numbers = typeof(like).dtype, np.arange(n)
     real = dtypes.to_real(dtype)
 
-    def climb(_, state):
-        x, best = state
-        y = factors.solve(x)
-        size = xnp.abs(y)
-        best = xnp.maximum(best, xnp.sum(size, axis=(-2, -1)))
-        signs = xnp.where(size == 0, 1, y / xnp.where(size == 0, 1, size)).astype(dtype)
-        z = xnp.conj(factors.solve(xnp.conj(signs), transposed=True))
-        corner = xnp.argmax(xnp.abs(z[..., 0]), axis=-1)
-        return (xnp.arange(n) == corner[..., None]).astype(dtype)[..., None], best
+    def size_of(y):
+        return xnp.sum(xnp.abs(y), axis=(-2, -1)).astype(real)
 
-    start = xnp.full((*lead, n, 1), 1 / n, dtype), xnp.zeros(lead, real)
-    _, best = fori_loop(0, steps, climb, start)
-    numbers = np.arange(n)
+    def going(state):
+        _, best, last, count = state
+        return (count < steps) & xnp.any(best > last)
+
+    def climb(state):
+        y, best, _, count = state
+        corner = xnp.argmax(xnp.abs(adjoint_apply(_signs(y))[..., 0]), axis=-1)
+        y = apply((numbers == corner[..., None]).astype(dtype)[..., None])
+        return y, xnp.maximum(best, size_of(y)), best, count + np.int32(1)
+
+    y = apply(xnp.full((*lead, n, 1), 1 / n, dtype))
+    first = size_of(y)
+    start = (y, first, xnp.full_like(first, -1), xnp.zeros((), np.int32))
+    _, best, *_ = while_loop(going, climb, start)
     last = ((-1.0) ** numbers * (1 + numbers / max(n - 1, 1))).astype(real)
     last = xnp.broadcast_to(xnp.asarray(last).astype(dtype)[:, None], (*lead, n, 1))
-    other = 2 * xnp.sum(xnp.abs(factors.solve(last)), axis=(-2, -1)) / (3 * n)
-    return xnp.maximum(best, other.astype(real))
+    return xnp.maximum(best, 2 * size_of(apply(last)) / (3 * n)).astype(real)
+
+
+def _signs(y):
+    size = xnp.abs(y)
+    return xnp.where(size == 0, 1, y / xnp.where(size == 0, 1, size)).astype(typeof(y).dtype)
+
+
+def _both(factors: Factors) -> tuple:
+    """Solutions with a and with aᴴ."""
+    return factors.solve, lambda b: xnp.conj(factors.solve(xnp.conj(b), transposed=True))
+
+
+def inverse_norm1(factors: Factors, like, steps: int = 4):
+    """An estimate from below of the 1-norm of a⁻¹, from a few solutions with the factors."""
+    return norm1_estimate(*_both(factors), like[..., :1], steps)
+
+
+def inverse_norms(factors: Factors, like, weights) -> tuple:
+    """Estimates from below of |a⁻¹|₁, |a⁻¹|_∞ and | |a⁻¹| w |_∞ for weights w >= 0 (..., n).
+
+    The last two are the 1-norms of a⁻ᴴ and of diag(w) a⁻ᴴ.
+    """
+    there, back = _both(factors)
+    w, column = weights.astype(typeof(like).dtype)[..., None], like[..., :1]
+    off = norm1_estimate(lambda x: w * back(x), lambda y: there(w * y), column)
+    return norm1_estimate(there, back, column), norm1_estimate(back, there, column), off
 
 
 def backward_error(a, x, b):
@@ -97,32 +133,46 @@ def attainable(a) -> float:
     return 30 * max(typeof(a).shape[-1], 1) * epsilon(a)
 
 
+def _quotient(x, y):
+    """x / y for x, y >= 0, and 0 where x is 0."""
+    return xnp.where(x == 0, 0, x / xnp.where(x == 0, 1, y))
+
+
+def _componentwise(a, x, b) -> tuple:
+    """(backward error, what solutions are off by before a⁻¹, relative to their size, (..., n))."""
+    n = typeof(a).shape[-1]
+    left = xnp.abs(b - product(a, x))
+    size = product(xnp.abs(a), xnp.abs(x)) + xnp.abs(b)
+    omega = xnp.max(_quotient(left, size), axis=(-2, -1), initial=0)
+    rounding = (1 + n**0.5 / 4) * epsilon(a) * size  # of the residual
+    largest = xnp.max(xnp.abs(x), axis=-2, keepdims=True, initial=0)
+    return omega, xnp.max(_quotient(left + rounding, largest), axis=-1, initial=0)
+
+
 def report_of(a, x, b, factors: Factors) -> tuple:
     """(status, Report) of a solution."""
-    a, x, b = (ops.stop_gradient(v) for v in (a, x, b))
+    a, x, b = (stop_gradient(v) for v in (a, x, b))
     pivot = first_zero(factors.pivots())
+    eps, bad = epsilon(a), pivot >= 0
+    omega, weights = _componentwise(a, x, b)
     if 0 in typeof(a).shape:
-        condition = xnp.ones(typeof(a).shape[:-2], dtypes.to_real(typeof(a).dtype))
+        condition = other = xnp.ones(typeof(a).shape[:-2], dtypes.to_real(typeof(a).dtype))
+        off = xnp.zeros_like(condition)
     else:
-        condition = norm1(a) * inverse_norm1(factors, a)
-    condition = xnp.where((pivot >= 0) | xnp.isnan(condition), xnp.inf, condition)
+        one, inf, off = inverse_norms(factors, a, weights)
+        condition, other = norm1(a) * one, _norm_inf(a) * inf
+    condition, other = (xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (condition, other))
     error = backward_error(a, x, b)
-    eps = epsilon(a)
-    digits = -xnp.log10(xnp.maximum(error, eps / 2) * xnp.where(pivot >= 0, 1, condition))
-    digits = xnp.where(pivot >= 0, 0, xnp.clip(digits, 0, -np.log10(eps / 2)))
-    code = status_codes(pivot, factors.kind)
-    code = xnp.where((code == 0) & (condition * eps > 1), Status.ill_conditioned.value, code)
-    finite = xnp.isfinite(x).all(axis=(-2, -1))
-    digits = xnp.where(finite, digits, 0)
-    code = xnp.where((code == 0) & ~finite, Status.not_finite.value, code)
-    far = ~(error <= attainable(a))
-    code = xnp.where((code == 0) & far, Status.stagnation.value, code).astype(np.int32)
-    return code, Report(error, condition, digits, pivot)
-
-
-def status_codes(pivot, kind: str):
-    bad = Status.not_definite if kind == "cholesky" else Status.singular
-    return xnp.where(pivot >= 0, bad.value, 0).astype(np.int32)
+    finite = xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
+    digits = xnp.clip(-xnp.log10(xnp.maximum(off, eps / 2)), 0, -np.log10(eps / 2))
+    digits = xnp.where(bad | ~finite, 0, digits)
+    failed = Status.not_definite if factors.kind == "cholesky" else Status.singular
+    code = first_that_holds(
+        (bad, failed), (off > 0.1, Status.ill_conditioned), (~finite, Status.not_finite),
+        (~(error <= attainable(a)), Status.stagnation),
+        (~bad, Status.success),
+    )  # fmt: skip
+    return code, Report(error, omega, condition, other, digits, pivot)
 
 
 def refine(a, x, b, solve, steps: int, goal: float):
