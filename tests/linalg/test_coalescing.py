@@ -1,5 +1,7 @@
 """Derivatives where eigenvalues or singular values meet, and of determinants at singular matrices.
 
+Through the faces, these are the tests of the operations ``aligned`` and ``coupled``.
+
 References: the same quantities by formulas that never see the spectrum (traces of powers and
 exponentials, minors, Frobenius norms), SciPy's exponentials of block matrices, and differences.
 """

@@ -57,11 +57,15 @@ mul = elementwise(
 
 
 def _div_lower(ctx, x, y):
-    quotient = ctx.one("stablehlo.divide", ctx.out(), [x, y])
-    if dtypes.is_inexact(ctx.out_types[0].dtype):
-        return quotient
-    # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
     t = ctx.out_types[0]
+    if dtypes.is_inexact(t.dtype):
+        if ctx.may_repeat(y):
+            # XLA multiplies by the reciprocal of what is broadcast, which rounds twice and vanishes
+            # for large numbers. It leaves alone a divisor that depends on x; NaN / NaN is NaN too.
+            is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
+            y = ctx.select(is_nan, x, y)
+        return ctx.one("stablehlo.divide", ctx.out(), [x, y])
+    # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
     nil = ctx.full(t, 0)
     is_nil = ctx.compare(y, nil, ctx.tensor(t.shape, bool), "EQ")
     safe = ctx.one("stablehlo.divide", ctx.out(), [x, ctx.select(is_nil, ctx.full(t, 1), y)])
