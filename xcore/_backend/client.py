@@ -9,7 +9,6 @@ Facts about jaxlib that are not obvious, each tried on every supported version:
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import os
@@ -17,6 +16,7 @@ import re
 import sys
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -411,22 +411,30 @@ class Executable:
 
 
 # In what the runtime says of a buffer that is given for a donated argument and for another one.
-DONATED_TWICE = ("donate the same buffer twice", "previously donated in the same call")
+DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 
 
 def _while_they_exist(execute: Callable, donors) -> Callable:
     """Refuse buffers that are gone or twice given away: on several devices these end the process."""
 
     def run(buffers, **options):
-        if any([b.is_deleted() for b in buffers]):
-            raise RuntimeFailure("INVALID_ARGUMENT: Buffer has been deleted or donated.")
+        for b in buffers:
+            # a part may have been given away by itself, which the whole does not know
+            if b.is_deleted() or any([part.is_deleted() for part in shards(b)]):
+                raise RuntimeFailure("INVALID_ARGUMENT: Buffer has been deleted or donated.")
         if donors:
-            counts = collections.Counter(map(id, buffers))
-            if any(counts[id(buffers[i])] > 1 for i in donors):
-                raise RuntimeFailure(f"INVALID_ARGUMENT: Attempt to {DONATED_TWICE[0]}.")
+            _check_given_once(buffers, donors)
         return execute(buffers, **options)
 
     return run
+
+
+def _check_given_once(buffers, donors) -> None:
+    """Two arrays may lie on the same memory, under different shardings."""
+    parts = [{part.unsafe_buffer_pointer() for part in shards(b)} for b in buffers]
+    counts = Counter([p for pointers in parts for p in pointers if p])
+    if any([counts[p] > 1 for i in donors for p in parts[i]]):
+        raise RuntimeFailure(f"INVALID_ARGUMENT: {DONATED_TWICE[0]} a buffer twice.")
 
 
 _COLLECTIVES = re.compile(

@@ -135,9 +135,14 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def _buffers(self) -> list:
         """The buffers of the parts on the devices of this process."""
+        buffer = self._living()
+        return [buffer] if len(self.sharding.devices) == 1 else backend.shards(buffer)
+
+    def _living(self):
+        """The buffer, which must not have been given away."""
         if self._b.is_deleted():
             raise errors.deleted_array(self.type)
-        return [self._b] if len(self.sharding.devices) == 1 else backend.shards(self._b)
+        return self._b
 
     # ------------------------------------------------------------------------------- its content
 
@@ -273,7 +278,7 @@ class Array(Value, metaclass=_CountsAsArray):
         return f"Array({body},{gap}{tail}"
 
     def __str__(self):
-        if not (self.is_fully_addressable or self.is_fully_replicated):
+        if self.is_deleted() or not (self.is_fully_addressable or self.is_fully_replicated):
             return repr(self)
         return str(self._host())
 
@@ -292,10 +297,10 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def copy_to_host_async(self) -> None:
         """Begin to copy the content to host memory, where ``numpy.asarray`` finds it later."""
-        backend.begin_to_host(self._b)
+        backend.begin_to_host(self._living())
 
     def is_ready(self) -> bool:
-        return self._b.is_ready()
+        return self._living().is_ready()
 
     def delete(self) -> None:
         """Free the device memory now. Later use raises."""
@@ -305,10 +310,10 @@ class Array(Value, metaclass=_CountsAsArray):
         return self._b.is_deleted()
 
     def unsafe_buffer_pointer(self) -> int:
-        return self._b.unsafe_buffer_pointer()
+        return self._living().unsafe_buffer_pointer()
 
     def on_device_size_in_bytes(self) -> int:
-        return self._b.on_device_size_in_bytes()
+        return self._living().on_device_size_in_bytes()
 
 
 class Shard:

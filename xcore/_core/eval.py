@@ -145,7 +145,7 @@ def to_device(a: Array, device, committed: bool = True) -> Array:
         return a
     target = placed(a.type, device, committed)
     if len(here) == 1 and here[0].client is device.client:
-        return Array(backend.move(a._b, device), target)
+        return Array(backend.move(a._living(), device), target)
     return from_host(np.asarray(a), target)
 
 
