@@ -109,3 +109,38 @@ def test_short_kernels_by_groups(taps):
         got = np.asarray(got)
         assert got.dtype == x.dtype  # whole numbers: nothing is rounded
         np.testing.assert_array_equal(got.astype(complex), wanted)
+
+
+@pytest.mark.parametrize("taps", [3, 9, 40])
+@pytest.mark.parametrize("step", [(2, 2), (2, 1), (1, 2), (3, 3)])
+def test_one_feature_by_steps(taps, step):
+    """Strides and dilations of one feature, which the forms for long kernels leave to others."""
+    rng = np.random.default_rng(taps)
+    x, k = rng.standard_normal((2, 1, 200)), rng.standard_normal((1, 1, taps))
+    params = {
+        "strides": step[:1],
+        "rhs_dilation": step[1:],
+        "padding": ((5, 4),),
+        "lhs_dilation": (1,),
+    }
+    got = lax.conv_general_dilated(x, k, step[:1], [(5, 4)], rhs_dilation=step[1:])
+    np.testing.assert_allclose(got, reference.conv(x, k, **params), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((0, 1, 9), (1, 1, 3)), ((2, 1, 0), (1, 1, 3)), ((2, 1, 2), (1, 1, 3))]
+)
+def test_nothing_comes_out(shapes):
+    x, k = map(np.ones, shapes)
+    got = lax.conv_general_dilated(x, k, (1,), "VALID")
+    assert got.shape == (shapes[0][0], 1, max(0, shapes[0][2] - 2)) and got.size == 0
+
+
+@pytest.mark.parametrize("length", [1, 2, 12])
+def test_kernels_of_length_one_and_of_one_place(length):
+    x = np.arange(2.0 * length).reshape(2, 1, length)
+    np.testing.assert_array_equal(
+        lax.conv_general_dilated(x, np.full((1, 1, 1), 3.0), (1,), "VALID"), 3 * x
+    )
+    whole = lax.conv_general_dilated(x, np.ones((1, 1, length)), (1,), "VALID")
+    np.testing.assert_array_equal(whole, x.sum(2, keepdims=True))

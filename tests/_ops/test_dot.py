@@ -99,3 +99,11 @@ def test_derivatives_of_products_in_another_dtype(dtype, out):
     tangent = xc.jvp(f, (x, y), (x, y))[1]
     assert tangent.dtype == out
     np.testing.assert_array_equal(tangent, 2 * np.asarray(value))
+
+
+def test_lanes_that_stand_last():
+    """Large enough for the forms of one product, which know no lanes."""
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((100, 60, 3)), rng.standard_normal((100, 50, 3))
+    got = lax.dot_general(x, y, (((0,), (0,)), ((2,), (2,))))
+    np.testing.assert_allclose(got, np.einsum("kmb,knb->bmn", x, y), rtol=0, atol=1e-12)

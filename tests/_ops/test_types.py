@@ -242,6 +242,7 @@ REFUSED = [
     ("tridiagonal_solve", "f32[4] f32[4] f32[4] f32[4]", {}, Matrix, "matrices"),
     ("tridiagonal_solve", "f32[4] f32[3] f32[4] f32[4,2]", {}, Shape, "diagonals"),
     ("tridiagonal_solve", "f32[4] f32[4] f64[4] f32[4,2]", {}, Shape, "one dtype"),
+    ("householder_product", "f16[5,3] f16[3]", {}, DType, "float32 and float64"),
     ("householder_product", "f32[5,3] f64[3]", {}, Shape, "taus"),
     ("householder_product", "f32[2,5,3] f32[3]", {}, Shape, "taus"),
     ("householder_product", "f32[5,3] f32[4]", {}, Shape, "k <= n"),

@@ -40,12 +40,12 @@ def options(argv=None):
     p.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
     p.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
     p.add_argument("--sample", type=int, default=0, help="only so many, drawn by the seed")
-    p.add_argument(
-        "--survivors", action="store_true", help="only those that survived, or are unknown"
-    )
+    p.add_argument("--survivors", action="store_true", help="only those that survived before")
     p.add_argument("--unknown", action="store_true", help="only those that were not tried yet")
     p.add_argument(
-        "--hurry", action="store_true", help="measure no tests: use what is known of them"
+        "--hurry",
+        action="store_true",
+        help="measure new tests only, and trust what is known of others",
     )
     p.add_argument("--list", action="store_true", help="list what survived, and try nothing")
     p.add_argument(
@@ -102,9 +102,11 @@ class Run:
             return False
         if o.op and not set(o.op) & set(m.ops):
             return False
-        if o.unknown and m.status:
-            return False
-        return not o.survivors or m.verdict in ("survived", "not run", "unknown")
+        if not (o.unknown or o.survivors):
+            return True
+        return (o.unknown and not m.status) or (
+            o.survivors and m.verdict in ("survived", "not run")
+        )
 
     # ------------------------------------------------------------------------------------ tests
 
@@ -114,10 +116,7 @@ class Run:
     def __call__(self, s) -> None:
         nodeids = self._collected(s)
         map_ = session.Map(self.watched)
-        if self.o.hurry:
-            nodeids = [n for n in nodeids if n in map_.tests]
-        else:
-            self._measure(s, map_, nodeids)
+        self._measure(s, map_, nodeids)
         self.by_line = map_.by_line(nodeids)
         self.seconds = {n: map_.tests[n]["seconds"] for n in nodeids}
         bad = [n for n in nodeids if not map_.tests[n]["good"]]
@@ -131,7 +130,8 @@ class Run:
         return nodeids
 
     def _measure(self, s, map_, nodeids) -> None:
-        stale = [n for n in nodeids if not map_.is_fresh(n)]
+        known = map_.tests.__contains__ if self.o.hurry else map_.is_fresh
+        stale = [n for n in nodeids if not known(n)]
         if not stale:
             return
         say(f"measuring which lines {len(stale)} tests run …")

@@ -307,6 +307,8 @@ def sites(tree, chosen, known):
         if not names or even:
             continue
         for choice, (kind, new) in enumerate(_alternatives(node, known)):
+            if ast.dump(node) == ast.dump(new):
+                continue  # two equal arguments
             line = getattr(node, "lineno", 0) or getattr(getattr(node, "target", None), "lineno", 0)
             start = next(f.lineno for f in reversed(chain) if f in chosen)
             texts = _texts(node, new, parent, replace)
