@@ -451,3 +451,31 @@ def test_dynamic_indices_under_debug_checks(wrap, index):
         with pytest.raises(IndexError, match=f"index {index}"):
             xc.jit(xc.vmap(lambda i: xnp.asarray(X)[i]))(xnp.stack([i * 0, i]))
     assert f(xnp.asarray(X), i) is not None  # off again: positions are limited to the array
+
+
+@pytest.mark.parametrize("at", [0, 2, 5, 6])
+@pytest.mark.parametrize("in_body", [False, True])
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit, xc.vmap], ids=["eager", "jit", "vmap"])
+def test_checks_in_predicates(wrap, in_body, at):
+    """A predicate is asked once more than the body: its first and its last answer are checked too."""
+
+    def loop(x):
+        def more(i):
+            check(i != at, "predicate at {i}", i=i)
+            return i < x
+
+        def body(i):
+            if in_body:
+                check(i != at - 1, "body at {i}", i=i)
+            return i + 1
+
+        return lax.while_loop(more, body, 0 * x)
+
+    arg = np.array([5, 5]) if wrap is xc.vmap else 5
+    err, out = wrap(checkify(loop))(arg)
+    text = err.get()
+    if at == 6:
+        assert text is None
+        np.testing.assert_array_equal(out, arg)
+    else:
+        assert ("body at" if in_body and at else f"predicate at {at}") in text

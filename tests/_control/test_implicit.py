@@ -309,6 +309,17 @@ def test_a_number_that_stands_in_one_equation_of_several(name):
         assert_close(found, tuple(jacobian[k]))
 
 
+def test_a_solution_is_not_linear_in_its_matrix():
+    b, c, r = map(np.float64, (3.0, 0.5, -1.0))
+    for f, args in [
+        (lambda a: triangular(a, b, c, r), (2.0,)),
+        (lambda a, b: triangular(a, b, c, r), (2.0, 3.0)),
+        (lambda a: solve(a * np.eye(3) + A, B), (2.0,)),
+    ]:
+        with pytest.raises(xc.errors.MissingRuleError, match="not linear in its matrix"):
+            xc.linear_transpose(f, *map(np.float64, args))(f(*map(np.float64, args)))
+
+
 # ------------------------------------------------------------------------------------- linear calls
 
 

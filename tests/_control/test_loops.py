@@ -384,3 +384,53 @@ def test_a_carry_that_stops_moving(name):
         np.testing.assert_allclose(transform(xc.vmap(f))(x), x**2)
         if name != "while":
             np.testing.assert_allclose(transform(xc.grad(lambda x: f(x).sum()))(x), 2 * x)
+
+
+@pytest.mark.parametrize("unroll", [1, 2])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_transpose_of_a_linear_scan(reverse, unroll):
+    """Linear in a constant, in the start and in what is scanned, in any of them alone."""
+    w = np.array([2.0, -1.0, 0.5])
+
+    def run(c, start, xs):
+        step = lambda s, row: (((s[0] * row[1] + c + row[0]), s[1] + 1), s[0])
+        (end, _), ys = lax.scan(
+            step, (start, 0), (xs, xnp.asarray(w)), reverse=reverse, unroll=unroll
+        )
+        return end, ys
+
+    full = (np.float64(0.3), np.float64(-1.5), np.array([1.0, 4.0, -2.0]))
+    ct = (np.float64(0.7), np.array([0.1, -3.0, 2.0]))
+    zero = tuple(map(np.zeros_like, full))
+    for i in range(3):
+        f = lambda v, i=i: run(*zero[:i], v, *zero[i + 1 :])
+        out = f(full[i])
+        (back,) = xc.linear_transpose(f, full[i])(ct)
+        pairing = ct[0] * out[0] + (ct[1] * np.asarray(out[1])).sum()
+        np.testing.assert_allclose((np.asarray(back) * full[i]).sum(), pairing, rtol=1e-12)
+    both = xc.linear_transpose(run, *full)(ct)
+    out = run(*full)
+    pairing = sum((np.asarray(b) * v).sum() for b, v in zip(both, full, strict=True))
+    np.testing.assert_allclose(
+        pairing, ct[0] * out[0] + (ct[1] * np.asarray(out[1])).sum(), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, xc.jit], ids=["eager", "jit"])
+def test_numbers_of_branches_that_do_not_exist(transform):
+    """The nearest branch, for every lane, whichever varies: number, operand or both."""
+    branches = [lambda x: x + 1, lambda x: x * 10, lambda x: -x]
+    numbers, x = np.array([-7, 0, 1, 2, 3, 99]), np.arange(1.0, 7.0)
+    wanted = lambda i, x: (x + 1, x * 10, -x)[min(max(i, 0), 2)]
+    f = lambda i, x: lax.switch(i, branches, x)
+    found = transform(xc.vmap(f))(numbers, x)
+    np.testing.assert_array_equal(found, [wanted(i, v) for i, v in zip(numbers, x, strict=True)])
+    found = transform(xc.vmap(f, (0, None)))(numbers, 5.0)
+    np.testing.assert_array_equal(found, [wanted(i, 5.0) for i in numbers])
+    for i in numbers:
+        np.testing.assert_array_equal(
+            transform(xc.vmap(f, (None, 0)))(i, x), [wanted(i, v) for v in x]
+        )
+        np.testing.assert_array_equal(transform(f)(i, 2.0), wanted(i, 2.0))
+    slopes = transform(xc.vmap(xc.grad(f, 1)))(numbers, x)
+    np.testing.assert_array_equal(slopes, [1, 1, 10, -1, -1, -1])

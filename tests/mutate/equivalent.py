@@ -9,7 +9,8 @@ ACCELERATOR = "runs on an accelerator alone, whose tests are marked so"
 FORM = "chooses between forms that give the same values; benchmarks tell them apart"
 PROMISE = "a promise to the compiler, which code for the CPU makes no use of"
 SYMMETRIC = "the operands may change places"
-SAME_TYPE = "both operands are of one type there"
+EMPTY = "fills an array that has no elements"
+ALL_ALIKE = "all of them have as many"
 
 _OPS = "xcore/_ops/"
 ROWS: tuple = (
@@ -25,6 +26,76 @@ ROWS: tuple = (
     (_OPS + "cumulative.py", "_totals", "if not blocks", FORM),
     (_OPS + "slicing.py", "_gather_batch", "sorted=False", PROMISE),
     (_OPS + "slicing.py", "_scatter_batch", "sorted=False", PROMISE),
+    (_OPS + "collectives.py", "_scatter_over", "_times(x, size)", SYMMETRIC),
+    (
+        _OPS + "collectives.py",
+        "_permute_over",
+        "_one_axis",
+        "its first argument stands in no message",
+    ),
+    (_OPS + "collectives.py", "_rows", "groups[0]", ALL_ALIKE),
+    (_OPS + "conv.py", "_frames_by_band", "min(taps, _PIECE)", FORM),
+    (
+        _OPS + "cumulative.py",
+        "_totals",
+        "is_floating",
+        "whole numbers wrap in a wider dtype as in theirs",
+    ),
+    (
+        _OPS + "dot.py",
+        "_in_better_form",
+        "count == len(x_shape)",
+        "m is 1 then, which keeps the form",
+    ),
+    (_OPS + "dot.py", "_in_better_form", "turned or other == leading → turned", FORM),
+    (_OPS + "dot.py", "_as_stored", "len(shape) == 2", FORM),
+    (_OPS + "elementwise.py", "_select_batch", "not batched[0] and", "what is batched has an axis"),
+    (
+        _OPS + "elementwise.py",
+        "_select_batch",
+        "typeof(x).ndim - typeof(which).ndim",
+        "asked for being 0 only",
+    ),
+    (
+        _OPS + "elementwise.py",
+        "_convert_lower",
+        "dtypes.bool_ or not",
+        "a choice of 1 or 0 converts a bool too",
+    ),
+    (
+        _OPS + "elementwise.py",
+        "_convert_lower",
+        "dtypes.is_inexact(dtype) → dtype",
+        "a choice of 1 or 0 converts a bool too",
+    ),
+    (
+        _OPS + "elementwise.py",
+        "_convert_jvp",
+        "tangents[0] is not None and",
+        "callers drop tangents of whole numbers",
+    ),
+    (_OPS + "factor.py", "_triangular_batch", "ndim > 2 → ", FORM),
+    (_OPS + "factor.py", "_cholesky_lower", "ctx.full(t, 0)", EMPTY),
+    (_OPS + "factor.py", "_tridiagonal_lower", "ctx.full(t_b, 0)", EMPTY),
+    (_OPS + "orthogonal.py", "_qr_lower", "ctx.full(t_r, 0)", EMPTY),
+    (
+        _OPS + "families.py",
+        "elementwise.type_rule",
+        "args == 2 and t is not types[1] → args == 2",
+        "equal types pass",
+    ),
+    (_OPS + "reduce.py", "_extremum_with_nans", "<= _FEW", FORM),
+    (
+        _OPS + "reduce.py",
+        "_precedes",
+        "'LT') → ctx.compare(i, j, boolean, 'LE'",
+        "two places are never the same",
+    ),
+    ("xcore/_control/call.py", "_lower", "<= _INLINE", FORM),
+    ("xcore/_control/checkpoint.py", "_cut", "no condition", "more is kept than is needed"),
+    ("xcore/_control/cond.py", "_linearize", "branches[0]", ALL_ALIKE),
+    ("xcore/_control/progress.py", "_start", "(run.number, 1)", "how often Python is called"),
+    ("xcore/_control/progress.py", "_step", "2 ** 62", "never, as before"),
     ("xcore/_control/cond.py", "_batch", "ops.clamp(zeros", "0 and top are in order: " + SYMMETRIC),
     ("xcore/_control/checkpoint.py", "_lower", "differentiated and prevent_cse", PROMISE),
 )
