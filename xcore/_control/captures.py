@@ -46,6 +46,13 @@ def _plain_function(f):
     return None, owner
 
 
+def _given(f) -> dict:
+    """What a partial function was given."""
+    if not isinstance(f, functools.partial):
+        return {}
+    return {f"argument {k}": v for k, v in [*enumerate(f.args), *f.keywords.items()]}
+
+
 def _is_of_xcore(f) -> bool:
     return f.__globals__.get("__name__", "").partition(".")[0] == "xcore"
 
@@ -190,10 +197,8 @@ def note_retrace(name: str, f, key, known, why) -> None:
 
 
 def _note_made(name: str, f, plain, key) -> None:
-    found = _referred(f)
-    prints = [
-        (n, _print(v, [_MOST]) or id(v)) for n, v in sorted(found.items(), key=lambda p: p[0])
-    ]
+    found = sorted({**_referred(f), **_given(f)}.items())
+    prints = [(n, _print(v, [_MOST]) or id(v)) for n, v in found]
     mark = plain.__code__, repr(prints), key[:3]
     try:
         times = _made[mark] = _made.get(mark, 0) + 1

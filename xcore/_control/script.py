@@ -50,7 +50,8 @@ def run_script(path: str, arguments) -> int:
 
 def _unread(held) -> list:
     """NaN and infinities that the script still has and has not looked at."""
-    found = {id(p): p for p in findings.pending.values() if not p.settled and not p.mild}
+    open_ = {id(p): p for _, p in [*findings.pending.values()] if not p.settled}
+    found = {i: p for i, p in open_.items() if p.known() is not None and not p.mild}
     for p in found.values():
         print(
             f"xcore: {p.text}\n  {describe_where(p.where)} (and nobody has read it)",

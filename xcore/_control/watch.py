@@ -8,6 +8,8 @@ time, and the way goes back from the result to the operation that made them of f
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .._core import config, dtypes, findings
@@ -125,38 +127,38 @@ def _judge(p: Program, arrays, outs, bad) -> None:
     """Tell of bad results, now or when they are read."""
     kind = "nan" if "nan" in bad else "infinity"
     place = user_frame()
-    if kind == "nan" or any(_bad(x) is None for x in arrays) or not arrays:
-        found = _origin(p, arrays, outs, bad, kind)
+    if findings.is_allowed(kind, place) or findings.is_ignored(kind):
+        return
+    low = _only_low(outs, bad)
+    search = functools.partial(_origin, p, arrays, bad, kind, low, place)
+    found = _inherited(arrays, low)
+    if _is_for_later(place):
+        found = found or Pending(kind, None, place, search=search)
     else:
-        found = None
-    if found is None:
-        found = _inherited(arrays, outs, bad, kind)
-    if found is None:
-        return
-    kind = found.kind
-    if findings.is_allowed(kind, found.where) or findings.is_allowed(kind, place):
-        return
-    if findings.is_ignored(kind):
-        return
-    later = found.mild or not findings.is_direct()
-    later = later or (borrowed.where is None and bool(place) and findings.is_guarded(place))
-    if not later:
-        found.settled = True
-        findings.tell(kind, found.text, found.where or ())
+        found = search() or found
+        if found is None or findings.is_allowed(found.kind, found.where):
+            return
+        if found.known() is not None and not found.mild:
+            found.settled = True
+            findings.tell(found.kind, found.text, found.where or ())
     for x, b in zip(outs, bad, strict=True):
         if b:
             findings.suspect(x, found)
 
 
-def _inherited(arrays, outs, bad, kind: str) -> Pending | None:
+def _is_for_later(place) -> bool:
+    """Whether it is open if a bad value counts: the line guards it, or the library works with it."""
+    if not findings.is_direct():
+        return True
+    return borrowed.where is None and bool(place) and findings.is_guarded(place)
+
+
+def _inherited(arrays, low: bool) -> Pending | None:
     """What was pending for the arguments, and has come through."""
     for x in arrays:
         p = findings.suspected(x)
-        if p is None:
-            continue
-        if p.mild and not _only_low(outs, bad):
-            return Pending(p.kind, p.text, p.where)
-        return p
+        if p is not None:
+            return Pending(p.kind, p.text, p.where) if p.mild and not low else p
     return None
 
 
@@ -199,7 +201,8 @@ _OVERFLOWING = frozenset(
 _LOGARITHMS = ("log", "log1p", "log2", "cumlogsumexp")
 
 
-def _origin(p: Program, arrays, outs, bad, kind: str) -> Pending | None:
+def _origin(p: Program, arrays, bad, kind: str, low: bool, place) -> Pending | None:
+    """What made the bad results of a program, if it was made in it."""
     if p.cache.get("without origin", 0) >= _ENOUGH:
         return None
     birth = None
@@ -213,9 +216,8 @@ def _origin(p: Program, arrays, outs, bad, kind: str) -> Pending | None:
     name = birth.eqn.op.name
     if kind == "infinity" and name not in _OVERFLOWING and not birth.eqn.op.nested:
         return None
-    mild = kind == "infinity" and name in _LOGARITHMS and _only_low(outs, bad)
-    where = birth.eqn.where or user_frame()
-    return Pending(kind, _describe(birth), where, mild)
+    mild = kind == "infinity" and name in _LOGARITHMS and low
+    return Pending(kind, _describe(birth), birth.eqn.where or place, mild)
 
 
 def _search(p: Program, arrays, output: int, kind: str) -> _Birth | None:

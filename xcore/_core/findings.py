@@ -124,38 +124,47 @@ def forget() -> None:
 
 
 class Pending:
-    """A NaN or infinity that was made and has not been told. ``mild``: the logarithm of 0."""
+    """A NaN or infinity that was made and has not been told. ``mild``: the logarithm of 0.
 
-    __slots__ = ("alive", "kind", "mild", "settled", "text", "where")
+    Its origin is looked for when somebody asks: ``search()`` is the Pending of it, or None.
+    """
 
-    def __init__(self, kind, text, where, mild=False):
+    __slots__ = ("kind", "mild", "search", "settled", "text", "where")
+
+    def __init__(self, kind, text, where, mild=False, search=None):
         self.kind, self.text, self.where, self.mild = kind, text, where, mild
-        self.settled, self.alive = False, None
+        self.search, self.settled = search, False
+
+    def known(self) -> Pending | None:
+        """Itself with its origin; None if nothing made it, but the arguments had it."""
+        if self.search is not None:
+            found, self.search = self.search(), None
+            if found is not None:
+                self.text, self.where, self.mild = found.text, found.where, found.mild
+        return self if self.text else None
 
 
-pending: dict = {}  # id of an array -> its Pending
+pending: dict = {}  # id of an array -> (reference to it, its Pending)
 
 
 def suspect(x, p: Pending) -> None:
     """Remember an array that holds a NaN or infinity."""
     key = id(x)
-    p.alive = weakref.ref(x, lambda _: pending.pop(key, None))
-    pending[key] = p
+    pending[key] = weakref.ref(x, lambda _: pending.pop(key, None)), p
 
 
 def suspected(x) -> Pending | None:
     found = pending.get(id(x))
-    return found if found is not None and found.alive() is x else None
+    return found[1] if found is not None and found[0]() is x else None
 
 
 def reading(x) -> None:
     """An array is read by the host: what is pending is told, if it is the user who reads."""
     p = suspected(x)
-    if p is None or p.mild or not config.settings().sanitize:
+    if p is None or not config.settings().sanitize or caller()[1] != "xcore._core.array":
         return
-    _, first = caller()
-    if first == "xcore._core.array":
-        pending.pop(id(x), None)
+    pending.pop(id(x), None)
+    if p.known() is not None and not p.mild:
         p.settled = True
         tell(p.kind, p.text, p.where or ())
 

@@ -303,10 +303,11 @@ def _method(doc: str, change):
     @boundary
     def method(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None,
                wrap_negative_indices=True):  # fmt: skip
+        access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
+        out = change(self._x, self._index, values, access)
         if config.settings().sanitize:
             findings.lost(_LOST, __name__)
-        access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
-        return change(self._x, self._index, values, access)
+        return out
 
     method.__doc__ = doc
     return method
