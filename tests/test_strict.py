@@ -120,6 +120,14 @@ def test_plain_numbers_and_equal_ranks_are_allowed():
         assert xnp.where(B > 0, A, 0.0).shape == A.shape  # as JAX, which asks it of ufuncs alone
 
 
+def test_what_we_make_of_operands_is_our_business():
+    with xc.config.override(**RANK, **DTYPE):
+        assert xnp.add.outer(A, B).shape == (2, 3, 3) and xnp.add.reduce(A).shape == (3,)
+        assert A.at[0].set(B).shape == A.shape and xnp.sum(A, where=B > 0) == 6
+        assert xnp.vectorize(lambda x, y: x + y)(A, A).shape == A.shape
+        assert xc.vmap(xnp.linalg.solve, (0, None))(xnp.stack([xnp.eye(3)] * 2), B).shape == (2, 3)
+
+
 def test_a_warning_names_the_line():
     with xc.numpy_rank_promotion("warn"), pytest.warns(UserWarning, match="ranks") as told:
         A - B

@@ -3,6 +3,7 @@
 import copy
 import math
 import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -44,6 +45,8 @@ WAYS = {
     "math.fsum": lambda x: math.fsum([x, x]),
     "item": lambda x: x.item(),
     "tolist": lambda x: x.tolist(),
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "tobytes": lambda x: np.frombuffer(x.tobytes(), x.dtype)[0],
     "operator": lambda x: operator.methodcaller("item")(x),
     "iteration": lambda x: sum(float(v) for v in xnp.stack([x, 2 * x])),
     "tolist of many": lambda x: sum(xnp.stack([x, 2 * x]).tolist()),

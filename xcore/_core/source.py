@@ -60,7 +60,7 @@ def user_frame(depth: int = 2):
 
 # Through these a user's operands pass unchanged to the function that they were written for.
 _PASSAGES = tuple(f"{_package}{name}" for name in (
-    "_core.", "_transforms.", "_control.", "numpy._operators", "numpy._methods", "numpy._ufunc",
+    "_core.", "_transforms.", "_control.", "numpy._operators", "numpy._methods",
     "numpy._compound", "numpy._spread",
 ))  # fmt: skip
 _CALL_PATH = f"{_package}_core.callpath"

@@ -150,6 +150,7 @@ _ON_TRACERS = {
     "__array__": _concrete_or("numpy"),
     "item": lambda self, *args: _concrete_or("numpy")(self).item(*args),
     "tolist": lambda self: _concrete_or("numpy")(self).tolist(),
+    "__reduce__": lambda self: _concrete_or("numpy")(self),  # pickling asks for numbers
     "__setitem__": _tracer_setitem,
     "__repr__": _tracer_repr,
     "__format__": _tracer_format,
