@@ -90,3 +90,18 @@ def test_against_numpy(name):
         chosen = x[0] == wanted[0]  # the extremal lane's tangent
         np.testing.assert_allclose(tangent, spread((chosen * x[1]).sum(0)), **near)
         np.testing.assert_allclose(back, chosen * ct.sum(0), **near)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: lax.ppermute(x, ("i", "j"), [(0, 1)]),
+        lambda x: lax.all_to_all(x, ("i", "j"), 0, 0),
+    ],
+)  # fmt: skip
+def test_axes_of_two_maps_at_once_are_refused_by_their_names(f):
+    x = np.ones((2, 2, 4))
+    with pytest.raises(
+        ValueError, match=r"over the axes .*'i', 'j'.* but '[ij]' is that of a vmap"
+    ):
+        xc.vmap(xc.vmap(f, axis_name="j"), axis_name="i")(x)
