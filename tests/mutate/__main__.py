@@ -19,6 +19,7 @@ import sys
 import time
 
 os.environ["XCORE_CACHE_DIR"] = os.environ.get("XCORE_MUTATE_CACHE", "build/mutate/cache")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("XCORE_CACHE_MAX_BYTES", str(4 << 30))
 
 from tests.mutate import forks, live, report, session, targets
