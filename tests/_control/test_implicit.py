@@ -309,6 +309,22 @@ def test_a_number_that_stands_in_one_equation_of_several(name):
         assert_close(found, tuple(jacobian[k]))
 
 
+def test_a_number_whose_changes_do_not_reach_the_equations():
+    def f(p):
+        still = lax.stop_gradient(p), xnp.floor(p)
+        equations = lambda v: tuple(a - b for a, b in zip(v, still, strict=True))
+        take = lambda f, v: tuple(a - b for a, b in zip(v, f(v), strict=True))
+        start = xnp.zeros_like(p), xnp.zeros_like(p)
+        return lax.custom_root(equations, start, take, lambda g, y: y)
+
+    p = np.float64(2.5)
+    for transform in (lambda f: f, xc.jit):
+        value, tangent = transform(lambda p: xc.jvp(f, (p,), (1.0,)))(p)
+        assert_close(value, (2.5, 2.0))
+        assert_close(tangent, (0.0, 0.0))
+        assert transform(xc.grad(lambda p: sum(f(p))))(p) == 0.0
+
+
 def test_a_solution_is_not_linear_in_its_matrix():
     b, c, r = map(np.float64, (3.0, 0.5, -1.0))
     for f, args in [

@@ -6,7 +6,7 @@ import pytest
 import xcore as xc
 from xcore import lax
 from xcore._core import dtypes
-from xcore._ops.dot import _better_form
+from xcore._ops.dot import _better_form, dot_general
 
 SIZES = {(160, 100, 128): "n large", (400, 100, 30): "n small", (24, 300, 200): "m small"}
 
@@ -107,3 +107,24 @@ def test_lanes_that_stand_last():
     x, y = rng.standard_normal((100, 60, 3)), rng.standard_normal((100, 50, 3))
     got = lax.dot_general(x, y, (((0,), (0,)), ((2,), (2,))))
     np.testing.assert_allclose(got, np.einsum("kmb,knb->bmn", x, y), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "out"), [("float32", "float64"), ("float16", "float32"), ("int8", "int32")]
+)
+def test_sums_in_a_wider_dtype(dtype, out):
+    """The operation itself: its value, and what its transposes give, narrow again."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-9, 9, (3, 4)).astype(dtype), rng.integers(-9, 9, (4, 5)).astype(dtype)
+    f = lambda x, y: dot_general(x, y, contract=((1,), (0,)), batch=((), ()), out=np.dtype(out))
+    got = xc.jit(f)(x, y)
+    assert got.dtype == out
+    np.testing.assert_array_equal(got, x.astype(out) @ y.astype(out))
+    np.testing.assert_array_equal(xc.vmap(f, (0, None))(np.stack([x, -x]), y)[1], -np.asarray(got))
+    if dtype == "int8":
+        return
+    ct = rng.integers(-9, 9, (3, 5)).astype(out)
+    gx, gy = xc.vjp(f, x, y)[1](ct)
+    assert gx.dtype == gy.dtype == dtype
+    np.testing.assert_array_equal(gx, ct @ y.T.astype(out))
+    np.testing.assert_array_equal(gy, x.T.astype(out) @ ct)

@@ -33,6 +33,15 @@ ROWS: tuple = (
         "_one_axis",
         "its first argument stands in no message",
     ),
+    (_OPS + "factor.py", "_order_values", "and t_pivots.shape[-1]", FORM),
+    (_OPS + "fft.py", "_call_for_one_row", "lengths[0] % 2 → lengths[0]", FORM),
+    (_OPS + "conv.py", "_by_taps", "0 in x.shape → 1 in x.shape", FORM),
+    (
+        "xcore/_control/cond.py",
+        "_batch",
+        "len(branches) - 1 → len(branches)",
+        "switch has moved numbers inside",
+    ),
     (_OPS + "collectives.py", "_rows", "groups[0]", ALL_ALIKE),
     (_OPS + "conv.py", "_frames_by_band", "min(taps, _PIECE)", FORM),
     (

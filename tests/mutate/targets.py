@@ -17,6 +17,7 @@ TESTS = {
         "tests/numpy/test_lax.py", "tests/numpy/test_reduce.py", "tests/numpy/test_dot.py",
         "tests/numpy/test_linalg.py", "tests/numpy/test_nan.py", "tests/scipy/test_signal.py",
         "tests/numpy/test_standard_dtypes.py", "tests/linalg/test_factorisations.py",
+        "tests/special/test_derivatives.py",
     ),
     "_control": (
         "tests/_control", "tests/_transforms", "tests/sharding/test_shard_map.py",
