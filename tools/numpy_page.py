@@ -55,6 +55,9 @@ _SOLVER = "Outside of `jit` a singular matrix raises; inside its result is inf o
 _ALWAYS_STABLE = "`kind` is ignored: sorting is always stable. `descending=` as in the Array API."
 
 DIFFERENCES = {
+    "meshgrid": "A list, as in the standard (2024.12) and JAX.",
+    "broadcast_arrays": "A list, as in the standard (2024.12) and JAX.",
+    "reciprocal": "Of integers it is a float, as `1 / x` is; NumPy's is 0 but for 1 and -1.",
     "nonzero": _SIZE, "argwhere": _SIZE, "flatnonzero": _SIZE, "unique": _SIZE, "unique_all": _SIZE,
     "unique_counts": _SIZE, "unique_inverse": _SIZE, "unique_values": _SIZE, "union1d": _SIZE,
     "intersect1d": _SIZE, "setdiff1d": _SIZE, "setxor1d": _SIZE, "compress": _SIZE, "extract": _SIZE,

@@ -132,6 +132,14 @@ def not_an_array(who: str, x, name: str | None = None) -> ArgumentError:
     return ArgumentError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
 
 
+def masked_array(value) -> ArgumentError:
+    return ArgumentError(
+        f"xcore: a masked array of NumPy ({value.dtype}{list(value.shape)}) was given; arrays here have no "
+        "mask, and dropping it would change results. Fill it, x.filled(0) or x.filled(np.nan) (for "
+        "nansum and the like), or pass x.data and where=~x.mask."
+    )
+
+
 def item_assignment() -> TypeError:
     return TypeError(
         "xcore arrays are immutable, so x[index] = value is not possible. Write "

@@ -56,8 +56,9 @@ def default_placed(type_: ArrayType):
 def from_numpy(value: np.ndarray, copy: bool = True) -> Array:
     """A NumPy array as an Array, of the same dtype."""
     dtype = value.dtype if value.dtype.isnative else value.dtype.newbyteorder("=")
-    if dtype.kind in "OSUMm" or dtype.names:
-        dtypes.as_dtype(dtype)  # raises with the list of what is supported
+    dtypes.as_dtype(dtype)  # raises with the list of what is supported
+    if type(value) is not np.ndarray and isinstance(value, np.ma.MaskedArray):
+        raise errors.masked_array(value)
     value = value if dtype is value.dtype else value.astype(dtype)
     return from_host(value, default_placed(ArrayType(value.shape, value.dtype)), copy)
 

@@ -44,6 +44,8 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 def _cumulative(name, op, neutral, x, axis, dtype, include_initial):
     x = as_array(f"numpy.{name}", x)
+    if not typeof(x).shape:  # as NumPy: a vector of one element
+        x = ops.reshape(x, shape=(1,))
     t = typeof(x)
     if axis is None and t.ndim != 1:
         raise errors.bad_argument(

@@ -38,7 +38,7 @@ def indices(dimensions, dtype=None, sparse=False):
     """
     dimensions = check_shape("numpy.indices", dimensions)
     axes = [arange(n, dtype=dtype or int) for n in dimensions]
-    grid = meshgrid(*axes, sparse=bool(sparse), indexing="ij")
+    grid = tuple(meshgrid(*axes, sparse=bool(sparse), indexing="ij"))
     if sparse:
         return grid
     return stack(grid) if grid else asarray(np.zeros(0), dtype or int)
@@ -57,7 +57,9 @@ class _Grid:
             return () if self._sparse else asarray([], int)
         axes = [_range_of(k) for k in key]
         dtype, _ = result_dtype("numpy.mgrid", *axes)
-        grid = meshgrid(*[astype(x, dtype) for x in axes], sparse=self._sparse, indexing="ij")
+        grid = tuple(
+            meshgrid(*[astype(x, dtype) for x in axes], sparse=self._sparse, indexing="ij")
+        )
         return grid if self._sparse else stack(grid)
 
 

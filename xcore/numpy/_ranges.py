@@ -263,7 +263,7 @@ def _geomspace(ends, num, endpoint, axis):
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """Coordinate arrays of the grid that vectors span.
+    """Coordinate arrays of the grid that vectors span, as a list.
 
     Args:
       *xi: 1-d arrays, the coordinates along each axis.
@@ -280,7 +280,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     """
     if indexing not in ("xy", "ij"):
         raise errors.bad_argument("numpy.meshgrid", "indexing", indexing, "'xy' or 'ij'")
-    return _meshgrid(list(xi), bool(sparse), indexing == "xy") if xi else ()
+    return list(_meshgrid(list(xi), bool(sparse), indexing == "xy")) if xi else []
 
 
 @fused(1)

@@ -290,13 +290,13 @@ def broadcast_shapes(*shapes) -> tuple:
 
 
 def broadcast_arrays(*args):
-    """Arrays repeated to their common shape.
+    """Arrays repeated to their common shape, as a list.
 
     >>> import xcore.numpy as xnp
     >>> [x.shape for x in xnp.broadcast_arrays(xnp.zeros((3, 1)), xnp.zeros(2))]
     [(3, 2), (3, 2)]
     """
-    return _broadcast_arrays(list(args)) if args else ()
+    return list(_broadcast_arrays(list(args))) if args else []
 
 
 @fused(1)

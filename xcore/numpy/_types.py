@@ -18,7 +18,8 @@ from ._spread import on_device
 class DType:
     """A dtype that can be called.
 
-    It equals the NumPy dtype of the same name and stands wherever a dtype is expected.
+    It stands wherever a dtype is expected, and compares as NumPy's scalar types do: with the NumPy
+    dtype and the scalar type of the same name it is equal, with strings and other objects it is not.
 
     >>> import xcore.numpy as xnp
     >>> xnp.float32(3)
@@ -48,11 +49,14 @@ class DType:
     def __call__(self, x=0):
         return asarray(x, self.dtype)
 
+    @property
+    def __name__(self) -> str:
+        return self.name
+
     def __eq__(self, other):
-        try:
-            return self.dtype == dtypes.as_dtype(other)
-        except TypeError:
-            return NotImplemented
+        if isinstance(other, (DType, np.dtype)):
+            return self.dtype == (other.dtype if isinstance(other, DType) else other)
+        return other is self.dtype.type
 
     def __hash__(self):
         return hash(self.dtype)

@@ -240,7 +240,8 @@ class Generator:
     # -------------------------------------------------------------------------------------- counts
 
     def poisson(self, lam=1.0, size=None, dtype=None):
-        """Poisson counts."""
+        """Poisson counts. Counts that the dtype cannot hold are refused as far as they are known."""
+        _check_counts("poisson", lam, _integer(dtype))
         return _counts.poisson(self.key(), lam, _shape_of(size, lam), dtype)
 
     def binomial(self, n, p, size=None, dtype=None):
@@ -291,6 +292,8 @@ class Generator:
     def multivariate_normal(self, mean, cov, size=None, *, method="svd", dtype=None):
         """Normal vectors with a mean and a covariance."""
         mean, cov = (as_array("random.Generator.multivariate_normal", x) for x in (mean, cov))
+        if method == "cholesky":
+            _vectors.check_definite("random.Generator.multivariate_normal", cov)
         return _vectors.multivariate_normal(self.key(), mean, cov, _or_none(size), dtype, method)
 
 
@@ -307,6 +310,20 @@ def _check_range(low, high) -> None:
     if known and (np.asarray(low) >= np.asarray(high)).any():
         raise ValueError(
             f"xcore.random.Generator.integers: low must be less than high, given {low} and {high}."
+        )
+
+
+def _check_counts(who: str, lam, dtype) -> None:
+    """Expected counts that are known leave room for ten standard deviations, as NumPy asks."""
+    if isinstance(lam, Tracer):
+        return
+    lam, most = np.asarray(lam, np.float64), float(np.iinfo(dtype).max)
+    finite = lam[np.isfinite(lam)]
+    if finite.size and finite.max() > most - 10 * most**0.5:
+        raise ValueError(
+            f"xcore.random.Generator.{who}: lam must be less than {most:g}, the most that counts of "
+            f"{np.dtype(dtype)} can be, given {finite.max():g}. Pass dtype='int64', or draw from a "
+            "normal distribution."
         )
 
 

@@ -63,6 +63,20 @@ def _check_symmetric(who: str, cov) -> None:
         )
 
 
+def check_definite(who: str, cov) -> None:
+    """A covariance that is known now has a Cholesky factor."""
+    host = concrete(cov)
+    if host is None or not np.isfinite(host).all():
+        return
+    try:
+        np.linalg.cholesky(host.astype(np.result_type(host.dtype, np.float32)))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f'xcore.{who}: cov is not positive definite, so it has no factor by method="cholesky". '
+            'Of a singular one give method="svd" or method="eigh".'
+        ) from None
+
+
 @boundary
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
     """Normal random vectors with a mean and a covariance matrix.

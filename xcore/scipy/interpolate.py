@@ -67,11 +67,12 @@ class RegularGridInterpolator:
         if self.bounds_error:
             _refuse(outside)
         found = _weighted(self.values, list(map(_cell, self.grid, xs)), method)
-        if self.fill_value is None or self.bounds_error:
-            return found
         shape = _typeof(outside).shape + (1,) * (_typeof(found).ndim - _typeof(outside).ndim)
-        fill = _xnp.asarray(self.fill_value).astype(_typeof(found).dtype)
-        return _xnp.where(outside.reshape(shape), fill, found)
+        if self.fill_value is not None and not self.bounds_error:
+            fill = _xnp.asarray(self.fill_value).astype(_typeof(found).dtype)
+            found = _xnp.where(outside.reshape(shape), fill, found)
+        unknown = _functools.reduce(_xnp.logical_or, map(_xnp.isnan, xs))
+        return _xnp.where(unknown.reshape(shape), _np.nan, found)
 
 
 def _checked(method):
@@ -101,7 +102,7 @@ def _axis(who: str, p, size: int, axis: int):
 
 
 def _is_outside(p, x):
-    return (x < p[0]) | (x > p[-1]) | _xnp.isnan(x)
+    return (x < p[0]) | (x > p[-1])
 
 
 def _refuse(outside):

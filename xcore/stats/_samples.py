@@ -12,7 +12,7 @@ from .. import numpy as xnp
 from .._core import errors
 from .._core.eval import fused
 from .._core.types import typeof
-from ..numpy._promote import as_array, as_inexact, astype, one_axis
+from ..numpy._promote import as_array, as_inexact, one_axis
 
 _WAYS = ("average", "min", "max", "dense", "ordinal")
 
@@ -43,7 +43,7 @@ def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
     x = xnp.moveaxis(a, one_axis(who, axis, typeof(a).ndim), -1)
     ranks = _ranks(x, method)
     if typeof(x).dtype.kind == "f":
-        ranks = astype(ranks, np.float32) if method != "average" else ranks
+        ranks = ranks.astype(float) if method != "average" else ranks
         ranks = xnp.where(xnp.isnan(x).any(axis=-1, keepdims=True), np.nan, ranks)
     return xnp.moveaxis(ranks, -1, axis)
 
