@@ -434,3 +434,33 @@ def test_numbers_of_branches_that_do_not_exist(transform):
         np.testing.assert_array_equal(transform(f)(i, 2.0), wanted(i, 2.0))
     slopes = transform(xc.vmap(xc.grad(f, 1)))(numbers, x)
     np.testing.assert_array_equal(slopes, [1, 1, 10, -1, -1, -1])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scans_in_python(reverse):
+    """With ``disable_jit`` a scan is a loop, and gives the same."""
+    xs = {"a": np.arange(6.0).reshape(3, 2), "b": np.array([1, 2, 3])}
+    run = lambda: lax.scan(
+        lambda c, x: (c * 2 + x["a"].sum() * x["b"], (c, x["a"])), 1.0, xs, reverse=reverse
+    )
+    compiled = run()
+    with xc.disable_jit():
+        plain = run()
+    for a, b in zip(xc.tree.leaves(compiled), xc.tree.leaves(plain), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: lax.scan(3, 0, np.arange(3)), TypeError, "lax.scan: expected a function"),
+        (lambda: lax.fori_loop(0, 3, 4, 0), TypeError, "body_fun must be a function"),
+        (lambda: lax.associative_scan(lambda a, b: a, (np.ones(3), np.ones(4))), ValueError, "one length"),
+        (lambda: lax.scan(lambda c, x: (c, x), 0, (np.ones(3), 2.0)), ValueError, "scan"),
+    ],
+)  # fmt: skip
+def test_what_loops_refuse(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+    assert lax.associative_scan(lambda a, b: a, ()) == ()

@@ -309,3 +309,42 @@ def test_trees_of_local_data():
     for shape in (None, {"a": (8, 2), "b": None}):
         made = xc.make_array_from_process_local_data({"a": s, "b": s}, host, shape)
         assert made["a"].shape == (8, 2) and made["b"].sharding == s
+
+
+def test_what_meshes_and_shardings_say_of_themselves():
+    s = NamedSharding(MESH, P("x", "y"))
+    here = s.addressable_devices
+    assert here == set(DEVICES) and s.has_addressable_devices and s.is_fully_addressable
+    assert s.addressable_devices_indices_map((8, 8)) == s.devices_indices_map((8, 8))
+    assert s.devices_indices_map((8, 8))[DEVICES[3]] == (slice(2, 4), slice(4, 8))
+    assert not s.is_fully_replicated and NamedSharding(MESH, P()).is_fully_replicated
+    assert not MESH.empty and MESH.local_devices == DEVICES and len(MESH.axis_types) == 2
+    assert MESH.abstract_mesh.abstract_mesh == MESH.abstract_mesh
+    assert MESH.abstract_mesh.axis_types == MESH.axis_types
+    assert P("x") + P("y", None) == P("x", "y", None)
+    assert NamedSharding(MESH, "x") == NamedSharding(MESH, ("x",)) == NamedSharding(MESH, P("x"))
+    assert NamedSharding(MESH, None) == NamedSharding(MESH, P())
+    array = xc.device_put(VALUE, s)
+    assert array.addressable_data(3).shape == (2, 4) and "replica_id=0" in repr(
+        array.addressable_shards[0]
+    )
+    assert array.on_device_size_in_bytes() >= VALUE.nbytes // 8
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: NamedSharding("mesh", P()), TypeError, "mesh must be a Mesh"),
+        (lambda: NamedSharding(MESH, 3), TypeError, "spec must be a PartitionSpec"),
+        (lambda: NamedSharding(MESH.abstract_mesh, P("x")).tiles(1), ValueError, "has no devices"),
+        (lambda: Mesh(np.array(DEVICES, dtype=object).reshape(4, 2), ("x", "x")), ValueError, "must differ"),
+        (lambda: Mesh(np.array(DEVICES, dtype=object), ("x", "y")), ValueError, "a name for each"),
+        (lambda: Mesh(np.arange(8), ("x",)), TypeError, "expected devices"),
+        (lambda: Mesh(np.array(DEVICES[:1] * 2, dtype=object), ("x",)), ValueError, "stands in it twice"),
+        (lambda: xc.make_mesh((8,), ("x",), axis_types="Explicit"), ValueError, "axis types"),
+        (lambda: xc.device_put(VALUE, 3.5), TypeError, "expected a sharding"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_mesh_or_sharding(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
