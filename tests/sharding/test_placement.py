@@ -342,7 +342,7 @@ def test_what_meshes_and_shardings_say_of_themselves():
         (lambda: Mesh(np.arange(8), ("x",)), TypeError, "expected devices"),
         (lambda: Mesh(np.array(DEVICES[:1] * 2, dtype=object), ("x",)), ValueError, "stands in it twice"),
         (lambda: xc.make_mesh((8,), ("x",), axis_types="Explicit"), ValueError, "axis types"),
-        (lambda: xc.device_put(VALUE, 3.5), TypeError, "expected a sharding"),
+        (lambda: xc.device_put(VALUE, 3.5), TypeError, "expected a device, a platform name or a sharding"),
     ],
 )  # fmt: skip
 def test_what_makes_no_mesh_or_sharding(make, error, words):
