@@ -176,3 +176,88 @@ def test_digits_where_one_row_is_long():
     assert np.isclose(answer.stats.condition_inf, 1500.0**2) and np.isclose(
         answer.stats.condition, 4
     )
+
+
+# ------------------------------------------------------------------------------------- eigenvalues
+
+
+def chain(n):
+    return 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+
+
+def square(n):
+    """The Laplacian of a square: most eigenvalues are double."""
+    return np.kron(chain(n), np.eye(n)) + np.kron(np.eye(n), chain(n))
+
+
+def wanted_of(w, k, which):
+    order = {
+        "LA": np.argsort(-w), "SA": np.argsort(w), "LM": np.argsort(-abs(w)), "SM": np.argsort(abs(w)),
+        "BE": np.argsort(np.minimum(2 * np.arange(len(w))[::-1], 2 * np.arange(len(w)) + 1)),
+    }[which]  # fmt: skip
+    return np.sort(w[order[:k]])
+
+
+@pytest.mark.parametrize("which", ["LA", "SA", "LM", "BE"])
+def test_eigsh_finds_what_repeats(which):
+    cases = {
+        "square": square(12), "indefinite": square(12) - 3 * np.eye(144),
+        "threefold": np.diag(np.repeat(np.arange(1.0, 49), 3)[::-1]),
+        "graded": np.diag(2.0 ** -np.arange(144)),
+    }  # fmt: skip
+    find = xc.jit(lambda a: la.eigsh(a, 5, which=which, max_steps=100, report=True))
+    for name, a in cases.items():
+        answer = find(a)
+        w, v = map(np.asarray, answer.value)
+        exact = np.linalg.eigvalsh(a)
+        if name == "graded" and which in ("SA", "BE") and not np.all(answer.ok):
+            continue  # a hundred values next to 0: it says that it did not get there
+        assert np.all(answer.ok), name
+        assert np.allclose(w, wanted_of(exact, 5, which), atol=1e-10 * abs(exact).max()), name
+        assert np.allclose(v.T @ v, np.eye(5), atol=1e-12), name
+        assert (np.linalg.norm(a @ v - v * w, axis=0) <= answer.stats["error"]).all(), name
+
+
+def test_eigsh_with_a_shift_finds_what_repeats():
+    a = square(10)
+    exact = np.linalg.eigvalsh(a)
+    for sigma in (0.0, 1.3):
+        w = np.asarray(la.eigsh(a, 6, sigma=sigma)[0])
+        assert np.allclose(w, np.sort(exact[np.argsort(abs(exact - sigma))[:6]]))
+    assert np.allclose(la.eigsh(a, 3, which="smallest")[0], exact[:3])  # by default, that is
+
+
+@pytest.mark.parametrize("dtype, size", [("float32", 30), ("complex128", 250), ("complex64", 30)])
+def test_eigsh_claims_hold_at_all_sizes(dtype, size):
+    """Its bounds of errors and angles, for random matrices of sizes up to 10^±size."""
+    rng = np.random.default_rng(5)
+    sizes = 10.0 ** np.array([0, -size, size])
+    a = np.stack([orthogonal(rng, 40, dtype) for _ in sizes]).astype(dtype)
+    a = ((a + a.conj().swapaxes(1, 2)) * sizes[:, None, None]).astype(dtype)
+    answer = xc.jit(xc.vmap(lambda a: la.eigsh(a, 4, report=True)))(a)
+    w, v = np.asarray(answer.value[0]), np.asarray(answer.value[1])
+    for k, scale in enumerate(sizes):
+        exact, vectors = np.linalg.eigh(a[k].astype(complex) / scale)
+        assert np.all(answer.ok[k])
+        off = abs(w[k].astype(float) / scale - exact[-4:])
+        assert (off <= np.asarray(answer.stats["error"])[k].astype(float) / scale).all()
+        u, x = vectors[:, -4:], v[k] / np.linalg.norm(v[k].astype(complex), axis=0)
+        sine = np.linalg.norm(x - u * np.sum(u.conj() * x, axis=0), axis=0)
+        assert (sine <= np.asarray(answer.stats["angle"])[k]).all()
+
+
+def test_eigsh_says_what_it_did_not_reach():
+    a = square(9)
+    short = la.eigsh(a, 4, which="SM", max_steps=2, report=True)
+    assert np.all(np.asarray(short.status) == 1)
+    with pytest.raises(xc.errors.SolverError, match="limit of steps"):
+        la.eigsh(a, 4, max_steps=1)
+    err, _ = xc.checkify.checkify(xc.jit(lambda a: la.eigsh(a, 4, max_steps=1)))(a)
+    assert "eigsh ended with status 1" in err.get()
+    with pytest.raises(ValueError, match="Hermitian"):
+        la.eigsh(np.triu(a), 2)
+    err, _ = xc.checkify.checkify(xc.jit(lambda a: la.eigsh(a, 2, report=True)))(np.triu(a))
+    assert "need a symmetric" in err.get()
+    lean = la.FunctionOperator(lambda p, x: p @ x, xnp.triu(a), a.shape, symmetric=True)
+    assert not np.all(la.eigsh(lean, 2, report=True).ok)
+    assert not np.any(la.eigsh(np.full((30, 30), np.nan), 2, report=True).ok)

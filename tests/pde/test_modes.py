@@ -64,8 +64,8 @@ def test_modes_by_shift_and_inversion(name):
                 -op(mode), value * mode, atol=1e-5 * np.abs(value * mode).max() + 1e-6
             )
     if name == "L":
-        with pytest.raises(xc.errors.SolverError, match="limit of steps"):
-            eigenmodes(op, 3, method="shift-invert", steps=3)
+        few, _ = eigenmodes(op, 3, method="shift-invert", steps=3)  # restarts make up for it
+        assert np.allclose(few, w, rtol=1e-4)
 
 
 def dotted(x, y):

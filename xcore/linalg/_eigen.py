@@ -12,19 +12,31 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.checks import fail_if, make_site
 from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, code, iterate
+from .._iterate import Solution, Status, code, first_that_holds, iterate
+from .._transforms.map import vmap
 from ..numpy._matrices import SVDResult
 from ..random import normal
-from ._arguments import one_of
+from ._arguments import epsilon, modulus, one_of
 from ._eigenpairs import with_derivatives
 from ._elimination import first_zero
 from ._factors import factorise, kind_for
-from ._krylov import MINRES, _ratio, inner, norm, solved_within
+from ._krylov import (
+    MINRES,
+    _ratio,
+    check_status,
+    inner,
+    norm,
+    safe_norm,
+    solved_within,
+)
 from ._operators import (
     FunctionOperator,
     LinearOperator,
@@ -32,7 +44,8 @@ from ._operators import (
     as_operator,
     in_dtype_of_products,
 )  # fmt: skip
-from ._truth import fail
+from ._restarted import WHICH, fresh, largest_pairs
+from ._truth import fail, of_pairs
 
 
 def _dtype_of(a: LinearOperator):
@@ -145,10 +158,12 @@ def _solved_by_minres(params, x):
 
 def eigsh(
     a, k: int = 6, *, which: str = "largest", start=None, steps: int | None = None, sigma=None,
-    inverse=None,
+    inverse=None, rtol: float | None = None, max_steps: int = 300, report: bool = False,
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
+    The space is restarted until all residuals |a v - w v| meet the goal, and then searched once more
+    from a random vector orthogonal to what was found, for copies of eigenvalues that repeat.
     Derivatives, of any order, need the eigenvalues found to be distinct from all others. They, and
     shifts without an ``inverse``, take solutions by MINRES; where these fail all is NaN, and
     ``checkify`` says why.
@@ -156,12 +171,18 @@ def eigsh(
     Args:
       a: symmetric operator or matrix (n, n).
       k: how many.
-      which: "largest" or "smallest"; not used with a shift.
+      which: "largest" or "smallest"; SciPy's "LA", "SA" are the same, "LM" and "SM" go by modulus,
+        "BE" takes half from each end. Not used with a shift.
       start: vector (n,); a fixed one of irregular numbers by default.
-      steps: size of the space; min(n, max(2 k + 1, 20)) by default. More is more accurate.
+      steps: size of the space; min(n, max(2 k + 1, 20)) by default. More takes fewer restarts.
       sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
         fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
       inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
+      rtol: goal for the residuals, relative to the norm of a; precision^¾ by default.
+      max_steps: so many restarts at most.
+      report: return a ``Solution`` instead of raising SolverError where the goal was missed. Its stats
+        are, for each pair, the residual, a bound of the error of w with it, and one of the sine of the
+        angle of v, from the gaps to the other values found; and the number of products.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.diag(xnp.arange(1.0, 9.0))
@@ -170,26 +191,84 @@ def eigsh(
     >>> [round(float(x), 3) for x in xc.linalg.eigsh(a, 2, sigma=3.2)[0]]
     [3.0, 4.0]
     """
-    one_of("linalg.eigsh", "which", which, ("largest", "smallest"))
-    a = _square("linalg.eigsh", a)
-    n = a.shape[0]
-    _check_count("linalg.eigsh", k, n)
-    m = min(n, max(2 * k + 1, 20)) if steps is None else max(k, min(n, steps))
-    start = _irregular((n,), _dtype_of(a)) if start is None else xnp.asarray(start)
-    operator = a
-    if sigma is not None or inverse is not None:
+    who = "linalg.eigsh"
+    one_of(who, "which", which, tuple(WHICH))
+    a = _square(who, a)
+    n, shifted = a.shape[0], sigma is not None or inverse is not None
+    _check_count(who, k, n)
+    _check_symmetric(who, a)
+    m = max(2 * k + 1, 20) if steps is None else steps
+    start = _start(who, a, start)
+    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
+    operator, wanted = held, WHICH[which]
+    if shifted:  # the largest moduli of the inverse are the nearest to σ
         sigma = 0.0 if sigma is None else sigma
-        operator = _inverse_of(a, sigma) if inverse is None else as_operator(inverse)
-    q, alpha, beta = lanczos(operator, ops.stop_gradient(start), m)
-    t = xnp.diag(alpha) + xnp.diag(beta, 1) + xnp.diag(beta, -1)
-    w, s = xnp.linalg.eigh(t)
-    if sigma is not None:  # the largest moduli of the inverse are the nearest to σ
-        chosen = xnp.argsort(-xnp.abs(w))[:k]
-        chosen = chosen[xnp.argsort(sigma + 1 / w[chosen])]
-    else:
-        chosen = xnp.arange(k) if which == "smallest" else xnp.arange(m - k, m)
-    v = q @ s[:, chosen].astype(typeof(q).dtype)
-    return with_derivatives(a, rayleigh(a, v), v)
+        operator = _inverse_of(held, sigma) if inverse is None else as_operator(inverse)
+        operator, wanted = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator), "LM"
+    rtol = epsilon(start) ** 0.75 if rtol is None else rtol
+    end = largest_pairs(operator, start, k, min(n, max(k + 2, m)), wanted, rtol, max_steps)
+    v = end["v"].T
+    image = held.matmat(v).astype(typeof(v).dtype)
+    w = xnp.real(xnp.sum(xnp.conj(v) * image, axis=0))
+    order = xnp.argsort(w)
+    w, v, image = w[order], v[:, order], image[:, order]
+    size, beyond = end["scale"], end["next"]
+    if shifted:
+        other = held.mv(fresh(xnp.zeros_like(end["q"][:1]), 0)).astype(typeof(v).dtype)
+        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(other))
+        beyond = sigma + _ratio(xnp.ones_like(beyond), beyond)
+    left = _lengths(image - v * w.astype(typeof(v).dtype))
+    status = first_that_holds(
+        (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
+        (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),
+    )  # fmt: skip
+    stats = of_pairs(
+        w, left, size, n, None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
+    )
+    stats |= {"products": end["products"]}
+    return _told(who, with_derivatives(a, w, v), status, stats, report)
+
+
+def _told(who: str, found, status, stats: dict, report: bool):
+    """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
+    solution = Solution(found, status, stats)
+    if report:
+        return solution
+    if type(status) is not Array:
+        check_status(who, status)
+    return solution.check(who).value
+
+
+def _lengths(columns):
+    return vmap(safe_norm, in_axes=1)(columns)
+
+
+def _start(who: str, a, start):
+    """A vector to start from, in the dtype of products."""
+    n = a.shape[0]
+    start = _irregular((n,), _dtype_of(a)) if start is None else xnp.asarray(start)
+    if start.shape != (n,):
+        raise errors.shape_mismatch(who, f"need a start of shape ({n},)", start=start)
+    start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
+    start = ops.stop_gradient(in_dtype_of_products(a, start))
+    return xnp.where(xnp.any(start != 0), start, _irregular((n,), typeof(start).dtype))
+
+
+def _check_symmetric(who: str, a) -> None:
+    """An error for a matrix at hand that is not symmetric, and a check for a traced one."""
+    if not isinstance(a, Matrix):
+        return
+    x = ops.stop_gradient(xnp.asarray(a.a))
+    size = xnp.max(modulus(x), initial=0)
+    limit = 100 * epsilon(x if dtypes.is_inexact(typeof(x).dtype) else size.astype(np.float32))
+    far = xnp.max(modulus(x - xnp.conj(x).T), initial=0) > limit * size
+    told = "need a symmetric (Hermitian) matrix; linalg.eig takes any, (a + aᴴ) / 2 is one"
+    if type(far) is Array:
+        if bool(far):
+            raise errors.not_matrices(who, told, a=x)
+        return
+    site, values = make_site("user", f"{who}: {told}", (), {}, user_frame())
+    fail_if(far, site, values, active=False)
 
 
 def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:

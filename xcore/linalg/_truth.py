@@ -175,6 +175,29 @@ def report_of(a, x, b, factors: Factors) -> tuple:
     return code, Report(error, omega, condition, other, digits, pivot)
 
 
+def of_pairs(w, residual, size, n: int, others=None) -> dict:
+    """What residuals of orthonormal vectors say about eigenvalues w (..., k) of Hermitian matrices.
+
+    |λ - θ| <= |r| for an eigenvalue λ, and the angle to the vectors of λ has a sine of at most |r| by
+    the gap to the rest. (Parlett 1998, theorem 11.7.1) Rounding of the residual is added to it.
+
+    Args:
+      residual: |a v - w v| of each.
+      size: about the norm of the matrices.
+      n: their size.
+      others: eigenvalues (..., j) not among w, as far as they are known.
+    """
+    error = residual + (4 + n**0.5 / 4) * epsilon(w) * size[..., None]
+    gaps = xnp.abs(w[..., :, None] - w[..., None, :]) - error[..., None, :]
+    gaps = xnp.where(np.eye(typeof(w).shape[-1], dtype=bool), xnp.inf, gaps)
+    if others is not None:
+        beyond = xnp.abs(w[..., :, None] - others[..., None, :])
+        gaps = xnp.concatenate([gaps, beyond], axis=-1)
+    gap = xnp.min(gaps, axis=-1, initial=xnp.inf) - error
+    angle = xnp.where(gap > error, error / xnp.where(gap > error, gap, 1), 1)
+    return {"residual": residual, "error": error, "angle": angle}
+
+
 def refine(a, x, b, solve, steps: int, goal: float):
     """Iterative refinement: residuals in the precision of a, corrections from ``solve``.
 

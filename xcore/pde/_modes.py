@@ -48,7 +48,7 @@ def eigenmodes(
         else conjugate gradients with multigrid cycles; "lobpcg": blocks of vectors, preconditioned
         by cycles, from a coarse grid up. "auto" takes the first for a ``Laplacian``, else the
         second.
-      steps: of Lanczos' method; max(3 k, 24) by default. More is more accurate.
+      steps: size of the space of Lanczos' method; max(3 k, 24) by default. More takes fewer restarts.
 
     >>> from xcore.pde import Grid
     >>> w, modes = eigenmodes(Laplacian(Grid((16, 16))), 2)
