@@ -230,6 +230,13 @@ def test_derivatives_with_respect_to_the_boundary(kind):
         np.testing.assert_allclose(xc.grad(xc.grad(f))(0.83), bend, rtol=1e-5)
 
 
+def test_a_boundary_that_meets_nodes_has_the_derivative_of_one_side():
+    f = MOVING["a function"]
+    with xc.enable_x64():  # 0.75 is six cells: four nodes are on the boundary
+        left = (f(0.75) - f(0.75 - 1e-6)) / 1e-6
+        np.testing.assert_allclose(xc.grad(f)(0.75), left, rtol=1e-5)
+
+
 REFUSED = {
     "booleans": (lambda r: lambda x, y: x**2 + y**2 < r**2, "booleans that hang on a value"),
     "NumPy's function": (lambda r: lambda x, y: r - np.hypot(x, y), "xcore.numpy"),

@@ -321,8 +321,10 @@ def _share(inside, given, level, held, points, axis: int, side: int):
         found = _bisected(inside, ends)
         found = _followed(inside, ends, found) if _moves(level) else found
     part = _filled(held[inner].shape, cut, found)
-    part = _on(part).clip(part, _NEAREST, 1.0)
-    return _on(part).where(part > 1 - 1e-9, 1.0, part)
+    known = np.clip(np.asarray(stop_gradient(part)), _NEAREST, 1.0)
+    known = np.where(known > 1 - 1e-9, 1.0, known)
+    # limits move the boundary by nothing that matters; its derivatives are those without them
+    return part + (known - stop_gradient(part)) if _moves(part) else known
 
 
 def _filled(shape, cut, found):
