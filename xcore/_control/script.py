@@ -50,7 +50,7 @@ def run_script(path: str, arguments) -> int:
 
 def _unread(held) -> list:
     """NaN and infinities that the script still has and has not looked at."""
-    open_ = {id(p): p for _, p in [*findings.pending.values()] if not p.settled}
+    open_ = {id(p): p for _, p in [*findings.pending.values()] if p.direct and not p.settled}
     found = {i: p for i, p in open_.items() if p.known() is not None and not p.mild}
     for p in found.values():
         print(

@@ -79,6 +79,8 @@ def _tell_failed(error: Error) -> None:
         return
     site, text = found
     kind = site.kind if site.kind in findings.KINDS else "singular"
+    if findings.is_allowed(kind, site.where):
+        return
     if site.place is not None and findings.KINDS[kind]:
         raise error.exception()
     if site.place is None:  # of a function of the library, which serves callers on any line
@@ -94,7 +96,7 @@ def _host(x: Array):
     """The content as far as this process has it."""
     if not x.is_fully_addressable:
         parts = [np.asarray(s.data._content()) for s in x.addressable_shards]
-        return parts[0]
+        return parts[0] if parts else np.zeros(0)
     return x._content()
 
 
@@ -132,8 +134,9 @@ def _judge(p: Program, arrays, outs, bad) -> None:
     low = _only_low(outs, bad)
     search = functools.partial(_origin, p, arrays, bad, kind, low, place)
     found = _inherited(arrays, low)
-    if _is_for_later(place):
-        found = found or Pending(kind, None, place, search=search)
+    direct = findings.is_direct()
+    if not direct or _is_guarded(place):
+        found = found or Pending(kind, None, place, search=search, direct=direct)
     else:
         found = search() or found
         if found is None or findings.is_allowed(found.kind, found.where):
@@ -146,10 +149,8 @@ def _judge(p: Program, arrays, outs, bad) -> None:
             findings.suspect(x, found)
 
 
-def _is_for_later(place) -> bool:
-    """Whether it is open if a bad value counts: the line guards it, or the library works with it."""
-    if not findings.is_direct():
-        return True
+def _is_guarded(place) -> bool:
+    """Whether it is open if a bad value counts, as the user's line guards it."""
     return borrowed.where is None and bool(place) and findings.is_guarded(place)
 
 

@@ -35,8 +35,8 @@ class allow:
     runs later, and for the derivatives of these lines.
 
     Args:
-      kinds: some of "nan", "infinity", "index", "overflow", "singular", "derivative", "broadcast",
-        "unused", "mutated", "constant", "retrace", "cancellation"; all of them if none is given.
+      kinds: some of "nan", "infinity", "index", "overflow", "key", "singular", "derivative",
+        "broadcast", "unused", "mutated", "constant", "retrace", "cancellation"; all of them if none is given.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> with xc.config.override(sanitize=True), xc.sanitize.allow("infinity"):
@@ -124,16 +124,18 @@ def forget() -> None:
 
 
 class Pending:
-    """A NaN or infinity that was made and has not been told. ``mild``: the logarithm of 0.
+    """A NaN or infinity that was made and has not been told.
+
+    ``mild``: the logarithm of 0. ``direct``: the user's own line made it.
 
     Its origin is looked for when somebody asks: ``search()`` is the Pending of it, or None.
     """
 
-    __slots__ = ("kind", "mild", "search", "settled", "text", "where")
+    __slots__ = ("direct", "kind", "mild", "search", "settled", "text", "where")
 
-    def __init__(self, kind, text, where, mild=False, search=None):
+    def __init__(self, kind, text, where, mild=False, search=None, direct=True):
         self.kind, self.text, self.where, self.mild = kind, text, where, mild
-        self.search, self.settled = search, False
+        self.search, self.settled, self.direct = search, False, direct
 
     def known(self) -> Pending | None:
         """Itself with its origin; None if nothing made it, but the arguments had it."""

@@ -35,10 +35,11 @@ class Tracing:
     They are uses by the function around it too, unless it is an ``alternative`` to others.
     """
 
-    __slots__ = ("alternative", "loop", "traces", "uses")
+    __slots__ = ("alternative", "fresh", "loop", "traces", "uses")
 
     def __init__(self, loop: bool = False, alternative: bool = False):
         self.loop, self.uses, self.traces, self.alternative = loop, [], [], alternative
+        self.fresh: list = []  # keys made in it, and copies of which the user says that they are meant
 
     def __enter__(self) -> list[Use]:
         _log.frames.append(self)
@@ -56,6 +57,12 @@ def entered(trace) -> None:
         _log.frames[-1].traces.append(trace)
 
 
+def made(data) -> None:
+    """A key was made or copied: where it is used in a loop, it is used once in each step."""
+    if _log.frames:
+        _log.frames[-1].fresh.append(data)
+
+
 def note(use: Use) -> bool:
     """Remember a use; True if the same key is used in each step of a loop."""
     if not _log.frames:
@@ -64,6 +71,8 @@ def note(use: Use) -> bool:
     inner: list = []
     for frame in reversed(_log.frames):
         inner += frame.traces
+        if any(x is use.data for x in frame.fresh):
+            return False
         if frame.loop and _is_from_outside(use.data, inner):
             return True
     return False

@@ -103,6 +103,7 @@ uses.counting.append((_count, _take_back))
 def forget(stream, data) -> None:
     """Start afresh: these words are a new key from here on."""
     if config.settings().watches_keys:
+        uses.made(data)
         with _lock:
             _uses.pop((stream.name, identity(data)), None)
 
