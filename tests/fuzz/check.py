@@ -1,0 +1,164 @@
+"""One program run every way, and what differs."""
+
+import dataclasses
+import functools
+import importlib.util
+import warnings
+
+import numpy as np
+
+from tests.fuzz import differences, nests
+from tests.fuzz.programs import IMPORTS, Program, Type, arguments, kind, source
+from tests.fuzz.reference import Expected, expected
+from tests.fuzz.table import ROWS
+
+ALL_ROWS = {**ROWS, **nests.NESTS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Something that differs: what ("value", "dtype", "weak", "shape", "error"), between which two."""
+
+    what: str
+    between: str
+    message: str
+    result: int = 0
+
+    @property
+    def signature(self) -> tuple:
+        return self.what, self.between, self.message.split("(")[0][:40] if self.what == "error" else ""
+
+
+class Observed:
+    """A result of a library as NumPy sees it."""
+
+    def __init__(self, x):
+        weak = bool(getattr(x, "weak_type", False)) or isinstance(x, (int, float, complex))
+        data = np.asarray(x)
+        self.type = Type(data.shape, str(data.dtype), weak and data.dtype != bool)
+        wide = {"f": np.float64, "c": np.complex128}.get(kind(self.type.dtype))
+        self.data = data if wide is None else data.astype(wide)
+
+
+def has_jax() -> bool:
+    return importlib.util.find_spec("jax") is not None
+
+
+@functools.cache
+def _namespace(library) -> dict:
+    names: dict = {}
+    if library == "jax":
+        import jax
+
+        jax.config.update("jax_default_matmul_precision", "highest")
+    exec(IMPORTS[library], names)
+    return names
+
+
+def _runs(library, program):
+    """(arguments, the function) of a library."""
+    names = dict(_namespace(library))
+    exec(compile(source(program, ALL_ROWS), f"<program {program.seed}>", "exec"), names)
+    return eval(arguments(program), names), names["program"], names["xc"]
+
+
+def _observed(out) -> list:
+    return [Observed(x) for x in (out if isinstance(out, tuple) else (out,))]
+
+
+def run_xcore(program, jit) -> list:
+    import xcore as xc
+
+    with xc.config.override(default_bits=program.bits, default_matmul_precision="highest"):
+        args, function, _ = _runs("xcore", program)
+        return _observed((xc.jit(function) if jit else function)(*args))
+
+
+def run_jax(program) -> list:
+    import jax
+
+    jax.config.update("jax_enable_x64", program.bits == 64)
+    args, function, _ = _runs("jax", program)
+    return _observed(jax.jit(function)(*args))
+
+
+# ------------------------------------------------------------------------------------ comparing
+
+
+def compare(program: Program, with_jax: bool = False) -> list:
+    """What differs when this program is run; nothing if all is well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted, found = expected(program), []
+        seen = {}
+        for way in ("eager", "jit"):
+            try:
+                seen[way] = run_xcore(program, way == "jit")
+            except Exception as e:
+                found.append(Finding("error", way, f"{type(e).__name__}: {e}"))
+        for way, outs in seen.items():
+            found += _against_reference(way, outs, wanted)
+        if len(seen) == 2:
+            found += _types(seen["eager"], seen["jit"], "eager, jit")
+        if with_jax and not found:
+            found += _against_jax(program, seen["jit"], wanted)
+        return [f for f in found if not differences.explains(program, f)]
+
+
+def _types(left, right, between, what=("shape", "dtype", "weak")):
+    found = []
+    for n, (a, b) in enumerate(zip(left, right)):
+        for name in what:
+            x, y = getattr(a.type, name), getattr(b.type, name)
+            if x != y:
+                found.append(Finding(name, between, f"result {n}: {x} and {y}", n))
+    return found
+
+
+def _against_reference(way, outs, wanted):
+    found = _types(outs, wanted, f"{way}, reference")
+    for n, (x, w) in enumerate(zip(outs, wanted)):
+        if x.type.shape == w.type.shape:
+            found += _values(x.data, w.data, w.slack, n, f"{way}, reference")
+    return found
+
+
+def _values(x, wanted, slack, n, between):
+    """Where x is further from what is wanted than it may be."""
+    with np.errstate(all="ignore"):
+        same = (x == wanted) | ((x != x) & (wanted != wanted))
+        gap = np.abs(x.astype(complex) - wanted)
+        off = ~same & ~(gap <= slack) & ~np.isinf(slack)
+    if not np.any(off):
+        return []
+    at = tuple(int(i) for i in np.argwhere(off)[0])
+    message = f"result {n} at {at}: {x[at]!r}, wanted {wanted[at]!r} ± {slack[at]:.2e}"
+    return [Finding("value", between, message, n)]
+
+
+def _against_jax(program, outs, wanted: list[Expected]):
+    try:
+        theirs = run_jax(program)
+    except Exception as e:
+        return [Finding("refused", "jax", f"{type(e).__name__}: {e}"[:200])]
+    if program.bits == 32 and any("64" in w.type.dtype for w in (*wanted, *outs)):
+        return []
+    found = _types(outs, theirs, "jit, jax")
+    for n, (x, y, w) in enumerate(zip(outs, theirs, wanted)):
+        if x.type.shape == y.type.shape:
+            found += _values(x.data, y.data, 2 * w.slack, n, "jit, jax")
+    return found
+
+
+# ------------------------------------------------------------------------------------ scripts
+
+
+def script(program: Program, findings) -> str:
+    """A program as a file that shows by itself what is wrong."""
+    said = "\n".join(f"# {f.what} ({f.between}): {f.message}".replace("\n", "\n#   ") for f in findings)
+    bits = f"xc.config.update('default_bits', {program.bits})\n" if program.bits != 32 else ""
+    return (
+        f"# program {program.seed}\n{said}\n{IMPORTS['xcore']}\n{bits}\n{source(program, ALL_ROWS)}\n\n"
+        f"args = {arguments(program)}\n"
+        "print(program(*args))\nprint(xc.jit(program)(*args))\n"
+    )

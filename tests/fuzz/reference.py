@@ -1,0 +1,215 @@
+"""Programs interpreted with NumPy, operation by operation, in float64 and complex128.
+
+A value has the dtype that it would have and is held wide. Run 0 makes no rounding errors to speak of; the
+further ones make other ones at each inexact step, of the size that the dtype has. How far the runs
+lie apart is how far apart right answers may lie: ill-conditioned programs, decisions at a tie and
+cancelled digits give themselves away.
+"""
+
+import functools
+import math
+import warnings
+import zlib
+
+import ml_dtypes
+import numpy as np
+import scipy.special
+
+from tests.fuzz import helpers, nests, promotion
+from tests.fuzz.helpers import Unfit
+from tests.fuzz.programs import Const, Type, kind, np_dtype
+from tests.fuzz.table import ROWS
+
+RUNS = 5  # besides the one without errors
+BUDGET = 60_000  # operations of one run
+_NAMES = {"np": np, "xnp": np, "sp": scipy.special, "h": helpers}
+
+
+class Value:
+    """An array held wide, and its type."""
+
+    __slots__ = ("data", "type")
+
+    def __init__(self, data, dtype: str, weak: bool = False):
+        self.data = data
+        self.type = Type(tuple(data.shape), dtype, bool(weak))
+
+
+def wide(dtype: str):
+    return {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}.get(kind(dtype), np_dtype(dtype))  # fmt: skip
+
+
+@functools.cache
+def limits(dtype: str):
+    """(largest, smallest normal, rounding error) of a float or complex dtype."""
+    info = ml_dtypes.finfo(np_dtype(dtype))
+    return float(info.max), float(info.tiny), float(info.eps) / 2
+
+
+@functools.lru_cache(4096)
+def _compiled(code: str):
+    return compile(code, code, "eval")
+
+
+def _within(x, largest):
+    """Infinite where the dtype overflows."""
+    if x.dtype.kind == "c":
+        out = np.empty_like(x)
+        out.real, out.imag = _within(x.real, largest), _within(x.imag, largest)
+        return out
+    return np.where(np.abs(x) > largest, np.copysign(np.inf, x), x)
+
+
+class Reference:
+    """One run. ``bodies`` of nests are run by the functions of ``nests``."""
+
+    def __init__(self, bits: int, run: int = 0):
+        self.bits, self.run, self.spent, self.depth = bits, run, 0, 0
+
+    # ------------------------------------------------------------------------------ running
+
+    def program(self, program) -> list:
+        with np.errstate(all="ignore"):
+            env = {i.name: self.input(i) for i in program.inputs}
+            return self.body(program.as_body(), env)
+
+    def input(self, given):
+        if given.how == "python":
+            return self.constant(given.data)
+        dtype = str(given.data.dtype)
+        return Value(given.data.astype(wide(dtype)), dtype)
+
+    def constant(self, x):
+        letter = np.asarray(x).dtype.kind
+        dtype = promotion.default(letter, self.bits)
+        return Value(np.asarray(x, wide(dtype)), dtype, letter != "b")
+
+    def body(self, body, env) -> list:
+        for step in body.steps:
+            env.update(zip(step.outs, self.step(step, env)))
+        return [env[name] for name in body.results]
+
+    def call(self, body, env, args) -> list:
+        """A body on these values."""
+        return self.body(body, {**env, **dict(zip(body.args, args))})
+
+    def step(self, step, env) -> list:
+        args = [self.constant(a.value) if isinstance(a, Const) else env[a] for a in step.args]
+        if step.row in nests.NESTS:
+            return nests.NESTS[step.row].reference(self, step, env, args)
+        self.spent += 1
+        if self.spent > BUDGET:
+            raise Unfit("too expensive")
+        row, params = ROWS[step.row], dict(step.params)
+        types = self._types(row, args, params)
+        data = self._meeting(row, args)
+        if self.run and row.error > 1:
+            data = [self._nudged(x, a.type, step.outs[0], 1.0) for x, a in zip(data, args)]
+        outs = self._evaluated(row, data, params, types)
+        return [
+            self._result(x, t, row.error, name) for x, t, name in zip(outs, types, step.outs)
+        ]
+
+    def _types(self, row, args, params):
+        rules = row.out if isinstance(row.out, tuple) else (row.out,)
+        types = [a.type for a in args]
+        return [self._type(rule, types, params) for rule in rules]
+
+    def _type(self, rule, types, params):
+        if rule == "param":
+            return Type((), params["dtype"])
+        if rule == "join2":
+            return promotion.join(types[1:], self.bits)
+        if rule == "complex":
+            return Type((), "complex128" if types[0].dtype in ("float64", "complex128") else "complex64")
+        if rule == "int32":
+            return Type((), "int32")
+        return promotion.RULES[rule](types, self.bits)
+
+    def _meeting(self, row, args):
+        if row.out[0] in promotion.MEETING or row.out in promotion.MEETING:
+            joined = promotion.join([a.type for a in args], self.bits)
+            rule = row.out[0] if isinstance(row.out, tuple) else row.out
+            if rule.startswith("inexact"):
+                joined = promotion.to_inexact(joined, self.bits)
+            return [_converted(a.data, joined.dtype) for a in args]
+        return [a.data for a in args]
+
+    def _evaluated(self, row, data, params, types):
+        names = [f"v{k}" for k in range(len(data))]
+        code = row.reference.format(*names, **{k: repr(v) for k, v in params.items()})
+        try:
+            out = eval(_compiled(code), dict(zip(names, data), dtype=types[0].dtype, **_NAMES))
+        except (np.linalg.LinAlgError, ValueError, IndexError, TypeError, ZeroDivisionError) as e:
+            raise Unfit(f"{code}: {e}") from e
+        return out if isinstance(row.out, tuple) else (out,)
+
+    def _result(self, x, t, error, name):
+        x = np.asarray(x)
+        if kind(t.dtype) not in "fc":
+            return Value(x.astype(wide(t.dtype)), t.dtype, t.weak)
+        x = _within(x.astype(wide(t.dtype)), limits(t.dtype)[0])
+        if self.run and error:
+            x = self._nudged(x, t, name, error)
+        return Value(x, t.dtype, t.weak)
+
+    # ------------------------------------------------------------------------------ errors
+
+    def noise(self, name, shape):
+        """Numbers in [-1, 1] that belong to a name and a run."""
+        return np.random.default_rng([self.run, zlib.crc32(name.encode())]).uniform(-1, 1, shape)
+
+    def _nudged(self, x, t, name, error):
+        """x with rounding errors; what the dtype holds exactly has none (but where a derivative is
+        taken: there each step must stay smooth)."""
+        if kind(t.dtype) not in "fc":
+            return x
+        _, tiny, eps = limits(t.dtype)
+        u = self.noise(name, x.shape)
+        moved = x * (1 + error * eps * u)
+        moved = np.where((np.abs(x) < tiny) & (u > 0), 0 * x, moved)
+        if self.depth or error > 1:
+            return moved
+        return np.where(x.astype(np_dtype(t.dtype)) == x, x, moved)
+
+
+def _converted(x, dtype):
+    return x if x.dtype == wide(dtype) else x.astype(wide(dtype))
+
+
+# ------------------------------------------------------------------------------------ the answer
+
+
+class Expected:
+    """What a result should be: its type, its value, how far off it may be (inf: not known)."""
+
+    def __init__(self, base, others):
+        self.type, self.data = base.type, base.data
+        with np.errstate(all="ignore"):
+            self.slack = self._slack(base, others)
+
+    def _slack(self, base, others):
+        x = base.data
+        free = np.zeros(x.shape, bool)
+        spread = np.zeros(x.shape)
+        for other in others:
+            if other.data.shape != x.shape:
+                return np.full(x.shape, np.inf)
+            same = (other.data == x) | ((other.data != other.data) & (x != x))
+            free |= ~same & ~(np.isfinite(x) & np.isfinite(other.data))
+            gap = np.abs(other.data.astype(x.dtype) - x) if x.dtype.kind in "fc" else ~same * math.inf
+            spread = np.fmax(spread, np.where(same, 0, gap))
+        if x.dtype.kind not in "fc":
+            return np.where(np.isnan(spread) | (spread > 0), np.inf, 0.0)
+        largest, tiny, eps = limits(base.type.dtype)
+        scale = np.max(np.abs(x[np.isfinite(x)]), initial=0.0)
+        slack = 30 * spread + 8 * eps * np.abs(x) + 2 * eps * scale + 4 * tiny
+        edge = np.abs(x) + slack >= largest  # may or may not overflow
+        return np.where(free | (edge & np.isfinite(x)), np.inf, slack)
+
+
+def expected(program) -> list:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runs = [Reference(program.bits, run).program(program) for run in range(RUNS + 1)]
+    return [Expected(outs[0], outs[1:]) for outs in zip(*runs)]
