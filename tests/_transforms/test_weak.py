@@ -100,3 +100,56 @@ def test_integer_tangents():
     assert float(xc.jvp(lambda x, i: x * i, (2.0, 3), (1.0, zero))[1]) == 3
     with pytest.raises(TypeError, match="float0"):
         xc.jvp(lambda x: x * 2.0, (3,), (1,))
+
+
+def weak(n=3):
+    return xnp.broadcast_to(1.5, (n,))
+
+
+MOVED = {
+    "sort": xnp.sort, "lax.sort": lax.sort, "top_k": lambda w: lax.top_k(w, 2)[0],
+    "partition": lambda w: xnp.partition(w, 1), "pad": lambda w: xnp.pad(w, 1),
+    "lax.pad": lambda w: lax.pad(w, 0.0, [(1, 1, 0)]), "tril": lambda w: xnp.tril(w[None]),
+    "triu": lambda w: xnp.triu(w[None]), "diag": xnp.diag,
+    "take": lambda w: xnp.take(w, np.asarray([0, 2])),
+    "take_along_axis": lambda w: xnp.take_along_axis(w, np.asarray([0, 2]), 0),
+    "get": lambda w: w.at[np.asarray([0, 9])].get(mode="fill"),
+    "get a traced one": lambda w: w.at[xnp.asarray(1)].get(mode="fill"),
+    "set": lambda w: w.at[0].set(2), "add many": lambda w: w.at[np.asarray([0, 1])].add(w[:2]),
+    "add to all": lambda w: w.at[:].add(w[0]), "set by steps": lambda w: w.at[::2].set(w[0]),
+    "dynamic_update_slice": lambda w: lax.dynamic_update_slice(w, w[:1], (0,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("move", MOVED.values(), ids=MOVED)
+@pytest.mark.parametrize("beside", [np.float32(1), np.float64(1)], ids=["", "beside float64"])
+def test_what_moves_elements_keeps_them_weak(move, beside):
+    assert types(move(weak())) == ["float32 weak"]
+    assert types(xc.jit(lambda x, _: move(xnp.broadcast_to(x, (3,))))(1.5, beside)) == [
+        "float32 weak"
+    ]
+    assert types(xc.vmap(move)(xnp.broadcast_to(1.5, (2, 3)))) == ["float32 weak"]
+    assert types(move(weak()) * half) == ["float16"]
+    assert types(move(xnp.ones(3))) == ["float32"]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [xnp.copysign, xnp.heaviside, xnp.nextafter, xnp.hypot, xnp.maximum, xnp.fmax, xnp.logaddexp],
+)
+def test_what_meets_a_strong_value_is_strong(f):
+    strong = np.float32(0.5)
+    for g in (f, xc.jit(f)):
+        assert types(g(1.5, 0.5)) == ["float32 weak"]
+        assert (
+            types(g(xnp.asarray(1.5), strong)) == types(g(strong, xnp.asarray(1.5))) == ["float32"]
+        )
+
+
+@pytest.mark.parametrize("wide", [np.ones(2), np.ones(2, np.int64), np.ones(2, np.complex128)])
+def test_python_numbers_beside_wide_arrays_come_out_as_they_do_alone(wide):
+    def f(a, b, _):
+        return a * 2, xnp.resize(a, (3,)), b + 1, a
+
+    assert types(xc.jit(f)(2, 2.5, wide)) == types(f(xnp.asarray(2), xnp.asarray(2.5), wide))
+    assert types(xc.jit(lambda n, x: n)(2**40, wide)) == ["int64 weak"]

@@ -10,14 +10,20 @@ from tests.fuzz import workers
 def parsed(argv=None):
     p = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     p.add_argument("--seed", type=int, default=0, help="of the sequence of programs")
-    p.add_argument("--first", type=int, default=0, help="number of the first program of the sequence")
+    p.add_argument(
+        "--first", type=int, default=0, help="number of the first program of the sequence"
+    )
     p.add_argument("--count", type=int, default=100, help="how many programs")
     p.add_argument("--bits", type=int, choices=(32, 64), default=32, help="the default width")
-    p.add_argument("--values", action="store_true", help="with NaN, infinities, zeros, 1e±30 among the inputs")
+    p.add_argument(
+        "--values", action="store_true", help="with NaN, infinities, zeros, 1e±30 among the inputs"
+    )
     p.add_argument("--most", type=int, default=60, help="operations of a program at most")
     p.add_argument("--jobs", type=int, default=1, help="processes")
     p.add_argument("--minutes", type=float, default=None, help="stop after so many")
-    p.add_argument("--timeout", type=float, default=120, help="seconds for one program; more is a finding")
+    p.add_argument(
+        "--timeout", type=float, default=120, help="seconds for one program; more is a finding"
+    )
     p.add_argument("--jax", action="store_true", help="compare with jax too, if it is installed")
     p.add_argument("--hasty", action="store_true", help="compile fast rather than well")
     p.add_argument("--no-shrink", action="store_true", help="print failures as they were drawn")

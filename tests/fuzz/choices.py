@@ -150,7 +150,7 @@ def pad(rng, x):
 
 
 def lax_pad(rng, x):
-    if x.ndim == 0 or x.size > 8:
+    if x.ndim == 0 or x.size > 8 or x.size == 0:
         return None
     return {"config": [(int(rng.integers(-1, 2)), int(rng.integers(0, 2)), int(rng.integers(0, 2))) for n in x.shape]}  # fmt: skip
 

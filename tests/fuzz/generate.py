@@ -7,7 +7,7 @@ import numpy as np
 
 from tests.fuzz import choices, nests
 from tests.fuzz.helpers import Unfit
-from tests.fuzz.programs import Body, Code, Const, Input, Program, Step, kind, np_dtype
+from tests.fuzz.programs import Body, Const, Input, Program, Step, kind, np_dtype
 from tests.fuzz.reference import Reference
 from tests.fuzz.table import DRAWN, ROWS
 
@@ -19,12 +19,16 @@ def allowed(dtype: str, letters: str) -> bool:
     return kind(dtype) in letters or ("F" in letters and dtype in ("float32", "float64"))
 
 
-def program(seed: int, number: int, bits: int = 32, special: bool = False, most: int = 60) -> Program:
+def program(
+    seed: int, number: int, bits: int = 32, special: bool = False, most: int = 60
+) -> Program:
     """The program of this number in the sequence of a seed."""
     rng = np.random.default_rng([seed, number])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Generator(rng, bits, special).program(int(rng.integers(5, most + 1)), f"{seed}/{number}")
+        return Generator(rng, bits, special).program(
+            int(rng.integers(5, most + 1)), f"{seed}/{number}"
+        )
 
 
 class Generator:
@@ -32,6 +36,7 @@ class Generator:
         self.rng, self.bits, self.special = rng, bits, special
         self.run, self.names, self.depth = Reference(bits), 0, 0
         self.env, self.own, self.steps = {}, [], []
+        self.forward = self.differentiated = 0  # derivatives around here; those that go forward
 
     # ------------------------------------------------------------------------------ programs
 
@@ -85,7 +90,9 @@ class Generator:
         return f"v{self.names}"
 
     def add(self, row, args, params=(), bodies=(), count=1):
-        step = Step(tuple(self.name() for _ in range(count)), row, tuple(args), tuple(params), bodies)
+        step = Step(
+            tuple(self.name() for _ in range(count)), row, tuple(args), tuple(params), bodies
+        )
         outs = self.run.step(step, self.env)
         for value in outs:
             self._sane(value)
@@ -109,6 +116,8 @@ class Generator:
 
     def operation(self, name):
         row = ROWS[name]
+        if self.differentiated and not row.smooth:
+            raise Unfit("its derivative is not defined")
         args = self.arguments(row)
         values = [self._value(a) for a in args]
         params = {}
@@ -125,7 +134,9 @@ class Generator:
     # ------------------------------------------------------------------------------ arguments
 
     def pick(self, letters="biufc", fits=lambda v: True):
-        names = [n for n in self.own if allowed(self.env[n].type.dtype, letters) and fits(self.env[n])]
+        names = [
+            n for n in self.own if allowed(self.env[n].type.dtype, letters) and fits(self.env[n])
+        ]
         if not names:
             raise Unfit("no argument")
         near = names[-6:] if self.rng.random() < 0.7 else names
@@ -237,7 +248,9 @@ class Generator:
         """Finishes a body with a value of this type."""
 
         def finish(args):
-            name = self.fitted(self._last("biuf" if value.type.kind != "c" else "c"), value.data.shape)
+            name = self.fitted(
+                self._last("biuf" if value.type.kind != "c" else "c"), value.data.shape
+            )
             return [self.converted(name, value.type.dtype, strong=True)]
 
         return finish
@@ -254,6 +267,8 @@ class Generator:
     _draw_checkpoint = _draw_jit
 
     def _draw_own_jvp(self, name):
+        if self.forward and name == "own_vjp":
+            raise Unfit("such a rule goes backward only")
         args = [self._strong(self.pick("f")) for _ in range(self.rng.integers(1, 3))]
         body, _ = self.body([self.env[a] for a in args], lambda a: [self._last("f")], closes=False)
         self.add(name, args, bodies=(body,))
@@ -315,10 +330,15 @@ class Generator:
     def _draw_derivative(self, name):
         two = name in ("grad", "jvp", "vjp") and self.rng.integers(2)
         most = 3 if name == "hessian" else 8
-        args = [
-            self._strong(self.pick("F", lambda v: v.data.size <= most)) for _ in range(1 + two)
-        ]
-        body, outs = self.body([self.env[a] for a in args], self._scalar if name in ("grad", "value_and_grad", "hessian") else lambda a: [self._strong(self._last("F"))])  # fmt: skip
+        args = [self._strong(self.pick("F", lambda v: v.data.size <= most)) for _ in range(1 + two)]
+        scalar = name in ("grad", "value_and_grad", "hessian")
+        forward = name in ("jvp", "linearize", "jacfwd", "hessian")
+        self.differentiated, self.forward = self.differentiated + 1, self.forward + forward
+        try:
+            finish = self._scalar if scalar else lambda a: [self._strong(self._last("F"))]
+            body, outs = self.body([self.env[a] for a in args], finish)
+        finally:
+            self.differentiated, self.forward = self.differentiated - 1, self.forward - forward
         params, count = [], 1 + (name in ("value_and_grad", "jvp"))
         if name in ("grad", "vjp"):
             params = [("n", int(self.rng.integers(len(args))))]

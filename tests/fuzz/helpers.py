@@ -116,6 +116,11 @@ def cumulative(ufunc, x, axis, reverse):
     return ufunc.accumulate(x, axis)
 
 
+def population_count(x):
+    """The bits of negative numbers are those of their complement, unlike in ``np.bitwise_count``."""
+    return np.bitwise_count(x.view(f"u{x.dtype.itemsize}")).astype(x.dtype)
+
+
 def top_k(x, n):
     order = np.argsort(-x, axis=-1, kind="stable")[..., :n]
     return np.take_along_axis(x, order, -1), order
@@ -129,7 +134,9 @@ def nonzero(x, n):
 def lax_padded(x, config):
     for axis, (low, high, gap) in enumerate(config):
         n = x.shape[axis]
-        wide = np.zeros((*x.shape[:axis], n + (n - 1) * gap if n else 0, *x.shape[axis + 1 :]), x.dtype)
+        wide = np.zeros(
+            (*x.shape[:axis], n + (n - 1) * gap if n else 0, *x.shape[axis + 1 :]), x.dtype
+        )
         wide = np.moveaxis(wide, axis, 0)
         wide[:: gap + 1] = np.moveaxis(x, axis, 0)
         wide = wide[-low:] if low < 0 else np.concatenate([np.zeros((low, *wide.shape[1:]), x.dtype), wide])  # fmt: skip
@@ -202,9 +209,9 @@ def dynamic_index(x, i, axis, keep):
 
 
 @functools.lru_cache(1024)
-def drawn_by(name, seed, shape):
+def drawn_by(name, seed, shape, dtype):
     """Random numbers have no reference: those of an eager call."""
     import xcore as xc
 
     more = (-5, 9) if name == "randint" else ()
-    return np.asarray(getattr(xc.random, name)(xc.random.key(seed), shape, *more))
+    return np.asarray(getattr(xc.random, name)(xc.random.key(seed), shape, *more, dtype=dtype))

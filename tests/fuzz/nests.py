@@ -1,6 +1,7 @@
 """Transformations and control flow: steps that hold functions, and what they mean in NumPy."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -159,9 +160,12 @@ class Slopes:
             args = [_value(a, a.data + h * v) for a, v in zip(self.args, shift)]
         self.run.depth += 1
         try:
-            return self.run.call(self.body, self.env, args)[0]
+            (out,) = self.run.call(self.body, self.env, args)
         finally:
             self.run.depth -= 1
+        if out.type.kind not in "fc" or args[0].type.kind not in "fc":
+            raise Unfit("no derivative of integers")
+        return out
 
     def along(self, direction, key=""):
         """The derivative of the result along a direction."""
@@ -171,7 +175,7 @@ class Slopes:
         if any(x.shape != centre.shape for x in right + left):
             raise Unfit("the shape of a result depends on values")
         slopes = [(r - l) / (2 * h) for r, l, h in zip(right, left, _STEPS)]
-        better = np.stack([(4 * b - a) / 3 for a, b in zip(slopes, slopes[1:])])
+        better = np.stack([(4 * b - a) / 3 for a, b in itertools.pairwise(slopes)])
         gaps = np.abs(np.diff(better, axis=0))
         gaps = np.where(np.isnan(gaps), np.inf, gaps)
         best = np.argmin(gaps, axis=0)[None]
@@ -186,6 +190,7 @@ class Slopes:
         if self.run.run == 0 or self.run.depth:
             return slope
         u = self.run.noise(f"{self.name} {key}", slope.shape)
+        slope = np.where(np.isnan(slope), u, slope)  # unlike NaN in run 0: not known
         return slope + u * np.where(np.isfinite(error), error, 1e300)
 
     def partial(self, which):
@@ -243,10 +248,15 @@ def _vjp(run, step, env, args):
 
 
 @nest("jacfwd", "xc.jacfwd({f})({0})", differentiates=True)
-@nest("jacrev", "xc.jacrev({f})({0})", differentiates=True)
-def _jacobian(run, step, env, args):
+def _jacfwd(run, step, env, args):
     slopes = _slopes_of(run, step, env, args)
     return [_value(slopes.value(), slopes.partial(0))]
+
+
+@nest("jacrev", "xc.jacrev({f})({0})", differentiates=True)
+def _jacrev(run, step, env, args):
+    """Made of cotangents, which have the argument's dtype."""
+    return [_value(args[0], _slopes_of(run, step, env, args).partial(0))]
 
 
 @nest("hessian", "xc.hessian({f})({0})", differentiates=True)
@@ -266,4 +276,4 @@ def _hessian(run, step, env, args):
             run.depth -= 1
 
     outer.value = gradient
-    return [_value(inner.value(), outer.partial(0))]
+    return [_value(args[0], outer.partial(0))]

@@ -101,7 +101,7 @@ def steps_of(body):
 
 # ------------------------------------------------------------------------------------ source text
 
-PRELUDE = '''\
+PRELUDE = """\
 def own_jvp(f):  # a custom rule that gives the true derivative
     g = xc.custom_jvp(f)
     g.defjvp(lambda x, t: xc.jvp(f, x, t))
@@ -112,7 +112,7 @@ def own_vjp(f):
     g = xc.custom_vjp(f)
     g.defvjp(lambda *x: (f(*x), x), lambda x, ct: xc.vjp(f, *x)[1](ct))
     return g
-'''
+"""
 
 IMPORTS = {
     "xcore": """\

@@ -53,8 +53,10 @@ def join(types, bits: int) -> Type:
 
 
 def to_inexact(t: Type, bits: int) -> Type:
-    """As functions such as ``sin`` convert it."""
-    return t if kind(t.dtype) in "fc" else Type((), default("f", bits), t.weak)
+    """As functions such as ``sin`` convert it: wide integers become wide floats."""
+    if kind(t.dtype) in "fc":
+        return t
+    return Type((), "float64" if "64" in t.dtype else default("f", bits), t.weak)
 
 
 def to_real(t: Type) -> Type:
@@ -70,15 +72,16 @@ def summed(t: Type, bits: int) -> Type:
     return Type((), f"{widened}{bits}")
 
 
-# name of a rule → the type of results from types of arguments. What it joins, the arguments are
-# converted to before the reference computes.
 def _strong(t):
     return Type((), t.dtype)
 
 
+# name of a rule → the type of results from types of arguments ("!": strong whatever they are)
 RULES = {
     "join": lambda ts, bits: join(ts, bits),
+    "join!": lambda ts, bits: _strong(join(ts, bits)),
     "inexact": lambda ts, bits: to_inexact(join(ts, bits), bits),
+    "with float": lambda ts, bits: join([*ts, Type((), default("f", bits), True)], bits),
     "inexact!": lambda ts, bits: _strong(to_inexact(join(ts, bits), bits)),
     "real": lambda ts, bits: to_real(join(ts, bits)),
     "real!": lambda ts, bits: _strong(to_real(join(ts, bits))),
@@ -97,4 +100,4 @@ RULES = {
     "int": lambda ts, bits: Type((), default("i", bits)),
 }
 # rules whose arguments all meet in one dtype
-MEETING = {"join", "inexact", "inexact!", "real", "real!", "compare"}
+MEETING = {"join", "join!", "with float", "inexact", "inexact!", "real", "real!", "compare"}

@@ -65,6 +65,7 @@ class Reference:
 
     def __init__(self, bits: int, run: int = 0):
         self.bits, self.run, self.spent, self.depth = bits, run, 0, 0
+        self.marks: set = set()  # what happened that the table of differences asks for
 
     # ------------------------------------------------------------------------------ running
 
@@ -82,7 +83,10 @@ class Reference:
     def constant(self, x):
         letter = np.asarray(x).dtype.kind
         dtype = promotion.default(letter, self.bits)
-        return Value(np.asarray(x, wide(dtype)), dtype, letter != "b")
+        value = Value(np.asarray(x, wide(dtype)), dtype, letter != "b")
+        if self.run and letter in "fc":  # rounded to the default width, or in a program not
+            value.data = self._nudged(value.data, Type((), "float32"), "number", 1.0)
+        return value
 
     def body(self, body, env) -> list:
         for step in body.steps:
@@ -102,13 +106,19 @@ class Reference:
             raise Unfit("too expensive")
         row, params = ROWS[step.row], dict(step.params)
         types = self._types(row, args, params)
+        self._mark(step.row, [a.type for a in args])
         data = self._meeting(row, args)
         if self.run and row.error > 1:
             data = [self._nudged(x, a.type, step.outs[0], 1.0) for x, a in zip(data, args)]
         outs = self._evaluated(row, data, params, types)
-        return [
-            self._result(x, t, row.error, name) for x, t, name in zip(outs, types, step.outs)
-        ]
+        return [self._result(x, t, row.error, name) for x, t, name in zip(outs, types, step.outs)]
+
+    def _mark(self, row, types):
+        if any(t.weak for t in types):
+            self.marks.add(f"weak {row}")
+        wide = any("int64" in t.dtype and not t.weak for t in types)
+        if wide and (row.startswith("squash") or any(t.weak and t.kind in "fc" for t in types)):
+            self.marks.add("int64 meets a Python float")
 
     def _types(self, row, args, params):
         rules = row.out if isinstance(row.out, tuple) else (row.out,)
@@ -121,7 +131,11 @@ class Reference:
         if rule == "join2":
             return promotion.join(types[1:], self.bits)
         if rule == "complex":
-            return Type((), "complex128" if types[0].dtype in ("float64", "complex128") else "complex64")
+            return Type(
+                (), "complex128" if types[0].dtype in ("float64", "complex128") else "complex64"
+            )
+        if rule == "digits":  # rounded to none, it is as ``rint``
+            return Type((), types[0].dtype, types[0].weak and not params["n"])
         if rule == "int32":
             return Type((), "int32")
         return promotion.RULES[rule](types, self.bits)
@@ -136,6 +150,8 @@ class Reference:
         return [a.data for a in args]
 
     def _evaluated(self, row, data, params, types):
+        if "spd" in row.domain and not all(np.all(np.isfinite(x)) for x in data):
+            raise Unfit("eager solvers refuse what is not finite")
         names = [f"v{k}" for k in range(len(data))]
         code = row.reference.format(*names, **{k: repr(v) for k, v in params.items()})
         try:
@@ -197,19 +213,24 @@ class Expected:
                 return np.full(x.shape, np.inf)
             same = (other.data == x) | ((other.data != other.data) & (x != x))
             free |= ~same & ~(np.isfinite(x) & np.isfinite(other.data))
-            gap = np.abs(other.data.astype(x.dtype) - x) if x.dtype.kind in "fc" else ~same * math.inf
+            gap = (
+                np.abs(other.data.astype(x.dtype) - x) if x.dtype.kind in "fc" else ~same * math.inf
+            )
             spread = np.fmax(spread, np.where(same, 0, gap))
         if x.dtype.kind not in "fc":
             return np.where(np.isnan(spread) | (spread > 0), np.inf, 0.0)
         largest, tiny, eps = limits(base.type.dtype)
         scale = np.max(np.abs(x[np.isfinite(x)]), initial=0.0)
         slack = 30 * spread + 8 * eps * np.abs(x) + 2 * eps * scale + 4 * tiny
+        slack = np.where(slack > np.maximum(1, np.abs(x)), np.inf, slack)  # says nothing
         edge = np.abs(x) + slack >= largest  # may or may not overflow
         return np.where(free | (edge & np.isfinite(x)), np.inf, slack)
 
 
-def expected(program) -> list:
+def expected(program) -> tuple:
+    """What each result should be, and the marks of the run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        runs = [Reference(program.bits, run).program(program) for run in range(RUNS + 1)]
-    return [Expected(outs[0], outs[1:]) for outs in zip(*runs)]
+        runs = [Reference(program.bits, run) for run in range(RUNS + 1)]
+        results = zip(*[run.program(program) for run in runs])
+        return [Expected(outs[0], outs[1:]) for outs in results], runs[0].marks

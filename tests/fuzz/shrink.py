@@ -36,7 +36,9 @@ def shrunk(program, signature, with_jax=False, seconds=60.0):
 
 def _cost(program):
     steps = list(steps_of(program))
-    digits = sum(len(repr(i.data.tolist())) if hasattr(i.data, "tolist") else 1 for i in program.inputs)
+    digits = sum(
+        len(repr(i.data.tolist())) if hasattr(i.data, "tolist") else 1 for i in program.inputs
+    )
     return len(steps) + sum(len(s.bodies) for s in steps), len(program.results), len(program.inputs), digits  # fmt: skip
 
 
@@ -62,6 +64,9 @@ def _clean(program):
 def _fewer_results(program):
     if len(program.results) > 1:
         for name in program.results:
+            yield _clean(dataclasses.replace(program, results=(name,)))
+    for step in program.steps[:-1]:
+        for name in step.outs:
             yield _clean(dataclasses.replace(program, results=(name,)))
 
 
@@ -132,20 +137,20 @@ def _shorter_bodies(program):
     """Bodies without one of their steps, whose result is replaced by a value from before."""
     for k, step in enumerate(program.steps):
         for smaller in _shorter_step(step):
-            steps = program.steps[:k] + (smaller,) + program.steps[k + 1 :]
+            steps = (*program.steps[:k], smaller, *program.steps[k + 1 :])
             yield _clean(dataclasses.replace(program, steps=steps))
 
 
 def _shorter_step(step):
     for b, body in enumerate(step.bodies):
         for shorter in _shorter_body(body):
-            yield dataclasses.replace(step, bodies=step.bodies[:b] + (shorter,) + step.bodies[b + 1 :])  # fmt: skip
+            yield dataclasses.replace(step, bodies=(*step.bodies[:b], shorter, *step.bodies[b + 1:]))  # fmt: skip
 
 
 def _shorter_body(body):
     for k, step in enumerate(body.steps):
         for inner in _shorter_step(step):
-            yield pruned(dataclasses.replace(body, steps=body.steps[:k] + (inner,) + body.steps[k + 1 :]))  # fmt: skip
+            yield pruned(dataclasses.replace(body, steps=(*body.steps[:k], inner, *body.steps[k + 1:])))  # fmt: skip
         for other in (*step.args, *body.args):
             if isinstance(other, Const):
                 continue
@@ -161,7 +166,7 @@ def _simpler_inputs(program):
             continue
         for data in (np.zeros_like(given.data), np.ones_like(given.data), _rounded(given.data)):
             new = dataclasses.replace(given, data=data)
-            yield dataclasses.replace(program, inputs=program.inputs[:k] + (new,) + program.inputs[k + 1 :])  # fmt: skip
+            yield dataclasses.replace(program, inputs=(*program.inputs[:k], new, *program.inputs[k + 1:]))  # fmt: skip
 
 
 def _rounded(x):

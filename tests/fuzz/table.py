@@ -35,6 +35,7 @@ class Row:
 ROWS: dict[str, Row] = {}
 
 
+# fmt: off
 def row(name, code, kinds, out, make=None, ref=None, **settings):
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     ROWS[name] = Row(code, kinds, out, make, ref, **settings)
@@ -42,12 +43,12 @@ def row(name, code, kinds, out, make=None, ref=None, **settings):
 
 def unary(prefix, names, kinds, out, ref=None, **settings):
     for name in names.split():
-        row(f"{prefix}.{name}", f"{prefix}.{name}({{0}})", kinds, out, ref=ref and ref.format(name=name, x="{0}"), **settings)  # fmt: skip
+        row(f"{prefix}.{name}", f"{prefix}.{name}({{0}})", kinds, out, ref=ref and ref.format(name=name, x="{0}"), **settings)
 
 
 def binary(prefix, names, kinds, out, ref=None, **settings):
     for name in names.split():
-        row(f"{prefix}.{name}", f"{prefix}.{name}({{0}}, {{1}})", (kinds, kinds), out, ref=ref and ref.format(name=name, x="{0}", y="{1}"), **settings)  # fmt: skip
+        row(f"{prefix}.{name}", f"{prefix}.{name}({{0}}, {{1}})", (kinds, kinds), out, ref=ref and ref.format(name=name, x="{0}", y="{1}"), **settings)
 
 
 # ---------------------------------------------------------------------------------- elementwise
@@ -68,7 +69,8 @@ unary("xnp", "abs", NUMBER, "real", error=2)
 unary("xnp", "real imag", "fc", "real", error=0)
 unary("xnp", "angle", "fc", "real", error=3)
 unary("xnp", "sign", NUMBER, "join", error=0)
-unary("xnp", "floor ceil trunc rint", "iuf", "join", error=0)
+unary("xnp", "floor ceil trunc", "iuf", "join", error=0)
+unary("xnp", "rint", "iuf", "inexact", error=0)
 unary("xnp", "isnan isinf isfinite", NUMBER, "compare", error=0)
 unary("xnp", "signbit isposinf isneginf", "f", "compare", error=0)
 unary("xnp", "invert", BITS, "join", error=0)
@@ -105,7 +107,7 @@ row("float_power", "xnp.float_power({0}, {1})", ("f", "f"), "inexact", error=8, 
 row("ldexp", "xnp.ldexp({0}, {n})", "f", "first!", make.exponent, error=0)
 row("divmod", "xnp.divmod({0}, {1})", ("iuf", "iuf"), ("join", "join"), ref="(np.floor_divide({0}, {1}), np.mod({0}, {1}))", domain=("", "nonzero"))
 row("modf", "xnp.modf({0})", "f", ("first", "first"), ref="np.modf({0})", error=0)
-row("round", "xnp.round({0}, {n})", "f", "first", make.digits)
+row("round", "xnp.round({0}, {n})", "f", "digits", make.digits)
 row("clip", "xnp.clip({0}, {low}, {high})", "iuf", "first", make.bounds, error=0)
 row("where", "xnp.where({0}, {1}, {2})", ("b", ANY, ANY), "join", ref="np.where({0} != 0, {1}, {2})", error=0)
 row("isclose", "xnp.isclose({0}, {1})", ("f", "f"), "compare", error=0)
@@ -114,13 +116,14 @@ row("astype complex", "{0}.astype({dtype})", "biufc", "param", make.complex_dtyp
 
 # ------------------------------------------------------------------------------------ lax, nn, special
 
-unary("lax", "sin cos tanh exp exp2 log1p sqrt logistic", "f", "first", ref="h.{name}({x})", error=4, domain=("+",))
+unary("lax", "sin cos tanh exp log1p sqrt logistic", "f", "first", ref="h.{name}({x})", error=4, domain=("+",))
+unary("lax", "exp2", "f", "first!", ref="np.exp2({x})", error=4, domain=("small",))
 unary("lax", "rsqrt", "f", "first", ref="1 / np.sqrt({x})", error=4, domain=("+",))
 unary("lax", "erf erfc lgamma digamma", "f", "first", ref="h.{name}({x})", error=16, domain=("+",))
 unary("lax", "erf_inv", "f", "first", ref="sp.erfinv({x})", error=16, domain=("unit",))
 unary("lax", "neg floor ceil sign", "f", "first", ref="h.{name}({x})", error=0)
 unary("lax", "is_finite", "f", "bool", ref="np.isfinite({x})", error=0)
-unary("lax", "population_count", WHOLE, "first", ref="np.bitwise_count({x}).astype({x}.dtype)", error=0)
+unary("lax", "population_count", WHOLE, "first", ref="h.population_count({x})", error=0)
 unary("lax", "bitwise_not", BITS, "first", ref="np.invert({x})", error=0)
 binary("lax", "add sub mul", "iufc", "join", ref="h.{name}({x}, {y})", shapes="equal")
 binary("lax", "max min", "iuf", "join", ref="h.{name}({x}, {y})", shapes="equal", error=0)
@@ -153,7 +156,7 @@ for _name, _kinds, _out, _error in [
     ("nansum", "iuf", "sum", 4), ("nanmean", "iuf", "mean", 4),
     ("std", "iuf", "spread", 8), ("var", "iuf", "spread", 8), ("nanvar", "f", "spread", 8),
     ("all", ANY, "bool", 0), ("any", ANY, "bool", 0), ("count_nonzero", ANY, "index", 0),
-]:  # fmt: skip
+]:
     row(f"xnp.{_name}", f"xnp.{_name}({{0}}, axis={{axis}}, keepdims={{keep}})", _kinds, _out, make.axes_keep, error=_error)
 for _name in ("max", "min", "nanmax", "nanmin", "ptp"):
     row(f"xnp.{_name}", f"xnp.{_name}({{0}}, axis={{axis}}, keepdims={{keep}})", "iuf", "first", make.full_axes_keep, error=_name == "ptp")
@@ -237,11 +240,11 @@ row("kron", "xnp.kron({0}, {1})", (NUMBER, NUMBER), "join", shapes=make.vectors)
 row("einsum", "xnp.einsum('ij,kj->ik', {0}, {1})", ("fc", "fc"), "join", shapes=make.matrices_turned, error=4)
 row("einsum trace", "xnp.einsum('ij,ji->', {0}, {1})", ("fc", "fc"), "join", shapes=make.matrices_back, error=4)
 row("tensordot", "xnp.tensordot({0}, {1}, 1)", (NUMBER, NUMBER), "join", shapes=make.matrices, error=4)
-row("convolve", "xnp.convolve({0}, {1}, mode={mode})", ("f", "f"), "join", make.convolution, shapes=make.vectors, error=4)
+row("convolve", "xnp.convolve({0}, {1}, mode={mode})", ("f", "f"), "join!", make.convolution, shapes=make.vectors, error=4)
 row("trapezoid", "xnp.trapezoid({0}, axis={axis})", "f", "first!", make.full_axis, error=4)
 row("trace", "xnp.trace({0})", NUMBER, "sum", make.matrix_only, error=4)
-row("interp", "xnp.interp({0}, {1}, {2})", ("f", "f", "f"), "inexact", shapes=make.any_and_two_vectors, domain=("", "sorted", ""), error=8)
-row("polyval", "xnp.polyval({0}, {1})", ("f", "f"), "join", shapes=make.vector_and_any, error=8)
+row("interp", "xnp.interp({0}, {1}, {2})", ("f", "f", "f"), "inexact!", shapes=make.any_and_two_vectors, domain=("", "sorted", ""), error=8)
+row("polyval", "xnp.polyval({0}, {1})", ("f", "f"), "join!", shapes=make.vector_and_any, error=8)
 row("det", "linalg.det({0})", "F", "first!", ref="np.linalg.det({0})", shapes=make.square, domain=("spd",), error=16)
 row("inv", "linalg.inv({0})", "F", "first!", ref="np.linalg.inv({0})", shapes=make.square, domain=("spd",), error=16)
 row("solve", "linalg.solve({0}, {1})", ("F", "F"), "inexact!", ref="np.linalg.solve({0}, {1})", shapes=make.square_vector, domain=("spd", ""), error=16)
@@ -259,21 +262,21 @@ row("full", "xnp.full({shape}, {value}, dtype={dtype})", (), "param", make.fille
 row("arange", "xnp.arange({n})", (), "index", make.count, error=0)
 row("linspace", "xnp.linspace(-1.0, 2.0, {n})", (), "float", make.count)
 row("eye", "xnp.eye({n})", (), "float", make.count, error=0)
-row("random.normal", "random.normal(random.key({seed}), {shape})", (), "float", make.drawn, ref="h.drawn_by('normal', {seed}, {shape})")
-row("random.uniform", "random.uniform(random.key({seed}), {shape})", (), "float", make.drawn, ref="h.drawn_by('uniform', {seed}, {shape})")
-row("random.randint", "random.randint(random.key({seed}), {shape}, -5, 9)", (), "int", make.drawn, ref="h.drawn_by('randint', {seed}, {shape})", error=0)
+row("random.normal", "random.normal(random.key({seed}), {shape})", (), "float", make.drawn, ref="h.drawn_by('normal', {seed}, {shape}, dtype)")
+row("random.uniform", "random.uniform(random.key({seed}), {shape})", (), "float", make.drawn, ref="h.drawn_by('uniform', {seed}, {shape}, dtype)")
+row("random.randint", "random.randint(random.key({seed}), {shape}, -5, 9)", (), "int", make.drawn, ref="h.drawn_by('randint', {seed}, {shape}, dtype)", error=0)
 
 # what brings values into an operation's domain; never drawn by themselves
 SQUASH = {
-    "+": ("xnp.abs({0}) + 0.5", "iufb", "inexact", "np.abs({0}) + 0.5"),
+    "+": ("xnp.abs({0}) + 0.5", "iufb", "with float", "np.abs({0}) + 0.5"),
     "unit": ("xnp.sin({0}) * 0.75", "iufb", "inexact", "np.sin({0}) * 0.75"),
     "open": ("xnp.cos({0}) * 0.25 + 0.5", "iufb", "inexact", "np.cos({0}) * 0.25 + 0.5"),
     "small": ("xnp.arctan({0}) * 2", "iufb", "inexact", "np.arctan({0}) * 2"),
-    ">1": ("xnp.abs({0}) + 1.25", "iufb", "inexact", "np.abs({0}) + 1.25"),
+    ">1": ("xnp.abs({0}) + 1.25", "iufb", "with float", "np.abs({0}) + 1.25"),
     "nonzero": ("xnp.where({0} == 0, 3, {0})", "biufc", "first", "np.where({0} == 0, 3, {0}).astype({0}.dtype)"),
     "sorted": ("xnp.sort({0})", "iufb", "first", "np.sort({0})"),
     "spd": ("{0} @ {0}.T + 2 * xnp.eye({0}.shape[0], dtype={0}.dtype)", "f", "first!", "{0} @ {0}.T + 2 * np.eye({0}.shape[0])"),
-}  # fmt: skip
+}
 for _name, (_code, _kinds, _out, _ref) in SQUASH.items():
     row(f"squash {_name}", _code, _kinds, _out, ref=_ref, error=4)
 DRAWN = [name for name in ROWS if not name.startswith("squash")]

@@ -29,7 +29,9 @@ def one(options, number) -> dict:
         if not options.no_shrink:
             program = shrink.shrunk(program, found[0].signature, with_jax, SECONDS_TO_SHRINK)
             found = [f for f in check.compare(program, with_jax) if f.what != "refused"] or found
-        told["failure"] = _failure(number, found[0].what, found[0].between, check.script(program, found))
+        told["failure"] = _failure(
+            number, found[0].what, found[0].between, check.script(program, found)
+        )
     return told
 
 

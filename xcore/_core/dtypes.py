@@ -370,11 +370,15 @@ def _reach(strict) -> dict[str, frozenset]:
 
 
 def scalar_dtype(value, wide: bool = False) -> np.dtype:
-    """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them."""
+    """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them.
+
+    Beside wide arrays floats are carried ``wide``, not to lose digits before they meet them; an
+    integer that fits has none to lose.
+    """
     cls = type(value)
     if cls is bool:
         return bool_
-    bits = 64 if wide else config.settings().default_bits
+    bits = 64 if wide and cls is not int else config.settings().default_bits
     if cls is int:
         if bits == 64 or not -(2**31) <= value < 2**31:
             if not -(2**63) <= value < 2**64:

@@ -250,8 +250,10 @@ reduce_sum = linear_op(
 
 
 def full_like_type(t: ArrayType, value):
-    """An array of a type filled with one Python number."""
+    """An array of a type filled with one Python number; weak if the type is."""
     scalar = np.asarray(value, t.dtype)[()]
+    if t.weak:
+        scalar = Literal(scalar, ArrayType((), t.dtype, True))
     return scalar if t.shape == () else broadcast_in_dim(scalar, shape=t.shape, dims=())
 
 

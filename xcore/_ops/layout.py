@@ -223,7 +223,7 @@ def _pad_type(x, value, *, low, high, interior):
     )
     if any(n < 0 for n in shape):
         raise errors.shape_mismatch("pad", f"cannot be cut by {low}, {high}", x=x)
-    return [ArrayType(shape, x.dtype, x.weak and value.weak)]
+    return [ArrayType(shape, x.dtype, x.weak)]
 
 
 def max_gap(n: int) -> int:

@@ -82,7 +82,7 @@ def _update_type(x, update, *starts):
         raise errors.dtype_mismatch("dynamic_update_slice", x=x, update=update)
     if update.ndim != x.ndim or any(u > n for u, n in zip(update.shape, x.shape, strict=True)):
         raise errors.shape_mismatch("dynamic_update_slice", "do not fit", x=x, update=update)
-    return [ArrayType(x.shape, x.dtype)]
+    return [x]
 
 
 def _update_jvp(primals, tangents):
@@ -272,7 +272,7 @@ class _Gather:
         t = typeof(out)
         axes = tuple(i for i in range(t.ndim) if i not in dims.offset)
         inside = broadcast_in_dim(inside, shape=t.shape, dims=axes)
-        return select(inside, out, full_like_type(t.strong(), fill_value_of(t.dtype, fill_value)))
+        return select(inside, out, full_like_type(t, fill_value_of(t.dtype, fill_value)))
 
 
 gather = _Gather()
@@ -320,7 +320,7 @@ def _scatter_type(x, indices, updates, *, dims, how, mode, unique=False, sorted=
         raise errors.dtype_mismatch(f"scatter_{how}", x=x, updates=updates)
     if not dtypes.is_integer(indices.dtype) or indices.shape[-1:] != (len(dims.start_map),):
         raise errors.shape_mismatch("scatter", "need integer rows of indices", x=x, indices=indices)
-    return [ArrayType(x.shape, x.dtype)]
+    return [x]
 
 
 def _scatter_lower(ctx, x, indices, updates, *, dims, how, mode, unique=False, sorted=False):

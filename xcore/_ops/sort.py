@@ -17,7 +17,7 @@ def _sort_type(*xs, axis, num_keys=1, stable=True):
             raise errors.shape_mismatch("sort", first=xs[0], other=x)
     if not 0 <= axis < xs[0].ndim:
         raise errors.bad_axis("sort", axis, xs[0].ndim)
-    return [x.strong() for x in xs]
+    return list(xs)
 
 
 def _sort_lower(ctx, *xs, axis, num_keys=1, stable=True):
@@ -132,7 +132,7 @@ def _top_k_type(x, *, k):
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise errors.bad_argument("lax.top_k", "k", k, f"between 0 and the last axis of {x}")
     shape = (*x.shape[:-1], k)
-    return [ArrayType(shape, x.dtype), ArrayType(shape, dtypes.int32)]
+    return [x.with_shape(shape), ArrayType(shape, dtypes.int32)]
 
 
 def _top_k_jvp(primals, tangents, *, k):

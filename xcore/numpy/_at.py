@@ -68,7 +68,8 @@ def _put(arrays, plan, how, mode, unique, is_sorted):
         part = _scatter_into(x, part, v, plan, values, how, mode, unique, is_sorted)
     else:
         part = _put_scalars(x, part, v, plan, values, how, mode)
-    return _put_region(x, part, region)
+    out = _put_region(x, part, region)
+    return ops.weakened(out) if typeof(x).weak else ops.strengthened(out)
 
 
 def _scatter_into(x, part, v, plan, values, how, mode, unique, is_sorted):

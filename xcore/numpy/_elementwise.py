@@ -72,12 +72,12 @@ def binary(name: str, op, doc: str, example: str, inexact: bool = False, kinds=N
 
 def keeping_weakness(op, *xs):
     """A function of values whose results are weak if all its arguments are, whatever it is made of."""
-    if not all([typeof(x).weak for x in xs]):
-        return op(*xs)
-    kind = typeof(xs[0]).dtype.kind
+    weak, kind = all([typeof(x).weak for x in xs]), typeof(xs[0]).dtype.kind
     out = op(*xs)
     several = isinstance(out, tuple)
-    parts = [_weakened(y, kind) for y in (out if several else (out,))]
+    parts = [
+        _weakened(y, kind) if weak else ops.strengthened(y) for y in (out if several else (out,))
+    ]
     return tuple(parts) if several else parts[0]
 
 

@@ -77,7 +77,7 @@ def _take_scalars(part, plan, values, mode, fill_value):
     if mode == "fill":
         inside = in_bounds(dynamic, t.shape)
         out = ops.dynamic_slice(part, *same_dtype(starts), sizes=sizes)
-        filler = full_like_type(typeof(out).strong(), ops.fill_value_of(t.dtype, fill_value))
+        filler = full_like_type(typeof(out), ops.fill_value_of(t.dtype, fill_value))
         return ops.select(inside, out, filler)
     return ops.dynamic_slice(part, *same_dtype(starts), sizes=sizes)
 
