@@ -182,6 +182,8 @@ class Slopes:
         slope = np.take_along_axis(better, best + 1, 0)[0]
         error = np.take_along_axis(gaps, best, 0)[0] + 1e-12 * np.abs(centre)
         bends = [np.abs(r - 2 * centre + l) / h for r, l, h in zip(right, left, _STEPS)]
+        if not all(np.all(np.isfinite(a.data)) for a in self.args):
+            error = np.full(error.shape, np.inf)  # 0 * NaN may be either
         kink = ~(bends[-1] <= 0.5 * bends[2] + 1e-8 * (1e-3 + np.abs(centre)))
         return self._uncertain(slope, np.where(kink, 1e3 * (1 + np.abs(slope)), error), key)
 
