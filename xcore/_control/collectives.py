@@ -123,6 +123,45 @@ def pmin(x, axis_name, *, axis_index_groups=None):
     return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
 
 
+def _place_of(extremum):
+    def found(x, axis_name):
+        here = axis_index(axis_name)
+        last = np.int32(axis_size(axis_name))
+
+        def one(v):
+            is_it = ops.eq(v, extremum(v, axis_name))
+            place = ops.broadcast_in_dim(here, shape=typeof(v).shape, dims=())
+            return pmin(
+                ops.select(is_it, place, ops.full_like_type(typeof(place), last)), axis_name
+            )
+
+        return _over(x, one)
+
+    return found
+
+
+@boundary
+def pargmin(x, axis_name):
+    """The index along a named axis at which the smallest value is, the first of several.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pargmin(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 1.0]))
+    Array([1, 1, 1], dtype=int32)
+    """
+    return _place_of(pmin)(x, axis_name)
+
+
+@boundary
+def pargmax(x, axis_name):
+    """The index along a named axis at which the largest value is, the first of several.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pargmax(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 5.0]))
+    Array([2, 2, 2], dtype=int32)
+    """
+    return _place_of(pmax)(x, axis_name)
+
+
 @boundary
 def all_gather(
     x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False, to: str = "varying"

@@ -296,9 +296,14 @@ class Jitted:
 
         places, out_devices = self._places(dynamic, structure), []
         with Tracing() as uses:
-            program, captured = trace_program(
-                flat, types, self.name, lambda: self.leaf_names(dynamic)
-            )
+            try:
+                program, captured = trace_program(
+                    flat, types, self.name, lambda: self.leaf_names(dynamic)
+                )
+            except RecursionError:
+                if is_evaluating():  # the outermost: there is stack for an explanation
+                    raise errors.nested_too_deep(self.name) from None
+                raise
         program.options = self.options
         captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
         found = Variant(

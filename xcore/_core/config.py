@@ -67,7 +67,13 @@ _CHOICES = {
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "default_prng_impl": ("threefry2x32", "philox4x32"),
-    "traceback_filtering": ("auto", "off"),
+    "traceback_filtering": (
+        "auto",
+        "off",
+        "tracebackhide",
+        "remove_frames",
+        "quiet_remove_frames",
+    ),
 }
 
 # What the runtime reads from the environment. The first two are read once, when it starts.

@@ -277,6 +277,21 @@ def unsortable_keys() -> TreeError:
     )
 
 
+def tree_too_deep() -> TreeError:
+    return TreeError(
+        "xcore.tree: the tree is nested deeper than can be taken apart, some thousand levels. A chain "
+        "of containers, such as a list whose tail is a list, is better one flat list."
+    )
+
+
+def nested_too_deep(name: str) -> RecursionError:
+    return RecursionError(
+        f"xcore.jit: while {name!r} was traced Python's stack came to its end: it calls itself, or "
+        "jitted functions are nested too deep (some hundred levels). Call inner functions without jit, "
+        "loop with lax.scan or lax.fori_loop, or raise sys.setrecursionlimit."
+    )
+
+
 def not_a_node(tree) -> TreeError:
     return TreeError(f"xcore.tree_util.flatten_one_level: {describe(tree)} is a leaf, not a node.")
 

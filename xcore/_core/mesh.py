@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from collections import OrderedDict
 
@@ -32,7 +33,8 @@ UNCONSTRAINED = _Unconstrained()
 class PartitionSpec(tuple):
     """Over which mesh axes each array axis is split: a name, several names, or None for none.
 
-    Array axes that it does not mention are not split.
+    Array axes that it does not mention are not split. ``unreduced`` names mesh axes over which a sum
+    is still to be taken; it is kept for programs that ask for it, and placing an array ignores it.
 
     >>> import xcore as xc
     >>> xc.P("x", None, ("y", "z"))
@@ -40,19 +42,32 @@ class PartitionSpec(tuple):
     """
 
     UNCONSTRAINED = UNCONSTRAINED
-    __slots__ = ()
 
-    def __new__(cls, *entries):
-        return tuple.__new__(cls, [_entry(e) for e in entries])
+    def __new__(cls, *entries, unreduced=frozenset()):
+        self = tuple.__new__(cls, [_entry(e) for e in entries])
+        self.unreduced = frozenset(unreduced)
+        return self
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, other) and self.unreduced == getattr(
+            other, "unreduced", frozenset()
+        )
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
 
     def __repr__(self):
-        return f"PartitionSpec{tuple.__repr__(self)}"
+        more = f", unreduced={set(self.unreduced)}" if self.unreduced else ""
+        return f"PartitionSpec({', '.join(map(repr, self))}{more})"
 
     def __reduce__(self):
-        return PartitionSpec, tuple(self)
+        return functools.partial(PartitionSpec, unreduced=self.unreduced), tuple(self)
 
     def __add__(self, other):
-        return PartitionSpec(*self, *other)
+        more = getattr(other, "unreduced", frozenset())
+        return PartitionSpec(*self, *other, unreduced=self.unreduced | more)
 
     def axes(self, ndim: int) -> list:
         """For each array axis the names of mesh axes, or None where the compiler may choose."""

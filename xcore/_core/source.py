@@ -173,7 +173,7 @@ def _filtered(tb):
 
 def hide_frames(e: BaseException) -> None:
     """Cut xcore's frames out of an exception's traceback. A bare ``raise`` behind it adds none."""
-    if config.settings().traceback_filtering == "auto":
+    if config.settings().traceback_filtering != "off":
         e.__traceback__ = _filtered(e.__traceback__)
 
 

@@ -43,14 +43,22 @@ def flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, P
     """
     try:
         return _flatten(tree, is_leaf)
-    except ValueError as error:
+    except _REFUSALS as error:
         _explain(error)
         raise
 
 
-def _explain(error: ValueError) -> None:
+# What the registry raises of keys without an order, and of trees nested deeper than its stack.
+_REFUSALS = ValueError, SystemError, RecursionError
+
+
+def _explain(error: Exception) -> None:
     if "Comparator raised" in str(error):
         raise errors.unsortable_keys() from error
+    if isinstance(error, SystemError) and isinstance(error.__cause__, RecursionError):
+        raise errors.tree_too_deep() from None
+    if isinstance(error, RecursionError):
+        raise errors.tree_too_deep() from None
 
 
 def unflatten(treedef: PyTreeDef, leaves: Iterable):
@@ -93,7 +101,7 @@ def flatten_with_path(
         predicate = lambda _, node: is_leaf(node)  # noqa: E731
     try:
         return registry.flatten_with_path(tree, predicate)
-    except ValueError as error:
+    except _REFUSALS as error:
         _explain(error)
         raise
 

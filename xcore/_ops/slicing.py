@@ -191,9 +191,16 @@ def gather_result_shape(x, indices, dims: GatherDims, sizes) -> tuple:
     return tuple(next(window) if i in dims.offset else next(batch) for i in range(rank))
 
 
+def _are_axes(numbers, ndim: int) -> bool:
+    return len(set(numbers)) == len(numbers) and all(0 <= i < ndim for i in numbers)
+
+
 def _gather_type(x, indices, *, dims, sizes, mode, fill_value=None, unique=False, sorted=False):
     if not dtypes.is_integer(indices.dtype) or indices.shape[-1:] != (len(dims.start_map),):
         raise errors.shape_mismatch("gather", "need integer rows of indices", x=x, indices=indices)
+    if not _are_axes(dims.start_map, x.ndim):
+        why = f"need different axes of x in start_index_map, given {tuple(dims.start_map)}"
+        raise errors.shape_mismatch("gather", why, x=x, indices=indices)
     if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
         raise errors.shape_mismatch("gather", f"has no window of sizes {sizes}", x=x)
     return [ArrayType(gather_result_shape(x, indices, dims, sizes), x.dtype, x.weak)]

@@ -123,6 +123,46 @@ def _scatter(name: str, how: str, doc: str):
     return boundary(f)
 
 
+@boundary
+def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_shape=(),
+                  indices_are_sorted=False, unique_indices=False, mode=None):  # fmt: skip
+    """A function applied to the windows of an array that rows of indices name, each window once.
+
+    Args:
+      operand: array.
+      scatter_indices: rows of integers, the positions of windows.
+      func: function of an array of the windows, which returns one of the same shape.
+      dimension_numbers: a ``ScatterDimensionNumbers``.
+      update_shape: the shape that updates would have.
+      indices_are_sorted, unique_indices, mode: as for ``scatter``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> dims = xc.lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> at = xnp.asarray([[0], [2]])
+    >>> xc.lax.scatter_apply(xnp.arange(3.0), at, lambda x: x + 10, dims, update_shape=(2,))
+    Array([10.,  1., 12.], dtype=float32)
+    """
+    x, indices = (
+        as_array("lax.scatter_apply", operand),
+        as_array("lax.scatter_apply", scatter_indices),
+    )
+    dims = ScatterDims(*dimension_numbers)
+    into, sizes = as_gather(typeof(x), typeof(x).with_shape(tuple(update_shape)), dims)
+    windows = ops.gather(x, indices, dims=into, sizes=sizes, mode=mode_of(mode, "clip"))
+    new = as_array("lax.scatter_apply", func(windows))
+    if typeof(new).shape != typeof(windows).shape:
+        raise errors.bad_argument(
+            "lax.scatter_apply",
+            "func",
+            typeof(new),
+            f"a function that keeps the shape {typeof(windows).shape}",
+        )
+    return scatter(
+        x, indices, ops.convert(new, dtype=typeof(x).dtype), dimension_numbers,
+        indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode,
+    )  # fmt: skip
+
+
 scatter = _scatter("scatter", "set", "Write windows into an array.")
 scatter_add = _scatter("scatter_add", "add", "Add windows to an array.")
 scatter_sub = _scatter("scatter_sub", "sub", "Subtract windows from an array.")

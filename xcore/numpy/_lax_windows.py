@@ -85,6 +85,21 @@ def _conv_padding(padding, x, k, strides, lhs_dilation, rhs_dilation):
     return tuple(out)
 
 
+def padtype_to_pads(in_shape, window_shape, window_strides, padding):
+    """The pairs (low, high) that "SAME", "SAME_LOWER" or "VALID" stands for, for each axis.
+
+    Args:
+      in_shape, window_shape, window_strides: sizes along each axis.
+      padding: the name.
+
+    >>> import xcore as xc
+    >>> xc.lax.padtype_to_pads((5, 6), (3, 3), (1, 2), "SAME")
+    [(1, 1), (0, 1)]
+    """
+    ones = (1,) * len(in_shape)
+    return list(_conv_padding(padding, in_shape, window_shape, window_strides, ones, ones))
+
+
 @fused(2)
 def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None,
                          dimension_numbers=None, feature_group_count: int = 1, batch_group_count: int = 1,

@@ -201,12 +201,17 @@ class ufunc(metaclass=_Ufuncs):
         )
 
     def reduceat(self, a, indices, axis=0, dtype=None, out=None):
-        """Reductions of the stretches of an axis that start at given (concrete) positions."""
+        """Reductions of the stretches of an axis that start at given positions.
+
+        Positions that are traced cost a pass over the axis for each of them.
+        """
         self._needs_two("reduceat")
         who = f"numpy.{self.__name__}.reduceat"
         no_out(who, out)
         a = as_array(who, a if is_array_like(a) else asarray(a))
         axis = one_axis(who, axis, typeof(a).ndim)
+        if isinstance(indices, Value) and not hasattr(indices, "_t"):
+            return self._reduceat_traced(moveaxis(a, axis, 0), indices, axis, dtype)
         positions, segment = _stretches(who, indices, typeof(a).shape[axis])
         result = self._result_dtype(a, dtype)
         rows = moveaxis(a, axis, 0)[positions]
@@ -227,6 +232,23 @@ class ufunc(metaclass=_Ufuncs):
         )
         return moveaxis(running[ends], 0, axis)
 
+    def _reduceat_traced(self, rows, starts, axis: int, dtype):
+        n, result = typeof(rows).shape[0], self._result_dtype(rows, dtype)
+        starts = astype(starts, np.dtype(np.int32))
+        stops = ops.concatenate(
+            starts[1:], as_array("numpy.reduceat", np.array([n], np.int32)), axis=0
+        )
+        rows = astype(rows, result)
+        lead = (typeof(starts).shape[0], *[1] * (typeof(rows).ndim - 1))
+
+        def step(carry, item):
+            i, x = item
+            inside = ops.reshape((i > starts) & (i < stops), shape=lead)
+            return choose_where(inside, astype(self(carry, x), result), carry), None
+
+        numbers = ops.iota(shape=(n,), dtype=np.dtype(np.int32), axis=0)
+        return moveaxis(scan(step, rows[starts], (numbers, rows))[0], 0, axis)
+
 
 def _in_rows(x, axes):
     """The axes in one, in front of the others."""
@@ -239,10 +261,6 @@ def _in_rows(x, axes):
 
 def _stretches(who: str, indices, n: int):
     """The positions of all stretches one after the other, and the number of the stretch of each."""
-    if isinstance(indices, Value) and not hasattr(indices, "_t"):
-        raise errors.no_concrete_value(
-            indices, f"concrete positions in xcore.{who}", indices.origin()
-        )
     starts = np.asarray(indices)
     if starts.ndim != 1 or starts.dtype.kind not in "iu":
         raise errors.bad_argument(who, "indices", indices, "1-d, of integers")
