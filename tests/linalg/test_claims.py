@@ -261,3 +261,25 @@ def test_eigsh_says_what_it_did_not_reach():
     lean = la.FunctionOperator(lambda p, x: p @ x, xnp.triu(a), a.shape, symmetric=True)
     assert not np.all(la.eigsh(lean, 2, report=True).ok)
     assert not np.any(la.eigsh(np.full((30, 30), np.nan), 2, report=True).ok)
+
+
+@pytest.mark.parametrize("dtype, n", [("float64", 40), ("float32", 7), ("complex128", 6)])
+def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
+    """Started on some that are too large; the last matrices have no room for a guard."""
+    q = orthogonal(np.random.default_rng(2), n, dtype).astype(dtype)
+    values = np.r_[1.0, 2, 2, np.arange(3, n)]
+    a = (q * values) @ q.conj().T
+    a = ((a + a.conj().T) / 2).astype(dtype)
+    answer = la.lobpcg(a, 2, start=q[:, 3:5], max_steps=2000, report=True)
+    w, v = map(np.asarray, answer.value)
+    eps = np.finfo(dtype).eps
+    assert np.all(answer.ok) and np.allclose(w, [1, 2], atol=eps**0.5)
+    assert (abs(w - [1, 2]) <= answer.stats["error"]).all()
+    left = np.linalg.norm(wide(a) @ wide(v) - wide(v) * w, axis=0)
+    assert (left <= np.asarray(answer.stats["error"])).all()
+    tiny = la.lobpcg(
+        a * np.asarray(1e-30, a.dtype), 2, start=q[:, 3:5], max_steps=2000, report=True
+    )
+    assert np.all(tiny.ok) and np.allclose(
+        np.asarray(tiny.value[0]) * 1e30, [1, 2], atol=10 * eps**0.5
+    )

@@ -101,7 +101,7 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
     precondition = _by_cycle(op, level, root, smoother)
     first = coarsest_for(level, k)
     if first is None:
-        start = _irregular(a.shape[0], k, dtype)
+        start = _irregular(a.shape[0], k + (3 * (k + 1) <= a.shape[0]), dtype)  # one guards
         if isinstance(op, Masked):
             start = xnp.where(op.inside.reshape(-1, 1), start, 0)
         found = lobpcg(a, k, start=start, preconditioner=precondition, rtol=rtol, report=True)
