@@ -363,3 +363,54 @@ def test_a_full_disk(tmp_path, monkeypatch, when):
     assert os.listdir(tmp_path) == ["0"] and steps.latest_step() == 0
     steps.save(2, {"w": xnp.zeros(3)})
     assert steps.restore()["['w']"].tolist() == [0, 0, 0] and steps.all_steps() == [0, 2]
+
+
+def _damage(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("how", ["data", "index", "no index", "cut"])
+def test_a_damaged_step_names_the_last_whole_one(tmp_path, how):
+    state = {"w": np.arange(1000.0), "n": 3}
+    with xc.checkpoint.Checkpointer(tmp_path) as steps:
+        for k in (1, 2, 5):
+            steps.save(k, state)
+        steps.wait()
+        for k in (5, 2):
+            folder = tmp_path / str(k)
+            if how == "no index":
+                (folder / "index-0").unlink()
+            elif how == "cut":
+                (folder / "data-0").write_bytes((folder / "data-0").read_bytes()[:100])
+            else:
+                _damage(folder / f"{how}-0")
+        with pytest.raises(
+            xc.errors.CheckpointError, match=r"last whole step before it is 1: restore\(step=1\)"
+        ):
+            steps.restore(state)
+        assert (steps.restore(state, step=1)["w"] == state["w"]).all()
+        with pytest.raises(
+            xc.errors.CheckpointError
+        ) as told:  # nothing is wrong with the checkpoint
+            steps.restore({"other": 1}, step=1)
+        assert "whole" not in str(told.value)
+
+
+def test_what_dead_writers_left_is_removed(tmp_path):
+    script = (
+        "import os, sys, numpy as np, xcore as xc\n"
+        "from xcore._control import store\n"
+        "store.commit = lambda folder: os._exit(9)\n"
+        "xc.checkpoint.Checkpointer(sys.argv[1], asynchronous=False).save(7, {'w': np.ones(3)})\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script, tmp_path], timeout=100).returncode == 9
+    left = tmp_path / ".7.writing"
+    assert left.exists()
+    store.begin(tmp_path / "8")  # of this process, which lives
+    with xc.checkpoint.Checkpointer(tmp_path) as steps:
+        assert not left.exists() and (tmp_path / ".8.writing").exists()
+        steps.save(7, {"w": np.ones(3)})
+        steps.wait()
+        assert steps.all_steps() == [7] and not (tmp_path / "7" / "writer").exists()

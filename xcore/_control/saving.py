@@ -266,6 +266,7 @@ class Checkpointer:
             asynchronous,
         )
         self.directory.mkdir(parents=True, exist_ok=True)
+        store.sweep(self.directory)
         self._thread: threading.Thread | None = None
         self._failure: list[BaseException] = []
 
@@ -324,7 +325,19 @@ class Checkpointer:
         step = self.latest_step() if step is None else step
         if step is None:
             raise CheckpointError(f"xcore.checkpoint: there is no checkpoint in {self.directory}.")
-        return restore(self.path(step), like, **options)
+        try:
+            return restore(self.path(step), like, **options)
+        except CheckpointError as e:
+            if store.is_whole(self.path(step)):
+                raise  # it is not the checkpoint that is wrong
+            raise CheckpointError(f"{e} {self._whole_before(step)}") from e
+
+    def _whole_before(self, step: int) -> str:
+        older = [k for k in self.all_steps() if k < step]
+        whole = next((k for k in reversed(older) if store.is_whole(self.path(k))), None)
+        if whole is None:
+            return f"No older step in {self.directory} is whole."
+        return f"The last whole step before it is {whole}: restore(step={whole})."
 
     def close(self) -> None:
         self.wait()

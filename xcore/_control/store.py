@@ -14,6 +14,7 @@ import json
 import math
 import os
 import shutil
+import socket
 import threading
 import zlib
 from pathlib import Path
@@ -26,6 +27,7 @@ from .._core.exceptions import CheckpointError
 _ALIGN = 64
 _BLOCK = 512  # words of 8 bytes
 _CHUNK = 2**24  # bytes handed to the system at a time
+_WRITER = "writer"  # a file that says who is writing
 _WRITING, _REPLACED = ".writing", ".replaced"  # endings of folders that are not checkpoints
 
 
@@ -80,6 +82,8 @@ class Writer:
         for kind in ("data", "index"):
             (self.folder / f"{kind}-{self.process}").unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # other processes have files there
+            if os.listdir(self.folder) == [_WRITER]:
+                (self.folder / _WRITER).unlink()
             self.folder.rmdir()
 
     def close(self) -> None:
@@ -119,12 +123,35 @@ def begin(folder: Path) -> Path:
     writing = beside(folder)
     shutil.rmtree(writing, ignore_errors=True)
     writing.mkdir(parents=True)
+    (writing / _WRITER).write_text(_process(os.getpid()))
     return writing
+
+
+def _process(pid: int) -> str:
+    """A process of this machine that lives, by number and the time of its start; "" if there is none."""
+    try:
+        started = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+    return json.dumps([socket.gethostname(), pid, started])
+
+
+def sweep(directory: Path) -> None:
+    """Remove what writers of this machine that are no more have left unfinished."""
+    for writing in directory.glob(f".*{_WRITING}"):
+        try:
+            owner = (writing / _WRITER).read_text()
+            host, pid, _ = json.loads(owner)
+        except (OSError, ValueError):  # just being made or removed, or of another version
+            continue
+        if host == socket.gethostname() and _process(pid) != owner:
+            shutil.rmtree(writing, ignore_errors=True)
 
 
 def commit(folder: Path) -> None:
     """Make what has been written the checkpoint. Until the last rename the old one counts."""
     writing, replaced = beside(folder), beside(folder, _REPLACED)
+    (writing / _WRITER).unlink(missing_ok=True)
     sync_folder(writing)
     if folder.exists():
         os.rename(folder, replaced)
@@ -230,6 +257,16 @@ class Reader:
                 path, Leaf(path, entry["shape"], entry["dtype"], entry["kind"])
             )
             leaf.pieces += [Piece(folder / f"data-{process}", *p) for p in entry["pieces"]]
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether all of a checkpoint can be read and has the checksums that were stored with it."""
+    try:
+        for leaf in Reader(folder).leaves.values():
+            leaf.read(tuple(slice(0, n) for n in leaf.shape))
+    except CheckpointError:
+        return False
+    return True
 
 
 def _index(folder: Path, process: int) -> dict:
