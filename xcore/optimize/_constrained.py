@@ -19,14 +19,14 @@ from .._core.types import typeof
 from .._transforms.api import linearize, vjp
 from .._transforms.map import vmap
 from ._bounds import box_of
+from ._constrained_rounds import rounds
 from ._constraints import constraints_of
 from ._given import canonical
 from ._implicit import differentiable
-from ._loop import iterations
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
 from ._trust import norm
 from ._unconstrained import METHODS as FREE
 from ._unconstrained import unconstrained
@@ -56,8 +56,12 @@ class Constrained(Objective):
     def equations(self, x):
         return self._vector(self.constraints.eq, x)
 
+    def general(self, x):
+        """The inequalities that are no bounds."""
+        return self._vector(self.constraints.ineq, x)
+
     def inequalities(self, x):
-        return self._with_bounds(x, self._vector(self.constraints.ineq, x))
+        return self._with_bounds(x, self.general(x))
 
     def _with_bounds(self, x, c):
         if not self.has_bounds:
@@ -79,7 +83,7 @@ class Constrained(Objective):
 
     def _general(self, x):
         """f, the equations and the inequalities but for bounds, as one vector."""
-        parts = self.value(x)[None], self.equations(x), self._vector(self.constraints.ineq, x)
+        parts = self.value(x)[None], self.equations(x), self.general(x)
         return xnp.concatenate(parts)
 
     def _jacobian(self, x):
@@ -113,6 +117,25 @@ class Constrained(Objective):
             "size": zeros(), "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0),
             "njev": count(0),
         }  # fmt: skip
+
+
+class InScales(Constrained):
+    """A constrained problem as a method sees it."""
+
+    def __init__(self, problem, scales):
+        self.problem, self.scales, self.who, self.flat = problem, scales, problem.who, problem.flat
+        lower, upper = problem.bounds
+        self.bounds, self.has_bounds = (lower / scales.x, upper / scales.x), problem.has_bounds
+        self.sizes = problem.sizes
+
+    def value(self, x):
+        return self.problem.value(x * self.scales.x) / self.scales.f
+
+    def equations(self, x):
+        return self.problem.equations(x * self.scales.x) / self.scales.eq
+
+    def general(self, x):
+        return self.problem.general(x * self.scales.x) / self.scales.ineq[: self.sizes[1]]
 
 
 def violation(h, c):
@@ -151,6 +174,12 @@ def judge(new, y, lam, tol):
     return size, size <= tol, opposed & (worst > tol)
 
 
+# the model's first curvature, in units in which the largest is 1: the search shortens a step that is too
+# long, and the first change of the gradient sets the curvature, but nothing lengthens one too short
+FIRST = 1 / 8
+FARTHEST = 4  # times the size of x, or its unit: a step at most
+
+
 @struct
 class SQP:
     """Quadratic programs of a model with linearised constraints, and a search on the merit function.
@@ -166,7 +195,7 @@ class SQP:
         (me, _, mi), n, dtype = problem.sizes, problem.flat.size, problem.flat.dtype
         return problem.blank(x) | {
             "jh": xnp.zeros((me, n), dtype), "jc": xnp.zeros((mi, n), dtype),
-            "b": xnp.eye(n, dtype=dtype), "rho": xnp.ones((), dtype), "failed": count(0),
+            "b": FIRST * xnp.eye(n, dtype=dtype), "rho": xnp.ones((), dtype), "failed": count(0),
             "scaled": xnp.zeros((), bool), "held": count(0),
         }  # fmt: skip
 
@@ -188,13 +217,15 @@ class SQP:
         held = (here > 10 * tol) & (here - left <= tol * here) & ~first
         held = xnp.where(held, s["held"] + np.int32(1), 0).astype(np.int32)
         status = first_of(
+            (new["f"] == -xnp.inf, Status.unbounded),
             (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine, Status.success),
-            (new["f"] <= -0.01 * xnp.finfo(x.dtype).max, Status.unbounded),
+            # in units of its first step: no objective worth the name falls so far
+            ((new["f"] <= -1 / eps) & (feasible <= 1e-3 * largest(x)), Status.unbounded),
             ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
         )  # fmt: skip
         # after a failure the matrix starts anew
-        b = xnp.where(failed > 0, xnp.eye(problem.flat.size, dtype=x.dtype), b)
+        b = xnp.where(failed > 0, FIRST * xnp.eye(problem.flat.size, dtype=x.dtype), b)
         return new | {
             "x": x + move, "b": b, "y": y, "lam": lam, "rho": xnp.where(first, s["rho"], rho),
             "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
@@ -230,8 +261,11 @@ class SQP:
             following = xnp.where(k == 0, step - correct(here), half * p)
             return half, following, k + np.int32(1), good, step, here
 
+        # a model that knows no curvature yet may send it anywhere
+        longest = FARTHEST * xnp.maximum(1, largest(s["x"]))
+        whole = xnp.minimum(1, longest / xnp.maximum(largest(p), longest))
         start = (
-            xnp.ones_like(merit), p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL},
+            whole, whole * p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL},
         )  # fmt: skip
         *_, k, good, step, here = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
         new = {name: xnp.where(good, here[name], s[name]) for name in _LOCAL}
@@ -313,7 +347,8 @@ class AugmentedLagrangian:
         inner = unconstrained(
             "optimize.minimize", charged, s["x"], (), self.inner, None, 0.1 * tol, 500
         )
-        x = inner.x
+        endless = inner.status == status_code(Status.unbounded)  # at this price, at least
+        x = xnp.where(endless, s["x"], inner.x)
         here = dict(zip(_LOCAL, problem.local(x)))
         h, c = here["h"], here["c"]
         counts = {"nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev + np.int32(1),
@@ -324,17 +359,21 @@ class AugmentedLagrangian:
         slow = feasible > 0.25 * s["before"]
         status = first_of(
             (~xnp.isfinite(size), Status.not_finite),
-            (fine & degenerate, Status.degenerate), (fine, Status.success),
-            ((rho > 1e12) & (feasible > tol), Status.infeasible),
+            (fine & degenerate, Status.degenerate), (fine & ~endless, Status.success),
+            (endless & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
             ((rho > 1e14), Status.stalled),
         )  # fmt: skip
         return counts | {
             "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
-            "rho": xnp.where(slow, 5 * rho, rho), "before": feasible, "status": status,
+            "rho": xnp.where(endless, 10 * rho, xnp.where(slow, 5 * rho, rho)), "before": feasible, "status": status,
         }  # fmt: skip
 
 
 METHODS = {"sqp": SQP(), "augmented-lagrangian": AugmentedLagrangian()}
+TESTED = (
+    "the gradient of the Lagrangian and the products of multipliers and constraints, relative to the largest "
+    "of their terms; violations as distances, relative to the size and the way of the variables"
+)
 
 
 def _method_of(who, given):
@@ -365,7 +404,9 @@ def minimize_constrained(
         "augmented-lagrangian".
       bounds: a tuple (lower, upper), each a tree like x0, a number or None; a list with a pair
         (least, greatest) for each variable; or an object with lb and ub.
-      tol: the largest residual of the conditions of Karush, Kuhn and Tucker; eps^0.4 by default.
+      tol: the largest residual of the conditions of Karush, Kuhn and Tucker, eps^0.4 by default: of the
+        Lagrangian's gradient and of complementarity relative to their largest term, of constraints as
+        a distance, relative to the variables. So it holds in all units.
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       progress: show the number of steps and their rate; a text is the label.
@@ -389,8 +430,8 @@ def minimize_constrained(
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history, progress)
-        keys = ("g", "h", "c", "size", "status", "nit", "nfev", "njev")
+        s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress)
+        keys = ("g", "stationary", "feasible", "product", "flat", "status", "nit", "nfev", "njev")
         aux = {k: s[k] for k in keys} | {"told": s["f"]}
         if history:
             aux["history"] = s["history"]
@@ -413,8 +454,11 @@ def minimize_constrained(
     start = xnp.concatenate([flat.start, xnp.zeros(me + mi, flat.dtype)])
     z, aux = differentiable(equation, lambda z: problem.value(parts(z)[0]), run, start)
     x, y, lam = parts(z)
-    feasible = infeasibility(aux["h"], aux["c"])
-    certificate = Certificate(aux["size"], feasible, largest(lam * aux["c"]), None, (y, lam))
+    _, _, h, _, c, _ = problem.local(x)
+    certificate = Certificate(
+        aux["stationary"], infeasibility(h, c), aux["product"], None, (y, lam), aux["feasible"],
+        qualification=aux["flat"], tested=TESTED,
+    )  # fmt: skip
     return Result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], certificate, aux.get("history"),

@@ -146,9 +146,11 @@ class LevenbergMarquardt:
         g = pick(transposed_times(r, qtf), s["g"])
         reach = norm(new_scale * x)
         start = self.first_radius * xnp.where(reach > 0, reach, 1)
-        radius = xnp.where(
-            first, start, _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2)
-        ).astype(f.dtype)
+        # no later radius is measured by one that was only a guess
+        before = xnp.where(s["nit"] == 0, xnp.minimum(s["radius"], size), s["radius"])
+        noise = (eps * norm(s["r"])) ** 2
+        radius = xnp.where(first, start, _radius(ratio, before, size, damping, noise))
+        radius = radius.astype(f.dtype)
         radius = xnp.minimum(radius, xnp.finfo(f.dtype).max)
         status = _verdict(s, take, promised, size, reach, largest(g), f, tol, radius)
         return {

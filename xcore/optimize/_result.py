@@ -64,14 +64,17 @@ class Certificate:
 
     Attributes:
       stationarity: of the gradient; with bounds, of x minus the projection of x - gradient; with
-        constraints, of the gradient of the Lagrangian.
+        constraints, of the gradient of the Lagrangian, relative to the largest of its terms.
       feasibility: of the violated constraints.
-      complementarity: of the products of inequalities and multipliers.
+      complementarity: of the products of inequalities and multipliers, relative to the same.
       smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.
       multipliers: of the constraints, in their order.
       error: estimated error of x: the largest component of the Newton step from there, each relative to
-        the largest size and way of its variable. It does not depend on units.
+        the largest size and way of its variable; with constraints, the largest violation, as such a
+        distance. It does not depend on units.
       gain: how much lower that step promises to be.
+      qualification: with constraints, the smallest gradient of an active one, relative to what it had at
+        the start: where it is near 0, multipliers mean nothing.
       tested: what was compared with ``tol``, in words.
     """
 
@@ -82,6 +85,7 @@ class Certificate:
     multipliers: Any = None
     error: Any = None
     gain: Any = None
+    qualification: Any = None
     tested: Any = static(default=None)
 
 

@@ -1,0 +1,226 @@
+"""Constrained minimisation in rounds, in units in which variables, values and constraints have size one.
+
+Each constraint is divided by the largest component of its gradient, taken by variables in their units: what
+is violated is then a distance, relative to the variables. The objective is divided by the largest of what
+balances at a solution: its gradient, the multipliers' terms, and the curvature of the Lagrangian. All that
+is measured where a round begins, and judged again where it ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.while_loop import while_loop
+from .._core.struct import struct
+from .._core.types import typeof
+from .._transforms.api import grad, hessian
+from ._loop import iterations_from, kept_names
+from ._problem import count, largest
+from ._result import RUNNING, Status, first_of, status_code
+from ._units import FULL, power_of_two
+
+MOST = 4  # rounds
+
+
+@struct
+class Scales:
+    """Units of the variables, of the objective, of equations and of inequalities."""
+
+    x: Any
+    f: Any
+    eq: Any
+    ineq: Any
+
+    def of(self, name: str, v):
+        """What a method calls ``name``, in the user's units."""
+        units = {"x": self.x, "f": self.f, "y": self.f / self.eq, "lam": self.f / self.ineq,
+                 "g": self.f / self.x, "h": self.eq, "c": self.ineq}  # fmt: skip
+        return v * units[name] if name in units else v
+
+
+def lengths_of(problem, x, g, j, values):
+    """How large each variable is: its start, else the way to where a slope or a constraint vanishes."""
+    lower, upper = problem.bounds
+    size = xnp.abs(x)
+    width = xnp.where(xnp.isfinite(lower) & xnp.isfinite(upper), upper - lower, 0)
+    far = xnp.abs(values)[:, None] / xnp.where(j == 0, 1, xnp.abs(j))
+    way = xnp.min(xnp.where((j == 0) | (far == 0), xnp.inf, far), axis=0, initial=xnp.inf)
+    way = xnp.where(xnp.isfinite(way), way, 0)
+    if typeof(x).shape[0] <= FULL:
+        bend = xnp.abs(xnp.diagonal(hessian(problem.value)(x)))
+        newton = xnp.where(bend > 0, xnp.abs(g) / xnp.where(bend > 0, bend, 1), 0)
+        way = xnp.where(newton > 0, newton, way)
+    for other in (width, way):
+        size = xnp.where(size > 0, size, other)
+    return coarse(size)
+
+
+def coarse(size):
+    """A power of 16 by 1/2 to 8 of which this is: variables that are about as large share a unit."""
+    fine = (size > 0) & xnp.isfinite(size)
+    power = xnp.round((xnp.log2(xnp.where(fine, size, 2)) - 1) / 4)
+    return xnp.ldexp(xnp.ones_like(size), 4 * power.astype(np.int32))
+
+
+@struct
+class View:
+    """What holds at a point: the scales, and how far the conditions of a minimum are from holding.
+
+    ``flat``: the smallest gradient of an active constraint, relative to the largest it had. ``balance``: the
+    objective's gradient the terms that it is the difference of, and the curvature.
+    """
+
+    scales: Scales
+    f: Any
+    g: Any
+    h: Any
+    c: Any
+    stationary: Any
+    feasible: Any
+    product: Any
+    flat: Any
+    balance: Any
+
+
+def look(problem, x, y, lam, lengths, rows) -> View:
+    """``rows``: the largest gradients of the constraints so far."""
+    f, g, h, jh, c, jc = problem.local(x)
+    d = lengths
+
+    def lagrangian(x):
+        return (
+            problem.value(x)
+            - xnp.vdot(y, problem.equations(x))
+            - xnp.vdot(lam, problem.inequalities(x))
+        )
+
+    # gradients of constraints that vanish are no measure: then what they had, or their size
+    now = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in (jh, jc)]
+    units = [_or_else(a, _or_else(before, xnp.abs(v))) for a, before, v in zip(now, rows, (h, c))]
+    terms = xnp.maximum(
+        largest(g * d), xnp.maximum(largest(y[:, None] * jh * d), largest(lam[:, None] * jc * d))
+    )
+    slope = (g - y @ jh - lam @ jc) * d
+    if typeof(x).shape[0] <= FULL:
+        bend = largest(hessian(lagrangian)(x) * d * d[:, None])
+    else:
+        bend = largest(grad(lambda x: xnp.vdot(grad(lagrangian)(x), d))(x) * d)
+    size = xnp.maximum(terms, bend)
+    scales = Scales(d, power_of_two(size), *map(power_of_two, units))
+    wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
+    safe = xnp.where(size > 0, size, 1)
+    active = (xnp.abs(c) <= 1e-3 * units[1]) & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
+    parts = [xnp.where(b > 0, a / xnp.where(b > 0, b, 1), 1) for a, b in zip(now, rows)]
+    flat = xnp.minimum(
+        xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
+    )
+    return View(scales, f, g, h, c, largest(slope) / safe, xnp.maximum(*map(largest, wrong)),
+                largest(lam * c) / safe, flat, (largest(g * d), terms, bend))  # fmt: skip
+
+
+def _or_else(a, b):
+    return xnp.where((a > 0) & xnp.isfinite(a), a, xnp.where(b > 0, b, 1))
+
+
+def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) -> dict:
+    """What is known at the end, in the user's units; ``make(problem, scales)`` is the problem in units."""
+    me, _, mi = problem.sizes
+    dtype = problem.flat.dtype
+    x = xnp.clip(x, *problem.bounds)
+    _, g, h, jh, c, jc = problem.local(x)
+    values, j = (
+        xnp.concatenate([h, c[: problem.sizes[1]]]),
+        xnp.concatenate([jh, jc[: problem.sizes[1]]]),
+    )
+    d = lengths_of(problem, x, g, j, values)
+    zeros = lambda n: xnp.zeros(n, dtype)  # noqa: E731
+    start = {
+        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "lengths": d,
+        "rows": [xnp.max(xnp.abs(a) * d, axis=1, initial=0) for a in (jh, jc)],
+        "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
+        "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
+        "flat": zeros(()), "best": zeros(()) + xnp.inf, "nit": count(0), "nfev": count(0),
+        "njev": count(0), "round": count(0),
+    }  # fmt: skip
+    if history:
+        shapes = {"x": x.shape, "g": x.shape, "nfev": ()}
+        start["history"] = {
+            k: xnp.zeros((maxiter + 1, *shapes.get(k, ())), np.int32 if k == "nfev" else dtype)
+            for k in kept_names(history)
+        }
+    turn = lambda s: _round(who, method, problem, make, s, tol, maxiter, history, progress)  # noqa: E731
+    return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
+
+
+def _round(who, method, problem, make, s, tol, maxiter, history, progress):
+    reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
+    lengths = xnp.maximum(s["lengths"], coarse(xnp.where(reach > 0, reach, s["lengths"])))
+    seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"])
+    worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
+    status = _verdict(s, seen, worst, tol, maxiter)
+    scales = seen.scales
+    local = make(problem, scales)
+    aim = 0.02 * tol
+    state = method.init(local, s["x"] / scales.x, aim)
+    state = state | {
+        "status": xnp.where(status == RUNNING, state["status"], status),
+        "y": s["y"] * scales.eq / scales.f, "lam": s["lam"] * scales.ineq / scales.f,
+    }  # fmt: skip
+
+    def told(name, v):
+        return s["nfev"] + v if name == "nfev" else scales.of(name, v)
+
+    ended = iterations_from(
+        who,
+        method,
+        local,
+        state,
+        aim,
+        maxiter,
+        history,
+        progress,
+        rows=s.get("history"),
+        before=s["nit"],
+        told=told,
+    )
+    went = (status == RUNNING) & (ended["nit"] >= 0)
+    more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
+    put = lambda k: xnp.where(went, scales.of(k, ended[k]), s[k])  # noqa: E731
+    new = {k: put(k) for k in ("x", "y", "lam")} | {k: more(k) for k in ("nit", "nfev", "njev")}
+    new |= {
+        k: getattr(seen, k)
+        for k in ("f", "g", "h", "c", "stationary", "feasible", "product", "flat")
+    }
+    if history:
+        new["history"] = ended["history"]
+    return new | {
+        "start": s["start"], "lengths": lengths, "rows": s["rows"], "status": status, "last": ended["status"],
+        "best": xnp.minimum(s["best"], worst), "round": s["round"] + np.int32(1),
+    }  # fmt: skip
+
+
+def _verdict(s, seen, worst, tol, maxiter):
+    is_last = lambda status: s["last"] == status_code(status)  # noqa: E731
+    begun = s["round"] > 0
+    finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
+    fine = begun & (worst <= tol)
+    # the gradient of an active constraint vanishes: no multiplier means anything
+    bare = (
+        begun & (seen.flat <= tol**0.5) & (is_last(Status.success) | is_last(Status.stalled) | fine)
+    )
+    # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
+    # limit (Andreani, Haeser, Martínez 2011)
+    slope, terms, bend = seen.balance
+    bare = bare | (fine & (terms * tol**0.5 > xnp.maximum(slope, tol * bend)))
+    over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
+    slow = (s["round"] > 1) & ~(worst < 0.5 * s["best"])
+    lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
+    return first_of(
+        (~finite, Status.not_finite), (is_last(Status.unbounded), Status.unbounded),
+        (is_last(Status.degenerate) | bare, Status.degenerate), (fine, Status.success),
+        (lost, Status.infeasible), (s["nit"] >= maxiter, Status.max_steps),
+        (begun & (slow | over), Status.stalled),
+    )  # fmt: skip
