@@ -309,6 +309,28 @@ def test_a_number_that_stands_in_one_equation_of_several(name):
         assert_close(found, tuple(jacobian[k]))
 
 
+def test_a_root_of_equations_with_a_scan_inside():
+    """Forward, backward (through the transpose of the scan) and by differences."""
+
+    def root(p):
+        def f(x):
+            s, ys = lax.scan(lambda c, v: (c * 0.5 + 0.1 * xnp.sin(v), c * v), 0.1 * x.sum(), x)
+            return x + 0.1 * ys + 0.1 * s - p
+
+        def tangent(g, y):
+            return xnp.linalg.solve(xc.vmap(g, out_axes=1)(xnp.eye(3, dtype="float64")), y)
+
+        return lax.custom_root(
+            f, p, lambda f, x: lax.fori_loop(0, 60, lambda i, x: x - f(x), x), tangent
+        )
+
+    forward = np.asarray(xc.jit(xc.jacfwd(root))(B))
+    assert_close(xc.jit(xc.jacrev(root))(B), forward, rtol=1e-12)
+    steps = 1e-6 * np.eye(3)
+    differences = [(np.asarray(root(B + h)) - np.asarray(root(B - h))) / 2e-6 for h in steps]
+    np.testing.assert_allclose(forward, np.stack(differences, 1), atol=1e-8)
+
+
 def test_a_number_whose_changes_do_not_reach_the_equations():
     def f(p):
         still = lax.stop_gradient(p), xnp.floor(p)

@@ -129,3 +129,16 @@ def test_derivatives_of_batches_are_those_of_each(name):
             np.testing.assert_allclose(m[i, j], e, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(back[i, j], one_back(a[i, j]), rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(lanes_back[i, j], one_back(a[i, j]), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_singular_matrices_have_factors_and_indefinite_ones_have_not(dtype):
+    """An exact zero among the pivots is no failure of LU; a leading minor below zero is one of Cholesky."""
+    a = np.array([[[1, 2], [2, 4]], [[0, 0], [0, 0]], [[4, 1], [1, 3]]]).astype(dtype)
+    packed, pivots, order = map(np.asarray, ops.lu(a))
+    lower, upper = np.tril(packed, -1) + np.eye(2), np.triu(packed)
+    assert np.isfinite(packed).all()
+    for row, (lo, up, p) in enumerate(zip(lower, upper, order, strict=True)):
+        np.testing.assert_allclose(lo @ up, a[row][p], rtol=1e-6)
+    found = np.isfinite(np.asarray(ops.cholesky(a - np.eye(2, dtype=dtype)))).all((1, 2))
+    np.testing.assert_array_equal(found, [False, False, True])

@@ -162,11 +162,11 @@ def info_type(ctx, t: ArrayType):
     return ctx.tensor(t.shape[:-2], np.int32)
 
 
-def succeeded(ctx, info, t: ArrayType, direction: str = "EQ"):
-    """Where a routine's info (one per matrix of type t) is 0, or compares otherwise with it."""
+def succeeded(ctx, info, t: ArrayType):
+    """Where a routine's info (one per matrix of type t) is 0."""
     batch = t.shape[:-2]
     zero = ctx.full(ArrayType(batch, dtypes.int32), 0)
-    return ctx.compare(info, zero, ctx.tensor(batch, bool), direction)
+    return ctx.compare(info, zero, ctx.tensor(batch, bool), "EQ")
 
 
 def or_nan(ctx, ok, x, t: ArrayType, batch: int):
