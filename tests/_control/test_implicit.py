@@ -449,3 +449,11 @@ ERRORS = {
 def test_errors_say_what_is_wrong(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_a_linear_call_is_not_linear_in_what_it_keeps():
+    f = lambda r, x: linear_call(lambda r, x: x * r[0] * r[1], lambda r, ct: ct * r[0] * r[1], r, x)
+    for g in (lambda a: f((a, 2.0), 3.0), lambda a, x: f((2.0, a), x), lambda a, b: f((a, b), 3.0)):
+        count = g.__code__.co_argcount
+        with pytest.raises(xc.errors.MissingRuleError):
+            xc.linear_transpose(g, *[1.5] * count)(1.0)

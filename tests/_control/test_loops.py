@@ -464,3 +464,17 @@ def test_what_loops_refuse(call, error, words):
     with pytest.raises(error, match=words):
         call()
     assert lax.associative_scan(lambda a, b: a, ()) == ()
+
+
+@pytest.mark.parametrize("unroll", [1, 2, 3, 7, 9])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_unrolled_scans_are_loops(unroll, reverse):
+    xs, w = np.arange(1.0, 8.0), np.arange(14.0).reshape(7, 2)
+    step = lambda c, x: (c * 0.5 + x[0], c + x[1])
+    run = xc.jit(lambda c: lax.scan(step, c, (xs, w), reverse=reverse, unroll=unroll))
+    c, ys = np.array([0.3, -2.0]), {}
+    end, rows = run(c)
+    for i in reversed(range(7)) if reverse else range(7):
+        c, ys[i] = c * 0.5 + xs[i], c + w[i]
+    np.testing.assert_allclose(end, c, rtol=1e-14)
+    np.testing.assert_allclose(rows, np.stack([ys[i] for i in range(7)]), rtol=1e-14)

@@ -23,3 +23,21 @@ def test_what_rounds_to_zero_is_no_nan(dtype, source):
     ties_to_even = np.round(x.astype("float64") / smallest)
     assert not np.isnan(got).any()
     np.testing.assert_array_equal(got, ties_to_even)
+
+
+NARROW = [getattr(dtypes, name) for name in ("int2", "uint2", "int4", "uint4")]
+
+
+@pytest.mark.parametrize("dtype", NARROW, ids=str)
+def test_narrow_whole_numbers_move(dtype):
+    low = 0 if dtypes.kind(dtype) == "uint" else -1
+    x, y = np.array([[low, 1, 0], [1, 0, low]]).astype(dtype), np.array([[1], [low]]).astype(dtype)
+    joined = xc.jit(lambda x, y: xc.lax.concatenate([x, y], 1))(x, y)
+    padded = xc.jit(lambda x, v: xc.lax.pad(x, v, [(1, 0, 0), (0, 1, 1)]))(
+        x, np.array(low).astype(dtype)
+    )
+    assert joined.dtype == padded.dtype == dtype
+    wide, fill = x.astype(int), np.full((3, 6), low)
+    np.testing.assert_array_equal(np.asarray(joined).astype(int), np.hstack([wide, y.astype(int)]))
+    fill[1:, 0:5:2] = wide
+    np.testing.assert_array_equal(np.asarray(padded).astype(int), fill)

@@ -75,3 +75,14 @@ def test_the_exponent_of_zero():
     x, y = np.array([0.0, 0.0, 2.0, 3.0]), np.array([1.0, 2.0, 0.0, 1.0])
     in_x = xc.jvp(lambda x: ops.pow(x, y), (x,), (np.ones(4),))[1]
     np.testing.assert_allclose(in_x, [1, 0, 0, 1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_cotangents_of_what_was_spread(size):
+    """An axis of 1 that is spread over ``size`` and a new one beside it."""
+    x = np.array([[1.0], [2.0]])
+    f = lambda x: ops.broadcast_in_dim(x, shape=(4, 2, size), dims=(1, 2))
+    ct = np.arange(8.0 * size).reshape(4, 2, size)
+    out, back = xc.vjp(f, x)
+    np.testing.assert_array_equal(out, np.broadcast_to(x, (4, 2, size)))
+    np.testing.assert_array_equal(back(ct)[0], ct.sum((0, 2))[:, None])
