@@ -283,3 +283,52 @@ def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
     assert np.all(tiny.ok) and np.allclose(
         np.asarray(tiny.value[0]) * 1e30, [1, 2], atol=10 * eps**0.5
     )
+
+
+# ----------------------------------------------------------------------------- dense factorisations
+
+
+def sine(x, u):
+    """Of the angles between columns x and columns u, of norm 1."""
+    return np.linalg.norm(x - u * np.sum(u.conj() * x, axis=0), axis=0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_bounds_of_eigh_and_svd_hold(dtype):
+    """Beside double precision, for all conditions, sizes 1e±18, repeated values."""
+    a = matrices("indefinite", dtype)
+    a = np.concatenate([a, [np.eye(N, dtype=dtype), np.zeros((N, N), dtype)]])
+    b = np.concatenate([matrices("general", dtype), a[-2:]])[:, :, : N - 3]
+    pairs, triples = xc.jit(lambda a, b: (la.eigh(a, report=True), la.svd(b, report=True)))(a, b)
+    for k in range(len(a)):
+        w, u = np.linalg.eigh(a[k].astype(complex))
+        left, s, vh = np.linalg.svd(b[k].astype(complex), full_matrices=False)
+        assert pairs.ok[k] and triples.ok[k]
+        told = {n: np.asarray(x)[k].astype(float) for n, x in pairs.stats.items()}
+        v = np.asarray(pairs.value[1])[k].astype(complex)
+        assert (abs(np.asarray(pairs.value[0])[k].astype(float) - w) <= told["error"]).all()
+        assert (sine(v / np.linalg.norm(v, axis=0), u) <= told["angle"] + 1e-12).all()
+        told = {n: np.asarray(x)[k].astype(float) for n, x in triples.stats.items()}
+        assert (abs(np.asarray(triples.value.S)[k].astype(float) - s) <= told["error"]).all()
+        both = np.concatenate(
+            [np.asarray(triples.value.U)[k], np.asarray(triples.value.Vh)[k].conj().T]
+        )
+        both = both.astype(complex) / np.linalg.norm(both.astype(complex), axis=0)
+        exact = np.concatenate([left, vh.conj().T]) / 2**0.5
+        assert (sine(both, exact) <= told["angle"] + 1e-12).all()
+    size = np.linalg.norm(a, 2, axis=(1, 2)).astype(float)
+    assert (
+        np.asarray(pairs.stats["error"], float).max(1) <= 100 * np.finfo(dtype).eps * size
+    ).all()
+
+
+def test_bounds_of_eigh_hold_in_double_precision():
+    for a in matrices("indefinite", "float64", n=8, seeds=1)[[0, 2, 4, 7]]:
+        answer = la.eigh(a, report=True)
+        with mpmath.workdps(40):
+            exact = mpmath.eigsy(mpmath.matrix(a.tolist()), eigvals_only=True)
+            off = [
+                abs(mpmath.mpf(float(x)) - y) for x, y in zip(answer.value[0], exact, strict=True)
+            ]
+        assert all(x <= float(y) for x, y in zip(off, answer.stats["error"], strict=True))
+    assert not la.eigh(np.full((3, 3), np.nan), report=True).ok

@@ -12,12 +12,15 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._core import errors
 from .._core.eval import fused
 from .._core.types import typeof
+from .._iterate import Solution
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, part
-from ..numpy._matrices import EighResult, EigResult, SVDResult
+from ..numpy._matrices import EighResult, EigResult
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, with_columns
+from ._certificates import of_eigh, of_svd
 from ._elimination import first_zero
 from ._truth import fail
 
@@ -238,7 +241,7 @@ def _eigh(a, b, vectors):
     return tuple(map(back, (w, *v))), first_zero(diagonal(ops.stop_gradient(l)))
 
 
-def eigh(a, b=None):
+def eigh(a, b=None, *, report: bool = False):
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: a v = w v or a v = w b v.
 
     Derivatives are finite also where eigenvalues coincide, and right for all that does not depend
@@ -247,6 +250,9 @@ def eigh(a, b=None):
     Args:
       a: Hermitian matrices (..., n, n).
       b: Hermitian positive definite matrices; vectors are then orthonormal with respect to b.
+      report: return a ``Solution``, without b: its stats hold, for each pair, the residual
+        |a v - w v|, a bound of the error of w, and one of the sine of the angle between v and the
+        vectors of its eigenvalue, 1 where neighbours are too close to tell.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.eigh(xnp.diag(xnp.asarray([2.0, 1.0])), xnp.diag(xnp.asarray([1.0, 4.0])))[0]
@@ -254,7 +260,12 @@ def eigh(a, b=None):
     """
     found, pivot = _eigh(a, b, True)
     fail("linalg.eigh (matrix b)", a if b is None else b, pivot, "cholesky")
-    return EighResult(*found)
+    found = EighResult(*found)
+    if not report:
+        return found
+    if b is not None:
+        raise errors.bad_argument("linalg.eigh", "report", report, "False with a matrix b")
+    return Solution(found, *of_eigh(a, *map(ops.stop_gradient, found)))
 
 
 def eigvalsh(a, b=None):
@@ -294,18 +305,22 @@ def eigvals(a):
 # --------------------------------------------------------------------------------- singular values
 
 
-def svd(a, full: bool = False) -> SVDResult:
+def svd(a, full: bool = False, *, report: bool = False):
     """Singular values S, descending, and vectors: a = U diag(S) Vh.
 
     Args:
       a: matrices (..., m, n).
       full: whether U and Vh are square; the thin ones have min(m, n) columns and rows.
+      report: return a ``Solution``: its stats hold, for each value, the residual, the larger of
+        |a v - s u| and |aᴴ u - s v|, a bound of the error of s, and one of the sine of the angle of
+        (u, v), 1 where neighbours are too close to tell.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.svd(xnp.asarray([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]])).S
     Array([2., 1.], dtype=float32)
     """
-    return xnp.linalg.svd(a, full_matrices=full)
+    found = xnp.linalg.svd(a, full_matrices=full)
+    return Solution(found, *of_svd(a, *map(ops.stop_gradient, found))) if report else found
 
 
 def svdvals(a):
