@@ -332,3 +332,24 @@ def test_bounds_of_eigh_hold_in_double_precision():
             ]
         assert all(x <= float(y) for x, y in zip(off, answer.stats["error"], strict=True))
     assert not la.eigh(np.full((3, 3), np.nan), report=True).ok
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_digits_of_least_squares_are_there(dtype):
+    """Beside double precision: of all conditions, ranks and sizes; right sides inside and outside."""
+    a = matrices("general", dtype, seeds=4)[:, :, : N - 3]
+    b = np.stack([right_sides(np.pad(a, ((0, 0), (0, 0), (0, 3))), seed) for seed in range(2)], -1)
+    answer = xc.jit(lambda a, b: la.lstsq(a, b, report=True))(a, b)
+    claims = 0
+    for k in range(len(a)):
+        u, s, vh = np.linalg.svd(a[k].astype(complex), full_matrices=False)
+        r = int(answer.stats["rank"][k])
+        exact = vh[:r].conj().T @ ((u[:, :r].conj().T @ b[k].astype(complex)) / s[:r, None])
+        off = abs(np.asarray(answer.value)[k] - exact).max(0) / abs(exact).max(0)
+        told = {n: np.asarray(x)[k].astype(float) for n, x in answer.stats.items()}
+        assert off.max() <= 10.0 ** -told["digits"] * (1 + 1e-6)
+        eps = np.finfo(dtype).eps
+        assert abs(told["kept"] - s[r - 1] / s[0]) <= 30 * eps
+        assert abs(told["dropped"] - np.r_[s, 0][r] / s[0]) <= 30 * eps
+        claims += told["digits"] > 1
+    assert claims >= 4

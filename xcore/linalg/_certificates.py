@@ -64,3 +64,29 @@ def of_svd(a, u, s, vh):
     others = -s if m == n else xnp.concatenate([-s, xnp.zeros_like(s[..., :1])], axis=-1)
     stats = of_pairs(s, residual + off, size, m + n, others)
     return _status(residual + off, size, max(m, n), epsilon(a)), stats | {"residual": residual}
+
+
+def of_least_squares(a, b, x, rank) -> dict:
+    """What the rank rests on, and how many digits of x, of least norm for that rank, are right.
+
+    With a relative change e of a, and the gap g = (sᵣ - sᵣ₊₁) / s₁ that the rank rests on, x changes
+    relatively by at most (e / g) (2 + (1 / g + 1) |b - a x| / (s₁ |x|)) + O(e²). (Wedin 1973; Higham
+    2002, theorem 20.1) e is taken to be a few roundings, as the factorisation is backward stable.
+    """
+    m, n = typeof(a).shape[-2:]
+    s = xnp.linalg.svdvals(a)
+    real = typeof(s).dtype
+    padded = xnp.concatenate([s, xnp.zeros((*typeof(s).shape[:-1], 2), real)], axis=-1)
+    of = lambda k: xnp.take_along_axis(padded, k[..., None], axis=-1)[..., 0]  # noqa: E731
+    first = xnp.where(padded[..., 0] > 0, padded[..., 0], 1)
+    kept, dropped = of(xnp.maximum(rank - 1, 0)) / first, of(rank) / first
+    gap = xnp.where(rank > 0, kept - dropped, 1)[..., None]
+    left, size = _lengths(b - product(a, x)), _lengths(x)
+    off = left + 4 * epsilon(a) * (first[..., None] * size + _lengths(b))
+    share = xnp.where(size > 0, off / (first[..., None] * xnp.where(size > 0, size, 1)), 0)
+    change = (4 + max(m, n) ** 0.5) * epsilon(a) / gap
+    error = xnp.max(change * (2 + (1 / gap + 1) * share), axis=-1, initial=0)
+    digits = -xnp.log10(xnp.maximum(error * min(m, n) ** 0.5, epsilon(a) / 2))
+    digits = xnp.where(xnp.isfinite(error), xnp.clip(digits, 0, None), 0)
+    condition = xnp.where(rank > 0, 1 / xnp.where(rank > 0, kept, 1), 1)
+    return {"kept": kept, "dropped": dropped, "condition": condition, "digits": digits}

@@ -15,6 +15,7 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from ..numpy._equations import least_squares
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
+from ._certificates import of_least_squares
 from ._elimination import first_zero
 from ._truth import fail
 
@@ -37,6 +38,8 @@ def _lstsq(a, b, method, ridge, rtol, report):
     if report:
         left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
         stats = {"rank": rank, "residual": left[..., 0] if vector else left}
+        if method == "svd":
+            stats |= of_least_squares(*map(ops.stop_gradient, (*tall, x)), rank)
     return to_dtype(x[..., 0] if vector else x), pivot, stats
 
 
@@ -62,7 +65,10 @@ def lstsq(
       rtol: singular values not above this part of the largest count as zero, for "svd";
         max(m, n) times the precision by default.
       report: return a ``Solution``: the value, a status (singular where "qr" met dependent columns)
-        and as stats the rank (with the ridge's rows) and the residual |a x - b| of each column.
+        and as stats the rank (with the ridge's rows) and the residual |a x - b| of each column; of
+        "svd" also what the rank rests on, the smallest singular value that counts ("kept") and the
+        largest that does not ("dropped"), both by the largest; the condition 1 / kept; and digits, how
+        many decimal ones of the worst column's largest elements can be trusted.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
