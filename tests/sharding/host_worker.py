@@ -167,10 +167,62 @@ def killed():
         os._exit(3)
 
 
+def summing():
+    """A program that needs all processes, and its argument."""
+    total = xc.jit(xc.shard_map(lambda v: lax.psum(v, "x"), line(), P("x"), P()))
+    return total, xc.device_put(np.ones(len(xc.devices())), NamedSharding(line(), P("x")))
+
+
+ENDS = {
+    "exit": lambda: sys.exit(0),
+    "raise": lambda: 1 / 0,
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+}
+
+
+def ends():
+    """One process ends in some way, while the others exchange values, wait for all, or do neither."""
+    how, which, what = FOLDER
+    total, x = summing()
+    float(total(x)[0])
+    print("at", time.time(), flush=True)
+    if xc.process_index() == int(which):
+        time.sleep(0.5)
+        print("at", time.time(), flush=True)
+        ENDS[how]()
+    try:
+        while what == "exchange":
+            float(total(x)[0])
+        if what == "barrier":
+            multihost.sync_global_devices("here")
+        while True:
+            time.sleep(0.1)
+    except xc.errors.DistributedError:
+        os._exit(3)
+
+
+def goes_on():
+    """The last process ends in order; the others go on without it, for longer than any grace."""
+    total, x = summing()
+    float(total(x)[0])
+    if xc.process_index() == xc.process_count() - 1:
+        return
+    f = xc.jit(xc.shard_map(lambda v: lax.psum(v, "i"), xc.make_mesh(
+        (2,), ("i",), devices=xc.local_devices()), P("i"), P()))  # fmt: skip
+    started = time.monotonic()
+    while time.monotonic() < started + 5:
+        assert float(f(np.ones(2))[0]) == 2
+
+
 if __name__ == "__main__":
     what, address, count, rank, *FOLDER = sys.argv[1:]
     xc.distributed.initialize(
-        address, int(count), int(rank), initialization_timeout=120, heartbeat_timeout_seconds=60
+        address,
+        int(count),
+        int(rank),
+        initialization_timeout=120,
+        heartbeat_timeout_seconds=8 if what in ("ends", "goes_on") else 60,
     )
     assert xc.distributed.is_initialized()
     globals()[what]()

@@ -25,7 +25,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # read once, when the librar
 from jaxlib import _jax
 from jaxlib import xla_client as xla
 
-from . import cuda, ffi
+from . import cuda, exchanges, ffi
 
 RuntimeFailure = xla.XlaRuntimeError
 DeviceList = _jax.DeviceList
@@ -387,7 +387,8 @@ class Executable:
             self.execute = _while_they_exist(loaded.execute_sharded, donors)
             on_cpu = platform_of(devices[0]) == "cpu"
             if on_cpu and not effectful and _communicates(loaded):
-                self.execute = _one_after_another(self.execute)
+                processes = {d.process_index for d in devices}
+                self.execute = exchanges.one_after_another(self.execute, processes)
         self.handlers = [
             _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
         ]
@@ -445,29 +446,6 @@ _COLLECTIVES = re.compile(
 def _communicates(loaded) -> bool:
     """Whether the devices of a program wait for each other."""
     return any(_COLLECTIVES.search(m.to_string()) for m in loaded.hlo_modules())
-
-
-_turn = threading.Lock()
-_last: list = []  # token of the last program whose devices wait for each other
-
-
-def _one_after_another(execute: Callable) -> Callable:
-    """Start a program when the last one of its kind has ended.
-
-    A CPU's devices share threads. When several programs are under way whose devices wait for each
-    other, all threads may end up waiting for a device that has none.
-    """
-
-    def run(buffers):
-        with _turn:
-            if _last:
-                with contextlib.suppress(RuntimeFailure):  # whoever needs its results sees it fail
-                    _last.pop().block_until_ready()
-            results = execute(buffers, with_tokens=True)
-            _last.append(results.consume_token())
-        return results
-
-    return run
 
 
 _running: set = set()  # tokens of programs with effects, of all threads

@@ -4,14 +4,16 @@ Process 0 runs the service; every process has a client of it. The client is a sm
 dictionary with barriers, through which the processes find each other (gloo on CPU, NCCL on GPU) and
 notice that one is gone. After that, arrays travel through collectives, not through the service.
 
-When a process dies, the collectives of the others fail at once with an exception. When one hangs
-they would wait for ever; so a thread asks who is alive, and ends this process, with a message, a
-moment after the heartbeats of another one have stopped.
+When a process dies, collectives of the others fail with an exception, or wait for ever if several
+devices of a process wait for each other. No Python code can end such a wait. So a thread knows who is
+there (`presence`), and a moment after another process is gone it ends this one with a message, unless
+an exception has told the program of it.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import re
 import socket
@@ -24,11 +26,18 @@ from typing import NamedTuple
 from jaxlib import _jax
 from jaxlib import xla_client as xla
 
-_LEFT = "xcore/left/"  # keys: processes that said goodbye
+from . import exchanges
+from .presence import Guest, Host, Presence, Relay
+
+_PRESENCE = "xcore/presence"  # key: the port on which process 0 hears who is there
 _SIZE = "xcore/size"  # key: the number of processes, as process 0 knows it
 _PORTS = 61440, 4096  # first and number of ports among which a job's number chooses
+_SOON = 0.05  # seconds between looks at who is there
 _NEVER = 7 * 24 * 3600  # seconds
-_GRACE_SECONDS = 5.0  # for an exception to end this process before the watching thread does
+_GRACE_SECONDS = (
+    5.0  # at most, for an exception to come before the watching thread ends the process
+)
+_PATIENCE = 10  # jaxlib's heartbeats, which abort the process, take so many times as long as ours
 EXIT_STATUS = 70  # of a process that was ended because another one is gone
 
 
@@ -50,19 +59,17 @@ class Cluster:
     """
 
     def __init__(
-        self, place: Place, client, service, heartbeat_timeout: int, shutdown_timeout: int
+        self, place: Place, client, service, presence: Presence | None, shutdown_timeout: int
     ):
         self.num_processes, self.process_id = place.num_processes, place.process_id
-        self.client, self._service = client, service
+        self.client, self._service, self._presence = client, service, presence
         self._shutdown_timeout = shutdown_timeout
         self._leaving = threading.Event()  # set as soon as this process starts to say goodbye
-        self._alive = set(range(place.num_processes))  # as far as the service knows
-        self._gone: set[int] = set()  # processes that left without a goodbye
-        self._watcher = threading.Thread(
-            target=self._watch, args=(heartbeat_timeout,), name="xcore-cluster", daemon=True
-        )
-        if self.num_processes > 1:
-            self._watcher.start()
+        self._waits: list = []  # threads that wait for something of another process
+        self._told = False  # whether the program has seen a DistributedError
+        if presence is not None:
+            self._grace = min(_GRACE_SECONDS, presence.timeout / 4)
+            threading.Thread(target=self._watch, name="xcore-cluster", daemon=True).start()
 
     def cpu_options(self) -> dict:
         """Arguments that make a CPU client part of the cluster."""
@@ -110,74 +117,117 @@ class Cluster:
         if self._leaving.is_set():
             return
         self._leaving.set()
+        if self._presence is not None and not orderly:
+            self._presence.close()  # the others see it now
         try:
             if orderly:
                 self._say_goodbye()
-            self.client.shutdown()
-        except xla.XlaRuntimeError as error:  # process 0 is gone: nothing left to leave
+            if 0 not in self._absent():  # else nothing is left to leave, and the call would wait
+                self.client.shutdown()
+        except xla.XlaRuntimeError as error:
             print(f"xcore: the coordinator is gone: {_first_line(error)}", file=sys.stderr)
         if self._service is not None:
-            self._service.shutdown()
-        if self._watcher.is_alive():  # a thread that comes back from C++ after Python's end aborts
-            self._watcher.join(_GRACE_SECONDS)
+            self._end_service(orderly)
+        if self._presence is not None:
+            self._presence.close()
+        if 0 not in self._absent():
+            for thread in self._waits:  # coming back from C++ after Python's end, it would abort
+                thread.join(_GRACE_SECONDS)
 
     def _say_goodbye(self) -> None:
-        self.client.key_value_set_bytes(f"{_LEFT}{self.process_id}", b"")
+        if self._presence is None:
+            return
+        self._presence.say_goodbye()
         end = time.monotonic() + self._shutdown_timeout
-        while self.process_id == 0 and self._others_are_here() and time.monotonic() < end:
-            time.sleep(0.05)
+        while self._others_are_here() and time.monotonic() < end:
+            time.sleep(_SOON)
 
     def _others_are_here(self) -> bool:
-        if len(self._left() | self._gone) < self.num_processes:
-            return True
         # who has said goodbye may still be talking to the service, and would be aborted without it
-        return self._watcher.is_alive() and not self._alive <= {0}
+        return isinstance(self._presence, Host) and self._presence.is_connected()
+
+    def _end_service(self, orderly: bool) -> None:
+        """End the service, or leave it to the end of the process: it aborts who is still here."""
+        if orderly and not self._others_are_here():
+            self._service.shutdown()
+        else:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._service))
+
+    def _absent(self) -> set[int]:
+        """The other processes that have left or are gone."""
+        p = self._presence
+        return set() if p is None else (p.left | p.gone) - {self.process_id}
 
     def _waiting(self, what: str, timeout: float, wait: Callable):
-        try:
-            return wait()
-        except xla.XlaRuntimeError as error:
-            if "DEADLINE_EXCEEDED" not in str(error):
-                raise
-            raise TimeoutError(
-                f"xcore: after {timeout:g} s {what}. Has one of the {self.num_processes} processes "
-                f"ended, or taken another way through the program? ({_first_line(error)})"
-            ) from error
+        """What ``wait`` returns; raises when another process is gone meanwhile, or at the timeout."""
+        done: list = []
 
-    def _left(self) -> set[int]:
-        """The processes that have said goodbye."""
-        return {
-            int(key.rpartition("/")[2]) for key, _ in self.client.key_value_dir_get_bytes(_LEFT)
-        }
+        def run():
+            try:
+                done.append((wait(), None))
+            except BaseException as error:  # raised on the thread that waits
+                done.append((None, error))
+
+        thread = threading.Thread(target=run, name="xcore-wait", daemon=True)
+        self._waits.append(thread)
+        thread.start()
+        thread.join(_SOON)
+        while thread.is_alive():
+            absent = self._absent()
+            thread.join(self._grace / 2 if absent else _SOON)
+            if absent and thread.is_alive():
+                self.told()
+                raise Gone(f"{what}, and {_named(absent)} will not: it has ended")
+        self._waits.remove(thread)
+        found, error = done[0]
+        if error is None:
+            return found
+        if "DEADLINE_EXCEEDED" not in str(error):
+            raise error
+        raise TimeoutError(
+            f"xcore: after {timeout:g} s {what}. Has one of the {self.num_processes} processes "
+            f"ended, or taken another way through the program? ({_first_line(error)})"
+        ) from error
 
     def living(self) -> list[int]:
         """The processes that have neither left nor, as far as is known here, died."""
-        gone = self._left() | self._gone
-        return [i for i in range(self.num_processes) if i not in gone]
+        absent = self._absent()
+        return [i for i in range(self.num_processes) if i not in absent]
 
-    def _watch(self, heartbeat_timeout: int) -> None:
-        everyone = set(range(self.num_processes))
-        while not self._gone:
-            try:
-                # Returns when every process has asked, or has missed its heartbeats.
-                self._alive = set(self.client.get_live_nodes(list(everyone)))
-                self._gone = everyone - self._alive - self._left()
-            except xla.XlaRuntimeError:  # the service is closing, or gone: its client reports that
-                return
-            if self._leaving.wait(max(heartbeat_timeout / 4, 0.2)) and self.process_id != 0:
-                return
-        if not self._leaving.wait(_GRACE_SECONDS):
-            self._end(self._gone)
+    def told(self) -> None:
+        """The program is told, by an exception, that another process is gone."""
+        self._told = True
 
-    def _end(self, gone: set[int]) -> None:
-        listed = ", ".join(map(str, sorted(gone)))
+    def _watch(self) -> None:
+        seen: dict[int, float] = {}  # process -> when its absence was noticed
+        while not self._leaving.wait(self._presence.timeout / 40):
+            now = time.monotonic()
+            for process in self._absent():
+                seen.setdefault(process, now)
+            missed = {process for process, t in seen.items() if now - t > self._grace}
+            untold = bool(missed & self._presence.gone) and not self._told
+            if missed and (untold or exchanges.stuck(missed, self._grace / 4)):
+                self._end(missed)
+
+    def _end(self, absent: set[int]) -> None:
+        how = "killed, crashed or hanging"
+        if not absent & self._presence.gone:
+            how = "ended, while this one still waits for values"
         print(
-            f"xcore: process {self.process_id} of {self.num_processes} stops, because nothing has "
-            f"been heard from process {listed}: it was killed, has crashed or hangs.",
+            f"xcore: process {self.process_id} of {self.num_processes} stops with status "
+            f"{EXIT_STATUS}, because of {_named(absent)}: {how}. Its own output says why.",
             file=sys.stderr,
             flush=True,
         )
         os._exit(EXIT_STATUS)
+
+
+def _named(processes) -> str:
+    return f"process {' and '.join(map(str, sorted(processes)))}"
+
+
+class Gone(RuntimeError):
+    """Another process is gone, so what needs it cannot be done."""
 
 
 _current: Cluster | None = None
@@ -186,6 +236,12 @@ _current: Cluster | None = None
 def current() -> Cluster | None:
     """The cluster this process has joined."""
     return _current
+
+
+def told() -> None:
+    """The program is told, by an exception, that another process is gone."""
+    if _current is not None:
+        _current.told()
 
 
 def connect(
@@ -227,25 +283,46 @@ def connect(
         service = _jax.get_distributed_runtime_service(
             coordinator_bind_address or f"[::]:{port}",
             place.num_processes,
-            heartbeat_timeout=heartbeat_timeout,
+            heartbeat_timeout=_PATIENCE * heartbeat_timeout,
             cluster_register_timeout=_NEVER,
             shutdown_timeout=shutdown_timeout,
             # Else a death elsewhere aborts this process from within, without an exception.
             recoverable=True,
         )
+    relay = None if service is not None else Relay(*_split(place.coordinator_address))
     client = _jax.get_distributed_runtime_client(
-        place.coordinator_address,
+        place.coordinator_address if relay is None else relay.address,
         place.process_id,
         init_timeout=_NEVER,
-        heartbeat_timeout=heartbeat_timeout,
+        heartbeat_timeout=_PATIENCE * heartbeat_timeout,
         shutdown_timeout=shutdown_timeout,
         use_compression=True,
     )
     _meet(client, place, initialization_timeout)
     _check_number(client, place, initialization_timeout)
-    _current = Cluster(place, client, service, heartbeat_timeout, shutdown_timeout)
+    if relay is not None:
+        relay.holds = True
+    presence = _presence(client, place, heartbeat_timeout, initialization_timeout)
+    _current = Cluster(place, client, service, presence, shutdown_timeout)
     atexit.register(_at_exit)
     return _current
+
+
+def _split(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _presence(client, place: Place, timeout: float, patience: int) -> Presence | None:
+    """The connection by which this process and process 0 know that the other is there."""
+    if place.num_processes == 1:
+        return None
+    if place.process_id == 0:
+        found = Host(timeout)
+        client.key_value_set_bytes(_PRESENCE, str(found.port).encode())
+        return found
+    port = int(client.blocking_key_value_get_bytes(_PRESENCE, patience * 1000))
+    return Guest(place.process_id, timeout, _split(place.coordinator_address)[0], port)
 
 
 def _meet(client, place: Place, timeout: int) -> None:

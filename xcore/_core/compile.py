@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 
 from .._backend import cache as disk
-from .._backend import callbacks
+from .._backend import callbacks, cluster
 from .._backend import client as backend
 from . import config, errors, kernels
 from .layout import Layout, declared
@@ -224,6 +224,7 @@ def translate(e: Exception, arguments=()) -> Exception:
     if gone or "deleted" in text or "donated" in text:
         return errors.deleted_array(gone[0].type if gone else "an argument")
     if "Gloo" in text or "NCCL" in text:
+        cluster.told()
         return errors.process_gone(text)
     if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
         return errors.out_of_memory(text.splitlines()[0], backend.live_buffers())

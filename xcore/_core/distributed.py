@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._backend import client as backend
 from .._backend import cluster
+from . import errors
 from .source import boundary
 
 
@@ -20,8 +21,8 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
     program. What is not given is read from the environment: ``XCORE_COORDINATOR_ADDRESS``,
     ``XCORE_NUM_PROCESSES``, ``XCORE_PROCESS_ID``, or what SLURM, Open MPI, Kubernetes or torchrun set.
 
-    When a process dies the others fail with an error; when one hangs they are ended after the
-    heartbeat timeout.
+    When a process dies or hangs, the others raise ``DistributedError`` or end with a message and status
+    70, within one and a half times the heartbeat timeout.
 
     Args:
       coordinator_address: "host:port" of process 0, the same in all processes.
@@ -71,7 +72,7 @@ def barrier(name: str, timeout: float = 300.0) -> None:
     """Wait until every process has come here. A name works once."""
     joined = cluster.current()
     if joined is not None:
-        joined.barrier(name, timeout)
+        _together(joined.barrier, name, timeout)
 
 
 def say(key: str, value: bytes) -> None:
@@ -83,4 +84,11 @@ def say(key: str, value: bytes) -> None:
 
 def hear(key: str, timeout: float = 300.0) -> bytes:
     """What a process says under a key; waits for it."""
-    return cluster.current().get(key, timeout)
+    return _together(cluster.current().get, key, timeout)
+
+
+def _together(wait, *args):
+    try:
+        return wait(*args)
+    except cluster.Gone as e:
+        raise errors.process_gone(str(e)) from None

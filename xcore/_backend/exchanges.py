@@ -1,0 +1,48 @@
+"""Programs whose devices wait for each other, while they are under way."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+from jaxlib import xla_client as xla
+
+_turn = threading.Lock()
+_under_way: list = []  # the last program: what waits for its end, and its processes
+
+
+def one_after_another(execute: Callable, processes: set[int]) -> Callable:
+    """Start a program when the last one of its kind has ended.
+
+    A CPU's devices share threads. When several programs are under way whose devices wait for each
+    other, all threads may end up waiting for a device that has none.
+    """
+
+    def run(buffers):
+        with _turn:
+            while _under_way:
+                with contextlib.suppress(xla.XlaRuntimeError):  # whoever needs its results sees it
+                    _under_way[0][0].block_until_ready()
+                del _under_way[:1]
+            results = execute(buffers, with_tokens=True)
+            _under_way.append((results.consume_token(), processes))
+        return results
+
+    return run
+
+
+def stuck(absent: set[int], seconds: float) -> bool:
+    """Whether a program that needs one of these processes does not end within so many seconds."""
+    waiting = [token for token, processes in list(_under_way) if processes & absent]
+    if not waiting:
+        return False
+
+    def wait():
+        with contextlib.suppress(xla.XlaRuntimeError):
+            waiting[0].block_until_ready()
+
+    thread = threading.Thread(target=wait, name="xcore-stuck", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return thread.is_alive()
