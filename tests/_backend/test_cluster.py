@@ -78,7 +78,7 @@ def test_a_killed_process_makes_the_others_raise():
 def test_a_hanging_process_ends_the_others():
     done = Processes("hangs", wait_for=[0])
     assert done.status == [cluster.EXIT_STATUS], done.output
-    assert "nothing has been heard from process 1" in done.output[0]
+    assert "because of process 1: killed, crashed or hanging" in done.output[0]
     assert done.seconds < 40
 
 

@@ -122,7 +122,7 @@ def test_parts_share_their_memory_with_the_whole(place, which):
     part = y.addressable_shards[which].data
     xc.jit(lambda x: x + 1, donate_argnums=0)(y)
     with pytest.raises(xc.errors.DeletedError):
-        part + 1
+        _ = part + 1
 
 
 @pytest.mark.parametrize("place", PLACES)

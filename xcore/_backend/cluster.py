@@ -226,8 +226,8 @@ def _named(processes) -> str:
     return f"process {' and '.join(map(str, sorted(processes)))}"
 
 
-class Gone(RuntimeError):
-    """Another process is gone, so what needs it cannot be done."""
+class Gone(TimeoutError):
+    """Another process is gone, so there is no use in waiting for it."""
 
 
 _current: Cluster | None = None
@@ -297,6 +297,7 @@ def connect(
         heartbeat_timeout=_PATIENCE * heartbeat_timeout,
         shutdown_timeout=shutdown_timeout,
         use_compression=True,
+        shutdown_on_destruction=False,  # it would hold the interpreter, which the relay needs
     )
     _meet(client, place, initialization_timeout)
     _check_number(client, place, initialization_timeout)
