@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import dtypes, errors, tree
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.program import Literal, Program, Var, trace_program
+from .._core.source import written_at
 from .._core.trace import Tracer, is_evaluating
 from .._core.types import ArrayType, typeof
 from .._core.uses import Tracing
@@ -30,10 +31,11 @@ class Body:
     would have returned weak.
     """
 
-    __slots__ = ("captured", "program", "result", "weak")
+    __slots__ = ("captured", "place", "program", "result", "weak")
 
     def __init__(self, who: str, f, structure, types, name: str, loop: bool = False):
         found, self.weak = [], []
+        self.place = written_at(f)
 
         def flat(*leaves):
             leaves = [weakened(x) if t.weak else x for x, t in zip(leaves, types, strict=True)]
@@ -44,8 +46,8 @@ class Body:
                 if not (is_array_like(x) or isinstance(x, Literal)):
                     path = tree.flatten_with_path(result)[0][i][0]
                     raise TypeError(
-                        f"xcore.{who}: {name} returned {errors.describe(x)} at result{tree.keystr(path)}; results "
-                        "must be arrays, numbers or pytrees of them."
+                        f"xcore.{who}: {name}{self.place} returned {errors.describe(x)} at "
+                        f"result{tree.keystr(path)}; results must be arrays, numbers or pytrees of them."
                     )
             values = [to_value(x) for x in outs]
             self.weak = [typeof(x).weak for x in values]
@@ -111,12 +113,12 @@ def check_carry(who: str, structure, types, body: Body, count: int, result_struc
     """The body must return the carry it was given: same structure, shapes and dtypes."""
     if result_structure != structure:
         raise errors.TreeError(
-            f"xcore.{who}: the body must return a carry of the structure it was given, {structure}, "
-            f"but returned {result_structure}."
+            f"xcore.{who}: the body{body.place} must return a carry of the structure it was given, "
+            f"{structure}, but returned {result_structure}."
         )
     changed = differences(path_names("carry", structure), types, body.program.out_types[:count])
     if changed:
-        raise errors.carry_changed(who, changed)
+        raise errors.carry_changed(who, changed, body.place)
 
 
 def agreed(trace, init, structure):

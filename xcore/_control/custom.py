@@ -12,7 +12,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors, tree
 from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import PYTHON_SCALARS, eval_program, trace_program
-from .._core.source import at_own_lines, boundary
+from .._core.source import at_own_lines, boundary, written_at
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, typeof
 from .._ops.elementwise import shown
@@ -284,7 +284,7 @@ class custom_jvp:
         self.defjvp(rule, symbolic_zeros=True)
 
     def _who(self) -> str:
-        return f"custom_jvp: the rule of {self.signature.name}"
+        return f"custom_jvp: the rule of {self.signature.name}{written_at(self.jvp)}"
 
     @boundary
     def __call__(self, *args, **kwargs):
@@ -310,7 +310,10 @@ class custom_jvp:
         pair = self.jvp(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise errors.custom_rule_pair(
-                "custom_jvp", self.signature.name, pair, "(result, tangent)"
+                "custom_jvp",
+                f"{self.signature.name}{written_at(self.jvp)}",
+                pair,
+                "(result, tangent)",
             )
         outs = result.values(pair[0])
         changes = _derivatives(self._who(), "tangent", result.structure, pair[1], map(typeof, outs))
@@ -400,7 +403,10 @@ class custom_vjp:
         pair = self.fwd(*given.full(leaves))
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise errors.custom_rule_pair(
-                "custom_vjp", self.signature.name, pair, "(result, residuals)"
+                "custom_vjp",
+                f"{self.signature.name}{written_at(self.fwd)}",
+                pair,
+                "(result, residuals)",
             )
         outs = result.values(pair[0])
         kept = _Kept(pair[1])
@@ -416,7 +422,8 @@ class custom_vjp:
         return outs, kept.values, backward
 
     def _cotangents(self, given: _Given, found, in_types) -> list:
-        who = f"custom_vjp: the backward rule of {self.signature.name}"
+        place = written_at(self.bwd)
+        who = f"custom_vjp: the backward rule of {self.signature.name}{place}"
         n = len(given.numbers)
         if not (isinstance(found, (tuple, list)) and len(found) == n):
             raise TypeError(

@@ -29,7 +29,7 @@ from .._core.eval import (
 from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
-from .._core.source import boundary
+from .._core.source import asking_line, boundary
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
 from .._core.uses import Tracing, repeat
@@ -369,7 +369,9 @@ class Jitted:
     def _explain(self, key) -> None:
         if not config.settings().explain_cache_misses:
             return
-        print(f"xcore.jit: tracing {self.name}: {_why(key, [*self.traces])}", file=sys.stderr)
+        line = asking_line()
+        why = _why(key, [*self.traces])
+        print(f"xcore.jit: tracing {self.name}{line and f' {line}'}: {why}", file=sys.stderr)
 
     # --------------------------------------------------------------------------------- calling
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors, tree
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.source import boundary
+from .._core.source import boundary, written_at
 from .._core.types import ArrayType, typeof
 from .._ops.elementwise import weakened
 from .._ops.layout import concatenate, pad, reshape, rev, slice
@@ -48,7 +50,10 @@ def _length(who, xs_values, xs, length) -> int:
 def _trace_step(who, f, init, structure, rows, xs_structure):
     """The body of a scan, start values of the types it returns, and which of its results are weak."""
     pair = tree.structure((tree.unflatten(structure, init), tree.unflatten(xs_structure, rows)))
-    step = lambda carry, x: _checked_pair(who, f(carry, x))  # noqa: E731
+
+    @functools.wraps(f)
+    def step(carry, x):
+        return _checked_pair(who, f, f(carry, x))
 
     def trace(types):
         body = Body(who, step, pair, [*types, *rows], "the body", loop=True)
@@ -60,10 +65,11 @@ def _trace_step(who, f, init, structure, rows, xs_structure):
     return body, start, weak + body.weak[len(start) :]
 
 
-def _checked_pair(who, result):
+def _checked_pair(who, f, result):
     if not (isinstance(result, tuple) and len(result) == 2):
         raise TypeError(
-            f"xcore.{who}: the body must return a pair (carry, y), but returned {errors.describe(result)}. "
+            f"xcore.{who}: the body{written_at(f)} must return a pair (carry, y), but returned "
+            f"{errors.describe(result)}. "
             "Return (carry, None) if there is nothing to stack."
         )
     return result
@@ -116,7 +122,7 @@ def _scan_with_bar(f, init, xs, length, progress, **options):
 
     def step(state, x):
         shown, carry = state
-        carry, y = _checked_pair("lax.scan", f(carry, x))
+        carry, y = _checked_pair("lax.scan", f, f(carry, x))
         return (bar.step(shown), carry), y
 
     (shown, carry), ys = scan(step, (bar.start(), init), xs, n, **options)
@@ -129,7 +135,7 @@ def _scan_in_python(f, carry, xs, xs_values, xs_structure, n, reverse):
     order = range(n - 1, -1, -1) if reverse else range(n)
     for i in order:
         x = tree.unflatten(xs_structure, [to_array(v)[i] for v in xs_values])
-        carry, y = _checked_pair("lax.scan", f(carry, x))
+        carry, y = _checked_pair("lax.scan", f, f(carry, x))
         ys.append(y)
     if reverse:
         ys.reverse()
@@ -175,6 +181,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
         n = max(0, int(upper) - int(lower))
         start = np.asarray(int(lower), dtype)[()]
 
+        @functools.wraps(body_fun)
         def step(state, _):
             i, val = state
             return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(weakened(i), val)), None
@@ -187,6 +194,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
     weak = typeof(low).weak and typeof(high).weak
     low, high = (ops.convert(b, dtype=dtype) for b in (low, high))
 
+    @functools.wraps(body_fun)
     def advance(state):
         i, top, val = state
         seen = weakened(i) if weak else i

@@ -366,10 +366,11 @@ def batch_sizes_differ(who: str, found: list) -> ShapeError:
     )
 
 
-def carry_changed(who: str, changed: list) -> MismatchError:
+def carry_changed(who: str, changed: list, place: str) -> MismatchError:
     listed = "; ".join(changed)
     return MismatchError(
-        f"xcore.{who}: the carry must keep its shapes and dtypes from one step to the next, but {listed}."
+        f"xcore.{who}: the carry must keep its shapes and dtypes from one step to the next, but {listed}. "
+        f"It is the body{place}."
     )
 
 

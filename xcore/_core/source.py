@@ -103,6 +103,17 @@ def stack_level() -> int:
     return level
 
 
+def written_at(f) -> str:
+    """Where a user's function is defined, in words for the end of a sentence; "" if it has no lines."""
+    while (inner := getattr(f, "__wrapped__", None) or getattr(f, "func", None)) is not None:
+        f = inner
+    code = getattr(f, "__code__", None) or getattr(type(f).__call__, "__code__", None)
+    if code is None:
+        return ""
+    name = getattr(f, "__name__", type(f).__name__)
+    return f" ({name}, {code.co_filename}:{code.co_firstlineno})"
+
+
 def asking_line() -> str:
     """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
     frame = sys._getframe(1)
