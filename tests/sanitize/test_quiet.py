@@ -319,6 +319,22 @@ def histogram(x):
     )
 
 
+def sorted_with_missing_values(x):
+    x = xnp.stack([xnp.where(x < 0, xnp.nan, x), x + 1, x])
+    return (
+        xnp.sort(x, 0),
+        xnp.nanmedian(x, 1),
+        (x @ x)[1:, 0],
+        x.T,
+        xnp.roll(x, 1),
+        xnp.cumsum(x, 1),
+    )
+
+
+def a_solver_that_meets_a_singular_matrix(x):
+    return xc.optimize.root(lambda v: v**2 + 1, xnp.zeros(2)).status
+
+
 def sets_and_sorts(x):
     return (
         xnp.unique(x, size=5, fill_value=xnp.inf),
@@ -335,7 +351,8 @@ PROGRAMS = [
     f for f in list(globals().values())
     if callable(f) and getattr(f, "__module__", "") == __name__ and f.__name__ != "sanitizing"
 ]  # fmt: skip
-STATIC = {  # they need concrete values, or are about eager calls
+STATIC = {
+    a_solver_that_meets_a_singular_matrix,  # they need concrete values, or are about eager calls
     early_stopping, error_states, keys_for_each, a_key_for_each_retrace, functions_of_a_factory, closures_of_a_factory,
     counting_traces, remade_key, the_same_draws_for_all, histogram, allowed_positions, minimised,
 }  # fmt: skip

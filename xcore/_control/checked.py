@@ -26,7 +26,7 @@ _PLACE = ArrayType((), dtypes.int64)
 # A rule maps the inputs, results and params of an equation to (failed, site, values of its message).
 
 # They hand values on; where they show a NaN, it was one before, or was asked for.
-_MOVE = frozenset(
+MOVE = frozenset(
     "all_gather all_to_all bitcast_convert broadcast_in_dim complex concatenate conj convert "
     "dynamic_slice dynamic_update_slice gather imag iota name optimization_barrier pad ppermute real "
     "reshape rev select slice sort stop_gradient transpose".split()
@@ -108,7 +108,7 @@ def _checks_of(e, kinds) -> list:
         )
     if (
         "nan" in kinds
-        and name not in _MOVE
+        and name not in MOVE
         and any(
             dtypes.kind(v.type.dtype) in ("float", "complex") and v.type.size for v in e.outputs
         )

@@ -16,13 +16,14 @@ from .._core import config, dtypes, findings
 from .._core.array import Array
 from .._core.eval import execute, prepare, to_array
 from .._core.findings import Pending
-from .._core.op import registry
+from .._core.op import Op, registry
 from .._core.program import Eqn, Literal, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed, describe_where, user_frame
 from .._core.trace import bind, evaluating
 from .._core.types import typeof
+from .._ops import elementwise, transcendental
 from .._ops.families import zeros
-from .checked import checker
+from .checked import MOVE, checker
 from .checks import Error
 
 _KINDS = frozenset({"user"})
@@ -280,9 +281,9 @@ def _born(e, ins, out, kind: str) -> _Birth | None:
     """The operation itself, if it made what is bad: nothing that it was given was so."""
     bad = _where_bad(out, kind)
     given = [_where_bad(v, kind) for v in map(_concrete, ins)]
-    if e.op.name == "select":
-        return None
-    if all(g.shape in (bad.shape, ()) for g in given):
+    if e.op.name in MOVE and (kind == "nan" or e.op.name != "convert"):
+        return None  # it hands on what it was given (a narrower float may not hold it)
+    if e.op.name in _ELEMENTWISE:
         before = np.zeros(bad.shape, bool)
         for g in given:
             before |= g
@@ -302,6 +303,9 @@ def _concerned(e, ins, out, kind: str) -> list:
     return pairs
 
 
+_ELEMENTWISE = frozenset(
+    op.name for m in (elementwise, transcendental) for op in vars(m).values() if type(op) is Op
+)
 _RUN_ONCE = ("call", "cond", "one_kernel", "custom_jvp", "custom_vjp")
 
 

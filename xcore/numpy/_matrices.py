@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .. import _ops as ops
 from .._control.checks import report
-from .._core import dtypes, errors
+from .._core import dtypes, errors, findings
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
@@ -123,10 +123,14 @@ def _is_nan(x):
     return ops.ne(x, x)
 
 
+_OWN = ("xcore.numpy.", "xcore._control.", "xcore._transforms.")  # solvers judge by themselves
+
+
 def refuse(failed, a, name: str, what: str) -> None:
     """Raise LinAlgError if a computation that has happened says that it failed."""
     if type(failed) is not Array:
-        report("singular", failed, f"numpy.linalg.{name}: a matrix is {what}")
+        if findings.looks_for("singular") and findings.only_through(*_OWN):
+            report("singular", failed, f"numpy.linalg.{name}: a matrix is {what}")
     elif bool(failed):
         raise errors.singular_matrix(f"numpy.linalg.{name}", a, what)
 
