@@ -87,3 +87,52 @@ def test_functions_of_any_making():
         assert many(x, x, 3.0) == 5
         assert fused(1)(lambda x, *, n=2: x**n)(x, n=3) == 8
     assert inspect.signature(fused(1)(wrapped)) == inspect.signature(wrapped)
+
+
+@pytest.mark.parametrize("name", ["divmod", "modf", "slogdet"])
+def test_what_cannot_be_fast_is_looked_up_once(name, monkeypatch):
+    f, args = {
+        "divmod": (xnp.divmod, (xnp.ones(7), xnp.full(7, 2.0))),
+        "modf": (xnp.modf, (xnp.ones(7),)),
+        "slogdet": (xnp.linalg.slogdet, (xnp.eye(3),)),
+    }[name]
+    for _ in range(3):
+        f(*args)
+    if not hasattr(f, "fused"):
+        pytest.skip(f"{name} is not fused as a whole")
+    asked = []
+    entry = f.fused.entry
+    monkeypatch.setattr(f.fused, "entry", lambda *a: asked.append(a) or entry(*a))
+    for _ in range(5):
+        f(*args)
+    assert len(asked) == 5
+
+
+def test_an_int_out_of_reach_does_not_make_others_slow():
+    @fused(2)
+    def plus(a, b):
+        return a + b
+
+    x = xnp.arange(3)
+    for big in (2**40, 2**40, 2**40):
+        with pytest.raises(OverflowError):
+            plus(x, big)
+    for _ in range(3):
+        assert plus(x, 1).tolist() == [1, 2, 3]
+    assert len(plus.fused.fast) == 1
+
+
+def test_kinds_of_arguments_are_bounded(monkeypatch):
+    from xcore._core import eval as evaluation
+
+    monkeypatch.setattr(evaluation, "_KINDS_KEPT", 8)
+
+    @fused(1)
+    def twice(a):
+        return 2 * a
+
+    for n in range(40):
+        for _ in range(3):
+            assert twice(xnp.zeros(n % 30)).shape == (n % 30,)
+        for kept in twice.fused.seen, twice.fused.cache, twice.fused.fast:
+            assert len(kept) <= 8

@@ -273,6 +273,7 @@ install_bottom(EvalTrace())
 # ------------------------------------------------------------------------------- fused functions
 
 new = object.__new__
+_KINDS_KEPT = 2048  # kinds of arguments that a function or an operator remembers
 
 
 def is_wide(x) -> bool:
@@ -298,7 +299,8 @@ class Fused:
         self.f, self.count, self.name = by_position(f), count, f.__name__
         self.options = options
         self.cache, self.fast = FastCache(), FastCache()
-        self.seen: set = set()  # kinds of arguments called once: the second time they become fast
+        # kinds of arguments called once: the second time they become fast; True: they cannot
+        self.seen = FastCache()
 
     def results(self, out):
         """Results of the function while tracing: constants that rules made become arrays."""
@@ -327,6 +329,8 @@ class Fused:
             told = findings.count
             found = self._trace(leaves, structure, rest)
             if findings.count == told:  # what was told of one line is to be told of the next
+                if len(self.cache) >= _KINDS_KEPT:
+                    self.forget()
                 self.cache[key] = found
         return found, leaves
 
@@ -387,6 +391,11 @@ class Fused:
             return None
         return exe.execute, exe.handlers, exe.result_types[0]
 
+    def forget(self) -> None:
+        """Forget all kinds of arguments. Executables that are in memory still are found again."""
+        for kept in self.cache, self.fast, self.seen:
+            kept.clear()
+
     def learn(self, key, arrays, rest, default: bool) -> None:
         """Make an entry for the fast path when a kind of call comes for the second time.
 
@@ -395,14 +404,23 @@ class Fused:
           arrays, rest: the arguments, arrays and static ones.
           default: whether the static ones are the defaults, and not in the key.
         """
+        refused = self.seen.get(key)
+        if refused:
+            return
         if not _simple(arrays) or not (default or not any(map(_is_zero, rest))):
             return
-        if key not in self.seen:
-            self.seen.add(key)
+        if refused is None:
+            if len(self.seen) >= _KINDS_KEPT:
+                self.seen.clear()
+            self.seen[key] = False
             return
         found = self.fast_entry(arrays, rest)
         if found:
+            if len(self.fast) >= _KINDS_KEPT:
+                self.fast.clear()
             self.fast[key] = (*found, _scalar_kinds(arrays))
+        elif not out_of_reach(arrays):  # else the next number may be a smaller one
+            self.seen[key] = True
 
 
 def fused(count: int = 1, chain: bool = False):
@@ -512,6 +530,8 @@ def operator(function, reflected: bool = False):
         pair = [other, self] if reflected else [self, other]
         out = function(*pair)
         if get_state() is None and type(self) is Array:
+            if len(table) >= _KINDS_KEPT:
+                table.clear()
             _remember(general, table.setdefault(self._t, {}), self, other, pair)
         return out
 
