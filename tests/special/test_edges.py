@@ -207,3 +207,27 @@ def test_hypergeometric_sums_that_cancel_are_nan_and_never_wrong(name, box):
     exact = np.array([float(x) if w else 0.0 for x, w in zip(exact, within, strict=True)])
     np.testing.assert_allclose(got[told], exact[told], rtol=1e-3)
     assert told.mean() > 0.5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("b", [-0.5, -1.25, -7.75, -899.5])
+def test_beta_of_a_large_and_a_negative_number(b, dtype):
+    """log Γ(a) - log Γ(a + b) would lose every digit from a = 1e17 on."""
+    a = np.asarray([1.5, 8.25, 1e3, 1e5, 1e8, 1e12, 1e20, 1e30], dtype)
+    a = a[a + b > 0]
+    with mp.workdps(400):
+        wanted = [
+            mp.gamma(b) * mp.exp(mp.loggamma(mp.mpf(float(x))) - mp.loggamma(mp.mpf(float(x)) + b))
+            for x in a
+        ]
+        logs = np.asarray([float(mp.log(abs(w))) for w in wanted])
+        values = np.asarray([float(w) for w in wanted])
+    eps, largest = np.finfo(dtype).eps, np.finfo(dtype).max
+    for x, y in ((a, dtype(b)), (dtype(b), a)):
+        found = np.asarray(special.betaln(x, y), np.float64)
+        assert np.all(np.abs(found - logs) <= 40 * eps * np.maximum(1, np.abs(logs)))
+        # what is tiny or infinite is left out; an exponent of many digits has its own error
+        fits = (np.abs(values) < largest / 10) & (np.abs(values) > 10 * np.finfo(dtype).tiny)
+        found, wanted = np.asarray(special.beta(x, y), np.float64)[fits], values[fits]
+        bound = 40 * eps * np.maximum(1, np.abs(logs[fits]))
+        assert np.all(np.abs(found - wanted) <= bound * np.abs(wanted))

@@ -126,7 +126,7 @@ min = elementwise(
 def integer_pow(x, n: int):
     """x**n for a Python int n, by repeated squaring: exact for integers, differentiable at 0."""
     if n == 0:
-        return const(x, 1)
+        return splat(typeof(x), 1)
     if n < 0:
         return div(const(x, 1), integer_pow(x, -n))
     result = None

@@ -259,16 +259,23 @@ def _beta_everywhere(a, b, log: bool):
     finite = ops.and_(ops.and_(pole, whole(q)), ops.and_(other > 0.0, q > 0.0))
     regular = ops.or_(positive, finite)
     first = where(positive, a, where(finite, other, 1.0))
-    value = beta_positive(first, where(regular, q, 1.0), log)
+    # one is negative, B(a, -m) B(a - m, m) = -π/(m sin πm): three logarithms would cancel
+    low = where(a < b, a, b)
+    mixed = ops.and_(ops.and_(a + b > 0.0, low < 0.0), ops.not_(whole(low)))
+    m = where(mixed, -low, 0.5)
+    value = beta_positive(where(mixed, a + b, first), where(mixed, m, where(regular, q, 1.0)), log)
+    turned = math.pi / (m * ops.abs(sin_pi(m)))
     calls = [(where(regular, 1.5, x),) for x in (a, b, a + b)]
     at_a, at_b, at_sum = together(gammaln_f, *calls)
     logs = at_a + at_b - at_sum
     if log:
+        logs = where(mixed, ops.log(turned) - value, logs)
         return where(regular, value, where(pole, math.inf, logs))
     sign_a, sign_b, sign_sum = together(gamma_sign_f, *calls)
     value = value * where(ops.and_(finite, odd(q)), -1.0, 1.0)
     zero = ops.and_(ops.and_(a + b <= 0.0, whole(a + b)), ops.not_(pole))
-    signed = where(zero, 0.0, sign_a * sign_b * sign_sum * ops.exp(logs))
+    size = where(mixed, turned / value, ops.exp(logs))
+    signed = where(zero, 0.0, sign_a * sign_b * sign_sum * size)
     return where(regular, value, where(pole, math.inf, signed))
 
 
