@@ -50,6 +50,10 @@ def identity(data):
     return np.asarray(data).tobytes() if type(data) is Array else id(data)
 
 
+# Between the user's line and a draw; other functions that draw in loops know what they do.
+_DRAWING = tuple(f"xcore.{m}." for m in ("random", "_control", "_transforms", "numpy", "nn"))
+
+
 def consume(who: str, stream, data, part_of=None) -> None:
     """Record that a function uses up a key; raise if that happened before.
 
@@ -60,7 +64,7 @@ def consume(who: str, stream, data, part_of=None) -> None:
         return
     holder, part = (data, None) if part_of is None else part_of
     here = user_frame(2)
-    if uses.note(uses.Use(who, stream, holder, part, here)):
+    if uses.note(uses.Use(who, stream, holder, part, here)) and findings.only_through(*_DRAWING):
         raise _same_in_each_step(who, here)
     traced_part = part is not None and type(data) is not Array
     _record(who, (stream.name, (id(holder), part) if traced_part else identity(data)), holder, here)
@@ -87,7 +91,7 @@ def _name_of(use: uses.Use):
 def _count(use: uses.Use) -> None:
     """A use that a traced function makes when it is called."""
     here = user_frame(2)
-    if uses.note(use._replace(where=here)):
+    if uses.note(use._replace(where=here)) and findings.only_through(*_DRAWING):
         raise _same_in_each_step(use.who, here)
     _record(use.who, _name_of(use), use.data, here)
 
