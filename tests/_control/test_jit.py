@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 import subprocess
 import sys
 import threading
@@ -408,3 +409,29 @@ def test_compiler_options():
 def test_compiler_options_that_are_wrong(options, text):
     with pytest.raises(ValueError, match=text):
         xc.jit(lambda x: x + 41.5, compiler_options=options)(1.0)
+
+
+MEMORY = """
+import xcore as xc, xcore.numpy as xnp, numpy as np
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1])
+
+f = xc.jit(lambda x: xnp.sum(xnp.sin(x) * 2 + x @ x))
+f(np.ones(3, np.float32))
+xc.clear_caches()
+start = resident()
+for n in range(80):
+    f(np.ones(n + 4, np.float32))
+grown = resident() - start
+xc.clear_caches()
+left = resident() - start
+assert left < 0.4 * grown, (left, grown)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_clear_caches_gives_memory_back():
+    environment = dict(os.environ, XCORE_ENABLE_COMPILATION_CACHE="0")
+    subprocess.run([sys.executable, "-c", MEMORY], check=True, env=environment, timeout=200)

@@ -10,7 +10,9 @@ Facts about jaxlib that are not obvious, each tried on every supported version:
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
+import gc
 import os
 import re
 import sys
@@ -556,6 +558,13 @@ def deserialize(blob: bytes, devices, options, callbacks=()):
     return devices[0].client.deserialize_executable(
         blob, DeviceList(tuple(devices)), options, list(callbacks)
     )
+
+
+def return_memory() -> None:
+    """Give freed memory back to the system. glibc keeps what compiling has left between small pieces."""
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # other C libraries
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def block_until_ready(buffers) -> None:

@@ -565,11 +565,16 @@ def forget(general: Jitted) -> None:
 
 
 def clear_caches() -> None:
-    """Forget every traced function and every compiled program (those on disk stay)."""
+    """Forget every traced function and every compiled program (those on disk stay).
+
+    Their memory goes back to the system where the C library can return it (glibc). What stays is held
+    for the process's life: the compiler itself, interned types, and what compiling left in LLVM.
+    """
     for general in list(_all_jitted):
         forget(general)
     config.clear_fast_caches()
     compile.clear()
+    compile.return_memory()
 
 
 # ------------------------------------------------------------------------- types and programs

@@ -42,6 +42,7 @@ class Bounded(OrderedDict):
                 self.popitem(last=False)
 
 
+return_memory = backend.return_memory
 _executables = Bounded(CAPACITY)
 _building: dict = {}  # key -> lock, so that threads that want the same program compile it once
 _guard = threading.Lock()
