@@ -353,3 +353,17 @@ def test_digits_of_least_squares_are_there(dtype):
         assert abs(told["dropped"] - np.r_[s, 0][r] / s[0]) <= 30 * eps
         claims += told["digits"] > 1
     assert claims >= 4
+
+
+@pytest.mark.parametrize("dtype, reach", [("float32", 3), ("float64", 60), ("complex128", 60)])
+def test_errors_of_determinants_are_bounded(dtype, reach):
+    a, _ = scaled_systems(dtype, reach)
+    answer = xc.jit(lambda a: la.slogdet(a, report=True))(a)
+    for k in range(len(a)):
+        with mpmath.workdps(500):
+            exact = float(mpmath.log(abs(mpmath.det(mpmath.matrix(a[k].tolist())))))
+        off, told = abs(float(answer.value[1][k]) - exact), float(answer.stats["error"][k])
+        assert off <= told
+        assert bool(answer.ok[k]) == bool(told <= 1)
+    assert np.asarray(answer.ok)[1::4].all()  # how rows are scaled does not matter
+    assert int(la.slogdet(np.ones((3, 3)), report=True).status) == 2

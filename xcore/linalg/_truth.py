@@ -110,9 +110,18 @@ def inverse_norms(factors: Factors, like, weights) -> tuple:
     The last two are the 1-norms of a⁻ᴴ and of diag(w) a⁻ᴴ.
     """
     there, back = _both(factors)
-    w, column = weights.astype(typeof(like).dtype)[..., None], like[..., :1]
-    off = norm1_estimate(lambda x: w * back(x), lambda y: there(w * y), column)
-    return norm1_estimate(there, back, column), norm1_estimate(back, there, column), off
+    one, inf = (
+        norm1_estimate(there, back, like[..., :1]),
+        norm1_estimate(back, there, like[..., :1]),
+    )
+    return one, inf, weighted_inverse_norm(factors, like, weights)
+
+
+def weighted_inverse_norm(factors: Factors, like, weights):
+    """An estimate from below of | |a⁻¹| w |_∞ for weights w >= 0 (..., n)."""
+    there, back = _both(factors)
+    w = weights.astype(typeof(like).dtype)[..., None]
+    return norm1_estimate(lambda x: w * back(x), lambda y: there(w * y), like[..., :1])
 
 
 def backward_error(a, x, b):
