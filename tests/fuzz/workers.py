@@ -83,7 +83,7 @@ class _Worker:
 
     def lost(self, timeout):
         """Why nothing more is to be expected, if so."""
-        if not self.process.is_alive() and not self.pipe.poll():
+        if not self.process.is_alive():
             return f"the process ended with {self.process.exitcode}"
         if time.monotonic() - self.since > timeout + SECONDS_TO_SHRINK:
             self.process.kill()
@@ -173,8 +173,8 @@ def _result(worker, options):
     try:
         if worker.pipe.poll():
             return worker.pipe.recv()
-    except EOFError:
-        pass
+    except (EOFError, OSError):  # its end of the pipe is closed: it is gone
+        worker.process.join(5)
     why = worker.lost(options.timeout)
     if why is None:
         return None
