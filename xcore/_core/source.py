@@ -19,7 +19,8 @@ def _is_ours(frame) -> bool:
     known = _ours.get(code)
     if known is None:
         name = frame.f_globals.get("__name__", "")
-        known = _ours[code] = name.startswith(_package) or name == "functools"
+        ours = name.startswith(_package) and not code.co_filename.startswith("<doctest")
+        known = _ours[code] = ours or name == "functools"
     return known
 
 

@@ -207,15 +207,16 @@ def _verdict(s, seen, worst, tol, maxiter):
     begun = s["round"] > 0
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
     fine = begun & (worst <= tol)
-    # the gradient of an active constraint vanishes: no multiplier means anything
-    bare = (
-        begun & (seen.flat <= tol**0.5) & (is_last(Status.success) | is_last(Status.stalled) | fine)
-    )
+    over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
+    # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
+    # there or creep on
+    at_rest = is_last(Status.success) | is_last(Status.stalled) | fine
+    at_rest = at_rest | (over & (seen.feasible <= tol))
+    bare = begun & (seen.flat <= tol**0.5) & at_rest
     # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
     # limit (Andreani, Haeser, Martínez 2011)
     slope, terms, bend = seen.balance
     bare = bare | (fine & (terms * tol**0.5 > xnp.maximum(slope, tol * bend)))
-    over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     slow = (s["round"] > 1) & ~(worst < 0.5 * s["best"])
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
     return first_of(

@@ -19,9 +19,8 @@ def compute(f, *xs, who: str):
     """As ``apply``, of a function that uses operators, which the literals of Python numbers do not have."""
 
     def of_values(*values):
-        return f(
-            *[x if isinstance(x, Value) else ops.full_like_type(x.type, x.value) for x in values]
-        )
+        full = lambda x: ops.full_like_type(x.type.strong(), x.value)  # noqa: E731
+        return f(*[x if isinstance(x, Value) else full(x) for x in values])
 
     return apply(of_values, *xs, who=who)
 

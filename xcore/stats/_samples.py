@@ -66,7 +66,7 @@ def _ranks(x, method: str):
     ends = xnp.concatenate([new[..., 1:], xnp.ones_like(new[..., :1])], axis=-1)
     backwards = xnp.where(ends, -place, -typeof(x).shape[-1])
     last = -xnp.flip(_running_max(xnp.flip(backwards, -1)), -1)
-    ranks = {"min": first, "max": last, "average": 0.5 * (first + last)}[method]
+    ranks = {"min": first, "max": last, "average": 0.5 * (first + last).astype(float)}[method]
     return xnp.take_along_axis(ranks, back, axis=-1)
 
 
