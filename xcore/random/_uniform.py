@@ -85,7 +85,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
 
     >>> import xcore as xc
     >>> xc.random.uniform(xc.random.key(0), (2,))
-    Array([0.947667 , 0.9785799], dtype=float32)
+    Array([0.947667 , 0.97858], dtype=float32)
     """
     if _is_number(minval, 0) and _is_number(maxval, 1):
         return draw("uniform", _uniform, key, shape, dtype, narrow=True)
@@ -116,7 +116,7 @@ def normal(key, shape=(), dtype=None):
 
     >>> import xcore as xc
     >>> xc.random.normal(xc.random.key(0), (2,))
-    Array([1.6226422, 2.0252647], dtype=float32)
+    Array([1.6226, 2.0253], dtype=float32)
     """
     dtype = floating("normal", dtype, complex_too=True)
     if not dtypes.is_complex(dtype):

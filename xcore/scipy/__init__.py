@@ -2,7 +2,7 @@
 
 >>> from xcore.scipy.special import gammaln
 >>> gammaln(3.0)
-Array(0.6931472, dtype=float32, weak_type=True)
+Array(0.69315, dtype=float32, weak_type=True)
 
 Each module is a face of a package of xcore; a further one is a file beside this and a name here.
 """

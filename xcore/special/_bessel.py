@@ -20,7 +20,7 @@ def j0(x):
 
     >>> import xcore as xc
     >>> xc.special.j0(1.0)
-    Array(0.7651977, dtype=float32, weak_type=True)
+    Array(0.76520, dtype=float32, weak_type=True)
     """
     return apply(kernels.j0, x)
 
@@ -34,7 +34,7 @@ def j1(x):
 
     >>> import xcore as xc
     >>> xc.special.j1(1.0)
-    Array(0.44005057, dtype=float32, weak_type=True)
+    Array(0.44005, dtype=float32, weak_type=True)
     """
     return apply(kernels.j1, x)
 
@@ -48,7 +48,7 @@ def y0(x):
 
     >>> import xcore as xc
     >>> xc.special.y0(1.0)
-    Array(0.08825696, dtype=float32, weak_type=True)
+    Array(0.088257, dtype=float32, weak_type=True)
     """
     return apply(kernels.y0, x)
 
@@ -62,7 +62,7 @@ def y1(x):
 
     >>> import xcore as xc
     >>> xc.special.y1(1.0)
-    Array(-0.7812128, dtype=float32, weak_type=True)
+    Array(-0.78121, dtype=float32, weak_type=True)
     """
     return apply(kernels.y1, x)
 
@@ -76,7 +76,7 @@ def i0(x):
 
     >>> import xcore as xc
     >>> xc.special.i0(1.0)
-    Array(1.2660658, dtype=float32, weak_type=True)
+    Array(1.2661, dtype=float32, weak_type=True)
     """
     return apply(kernels.i0, x)
 
@@ -90,7 +90,7 @@ def i1(x):
 
     >>> import xcore as xc
     >>> xc.special.i1(1.0)
-    Array(0.5651591, dtype=float32, weak_type=True)
+    Array(0.56516, dtype=float32, weak_type=True)
     """
     return apply(kernels.i1, x)
 
@@ -104,7 +104,7 @@ def i0e(x):
 
     >>> import xcore as xc
     >>> xc.special.i0e(1000.0)
-    Array(0.01261724, dtype=float32, weak_type=True)
+    Array(0.012617, dtype=float32, weak_type=True)
     """
     return apply(kernels.i0e, x)
 
@@ -118,7 +118,7 @@ def i1e(x):
 
     >>> import xcore as xc
     >>> xc.special.i1e(1000.0)
-    Array(0.01261093, dtype=float32, weak_type=True)
+    Array(0.012611, dtype=float32, weak_type=True)
     """
     return apply(kernels.i1e, x)
 
@@ -132,7 +132,7 @@ def k0(x):
 
     >>> import xcore as xc
     >>> xc.special.k0(1.0)
-    Array(0.42102444, dtype=float32, weak_type=True)
+    Array(0.42102, dtype=float32, weak_type=True)
     """
     return apply(kernels.k0, x)
 
@@ -146,7 +146,7 @@ def k1(x):
 
     >>> import xcore as xc
     >>> xc.special.k1(1.0)
-    Array(0.60190725, dtype=float32, weak_type=True)
+    Array(0.60191, dtype=float32, weak_type=True)
     """
     return apply(kernels.k1, x)
 
@@ -160,7 +160,7 @@ def k0e(x):
 
     >>> import xcore as xc
     >>> xc.special.k0e(1000.0)
-    Array(0.03962832, dtype=float32, weak_type=True)
+    Array(0.039628, dtype=float32, weak_type=True)
     """
     return apply(kernels.k0e, x)
 
@@ -174,7 +174,7 @@ def k1e(x):
 
     >>> import xcore as xc
     >>> xc.special.k1e(1000.0)
-    Array(0.03964813, dtype=float32, weak_type=True)
+    Array(0.039648, dtype=float32, weak_type=True)
     """
     return apply(kernels.k1e, x)
 
@@ -189,7 +189,7 @@ def jn(n, x):
 
     >>> import xcore as xc
     >>> xc.special.jn(2, 1.0)
-    Array(0.11490349, dtype=float32, weak_type=True)
+    Array(0.11490, dtype=float32, weak_type=True)
     """
     return apply(kernels.jn, n, x)
 
@@ -204,7 +204,7 @@ def yn(n, x):
 
     >>> import xcore as xc
     >>> xc.special.yn(2, 1.0)
-    Array(-1.6506826, dtype=float32, weak_type=True)
+    Array(-1.6507, dtype=float32, weak_type=True)
     """
     return apply(kernels.yn, n, x)
 
@@ -219,7 +219,7 @@ def kn(n, x):
 
     >>> import xcore as xc
     >>> xc.special.kn(2, 1.0)
-    Array(1.624839, dtype=float32, weak_type=True)
+    Array(1.6248, dtype=float32, weak_type=True)
     """
     return apply(kernels.kn, n, x)
 
@@ -234,7 +234,7 @@ def bessel_jn(z, *, v, n_iter=None):
 
     >>> import xcore as xc
     >>> xc.special.bessel_jn(1.0, v=2)
-    Array([0.7651977 , 0.44005057, 0.11490349], dtype=float32, weak_type=True)
+    Array([0.76520 , 0.44005, 0.11490], dtype=float32, weak_type=True)
     """
     if isinstance(v, bool) or not hasattr(v, "__index__") or v < 0:
         raise errors.bad_argument(

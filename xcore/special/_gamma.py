@@ -41,7 +41,7 @@ def gammaln(x):
 
     >>> import xcore as xc
     >>> xc.special.gammaln(100.0)
-    Array(359.13422, dtype=float32, weak_type=True)
+    Array(359.13, dtype=float32, weak_type=True)
     """
     return apply(kernels.gammaln, x)
 
@@ -83,7 +83,7 @@ def digamma(x):
 
     >>> import xcore as xc
     >>> xc.special.digamma(1.0)
-    Array(-0.5772157, dtype=float32, weak_type=True)
+    Array(-0.57722, dtype=float32, weak_type=True)
     """
     return apply(kernels.digamma, x)
 
@@ -98,7 +98,7 @@ def polygamma(n, x):
 
     >>> import xcore as xc
     >>> xc.special.polygamma(1, 1.0)
-    Array(1.644934, dtype=float32, weak_type=True)
+    Array(1.6449, dtype=float32, weak_type=True)
     """
     return apply(kernels.polygamma, n, x)
 
@@ -112,7 +112,7 @@ def beta(a, b):
 
     >>> import xcore as xc
     >>> xc.special.beta(2.0, 3.0)
-    Array(0.08333334, dtype=float32, weak_type=True)
+    Array(0.083333, dtype=float32, weak_type=True)
     """
     return apply(kernels.beta, a, b)
 
@@ -168,7 +168,7 @@ def gammainc(a, x):
 
     >>> import xcore as xc
     >>> xc.special.gammainc(2.0, 1.0)
-    Array(0.26424113, dtype=float32, weak_type=True)
+    Array(0.26424, dtype=float32, weak_type=True)
     """
     return apply(incomplete.gammainc, a, x)
 
@@ -197,7 +197,7 @@ def gammaincinv(a, y):
 
     >>> import xcore as xc
     >>> xc.special.gammaincinv(2.0, 0.5)
-    Array(1.678347, dtype=float32, weak_type=True)
+    Array(1.6783, dtype=float32, weak_type=True)
     """
     return apply(incomplete.gammaincinv, a, y)
 
@@ -212,7 +212,7 @@ def gammainccinv(a, y):
 
     >>> import xcore as xc
     >>> xc.special.gammainccinv(2.0, 1e-20)
-    Array(49.983196, dtype=float32, weak_type=True)
+    Array(49.983, dtype=float32, weak_type=True)
     """
     return apply(incomplete.gammainccinv, a, y)
 
@@ -257,7 +257,7 @@ def betaincinv(a, b, y):
 
     >>> import xcore as xc
     >>> xc.special.betaincinv(2.0, 3.0, 0.5)
-    Array(0.38572755, dtype=float32, weak_type=True)
+    Array(0.38573, dtype=float32, weak_type=True)
     """
     return apply(incomplete.betaincinv, a, b, y)
 
@@ -272,7 +272,7 @@ def betainccinv(a, b, y):
 
     >>> import xcore as xc
     >>> xc.special.betainccinv(2.0, 3.0, 0.25)
-    Array(0.5436783, dtype=float32, weak_type=True)
+    Array(0.54368, dtype=float32, weak_type=True)
     """
     return apply(incomplete.betainccinv, a, b, y)
 
@@ -289,7 +289,7 @@ def loggamma(z):
 
     >>> import xcore as xc
     >>> xc.special.loggamma(1.0 + 2.0j)
-    Array(-1.8760788+0.12964632j, dtype=complex64, weak_type=True)
+    Array(-1.8761+0.12965j, dtype=complex64, weak_type=True)
     """
     z = as_array("special.loggamma", z)
     if dtypes.is_complex(typeof(z).dtype):
@@ -309,7 +309,7 @@ def multigammaln(a, d):
 
     >>> import xcore as xc
     >>> xc.special.multigammaln(3.0, 2)
-    Array(1.550195, dtype=float32, weak_type=True)
+    Array(1.5502, dtype=float32, weak_type=True)
     """
     d = _count("multigammaln", "d", d, 1)
 
@@ -339,7 +339,7 @@ def zeta(x, q=None):
 
     >>> import xcore as xc
     >>> xc.special.zeta(2.0, 1.0)
-    Array(1.644934, dtype=float32, weak_type=True)
+    Array(1.6449, dtype=float32, weak_type=True)
     """
     return _riemann(x) if q is None else _hurwitz(x, q)
 

@@ -21,7 +21,7 @@ def exp1(x):
 
     >>> import xcore as xc
     >>> xc.special.exp1(1.0)
-    Array(0.21938394, dtype=float32, weak_type=True)
+    Array(0.21938, dtype=float32, weak_type=True)
     """
     return apply(kernels.exp1, x)
 
@@ -35,7 +35,7 @@ def expi(x):
 
     >>> import xcore as xc
     >>> xc.special.expi(1.0)
-    Array(1.8951178, dtype=float32, weak_type=True)
+    Array(1.8951, dtype=float32, weak_type=True)
     """
     return apply(kernels.expi, x)
 
@@ -50,7 +50,7 @@ def expn(n, x):
 
     >>> import xcore as xc
     >>> xc.special.expn(2, 1.0)
-    Array(0.14849551, dtype=float32, weak_type=True)
+    Array(0.14850, dtype=float32, weak_type=True)
     """
     return apply(kernels.expn, n, x)
 
@@ -64,7 +64,7 @@ def spence(z):
 
     >>> import xcore as xc
     >>> xc.special.spence(0.5)
-    Array(0.5822405, dtype=float32, weak_type=True)
+    Array(0.58224, dtype=float32, weak_type=True)
     """
     return apply(kernels.spence, z)
 
@@ -78,7 +78,7 @@ def ellipk(m):
 
     >>> import xcore as xc
     >>> xc.special.ellipk(0.5)
-    Array(1.8540747, dtype=float32, weak_type=True)
+    Array(1.8541, dtype=float32, weak_type=True)
     """
     return apply(kernels.ellipk, m)
 
@@ -92,7 +92,7 @@ def ellipkm1(p):
 
     >>> import xcore as xc
     >>> xc.special.ellipkm1(1e-10)
-    Array(12.8992195, dtype=float32, weak_type=True)
+    Array(12.899, dtype=float32, weak_type=True)
     """
     return apply(kernels.ellipkm1, p)
 
@@ -106,7 +106,7 @@ def ellipe(m):
 
     >>> import xcore as xc
     >>> xc.special.ellipe(0.5)
-    Array(1.3506439, dtype=float32, weak_type=True)
+    Array(1.3506, dtype=float32, weak_type=True)
     """
     return apply(kernels.ellipe, m)
 
@@ -120,7 +120,7 @@ def sici(x):
 
     >>> import xcore as xc
     >>> xc.special.sici(1.0)
-    (Array(0.94608307, dtype=float32, weak_type=True), Array(0.33740392, dtype=float32, weak_type=True))
+    (Array(0.94608, dtype=float32, weak_type=True), Array(0.33740, dtype=float32, weak_type=True))
     """
     return apply(lambda x: (kernels.si(x), kernels.ci(x)), x, who="special.sici")
 
@@ -138,9 +138,9 @@ def lambertw(z, k=0):
 
     >>> import xcore as xc
     >>> xc.special.lambertw(1.0)
-    Array(0.56714326, dtype=float32, weak_type=True)
+    Array(0.56714, dtype=float32, weak_type=True)
     >>> xc.special.lambertw(-1.0 + 0j)
-    Array(-0.3181315+1.3372357j, dtype=complex64)
+    Array(-0.31813+1.3372j, dtype=complex64)
     """
     if not isinstance(k, (int, np.integer)):
         return _complex_lambertw(z, _branches(k))

@@ -36,7 +36,7 @@ def logit(x):
 
     >>> import xcore as xc
     >>> xc.special.logit(0.25)
-    Array(-1.0986123, dtype=float32, weak_type=True)
+    Array(-1.0986, dtype=float32, weak_type=True)
     """
     return apply(kernels.logit, x)
 
@@ -64,7 +64,7 @@ def entr(x):
 
     >>> import xcore as xc
     >>> xc.special.entr(0.5)
-    Array(0.3465736, dtype=float32, weak_type=True)
+    Array(0.34657, dtype=float32, weak_type=True)
     """
     return apply(kernels.entr, x)
 
@@ -78,7 +78,7 @@ def rel_entr(x, y):
 
     >>> import xcore as xc
     >>> xc.special.rel_entr(0.5, 0.25)
-    Array(0.3465736, dtype=float32, weak_type=True)
+    Array(0.34657, dtype=float32, weak_type=True)
     """
     return apply(kernels.rel_entr, x, y)
 
@@ -92,7 +92,7 @@ def kl_div(x, y):
 
     >>> import xcore as xc
     >>> xc.special.kl_div(0.5, 0.25)
-    Array(0.09657359, dtype=float32, weak_type=True)
+    Array(0.096574, dtype=float32, weak_type=True)
     """
     return apply(kernels.kl_div, x, y)
 
@@ -134,7 +134,7 @@ def exprel(x):
 
     >>> import xcore as xc
     >>> xc.special.exprel(1e-6)
-    Array(1.0000005, dtype=float32, weak_type=True)
+    Array(1.0000, dtype=float32, weak_type=True)
     """
     return apply(kernels.exprel, x)
 
@@ -148,7 +148,7 @@ def boxcox(x, lmbda):
 
     >>> import xcore as xc
     >>> xc.special.boxcox(2.0, 0.5)
-    Array(0.8284271, dtype=float32, weak_type=True)
+    Array(0.82843, dtype=float32, weak_type=True)
     """
     return apply(kernels.boxcox, x, lmbda)
 

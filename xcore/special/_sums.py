@@ -46,7 +46,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.special.logsumexp(xnp.asarray([1000.0, 1000.0]))
-    Array(1000.6932, dtype=float32)
+    Array(1000.7, dtype=float32)
     """
     axis = tuple(axis) if isinstance(axis, list) else axis
     return _logsumexp(a, b, where, axis=axis, keepdims=keepdims, return_sign=return_sign)
