@@ -302,6 +302,20 @@ def test_map():
     assert np.allclose(lax.map(lambda v: v * 2, x[:0]), x[:0])
 
 
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("weak", [False, True])
+def test_slices_are_weak_as_what_they_are_slices_of(weak, jit):
+    x = xnp.resize(xnp.asarray(2.0) if weak else xnp.float32(2), (3,))
+    seen = []
+
+    def f(x):
+        return lax.map(lambda v: (seen.append(v.weak_type), v, v + xnp.bfloat16(1)), x)[1:]
+
+    same, met = (xc.jit(f) if jit else f)(x)
+    assert x.weak_type == same.weak_type == seen[0] == weak
+    assert met.dtype == (xnp.bfloat16 if weak else np.float32)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 13])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_associative_scan(n, reverse):

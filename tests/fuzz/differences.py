@@ -65,6 +65,13 @@ def _weak_in_one(program, finding, marks):
     return finding.between == "jit, jax" and any(f"weak {name}" in marks for name in _WEAK_IN_ONE)
 
 
+@difference(
+    "The derivative at a kink or a jump is a convention; what a program makes of it is not compared."
+)
+def _kinks(program, finding, marks):
+    return finding.what == "value" and "kink" in marks
+
+
 @difference("jax keeps weak booleans; here a boolean is never weak.")
 def _weak_booleans(program, finding, marks):
     return finding.between == "jit, jax" and finding.what == "weak" and "bool" in finding.message

@@ -107,8 +107,11 @@ def test_linspace(options):
         assert got.dtype == default_dtype(want.dtype)
         assert_same(got, want, 2, floor=1)
         assert_same(got_step, step, 2)
-    exact = xnp.linspace(0.1, 0.7, dtype="float64", **options)
-    assert_same(exact, np.linspace(0.1, 0.7, **options), 2)
+    for ends in ((0.1, 0.7), (-1.0, 2.0), (-3.3, 3.3)):
+        exact = xnp.linspace(*ends, dtype="float64", **options)
+        np.testing.assert_array_equal(np.asarray(exact), np.linspace(*ends, **options))
+    ends = (xnp.float32(-1), xnp.float32(2))  # computed where the ends are; 0 is 0 there too
+    np.testing.assert_array_equal(np.asarray(xnp.linspace(*ends, 4)), np.linspace(-1, 2, 4))
 
 
 def test_integers_of_linspace_are_exact():

@@ -244,6 +244,10 @@ def test_empty_arrays():
     with pytest.raises(IndexError, match="empty array"):
         e[xnp.asarray([0])]
     assert e.at[xnp.asarray([0])].set(1.0).shape == (0, 3)
+    weak = xnp.resize(xnp.asarray(3.0), (4,))  # takes the dtype of what it meets, empty or not
+    assert all(
+        (weak[np.zeros(n, int)] + xnp.zeros(n, "bfloat16")).dtype == "bfloat16" for n in (0, 2)
+    )
 
 
 def test_derivatives_and_lanes():

@@ -11,7 +11,7 @@ from .._core import config, dtypes, errors, tree
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary, written_at
 from .._core.types import ArrayType, typeof
-from .._ops.elementwise import weakened
+from .._ops.elementwise import strengthened, weakened
 from .._ops.layout import concatenate, pad, reshape, rev, slice
 from .._transforms.map import vmap
 from .carry import Body, agreed, check_carry, leaf_values, weakened_where
@@ -105,13 +105,13 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     n = _length("lax.scan", xs_values, xs, length)
     if config.settings().disable_jit:
         return _scan_in_python(f, init, xs, xs_values, xs_structure, n, reverse)
-    rows = [ArrayType(typeof(x).shape[1:], typeof(x).dtype) for x in xs_values]
+    rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
     body, values, weak = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
     unroll = n if unroll is True else max(1, int(unroll))
     s = Scan(
         body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))
     )
-    outs = s.bind(*body.captured, *values, *xs_values)
+    outs = s.bind(*body.captured, *values, *[strengthened(x) for x in xs_values])
     return tree.unflatten(body.result, weakened_where(weak, outs))
 
 

@@ -61,7 +61,7 @@ def _get(x, values, plan, mode, fill_value, unique, is_sorted):
 def _empty_or_raise(part, block, shape):
     if 0 not in block and 0 not in shape:
         raise IndexError(f"cannot take elements of an empty array {typeof(part)}")
-    return ops.zeros(ArrayType(shape, typeof(part).dtype))
+    return ops.zeros(ArrayType(shape, typeof(part).dtype, typeof(part).weak))
 
 
 def _take_scalars(part, plan, values, mode, fill_value):

@@ -159,15 +159,18 @@ _ON_HOST = 65536  # a range as long as that is faster made than sent
 
 def _weights(num: int, gaps: int):
     """How much the stop and the start count at each of the numbers."""
-    late = np.arange(num) / max(gaps, 1)
-    return late, 1 - late
+    i, gaps = np.arange(num), max(gaps, 1)
+    return i / gaps, (gaps - i) / gaps
 
 
 def _spaced_on_host(start, stop, num: int, endpoint: bool):
     gaps = num - 1 if endpoint else num
-    late, early = _weights(num, gaps)
     with np.errstate(all="ignore"):
-        return start * early + stop * late, (stop - start) / (gaps if gaps > 0 else math.nan)
+        step = (stop - start) / (gaps if gaps > 0 else math.nan)
+        if np.isfinite(stop - start):  # the very numbers of NumPy: 0 where they pass through it
+            return np.linspace(start, stop, num, endpoint), step
+        late, early = _weights(num, gaps)
+        return start * early + stop * late, step
 
 
 def _spaced_exactly(start: int, stop: int, num: int, endpoint: bool) -> np.ndarray:
