@@ -92,16 +92,166 @@ def test_against_numpy(name):
         np.testing.assert_allclose(back, chosen * ct.sum(0), **near)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: lax.ppermute(x, ("i", "j"), [(0, 1)]),
-        lambda x: lax.all_to_all(x, ("i", "j"), 0, 0),
-    ],
-)  # fmt: skip
-def test_axes_of_two_maps_at_once_are_refused_by_their_names(f):
-    x = np.ones((2, 2, 4))
-    with pytest.raises(
-        ValueError, match=r"over the axes .*'i', 'j'.* but '[ij]' is that of a vmap"
-    ):
-        xc.vmap(xc.vmap(f, axis_name="j"), axis_name="i")(x)
+# --- lanes along several axes, counted in the order of the names ----------------------------------
+
+
+def _in_groups(rows, groups, f):
+    out: list = [None] * len(rows)
+    for group in groups:
+        for i, found in zip(group, f(rows[list(group)]), strict=True):
+            out[i] = found
+    return np.stack(out)
+
+
+def _groups(n):
+    """Two groups of every other lane; of an odd number of lanes a group for each."""
+    return [[*range(k, n, 2)][::-1] for k in range(2)] if n % 2 == 0 else [[i] for i in range(n)]
+
+
+def _perm(n):
+    """Most lanes to another one; nobody sends to lane 1."""
+    return [(i, (2 - i) % n) for i in range(n) if (2 - i) % n != 1]
+
+
+def _permuted(rows, perm):
+    out = np.zeros_like(rows)
+    for a, b in perm:
+        out[b] = rows[a]
+    return out
+
+
+def _exchanged(rows, split, concat, tiled):
+    n = len(rows)
+    if tiled:
+        parts = [np.split(lane, n, split) for lane in rows]
+        return np.stack([np.concatenate([p[i] for p in parts], concat) for i in range(n)])
+    return np.stack([np.stack([lane.take(i, split) for lane in rows], concat) for i in range(n)])
+
+
+def _scattered(rows, axis, tiled):
+    total = rows.sum(0)
+    return np.stack(np.split(total, len(rows), axis)) if tiled else np.moveaxis(total, axis, 0)
+
+
+def _everywhere(y, n):
+    return np.stack([y] * n)
+
+
+# name -> (collective over names of n lanes, the same of n rows, shape of a lane)
+SEVERAL = {
+    "psum": (lambda x, a, n: lax.psum(x, a), lambda r: _everywhere(r.sum(0), len(r)), lambda n: (3,)),
+    "psum of groups": (
+        lambda x, a, n: lax.psum(x, a, axis_index_groups=_groups(n)),
+        lambda r: _in_groups(r, _groups(len(r)), lambda g: _everywhere(g.sum(0), len(g))), lambda n: (3,),
+    ),
+    "all_gather": (
+        lambda x, a, n: lax.all_gather(x, a, axis=1), lambda r: _everywhere(np.stack(r, 1), len(r)), lambda n: (2, 3),
+    ),
+    "all_gather of groups": (
+        lambda x, a, n: lax.all_gather(x, a, axis_index_groups=_groups(n), tiled=True),
+        lambda r: _in_groups(r, _groups(len(r)), lambda g: _everywhere(np.concatenate(g), len(g))),
+        lambda n: (2, 3),
+    ),
+    "ppermute": (
+        lambda x, a, n: lax.ppermute(x, a, _perm(n)), lambda r: _permuted(r, _perm(len(r))), lambda n: (2,)
+    ),
+    "pshuffle": (
+        lambda x, a, n: lax.pshuffle(x, a, np.roll(np.arange(n), 2)[::-1]),
+        lambda r: r[np.roll(np.arange(len(r)), 2)[::-1]], lambda n: (),
+    ),
+    "pswapaxes": (
+        lambda x, a, n: lax.pswapaxes(x, a, 1), lambda r: _exchanged(r, 1, 1, False), lambda n: (2, n)
+    ),
+    "pbroadcast": (
+        lambda x, a, n: lax.pbroadcast(x, a, n - 1), lambda r: _everywhere(r[-1], len(r)), lambda n: (2,)
+    ),
+    "psum_scatter of groups": (
+        lambda x, a, n: lax.psum_scatter(x, a, axis_index_groups=_groups(n), tiled=True),
+        lambda r: _in_groups(r, _groups(len(r)), lambda g: _scattered(g, 0, True)), lambda n: (n, 2),
+    ),
+}  # fmt: skip
+for _k in range(2):
+    for _tiled in (False, True):
+        SEVERAL[f"psum_scatter {_k} {_tiled}"] = (
+            lambda x, a, n, k=_k, t=_tiled: lax.psum_scatter(x, a, scatter_dimension=k, tiled=t),
+            lambda r, k=_k, t=_tiled: _scattered(r, k, t),
+            lambda n, k=_k, t=_tiled: tuple(n * (1 + t) if i == k else 2 for i in range(2)),
+        )
+        for _j in range(2):
+            SEVERAL[f"all_to_all {_k} {_j} {_tiled}"] = (
+                lambda x, a, n, k=_k, j=_j, t=_tiled: lax.all_to_all(x, a, k, j, tiled=t),
+                lambda r, k=_k, j=_j, t=_tiled: _exchanged(r, k, j, t),
+                lambda n, k=_k, t=_tiled: tuple(n * (1 + t) if i == k else 3 for i in range(2)),
+            )
+
+
+def _on_devices(f, name, size):
+    """f for each row of the first axis, on a device of its own."""
+    mesh = xc.make_mesh((size,), (name,), devices=xc.devices()[:size])
+    rows = xc.sharding.P(name)
+    return xc.shard_map(lambda x: f(x[0])[None], mesh, rows, rows)
+
+
+# (f of a lane, sizes) -> f of (2, 3, …): the axes i, of 2 lanes, and j, of 3, outside or inside
+PLACES = {
+    "two vmaps": lambda f, a, b: xc.vmap(xc.vmap(f, axis_name="j"), axis_name="i"),
+    "the other inside": lambda f, a, b: xc.vmap(
+        xc.vmap(f, axis_name="i"), in_axes=1, out_axes=1, axis_name="j"
+    ),
+    "devices outside": lambda f, a, b: _on_devices(xc.vmap(f, axis_name="j"), "i", a),
+    "devices inside": lambda f, a, b: xc.vmap(_on_devices(f, "j", b), axis_name="i"),
+    "both devices": lambda f, a, b: xc.shard_map(
+        lambda x: f(x[0, 0])[None, None], xc.make_mesh((a, b), ("i", "j"), devices=xc.devices()[: a * b]),
+        xc.sharding.P("i", "j"), xc.sharding.P("i", "j"),
+    ),
+}  # fmt: skip
+
+
+def _check_several(name, place, names, sizes):
+    f, reference, shape = SEVERAL[name]
+    n = sizes[0] * sizes[1]
+    x, tangent = RNG.standard_normal((2, *sizes, *shape(n)))
+
+    def wanted(x):
+        x = x if names == ("i", "j") else x.swapaxes(0, 1)
+        out = reference(x.reshape(n, *x.shape[2:]))
+        out = out.reshape(*x.shape[:2], *out.shape[1:])
+        return out if names == ("i", "j") else out.swapaxes(0, 1)
+
+    over = PLACES[place](lambda x: f(x, names, n), *sizes)
+    ct = RNG.standard_normal(wanted(x).shape)
+    along, back = xc.jit(lambda: (xc.jvp(over, (x,), (tangent,)), xc.vjp(over, x)[1](ct)[0]))()
+    near = {"rtol": 1e-13, "atol": 1e-13}
+    np.testing.assert_allclose(along[0], wanted(x), **near)
+    np.testing.assert_allclose(along[1], wanted(tangent), **near)
+    np.testing.assert_allclose((back * tangent).sum(), (ct * wanted(tangent)).sum(), rtol=1e-11)
+
+
+@pytest.mark.parametrize("names", [("i", "j"), ("j", "i")], ids=lambda n: "".join(n))
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", SEVERAL)
+def test_over_two_axes(name, place, names):
+    _check_several(name, place, names, (2, 3))
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 3), (3, 1), (5, 3)])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_over_two_axes_of_other_sizes(name, sizes):
+    _check_several(name, "two vmaps", ("j", "i"), sizes)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "complex64"])
+def test_over_three_axes_of_any_dtype(dtype):
+    x = (RNG.standard_normal((2, 3, 2, 4)) * 9).astype(dtype)
+    f, perm = lax.ppermute, _perm(12)
+    over = xc.vmap(lambda x: f(x, ("k", "i", "j"), perm), axis_name="k")
+    got = np.asarray(xc.vmap(xc.vmap(over, axis_name="j"), axis_name="i")(x))
+    rows = np.moveaxis(x, 2, 0).reshape(12, 4)
+    wanted = np.moveaxis(_permuted(rows, perm).reshape(2, 2, 3, 4), 0, 2)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_an_axis_twice_is_refused():
+    with pytest.raises(ValueError, match="may stand once among"):
+        xc.vmap(lambda x: lax.ppermute(x, ("i", "i"), [(0, 1)]), axis_name="i")(np.ones(2))

@@ -15,6 +15,8 @@ from .._transforms import vmap as axes
 
 def _names(axis_name) -> tuple:
     names = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if len(set(names)) < len(names):
+        raise ValueError(f"xcore.lax: each named axis may stand once among {names}.")
     for name in names:
         axes.axis_size(name)  # raises if there is no such axis
     return names
@@ -24,8 +26,13 @@ def _over(x, f):
     return tree.map(lambda leaf: f(to_value(leaf)), x)
 
 
+def _sizes(names) -> dict:
+    """The parameter of sizes, where there are several axes."""
+    return {"sizes": tuple(map(axes.axis_size, names))} if len(names) > 1 else {}
+
+
 def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
-    """The parameter of groups, if there are any, and how many lanes meet."""
+    """The parameters of groups, if there are any, and how many lanes meet."""
     names = _names(axis_name)
     if groups is None:
         return {}, axes.axis_size(names)
@@ -37,7 +44,7 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
             f"lax.{who}", "axis_index_groups", groups,
             f"lists of equal length with each of the lanes 0 to {size - 1} once",
         )  # fmt: skip
-    return {"groups": rows}, len(rows[0])
+    return {"groups": rows, **_sizes(names)}, len(rows[0])
 
 
 def axis_size(axis_name) -> int:
@@ -200,10 +207,11 @@ def psum_scatter(
     """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
     groups, size = _grouped("psum_scatter", axis_name, axis_index_groups)
     names = _names(axis_name)
+    given = {**_sizes(names), **groups}
     return _over(
         x, lambda v: c.psum_scatter(
             v, axis_name=names, lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
-            **groups,
+            **given,
         ),
     )  # fmt: skip
 
@@ -224,7 +232,7 @@ def ppermute(x, axis_name, perm):
         raise ValueError(f"xcore.lax.ppermute: each lane may send and receive once, given {pairs}.")
     if any(not 0 <= i < size for i in targets + sources):
         raise ValueError(f"xcore.lax.ppermute: lanes are numbered 0 to {size - 1}, given {pairs}.")
-    return _over(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs))
+    return _over(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs, **_sizes(names)))
 
 
 @boundary
@@ -308,21 +316,20 @@ def all_to_all(
     """Split every lane's value along one axis and give part j to lane j, joined along another."""
     groups, size = _grouped("all_to_all", axis_name, axis_index_groups)
     names = _names(axis_name)
+    given = {**_sizes(names), **groups}
 
     def exchange(v):
         t = typeof(v)
         split, concat = split_axis % t.ndim, concat_axis % t.ndim
         if tiled:
-            return c.all_to_all(
-                v, axis_name=names, lanes=size, split=split, concat=concat, **groups
-            )
+            return c.all_to_all(v, axis_name=names, lanes=size, split=split, concat=concat, **given)
         if t.shape[split] != size:
             raise errors.shape_mismatch(
                 "lax.all_to_all", f"need size {size} along axis {split}", x=t
             )
         # the split axis disappears, and a new one of the lanes' number stands at concat
         out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
-                           axis_name=names, lanes=size, split=0, concat=0, **groups)  # fmt: skip
+                           axis_name=names, lanes=size, split=0, concat=0, **given)  # fmt: skip
         return ops.move_axis(out, 0, concat)
 
     return _over(x, exchange)

@@ -3,9 +3,12 @@
 ``axis_name`` is a tuple of names. Over an axis of vmap a collective is an ordinary reduction or
 move along the batch axis (``over_axis``); over an axis of a mesh it is lowered to communication.
 ``groups``, if given, are tuples of lanes, equally many in each: lanes meet those of their group only.
+``sizes``, given for several axes, are theirs: lanes are numbered with the last axis fastest.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -16,6 +19,7 @@ from .elementwise import convert, div, eq, mul
 from .families import broadcast, full_like_type, reduce_sum, zeros
 from .layout import concatenate, iota, move_axis, reshape, slice
 from .reduce import reduce_max, reduce_min
+from .slicing import dynamic_slice
 
 
 def _effects(*, axis_name, **params):
@@ -26,40 +30,63 @@ def _same_type(x, **params):
     return [x]
 
 
-def _without(axis_name, name) -> tuple:
-    return tuple(n for n in axis_name if n != name)
-
-
-def _one_axis(axis, names):
-    raise ValueError(
-        f"xcore.lax: this collective over the axes {names} needs all of them to be axes of a mesh, but "
-        f"{axis!r} is that of a vmap. Apply it over one axis after the other."
-    )
-
-
-def _in_groups(rule, several=False):
-    """A rule over the lanes of a vmap, applied to each group of them.
-
-    ``several`` says whether it can do with one of several axes.
-    """
+def _on_lanes(rule):
+    """A rule for all lanes of one vmap, for groups of them, and for lanes along several axes."""
 
     def over_axis(size, axis, args, batched, params):
-        params = dict(params)
-        groups = params.pop("groups", None)
-        if len(params["axis_name"]) > 1 and (groups or not several):
-            _one_axis(axis, params["axis_name"])
-        if groups is None:
+        (x,), (b,), params = args, batched, dict(params)
+        groups, sizes = params.pop("groups", None), params.pop("sizes", (size,))
+        if len(sizes) == 1 and not groups:
             return rule(size, axis, args, batched, params)
-        x = args[0] if batched[0] else broadcast(args[0], size)
-        rows: list = [None] * size
-        for group in groups:
-            mine = concatenate(*[_lane(x, i) for i in group], axis=0)
-            (out,), (varies,) = rule(len(group), axis, [mine], [True], params)
-            for k, i in enumerate(group):
-                rows[i] = _lane(out, k) if varies else broadcast(out, 1)
-        return [concatenate(*rows, axis=0)], [True]
+        own, names = _Own(axis, params["axis_name"], sizes), params.pop("axis_name")
+        x = own.gathered(x if b else broadcast(x, size))
+        params["axis_name"] = (axis,)
+        count = math.prod(sizes)
+        if groups:
+            out, varies = _by_groups(rule, x, groups, count, axis, params), True
+        else:
+            (out,), (varies,) = rule(count, axis, [x], [True], params)
+        return [own.kept(out) if varies and len(names) > 1 else out], [varies]
 
     return over_axis
+
+
+def _by_groups(rule, x, groups, count: int, axis, params):
+    rows: list = [None] * count
+    for group in groups:
+        mine = concatenate(*[_lane(x, i) for i in group], axis=0)
+        (out,), (varies,) = rule(len(group), axis, [mine], [True], params)
+        for k, i in enumerate(group):
+            rows[i] = _lane(out, k) if varies else broadcast(out, 1)
+    return concatenate(*rows, axis=0)
+
+
+class _Own:
+    """Lanes along several axes, of which one is a vmap's: all of them as rows, and back to its own.
+
+    Lanes are counted in the order of the names. What lies along the other axes is gathered; where they
+    are axes of vmaps too, that only moves axes.
+    """
+
+    def __init__(self, axis, names, sizes):
+        self.place, self.sizes = names.index(axis), tuple(sizes)
+        self.others = [(n, k) for n, k in zip(names, sizes, strict=True) if n != axis]
+
+    def gathered(self, x):
+        shape = typeof(x).shape[1:]
+        for name, lanes in reversed(self.others):
+            x = all_gather(x, axis_name=(name,), lanes=lanes, axis=0, tiled=False)
+        x = move_axis(x, len(self.others), self.place)
+        return reshape(x, shape=(math.prod(self.sizes), *shape))
+
+    def kept(self, x):
+        """Of the rows of all lanes those with this place along the other axes."""
+        shape = typeof(x).shape[1:]
+        x = move_axis(reshape(x, shape=(*self.sizes, *shape)), self.place, len(self.others))
+        here = [axis_index(axis_name=(name,)) for name, _ in self.others]
+        nil = [np.int32(0)] * (1 + len(shape))
+        kept = (self.sizes[self.place], *shape)
+        return reshape(dynamic_slice(x, *here, *nil, sizes=(*[1] * len(here), *kept)), shape=kept)
 
 
 # ---------------------------------------------------------------------- sums and extremes: psum …
@@ -68,17 +95,25 @@ def _in_groups(rule, several=False):
 def _reduction(name, reduce, of_constant):
     """A reduction over a named axis: every lane gets the result."""
 
-    def over_axis(size, axis, args, batched, params):
+    def over_all(size, axis, args, batched, params):
         (x,), (b,) = args, batched
-        out = reduce(x, axes=(0,)) if b else of_constant(x, size)
-        others = _without(params["axis_name"], axis)
-        return ([op(out, **dict(params, axis_name=others))] if others else [out]), [False]
+        return [reduce(x, axes=(0,)) if b else of_constant(x, size)], [False]
+
+    in_groups = _on_lanes(over_all)
+
+    def over_axis(size, axis, args, batched, params):
+        others = tuple(n for n in params["axis_name"] if n != axis)
+        if not others or "groups" in params:
+            return in_groups(size, axis, args, batched, params)
+        # a sum over several axes is one over each of them
+        (out,), _ = over_all(size, axis, args, batched, params)
+        return [op(out, axis_name=others)], [False]
 
     def batch(size, args, batched, **params):
         return [op(args[0], **params)], [True]
 
     op = Op(
-        name, type=_same_type, batch=batch, over_axis=_in_groups(over_axis, several=True),
+        name, type=_same_type, batch=batch, over_axis=over_axis,
         effects=_effects,
     )  # fmt: skip
     return op
@@ -132,7 +167,7 @@ axis_index = Op(
 # --------------------------------------------------------- moving between lanes: gather, permute …
 
 
-def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None):
+def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
     shape = list(x.shape)
     if tiled:
         shape[axis] *= lanes
@@ -160,12 +195,12 @@ all_gather = Op(
         [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_in_groups(_gather_over),
+    over_axis=_on_lanes(_gather_over),
     effects=_effects,
 )
 
 
-def _scatter_type(x, *, axis_name, lanes, axis, tiled, groups=None):
+def _scatter_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
     if x.shape[axis] % lanes or (not tiled and x.shape[axis] != lanes):
         raise errors.shape_mismatch(
             "lax.psum_scatter", f"need an axis {axis} divisible by {lanes}", x=x
@@ -196,7 +231,7 @@ psum_scatter = Op(
         [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_in_groups(_scatter_over),
+    over_axis=_on_lanes(_scatter_over),
     effects=_effects,
 )
 for _op in (all_gather, psum_scatter):
@@ -205,7 +240,7 @@ all_gather._transpose = lambda cotangents, x, **p: [psum_scatter(cotangents[0], 
 psum_scatter._transpose = lambda cotangents, x, **p: [all_gather(cotangents[0], **p)]
 
 
-def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None):
+def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
     if x.shape[split] % lanes:
         raise errors.shape_mismatch(
             "lax.all_to_all", f"need an axis {split} divisible by {lanes}", x=x
@@ -241,15 +276,13 @@ all_to_all = Op(
     batch=lambda size, args, batched, *, split, concat, **p: (
         [all_to_all(args[0], split=split + 1, concat=concat + 1, **p)], [True],
     ),
-    over_axis=_in_groups(_to_all_over),
+    over_axis=_on_lanes(_to_all_over),
     effects=_effects,
 )  # fmt: skip
 
 
 def _permute_over(size, name, args, batched, params):
     """Each lane's value sent to another; lanes that nobody sends to get zeros."""
-    if len(params["axis_name"]) > 1:
-        _one_axis(name, params["axis_name"])
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     source = {to: origin for origin, to in params["perm"]}
@@ -269,11 +302,11 @@ ppermute = Op(
     "ppermute",
     type=_same_type,
     jvp=lambda primals, tangents, **p: ([ppermute(*primals, **p)], [ppermute(*tangents, **p)]),
-    transpose=lambda cotangents, x, *, axis_name, perm: [
-        ppermute(cotangents[0], axis_name=axis_name, perm=tuple((b, a) for a, b in perm))
+    transpose=lambda cotangents, x, *, perm, **p: [
+        ppermute(cotangents[0], perm=tuple((b, a) for a, b in perm), **p)
     ],
     batch=lambda size, args, batched, **p: ([ppermute(args[0], **p)], [True]),
-    over_axis=_permute_over,
+    over_axis=_on_lanes(_permute_over),
     effects=_effects,
 )
 
@@ -292,7 +325,7 @@ def _rows(ctx, axis_name, groups):
 
 
 def _lower_reduction(combine):
-    def lower(ctx, x, *, axis_name, groups=None):
+    def lower(ctx, x, *, axis_name, groups=None, sizes=()):
         groups = _rows(ctx, axis_name, groups)
         return x if groups.shape[1] == 1 else ctx.all_reduce(combine, x, groups)
 
@@ -307,14 +340,14 @@ def _lower_index(ctx, *, axis_name):
     return ctx.place_on(axis_name[0])
 
 
-def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None):
+def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
     if not tiled:
         t = ctx.in_types[0]
         x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
     return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
 
 
-def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None):
+def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
     if lanes > 1:
         shape = list(ctx.in_types[0].shape)
         shape[axis] //= lanes
@@ -323,12 +356,12 @@ def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None):
     return x if tiled else ctx.reshape(x, ctx.out())
 
 
-def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None):
+def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
     groups = _rows(ctx, axis_name, groups)
     return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
 
 
-def _lower_permute(ctx, x, *, axis_name, perm):
+def _lower_permute(ctx, x, *, axis_name, perm, sizes=()):
     groups = ctx.groups(axis_name)
     if groups.shape[1] == 1:
         return x if perm else ctx.full(ctx.out_types[0], 0)
