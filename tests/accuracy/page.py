@@ -1,0 +1,187 @@
+"""What the records say: a summary, and the page."""
+
+import collections
+import datetime
+import platform
+import re
+import statistics
+import sys
+from importlib import metadata
+
+from tests.accuracy.matrices import DTYPES
+
+_INTRO = """# The ledger of accuracy
+
+Written by `make accuracy` (`python -m tests.accuracy`); not edited by hand. Every routine is run on families of
+problems, in every dtype, as one problem, compiled, in a batch and under `vmap`. Residuals are computed by NumPy in a
+wider type, references by mpmath, exact formulas or rotations in extended precision: never by xcore.
+
+| | |
+|---|---|
+"""
+
+_RATIOS = """## Largest ratios
+
+A residual over n·eps and the norms of what was given, as in the tests of LAPACK; special functions: errors in units of the
+last place. Each cell has the largest one, with its family and size. Some units are what rounding leaves; ∞ is a
+result that is not finite where a finite one exists. "-": refused, or not asked for.
+"""
+
+_CLAIMS = """## Claims
+
+What routines say of their results: that they are good (ok, success), digits, bounds of errors, intervals. A claim is
+false where an independent computation finds the result worse than claimed. *Unclaimed*: nothing was claimed, though it
+would have been true. *Pessimism*: decimal digits between a bound and the truth, the median and the largest.
+"""
+
+
+def summary(entries) -> str:
+    false = [f"{e.command()}   {e.what}: {e.words}" for e in entries if e.false]
+    total, wrong = sum(e.claims for e in entries), sum(e.false for e in entries)
+    told = [x for e in entries for x in e.pessimism]
+    median = f"{statistics.median(told):.2f} digits" if told else "none"
+    return "\n".join([*false, f"{total} claims, {wrong} false; median pessimism {median}"])
+
+
+def text(entries, options, seconds) -> str:
+    parts = [_INTRO + _facts(options, seconds), _totals(entries), _RATIOS + _ratios(entries),
+             "## By family and way\n\n" + _by_family(entries) + "\n" + _by_way(entries),
+             _CLAIMS + _claims(entries), _false(entries), _refused(entries)]  # fmt: skip
+    return "\n".join(p.rstrip() + "\n" for p in parts)
+
+
+# ---- the head
+
+
+def _facts(options, seconds) -> str:
+    rows = {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "processor": _processor(options), "system": f"{platform.system()}, Python {platform.python_version()}",
+        "versions": ", ".join(f"{n} {metadata.version(n)}" for n in ("jaxlib", "numpy", "scipy", "mpmath")),
+        "command": f"`python -m tests.accuracy {_arguments()}`".replace(" `", "`"), "time": f"{seconds / 60:.0f} min",
+    }  # fmt: skip
+    return "".join(f"| {k} | {v} |\n" for k, v in rows.items())
+
+
+def _arguments() -> str:
+    """Without places of this machine."""
+    return re.sub(r"--(save|load|write|jobs) \S+ ?", "", " ".join(sys.argv[1:])).strip()
+
+
+def _processor(options) -> str:
+    if options.platform and options.platform != "cpu":
+        import xcore as xc
+
+        return str(xc.devices()[0])
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(
+                line.split(":")[1].strip() for line in file if line.startswith("model name")
+            )
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _totals(entries) -> str:
+    problems = {(e.routine, e.dtype, e.family, e.n, e.way) for e in entries}
+    claims, false = sum(e.claims for e in entries), sum(e.false for e in entries)
+    told = [x for e in entries for x in e.pessimism]
+    median = f"{statistics.median(told):.1f}" if told else "-"
+    routines = {e.routine for e in entries}
+    return f"**{len(routines)} routines, {len(problems)} problems, {claims} claims, {false} false; median pessimism {median} digits.**\n"
+
+
+# ---- tables
+
+
+def _table(head, rows) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows]) + "\n"
+
+
+def _number(x) -> str:
+    return "∞" if x == float("inf") else f"{x:.2g}" if x < 1e4 else f"{x:.0e}"
+
+
+def _worst(entries):
+    return max(entries, key=lambda e: e.ratio)
+
+
+def _grouped(entries, key):
+    found = collections.defaultdict(list)
+    for e in entries:
+        found[key(e)].append(e)
+    return found
+
+
+def _ratios(entries) -> str:
+    measured = [e for e in entries if e.kind == "ratio"]
+    pages = []
+    for part, those in _grouped(measured, lambda e: e.part).items():
+        by = _grouped(those, lambda e: (e.routine, e.dtype))
+        rows = [
+            [name, *(_cell(by.get((name, d))) for d in DTYPES)]
+            for name in dict.fromkeys(e.routine for e in those)
+        ]
+        pages.append(f"### {part}\n\n" + _table(["routine", *DTYPES], rows))
+    return "\n" + "\n".join(pages)
+
+
+def _cell(found) -> str:
+    if not found:
+        return "-"
+    worst = _worst(found)
+    return f"{_number(worst.ratio)} {worst.family} {worst.n}"
+
+
+def _by_family(entries) -> str:
+    measured = [e for e in entries if e.kind == "ratio" and e.part.endswith("linalg")]
+    by = _grouped(measured, lambda e: (e.family, e.dtype))
+
+    def cell(found):
+        return f"{_number(_worst(found).ratio)} {_worst(found).routine}" if found else "-"
+
+    rows = [[f, *(cell(by.get((f, d))) for d in DTYPES)] for f in dict.fromkeys(e.family for e in measured)]  # fmt: skip
+    return _table(["matrices", *DTYPES], rows)
+
+
+def _by_way(entries) -> str:
+    rows = []
+    for way, those in _grouped(entries, lambda e: e.way).items():
+        ratios = [e for e in those if e.kind == "ratio"]
+        largest = _number(_worst(ratios).ratio) if ratios else "-"
+        rows.append([way, len(ratios), largest, sum(e.claims for e in those), sum(e.false for e in those)])  # fmt: skip
+    return _table(["way", "ratios", "largest", "claims", "false"], rows)
+
+
+def _claims(entries) -> str:
+    rows = []
+    for (name, what), those in _grouped([e for e in entries if e.kind == "claim"], lambda e: (e.routine, e.what)).items():  # fmt: skip
+        told = [x for e in those for x in e.pessimism]
+        distance = f"{statistics.median(told):.1f}, {max(told):.1f}" if told else "-"
+        rows.append([name, what, sum(e.claims for e in those), sum(e.false for e in those), sum(e.shy for e in those), distance])  # fmt: skip
+    return "\n" + _table(["routine", "claim", "claims", "false", "unclaimed", "pessimism"], rows)
+
+
+def _false(entries) -> str:
+    found = [e for e in entries if e.false]
+    lines = [f"- `{e.command()}`: {e.what}, {e.false} of {e.claims}: {e.words}" for e in found]
+    return "## False claims\n\n" + ("\n".join(lines) if lines else "None.") + "\n"
+
+
+def _refused(entries) -> str:
+    """Errors that users see in place of a result, with the families and sizes they came for."""
+    refused = [e for e in entries if e.kind == "refused"]
+    rows = []
+    for (name, kind), those in _grouped(refused, lambda e: (e.routine, e.what)).items():
+        dtypes = [d for d in DTYPES if any(e.dtype == d for e in those)]
+        families = dict.fromkeys(e.family for e in those)
+        rows.append(
+            [name, " ".join(dtypes), len(those), ", ".join(families), _plain(those[0].words)]
+        )
+    head = "## Refused\n\nErrors in place of results, and the words of the first. Singular matrices are meant to be refused.\n\n"  # fmt: skip
+    return head + (_table(["routine", "dtypes", "times", "families", "words"], rows) if rows else "None.\n")  # fmt: skip
+
+
+def _plain(words) -> str:
+    return words.replace("|", "\\|")[:220]

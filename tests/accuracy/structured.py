@@ -1,0 +1,210 @@
+"""Banded, triangular, Toeplitz systems; equations of Sylvester, Lyapunov, Riccati."""
+
+import numpy as np
+
+import xcore as xc
+from tests.accuracy import wide as w
+from tests.accuracy.book import Ratio, Routine
+from tests.accuracy.dense import SIZES_OF, over, solution, unit
+from tests.accuracy.matrices import generator, matrix, name_of, sides
+
+la = xc.linalg
+LOWER, UPPER = 2, 1
+SIZES = (1, 2, 7, 33)
+MILD = ("random", "hilbert", "kahan", "wilkinson", "defective", "repeated", "small", "large")
+
+
+def within(a, lower, upper):
+    return np.tril(np.triu(a, -lower), upper)
+
+
+def _bands(a, lower, upper):
+    """The diagonals, as rows: ab[upper + i - j, j] = a[i, j]."""
+    n = len(a)
+    ab = np.zeros((lower + upper + 1, n), a.dtype)
+    for i in range(n):
+        for j in range(max(0, i - lower), min(n, i + upper + 1)):
+            ab[upper + i - j, j] = a[i, j]
+    return ab
+
+
+def _from_bands(ab, lower, upper):
+    n = ab.shape[1]
+    a = np.zeros((n, n), ab.dtype)
+    for i in range(n):
+        for j in range(max(0, i - lower), min(n, i + upper + 1)):
+            a[i, j] = ab[upper + i - j, j]
+    return a
+
+
+def _here(n, dtype):
+    return n in SIZES_OF[name_of(dtype)]
+
+
+def _banded(family, n, dtype):
+    if n < 3 or not _here(n, dtype):
+        return None
+    a = within(matrix(family, n, dtype), LOWER, UPPER)
+    return _bands(a, LOWER, UPPER), sides(a)
+
+
+def _banded_definite(family, n, dtype):
+    """l lᴴ of a band l, whose diagonal is 1 and more."""
+    if n < 3 or not _here(n, dtype):
+        return None
+    low = within(w.narrow(matrix(family, n, dtype)), 1, 0)
+    scale = np.abs(low).max(1, keepdims=True)
+    low = low / np.where(scale == 0, 1, scale) + np.eye(n)
+    a = low @ low.conj().T
+    a = (a + a.conj().T).astype(dtype) / np.asarray(2, dtype)
+    return _bands(a, 0, 1)[:2], sides(a)
+
+
+def _from_upper(ab):
+    a = _from_bands(ab, 0, 1)
+    return a + np.conj(np.triu(a, 1)).T
+
+
+def _tridiagonal(family, n, dtype):
+    if n < 2 or not _here(n, dtype):
+        return None
+    ab = _bands(within(matrix(family, n, dtype), 1, 1), 1, 1)
+    lower, upper = np.roll(ab[2], 1), np.roll(ab[0], -1)
+    return lower, ab[1], upper, sides(_from_diagonals(lower, ab[1], upper))
+
+
+def _from_diagonals(lower, diagonal, upper):
+    return np.diag(lower[1:], -1) + np.diag(diagonal) + np.diag(upper[:-1], 1)
+
+
+def _triangular(family, n, dtype):
+    if not _here(n, dtype):
+        return None
+    a = matrix(family, n, dtype, "triangular")
+    return a, sides(a)
+
+
+def _toeplitz(family, n, dtype):
+    if not _here(n, dtype):
+        return None
+    a = matrix(family, n, dtype)
+    column, row = a[:, 0].copy(), a[0].copy()
+    row[0] = column[0]
+    return column, sides(_from_column(column, row)), row
+
+
+def _from_column(column, row):
+    n = len(column)
+    return np.array([[column[i - j] if i >= j else row[j - i] for j in range(n)] for i in range(n)])
+
+
+def _as_dense(whole):
+    """Judges structured arguments by the dense matrix they stand for."""
+    return lambda arrays, x: solution(whole(*arrays), x)
+
+
+# ---- matrix equations
+
+
+def _pair(family, n, dtype):
+    """a of the family and b = 1 + small, so that a and -b have no eigenvalue in common, unless a has them."""
+    if not _here(n, dtype):
+        return None
+    a = matrix(family, n, dtype)
+    rng = generator("sylvester", n)
+    size = np.abs(w.narrow(a)).max()
+    b = (size * (2 * n * np.eye(n) + rng.standard_normal((n, n)) / 4)).astype(dtype)
+    c = (size * rng.standard_normal((n, n))).astype(dtype)
+    return a, b, c
+
+
+def equation(what, left, like, *sizes):
+    """|terms| over n eps and the sum of the sizes of the terms."""
+    if not np.isfinite(left).all():
+        return [Ratio("not finite", np.inf)]
+    return [Ratio(what, over(w.norm1(left), unit(like) * sum(sizes)))]
+
+
+def _sylvester(arrays, x):
+    a, b, c = map(w.wide, arrays)
+    x = w.wide(x)
+    size = (w.norm1(a) + w.norm1(b)) * w.norm1(x)
+    return equation("|a x + x b - c|", a @ x + x @ b - c, arrays[0], size, w.norm1(c))
+
+
+def _stable(family, n, dtype):
+    """A matrix whose eigenvalues are left of -1, and a Hermitian right side."""
+    if not _here(n, dtype):
+        return None
+    a = w.narrow(matrix(family, n, dtype))
+    a = a / max(np.linalg.norm(a, 2), 1e-300) - 2 * np.eye(n)
+    q = generator("lyapunov", n).standard_normal((n, n))
+    return a.astype(dtype), (q + q.T).astype(dtype)
+
+
+def _lyapunov(arrays, x):
+    (a, q), x = map(w.wide, arrays), w.wide(x)
+    left = a @ x + x @ w.adjoint(a) - q
+    return equation("|a x + x aᴴ - q|", left, arrays[0], 2 * w.norm1(a) * w.norm1(x), w.norm1(q))
+
+
+def _contraction(family, n, dtype):
+    found = _stable(family, n, dtype)
+    return found and ((w.narrow(found[0]) / 4).astype(dtype), found[1])
+
+
+def _discrete_lyapunov(arrays, x):
+    (a, q), x = map(w.wide, arrays), w.wide(x)
+    size = (w.norm1(a) * w.norm1(a.T) + 1) * w.norm1(x)
+    return equation("|a x aᴴ - x + q|", a @ x @ w.adjoint(a) - x + q, arrays[0], size, w.norm1(q))
+
+
+def _control(family, n, dtype):
+    """The family's matrix of size 1, a random input, definite weights."""
+    if not _here(n, dtype):
+        return None
+    a = w.narrow(matrix(family, n, dtype))
+    a = a / max(np.linalg.norm(a, 2), 1e-300)
+    rng, m = generator("riccati", n), max(1, n // 2)
+    b = rng.standard_normal((n, m))
+    return tuple(x.astype(dtype) for x in (a, b, np.eye(n), np.eye(m)))
+
+
+def _continuous(arrays, x):
+    (a, b, q, r), x = map(w.wide, arrays), w.wide(x)
+    gain = x @ b @ b.T @ x  # r is 1
+    left = w.adjoint(a) @ x + x @ a - gain + q
+    size = 2 * w.norm1(a) * w.norm1(x) + w.norm1(x) ** 2 * w.norm1(b) * w.norm1(b.T)
+    return equation("|residual|", left, arrays[0], size, w.norm1(q))
+
+
+def _discrete(arrays, x):
+    (a, b, q, r), x = map(w.wide, arrays), w.wide(x)
+    inner = w.solve(r + b.T @ x @ b, b.T @ x @ a)
+    if inner is None:
+        return []
+    left = w.adjoint(a) @ x @ a - x - w.adjoint(a) @ x @ b @ inner[0] + q
+    one = w.norm1(a) * w.norm1(a.T) * w.norm1(x)
+    size = w.norm1(x) + one * (1 + w.norm1(x) * w.norm1(b) * w.norm1(b.T))
+    return equation("|residual|", left, arrays[0], size, w.norm1(q))
+
+
+def _row(name, problem, call, judge, families=None, part="linalg"):
+    more = {} if families is None else {"families": families}
+    return Routine(name, part, problem, call, judge, sizes=SIZES, **more)
+
+
+ROUTINES = [
+    _row("solve_banded", _banded, lambda ab, b: la.solve_banded((LOWER, UPPER), ab, b),
+         _as_dense(lambda ab, b: (_from_bands(ab, LOWER, UPPER), b))),
+    _row("solveh_banded", _banded_definite, la.solveh_banded, _as_dense(lambda ab, b: (_from_upper(ab), b))),
+    _row("solve_tridiagonal", _tridiagonal, la.solve_tridiagonal,
+         _as_dense(lambda low, d, up, b: (_from_diagonals(low, d, up), b))),
+    _row("solve_triangular", _triangular, la.solve_triangular, _as_dense(lambda a, b: (a, b))),
+    _row("solve_toeplitz", _toeplitz, la.solve_toeplitz, _as_dense(lambda c, b, r: (_from_column(c, r), b))),
+    _row("solve_sylvester", _pair, la.solve_sylvester, _sylvester, MILD),
+    _row("solve_lyapunov", _stable, la.solve_lyapunov, _lyapunov, MILD),
+    _row("solve_discrete_lyapunov", _contraction, la.solve_discrete_lyapunov, _discrete_lyapunov, MILD),
+    _row("solve_continuous_are", _control, la.solve_continuous_are, _continuous, MILD),
+    _row("solve_discrete_are", _control, la.solve_discrete_are, _discrete, MILD),
+]  # fmt: skip
