@@ -35,7 +35,7 @@ HEAD = """\
 |---|---|
 | changes | Arrays are immutable. `x.at[i].set(v)` gives a changed copy; `out=` must be None; functions that NumPy lets write into an array (`put`, `place`, `fill_diagonal`, `np.add.at`) return a changed copy and want `inplace=False`. |
 | dtypes | Python numbers and creation functions have 32 bits, or 64 under the setting `default_bits=64`. A dtype that is asked for is always honoured. |
-| promotion | By one table: a Python number takes the dtype of the array it meets; integers meet floats in the float's dtype (`int32 + float32` is `float32`, in NumPy `float64`). `uint32` with a signed integer is `int64` whatever the default width. |
+| promotion | By one table: a Python number takes the dtype of the array it meets; integers meet floats in the float's dtype (`int32 + float32` is `float32`, in NumPy `float64`). 64-bit integers beside Python floats are data that 32 bits would spoil: `int64 + 0.5` is `float64`, as `int64 / 2` is, whatever the default width. `uint32` with a signed integer is `int64` whatever the default width. |
 | sequences | Functions take arrays, numbers and tuples or lists *of arrays* where NumPy stacks them; a list of numbers in place of an array is a `TypeError` that names `xnp.asarray`. |
 | shapes that depend on values | Outside of transformations as in NumPy. Under `jit`, `vmap` and the like such functions need `size=` (and fill up with `fill_value=`), or raise a `ConcretizationError`. |
 | positions out of range | Python ints and NumPy arrays raise `IndexError`. Arrays of positions on a device cannot raise in a compiled program: reading clips, writing drops; `x.at[i].get(mode=...)` and `take(mode=...)` choose. |

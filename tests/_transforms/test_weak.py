@@ -153,3 +153,71 @@ def test_python_numbers_beside_wide_arrays_come_out_as_they_do_alone(wide):
 
     assert types(xc.jit(f)(2, 2.5, wide)) == types(f(xnp.asarray(2), xnp.asarray(2.5), wide))
     assert types(xc.jit(lambda n, x: n)(2**40, wide)) == ["int64 weak"]
+
+
+# --- 64-bit data beside Python numbers, with 32-bit defaults ---------------------------------------
+
+
+def _rows(x):
+    return xnp.stack([x, x])
+
+
+WAYS = {
+    "eager": lambda f, *xs: f(*xs),
+    "jit": lambda f, *xs: xc.jit(f)(*xs),
+    "captured": lambda f, *xs: xc.jit(lambda: f(*xs))(),
+    "vmap": lambda f, x, s: xc.vmap(f, in_axes=(0, None))(_rows(x), s),
+    "jvp": lambda f, x, s: xc.jvp(lambda s: f(x, s), (s,), (s,))[0],
+    "grad": lambda f, x, s: xc.value_and_grad(lambda s: f(x, s).real.sum())(0.5)[0],
+    "scan": lambda f, x, s: lax.scan(lambda c, x: (c, f(x, s)), 0, _rows(x))[1],
+    "cond": lambda f, x, s: lax.cond(x[0] == 0, f, f, x, s),
+    "while": lambda f, x, s: lax.while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, f(x, s)), (0, f(x, s)))[1],
+    "checkpoint": lambda f, x, s: xc.checkpoint(f)(x, s),
+}  # fmt: skip
+# function of 64-bit integers and a number -> whether its result takes part of the number's kind
+BESIDE = {
+    "add": (lambda x, s: x + s, True),
+    "literal": (lambda x, s: x * 0.25 + s, True),
+    "lifted": (lambda x, s: xnp.asarray(s) - x, True),
+    "where": (lambda x, s: xnp.where(x > 1, x, s), True),
+    "power": (lambda x, s: (x + 1) ** s, True),
+    "stack": (lambda x, s: xnp.stack([x[0], s]), True),
+    "sum": (lambda x, s: x.sum() + s, True),
+    "only a condition": (lambda x, s: xnp.where(x > 1, s, 0.25), False),
+    "only a shape": (lambda x, s: s * x.size, False),
+    "after it": (lambda x, s: (x + s, xnp.multiply(s, 2.0))[1], False),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("name", BESIDE)
+def test_integers_of_64_bits_become_floats_of_64_bits_everywhere(name, dtype):
+    f, meets = BESIDE[name]
+    x = xnp.arange(3, dtype=dtype) + 2**40
+    for s, letter in ((0.5, "float"), (0.5j, "complex")):
+        width = 64 * (1 + (letter == "complex"))
+        wanted = [f"{letter}{width}"] if meets else [f"{letter}{width // 2} weak"]
+        for way, call in WAYS.items():
+            if way == "grad" and (letter == "complex" or not meets):
+                continue
+            out = call(f, x, s)
+            if hasattr(out, "dtype"):
+                assert types(out) == wanted, (way, s)
+            else:
+                assert way == "eager" and type(out) is type(s)
+            if name == "add" and way in ("eager", "jit", "checkpoint"):  # no digit is lost
+                np.testing.assert_array_equal(out, np.asarray(x) + s)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64", "complex128"])
+def test_the_width_of_an_exponent_is_not_that_of_the_number(dtype):
+    n = xnp.arange(3, dtype=dtype)
+    f = xnp.ldexp if n.dtype.kind in "iu" else lambda s, n: xnp.where(n == 1, s, s)
+    assert {*types(f(0.5, n)), *types(xc.jit(f)(0.5, n))} <= {"float32", "float32 weak"}
+    assert types(f(0.5, n)) == types(xc.jit(f)(0.5, n))
+
+
+def test_a_python_int_beyond_32_bits_is_no_data_of_64():
+    big = xnp.asarray(2**40)
+    for f in (lambda x: x + 0.5, xnp.sin, lambda x: x / 2):
+        assert types(f(big)) == types(xc.jit(f)(2**40)) == types(xc.jit(f)(big)) == ["float32 weak"]

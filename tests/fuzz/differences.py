@@ -39,14 +39,6 @@ def _wide_numbers(program, finding, marks):
     return program.bits == 32 and floats and 8 in kinds and finding.between != "eager, reference"
 
 
-@difference(
-    "Known and open: with a default of 32 bits an array of 64-bit integers and a Python float make a weak float64 "
-    "outside of jit, and a weak float32 as the result of a jitted function."
-)
-def _int64_and_a_number(program, finding, marks):
-    return program.bits == 32 and "int64 meets a Python float" in marks
-
-
 # Functions whose results are strong here where the arguments are weak, or the other way round in jax:
 # here what moves elements and what is computed for each of them keeps weakness, in jax some of each.
 _WEAK_IN_ONE = """

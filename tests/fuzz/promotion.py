@@ -47,6 +47,8 @@ def join(types, bits: int) -> Type:
     """The dtype in which values of these types meet (the shape is left out)."""
     nodes = [_STARS[t.kind] if t.weak and t.dtype != "bool" else t.dtype for t in types]
     node = functools.reduce(_join, nodes)
+    if node in ("f*", "c*") and any("int64" in t.dtype and not t.weak for t in types):
+        return Type((), default(node[0], 64), bits == 64)  # data of 64 bits keeps them
     if node.endswith("*"):
         return Type((), default(node[0], bits), True)
     return Type((), node)

@@ -116,9 +116,6 @@ class Reference:
     def _mark(self, row, types):
         if any(t.weak for t in types):
             self.marks.add(f"weak {row}")
-        wide = any("int64" in t.dtype and not t.weak for t in types)
-        if wide and (row.startswith("squash") or any(t.weak and t.kind in "fc" for t in types)):
-            self.marks.add("int64 meets a Python float")
 
     def _types(self, row, args, params):
         rules = row.out if isinstance(row.out, tuple) else (row.out,)

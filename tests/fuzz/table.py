@@ -273,7 +273,7 @@ SQUASH = {
     "open": ("xnp.cos({0}) * 0.25 + 0.5", "iufb", "inexact", "np.cos({0}) * 0.25 + 0.5"),
     "small": ("xnp.arctan({0}) * 2", "iufb", "inexact", "np.arctan({0}) * 2"),
     ">1": ("xnp.abs({0}) + 1.25", "iufb", "with float", "np.abs({0}) + 1.25"),
-    "nonzero": ("xnp.where({0} == 0, 3, {0})", "biufc", "first", "np.where({0} == 0, 3, {0}).astype({0}.dtype)"),
+    "nonzero": ("xnp.where({0} == 0, 3, {0})", "iufc", "first", "np.where({0} == 0, 3, {0}).astype({0}.dtype)"),
     "sorted": ("xnp.sort({0})", "iufb", "first", "np.sort({0})"),
     "spd": ("{0} @ {0}.T + 2 * xnp.eye({0}.shape[0], dtype={0}.dtype)", "f", "first!", "{0} @ {0}.T + 2 * np.eye({0}.shape[0])"),
 }

@@ -10,8 +10,6 @@ import sys
 import threading
 import weakref
 
-import numpy as np
-
 from .._core import compile, config, dtypes, errors, tree
 from .._core.array import Array
 from .._core.config import FastCache, FastList, get_state
@@ -20,6 +18,7 @@ from .._core.eval import (
     execute,
     install_sanitizer,
     is_array_like,
+    narrowed,
     prepare,
     run_program,
     to_array,
@@ -31,9 +30,8 @@ from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import asking_line, boundary
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
-from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
+from .._core.types import ShapeDtypeStruct, Value
 from .._core.uses import Tracing, repeat
-from .._ops.elementwise import convert
 from .._ops.sharding import sharding_constraint
 from .ahead import compiler_pairs, trace
 from .call import call_program
@@ -47,20 +45,6 @@ def _as_tuple(x) -> tuple:
     if x is None:
         return ()
     return (x,) if isinstance(x, (int, str)) else tuple(x)
-
-
-def narrowed(x):
-    """A weak float at the default width: weak values are carried at 64 bits only inside programs."""
-    t = typeof(x)
-    kind = dtypes.kind(t.dtype)
-    if not t.weak or kind not in ("float", "complex"):
-        return x
-    dtype = dtypes.default_dtype(kind)
-    if dtype.itemsize >= t.dtype.itemsize:
-        return x
-    if isinstance(x, Literal):
-        return Literal(np.asarray(x.value, dtype), ArrayType((), dtype, True))
-    return convert(x, dtype=dtype, weak=True)
 
 
 class Variant:

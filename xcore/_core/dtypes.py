@@ -289,6 +289,7 @@ _ABOVE_STRICT = dict.fromkeys(_ABOVE, "") | {
 _WEAK = {"int": "i*", "uint": "i*", "float": "f*", "complex": "c*"}
 _WEAK_KINDS = {"i*": ("int", "uint"), "f*": ("float",), "c*": ("float", "complex")}
 _DEFAULT_KIND = {"i*": "int", "f*": "float", "c*": "complex"}
+_LONG = (int64, uint64)
 _promoted: dict[tuple, tuple[np.dtype, bool]] = {}
 
 
@@ -309,8 +310,12 @@ def promote(*pairs: tuple[np.dtype, bool], bits: int = 32, strict: bool = False)
     """The (dtype, weak) to which operands of the given (dtype, weak) are converted.
 
     A weak result has the widest dtype that its weak operands of that kind have; where there is
-    none (``uint64`` with ``int64`` gives a weak float) it has the default width ``bits``.
+    none it has the default width ``bits``. Integers of 64 bits that meet no float dtype (but a Python
+    float, or ``uint64`` meets ``int64``) are data that floats of a narrower default would spoil: they
+    become 64-bit floats, which are then not weak, as in ``x / 2``.
 
+    >>> promote((int64, False), (float32, True))
+    (dtype('float64'), False)
     >>> promote((int8, False), (int64, True))
     (dtype('int8'), False)
     >>> promote((bfloat16, False), (float16, False), (float64, True))
@@ -328,6 +333,8 @@ def _promote(pairs, bits, strict):
         raise errors.no_promotion([_describe(*pair) for pair in pairs], strict)
     if node not in _DEFAULT_KIND:
         return _NAMED[node], False
+    if bits < 64 and node != "i*" and any(not weak and dtype in _LONG for dtype, weak in pairs):
+        return default_dtype(_DEFAULT_KIND[node], 64), False
     return _weak_dtype(node, pairs, bits), True
 
 

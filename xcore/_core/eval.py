@@ -39,7 +39,7 @@ from .trace import (
     install_bottom,
     is_evaluating,
 )  # fmt: skip
-from .types import ArrayType, Placed, Value
+from .types import ArrayType, Placed, Value, typeof
 
 RuntimeFailure = backend.RuntimeFailure
 
@@ -279,7 +279,23 @@ _KINDS_KEPT = 2048  # kinds of arguments that a function or an operator remember
 def is_wide(x) -> bool:
     """Whether Python numbers beside this value are carried at 64 bits."""
     dtype = getattr(x, "dtype", None)
-    return dtype is not None and dtype.itemsize >= 8 and dtype != dtypes.complex64
+    if dtype is None or dtype.itemsize < 8 or dtype == dtypes.complex64:
+        return False
+    return not getattr(x, "weak_type", False)  # a Python int beyond 32 bits is no wide data
+
+
+def narrowed(x):
+    """A weak float at the default width: weak values are carried at 64 bits only inside programs."""
+    t = typeof(x)
+    kind = dtypes.kind(t.dtype)
+    if not t.weak or kind not in ("float", "complex"):
+        return x
+    dtype = dtypes.default_dtype(kind)
+    if dtype.itemsize >= t.dtype.itemsize:
+        return x
+    if isinstance(x, Literal):
+        return Literal(np.asarray(x.value, dtype), ArrayType(t.shape, dtype, True))
+    return registry["convert"](x, dtype=dtype, weak=True)
 
 
 def out_of_reach(values) -> bool:
@@ -340,7 +356,7 @@ class Fused:
         def flat(*tracers):
             outs, out_structure = tree.flatten(self.f(*tree.unflatten(structure, tracers), *rest))
             made.append(out_structure)
-            return outs
+            return [narrowed(x) if isinstance(x, (Value, Literal)) else x for x in outs]
 
         # the program serves callers on any line, so it remembers none
         types = [x.type for x in leaves]

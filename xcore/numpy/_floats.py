@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import dtypes, errors
-from .._core.eval import fused
+from .._core.eval import fused, narrowed
 from .._core.types import typeof
 from ._creation import asarray
 from ._elementwise import binary, pick_of_two, unary
@@ -329,7 +329,7 @@ def ldexp(x1, x2, /):
     wide = typeof(work).dtype.itemsize == 8
     n = _clipped_to_int32(broadcast_to(n, shape))
     out = _scaled(work, astype(n, dtypes.int64 if wide else dtypes.int32))
-    return astype(out, typeof(x).dtype)
+    return astype(out, typeof(narrowed(x)).dtype)  # the exponent's width is not the result's
 
 
 def _clipped_to_int32(n):
