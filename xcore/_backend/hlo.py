@@ -7,48 +7,21 @@ than half the cost of the typed builders, which infer types again.
 from __future__ import annotations
 
 import io
-import math
 
 import numpy as np
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, sdy
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from . import context, ffi, partitioned
+from . import context, ffi, partitioned, quirks
 from .client import VERSION
-
-# Operations of numbers or rows repeated that XLA does once for each and repeats then.
-_KEEP_REPEATS = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        "abs add convert cosine divide exponential exponential_minus_one log log_plus_one maximum "
-        "minimum multiply negate power reshape rsqrt select sine slice sqrt subtract tanh transpose"
-    ).split()
-)
-
-
-def _is_of_main(block) -> bool:
-    """Whether a block is the body of the public function, with values from outside as arguments."""
-    attributes = block.owner.attributes
-    return "sym_visibility" in attributes and attributes["sym_visibility"].value == "public"
-
-
-def _is_power_of_two(constant) -> bool:
-    """Whether a constant is one real number, whose reciprocal is exact, or a table that has none."""
-    element = ir.RankedTensorType(constant.results[0].type).element_type
-    if isinstance(element, ir.ComplexType):  # whose attributes the bindings cannot read
-        return False
-    value = constant.attributes["value"]
-    if not value.is_splat:
-        return True
-    if not isinstance(value, ir.DenseFPElementsAttr):
-        return False
-    number = value.get_splat_value().value
-    return abs(math.frexp(number)[0]) == 0.5 and 1e-30 < abs(number) < 1e30
 
 
 class Builder:
     """Writes the operations of one module. The names of its methods are StableHLO's."""
+
+    may_repeat = staticmethod(quirks.may_repeat)
+    may_overlap = staticmethod(quirks.may_overlap)
 
     def __init__(self, platform: str, partitions: int = 1):
         self.platform = platform
@@ -241,26 +214,6 @@ class Builder:
         return self.one(
             "stablehlo.concatenate", result, list(xs), dimension=self.integer(dimension)
         )
-
-    def may_repeat(self, x, depth: int = 4) -> bool:
-        """Whether a value may be a number or a row repeated, other than a power of two.
-
-        What comes from outside of the module or from operations that make new elements is not.
-        """
-        owner = x.owner
-        if isinstance(owner, ir.Block):
-            return ir.RankedTensorType(x.type).rank > 0 and not _is_of_main(owner)
-        if owner.name == "stablehlo.constant":
-            return not _is_power_of_two(owner)
-        if owner.name == "stablehlo.broadcast_in_dim":
-            inner = owner.operands[0]
-            made = (
-                not isinstance(inner.owner, ir.Block) and inner.owner.name == "stablehlo.constant"
-            )
-            return self.may_repeat(inner) if made else True
-        if owner.name not in _KEEP_REPEATS:
-            return False
-        return not depth or all([self.may_repeat(y, depth - 1) for y in owner.operands])
 
     def compare(self, x, y, result, direction: str, total_order: bool = False):
         kind = {"compare_type": hlo.ComparisonTypeAttr.get("TOTALORDER")} if total_order else {}

@@ -98,7 +98,9 @@ def _lower(ctx, *values, body, counts, length, reverse=False, unroll=1, linear=N
     whole = length - length % unroll
     boolean = ctx.tensor((), bool)
     state = [number(0), *carry, *ys, *xs, *consts]
-    if whole:
+    if whole == unroll:  # as the compiler would do it: what is reshaped outside is seen inside
+        state = step(*state)
+    elif whole:
         state = ctx.while_(state, lambda i, *_: ctx.compare(i, number(whole), boolean, "LT"), step)
     kept, ys = state[1 : 1 + n_carry], state[1 + n_carry : 1 + n_carry + n_ys]
     for k in range(whole, length):

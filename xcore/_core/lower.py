@@ -153,6 +153,11 @@ class Lowering(Builder):
         self.barriers = True
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
+    def dynamic_update_slice(self, x, update, starts):
+        if self.may_overlap(x, update):
+            (update,) = self.barrier([update.type], [update])
+        return super().dynamic_update_slice(x, update, starts)
+
     def fence(self, x):
         """The value, as it is stored: its making is not folded into its users.
 
