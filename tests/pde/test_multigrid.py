@@ -65,6 +65,9 @@ OPERATORS = {
     "jump, ring, Robin, Neumann": flat(where(inclusion, 1e3), [P, (R, N)]),
     "anisotropy of 1000": flat((1.0, 1e3)),
     "anisotropy that turns": flat((where(left, 1e3), where(left, 1.0, 1e3))),
+    "smooth, odd rings": lambda n: Diffusion(Grid((n + 1, 2 * n - 1)), wavy, P),
+    "jump, odd ring": lambda n: Diffusion(Grid((2 * n + 1, n)), where(inclusion, 1e3), [P, (D, N)]),
+    "odd rings of constants": lambda n: Diffusion(Grid((n - 1, n + 1)), 1.0, P),
     "L": masked(lshape),
     "ellipse": masked(ellipse),
     "cube": solid(1.0),
@@ -110,6 +113,63 @@ def test_solutions_where_coefficients_jump(method, bc):
         assert answer.ok and int(answer.iterations) <= 11, int(answer.iterations)
         residual = np.asarray(op(answer.value)) - f
         assert np.linalg.norm(residual) < 1e-9 * np.linalg.norm(f)
+
+
+@pytest.mark.parametrize(
+    "shape, bc, a",
+    [
+        ((1025,), P, lambda x: 1 + 0.9 * xnp.sin(2 * np.pi * x)),
+        ((1021,), P, lambda x: xnp.where(x < 0.4, 1e4, 1.0)),
+        ((65, 129), P, wavy),
+        ((127, 128), [P, D], wavy),
+        ((7, 253), P, wavy),
+        ((61, 64), N, wavy),
+        ((13, 15, 17), P, lambda x, y, z: wavy(x, y)),
+    ],
+    ids=str,
+)
+def test_steps_do_not_grow_on_odd_rings(shape, bc, a):
+    with xc.enable_x64():
+        op = Diffusion(Grid(shape), a, bc)
+        f = np.random.default_rng(0).standard_normal(op.field_shape)
+        f = f - op.integrate(f) / op.integrate(np.ones_like(f)) if op.singular else f
+        answer = solve(op, f, rtol=1e-8, method="multigrid", report=True)
+        assert answer.ok and int(answer.iterations) <= 8, int(answer.iterations)
+        residual = np.asarray(op(answer.value)) - f
+        assert np.linalg.norm(residual) < 1e-8 * np.linalg.norm(f)
+
+
+JUMPING = {
+    "inclusion": (inclusion, 130), "checkered": (checkered, 136), "slanted": (slanted, 129),
+    "off the lines": (lambda x, y: (x - 0.43) ** 2 + (y - 0.51) ** 2 < 0.07, 131),
+    "islands": (lambda x, y: xnp.sin(23 * x) * xnp.cos(19 * y + x) > 0.3, 130),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("jump", [1e-6, 1e6, 1e8])
+@pytest.mark.parametrize("name", JUMPING)
+def test_steps_do_not_grow_with_jumps(name, jump):
+    """With cycles in single precision: regions of large coefficients hang together by 1e-6 and less
+    of the diagonal, which is what it is rounded by."""
+    inside, n = JUMPING[name]
+    with xc.enable_x64():
+        nodes = np.arange(n + 1) / n
+        a = np.asarray(where(inside, jump)(nodes[:, None], nodes[None, :])) + np.zeros((n + 1, n + 1))
+        op = Diffusion(Grid((n, n)), a)
+        f = np.random.default_rng(0).standard_normal(op.field_shape)
+        answer = solve(op, f, rtol=1e-6, report=True)
+        assert answer.ok and int(answer.iterations) <= 20, int(answer.iterations)
+
+
+@pytest.mark.parametrize("shape, bc", [((41, 38), N), ((41, 38), P), ((9, 8, 7), [P, N, N])])
+def test_constants_flow_nowhere_on_any_level(shape, bc):
+    """Exactly, in single precision too, whatever jumps; and no flow is lost on its way."""
+    a = 10 ** np.random.default_rng(0).uniform(-6, 6, [n + 1 for n in shape])
+    for level in _multigrid.levels(_multigrid.hierarchy(Diffusion(Grid(shape), a, bc))):
+        assert not np.asarray(level(xnp.full(level.shape, 1 / 3, np.float32))).any()
+        u = np.random.default_rng(1).standard_normal(level.shape).astype(np.float32)
+        flows = np.asarray(level(u), np.float64)
+        assert abs(flows.sum()) < 1e-5 * abs(flows).sum()
 
 
 def test_cycles_in_single_precision():

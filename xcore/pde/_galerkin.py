@@ -4,6 +4,15 @@ Along an axis nodes are coarse ones or lie between; a node that lies between alo
 its value from its neighbours along T, by its own equation, summed over the other axes. So what flows
 in flows out, whatever jumps. With this interpolation p the coarse operator is pᵀ a p: a stencil of
 3ᵈ points, found from its products with fields of ones at every third node.
+
+Elements off the diagonal are kept as such, and in the middle what a row sums up to: nil but where
+there are sinks. Products are sums of flows, and those of constants vanish whatever rounding does. In
+single precision a diagonal of its own would make sinks of 1e-7 of it, more than what ties a region
+to its surroundings where a coefficient jumps by 1e6. The sums of pᵀ a p are pᵀ (s - a d), with the
+sums s of a and d = 1 - p 1, what interpolation loses of constants.
+
+A ring of an odd number of nodes has two coarse nodes side by side. On each level they are elsewhere,
+so that no edge stays short while all others become longer.
 (Alcouffe, Brandt, Dendy and Painter 1981, "The multi-grid method for the diffusion equation with
 strongly discontinuous coefficients"; Dendy 1982, "Black box multigrid")
 """
@@ -24,6 +33,7 @@ from ._fields import _colours, along, shifted
 from ._grid import size
 
 _LARGE = 2**16  # nodes
+_OUTSIDE, _NOBODY = -1, -2  # colours
 
 
 def offsets(ndim: int) -> list[tuple]:
@@ -32,9 +42,23 @@ def offsets(ndim: int) -> list[tuple]:
 
 
 def product(stencil, u, rings):
-    """Σ over the offsets of stencil × field there."""
+    """Σ over the offsets of stencil × (field there - field), + the one in the middle × field."""
     near = _near if size(typeof(u).shape) < _LARGE or any(rings) else _near_of_large
-    return reduce(xnp.add, [c * x for c, x in zip(stencil, near(u, rings), strict=True)])
+    sums, flows = split(stencil)
+    others = split(near(u, rings))[1]
+    return reduce(xnp.add, [c * (x - u) for c, x in zip(flows, others, strict=True)], sums * u)
+
+
+def split(parts) -> tuple:
+    """The one in the middle, and the others."""
+    middle = len(parts) // 2
+    return parts[middle], (*parts[:middle], *parts[middle + 1 :])
+
+
+def diagonal_of(stencil):
+    """The diagonal of the operator."""
+    sums, flows = split(stencil)
+    return reduce(xnp.subtract, flows, sums)
 
 
 def _near(u, rings) -> list:
@@ -63,15 +87,25 @@ def _cut(x, axis: int, start: int, stop: int, step: int = 1):
 
 
 def stencil_of(level) -> tuple:
-    """The elements of a level's operator for each offset."""
+    """The elements of a level's operator for each offset, and in the middle the sums of rows."""
     if level.stencil is not None:
         return level.stencil
-    ndim, found = len(level.shape), {}
+    ndim, found, sums = len(level.shape), {}, level.sinks
     for axis in range(ndim):
         for side, link in zip((-1, 1), level.links(axis), strict=True):
+            link, out = (link, 0) if level.rings[axis] else _inner(link, axis, side)
+            sums = sums + out
             found[tuple(side * (i == axis) for i in range(ndim))] = -link
     nil = xnp.zeros_like(level.diagonal)
-    return tuple(found.get(o, level.diagonal if not any(o) else nil) for o in offsets(ndim))
+    return tuple(found.get(o, nil) if any(o) else sums for o in offsets(ndim))
+
+
+def _inner(link, axis: int, side: int) -> tuple:
+    """The links that lead to nodes, and those that lead to a face."""
+    n = typeof(link).shape[axis]
+    last = np.arange(n) == (0 if side < 0 else n - 1)
+    last = last.reshape([-1 if i == axis else 1 for i in range(typeof(link).ndim)])
+    return xnp.where(last, 0, link), xnp.where(last, link, 0)
 
 
 # ----------------------------------------------------------------------------------- interpolation
@@ -92,7 +126,8 @@ def _of_class(level, x, between: tuple):
 
 
 def weights_of(level) -> tuple:
-    """For each class but the first the weights of the neighbours along its axes."""
+    """For each class but the first what a constant loses, and the weights of the neighbours along its
+    axes."""
     stencil = dict(zip(offsets(len(level.shape)), stencil_of(level), strict=True))
     return tuple(_weights(level, stencil, t) for t in _classes(level)[1:])
 
@@ -101,18 +136,25 @@ def _weights(level, stencil: dict, between: tuple) -> tuple:
     total = {}
     for offset, x in stencil.items():
         key = tuple(offset[i] for i in between)
-        x = _of_class(level, x, between)
-        total[key] = total[key] + x if key in total else x
-    centre = total.pop((0,) * len(between))
-    # never less than the neighbours weigh: rows that do not have the signs of flows stay tame
-    centre = xnp.maximum(centre, reduce(xnp.add, [xnp.abs(x) for x in total.values()]))
-    share = xnp.where(centre > 0, -1 / xnp.where(centre > 0, centre, 1), 0)
-    return tuple(share * x for x in total.values())
+        if any(key) or not any(offset):
+            x = _of_class(level, x, between)
+            total[key] = total[key] + x if key in total else x
+    sums = xnp.maximum(total.pop((0,) * len(between)), 0)
+    # rows that do not have the signs of flows stay tame: what has the wrong one is left out
+    flows = [xnp.maximum(-x, 0) for x in total.values()]
+    centre = reduce(xnp.add, flows, sums)
+    share = xnp.where(centre > 0, 1 / xnp.where(centre > 0, centre, 1), 0)
+    return (share * sums, *[share * x for x in flows])
+
+
+def _turned(level, axis: int) -> bool:
+    """Whether an axis is a ring of an odd number of nodes that is coarsened."""
+    return level.rings[axis] and level.strides[axis] == 2 and level.shape[axis] % 2 == 1
 
 
 def _beside(level, x, axis: int, side: int):
     """The coarse values next to the nodes between, along an axis."""
-    if level.rings[axis]:
+    if level.rings[axis] and not _turned(level, axis):
         return x if side < 0 else shifted(x, axis, 1, True)
     count = level.shape[axis] - typeof(x).shape[axis]
     first = (side + 1) // 2 + 1 - level.offsets[axis]  # in x with a zero at both ends
@@ -133,16 +175,21 @@ def _woven(level, coarse, between, axis: int):
     return _cut(xnp.stack([first, second], axis=axis + 1).reshape(shape), axis, 0, n)
 
 
-def prolong(level, coarse):
-    """Values on a level from those on the next."""
+def prolong(level, coarse, losses=None):
+    """Values on a level from those on the next. Where ``losses`` is 1, 1 less those from 1 less
+    these."""
+    for axis in range(len(level.shape)):
+        if _turned(level, axis):  # the pair side by side is in the middle of the coarse ring
+            coarse = shifted(coarse, axis, typeof(coarse).shape[axis] // 2, True)
     classes = _classes(level)
     parts = {(): coarse}
-    for between, weights in zip(classes[1:], level.weights, strict=True):
+    for between, (lost, *weights) in zip(classes[1:], level.weights, strict=True):
         sides = [s for s in offsets(len(between)) if any(s)]
         terms = [
             w * _neighbour(level, parts, between, side)
             for w, side in zip(weights, sides, strict=True)
         ]
+        terms += [] if losses is None else [losses * lost]
         parts[between] = reduce(xnp.add, terms)
     for axis in (i for i, s in enumerate(level.strides) if s == 2):
         rest = [t for t in parts if axis not in t]
@@ -166,7 +213,8 @@ def _neighbour(level, parts: dict, between: tuple, side: tuple):
 
 
 def coarse_stencil(level) -> tuple:
-    """The stencil of pᵀ a p, from its products with one field for each colour of coarse nodes."""
+    """The stencil of pᵀ a p: off the diagonal from its products with one field for each colour of
+    coarse nodes."""
     ndim, dtype = len(level.shape), typeof(level.diagonal).dtype
     shape = tuple(
         len(range(off, n, 2)) if s == 2 else n
@@ -184,18 +232,33 @@ def coarse_stencil(level) -> tuple:
         return xnp.broadcast_to(reduce(xnp.logical_and, marks), shape)
 
     def add(found, colour):
+        last = colour[0] < 0  # all others have been there: what is left are the sums
         ones = marked(colour, (0,) * ndim).astype(dtype)
-        made = back(level(prolong(level, ones)))[0]
-        every = zip(found, offsets(ndim), strict=True)
-        return tuple(xnp.where(marked(colour, o), made, x) for x, o in every), None
+        flows = level(prolong(level, ones, xnp.where(last, 1, 0).astype(dtype)))
+        made = back(xnp.where(last, sums - flows, flows))[0]
+        every = zip(found[:-1], half, strict=True)
+        found = [xnp.where(marked(colour, o), made, x) for x, o in every]
+        return (*found, made), None
 
+    half, sums = offsets(ndim)[3**ndim // 2 + 1 :], stencil_of(level)[3**ndim // 2]
     colours = list(itertools.product(*[sorted(set(line.tolist())) for line in lines]))
-    return scan(add, (example,) * 3**ndim, np.array(colours, np.int32))[0]
+    colours = np.array([*colours, (_NOBODY,) * ndim], np.int32)
+    *found, sums = scan(add, (example,) * (len(half) + 1), colours)[0]
+    # the same numbers from both ends of an edge, as what leaves one node arrives at the other
+    other = [_from(x, o, level.rings) for x, o in zip(found, half, strict=True)]
+    return (*other[::-1], sums, *found)
+
+
+def _from(x, offset, rings):
+    """The field at the nodes that an offset leads away from."""
+    for axis, (by, ring) in enumerate(zip(offset, rings, strict=True)):
+        x = shifted(x, axis, -by, ring)
+    return x
 
 
 def _moved(line: np.ndarray, by: int, ring: bool) -> np.ndarray:
     """line[k + by], and a colour of nobody outside."""
     moved = np.roll(line, -by)
     if by and not ring:
-        moved[-1 if by > 0 else 0] = -1
+        moved[-1 if by > 0 else 0] = _OUTSIDE
     return moved

@@ -20,6 +20,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.loops import scan
+from .._core import dtypes, tree
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
@@ -27,7 +28,7 @@ from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
 from ._diffusion import _cut, diagonal, stiffness
 from ._fields import shifted
-from ._galerkin import coarse_stencil, offsets, product, weights_of
+from ._galerkin import coarse_stencil, diagonal_of, offsets, product, split, weights_of
 from ._galerkin import prolong as prolong_by_equations
 from ._geometry import Geometry, geometry
 from ._grid import size
@@ -49,7 +50,8 @@ class Level:
       inverse: at the end the inverse as a matrix, if there are few unknowns.
       walls: for each axis what sinks there are because a boundary is near; None without a mask.
       inside: where there are unknowns at all; None for everywhere.
-      stencil: the operator's elements, in place of edges and sinks; see ``_galerkin``.
+      stencil: the operator's elements, in the middle the sums of rows, in place of edges and sinks;
+        see ``_galerkin``.
       weights: of the interpolation from the next level, where that is made by ``_galerkin``.
       reach: the largest eigenvalue of D⁻¹ A is at most twice that; 1 by default.
       rings, offsets, strides: for each axis: whether it is a ring, the first coarse node, and 2 if
@@ -99,7 +101,7 @@ def hierarchy(op) -> Level:
 def finest(op) -> Level:
     """The first level alone, of a box."""
     first = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
-    strides = _strides(op.field_shape, op.rings, least_ring=4 if _even(op) else 6)
+    strides = _strides(op.field_shape, op.rings, odd=not _even(op))
     return _made(list(op.edges()), op.sinks(), op.rings, first, strides)
 
 
@@ -113,8 +115,16 @@ def lighter(op, here: Level, dtype) -> tuple:
 
 
 def _even(op) -> bool:
-    """Whether coefficients do not jump, as they are numbers."""
-    return all(a.ndim == 0 for a in op.a)
+    """Whether coefficients do not jump, as they are numbers, and rings can be halved."""
+    rings = [n for n, ring in zip(op.field_shape, op.rings, strict=True) if ring]
+    return all(a.ndim == 0 for a in op.a) and all(_halved(n) for n in rings)
+
+
+def _halved(n: int) -> bool:
+    """Whether a ring becomes short by halves, and not by a few nodes more."""
+    while n % 2 == 0 and n > 6:
+        n //= 2
+    return n <= 6
 
 
 def _completed(here: Level, even: bool, singular: bool) -> Level:
@@ -131,10 +141,10 @@ def _galerkin(here: Level, singular: bool) -> Level:
         return here
     here = here.replace(weights=weights_of(here))
     stencil = coarse_stencil(here)
-    middle = stencil[len(stencil) // 2]
+    middle = diagonal_of(stencil)
     # Gershgorin's bound; for flows it is 2
-    bound = xnp.max(reduce(xnp.add, [xnp.abs(x) for x in stencil]) / middle)
-    strides = _strides(typeof(middle).shape, here.rings, least_ring=6)
+    bound = 1 + xnp.max(reduce(xnp.add, [xnp.abs(x) for x in split(stencil)[1]]) / middle)
+    strides = _strides(typeof(middle).shape, here.rings, odd=True)
     coarse = Level(
         None, None, middle, None, None, None, None, stencil, None, xnp.maximum(bound / 2, 1),
         here.rings, here.offsets, strides,
@@ -157,9 +167,9 @@ def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
     return here.replace(coarse=_level(coarse, fewer, rings, offsets, singular))
 
 
-def _strides(shape, rings, least_ring: int = 4) -> tuple:
+def _strides(shape, rings, odd: bool = False) -> tuple:
     """Which axes are coarsened. Stencils of rings need three nodes on the coarse grid."""
-    fits = [n >= least_ring and n % 2 == 0 if ring else n > 3
+    fits = [(n > 4 if odd else n > 3 and n % 2 == 0) if ring else n > 3
             for n, ring in zip(shape, rings, strict=True)]  # fmt: skip
     return tuple(2 if fit else 1 for fit in fits)
 
@@ -187,12 +197,19 @@ def _masked_level(g: Geometry) -> Level:
 
 
 def _inverse(level: Level, singular: bool):
-    n = size(level.shape)
-    units = xnp.eye(n, dtype=typeof(level.diagonal).dtype).reshape(n, *level.shape)
-    a = vmap(level)(units).reshape(n, n)
+    n, dtype = size(level.shape), typeof(level.diagonal).dtype
+    level = in_precision(np.float64, level)
+    units = xnp.eye(n, dtype=np.float64).reshape(n, *level.shape)
+    a = vmap(level)(units).reshape(n, n)  # in double precision, as rows must sum up to what they do
     if singular:  # constants get an eigenvalue of their own
         a = a + xnp.max(level.diagonal) / n
-    return xnp.linalg.inv(a)
+    return xnp.linalg.inv(a).astype(dtype)
+
+
+def in_precision(dtype, x):
+    """The arrays of a tree in another precision."""
+    cast = lambda x: x.astype(dtype) if dtypes.is_inexact(x.dtype) else x  # noqa: E731
+    return tree.map(lambda x: cast(xnp.asarray(x)), x)
 
 
 def _every(x, axis: int, start: int, step: int):
@@ -430,7 +447,7 @@ def _interpolated(level: Level, coarse):
 def _cubic_fits(level: Level, axis: int) -> bool:
     n, off = level.shape[axis], level.offsets[axis]
     if level.rings[axis]:
-        return n >= 8
+        return n >= 8 and n % 2 == 0
     last = off + 2 * (level.coarse.shape[axis] - 1)  # the last coarse node, in the fine numbering
     return level.coarse.shape[axis] >= 4 and n - 1 - last in (0, 1)
 
