@@ -65,8 +65,8 @@ OPERATORS = {
     "jump, ring, Robin, Neumann": flat(where(inclusion, 1e3), [P, (R, N)]),
     "anisotropy of 1000": flat((1.0, 1e3)),
     "anisotropy that turns": flat((where(left, 1e3), where(left, 1.0, 1e3))),
-    "smooth, odd rings": lambda n: Diffusion(Grid((n + 1, 2 * n - 1)), wavy, P),
-    "jump, odd ring": lambda n: Diffusion(Grid((2 * n + 1, n)), where(inclusion, 1e3), [P, (D, N)]),
+    "smooth, odd rings": lambda n: Diffusion(Grid((n + 1, n - 1)), wavy, P),
+    "jump, odd ring": lambda n: Diffusion(Grid((n + 1, n)), where(inclusion, 1e3), [P, (D, N)]),
     "odd rings of constants": lambda n: Diffusion(Grid((n - 1, n + 1)), 1.0, P),
     "L": masked(lshape),
     "ellipse": masked(ellipse),
@@ -120,9 +120,8 @@ def test_solutions_where_coefficients_jump(method, bc):
     [
         ((1025,), P, lambda x: 1 + 0.9 * xnp.sin(2 * np.pi * x)),
         ((1021,), P, lambda x: xnp.where(x < 0.4, 1e4, 1.0)),
-        ((65, 129), P, wavy),
+        ((65, 73), P, wavy),
         ((127, 128), [P, D], wavy),
-        ((7, 253), P, wavy),
         ((61, 64), N, wavy),
         ((13, 15, 17), P, lambda x, y, z: wavy(x, y)),
     ],
@@ -154,11 +153,13 @@ def test_steps_do_not_grow_with_jumps(name, jump):
     inside, n = JUMPING[name]
     with xc.enable_x64():
         nodes = np.arange(n + 1) / n
-        a = np.asarray(where(inside, jump)(nodes[:, None], nodes[None, :])) + np.zeros((n + 1, n + 1))
+        a = np.asarray(where(inside, jump)(nodes[:, None], nodes[None, :])) + np.zeros(
+            (n + 1, n + 1)
+        )
         op = Diffusion(Grid((n, n)), a)
         f = np.random.default_rng(0).standard_normal(op.field_shape)
         answer = solve(op, f, rtol=1e-6, report=True)
-        assert answer.ok and int(answer.iterations) <= 20, int(answer.iterations)
+        assert answer.ok and int(answer.iterations) <= 12, int(answer.iterations)
 
 
 @pytest.mark.parametrize("shape, bc", [((41, 38), N), ((41, 38), P), ((9, 8, 7), [P, N, N])])

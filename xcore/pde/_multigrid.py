@@ -197,13 +197,13 @@ def _masked_level(g: Geometry) -> Level:
 
 
 def _inverse(level: Level, singular: bool):
-    n, dtype = size(level.shape), typeof(level.diagonal).dtype
+    n = size(level.shape)
     level = in_precision(np.float64, level)
     units = xnp.eye(n, dtype=np.float64).reshape(n, *level.shape)
     a = vmap(level)(units).reshape(n, n)  # in double precision, as rows must sum up to what they do
     if singular:  # constants get an eigenvalue of their own
         a = a + xnp.max(level.diagonal) / n
-    return xnp.linalg.inv(a).astype(dtype)
+    return xnp.linalg.inv(a)
 
 
 def in_precision(dtype, x):
@@ -379,7 +379,8 @@ def _cycle(level: Level, b, kind: str, smoother: str, degree: int):
     """An approximation to A⁻¹ b by one cycle; symmetric and linear in b, for V and W cycles."""
     smooth = _SMOOTH[smoother]
     if level.inverse is not None:
-        return (level.inverse @ b.reshape(-1)).reshape(level.shape)
+        made = level.inverse @ b.reshape(-1)
+        return made.astype(typeof(b).dtype).reshape(level.shape)
     if level.coarse is None:
         return _chebyshev(level, None, b, 40, False)
     u = smooth(level, None, b, degree, False)
