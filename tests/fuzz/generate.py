@@ -216,6 +216,8 @@ class Generator:
         optional = domain not in ("nonzero", "sorted", "spd")
         if optional and (self.rng.random() < 0.1 or self.env[arg].type.kind == "c"):
             return arg
+        if domain == "nonzero" and isinstance(arg, str) and self.env[arg].type.kind == "b":
+            domain = "nonzero bool"
         return self.add(f"squash {domain}", [arg])[0]
 
     # ------------------------------------------------------------------------------ nests

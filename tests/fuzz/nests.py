@@ -185,7 +185,7 @@ class Slopes:
         if not all(np.all(np.isfinite(a.data)) for a in self.args):
             error = np.full(error.shape, np.inf)  # 0 * NaN may be either
         kink = ~(bends[-1] <= 0.5 * bends[2] + 1e-8 * (1e-3 + np.abs(centre)))
-        if np.any(kink & np.isfinite(bends[-1])):
+        if np.any(kink):  # or the edge of where the function is defined
             self.run.marks.add("kink")
         return self._uncertain(slope, np.where(kink, 1e3 * (1 + np.abs(slope)), error), key)
 

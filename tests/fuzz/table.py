@@ -60,7 +60,8 @@ unary("xnp", "log1p cbrt", REAL, "inexact", error=3, domain=("+",))
 unary("xnp", "arcsin arccos arctanh", REAL, "inexact", error=4, domain=("unit",))
 unary("xnp", "arccosh", REAL, "inexact", error=4, domain=(">1",))
 unary("xnp", "exp2 deg2rad rad2deg", REAL, "inexact", error=3, domain=("small",))
-unary("xnp", "sinc i0", REAL, "inexact", error=8, domain=("small",))
+unary("xnp", "i0", REAL, "inexact", error=8, domain=("small",))
+unary("xnp", "sinc", REAL, "inexact", error=8, domain=("small",), ref="np.where({x} == np.round({x}), 1.0 * ({x} == 0), np.sinc({x}))")
 unary("xnp", "square positive", NUMBER, "join")
 unary("xnp", "negative", NUMBER, "join", error=0)
 unary("xnp", "reciprocal", INEXACT, "inexact", domain=("+",))
@@ -274,6 +275,7 @@ SQUASH = {
     "small": ("xnp.arctan({0}) * 2", "iufb", "inexact", "np.arctan({0}) * 2"),
     ">1": ("xnp.abs({0}) + 1.25", "iufb", "with float", "np.abs({0}) + 1.25"),
     "nonzero": ("xnp.where({0} == 0, 3, {0})", "iufc", "first", "np.where({0} == 0, 3, {0}).astype({0}.dtype)"),
+    "nonzero bool": ("{0} | True", "b", "first", "{0} | True"),
     "sorted": ("xnp.sort({0})", "iufb", "first", "np.sort({0})"),
     "spd": ("{0} @ {0}.T + 2 * xnp.eye({0}.shape[0], dtype={0}.dtype)", "f", "first!", "{0} @ {0}.T + 2 * np.eye({0}.shape[0])"),
 }

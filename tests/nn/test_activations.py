@@ -58,7 +58,9 @@ FORMULAS = {
     "celu": _elu,
     "selu": lambda x: 1.0507009873554805 * _elu(x, 1.6732632423543772),
     "gelu": _gelu,
-    "squareplus": lambda x: (x + np.sqrt(x * x + 4)) / 2,
+    "squareplus": lambda x: np.where(
+        x < 0, 2 / (np.sqrt(x * x + 4) + abs(x)), (x + np.sqrt(x * x + 4)) / 2
+    ),
 }
 
 
@@ -134,6 +136,8 @@ def test_parameters():
     np.testing.assert_allclose(nn.elu(x, 3.0), [3 * np.expm1(-2.0), 2], rtol=1e-6)
     np.testing.assert_allclose(nn.celu(x, alpha=4.0), [4 * np.expm1(-0.5), 2], rtol=1e-6)
     np.testing.assert_allclose(nn.squareplus(x, 0.0), [0, 2])
+    far = nn.squareplus(xnp.asarray([-52.25, -1e4, -1e9]))  # digits that x + √ would cancel
+    np.testing.assert_allclose(far, [1.91317e-2, 1e-4, 1e-9], rtol=1e-5)
     slope = xc.grad(lambda a: nn.leaky_relu(x, a).sum())(0.5)
     assert float(slope) == -2.0
 

@@ -197,7 +197,7 @@ def glu(x, axis=-1):
 
 @fused(2)
 def squareplus(x, b=4):
-    """(x + √(x² + b))/2, a smooth relu without exponentials.
+    """(x + √(x² + b))/2, a smooth relu without exponentials; b/2/(√(x² + b) - x) where x < 0.
 
     Args:
       x: array.
@@ -208,7 +208,8 @@ def squareplus(x, b=4):
     Array(1., dtype=float32, weak_type=True)
     """
     x = as_inexact("nn.squareplus", x)
-    return (x + xnp.sqrt(x * x + b)) / 2
+    root = xnp.sqrt(x * x + b)
+    return xnp.where(x < 0, b / 2 / (root + abs(x)), (x + root) / 2)
 
 
 @fused(1)

@@ -309,11 +309,12 @@ def _interp(arrays, modes, given, periodic):
     xp, fp = as_array(who, xp), as_array(who, fp)
     if typeof(xp).ndim != 1 or typeof(fp).shape != typeof(xp).shape or not typeof(xp).size:
         raise errors.shape_mismatch(who, "need 1-d samples, at least one", xp=xp, fp=fp)
-    dtype, _ = result_dtype(who, as_value(who, x), xp)
+    dtype, weak = result_dtype(who, as_value(who, x), xp)
     if dtypes.is_complex(dtype):
         raise errors.dtype_not_allowed(who, dtype, "real coordinates, x and xp, have")
     dtype = dtype if dtypes.is_inexact(dtype) else inexact_dtype(dtype, False)
-    x, xp, fp = as_array(who, x, dtype=dtype), astype(xp, dtype), as_inexact(who, fp)
+    x = as_array(who, x) if weak else as_array(who, x, dtype=dtype)
+    x, xp, fp = astype(x, dtype, weak), astype(xp, dtype, weak), as_inexact(who, fp)
     if periodic:
         x, xp, fp = _one_period(x, xp, fp, astype(as_array(who, rest.pop()), dtype))
         given = modes = (None, None)
