@@ -41,8 +41,8 @@ HEAD = """\
 | positions out of range | Python ints and NumPy arrays raise `IndexError`. Arrays of positions on a device cannot raise in a compiled program: reading clips, writing drops; `x.at[i].get(mode=...)` and `take(mode=...)` choose. |
 | integers | Wrap around when they overflow, without a warning. Division by zero gives 0, `int` to a negative power raises where the exponent is known. |
 | floats | Overflow gives infinity, invalid operations NaN, both without a warning; the setting `debug_nans` raises at the first NaN. Signed zeros are kept. Numbers below the smallest normal one may be flushed to zero, as XLA does. |
-| narrow dtypes | Sums and products of small integers have the default width; sums and means of 16-bit floats are accumulated in float32. |
-| copies | There are no views: slices, `reshape`, `broadcast_to`, `ravel` give arrays of their own. `order=` changes how elements are counted, never how they lie. |
+| narrow dtypes | Sums and products of small integers have the default width; sums and means of 16-bit floats are accumulated in float32. On x86 without the instructions F16C (before 2012) XLA has no code for float16: `HalfFloatError`; bfloat16 works. |
+| copies | There are no views: slices, `reshape`, `broadcast_to`, `ravel` give arrays of their own. `order=` changes how elements are counted, never how they lie. `memoryview(x)` reads an array where it is, from Python 3.12 on; before, ask `memoryview(np.asarray(x))`. |
 | places | `device=` of functions that make arrays takes a device or a sharding. `out_sharding=` (there, and of `matmul`, `dot`, `tensordot`, `einsum`, `reshape`, `ravel`, `broadcast_to`, `repeat`, `bincount`, `x.at[i].get`) lays the result out by a sharding, or by a `PartitionSpec` in `with mesh:`, under `jit` too; there a single device is the program's own. |
 
 """

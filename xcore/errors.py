@@ -11,6 +11,7 @@ from ._core.exceptions import (  # noqa: F401
     DeletedError,
     DistributedError,
     DTypeError,
+    HalfFloatError,
     MatrixShapeError,
     MismatchError,
     MissingRuleError,

@@ -3,6 +3,7 @@
 import copy
 import operator
 import pickle
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -193,3 +194,38 @@ def test_what_counts_as_an_array():
 
 def check_is_traced_array(x):
     assert isinstance(x, xc.Array) and isinstance(x, xc.core.Tracer) and type(x) is not xc.Array
+
+
+def _memory(x, flags=0):
+    """What ``memoryview(x)`` asks for, from Python 3.12 on."""
+    return memoryview(x) if sys.version_info >= (3, 12) and not flags else x.__buffer__(flags)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3), (2, 0, 3)])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "complex128"])
+def test_a_memoryview_reads_the_array(dtype, shape):
+    x = xnp.full(shape, 3, dtype)
+    view = _memory(x)
+    assert view.readonly
+    read = np.asarray(view)
+    assert read.dtype == np.dtype(dtype) and read.shape == shape
+    np.testing.assert_array_equal(read, np.full(shape, 3, dtype))
+    held = np.asarray(_memory(xnp.full(shape, 3, dtype)))  # the memory lives as long as the view
+    np.testing.assert_array_equal(held, read)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "int4", "float8_e5m2"])
+def test_what_python_has_no_buffers_of(dtype):
+    x = xnp.ones(2, dtype)
+    with pytest.raises(BufferError, match="no buffers of"):
+        _memory(x)
+    assert np.asarray(x).dtype == x.dtype
+
+
+def test_memory_is_not_for_writing_or_gone():
+    x = xnp.ones(2)
+    with pytest.raises(BufferError, match=r"np.array\(x\) is a copy"):
+        _memory(x, flags=1)
+    x.delete()
+    with pytest.raises(xc.errors.DeletedError):
+        _memory(x)

@@ -538,6 +538,17 @@ def compile_module(module, devices, options, callbacks=()):
     )
 
 
+# What the compiler says where LLVM calls a conversion that XLA does not bring: of 16-bit floats, on an
+# x86 without the instructions F16C. (8-bit floats are converted by way of them.)
+_WITHOUT_CODE = ("Failed to materialize symbols", "Symbols not found")
+_HALF = re.compile(r"(?<!b)f16|f[468]E")
+
+
+def lacks_half_floats(error, module) -> bool:
+    """Whether a module does not compile because this processor has no conversions of float16."""
+    return any(words in str(error) for words in _WITHOUT_CODE) and bool(_HALF.search(str(module)))
+
+
 def output_shardings(loaded, count: int) -> list:
     """What the compiler says of the placement of each result."""
     return list(loaded.get_output_shardings() or [_replicated()] * count)

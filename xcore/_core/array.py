@@ -170,6 +170,18 @@ class Array(Value, metaclass=_CountsAsArray):
             return value.astype(dtype)
         return value.copy() if copy else value
 
+    def __buffer__(self, flags):
+        """``memoryview(x)``, from Python 3.12 on: what is in host memory, to be read only."""
+        if flags & 1:  # PyBUF_WRITABLE
+            raise BufferError(f"xcore: {self.type} cannot be written to; np.array(x) is a copy.")
+        if (
+            self.dtype.isbuiltin != 1
+        ):  # NumPy asks too, and then goes on: nothing is formatted for it
+            raise BufferError(
+                "xcore: Python has no buffers of bfloat16 and other dtypes not of NumPy."
+            )
+        return memoryview(self._host())
+
     def __jax_array__(self):
         return self._host()
 

@@ -199,6 +199,8 @@ def _compile(p: Program, devices, donors, options, layout):
         except backend.RuntimeFailure as e:
             if p.options and "option" in str(e):
                 raise errors.bad_compiler_options(dict(p.options), e) from None
+            if backend.lacks_half_floats(e, ctx.module):
+                raise errors.no_half_floats(p.name) from None
             raise translate(e) from None
     counts["compiled"] += 1
     if config.settings().log_compiles:

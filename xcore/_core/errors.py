@@ -21,6 +21,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     DistributedError,
     DTypeError,
     ForwardModeError,
+    HalfFloatError,
     MatrixShapeError,
     MismatchError,
     MissingRuleError,
@@ -289,6 +290,14 @@ def nested_too_deep(name: str) -> RecursionError:
         f"xcore.jit: while {name!r} was traced Python's stack came to its end: it calls itself, or "
         "jitted functions are nested too deep (some hundred levels). Call inner functions without jit, "
         "loop with lax.scan or lax.fori_loop, or raise sys.setrecursionlimit."
+    )
+
+
+def no_half_floats(name: str) -> HalfFloatError:
+    return HalfFloatError(
+        f"xcore: {name} computes in float16 (or an 8-bit float, which is converted by way of it), and XLA's "
+        "compiler has no code for that on a processor without the instructions F16C (x86 before 2012, or "
+        "XLA_FLAGS with --xla_cpu_max_isa below AVX2). Use bfloat16 or float32 there."
     )
 
 

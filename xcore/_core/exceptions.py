@@ -54,6 +54,10 @@ class DTypeError(XcoreError, ValueError, TypeError):
     """A dtype is not allowed here, or dtypes do not fit together."""
 
 
+class HalfFloatError(DTypeError, NotImplementedError):
+    """The compiler has no code for float16 on this processor."""
+
+
 class MismatchError(DTypeError, ShapeError):
     """A value differs in shape or dtype from what must come there.
 
