@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import xcore as xc
-from tests.accuracy.matrices import DTYPES, FAMILIES, generator
+from tests.accuracy.matrices import DTYPES, FAMILIES
 from xcore._core import tree
 
 WAYS = ("one", "jit", "batch", "vmap")
@@ -81,6 +81,7 @@ class Entry:
     claims: int = 0
     false: int = 0
     shy: int = 0  # not claimed, but so
+    excess: float = 0.0  # of the worst false one: truth over claim
     pessimism: tuple = ()
     words: str = ""
 
@@ -172,18 +173,17 @@ def _claims(claim: Claim, *where) -> Entry:
     if claim.floor is not None:
         told = np.log10(bound / np.maximum(true, claim.floor))[claimed & holds & (bound > 0)]
         distance = tuple(float(x) for x in np.maximum(told, 0) if np.isfinite(x))
+    excess, words = _worst(true, bound, claimed & ~holds)
     return Entry(
         *where, "claim", claim.what, claims=int(claimed.sum()), false=int((claimed & ~holds).sum()),
-        shy=int((~claimed & holds).sum()), pessimism=distance, words=_words(true, bound, claimed & ~holds),
+        shy=int((~claimed & holds).sum()), excess=excess, pessimism=distance, words=words,
     )  # fmt: skip
 
 
-def _words(true, bound, bad) -> str:
+def _worst(true, bound, bad) -> tuple:
+    """(truth over claim of the worst false one, in words)."""
     if not bad.any():
-        return ""
-    worst = int(np.argmax(np.where(bad, true / np.maximum(bound, 1e-4000), 0)))
-    return f"claimed {float(bound[worst]):.2g}, is {float(true[worst]):.2g}"
-
-
-def rng_of(*keys):
-    return generator(*keys)
+        return 0.0, ""
+    excess = np.where(bad, true / np.maximum(bound, 1e-4000), 0)
+    worst = int(np.argmax(np.nan_to_num(excess, nan=np.inf)))
+    return float(excess[worst]), f"claimed {float(bound[worst]):.2g}, is {float(true[worst]):.2g}"

@@ -5,8 +5,9 @@ import numpy as np
 import xcore as xc
 from tests.accuracy import wide as w
 from tests.accuracy.book import Claim, Routine
-from tests.accuracy.dense import SIZES_OF, angles
+from tests.accuracy.dense import SIZES_OF
 from tests.accuracy.matrices import eps, matrix, name_of, sides
+from tests.accuracy.spectra import angles
 
 la = xc.linalg
 SIZES = (7, 33, 100)

@@ -131,7 +131,7 @@ def _cell(found) -> str:
     if not found:
         return "-"
     worst = _worst(found)
-    return f"{_number(worst.ratio)} {worst.family} {worst.n}"
+    return _number(worst.ratio) + (f" {worst.family} {worst.n}" if worst.n else "")
 
 
 def _by_family(entries) -> str:
@@ -164,16 +164,22 @@ def _claims(entries) -> str:
 
 
 def _false(entries) -> str:
-    found = [e for e in entries if e.false]
-    lines = [f"- `{e.command()}`: {e.what}, {e.false} of {e.claims}: {e.words}" for e in found]
-    return "## False claims\n\n" + ("\n".join(lines) if lines else "None.") + "\n"
+    """One line for each claim of a routine in a dtype: how many are false, and the worst, to run again."""
+    lines = []
+    for (name, dtype, what), those in _grouped([e for e in entries if e.claims], lambda e: (e.routine, e.dtype, e.what)).items():  # fmt: skip
+        bad = [e for e in those if e.false]
+        if bad:
+            worst = max(bad, key=lambda e: e.excess)
+            families = ", ".join(dict.fromkeys(e.family for e in bad))
+            lines.append(f"- {name} {dtype}, {what}: {sum(e.false for e in bad)} of {sum(e.claims for e in those)} ({families}); {worst.words}\n  `{worst.command()}`")  # fmt: skip
+    return "## False claims\n\nWith the worst of each.\n\n" + ("\n".join(lines) if lines else "None.") + "\n"  # fmt: skip
 
 
 def _refused(entries) -> str:
     """Errors that users see in place of a result, with the families and sizes they came for."""
     refused = [e for e in entries if e.kind == "refused"]
     rows = []
-    for (name, kind), those in _grouped(refused, lambda e: (e.routine, e.what)).items():
+    for (name, _), those in _grouped(refused, lambda e: (e.routine, e.what)).items():
         dtypes = [d for d in DTYPES if any(e.dtype == d for e in those)]
         families = dict.fromkeys(e.family for e in those)
         rows.append(

@@ -171,7 +171,7 @@ def _control(family, n, dtype):
 
 
 def _continuous(arrays, x):
-    (a, b, q, r), x = map(w.wide, arrays), w.wide(x)
+    (a, b, q, _), x = map(w.wide, arrays), w.wide(x)
     gain = x @ b @ b.T @ x  # r is 1
     left = w.adjoint(a) @ x + x @ a - gain + q
     size = 2 * w.norm1(a) * w.norm1(x) + w.norm1(x) ** 2 * w.norm1(b) * w.norm1(b.T)
