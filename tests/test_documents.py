@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = """
     README.md ARCHITECTURE.md CONTRIBUTING.md examples/README.md benchmarks/README.md
-    docs/derivatives.md docs/devices.md docs/numpy.md docs/sanitize.md docs/special.md
+    docs/accuracy.md docs/derivatives.md docs/devices.md docs/numpy.md docs/sanitize.md docs/special.md
 """.split()
 pages = pytest.mark.parametrize("page", PAGES)
 

@@ -39,7 +39,9 @@ def main(argv=None) -> int:
             pickle.dump(entries, file)
     if options.write:
         with open(options.write, "w") as file:
-            file.write(page.text(entries, options, time.perf_counter() - start))
+            file.write(
+                page.text(entries, options, 0 if options.load else time.perf_counter() - start)
+            )
     print(page.summary(entries))
     return 1 if any(e.false for e in entries) else 0
 

@@ -58,9 +58,9 @@ def _facts(options, seconds) -> str:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "processor": _processor(options), "system": f"{platform.system()}, Python {platform.python_version()}",
         "versions": ", ".join(f"{n} {metadata.version(n)}" for n in ("jaxlib", "numpy", "scipy", "mpmath")),
-        "command": f"`python -m tests.accuracy {_arguments()}`".replace(" `", "`"), "time": f"{seconds / 60:.0f} min",
+        "command": f"`python -m tests.accuracy {_arguments()}`" if _arguments() else "`make accuracy`", "time": f"{seconds / 60:.0f} min" if seconds else "",
     }  # fmt: skip
-    return "".join(f"| {k} | {v} |\n" for k, v in rows.items())
+    return "".join(f"| {k} | {v} |\n" for k, v in rows.items() if v)
 
 
 def _arguments() -> str:
@@ -96,7 +96,10 @@ def _totals(entries) -> str:
 
 def _table(head, rows) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(map(str, r)) + " |" for r in rows]) + "\n"
+    return (
+        "\n".join(lines + ["| " + " | ".join(_plain(str(x)) for x in r) + " |" for r in rows])
+        + "\n"
+    )
 
 
 def _number(x) -> str:
@@ -182,12 +185,11 @@ def _refused(entries) -> str:
     for (name, _), those in _grouped(refused, lambda e: (e.routine, e.what)).items():
         dtypes = [d for d in DTYPES if any(e.dtype == d for e in those)]
         families = dict.fromkeys(e.family for e in those)
-        rows.append(
-            [name, " ".join(dtypes), len(those), ", ".join(families), _plain(those[0].words)]
-        )
+        rows.append([name, " ".join(dtypes), len(those), ", ".join(families), those[0].words[:200]])
     head = "## Refused\n\nErrors in place of results, and the words of the first. Singular matrices are meant to be refused.\n\n"  # fmt: skip
     return head + (_table(["routine", "dtypes", "times", "families", "words"], rows) if rows else "None.\n")  # fmt: skip
 
 
 def _plain(words) -> str:
-    return words.replace("|", "\\|")[:220]
+    """A bar would end the cell."""
+    return words.replace("|", "\\|")

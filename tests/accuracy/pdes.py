@@ -109,7 +109,7 @@ def _poisson(arrays, u):
     (f,), n = arrays, len(arrays[0]) + 1
     left, _ = divergence(np.ones((n + 1, n + 1)), w.widest(u), w.widest(_nodes(n, 1)))
     size = 8 * n**2 * np.abs(w.widest(u)).max()
-    return [Ratio("|Δu - f|", float(np.abs(left - w.widest(f)).max() / (size * eps(f.dtype))))]
+    return [Ratio("|Δu + f|", float(np.abs(left + w.widest(f)).max() / (size * eps(f.dtype))))]
 
 
 # ---- modes

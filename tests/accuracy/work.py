@@ -51,8 +51,13 @@ def loaded(names) -> list:
         for e in entries:
             new.setdefault((e.routine, e.dtype), []).append(e)
         found |= new
+    return _ordered([e for entries in found.values() for e in entries])
+
+
+def _ordered(entries) -> list:
+    """In the order of the tables, whichever process was quick."""
     order = {r.name: k for k, r in enumerate(ROUTINES)}
-    return [e for key in sorted(found, key=lambda k: order[k[0]]) for e in found[key]]
+    return sorted(entries, key=lambda e: order[e.routine])
 
 
 def run_all(options) -> list:
@@ -61,7 +66,7 @@ def run_all(options) -> list:
     for task, part, seconds in _run(tasks, options.jobs):
         _tell(task, part, seconds)
         entries += part
-    return entries
+    return _ordered(entries)
 
 
 def _run(tasks, jobs):
