@@ -381,6 +381,17 @@ def test_explain_cache_misses(capsys):
     assert "first call" in printed and "float64[4], was float32[4]" in printed
 
 
+@pytest.mark.parametrize("indent", [0, 4, 9])
+def test_explain_cache_misses_gives_line_and_column(indent, capsys, tmp_path):
+    path = tmp_path / "user.py"
+    path.write_text(f"if True:\n{' ' * indent} y = 1 + f(x) if x is not None else 0\n")
+    f = xc.jit(lambda x: x)
+    with xc.explain_cache_misses():
+        exec(compile(path.read_text(), str(path), "exec"), {"f": f, "x": X})
+    column = indent + len(" y = 1 + ") + 1
+    assert f"at {path}:2:{column} in <module>: y = 1" in capsys.readouterr().err
+
+
 def test_compiler_options():
     x = xnp.arange(4.0)
     f = lambda x: xnp.sin(x) * 3.25

@@ -305,3 +305,24 @@ def test_all_of_numpys_are_there():
         assert ours[: len(want) - ("device" in want)] == want[: len(want) - ("device" in want)], (
             name
         )
+
+
+@pytest.mark.parametrize("axis", [[0, 1], (0, 1), 1.0, None, "0"], ids=str)
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_one_axis_is_one_axis(name, axis):
+    with pytest.raises(TypeError, match=rf"xcore.numpy.fft.{name}: axis must be an int") as told:
+        getattr(xnp.fft, name)(xnp.ones((2, 2)), axis=axis)
+    several = isinstance(axis, (list, tuple))
+    advice = f"xcore.numpy.fft.{name}n(x, axes=(0, 1))"
+    assert (advice in str(told.value)) == (several and name[-4:] != "hfft")
+    if advice in str(told.value):
+        assert getattr(xnp.fft, f"{name}n")(xnp.ones((2, 2)), axes=(0, 1)).ndim == 2
+
+
+@pytest.mark.parametrize(
+    "given", [{"axes": 1.0}, {"axes": 1}, {"axes": "01"}, {"s": 4}, {"s": 4.0}]
+)
+@pytest.mark.parametrize("name", ["fft2", "ifftn", "rfftn", "irfft2"])
+def test_several_axes_are_a_tuple(name, given):
+    with pytest.raises(TypeError, match=rf"{name}: {next(iter(given))} must be a tuple of ints"):
+        getattr(xnp.fft, name)(xnp.ones((2, 2)), **given)

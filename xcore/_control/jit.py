@@ -353,7 +353,7 @@ class Jitted:
     def _explain(self, key) -> None:
         if not config.settings().explain_cache_misses:
             return
-        line = asking_line()
+        line = asking_line(column=True)
         why = _why(key, [*self.traces])
         print(f"xcore.jit: tracing {self.name}{line and f' {line}'}: {why}", file=sys.stderr)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import linecache
 import sys
 import threading
@@ -115,13 +116,13 @@ def written_at(f) -> str:
     return f" ({name}, {code.co_filename}:{code.co_firstlineno})"
 
 
-def asking_line() -> str:
+def asking_line(column: bool = False) -> str:
     """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
     frame = sys._getframe(1)
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if not (_is_ours(frame) or package == "numpy"):
-            return describe_where((frame.f_code, frame.f_lasti))
+            return describe_where((frame.f_code, frame.f_lasti), column)
         frame = frame.f_back
     return ""
 
@@ -161,13 +162,21 @@ def scoped_line(where) -> tuple[str, int, str] | None:
     return (*place[:2], f"{where[2]}/{place[2]}")
 
 
-def describe_where(where) -> str:
+def _column(where) -> str:
+    """``:5`` for an expression that starts in the fifth column of its line, if Python has kept that."""
+    code, lasti = where[:2]
+    start = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)[2]
+    return "" if start is None else f":{start + 1}"
+
+
+def describe_where(where, column: bool = False) -> str:
     """``at file.py:12 in f: y = x + 1`` for messages, or an empty text."""
     place = source_line(where)
     if place is None:
         return ""
     text = linecache.getline(place[0], place[1]).strip()
-    return f"at {place[0]}:{place[1]} in {place[2]}" + (f": {text}" if text else "")
+    at = f"{place[0]}:{place[1]}" + (_column(where) if column else "")
+    return f"at {at} in {place[2]}" + (f": {text}" if text else "")
 
 
 def _filtered(tb):

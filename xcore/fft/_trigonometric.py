@@ -7,8 +7,15 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.trigonometric import INVERSE_TYPE
-from ..numpy._promote import as_array, one_axis
-from ..numpy.fft import axes_and_lengths, check_length, check_norm, resized, working_dtype
+from ..numpy._promote import as_array
+from ..numpy.fft import (
+    axes_and_lengths,
+    check_length,
+    check_norm,
+    only_axis,
+    resized,
+    working_dtype,
+)
 
 # What a norm means to a transform and to its inverse, in the terms of the operation.
 _FORWARD = {None: None, "backward": None, "ortho": "ortho", "forward": "forward"}
@@ -80,7 +87,7 @@ def _pair(name: str, doc: str, example: str, example_of_n: str):
                    orthogonalize=None):  # fmt: skip
         who = f"fft.{name}"
         x = as_array(who, x)
-        axes = [one_axis(who, axis, typeof(x).ndim)]
+        axes = [only_axis(who, axis, typeof(x).ndim)]
         return _transform(who, x, kind, type, axes, [n], norm, inverse, orthogonalize)
 
     @fused(1)

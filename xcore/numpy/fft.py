@@ -84,12 +84,22 @@ def working_dtype(who: str, x):
     return astype(x, dtypes.float32) if typeof(x).dtype.itemsize < 4 else x
 
 
+def only_axis(who: str, axis, ndim: int) -> int:
+    """The axis of a transform along one."""
+    if isinstance(axis, (tuple, list)):
+        whole = f"{who}n".replace("numpy.fft.hfftn", "fft.hfftn").replace("numpy.fft.ih", "fft.ih")
+        advice = f"Along several axes: xcore.{whole}(x, axes={tuple(axis)})."
+        raise errors.bad_argument(who, "axis", axis, "an integer", advice)
+    return one_axis(who, axis, ndim)
+
+
 def axes_and_lengths(who: str, shape, s, axes) -> tuple[list, list]:
     """The axes to transform and the length at each (None: all there is), as NumPy reads s and axes."""
+    for name, given in (("axes", axes), ("s", s)):
+        if given is not None and (isinstance(given, str) or not hasattr(given, "__len__")):
+            raise errors.bad_argument(who, name, given, "a tuple of ints")
     if axes is None:
         axes = range(len(shape)) if s is None else range(-len(s), 0)
-    if isinstance(axes, int):
-        raise errors.bad_argument(who, "axes", axes, "a tuple of ints")
     axes = [one_axis(who, axis, len(shape)) for axis in axes]
     if s is None:
         return axes, [None] * len(axes)
@@ -185,7 +195,7 @@ def _along_axis(name: str, kind: str, doc: str, example: str):
     @fused(1)
     def f(a, n=None, axis=-1, norm=None):
         a = as_array(who, a)
-        return _transform(who, a, kind, [one_axis(who, axis, typeof(a).ndim)], [n], norm)
+        return _transform(who, a, kind, [only_axis(who, axis, typeof(a).ndim)], [n], norm)
 
     args = """      a: array.
       n: the number of points: more than there are are zeros, less cut off.
@@ -263,6 +273,11 @@ irfft2 = _along_axes(
 )  # fmt: skip
 
 
+def _mirrored(who: str, kind: str, a, n, axis, norm):
+    check_norm(who, norm)
+    return _transform(who, a, kind, [only_axis(who, axis, typeof(a).ndim)], [n], OTHER_WAY[norm])
+
+
 @fused(1)
 def hfft(a, n=None, axis=-1, norm=None):
     """The Fourier transform of numbers whose second half mirrors the first, conjugated: it is real.
@@ -277,8 +292,7 @@ def hfft(a, n=None, axis=-1, norm=None):
     >>> xnp.fft.hfft(xnp.asarray([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
-    check_norm("numpy.fft.hfft", norm)
-    return irfft(conj(as_array("numpy.fft.hfft", a)), n, axis, OTHER_WAY[norm])
+    return _mirrored("numpy.fft.hfft", "IRFFT", conj(as_array("numpy.fft.hfft", a)), n, axis, norm)
 
 
 @fused(1)
@@ -295,8 +309,7 @@ def ihfft(a, n=None, axis=-1, norm=None):
     >>> xnp.fft.ihfft(xnp.asarray([8.0, -2.0, 0.0, -2.0]))
     Array([1.-0.j, 2.-0.j, 3.-0.j], dtype=complex64)
     """
-    check_norm("numpy.fft.ihfft", norm)
-    return conj(rfft(a, n, axis, OTHER_WAY[norm]))
+    return conj(_mirrored("numpy.fft.ihfft", "RFFT", as_array("numpy.fft.ihfft", a), n, axis, norm))
 
 
 # ------------------------------------------------------------------------------------ frequencies
