@@ -244,7 +244,7 @@ row("tensordot", "xnp.tensordot({0}, {1}, 1)", (NUMBER, NUMBER), "join", shapes=
 row("convolve", "xnp.convolve({0}, {1}, mode={mode})", ("f", "f"), "join!", make.convolution, shapes=make.vectors, error=4)
 row("trapezoid", "xnp.trapezoid({0}, axis={axis})", "f", "first!", make.full_axis, error=4)
 row("trace", "xnp.trace({0})", NUMBER, "sum", make.matrix_only, error=4)
-row("interp", "xnp.interp({0}, {1}, {2})", ("f", "f", "f"), "inexact!", shapes=make.any_and_two_vectors, domain=("", "sorted", ""), error=8)
+row("interp", "xnp.interp({0}, {1}, {2})", ("f", "f", "f"), "inexact", shapes=make.any_and_two_vectors, domain=("", "sorted", ""), error=8)
 row("polyval", "xnp.polyval({0}, {1})", ("f", "f"), "join!", shapes=make.vector_and_any, error=8)
 row("det", "linalg.det({0})", "F", "first!", ref="np.linalg.det({0})", shapes=make.square, domain=("spd",), error=16)
 row("inv", "linalg.inv({0})", "F", "first!", ref="np.linalg.inv({0})", shapes=make.square, domain=("spd",), error=16)
