@@ -53,6 +53,7 @@ from ._operators import (
 )  # fmt: skip
 from ._parlett import funm
 from ._polar import polar, qdwh
+from ._report import Report
 from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
@@ -64,7 +65,6 @@ from ._structured import (
     solve_woodbury,
 )  # fmt: skip
 from ._toeplitz import solve_toeplitz
-from ._truth import Report
 
 __all__ = [
     "BiCGStab", "Blocks", "CG", "Chebyshev", "Diagonal", "FunctionOperator", "GMRES", "GaussLU",

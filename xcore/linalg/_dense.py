@@ -21,6 +21,7 @@ from ..numpy._equations import identity_like
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_columns
 from ._elimination import first_zero
+from ._equations import power_of_two
 from ._factors import (
     ASSUME,
     Factors,
@@ -31,6 +32,7 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
+from ._report import Report, digits_of, relative
 from ._truth import (
     attainable,
     backward_error,
@@ -123,7 +125,8 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     solver = _Refined(a, given, kind, precision, steps)
     x = solve_with_factors(a, b, solver)
     if report:
-        return back(x), report_of(a, x, b, solver.sure_factors())
+        status, told = report_of(a, x, b, solver.sure_factors())
+        return back(x), (status, told.replace(residual=back(told.residual)))
     return back(x), (solver.pivot(x, b) if pivots else None)
 
 
@@ -263,16 +266,31 @@ our_determinant = fused(1)(_determinant)
 
 
 @fused(1)
-def det(a):
+def _det_of(a, report):
+    (a,) = as_inexact("linalg.det", a)
+    check_matrices("linalg.det", square=True, a=a)
+    found = determinant(a) if kind_for(a) == "lapack" else _determinant(a)
+    if not report:
+        return found, None
+    status, told = _determinants_report(ops.stop_gradient(a), ops.stop_gradient(found))
+    return found, (status, told)
+
+
+def det(a, *, report: bool = False):
     """The determinant; its derivative is right for singular matrices too.
+
+    Args:
+      a: matrices (..., n, n).
+      report: return a ``Solution``: its stats are a ``Report``, whose error is relative:
+        n c eps | |a⁻¹| |a| 1 |_∞, doubled for what is not of first order; inf where no digit is known, as
+        for singular matrices, and where the determinant is out of the dtype's range.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.det(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
     Array(-2., dtype=float32)
     """
-    (a,) = as_inexact("linalg.det", a)
-    check_matrices("linalg.det", square=True, a=a)
-    return determinant(a) if kind_for(a) == "lapack" else _determinant(a)
+    found, told = _det_of(a, report)
+    return found if told is None else Solution(found, *told)
 
 
 @fused(1)
@@ -284,29 +302,44 @@ def _slogdet_of(a, report):
     return found, (_determinants_report(ops.stop_gradient(a)) if report else None)
 
 
-def _determinants_report(a) -> tuple:
-    """(status, stats): log|det| changes by tr(a⁻¹ a') to first order, and rounding changes each row
-    relative to itself: by at most n | |a⁻¹| |a| 1 |_∞ roundings, which do not depend on the rows' scales.
+def _determinants_report(a, value=None) -> tuple:
+    """(status, Report) of log|det|, or of the determinant if its value is given.
 
-    Of two estimates from below by solutions the tenfold is taken. (Higham 2002, section 14.6)
+    log|det| changes by tr(a⁻¹ a') to first order, and rounding changes each row relative to itself: by
+    at most n | |a⁻¹| |a| 1 |_∞ roundings, which do not depend on the rows' scales. Of two estimates from
+    below by solutions the tenfold is taken. (Higham 2002, section 14.6)
     """
-    n, eps = typeof(a).shape[-1], epsilon(a)
+    n, own, real = typeof(a).shape[-1], epsilon(a), dtypes.to_real(typeof(a).dtype)
     if 0 in typeof(a).shape:
-        error = xnp.zeros(typeof(a).shape[:-2], dtypes.to_real(typeof(a).dtype))
-        return xnp.zeros(error.shape, np.int32), {"error": error}
-    factors = factorise(a, kind_for(a))
-    size = weighted_inverse_norm(factors, a, xnp.sum(xnp.abs(a), axis=-1))
-    bad = (first_zero(factors.pivots()) >= 0) | xnp.isnan(size)
-    logs = xnp.sum(
-        xnp.abs(xnp.log(xnp.abs(xnp.where(bad[..., None], 1, factors.pivots())))), axis=-1
-    )
-    error = 10 * n * eps * size
-    error = xnp.where(bad | (error >= 0.5), xnp.inf, 2 * error)  # -log(1 - x) <= 2 x
-    error = error + 2 * eps * logs  # these are rounded and summed, too
+        error, size = (f(typeof(a).shape[:-2], real) for f in (xnp.zeros, xnp.ones))
+        more = {"condition": size, "error": error, "digits": digits_of(error, own)}
+        return xnp.zeros(error.shape, np.int32), Report(**more)
+    if own > 1e-4:  # 16 bits are judged in 32
+        a = a.astype(np.float32)
+    s = power_of_two(a, (-2, -1), half=True)
+    kind = kind_for(a)
+    factors = factorise(a, kind)
+    a = a / s.astype(typeof(a).dtype)[..., None, None] / s.astype(typeof(a).dtype)[..., None, None]
+    size = weighted_inverse_norm(factors, a, xnp.sum(xnp.abs(a), axis=-1), s)
+    pivots = xnp.abs(factors.pivots())
+    bad = (first_zero(pivots) >= 0) | xnp.isnan(size)
+    error = xnp.where(bad, xnp.inf, 10 * n * own * size)
+    error = xnp.where(error >= 0.5, xnp.inf, 2 * error)  # -log(1 - x) <= 2 x
+    if value is None:  # these are rounded and summed, too
+        logs = xnp.sum(xnp.abs(xnp.log(xnp.where(bad[..., None], 1, pivots))), axis=-1)
+        error = error + 2 * own * logs
+        relative_error = relative(error, xnp.maximum(logs, own))
+    else:  # and may leave the range
+        low, high = float(dtypes.finfo(typeof(value).dtype).tiny), xnp.inf
+        modulus = xnp.abs(value)
+        there = (modulus >= low) & (modulus < high)
+        error = relative_error = xnp.where(there, error + 2 * n * own, xnp.inf)
+    condition = xnp.where(bad, xnp.inf, n * size)
     status = first_that_holds(
-        (bad, Status.singular), (error > 1, Status.ill_conditioned), (~bad, Status.success)
-    )
-    return status, {"error": error}
+        (bad & xnp.isfinite(a).all(axis=(-2, -1)), Status.singular), (bad, Status.not_finite),
+        (error > 1, Status.ill_conditioned), (~bad, Status.success),
+    )  # fmt: skip
+    return status, Report(digits_of(relative_error, own), error, None, condition)
 
 
 def slogdet(a, *, report: bool = False):
@@ -316,8 +349,9 @@ def slogdet(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``: its stats hold the error of the logarithm, about the relative one
-        of the determinant, as a bound up to the estimate of a norm; inf where there is none.
+      report: return a ``Solution``: its stats are a ``Report`` whose error is that of the logarithm,
+        about the relative one of the determinant, as a bound up to the estimate of a norm; inf where
+        there is none.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> sign, log = xc.linalg.slogdet(xnp.asarray([[0.0, 2.0], [1.0, 0.0]]))

@@ -222,14 +222,12 @@ def eigsh(
         (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
         (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),
     )  # fmt: skip
-    stats = of_pairs(
-        w, left, size, n, None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
-    )
-    stats |= {"products": end["products"]}
+    others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
+    stats = of_pairs(w, left, size, n, others, products=end["products"])
     return _told(who, with_derivatives(a, w, v), status, stats, report)
 
 
-def _told(who: str, found, status, stats: dict, report: bool):
+def _told(who: str, found, status, stats, report: bool):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
     solution = Solution(found, status, stats)
     if report:
@@ -387,7 +385,7 @@ def lobpcg(
         (reached & (left <= rtol * state["scale"]), Status.success),
         (reached & watched, Status.stagnation),
     )  # fmt: skip
-    stats = {"steps": steps} | of_pairs(w, left, state["scale"], n, state["w"][k:])
+    stats = of_pairs(w, left, state["scale"], n, state["w"][k:], steps=steps)
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
     return _told(who, found, status, stats, report)
 

@@ -10,13 +10,14 @@ from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution, Status
+from .._iterate import Solution, Status, first_that_holds
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from ..numpy._equations import least_squares
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
-from ._certificates import of_least_squares
+from ._certificates import of_full_rank, of_least_squares
 from ._elimination import first_zero
+from ._report import Report
 from ._truth import fail
 
 METHODS = ("svd", "qr")
@@ -33,13 +34,21 @@ def _lstsq(a, b, method, ridge, rtol, report):
     if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
         raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
     tall = (a, b) if _is_zero(ridge) else _with_ridge(a, b, ridge)
-    x, rank, pivot = _by_qr(who, *tall) if method == "qr" else _by_svd(*tall, rtol, report)
+    x, rank, pivot, about = (
+        _by_qr(who, *tall, report) if method == "qr" else _by_svd(*tall, rtol, report)
+    )
     stats = None
     if report:
         left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
-        stats = {"rank": rank, "residual": left[..., 0] if vector else left}
-        if method == "svd":
-            stats |= of_least_squares(*map(ops.stop_gradient, (*tall, x)), rank)
+        fixed = tuple(ops.stop_gradient(y) for y in (*tall, x))
+        told = of_full_rank(*fixed, *about) if method == "qr" else of_least_squares(*fixed, *about)
+        more = {"rank": rank} | told.pop("more", {})
+        finite = xnp.isfinite(fixed[2]).all(axis=(-2, -1))
+        status = first_that_holds(
+            (pivot >= 0, Status.singular), (~finite, Status.not_finite), (True, Status.success)
+        )
+        stats = Report(**told, residual=left[..., 0] if vector else left, more=more)
+        stats = xnp.broadcast_to(status, finite.shape), stats
     return to_dtype(x[..., 0] if vector else x), pivot, stats
 
 
@@ -65,10 +74,11 @@ def lstsq(
       rtol: singular values not above this part of the largest count as zero, for "svd";
         max(m, n) times the precision by default.
       report: return a ``Solution``: the value, a status (singular where "qr" met dependent columns)
-        and as stats the rank (with the ridge's rows) and the residual |a x - b| of each column; of
-        "svd" also what the rank rests on, the smallest singular value that counts ("kept") and the
-        largest that does not ("dropped"), both by the largest; the condition 1 / kept; and digits, how
-        many decimal ones of the worst column's largest elements can be trusted.
+        and as stats a ``Report``: the residual |a x - b| of each column, the condition (of the singular
+        values that count), and the error and digits of the worst column, of relative size
+        e κ (2 + (κ + 1) |b - a x| / (s₁ |x|)) for e a few roundings; besides the rank (with the ridge's
+        rows), and of "svd" what it rests on, the smallest singular value that counts ("kept") and the
+        largest that does not ("dropped"), both by the largest.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -81,7 +91,7 @@ def lstsq(
         raise errors.bad_argument(who, "ridge", ridge, "0 or more")
     x, pivot, stats = _lstsq(a, b, method, ridge, rtol, report)
     if report:
-        return Solution(x, xnp.where(pivot >= 0, Status.singular.value, 0).astype(np.int32), stats)
+        return Solution(x, *stats)
     if method == "qr":
         fail(who, a, pivot, "rank")
     return x
@@ -100,7 +110,7 @@ def _with_ridge(a, b, ridge):
     return xnp.concatenate([a, below], axis=-2), xnp.concatenate([b, nil], axis=-2)
 
 
-def _by_qr(who: str, a, b):
+def _by_qr(who: str, a, b, report: bool):
     m, n = typeof(a).shape[-2:]
     if m < n:
         why = "method='qr' needs as many rows as columns; use method='svd' or a ridge"
@@ -111,15 +121,21 @@ def _by_qr(who: str, a, b):
     size = xnp.linalg.norm(r, axis=-2)
     pivots = xnp.abs(xnp.diagonal(r, axis1=-2, axis2=-1))
     nil = pivots <= m * epsilon(a) * size
-    return x, xnp.sum(~nil, axis=-1), first_zero(xnp.where(nil, 0, pivots))
+    pivot = first_zero(xnp.where(nil, 0, pivots))
+    return x, xnp.sum(~nil, axis=-1), pivot, (r, pivot < 0) if report else None
 
 
 def _by_svd(a, b, rtol, report: bool):
     relative = max(typeof(a).shape[-2:]) * epsilon(a) if rtol is None else rtol
-    rank = xnp.linalg.matrix_rank(ops.stop_gradient(a), rtol=relative) if report else None
+    rank = about = None
+    if report:  # the same decomposition as that of the solution
+        values = ops.stop_gradient(ops.svd(ops.stop_gradient(a), full=False, vectors=True)[0])
+        limit = relative * xnp.max(values, axis=-1, keepdims=True, initial=0)
+        rank = xnp.sum(values > limit, axis=-1)
+        about = (rank, values)
     relative = xnp.asarray(relative).astype(typeof(xnp.real(a[..., :1, :1])).dtype)
     none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
-    return least_squares(a, b, relative, False), rank, none
+    return least_squares(a, b, relative, False), rank, none, about
 
 
 def pinv(a, *, rtol: float | None = None, hermitian: bool = False):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import numpy as xnp
@@ -13,38 +11,13 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.source import user_frame
-from .._core.struct import struct
 from .._core.types import typeof
-from .._iterate import Status, first_that_holds
+from .._iterate import Status
 from ._arguments import epsilon, product
 from ._elimination import first_zero
-from ._factors import Factors
-
-
-@struct
-class Report:
-    """How good a solution is.
-
-    Attributes:
-      backward_error: the smallest relative change of a and b, each in norm, for which the solution
-        is exact, in the ∞-norm; about the precision of the dtype is as good as it gets.
-      componentwise: the same where each element may change relative to itself, so that it does not
-        depend on how rows are scaled.
-      condition, condition_inf: estimates, in the 1-norm and the ∞-norm, of how much relative changes
-        of a are amplified.
-      digits: decimal digits of the solution's largest elements that can be trusted, from the
-        componentwise figures: each column x is off by at most | |a⁻¹| (|r| + c eps (|a| |x| + |b|)) |
-        in the ∞-norm. (Arioli, Demmel and Duff 1989, "Solving sparse linear systems with sparse
-        backward error")
-      pivot: number of the first vanishing pivot, -1 if there is none.
-    """
-
-    backward_error: Any
-    componentwise: Any
-    condition: Any
-    condition_inf: Any
-    digits: Any
-    pivot: Any
+from ._equations import Equation, certificate, roundings, signs, through, to_unit
+from ._factors import Factors, factorise
+from ._report import Report, digits_of, relative
 
 
 def norm1(a):
@@ -76,7 +49,7 @@ def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
 
     def climb(state):
         y, best, _, count = state
-        corner = xnp.argmax(xnp.abs(adjoint_apply(_signs(y))[..., 0]), axis=-1)
+        corner = xnp.argmax(xnp.abs(adjoint_apply(signs(y))[..., 0]), axis=-1)
         y = apply((numbers == corner[..., None]).astype(dtype)[..., None])
         return y, xnp.maximum(best, size_of(y)), best, count + np.int32(1)
 
@@ -89,11 +62,6 @@ def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
     return xnp.maximum(best, 2 * size_of(apply(last)) / (3 * n)).astype(real)
 
 
-def _signs(y):
-    size = xnp.abs(y)
-    return xnp.where(size == 0, 1, y / xnp.where(size == 0, 1, size)).astype(typeof(y).dtype)
-
-
 def _both(factors: Factors) -> tuple:
     """Solutions with a and with aᴴ."""
     return factors.solve, lambda b: xnp.conj(factors.solve(xnp.conj(b), transposed=True))
@@ -104,22 +72,9 @@ def inverse_norm1(factors: Factors, like, steps: int = 4):
     return norm1_estimate(*_both(factors), like[..., :1], steps)
 
 
-def inverse_norms(factors: Factors, like, weights) -> tuple:
-    """Estimates from below of |a⁻¹|₁, |a⁻¹|_∞ and | |a⁻¹| w |_∞ for weights w >= 0 (..., n).
-
-    The last two are the 1-norms of a⁻ᴴ and of diag(w) a⁻ᴴ.
-    """
-    there, back = _both(factors)
-    one, inf = (
-        norm1_estimate(there, back, like[..., :1]),
-        norm1_estimate(back, there, like[..., :1]),
-    )
-    return one, inf, weighted_inverse_norm(factors, like, weights)
-
-
-def weighted_inverse_norm(factors: Factors, like, weights):
-    """An estimate from below of | |a⁻¹| w |_∞ for weights w >= 0 (..., n)."""
-    there, back = _both(factors)
+def weighted_inverse_norm(factors: Factors, like, weights, s):
+    """An estimate from below of | |a⁻¹| w |_∞ for weights w >= 0 (..., n), with factors of s² a."""
+    there, back = (through(f, s) for f in _both(factors))
     w = weights.astype(typeof(like).dtype)[..., None]
     return norm1_estimate(lambda x: w * back(x), lambda y: there(w * y), like[..., :1])
 
@@ -142,49 +97,29 @@ def attainable(a) -> float:
     return 30 * max(typeof(a).shape[-1], 1) * epsilon(a)
 
 
-def _quotient(x, y):
-    """x / y for x, y >= 0, and 0 where x is 0."""
-    return xnp.where(x == 0, 0, x / xnp.where(x == 0, 1, y))
-
-
-def _componentwise(a, x, b) -> tuple:
-    """(backward error, what solutions are off by before a⁻¹, relative to their size, (..., n))."""
-    n = typeof(a).shape[-1]
-    left = xnp.abs(b - product(a, x))
-    size = product(xnp.abs(a), xnp.abs(x)) + xnp.abs(b)
-    omega = xnp.max(_quotient(left, size), axis=(-2, -1), initial=0)
-    rounding = (1 + n**0.5 / 4) * epsilon(a) * size  # of the residual
-    largest = xnp.max(xnp.abs(x), axis=-2, keepdims=True, initial=0)
-    return omega, xnp.max(_quotient(left + rounding, largest), axis=-1, initial=0)
+def dense_equation(a, factors: Factors, s, passes: float = 1.0) -> Equation:
+    """The equation with a = a₀ / s² where the factors are of a₀."""
+    there, back = _both(factors)
+    return Equation(
+        lambda x: product(a, x), lambda x: product(xnp.abs(a), x), through(there, s),
+        through(back, s), norm1(a), passes * roundings(typeof(a).shape[-1]),
+    )  # fmt: skip
 
 
 def report_of(a, x, b, factors: Factors) -> tuple:
     """(status, Report) of a solution."""
     a, x, b = (stop_gradient(v) for v in (a, x, b))
+    eps = epsilon(a)
+    if eps > 1e-4:  # 16 bits: judged in 32, where its rounding does not hide what is wrong
+        a, x, b = (v.astype(np.float32) for v in (a, x, b))
+        factors = factorise(a, "diagonal" if factors.kind == "diagonal" else "lapack")
     pivot = first_zero(factors.pivots())
-    eps, bad = epsilon(a), pivot >= 0
-    omega, weights = _componentwise(a, x, b)
-    if 0 in typeof(a).shape:
-        condition = other = xnp.ones(typeof(a).shape[:-2], dtypes.to_real(typeof(a).dtype))
-        off = xnp.zeros_like(condition)
-    else:
-        one, inf, off = inverse_norms(factors, a, weights)
-        condition, other = norm1(a) * one, _norm_inf(a) * inf
-    condition, other = (xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (condition, other))
-    error = backward_error(a, x, b)
-    finite = xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
-    digits = xnp.clip(-xnp.log10(xnp.maximum(off, eps / 2)), 0, -np.log10(eps / 2))
-    digits = xnp.where(bad | ~finite, 0, digits)
     failed = Status.not_definite if factors.kind == "cholesky" else Status.singular
-    code = first_that_holds(
-        (bad, failed), (off > 0.1, Status.ill_conditioned), (~finite, Status.not_finite),
-        (~(error <= attainable(a)), Status.stagnation),
-        (~bad, Status.success),
-    )  # fmt: skip
-    return code, Report(error, omega, condition, other, digits, pivot)
+    (a,), x, b, s, t = to_unit((a,), x, b)
+    return certificate(dense_equation(a, factors, s), x, b, eps, pivot, failed, t * t)
 
 
-def of_pairs(w, residual, size, n: int, others=None) -> dict:
+def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:
     """What residuals of orthonormal vectors say about eigenvalues w (..., k) of Hermitian matrices.
 
     |λ - θ| <= |r| for an eigenvalue λ, and the angle to the vectors of λ has a sine of at most |r| by
@@ -195,8 +130,12 @@ def of_pairs(w, residual, size, n: int, others=None) -> dict:
       size: about the norm of the matrices.
       n: their size.
       others: eigenvalues (..., j) not among w, as far as they are known.
+      more: further figures of the report.
     """
-    error = residual + (4 + n**0.5 / 4) * epsilon(w) * size[..., None]
+    eps = epsilon(w)
+    tiny = float(dtypes.finfo(typeof(w).dtype).tiny)  # what is less may have vanished
+    error = residual + (4 + n**0.5 / 4) * eps * size[..., None]
+    error = error + xnp.where(size > 0, tiny, 0)[..., None]
     gaps = xnp.abs(w[..., :, None] - w[..., None, :]) - error[..., None, :]
     gaps = xnp.where(np.eye(typeof(w).shape[-1], dtype=bool), xnp.inf, gaps)
     if others is not None:
@@ -204,7 +143,10 @@ def of_pairs(w, residual, size, n: int, others=None) -> dict:
         gaps = xnp.concatenate([gaps, beyond], axis=-1)
     gap = xnp.min(gaps, axis=-1, initial=xnp.inf) - error
     angle = xnp.where(gap > error, error / xnp.where(gap > error, gap, 1), 1)
-    return {"residual": residual, "error": error, "angle": angle}
+    most = xnp.max(error, axis=-1, initial=0)
+    off = relative(most, xnp.max(xnp.abs(w), axis=-1, initial=0))
+    off = xnp.where(size == 0, 0, off) if typeof(w).shape[-1] else xnp.zeros_like(most)
+    return Report(digits_of(off, eps), error, residual, None, {"angle": angle} | more)
 
 
 def refine(a, x, b, solve, steps: int, goal: float):
