@@ -31,6 +31,20 @@ def test_the_same_factors(kind, lower):
     np.testing.assert_allclose(low @ d @ turned, KINDS[kind], atol=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_tiny_pivots_keep_the_residual_small(dtype):
+    """Imaginary rounding of a pivot that should be real was divided by, and then dropped."""
+    n, eps = 60, np.finfo(dtype).eps
+    w = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)) * (
+        np.dtype(dtype).kind == "c"
+    )
+    q = np.linalg.qr(w)[0]
+    a = (q * (-1.0) ** np.arange(n) * eps ** np.linspace(0, 1, n)) @ q.conj().T
+    a = ((a + a.conj().T) / 2 if np.dtype(dtype).kind == "c" else (a + a.conj().T).real / 2).astype(dtype)  # fmt: skip
+    low, d, _ = (np.asarray(x).astype(complex) for x in ldl(a, True, True))
+    assert abs(low @ d @ low.conj().T - a).sum(0).max() <= n * eps * abs(a).sum(0).max()
+
+
 def test_inertia_of_a_saddle_point():
     """As many negative pivots as there are constraints, with zeros on the diagonal."""
     g = Y[0, :3]

@@ -80,6 +80,8 @@ def _pivoted(a, hermitian: bool):
         low, order = _exchanged(low, place, r), _exchanged(order, place, r)
         x, y, first, second = _columns_of_l(a, k, two, hermitian)
         a = a - x[:, None] * _turned(first, hermitian) - y[:, None] * _turned(second, hermitian)
+        if hermitian:  # d leaves out imaginary parts: tiny pivots must not be divided by with them
+            a = xnp.where(row[:, None] == row, xnp.real(a).astype(typeof(a).dtype), a)
         low = low + xnp.where(row == k, x[:, None], 0) + xnp.where(row == k + 1, y[:, None], 0)
         return k + 1 + two, a, low, order, twos | (two & (row == k))
 
