@@ -17,7 +17,7 @@ from .._control.while_loop import while_loop
 from .._core.struct import struct
 from .._core.types import typeof
 from .._transforms.api import grad, hessian
-from ._loop import iterations_from, kept_names
+from ._loop import empty_rows, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of, status_code
 from ._units import FULL, power_of_two
@@ -146,11 +146,7 @@ def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) 
         "njev": count(0), "round": count(0),
     }  # fmt: skip
     if history:
-        shapes = {"x": x.shape, "g": x.shape, "nfev": ()}
-        start["history"] = {
-            k: xnp.zeros((maxiter + 1, *shapes.get(k, ())), np.int32 if k == "nfev" else dtype)
-            for k in kept_names(history)
-        }
+        start["history"] = empty_rows(history, x, maxiter)
     turn = lambda s: _round(who, method, problem, make, s, tol, maxiter, history, progress)  # noqa: E731
     return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
 

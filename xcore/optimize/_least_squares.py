@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -9,17 +11,18 @@ from .._core import dtypes
 from .._core.exceptions import DTypeError, ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._transforms.api import grad, linearize, vjp
+from .._transforms.api import grad, hessian, linearize, vjp
 from .._transforms.map import vmap
 from ._bounds import box_of
 from ._box import projected_gradient
 from ._implicit import differentiable
-from ._loop import iterations
+from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
+from ._units import power_of_two
 
 
 class Residuals:
@@ -28,10 +31,22 @@ class Residuals:
     def __init__(self, who, fun, flat: Flat, args, loss, scale):
         self.who, self.fun, self.flat = who, fun, flat
         self.args = args if isinstance(args, tuple) else (args,)
-        self.loss, self.scale = loss, scale
+        self.loss, self.scale, self.unit = loss, scale, None
         self.lower = self.upper = None
 
+    def in_units_of(self, x):
+        """The same, divided by a power of two so that residuals at x have size 1: squares are numbers."""
+        new = copy.copy(self)
+        new.unit = power_of_two(largest(self.residuals(x)))
+        new.scale = self.scale / new.unit
+        return new
+
     def residuals(self, x):
+        """fun(x) as a real vector, in units."""
+        found = self.given(x)
+        return found if self.unit is None else found / self.unit
+
+    def given(self, x):
         """fun(x) as a real vector."""
         found = xnp.asarray(self.fun(self.flat.split(x), *self.args))
         if dtypes.is_complex(found.dtype):
@@ -57,6 +72,15 @@ class Residuals:
     def gradient(self, x):
         return grad(self.cost)(x)
 
+    def curvature(self, x):
+        """What the curvature of residuals adds to the Hessian; 0 if they have no second derivatives."""
+        f = self.residuals(x)
+        weights = f * self.loss((f / self.scale) ** 2)[1]
+        try:
+            return hessian(lambda x: xnp.vdot(weights, self.residuals(x)))(x)
+        except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
+            return xnp.zeros(2 * x.shape, x.dtype)
+
 
 def _model_start(problem, x):
     """A state whose first step only evaluates: no step is promised to do better than infinity."""
@@ -64,7 +88,7 @@ def _model_start(problem, x):
     zero = xnp.zeros((), dtype)
     return {
         "x": x, "f": zero + xnp.inf, "g": xnp.zeros(n, dtype), "size": zero, "r": xnp.eye(n, dtype=dtype),
-        "qtf": xnp.zeros(n, dtype), "scale": xnp.zeros(n, dtype), "radius": zero,
+        "qtf": xnp.zeros(n, dtype), "scale": xnp.zeros(n, dtype), "radius": zero, "grip": zero,
         "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0), "njev": count(0),
     }  # fmt: skip
 
@@ -125,7 +149,8 @@ class LevenbergMarquardt:
     first_radius: float = static(default=100.0)
 
     def init(self, problem, x, tol):
-        return _model_start(problem, x)
+        first = xnp.asarray(self.first_radius, typeof(x).dtype)
+        return _model_start(problem, x) | {"first": first}
 
     def step(self, problem, s, tol):
         eps = xnp.finfo(typeof(s["x"]).dtype).eps
@@ -145,7 +170,7 @@ class LevenbergMarquardt:
         x, f = pick(s["x"] + p, s["x"]), pick(f, s["f"])
         g = pick(transposed_times(r, qtf), s["g"])
         reach = norm(new_scale * x)
-        start = self.first_radius * xnp.where(reach > 0, reach, 1)
+        start = s["first"] * xnp.where(reach > 0, reach, norm(qtf))
         # no later radius is measured by one that was only a guess
         before = xnp.where(s["nit"] == 0, xnp.minimum(s["radius"], size), s["radius"])
         noise = (eps * norm(s["r"])) ** 2
@@ -157,8 +182,14 @@ class LevenbergMarquardt:
             "x": x, "f": f, "g": g, "size": largest(g), "r": pick(r, s["r"]),
             "qtf": pick(qtf, s["qtf"]), "scale": new_scale, "radius": radius, "status": status,
             "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
-            "njev": s["njev"] + np.int32(1),
+            "njev": s["njev"] + np.int32(1), "first": s["first"],
+            "grip": xnp.maximum(s["grip"], xnp.where(take, grip(r), 0)),
         }  # fmt: skip
+
+    def missing(self, problem, s):
+        """The step that is left, and which directions lost all influence."""
+        held = xnp.zeros(typeof(s["x"]).shape, bool)
+        return newton_step(s, problem.curvature(s["x"]), held)
 
 
 @struct
@@ -215,13 +246,22 @@ class TrustRegionReflective:
             "scale": new_scale, "radius": radius, "v": v, "dv": dv, "status": status,
             "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
             "njev": s["njev"] + np.int32(1),
+            "grip": xnp.maximum(s["grip"], xnp.where(take, grip(r), 0)),
         }  # fmt: skip
+
+    def missing(self, problem, s):
+        """The step that is left, of variables that no bound holds."""
+        held = s["v"] <= xnp.finfo(typeof(s["x"]).dtype).eps ** 0.5 * norm(s["scale"] * s["x"])
+        step, *seen = newton_step(s, problem.curvature(s["x"]), held & (s["dv"] != 0))
+        return xnp.clip(s["x"] + step, problem.lower, problem.upper) - s["x"], *seen
 
 
 def _interior(x, lower, upper, part):
     """x strictly inside, at least this part of the bounds' size away from them."""
-    low = lower + part * xnp.maximum(1, xnp.abs(lower))
-    high = upper - part * xnp.maximum(1, xnp.abs(upper))
+    width = xnp.where(xnp.isfinite(upper - lower), upper - lower, 0)
+    size = xnp.maximum(width, xnp.where(x != 0, xnp.abs(x), xnp.where(width > 0, 0, 1)))
+    low = lower + part * xnp.maximum(size, xnp.abs(lower))
+    high = upper - part * xnp.maximum(size, xnp.abs(upper))
     inside = xnp.clip(
         x, xnp.where(xnp.isfinite(lower), low, lower), xnp.where(xnp.isfinite(upper), high, upper)
     )
@@ -292,21 +332,34 @@ class MatrixFree:
             (~(xnp.isfinite(f) & xnp.isfinite(size)), Status.not_finite),
             (size == 0, Status.success),
         )
+        reach = norm(x)
         return {
-            "x": x, "f": f, "g": g, "size": size, "radius": xnp.maximum(norm(x), 1), "status": status,
-            "nit": count(0), "nfev": count(1), "njev": count(1),
+            "x": x, "f": f, "g": g, "size": size, "status": status, "nit": count(0), "nfev": count(1),
+            "njev": count(1), "radius": xnp.where(reach > 0, reach, xnp.inf), "first": norm(g),
         }  # fmt: skip
 
-    def step(self, problem, s, tol):
-        x, eps = s["x"], xnp.finfo(typeof(s["x"]).dtype).eps
+    def _products(self, problem, x):
+        """v -> Jᵀ W J v."""
         residuals, push = linearize(problem.residuals, x)
         pull = vjp(problem.residuals, x)[1]
         z = (residuals / problem.scale) ** 2
         _, slope, bend = problem.loss(z)
-        weight = xnp.maximum(slope + 2 * bend * z, eps)
-        mv = lambda v: pull(weight * push(v))[0]  # noqa: E731
-        size_g = norm(s["g"])
-        target = size_g * xnp.minimum(0.1, xnp.sqrt(size_g))
+        weight = xnp.maximum(slope + 2 * bend * z, xnp.finfo(typeof(x).dtype).eps)
+        return lambda v: pull(weight * push(v))[0]
+
+    def missing(self, problem, s):
+        """The step that is left, as far as conjugate gradients find it."""
+        g = s["g"]
+        p, _ = truncated_cg(
+            linearize(grad(problem.cost), s["x"])[1], g, xnp.full_like(s["f"], xnp.inf), 0.01 * norm(g),
+            2 * typeof(g).shape[0] + 10,
+        )  # fmt: skip
+        return p, xnp.ones_like(s["f"]), xnp.zeros((), bool)
+
+    def step(self, problem, s, tol):
+        x = s["x"]
+        mv, size_g = self._products(problem, x), norm(s["g"])
+        target = size_g * xnp.minimum(0.1, xnp.sqrt(size_g / s["first"]))
         p, _ = truncated_cg(mv, s["g"], s["radius"], target, 2 * typeof(x).shape[0] + 10)
         promised, size = -(xnp.vdot(s["g"], p) + 0.5 * xnp.vdot(p, mv(p))), norm(p)
         f, g = problem.cost(x + p), problem.gradient(x + p)
@@ -320,7 +373,7 @@ class MatrixFree:
         status = _verdict(s, take, promised, size, norm(x), largest(g), f, tol, radius)
         return {
             "x": x, "f": f, "g": g, "size": largest(g), "radius": radius, "status": status,
-            "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
+            "first": s["first"], "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
             "njev": s["njev"] + np.int32(1),
         }  # fmt: skip
 
@@ -365,7 +418,11 @@ def least_squares(
       f_scale: residuals of which size begin to be outliers.
       tol: a step so small relative to x, in scaled variables, ends it. By default steps go on until
         rounding errors hide what they gain; a refused one of eps^0.75, 2e-12 in 64 bits, is the last.
-      maxiter: steps at most.
+        Success then means that the Newton step from the point that is returned is shorter, relative to
+        the size or the way of each parameter, than tol; than eps^0.4, if none is given. It holds in all
+        units of parameters and residuals.
+      maxiter: steps at most. "lm" that did not converge in half of them begins anew with short steps,
+        and the better of both ends is returned.
       history: keep x, the cost f, its gradient g and nfev of all iterations.
 
     Returns a ``Result`` whose ``fun`` is the residuals; ``extra["cost"]`` is half the sum.
@@ -388,12 +445,9 @@ def least_squares(
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history)
-        aux = {k: s[k] for k in ("g", "size", "status", "nit", "nfev", "njev")}
-        if history:
-            aux["history"] = s["history"]
-        told = {"residuals": problem.residuals(s["x"]), "cost": s["f"]}
-        return s["x"], aux | {"told": told}
+        s = attempts(who, method, problem, x, tol, maxiter, history)
+        told = {"residuals": problem.given(s["x"]), "cost": s.pop("f")}
+        return s.pop("x"), s | {"told": told}
 
     def told(x):
         f = problem.residuals(x)
@@ -405,8 +459,8 @@ def least_squares(
 
     x, aux = differentiable(equation, told, solve, flat.start)
     known = aux["told"]
+    certificate = Certificate(aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED)
     return Result(
         flat.split(x), known["residuals"], flat.split(aux["g"]), aux["status"], aux["nit"],
-        aux["nfev"], aux["njev"], Certificate(aux["size"]), aux.get("history"),
-        {"cost": known["cost"]},
+        aux["nfev"], aux["njev"], certificate, aux.get("history"), {"cost": known["cost"]},
     )  # fmt: skip

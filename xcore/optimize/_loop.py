@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.while_loop import while_loop
@@ -14,6 +16,15 @@ from ._result import RUNNING, Status, status_code
 def kept_names(history) -> tuple:
     """What is kept of each iteration."""
     return ("x", "f", "g", "nfev") if history is True else tuple(history or ())
+
+
+def empty_rows(history, x, maxiter: int) -> dict:
+    """Rows of history before the first iteration."""
+    shapes = {"x": x.shape, "g": x.shape, "nfev": ()}
+    return {
+        k: xnp.zeros((maxiter + 1, *shapes.get(k, ())), np.int32 if k == "nfev" else x.dtype)
+        for k in kept_names(history)
+    }
 
 
 def iterations(who: str, method, problem, x0, tol, maxiter: int, history, progress=False):
@@ -45,7 +56,7 @@ def iterations_from(
         rows = s.get("history")
         new = method.step(problem, {k: v for k, v in s.items() if k != "history"}, tol)
         if history:
-            later = xnp.arange(maxiter + 1) >= new["nit"] + before
+            later = xnp.arange(len(next(iter(rows.values())))) >= new["nit"] + before
             put = lambda r, v: xnp.where(later.reshape(-1, *[1] * typeof(v).ndim), v, r)  # noqa: E731
             new = new | {"history": {k: put(rows[k], told(k, new[k])) for k in kept}}
         return new

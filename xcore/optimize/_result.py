@@ -31,6 +31,7 @@ class Status(enum.Enum):
     no_bracket = 6
     degenerate = 7
     saddle = 8
+    flat = 9
 
     @property
     def message(self) -> str:
@@ -53,6 +54,9 @@ _MESSAGES = {
     Status.degenerate: "the conditions of a constrained minimum hold only with multipliers that grow "
     "beyond all bounds: the gradients of active constraints depend on each other here (LICQ fails), so "
     "that nothing certifies the point; write these constraints differently, or trust only feasibility",
+    Status.flat: "no minimum in reach: the function hardly falls any more while parameters still change by as "
+    "much as themselves, or does not depend on one of them here: they run off to infinity, or stand on a "
+    "plateau; start elsewhere, bound the parameters, or use fewer",
     Status.saddle: "the gradient vanishes, but the Hessian has a negative eigenvalue: a saddle or a maximum, "
     "from where the function falls; start elsewhere, a small step aside is enough",
 }

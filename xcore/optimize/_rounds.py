@@ -16,7 +16,7 @@ from .._core.types import typeof
 from .._transforms.map import vmap
 from ._box import projected_gradient
 from ._descent import InverseHessian
-from ._loop import iterations_from, kept_names
+from ._loop import empty_rows, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of, status_code
 from ._scalar import Brent
@@ -48,11 +48,7 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested
     if _keeps_inverse(method):
         start["hess_inv"] = xnp.eye(problem.flat.size, dtype=x.dtype)
     if history:
-        shapes = {"x": x.shape, "g": x.shape, "nfev": ()}
-        start["history"] = {
-            k: xnp.zeros((maxiter + 1, *shapes.get(k, ())), np.int32 if k == "nfev" else x.dtype)
-            for k in kept_names(history)
-        }
+        start["history"] = empty_rows(history, x, maxiter)
 
     def turn(s):
         return _round(who, method, problem, s, tol, maxiter, history, progress, tested)

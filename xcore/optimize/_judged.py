@@ -1,0 +1,147 @@
+"""Fits in attempts, each judged where it ended by what it still has to go.
+
+The Newton step from there is the error of the parameters to first order; each component is compared with
+how large that parameter is or how far it has come, so that no unit is in the verdict. A fit whose first
+steps were too long may walk along a valley that has no end, or stand on a plateau where a parameter has no
+influence any more: where a method did not converge in half of its steps it begins anew, with a first radius
+that is short.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.while_loop import while_loop
+from .._core.types import typeof
+from ._loop import empty_rows, iterations_from
+from ._problem import count, default_tol, largest
+from ._result import Status, first_of, status_code
+from ._trust import lengths
+from ._units import relative_error
+
+TESTED = "each component of the Newton step, relative to the size and the way of its parameter"
+SHORT = 0.1  # the first radius of a second attempt, relative to the scaled length of x0
+FAR = 0.01  # a step of this part of a parameter, from where a method ended, shows that nothing converged
+
+
+def grip(r):
+    """How far the column next to depending on those before it is from that: the sine of an angle."""
+    size = lengths(r)
+    return xnp.min(xnp.abs(xnp.diagonal(r)) / xnp.where(size > 0, size, 1), initial=1)
+
+
+def newton_step(s, bend, held):
+    """(the Newton step of free variables, the least eigenvalue, whether they lost their influence).
+
+    The Hessian is RᵀR + B, B what the curvature of residuals adds. With R D⁻¹ = U S Vᵀ, columns of length
+    1, it is (S Vᵀ D)ᵀ (1 + S⁻¹ Vᵀ D⁻¹ B D⁻¹ V S⁻¹) (S Vᵀ D): nothing is squared, and where R decides
+    alone its condition counts once. Directions that neither R nor B knows have no part in the step. Influence
+    is lost where residuals have more of such a direction than rounding errors though R knew all directions
+    before, or where a column is nothing beside what it was.
+    """
+    r, qtf = s["r"], s["qtf"]
+    n, eps = typeof(qtf).shape[0], xnp.finfo(typeof(qtf).dtype).eps
+    size = lengths(r)
+    d = xnp.where(size > 0, size, 1)
+    rows = xnp.where(held, 0, r / d)
+    bend = xnp.where(held | held[:, None], 0, bend / d / d[:, None])
+    fine = xnp.all(xnp.isfinite(rows)) & xnp.all(xnp.isfinite(qtf))
+    u, sizes, vt = xnp.linalg.svd(xnp.where(fine, rows, 0))
+    most = xnp.max(sizes, initial=0)
+    known = sizes > n * eps * most
+    w = xnp.where(known, sizes, xnp.where(most > 0, n * eps * most, 1))
+    bend = vt @ xnp.where(xnp.isfinite(bend), bend, 0) @ vt.T
+    known = known | (xnp.abs(xnp.diagonal(bend)) > eps**0.5 * largest(bend))
+    both = known[:, None] & known
+    straight = xnp.diag(xnp.where(known, (sizes / w) ** 2, 1))
+    values, q = xnp.linalg.eigh(straight + xnp.where(both, bend, 0) / w / w[:, None])
+    c = u.T @ xnp.where(fine, qtf, 0)
+    noise = 16 * eps * (xnp.sqrt(2 * s["f"]) + xnp.vdot(size, xnp.abs(s["x"])))
+    of_held = vt**2 @ held.astype(r.dtype) > 0.5
+    hidden = xnp.any(~known & ~of_held & (xnp.abs(c) > noise))
+    c = q.T @ xnp.where(known, c, 0)
+    step = q @ (-c / xnp.maximum(xnp.abs(values), n * eps * largest(values)))
+    step = (vt.T @ (step / w)) / d
+    gone = ~held & (s["scale"] > 0) & (size <= eps * s["scale"])
+    lost = (hidden & (s["grip"] > eps**0.5)) | xnp.any(gone)
+    return xnp.where(fine, step, xnp.nan), xnp.min(values, initial=1), lost
+
+
+def _seen(method, problem, s, x0):
+    """(the error, what its step promises to gain, the least eigenvalue, whether influence was lost)."""
+    step, least, lost = method.missing(problem, s)
+    reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - x0))
+    gain = 0.5 * xnp.abs(xnp.vdot(s["g"], step))
+    error = relative_error(step, reach, xnp.ones_like(reach))
+    return error, gain, least, lost & (s["f"] > 0)
+
+
+def _verdict(s, error, gain, least, lost, tol):
+    """The status of where a method ended."""
+    ended = s["status"]
+    good = (s["f"] == 0) | ((error <= tol) & ~lost)
+    # beside rounding errors of eigenvalues whose largest can be as large as it likes
+    saddle = least < -(xnp.finfo(typeof(error).dtype).eps ** 0.5)
+    # where the sum falls by almost nothing while parameters change by as much as themselves
+    flat = lost | ((error > FAR) & (gain <= 1e-2 * s["f"]))
+    return first_of(
+        (ended == status_code(Status.not_finite), Status.not_finite),
+        (good & saddle, Status.saddle),
+        (good, Status.success),
+        (flat, Status.flat),
+        (ended == status_code(Status.max_steps), Status.max_steps),
+        (True, Status.stalled),
+    )
+
+
+def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
+    """What is known at the end, in the user's units; ``tol``: of steps that are taken, and refused."""
+    local, dtype = problem.in_units_of(x0), x0.dtype
+    square = local.unit * local.unit
+    asked = tol[0] if tol[0] == tol[1] else default_tol(dtype)
+    restarts = np.isfinite(getattr(method, "first_radius", np.inf))
+    # enough is left for another attempt
+    limit = maxiter // 2 if restarts and maxiter >= 100 else maxiter
+
+    def told(name, v):
+        return v * square if name in ("f", "g") else v
+
+    def turn(s):
+        state = method.init(local, x0, tol)
+        if restarts:
+            state["first"] = xnp.where(s["turn"] == 0, state["first"], SHORT).astype(dtype)
+        ended = iterations_from(
+            who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter), history,
+            rows=s.get("history"), before=s["nit"],
+            told=lambda k, v: s["nfev"] + v if k == "nfev" else told(k, v),
+        )  # fmt: skip
+        return _next(s, ended)
+
+    def _next(s, ended):
+        error, gain, least, lost = _seen(method, local, ended, x0)
+        status = _verdict(ended, error, gain, least, lost, asked)
+        better = (status == 0) | ~(s["f"] <= ended["f"])
+        new = {k: ended[k] for k in ("x", "f", "g", "size")}
+        new |= {"status": status, "error": error, "gain": gain}
+        new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}
+        new |= {k: s[k] + xnp.maximum(ended[k], 0) for k in ("nit", "nfev", "njev")}
+        more = (s["turn"] == 0) & (status != 0) & (ended["nit"] > 0) & (new["nit"] < maxiter)
+        if history:
+            new["history"] = ended["history"]
+        return new | {
+            "going": more & restarts, "turn": s["turn"] + np.int32(1)
+        }  # fmt: skip
+
+    zero, far = xnp.zeros((), dtype), xnp.full((), xnp.inf, dtype)
+    start = {
+        "x": x0, "f": far, "g": xnp.zeros_like(x0), "size": zero, "error": far, "gain": zero,
+        "status": status_code(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
+        "turn": count(0), "going": xnp.ones((), bool),
+    }  # fmt: skip
+    if history:
+        start["history"] = empty_rows(history, x0, maxiter)
+    s = while_loop(lambda s: s["going"], turn, start, checkpoints=0)
+    kept = ("x", "f", "g", "size", "gain", "error", "status", "nit", "nfev", "njev", "history")
+    units = {"f": square, "g": square, "size": square, "gain": square}
+    return {k: s[k] * units[k] if k in units else s[k] for k in kept if k in s}
