@@ -15,6 +15,7 @@ from xcore.pde import (
     Masked,
     Neumann,
     Periodic,
+    Robin,
     eigenmodes,
 )
 
@@ -30,6 +31,64 @@ def test_modes_of_the_laplace_operator(bc):
         assert np.allclose([-lap(m) for m in modes], w[:, None, None] * modes, atol=1e-6)
         gram = [[float(lap.integrate(a * b)) for a in modes] for b in modes]
         assert np.allclose(gram, np.eye(4), atol=1e-9)
+
+
+R = Robin(2.0, 0.5)
+BENT = tuple((np.arange(8) / 7) ** 1.5)
+BOXES = {
+    **{f"{bc} {n}": (Grid(n), [bc]) for n in (2, 3, 16, 17, 64)
+       for bc in (D, N, P, R, (D, N), (N, D), (R, D), (N, R)) if n < 64 or bc is D},
+    "stretched": (Grid((7, 6), stretched=(BENT, None)), [(N, R), D]),
+    "stretched ring": (Grid((7, 6), stretched=(BENT, None)), [P, N]),
+    "square": (Grid((9, 9)), D), "torus": (Grid((8, 8)), P), "Neumann": (Grid((6, 6)), N),
+    "cube": (Grid((5, 5, 5)), D), "3-torus": (Grid((4, 4, 4)), P),
+    "mixed": (Grid((4, 5, 6), upper=(1.0, 2.0, 0.1)), [R, (D, N), P]),
+    "large": (Grid((5, 6), upper=1e30), [D, (N, D)]), "small": (Grid((5, 6), upper=1e-30), [N, P]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_all_modes_of_boxes_beside_dense_matrices(name):
+    """Of the Laplace operator, and of a Δ - c with a number for each axis: every multiple is there."""
+    grid, bc = BOXES[name]
+    with xc.enable_x64():
+        lap = Laplacian(grid, bc)
+        a = tuple(1.0 + np.arange(grid.ndim)) if name == "mixed" else 2.5
+        c = abs(lap.as_matrix()).max() / 7
+        for op in (lap, Diffusion(grid, a, bc, c)):
+            matrix = -np.asarray(op.as_matrix())
+            root = np.sqrt(np.ravel(op.weights))
+            even = matrix * root[:, None] / root
+            expected, large = np.linalg.eigvalsh((even + even.T) / 2), abs(matrix).max()
+            for k in {1, min(6, root.size), root.size}:
+                w, modes = eigenmodes(op, k)
+                rows = np.asarray(modes).reshape(k, -1)
+                assert abs(w - expected[:k]).max() <= 1e-13 * large * root.size
+                assert np.allclose(rows * root**2 @ rows.T, np.eye(k), atol=1e-12)
+                wrong = (rows @ matrix.T - np.asarray(w)[:, None] * rows) * root
+                assert abs(wrong).max() <= 1e-12 * large
+
+
+@pytest.mark.parametrize("n", [16, 64, 128])
+def test_first_modes_of_a_square_and_of_a_cube_in_single_precision(n):
+    values = (2 * n * np.sin(np.pi * np.arange(1, 4) / (2 * n))) ** 2
+    expected = np.sort(np.add.outer(values, values).ravel())[:6]
+    assert np.allclose(eigenmodes(Laplacian(Grid((n, n))), 6)[0], expected, rtol=3e-7)
+    if n == 16:
+        w, modes = eigenmodes(Laplacian(Grid((n, n, n)), P), 8)
+        assert w[0] == 0 and np.allclose(w[1:7], (2 * n * np.sin(np.pi / n)) ** 2, rtol=3e-7)
+        assert float(abs(modes[0] - 1).max()) < 1e-6
+
+
+def test_derivatives_of_modes_of_boxes():
+    """w is linear in a number for each axis; lanes and jit give the same."""
+    with xc.enable_x64():
+        op = lambda a: Diffusion(Grid((6, 7)), (a[0], a[1]), N, c=a[2])
+        f = lambda a: eigenmodes(op(a), 5)[0]
+        a = xnp.asarray([1.0, 0.3, 2.0])
+        assert np.allclose(xc.jacrev(f)(a) @ a, f(a)) and np.allclose(xc.jacfwd(f)(a) @ a, f(a))
+        assert np.allclose(xc.jacrev(f)(a)[:, 2], 1)
+        assert np.allclose(xc.jit(xc.vmap(f))(xnp.stack([a, 2 * a])), [f(a), 2 * f(a)])
 
 
 def lshape(x, y):
@@ -118,7 +177,14 @@ def test_errors_explain():
         eigenmodes(Laplacian(Grid(8)), 1, method="lanczos")
 
     lap = Laplacian(Grid(8))
+    for k in (0, 8, 2.5):
+        with pytest.raises(ValueError, match="from 1 to the 7 unknowns"):
+            eigenmodes(lap, k)
     with pytest.raises(ValueError, match="a third of the 7"):
-        eigenmodes(lap, 5)
+        eigenmodes(lap, 5, method="shift-invert")
+    with pytest.raises(ValueError, match="where coefficients vary"):
+        eigenmodes(Diffusion(Grid(8), np.ones(9)), 1, method="axes")
+    with pytest.raises(ValueError, match="range of float32"):
+        eigenmodes(Laplacian(Grid(8, upper=1e30)), 1)
     with pytest.raises(ValueError, match="of order 2"):
         eigenmodes(Laplacian(Grid(8), Dirichlet(), 4))

@@ -23,9 +23,10 @@ from ._laplacian import Laplacian
 from ._masked import Masked
 from ._mode_search import coarsest_for, search
 from ._multigrid import cycle, hierarchy
+from ._separable import modes_by_axes, separable
 from ._solve import Near, by_cycles, smoother_for
 
-METHODS = ("auto", "lobpcg", "shift-invert")
+METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 
 def eigenmodes(
@@ -39,15 +40,16 @@ def eigenmodes(
     Args:
       op: a ``Laplacian`` of order 2, a ``Diffusion``, or a ``Masked`` with edge "symmetric" or
         "staircase".
-      k: how many.
+      k: how many; up to all of them with "axes", to a third of the unknowns else.
       rtol: goal for the modes, which have norm 1; the root of the dtype's precision by default. Of
         "lobpcg" it is what a last cycle would change, of "shift-invert" |u + w op⁻¹(u)|. Errors
         of the eigenvalues are far less, about the square. Where it is missed SolverError is raised.
       dtype: of the modes; that of the coefficients by default.
-      method: "shift-invert": Lanczos' method on the inverse, which is direct for a ``Laplacian`` and
-        else conjugate gradients with multigrid cycles; "lobpcg": blocks of vectors, preconditioned
-        by cycles, from a coarse grid up. "auto" takes the first for a ``Laplacian``, else the
-        second.
+      method: "axes": products of the modes of the axes, exact but for rounding, for a ``Laplacian``
+        and a ``Diffusion`` whose a and c are numbers; "shift-invert": Lanczos' method on the
+        inverse, which is direct for a ``Laplacian`` and else conjugate gradients with multigrid
+        cycles; "lobpcg": blocks of vectors, preconditioned by cycles, from a coarse grid up. "auto"
+        takes the first where it can, else the last.
       steps: size of the space of Lanczos' method; max(3 k, 24) by default. More takes fewer restarts.
 
     >>> from xcore.pde import Grid
@@ -63,13 +65,22 @@ def eigenmodes(
     n = size(op.field_shape)
     if isinstance(op, Masked) and type(op.inside) is Array:
         n = int(np.sum(np.asarray(op.inside)))
-    if not 0 < k <= n // 3:
-        raise errors.bad_argument(who, "k", k, f"from 1 to a third of the {n} unknowns")
     one_of(who, "method", method, METHODS)
+    if method == "axes" and not separable(op):
+        want = '"lobpcg" or "shift-invert" where coefficients vary'
+        raise errors.bad_argument(who, "method", method, want)
+    by_axes = method == "axes" or (method == "auto" and separable(op))
+    if not (isinstance(k, (int, np.integer)) and 0 < k <= (n if by_axes else n // 3)):
+        want = (
+            f"from 1 to the {n} unknowns" if by_axes else f"from 1 to a third of the {n} unknowns"
+        )
+        raise errors.bad_argument(who, "k", k, want)
     dtype = getattr(op, "dtype", None) if dtype is None else dtype
     dtype = real_dtype(dtype)
+    if by_axes:
+        return modes_by_axes(op, int(k), dtype)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
-    if method == "shift-invert" or (method == "auto" and isinstance(op, Laplacian)):
+    if method == "shift-invert":
         steps = min(n, max(3 * k, 24) if steps is None else max(k, steps))
         found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, steps)
     else:

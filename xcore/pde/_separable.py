@@ -1,0 +1,110 @@
+"""Modes of operators whose coefficients are constant: products of modes of the axes, all of them known.
+
+The operator is a sum over the axes, -Σ aᵢ ∂ᵢ² + c, so its eigenvalues are sums Σ aᵢ λᵢ + c. Modes of
+an axis with equal cells are sines and cosines; else they come from a small dense matrix.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import dtypes, errors
+from ._axis import DIRICHLET, NEUMANN, Axis
+from ._diffusion import Diffusion
+from ._laplacian import Laplacian
+
+
+def separable(op) -> bool:
+    """Whether the operator is such a sum."""
+    if not isinstance(op, Diffusion):
+        return isinstance(op, Laplacian)
+    return all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
+
+
+def modes_by_axes(op, k: int, dtype):
+    """(w, modes): the k smallest, every multiple one as often as it is there."""
+    n = op.grid.ndim
+    lines = [lowest(a, k) for a in op.axes]
+    places = _candidates([len(values) for values, _ in lines], k)
+    parts = [values[i] for (values, _), i in zip(lines, places, strict=True)]
+    _check_range(op, parts, lines, dtype)
+    if isinstance(op, Laplacian):  # rounded once, from the sums in double precision
+        sums = xnp.asarray((-op.combine([-x for x in parts])).astype(dtype))
+    else:
+        a = [op.a[i % len(op.a)].astype(dtype) for i in range(n)]
+        terms = [s * x.astype(dtype) for s, x in zip(a, parts, strict=True)]
+        sums = functools.reduce(xnp.add, terms)
+        sums = sums if op.c is None else sums + op.c.astype(dtype)
+    chosen = xnp.argsort(sums)[:k]
+    modes = xnp.ones((k, *(1,) * n), dtype)
+    for axis, ((_, v), i) in enumerate(zip(lines, places, strict=True)):
+        rows = xnp.asarray(v.T.astype(dtype))[xnp.asarray(i.astype(np.int32))[chosen]]
+        modes = modes * rows.reshape(k, *[-1 if j == axis else 1 for j in range(n)])
+    return sums[chosen], modes
+
+
+def _candidates(counts, k: int) -> list:
+    """The places (i, j, …) along the axes that can be among the k smallest: no more than k modes
+    stand at or before each of them, which makes Π (i + 1) <= k."""
+    found = np.zeros((1, 0), int)
+    for n in counts:
+        size = np.prod(found + 1, axis=1)
+        rows = [np.column_stack([np.repeat(f[None], m, axis=0), np.arange(m)])
+                for f, m in zip(found, np.minimum(k // size, n), strict=True)]  # fmt: skip
+        found = np.concatenate(rows)
+    return list(found.T)
+
+
+def _check_range(op, parts, lines, dtype) -> None:
+    """Eigenvalues of the axes, and the modes' size, are numbers of the dtype."""
+    info = dtypes.finfo(dtype)
+    sizes = [x for values in parts for x in (values.max(),) if x]
+    sizes.append(np.prod([np.abs(v).max() for _, v in lines]))
+    if all(float(info.tiny) <= x <= float(info.max) for x in sizes):
+        return
+    lengths = tuple(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True))
+    want = f"such that eigenvalues and modes are in the range of {np.dtype(dtype)}"
+    advice = "Take other units of length, or dtype=float64."
+    raise errors.bad_argument("pde.eigenmodes", "the lengths of the grid", lengths, want, advice)
+
+
+def lowest(a: Axis, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(values, v): the k smallest eigenvalues of minus the second derivative along an axis, rising,
+    and their vectors as columns, orthonormal by the weights."""
+    k = min(k, a.count)
+    if not a.uniform or not (a.ring or a.kinds in _WAVES):
+        values, v = -a.eigenvalues[:k], a.modes[0][:, :k].copy()
+        if a.singular:
+            values, v[:, 0] = np.append(0.0, values[1:]), 1.0
+    else:
+        values, v = _ring(a, k) if a.ring else _waves(a, k)
+    root = np.sqrt(a.weights)[:, None]
+    return values, v / np.linalg.norm(v * root, axis=0)
+
+
+# of conditions at both ends: the wave, the half waves of the first mode, and the first node
+_WAVES = {
+    (DIRICHLET, DIRICHLET): (np.sin, 2, 1),
+    (NEUMANN, NEUMANN): (np.cos, 0, 0),
+    (DIRICHLET, NEUMANN): (np.sin, 1, 1),
+    (NEUMANN, DIRICHLET): (np.cos, 1, 0),
+}
+
+
+def _waves(a: Axis, k: int):
+    wave, first, start = _WAVES[a.kinds]
+    quarters, cells = first + 2 * np.arange(k), len(a.nodes) - 1
+    turns = (start + np.arange(a.count))[:, None] * quarters % (4 * cells)
+    values = (2 * np.sin(np.pi * quarters / (4 * cells)) / a.spacing) ** 2
+    return values, wave(np.pi * turns / (2 * cells))
+
+
+def _ring(a: Axis, k: int):
+    """Constants, then cosine and sine of each frequency."""
+    n, frequency = a.count, (np.arange(k) + 1) // 2
+    angle = 2 * np.pi * (np.arange(n)[:, None] * frequency % n) / n
+    values = (2 * np.sin(np.pi * frequency / n) / a.spacing) ** 2
+    return values, np.where(np.arange(k) % 2 == 0, np.sin(angle), np.cos(angle)) + (frequency == 0)
