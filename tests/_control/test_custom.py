@@ -611,3 +611,18 @@ def test_collectives_inside():
     assert_close(xc.jvp(g, (X,), (np.ones(3),))[1], np.full(3, 9.0))
     shared = xc.vmap(lambda x: f(2.0) + x, axis_name="i")
     assert_close(shared(X), 6.0 + X)
+
+
+@pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)])
+def test_lanes_of_the_linear_part_of_a_custom_rule(axes):
+    """Tangents that are the same in all lanes beside others that are not, transposed."""
+    f = xc.custom_vjp(lambda x, y: x * y)
+    f.defvjp(lambda x, y: (x * y, (x, y)), lambda r, ct: (2 * ct * r[1], 3 * ct * r[0]))
+    x, y, rows = np.array([1.0, 2.0]), np.array([3.0, 5.0]), np.arange(6.0).reshape(3, 2)
+    over = xc.vmap(xc.linearize(f, x, y)[1], in_axes=axes)
+    given = [rows if a == 0 else rows[0] for a in axes]
+    ct = rows + 1
+    back = xc.linear_transpose(over, *given)(ct)
+    for found, slope, axis in zip(back, (2 * y, 3 * x), axes, strict=True):
+        want = slope * ct
+        np.testing.assert_allclose(found, want if axis == 0 else want.sum(0), rtol=1e-14)

@@ -103,3 +103,31 @@ def test_errors():
 
     with pytest.raises(TypeError, match="closes over"):
         xc.vmap(xc.jit(closes_over))(X)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit], ids=["eager", "jit"])
+def test_results_of_whole_numbers_alone(wrap):
+    """Nothing of them has a tangent."""
+    place = custom_vmap(lambda x: xnp.argmax(x))
+    place.def_vmap(lambda size, batched, x: (xnp.argmax(x, -1), True))
+    x = np.array([1.0, 5.0, 2.0])
+    assert wrap(lambda x: xc.jvp(place, (x,), (x,))[0])(x) == 1
+    slope = wrap(xc.grad(lambda x: (place(x) * x).sum()))(x)
+    np.testing.assert_array_equal(slope, np.ones(3))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_captured_arrays_have_no_tangents(count):
+    arrays = [xnp.asarray(4.0), xnp.asarray(np.arange(3.0))][:count]
+    f = custom_vmap(lambda x: x**2 * sum(a.sum() for a in arrays))
+    f.def_vmap(lambda size, batched, x: (x**2 * sum(a.sum() for a in arrays), True))
+    slope = 2 * 3.0 * sum(float(a.sum()) for a in arrays)
+    x = xnp.asarray(3.0)
+    found = [
+        xc.grad(f)(x),
+        xc.jit(xc.grad(f))(x),
+        xc.linearize(f, x)[1](x) / 3,
+        xc.jvp(f, (x,), (x,))[1] / 3,
+    ]
+    found += [*xc.vmap(xc.grad(f))(xnp.stack([x, x])), xc.jacfwd(f)(x), xc.hessian(f)(x) * 3]
+    np.testing.assert_allclose(found, slope, rtol=1e-6)

@@ -159,3 +159,25 @@ def test_what_is_finite_passes():
 def test_off_again():
     with xc.config.override(debug_nans=False):
         assert np.isnan(xc.jit(plain)(-1.0))
+
+
+SOLVERS = {
+    "linear": lambda b: lax.custom_linear_solve(
+        lambda v: 2 * v, b, lambda _, b: xnp.log(-b)  # the culprit
+    ),
+    "root": lambda b: lax.custom_root(
+        lambda v: v - b, b, lambda _, v: xnp.log(-v),  # the culprit
+        lambda g, y: y,
+    ),
+    "call": lambda b: xc.custom_derivatives.linear_call(
+        lambda r, v: xnp.log(-r) * v,  # the culprit
+        lambda r, ct: ct, b, b,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit, xc.vmap], ids=["eager", "jit", "vmap"])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_inside_of_solvers(name, wrap):
+    with pytest.raises(FloatingPointError, match=r"operation log .*\n.*# the culprit"):
+        wrap(SOLVERS[name])(xnp.ones(2))

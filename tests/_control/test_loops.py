@@ -492,3 +492,35 @@ def test_unrolled_scans_are_loops(unroll, reverse):
         c, ys[i] = c * 0.5 + xs[i], c + w[i]
     np.testing.assert_allclose(end, c, rtol=1e-14)
     np.testing.assert_allclose(rows, np.stack([ys[i] for i in range(7)]), rtol=1e-14)
+
+
+def test_transposes_of_transposes_of_a_scan():
+    """What linearization makes of a transposed scan is transposed again, as often as wanted."""
+    xs = np.array([1.0, -2.0, 3.0])
+    f = lambda a: lax.scan(lambda c, x: (c * x + a, c + a), xnp.zeros((), "float64"), xs)
+    start = np.float64(1)
+    out = f(start)
+    size = lambda o: np.asarray(o[0]) ** 2 + (np.asarray(o[1]) ** 2).sum()
+    once = lambda ct: xc.linear_transpose(f, start)(ct)[0]
+    twice = lambda a: xc.linear_transpose(once, out)(a)[0]
+    thrice = lambda ct: xc.linear_transpose(twice, start)(ct)[0]
+    np.testing.assert_allclose(once(out), size(out), rtol=1e-13)
+    np.testing.assert_allclose(twice(start)[1], out[1], rtol=1e-13)
+    for g in (thrice, xc.jit(thrice)):
+        np.testing.assert_allclose(g(out), size(out), rtol=1e-13)
+
+
+def test_lanes_of_a_scan_that_are_the_same_stay_one():
+    """Parts of the carry and slices of results that no lane changes have no axis of lanes."""
+    xs = np.array([1.0, 2.0, 3.0])
+
+    def f(a):
+        step = lambda c, x: ((c[0] + a, c[1] + x, c[2] + c[0]), (c[0], x * c[1], 1.0))
+        return lax.scan(step, (0.0, 0.0, 0.0), xs)
+
+    one = (0, None, 0), (0, None, None)
+    carry, ys = xc.vmap(f, out_axes=one)(np.array([1.0, 10.0]))
+    assert [c.shape for c in carry] == [(2,), (), (2,)]
+    np.testing.assert_array_equal(ys[0], [[0, 1, 2], [0, 10, 20]])
+    np.testing.assert_array_equal(ys[1], [0, 2, 9])
+    assert ys[2].shape == (3,)

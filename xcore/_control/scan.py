@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes, errors
 from .._core.eval import from_numpy
-from .._core.op import Linear, Op
+from .._core.op import Op
 from .._core.program import eval_program, trace_closed
 from .._core.trace import bind
 from .._core.types import ArrayType, typeof
@@ -281,15 +280,11 @@ def _linearize(primals, nonzero, **params):
 
 def _transpose(cotangents, *args, **params):
     s = Scan(**params)
-    nc, nk = s.counts
-    given = s.linear or [
-        isinstance(a, Linear) or (nc <= i < nc + nk and dtypes.is_inexact(typeof(a).dtype))
-        for i, a in enumerate(args)
-    ]
+    nk = s.counts[1]
+    given = s.linear  # only what linearization has made is transposed
     lc, lk, lx = s.split(given)
+    assert all(lk), "part of the carry is not linear"
     consts, _, xs = s.split(args)
-    if not all(lk):
-        raise errors.missing_rule(scan_op, "transpose", "Part of its carry is not linear.")
     res_c, res_x = (
         [c for c, m in zip(consts, lc, strict=True) if not m],
         [x for x, m in zip(xs, lx, strict=True) if not m],
