@@ -11,10 +11,10 @@ from .._core.types import typeof
 from .._transforms.api import jacfwd, linearize
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import differentiable
-from ._loop import iterations
 from ._packed import loop
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._root_units import TESTED, rounds
 from ._trust import norm
 
 
@@ -56,8 +56,8 @@ def start_of(problem, x, tol, **more):
 
 def moved(s, x, f, tol, nfev, njev, stuck, **more):
     """The state after a step to x, where the function is f."""
-    size, reach = largest(f), xnp.maximum(1, largest(x))
-    still = largest(x - s["x"]) <= 4 * xnp.finfo(typeof(x).dtype).eps * reach
+    size, eps = largest(f), xnp.finfo(typeof(x).dtype).eps
+    still = xnp.all(xnp.abs(x - s["x"]) <= 4 * eps * xnp.abs(x))
     status = first_of(
         (~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success),
         (stuck | still, Status.stalled),
@@ -180,7 +180,7 @@ class Hybrid:
         scale = xnp.maximum(s["scale"], xnp.sqrt(xnp.sum(j * j, axis=0)))
         scale = xnp.where(scale == 0, 1, scale)
         reach = norm(scale * x)
-        first = self.first_radius * xnp.where(reach > 0, reach, 1)
+        first = self.first_radius * xnp.where(reach > 0, reach, norm(f))
         radius = xnp.where(s["radius"] < 0, first, s["radius"]).astype(f.dtype)
         p = self._dogleg(j, f, scale, radius)
         new = problem.value(x + p)
@@ -193,7 +193,7 @@ class Hybrid:
         radius = xnp.where(
             ratio < 0.1, 0.5 * size, xnp.where(ratio > 0.5, xnp.maximum(radius, 2 * size), radius)
         )
-        stuck = radius <= 4 * xnp.finfo(f.dtype).eps * xnp.maximum(reach, 1)
+        stuck = radius <= 4 * xnp.finfo(f.dtype).eps * reach
         out = moved(s, xnp.where(take, x + p, x), xnp.where(take, new, f), tol, np.int32(1), 1, stuck,
                     radius=radius, scale=scale)  # fmt: skip
         return out | {"status": xnp.where(take | stuck, out["status"], RUNNING)}
@@ -272,19 +272,18 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
                 f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
             )
         method = METHODS[method]
-    tol = float(xnp.finfo(flat.dtype).eps) ** 0.75 if tol is None else tol
+    whole = isinstance(method, Anderson)
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history)
-        aux = {k: s[k] for k in ("size", "status", "nit", "nfev", "njev")}
-        if history:
-            aux["history"] = s["history"]
-        return s["x"], aux | {"told": s["g"]}
+        s = rounds(who, method, problem, x, tol, maxiter, history, whole)
+        kept = ("size", "status", "nit", "nfev", "njev", "error", "history")
+        return s["x"], {k: s[k] for k in kept if k in s} | {"told": s["f"]}
 
     x, aux = differentiable(problem.value, problem.value, solve, flat.start)
     return Result(
         flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
-        Certificate(aux["size"]), aux.get("history"),
+        Certificate(aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
+        aux.get("history"),
     )  # fmt: skip
 
 
@@ -298,8 +297,9 @@ def root(
       x0: tree of arrays to start from.
       args: further arguments.
       method: "hybr" (Powell's dogleg), "newton", "broyden", "krylov" (no Jacobian), "anderson".
-      tol: the largest component of fun(x) that counts as zero; eps^0.75 by default, 2e-12 in 64 bits
-        and 6e-6 in 32.
+      tol: the largest component of fun(x) that counts as zero. By default equations are worked on in units
+        of their own, and success means that the Newton step from x is at most eps^0.5 (1.5e-8 in 64
+        bits, 3e-4 in 32; most often far less) of the size or the way of each variable: that holds in all units.
       maxiter: steps at most.
       history: keep all iterations.
 

@@ -1,0 +1,96 @@
+"""What ``root`` and ``fixed_point`` claim: at every scale, up to singular, a success is a solution."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+import xcore.optimize as xo
+
+SYSTEMS = ("hybr", "newton", "broyden", "krylov")
+
+
+def coupled(z):
+    return xnp.stack([z[0] ** 2 + z[1] ** 2 - 5, z[0] * z[1] - 2, z[2] ** 3 + z[0] - 3])
+
+
+@pytest.mark.parametrize("method", SYSTEMS)
+@pytest.mark.parametrize("dtype, far", [(np.float64, 12), (np.float32, 4)])
+def test_units_change_no_verdict(method, dtype, far):
+    one = np.ones(3)
+
+    @xc.jit
+    def solve(x_units, f_units):
+        f = lambda x: f_units * coupled(x / x_units)
+        return xo.root(f, x_units * np.array([2.5, 0.7, 0.8], dtype), method=method)
+
+    sizes = [one, 10.0 ** np.array([far, -far, 0]), 10.0 ** np.array([-far, -far, -far])]
+    same = {"krylov": sizes[::2]}.get(method, sizes)  # GMRES knows no units of variables
+    for x_units in same:
+        for f_units in (*sizes, 1e-30 * one if far == 12 else 1e-15 * one):
+            found = solve(x_units.astype(dtype), f_units.astype(dtype))
+            assert found.success
+            z = np.asarray(found.x, float) / x_units
+            np.testing.assert_allclose(z, [2, 1, 1], rtol=1e-7 if far == 12 else 1e-3)
+
+
+# (function of x, start, whether there is a root)
+NONE = {
+    "no root": (lambda x: x * x + 1, [1.3]),
+    "small, no root": (lambda x: 1e-13 * (x * x + 1), [1.3]),
+    "nearly": (lambda x: x * x + 1e-6, [1.3]),
+    "contradiction": (lambda x: xnp.stack([x[0] + x[1] - 1, x[0] + x[1] - 2]), [0.3, 0.2]),
+    "small contradiction": (
+        lambda x: 1e-14 * xnp.stack([x[0] + x[1] - 1, x[0] + x[1] - 2]), [0.3, 0.2]
+    ),
+    "exponential": (lambda x: xnp.exp(-x), [1.0]),
+    "constant": (lambda x: 0 * x + 1e-20, [1.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [*SYSTEMS, "anderson"])
+@pytest.mark.parametrize("name", NONE)
+def test_what_has_no_root_is_no_success(method, name):
+    f, start = NONE[name]
+    for dtype in (np.float64, np.float32):
+        found = xo.root(f, xnp.asarray(np.array(start, dtype)), method=method, maxiter=300)
+        assert not found.success, found.x
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_claims_of_linear_systems_up_to_singular(dtype):
+    solve = xc.jit(lambda a, b: xo.root(lambda x: a @ x - b, xnp.zeros(5, dtype), method="newton"))
+    rng, claims = np.random.default_rng(0), 0
+    for condition in 10.0 ** np.arange(0, 17, 2):
+        for scale in (1, 1e-12, 1e12):
+            u, v = (np.linalg.qr(rng.normal(size=(5, 5)))[0] for _ in range(2))
+            a = (scale * (u * np.geomspace(1, 1 / condition, 5)) @ v).astype(dtype)
+            b = (a.astype(float) @ rng.normal(size=5)).astype(dtype)
+            found = solve(a, b)
+            if found.success:
+                claims += 1
+                # the residual is what rounding lets it be
+                r = a.astype(float) @ np.asarray(found.x, float) - b
+                size = np.abs(a).astype(float) @ np.abs(np.asarray(found.x, float)) + np.abs(b)
+                assert np.max(np.abs(r) / size) < 30 * np.finfo(dtype).eps
+    assert claims >= (12 if dtype == np.float64 else 6)
+
+
+@pytest.mark.parametrize("method", ["anderson", "picard"])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_fixed_points_at_every_scale(method, scale):
+    fun = lambda x: scale * xnp.cos(x / scale)
+    found = xo.fixed_point(fun, xnp.asarray(np.array([scale, 0.1 * scale])), method=method)
+    assert found.success
+    np.testing.assert_allclose(np.asarray(found.x) / scale, 0.7390851332151607, rtol=1e-9)
+    away = xo.fixed_point(lambda x: 2 * x + scale, xnp.asarray(np.array([scale])), method="picard")
+    assert not away.success
+
+
+@pytest.mark.parametrize("method", [*SYSTEMS, "anderson"])
+def test_starts_at_the_solution_and_beyond_numbers(method):
+    at = xo.root(lambda x: x - 1, xnp.ones(2, np.float64), method=method)
+    assert at.success and int(at.nit) == 0
+    for start in (np.inf, np.nan):
+        lost = xo.root(lambda x: x - 1, xnp.full(2, start), method=method)
+        assert xo.Status(int(lost.status)) is xo.Status.not_finite

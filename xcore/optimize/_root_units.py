@@ -1,0 +1,136 @@
+"""Equations in units in which they have size one, and how far a point is from solving them.
+
+An equation is divided by the largest of what it is the sum of where a method begins: its value, and its
+slopes by the sizes of the variables. Fixed points keep their form under one unit of variables and equations
+together. Where a method ended, the Newton step is the error of x to first order, relative to the size or the
+way of each variable: no unit is in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.while_loop import while_loop
+from .._core.types import typeof
+from .._transforms.api import jacfwd, linearize
+from ..linalg import GMRES, FunctionOperator, linear_solve
+from ._implicit import DENSE
+from ._loop import empty_rows, iterations_from
+from ._problem import count, largest
+from ._result import RUNNING, Status, first_of, status_code
+from ._units import power_of_two, relative_error
+
+TESTED = "each component of the Newton step, relative to the size and the way of its variable"
+
+
+class InUnits:
+    """Equations as a method sees them: x = x_unit · z and F = f_unit · value."""
+
+    def __init__(self, problem, x, f):
+        self.problem, self.x, self.f = problem, x, f
+
+    def value(self, z):
+        return self.problem.value(z * self.x) / self.f
+
+    def of(self, name: str, v):
+        """What a method calls ``name``, in the user's units; f is half the sum of squares in its own."""
+        return v * self.x if name == "x" else v * self.f if name == "g" else v
+
+
+def units_at(problem, x, f, whole: bool) -> InUnits:
+    """``whole``: one unit for everything."""
+    if whole:
+        one = power_of_two(xnp.maximum(largest(x), largest(f)))
+        return InUnits(problem, one, one)
+    size = xnp.abs(f)
+    if typeof(x).shape[0] <= DENSE:
+        terms = xnp.max(xnp.abs(jacfwd(problem.value)(x)) * xnp.abs(x), axis=1, initial=0)
+        size = xnp.maximum(size, xnp.where(xnp.isfinite(terms), terms, 0))
+    # an equation that holds, and whose terms are all 0, is measured by the others
+    size = xnp.where(size > 0, size, largest(size))
+    return InUnits(problem, xnp.ones((), x.dtype), power_of_two(size))
+
+
+def missing(problem, x, f):
+    """The Newton step: NaN where the Jacobian is singular and F is not 0."""
+    n, eps = typeof(x).shape[0], xnp.finfo(x.dtype).eps
+    if n > DENSE:
+        operator = FunctionOperator(lambda _, v: linearize(problem.value, x)[1](v), None, (n, n))
+        found = linear_solve(operator, -f, GMRES(rtol=0.01, restart=60, max_steps=5), report=True)
+        return xnp.where(found.ok, found.value, xnp.nan)
+    j = jacfwd(problem.value)(x)
+    columns = xnp.max(xnp.abs(j), axis=0, initial=0)
+    d = 1 / xnp.where(columns > 0, columns, 1)
+    rows = xnp.max(xnp.abs(j * d), axis=1, initial=0)
+    e = 1 / xnp.where(rows > 0, rows, 1)
+    j, f = e[:, None] * j * d, e * f
+    fine = xnp.all(xnp.isfinite(j)) & xnp.all(xnp.isfinite(f))
+    u, s, vt = xnp.linalg.svd(xnp.where(fine, j, 0))
+    known = s > n * eps * xnp.max(s, initial=0)
+    c = u.T @ xnp.where(fine, f, 0)
+    # what lies outside the range of the Jacobian no step removes; rounding errors of x make some of it
+    outside = xnp.any(~known & (xnp.abs(c) > 4 * n * eps * largest(xnp.abs(j) @ xnp.abs(x / d))))
+    step = d * (vt.T @ xnp.where(known, -c / xnp.where(known, s, 1), 0))
+    return xnp.where(fine & ~outside, step, xnp.nan)
+
+
+def _error(problem, x, x0, first):
+    """(F, the relative error of x)."""
+    f = problem.value(x)
+    try:
+        step = missing(problem, x, f)
+        reach = xnp.maximum(xnp.abs(x), xnp.abs(x - x0))
+        error = relative_error(step, reach, xnp.ones_like(reach))
+    except Exception:  # a function without derivatives: its value, relative to the first one
+        error = largest(f) / xnp.where(first > 0, first, 1)
+    return f, xnp.where(largest(f) == 0, 0, xnp.where(xnp.isnan(error), xnp.inf, error))
+
+
+def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) -> dict:
+    """What is known at the end. ``tol``: of F in the user's units, or None: then x is judged.
+
+    A first round ends where F is small in units; where that leaves x uncertain, a second one goes on to what
+    rounding errors allow.
+    """
+    dtype = x0.dtype
+    eps = float(xnp.finfo(dtype).eps)
+    f0 = problem.value(x0)
+    plain = InUnits(problem, xnp.ones((), dtype), xnp.ones((), dtype))
+    local = units_at(problem, x0, f0, whole) if tol is None else plain
+    fine = eps**0.5  # what is left of the digits at a double root
+
+    def turn(s):
+        aim = eps**0.75 if tol is None else tol
+        aim = xnp.where(s["turn"] == 0, aim, eps if tol is None else tol).astype(dtype)
+        state = method.init(local, s["x"] / local.x, aim)
+        ended = iterations_from(
+            who, method, local, state, aim, maxiter, history, rows=s.get("history"), before=s["nit"],
+            told=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v),
+        )  # fmt: skip
+        x = ended["x"] * local.x
+        f, error = _error(problem, x, x0, largest(f0))
+        good = error <= fine if tol is None else largest(f) <= tol
+        last = ended["status"]
+        status = first_of(
+            (~xnp.all(xnp.isfinite(f)), Status.not_finite), (good, Status.success),
+            (last == status_code(Status.success), Status.stalled),
+        )  # fmt: skip
+        status = xnp.where(status == RUNNING, last, status)
+        new = {"x": x, "f": f, "size": largest(f), "error": error, "status": status}
+        new |= {k: s[k] + ended[k] for k in ("nit", "nfev", "njev")} | {
+            "turn": s["turn"] + np.int32(1)
+        }
+        again = (s["turn"] == 0) & ~good & (last == status_code(Status.success))
+        if history:
+            new["history"] = ended["history"]
+        return new | {"going": again & (new["nit"] < maxiter) if tol is None else ~s["going"]}
+
+    zero = xnp.zeros((), dtype)
+    start = {
+        "x": x0, "f": f0, "size": zero, "error": zero, "status": status_code(Status.max_steps),
+        "nit": count(0), "nfev": count(0), "njev": count(0), "turn": count(0), "going": xnp.ones((), bool),
+    }  # fmt: skip
+    if history:
+        start["history"] = empty_rows(history, x0, maxiter)
+    return while_loop(lambda s: s["going"], turn, start, checkpoints=0)
