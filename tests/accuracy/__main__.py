@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import pickle
 import sys
 import time
 
@@ -18,7 +17,7 @@ def parsed(argv=None):
     p.add_argument("--way", action="append", choices=("one", "jit", "batch", "vmap"))
     p.add_argument("--quick", action="store_true", help="small sizes, one problem at a time")
     p.add_argument("--jobs", type=int, default=1, help="processes")
-    p.add_argument("--save", default=None, help="keep the records in this file")
+    p.add_argument("--save", default=None, help="add the records to this file as they come")
     p.add_argument("--load", action="append", help="take records from these files and run nothing")
     p.add_argument("--write", default=None, help="write the page to this file")
     return p.parse_args(argv)
@@ -34,9 +33,6 @@ def main(argv=None) -> int:
 
     wide.needs_extended()
     entries = work.records(options)
-    if options.save:
-        with open(options.save, "wb") as file:
-            pickle.dump(entries, file)
     if options.write:
         with open(options.write, "w") as file:
             file.write(

@@ -19,7 +19,6 @@ WAYS_OF = dict.fromkeys(DTYPES, ("one", "vmap")) | {
     "c128": ("one", "batch"),
 }
 SIZES = (1, 7, 33, 100, 300)
-QUICK = (1, 7)
 SMALL = (7,)  # of the compiled ways: programs differ by size in nothing but the numbers
 DENSE = tuple(FAMILIES)
 
@@ -101,7 +100,7 @@ def run(routine: Routine, dtype: str, families=None, sizes=None, ways=None, quic
     chosen = [f for f in routine.families if not families or f in families]
     ways = ways or WAYS_OF[dtype]
     for n in routine.sizes:
-        if (sizes and n not in sizes) or (quick and not sizes and n not in QUICK):
+        if (sizes and n not in sizes) or (quick and not sizes and n not in routine.sizes[:2]):
             continue
         problems = {f: routine.problem(f, n, DTYPES[dtype]) for f in chosen}
         problems = {f: p for f, p in problems.items() if p is not None}

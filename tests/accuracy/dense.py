@@ -212,7 +212,7 @@ def _least_squares(arrays, x):
 def _least_squares_reported(arrays, answer):
     (a, b), stats = arrays, answer.stats
     told = _least_squares(arrays, answer.value)
-    true = w.least_norm(a, b, int(stats["rank"]))
+    true = w.least_norm(a, b, int(stats["rank"]) if "rank" in stats else a.shape[1])
     error = np.abs(w.widest(answer.value) - true).max(0)
     size = np.abs(true).max(0)
     share = np.where(error == 0, 0, error / np.where(size == 0, 1, size)).max()
@@ -250,6 +250,16 @@ def _logdet_reported(arrays, answer):
         *_logdet(arrays, answer.value), Claim("error of log", off, bound, np.isfinite(bound), floor=floor),
         Claim("ok: sign", turn, 1, ok),
     ]  # fmt: skip
+
+
+def _det_reported(arrays, answer):
+    (a,) = arrays
+    sign, log, _ = w.slogdet(a)
+    bound = w.widest(answer.stats["error"])
+    true = sign * np.exp(log)
+    off = abs(w.widest(answer.value) - true) / abs(true) if log > -np.inf else np.inf
+    off = off if np.isfinite(off) else np.inf
+    return [*_det(arrays, answer.value), Claim("error of det", off, bound, np.isfinite(bound), floor=eps(a.dtype))]  # fmt: skip
 
 
 def _det(arrays, found):
@@ -304,8 +314,8 @@ ROUTINES = [
     _row("ldl", just("symmetric"), la.ldl, _ldl),
     _row("polar", just("tall"), la.polar, _polar),
     _row("lstsq", _system("tall"), lambda a, b: la.lstsq(a, b, report=True), _least_squares_reported, quick=True),
-    _row("lstsq-qr", _system("tall"), lambda a, b: la.lstsq(a, b, method="qr"), _least_squares),
-    _row("det", just("general"), la.det, _det),
+    _row("lstsq-qr", _system("tall"), lambda a, b: la.lstsq(a, b, method="qr", report=True), _least_squares_reported),
+    _row("det", just("general"), lambda a: la.det(a, report=True), _det_reported),
     _row("slogdet", just("general"), lambda a: la.slogdet(a, report=True), _logdet_reported, quick=True),
 ]  # fmt: skip
 

@@ -18,13 +18,11 @@ def chosen(options) -> list:
             or any(routine.name == r or (r[-1] == "*" and routine.name.startswith(r[:-1])) for r in options.routine)
         )  # fmt: skip
 
-    return [
-        (r.name, d)
-        for r in ROUTINES
-        if wanted(r)
-        for d in r.dtypes
-        if not options.dtype or d in options.dtype
-    ]
+    found = [(r.name, d) for r in ROUTINES if wanted(r) for d in r.dtypes if not options.dtype or d in options.dtype]  # fmt: skip
+    return sorted(found, key=lambda task: _FIRST.index(task[1]))
+
+
+_FIRST = ("f64", "f32", "c128", "c64", "f16", "bf16")  # the order of running
 
 
 def measured(task) -> tuple:
@@ -45,13 +43,19 @@ def loaded(names) -> list:
     """Records of files; later ones replace those of the same routine and dtype."""
     found: dict = {}
     for name in names:
-        with open(name, "rb") as file:
-            entries = pickle.load(file)
-        new: dict = {}
-        for e in entries:
-            new.setdefault((e.routine, e.dtype), []).append(e)
-        found |= new
+        for entries in _stored(name):
+            found |= {(e.routine, e.dtype): entries for e in entries[:1]}
     return _ordered([e for entries in found.values() for e in entries])
+
+
+def _stored(name):
+    """What each task found, as it was kept."""
+    with open(name, "rb") as file:
+        while True:
+            try:
+                yield pickle.load(file)
+            except EOFError:
+                return
 
 
 def _ordered(entries) -> list:
@@ -65,6 +69,9 @@ def run_all(options) -> list:
     entries = []
     for task, part, seconds in _run(tasks, options.jobs):
         _tell(task, part, seconds)
+        if options.save:
+            with open(options.save, "ab") as file:
+                pickle.dump(part, file)
         entries += part
     return _ordered(entries)
 

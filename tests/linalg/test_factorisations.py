@@ -169,3 +169,32 @@ def test_factors_with_a_zero_pivot_raise():
         err, _ = xc.checkify.checkify(xc.jit(call))(f, np.ones(2))
         assert "singular (pivot 1)" in err.get()
         assert xc.checkify.checkify(xc.jit(call))(np.eye(2), np.ones(2))[0].get() is None
+
+
+@pytest.mark.parametrize(
+    "dtype, reach", [("float32", 30), ("complex64", 30), ("float64", 290), ("complex128", 290)]
+)
+@pytest.mark.parametrize("way", ["one", "batch", "vmap"])
+def test_eigenvalues_of_matrices_of_every_size(dtype, reach, way):
+    """Some builds of LAPACK scale small and large matrices, and do not scale their eigenvalues back."""
+    numbers = np.random.default_rng(1)
+    a = numbers.standard_normal((5, 5)) + 1j * numbers.standard_normal((5, 5)) * (dtype[0] == "c")
+    a = (a if dtype[0] == "c" else a.real).astype(dtype)
+    sizes = 10.0 ** np.linspace(-reach, reach, 11)
+    batch = (
+        a.astype(np.clongdouble if dtype[0] == "c" else np.longdouble) * sizes[:, None, None]
+    ).astype(dtype)
+    eig = {"one": lambda b: [np.stack(x) for x in zip(*map(xc.linalg.eig, b), strict=True)],
+           "batch": xc.linalg.eig, "vmap": xc.jit(xc.vmap(xc.linalg.eig))}[way]  # fmt: skip
+    eps = np.finfo(dtype).eps
+    for b, w, v, own, size in zip(
+        batch,
+        *map(np.asarray, eig(batch)),
+        np.asarray(xc.linalg.eigvals(batch)),
+        sizes,
+        strict=True,
+    ):
+        b, w, own = (x.astype(np.complex128) / size for x in (b, w, own))
+        v = v.astype(np.complex128)
+        assert abs(b @ v - v * w).max() <= 60 * eps
+        assert abs(np.sort_complex(w) - np.sort_complex(own)).max() <= 200 * eps
