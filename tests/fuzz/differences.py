@@ -67,11 +67,3 @@ def _kinks(program, finding, marks):
 @difference("jax keeps weak booleans; here a boolean is never weak.")
 def _weak_booleans(program, finding, marks):
     return finding.between == "jit, jax" and finding.what == "weak" and "bool" in finding.message
-
-
-@difference(
-    "Values are compared with jax only where xcore agrees with the reference, so that it is jax whose value is off "
-    "(exp1 of float16 is NaN there, for one). What jax is asked for are types."
-)
-def _values_of_jax(program, finding, marks):
-    return finding.between == "jit, jax" and finding.what == "value"

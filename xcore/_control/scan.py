@@ -344,15 +344,11 @@ def _batch(size, args, batched, *, axis_name=None, **params):
     cb, had, xb = s.split(batched)
     kb = list(had)
     while True:
-        _, outs = batch_program(
-            s.body, size, (*cb, *kb, *xb), (*kb, *[False] * (len(s.body.outputs) - nk)), axis_name
-        )
-        wider = [a or b for a, b in zip(kb, outs[:nk], strict=True)]
-        if wider == kb:
+        force = (*kb, *[False] * (len(s.body.outputs) - nk))
+        body, out_batched = batch_program(s.body, size, (*cb, *kb, *xb), force, axis_name)
+        if out_batched[:nk] == kb:
             break
-        kb = wider
-    force = (*kb, *[False] * (len(s.body.outputs) - nk))
-    body, out_batched = batch_program(s.body, size, (*cb, *kb, *xb), force, axis_name)
+        kb = out_batched[:nk]
     carry = [
         broadcast(x, size) if w and not b else x for x, b, w in zip(carry, had, kb, strict=True)
     ]
