@@ -255,3 +255,17 @@ def test_over_three_axes_of_any_dtype(dtype):
 def test_an_axis_twice_is_refused():
     with pytest.raises(ValueError, match="may stand once among"):
         xc.vmap(lambda x: lax.ppermute(x, ("i", "i"), [(0, 1)]), axis_name="i")(np.ones(2))
+
+
+@pytest.mark.parametrize("names", ["i", ("i", "j")])
+@pytest.mark.parametrize("f, who", [
+    (lambda x, a: lax.psum_scatter(x, a), "psum_scatter"),
+    (lambda x, a: lax.psum_scatter(x, a, tiled=True), "psum_scatter"),
+    (lambda x, a: lax.all_to_all(x, a, 0, 0), "all_to_all"),
+    (lambda x, a: lax.all_to_all(x, a, 0, 0, tiled=True), "all_to_all"),
+])  # fmt: skip
+def test_axes_that_do_not_split(f, who, names):
+    over = xc.vmap(xc.vmap(lambda x: f(x, names), axis_name="j"), axis_name="i")
+    for call in (over, xc.jit(over), xc.grad(lambda x: over(x).sum())):
+        with pytest.raises(xc.errors.ShapeError, match=rf"lax.{who}: .* axis 0"):
+            call(np.ones((2, 3, 5)))

@@ -47,6 +47,12 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
     return {"groups": rows, **_sizes(names)}, len(rows[0])
 
 
+def _checked(op, v, **params):
+    """The operation; what its type rule refuses is told before a vmap makes other operations of it."""
+    op.type(typeof(v), **params)
+    return op(v, **params)
+
+
 def axis_size(axis_name) -> int:
     """The size of a named axis.
 
@@ -209,8 +215,8 @@ def psum_scatter(
     names = _names(axis_name)
     given = {**_sizes(names), **groups}
     return _over(
-        x, lambda v: c.psum_scatter(
-            v, axis_name=names, lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
+        x, lambda v: _checked(
+            c.psum_scatter, v, axis_name=names, lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
             **given,
         ),
     )  # fmt: skip
@@ -322,7 +328,8 @@ def all_to_all(
         t = typeof(v)
         split, concat = split_axis % t.ndim, concat_axis % t.ndim
         if tiled:
-            return c.all_to_all(v, axis_name=names, lanes=size, split=split, concat=concat, **given)
+            params = {"split": split, "concat": concat, **given}
+            return _checked(c.all_to_all, v, axis_name=names, lanes=size, **params)
         if t.shape[split] != size:
             raise errors.shape_mismatch(
                 "lax.all_to_all", f"need size {size} along axis {split}", x=t
