@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._grid import Grid
@@ -49,6 +49,14 @@ class Robin:
     value: Any = 0.0
 
     def __post_init__(self):
+        for name, given in (("alpha", self.alpha), ("beta", self.beta)):
+            if not (isinstance(given, (int, float, np.number)) and np.isrealobj(given)):
+                advice = (
+                    "What varies along the face is value; alpha and beta are part of the program."
+                )
+                raise errors.bad_argument(
+                    "pde.Robin", name, given, "one real Python number", advice
+                )
         if not (0 <= self.alpha < np.inf and 0 < self.beta < np.inf):
             advice = "beta = 0 is Dirichlet; a negative alpha gives energy to the solution."
             given = (self.alpha, self.beta)
@@ -141,6 +149,28 @@ def _face_points(grid, axis, side, pairs) -> list:
 
 def face_values(condition, shape, dtype):
     """The data of a condition at all nodes of its face."""
-    value = xnp.asarray(condition.value)
-    value = value if typeof(value).dtype == dtype else value.astype(dtype)
+    value = as_dtype("pde", "data on a face", xnp.asarray(condition.value), dtype)
     return xnp.broadcast_to(value, shape)
+
+
+def as_dtype(who: str, name: str, x, dtype):
+    """The array in a dtype that does not lose its imaginary part."""
+    t = typeof(x)
+    if dtypes.is_complex(t.dtype) and not dtypes.is_complex(dtype):
+        advice = "Its imaginary part would be lost: make the field complex, or take xnp.real(...)."
+        raise errors.bad_argument(who, name, x, f"real beside numbers of {np.dtype(dtype)}", advice)
+    return x if t.dtype == dtype else x.astype(dtype)
+
+
+def complex_if(dtype, *parts):
+    """The dtype, made complex if one of the arrays or dtypes is."""
+    kinds = [x if isinstance(x, np.dtype) else typeof(xnp.asarray(x)).dtype for x in parts]
+    wide = any(dtypes.is_complex(k) for k in kinds)
+    return xnp.promote_types(dtype, np.complex64) if wide else np.dtype(dtype)
+
+
+def real_only(who: str, name: str, x) -> None:
+    """Raises where a coefficient is complex."""
+    if dtypes.is_complex(typeof(x).dtype):
+        advice = "Data and fields may be complex, and q of a pde.Helmholtz."
+        raise errors.bad_argument(who, name, x, "real", advice)

@@ -20,7 +20,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._boundary import ZERO, nodes_of, resolve
+from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, along, check_order, padded, shifted
 from ._grid import Grid, real_dtype
 from ._laplacian import Laplacian
@@ -109,6 +109,7 @@ class Diffusion(GridOperator):
         if x.ndim and x.shape != self.grid.shape:
             why = f"need {name} at all nodes, {self.grid.shape}"
             raise errors.shape_mismatch(who, why, **{name: x})
+        real_only(who, name, x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
 
     symmetric = property(lambda self: all(np.ptp(a.weights) < 1e-12 for a in self.axes))
@@ -204,7 +205,7 @@ class Diffusion(GridOperator):
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""
-        return _data(self, self.dtype if dtype is None else dtype)
+        return _data(self, self.with_data(self.dtype) if dtype is None else np.dtype(dtype))
 
     def _boundary(self, dtype):
         out = xnp.zeros(self.field_shape, dtype)
@@ -219,7 +220,7 @@ class Diffusion(GridOperator):
                     n = a.count
                     edge = _cut(edges, axis, 0, 1) if side == 0 else _cut(edges, axis, n, n + 1)
                     out = out + padded(edge * data, axis, 0 if side == 0 else n - 1, n)
-        return (out / self.weights.astype(dtype)).astype(dtype)
+        return (out / self.weights.astype(dtypes.to_real(dtype))).astype(dtype)
 
 
 def require(who: str, name: str, x, test, words: str) -> None:

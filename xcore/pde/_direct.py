@@ -23,6 +23,7 @@ from .._core.types import typeof
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ._axis import Axis
+from ._boundary import complex_if
 from ._fields import along
 from ._grid import size
 from ._laplacian import COMPACT, Laplacian
@@ -185,7 +186,7 @@ def solve_direct(lap: Laplacian, f, shift=0.0, scale=1.0):
     Args:
       lap: the Laplace operator.
       f: a field.
-      shift, scale: numbers or 0-d arrays.
+      shift, scale: numbers or 0-d arrays; complex ones give a complex field.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(4))
@@ -194,8 +195,9 @@ def solve_direct(lap: Laplacian, f, shift=0.0, scale=1.0):
     """
     f = lap.field(f)
     f = f if dtypes.is_inexact(typeof(f).dtype) else f.astype(np.float32)
-    dtype = dtypes.to_real(typeof(f).dtype)
-    shift, scale = (xnp.asarray(x).astype(dtype) for x in (shift, scale))
+    real, (shift, scale) = dtypes.to_real(typeof(f).dtype), map(xnp.asarray, (shift, scale))
+    f = f.astype(complex_if(typeof(f).dtype, shift, scale))
+    shift, scale = (x.astype(complex_if(real, shift, scale)) for x in (shift, scale))
     held = ops.stop_gradient(shift), ops.stop_gradient(scale)
     return custom_linear_solve(
         lambda u: shift * u + scale * lap(u), f,
@@ -212,7 +214,7 @@ def _transposed_solve(lap, c, shift, scale):
 
 
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
-    if tridiagonal_first(lap):
+    if tridiagonal_first(lap) and not dtypes.is_complex(typeof(f).dtype):  # kernels are of reals
         lines = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
         # products along the second axis leave the first one inside, where those along it want it
         c = _solve_rows(lap, lines, _transformed(lines[::-1], f), shift, scale)
@@ -236,8 +238,9 @@ def _divide(lap, lines, c, shift, scale):
     divisor = shift + scale * lap.combine(values)
     if not lap.singular:
         return c / divisor
+    real = dtypes.to_real(dtype)
     largest = max(np.abs(np.asarray(x.values)).max() for x in lines)
-    nil = xnp.abs(divisor) <= 1e-3 * xnp.finfo(dtype).eps * largest * xnp.abs(scale)
+    nil = xnp.abs(divisor) <= 1e-3 * xnp.finfo(real).eps * largest * xnp.abs(scale)
     return xnp.where(nil, 0, c / xnp.where(nil, 1, divisor))
 
 

@@ -19,7 +19,7 @@ from .._core import dtypes, errors
 from .._core.types import typeof
 from ..linalg import LinearOperator
 from ._axis import Axis, fewest_cells, make_axis
-from ._boundary import face_shape, face_values, nodes_of
+from ._boundary import as_dtype, complex_if, face_shape, face_values, nodes_of
 from ._grid import Grid, real_dtype, size
 
 
@@ -90,12 +90,13 @@ class GridOperator(LinearOperator):
             why = f"need a function, or an array of the unknowns {self.field_shape}"
             raise errors.shape_mismatch(who, f"{why} or of all nodes {self.grid.shape}", f=f)
         f = f if dtypes.is_inexact(f.dtype) else f.astype(real_dtype())
-        f = f if dtype is None else f.astype(dtype)
+        f = f if dtype is None else as_dtype(who, "f", f, dtype)
         return xnp.broadcast_to(f, self.field_shape)
 
     def full(self, u):
         """Values at all nodes: those of a field, and the given ones on Dirichlet faces."""
         u = self.field(u)
+        u = u.astype(self.with_data(typeof(u).dtype))
         for i, a in enumerate(self.axes):
             u = _with_faces(u, i, a, self)
         return u
@@ -103,6 +104,11 @@ class GridOperator(LinearOperator):
     def integrate(self, u):
         """The integral of a field, by the volumes of its nodes."""
         return xnp.sum(xnp.asarray(u) * self.weights.astype(typeof(xnp.asarray(u)).dtype))
+
+    def with_data(self, dtype=None):
+        """The dtype, or the default one, made complex if the data on the faces are."""
+        values = [c.value for pair in self.faces for c in pair if hasattr(c, "value")]
+        return complex_if(real_dtype(dtype), *values)
 
     def as_sparse(self):
         """The matrix on flat fields, as a SciPy array in CSR form; found by products with a few

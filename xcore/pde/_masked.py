@@ -27,7 +27,7 @@ from .._core.trace import Tracer
 from .._core.types import Value, typeof
 from .._transforms.api import jvp
 from .._transforms.jvp import watching
-from ._boundary import ZERO, resolve
+from ._boundary import ZERO, real_only, resolve
 from ._diffusion import require
 from ._fields import GridOperator, along, shifted
 from ._grid import Grid, real_dtype
@@ -224,6 +224,7 @@ class Masked(GridOperator):
 
 def _real(x):
     x = xnp.asarray(x)
+    real_only("pde.Masked", "a, c and value", x)
     return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
 
 

@@ -77,6 +77,8 @@ def eigenmodes(
         raise errors.bad_argument(who, "k", k, want)
     dtype = getattr(op, "dtype", None) if dtype is None else dtype
     dtype = real_dtype(dtype)
+    if dtypes.is_complex(dtype) or not dtypes.is_inexact(dtype):
+        raise errors.bad_argument(who, "dtype", dtype, "one of real numbers")
     if by_axes:
         return modes_by_axes(op, int(k), dtype)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)

@@ -12,7 +12,7 @@ from .._control.jit import jit
 from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._boundary import ZERO, resolve
+from ._boundary import ZERO, complex_if, real_only, resolve
 from ._fields import GridOperator, axes_of, check_order, sparse_along, spread, times_axis
 from ._grid import Grid, real_dtype, size
 from ._laplacian import Laplacian
@@ -77,7 +77,8 @@ class Gradient(_FirstOrder):
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a tuple of fields."""
-        return tuple(self._data(i, real_dtype(dtype)) for i in range(self.grid.ndim))
+        dtype = self.with_data() if dtype is None else dtype
+        return tuple(self._data(i, dtype) for i in range(self.grid.ndim))
 
     def mv(self, x):
         return xnp.stack(self(x.reshape(self.field_shape))).reshape(-1)
@@ -127,7 +128,8 @@ class Divergence(_FirstOrder):
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""
-        parts = [self._data(i, real_dtype(dtype)) for i in range(self.grid.ndim)]
+        dtype = self.with_data() if dtype is None else dtype
+        parts = [self._data(i, dtype) for i in range(self.grid.ndim)]
         return functools.reduce(xnp.add, parts)
 
     def mv(self, x):
@@ -182,6 +184,8 @@ class Advection(_FirstOrder):
             want = f"a number, field or function for each of {n} axes"
             raise errors.bad_argument("pde.Advection", "velocity", v, want)
         object.__setattr__(self, "velocity", tuple(self._given(x) for x in v))
+        for x in self.velocity:
+            real_only("pde.Advection", "velocity", x)
 
     def _given(self, x):
         if not callable(x) and xnp.ndim(x) == 0:
@@ -211,7 +215,7 @@ class Advection(_FirstOrder):
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""
-        dtype = real_dtype(dtype)
+        dtype = self.with_data() if dtype is None else dtype
         parts = [
             part(v).astype(dtype) * self._data(i, dtype, axes)
             for axes, part in self._sides()
@@ -241,7 +245,7 @@ class Helmholtz(GridOperator):
 
     Attributes:
       grid: a ``Grid``.
-      q: a number, a field, or a function of the coordinates.
+      q: a number, a field, or a function of the coordinates; complex where waves are damped.
       faces, order: as in ``Laplacian``.
 
     >>> op = Helmholtz(Grid(4), -2.0)
@@ -275,7 +279,9 @@ class Helmholtz(GridOperator):
 
     def __call__(self, u):
         u = self.field(u)
-        return self.laplacian(u) + self.q.astype(dtypes.to_real(typeof(u).dtype)) * u
+        dtype = complex_if(typeof(u).dtype, self.q)
+        q = self.q if dtypes.is_complex(self.q.dtype) else self.q.astype(dtypes.to_real(dtype))
+        return self.laplacian(u) + q.astype(complex_if(dtypes.to_real(dtype), q)) * u
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""

@@ -47,7 +47,8 @@ def poisson(f, grid: Grid, bc=ZERO, *, order=2):
     Array([0.1875, 0.25  , 0.1875], dtype=float32)
     """
     lap = Laplacian(grid, bc, order)
-    u, excess = _poisson(lap, _real(lap.mean(f)))
+    f = _real(lap.mean(f))
+    u, excess = _poisson(lap, f.astype(lap.with_data(typeof(f).dtype)))
     if lap.singular:
         require_compatible("pde.poisson", excess, typeof(u).dtype)
     return u

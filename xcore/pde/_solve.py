@@ -18,6 +18,7 @@ from .._iterate import Solution, Status, code, iterate
 from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._krylov import Krylov
+from ._boundary import complex_if
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._geometry import coarser_masked
@@ -120,6 +121,7 @@ def solve(
     dtype = xnp.promote_types(
         typeof(f).dtype, op.dtype if isinstance(op, (Diffusion, Masked)) else np.float32
     )
+    dtype = complex_if(op.with_data(dtype), *([op.q] if isinstance(op, Helmholtz) else []))
     f = f.astype(dtype)
     rtol = _default_rtol(dtype) if rtol is None else float(rtol)
     for name, given in (("rtol", rtol), ("max_steps", max_steps)):
@@ -230,7 +232,7 @@ def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_st
     if method == "full multigrid":
         lift = _masked_lift(op, dtype, smoother) if isinstance(op, Masked) else op.lift(dtype)
     wanted = right if lift is None else right - flows(lift)
-    u, (steps, status) = _solve_flows(flows, wanted, settings)
+    u, (steps, status) = _solve_parts(flows, wanted, settings)
     u = u if lift is None else u + lift
     u = op.field(u) if isinstance(op, Masked) else u  # so that no cotangents come from outside
     residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
@@ -265,6 +267,15 @@ def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
     solver = BiCGStab(rtol=rtol, max_steps=max_steps)
     found = linear_solve(a, right.reshape(-1), solver, preconditioner=m, report=True)
     return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+
+
+def _solve_parts(op, right, settings: tuple):
+    """``_solve_flows``, for real and imaginary part on their own: the operator is real."""
+    if not dtypes.is_complex(typeof(right).dtype):
+        return _solve_flows(op, right, settings)
+    u, (steps, status) = _solve_flows(op, xnp.real(right), settings)
+    v, (more, other) = _solve_flows(op, xnp.imag(right), settings)
+    return u + 1j * v, (xnp.maximum(steps, more), xnp.where(status == 0, other, status))
 
 
 def _solve_flows(op, right, settings: tuple):
@@ -343,7 +354,7 @@ def solve_shifted(op, right, tau):
     c = 1 + (0 if op.c is None else tau * op.c)
     shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
     settings = ("cg", "V", "chebyshev", _default_rtol(typeof(right).dtype), 100)
-    return _solve_flows(shifted, -right, settings)[0]
+    return _solve_parts(shifted, -right, settings)[0]
 
 
 _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))

@@ -108,7 +108,9 @@ class Stencil(GridOperator):
 
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""
-        return self._at(xnp.zeros(self.field_shape, real_dtype(dtype)), True)
+        return self._at(
+            xnp.zeros(self.field_shape, self.with_data() if dtype is None else dtype), True
+        )
 
     def _at(self, u, data: bool):
         reach = self.reach

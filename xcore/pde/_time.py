@@ -16,6 +16,7 @@ from .._core.array import Array
 from .._core.exceptions import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
 from ._direct import function_of, solve_direct
 from ._fields import GridOperator
@@ -101,7 +102,7 @@ def moved(u, slopes, weights, dt):
 
     def leaf(x, *ks):
         total = sum(w * k for w, k in zip(weights, ks, strict=True))
-        return (x + dt * total).astype(typeof(x).dtype)
+        return as_dtype("pde", "f(u, t)", x + dt * total, typeof(x).dtype)
 
     return tree.map(leaf, u, *slopes)
 
@@ -164,7 +165,7 @@ class Theta:
         now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
         still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
         right = u + dt * ((1 - self.theta) * now(u) + still + source)
-        right = right.astype(dtype)
+        right = as_dtype("pde.Theta", "source", right, dtype)
         return right if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
 
     def leap(self, u, dt, count: int):
@@ -177,7 +178,8 @@ class Theta:
         if not isinstance(self.op, Laplacian) or callable(self.source):
             return None
         dtype = typeof(u).dtype
-        still = xnp.broadcast_to(self.op.boundary(dtype) + self.source, typeof(u).shape)
+        still = as_dtype("pde.Theta", "source", self.op.boundary(dtype) + self.source, dtype)
+        still = xnp.broadcast_to(still, typeof(u).shape)
 
         def made(w):
             within = 1 - self.theta * dt * w
@@ -240,11 +242,11 @@ class Exponential:
         """One step."""
         if not isinstance(self.op, Laplacian):
             raise errors.bad_argument("pde.Exponential", "op", self.op, "a Laplacian")
-        still = self.op.boundary(typeof(u).dtype) + self.source
+        dtype = typeof(u).dtype
+        still = self.op.boundary(dtype) + self.source
+        still = as_dtype("pde.Exponential", "source", still, dtype)
         grown = function_of(self.op, u, lambda w: xnp.exp(dt * w))
-        return grown + function_of(
-            self.op, still.astype(typeof(u).dtype), lambda w: dt * _phi(dt * w)
-        )
+        return grown + function_of(self.op, still, lambda w: dt * _phi(dt * w))
 
 
 def _phi(z):
@@ -286,7 +288,7 @@ class IMEX:
         now, then, dtype = operator_at(op, t), operator_at(op, t + dt), typeof(u).dtype
         still = (now.boundary(dtype) + then.boundary(dtype)) / 2
         right = u + dt * (now(u) / 2 + still + k)
-        return shifted_solve(then, right.astype(dtype), dt / 2)
+        return shifted_solve(then, as_dtype("pde.IMEX", "f(u, t)", right, dtype), dt / 2)
 
 
 def _is_op(x) -> bool:
@@ -416,10 +418,10 @@ def check_step(stepper, dt, op=None) -> None:
     >>> from xcore.pde import Grid
     >>> check_step(Leapfrog(Laplacian(Grid(10))), 0.1)
     """
-    if not (type(dt) is Array or isinstance(dt, (int, float, np.generic, np.ndarray))):
+    if not (type(dt) is Array or isinstance(dt, (int, float, complex, np.generic, np.ndarray))):
         return
     steps = np.asarray(dt)
-    if not np.all((steps > 0) & (steps < np.inf)):
+    if np.iscomplexobj(steps) or not np.all((steps > 0) & (steps < np.inf)):
         raise errors.bad_argument("pde", "dt", dt, "positive and finite")
     if isinstance(stepper, RungeKutta) and op is None:
         return

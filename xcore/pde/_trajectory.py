@@ -16,6 +16,7 @@ from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ._boundary import as_dtype
 from ._time import DORMAND_PRINCE, Tableau, check_step, moved, stages
 
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
@@ -78,7 +79,8 @@ class _Run:
     def one(self, carry, _):
         u, k = carry
         new = self.stepper.step(u, self.start + k * self.dt, self.dt)
-        return (tree.map(lambda a, b: b.astype(typeof(a).dtype), u, new), k + 1), None
+        keep = lambda a, b: as_dtype("pde.trajectory", "step(u, t, dt)", b, typeof(a).dtype)  # noqa: E731
+        return (tree.map(keep, u, new), k + 1), None
 
     def many(self, carry):
         """``every`` steps: at once where the stepper knows how and it costs less."""
