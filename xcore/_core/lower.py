@@ -29,6 +29,7 @@ class Lowering(Builder):
         self.in_types: list = []
         self.out_types: list = []
         self._token = None  # of the last ordered callback
+        self.kernel = False  # whether it is the inside of one kernel, which has no barriers
         self.barriers = False  # whether there are optimization barriers in it
         self._ordered = False  # whether the equation being written has ordered callbacks in it
 
@@ -76,15 +77,17 @@ class Lowering(Builder):
         """
         if self.manual is not None:  # there the same axis names mean other devices elsewhere
             return self.program(p, values)
-        f = self.functions.get(p.fingerprint)
+        kernel = (one_kernel and self.partitions == 1) or self.kernel
+        key = p.fingerprint, kernel
+        f = self.functions.get(key)
         if f is None:
-            saved = self.location
+            saved, outside, self.kernel = self.location, self.kernel, kernel
             name = f"{p.name}_{next(self._numbers)}"
-            f = self.functions[p.fingerprint] = self.function(
+            f = self.functions[key] = self.function(
                 name, list(map(self.type, p.in_types)), list(map(self.type, p.out_types)),
                 lambda *xs: self.program(p, xs),
             )  # fmt: skip
-            self.location = saved
+            self.location, self.kernel = saved, outside
         return self.call(
             f, values, one_kernel and self.partitions == 1
         )  # there are no collectives in one
@@ -154,7 +157,7 @@ class Lowering(Builder):
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
     def dynamic_update_slice(self, x, update, starts):
-        if self.may_overlap(x, update):
+        if not self.kernel and self.may_overlap(x, update):
             (update,) = self.barrier([update.type], [update])
         return super().dynamic_update_slice(x, update, starts)
 

@@ -32,13 +32,14 @@ from ._time import (
     stable_step,
     wave_energy,
 )  # fmt: skip
-from ._trajectory import integrate, trajectory
+from ._trajectory import TrajectoryReport, integrate, trajectory
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Exponential", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
-    "Report", "Robin", "RungeKutta", "SSP3", "Stencil", "Tableau", "Theta", "UnstableStepError",
+    "Report", "Robin", "RungeKutta", "SSP3", "Stencil", "Tableau", "Theta", "TrajectoryReport",
+    "UnstableStepError",
     "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip

@@ -24,6 +24,7 @@ from ._laplacian import Laplacian
 from ._masked import Masked
 from ._operators import Helmholtz
 from ._solve import solve_shifted
+from ._stability import longest_step
 from ._stencil import Stencil
 
 # ------------------------------------------------------------------------------ Runge and Kutta
@@ -111,8 +112,9 @@ def moved(u, slopes, weights, dt):
 class RungeKutta:
     """Steps of u' = f(u, t) by an explicit Runge–Kutta method.
 
-    Which steps are stable depends on f, and a bare function does not tell: they are checked only
-    where its linear operator is given too, as ``op`` of ``trajectory`` or ``check_step``.
+    Which steps are stable depends on f. They are checked before the run where its linear operator is
+    given too, as ``op`` of ``trajectory`` or ``check_step``; ``stable_step(stepper, u=u)`` estimates
+    the longest from f, as does the warning of a trajectory that leaves the finite numbers.
 
     >>> step = RungeKutta(lambda u, t: -u, RK4).step
     >>> step(xnp.ones(()), 0.0, 0.1)
@@ -389,20 +391,26 @@ def spectral_radius(op) -> float:
     return 2 * float(xnp.max(d))
 
 
-def stable_step(stepper, op=None) -> float:
+def stable_step(stepper, op=None, *, u=None, t=0.0) -> float:
     """The longest step for which a method stays bounded: infinite for implicit ones.
 
     Args:
       stepper: what takes the steps.
       op: for ``RungeKutta`` the linear operator in its function, with real eigenvalues.
+      u, t: for ``RungeKutta`` without ``op`` a state and its time: the step is estimated from the
+        derivative of f there, to a few percent, whatever its eigenvalues; 0 where no step is stable,
+        as of Euler's method for waves.
 
     >>> from xcore.pde import Grid
     >>> round(stable_step(Leapfrog(Laplacian(Grid(10)))), 3)
     0.101
     """
     if isinstance(stepper, RungeKutta):
+        if op is None and u is None:
+            want = "the linear operator of f, or u a state to estimate the step at"
+            raise errors.bad_argument("pde.stable_step", "op", op, want)
         if op is None:
-            raise errors.bad_argument("pde.stable_step", "op", op, "the linear operator of f")
+            return longest_step(stepper.tableau, stepper.f, u, t)
         return stepper.tableau.real / spectral_radius(op)
     if isinstance(stepper, Leapfrog):
         return 2 / spectral_radius(stepper.op) ** 0.5

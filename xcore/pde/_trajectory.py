@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,16 @@ from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import Status, code
 from ._boundary import as_dtype
-from ._time import DORMAND_PRINCE, Tableau, check_step, moved, stages
+from ._time import DORMAND_PRINCE, Tableau, check_step, moved, stable_step, stages
 
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
 
 def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=None, op=None,
-               progress: bool | str = False, checkpoint=None, parts: int = 10):  # fmt: skip
+               progress: bool | str = False, checkpoint=None, parts: int = 10,
+               report: bool = False):  # fmt: skip
     """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
 
     Args:
@@ -40,6 +43,8 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
         there. A run with the same folder begins behind the last part that is there; its times and
         shapes must be the same, stepper and first state are not compared.
       parts: into how many.
+      report: return a ``TrajectoryReport``, which tells when the state left the finite numbers. Else,
+        outside of ``jit``, ``grad`` and ``vmap``, a RuntimeWarning tells it, and the longest stable step.
 
     >>> from xcore.pde import EULER, RungeKutta
     >>> decay = RungeKutta(lambda u, t: -u, EULER)
@@ -55,14 +60,99 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
     check_step(stepper, dt, op)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
 
-    run = _Run(stepper, dt, start, every, save, progress)
+    run = _Run(stepper, dt, start, every, save, progress, report)
     first = (u, xnp.zeros((), np.int32))
     if checkpoint is None:
-        return run.go(first, steps // every)[1]
+        (end, _), kept = run.go(first, steps // every)
+        return _reported(run, kept) if report else _warned(run, u, end, kept)
     if not all(type(x) is Array for x in tree.leaves((first, dt, start)) if not np.isscalar(x)):
         want = "None inside of jit, grad and vmap"
         raise errors.bad_argument(who, "checkpoint", checkpoint, want)
-    return _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
+    kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
+    if report:
+        return _reported(run, kept)
+    return kept if save is not None else _warned(run, u, tree.map(lambda x: x[-1], kept), kept)
+
+
+@struct
+class TrajectoryReport:
+    """A run and whether it stayed among the finite numbers.
+
+    Attributes:
+      value: what was kept.
+      status: number of an ``xcore.pde.Status``; 0 is success.
+      left: the time of the first kept state that is not finite; infinite if all are.
+    """
+
+    value: Any
+    status: Any
+    left: Any
+
+    @property
+    def ok(self):
+        """Whether all states are finite."""
+        return xnp.asarray(self.status) == 0
+
+    @property
+    def message(self) -> str:
+        """The status in words."""
+        if np.all(np.asarray(self.ok)):
+            return Status.success.message
+        first = float(np.min(np.asarray(self.left)))
+        return f"the state is not finite from t = {first:.6g} on"
+
+
+def _finite(u):
+    return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
+
+
+def _reported(run: _Run, kept):
+    value, good = kept
+    times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
+    left = xnp.min(xnp.where(good, np.inf, times))
+    status = xnp.where(xnp.all(good), code(Status.success), code(Status.not_finite))
+    return TrajectoryReport(value, status.astype(np.int32), left)
+
+
+def _warned(run: _Run, u, end, kept):
+    """What was kept; a warning where the run is known to have left the finite numbers."""
+    known = (u, end, kept, run.dt, run.start)
+    if not all(type(x) is Array for x in tree.leaves(known) if not np.isscalar(x)):
+        return kept
+    if bool(_finite(end)) or not bool(_finite(u)):
+        return kept
+    when = f"by t = {_time(run, len(tree.leaves(kept)[0]))}"
+    if run.save is None:
+        good = [np.isfinite(np.asarray(x)) for x in tree.leaves(kept)]
+        good = functools.reduce(np.logical_and, [x.reshape(len(x), -1).all(axis=1) for x in good])
+        number = int(np.argmin(good))
+        when = f"after t = {_time(run, number)} and by t = {_time(run, number + 1)}"
+    warnings.warn(
+        f"xcore.pde.trajectory: the state left the finite numbers {when}.{_advice(run, u)} "
+        "report=True gives the time without this warning, also inside of jit and vmap.",
+        RuntimeWarning, stacklevel=3,
+    )  # fmt: skip
+    return kept
+
+
+def _time(run: _Run, kept: int) -> str:
+    return f"{float(run.start + kept * run.every * np.asarray(run.dt)):.6g}"
+
+
+def _advice(run: _Run, u) -> str:
+    """What the longest stable step would have been, where it can be told."""
+    try:
+        longest = stable_step(run.stepper, u=u, t=run.start)
+    except ValueError:  # another stepper, or an operator without a known limit
+        return ""
+    if longest == 0:
+        return " No step of this method is stable here: f has oscillations, take RK4 or SSP3."
+    if float(np.asarray(run.dt)) <= longest:
+        return ""
+    return (
+        f" The step {float(np.asarray(run.dt)):.4g} is too long: at the start the longest stable one is "
+        f"about {longest:.3g}."
+    )
 
 
 @struct
@@ -75,6 +165,7 @@ class _Run:
     every: int = static()
     save: Any = static()
     progress: Any = static()
+    report: bool = static(default=False)
 
     def one(self, carry, _):
         u, k = carry
@@ -94,7 +185,8 @@ class _Run:
     def some(self, carry, _):
         carry = self.many(carry)
         u, k = carry
-        return carry, (u if self.save is None else self.save(u, self.start + k * self.dt))
+        kept = u if self.save is None else self.save(u, self.start + k * self.dt)
+        return carry, ((kept, _finite(u)) if self.report else kept)
 
     def go(self, carry, count: int):
         """The last state, and what was kept after each of so many runs of steps."""

@@ -1,0 +1,96 @@
+"""Runs that leave the finite numbers say so, and when; the longest stable step is found from f."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import pde
+from xcore.pde import Grid, Laplacian, Periodic
+
+N = 24
+LAP = Laplacian(Grid(N))
+RADIUS = float(-LAP.eigenvalues()[0])
+TABLEAUS = ["EULER", "MIDPOINT", "HEUN", "SSP3", "RK4", "BOGACKI_SHAMPINE", "DORMAND_PRINCE"]
+START = np.sin(1.0 + np.arange(N - 1) ** 2).astype(np.float32)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e10])
+@pytest.mark.parametrize("name", TABLEAUS)
+def test_longest_steps_for_heat_are_those_of_the_tables(name, scale):
+    tableau = getattr(pde, name)
+    found = pde.stable_step(pde.RungeKutta(lambda u, t: scale * LAP(u), tableau), u=START)
+    assert np.isclose(found, tableau.real / (scale * RADIUS), rtol=0.02)
+
+
+@pytest.mark.parametrize("name", TABLEAUS)
+def test_longest_steps_for_waves_are_those_on_the_imaginary_axis(name):
+    """Advection by centred differences, and Schrödinger's equation: no step of some methods is stable."""
+    tableau = getattr(pde, name)
+    ring = pde.Advection(Grid(N), 1.0, Periodic(), 2, "centred")
+    cases = [(lambda u, t: -ring(u), START[0] * np.ones(N, np.float32), N),
+             (lambda u, t: 1j * LAP(u), START.astype(np.complex64), RADIUS)]  # fmt: skip
+    for f, u, radius in cases:
+        found = pde.stable_step(pde.RungeKutta(f, tableau), u=u)
+        known = {"SSP3": 3**0.5, "BOGACKI_SHAMPINE": 3**0.5, "RK4": 8**0.5}.get(name)
+        if name in ("EULER", "MIDPOINT", "HEUN"):
+            assert found == 0
+        elif known:
+            assert np.isclose(found, known / radius, rtol=0.03)
+
+
+def test_the_estimate_is_the_border_of_what_stays_bounded():
+    f = lambda u, t: {"a": LAP(u["a"]) - u["a"] ** 3, "b": 3j * LAP(u["b"])}
+    u = {"a": START, "b": START.astype(np.complex64)}
+    step = pde.RungeKutta(f)
+    longest = pde.stable_step(step, u=u)
+    for factor, fine in ((0.95, True), (1.2, False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            end = pde.trajectory(step, u, factor * longest, 2000, every=2000)
+        assert np.all(np.isfinite(end["b"])) == fine
+
+
+def test_a_run_that_leaves_the_finite_numbers_warns_with_the_time_and_a_step():
+    step = pde.RungeKutta(lambda u, t: LAP(u))
+    with pytest.warns(
+        RuntimeWarning, match=r"after t = .* and by t = .*longest stable one is about"
+    ) as told:
+        kept = pde.trajectory(step, START, 0.01, 60, every=2, start=5.0)
+    last = int(np.isfinite(np.asarray(kept)).all(axis=1).sum())
+    assert f"after t = {5 + 0.02 * last:.6g} and by t = {5 + 0.02 * (last + 1):.6g}." in str(
+        told[0].message
+    )
+    with pytest.warns(RuntimeWarning, match=r"by t = 5.6\."):
+        pde.trajectory(step, START, 0.01, 60, every=2, start=5.0, save=lambda u, t: t)
+    with pytest.warns(RuntimeWarning, match="RK4 or SSP3"):
+        pde.trajectory(pde.RungeKutta(lambda u, t: 1j * LAP(u), pde.EULER), START + 0j, 1.0, 20)
+    report = pde.trajectory(step, START, 0.01, 60, every=2, start=5.0, report=True)
+    assert not report.ok and np.isclose(report.left, 5 + 0.02 * (last + 1))
+    assert f"from t = {5 + 0.02 * (last + 1):.6g} on" in report.message
+
+
+def test_reports_of_lanes():
+    """Each lane has its own time, under jit too; those that stay finite say so."""
+
+    def run(dt):
+        return pde.trajectory(
+            pde.RungeKutta(lambda u, t: LAP(u)), START, dt, 40, save=lambda u, t: t, report=True
+        )
+
+    dts = xnp.asarray([1e-4, 0.01, 0.1])
+    found = xc.jit(xc.vmap(run))(dts)
+    assert found.ok.tolist() == [True, False, False] and np.isinf(found.left[0])
+    for dt, left in zip(dts[1:], found.left[1:], strict=True):
+        assert np.isclose(run(dt).left, left) and left > dt
+    grow = lambda x: pde.trajectory(pde.RungeKutta(lambda u, t: u), x, 0.1, 2, report=True).value[
+        -1
+    ]
+    assert np.isclose(xc.grad(grow)(1.0), grow(1.0))
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="a state to estimate the step at"):
+        pde.stable_step(pde.RungeKutta(lambda u, t: -u))
