@@ -204,3 +204,42 @@ def test_errors_explain():
     for call, words in bad:
         with pytest.raises(ValueError, match=words):
             call()
+
+
+NOT_LINEAR = {
+    "square": lambda u: u[0] * u[1],
+    "small cube": lambda u: u[0] + 1e-3 * u[1] ** 3,
+    "cube that only large numbers show": lambda u: u[0] + 1e-8 * u[1] ** 3,
+    "modulus": lambda u: abs(u[1]) - u[0],
+    "limiter": lambda u: xnp.maximum(u[1] - u[0], 0),
+    "homogeneous": lambda u: xnp.sqrt(u[0] ** 2 + u[1] ** 2),
+    "branch": lambda u: xnp.where(u[1] > 0, u[0], u[-1]),
+    "NaN": lambda u: u[0] / u[1],
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR)
+def test_stencils_refuse_what_is_not_linear(name):
+    for make in (
+        pde.Stencil,
+        xc.jit(lambda g, f: pde.Stencil(g, f)(xnp.ones(5)), static_argnums=(0, 1)),
+    ):
+        with pytest.raises(ValueError, match="linear in its shifted fields"):
+            make(Grid(6), NOT_LINEAR[name])
+
+
+def test_stencils_refuse_constants_and_take_all_that_is_linear():
+    with pytest.raises(ValueError, match=r"f\(0\) = 1.*right-hand side"):
+        pde.Stencil(Grid(6), lambda u: u[0] + 1.0)
+    with pytest.raises(ValueError, match="linear in its shifted fields"):
+        pde.Stencil(Grid(6), lambda u, p: p * u[0] + p, params=2.0)
+    for scale in (1e-20, 1.0, 1e20):
+        pde.Stencil(Grid(6), lambda u, s=scale: s * (u[1] - 2 * u[0] + u[-1]))
+    made = lambda a: pde.Stencil(Grid(6), lambda u, a: a * (u[1] + u[0]), params=a)(
+        xnp.ones(5)
+    ).sum()
+    assert xc.jit(xc.grad(made))(2.0) == 9.0
+    assert (
+        xc.jit(lambda a: pde.Stencil(Grid(6), lambda u: a * u[0])(xnp.ones(5)))(3.0).tolist()
+        == [3.0] * 5
+    )

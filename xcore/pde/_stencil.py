@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors, tree
+from .._core.array import Array
 from .._core.struct import static, struct
+from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
 from ._boundary import ZERO, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of
@@ -84,6 +86,19 @@ class Stencil(GridOperator):
             advice = "Take more cells."
             want = f"no farther than the {self.field_shape} unknowns"
             raise errors.bad_argument(who, "f's shifts", tuple(self.reach), want, advice)
+        if all(type(x) is Array for x in map(xnp.asarray, tree.leaves(self.params))):
+            self._require_linear()
+
+    def _require_linear(self) -> None:
+        """Raises where f of a few fields is not linear, or is affine."""
+        reach = self.reach
+        shape = [n + 2 * r for n, r in zip(self.field_shape, reach, strict=True)]
+        x, y = np.random.default_rng(0).standard_normal((2, *shape)).astype(real_dtype())
+        with ensure_compile_time_eval():
+            at = lambda u: self._values(Shifted(xnp.asarray(u), self.field_shape, reach))  # noqa: E731
+            found = [at(0 * x), at(x), at(y), *(at(s * x + s * y) for s in _SCALES)]
+        if all(type(v) is Array for v in found):  # else f hangs on what is being traced
+            _judge(*map(np.asarray, found))
 
     symmetric = False
 
@@ -117,6 +132,28 @@ class Stencil(GridOperator):
         for axis, r in enumerate(reach):
             u = _continued(self, u, axis, r, data) if r else u
         return self._values(Shifted(u, self.field_shape, reach))
+
+
+_SCALES = (1.0, -2.0, 1e4)
+
+
+def _judge(nil, of_x, of_y, *of_sums) -> None:
+    """Raises if f(0) is not 0, or f(s (x + y)) not s (f(x) + f(y))."""
+    if not np.all(nil == 0):
+        advice = "What is added to them belongs to the right-hand side of the equation."
+        want = "linear in its shifted fields, so that f(0) = 0"
+        raise errors.bad_argument(
+            "pde.Stencil", "f", f"f(0) = {nil.flat[np.argmax(nil != 0)]}", want, advice
+        )
+    size = max(np.abs(of_x).max(), np.abs(of_y).max())
+    wrong = [
+        float(np.abs(v / s - of_x - of_y).max()) for s, v in zip(_SCALES, of_sums, strict=True)
+    ]
+    within = 1e3 * float(dtypes.finfo(of_x.dtype).eps) * size
+    if not max(wrong) <= within:
+        advice = "Equations that are not linear are for pde.solve_nonlinear, or f of RungeKutta and IMEX."
+        given = f"f(s (x + y)) / s - f(x) - f(y) up to {max(wrong):.3g} for fields of size 1, s of 1, -2, 1e4"
+        raise errors.bad_argument("pde.Stencil", "f", given, "linear in its shifted fields", advice)
 
 
 def _continued(op: Stencil, u, axis: int, reach: int, data: bool):
