@@ -7,6 +7,7 @@ a[i, j]: each row of ab is a diagonal, flush with its columns. Row i of the matr
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._arguments import as_inexact, check_matrices, modulus, over_batch
+from .._iterate import Solution, Status
+from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 from ._elimination import first_zero
+from ._equations import Equation, judged, nothing_to_solve, roundings
 from ._operators import LinearOperator
 from ._truth import fail
 
@@ -142,12 +145,38 @@ def _solved(ab, b, lower: int, upper: int, pivot: bool):
 
 
 @fused(2)
-def _solve_banded(ab, b, lower, upper):
+def _solve_banded(ab, b, lower, upper, report):
     ab, b, back = _band_and_columns("linalg.solve_banded", ab, b, lower, upper)
     if 0 in typeof(b).shape:
-        return back(b), xnp.full(typeof(b).shape[:-2], -1, np.int32)
+        return _nothing(b, back, report)
     x, pivots = _solved(ab, b, lower, upper, True)
-    return back(x), _first(pivots == 0)
+    pivot, told = _first(pivots == 0), None
+    if report:
+        make = functools.partial(_equation, lower=lower, upper=upper, pivot=True)
+        told = judged(make, (ab,), x, b, epsilon(b), pivot, back=back)
+    return back(x), pivot, told
+
+
+def _nothing(b, back, report: bool) -> tuple:
+    none = xnp.full(typeof(b).shape[:-2], -1, np.int32)
+    return back(b), none, nothing_to_solve(b, back) if report else None
+
+
+def _equation(_, ab, lower: int, upper: int, pivot: bool) -> Equation:
+    turned = xnp.conj(over_batch(lambda a: transposed_band(a, lower, upper), ab))
+
+    def times(band, l, u):
+        return lambda x: over_batch(lambda a, x: times_banded(a, l, u, x), band, x)
+
+    def solving(band, l, u):
+        return lambda b: over_batch(lambda a, b: _solve_one(a, b, l, u, pivot)[0], band, b)
+
+    ones = xnp.ones((*typeof(ab).shape[:-2], typeof(ab).shape[-1], 1), typeof(xnp.real(ab)).dtype)
+    size = xnp.max(times(xnp.abs(turned), upper, lower)(ones), axis=(-2, -1))
+    return Equation(
+        times(ab, lower, upper), times(xnp.abs(ab), lower, upper), solving(ab, lower, upper),
+        solving(turned, upper, lower), size, roundings(lower + upper + 1),
+    )  # fmt: skip
 
 
 def _first(bad):
@@ -155,13 +184,15 @@ def _first(bad):
     return first_zero(xnp.where(bad, 0, 1))
 
 
-def solve_banded(l_and_u, ab, b):
+def solve_banded(l_and_u, ab, b, *, report: bool = False):
     """The solution x of a x = b for banded a, by elimination with exchanges of rows.
 
     Args:
       l_and_u: (l, u), the numbers of diagonals below and above the main one.
       ab: the band, (..., l + u + 1, n), ab[u + i - j, j] = a[i, j].
       b: right-hand sides (..., n, k), or one vector (n,).
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs some six further
+        solutions.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> ab = xnp.asarray([[0.0, 1.0, 1.0], [2.0, 2.0, 2.0]])
@@ -173,7 +204,9 @@ def solve_banded(l_and_u, ab, b):
         raise errors.bad_argument(
             "linalg.solve_banded", "l_and_u", l_and_u, "two numbers, 0 or more"
         )
-    x, pivot = _solve_banded(ab, b, lower, upper)
+    x, pivot, told = _solve_banded(ab, b, lower, upper, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.solve_banded", ab, pivot, "banded")
     return x
 
@@ -190,19 +223,23 @@ def _whole_band(ab, lower: bool):
 
 
 @fused(2)
-def _solveh_banded(ab, b, lower):
+def _solveh_banded(ab, b, lower, report):
     who = "linalg.solveh_banded"
     (ab,) = as_inexact(who, ab)
     check_matrices(who, ab=ab)
     d = typeof(ab).shape[-2] - 1
     ab, b, back = _band_and_columns(who, _whole_band(ab, lower), b, d, d)
     if 0 in typeof(b).shape:
-        return back(b), xnp.full(typeof(b).shape[:-2], -1, np.int32)
+        return _nothing(b, back, report)
     x, pivots = _solved(ab, b, d, d, False)
-    return back(x), _first(~(xnp.real(pivots) > 0))
+    pivot, told = _first(~(xnp.real(pivots) > 0)), None
+    if report:
+        make = functools.partial(_equation, lower=d, upper=d, pivot=False)
+        told = judged(make, (ab,), x, b, epsilon(b), pivot, Status.not_definite, back=back)
+    return back(x), pivot, told
 
 
-def solveh_banded(ab, b, *, lower: bool = False):
+def solveh_banded(ab, b, *, lower: bool = False, report: bool = False):
     """The solution x of a x = b for Hermitian positive definite banded a.
 
     Args:
@@ -210,13 +247,16 @@ def solveh_banded(ab, b, *, lower: bool = False):
         the lower one, ab[i - j, j] = a[i, j].
       b: right-hand sides (..., n, k), or one vector (n,).
       lower: which half is given.
+      report: as for ``solve_banded``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> ab = xnp.asarray([[0.0, -1.0, -1.0], [2.0, 2.0, 2.0]])
     >>> xnp.round(xc.linalg.solveh_banded(ab, xnp.asarray([1.0, 0.0, 1.0])), 4)
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot = _solveh_banded(ab, b, lower)
+    x, pivot, told = _solveh_banded(ab, b, lower, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.solveh_banded", ab, pivot, "definite")
     return x
 

@@ -48,7 +48,7 @@ def of_eigh(a, w, v, b=None):
     With b = l lᴴ it is the first equation of l⁻¹ a l⁻ᴴ and lᴴ v: an eigenvalue is as near as
     |l⁻¹ (a v - w b v)| says. (Parlett 1998, section 15.4)
     """
-    (a,) = as_inexact("linalg.eigh", a)
+    (a,) = map(ops.stop_gradient, as_inexact("linalg.eigh", a))
     a, w, v, b = _at_least_32_bits(a, w, v, b)
     a = (a + adjoint(a)) / 2
     real = dtypes.to_real(typeof(a).dtype)
@@ -91,7 +91,7 @@ def of_eig(a, w, v):
     is bounded by all their diameters. |z[i]| |v[i]| is the condition of w[i]. (Golub and Van Loan
     2013, sections 7.2.1 and 7.2.2)
     """
-    (a,) = as_inexact("linalg.eig", a)
+    (a,) = map(ops.stop_gradient, as_inexact("linalg.eig", a))
     n, dtype = typeof(a).shape[-1], typeof(v).dtype
     a = a.astype(dtype)
     real, eps = dtypes.to_real(dtype), epsilon(v)
@@ -129,7 +129,7 @@ def of_eig(a, w, v):
 @fused(4)
 def of_svd(a, u, s, vh):
     """(status, stats) of a = u diag(s) vh: the singular values are eigenvalues of (0 a; aᴴ 0)."""
-    (a,) = as_inexact("linalg.svd", a)
+    (a,) = map(ops.stop_gradient, as_inexact("linalg.svd", a))
     a, u, s, vh = _at_least_32_bits(a, u, s, vh)
     m, n = typeof(a).shape[-2:]
     k = min(m, n)

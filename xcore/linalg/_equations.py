@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.types import typeof
@@ -29,7 +30,7 @@ class Equation(NamedTuple):
     Attributes:
       times, sizes: x ↦ a x, and x ↦ |a| x for x >= 0.
       solve, adjoint: b ↦ a⁻¹ b, a⁻ᴴ b.
-      norm1: the 1-norm of a.
+      norm1, norm_inf: norms of a; the second is that of sizes where it is not given.
       rounding: a x is off by at most so many roundings of |a| |x|.
     """
 
@@ -39,6 +40,7 @@ class Equation(NamedTuple):
     adjoint: Callable
     norm1: Any
     rounding: float
+    norm_inf: Any = None
 
 
 def roundings(n: int) -> float:
@@ -138,6 +140,26 @@ def through(solve, s):
 # -------------------------------------------------------------------------------------- certificate
 
 
+def judged(
+    make, parts: tuple, x, b, eps: float, pivot, failed=Status.singular, *, back=None, factors=1
+) -> tuple:
+    """(status, Report) of columns x with a x = b.
+
+    Args:
+      make: function from s and the parts of a / s², of size about 1, to the ``Equation``.
+      factors: how many factors like the parts a is a product of.
+      back: what gives residuals the shape of the user's.
+    """
+    wide = lambda y: y.astype(np.float32) if typeof(y).dtype.itemsize < 4 else y  # noqa: E731
+    *parts, x, b = (wide(stop_gradient(y)) for y in (*parts, x, b))
+    parts, x, b, s, t = to_unit(tuple(parts), x, b)
+    for _ in range(1, factors):
+        like = s.astype(typeof(x).dtype)[..., None, None]
+        x = x * like * like
+    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t * t)
+    return status, told if back is None else told.replace(residual=back(told.residual))
+
+
 def certificate(
     equation: Equation, x, b, eps: float, pivot, failed=Status.singular, unit=1.0
 ) -> tuple:
@@ -154,19 +176,16 @@ def certificate(
     own = float(dtypes.finfo(real).eps)
     bad = pivot >= 0
     if 0 in (n, k) or 0 in lead:
-        none, one = xnp.zeros(lead, real), xnp.ones(lead, real)
-        more = {"backward_error": none, "componentwise": none, "condition_inf": one, "pivot": pivot}
-        digits = digits_of(none, eps)
-        return xnp.zeros(lead, np.int32), Report(
-            digits, none, xnp.zeros((*lead, k), real), one, more
-        )
+        return nothing_to_solve(x)
     left = xnp.abs(b - equation.times(x))
     size = equation.sizes(xnp.abs(x)) + xnp.abs(b)
     largest = xnp.max(xnp.abs(x), axis=-2)
     omega = xnp.max(relative(left, size), axis=(-2, -1))
     weights = left + equation.rounding * own * size
     weights = xnp.max(relative(weights, largest[..., None, :]), axis=-1)
-    norm_inf = xnp.max(equation.sizes(xnp.ones((*lead, n, 1), real)), axis=(-2, -1))
+    norm_inf = equation.norm_inf
+    if norm_inf is None:
+        norm_inf = xnp.max(equation.sizes(xnp.ones((*lead, n, 1), real)), axis=(-2, -1))
     one, inf, off = inverse_norms(equation.solve, equation.adjoint, x, weights)
     condition, other = (
         xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (equation.norm1 * one, norm_inf * inf)
@@ -183,3 +202,15 @@ def certificate(
     more = {"backward_error": error, "componentwise": omega, "condition_inf": other, "pivot": pivot}
     residual = residual * xnp.asarray(unit)[..., None] if xnp.ndim(unit) else residual * unit
     return code, Report(digits_of(off, eps), off, residual, condition, more)
+
+
+def nothing_to_solve(x, back=None) -> tuple:
+    """(status, Report) of equations without elements."""
+    lead, real = typeof(x).shape[:-2], dtypes.to_real(typeof(x).dtype)
+    none, one = xnp.zeros(lead, real), xnp.ones(lead, real)
+    pivot = xnp.full(lead, -1, np.int32)
+    more = {"backward_error": none, "componentwise": none, "condition_inf": one, "pivot": pivot}
+    residual = xnp.zeros((*lead, *typeof(x).shape[-1:]), real)
+    residual = residual if back is None else back(residual)
+    digits = digits_of(none, float(dtypes.finfo(real).eps))
+    return xnp.zeros(lead, np.int32), Report(digits, none, residual, one, more)

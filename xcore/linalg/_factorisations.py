@@ -16,11 +16,21 @@ from .._core.eval import fused
 from .._core.types import typeof
 from .._iterate import Solution, Status
 from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, part
+from .._ops.matrices import adjoint, diagonal, part, swapped
+from ..numpy._equations import identity_like
 from ..numpy._matrices import EighResult, EigResult
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, with_columns
+from ._arguments import (
+    as_inexact,
+    check_matrices,
+    epsilon,
+    in_lapack_dtype,
+    one_of,
+    product,
+    with_columns,
+)
 from ._certificates import of_eig, of_eigh, of_svd
 from ._elimination import first_zero
+from ._equations import Equation, judged, roundings
 from ._truth import fail
 
 
@@ -67,16 +77,36 @@ def cholesky(a, *, upper: bool = False):
 
 
 @fused(2)
-def _cho_solve(factor, b, upper):
+def _cho_solve(factor, b, upper, report):
+    eps = epsilon(as_inexact("linalg.cho_solve", factor, b)[0])
     factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
     pivot = first_zero(diagonal(ops.stop_gradient(factor)))
     factor, b, back = with_columns("linalg.cho_solve", factor, b)
     first, then = ("C", "N") if upper else ("N", "C")
     y = solve_with(factor, b, not upper, transpose=first)
-    return to_dtype(back(solve_with(factor, y, not upper, transpose=then))), pivot
+    x, told = to_dtype(solve_with(factor, y, not upper, transpose=then)), None
+    if report:
+        own = part(ops.stop_gradient(factor), ops.le if upper else ops.ge)
+        own = adjoint(own) if upper else own
+        make = lambda _, l: _of_factors(l, adjoint(l))  # noqa: E731
+        told = judged(make, (own,), x, b, eps, pivot, back=back, factors=2)
+    return back(x), pivot, told
 
 
-def cho_solve(factor, b, *, upper: bool = False):
+def _of_factors(l, u) -> Equation:
+    """The equation l u x = b for triangular l and u, of which the roundings of l u are part."""
+    sizes = lambda x: product(xnp.abs(l), product(xnp.abs(u), x))  # noqa: E731
+    ones = xnp.ones((*typeof(u).shape[:-1], 1), typeof(xnp.real(u)).dtype)
+    turned = product(swapped(xnp.abs(u)), product(swapped(xnp.abs(l)), ones))
+    return Equation(
+        lambda x: product(l, product(u, x)), sizes,
+        lambda b: solve_with(u, solve_with(l, b, True), False),
+        lambda b: solve_with(l, solve_with(u, b, False, transpose="C"), True, transpose="C"),
+        xnp.max(turned, axis=(-2, -1), initial=0), 2 * roundings(2 * typeof(u).shape[-1]),
+    )  # fmt: skip
+
+
+def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
     """The solution x of a x = b from the Cholesky factor of a.
 
     A zero on the diagonal of the factor raises SingularMatrixError; in compiled code it leaves a
@@ -86,12 +116,16 @@ def cho_solve(factor, b, *, upper: bool = False):
       factor: what ``cholesky`` returned.
       b: right-hand sides (..., n, k), or one vector (n,).
       upper: the factor is the upper one.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does, of the matrix that the
+        factors multiply to; about their rounding as ``cholesky`` leaves it is counted in.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
     Array([1., 3.], dtype=float32)
     """
-    x, pivot = _cho_solve(factor, b, upper)
+    x, pivot, told = _cho_solve(factor, b, upper, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.cho_solve", factor, pivot, "lower")
     return x
 
@@ -186,8 +220,9 @@ def lu_factor(a) -> LUFactors:
 
 
 @fused(2)
-def _lu_solve(factors, b, trans):
+def _lu_solve(factors, b, trans, report):
     packed, pivots = factors
+    eps = epsilon(as_inexact("linalg.lu_solve", packed, b)[0])
     packed, b, to_dtype = _prepared("lu_solve", packed, b, square=True)
     zero = first_zero(diagonal(ops.stop_gradient(packed)))
     packed, b, back = with_columns("linalg.lu_solve", packed, b)
@@ -200,13 +235,26 @@ def _lu_solve(factors, b, trans):
         x = solve_with(packed, b, False, transpose=turn)
         x = solve_with(packed, x, True, transpose=turn, unit=True)
         x = ops.exchange_rows(x, pivots, reverse=True)
-    return to_dtype(back(x)), zero
+    x, told = to_dtype(x), None
+    if report:
+        fixed, x_ = ops.stop_gradient(packed), ops.stop_gradient(x)
+        l = part(fixed, ops.gt) + identity_like(fixed)
+        u, y = part(fixed, ops.le), ops.exchange_rows(b, pivots, reverse=False)
+        turn = swapped if trans == 1 else adjoint
+        if trans:  # a = p l u, so what is solved for is pᵀ x
+            x_, y = ops.exchange_rows(x_, pivots, reverse=False), b
+            make = lambda _, u: _of_factors(turn(u), turn(l))  # noqa: E731
+        else:
+            make = lambda _, u: _of_factors(l, u)  # noqa: E731
+        told = judged(make, (u,), x_, y, eps, zero, back=back)
+    return back(x), zero, told
 
 
-def lu_solve(factors, b, trans: int = 0):
+def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
     """The solution x of a x = b (aᵀ x = b, aᴴ x = b for ``trans`` 1, 2) from ``lu_factor(a)``.
 
     A vanishing pivot raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
+    With ``report=True`` a ``Solution`` with a ``Report``, as for ``cho_solve``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [0.0, 1.0]]))
@@ -215,7 +263,9 @@ def lu_solve(factors, b, trans: int = 0):
     """
     one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
     factors = tuple(factors)
-    x, pivot = _lu_solve(factors, b, trans)
+    x, pivot, told = _lu_solve(factors, b, trans, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.lu_solve", factors[0], pivot, "lower")
     return x
 

@@ -18,8 +18,9 @@ from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
+from .._iterate import Solution
 from .._ops.factor import solve_with
-from .._ops.matrices import FACTORISED, swapped
+from .._ops.matrices import FACTORISED, adjoint, part, swapped
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from . import _lanes
 from ._arguments import (
@@ -29,33 +30,55 @@ from ._arguments import (
     in_lapack_dtype,
     on_cpu,
     one_of,
+    product,
     with_columns,
 )
 from ._dense import solve
 from ._elimination import first_zero
+from ._equations import Equation, judged, nothing_to_solve, roundings
 from ._sweeps import solve_many
-from ._truth import fail
+from ._truth import fail, norm1
 
 # -------------------------------------------------------------------------------------- triangular
 
 
 @fused(2)
-def _triangular(a, b, lower, trans, unit):
+def _triangular(a, b, lower, trans, unit, report):
     who = "linalg.solve_triangular"
     a, b = as_inexact(who, a, b)
+    eps = epsilon(a)
     a, b, to_dtype = in_lapack_dtype(a, b)
     check_matrices(who, square=True, a=a)
     a, b, back = with_columns(who, a, b)
     x = solve_with(a, b, lower, transpose=trans, unit=unit)
     d = xnp.diagonal(a, axis1=-2, axis2=-1)
     pivot = xnp.full(typeof(d).shape[:-1], -1, np.int32) if unit else first_zero(d)
-    return to_dtype(back(x)), ops.stop_gradient(pivot)
+    pivot, told = ops.stop_gradient(pivot), None
+    if report:
+        whole = part(ops.stop_gradient(a), ops.ge if lower else ops.le)
+        if unit:
+            whole = xnp.where(xnp.eye(typeof(a).shape[-1], dtype=bool), 1, whole)
+            whole = whole.astype(typeof(a).dtype)
+        whole = {"N": lambda y: y, "T": swapped, "C": adjoint}[trans](whole)
+        make = functools.partial(triangular_equation, lower=lower == (trans == "N"))
+        told = judged(make, (whole,), to_dtype(x), b, eps, pivot, back=back)
+    return to_dtype(back(x)), pivot, told
+
+
+def triangular_equation(_, a, lower: bool) -> Equation:
+    return Equation(
+        lambda x: product(a, x), lambda x: product(xnp.abs(a), x),
+        lambda b: solve_with(a, b, lower), lambda b: solve_with(a, b, lower, transpose="C"),
+        norm1(a), roundings(typeof(a).shape[-1]),
+    )  # fmt: skip
 
 
 _TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}
 
 
-def solve_triangular(a, b, trans=0, lower: bool = False, unit_diagonal: bool = False):
+def solve_triangular(
+    a, b, trans=0, lower: bool = False, unit_diagonal: bool = False, *, report: bool = False
+):
     """The solution x of a x = b for triangular a, of which only that triangle is read.
 
     Args:
@@ -64,13 +87,16 @@ def solve_triangular(a, b, trans=0, lower: bool = False, unit_diagonal: bool = F
       trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
       lower: a is lower triangular.
       unit_diagonal: take the diagonal for ones, and do not read it.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_triangular(xnp.asarray([[2.0, 1.0], [0.0, 4.0]]), xnp.asarray([4.0, 8.0]))
     Array([1., 2.], dtype=float32)
     """
     one_of("linalg.solve_triangular", "trans", trans, _TRANS)
-    x, pivot = _triangular(a, b, lower, _TRANS[trans], unit_diagonal)
+    x, pivot, told = _triangular(a, b, lower, _TRANS[trans], unit_diagonal, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.solve_triangular", a, pivot, "lower")
     return x
 
@@ -157,7 +183,7 @@ def _moved(x, by: int):
 
 
 @fused(4)
-def _solve_tridiagonal(lower, diagonal, upper, b, method):
+def _solve_tridiagonal(lower, diagonal, upper, b, method, report):
     who = "linalg.solve_tridiagonal"
     lower, diagonal, upper, b = as_inexact(who, lower, diagonal, upper, b)
     n = typeof(diagonal).shape[-1] if typeof(diagonal).ndim else -1
@@ -172,7 +198,8 @@ def _solve_tridiagonal(lower, diagonal, upper, b, method):
     lower, diagonal, upper = (broadcast_to(x, (*lead, n)) for x in (lower, diagonal, upper))
     b = broadcast_to(b, (*lead, *typeof(b).shape[-2:]))
     if 0 in typeof(b).shape:
-        return (b[..., 0] if vector else b), xnp.zeros((), bool)
+        back = (lambda y: y[..., 0]) if vector else (lambda y: y)
+        return back(b), xnp.zeros((), bool), nothing_to_solve(b, back) if report else None
     run = _TRIDIAGONAL[_choose(method, b)]
     fixed = [ops.stop_gradient(x) for x in (lower, diagonal, upper)]
     turned = [_moved(fixed[2], 1), fixed[1], _moved(fixed[0], -1)]
@@ -182,10 +209,27 @@ def _solve_tridiagonal(lower, diagonal, upper, b, method):
         lambda x: times_tridiagonal(*inside, x), b, has_aux=True,
         solve=lambda _, b: run(*fixed, b), transpose_solve=lambda _, c: run(*turned, c),
     )  # fmt: skip
-    return (x[..., 0] if vector else x), bad.any()
+    if not report:
+        return (x[..., 0] if vector else x), bad.any(), None
+    back = (lambda y: y[..., 0]) if vector else (lambda y: y)
+    pivot = xnp.where(bad, np.int32(0), np.int32(-1))
+    make = functools.partial(_tridiagonal_equation, run)
+    told = judged(make, inside, x, b, epsilon(b), pivot, back=back)
+    return back(x), bad.any(), told
 
 
-def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
+def _tridiagonal_equation(run, _, lower, diagonal, upper) -> Equation:
+    given = lower, diagonal, upper
+    sizes = [xnp.abs(d) for d in given]
+    turned = [xnp.conj(d) for d in (_moved(upper, 1), diagonal, _moved(lower, -1))]
+    one = xnp.max(sizes[1] + _moved(sizes[2], 1) + _moved(sizes[0], -1), axis=-1)
+    return Equation(
+        lambda x: times_tridiagonal(*given, x), lambda x: times_tridiagonal(*sizes, x),
+        lambda b: run(*given, b)[0], lambda b: run(*turned, b)[0], one, 2.0,
+    )  # fmt: skip
+
+
+def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report: bool = False):
     """The solution x of t x = b for tridiagonal t.
 
     Args:
@@ -198,6 +242,8 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
         library) treats one system after the other, "sweeps" and "thomas" go row by row through all
         of a batch at once, "cyclic" needs log₂ n steps. "auto" takes "sweeps" for many systems on
         a CPU and for dtypes that LAPACK does not know, else "lapack".
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs some six further
+        solutions.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> one = xnp.ones(3)
@@ -205,7 +251,9 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
     Array([0.5, 0.5, 0.5], dtype=float32)
     """
     one_of("linalg.solve_tridiagonal", "method", method, METHODS)
-    x, singular = _solve_tridiagonal(lower, diagonal, upper, b, method)
+    x, singular, told = _solve_tridiagonal(lower, diagonal, upper, b, method, report)
+    if report:
+        return Solution(x, *told)
     fail(
         "linalg.solve_tridiagonal", diagonal, xnp.where(singular, 0, -1).astype(np.int32), "unknown"
     )
@@ -216,25 +264,42 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto"):
 
 
 @fused(2)
-def _solve_circulant(c, b):
+def _solve_circulant(c, b, report):
     """(x, the number of a Fourier coefficient of c that is zero up to rounding, or -1)."""
     who = "linalg.solve_circulant"
     c, b = as_inexact(who, c, b)
     shape = typeof(b).shape
     if typeof(c).ndim != 1 or len(shape) not in (1, 2) or shape[0] != typeof(c).shape[0]:
         raise errors.shape_mismatch(who, "need c (n,) and b (n,) or (n, k)", c=c, b=b)
-    if 0 in shape:
-        return b, xnp.full((), -1, np.int32)
     columns = b[:, None] if len(shape) == 1 else b
+    back = (lambda y: y[..., 0]) if len(shape) == 1 else (lambda y: y)
+    if 0 in shape:
+        return b, xnp.full((), -1, np.int32), nothing_to_solve(columns, back) if report else None
     spectrum = fft(c[:, None])
     size = xnp.abs(ops.stop_gradient(spectrum[:, 0]))
     pivot = first_zero(xnp.where(size <= shape[0] * epsilon(c) * xnp.max(size), 0, size))
     x = fft(fft(columns) / spectrum, inverse=True)
     x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
-    return x.astype(typeof(b).dtype).reshape(shape), pivot
+    x = x.astype(typeof(b).dtype)
+    told = None
+    if report:
+        told = judged(_circulant_equation, (c,), x, columns, epsilon(c), pivot, back=back)
+    return x.reshape(shape), pivot, told
 
 
-def solve_circulant(c, b):
+def _circulant_equation(_, c) -> Equation:
+    """Transforms mix all elements: products are as good as their norms are."""
+    spectrum, size = fft(c[:, None]), xnp.sum(xnp.abs(c))
+    own = (lambda x: x) if dtypes.is_complex(typeof(c).dtype) else xnp.real
+    through_fft = lambda f: lambda x: own(fft(f(fft(x)), inverse=True)).astype(typeof(x).dtype)  # noqa: E731
+    sizes = lambda x: size * xnp.sqrt(xnp.sum(x * x, axis=0)) + xnp.zeros_like(x)  # noqa: E731
+    return Equation(
+        through_fft(lambda y: y * spectrum), sizes, through_fft(lambda y: y / spectrum),
+        through_fft(lambda y: y / xnp.conj(spectrum)), size, 4.0 + np.log2(typeof(c).shape[0]), size,
+    )  # fmt: skip
+
+
+def solve_circulant(c, b, *, report: bool = False):
     """The solution x of a x = b for the circulant matrix a[i, j] = c[i - j], by Fourier transforms.
 
     A matrix that is singular up to rounding raises SingularMatrixError.
@@ -242,12 +307,15 @@ def solve_circulant(c, b):
     Args:
       c: first column (n,).
       b: right-hand sides (n,) or (n, k).
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0]))
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot = _solve_circulant(c, b)
+    x, pivot, told = _solve_circulant(c, b, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.solve_circulant", c, pivot, "unknown")
     return x
 

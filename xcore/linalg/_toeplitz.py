@@ -13,11 +13,13 @@ from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
+from .._iterate import Solution
 from .._ops.matrices import diagonal
 from ..numpy._equations import factorised, solve_factorised
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from ._arguments import as_inexact, epsilon, in_lapack_dtype, loop, number, over_batch
 from ._elimination import first_zero
+from ._equations import Equation, judged, nothing_to_solve
 from ._structured import fft
 from ._truth import fail
 
@@ -91,9 +93,10 @@ def _solve_one(c, r, b):
 
 
 @fused(3)
-def _solve_toeplitz(c, b, r):
+def _solve_toeplitz(c, b, r, report):
     who = "linalg.solve_toeplitz"
     c, b, r = as_inexact(who, c, b, xnp.conj(c) if r is None else r)
+    eps = epsilon(b)
     c, b, r, to_dtype = in_lapack_dtype(c, b, r)
     vector = typeof(b).ndim == 1
     b = b[..., None] if vector else b
@@ -104,10 +107,36 @@ def _solve_toeplitz(c, b, r):
     lead = broadcast_shapes(who, *(typeof(x).shape[:-1] for x in (c, r)), typeof(b).shape[:-2])
     c, r = (broadcast_to(x, (*lead, n)) for x in (c, r))
     b = broadcast_to(b, (*lead, *typeof(b).shape[-2:]))
+    back = (lambda y: y[..., 0]) if vector else (lambda y: y)
     if 0 in typeof(b).shape:
-        return to_dtype(b[..., 0] if vector else b), xnp.full(lead, -1, np.int32)
+        none = nothing_to_solve(b, back) if report else None
+        return to_dtype(back(b)), xnp.full(lead, -1, np.int32), none
     x, pivot = over_batch(_differentiable, c[..., None], r[..., None], b)
-    return to_dtype(x[..., 0] if vector else x), pivot
+    x, told = to_dtype(x), None
+    if report:
+        r = xnp.concatenate([c[..., :1], r[..., 1:]], axis=-1)
+        told = judged(_equation, (c, r), x, b, eps, pivot, back=back)
+    return back(x), pivot, told
+
+
+def _equation(_, c, r) -> Equation:
+    """Products by transforms mix all elements: they are as good as norms are."""
+    beside = tuple(xnp.sum(xnp.abs(y[..., 1:]), axis=-1) for y in (c, r))
+    size = beside[0] + beside[1] + xnp.abs(c[..., 0])
+
+    def of(f, c, r):
+        run = lambda c, r, y: f(c[:, 0], r[:, 0], y)  # noqa: E731
+        return lambda y: over_batch(run, c[..., None], r[..., None], y)
+
+    def sizes(x):
+        lengths = xnp.sqrt(xnp.sum(x * x, axis=-2, keepdims=True))
+        return size[..., None, None] * lengths + xnp.zeros_like(x)
+
+    solve = lambda c, r, b: _solve_one(c, r, b)[0]  # noqa: E731
+    return Equation(
+        of(_times, c, r), sizes, of(solve, c, r), of(solve, xnp.conj(r), xnp.conj(c)), size,
+        5.0 + np.log2(typeof(c).shape[-1]), size,
+    )  # fmt: skip
 
 
 def _differentiable(c, r, b):
@@ -123,7 +152,7 @@ def _differentiable(c, r, b):
     )  # fmt: skip
 
 
-def solve_toeplitz(c, b, r=None):
+def solve_toeplitz(c, b, r=None, *, report: bool = False):
     """The solution x of a x = b for the Toeplitz matrix of first column c and first row r.
 
     By Levinson's recursion in O(n²) operations; where a leading minor is singular, or so near to it
@@ -134,11 +163,15 @@ def solve_toeplitz(c, b, r=None):
       c: first column (..., n).
       b: right-hand sides (..., n, k), or one vector (n,).
       r: first row (..., n), of which the first element is not read; conj(c) by default.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs some six further
+        solutions.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([3.0, 3.0])).round(4)
     Array([1., 1.], dtype=float32)
     """
-    x, pivot = _solve_toeplitz(c, b, r)
+    x, pivot, told = _solve_toeplitz(c, b, r, report)
+    if report:
+        return Solution(x, *told)
     fail("linalg.solve_toeplitz", c, pivot, "zero")
     return x
