@@ -154,3 +154,17 @@ def test_what_was_tested_is_told():
     found = xo.minimize(once, np.zeros(3))
     assert found.success and "no second derivatives" in found.certificate.tested
     np.testing.assert_allclose(found.x, 1, atol=1e-5)
+
+
+STARTS = [[0.4, 0.45], [-1.2, 3.0], [5.0, -2.0], [1.0, 0.5]]
+
+
+@pytest.mark.parametrize("method", ["bfgs", "trust-exact"])
+@pytest.mark.parametrize("dtype, steep", [(np.float32, 1e16), (np.float64, 1e24)])
+def test_a_variable_that_others_do_not_move_is_judged_alone(method, dtype, steep):
+    f = lambda x: steep * (x[0] - 1) ** 2 + (x[1] - 1) ** 2
+    solve = xc.jit(lambda x: xo.minimize(f, x, method=method))
+    for start in STARTS:
+        found = solve(np.array(start, dtype))
+        # 0.3 of the way was a success, for rounding errors of the other variable weigh more
+        assert not found.success or abs(float(found.x[1]) - 1) < 0.02 * abs(start[1] - 1)

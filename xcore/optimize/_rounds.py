@@ -155,7 +155,7 @@ def _error(s, seen, step):
     reach = xnp.maximum(reach, xnp.abs(s["x"] - s["start"]))
     if seen.kind != "Newton step":
         reach = xnp.maximum(reach, largest(reach))
-    error = relative_error(step, reach, seen.diagonal * s["units"].x)
+    error = relative_error(step, reach, seen.diagonal * s["units"].x, seen.coupling)
     return reach, xnp.where(xnp.isinf(seen.gain), 1, error)
 
 

@@ -82,6 +82,7 @@ class Sight:
       gain: what that step promises; infinite where the function is straight.
       least: the smallest eigenvalue of the Hessian with a diagonal of ones; NaN if it is not known.
       diagonal: units in which the Hessian has such a diagonal.
+      coupling: the absolute values of that Hessian; None if it is not known.
       kind: what the step is.
     """
 
@@ -91,6 +92,7 @@ class Sight:
     gain: Any
     least: Any
     diagonal: Any
+    coupling: Any = None
     kind: str = static(default="")
 
 
@@ -103,13 +105,14 @@ def look(problem, z) -> Sight:
         if typeof(z).shape[0] <= FULL:
             kind, found = "Newton step", _by_matrix(problem.hessian(z), free, held, z)
         else:
-            kind, found = "Newton step by conjugate gradients", _by_products(problem, z, free, held)
+            found = *_by_products(problem, z, free, held), None
+            kind = "Newton step by conjugate gradients"
     except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
-        kind, found = "gradient", _blind(free, problem.units.x)
-    step, gain, least, diagonal = found
+        kind, found = "gradient", (*_blind(free, problem.units.x), None)
+    step, gain, least, diagonal, coupling = found
     if kind != "gradient":
         step = xnp.clip(z + step, problem.lower, problem.upper) - z
-    return Sight(f, g, xnp.where(held, 0, step), gain, least, diagonal, kind)
+    return Sight(f, g, xnp.where(held, 0, step), gain, least, diagonal, coupling, kind)
 
 
 def _by_matrix(h, g, held, z):
@@ -130,7 +133,7 @@ def _by_matrix(h, g, held, z):
     gain = xnp.where(straight, xnp.inf, 0.5 * xnp.sum(c * c / xnp.where(most == 0, 1, size)))
     # where the function is straight, no length is known but that of the variables
     d = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g))), d)
-    return xnp.where(fine, step, xnp.nan), gain, w[0], d
+    return xnp.where(fine, step, xnp.nan), gain, w[0], d, xnp.abs(xnp.where(fine, h, 1))
 
 
 def _equilibrated(a):
@@ -168,12 +171,15 @@ def next_units(units: Units, seen: Sight) -> Units:
     return Units(units.x * seen.diagonal * size, units.f * size * size)
 
 
-def relative_error(step, reach, diagonal):
+def relative_error(step, reach, diagonal, coupling=None):
     """The largest part of its reach that a variable is still to go.
 
-    A variable that is 0, and always was, has no reach: it is compared with the others, by curvature.
+    A variable that is 0, and always was, has no reach: it is compared with the others, by curvature; with
+    those that it is coupled to, where that is known, for their rounding errors are what moves it.
     """
-    least = xnp.finfo(typeof(step).dtype).eps ** 0.5 * largest(reach / diagonal) * diagonal
+    others = reach / diagonal
+    others = largest(others) if coupling is None else xnp.max(coupling * others, axis=1, initial=0)
+    least = xnp.finfo(typeof(step).dtype).eps ** 0.5 * others * diagonal
     reach = xnp.maximum(reach, least)
     part = xnp.where(step == 0, 0, xnp.abs(step) / xnp.where(reach > 0, reach, 1))
     return xnp.max(xnp.where((step != 0) & (reach == 0), 1, part), initial=0)
