@@ -243,3 +243,19 @@ def test_stencils_refuse_constants_and_take_all_that_is_linear():
         xc.jit(lambda a: pde.Stencil(Grid(6), lambda u: a * u[0])(xnp.ones(5)))(3.0).tolist()
         == [3.0] * 5
     )
+
+
+def test_frequent_mistakes_are_explained():
+    with pytest.raises(
+        ValueError, match=r"unknowns \(5, 4\) or of all nodes \(7, 6\).*\[1:6, 1:5\]"
+    ):
+        pde.Laplacian(Grid((6, 5)))(np.ones((6, 5)))
+    for mask in (lambda x, y: x > 0.2 and y < 0.5, lambda x, y: 0.2 < x < 0.7):
+        with pytest.raises(ValueError, match="in parentheses"):
+            pde.Masked(Grid((6, 6)), mask)
+    for n in (7, 16):
+        w = -float(pde.Laplacian(Grid((n, n))).eigenvalues()[-2])
+        with pytest.raises(ValueError, match="At a resonance"):
+            pde.solve(pde.Helmholtz(Grid((n, n)), w), 1.0)
+        assert pde.solve(pde.Helmholtz(Grid((n, n)), 1.01 * w), 1.0, report=True).ok
+        assert pde.solve(pde.Helmholtz(Grid((n, n)), w + 1j), 1.0, report=True).ok

@@ -88,7 +88,9 @@ class GridOperator(LinearOperator):
         )
         if not fits:
             why = f"need a function, or an array of the unknowns {self.field_shape}"
-            raise errors.shape_mismatch(who, f"{why} or of all nodes {self.grid.shape}", f=f)
+            cut = ", ".join(f"{a.slice.start}:{a.slice.stop}" for a in self.axes)
+            nodes = f"of all nodes {self.grid.shape}, of which unknowns are [{cut}]"
+            raise errors.shape_mismatch(who, f"{why} or {nodes}", f=f)
         f = f if dtypes.is_inexact(f.dtype) else f.astype(real_dtype())
         f = f if dtype is None else as_dtype(who, "f", f, dtype)
         return xnp.broadcast_to(f, self.field_shape)

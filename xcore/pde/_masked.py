@@ -266,6 +266,15 @@ def _geometry(who: str, grid: Grid, inside, edge: str):
         raise errors.bad_argument(
             who, "inside", inside, "known when the program is made", _DIFFERENTIABLE
         ) from e
+    except ValueError as e:
+        if "truth value" not in str(e):
+            raise
+        advice = (
+            "Python's and, or, not, if and a < x < b ask an array for one truth value: write "
+            "(a < x) & (x < b), | and ~, with the comparisons in parentheses."
+        )
+        want = "a function of arrays that works element by element"
+        raise errors.bad_argument(who, "inside", inside, want, advice) from e
     if given.dtype == bool and seen.derivative:
         raise errors.ConcretizationError(
             f"xcore.{who}: inside gives booleans that hang on a value with a derivative, which they cannot "

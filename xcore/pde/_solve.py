@@ -115,6 +115,7 @@ def solve(
             raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
     op = _plain(op)
     method, reason = _chosen(who, op, method)
+    _refuse_resonance(who, op)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
     f = op.mean(f) if isinstance(op, Laplacian) else op.field(f)
@@ -149,6 +150,24 @@ def _plain(op):
     """Helmholtz' operator with a q that is known to be 0 is Laplace's, which may be singular."""
     number = isinstance(op, Helmholtz) and type(op.q) is Array and op.q.ndim == 0
     return op.laplacian if number and not op.q else op
+
+
+def _refuse_resonance(who: str, op) -> None:
+    """Raises where Δ + q is known to be singular but for rounding."""
+    if not isinstance(op, Helmholtz) or op.q.ndim or type(op.q) is not Array:
+        return
+    values = np.asarray(op.laplacian.symbol(dtypes.to_real(op.q.dtype)))
+    apart = np.abs(values + np.asarray(op.q))
+    condition = float(apart.max()) / max(float(apart.min()), 1e-300)
+    if condition * float(dtypes.finfo(op.q.dtype).eps) < 0.1:
+        return
+    near = -complex(values.flat[np.argmin(apart)])
+    raise errors.bad_argument(
+        who, "q", complex(op.q) if op.q.dtype.kind == "c" else float(op.q),
+        f"away from the eigenvalues of -Δ, here {near.real:.8g}",
+        f"At a resonance there is no one solution: the condition number is {condition:.2g}. Move q, "
+        "or damp waves by an imaginary part of q.",
+    )  # fmt: skip
 
 
 def _constant(op) -> bool:
