@@ -98,7 +98,8 @@ class Stencil(GridOperator):
             at = lambda u: self._values(Shifted(xnp.asarray(u), self.field_shape, reach))  # noqa: E731
             found = [at(0 * x), at(x), at(y), *(at(s * x + s * y) for s in _SCALES)]
         if all(type(v) is Array for v in found):  # else f hangs on what is being traced
-            _judge(*map(np.asarray, found))
+            eps = max(float(dtypes.finfo(k).eps) for k in (x.dtype, *(v.dtype for v in found)))
+            _judge(eps, *map(np.asarray, found))
 
     symmetric = False
 
@@ -137,23 +138,18 @@ class Stencil(GridOperator):
 _SCALES = (1.0, -2.0, 1e4)
 
 
-def _judge(nil, of_x, of_y, *of_sums) -> None:
+def _judge(eps: float, nil, of_x, of_y, *of_sums) -> None:
     """Raises if f(0) is not 0, or f(s (x + y)) not s (f(x) + f(y))."""
+    who, want = "pde.Stencil", "0: f must be linear in its shifted fields"
     if not np.all(nil == 0):
         advice = "What is added to them belongs to the right-hand side of the equation."
-        want = "linear in its shifted fields, so that f(0) = 0"
-        raise errors.bad_argument(
-            "pde.Stencil", "f", f"f(0) = {nil.flat[np.argmax(nil != 0)]}", want, advice
-        )
+        raise errors.bad_argument(who, "f(0)", nil.flat[np.argmax(nil != 0)].item(), want, advice)
     size = max(np.abs(of_x).max(), np.abs(of_y).max())
-    wrong = [
-        float(np.abs(v / s - of_x - of_y).max()) for s, v in zip(_SCALES, of_sums, strict=True)
-    ]
-    within = 1e3 * float(dtypes.finfo(of_x.dtype).eps) * size
-    if not max(wrong) <= within:
-        advice = "Equations that are not linear are for pde.solve_nonlinear, or f of RungeKutta and IMEX."
-        given = f"f(s (x + y)) / s - f(x) - f(y) up to {max(wrong):.3g} for fields of size 1, s of 1, -2, 1e4"
-        raise errors.bad_argument("pde.Stencil", "f", given, "linear in its shifted fields", advice)
+    pairs = zip(_SCALES, of_sums, strict=True)
+    wrong = max([float(np.abs(v / s - of_x - of_y).max()) for s, v in pairs])
+    if not wrong <= 1e3 * eps * size:
+        advice = "For other equations there are pde.solve_nonlinear, and f of RungeKutta and IMEX."
+        raise errors.bad_argument(who, "f(s x + s y) / s - f(x) - f(y)", wrong, want, advice)
 
 
 def _continued(op: Stencil, u, axis: int, reach: int, data: bool):
