@@ -56,7 +56,7 @@ def diagonal(edges, sinks, rings):
 
 
 MEANS = {
-    "harmonic": lambda a, b: 2 * a * b / (a + b),
+    "harmonic": lambda a, b: 2 * a * (b / (a + b)),  # a b may be out of range
     "arithmetic": lambda a, b: (a + b) / 2,
 }
 

@@ -247,7 +247,7 @@ def _coarse_edges(level: Level, axis: int):
 
 def _in_series(a, b):
     total = a + b
-    return a * b / xnp.where(total == 0, 1, total)
+    return a * (b / xnp.where(total == 0, 1, total))  # a b may be out of range
 
 
 # -------------------------------------------------------------------------------------- transfers

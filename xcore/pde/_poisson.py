@@ -15,6 +15,8 @@ from ._direct import solve_direct
 from ._grid import Grid
 from ._laplacian import Laplacian
 
+UNBALANCED = 1e-2  # of the size of sources: more than rounding and discretisation explain
+
 
 class IncompatibleError(XcoreError, ValueError):
     """A problem without Dirichlet or Robin faces has no solution: what flows in does not flow out.
@@ -89,9 +91,17 @@ def imbalance(lap, right):
     return xnp.abs(xnp.sum(w * right)) / xnp.where(size == 0, 1, size)
 
 
+def balanced(lap, right):
+    """(a right-hand side in the range of an operator, the mean that was taken away for that)."""
+    if not lap.singular:
+        return right, xnp.zeros((), typeof(right).dtype)
+    mean = xnp.sum(kernel_weights(lap).astype(dtypes.to_real(typeof(right).dtype)) * right)
+    return right - mean, mean
+
+
 def require_compatible(who: str, excess, dtype) -> None:
     """Raises where the imbalance is known and more than rounding and discretisation explain."""
-    if type(excess) is not Array or float(excess) <= 1e-2:
+    if type(excess) is not Array or float(excess) <= UNBALANCED:
         return
     raise IncompatibleError(
         f"xcore.{who}: with Neumann or periodic conditions all around, sources and what flows "

@@ -14,23 +14,25 @@ from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, code, iterate
+from .._iterate import Solution, Status, code
 from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
-from ..linalg._krylov import Krylov
 from ._boundary import complex_if
+from ._cycles import Near, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._geometry import coarser_masked
 from ._grid import size
+from ._judge import default_rtol, evened, judged
 from ._laplacian import Laplacian
 from ._masked import Masked
-from ._multigrid import CYCLES, SMOOTHERS, Level, cycle, finest, full_multigrid, hierarchy, lighter
+from ._multigrid import CYCLES, SMOOTHERS, cycle, finest, full_multigrid, hierarchy, lighter
 from ._multigrid import lift as continued
 from ._operators import Helmholtz
-from ._poisson import imbalance, require_compatible
+from ._poisson import balanced, imbalance, require_compatible
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
+_ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
 _MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
@@ -41,12 +43,18 @@ class Report:
 
     Attributes:
       value: the field.
-      status: number of an ``xcore.pde.Status``; 0 is success.
+      status: number of an ``xcore.pde.Status``; 0 is success: the residual, computed from the value,
+        is at most the goal.
       iterations: cycles or steps of conjugate gradients; 0 for a direct solver.
-      residual: |op(u) + boundary - f| relative to |f - boundary|, weighted by volumes.
+      residual: |op(u) + boundary - f| relative to |f - boundary|; rows of a mask are divided by how
+        near the boundary is to their nodes.
       error: estimated largest error of discretisation, by comparison with the grid of every second
         node (Richardson); NaN where that was not asked for.
       solver, reason: which one was taken and why.
+      goal: what the residual was compared with: ``rtol`` where it was given.
+      projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
+        there is no solution else; 0 where there is one. The residual is that without it.
+      imbalance: its size relative to that of f - boundary.
     """
 
     value: Any
@@ -56,6 +64,9 @@ class Report:
     error: Any
     solver: str = static()
     reason: str = static()
+    goal: Any = np.nan
+    projected: Any = 0.0
+    imbalance: Any = 0.0
 
     @property
     def ok(self):
@@ -64,13 +75,23 @@ class Report:
 
     @property
     def message(self) -> str:
-        """The status in words, and advice where cycles alone converge slowly."""
-        told = Status.of(np.asarray(self.status).max(initial=0)).message
+        """The status in words, what was projected, and advice where cycles alone converge slowly."""
+        told = Status.of(np.asarray(self.status).max(initial=0)).message + self._told_of_means()
         count = int(np.asarray(self.iterations).max(initial=0))
         if self.solver != "multigrid" or count <= _MANY_CYCLES:
             return told
         return (
             f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
+        )
+
+    def _told_of_means(self) -> str:
+        share, mean = np.max(np.asarray(self.imbalance)), np.asarray(self.projected).ravel()
+        if not share > _ROUNDED:
+            return ""
+        largest = mean[np.argmax(np.abs(mean))]
+        return (
+            f"; without Dirichlet and Robin faces sources and flows must balance: the mean of "
+            f"f - boundary, {largest:.3g} ({share:.2g} of its size), was taken away"
         )
 
 
@@ -83,8 +104,9 @@ def solve(
     Args:
       op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``.
       f: a field, an array at all nodes, or a function of the coordinates.
-      rtol: goal for the residual, relative to the right-hand side; the dtype's precision to the power
-        of 2/3 by default.
+      rtol: goal for the residual, relative to the right-hand side. By default the dtype's precision to
+        the power of 2/3, or where it is more what changing u by four roundings changes the residual
+        by; for "full multigrid" 0.1.
       method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
@@ -124,26 +146,25 @@ def solve(
     )
     dtype = complex_if(op.with_data(dtype), *([op.q] if isinstance(op, Helmholtz) else []))
     f = f.astype(dtype)
-    rtol = _default_rtol(dtype) if rtol is None else float(rtol)
+    if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
+        raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
+    rtol = 0.1 if rtol is None and method == "full multigrid" else rtol
+    rtol = rtol if rtol is None else float(rtol)
     for name, given in (("rtol", rtol), ("max_steps", max_steps)):
-        if not given > 0:
+        if given is not None and not given > 0:
             raise errors.bad_argument(who, name, given, "positive")
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = (method, cycle, smoother, rtol, int(max_steps))
-    u, (steps, residual, status, excess) = _solve(op, f, *settings)
+    u, (steps, (residual, goal, status), excess, mean) = _solve(op, f, *settings)
     require_compatible(who, excess, dtype)
     error = xnp.asarray(np.nan).astype(residual.dtype)
     if estimate:
         error = _richardson(op, f, u, settings)
-    answer = Report(u, status, steps, residual, error, method, reason)
+    answer = Report(u, status, steps, residual, error, method, reason, goal, mean, excess)
     if report:
         return answer
     Solution(u, status, {"steps": steps, "residual": residual}).check(who)
     return u
-
-
-def _default_rtol(dtype) -> float:
-    return float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** (2 / 3)
 
 
 def _plain(op):
@@ -231,31 +252,32 @@ def smoother_for(op) -> str:
     return "lines" if max(means) > 8 * min(means) or wide > 8 else "chebyshev"
 
 
-def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
-    """(u, (steps, residual, status, imbalance))."""
-    dtype = typeof(f).dtype
-    right = f - op.boundary(dtype)
+def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float | None, max_steps: int):
+    """(u, (steps, (residual, goal, status), imbalance, mean that was taken away))."""
+    right = f - op.boundary(typeof(f).dtype)
     excess = imbalance(op, right)
+    right, mean = balanced(op, right)
+    settings = (method, kind, smoother, rtol or default_rtol(typeof(f).dtype), max_steps)
+    u, (steps, status) = _solved(op, right, settings)
+    return u, (steps, judged(op, u, right, rtol, excess, status), excess, mean)
+
+
+def _solved(op, right, settings: tuple):
+    """(u, (steps, status)) with op(u) = right; no status where there are no steps."""
+    method, _, smoother, rtol, max_steps = settings
     if method == "direct":
-        u = solve_direct(*_as_shifted(op, right))
-        held = tree.map(ops.stop_gradient, op)
-        return u, (xnp.zeros((), np.int32), *_judged(held, u, right), excess)
+        return solve_direct(*_as_shifted(op, right)), (xnp.zeros((), np.int32), None)
     if isinstance(op, Helmholtz):
-        u, (steps, status) = _solve_near(op, right, rtol, max_steps)
-        residual, _ = _judged(tree.map(ops.stop_gradient, op), u, right)
-        return u, (steps, residual, status, excess)
-    flows = as_diffusion(op)
-    settings = (method, kind, smoother, rtol, max_steps)
+        return _solve_near(op, right, rtol, max_steps)
+    flows, dtype = as_diffusion(op), typeof(right).dtype
     # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
     lift = None
     if method == "full multigrid":
         lift = _masked_lift(op, dtype, smoother) if isinstance(op, Masked) else op.lift(dtype)
-    wanted = right if lift is None else right - flows(lift)
-    u, (steps, status) = _solve_parts(flows, wanted, settings)
+    u, told = _solve_parts(flows, right if lift is None else right - flows(lift), settings)
     u = u if lift is None else u + lift
-    u = op.field(u) if isinstance(op, Masked) else u  # so that no cotangents come from outside
-    residual, _ = _judged(tree.map(ops.stop_gradient, flows), u, right)
-    return u, (steps, residual, status, excess)
+    # so that no cotangents come from outside
+    return op.field(u) if isinstance(op, Masked) else u, told
 
 
 def _masked_lift(op: Masked, dtype, smoother: str):
@@ -317,12 +339,12 @@ def _solve_skew(op, right, settings: tuple):
     method, kind, smoother, rtol, max_steps = settings
     held = tree.map(ops.stop_gradient, op)
     even, ratio = held.balance()
-    rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)) * even * ratio
+    w, rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)), even * ratio
     n, flat = op.shape[0], lambda x: x.reshape(-1)
 
     def near(state, x):
         level, even = state
-        return flat(cycle(level, x.reshape(op.field_shape) / even, kind, smoother, 3))
+        return flat(cycle(level, w * x.reshape(op.field_shape) / even, kind, smoother, 3))
 
     def scaled(state, x):
         op, rows = state
@@ -330,7 +352,7 @@ def _solve_skew(op, right, settings: tuple):
 
     m = FunctionOperator(near, (hierarchy(held), even), (n, n))
     a = FunctionOperator(scaled, (op, rows), (n, n))
-    solver = (_Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
+    solver = (Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
     found = linear_solve(a, flat(-rows * right), solver, preconditioner=m, report=True)
     return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
 
@@ -350,145 +372,41 @@ def _solve_nested(op: Masked, right, smoother: str):
         return linear_transpose(lambda b: solve(None, b), xnp.zeros_like(c))(c)[0]
 
     u = custom_linear_solve(lambda u: -rows * op(u), -rows * right, solve, transpose_solve)
-    good = xnp.all(xnp.isfinite(ops.stop_gradient(u)))
-    status = xnp.where(good, code(Status.success), code(Status.not_finite)).astype(np.int32)
-    return u, (xnp.ones((), np.int32), status)
-
-
-@struct
-class _Repeated(Krylov):
-    """x + m⁻¹ (b - a x), again and again: cycles as corrections, what ``linear_solve`` drives."""
-
-    def begin(self, p, x, r):
-        return {"x": x, "r": r}
-
-    def advance(self, p, s):
-        z = p.precondition(s["r"])
-        r = s["r"] - p.mv(z)
-        return {"x": s["x"] + z, "r": r, "size": _norm(r), "stuck": xnp.zeros((), bool)}
+    return u, (xnp.ones((), np.int32), code(Status.max_steps))
 
 
 def solve_shifted(op, right, tau):
     """The field u with u - tau op(u) = right, for homogeneous conditions."""
     c = 1 + (0 if op.c is None else tau * op.c)
     shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
-    settings = ("cg", "V", "chebyshev", _default_rtol(typeof(right).dtype), 100)
+    settings = ("cg", "V", "chebyshev", default_rtol(typeof(right).dtype), 100)
     return _solve_parts(shifted, -right, settings)[0]
 
 
 _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
 
 
-def _judged(op, u, right):
-    """The relative residual, and the status of a solution that cannot fail but by overflow."""
-    u, right = ops.stop_gradient(u), ops.stop_gradient(right)
-    even, ratio = op.balance() if isinstance(op, Masked) else (1, 1)
-    size = _norm(even * ratio * right)
-    residual = _norm(even * ratio * (op(u) - right)) / xnp.where(size == 0, 1, size)
-    status = xnp.where(xnp.isfinite(residual), code(Status.success), code(Status.not_finite))
-    return residual, status.astype(np.int32)
-
-
-def _norm(x):
-    return xnp.sqrt(xnp.sum(xnp.real(x * xnp.conj(x))))
-
-
 # ---------------------------------------------------------------------------------- by multigrid
-
-
-@struct
-class _Gradients:
-    """Conjugate gradients with a cycle as preconditioner: what ``iterate`` drives."""
-
-    level: Level
-    near: Any
-    target: Any
-    even: Any
-    singular: bool = static(default=False)
-
-    def done(self, s):
-        return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
-
-    def begin(self, b):
-        nil, size = xnp.zeros_like(b), _norm(self.even * b)
-        return {"u": nil, "r": b, "old": b, "p": nil, "rz": xnp.sum(nil), "size": size}
-
-    def step(self, s):
-        r = s["r"]
-        z = self.near(r - xnp.mean(r) if self.singular else r, s["size"])
-        # Polak and Ribière's form bears a preconditioner that is not quite symmetric
-        beta = xnp.sum(z * (r - s["old"])) / xnp.where(s["rz"] == 0, 1, s["rz"])
-        p = z + xnp.where(s["rz"] == 0, 0, beta) * s["p"]
-        q, rz = self.level(p), xnp.sum(r * z)
-        curvature = xnp.sum(p * q)
-        alpha = rz / xnp.where(curvature == 0, 1, curvature)
-        new = r - alpha * q
-        size = _norm(self.even * new)
-        return {"u": s["u"] + alpha * p, "r": new, "old": r, "p": p, "rz": rz, "size": size}
-
-
-@struct
-class _Cycles:
-    """Cycles alone."""
-
-    level: Level
-    near: Any
-    b: Any
-    target: Any
-    even: Any
-    singular: bool = static(default=False)
-
-    def done(self, s):
-        return (s["size"] <= self.target) | ~xnp.isfinite(s["size"])
-
-    def begin(self, b):
-        return {"u": xnp.zeros_like(b), "r": b, "size": _norm(self.even * b)}
-
-    def step(self, s):
-        r = s["r"] - xnp.mean(s["r"]) if self.singular else s["r"]
-        u = s["u"] + self.near(r, s["size"])
-        r = self.b - self.level(u)
-        return {"u": u, "r": r, "size": _norm(self.even * r)}
 
 
 def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
     """A⁻¹ b for the stiffness A, and (steps, status)."""
-    b = b - xnp.mean(b) if op.singular else b  # the kernel of A and of its transpose: constants
+    w = op.weights.astype(dtypes.to_real(typeof(b).dtype))
+    b = b - w * (xnp.sum(b) / np.sum(op.weights)) if op.singular else b  # as for constant excess
     if method != "full multigrid" and _light(op, typeof(b).dtype):
         level = finest(op)
         near = Near(*lighter(op, level, np.float32), (kind, smoother, 3))
     else:
-        level, near = hierarchy(op), None
+        level = hierarchy(op)
+        near = Near(level, None, (kind, smoother, 3))
     if method == "full multigrid":
         smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
         u = full_multigrid(level, b, smoother, smooth=smooth)
-        good = xnp.all(xnp.isfinite(u))
-        status = xnp.where(good, code(Status.success), code(Status.not_finite))
-        return u, (xnp.ones((), np.int32), status.astype(np.int32))
-    even = op.balance()[0] if isinstance(op, Masked) else 1.0
-    near = near or Near(level, None, (kind, smoother, 3))
-    return by_cycles(level, near, b, even, op.singular, method, rtol, max_steps)
-
-
-@struct
-class Near:
-    """About the inverse of an operator, by one cycle.
-
-    Attributes:
-      level: the levels; with a ``scale`` those of scale × the operator in single precision.
-      cycle: its kind, smoother and degree.
-    """
-
-    level: Level
-    scale: Any = None
-    cycle: tuple = static(default=("V", "chebyshev", 3))
-
-    def __call__(self, r, size):
-        if self.scale is None:
-            return cycle(self.level, r, *self.cycle)
-        size = xnp.where(size == 0, 1, size)  # so that numbers are in range
-        z = cycle(self.level, (r / size).astype(np.float32), *self.cycle)
-        return size * self.scale * z.astype(typeof(r).dtype)
+        return u, (xnp.ones((), np.int32), code(Status.max_steps))
+    rows = evened(op) / w
+    if not isinstance(op, Masked) and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
+        rows = 1.0  # it is the same norm but for a factor
+    return by_cycles(level, near, b, rows, op.singular, method, rtol, max_steps)
 
 
 def _light(op, dtype) -> bool:
@@ -497,22 +415,6 @@ def _light(op, dtype) -> bool:
     if dtype != np.float64 or isinstance(op, Masked):
         return False
     return size(op.field_shape) >= _LIGHT_FROM and max(op.field_shape) <= _LIGHT_UP_TO
-
-
-def by_cycles(
-    level: Level, near: Near, b, even, singular: bool, method: str, rtol: float, max_steps: int
-):
-    """A⁻¹ b for the operator of a level, and (steps, status), by "cg" or "multigrid"."""
-    target = rtol * _norm(even * b)
-    if method == "cg":
-        solver = _Gradients(level, near, target, even, singular)
-    else:
-        solver = _Cycles(level, near, b, target, even, singular)
-    state, steps = iterate(solver, solver.begin(b), max_steps)
-    good = state["size"] <= target
-    status = xnp.where(good, code(Status.success), code(Status.max_steps))
-    status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
-    return state["u"], (steps, status.astype(np.int32))
 
 
 # ------------------------------------------------------------------------------------ error estimate

@@ -1,0 +1,77 @@
+"""What is true of a solution: its residual computed anew, beside what was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._core import dtypes, tree
+from .._core.types import typeof
+from .._iterate import Status, first_that_holds
+from ..linalg._krylov import safe_norm
+from ._diffusion import Diffusion, diagonal
+from ._fields import along
+from ._masked import Masked
+from ._operators import Helmholtz
+from ._poisson import UNBALANCED
+
+_ROUNDINGS = 4  # of u, as a backward error
+
+
+def default_rtol(dtype) -> float:
+    """The dtype's precision to the power of 2/3."""
+    return float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** (2 / 3)
+
+
+def evened(op):
+    """Factors of rows: those next to the boundary of a mask outweigh all others in a norm."""
+    if not isinstance(op, Masked):
+        return 1
+    even, ratio = op.balance()
+    return even * ratio
+
+
+def judged(op, u, right, goal, excess, status=None):
+    """(residual, goal, status): the residual relative to the right-hand side, in the norm of rows that
+    are evened; it decides. Where it is above the goal, the status is the solver's, or ``stagnation``.
+
+    ``goal``: None for the dtype's precision to the power of 2/3, or what changing u by a few
+    roundings changes the residual by.
+    """
+    op, u, right, excess = tree.map(ops.stop_gradient, (op, u, right, excess))
+    rows = evened(op)
+    size = safe_norm(rows * right)
+    left = safe_norm(rows * (op(u) - right))
+    share = lambda x: xnp.where(size > 0, x / xnp.where(size > 0, size, 1), x)  # noqa: E731
+    residual = share(left)
+    if goal is None:
+        eps = float(dtypes.finfo(typeof(residual).dtype).eps)
+        rounding = share(safe_norm(rows * absolute(op) * xnp.abs(u)))
+        goal = xnp.maximum(default_rtol(typeof(u).dtype), _ROUNDINGS * eps * rounding)
+    goal = xnp.asarray(goal).astype(typeof(residual).dtype)
+    good = (residual <= goal) & (excess <= UNBALANCED)
+    found = (
+        (xnp.ones((), bool), Status.stagnation)
+        if status is None
+        else (status == 0, Status.stagnation)
+    )
+    rules = [(~xnp.isfinite(residual), Status.not_finite), (good, Status.success), found]
+    verdict = first_that_holds(*rules)
+    lost = verdict == Status.max_steps.value
+    return residual, goal, verdict if status is None else xnp.where(lost, status, verdict)
+
+
+def absolute(op):
+    """For each row the sum of the absolute values of its elements; about that of orders above 2."""
+    if isinstance(op, Masked):
+        return 2 * op.diagonal()
+    if isinstance(op, Diffusion):
+        volumes = op.weights.astype(op.dtype)
+        return 2 * diagonal(op.edges(), op.sinks(), op.rings) / volumes
+    dtype = np.float64
+    rows = [sum(np.abs(x) for x in a.bands.values()) for a in op.axes]
+    total = sum(along(x, i, op.grid.ndim, dtype) for i, x in enumerate(rows))
+    if isinstance(op, Helmholtz):
+        return total.astype(op.q.dtype) + xnp.abs(op.q)
+    return total
