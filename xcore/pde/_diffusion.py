@@ -236,8 +236,8 @@ _applied = jit(Diffusion._apply, inline=True)
 _data = jit(Diffusion._boundary, static_argnums=1, inline=True)
 
 
-def as_diffusion(op):
+def as_diffusion(op, dtype=None):
     """A Laplace operator of order 2 in the form of flows; others as they are."""
     if isinstance(op, Laplacian):
-        return Diffusion(op.grid, 1.0, op.faces)
+        return Diffusion(op.grid, xnp.ones((), real_dtype(dtype)), op.faces)
     return op

@@ -20,6 +20,7 @@ from .._core.types import typeof
 from .._iterate import Solution, Status, code, iterate
 from .._transforms.api import jvp
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
+from ..linalg._krylov import safe_norm
 from ._diffusion import Diffusion
 from ._direct import solve_direct
 from ._laplacian import Laplacian
@@ -41,8 +42,8 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
       near: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
         the derivative of f, but for a factor. Of a Laplacian it is taken exactly, of others by a
         multigrid cycle.
-      rtol: goal for the residual |f(u)|, relative to that at the start and to |near(u)|; the
-        dtype's precision to the power of 2/3 by default.
+      rtol: goal for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
+        larger; the dtype's precision to the power of 2/3 by default.
       max_steps: so many steps at most.
       report: return a ``Report`` instead of raising SolverError where the goal is not reached.
 
@@ -69,8 +70,10 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
     back = _guess(near)
 
     def solve(f, u):
-        state = {"u": u, "r": f(u), "size": _norm(f(u)), "stuck": xnp.zeros((), bool)}
-        newton = _Newton(f, back, near, state["size"], rtol)
+        r = f(u)
+        size = safe_norm(r)
+        newton = _Newton(f, back, size, rtol)
+        state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stuck": size != size}
         state, steps = iterate(newton, state, max_steps)
         good = newton.reached(state)
         status = xnp.where(good, code(Status.success), code(Status.max_steps))
@@ -96,13 +99,16 @@ class _Newton:
 
     f: Any = static()
     back: Any = static()
-    near: Any = None
     first: Any = 0.0
     rtol: float = static(default=1e-8)
 
+    def terms(self, u):
+        """The size of f's terms, which cancel near solutions."""
+        return safe_norm(jvp(self.f, (u,), (u,))[1])
+
     def scale(self, s):
-        """What a residual is compared with: near solutions f's terms cancel, so their size counts."""
-        size = xnp.maximum(self.first, _norm(self.near(s["u"])))
+        """What a residual is compared with, in the units of f."""
+        size = xnp.maximum(self.first, s["terms"])
         return xnp.where(size == 0, 1, size)
 
     def reached(self, s):
@@ -127,12 +133,13 @@ class _Newton:
         t, _, r, size = while_loop(too_long, shorter, self._at(u, way, one, zero))
         better = size < s["size"]
         keep = lambda new, old: xnp.where(better, new, old)  # noqa: E731
-        return {"u": keep(u + t * way, u), "r": keep(r, s["r"]), "size": keep(size, s["size"]),
-                "stuck": ~better}  # fmt: skip
+        u = keep(u + t * way, u)
+        return {"u": u, "r": keep(r, s["r"]), "size": keep(size, s["size"]),
+                "terms": self.terms(u), "stuck": ~better}  # fmt: skip
 
     def _at(self, u, way, t, k):
         r = self.f(u + t * way)
-        return t, k, r, _norm(r)
+        return t, k, r, safe_norm(r)
 
 
 def _linear(g, y, back, rtol: float):
@@ -152,7 +159,3 @@ def _guess(near):
         return lambda r: solve_direct(near, r)
     level, smoother = hierarchy(near), smoother_for(near)
     return lambda r: -cycle(level, near.weights.astype(typeof(r).dtype) * r, "V", smoother, 3)
-
-
-def _norm(x):
-    return xnp.sqrt(xnp.sum(xnp.real(x * xnp.conj(x))))

@@ -269,7 +269,8 @@ def _solved(op, right, settings: tuple):
         return solve_direct(*_as_shifted(op, right)), (xnp.zeros((), np.int32), None)
     if isinstance(op, Helmholtz):
         return _solve_near(op, right, rtol, max_steps)
-    flows, dtype = as_diffusion(op), typeof(right).dtype
+    dtype = typeof(right).dtype
+    flows = as_diffusion(op, dtypes.to_real(dtype))
     # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
     lift = None
     if method == "full multigrid":
@@ -392,7 +393,9 @@ _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
 def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
     """A⁻¹ b for the stiffness A, and (steps, status)."""
     w = op.weights.astype(dtypes.to_real(typeof(b).dtype))
-    b = b - w * (xnp.sum(b) / np.sum(op.weights)) if op.singular else b  # as for constant excess
+    b = (
+        b - w * (xnp.sum(b) / float(np.sum(op.weights))) if op.singular else b
+    )  # as for constant excess
     if method != "full multigrid" and _light(op, typeof(b).dtype):
         level = finest(op)
         near = Near(*lighter(op, level, np.float32), (kind, smoother, 3))
