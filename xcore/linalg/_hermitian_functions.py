@@ -140,8 +140,8 @@ def _dtype_of(f, w, a):
 def funmh(a, f):
     """f(a) = v diag(f(w)) vᴴ for a Hermitian matrix a = v diag(w) vᴴ and a function f of numbers.
 
-    Derivatives of all orders are right where eigenvalues repeat, or nearly so, and cost what
-    evaluations cost: the k-th holds nᵏ⁺¹ numbers. (``eigh`` and a product give NaN there, for what
+    Derivatives are right where eigenvalues repeat, or nearly so (tests go to the third; one rule makes
+    those of every order), and cost what evaluations cost: the k-th holds nᵏ⁺¹ numbers. (``eigh`` and a product give NaN there, for what
     is differentiated backwards then is not determined.)
 
     Args:
