@@ -58,9 +58,15 @@ def _facts(options, seconds) -> str:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "processor": _processor(options), "system": f"{platform.system()}, Python {platform.python_version()}",
         "versions": ", ".join(f"{n} {metadata.version(n)}" for n in ("jaxlib", "numpy", "scipy", "mpmath")),
-        "command": f"`python -m tests.accuracy {_arguments()}`" if _arguments() else "`make accuracy`", "time": f"{seconds / 60:.0f} min" if seconds else "",
+        "command": _command(options), "time": f"{seconds / 60:.0f} min" if seconds else "",
     }  # fmt: skip
     return "".join(f"| {k} | {v} |\n" for k, v in rows.items() if v)
+
+
+def _command(options) -> str:
+    if options.load:
+        return "records of several runs (`--save`, `--load`); what is missing in the tables was not run"
+    return f"`python -m tests.accuracy {_arguments()}`" if _arguments() else "`make accuracy`"
 
 
 def _arguments() -> str:

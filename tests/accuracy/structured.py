@@ -54,7 +54,8 @@ def _banded_definite(family, n, dtype):
         return None
     low = within(w.narrow(matrix(family, n, dtype)), 1, 0)
     scale = np.abs(low).max(1, keepdims=True)
-    low = low / np.where(scale == 0, 1, scale) + np.eye(n)
+    low = low / np.where(scale == 0, 1, scale)
+    low = np.tril(low, -1) + np.diag(1 + np.abs(np.diagonal(low)))
     a = low @ low.conj().T
     a = (a + a.conj().T).astype(dtype) / np.asarray(2, dtype)
     return _bands(a, 0, 1)[:2], sides(a)
