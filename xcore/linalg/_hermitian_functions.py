@@ -141,7 +141,8 @@ def funmh(a, f):
     """f(a) = v diag(f(w)) vᴴ for a Hermitian matrix a = v diag(w) vᴴ and a function f of numbers.
 
     Derivatives are right where eigenvalues repeat, or nearly so (tests go to the third; one rule makes
-    those of every order), and cost what evaluations cost: the k-th holds nᵏ⁺¹ numbers. (``eigh`` and a product give NaN there, for what
+    those of every order), and cost what evaluations cost: the k-th holds nᵏ⁺¹ numbers.
+    (``eigh`` and a product give NaN there, for what
     is differentiated backwards then is not determined.)
 
     Args:
