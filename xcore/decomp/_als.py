@@ -276,8 +276,9 @@ def _final_error(known, mask, factors, error, safe):
     )
 
 
-def _fit(x, mask, factors, ridge, tol, gtol, rules, free, proxes, max_steps, scale, extrapolate,
+def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_steps, scale, extrapolate,
          progress):  # fmt: skip
+    proxes = [units.prox(p, len(free)) for p in proxes]
     known = x if mask is None else xnp.where(mask, x, 0)
     total = (known * known.conj()).real.sum()
     safe = xnp.where(total > 0, total, 1)

@@ -23,6 +23,7 @@ from .._iterate import Status
 from ._als import Fit, balanced, check_count, check_rank, check_tensor, right_solve, starts
 from ._cp import CP, normalize
 from ._implicit import differentiable
+from ._units import in_units
 
 _WATCHED = 2**14  # elements from which the error is estimated
 _PATIENCE = 20  # sweeps without a better estimate
@@ -163,8 +164,10 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     if not isinstance(samples, (int, np.integer)) or samples < rank:
         raise errors.bad_argument(who, "samples", samples, f"an int of at least the rank, {rank}")
     first, second = random.split(random.key(0) if key is None else key)
+    x, units = in_units(x)
     factors, _ = starts(who, x, rank, init, first, 1, False)
+    factors = units.start(init, factors, x)
     max_steps = check_count(who, "max_steps", max_steps)
     found = _run_program(ops.stop_gradient(x), factors, second, tol, samples=int(samples),
                          max_steps=max_steps, mix=bool(mix), progress=progress)  # fmt: skip
-    return differentiable(found, x)
+    return units.result(differentiable(found, x))

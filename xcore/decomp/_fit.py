@@ -24,6 +24,7 @@ from ._als import (
 )  # fmt: skip
 from ._cp import CP
 from ._implicit import differentiable
+from ._units import in_units
 
 
 def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, gtol, max_steps, fixed, scale,
@@ -43,20 +44,23 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
         check_count(who, "restarts", restarts, 1), check_count(who, "max_steps", max_steps),
     )  # fmt: skip
     check_ridge(who, ridge)
+    x, units = in_units(x)
+    ridge = units.penalty(ridge, len(free))
     factors, several = starts(who, x, rank, init, key, restarts, positive)
+    factors = units.start(init, factors, x, mask, free[:1] if scale else free)
     stop = stop_gradient
 
     def run(factors):
         held = [stop(f) for f in factors]
-        return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, rules=rules, free=free, proxes=proxes,
+        return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, units, rules=rules, free=free, proxes=proxes,
                            max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
                            progress=progress)  # fmt: skip
 
     found = _best(run, factors) if several else run(factors)
     signed = tuple(k for k in free if rules[k] is hals)
-    return differentiable(
-        found, x, mask, None, ridge, free, signed, factors, proxes if admm in rules else None
-    )
+    maps = [units.prox(p, len(free)) for p in proxes] if admm in rules else None
+    found = differentiable(found, x, mask, None, ridge, free, signed, factors, maps)
+    return units.result(found, () if scale else free)
 
 
 def _best(run, factors):

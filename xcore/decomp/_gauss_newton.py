@@ -37,6 +37,7 @@ from ._als import (
 )  # fmt: skip
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable, flat, parts_of
+from ._units import in_units
 
 
 def products(x, factors) -> list:
@@ -173,14 +174,6 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
     return Fit(normalize(value), error, out["step"], out["status"], out["history"])
 
 
-def _as_large_as(x, mask, factors):
-    """The start with the size that x seems to have: a larger or smaller one fits the known elements by
-    running wild in the others."""
-    whole, size = (x * x).sum() / mask.mean(dtype=x.dtype), gram_product(factors).sum()
-    share = xnp.where((size > 0) & (whole > 0), whole / xnp.where(size > 0, size, 1), 1)
-    return [f * share ** (0.5 / x.ndim) for f in factors]
-
-
 _run_program = jit(_run, static_argnames=("max_steps", "progress"))
 
 
@@ -219,9 +212,9 @@ def cp_gauss_newton(
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
+    x, units = in_units(x)
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
-    if mask is not None and not isinstance(init, (CP, tuple, list)):
-        factors = _as_large_as(x, mask, factors)
+    factors = units.start(init, factors, x, mask)
     found = _run_program(
         ops.stop_gradient(x),
         mask,
@@ -231,4 +224,4 @@ def cp_gauss_newton(
         max_steps=check_count(who, "max_steps", max_steps),
         progress=progress,
     )
-    return differentiable(found, x, mask)
+    return units.result(differentiable(found, x, mask))

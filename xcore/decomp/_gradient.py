@@ -14,9 +14,10 @@ from ._als import Fit, check_count, check_rank, check_ridge, check_tensor, start
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
+from ._units import in_units
 
 
-def _loss(x, weights, ridge: float):
+def _loss(x, weights, ridge):
     """Half the (weighted) squared error as a function of the factors, and its share of the data."""
     if weights is None:
         square = (x * x).sum()
@@ -35,7 +36,7 @@ def _loss(x, weights, ridge: float):
     return loss, square
 
 
-def _penalty(factors, ridge: float):
+def _penalty(factors, ridge):
     return ridge / 2 * sum((f * f).sum() for f in factors)
 
 
@@ -73,10 +74,13 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
     max_steps, ridge = check_count(who, "max_steps", max_steps), check_ridge(who, ridge)
+    x, units = in_units(x)
+    ridge = units.penalty(ridge, x.ndim)
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
+    factors = units.start(init, factors, x)
     weights = _weights(who, x, mask, weights)
-    fixed = [None if a is None else ops.stop_gradient(a) for a in (x, weights)]
-    loss, square = _loss(*fixed, ridge)
+    fixed = [None if a is None else ops.stop_gradient(a) for a in (x, weights, ridge)]
+    loss, square = _loss(*fixed)
     safe = xnp.where(square > 0, square, 1)
     # near the size of x, a random start neither explodes nor vanishes
     size = xnp.sqrt(gram_product(factors).sum())
@@ -98,7 +102,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     after = xnp.sqrt(xnp.maximum(2 * found.history["f"][1:], 0))
     history = ops.stop_gradient(xnp.where(seen, after, np.nan))
     fit = Fit(value, error, found.nit, status.astype(np.int32), history)
-    return differentiable(fit, x, None, weights, ridge)
+    return units.result(differentiable(fit, x, None, weights, ridge))
 
 
 def _weights(who: str, x, mask, weights):

@@ -19,6 +19,7 @@ from .._core.eval import fused
 from ._als import check_count, check_tensor
 from ._tt import TT
 from ._tucker_fit import _budget, _one_of, _rank_for
+from ._units import in_units
 
 
 def _bonds(who: str, ranks, shape) -> tuple:
@@ -52,10 +53,10 @@ def tt_svd(x, ranks=None, *, tol=None) -> TT:
     (1, 1, 1, 1)
     """
     who = "decomp.tt_svd"
-    x, _ = check_tensor(who, x, masked=False)
+    x, units = in_units(check_tensor(who, x, masked=False)[0])
     _one_of(who, ranks, tol)
     if tol is None:
-        return _tt_svd(x, _bonds(who, ranks, x.shape))
+        return units.sized(_tt_svd(x, _bonds(who, ranks, x.shape)))
     budget, cores, rank = _budget(who, x, tol, x.ndim - 1), [], 1
     rest = x
     for n in x.shape[:-1]:
@@ -63,7 +64,7 @@ def tt_svd(x, ranks=None, *, tol=None) -> TT:
         cut = _rank_for(values, budget)
         cores.append(basis[:, :cut].reshape(rank, n, cut))
         rest, rank = rest[:cut], cut
-    return TT((*cores, rest.reshape(rank, -1, 1)))
+    return units.sized(TT((*cores, rest.reshape(rank, -1, 1))))
 
 
 def _split(m):
@@ -112,6 +113,7 @@ def round_tt(x: TT, ranks=None, *, tol=None) -> TT:
         raise errors.bad_argument(who, "x", x, "a TT", "For a dense tensor: tt_svd.")
     _one_of(who, ranks, tol)
     cores = _orthogonal_from_right(x)
+    cores[0], units = in_units(cores[0])
     bonds = _bonds(who, ranks, x.shape) if tol is None else None
     budget = _budget(who, cores[0], tol, max(x.ndim - 1, 1)) if tol is not None else 0.0
     for k in range(x.ndim - 1):
@@ -120,7 +122,7 @@ def round_tt(x: TT, ranks=None, *, tol=None) -> TT:
         cut = _rank_for(s * s, budget) if bonds is None else min(bonds[k], s.shape[0])
         cores[k] = u[:, :cut].reshape(left, n, cut)
         cores[k + 1] = xnp.tensordot(s[:cut, None] * vh[:cut], cores[k + 1], axes=1)
-    return TT(tuple(cores))
+    return units.sized(TT(tuple(cores)))
 
 
 def _orthogonal_from_right(x: TT) -> list:

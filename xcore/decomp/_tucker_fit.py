@@ -24,6 +24,7 @@ from ._als import Fit, check_count, check_tensor
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
 from ._tucker import Tucker, orthogonalize
+from ._units import in_units
 
 
 def check_ranks(who: str, ranks, shape) -> tuple:
@@ -100,12 +101,12 @@ def hosvd(x, ranks=None, *, tol=None) -> Tucker:
     Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32)
     """
     who = "decomp.hosvd"
-    x, _ = check_tensor(who, x, masked=False)
+    x, units = in_units(check_tensor(who, x, masked=False)[0])
     _one_of(who, ranks, tol)
     if tol is not None:
         budget = _budget(who, x, tol, x.ndim)
         ranks = [_rank_for(_spectrum_for(x, mode, tol)[0], budget) for mode in range(x.ndim)]
-    return _hosvd(x, check_ranks(who, ranks, x.shape))
+    return units.sized(_hosvd(x, check_ranks(who, ranks, x.shape)))
 
 
 @fused(1)
@@ -125,16 +126,16 @@ def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
     (1, 1, 1)
     """
     who = "decomp.st_hosvd"
-    x, _ = check_tensor(who, x, masked=False)
+    x, units = in_units(check_tensor(who, x, masked=False)[0])
     _one_of(who, ranks, tol)
     if tol is None:
-        return _st_hosvd(x, check_ranks(who, ranks, x.shape))
+        return units.sized(_st_hosvd(x, check_ranks(who, ranks, x.shape)))
     budget, core, factors = _budget(who, x, tol, x.ndim), x, []
     for mode in range(x.ndim):
         values, vectors = _spectrum_for(core, mode, tol)
         factors.append(vectors[:, : _rank_for(values, budget)])
         core = mode_product(core, factors[-1].conj().T, mode)
-    return Tucker(core, tuple(factors))
+    return units.sized(Tucker(core, tuple(factors)))
 
 
 @fused(1)
@@ -187,19 +188,19 @@ def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=Fals
     (3, 4, 5)
     """
     who = "decomp.hooi"
-    x, factors, ranks = _hooi_start(who, x, ranks, init)
-    return _hooi(x, factors, ranks, check_count(who, "steps", steps), progress)
+    x, units, factors, ranks = _hooi_start(who, x, ranks, init)
+    return units.sized(_hooi(x, factors, ranks, check_count(who, "steps", steps), progress))
 
 
 def _hooi_start(who: str, x, ranks, init):
-    x, _ = check_tensor(who, x, masked=False)
+    x, units = in_units(check_tensor(who, x, masked=False)[0])
     ranks = check_ranks(who, ranks, x.shape)
     start = _st_hosvd(x, ranks) if init is None else init
     fits = isinstance(start, Tucker) and (start.shape, start.rank) == (tuple(x.shape), ranks)
     if not fits:
         wanted = f"a Tucker tensor of shape {tuple(x.shape)} and ranks {ranks}"
         raise errors.bad_argument(who, "init", init, wanted)
-    return x, [f.astype(x.dtype) for f in start.factors], ranks
+    return x, units, [f.astype(x.dtype) for f in start.factors], ranks
 
 
 def _hooi_sweep(x, factors, ranks):
@@ -241,14 +242,10 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
     (Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32), True)
     """
     who = "decomp.tucker_als"
-    x, factors, ranks = _hooi_start(who, x, ranks, init)
-    return _tucker_als(
-        x,
-        factors,
-        tol,
-        ranks=ranks,
-        max_steps=check_count(who, "max_steps", max_steps),
-        progress=progress,
+    x, units, factors, ranks = _hooi_start(who, x, ranks, init)
+    max_steps = check_count(who, "max_steps", max_steps)
+    return units.result(
+        _tucker_als(x, factors, tol, ranks=ranks, max_steps=max_steps, progress=progress)
     )
 
 
@@ -321,10 +318,10 @@ def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tuck
     (1, 1, 1)
     """
     who = "decomp.tucker_random"
-    x, _ = check_tensor(who, x, masked=False)
+    x, units = in_units(check_tensor(who, x, masked=False)[0])
     key = random.key(0) if key is None else key
     extra, power = check_count(who, "extra", extra), check_count(who, "power", power)
-    return _tucker_random(x, key, check_ranks(who, ranks, x.shape), extra, power)
+    return units.sized(_tucker_random(x, key, check_ranks(who, ranks, x.shape), extra, power))
 
 
 @functools.partial(jit, static_argnums=(2, 3, 4))
@@ -369,17 +366,14 @@ def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progres
         raise errors.bad_argument(who, "x", f"of dtype {x.dtype}", "real")
     if type(x) is Array and (np.asarray(x) < 0).any():
         raise errors.bad_argument(who, "x", "negative elements", "nowhere negative")
+    x, units = in_units(x)
     keys = random.split(random.key(0) if key is None else key, x.ndim + 1)
     sizes = [ranks, *zip(x.shape, ranks, strict=True)]
     core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
-    return _nonneg(
-        x,
-        [core * scale, *factors],
-        tol,
-        max_steps=check_count(who, "max_steps", max_steps),
-        progress=progress,
-    )
+    max_steps = check_count(who, "max_steps", max_steps)
+    found = _nonneg(x, [core * scale, *factors], tol, max_steps=max_steps, progress=progress)
+    return units.result(found)
 
 
 @functools.partial(jit, static_argnames=("max_steps", "progress"))
