@@ -74,16 +74,6 @@ def _row(name, call):
 TRIALS = 150
 
 
-def _normal(factors):
-    """Columns of norm 1 but of the first factor, the largest element of each other one positive; in order of size."""
-    first, *rest = [np.array(f, float) for f in factors]
-    for f in rest:
-        size = np.linalg.norm(f, axis=0) * np.sign(f[np.abs(f).argmax(0), np.arange(RANK)])
-        f /= size
-        first *= size
-    return first, rest
-
-
 def _trials(family, n, dtype):
     rng = generator("uncertain", family)
     true = _factors(n, rng)
@@ -113,7 +103,6 @@ def _covers(arrays, found):
     inside = []
     for k in range(len(weights)):
         own = [w.narrow(f[k]) for f in factors]
-        own[0] = own[0] * w.narrow(weights[k])
         inside.append(_hits(own, [w.narrow(s[k]) for s in spreads], true))
     share = np.mean(inside, 0)
     return [Claim("95% intervals", np.abs(share - 0.95), 4 * (0.95 * 0.05 / len(inside)) ** 0.5)]
@@ -125,11 +114,10 @@ def _hits(own, spreads, true):
     hits = []
     brought = [t.copy() for t in true]
     for r, mine in enumerate(order):
-        for mode in (1, 2):
+        for mode in range(3):
             scale = np.linalg.norm(own[mode][:, mine]) / np.linalg.norm(true[mode][:, r])
             scale *= np.sign(own[mode][:, mine] @ true[mode][:, r])
             brought[mode][:, r] *= scale
-            brought[0][:, r] /= scale
     for mode in range(3):
         off = np.abs(own[mode][:, order] - brought[mode])
         hits.append((off <= 1.96 * spreads[mode][:, order]).ravel())

@@ -67,7 +67,8 @@ class Fit:
 _MESSAGES = {
     Status.success.value: "the error changes no more",
     Status.max_steps.value: "the limit of sweeps was reached first; allow more with max_steps",
-    Status.not_finite.value: "infinities or NaN turned up; pass mask= for missing values, or ridge= for stability",
+    Status.not_finite.value: "infinities or NaN turned up; pass mask= for missing values, ridge= for "
+    "stability, or data whose norm the dtype can hold",
 }
 
 # --------------------------------------------------------------------------------- one sweep

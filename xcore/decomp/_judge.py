@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import numpy as xnp
-from .. import random
+from .. import random, stats
 from .._core import dtypes, errors
 from .._core.struct import struct
 from .._transforms.map import vmap
 from ._als import check_tensor
-from ._cp import CP, as_cp, normalize
+from ._cp import CP, as_cp, normalize, norms_of_columns
 from ._fit import cp_als
-from ._gauss_newton import normal_product
+from ._gauss_newton import masked_normal_product, normal_product
 from ._implicit import flat, parts_of
 from ._products import multi_mode_product
+from ._units import in_units
 
 
 def core_consistency(x, cp: CP):
@@ -149,36 +150,137 @@ def degeneracy(cp: CP) -> Degeneracy:
     )
 
 
-def factor_uncertainty(x, cp: CP):
-    """Standard deviations of the factors' entries, by the Laplace approximation.
+@struct
+class Uncertainty:
+    """Standard deviations of a fitted CP tensor; a sequence of those of its factors.
 
-    The residual's variance times the diagonal of the pseudo-inverse of JᵀJ at the fit; directions
-    that leave the tensor as it is (scalings between modes) do not count.
+    Attributes:
+      factors: an array like each factor.
+      weights: of the weights.
+      degrees: of freedom that the noise was estimated from: known elements less free parameters.
+    """
+
+    factors: tuple
+    weights: object
+    degrees: object
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    def __iter__(self):
+        return iter(self.factors)
+
+    def __getitem__(self, mode):
+        return self.factors[mode]
+
+    def interval(self, share: float = 0.95):
+        """Half the width of intervals that cover the truth in this share of cases, by Student's t: an
+        ``Uncertainty`` of that many standard deviations."""
+        degrees = xnp.maximum(xnp.asarray(self.degrees, np.float64), 1)
+        times = stats.t.ppf((1 + share) / 2, degrees).astype(self.weights.dtype)
+        factors = tuple(times * f for f in self.factors)
+        return Uncertainty(factors, times * self.weights, self.degrees)
+
+
+def factor_uncertainty(x, cp: CP, *, mask=None) -> Uncertainty:
+    """Standard deviations of the entries of a fit's factors and of its weights.
+
+    For noise that is independent and alike in all elements, σ² (JᵀJ)⁻¹ with J the derivative of the
+    elements known: the Cramér-Rao bound, with σ² from the residual. Columns keep the lengths that they
+    have in ``cp``, and signs and order, as these are choices; how sure the size of a term is, stands in
+    ``weights``. What the data do not tell (two terms that are alike, too many terms) is infinite.
 
     Args:
       x: the tensor.
-      cp: a CP tensor fitted to it; weights are taken into the first factor.
+      cp: a CP tensor fitted to it by least squares, to the end.
+      mask: True where x is known.
 
     Returns:
-      a list with an array like each factor.
+      an ``Uncertainty``: ``[k]`` is an array like factor k; ``interval(0.95)`` half the width of
+      intervals.
 
     >>> import xcore.numpy as xnp
-    >>> x = xnp.ones((3, 4)) + 0.1 * xnp.eye(3, 4)
-    >>> [tuple(s.shape) for s in factor_uncertainty(x, CP(None, (xnp.ones((3, 1)), xnp.ones((4, 1)))))]
-    [(3, 1), (4, 1)]
+    >>> from xcore import random
+    >>> x = xnp.ones((9, 8, 7)) + 0.1 * random.normal(random.key(0), (9, 8, 7))
+    >>> found = factor_uncertainty(x, cp_als(x, 1).value)
+    >>> [tuple(s.shape) for s in found], found.degrees
+    ([(9, 1), (8, 1), (7, 1)], 482)
     """
-    x, cp = xnp.asarray(x), as_cp("factor_uncertainty", cp)
+    who, cp = "decomp.factor_uncertainty", as_cp("factor_uncertainty", cp)
+    x, mask = check_tensor(who, x, mask)
     if tuple(x.shape) != tuple(cp.shape):
-        raise errors.shape_mismatch("decomp.factor_uncertainty", x=x, cp=cp)
+        raise errors.shape_mismatch(who, x=x, cp=cp)
     if dtypes.is_complex(x.dtype) or dtypes.is_complex(cp.dtype):
         given = f"of dtypes {x.dtype} and {cp.dtype}"
-        raise errors.bad_argument("decomp.factor_uncertainty", "x and cp", given, "real")
-    factors = [cp.factors[0] * cp.weights, *cp.factors[1:]]
+        raise errors.bad_argument(who, "x and cp", given, "real")
+    known = x.size if mask is None else mask.sum()
+    free = cp.rank * (sum(cp.shape) - cp.ndim + 1)
+    return _uncertainty(x, mask, cp, known, free)
+
+
+def _uncertainty(x, mask, cp, known, free) -> Uncertainty:
+    x, units = in_units(x.astype(np.float64))
+    unit = normalize(CP(cp.weights.astype(np.float64), [f.astype(np.float64) for f in cp.factors]))
+    weights = unit.weights / units.whole
+    each = xnp.abs(weights) ** (1 / cp.ndim)
+    signs = [xnp.sign(weights), *[1.0] * (cp.ndim - 1)]
+    factors = [f * each * s for f, s in zip(unit.factors, signs, strict=True)]
+    left = x - CP(None, tuple(factors)).to_dense()
+    left = left if mask is None else xnp.where(mask, left, 0)
+    degrees = known - free
+    enough = degrees > 0
+    variance = xnp.where(enough, (left * left).sum() / xnp.where(enough, degrees, 1), np.inf)
+    values, vectors = _information(factors, mask)
+    vectors = _rows_of(vectors, factors)
+    # an entry of a column of length 1, and the logarithm of the length, as a column changes
+    turned, longer = [], 0.0
+    for u, v in zip(unit.factors, vectors, strict=True):
+        v = v / xnp.where(each > 0, each, 1)[:, None]
+        along = (u[:, :, None] * v).sum(0)
+        turned.append(v - u[:, :, None] * along)
+        longer = longer + along
+    lengths = [norms_of_columns(f.astype(np.float64))[0] for f in cp.factors]
+    spread = [_deviation(t, values, variance) * n for t, n in zip(turned, lengths, strict=True)]
+    sizes = _deviation(longer, values, variance) * xnp.abs(cp.weights)
+    dtype = cp.dtype
+    return Uncertainty(tuple(s.astype(dtype) for s in spread), sizes.astype(dtype), degrees)
+
+
+def _rows_of(vectors, factors) -> list:
+    """The rows that belong to each factor, as (entries, columns, vectors)."""
+    stops = np.cumsum([0, *[f.size for f in factors]]).tolist()
+    pairs = zip(factors, stops, stops[1:], strict=False)
+    return [vectors[a:b].reshape(*f.shape, -1) for f, a, b in pairs]
+
+
+def _information(factors, mask):
+    """Eigenvalues and vectors of JᵀJ, a scaling of parameters to like ones undone in these; where
+    columns of one term change their lengths against each other, it is as if that were known."""
     unknowns = sum(f.size for f in factors)
-    eye = xnp.eye(unknowns, dtype=x.dtype)
-    normal = vmap(lambda v: flat(normal_product(factors, parts_of(v, factors))))(eye)
-    free = unknowns - cp.rank * (cp.ndim - 1)
-    left = x - cp.to_dense()
-    variance = (left * left).sum() / max(x.size - free, 1)
-    covariance = variance * xnp.linalg.pinv((normal + normal.T) / 2, hermitian=True)
-    return parts_of(xnp.sqrt(xnp.maximum(xnp.diagonal(covariance), 0)), factors)
+
+    def normal(v):
+        parts = parts_of(v, factors)
+        made = (
+            normal_product(factors, parts)
+            if mask is None
+            else masked_normal_product(factors, parts, mask)
+        )
+        along = xnp.stack([(f * p).sum(0) for f, p in zip(factors, parts, strict=True)])
+        uneven = pull * (along - along.mean(0))
+        return flat([m + f * a for m, f, a in zip(made, factors, uneven, strict=True)])
+
+    lengths = xnp.stack([(f * f).sum(0) for f in factors]).mean(0)
+    pull = xnp.where(lengths > 0, lengths, 1) ** (len(factors) - 2)
+    matrix = vmap(normal)(xnp.eye(unknowns, dtype=np.float64))
+    size = xnp.sqrt(xnp.diagonal(matrix))
+    size = xnp.where(size > 0, size, 1)
+    values, vectors = xnp.linalg.eigh((matrix + matrix.T) / (2 * size[:, None] * size))
+    return values, vectors / size[:, None]
+
+
+def _deviation(rows, values, variance):
+    """√(Σ rows² / values) of rows in terms of eigenvectors; infinite where a value is as good as 0."""
+    nothing = values <= 1e-12 * values[-1]
+    part = (rows * rows) / xnp.where(nothing, 1, values)
+    lost = xnp.any(nothing & (part > 1e-12 * part.max(-1, keepdims=True, initial=0)), -1)
+    return xnp.where(lost, np.inf, xnp.sqrt(variance * xnp.where(nothing, 0, part).sum(-1)))
