@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import xcore as xc
-from xcore import decomp
+import xcore.numpy as xnp
+from xcore import decomp, random
 from xcore.decomp._gauss_newton import masked_normal_product, normal_product, products
 
 RNG = np.random.default_rng(4)
@@ -142,3 +143,24 @@ def test_uncertainty_is_the_spread_of_fits():
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("shape, rank, missing", [
+    ((10, 11, 12), 3, 0.7), ((10, 11, 12), 2, 0.8), ((20, 20, 20), 3, 0.8), ((6, 7, 8, 5), 2, 0.7),
+], ids=str)  # fmt: skip
+def test_gauss_newton_finds_what_sweeps_find_with_most_missing(shape, rank, missing):
+    rng = np.random.default_rng(1)
+    true = decomp.CP(None, [rng.normal(size=(n, rank)) for n in shape])
+    x, known = true.to_dense(), xnp.asarray(rng.random(shape) > missing)
+
+    def errors(fit):
+        found = [fit(random.key(seed)) for seed in range(6)]
+        return np.asarray([float(decomp.relative_error(x, f.value)) for f in found])
+
+    swept = errors(
+        lambda key: decomp.cp_als(x, rank, mask=known, key=key, max_steps=2000, tol=1e-10)
+    )
+    stepped = errors(lambda key: decomp.cp_gauss_newton(x, rank, mask=known, key=key))
+    assert (stepped < 1e-3).sum() >= (swept < 1e-3).sum() > 0
+    best = decomp.cp_gauss_newton(x, rank, mask=known, restarts=6)
+    assert float(decomp.relative_error(x, best.value)) < 1e-6 and int(best.status) == 0

@@ -56,14 +56,15 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
                            max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
                            progress=progress)  # fmt: skip
 
-    found = _best(run, factors) if several else run(factors)
+    found = best_of(run, factors) if several else run(factors)
     signed = tuple(k for k in free if rules[k] is hals)
     maps = [units.prox(p, len(free)) for p in proxes] if admm in rules else None
     found = differentiable(found, x, mask, None, ridge, free, signed, factors, maps)
     return units.result(found, () if scale else free)
 
 
-def _best(run, factors):
+def best_of(run, factors):
+    """The fit with the smallest error of several starts, which run as one program."""
     every = vmap(run)(factors)
     errors_ = xnp.where(xnp.isfinite(every.error), every.error, np.inf)
     return _pick(every, xnp.argmin(errors_))

@@ -30,12 +30,15 @@ from ._als import (
     check_count,
     check_rank,
     check_tensor,
+    fit_program,
     gram,
+    least_squares,
     right_solve,
     starts,
     sweep,
 )  # fmt: skip
 from ._cp import CP, gram_product, normalize
+from ._fit import best_of
 from ._implicit import differentiable, flat, parts_of
 from ._units import in_units
 
@@ -174,25 +177,42 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
     return Fit(normalize(value), error, out["step"], out["status"], out["history"])
 
 
+_SWEEPS = 30
+
+
+def _some_sweeps(x, mask, factors, units) -> list:
+    """Factors after some sweeps of alternating least squares, so that the model is about as large as x
+    where x is not known."""
+    n = x.ndim
+    found = fit_program(
+        x, mask, factors, 0.0, 0.0, 0.0, units, rules=(least_squares,) * n, free=tuple(range(n)),
+        proxes=(None,) * n, max_steps=_SWEEPS, scale=True, extrapolate=False, progress=False,
+    )  # fmt: skip
+    first, *rest = found.value.factors
+    return [first * found.value.weights, *rest]
+
+
 _run_program = jit(_run, static_argnames=("max_steps", "progress"))
 
 
 def cp_gauss_newton(
-    x, rank: int, *, init="random", key=None, mask=None, tol=1e-9, gtol=0.0, max_steps: int = 100,
-    progress=False,
+    x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, tol=1e-9, gtol=0.0,
+    max_steps: int = 100, progress=False,
 ) -> Fit:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 
     Each step costs two large products, as a sweep of ``cp_als`` does, and some small ones. It needs
     far fewer steps where terms are nearly collinear. Where elements are missing they never enter, and
     each product with the linear model costs as much as two with x (Tomasi, Bro 2005, INDAFAC,
-    doi 10.1016/j.chemolab.2004.07.003).
+    doi 10.1016/j.chemolab.2004.07.003); some sweeps of alternating least squares come first then, as
+    steps from a random start run wild in what is not known. With much missing take several restarts.
 
     Args:
       x: dense real tensor of two or more modes.
       rank: number of terms.
       init: "random", "hosvd", or a CP tensor or its factors.
       key: a random key; default ``random.key(0)``.
+      restarts: how many random starts run together, as one program; the best is returned.
       mask: True where x is known.
       tol: stop when a step lowers the relative error by less.
       gtol: stop when the slope of the squared error is below this share of ‖x‖².
@@ -213,15 +233,17 @@ def cp_gauss_newton(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
     x, units = in_units(x)
-    factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)
+    restarts = check_count(who, "restarts", restarts, 1)
+    rank = check_rank(who, rank, x.shape)
+    factors, several = starts(who, x, rank, init, key, restarts, False)
     factors = units.start(init, factors, x, mask)
-    found = _run_program(
-        ops.stop_gradient(x),
-        mask,
-        factors,
-        tol,
-        gtol,
-        max_steps=check_count(who, "max_steps", max_steps),
-        progress=progress,
-    )
+    drawn = not isinstance(init, (CP, tuple, list))
+    max_steps, data = check_count(who, "max_steps", max_steps), ops.stop_gradient(x)
+
+    def run(factors):
+        if mask is not None and drawn:
+            factors = _some_sweeps(data, mask, factors, units)
+        return _run_program(data, mask, factors, tol, gtol, max_steps=max_steps, progress=progress)
+
+    found = best_of(run, factors) if several else run(factors)
     return units.result(differentiable(found, x, mask))
