@@ -125,7 +125,7 @@ def test_solutions_where_coefficients_jump(method, bc):
         ((61, 64), N, wavy),
         ((13, 15, 17), P, lambda x, y, z: wavy(x, y)),
     ],
-    ids=str,
+    ids=lambda given: "a" if callable(given) else str(given),
 )
 def test_steps_do_not_grow_on_odd_rings(shape, bc, a):
     with xc.enable_x64():

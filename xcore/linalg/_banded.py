@@ -205,7 +205,7 @@ def solve_banded(l_and_u, ab, b, *, report: bool = False):
             "linalg.solve_banded", "l_and_u", l_and_u, "two numbers, 0 or more"
         )
     x, pivot, told = _solve_banded(ab, b, lower, upper, report)
-    if report:
+    if told is not None:
         return Solution(x, *told)
     fail("linalg.solve_banded", ab, pivot, "banded")
     return x
@@ -255,7 +255,7 @@ def solveh_banded(ab, b, *, lower: bool = False, report: bool = False):
     Array([1., 1., 1.], dtype=float32)
     """
     x, pivot, told = _solveh_banded(ab, b, lower, report)
-    if report:
+    if told is not None:
         return Solution(x, *told)
     fail("linalg.solveh_banded", ab, pivot, "definite")
     return x

@@ -124,7 +124,7 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
     Array([1., 3.], dtype=float32)
     """
     x, pivot, told = _cho_solve(factor, b, upper, report)
-    if report:
+    if told is not None:
         return Solution(x, *told)
     fail("linalg.cho_solve", factor, pivot, "lower")
     return x
@@ -264,7 +264,7 @@ def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
     one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
     factors = tuple(factors)
     x, pivot, told = _lu_solve(factors, b, trans, report)
-    if report:
+    if told is not None:
         return Solution(x, *told)
     fail("linalg.lu_solve", factors[0], pivot, "lower")
     return x

@@ -90,7 +90,7 @@ def lstsq(
     if isinstance(ridge, (int, float)) and not ridge >= 0:
         raise errors.bad_argument(who, "ridge", ridge, "0 or more")
     x, pivot, stats = _lstsq(a, b, method, ridge, rtol, report)
-    if report:
+    if stats is not None:
         return Solution(x, *stats)
     if method == "qr":
         fail(who, a, pivot, "rank")

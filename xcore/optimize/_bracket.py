@@ -122,7 +122,8 @@ def root_scalar(
       bracket: (a, b), arrays that broadcast: a root is sought in each place.
       args: further arguments.
       method: "toms748", "brent" or "bisect".
-      xtol: the width of the last bracket, relative to max(|x|, 1); 4 eps by default.
+      xtol: the width of the last bracket, relative to |x| or, where that is larger, to the width of the
+        first one or 1, whichever is less; 4 eps by default.
       maxiter: evaluations at most.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -170,7 +171,7 @@ def _inexact(x):
 
 def _solve(value, a, b, rule, xtol, limit):
     fa, fb = value(a), value(b)
-    nothing = xnp.full_like(a, xnp.nan)
+    nothing, unit = xnp.full_like(a, xnp.nan), xnp.minimum(1, xnp.abs(b - a))
     state = {
         "a": a, "b": b, "fa": fa, "fb": fb, "d": nothing, "fd": nothing, "e": nothing, "fe": nothing,
         "n": count(0), "nit": xnp.zeros(typeof(a).shape, np.int32), "width3": 4 * xnp.abs(b - a),
@@ -179,7 +180,7 @@ def _solve(value, a, b, rule, xtol, limit):
 
     def done(s):
         small = xnp.abs(s["b"] - s["a"]) <= xtol * xnp.maximum(
-            1, xnp.minimum(xnp.abs(s["a"]), xnp.abs(s["b"]))
+            unit, xnp.minimum(xnp.abs(s["a"]), xnp.abs(s["b"]))
         )
         # nan ends a lane too: its signs do not differ
         return small | ~(s["fa"] * xnp.sign(s["fb"]) < 0)
@@ -188,7 +189,7 @@ def _solve(value, a, b, rule, xtol, limit):
         over = done(s)
         c = rule(s)
         middle = 0.5 * (s["a"] + s["b"])
-        least = 0.25 * xtol * xnp.maximum(1, xnp.abs(c))  # stay off the ends, so that both can move
+        least = 0.25 * xtol * xnp.maximum(unit, xnp.abs(c))  # stay off the ends, so that both can move
         low, high = xnp.minimum(s["a"], s["b"]) + least, xnp.maximum(s["a"], s["b"]) - least
         c = xnp.where(xnp.isfinite(c) & (low < high), xnp.clip(c, low, high), middle)
         fc = value(c)

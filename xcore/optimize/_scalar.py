@@ -71,12 +71,12 @@ class Brent:
     def between(value, lo, start, hi, found, otherwise=Status.unbounded) -> dict:
         """The state in an interval: u is the best point, w the next best, v the one before.
 
-        d is the last step, e the one before.
+        d is the last step, e the one before, and unit what is small beside it is nothing.
         """
         f, zero = value(start), xnp.zeros_like(start)
         return {
             "a": lo, "b": hi, "u": start, "w": start, "v": start, "f": f, "fw": f, "fv": f,
-            "d": zero, "e": zero, "nit": count(0), "nfev": count(1), "njev": count(0),
+            "d": zero, "e": zero, "unit": xnp.minimum(1, hi - lo), "nit": count(0), "nfev": count(1), "njev": count(0),
             "status": first_of((~xnp.asarray(found), otherwise)),
         }  # fmt: skip
 
@@ -84,7 +84,7 @@ class Brent:
         """A step: a new point, and which of the known ones it replaces."""
         a, b, x, w, v = (s[k] for k in "abuwv")
         d, e = self._move(s, tol)
-        least = _least(x, tol)
+        least = _least(s, tol)
         t = x + xnp.where(xnp.abs(d) >= least, d, xnp.where(d > 0, least, -least))
         ft = value(t)
         best = ft <= s["f"]
@@ -102,7 +102,7 @@ class Brent:
             "u": pick(best, t, x), "f": pick(best, ft, s["f"]), "nit": s["nit"] + np.int32(1),
             "nfev": s["nfev"] + np.int32(1),
         }  # fmt: skip
-        middle, close = 0.5 * (new_a + new_b), tol * xnp.maximum(1, xnp.abs(new["u"]))
+        middle, close = 0.5 * (new_a + new_b), tol * xnp.maximum(s["unit"], xnp.abs(new["u"]))
         done = xnp.abs(new["u"] - middle) <= 2 * close - 0.5 * (new_b - new_a)
         lost = done & ~xnp.isfinite(new["f"])
         return new | {"status": first_of((lost, Status.not_finite), (done, Status.success))}
@@ -110,7 +110,7 @@ class Brent:
     def _move(self, s, tol):
         """(step, the step that golden sections are judged by): to a parabola's least, or a section."""
         a, b, x, w, v = (s[k] for k in "abuwv")
-        middle, least = 0.5 * (a + b), _least(x, tol)
+        middle, least = 0.5 * (a + b), _least(s, tol)
         other = xnp.where(x < middle, b - x, a - x)
         if not self.parabolas:
             return GOLDEN * other, other
@@ -127,9 +127,10 @@ class Brent:
         return xnp.where(trusted, part, GOLDEN * other), xnp.where(trusted, s["d"], other)
 
 
-def _least(x, tol):
+def _least(s, tol):
     """Steps are at least so long: values at closer points differ by rounding errors."""
-    return tol * xnp.abs(x) + float(xnp.finfo(x.dtype).tiny) + 1e-2 * tol
+    x = s["u"]
+    return tol * xnp.abs(x) + float(xnp.finfo(x.dtype).tiny) + 1e-2 * tol * s["unit"]
 
 
 def _line(problem):
@@ -163,8 +164,8 @@ def minimize_scalar(
       bounds: (lower, upper): search in this interval instead.
       args: further arguments.
       method: "brent" (parabolas and golden sections; "bounded" is the same) or "golden".
-      tol: precision of x, relative to max(1, |x|); the root of eps by default, below which values
-        differ by rounding errors only.
+      tol: precision of x, relative to |x| or, where that is larger, to the width of the bracket or 1,
+        whichever is less; the root of eps by default, below which values differ by rounding errors only.
       maxiter: steps at most.
 
     >>> import xcore.optimize as xo

@@ -1,0 +1,52 @@
+"""Functions of one number: what is called a root or a minimum is one, in whatever units x is."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+import xcore.optimize as xo
+
+SCALES = {
+    "float32": (1e-12, 1e-5, 1.0, 1e5, 1e12),
+    "float64": (1e-150, 1e-12, 1e-5, 1.0, 1e5, 1e12, 1e150),
+}
+
+
+@pytest.mark.parametrize("method", ["toms748", "brent", "bisect"])
+@pytest.mark.parametrize("dtype", SCALES)
+def test_roots(dtype, method):
+    """x³ = 2 s³ and more, for s all at once, to 4 eps of the bracket of 5 s."""
+    s = xnp.asarray(SCALES[dtype], dtype)
+    for f, root in (
+        (lambda x: (x / s) ** 3 - 2, 2 ** (1 / 3)),
+        (lambda x: xnp.expm1(x / s - 0.3), 0.3),
+        (lambda x: xnp.arctan(x / s - 4.9), 4.9),
+    ):
+        found = xc.jit(lambda f=f: xo.root_scalar(f, (0 * s, 5 * s), method=method))()
+        assert (np.asarray(found.status) == 0).all()
+        np.testing.assert_allclose(np.asarray(found.x / s), root, atol=20 * float(np.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("method", ["brent", "golden"])
+@pytest.mark.parametrize("given", ["bounds", "bracket", "three"])
+@pytest.mark.parametrize("dtype", SCALES)
+def test_minima(dtype, given, method):
+    """Within a few roots of eps of the width of what was given."""
+
+    @xc.vmap
+    def found(s):
+        points = {"bounds": (0 * s, 4 * s), "bracket": (0 * s, s), "three": (0 * s, 2 * s, 4 * s)}[
+            given
+        ]
+        f = lambda x: 3 + (x / s - 1.3) ** 2 + 0.1 * (x / s - 1.3) ** 4
+        return xo.minimize_scalar(
+            f, **{"bounds" if given == "bounds" else "bracket": points}, method=method
+        )
+
+    s = xnp.asarray(SCALES[dtype], dtype)
+    out = found(s)
+    assert (np.asarray(out.status) == 0).all()
+    np.testing.assert_allclose(
+        np.asarray(out.x / s), 1.3, atol=8 * float(np.finfo(dtype).eps) ** 0.5
+    )
