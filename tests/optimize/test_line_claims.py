@@ -25,7 +25,9 @@ def test_roots(dtype, method):
     ):
         found = xc.jit(lambda f=f: xo.root_scalar(f, (0 * s, 5 * s), method=method))()
         assert (np.asarray(found.status) == 0).all()
-        np.testing.assert_allclose(np.asarray(found.x / s), root, atol=20 * float(np.finfo(dtype).eps))
+        np.testing.assert_allclose(
+            np.asarray(found.x / s), root, atol=20 * float(np.finfo(dtype).eps)
+        )
 
 
 @pytest.mark.parametrize("method", ["brent", "golden"])

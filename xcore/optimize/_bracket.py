@@ -189,7 +189,8 @@ def _solve(value, a, b, rule, xtol, limit):
         over = done(s)
         c = rule(s)
         middle = 0.5 * (s["a"] + s["b"])
-        least = 0.25 * xtol * xnp.maximum(unit, xnp.abs(c))  # stay off the ends, so that both can move
+        # stay off the ends, so that both can move
+        least = 0.25 * xtol * xnp.maximum(unit, xnp.abs(c))
         low, high = xnp.minimum(s["a"], s["b"]) + least, xnp.maximum(s["a"], s["b"]) - least
         c = xnp.where(xnp.isfinite(c) & (low < high), xnp.clip(c, low, high), middle)
         fc = value(c)
