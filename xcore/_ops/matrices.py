@@ -162,11 +162,13 @@ def info_type(ctx, t: ArrayType):
     return ctx.tensor(t.shape[:-2], np.int32)
 
 
-def succeeded(ctx, info, t: ArrayType):
-    """Where a routine's info (one per matrix of type t) is 0."""
+def succeeded(ctx, info, t: ArrayType, given=None):
+    """Where a routine's info (one per matrix of type t) is 0, and what was given was fit for it."""
     batch = t.shape[:-2]
     zero = ctx.full(ArrayType(batch, dtypes.int32), 0)
-    return ctx.compare(info, zero, ctx.tensor(batch, bool), "EQ")
+    truth = ctx.tensor(batch, bool)
+    ok = ctx.compare(info, zero, truth, "EQ")
+    return ok if given is None else ctx.one("stablehlo.and", truth, [ok, given])
 
 
 def or_nan(ctx, ok, x, t: ArrayType, batch: int):
@@ -174,6 +176,26 @@ def or_nan(ctx, ok, x, t: ArrayType, batch: int):
     full = ctx.broadcast_in_dim(ok, ctx.tensor(t.shape, bool), range(batch))
     nan = complex(math.nan, math.nan) if dtypes.is_complex(t.dtype) else math.nan
     return ctx.select(full, x, ctx.full(t, nan))
+
+
+def finite_or_zero(ctx, x, t: ArrayType):
+    """Which matrices of an MLIR value of type t are finite, and zeros for those that are not.
+
+    LAPACK's iterations on NaN and infinities may take long or never end.
+    """
+    truth, parts = ctx.tensor(t.shape, bool), [x]
+    if dtypes.is_complex(t.dtype):
+        real = ctx.tensor(t.shape, dtypes.to_real(t.dtype))
+        parts = [ctx.one(f"stablehlo.{name}", real, [x]) for name in ("real", "imag")]
+    finite = [ctx.one("stablehlo.is_finite", truth, [p]) for p in parts]
+    n, yes = t.ndim - 2, ctx.full(ArrayType((), dtypes.bool_), True)
+    if len(finite) == 2:
+        finite = [ctx.one("stablehlo.and", truth, finite)]
+    ok = ctx.reduce_with(
+        "stablehlo.and", finite[0], yes, ctx.tensor(t.shape[:-2], bool), [n, n + 1]
+    )
+    everywhere = ctx.broadcast_in_dim(ok, truth, range(n))
+    return ok, ctx.select(everywhere, x, ctx.full(t, 0))
 
 
 def part_values(ctx, x, t: ArrayType, direction: str):

@@ -55,6 +55,7 @@ from .matrices import (
     conj_values,
     conjugate,
     diagonal,
+    finite_or_zero,
     hermitian_of_lower,
     identity,
     info_type,
@@ -62,6 +63,7 @@ from .matrices import (
     matmul,
     or_nan,
     part,
+    part_values,
     real_part,
     real_type,
     slice_values,
@@ -86,13 +88,14 @@ def _eigh_lower(ctx, a, *, vectors):
     (t,), t_values = ctx.in_types, ctx.out_types[0]
     if 0 in t.shape:
         return [ctx.full(o, 0) for o in ctx.out_types]
+    finite, a = finite_or_zero(ctx, part_values(ctx, a, t, "GE"), t)
     if not dtypes.is_complex(t.dtype):  # symmetric: the transposed is as good, and free
         a = swap_values(ctx, a, t)
     v, w, info = ctx.routine(
         "syevd", t.dtype, [a], [ctx.type(t), ctx.type(t_values), info_type(ctx, t)],
         vectors=vectors, lower=dtypes.is_complex(t.dtype),
     )  # fmt: skip
-    ok = succeeded(ctx, info, t)
+    ok = succeeded(ctx, info, t, finite)
     return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip((w, v), ctx.out_types)]
 
 
@@ -152,8 +155,9 @@ def _svd_lower(ctx, a, *, full, vectors):
         t_values, *t_vectors = ctx.out_types
         return [ctx.full(t_values, 0), *(identity(ctx, o) for o in t_vectors)]
     write = _svd_cpu if ctx.platform == "cpu" else _svd_gpu
+    finite, a = finite_or_zero(ctx, a, t)
     *outs, info = write(ctx, a, t, full, vectors)
-    ok = succeeded(ctx, info, t)
+    ok = succeeded(ctx, info, t, finite)
     return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
 
 
@@ -445,11 +449,12 @@ def _schur_lower(ctx, a):
     (t,) = ctx.in_types
     if 0 in t.shape:
         return [ctx.full(o, 0) for o in ctx.out_types]
-    info = info_type(ctx, t)
-    form, vectors, *_, ok = ctx.routine(
-        "gees", t.dtype, [a], [*ctx.outs(), *_value_types(ctx, t), info, info], vectors=True
+    count = info_type(ctx, t)
+    finite, a = finite_or_zero(ctx, a, t)
+    form, vectors, *_, info = ctx.routine(
+        "gees", t.dtype, [a], [*ctx.outs(), *_value_types(ctx, t), count, count], vectors=True
     )
-    ok = succeeded(ctx, ok, t)
+    ok = succeeded(ctx, info, t, finite)
     return [or_nan(ctx, ok, x, t, t.ndim - 2) for x in (form, vectors)]
 
 
