@@ -8,7 +8,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
-from xcore.pde import Grid, Laplacian, Periodic
+from xcore.pde import Grid, Laplacian, Periodic, Status
 
 N = 24
 LAP = Laplacian(Grid(N))
@@ -89,6 +89,78 @@ def test_reports_of_lanes():
         -1
     ]
     assert np.isclose(xc.grad(grow)(1.0), grow(1.0))
+
+
+SHORT, MANY = "shorter than rounding", "limit of steps"
+ENDINGS = {
+    "a pole": (lambda u, t: u * u, {}, Status.stagnation, SHORT, 2),
+    "stiff": (lambda u, t: -1e6 * u, {"max_steps": 50}, Status.max_steps, MANY, 1),
+    "no number": (lambda u, t: xnp.where(t > 1, np.nan, u), {}, Status.stagnation, SHORT, 2),
+}
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-20, 1e20])
+@pytest.mark.parametrize("name", ENDINGS)
+def test_adaptive_steps_that_end_early_say_why(name, scale):
+    """In any unit of time."""
+    f, options, status, words, first = ENDINGS[name]
+    run = lambda u: pde.integrate(
+        lambda u, t: f(u, t / scale) / scale, u, scale * np.array([0.0, 0.5, 2.0, 3.0]),
+        report=True, **options,
+    )  # fmt: skip
+    found = run(1.0)
+    assert found.status == status.value and np.isclose(found.left, scale * [0, 0.5, 2][first])
+    assert np.isfinite(found.value[:first]).all() and np.isnan(found.value[first:]).all()
+    assert xc.jit(run)(1.0).status == status.value
+    with pytest.warns(RuntimeWarning, match=f"from t = .* on are NaN: .*{words}"):
+        pde.integrate(f, 1.0, [0.0, 0.5, 2.0, 3.0], **options)
+
+
+def test_lanes_of_adaptive_steps_end_alone():
+    run = lambda u: pde.integrate(lambda u, t: u * u, u, [0.0, 0.5, 2.0], report=True)
+    found = xc.vmap(run)(xnp.asarray([1.0, 0.1, np.nan, 3.0]))
+    assert found.left.tolist() == [2.0, np.inf, 0.0, 0.5]
+    assert found.ok.tolist() == [False, True, False, False]
+    assert np.isclose(found.value[1, 2], 0.1 / 0.8, rtol=1e-4)
+
+
+class _Lazy:
+    """A stepper that does not solve its systems from t = 0.25 on."""
+
+    def attempt(self, u, t, dt):
+        return u, xnp.where(t < 0.25, 0, Status.stagnation.value).astype(np.int32)
+
+    def step(self, u, t, dt):
+        return self.attempt(u, t, dt)[0]
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_linear_systems_of_steps_that_are_not_solved_are_told(in_parts, tmp_path):
+    options = {"every": 2, "checkpoint": tmp_path if in_parts else None}
+    with pytest.warns(
+        RuntimeWarning, match="linear system of a step was not solved: the error stop"
+    ):
+        pde.trajectory(_Lazy(), 1.0, 0.1, 10, **options)
+    found = pde.trajectory(_Lazy(), 1.0, 0.1, 10, every=2, report=True)
+    assert found.status == Status.stagnation.value and np.isclose(found.unsolved, 0.4)
+    assert "before t = 0.4" in found.message and np.isinf(found.left)
+
+
+@pytest.mark.parametrize("spread", [0.0, 5.0, 40.0])
+@pytest.mark.parametrize("theta", [0.5, 1.0])
+def test_implicit_steps_claim_what_their_residual_shows(theta, spread):
+    """Up to coefficients whose range is beyond that of single precision's digits."""
+    rng = np.random.default_rng(0)
+    op = pde.Diffusion(Grid((16, 16)), np.exp(spread * rng.choice([-1.0, 1.0], (17, 17))))
+    u = rng.normal(size=(15, 15)).astype(np.float32)
+    got, status = pde.Theta(op, theta=theta).attempt(u, 0.0, 1.0)
+    matrix = op.as_sparse().astype(float)
+    x, old = (np.asarray(v, float).ravel() for v in (got, u))
+    right = old + (1 - theta) * (matrix @ old)
+    left = np.linalg.norm(x - theta * (matrix @ x) - right)
+    rounding = np.linalg.norm(abs(matrix) @ abs(x)) + np.linalg.norm(abs(matrix) @ abs(old))
+    assert status != 0 or left <= 3e-5 * np.linalg.norm(right) + 5e-7 * rounding
+    assert spread > 5 or status == 0
 
 
 def test_errors():

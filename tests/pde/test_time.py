@@ -142,8 +142,6 @@ def test_adaptive_steps_meet_the_tolerance():
         spin = lambda u, t: {"x": u["y"], "y": -u["x"]}
         got = pde.integrate(spin, {"x": 1.0, "y": 0.0}, times, rtol=1e-9, atol=1e-12)
         assert np.allclose(got["x"], np.cos(times), atol=1e-7)
-        stuck = pde.integrate(lambda u, t: -u, 1.0, [0.0, 1.0], first=1e-9, max_steps=3)
-        assert np.isnan(stuck[1])
     with pytest.raises(ValueError, match="error estimate"):
         pde.integrate(spin, 1.0, times, tableau=pde.RK4)
 

@@ -1,5 +1,6 @@
 """Partial differential equations on boxes by finite differences: operators, solvers, time."""
 
+from .._iterate import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._diffusion import Diffusion
 from ._direct import function_of, solve_direct
@@ -38,7 +39,7 @@ __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Exponential", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
-    "Report", "Robin", "RungeKutta", "SSP3", "Stencil", "Tableau", "Theta", "TrajectoryReport",
+    "Report", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "Theta", "TrajectoryReport",
     "UnstableStepError",
     "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",

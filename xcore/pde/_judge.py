@@ -17,6 +17,7 @@ from ._operators import Helmholtz
 from ._poisson import UNBALANCED
 
 _ROUNDINGS = 4  # of u, as a backward error
+_RESONANT = 0.1  # residual that rounding leaves: the problem is as good as singular
 _UNSEEN = 8  # roundings of the right-hand side: less than these a residual cannot tell
 
 
@@ -49,7 +50,11 @@ def judged(op, u, right, goal, excess, status=None):
     eps = float(dtypes.finfo(typeof(residual).dtype).eps)
     if goal is None:
         rounding = share(safe_norm(rows * absolute(op) * xnp.abs(u)))
-        goal = xnp.maximum(default_rtol(typeof(u).dtype), _ROUNDINGS * eps * rounding)
+        rounding = _ROUNDINGS * eps * rounding
+        goal = xnp.maximum(default_rtol(typeof(u).dtype), xnp.minimum(rounding, _most(op)))
+    else:
+        rounding = 0
+    resonant = rounding > _most(op)
     goal = xnp.asarray(goal).astype(typeof(residual).dtype)
     good = (residual + _UNSEEN * eps * (size > 0) <= goal) & (excess <= UNBALANCED)
     found = (
@@ -57,10 +62,18 @@ def judged(op, u, right, goal, excess, status=None):
         if status is None
         else (status == 0, Status.stagnation)
     )
-    rules = [(~xnp.isfinite(residual), Status.not_finite), (good, Status.success), found]
+    rules = [(~xnp.isfinite(residual), Status.not_finite), (good, Status.success),
+             (resonant, Status.ill_conditioned), found]  # fmt: skip
     verdict = first_that_holds(*rules)
     lost = verdict == Status.max_steps.value
     return residual, goal, verdict if status is None else xnp.where(lost, status, verdict)
+
+
+def _most(op):
+    """Up to which residual rounding is an excuse: near resonances it hides errors of any size."""
+    if not isinstance(op, Helmholtz):
+        return np.inf
+    return xnp.where(xnp.max(xnp.real(op.q)) > 0, _RESONANT, np.inf)
 
 
 def absolute(op):

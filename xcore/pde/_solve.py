@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
@@ -377,11 +378,15 @@ def _solve_nested(op: Masked, right, smoother: str):
 
 
 def solve_shifted(op, right, tau):
-    """The field u with u - tau op(u) = right, for homogeneous conditions."""
+    """(u, status): the field u with u - tau op(u) = right, for homogeneous conditions."""
     c = 1 + (0 if op.c is None else tau * op.c)
     shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
-    settings = ("cg", "V", "chebyshev", default_rtol(typeof(right).dtype), 100)
-    return _solve_parts(shifted, -right, settings)[0]
+    kept = typeof(right).dtype  # states keep their dtype, of coefficients that have more digits too
+    b = -right.astype(xnp.promote_types(kept, shifted.dtype))
+    u, (_, status) = _solve_parts(shifted, b, ("cg", "V", "chebyshev", default_rtol(kept), 100))
+    # success there is of a residual computed anew; else rounding may allow no more
+    status = cond(status == 0, lambda: status, lambda: judged(shifted, u, b, None, 0.0, status)[2])
+    return u.astype(kept), status
 
 
 _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))

@@ -1,10 +1,12 @@
 """Time: steps of many methods, as data or as small structs.
 
-A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u.
+A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; one that solves linear systems has
+``attempt(u, t, dt) -> (u, status)`` too.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from .._core.array import Array
 from .._core.exceptions import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import Status, code
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
 from ._direct import function_of, solve_direct
@@ -26,6 +29,8 @@ from ._operators import Helmholtz
 from ._solve import solve_shifted
 from ._stability import longest_step
 from ._stencil import Stencil
+
+SOLVED = code(Status.success)
 
 # ------------------------------------------------------------------------------ Runge and Kutta
 
@@ -162,13 +167,17 @@ class Theta:
 
     def step(self, u, t, dt):
         """One step."""
+        return self.attempt(u, t, dt)[0]
+
+    def attempt(self, u, t, dt):
+        """One step, and the status of its linear system."""
         dtype = typeof(u).dtype
         source = self.source(t + dt / 2) if callable(self.source) else self.source
         now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
         still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
         right = u + dt * ((1 - self.theta) * now(u) + still + source)
         right = as_dtype("pde.Theta", "source", right, dtype)
-        return right if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
+        return (right, SOLVED) if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
 
     def leap(self, u, dt, count: int):
         """So many steps at once, or None where that is not known how.
@@ -218,9 +227,9 @@ def _operator(op, words: str = "with data that stand still"):
 
 
 def shifted_solve(op, right, tau):
-    """The field u with u - tau op(u) = right, for homogeneous conditions."""
+    """(u, status): the field u with u - tau op(u) = right, for homogeneous conditions."""
     if isinstance(op, Laplacian):
-        return solve_direct(op, right, 1.0, -tau)
+        return solve_direct(op, right, 1.0, -tau), SOLVED
     if not isinstance(op, (Diffusion, Masked)):
         want = "a Laplacian, a Diffusion or a Masked for implicit steps"
         raise errors.bad_argument("pde", "op", op, want)
@@ -274,17 +283,25 @@ class IMEX:
 
     def step(self, u, t, dt):
         """One step."""
+        return self.attempt(u, t, dt)[0]
+
+    def attempt(self, u, t, dt):
+        """One step, and the status of its linear systems."""
         if not callable(self.f):
             raise errors.bad_argument("pde.IMEX", "f", self.f, "a function of u and t")
+        found: list = []
+
+        def linear(op, x, k):
+            x, status = self._linear(op, x, k, t, dt)
+            found.append(status)
+            return x
+
         first = self.f(u, t)
-        guess = tree.map(
-            lambda o, x, k: self._linear(o, x, k, t, dt), self.op, u, first, is_leaf=_is_op
-        )
+        guess = tree.map(linear, self.op, u, first, is_leaf=_is_op)
         second = self.f(guess, t + dt)
         mean = tree.map(lambda a, b: (a + b) / 2, first, second)
-        return tree.map(
-            lambda o, x, k: self._linear(o, x, k, t, dt), self.op, u, mean, is_leaf=_is_op
-        )
+        u = tree.map(linear, self.op, u, mean, is_leaf=_is_op)
+        return u, functools.reduce(xnp.maximum, found)
 
     def _linear(self, op, u, k, t, dt):
         now, then, dtype = operator_at(op, t), operator_at(op, t + dt), typeof(u).dtype
@@ -333,11 +350,16 @@ class Newmark:
 
     def step(self, state, t, dt):
         """One step."""
+        return self.attempt(state, t, dt)[0]
+
+    def attempt(self, state, t, dt):
+        """One step, and the status of its linear system."""
         u, v = _pair("pde.Newmark", self.op, state)
         force = self.op(u) + self.op.boundary(typeof(u).dtype)
         # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone
-        v_new = shifted_solve(self.op, v + dt * force + dt**2 / 4 * self.op(v), dt**2 / 4)
-        return (u + dt / 2 * (v + v_new), v_new)
+        right = v + dt * force + dt**2 / 4 * self.op(v)
+        v_new, status = shifted_solve(self.op, right, dt**2 / 4)
+        return (u + dt / 2 * (v + v_new), v_new), status
 
 
 def _pair(who: str, op, state) -> tuple:

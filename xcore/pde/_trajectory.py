@@ -19,7 +19,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Status, code
 from ._boundary import as_dtype
-from ._time import DORMAND_PRINCE, Tableau, check_step, moved, stable_step, stages
+from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_step, moved, stable_step, stages
 
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
@@ -61,36 +61,37 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
 
     run = _Run(stepper, dt, start, every, save, progress, report)
-    first = (u, xnp.zeros((), np.int32))
+    first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
-        (end, _), kept = run.go(first, steps // every)
-        return _reported(run, kept) if report else _warned(run, u, end, kept)
+        (end, _, worst), kept = run.go(first, steps // every)
+        return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
     if not all(type(x) is Array for x in tree.leaves((first, dt, start)) if not np.isscalar(x)):
         want = "None inside of jit, grad and vmap"
         raise errors.bad_argument(who, "checkpoint", checkpoint, want)
-    kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
-    if report:
-        return _reported(run, kept)
-    return kept if save is not None else _warned(run, u, tree.map(lambda x: x[-1], kept), kept)
+    (end, _, worst), kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
+    return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
 
 
 @struct
 class TrajectoryReport:
-    """A run and whether it stayed among the finite numbers.
+    """A run, whether it stayed among the finite numbers, and whether its linear systems were solved.
 
     Attributes:
       value: what was kept.
       status: number of an ``xcore.pde.Status``; 0 is success.
       left: the time of the first kept state that is not finite; infinite if all are.
+      unsolved: that of the first one for which a step's linear system was not solved to the dtype's
+        precision to the power of 2/3, or what rounding allows; infinite if there is none.
     """
 
     value: Any
     status: Any
     left: Any
+    unsolved: Any
 
     @property
     def ok(self):
-        """Whether all states are finite."""
+        """Whether all states are finite, and all linear systems solved."""
         return xnp.asarray(self.status) == 0
 
     @property
@@ -98,8 +99,10 @@ class TrajectoryReport:
         """The status in words."""
         if np.all(np.asarray(self.ok)):
             return Status.success.message
-        first = float(np.min(np.asarray(self.left)))
-        return f"the state is not finite from t = {first:.6g} on"
+        left, unsolved = (float(np.min(np.asarray(x))) for x in (self.left, self.unsolved))
+        if left < np.inf:
+            return f"the state is not finite from t = {left:.6g} on"
+        return f"the linear system of a step before t = {unsolved:.6g} was not solved"
 
 
 def _finite(u):
@@ -107,19 +110,28 @@ def _finite(u):
 
 
 def _reported(run: _Run, kept):
-    value, good = kept
+    value, good, worst = kept
     times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
-    left = xnp.min(xnp.where(good, np.inf, times))
-    status = xnp.where(xnp.all(good), code(Status.success), code(Status.not_finite))
-    return TrajectoryReport(value, status.astype(np.int32), left)
+    left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
+    status = xnp.where(xnp.all(good), worst[-1], code(Status.not_finite))
+    return TrajectoryReport(value, status.astype(np.int32), left, unsolved)
 
 
-def _warned(run: _Run, u, end, kept):
-    """What was kept; a warning where the run is known to have left the finite numbers."""
-    known = (u, end, kept, run.dt, run.start)
+def _warned(run: _Run, u, end, worst, kept):
+    """What was kept; a warning where the run is known to have left the finite numbers, or to hold
+    what does not solve its linear systems."""
+    known = (u, end, worst, kept, run.dt, run.start)
     if not all(type(x) is Array for x in tree.leaves(known) if not np.isscalar(x)):
         return kept
-    if bool(_finite(end)) or not bool(_finite(u)):
+    if not bool(_finite(u)):
+        return kept
+    if bool(_finite(end)):
+        if int(worst) != int(SOLVED):
+            warnings.warn(
+                "xcore.pde.trajectory: the linear system of a step was not solved: "
+                f"{Status.of(worst).message}. report=True tells before which time.",
+                RuntimeWarning, stacklevel=3,
+            )  # fmt: skip
         return kept
     when = f"by t = {_time(run, len(tree.leaves(kept)[0]))}"
     if run.save is None:
@@ -168,25 +180,29 @@ class _Run:
     report: bool = static(default=False)
 
     def one(self, carry, _):
-        u, k = carry
-        new = self.stepper.step(u, self.start + k * self.dt, self.dt)
+        u, k, worst = carry
+        attempt = getattr(self.stepper, "attempt", None) or self._plain
+        new, status = attempt(u, self.start + k * self.dt, self.dt)
         keep = lambda a, b: as_dtype("pde.trajectory", "step(u, t, dt)", b, typeof(a).dtype)  # noqa: E731
-        return (tree.map(keep, u, new), k + 1), None
+        return (tree.map(keep, u, new), k + 1, xnp.where(worst == SOLVED, status, worst)), None
+
+    def _plain(self, u, t, dt):
+        return self.stepper.step(u, t, dt), SOLVED
 
     def many(self, carry):
         """``every`` steps: at once where the stepper knows how and it costs less."""
-        u, k = carry
+        u, k, worst = carry
         leap = getattr(self.stepper, "leap", None)
         there = leap(u, self.dt, self.every) if leap and self.every >= LEAP_FROM else None
         if there is None:
             return scan(self.one, carry, None, length=self.every)[0]
-        return there, k + self.every
+        return there, k + self.every, worst
 
     def some(self, carry, _):
         carry = self.many(carry)
-        u, k = carry
+        u, k, worst = carry
         kept = u if self.save is None else self.save(u, self.start + k * self.dt)
-        return carry, ((kept, _finite(u)) if self.report else kept)
+        return carry, ((kept, _finite(u), worst) if self.report else kept)
 
     def go(self, carry, count: int):
         """The last state, and what was kept after each of so many runs of steps."""
@@ -194,7 +210,7 @@ class _Run:
 
 
 def _in_parts(run: _Run, carry, count: int, folder, parts: int):
-    """What ``run.go`` keeps, part by part; those that are on the disk are read."""
+    """As ``run.go``, part by part; those that are on the disk are read."""
     ends = np.unique(np.linspace(0, count, min(parts, count) + 1).astype(int))
     kind = {"ends": ends.tolist(), "every": run.every,
             "dt": float(run.dt), "start": float(run.start)}  # fmt: skip
@@ -210,7 +226,7 @@ def _in_parts(run: _Run, carry, count: int, folder, parts: int):
                 carry, kept = jit(go)(carry)
                 disk.save(number, (carry, kept), metadata=kind)
             found.append(kept)
-    return tree.map(lambda *parts: xnp.concatenate(parts), *found)
+    return carry, tree.map(lambda *parts: xnp.concatenate(parts), *found)
 
 
 def _check_same(path, kind: dict) -> None:
@@ -227,7 +243,7 @@ def _inexact(x):
 
 
 def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first=None,
-              max_steps: int = 100_000):  # fmt: skip
+              max_steps: int = 100_000, report: bool = False):  # fmt: skip
     """States of u' = f(u, t) at given times, with steps as long as the error allows.
 
     An embedded pair estimates the error of each step; the step's length follows it.
@@ -240,7 +256,10 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
       tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
       first: length of the first step.
-      max_steps: between two times; where more are needed the result is NaN.
+      max_steps: between two times. Where more are needed, or steps become so short that rounding
+        swallows them, as before a pole, this state and all after it are NaN.
+      report: return a ``TrajectoryReport``, which tells that and why. Else, outside of ``jit``, ``grad``
+        and ``vmap``, a RuntimeWarning does.
 
     >>> u = integrate(lambda u, t: -u, xnp.ones(()), xnp.asarray([0.0, 1.0]))
     >>> round(float(u[1]), 4)
@@ -257,7 +276,7 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
 
     def attempt(state, goal):
-        u, t, dt, steps = state
+        u, t, dt, steps, _ = state
         h = xnp.minimum(dt, goal - t)
         slopes = stages(tableau, f, u, t, h)
         new = moved(u, slopes, tableau.b, h)
@@ -270,21 +289,47 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
         t = xnp.where(good, xnp.where(dt >= goal - t, goal, t + h), t)
         # a step that was cut off at the goal says little about the next one
         dt = xnp.where(good & (h < dt), dt, h * grow)
-        return u, t, dt, steps + 1
+        return u, t, dt, steps + 1, ~good & (t + dt == t)
 
     def advance(carry, goal):
-        u, t, dt = carry
-        u, t, dt, _ = while_loop(
-            lambda s: (s[1] < goal) & (s[3] < max_steps),
+        u, t, dt, status = carry
+        u, t, dt, _, short = while_loop(
+            lambda s: (s[1] < goal) & (s[3] < max_steps) & ~s[4],
             lambda s: attempt(s, goal),
-            (u, t, dt, xnp.zeros((), np.int32)),
+            (u, t, dt, xnp.zeros((), np.int32), status != SOLVED),
         )
-        failed = t < goal
-        u = tree.map(lambda x: xnp.where(failed, np.nan, x).astype(typeof(x).dtype), u)
-        return (u, t, dt), u
+        ends = [(status != SOLVED, status), (t >= goal, SOLVED), (short, code(Status.stagnation))]
+        status = xnp.select(*zip(*ends, strict=True), code(Status.max_steps)).astype(np.int32)
+        u = tree.map(lambda x: xnp.where(status == SOLVED, x, np.nan).astype(typeof(x).dtype), u)
+        return (u, t, dt, status), (u, status)
 
-    _, states = scan(advance, (u, times[0], dt), times[1:])
-    return tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
+    start = xnp.where(_finite(u), SOLVED, code(Status.not_finite)).astype(np.int32)
+    _, (states, statuses) = scan(advance, (u, times[0], dt, start), times[1:])
+    states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
+    statuses = xnp.concatenate([start[None], statuses])
+    left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
+    found = TrajectoryReport(states, statuses[-1], left, xnp.full_like(left, np.inf))
+    return found if report else _told(found, u)
+
+
+def _told(found: TrajectoryReport, u):
+    """The states; a warning where the run is known to have ended before its time."""
+    known = (u, found)
+    if (
+        not all(type(x) is Array for x in tree.leaves(known))
+        or bool(found.ok)
+        or not bool(_finite(u))
+    ):
+        return found.value
+    why = Status.of(found.status)
+    words = {Status.stagnation: "the steps became shorter than rounding, as before a pole"}
+    warnings.warn(
+        f"xcore.pde.integrate: the states from t = {float(found.left):.6g} on are NaN: "
+        f"{words.get(why, why.message)}. report=True tells it without this warning, also inside of "
+        "jit and vmap.",
+        RuntimeWarning, stacklevel=3,
+    )  # fmt: skip
+    return found.value
 
 
 def _check_goals(times, rtol, atol, first) -> None:
