@@ -200,7 +200,8 @@ def test_a_number_that_is_none():
 
 def test_processes_that_disagree_about_their_number():
     address = f"127.0.0.1:{free_port()}"
-    code = "import sys\nfrom xcore._backend import cluster\ncluster.connect(sys.argv[1], *map(int, sys.argv[2:]))"
+    connect = "cluster.connect(sys.argv[1], *map(int, sys.argv[2:]))"
+    code = f"import sys, time\nfrom xcore._backend import cluster\n{connect}\ntime.sleep(60)"
     started = [
         subprocess.Popen([sys.executable, "-c", code, address, str(count), str(i)], cwd=ROOT,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

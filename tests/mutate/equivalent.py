@@ -28,12 +28,6 @@ ROWS: tuple = (
     (_OPS + "slicing.py", "_gather_batch", "sorted=False", PROMISE),
     (_OPS + "slicing.py", "_scatter_batch", "sorted=False", PROMISE),
     (
-        _OPS + "collectives.py",
-        "_permute_over",
-        "_one_axis",
-        "its first argument stands in no message",
-    ),
-    (
         _OPS + "conv.py",
         "_frames",
         "block + taps - 1 → block + taps",

@@ -174,9 +174,8 @@ class Array(Value, metaclass=_CountsAsArray):
         """``memoryview(x)``, from Python 3.12 on: what is in host memory, to be read only."""
         if flags & 1:  # PyBUF_WRITABLE
             raise BufferError(f"xcore: {self.type} cannot be written to; np.array(x) is a copy.")
-        if (
-            self.dtype.isbuiltin != 1
-        ):  # NumPy asks too, and then goes on: nothing is formatted for it
+        # NumPy asks too, and then goes on: nothing is formatted for it
+        if self.dtype.isbuiltin == 2:
             raise BufferError(
                 "xcore: Python has no buffers of bfloat16 and other dtypes not of NumPy."
             )
