@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
@@ -14,7 +16,7 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, swapped
 from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, epsilon, product
-from ._equations import inverse_norms, power_of_two, roundings
+from ._equations import inverse_norms, largest, power_of_two, roundings, through
 from ._report import Report, digits_of, relative
 from ._truth import of_pairs
 
@@ -177,13 +179,13 @@ def of_full_rank(a, b, x, r, full) -> dict:
     if 0 in typeof(r).shape:
         none = xnp.zeros(typeof(r).shape[:-2], typeof(xnp.real(r)).dtype)
         return {"digits": digits_of(none, eps), "error": none, "condition": none + 1}
-    s = power_of_two(r, (-2, -1), half=True)
-    like = s.astype(typeof(r).dtype)[..., None, None]
-    there = lambda y: solve_with(r, y * like, False) * like  # noqa: E731
-    back = lambda y: solve_with(r, y * like, False, transpose="C") * like  # noqa: E731
-    r_ = xnp.abs(r / like / like)
-    one, inf, _ = inverse_norms(there, back, r[..., :1], xnp.zeros(typeof(r_).shape[:-1], s.dtype))
-    size = xnp.sqrt(xnp.max(xnp.sum(r_, axis=-2), -1)) * xnp.sqrt(xnp.max(xnp.sum(r_, axis=-1), -1))
+    sums = (xnp.max(xnp.sum(xnp.abs(r), axis=axis), axis=-1) for axis in (-2, -1))
+    s = power_of_two(largest(r, (-2, -1)), half=True)
+    size = functools.reduce(xnp.multiply, (xnp.sqrt(y) / s for y in sums))
+    there = lambda y: solve_with(r, y, False)  # noqa: E731
+    back = lambda y: solve_with(r, y, False, transpose="C")  # noqa: E731
+    both = (through(f, s[..., None, None]) for f in (there, back))
+    one, inf, _ = inverse_norms(*both, r[..., :1], xnp.zeros(typeof(r).shape[:-1], s.dtype))
     inverse = 3 * xnp.sqrt(one) * xnp.sqrt(inf)  # the estimates are from below
     condition = xnp.where(full & ~xnp.isnan(inverse), size * inverse, xnp.inf)
     error = _wedin(a, b, x, size * s * s, (1 / condition)[..., None])

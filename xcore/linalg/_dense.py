@@ -21,7 +21,7 @@ from ..numpy._equations import identity_like
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_columns
 from ._elimination import first_zero
-from ._equations import power_of_two
+from ._equations import by, inverse_norms, power_of_two, through
 from ._factors import (
     ASSUME,
     Factors,
@@ -39,11 +39,11 @@ from ._truth import (
     fail,
     fail_unless_finite,
     holds_numbers,
+    in_any_order,
     inverse_norm1,
     norm1,
     refine,
     report_of,
-    weighted_inverse_norm,
 )
 
 
@@ -117,7 +117,8 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     a, b, back = with_columns(who, a, b)
     kind = kind_for(a, assume_a)
     if transposed:
-        a, kind = swapped(a), {"lower": "upper", "upper": "lower"}.get(kind, kind)
+        a = xnp.conj(a) if kind == "cholesky" else swapped(a)  # its lower triangle is read
+        kind = {"lower": "upper", "upper": "lower"}.get(kind, kind)
     given, a = a, read_part(a, kind)
     if kind == "lanes" and not (report or steps or precision):
         x, pivot = solve_lanes(a, b)
@@ -125,7 +126,7 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     solver = _Refined(a, given, kind, precision, steps)
     x = solve_with_factors(a, b, solver)
     if report:
-        status, told = report_of(a, x, b, solver.sure_factors())
+        status, told = report_of(given if kind == "cholesky" else a, x, b, solver.sure_factors())
         return back(x), (status, told.replace(residual=back(told.residual)))
     return back(x), (solver.pivot(x, b) if pivots else None)
 
@@ -316,11 +317,10 @@ def _determinants_report(a, value=None) -> tuple:
         return xnp.zeros(error.shape, np.int32), Report(**more)
     if own > 1e-4:  # 16 bits are judged in 32
         a = a.astype(np.float32)
-    s = power_of_two(a, (-2, -1), half=True)
-    kind = kind_for(a)
-    factors = factorise(a, kind)
-    a = a / s.astype(typeof(a).dtype)[..., None, None] / s.astype(typeof(a).dtype)[..., None, None]
-    size = weighted_inverse_norm(factors, a, xnp.sum(xnp.abs(a), axis=-1), s)
+    factors, rows = factorise(a, kind_for(a)), xnp.sum(xnp.abs(a), axis=-1)
+    s = power_of_two(xnp.max(rows, axis=-1), half=True)[..., None, None]
+    weights = by(s[..., 0], rows, -2)
+    size = inverse_norms(*(through(f, s) for f in in_any_order(factors)), a[..., :1], weights)[2]
     pivots = xnp.abs(factors.pivots())
     bad = (first_zero(pivots) >= 0) | xnp.isnan(size)
     error = xnp.where(bad, xnp.inf, 10 * n * own * size)

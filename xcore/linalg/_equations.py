@@ -10,6 +10,7 @@ systems with sparse backward error") The norm is estimated, not computed: a few 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,10 +18,12 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
-from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.types import typeof
 from .._iterate import Status, first_that_holds
+from .._ops import matrices
+from .._ops.matrices import swapped
+from ._arguments import product
 from ._report import Report, digits_of, relative
 
 
@@ -53,88 +56,106 @@ def signs(y):
     return xnp.where(size == 0, 1, y / xnp.where(size == 0, 1, size)).astype(typeof(y).dtype)
 
 
-def inverse_norms(solve, adjoint, like, weights, steps: int = 2) -> tuple:
+def coins(n: int, k: int, dtype):
+    """(n, k) numbers 1 and -1 without order, the same in every call.
+
+    Bits of a hash of their places. (Wellons 2018, "Prospecting for hash functions")
+    """
+    x = xnp.arange(n * k, dtype=np.uint32).reshape(n, k)
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, 1)):
+        x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
+    return xnp.where(x & np.uint32(1) == 0, 1, -1).astype(dtype)
+
+
+FEW = 8  # of so few columns the inverse itself costs no more than an estimate
+
+
+def inverse_norms(solve, adjoint, like, weights) -> tuple:
     """Estimates from below of |a⁻¹|₁, |a⁻¹|_∞ and | |a⁻¹| w |_∞ for weights w >= 0 (..., n).
 
-    The last two are the 1-norms of a⁻ᴴ and of diag(w) a⁻ᴴ. As in ``norm1_estimate``, but the three
-    climb in step, so that each solution is one of several columns: while the first asks for a⁻¹ the
-    others ask for what comes before.
+    One solution of four columns, c and w c for coins c, shows which rows of a⁻¹ and of a⁻¹ diag(w) are
+    long, and one of eight with aᴴ how long; coins and the signs of the first four, which aᴴ takes to
+    long columns, are among the eight. So each factor is passed twice. (After Higham and Tisseur 2000,
+    "A block algorithm for matrix 1-norm estimation", who climb on from there)
     """
     *lead, n, _ = typeof(like).shape
-    dtype, numbers = typeof(like).dtype, np.arange(n)
-    real = dtypes.to_real(dtype)
+    dtype, numbers = typeof(like).dtype, np.arange(n)[:, None]
     w = weights.astype(dtype)[..., None]
 
-    def sizes_of(y):  # (..., k): the 1-norms of columns
-        return xnp.sum(xnp.abs(y), axis=-2).astype(real)
+    def spread(x):
+        return xnp.broadcast_to(x, (*lead, *typeof(x).shape[-2:]))
 
-    def corners(gradient):
-        which = xnp.argmax(xnp.abs(gradient), axis=-2)
-        return (numbers[:, None] == which[..., None, :]).astype(dtype)
+    def most(x):
+        return xnp.max(x, axis=(-2, -1))
 
-    def weighted(y):  # columns of the last two estimates
-        return xnp.concatenate([y[..., :1], w * y[..., 1:2]], axis=-1)
+    def sums(x):  # of columns
+        return xnp.sum(x, axis=-2, keepdims=True)
 
-    def going(state):
-        *_, best, last, count = state
-        return (count < steps) & xnp.any(best > last)
-
-    def climb(state):
-        gradient, image, best, _, count = state
-        y = solve(xnp.concatenate([corners(gradient), weighted(signs(image))], axis=-1))
-        turned = xnp.concatenate([signs(y[..., :1]), corners(y[..., 1:])], axis=-1)
-        z = adjoint(turned)
-        image = weighted(z[..., 1:])
-        found = xnp.concatenate([sizes_of(y[..., :1]), sizes_of(image)], axis=-1)
-        return z[..., :1], image, xnp.maximum(best, found), best, count + np.int32(1)
-
-    even = xnp.full((*lead, n, 1), 1 / n, dtype)
-    turns = ((-1.0) ** numbers * (1 + numbers / max(n - 1, 1))).astype(real)
-    turns = xnp.broadcast_to(xnp.asarray(turns).astype(dtype)[:, None], (*lead, n, 1))
-    y = solve(xnp.concatenate([even, turns], axis=-1))
-    z = adjoint(xnp.concatenate([signs(y[..., :1]), even, turns], axis=-1))
-    image = weighted(xnp.concatenate([z[..., 1:2]] * 2, axis=-1))
-    catch = weighted(xnp.concatenate([z[..., 2:]] * 2, axis=-1))
-    first = xnp.concatenate([sizes_of(y[..., :1]), sizes_of(image)], axis=-1)
-    caught = xnp.concatenate([sizes_of(y[..., 1:]), sizes_of(catch)], axis=-1) * (2 / (3 * n))
-    start = (z[..., :1], image, first, xnp.full_like(first, -1), xnp.zeros((), np.int32))
-    best = xnp.maximum(while_loop(going, climb, start)[2], caught).astype(real)
-    return best[..., 0], best[..., 1], best[..., 2]
+    if n <= FEW:
+        one = spread(xnp.eye(n, dtype=dtype))
+        y = xnp.abs(solve(xnp.concatenate([one, w * one], axis=-1)))
+        rows = (xnp.sum(y[..., k : k + n], axis=-1, keepdims=True) for k in (0, n))
+        return most(sums(y[..., :n])), *map(most, rows)
+    coin = spread(coins(n, 7, dtype))
+    y = solve(xnp.concatenate([coin[..., :2], w * coin[..., 2:4]], axis=-1))
+    size = xnp.abs(y)
+    first = xnp.argmax(size[..., 2], axis=-1)[..., None]
+    second = xnp.where(numbers[:, 0] == first, 0, size[..., 3])
+    third = xnp.argmax(xnp.max(size[..., :2], axis=-1), axis=-1)
+    rows = [first[..., 0], xnp.argmax(second, axis=-1), third]
+    corners = (numbers == xnp.stack(rows, axis=-1)[..., None, :]).astype(dtype)
+    z = adjoint(xnp.concatenate([corners, signs(y[..., :2]), coin[..., 4:]], axis=-1))
+    long = xnp.abs(z)
+    one = xnp.maximum(most(long), most(sums(size[..., :2])) / n)
+    inf = xnp.maximum(most(size[..., :2]), most(sums(long[..., :3])))
+    off = xnp.maximum(most(size[..., 2:]), most(sums(xnp.abs(w) * long[..., :2])))
+    return one, inf, off
 
 
 # ------------------------------------------------------------------------------------------ scaling
 
 
-def power_of_two(x, axes, half: bool = False):
-    """A power of 2 of about the largest modulus (its root with ``half``), 1 where there is none."""
-    real = dtypes.to_real(typeof(x).dtype)
-    most = xnp.max(xnp.abs(x), axis=axes, initial=0).astype(real)
-    good = (most > 0) & xnp.isfinite(most)
-    exponent = xnp.log2(xnp.where(good, most, 1)) / (2 if half else 1)
-    return xnp.exp2(xnp.round(exponent)).astype(real)
+def power_of_two(most, half: bool = False):
+    """A power of 2 near these numbers >= 0 (near their roots with ``half``), 1 for 0 and NaN."""
+    info = dtypes.finfo(typeof(most).dtype)
+    most = xnp.where(most > 0, xnp.clip(most, float(info.tiny), float(info.max)), 1)
+    exponent = xnp.log2(most) / (2 if half else 1)
+    return xnp.exp2(xnp.round(exponent)).astype(typeof(most).dtype)
 
 
-def to_unit(parts: tuple, x, b) -> tuple:
-    """(parts of a, x and b at size about 1, s and t with a = s² a', b = t² b'): products of what is
-    scaled do neither overflow nor vanish. b and x are (..., n, k); parts have as many batch axes."""
-    lead = typeof(b).ndim - 2
-    over = lambda y: tuple(range(lead, typeof(y).ndim))  # noqa: E731
-    s = power_of_two(parts[0], over(parts[0]), half=True)
-    for p in parts[1:]:
-        s = xnp.maximum(s, power_of_two(p, over(p), half=True)) if 0 not in typeof(p).shape else s
-    t = power_of_two(b, over(b), half=True)
-    like = lambda c, y: c.astype(typeof(y).dtype)[(..., *[None] * len(over(y)))]  # noqa: E731
-    parts = tuple(p / like(s, p) / like(s, p) for p in parts)
-    x = x / like(t, x) * like(s, x) / like(t, x) * like(s, x)
-    return parts, x, b / like(t, b) / like(t, b), s, t
+def largest(x, axes):
+    """The largest modulus."""
+    return xnp.max(xnp.abs(x), axis=axes, initial=0)
+
+
+def by(s, x, times: int = 1):
+    """x times the real s (of matrices: (..., 1, 1)) to a power, one after the other."""
+    s = s.astype(typeof(x).dtype)
+    for _ in range(abs(times)):
+        x = x * s if times > 0 else x / s
+    return x
+
+
+def in_units(s, x, b) -> tuple:
+    """(x', b', t): for a' = a / s², of size about 1, the columns x' = s² x / t² and b' = b / t².
+
+    Each column of them has size 1 at most, and so has a' x': nothing overflows, and what vanishes
+    does not count.
+    """
+    t = xnp.maximum(s * xnp.sqrt(largest(x, -2)[..., None, :]), xnp.sqrt(largest(b, -2))[..., None, :])
+    t = power_of_two(t)
+    return by(s, by(t, by(s, by(t, x, -1)), -1)), by(t, b, -2), t
 
 
 def through(solve, s):
     """Solutions with a / s² from those with a: by halves, which stay in range."""
-    return lambda y: (
-        solve(y * s.astype(typeof(y).dtype)[..., None, None])
-        * s.astype(typeof(y).dtype)[..., None, None]
-    )
+    return lambda y: by(s, solve(by(s, y)))
+
+
+def _widened(y):
+    """Without derivatives; 16 bits in 32, where its rounding does not hide what is wrong."""
+    y = stop_gradient(y)
+    return y.astype(np.float32) if typeof(y).dtype.itemsize < 4 else y
 
 
 # -------------------------------------------------------------------------------------- certificate
@@ -150,26 +171,62 @@ def judged(
       factors: how many factors like the parts a is a product of.
       back: what gives residuals the shape of the user's.
     """
-    wide = lambda y: y.astype(np.float32) if typeof(y).dtype.itemsize < 4 else y  # noqa: E731
-    *parts, x, b = (wide(stop_gradient(y)) for y in (*parts, x, b))
-    parts, x, b, s, t = to_unit(tuple(parts), x, b)
-    for _ in range(1, factors):
-        like = s.astype(typeof(x).dtype)[..., None, None]
-        x = x * like * like
-    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t * t)
+    *parts, x, b = map(_widened, (*parts, x, b))
+    lead = typeof(b).ndim - 2
+    sizes = [largest(p, tuple(range(lead, typeof(p).ndim))) for p in parts]
+    s = power_of_two(functools.reduce(xnp.maximum, sizes), half=True)
+    parts = [by(s.reshape((*s.shape, *[1] * (typeof(p).ndim - lead))), p, -2) for p in parts]
+    s = s[..., None, None]
+    x, b, t = in_units(s**factors, x, b)
+    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t)
     return status, told if back is None else told.replace(residual=back(told.residual))
 
 
-def certificate(
-    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, unit=1.0
+def _by_columns(a, x, axis: int):
+    """|a| x for x >= 0 (|aᴴ| x for axis -2); for one column without |a| in memory."""
+    if typeof(x).shape[-1] == 1:
+        row = swapped(x) if axis == -1 else x
+        return xnp.sum(xnp.abs(a) * row, axis=axis)[..., None]
+    a = xnp.abs(a)
+    return product(a if axis == -1 else swapped(a), x)
+
+
+def judged_dense(
+    a, x, b, solve, adjoint, eps: float, pivot, failed=Status.singular, *, half=False
 ) -> tuple:
-    """(status, Report) of x (..., n, k), with a x = b at size about 1 (see ``to_unit``).
+    """(status, Report) of columns x with a x = b, where no scaled copy of a is made.
+
+    Args:
+      solve: b ↦ a⁻¹ b up to the order of rows, which norms do not see; so with ``adjoint``.
+      half: the matrix is a + aᴴ.
+    """
+    a, x, b = map(_widened, (a, x, b))
+    sides = (lambda f: f(-1) + f(-2)) if half else (lambda f: f(-1))
+    turned = {-1: lambda x: product(a, x), -2: lambda x: product(matrices.adjoint(a), x)}
+    rows, columns = (xnp.sum(xnp.abs(a), axis=axis) for axis in (-1, -2))
+    rows, columns = (rows + columns,) * 2 if half else (rows, columns)
+    inf, one = (xnp.max(y, axis=-1, initial=0) for y in (rows, columns))
+    root = power_of_two(xnp.maximum(one, inf), half=True)
+    s, inf, one = root[..., None, None], inf / root / root, one / root / root
+    x, b, t = in_units(s, x, b)
+    equation = Equation(
+        lambda x: (lambda y: sides(lambda k: turned[k](y)))(by(s, x, -2)),
+        lambda x: (lambda y: sides(lambda k: _by_columns(a, y, k)))(by(s, x, -2)),
+        through(solve, s), through(adjoint, s), one, roundings(typeof(a).shape[-1]), inf,
+    )  # fmt: skip
+    return certificate(equation, x, b, eps, pivot, failed, t)
+
+
+def certificate(
+    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0
+) -> tuple:
+    """(status, Report) of x (..., n, k), with a x = b at size about 1 (see ``in_units``).
 
     Args:
       eps: precision of the dtype that x was rounded to.
       pivot: the number of the first vanishing pivot (...,), or -1.
       failed: what a vanishing pivot means.
-      unit: what residuals are multiplied by, (...,).
+      t: what residuals are multiplied by, twice, (..., 1, k).
     """
     *lead, n, k = typeof(x).shape
     real = dtypes.to_real(typeof(x).dtype)
@@ -179,10 +236,10 @@ def certificate(
         return nothing_to_solve(x)
     left = xnp.abs(b - equation.times(x))
     size = equation.sizes(xnp.abs(x)) + xnp.abs(b)
-    largest = xnp.max(xnp.abs(x), axis=-2)
+    length = largest(x, -2)[..., None, :]
     omega = xnp.max(relative(left, size), axis=(-2, -1))
-    weights = left + equation.rounding * own * size
-    weights = xnp.max(relative(weights, largest[..., None, :]), axis=-1)
+    weights = left / own + equation.rounding * size  # in roundings: they would vanish
+    weights = xnp.max(relative(weights, length), axis=-1)
     norm_inf = equation.norm_inf
     if norm_inf is None:
         norm_inf = xnp.max(equation.sizes(xnp.ones((*lead, n, 1), real)), axis=(-2, -1))
@@ -190,17 +247,17 @@ def certificate(
     condition, other = (
         xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (equation.norm1 * one, norm_inf * inf)
     )
-    residual = xnp.max(left, axis=-2)
-    bound = norm_inf[..., None] * largest + xnp.max(xnp.abs(b), axis=-2)
-    error = xnp.max(relative(residual, bound), axis=-1)
+    residual = xnp.max(left, axis=-2, keepdims=True)
+    bound = norm_inf[..., None, None] * length + largest(b, -2)[..., None, :]
+    error = xnp.max(relative(residual, bound), axis=(-2, -1))
     finite = xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
-    off = xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off, eps / 2))
+    off = xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off * own, eps / 2))
     code = first_that_holds(
         (bad, failed), (~finite, Status.not_finite), (off > 0.1, Status.ill_conditioned),
         (~(error <= 30 * n * eps), Status.stagnation), (~bad, Status.success),
     )  # fmt: skip
     more = {"backward_error": error, "componentwise": omega, "condition_inf": other, "pivot": pivot}
-    residual = residual * xnp.asarray(unit)[..., None] if xnp.ndim(unit) else residual * unit
+    residual = (residual * t * t)[..., 0, :]
     return code, Report(digits_of(off, eps), off, residual, condition, more)
 
 

@@ -16,9 +16,10 @@ from .._core.eval import fused
 from .._core.types import typeof
 from .._iterate import Solution, Status
 from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, part, swapped
+from .._ops.matrices import adjoint, part, swapped
 from ..numpy._equations import identity_like
 from ..numpy._matrices import EighResult, EigResult
+from ..numpy._triangles import diagonal_of
 from ._arguments import (
     as_inexact,
     check_matrices,
@@ -52,7 +53,7 @@ def _hermitian(a):
 def _cholesky(a, upper):
     a, back = _prepared("cholesky", a, square=True)
     factor = ops.cholesky(_hermitian(a))
-    pivot = first_zero(diagonal(ops.stop_gradient(factor)))
+    pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
     return back(adjoint(factor) if upper else factor), pivot
 
 
@@ -80,7 +81,7 @@ def cholesky(a, *, upper: bool = False):
 def _cho_solve(factor, b, upper, report):
     eps = epsilon(as_inexact("linalg.cho_solve", factor, b)[0])
     factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
-    pivot = first_zero(diagonal(ops.stop_gradient(factor)))
+    pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
     factor, b, back = with_columns("linalg.cho_solve", factor, b)
     first, then = ("C", "N") if upper else ("N", "C")
     y = solve_with(factor, b, not upper, transpose=first)
@@ -203,7 +204,7 @@ class LUFactors(NamedTuple):
 def _lu_factor(a):
     a, back = _prepared("lu_factor", a, square=True)
     packed, pivots, _ = ops.lu(a)
-    return LUFactors(back(packed), pivots), first_zero(diagonal(ops.stop_gradient(packed)))
+    return LUFactors(back(packed), pivots), first_zero(diagonal_of(ops.stop_gradient(packed), 0))
 
 
 def lu_factor(a) -> LUFactors:
@@ -224,7 +225,7 @@ def _lu_solve(factors, b, trans, report):
     packed, pivots = factors
     eps = epsilon(as_inexact("linalg.lu_solve", packed, b)[0])
     packed, b, to_dtype = _prepared("lu_solve", packed, b, square=True)
-    zero = first_zero(diagonal(ops.stop_gradient(packed)))
+    zero = first_zero(diagonal_of(ops.stop_gradient(packed), 0))
     packed, b, back = with_columns("linalg.lu_solve", packed, b)
     pivots = xnp.broadcast_to(pivots, typeof(packed).shape[:-1])
     if trans == 0:
@@ -287,7 +288,7 @@ def _eigh(a, b, vectors):
     c = solve_with(l, solve_with(l, _hermitian(a), True), True, left=False, transpose="C")
     w, *v = ops.eigh(_hermitian(c), vectors=vectors)
     v = [solve_with(l, y, True, transpose="C") for y in v]
-    return tuple(map(back, (w, *v))), first_zero(diagonal(ops.stop_gradient(l)))
+    return tuple(map(back, (w, *v))), first_zero(diagonal_of(ops.stop_gradient(l), 0))
 
 
 def eigh(a, b=None, *, report: bool = False):

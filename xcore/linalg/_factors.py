@@ -18,6 +18,7 @@ from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import FACTORISED, adjoint, diagonal, part
 from ..numpy._equations import factorised, solve_factorised
+from ..numpy._triangles import diagonal_of
 from . import _elimination, _lanes
 from ._arguments import product
 
@@ -64,20 +65,20 @@ _KINDS = {
     "lapack": (
         factorised,
         lambda f, b, t: solve_factorised(*f, b, transposed=t),
-        lambda f: diagonal(f[0]),
+        lambda f: diagonal_of(f[0], 0),
     ),
     "lanes": (_lanes.factorise, _lanes.solve_factorised, _lanes.pivots),
     "ours": (
         lambda a: _elimination.eliminate(a, "partial"),
         lambda f, b, t: _elimination.back_substitute(*f, b, transposed=t),
-        lambda f: diagonal(f[0]),
+        lambda f: diagonal_of(f[0], 0),
     ),
-    "cholesky": (lambda a: (ops.cholesky(a),), _solve_cholesky, lambda f: diagonal(f[0])),
+    "cholesky": (lambda a: (ops.cholesky(a),), _solve_cholesky, lambda f: diagonal_of(f[0], 0)),
     "lower": (
-        lambda a: (a,), functools.partial(_solve_triangular, lower=True), lambda f: diagonal(f[0]),
+        lambda a: (a,), functools.partial(_solve_triangular, lower=True), lambda f: diagonal_of(f[0], 0),
     ),
     "upper": (
-        lambda a: (a,), functools.partial(_solve_triangular, lower=False), lambda f: diagonal(f[0]),
+        lambda a: (a,), functools.partial(_solve_triangular, lower=False), lambda f: diagonal_of(f[0], 0),
     ),
     "diagonal": (
         lambda a: (diagonal(a),), lambda f, b, t: b / f[0][..., None], lambda f: f[0],

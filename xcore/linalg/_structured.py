@@ -19,8 +19,8 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._iterate import Solution
-from .._ops.factor import solve_with
-from .._ops.matrices import FACTORISED, adjoint, part, swapped
+from .._ops.factor import apply_transpose, solve_with
+from .._ops.matrices import FACTORISED, part, swapped
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from . import _lanes
 from ._arguments import (
@@ -30,14 +30,13 @@ from ._arguments import (
     in_lapack_dtype,
     on_cpu,
     one_of,
-    product,
     with_columns,
 )
 from ._dense import solve
 from ._elimination import first_zero
-from ._equations import Equation, judged, nothing_to_solve, roundings
+from ._equations import Equation, judged, judged_dense, nothing_to_solve
 from ._sweeps import solve_many
-from ._truth import fail, norm1
+from ._truth import fail
 
 # -------------------------------------------------------------------------------------- triangular
 
@@ -55,22 +54,21 @@ def _triangular(a, b, lower, trans, unit, report):
     pivot = xnp.full(typeof(d).shape[:-1], -1, np.int32) if unit else first_zero(d)
     pivot, told = ops.stop_gradient(pivot), None
     if report:
-        whole = part(ops.stop_gradient(a), ops.ge if lower else ops.le)
-        if unit:
-            whole = xnp.where(xnp.eye(typeof(a).shape[-1], dtype=bool), 1, whole)
-            whole = whole.astype(typeof(a).dtype)
-        whole = {"N": lambda y: y, "T": swapped, "C": adjoint}[trans](whole)
-        make = functools.partial(triangular_equation, lower=lower == (trans == "N"))
-        told = judged(make, (whole,), to_dtype(x), b, eps, pivot, back=back)
+        told = _triangular_report(a, to_dtype(x), b, lower, trans, unit, eps, pivot)
+        told = told[0], told[1].replace(residual=back(told[1].residual))
     return to_dtype(back(x)), pivot, told
 
 
-def triangular_equation(_, a, lower: bool) -> Equation:
-    return Equation(
-        lambda x: product(a, x), lambda x: product(xnp.abs(a), x),
-        lambda b: solve_with(a, b, lower), lambda b: solve_with(a, b, lower, transpose="C"),
-        norm1(a), roundings(typeof(a).shape[-1]),
-    )  # fmt: skip
+def _triangular_report(a, x, b, lower: bool, trans: str, unit: bool, eps: float, pivot) -> tuple:
+    a = ops.stop_gradient(a)
+    whole = part(a, ops.ge if lower else ops.le)
+    if unit:
+        whole = xnp.where(np.eye(typeof(a).shape[-1], dtype=bool), 1, whole).astype(typeof(a).dtype)
+    solve = functools.partial(solve_with, a, lower=lower, unit=unit)
+    both = [lambda b: solve(b, transpose=trans), lambda b: solve(b, transpose="N" if trans != "N" else "C")]
+    if trans == "T":
+        both[1] = lambda b: xnp.conj(solve(xnp.conj(b)))
+    return judged_dense(apply_transpose(whole, trans), x, b, *both, eps, pivot)
 
 
 _TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
 from .._control.custom import stop_gradient
@@ -13,9 +14,10 @@ from .._core.array import Array
 from .._core.source import user_frame
 from .._core.types import typeof
 from .._iterate import Status
+from .._ops.matrices import part
 from ._arguments import epsilon, product
 from ._elimination import first_zero
-from ._equations import Equation, certificate, roundings, signs, through, to_unit
+from ._equations import judged_dense, signs
 from ._factors import Factors, factorise
 from ._report import Report, digits_of, relative
 
@@ -64,19 +66,21 @@ def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
 
 def _both(factors: Factors) -> tuple:
     """Solutions with a and with aᴴ."""
+    if factors.kind == "cholesky":
+        return factors.solve, factors.solve
     return factors.solve, lambda b: xnp.conj(factors.solve(xnp.conj(b), transposed=True))
+
+
+def in_any_order(factors: Factors) -> tuple:
+    """Solutions with a and aᴴ up to the order of the rows of a⁻¹: of LAPACK's factors without exchanges."""
+    if factors.kind == "lapack":
+        factors = factors.replace(parts=(factors.parts[0], None))
+    return _both(factors)
 
 
 def inverse_norm1(factors: Factors, like, steps: int = 4):
     """An estimate from below of the 1-norm of a⁻¹, from a few solutions with the factors."""
     return norm1_estimate(*_both(factors), like[..., :1], steps)
-
-
-def weighted_inverse_norm(factors: Factors, like, weights, s):
-    """An estimate from below of | |a⁻¹| w |_∞ for weights w >= 0 (..., n), with factors of s² a."""
-    there, back = (through(f, s) for f in _both(factors))
-    w = weights.astype(typeof(like).dtype)[..., None]
-    return norm1_estimate(lambda x: w * back(x), lambda y: there(w * y), like[..., :1])
 
 
 def backward_error(a, x, b):
@@ -97,26 +101,23 @@ def attainable(a) -> float:
     return 30 * max(typeof(a).shape[-1], 1) * epsilon(a)
 
 
-def dense_equation(a, factors: Factors, s, passes: float = 1.0) -> Equation:
-    """The equation with a = a₀ / s² where the factors are of a₀."""
-    there, back = _both(factors)
-    return Equation(
-        lambda x: product(a, x), lambda x: product(xnp.abs(a), x), through(there, s),
-        through(back, s), norm1(a), passes * roundings(typeof(a).shape[-1]),
-    )  # fmt: skip
-
-
 def report_of(a, x, b, factors: Factors) -> tuple:
-    """(status, Report) of a solution."""
-    a, x, b = (stop_gradient(v) for v in (a, x, b))
-    eps = epsilon(a)
-    if eps > 1e-4:  # 16 bits: judged in 32, where its rounding does not hide what is wrong
-        a, x, b = (v.astype(np.float32) for v in (a, x, b))
-        factors = factorise(a, "diagonal" if factors.kind == "diagonal" else "lapack")
-    pivot = first_zero(factors.pivots())
-    failed = Status.not_definite if factors.kind == "cholesky" else Status.singular
-    (a,), x, b, s, t = to_unit((a,), x, b)
-    return certificate(dense_equation(a, factors, s), x, b, eps, pivot, failed, t * t)
+    """(status, Report) of a solution; for Cholesky's factors only the lower triangle of a is read."""
+    eps, pivot = epsilon(a), first_zero(factors.pivots())
+    if eps > 1e-4:
+        kind = "diagonal" if factors.kind == "diagonal" else "lapack"
+        factors = factorise(stop_gradient(a).astype(np.float32), kind)
+    half = factors.kind == "cholesky"
+    failed = Status.not_definite if half else Status.singular
+    a = _half(a) if half else a
+    both = in_any_order(factors)
+    return judged_dense(a, x, b, *both, eps, pivot, failed, half=half)
+
+
+def _half(a):
+    """h with h + hᴴ the Hermitian matrix of this lower triangle."""
+    n = typeof(a).shape[-1]
+    return xnp.where(np.eye(n, dtype=bool), xnp.real(a) / 2, part(a, ops.ge)).astype(typeof(a).dtype)
 
 
 def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:

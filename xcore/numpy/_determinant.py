@@ -22,6 +22,7 @@ from .._ops.matrices import (
 from .._transforms.api import jvp
 from ._equations import identity_like, solve_matrices
 from ._matrices import as_matrices
+from ._triangles import diagonal_of
 
 
 class SlogdetResult(NamedTuple):
@@ -39,7 +40,7 @@ def _signed_lu(a):
     moved = ops.convert(ops.ne(pivots, unmoved), dtype=dtypes.int32)
     count = ops.reduce_sum(moved, axes=(t.ndim - 1,))
     odd = ops.and_(count, ops.ones(typeof(count)))
-    return diagonal(packed), ops.ne(odd, ops.zeros(typeof(odd)))
+    return diagonal_of(swapped(packed), 0), ops.ne(odd, ops.zeros(typeof(odd)))
 
 
 def _negative_where(which, x):

@@ -31,13 +31,13 @@ def factorised(a):
 
 
 def solve_factorised(packed, pivots, b, transposed: bool = False):
-    """x with a x = b (or aᵀ x = b) from the factors of a."""
+    """x with a x = b (or aᵀ x = b) from the factors of a; without pivots, of p a."""
     if transposed:
-        x = ops.exchange_rows(b, pivots, reverse=False)
+        x = b if pivots is None else ops.exchange_rows(b, pivots, reverse=False)
         x = solve_with(packed, x, False, transpose="T", unit=True)
         return solve_with(packed, x, True, transpose="T")
-    x = solve_with(packed, b, True)
-    return ops.exchange_rows(solve_with(packed, x, False, unit=True), pivots, reverse=True)
+    x = solve_with(packed, solve_with(packed, b, True), False, unit=True)
+    return x if pivots is None else ops.exchange_rows(x, pivots, reverse=True)
 
 
 def solve_matrices(a, b) -> tuple:
