@@ -19,7 +19,7 @@ from .._transforms.api import jvp
 from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
 from . import _elimination, _lanes
-from ._arguments import as_inexact, check_matrices, epsilon, one_of, with_columns
+from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
 from ._elimination import first_zero
 from ._equations import by, inverse_norms, power_of_two, through
 from ._factors import (
@@ -317,7 +317,8 @@ def _determinants_report(a, value=None) -> tuple:
         return xnp.zeros(error.shape, np.int32), Report(**more)
     if own > 1e-4:  # 16 bits are judged in 32
         a = a.astype(np.float32)
-    factors, rows = factorise(a, kind_for(a)), xnp.sum(xnp.abs(a), axis=-1)
+    factors, m = factorise(a, kind_for(a)), xnp.abs(a)
+    rows = product(m, xnp.ones_like(m[..., :1]))[..., 0]
     s = power_of_two(xnp.max(rows, axis=-1), half=True)[..., None, None]
     weights = by(s[..., 0], rows, -2)
     size = inverse_norms(*(through(f, s) for f in in_any_order(factors)), a[..., :1], weights)[2]
@@ -336,7 +337,7 @@ def _determinants_report(a, value=None) -> tuple:
         error = relative_error = xnp.where(there, error + 2 * n * own, xnp.inf)
     condition = xnp.where(bad, xnp.inf, n * size)
     status = first_that_holds(
-        (bad & xnp.isfinite(a).all(axis=(-2, -1)), Status.singular), (bad, Status.not_finite),
+        (bad & xnp.isfinite(rows).all(axis=-1), Status.singular), (bad, Status.not_finite),
         (error > 1, Status.ill_conditioned), (~bad, Status.success),
     )  # fmt: skip
     return status, Report(digits_of(relative_error, own), error, None, condition)

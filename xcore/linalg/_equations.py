@@ -74,42 +74,48 @@ def inverse_norms(solve, adjoint, like, weights) -> tuple:
     """Estimates from below of |a⁻¹|₁, |a⁻¹|_∞ and | |a⁻¹| w |_∞ for weights w >= 0 (..., n).
 
     One solution of four columns, c and w c for coins c, shows which rows of a⁻¹ and of a⁻¹ diag(w) are
-    long, and one of eight with aᴴ how long; coins and the signs of the first four, which aᴴ takes to
+    long, and one of eight with aᴴ how long; coins and the signs of the first two, which aᴴ takes to
     long columns, are among the eight. So each factor is passed twice. (After Higham and Tisseur 2000,
     "A block algorithm for matrix 1-norm estimation", who climb on from there)
     """
     *lead, n, _ = typeof(like).shape
-    dtype, numbers = typeof(like).dtype, np.arange(n)[:, None]
-    w = weights.astype(dtype)[..., None]
-
-    def spread(x):
-        return xnp.broadcast_to(x, (*lead, *typeof(x).shape[-2:]))
-
-    def most(x):
-        return xnp.max(x, axis=(-2, -1))
-
-    def sums(x):  # of columns
-        return xnp.sum(x, axis=-2, keepdims=True)
-
+    dtype = typeof(like).dtype
+    w, one = weights.astype(dtype)[..., None], xnp.ones((*lead, n, 1), dtype)
     if n <= FEW:
-        one = spread(xnp.eye(n, dtype=dtype))
-        y = xnp.abs(solve(xnp.concatenate([one, w * one], axis=-1)))
-        rows = (xnp.sum(y[..., k : k + n], axis=-1, keepdims=True) for k in (0, n))
-        return most(sums(y[..., :n])), *map(most, rows)
-    coin = spread(coins(n, 7, dtype))
-    y = solve(xnp.concatenate([coin[..., :2], w * coin[..., 2:4]], axis=-1))
+        return _norms_of_few(solve, w, one)
+    coin = xnp.broadcast_to(coins(n, 6, dtype), (*lead, n, 6))
+    scale = xnp.concatenate([one, one, w, w], axis=-1)
+    y = solve(scale * coin[..., :4])
     size = xnp.abs(y)
-    first = xnp.argmax(size[..., 2], axis=-1)[..., None]
-    second = xnp.where(numbers[:, 0] == first, 0, size[..., 3])
-    third = xnp.argmax(xnp.max(size[..., :2], axis=-1), axis=-1)
-    rows = [first[..., 0], xnp.argmax(second, axis=-1), third]
-    corners = (numbers == xnp.stack(rows, axis=-1)[..., None, :]).astype(dtype)
-    z = adjoint(xnp.concatenate([corners, signs(y[..., :2]), coin[..., 4:]], axis=-1))
-    long = xnp.abs(z)
-    one = xnp.maximum(most(long), most(sums(size[..., :2])) / n)
-    inf = xnp.maximum(most(size[..., :2]), most(sums(long[..., :3])))
-    off = xnp.maximum(most(size[..., 2:]), most(sums(xnp.abs(w) * long[..., :2])))
-    return one, inf, off
+    z = adjoint(xnp.concatenate([_corners(size, dtype), signs(y[..., :2]), coin[..., 4:]], axis=-1))
+    far = xnp.abs(z)
+    most, long = xnp.max(size, axis=-2), xnp.sum(xnp.abs(scale) * far[..., :4], axis=-2)
+    whole, weighted = (
+        xnp.max(xnp.maximum(most[..., k : k + 2], long[..., k : k + 2]), axis=-1) for k in (0, 2)
+    )
+    columns = xnp.maximum(
+        xnp.max(far, axis=(-2, -1)), xnp.max(xnp.sum(size, axis=-2)[..., :2], -1) / n
+    )
+    return columns, whole, weighted
+
+
+def _corners(size, dtype):
+    """Of each column the vector of sum 1 that is not 0 where its largest element stands.
+
+    Of equal ones the last, but for those that the factor below does not tell apart.
+    """
+    n, real = typeof(size).shape[-2], typeof(size).dtype
+    size = size * (1 + xnp.arange(n, dtype=real)[:, None] * (2.0**-10 / n)).astype(real)
+    found = (size == xnp.max(size, axis=-2, keepdims=True)).astype(dtype)
+    return found / xnp.sum(found, axis=-2, keepdims=True)
+
+
+def _norms_of_few(solve, w, one) -> tuple:
+    n = typeof(w).shape[-2]
+    one = one * xnp.eye(n, dtype=typeof(w).dtype)
+    y = xnp.abs(solve(xnp.concatenate([one, w * one], axis=-1)))
+    sums = xnp.sum(y[..., :n], axis=-2), *(xnp.sum(y[..., k : k + n], axis=-1) for k in (0, n))
+    return tuple(xnp.max(x, axis=-1) for x in sums)
 
 
 # ------------------------------------------------------------------------------------------ scaling
@@ -142,7 +148,9 @@ def in_units(s, x, b) -> tuple:
     Each column of them has size 1 at most, and so has a' x': nothing overflows, and what vanishes
     does not count.
     """
-    t = xnp.maximum(s * xnp.sqrt(largest(x, -2)[..., None, :]), xnp.sqrt(largest(b, -2))[..., None, :])
+    t = xnp.maximum(
+        s * xnp.sqrt(largest(x, -2)[..., None, :]), xnp.sqrt(largest(b, -2))[..., None, :]
+    )
     t = power_of_two(t)
     return by(s, by(t, by(s, by(t, x, -1)), -1)), by(t, b, -2), t
 
@@ -182,37 +190,33 @@ def judged(
     return status, told if back is None else told.replace(residual=back(told.residual))
 
 
-def _by_columns(a, x, axis: int):
-    """|a| x for x >= 0 (|aᴴ| x for axis -2); for one column without |a| in memory."""
-    if typeof(x).shape[-1] == 1:
-        row = swapped(x) if axis == -1 else x
-        return xnp.sum(xnp.abs(a) * row, axis=axis)[..., None]
-    a = xnp.abs(a)
-    return product(a if axis == -1 else swapped(a), x)
-
-
 def judged_dense(
-    a, x, b, solve, adjoint, eps: float, pivot, failed=Status.singular, *, half=False
+    a, x, b, solve, adjoint, eps: float, pivot, failed=Status.singular, *, hermitian=False
 ) -> tuple:
     """(status, Report) of columns x with a x = b, where no scaled copy of a is made.
 
     Args:
       solve: b ↦ a⁻¹ b up to the order of rows, which norms do not see; so with ``adjoint``.
-      half: the matrix is a + aᴴ.
+      hermitian: the matrix is (a + aᴴ) / 2, of which solve and adjoint are one.
     """
     a, x, b = map(_widened, (a, x, b))
-    sides = (lambda f: f(-1) + f(-2)) if half else (lambda f: f(-1))
-    turned = {-1: lambda x: product(a, x), -2: lambda x: product(matrices.adjoint(a), x)}
-    rows, columns = (xnp.sum(xnp.abs(a), axis=axis) for axis in (-1, -2))
-    rows, columns = (rows + columns,) * 2 if half else (rows, columns)
-    inf, one = (xnp.max(y, axis=-1, initial=0) for y in (rows, columns))
-    root = power_of_two(xnp.maximum(one, inf), half=True)
-    s, inf, one = root[..., None, None], inf / root / root, one / root / root
+    m, one = xnp.abs(a), xnp.ones((*typeof(a).shape[:-1], 1), typeof(xnp.real(a)).dtype)
+    # products, which the processor does faster than sums over rows and columns
+    rows, columns = product(m, one), swapped(product(swapped(one), m))
+    rows, columns = ((rows + columns) / 2,) * 2 if hermitian else (rows, columns)
+    norms = [xnp.max(y, axis=(-2, -1), initial=0) for y in (columns, rows)]
+    root = power_of_two(functools.reduce(xnp.maximum, norms), half=True)
+    s = root[..., None, None]
     x, b, t = in_units(s, x, b)
+
+    def times(a):
+        turned = lambda y: matrices.adjoint(product(matrices.adjoint(y), a))  # noqa: E731
+        whole = lambda y: (product(a, y) + turned(y)) / 2  # noqa: E731
+        return lambda x: (whole if hermitian else functools.partial(product, a))(by(s, x, -2))
+
     equation = Equation(
-        lambda x: (lambda y: sides(lambda k: turned[k](y)))(by(s, x, -2)),
-        lambda x: (lambda y: sides(lambda k: _by_columns(a, y, k)))(by(s, x, -2)),
-        through(solve, s), through(adjoint, s), one, roundings(typeof(a).shape[-1]), inf,
+        times(a), times(m), through(solve, s), through(adjoint, s), norms[0] / root / root,
+        roundings(typeof(a).shape[-1]), norms[1] / root / root,
     )  # fmt: skip
     return certificate(equation, x, b, eps, pivot, failed, t)
 

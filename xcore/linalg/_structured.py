@@ -65,7 +65,10 @@ def _triangular_report(a, x, b, lower: bool, trans: str, unit: bool, eps: float,
     if unit:
         whole = xnp.where(np.eye(typeof(a).shape[-1], dtype=bool), 1, whole).astype(typeof(a).dtype)
     solve = functools.partial(solve_with, a, lower=lower, unit=unit)
-    both = [lambda b: solve(b, transpose=trans), lambda b: solve(b, transpose="N" if trans != "N" else "C")]
+    both = [
+        lambda b: solve(b, transpose=trans),
+        lambda b: solve(b, transpose="N" if trans != "N" else "C"),
+    ]
     if trans == "T":
         both[1] = lambda b: xnp.conj(solve(xnp.conj(b)))
     return judged_dense(apply_transpose(whole, trans), x, b, *both, eps, pivot)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
 from .._control.custom import stop_gradient
@@ -14,7 +13,6 @@ from .._core.array import Array
 from .._core.source import user_frame
 from .._core.types import typeof
 from .._iterate import Status
-from .._ops.matrices import part
 from ._arguments import epsilon, product
 from ._elimination import first_zero
 from ._equations import judged_dense, signs
@@ -102,22 +100,14 @@ def attainable(a) -> float:
 
 
 def report_of(a, x, b, factors: Factors) -> tuple:
-    """(status, Report) of a solution; for Cholesky's factors only the lower triangle of a is read."""
+    """(status, Report) of a solution; Cholesky's factors should be those of the Hermitian part of a."""
     eps, pivot = epsilon(a), first_zero(factors.pivots())
     if eps > 1e-4:
         kind = "diagonal" if factors.kind == "diagonal" else "lapack"
         factors = factorise(stop_gradient(a).astype(np.float32), kind)
-    half = factors.kind == "cholesky"
-    failed = Status.not_definite if half else Status.singular
-    a = _half(a) if half else a
-    both = in_any_order(factors)
-    return judged_dense(a, x, b, *both, eps, pivot, failed, half=half)
-
-
-def _half(a):
-    """h with h + hᴴ the Hermitian matrix of this lower triangle."""
-    n = typeof(a).shape[-1]
-    return xnp.where(np.eye(n, dtype=bool), xnp.real(a) / 2, part(a, ops.ge)).astype(typeof(a).dtype)
+    hermitian = factors.kind == "cholesky"
+    failed = Status.not_definite if hermitian else Status.singular
+    return judged_dense(a, x, b, *in_any_order(factors), eps, pivot, failed, hermitian=hermitian)
 
 
 def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:
