@@ -53,10 +53,10 @@ def _probes(like):
     return xnp.broadcast_to(x, (*typeof(like).shape[:-2], *typeof(x).shape)), factor
 
 
-def _orthogonality(v):
-    """About |vᴴ v - 1|_F or more: bounds err by that much, relatively."""
+def _orthogonality(v, metric=lambda x: x):
+    """About |vᴴ m v - 1|_F or more, for x ↦ m x: bounds err by that much, relatively."""
     x, factor = _probes(v)
-    return factor * _frobenius(product(adjoint(v), product(v, x)) - x)
+    return factor * _frobenius(product(adjoint(v), metric(product(v, x))) - x)
 
 
 @fused(4)
@@ -73,7 +73,8 @@ def of_eigh(a, w, v, b=None):
     n, size = typeof(a).shape[-1], xnp.max(xnp.abs(w), axis=-1, initial=0).astype(real)
     values = w[..., None, :].astype(typeof(v).dtype)
     if b is None:
-        residual = told = _lengths(product(a, v) - v * values)
+        residual, metric = _lengths(product(a, v) - v * values), lambda x: x
+        told = residual
     else:
         b = _hermitian(b)
         l = ops.cholesky(b)
@@ -81,8 +82,8 @@ def of_eigh(a, w, v, b=None):
         told, residual = _lengths(left), _lengths(solve_with(l, left, True))
         # rounding of the residual, and of l, which solutions with l amplify
         size = (_frobenius(a) + size * _frobenius(b)) * _inverse_length(l) ** 2
-        v = product(adjoint(l), v)
-    off = size[..., None] * _orthogonality(v)[..., None]
+        metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
+    off = size[..., None] * _orthogonality(v, metric)[..., None]
     report = of_pairs(w, residual + off, size, n)
     return _status(residual + off, size, n, epsilon(a)), report.replace(residual=told)
 

@@ -73,30 +73,26 @@ FEW = 8  # of so few columns the inverse itself costs no more than an estimate
 def inverse_norms(solve, adjoint, like, weights) -> tuple:
     """Estimates from below of |a⁻¹|₁, |a⁻¹|_∞ and | |a⁻¹| w |_∞ for weights w >= 0 (..., n).
 
-    One solution of four columns, c and w c for coins c, shows which rows of a⁻¹ and of a⁻¹ diag(w) are
-    long, and one of eight with aᴴ how long; coins and the signs of the first two, which aᴴ takes to
-    long columns, are among the eight. So each factor is passed twice. (After Higham and Tisseur 2000,
-    "A block algorithm for matrix 1-norm estimation", who climb on from there)
+    One solution of four columns, c and thrice w c for coins c, shows which rows of a⁻¹ and of
+    a⁻¹ diag(w) are long, and one of eight with aᴴ how long; coins and the signs of the first, which aᴴ
+    takes to long columns, are among the eight. So each factor is passed twice. (After Higham and
+    Tisseur 2000, "A block algorithm for matrix 1-norm estimation", who climb on from there)
     """
     *lead, n, _ = typeof(like).shape
     dtype = typeof(like).dtype
     w, one = weights.astype(dtype)[..., None], xnp.ones((*lead, n, 1), dtype)
     if n <= FEW:
         return _norms_of_few(solve, w, one)
-    coin = xnp.broadcast_to(coins(n, 6, dtype), (*lead, n, 6))
-    scale = xnp.concatenate([one, one, w, w], axis=-1)
+    coin = xnp.broadcast_to(coins(n, 7, dtype), (*lead, n, 7))
+    scale = xnp.concatenate([one, w, w, w], axis=-1)
     y = solve(scale * coin[..., :4])
     size = xnp.abs(y)
-    z = adjoint(xnp.concatenate([_corners(size, dtype), signs(y[..., :2]), coin[..., 4:]], axis=-1))
+    z = adjoint(xnp.concatenate([_corners(size, dtype), signs(y[..., :1]), coin[..., 4:]], axis=-1))
     far = xnp.abs(z)
-    most, long = xnp.max(size, axis=-2), xnp.sum(xnp.abs(scale) * far[..., :4], axis=-2)
-    whole, weighted = (
-        xnp.max(xnp.maximum(most[..., k : k + 2], long[..., k : k + 2]), axis=-1) for k in (0, 2)
-    )
-    columns = xnp.maximum(
-        xnp.max(far, axis=(-2, -1)), xnp.max(xnp.sum(size, axis=-2)[..., :2], -1) / n
-    )
-    return columns, whole, weighted
+    rows = xnp.sum(xnp.abs(scale) * far[..., :4], axis=-2)
+    rows = xnp.maximum(rows, xnp.max(size, axis=-2))
+    columns = xnp.maximum(xnp.max(far, axis=(-2, -1)), xnp.sum(size, axis=-2)[..., 0] / n)
+    return columns, rows[..., 0], xnp.max(rows[..., 1:], axis=-1)
 
 
 def _corners(size, dtype):

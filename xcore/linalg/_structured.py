@@ -88,7 +88,7 @@ def solve_triangular(
       trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
       lower: a is lower triangular.
       unit_diagonal: take the diagonal for ones, and do not read it.
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it passes a eight times more.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_triangular(xnp.asarray([[2.0, 1.0], [0.0, 4.0]]), xnp.asarray([4.0, 8.0]))
@@ -96,7 +96,7 @@ def solve_triangular(
     """
     one_of("linalg.solve_triangular", "trans", trans, _TRANS)
     x, pivot, told = _triangular(a, b, lower, _TRANS[trans], unit_diagonal, report)
-    if report:
+    if told is not None:
         return Solution(x, *told)
     fail("linalg.solve_triangular", a, pivot, "lower")
     return x
@@ -243,8 +243,8 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report
         library) treats one system after the other, "sweeps" and "thomas" go row by row through all
         of a batch at once, "cyclic" needs log₂ n steps. "auto" takes "sweeps" for many systems on
         a CPU and for dtypes that LAPACK does not know, else "lapack".
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs some six further
-        solutions.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs a solution of
+        four columns and one, with tᴴ, of eight.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> one = xnp.ones(3)
