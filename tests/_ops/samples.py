@@ -521,6 +521,7 @@ for _where in [
     )  # fmt: skip
 for _low, _high, _gap in [
     ((1, 0), (2, 3), (0, 0)), ((0, 1), (0, 0), (2, 1)), ((-1, 2), (-1, -1), (0, 0)), ((-2, -3), (1, 2), (2, 1)),
+    ((0, 0), (0, 0), (1, 1)),
 ]:  # fmt: skip
     sample(
         ops.pad, reals(3, 4), reals(), expect=reference.pad, dtypes=ALL, ulps=0, low=_low, high=_high,
@@ -684,6 +685,7 @@ for _x, _k, _more in [
     ((2, 2, 7), (3, 2, 2), {"rhs_dilation": (3,), "padding": ((2, 1),)}),
     ((1, 2, 4), (2, 2, 3), {"lhs_dilation": (2,), "strides": (3,), "padding": ((1, 3),)}),
     ((2, 4, 5), (6, 2, 3), {"groups": 2, "padding": ((1, 1),)}),
+    ((2, 4, 4, 3), (6, 2, 2, 3), {"groups": 2, "padding": ((1, 0), (1, 1))}),
     ((1, 1, 6), (1, 1, 2), {"padding": ((-1, -2),)}),
 ]:  # fmt: skip
     _n = len(_x) - 2

@@ -128,12 +128,45 @@ def test_one_feature_by_steps(taps, step):
 
 
 @pytest.mark.parametrize(
-    "shapes", [((0, 1, 9), (1, 1, 3)), ((2, 1, 0), (1, 1, 3)), ((2, 1, 2), (1, 1, 3))]
+    "shapes",
+    [
+        ((0, 1, 9), (1, 1, 3)),
+        ((2, 1, 0), (1, 1, 3)),
+        ((2, 1, 2), (1, 1, 3)),
+        ((2, 1, 3), (1, 1, 5)),
+    ],
 )
 def test_nothing_comes_out(shapes):
     x, k = map(np.ones, shapes)
     got = lax.conv_general_dilated(x, k, (1,), "VALID")
-    assert got.shape == (shapes[0][0], 1, max(0, shapes[0][2] - 2)) and got.size == 0
+    assert got.shape == (shapes[0][0], 1, max(0, shapes[0][2] - shapes[1][2] + 1))
+    assert got.size == 0
+
+
+# shapes of x and kernel, of a result that is made of zeros
+OF_NOTHING = [
+    ((2, 1, 4), (1, 1, 0), (2, 1, 5)), ((2, 3, 4), (5, 3, 0), (2, 5, 5)), ((2, 0, 4), (5, 0, 3), (2, 5, 2)),
+    ((2, 3, 4), (0, 3, 2), (2, 0, 3)), ((2, 3, 4, 5), (2, 3, 0, 2), (2, 2, 5, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", OF_NOTHING, ids=str)
+def test_sums_of_nothing(shapes):
+    x, k = map(np.ones, shapes[:2])
+    steps = (1,) * (x.ndim - 2)
+    f = lambda x, k: lax.conv_general_dilated(x, k, steps, "VALID")
+    np.testing.assert_array_equal(f(x, k), np.zeros(shapes[2]))
+    np.testing.assert_array_equal(xc.vmap(f)(x[None], k[None])[0], np.zeros(shapes[2]))
+    for a, g in zip((x, k), xc.grad(lambda x, k: f(x, k).sum(), (0, 1))(x, k), strict=True):
+        np.testing.assert_array_equal(g, np.zeros(a.shape))
+
+
+@pytest.mark.parametrize("taps", [9, 40])
+def test_long_kernels_of_two_features(taps):
+    rng = np.random.default_rng(taps)
+    x, k = rng.standard_normal((2, 2, 100)), rng.standard_normal((2, 1, taps))
+    got = lax.conv_general_dilated(x, k, (1,), "VALID", feature_group_count=2)
+    np.testing.assert_allclose(got, reference.conv(x, k, **ONE, groups=2), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1, 2, 12])

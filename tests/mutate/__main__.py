@@ -15,6 +15,7 @@ import collections
 import importlib
 import os
 import random
+import re
 import sys
 import time
 
@@ -34,11 +35,14 @@ def options(argv=None):
     p = argparse.ArgumentParser(prog="python -m tests.mutate", description=__doc__.splitlines()[0])
     p.add_argument("--op", action="append", default=[], help="only rules of this operation")
     p.add_argument("--package", action="append", default=[], choices=[*targets.TESTS])
+    p.add_argument(
+        "--tests", action="append", default=[], help="only these files of tests, for speed"
+    )
     p.add_argument("--match", default="", help="only where file:function has this in it")
     p.add_argument("--jobs", type=int, default=1, help="processes at a time")
     p.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after this")
     p.add_argument("--json", help="file of results (default: build/mutate/results.json)")
-    p.add_argument("--budget", type=float, default=20.0, help="seconds of tests for one mutant")
+    p.add_argument("--budget", type=float, default=10.0, help="seconds of tests for one mutant")
     p.add_argument("--seed", type=int, default=0, help="of the order in which mutants are tried")
     p.add_argument("--sample", type=int, default=0, help="only so many, drawn by the seed")
     p.add_argument("--survivors", action="store_true", help="only those that survived before")
@@ -46,13 +50,30 @@ def options(argv=None):
     p.add_argument(
         "--hurry",
         action="store_true",
-        help="measure new tests only, and trust what is known of others",
+        help="measure tests only when they have found a mistake; an operation's own are known by name",
     )
+    p.add_argument("--measure", action="store_true", help="measure the tests, and try nothing")
     p.add_argument("--list", action="store_true", help="list what survived, and try nothing")
     p.add_argument(
         "--page", action="store_true", help="write the page from known results, and try nothing"
     )
     return p.parse_args(argv)
+
+
+_GUESS = 0.3  # seconds of a test that was not measured
+_LIKELY = {  # which tests find mistakes in a rule
+    "type": "test_types", "lower": "test_values", "jvp": "derivatives", "transpose": "derivatives",
+    "batch": "vmap",
+}  # fmt: skip
+
+
+def by_name(nodeids) -> dict:
+    """The first word of a test's parameters → the tests; most rows are of an operation."""
+    found: dict = collections.defaultdict(list)
+    for n in nodeids:
+        if "[" in n:
+            found[re.split(r"[ \-\]]", n.split("[", 1)[1])[0]].append(n)
+    return found
 
 
 class Run:
@@ -70,11 +91,16 @@ class Run:
         self.sources, self.sites, self.mutants, self.watched = {}, {}, [], []
         for path in everything:
             self._read(path)
-        self.known = report.load(o.json)
-        for m in self.mutants:
-            for name, value in self.known.get(m.key, {}).items():
-                setattr(m, name, value if name != "line" else m.line)
+        self.found: dict = {}
+        self.learn()
         self.killers: dict = collections.defaultdict(collections.Counter)
+
+    def learn(self) -> None:
+        """Take over what runs have found, this one or others."""
+        known = report.load(self.o.json)
+        for m in self.mutants:
+            for name, value in known.get(m.key, {}).items():
+                setattr(m, name, value if name != "line" else m.line)
 
     def _read(self, path: str) -> None:
         source = live.Source(path)
@@ -83,6 +109,7 @@ class Run:
             return
         self.sources[path] = source
         self.watched.append(path)
+        source.originals  # here once, not in each copy
         rules = {source.names[f]: targets.owner_of(source, f, self.owned) for f in chosen}
         seen: collections.Counter = collections.Counter()
         for site in source.sites(chosen):
@@ -112,17 +139,21 @@ class Run:
     # ------------------------------------------------------------------------------------ tests
 
     def tests(self) -> list[str]:
-        return [t for p in self.packages for t in targets.TESTS[p]]
+        return self.o.tests or [t for p in self.packages for t in targets.TESTS[p]]
 
     def __call__(self, s) -> None:
         nodeids = self._collected(s)
         map_ = session.Map(self.watched)
-        self._measure(s, map_, nodeids)
-        self.by_line, self.measured = map_.by_line(nodeids), map_.measured()
-        self.seconds = {n: map_.tests[n]["seconds"] for n in nodeids}
-        bad = [n for n in nodeids if not map_.tests[n]["good"]]
+        if not self.o.hurry:
+            self._measure(s, map_, nodeids)
+        self.map, known = map_, [n for n in nodeids if n in map_.tests]
+        self.by_line = map_.by_line(known)
+        self.seconds = {n: map_.tests[n]["seconds"] for n in known}
+        self.by_name = by_name([n for n in nodeids if n not in map_.tests])
+        bad = [n for n in known if not map_.tests[n]["good"]]
         say(f"{len(nodeids)} tests, {len(bad)} of which fail alone and are left out", *bad[:9])
-        self._try(s)
+        if not self.o.measure:
+            self._try(s)
 
     def _collected(self, s) -> list[str]:
         nodeids = list(s.items)
@@ -131,11 +162,9 @@ class Run:
         return nodeids
 
     def _measure(self, s, map_, nodeids) -> None:
-        known = map_.tests.__contains__ if self.o.hurry else map_.is_fresh
-        stale = [n for n in nodeids if not known(n)]
-        if not stale:
-            return
-        say(f"measuring which lines {len(stale)} tests run …")
+        stale = [n for n in nodeids if not map_.is_fresh(n)]
+        if stale:
+            say(f"measuring which lines {len(stale)} tests run …")
         work = lambda nodeid: map_.measure(s, nodeid)
         last = time.monotonic()
         for nodeid, found, _ in forks.run(stale, work, jobs=self.o.jobs, limit=lambda _: 240):
@@ -159,30 +188,43 @@ class Run:
         for n in self._candidates(m):
             groups[n.split("[")[0]].append(n)
         own = tuple(f"[{name}{end}" for name in m.ops for end in (" ", "-", "]"))
-        rows = []
+        rows = [(1, i, _GUESS, n) for i, n in enumerate(self._unmeasured(m))]
         for g in groups.values():
             mine = [n for n in g if any(o in n for o in own)]
             others = [n for n in g if n not in mine]
             rows += [(0, 0, self.seconds[n], n) for n in mine]
-            rows += [(1, i, self.seconds[n], n) for i, n in enumerate(others)]
+            rows += [(2 * (i > 0), i, self.seconds[n], n) for i, n in enumerate(others)]
         rows.sort()
         first = [n for n, _ in self.killers[m.path, m.function].most_common(3)]
         order = [n for *_, n in rows]
         order = list(dict.fromkeys([*(n for n in first if n in set(order)), *order]))
         chosen, total = [], 0.0
         for n in order:
-            total += self.seconds[n]
+            total += self.seconds.get(n, _GUESS)
             if total > 2 * self.o.budget and chosen:
                 break
             chosen.append(n)
         return chosen
 
+    def _unmeasured(self, m: Mutant) -> list[str]:
+        """The operation's own tests, or those of a few where the rule is shared, likely ones first."""
+        names = [n for n in m.ops if n in self.by_name]
+        names = random.Random(m.key).sample(names, min(len(names), 6))
+        found = [n for name in names for n in self.by_name[name]]
+        return sorted(found, key=lambda n: _LIKELY.get(m.rule, "") not in n)
+
+    def _is_good(self, s, nodeid: str) -> bool:
+        """Whether a test passes where no mistake was made."""
+        if nodeid not in self.map.tests:
+            work = lambda nodeid: self.map.measure(s, nodeid)
+            for _, found, _ in forks.run([nodeid], work, jobs=1, limit=lambda _: 240):
+                self.map.store(nodeid, found)
+        return self.map.tests[nodeid]["good"]
+
     # ---------------------------------------------------------------------------------- mutants
 
     def _try(self, s) -> None:
         wanted = [m for m in self.mutants if self.is_wanted(m)]
-        if self.o.hurry:  # of the others too little is known
-            wanted = [m for m in wanted if m.path in self.measured]
         random.Random(self.o.seed).shuffle(wanted)
         wanted = wanted[: self.o.sample or None]
         say(f"{len(wanted)} mutants")
@@ -193,23 +235,30 @@ class Run:
                 self._tasks(wanted),
                 lambda t: self._one(s, *t),
                 jobs=self.o.jobs,
-                limit=lambda t: 15 + 2 * self.o.budget,
+                limit=lambda t: 30 + 4 * self.o.budget,
                 until=until,
             )
         ):
             m, _ = task
             m.seconds = round(seconds, 2)
             m.status, m.by = (found, "") if isinstance(found, str) else found
+            if m.status == "killed" and not self._is_good(s, m.by):
+                m.status, m.by = "", ""
+                continue
             if m.status == "killed":
                 self.killers[m.path, m.function][m.by] += 1
-            self.known[m.key] = report.outcome(m)
+            self.found[m.key] = report.outcome(m)
             if m.verdict == "survived":
                 say(f"survived {m.path}:{m.line} {m.function}: {m.kind}: {m.text}")
             if time.monotonic() - last > 30:
                 last = time.monotonic()
-                report.save(self.known, self.o.json)
+                self._save()
                 say(f"… {i + 1} of {len(wanted)}")
-        report.save(self.known, self.o.json)
+        self._save()
+
+    def _save(self) -> None:
+        report.save(self.found, self.o.json)
+        self.map.save()
 
     def _tasks(self, wanted):
         for m in wanted:
@@ -218,17 +267,17 @@ class Run:
                 yield m, tests
             else:
                 m.status, m.by = "not run", ""
-                self.known[m.key] = report.outcome(m)
+                self.found[m.key] = report.outcome(m)
 
     def _one(self, s, m: Mutant, tests) -> tuple[str, str]:
         """In a copy: make the mistake, run the tests until one fails."""
         if not self.sources[m.path].exchange(self.sites[m.key], self.living):
             return "not run", ""
-        start = time.monotonic()
+        start = time.process_time()  # on a busy machine as many tests are run as on an idle one
         for n in tests:
             if not s.passes(n):
                 return "killed", n
-            if time.monotonic() - start > self.o.budget:
+            if time.process_time() - start > self.o.budget:
                 break
         return "survived", ""
 
@@ -245,6 +294,7 @@ def main() -> None:
         quiet, run.loud = session.starters(run.tests())
         say(f"{len(quiet)} test files here, {len(run.loud)} in copies")
         session.start(quiet, run)
+    run.learn()
     report.PAGE.write_text(report.page(run.mutants))
     wanted = [m for m in run.mutants if run.is_wanted(m) and m.status]
     counts = collections.Counter(m.verdict for m in wanted)

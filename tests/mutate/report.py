@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -51,10 +52,13 @@ def load(path=None) -> dict:
     return json.loads(file.read_text()) if file.exists() else {}
 
 
-def save(known: dict, path=None) -> None:
+def save(new: dict, path=None) -> None:
+    """Beside what another run has found in the meantime."""
     file = Path(path) if path else STORE / "results.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(known, indent=0))
+    temporary = file.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(load(path) | new, indent=0))
+    temporary.replace(file)
 
 
 def outcome(m: Mutant) -> dict:

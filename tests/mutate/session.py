@@ -173,6 +173,7 @@ class Map:
         self.names = hashlib.blake2b(repr(sorted(watched)).encode(), digest_size=8).hexdigest()
         self.lists[self.names] = sorted(watched)
         self._tests: dict = {}
+        self._new: dict = {}
 
     def is_fresh(self, nodeid: str) -> bool:
         known = self.tests.get(nodeid)
@@ -207,13 +208,13 @@ class Map:
 
         session.item(nodeid)
         threading.settrace(watch)
-        start = time.perf_counter()
+        start = time.process_time()
         sys.settrace(watch)
         try:
             good = session.passes(nodeid)
         finally:
             sys.settrace(None)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         return {"good": good, "seconds": seconds, "lines": {k: sorted(v) for k, v in seen.items()}}
 
     def store(self, nodeid: str, found) -> None:
@@ -222,24 +223,21 @@ class Map:
         lines = {
             self.watched[k]: (self.digests[self.watched[k]], v) for k, v in found["lines"].items()
         }
-        self.tests[nodeid] = {
+        self.tests[nodeid] = self._new[nodeid] = {
             "self": self._own(nodeid), "good": found["good"], "lines": lines,
             "seconds": round(found["seconds"], 3), "watched": self.names,
         }  # fmt: skip
 
     def save(self) -> None:
+        """Beside what another run has measured in the meantime."""
         STORE.mkdir(parents=True, exist_ok=True)
+        if self.file.exists():
+            found = json.loads(self.file.read_text())
+            self.lists = found["watched"] | self.lists
+            self.tests = self.tests | found["tests"] | self._new
         temporary = Path(f"{self.file}.{os.getpid()}")
         temporary.write_text(json.dumps({"watched": self.lists, "tests": self.tests}))
         temporary.replace(self.file)
-
-    def measured(self) -> set[str]:
-        """Files that have not changed since most of their tests were measured."""
-        of: dict = {}
-        for known in self.tests.values():
-            for path, (text, _) in known["lines"].items():
-                of.setdefault(path, []).append(text == self.digests.get(path))
-        return {path for path, same in of.items() if sum(same) > 0.9 * len(same)}
 
     def by_line(self, nodeids) -> dict:
         """(file, line) → the tests that run it, fast ones first."""

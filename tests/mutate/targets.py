@@ -11,7 +11,7 @@ from tests.mutate.live import ROOT, Source
 # What a change in a package is shown to. (Which of these tests run a line is measured.)
 TESTS = {
     "_ops": (
-        "tests/_ops", "tests/_transforms", "tests/test_ops.py", "tests/linalg/test_gauss.py",
+        "tests/_ops", "tests/_transforms", "tests/test_ops.py", "tests/linalg/test_gauss.py", "tests/linalg/test_coalescing.py",
         "tests/fft/test_trigonometric.py", "tests/sharding/test_spread.py", "tests/sharding/test_shard_map.py",
         "tests/numpy/test_fft.py", "tests/numpy/test_sort.py", "tests/numpy/test_index.py", "tests/lax",
         "tests/numpy/test_lax.py", "tests/numpy/test_reduce.py", "tests/numpy/test_dot.py",
