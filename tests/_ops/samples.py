@@ -294,6 +294,16 @@ for _op, _known in [
 ]:  # fmt: skip
     sample(_op, with_nans, expect=_known, dtypes=FLOATS, order=None, note="edges")
 
+# Far from and close to zero, where a formula that is good near one cancels or overflows.
+_FAR = exactly([[-30.0, -8.0, -1.1, -1e-3, -1e-6], [1e-6, 1e-3, 1.1, 8.0, 30.0]], dtype=None)
+for _op, _known in [
+    (ops.exp, np.exp), (ops.expm1, np.expm1), (ops.tanh, np.tanh), (ops.sinh, np.sinh), (ops.cosh, np.cosh),
+    (ops.atan, np.arctan), (ops.asinh, np.arcsinh), (ops.cbrt, np.cbrt), (ops.logistic, scipy.special.expit),
+    (ops.erf, scipy.special.erf), (ops.erfc, scipy.special.erfc),
+]:  # fmt: skip
+    order = None if _op is ops.cbrt else 1  # its derivative has no bound at zero
+    sample(_op, _FAR, expect=_known, dtypes=FLOATS, order=order, ulps=16, note="far")
+
 # ----------------------------------------------------------------------------- special functions
 
 sample(ops.erf, reals, expect=scipy.special.erf, dtypes=REAL)
@@ -778,6 +788,8 @@ for _i, _j, _type in [(1, 2, "int32"), (-3, 9, "int64"), (4, 0, "uint8")]:
         ulps=0,
         order=LINEAR,
     )
+sample(ops.dynamic_update_slice, reals(5), reals(2), exactly(2), expect=_dynamic_update, note="1-d",
+       dtypes=FLOATS, ulps=0, order=LINEAR)  # fmt: skip
 sample(
     ops.dynamic_slice,
     reals(),

@@ -162,11 +162,12 @@ def test_sums_of_nothing(shapes):
 
 
 @pytest.mark.parametrize("taps", [9, 40])
-def test_long_kernels_of_two_features(taps):
+@pytest.mark.parametrize(("features", "groups"), [(1, 1), (2, 2)])
+def test_long_kernels_with_two_results(taps, features, groups):
     rng = np.random.default_rng(taps)
-    x, k = rng.standard_normal((2, 2, 100)), rng.standard_normal((2, 1, taps))
-    got = lax.conv_general_dilated(x, k, (1,), "VALID", feature_group_count=2)
-    np.testing.assert_allclose(got, reference.conv(x, k, **ONE, groups=2), rtol=0, atol=1e-12)
+    x, k = rng.standard_normal((2, features, 100)), rng.standard_normal((2, 1, taps))
+    got = lax.conv_general_dilated(x, k, (1,), "VALID", feature_group_count=groups)
+    np.testing.assert_allclose(got, reference.conv(x, k, **ONE, groups=groups), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("length", [1, 2, 12])

@@ -137,7 +137,7 @@ def lanes_of(s: Sample, dtype: str):
             and a.dtype != bool
         ):
             return np.flip(b, 0) if b.ndim else (b + 1).astype(b.dtype)
-        return b
+        return ~b if a.dtype == bool and not b.ndim and a == b else b
 
     return first, [other(a, b) for a, b in zip(first, second, strict=True)]
 

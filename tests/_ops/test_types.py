@@ -148,6 +148,7 @@ REFUSED = [
     ("transpose", "f32[2,3]", {"perm": (0,)}, Shape, "permutation"),
     ("rev", "f32[2]", {"axes": (1,)}, Shape, "has no axes"),
     ("rev", "f32[2]", {"axes": (-1,)}, Shape, "has no axes"),
+    ("rev", "f32[2,3]", {"axes": (0, 2)}, Shape, "has no axes"),
     ("rev", "f32[2]", {"axes": (0, 0)}, Shape, "twice"),
     ("iota", "", {"shape": (2,), "dtype": np.dtype(bool), "axis": 0}, DType, "int"),
     ("concatenate", "f32[2] f64[2]", {"axis": 0}, DType, "equal dtypes"),

@@ -76,6 +76,14 @@ def by_name(nodeids) -> dict:
     return found
 
 
+def in_parts(nodeids, most: int = 25) -> list[list[str]]:
+    """Tests of one function stay together, some at a time."""
+    groups: dict = collections.defaultdict(list)
+    for n in nodeids:
+        groups[n.split("[")[0]].append(n)
+    return [g[i : i + most] for g in groups.values() for i in range(0, len(g), most)]
+
+
 class Run:
     """All mutants of the chosen packages, and how they are tried."""
 
@@ -109,7 +117,7 @@ class Run:
             return
         self.sources[path] = source
         self.watched.append(path)
-        source.originals  # here once, not in each copy
+        assert source.originals  # made here once, not in each copy
         rules = {source.names[f]: targets.owner_of(source, f, self.owned) for f in chosen}
         seen: collections.Counter = collections.Counter()
         for site in source.sites(chosen):
@@ -147,7 +155,9 @@ class Run:
         if not self.o.hurry:
             self._measure(s, map_, nodeids)
         self.map, known = map_, [n for n in nodeids if n in map_.tests]
-        self.by_line = map_.by_line(known)
+        self.by_line, self.beside = map_.by_line(known), collections.defaultdict(list)
+        for n in known:
+            self.beside[n.split("[")[0]].append(n)
         self.seconds = {n: map_.tests[n]["seconds"] for n in known}
         self.by_name = by_name([n for n in nodeids if n not in map_.tests])
         bad = [n for n in known if not map_.tests[n]["good"]]
@@ -165,10 +175,15 @@ class Run:
         stale = [n for n in nodeids if not map_.is_fresh(n)]
         if stale:
             say(f"measuring which lines {len(stale)} tests run …")
-        work = lambda nodeid: map_.measure(s, nodeid)
         last = time.monotonic()
-        for nodeid, found, _ in forks.run(stale, work, jobs=self.o.jobs, limit=lambda _: 240):
-            map_.store(nodeid, found)
+        for names, found, _ in forks.run(
+            in_parts(stale),
+            lambda names: map_.measure(s, names),
+            jobs=self.o.jobs,
+            limit=lambda _: 400,
+        ):
+            for k, nodeid in enumerate(names):
+                map_.store(nodeid, found if isinstance(found, str) else found[k])
             if time.monotonic() - last > 30:
                 map_.save()
                 last = time.monotonic()
@@ -179,7 +194,10 @@ class Run:
         for line in range(m.line, self.sites[m.key].start - 1, -1):
             found = self.by_line.get((m.path, line))
             if found:
-                return found
+                functions = dict.fromkeys(n.split("[")[0] for n in found)
+                return list(
+                    dict.fromkeys([*found, *(n for f in functions for n in self.beside[f])])
+                )
         return []
 
     def _chosen(self, m: Mutant) -> list[str]:
@@ -216,9 +234,9 @@ class Run:
     def _is_good(self, s, nodeid: str) -> bool:
         """Whether a test passes where no mistake was made."""
         if nodeid not in self.map.tests:
-            work = lambda nodeid: self.map.measure(s, nodeid)
-            for _, found, _ in forks.run([nodeid], work, jobs=1, limit=lambda _: 240):
-                self.map.store(nodeid, found)
+            work = lambda names: self.map.measure(s, names)
+            for _, found, _ in forks.run([[nodeid]], work, jobs=1, limit=lambda _: 240):
+                self.map.store(nodeid, found if isinstance(found, str) else found[0])
         return self.map.tests[nodeid]["good"]
 
     # ---------------------------------------------------------------------------------- mutants

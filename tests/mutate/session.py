@@ -190,13 +190,17 @@ class Map:
             self._tests[path] = digest(path)
         return self._tests[path]
 
-    def measure(self, session, nodeid: str) -> dict:
-        """Run in a copy: one test, line by line in the watched files."""
+    def measure(self, session, nodeids) -> list[dict]:
+        """Run in a copy: some tests, line by line in the watched files.
+
+        What an earlier one has traced or compiled a later one does not run again: of the tests of a
+        copy one at least is known to run a line.
+        """
         seen: dict = {}
 
         def local(frame, event, arg):
             if event == "line":
-                seen[frame.f_code.co_filename].add(frame.f_lineno)
+                seen.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
             return local
 
         def watch(frame, event, arg):
@@ -206,16 +210,20 @@ class Map:
             seen.setdefault(name, set()).add(frame.f_lineno)
             return local
 
-        session.item(nodeid)
-        threading.settrace(watch)
-        start = time.process_time()
-        sys.settrace(watch)
-        try:
-            good = session.passes(nodeid)
-        finally:
-            sys.settrace(None)
-        seconds = time.process_time() - start
-        return {"good": good, "seconds": seconds, "lines": {k: sorted(v) for k, v in seen.items()}}
+        found = []
+        for nodeid in nodeids:
+            session.item(nodeid)
+            seen.clear()
+            threading.settrace(watch)
+            start = time.process_time()
+            sys.settrace(watch)
+            try:
+                good = session.passes(nodeid)
+            finally:
+                sys.settrace(None)
+            lines = {k: sorted(v) for k, v in seen.items()}
+            found.append({"good": good, "seconds": time.process_time() - start, "lines": lines})
+        return found
 
     def store(self, nodeid: str, found) -> None:
         if isinstance(found, str):
