@@ -266,6 +266,13 @@ def test_memory_shrinks_in_a_scan():
 # -------------------------------------------------------------------------------------------- barrier
 
 
+def test_a_barrier_is_transposed_beside_constants():
+    known, x = np.full(2, 9.0), np.array([1.0, 2.0])
+    f = lambda x: lax.optimization_barrier((known, x, 3 * x))[1:]
+    (back,) = xc.linear_transpose(f, x)(f(x))
+    np.testing.assert_array_equal(back, 10 * x)
+
+
 def test_optimization_barrier():
     def f(x, n):
         a, b, _ = lax.optimization_barrier((xnp.sin(x), x, n))

@@ -202,6 +202,21 @@ def test_the_starting_point_has_no_derivative():
     assert float(xc.grad(cube_root, argnums=1)(np.float64(8.0), np.float64(1.5))) == 0.0
 
 
+def test_the_starting_point_of_several_unknowns_has_no_derivative():
+    def tangent_solve(g, y):
+        return xc.tree.map(lambda v: v / 2, y)
+
+    def root(start):
+        f = lambda x: {"a": 2 * x["a"] - 2, "b": 2 * x["b"] - 6}
+        solver = lambda f, x: xc.tree.map(lambda v, r: v - r / 2, x, f(x))
+        return lax.custom_root(f, start, solver, tangent_solve)
+
+    start = {"a": np.float64(5.0), "b": np.float64(7.0)}
+    found, slopes = xc.jvp(root, (start,), (start,))
+    assert (float(found["a"]), float(found["b"])) == (1.0, 3.0)
+    assert (float(slopes["a"]), float(slopes["b"])) == (0.0, 0.0)
+
+
 def test_vmap_of_a_root():
     a = np.asarray([1.0, 8.0, 27.0])
     assert_close(xc.vmap(cube_root)(a), [1.0, 2.0, 3.0])

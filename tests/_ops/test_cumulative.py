@@ -58,3 +58,26 @@ def test_what_is_not_finite_spreads_only_behind_itself():
     np.testing.assert_array_equal(
         lax.cumsum(xnp.asarray(x[::-1].copy()), reverse=True), known[::-1]
     )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_narrow_floats_are_added_in_wide_ones(dtype):
+    x = xnp.asarray(np.random.default_rng(0).uniform(0, 1, 2000), dtype)
+    got = np.asarray(xc.jit(lax.cumsum)(x)).astype(float)
+    eps = float(xnp.finfo(dtype).eps)
+    np.testing.assert_allclose(got, np.cumsum(np.asarray(x).astype(float)), rtol=eps)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_slope_of_totals_that_begin_with_nothing(reverse):
+    """exp(-inf) adds nothing, and its derivative is 0, also where nothing was added yet."""
+    x, v = np.array([-np.inf, -np.inf, 0.0, 1.0, -np.inf]), np.arange(1.0, 6.0)
+    f = lambda x: lax.cumlogsumexp(x, reverse=reverse)
+    out, slope = xc.jvp(f, (x,), (v,))
+    turn = (lambda y: y[::-1]) if reverse else (lambda y: y)
+    weights = turn(np.exp(x))
+    total = np.cumsum(weights)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(out, turn(np.log(total)))
+    wanted = np.cumsum(weights * turn(v)) / np.where(total == 0, 1, total)
+    np.testing.assert_allclose(slope, turn(wanted))

@@ -227,12 +227,16 @@ def test_vmap_is_a_loop(sample):
         ],
     ]
     f = determined(sample, "complex128")
-    stacked = [np.stack(xs) for xs in zip(*lanes)]
-    got = xc.jit(xc.vmap(f))(*stacked)
-    f = xc.jit(f)
+    stacked = tuple(np.stack(xs) for xs in zip(*lanes))
+    changes = tuple(random(x.shape, x.dtype, 10 + i) for i, x in enumerate(stacked))
+    outs, tangents = xc.jit(lambda xs, gs: api.jvp(xc.vmap(f), xs, gs))(stacked, changes)
+    once = xc.jit(lambda xs, gs: api.jvp(f, xs, gs))
     for lane, xs in enumerate(lanes):
-        for y, want in zip(got, f(*xs)):
+        wanted, slopes = once(tuple(xs), tuple(g[lane] for g in changes))
+        for y, want in zip(outs, wanted):
             close(y[lane], want, "float64", 30)
+        for y, want in zip(tangents, slopes):
+            close(y[lane], want, "float64", 1000)
 
 
 @pytest.mark.parametrize("left", [True, False])

@@ -56,6 +56,7 @@ GIVES = [
     ("bitcast_convert", "f32[2]w", {"dtype": xnp.int32}, "i32[2]"),
     ("bitcast_convert", "f32[2]", {"dtype": xnp.int8}, "i8[2,4]"),
     ("bitcast_convert", "i8[3,4]", {"dtype": xnp.float32}, "f32[3]"),
+    ("reduce_precision", "f32[2]w", {"exponent_bits": 1, "mantissa_bits": 0}, "f32[2]w"),
     ("broadcast_in_dim", "f32[1,3]w", {"shape": (2, 5, 3), "dims": (1, 2)}, "f32[2,5,3]w"),
     ("reduce_sum", "f32[2,3,4]w", {"axes": (0, 2)}, "f32[3]w"),
     ("reduce_max", "f32[2,3,4]w", {"axes": (1,)}, "f32[2,4]w"),

@@ -11,6 +11,9 @@ PROMISE = "a promise to the compiler, which code for the CPU makes no use of"
 SYMMETRIC = "the operands may change places"
 EMPTY = "fills an array that has no elements"
 ALL_ALIKE = "all of them have as many"
+DEFINED = "runs when operations are defined, before a mistake is made"
+NOTHING_MORE = "joins or adds an array without elements"
+MORE = "a block more than is needed"
 
 _OPS = "xcore/_ops/"
 ROWS: tuple = (
@@ -125,6 +128,86 @@ ROWS: tuple = (
         "_precedes",
         "'LT') → ctx.compare(i, j, boolean, 'LE'",
         "two places are never the same",
+    ),
+    (_OPS + "families.py", "per_argument", "*", DEFINED),
+    (_OPS + "families.py", "check_derivatives", "*", DEFINED),
+    (_OPS + "families.py", "derive_jvp", "*", DEFINED),
+    (
+        _OPS + "conv.py",
+        "_by_taps",
+        "→ kernel.shape[1] != 1 or",
+        "dilations have an entry for each axis",
+    ),
+    (_OPS + "conv.py", "_by_taps", "x.ndim != 3 → ", FORM),
+    (_OPS + "conv.py", "_by_taps", "0 in x.shape → 0 not in", FORM),
+    (
+        _OPS + "conv.py",
+        "_by_taps",
+        "→ groups != 1 ==",
+        "the number of groups divides that of results",
+    ),
+    (_OPS + "conv.py", "_by_taps", "alone and taps > _FEW_TAPS", FORM),
+    (_OPS + "conv.py", "_by_taps", "→ x.dtype not in", FORM),
+    (_OPS + "conv.py", "_by_taps", "taps <= _MOST_TAPS → ", FORM),
+    (_OPS + "conv.py", "_shifted_sum", "result.itemsize < 4 → ", "float32 is converted to itself"),
+    (_OPS + "conv.py", "_shifted_sum", "t % 4 == 3", FORM),
+    (_OPS + "conv.py", "_frames_by_band", "1024 if piece <= 1024 else 256", FORM),
+    (_OPS + "conv.py", "_frames_by_band", "block + piece → piece", MORE),
+    (_OPS + "conv.py", "_frames_by_band", "→ block + piece - 2", MORE),
+    (_OPS + "conv.py", "_conv_lower", "→ ctx.in_types[1]", ALL_ALIKE),
+    (_OPS + "cumulative.py", "_totals", "not blocks → blocks", FORM),
+    (
+        _OPS + "cumulative.py",
+        "_extremum_jvp.rule",
+        "→ _shift(out, 1",
+        "the first place is taken anyway",
+    ),
+    (_OPS + "cumulative.py", "_logsumexp_jvp", "[-np.inf, 1]", "times the exponential of -inf"),
+    (_OPS + "cumulative.py", "by_doubling", "→ combine(xs, shifted)", SYMMETRIC),
+    (_OPS + "dot.py", "_in_better_form", "turned or other == leading → ", FORM),
+    (_OPS + "dot.py", "_in_better_form", "turned and count < len(y_shape) → turned", FORM),
+    (_OPS + "dot.py", "_dot_batch", "batch[0] → batch[1]", ALL_ALIKE),
+    (_OPS + "elementwise.py", "_abs_jvp", "const(y, 1) → ", "what is divided by it is zero"),
+    (
+        _OPS + "fft.py",
+        "_call_for_one_row",
+        "→ math.prod(t.shape[:-1]) != 1",
+        "transforms of one point change nothing",
+    ),
+    (_OPS + "fft.py", "_call_for_one_row", "lengths[0] >= HALVED_FROM and", FORM),
+    (_OPS + "fft.py", "_fft_lower", "ctx.platform == 'cpu' and ctx.partitions > 1", FORM),
+    (_OPS + "matrices.py", "conj_values", "*", ACCELERATOR),
+    (
+        _OPS + "matrices.py",
+        "finite_or_zero",
+        "→ t.dtype",
+        "the imaginary part of a real number is 0",
+    ),
+    (_OPS + "orthogonal.py", "_qr_jvp", "n > k → n >= k", NOTHING_MORE),
+    (_OPS + "orthogonal.py", "_geqrf_lower", "ctx.full(o, 0)", EMPTY),
+    (_OPS + "spectral.py", "_svd_lower", "ctx.full(t_values, 0)", EMPTY),
+    (_OPS + "spectral.py", "_svd_cpu", "full and vectors → full", "without vectors none are taken"),
+    (_OPS + "spectral.py", "_svd_jvp", "> typeof(u).shape[-1] → ", NOTHING_MORE),
+    (_OPS + "reduce.py", "_extremum_with_nans", "→ sorted(axes) != ", FORM),
+    (_OPS + "reduce.py", "_extremum_with_flag", "[a, b] → [b, a]", SYMMETRIC),
+    (
+        _OPS + "reduce.py",
+        "_prod_jvp",
+        "reverse=True → ",
+        "the axes stay until the end, in any order",
+    ),
+    (
+        _OPS + "slicing.py",
+        "_update_batch",
+        "→ full_like_type(typeof(starts[0]).strong(), 1)",
+        "a start is clamped: all lanes are written",
+    ),
+    (_OPS + "slicing.py", "_stack_starts", "(size, 0) → ", "without starts none has lanes"),
+    (
+        _OPS + "transcendental.py",
+        "_in_single_precision.g",
+        "itemsize > 3",
+        "no dtype has three bytes",
     ),
     ("xcore/_control/call.py", "_lower", "<= _INLINE", FORM),
     ("xcore/_control/checkpoint.py", "_cut", "no condition", "more is kept than is needed"),

@@ -29,6 +29,8 @@ _TAKEN_FOR = {
 _LEFT_OUT = {"add": (0, 1), "mul": (0, 1), "sub": (0,), "div": (0,), "and_": (0, 1), "or_": (0, 1)}
 _SYMMETRIC = {
     "_times",
+    "both",
+    "either",
     "add",
     "mul",
     "max",
