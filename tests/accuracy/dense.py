@@ -110,7 +110,7 @@ def digits(a, x, b, told, ok, what="digits"):
     ]
 
 
-def _reported(arrays, answer):
+def reported(arrays, answer):
     (a, b), n = arrays, len(arrays[0])
     x, ok = answer.value, answer.status == 0
     bad = too_large(a, x)
@@ -299,10 +299,10 @@ def _row(name, problem, call, judge, part=PART, **more):
 
 ROUTINES = [
     _row("solve", _system("general"), la.solve, solution),
-    _row("solve-report", _system("general"), _solve("general", report=True), _reported, quick=True),
-    _row("solve-symmetric", _symmetric_system, _solve("symmetric", report=True), _reported),
+    _row("solve-report", _system("general"), _solve("general", report=True), reported, quick=True),
+    _row("solve-symmetric", _symmetric_system, _solve("symmetric", report=True), reported),
     *(
-        _row(f"solve-{assume.replace(' ', '-')}", _system(kind), _solve(assume, report=True), _reported)
+        _row(f"solve-{assume.replace(' ', '-')}", _system(kind), _solve(assume, report=True), reported)
         for assume, kind in ASSUMED.items()
         if assume not in ("general", "symmetric")
     ),

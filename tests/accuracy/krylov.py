@@ -100,7 +100,7 @@ def _pairs(wanted):
 
 
 def _row(name, problem, call, judge):
-    return Routine(name, "iterative", problem, call, judge, dtypes=("f16", "f32", "f64", "c128"), sizes=SIZES)  # fmt: skip
+    return Routine(name, "iterative", problem, call, judge, sizes=SIZES)  # fmt: skip
 
 
 ROUTINES = [

@@ -57,6 +57,12 @@ def _grid(n, stretch):
     return pde.Grid((n, n), stretched=(x, x))
 
 
+def _largest(a, u, x):
+    """For each row the sum of |element| |u|: u with the signs of a chessboard, then no terms cancel."""
+    sign = (-1.0) ** np.add.outer(*map(np.arange, u.shape))
+    return np.abs(divergence(a, sign * np.abs(u), x)[0])
+
+
 def _harmonic(a, axis):
     left, right = np.delete(a, -1, axis), np.delete(a, 0, axis)
     return 2 * left * right / (left + right)
@@ -73,16 +79,33 @@ def divergence(a, u, x):
     return total, np.outer(around, around)
 
 
+def _share(left, f, largest):
+    """(residual, goal), relative to f: the goal is eps^(2/3), or what four roundings of u change it by.
+
+    ``largest``: for each row the sum of |element| |u|.
+    """
+    size = lambda x: float(np.linalg.norm(w.narrow(x)))
+    return size(left - f) / size(f), size(largest) / size(f)
+
+
+def _solved_claim(what, left, f, largest, dtype, ok):
+    share, rounding = _share(left, f, largest)
+    goal = max(_rtol(dtype), 4 * eps(dtype) * rounding)
+    share = share if np.isfinite(share) else np.inf
+    return Claim(f"ok: |{what} - f| <= goal |f|", share, 1.05 * goal, ok)
+
+
 def _field(stretch):
     """Residuals are weighted by volumes, as the report says."""
 
     def judge(arrays, answer):
         a, f = map(w.wide, arrays)
         u, dtype = w.wide(answer.value), arrays[0].dtype
-        left, volumes = divergence(a, u, w.widest(_nodes(len(a) - 1, stretch)))
-        share = np.linalg.norm(w.narrow(volumes * (left - f))) / np.linalg.norm(w.narrow(volumes * f))  # fmt: skip
-        share = share if np.isfinite(share) else np.inf
-        return [Claim("ok: |div a grad u - f| <= rtol |f|", share, 1.05 * _rtol(dtype), answer.status == 0)]  # fmt: skip
+        x = w.widest(_nodes(len(a) - 1, stretch))
+        left, volumes = divergence(a, u, x)
+        largest = volumes * _largest(a, u, x)
+        ok = answer.status == 0
+        return [_solved_claim("div a grad u", volumes * left, volumes * f, largest, dtype, ok)]
 
     return judge
 
@@ -110,6 +133,61 @@ def _poisson(arrays, u):
     left, _ = divergence(np.ones((n + 1, n + 1)), w.widest(u), w.widest(_nodes(n, 1)))
     size = 8 * n**2 * np.abs(w.widest(u)).max()
     return [Ratio("|Δu + f|", float(np.abs(left + w.widest(f)).max() / (size * eps(f.dtype))))]
+
+
+# ---- masks: parts of a square, whose boundary lies on nodes
+
+
+def _disc(x, y):
+    return (x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.2
+
+
+def _comb(x, y):
+    """Narrow teeth on a narrow back."""
+    return (x < 0.2) | (np.floor(12 * y) % 2 == 0)
+
+
+SHAPES = {
+    "disc": _disc, "corner": lambda x, y: (x < 0.5) | (y > 0.5), "comb": _comb,
+    "islands": lambda x, y: _disc(2 * x % 1, 2 * y % 1),
+}  # fmt: skip
+MASK_COEFFICIENTS = ("smooth", "jump-1e4", "jump-1e6", "random", "small", "large")
+
+
+def _inside(shape, n):
+    x = _nodes(n, 1)
+    return SHAPES[shape](*np.meshgrid(x, x, indexing="ij"))
+
+
+def masked_divergence(a, u, inside):
+    """div(a grad u) of the nodes inside, u = 0 at all others; a half-way is the mean of both ends."""
+    n = len(a) - 1
+    u = np.pad(np.where(inside[1:-1, 1:-1], u, 0), 1)
+    flow = [(np.delete(a, -1, k) + np.delete(a, 0, k)) / 2 * np.diff(u, axis=k) * n for k in (0, 1)]
+    total = np.diff(flow[0], axis=0)[:, 1:-1] * n + np.diff(flow[1], axis=1)[1:-1] * n
+    return np.where(inside[1:-1, 1:-1], total, 0)
+
+
+def _masked(shape):
+    def call(a, f):
+        n = f.shape[0] + 1
+        op = pde.Masked(pde.Grid((n, n)), _inside(shape, n), a, edge="staircase")
+        return pde.solve(op, f, report=True)
+
+    def judge(arrays, answer):
+        a, f = map(w.wide, arrays)
+        u, inside = w.wide(answer.value), _inside(shape, len(a) - 1)
+        f = np.where(inside[1:-1, 1:-1], f, 0)
+        sign = (-1.0) ** np.add.outer(*map(np.arange, u.shape))
+        largest = np.abs(masked_divergence(a, sign * np.abs(u), inside))
+        left, dtype = masked_divergence(a, u, inside), arrays[0].dtype
+        outside = np.abs(np.where(inside[1:-1, 1:-1], 0, u)).max()
+        return [
+            _solved_claim("div a grad u", left, f, largest, dtype, answer.status == 0),
+            Claim("ok: zero outside", outside, 0.0, answer.status == 0),
+        ]  # fmt: skip
+
+    return call, judge
 
 
 # ---- modes
@@ -154,6 +232,7 @@ ROUTINES = [
              _solved(stretch, method), _field(stretch), tuple(COEFFICIENTS))
         for method, stretch in (("cg", 1), ("multigrid", 1), ("cg", 100), ("multigrid", 100))
     ),
+    *(_row(f"masked-{shape}", _problem(1), *_masked(shape), MASK_COEFFICIENTS) for shape in SHAPES),
     _row("poisson", _right, lambda f: pde.poisson(f, _grid(f.shape[0] + 1, 1)), _poisson, ("random", "small", "large")),
     *(
         _row(f"eigenmodes-{method}-{shape}", _box, *_modes(width, method), (shape,), sizes=(32,), ways=("one",), compiled=())

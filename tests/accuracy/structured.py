@@ -1,11 +1,11 @@
-"""Banded, triangular, Toeplitz systems; equations of Sylvester, Lyapunov, Riccati."""
+"""Banded, triangular, Toeplitz, circulant systems, factors; equations of Sylvester, Lyapunov, Riccati."""
 
 import numpy as np
 
 import xcore as xc
 from tests.accuracy import wide as w
 from tests.accuracy.book import Ratio, Routine
-from tests.accuracy.dense import SIZES_OF, over, solution, unit
+from tests.accuracy.dense import SIZES_OF, over, reported, unit
 from tests.accuracy.matrices import generator, matrix, name_of, sides
 
 la = xc.linalg
@@ -99,9 +99,32 @@ def _from_column(column, row):
     return np.array([[column[i - j] if i >= j else row[j - i] for j in range(n)] for i in range(n)])
 
 
+def _circulant(family, n, dtype):
+    """The first column of the family's matrix."""
+    if not _here(n, dtype):
+        return None
+    c = matrix(family, n, dtype)[:, 0].copy()
+    return c, sides(_around(c))
+
+
+def _around(c):
+    k = np.arange(len(c))
+    return c[np.subtract.outer(k, k) % len(c)]
+
+
+def _full(kind):
+    def problem(family, n, dtype):
+        if not _here(n, dtype):
+            return None
+        a = matrix(family, n, dtype, kind)
+        return a, sides(a)
+
+    return problem
+
+
 def _as_dense(whole):
     """Judges structured arguments by the dense matrix they stand for."""
-    return lambda arrays, x: solution(whole(*arrays), x)
+    return lambda arrays, answer: reported(whole(*arrays), answer)
 
 
 # ---- matrix equations
@@ -196,13 +219,19 @@ def _row(name, problem, call, judge, families=None, part="linalg"):
 
 
 ROUTINES = [
-    _row("solve_banded", _banded, lambda ab, b: la.solve_banded((LOWER, UPPER), ab, b),
+    _row("solve_banded", _banded, lambda ab, b: la.solve_banded((LOWER, UPPER), ab, b, report=True),
          _as_dense(lambda ab, b: (_from_bands(ab, LOWER, UPPER), b))),
-    _row("solveh_banded", _banded_definite, la.solveh_banded, _as_dense(lambda ab, b: (_from_upper(ab), b))),
-    _row("solve_tridiagonal", _tridiagonal, la.solve_tridiagonal,
+    _row("solveh_banded", _banded_definite, lambda ab, b: la.solveh_banded(ab, b, report=True),
+         _as_dense(lambda ab, b: (_from_upper(ab), b))),
+    _row("solve_tridiagonal", _tridiagonal, lambda *given: la.solve_tridiagonal(*given, report=True),
          _as_dense(lambda low, d, up, b: (_from_diagonals(low, d, up), b))),
-    _row("solve_triangular", _triangular, la.solve_triangular, _as_dense(lambda a, b: (a, b))),
-    _row("solve_toeplitz", _toeplitz, la.solve_toeplitz, _as_dense(lambda c, b, r: (_from_column(c, r), b))),
+    _row("solve_triangular", _triangular, lambda a, b: la.solve_triangular(a, b, report=True), reported),
+    _row("solve_toeplitz", _toeplitz, lambda c, b, r: la.solve_toeplitz(c, b, r, report=True),
+         _as_dense(lambda c, b, r: (_from_column(c, r), b))),
+    _row("solve_circulant", _circulant, lambda c, b: la.solve_circulant(c, b, report=True),
+         _as_dense(lambda c, b: (_around(c), b))),
+    _row("cho_solve", _full("definite"), lambda a, b: la.cho_solve(la.cholesky(a), b, report=True), reported),
+    _row("lu_solve", _full("general"), lambda a, b: la.lu_solve(la.lu_factor(a), b, report=True), reported),
     _row("solve_sylvester", _pair, la.solve_sylvester, _sylvester, MILD),
     _row("solve_lyapunov", _stable, la.solve_lyapunov, _lyapunov, MILD),
     _row("solve_discrete_lyapunov", _contraction, la.solve_discrete_lyapunov, _discrete_lyapunov, MILD),
