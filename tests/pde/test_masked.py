@@ -251,3 +251,19 @@ def test_a_boundary_that_would_lose_its_derivative_is_refused(kind):
         xc.grad(lambda r: filling(inside(r)))(0.83)
     stopped = xc.grad(lambda r: r * filling(inside(xc.lax.stop_gradient(r))))(0.83)
     np.testing.assert_allclose(stopped, filling(inside(0.83)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n", [32, 33, 63])
+@pytest.mark.parametrize("edge", ["staircase", "symmetric", "shortley-weller"])
+def test_geometry_is_as_fine_as_the_data(n, edge):
+    """Coefficients in 64 bits are enough: 1/33 rounded to 32 would leave residuals of 3e-8."""
+    a = xnp.asarray(np.ones((n + 1, n + 1)) * 2.0, dtype="float64")
+    f = xnp.asarray(np.linspace(1, 2, (n - 1) ** 2).reshape(n - 1, n - 1), dtype="float64")
+    op = Masked(Grid((n, n), -1.0, 1.0), bool_ellipse, a, edge=edge)
+    answer = solve(op, f, report=True)
+    assert answer.ok and answer.residual < 1e-10
+    assert op.gaps[0][0].dtype == op.dtype == np.float64
+
+
+def bool_ellipse(x, y):
+    return x**2 + (y / 0.8) ** 2 < 0.81

@@ -76,7 +76,8 @@ class Masked(GridOperator):
             known = ", ".join(map(repr, EDGES))
             raise errors.bad_argument(who, "edge", self.edge, f"one of {known}")
         if self.gaps is None:
-            inside, gaps = _geometry(who, self.grid, self.inside, self.edge)
+            finest = _finest(self.a, self.value, self.c)
+            inside, gaps = _geometry(who, self.grid, self.inside, self.edge, finest)
             settle(self, "inside", xnp.asarray(inside))
             settle(self, "gaps", tuple(tuple(map(xnp.asarray, pair)) for pair in gaps))
         if not isinstance(self.a, tuple):
@@ -254,7 +255,14 @@ def _steps(grid: Grid, axis: int) -> list[np.ndarray]:
     return [widths[:-1].reshape(shape), widths[1:].reshape(shape)]
 
 
-def _geometry(who: str, grid: Grid, inside, edge: str):
+def _finest(*data):
+    """The dtype of coordinates, or the wider one of data that are given as arrays."""
+    given = [typeof(x).dtype for x in data if isinstance(x, (Value, np.ndarray))]
+    reals = [d for d in given if dtypes.is_inexact(d) and not dtypes.is_complex(d)]
+    return functools.reduce(xnp.promote_types, reals, real_dtype())
+
+
+def _geometry(who: str, grid: Grid, inside, edge: str, dtype):
     """Which inner nodes of the box are inside, and for each axis the gaps (low, high)."""
     lines = [grid.nodes(i) for i in range(grid.ndim)]
     points = np.meshgrid(*lines, indexing="ij")
@@ -295,7 +303,7 @@ def _geometry(who: str, grid: Grid, inside, edge: str):
     gaps = []
     for axis in range(grid.ndim):
         parts = [np.ones(()) if staircase else share(axis, side) for side in (-1, 1)]
-        gaps.append([_on(p).broadcast_to(p * s, held[inner].shape).astype(real_dtype())
+        gaps.append([_on(p).broadcast_to(p * s, held[inner].shape).astype(dtype)
                      for p, s in zip(parts, _steps(grid, axis), strict=True)])  # fmt: skip
     return held[inner], gaps
 
