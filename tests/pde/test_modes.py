@@ -127,6 +127,30 @@ def test_modes_by_shift_and_inversion(name):
         assert np.allclose(few, w, rtol=1e-4)
 
 
+def rooms(x, y):
+    """Two, and a door between them that coarse grids do not see: two values 1e-4 apart."""
+    return (x < 0.45) | (x > 0.55) | (abs(y - 0.5) < 0.02)
+
+
+def discs(x, y):
+    """Three; boundaries nearly touch nodes, where diagonals are 1e7 times as large as elsewhere."""
+    near = lambda a, b, r: (x - a) ** 2 + (y - b) ** 2 < r  # noqa: E731
+    return near(0.25, 0.3, 0.04) | near(0.75, 0.3, 0.04) | near(0.5, 0.85, 0.01)
+
+
+@pytest.mark.parametrize("method", ["lobpcg", "shift-invert"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("inside, k", [(rooms, 1), (discs, 20), (discs, 1)])
+def test_no_mode_of_parts_is_lost(inside, k, dtype, method):
+    """Also where modes have more digits than the coefficients, which are float32 here."""
+    op = Masked(Grid((24, 24)), inside, edge="symmetric")
+    at = np.ravel(op.inside)
+    matrix = -op.as_sparse().toarray().astype(float)[at][:, at]
+    w, modes = eigenmodes(op, k, dtype=dtype, method=method)
+    assert np.allclose(w, np.linalg.eigvalsh((matrix + matrix.T) / 2)[:k], rtol=1e-5)
+    assert modes.dtype == dtype and not np.any(np.asarray(modes)[:, ~np.asarray(op.inside)])
+
+
 def dotted(x, y):
     """Two discs, the small one not seen by a coarse grid."""
     return (x**2 + y**2 < 0.4) | ((x - 0.84) ** 2 + (y - 0.84) ** 2 < 0.02)

@@ -63,12 +63,12 @@ def search(level: Level, weights, k: int, first: int, dtype, smoother: str, rtol
         state = _Search(
             *_in(dtype, (cut.replace(coarse=None, inverse=None), roots[i])),
             *_in(low, (cut, roots[i:], vc, factors)),
-            rtol, k if i == 0 else m, smoother,
+            rtol, min(k + 1, m) if i == 0 else m, k, smoother,
         )  # fmt: skip
         found = state.begin((_filled(fields, cut) * roots[i]).astype(dtype))
         found = iterate(state, found, _MAX_STEPS)[0] if i == 0 else state.step(found)
         fields = found["x"] / roots[i]
-    return found["x"][:k], found["size"]
+    return found["x"][:k], found["size"][:k]
 
 
 def _in(dtype, x):
@@ -106,9 +106,11 @@ def _roots(level: Level, weights) -> list:
 
 
 def _all_modes(level: Level, root):
-    """(w, v): all eigenvalues and vectors of M^-½ A M^-½."""
+    """(w, v): all eigenvalues and vectors of M^-½ A M^-½. In double precision: where a boundary
+    nearly touches a node, the largest eigenvalue is 1e7 times the smallest."""
+    level, root = _in(np.float64, (level.replace(coarse=None, inverse=None), root))
     n = size(level.shape)
-    units = xnp.eye(n, dtype=typeof(root).dtype).reshape(n, *level.shape)
+    units = xnp.eye(n, dtype=np.float64).reshape(n, *level.shape)
     return xnp.linalg.eigh((vmap(level)(units / root) / root).reshape(n, n))
 
 
@@ -147,6 +149,8 @@ class _Search:
       v, factors: of the coarsest of them: all modes, and for each vector what multiplies them.
       rtol: goal for the size of corrections to vectors of norm 1.
       k: so many vectors are corrected.
+      wanted: so many of them have to reach the goal; the next one only what shows that it is no
+        mode that is wanted.
     """
 
     level: Any
@@ -157,10 +161,12 @@ class _Search:
     factors: Any
     rtol: float = static()
     k: int = static()
+    wanted: int = static()
     smoother: str = static()
 
     def done(self, s):
-        return (s["size"] <= self.rtol) | ~xnp.isfinite(s["size"])
+        size = s["size"][: self.wanted]
+        return ((size <= self.rtol) & s["apart"]) | ~xnp.isfinite(size)
 
     def begin(self, x):
         return self._best(x, self._images(x), typeof(x).shape[0], typeof(x).shape[0])
@@ -181,18 +187,28 @@ class _Search:
         p = c[:, : self.k] * (np.arange(typeof(c).shape[0]) >= (old))[:, None]
         both = xnp.concatenate([c, p - c @ (c.T @ (gram @ p))], axis=1)
         mixed, image = (xnp.tensordot(both, y, axes=(0, 0)) for y in (rows, images))
-        x, z = mixed[:m], self._corrections(mixed[:m], image[:m], w)
+        x, image, p_image = mixed[:m], image[:m], image[m:]
+        r = image[: self.k] - w[: self.k].reshape(-1, *(1,) * len(self.level.shape)) * x[: self.k]
+        z = self._corrections(x, r, w)
+        axes = tuple(range(1, typeof(z).ndim))
         return {
-            "x": x, "image": image[:m], "p": mixed[m:], "p image": image[m:], "w": w, "z": z,
-            "size": xnp.sqrt(xnp.sum(z * z, axis=tuple(range(1, typeof(z).ndim)))),
+            "x": x, "image": image, "p": mixed[m:], "p image": p_image, "w": w, "z": z,
+            "size": xnp.sqrt(xnp.sum(z * z, axis=axes)), "apart": self._apart(w, xnp.sum(z * r, axis=axes)),
         }  # fmt: skip
 
-    def _corrections(self, x, image, w):
+    def _apart(self, w, gain):
+        """Whether the first vector beyond those that are wanted stays there: its correction takes
+        about ``gain`` from its eigenvalue. A coarse grid may not see which of two is smaller."""
+        n = self.wanted
+        if self.k == n:
+            return xnp.ones((), bool)
+        gain = xnp.abs(gain[n])
+        return (w[n] - 4 * gain > w[n - 1]) | (gain <= 0.1 * self.rtol * w[n])
+
+    def _corrections(self, x, r, w):
         """By one cycle each, without their parts in the space of the vectors."""
-        k, lead = self.k, (1,) * len(self.level.shape)
-        r = (image[:k] - w[:k].reshape(k, *lead) * x[:k]) * self.root
-        kind = typeof(self.roots[0]).dtype
-        z = vmap(self._cycle)(r.astype(kind), w[:k].astype(kind), self.factors[:k])
+        k, kind = self.k, typeof(self.roots[0]).dtype
+        z = vmap(self._cycle)((r * self.root).astype(kind), w[:k].astype(kind), self.factors[:k])
         z = z.astype(typeof(x).dtype) * self.root
         flat, z = x.reshape(typeof(x).shape[0], -1), z.reshape(k, -1)
         return (z - (z @ flat.T) @ flat).reshape(k, *self.level.shape)

@@ -82,6 +82,8 @@ def eigenmodes(
     if by_axes:
         return modes_by_axes(op, int(k), dtype)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
+    # coefficients of fewer digits than the modes are exact as they are
+    op = tree.map(lambda x: _widened(x, dtype), op)
     if method == "shift-invert":
         steps = min(n, max(3 * k, 24) if steps is None else max(k, steps))
         found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, steps)
@@ -90,7 +92,13 @@ def eigenmodes(
         found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
     w, modes, status, stats = found
     Solution(w, status, stats).check(who)
-    return w, modes
+    return w, xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
+
+
+def _widened(x, dtype):
+    if np.isscalar(x) or not dtypes.is_inexact(typeof(x).dtype):
+        return x
+    return x.astype(xnp.promote_types(typeof(x).dtype, dtype))
 
 
 def _scaled(op, dtype):
@@ -170,9 +178,12 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int)
             cycles = Near(level, None, ("V", smoother, 3))
             return by_cycles(level, cycles, root * x, even, False, "cg", within, 50)[0]
 
+    # fields outside, of random vectors in the search for copies, count as infinitely rough
+    within_mask = (lambda x: xnp.where(op.inside, x, 0)) if isinstance(op, Masked) else lambda x: x
+
     def back(state, x):
-        field = x.reshape(op.field_shape).astype(wide)
-        return (root * inverse(state, field)).reshape(-1).astype(dtype)
+        field = within_mask(x.reshape(op.field_shape)).astype(wide)
+        return within_mask(root * inverse(state, field)).reshape(-1).astype(dtype)
 
     inverted = FunctionOperator(back, state, a.shape, symmetric=True)
     start = _irregular(a.shape[0], 1, dtype)[:, 0]
