@@ -898,7 +898,8 @@ for _kind, _type in itertools.product(("DCT", "DST"), (1, 2, 3, 4)):
         ops.trig, reals(3, 4), expect=_cosines_or_sines, ulps=64, kind=_kind, type=_type, axes=(0, 1),
         dtypes=("float32", "float64"), note=f"{_kind} {_type}", order=LINEAR,
     )  # fmt: skip
-sample(
-    ops.trig, reals(5, 2), expect=_cosines_or_sines, ulps=64, kind="DST", type=3, axes=(0,), norm="ortho",
-    orthogonalize=True, dtypes=("float64",), note="orthogonal", order=LINEAR,
-)  # fmt: skip
+for _kind, _type in itertools.product(("DCT", "DST"), (1, 2, 3, 4)):
+    sample(
+        ops.trig, reals(5, 2), expect=_cosines_or_sines, ulps=64, kind=_kind, type=_type, axes=(0,), norm="ortho",
+        orthogonalize=True, dtypes=("float64",), note=f"orthogonal {_kind} {_type}", order=LINEAR,
+    )  # fmt: skip

@@ -239,6 +239,24 @@ def test_vmap_is_a_loop(sample):
             close(y[lane], want, "float64", 1000)
 
 
+LINEAR = [s for s in SAMPLES if s.name.startswith(("triangular", "exchange", "tridiagonal"))]
+
+
+@pytest.mark.parametrize("sample", LINEAR, ids=lambda s: s.name)
+def test_pulling_back_through_a_stack_is_a_loop(sample):
+    """What is linear in its last argument is transposed with the lanes in front."""
+    *known, last = sample.make("float64")
+    stack = [np.stack([x, x[::-1] + 5 * np.eye(*x.shape) if x.ndim > 1 else 2 * x]) for x in known]
+    sides = np.stack([last, 2 * last + 1])
+    f = lambda *xs: sample.function(*xs)[0]
+    pulled = lambda g, xs, ct: api.vjp(lambda x: g(*xs[:-1], x), xs[-1])[1](ct)[0]
+    ct = random(np.shape(xc.vmap(f)(*stack, sides)), "float64", 3)
+    got = xc.jit(lambda xs, ct: pulled(xc.vmap(f), xs, ct))([*stack, sides], ct)
+    for lane in range(2):
+        want = pulled(f, [*[x[lane] for x in stack], sides[lane]], ct[lane])
+        close(got[lane], want, "float64", 100)
+
+
 @pytest.mark.parametrize("left", [True, False])
 def test_vmap_of_one_matrix_with_many_sides(left):
     a, b = _triangle_and_side("float64", left)

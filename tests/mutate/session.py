@@ -39,7 +39,7 @@ def by_content() -> None:
     def name(p, devices, donors, layout):
         platform = compiler.backend.platform_of(devices[0])
         with lowering.lowered(p, platform, donors=donors, verify=True, layout=layout) as ctx:
-            text = str(ctx.module)
+            text = str(ctx.module) + str([getattr(c, "key", c) for c in ctx.callbacks])
         key = text + before(p, devices, donors, layout)
         return hashlib.sha256(key.encode()).hexdigest()
 
