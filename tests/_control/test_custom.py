@@ -626,3 +626,28 @@ def test_lanes_of_the_linear_part_of_a_custom_rule(axes):
     for found, slope, axis in zip(back, (2 * y, 3 * x), axes, strict=True):
         want = slope * ct
         np.testing.assert_allclose(found, want if axis == 0 else want.sum(0), rtol=1e-14)
+
+
+def _two_results(x, y):
+    return x * y, x + y
+
+
+def test_lanes_of_two_results_in_programs():
+    forward = xc.custom_jvp(_two_results)
+    forward.defjvp(lambda p, t: (_two_results(*p), (t[0] * p[1] + p[0] * t[1], t[0] + t[1])))
+    back = xc.custom_vjp(_two_results)
+    back.defvjp(
+        lambda *p: (_two_results(*p), p), lambda p, c: (c[0] * p[1] + c[1], c[0] * p[0] + c[1])
+    )
+    x, ones = np.array([1.0, 2.0, 3.0]), np.ones(3)
+    for f in (forward, back):
+        lanes = xc.vmap(xc.jit(f), (0, None))
+        assert_close(lanes(x, 2.0), (2 * x, x + 2))
+        assert_close(xc.vjp(lanes, x, 2.0)[1]((ones, x)), (2 + x, np.float64(x.sum() * 2)))
+
+
+def test_a_forward_rule_with_other_results_than_its_function_in_programs():
+    f = xc.custom_vjp(lambda x: x * 2)
+    f.defvjp(lambda x: (xnp.stack([x, x]), None), lambda _, ct: (ct.sum(),))
+    with pytest.raises(xc.errors.DTypeError, match="must return the results of the function"):
+        xc.grad(lambda x: xc.jit(f)(x).sum())(1.0)

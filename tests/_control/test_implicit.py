@@ -362,6 +362,24 @@ def test_a_number_whose_changes_do_not_reach_the_equations():
         assert transform(xc.grad(lambda p: sum(f(p))))(p) == 0.0
 
 
+def test_changes_that_end_inside_of_several_equations():
+    def still_root(p):
+        equations = lambda v: (v[0] - lax.stop_gradient(p), 2 * v[1] - lax.stop_gradient(p))
+        take = lambda f, v: (v[0] - f(v)[0], v[1] - f(v)[1] / 2)
+        return lax.custom_root(equations, (0.0 * p, 0.0 * p), take, lambda g, y: (y[0], y[1] / 2))
+
+    def still_solve(p):
+        matvec = lambda v: tuple(lax.stop_gradient(p) * x for x in v)
+        divide = lambda _, b: tuple(x / lax.stop_gradient(p) for x in b)
+        return lax.custom_linear_solve(matvec, (np.float64(4.0), np.float64(2.0)), divide, divide)
+
+    p = np.float64(2.0)
+    for f in (still_root, still_solve):
+        value, tangent = xc.jvp(f, (p,), (np.float64(1.0),))
+        assert_close(value, (2.0, 1.0))
+        assert_close(tangent, (0.0, 0.0))
+
+
 def test_a_solution_is_not_linear_in_its_matrix():
     b, c, r = map(np.float64, (3.0, 0.5, -1.0))
     for f, args in [
