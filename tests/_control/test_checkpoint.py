@@ -266,6 +266,18 @@ def test_memory_shrinks_in_a_scan():
 # -------------------------------------------------------------------------------------------- barrier
 
 
+@pytest.mark.parametrize("policy", [None, "nothing_saveable", "everything_saveable"])
+def test_custom_rules_inside_keep_their_slope(policy):
+    forward = xc.custom_jvp(lambda x: x * x)
+    forward.defjvp(lambda p, t: (p[0] * p[0], 3 * t[0]))
+    back = xc.custom_vjp(lambda x: x * x)
+    back.defvjp(lambda x: (x * x, None), lambda _, ct: (3 * ct,))
+    options = {} if policy is None else {"policy": getattr(xc.checkpoint_policies, policy)}
+    for f in (forward, back, xc.jit(forward), xc.jit(back)):
+        g = xc.checkpoint(lambda x, f=f: 2 * f(xnp.sin(x)), **options)
+        assert_close(xc.grad(g)(1.0), 6 * np.cos(1.0))
+
+
 def test_a_barrier_is_transposed_beside_constants():
     known, x = np.full(2, 9.0), np.array([1.0, 2.0])
     f = lambda x: lax.optimization_barrier((known, x, 3 * x))[1:]

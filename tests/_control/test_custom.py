@@ -640,8 +640,8 @@ def test_lanes_of_two_results_in_programs():
         lambda *p: (_two_results(*p), p), lambda p, c: (c[0] * p[1] + c[1], c[0] * p[0] + c[1])
     )
     x, ones = np.array([1.0, 2.0, 3.0]), np.ones(3)
-    for f in (forward, back):
-        lanes = xc.vmap(xc.jit(f), (0, None))
+    for f in (forward, back, xc.jit(forward), xc.jit(back)):
+        lanes = xc.vmap(f, (0, None))
         assert_close(lanes(x, 2.0), (2 * x, x + 2))
         assert_close(xc.vjp(lanes, x, 2.0)[1]((ones, x)), (2 + x, np.float64(x.sum() * 2)))
 

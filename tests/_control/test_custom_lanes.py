@@ -101,8 +101,9 @@ def test_errors():
         g.def_vmap(lambda n, batched, x: (x * y, True))
         return g(np.float32(1))
 
-    with pytest.raises(TypeError, match="closes over"):
-        xc.vmap(xc.jit(closes_over))(X)
+    for transformed in (xc.vmap, xc.grad, lambda f: lambda x: xc.jvp(f, (x,), (x,))):
+        with pytest.raises(TypeError, match="closes over"):
+            transformed(xc.jit(closes_over))(X if transformed is xc.vmap else X[1])
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, xc.jit], ids=["eager", "jit"])
