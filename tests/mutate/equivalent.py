@@ -53,7 +53,6 @@ ROWS: tuple = (
         "ctx.full(scalars[1], 0)",
         "an element has the smaller number",
     ),
-    (_OPS + "conv.py", "_by_taps", "0 in kernel.shape → 1 in kernel.shape", FORM),
     (_OPS + "conv.py", "_frames_by_band", "piece <= 128 → piece <= 129", FORM),
     (_OPS + "factor.py", "_with_rows_at", "unique=True", PROMISE),
     (
