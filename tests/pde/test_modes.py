@@ -134,7 +134,7 @@ def rooms(x, y):
 
 def discs(x, y):
     """Three; boundaries nearly touch nodes, where diagonals are 1e7 times as large as elsewhere."""
-    near = lambda a, b, r: (x - a) ** 2 + (y - b) ** 2 < r  # noqa: E731
+    near = lambda a, b, r: (x - a) ** 2 + (y - b) ** 2 < r
     return near(0.25, 0.3, 0.04) | near(0.75, 0.3, 0.04) | near(0.5, 0.85, 0.01)
 
 

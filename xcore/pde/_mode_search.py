@@ -190,10 +190,10 @@ class _Search:
         x, image, p_image = mixed[:m], image[:m], image[m:]
         r = image[: self.k] - w[: self.k].reshape(-1, *(1,) * len(self.level.shape)) * x[: self.k]
         z = self._corrections(x, r, w)
-        axes = tuple(range(1, typeof(z).ndim))
+        square, gain = (xnp.sum(z * y, axis=tuple(range(1, typeof(z).ndim))) for y in (z, r))
         return {
             "x": x, "image": image, "p": mixed[m:], "p image": p_image, "w": w, "z": z,
-            "size": xnp.sqrt(xnp.sum(z * z, axis=axes)), "apart": self._apart(w, xnp.sum(z * r, axis=axes)),
+            "size": xnp.sqrt(square), "apart": self._apart(w, gain),
         }  # fmt: skip
 
     def _apart(self, w, gain):
