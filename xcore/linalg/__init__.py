@@ -26,15 +26,7 @@ from ._factorisations import (
     svd,
     svdvals,
 )  # fmt: skip
-from ._functions import (
-    expm,
-    expm_frechet,
-    logm,
-    solve_discrete_lyapunov,
-    solve_lyapunov,
-    solve_sylvester,
-    sqrtm,
-)  # fmt: skip
+from ._functions import expm, expm_frechet, logm, sqrtm
 from ._gauss import GaussLU, gauss_det, gauss_inv, gauss_lu, gauss_null_space, gauss_solve
 from ._hermitian_functions import funmh
 from ._indefinite import LDL, ldl
@@ -64,6 +56,7 @@ from ._structured import (
     solve_tridiagonal,
     solve_woodbury,
 )  # fmt: skip
+from ._sylvester import solve_discrete_lyapunov, solve_lyapunov, solve_sylvester
 from ._toeplitz import solve_toeplitz
 
 __all__ = [

@@ -54,6 +54,13 @@ def check_matrices(who: str, square: bool = False, **named) -> None:
             raise errors.not_matrices(who, f"need square matrices {name} (..., n, n)", **named)
 
 
+def as_square(who: str, *xs) -> tuple:
+    """Arrays of one dtype that LAPACK knows, square matrices first, and the way back for results."""
+    *xs, back = in_lapack_dtype(*as_inexact(who, *xs))
+    check_matrices(who, square=True, a=xs[0])
+    return (*xs, back)
+
+
 def with_columns(who: str, a, b) -> tuple:
     """b as matrices of as many rows as a has columns of equations, both in one batch.
 

@@ -1,0 +1,226 @@
+"""``report=True`` of functions of matrices and matrix equations: no claim is false, at any scale.
+
+References are functions of the eigenvalues, and Kronecker's form of the equations, in 180 digits.
+"""
+
+import functools
+
+import mpmath
+import numpy as np
+import pytest
+
+import xcore as xc
+
+la = xc.linalg
+DPS = 180
+
+
+def families(dtype, n, rng):
+    """Matrices from easy ones to hopeless ones; what has no scale comes at the ends of the range."""
+    dtype = np.dtype(dtype)
+    eps, single = float(np.finfo(dtype).eps), np.finfo(dtype).bits == 32
+    far, complex_ = 10.0 ** (30 if single else 150), dtype.kind == "c"
+    random = lambda *s: rng.standard_normal(s) + (1j * rng.standard_normal(s) if complex_ else 0)
+    q = np.linalg.qr(random(n, n))[0]
+    i, upper, below = np.arange(n), np.triu(np.ones((n, n)), 1), np.eye(n, k=-1)
+    decay = np.linspace(0, 1, n)
+    jordan = np.eye(n) + np.eye(n, k=1)
+    kahan = (np.sin(1.2) ** i)[:, None] * (np.eye(n) - np.cos(1.2) * upper)
+    definite = (q * np.linspace(0.5, 2, n)) @ q.conj().T
+    return {
+        "random": random(n, n), "definite": definite, "shifted": random(n, n) + 2 * n**0.5 * np.eye(n),
+        "graded": (q * eps ** (0.6 * decay)) @ q.conj().T,
+        "rows": random(n, n) * (10.0 ** -(3 * decay))[:, None],
+        "large": definite * far, "small": definite / far, "tiny": definite * 1e-6,
+        "jordan": jordan, "turned jordan": q @ jordan @ q.conj().T, "kahan": kahan,
+        "grcar": sum(np.eye(n, k=k) for k in range(4)) - below,
+        "corner": np.eye(n) + 1e3 * np.eye(n, k=n - 1) * (n > 1),
+        "near": (q * np.where(i == n - 1, 30 * eps, 1)) @ q.conj().T,
+        "negative": (q * np.linspace(-2, 1.5, n)) @ q.conj().T, "minus": 0 - definite,
+        "cut": (q * np.exp(1j * np.linspace(0, np.pi - 1e-3, n))) @ q.conj().T if complex_ else kahan.T,
+        "skew": 3 * (q - q.conj().T), "orthogonal": q, "cold": 0 - 40 * definite, "zero": np.zeros((n, n)),
+        "singular": (q * (i < n - 1)) @ q.conj().T, "nilpotent": upper * 10,
+    }  # fmt: skip
+
+
+def stacked(dtype, n, seed=0):
+    found = families(dtype, n, np.random.default_rng(seed))
+    return list(found), np.stack([x.astype(dtype) for x in found.values()])
+
+
+def precise(f):
+    @functools.wraps(f)
+    def run(*args):
+        with mpmath.workdps(DPS):
+            try:
+                return f(*args)
+            except (
+                ZeroDivisionError,
+                ValueError,
+                OverflowError,
+                mpmath.NoConvergence,
+                RuntimeError,
+            ):
+                return None
+
+    return run
+
+
+@precise
+def by_eigenvalues(f, a):
+    """f(a), of defective matrices too: a change of 1e-24 makes eigenvalues differ."""
+    n, triangle = len(a), not np.tril(a, -1).any()
+    size = mpmath.mpf(float(np.abs(a).max()) or 1.0)
+    a = mpmath.matrix(a.tolist())
+    a += mpmath.diag([size * mpmath.mpf(10) ** -24 * (k + 1) ** 2 for k in range(n)])
+    w, v = mpmath.eig(a)
+    if (
+        f is not mpmath.exp
+        and not triangle
+        and any(mpmath.re(x) < 0 and abs(mpmath.im(x)) < 1e-20 * size for x in w)
+    ):
+        return None  # on the cut
+    return v * mpmath.diag([f(x) for x in w]) * mpmath.inverse(v)
+
+
+def error_of(x, wanted):
+    """Relative to the largest element; infinite where there is no reference."""
+    if wanted is None or not np.isfinite(x).all():
+        return np.inf
+    with mpmath.workdps(DPS):
+        off = mpmath.matrix(x.tolist()) - wanted
+        most = max(abs(y) for y in wanted)
+        return (
+            float(max(abs(y) for y in off) / most) if most else float(max(abs(y) for y in off) > 0)
+        )
+
+
+def check_claims(names, answer, references, dtype, least, pessimism=3.0):
+    """No false claim; at least so many claims; in the median not too careful."""
+    told, error = (np.asarray(getattr(answer.stats, k), float) for k in ("digits", "error"))
+    ok, value = np.asarray(answer.ok), np.asarray(answer.value)
+    eps, slack, false = float(np.finfo(dtype).eps), [], []
+    for k, name in enumerate(names):
+        if not (ok[k] or told[k] > 0):
+            continue
+        off = error_of(value[k], references(k))
+        if not off <= error[k] * 1.0001 or not told[k] <= -np.log10(max(off, eps / 2)) + 1e-3:
+            false.append((name, off, error[k], told[k]))
+        slack.append(-np.log10(max(off, eps / 2)) - told[k])
+    assert not false
+    assert len(slack) >= least and np.median(slack) <= pessimism, (len(slack), np.median(slack))
+    return slack
+
+
+FUNCTIONS = {"expm": mpmath.exp, "sqrtm": mpmath.sqrt, "logm": mpmath.log}
+
+
+@pytest.mark.parametrize(
+    "name, dtype, n, least",
+    [
+        ("expm", "float32", 4, 19), ("expm", "complex128", 3, 19), ("sqrtm", "float64", 4, 10),
+        ("sqrtm", "complex64", 3, 10), ("logm", "float32", 3, 9), ("logm", "complex128", 4, 10),
+    ],
+)  # fmt: skip
+def test_claims_of_functions_of_matrices_are_true(name, dtype, n, least):
+    names, a = stacked(dtype, n)
+    answer = xc.jit(lambda a: getattr(la, name)(a, report=True))(a)
+    check_claims(names, answer, lambda k: by_eigenvalues(FUNCTIONS[name], a[k]), dtype, least)
+    hopeless = ["large"] if name == "expm" else ["singular", "nilpotent"]
+    assert not any(np.asarray(answer.ok)[names.index(k)] for k in hopeless)
+
+
+@precise
+def by_kronecker(a, b, c, stein=False):
+    """The solution of a x + x b = c, or of a x b + x = c."""
+    m, n = c.shape
+    a, b = mpmath.matrix(a.tolist()), mpmath.matrix(b.tolist())
+    k = mpmath.zeros(m * n)
+    for i, j, p, q in np.ndindex(m, n, m, n):
+        term = a[i, p] * b[q, j] if stein else (j == q) * a[i, p] + (i == p) * b[q, j]
+        k[i * n + j, p * n + q] = term + (stein and i == p and j == q)
+    x = mpmath.lu_solve(k, mpmath.matrix(c.reshape(-1).tolist()))
+    return mpmath.matrix([[x[i * n + j] for j in range(n)] for i in range(m)])
+
+
+def adjoint(a):
+    return a.conj().swapaxes(-1, -2)
+
+
+EQUATIONS = {
+    "sylvester": (
+        lambda a, b, c: la.solve_sylvester(a, b, c, report=True), by_kronecker,
+    ),
+    "eigen": (
+        lambda a, b, c: la.solve_sylvester(a, b, c, "eigen", report=True), by_kronecker,
+    ),
+    "lyapunov": (
+        lambda a, b, c: la.solve_lyapunov(a, c, report=True),
+        lambda a, b, c: by_kronecker(a, adjoint(a), c),
+    ),
+    "discrete": (
+        lambda a, b, c: la.solve_discrete_lyapunov(a, c, report=True),
+        lambda a, b, c: by_kronecker(-a, adjoint(a), c, True),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name, dtype, least",
+    [
+        ("sylvester", "float32", 17), ("sylvester", "complex128", 17), ("eigen", "complex64", 11),
+        ("lyapunov", "float64", 14), ("discrete", "float32", 9),
+    ],
+)  # fmt: skip
+def test_claims_of_matrix_equations_are_true(name, dtype, least):
+    run, reference = EQUATIONS[name]
+    names, a = stacked(dtype, 3)
+    if name == "discrete":  # its left side has a scale
+        a = (a / np.maximum(np.abs(a).max((1, 2), keepdims=True) / 100, 1)).astype(dtype)
+    b = np.roll(a, 3, axis=0)[:, ::-1, ::-1].copy()
+    scale = np.maximum(np.abs(a).max((1, 2), keepdims=True), 1e-30)
+    c = (np.random.default_rng(3).standard_normal(a.shape) * scale).astype(dtype)
+    answer = xc.jit(run)(a, b, c)
+    check_claims(names, answer, lambda k: reference(a[k], b[k], c[k]), dtype, least)
+
+
+ONE = {
+    "expm": lambda a: la.expm(a, report=True), "sqrtm": lambda a: la.sqrtm(a, report=True),
+    "logm": lambda a: la.logm(a, report=True), "sylvester": lambda a: EQUATIONS["sylvester"][0](a, a, a),
+    "lyapunov": lambda a: EQUATIONS["lyapunov"][0](a, a, a),
+    "discrete": lambda a: EQUATIONS["discrete"][0](a / 10, a, a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_reports_of_edges(name):
+    """No elements, 16 bits, lanes; NaN and infinities spoil their own matrix alone."""
+    run = ONE[name]
+    for shape in ((0, 0), (0, 2, 2), (2, 0, 0)):
+        answer = run(np.zeros(shape))
+        assert answer.value.shape == shape and np.shape(answer.stats.digits) == shape[:-2]
+        assert np.all(answer.ok)
+    a = np.array([[[3.0, 1.0], [0.5, 2.0]]] * 3)
+    a[1, 0, 1], a[2, 0, 0] = np.nan, np.inf
+    answer, lanes = run(a), xc.vmap(run)(a)
+    for each in (answer, lanes):
+        assert np.asarray(each.ok).tolist() == [True, False, False]
+        digits = np.asarray(each.stats.digits)
+        assert digits[0] > 11 and not digits[1:].any()
+    coarse = run(a[0].astype("float16"))
+    assert coarse.ok and 1 < float(coarse.stats.digits) < 7.3
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_reports_do_not_change_derivatives(name):
+    a = np.array([[3.0, 1.0], [0.5, 2.0]])
+    plain = {
+        "expm": la.expm, "sqrtm": la.sqrtm, "logm": la.logm,
+        "sylvester": lambda a: la.solve_sylvester(a, a, a),
+        "lyapunov": lambda a: la.solve_lyapunov(a, a),
+        "discrete": lambda a: la.solve_discrete_lyapunov(a / 10, a),
+    }[name]  # fmt: skip
+    weights = np.array([[1.0, 2.0], [-1.0, 0.5]])
+    slope = lambda f: np.asarray(xc.grad(lambda a: (weights * f(a)).real.sum())(a))
+    assert np.allclose(slope(lambda a: ONE[name](a).value), slope(plain), rtol=1e-10)
+    assert not np.any(xc.grad(lambda a: ONE[name](a).stats.error)(a))
