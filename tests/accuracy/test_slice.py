@@ -101,3 +101,24 @@ def test_every_family_exists_in_every_dtype():
 def test_problems_do_not_depend_on_what_else_is_run():
     first, again = (matrices.matrix("random", 7, np.float32) for _ in range(2))
     assert (first == again).all()
+
+
+def test_the_page_begins_with_sums_and_says_what_was_not_run():
+    entries = book.run(_liar("solve-report", _moved(2.0)), "f32", ["random"], (7,), ("one",))
+    entries += book.run(
+        _liar("cholesky", lambda answer: 1 / 0), "f32", ["random"], (7,), ("one", "vmap")
+    )
+    options = type("Options", (), {"load": None, "platform": None})
+    words = page.text(entries, options, 60.0)
+    # routines, problems, ratios, claims, false, unclaimed, refused
+    assert "| linalg | 2 | 2 | 1 | 3 | 3 | 0 | 1 | - |" in words
+    assert words.index("## Summary") < words.index("## False claims") < words.index("## Largest")
+    assert "| cholesky | - |" not in words and "the others were not run" in words
+    assert "| one | 0 | 0 | 2 | 0 | 0 | 0 |" in words
+
+
+def test_rows_that_run_in_one_way_only_are_few():
+    """Special functions element by element, and faces of routines that have rows of their own."""
+    single = {r.part for r in ROUTINES if r.ways == ("one",)}
+    assert single <= {"special", "stats", "numpy.linalg", "decomp", "optimize", "pde"}
+    assert all("one" in r.ways for r in ROUTINES)
