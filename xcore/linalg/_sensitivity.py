@@ -20,7 +20,7 @@ from .._iterate import Status, first_that_holds
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul
 from ._arguments import epsilon, over_batch
-from ._equations import power_of_two, roundings
+from ._equations import largest, power_of_two, roundings
 from ._report import Report, digits_of, relative
 
 MARGIN = 3.0  # norms that are estimated from below are multiplied by this much
@@ -30,9 +30,16 @@ def complex_schur(a):
     return ops.schur(a.astype(dtypes.to_complex(typeof(a).dtype)))
 
 
+def unit(a):
+    """A power of two near the largest modulus of each matrix, 1 where there is none."""
+    size = largest(a, (-2, -1))
+    most = float(dtypes.finfo(typeof(size).dtype).max) / 4  # what is rounded up must not overflow
+    return power_of_two(xnp.where(xnp.isfinite(size), xnp.minimum(size, most), 1))
+
+
 def frobenius(a):
     """|a|_F of each matrix, of numbers whose squares may leave the range."""
-    size = power_of_two(a, (-2, -1))[..., None, None]
+    size = unit(a)[..., None, None]
     inner = xnp.abs(a / size.astype(typeof(a).dtype))
     return size[..., 0, 0] * xnp.sqrt(xnp.sum(inner * inner, axis=(-2, -1)))
 
@@ -111,7 +118,7 @@ def inverse_norm(solve, adjoint_solve, like):
 
 def sylvester_norm(s, t):
     """About |l⁻¹|_F of l: x ↦ s x + x t for triangular s and t, of any scale."""
-    size = xnp.maximum(power_of_two(s, (-2, -1)), power_of_two(t, (-2, -1)))
+    size = xnp.maximum(unit(s), unit(t))
     s, t = scaled(s, size), scaled(t, size)
     like = matmul(s[..., :, :1], t[..., :1, :])
     there, back = (
@@ -183,8 +190,8 @@ def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
       eps: of the dtype x was rounded to, which may be narrower than that of a, b and c.
     """
     a, b, c, x = (ops.stop_gradient(y) for y in (a, b, c, x.astype(typeof(c).dtype)))
-    one = xnp.maximum(power_of_two(a, (-2, -1)), power_of_two(b, (-2, -1)))
-    two = power_of_two(x, (-2, -1))
+    one = xnp.maximum(unit(a), unit(b))
+    two = unit(x)
     a, b, x, c = scaled(a, one), scaled(b, one), scaled(x, two), scaled(scaled(c, one), two)
     r = c - matmul(a, x) - matmul(x, b)
     size = (frobenius(a) + frobenius(b)) * frobenius(x) + frobenius(c)
@@ -202,7 +209,7 @@ def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
 def of_stein(a, q, x, norm, eps: float, singular=None) -> tuple:
     """(status, Report) of a x aᴴ - x + q = 0; norm is about |l⁻¹|_F for l: x ↦ x - a x aᴴ."""
     a, q, x = (ops.stop_gradient(y) for y in (a, q, x.astype(typeof(q).dtype)))
-    two = power_of_two(x, (-2, -1))
+    two = unit(x)
     q, x = scaled(q, two), scaled(x, two)
     r = matmul(matmul(a, x), adjoint(a)) - x + q
     size = frobenius(a) ** 2 * frobenius(x) + frobenius(x) + frobenius(q)
@@ -235,7 +242,7 @@ def of_root(a, x, u, norm, near, eps: float) -> tuple:
     of e ↦ x e + e x and 4 k² |r| < 1 there is such an e with |e| <= 2 k |r|. It belongs to the principal
     root where no eigenvalue crosses the imaginary axis on the way. (Higham 2008, section 6.1)
     """
-    two = power_of_two(x, (-2, -1))
+    two = unit(x)
     a, x, u = scaled(scaled(a, two), two), scaled(x, two), scaled(u, two)
     norm = norm * two
     r = matmul(x, x) - a
