@@ -71,13 +71,13 @@ def _row(name: str, mutants) -> str:
     real = tried - found["equivalent"]
     share = f"{100 * found['killed'] / real:.1f} %" if real else ""
     left = found["survived"] + found["not run"]
-    return f"| {name} | {tried} | {found['killed']} | {found['equivalent']} | {left} | {share} |"
+    return f"| {name} | {len(mutants)} | {tried} | {found['killed']} | {found['equivalent']} | {left} | {share} |"
 
 
 def _table(title: str, groups: dict) -> list[str]:
-    head = [f"| {title} | tried | killed | equivalent | survived | killed of the rest |"]
+    head = [f"| {title} | mutants | tried | killed | equivalent | survived | killed of the rest |"]
     rows = [_row(name, ms) for name, ms in sorted(groups.items()) if any(m.status for m in ms)]
-    return [*head, "|---|--:|--:|--:|--:|--:|", *rows, ""]
+    return [*head, "|---|--:|--:|--:|--:|--:|--:|", *rows, ""]
 
 
 def _grouped(mutants, by) -> dict:
@@ -101,11 +101,12 @@ def page(mutants: list[Mutant]) -> str:
         "term, an axis, an argument, a branch, a check. Each is made in memory and shown to the tests that",
         "run its line, until one fails. *Equivalent* are those that change nothing that can be seen;",
         "`tests/mutate/equivalent.py` says why, each in a line.", "",
-        f"{len(mutants)} mutants, of which {len(tried)} were tried.", "",
-        *_table("package", {**_grouped(tried, package), "**all**": tried}),
-        *_table("rule", _grouped(tried, lambda m: m.rule)),
-        *_table("kind", _grouped(tried, lambda m: m.kind)),
-        *_table("file", _grouped(tried, lambda m: m.path)),
+        f"{len(mutants)} mutants, of which {len(tried)} were tried: of each package some, drawn uniformly. What no",
+        "table names was not tried. Survivors wait for a test, a reason, or a run of more tests.", "",
+        *_table("package", {**_grouped(mutants, package), "**all**": mutants}),
+        *_table("rule", _grouped(mutants, lambda m: m.rule)),
+        *_table("kind", _grouped(mutants, lambda m: m.kind)),
+        *_table("file", _grouped(mutants, lambda m: m.path)),
     ]  # fmt: skip
     left = [m for m in tried if m.verdict in ("survived", "not run")]
     if left:
