@@ -101,6 +101,16 @@ def test_derivatives_of_products_in_another_dtype(dtype, out):
     np.testing.assert_array_equal(tangent, 2 * np.asarray(value))
 
 
+def test_cotangents_of_the_operation_are_as_narrow_as_its_operands():
+    x, y = np.ones((2, 3), np.float16), np.full((3, 4), 2, np.float16)
+    ct = np.arange(8, dtype=np.float32).reshape(2, 4)
+    options = {"contract": ((1,), (0,)), "batch": ((), ()), "out": np.dtype("float32")}
+    back = xc.vjp(lambda x, y: dot_general(x, y, **options), x, y)[1]
+    for got, want in zip(back(ct), (ct @ y.T.astype("f4"), x.T.astype("f4") @ ct), strict=True):
+        assert got.dtype == np.float16
+        np.testing.assert_array_equal(got, want)
+
+
 def test_lanes_that_stand_last():
     """Large enough for the forms of one product, which know no lanes."""
     rng = np.random.default_rng(0)

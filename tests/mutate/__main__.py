@@ -283,7 +283,7 @@ class Run:
             tests = self._chosen(m)
             if tests:
                 yield m, tests
-            elif not self.o.hurry:  # else too little is known
+            elif not (self.o.hurry or self.o.tests):  # else too little is known
                 m.status, m.by = "not run", ""
                 self.found[m.key] = report.outcome(m)
 
