@@ -224,3 +224,36 @@ def test_reports_do_not_change_derivatives(name):
     slope = lambda f: np.asarray(xc.grad(lambda a: (weights * f(a)).real.sum())(a))
     assert np.allclose(slope(lambda a: ONE[name](a).value), slope(plain), rtol=1e-10)
     assert not np.any(xc.grad(lambda a: ONE[name](a).stats.error)(a))
+
+
+@pytest.mark.parametrize(
+    "dtype, shape", [("float32", (5, 3)), ("complex128", (4, 4)), ("float64", (2, 5))]
+)
+def test_claims_of_pseudoinverses_are_true(dtype, shape):
+    """The reference is that of the rank that was found."""
+    names, a = stacked(dtype, max(shape))
+    a = a[:, : shape[0], : shape[1]].copy()
+    answer = xc.jit(lambda a: la.pinv(a, report=True))(a)
+
+    @precise
+    def wanted(k):
+        rank, b = int(answer.stats.rank[k]), mpmath.matrix(a[k].tolist())
+        if rank == 0:
+            return mpmath.zeros(*shape[::-1])
+        w, v = mpmath.eighe(b.H * b)
+        order = sorted(range(len(w)), key=lambda i: -w[i])[:rank]
+        inner = mpmath.zeros(len(w))
+        for i in order:
+            inner += v[:, i] * v[:, i].H / w[i]
+        return inner * b.H
+
+    check_claims(names, answer, wanted, dtype, 12)
+    assert np.asarray(answer.stats.rank)[names.index("zero")] == 0
+    lanes = xc.vmap(lambda a: la.pinv(a, report=True))(a[:2])
+    assert np.allclose(lanes.stats.digits, answer.stats.digits[:2], atol=0.7)
+    bad = a[:2].copy()
+    bad[1, 0, 0] = np.nan
+    assert np.asarray(la.pinv(bad, report=True).ok).tolist() == [True, False]
+    assert (
+        la.pinv(np.zeros((0, 3)), report=True).ok and la.pinv(np.eye(2, dtype="f2"), report=True).ok
+    )
