@@ -13,6 +13,7 @@ from .._core.types import typeof
 from .._transforms.api import linearize
 from .._transforms.map import vmap
 from ._least_squares import least_squares
+from ._losses import loss_of
 from ._problem import Flat
 from ._result import Result
 
@@ -23,23 +24,23 @@ class CurveFit:
 
     Attributes:
       popt: the parameters, a tree like p0.
-      pcov: the covariance of the parameters as one vector, (n, n).
+      pcov: the covariance of the parameters as one vector, (n, n); infinite where the fit did not converge or
+        the data do not determine them.
       result: what ``least_squares`` returned.
+      stderr: standard errors of the parameters, as one vector: numbers even where their squares are none.
+      correlation: of the parameters, (n, n); 0 where ``stderr`` is infinite.
       dof: degrees of freedom: data minus parameters.
     """
 
     popt: Any
     pcov: Any
     result: Result
+    stderr: Any
+    correlation: Any
     dof: int = static(default=0)
 
     def __iter__(self):
         return iter((self.popt, self.pcov))
-
-    @property
-    def stderr(self):
-        """Standard errors of the parameters, as one vector."""
-        return xnp.sqrt(xnp.diagonal(self.pcov))
 
     def interval(self, level: float = 0.95):
         """(lower, upper): confidence intervals of the parameters, as vectors, by Student's t.
@@ -68,7 +69,12 @@ class CurveFit:
         flat = Flat("optimize.band", "popt", self.popt)
         y, push = linearize(lambda p: xnp.asarray(f(xdata, *flat.split(p))), flat.start)
         slopes = vmap(push, out_axes=-1)(xnp.eye(flat.size, dtype=flat.dtype))
-        deviation = xnp.sqrt(xnp.sum((slopes @ self.pcov) * slopes, axis=-1))
+        # in units of the largest term, whose square may be no number
+        terms = slopes * self.stderr
+        unit = xnp.max(xnp.abs(terms), axis=-1, keepdims=True)
+        terms = xnp.where(unit > 0, terms / xnp.where(unit > 0, unit, 1), 0)
+        spread = xnp.sqrt(xnp.maximum(xnp.sum((terms @ self.correlation) * terms, axis=-1), 0))
+        deviation = xnp.where(xnp.all(xnp.isfinite(self.stderr)), unit[..., 0] * spread, xnp.inf)
         half = t_quantile(0.5 + level / 2, self.dof) * deviation
         return y - half, y + half
 
@@ -107,7 +113,12 @@ def curve_fit(
       p0: tuple of parameters to start from; each may be an array or a tree.
       sigma: standard errors of the values (n,), or their covariance (n, n).
       absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
+        With a robust loss ρ, that part of it is always estimated that says how ρ weighs residuals.
       bounds, method, loss, f_scale, tol, maxiter: as for ``least_squares``; bounds are (lower, upper).
+
+    The covariance is s² (JᵀJ)⁻¹, J the derivative of the curve by its parameters and s² the variance of one
+    value: to first order, and as if no bound held. With a loss ρ of residuals r, s² is the mean of ρ'(r)² over
+    the square of the mean of ρ''(r), which takes many more data than parameters. (Huber 1981, section 7.6)
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> x = xnp.linspace(0.0, 4.0, 9)
@@ -131,14 +142,57 @@ def curve_fit(
     dof = typeof(xnp.asarray(found.fun)).size - flat.size
     _, push = linearize(lambda p: residuals(flat.split(p)).reshape(-1), flat.join(found.x))
     j = vmap(push, out_axes=1)(xnp.eye(flat.size, dtype=flat.dtype))
-    _, s, vt = xnp.linalg.svd(j, full_matrices=False)
-    # directions that the data leave open have infinite variance
-    known = s > xnp.finfo(s.dtype).eps * max(typeof(j).shape) * s[0]
+    sizes, correlation = _unit_errors(j)
+    deviation = _deviation(found.fun, loss, f_scale, dof, absolute_sigma).astype(flat.dtype)
+    stderr = xnp.where(found.success, sizes * deviation, xnp.inf)
+    pcov = stderr[:, None] * stderr * xnp.where(xnp.isinf(stderr), 1, correlation)
+    return CurveFit(found.x, pcov, found, stderr, correlation, dof)
+
+
+def _unit_errors(j):
+    """(standard errors where each value has one of 1, correlations): of parameters, from the derivative.
+
+    Columns of length 1 have singular values that no unit is in, and rounding errors of eps, so that those of
+    so many columns leave smaller ones open: directions of parameters that the data do not tell.
+    """
+    m, n = typeof(j).shape
+    nothing = xnp.full(n, xnp.inf, j.dtype), xnp.zeros((n, n), j.dtype)
+    if m < n or not n:
+        return nothing
+    large = xnp.max(xnp.abs(j), axis=0)
+    large = xnp.where(large > 0, large, 1)
+    size = xnp.sqrt(xnp.sum((j / large) ** 2, axis=0))
+    size = xnp.where(size > 0, size, 1)
+    fine = xnp.all(xnp.isfinite(j))
+    _, s, vt = xnp.linalg.svd(xnp.where(fine, j / large / size, 0), full_matrices=False)
+    known = fine & xnp.all(s > 10 * n**0.5 * xnp.finfo(j.dtype).eps * s[0])
     rows = vt.T / xnp.where(known, s, 1)
-    cov = xnp.where(xnp.all(known) & (typeof(j).shape[0] >= flat.size), rows @ rows.T, xnp.inf)
-    if not absolute_sigma:
-        cov = cov * (2 * found.extra["cost"] / dof) if dof > 0 else xnp.full_like(cov, xnp.inf)
-    return CurveFit(found.x, cov, found, dof)
+    lengths = xnp.sqrt(xnp.sum(rows * rows, axis=1))
+    rows = rows / lengths[:, None]
+    errors = lengths / size / large
+    return xnp.where(known, errors, nothing[0]), xnp.where(known, rows @ rows.T, nothing[1])
+
+
+def _deviation(r, loss, f_scale, dof: int, absolute: bool):
+    """The standard deviation of one value, as far as it is not in sigma."""
+    r = xnp.asarray(r).reshape(-1)
+    if absolute and loss == "linear" and dof >= 0:
+        return xnp.ones((), r.dtype)
+    if dof <= 0:
+        return xnp.full((), xnp.inf, r.dtype)
+    if loss == "linear":
+        unit = xnp.max(xnp.abs(r))
+        unit = xnp.where(unit > 0, unit, 1)
+        return unit * xnp.sqrt(xnp.sum((r / unit) ** 2) / dof)
+    z = r / f_scale
+    _, slope, bend = loss_of(loss)(z * z)
+    bend = slope + 2 * z * z * bend
+    mean = xnp.mean(bend)
+    safe = xnp.where(mean > 0, mean, 1)
+    spread = xnp.sqrt(xnp.sum((z * slope) ** 2) / dof) / safe
+    # the second term in the number of parameters for each value (equation 7.6.7)
+    more = 1 + (1 - dof / r.size) * xnp.var(bend) / (safe * safe)
+    return f_scale * xnp.where(mean > 0, more * spread, xnp.inf)
 
 
 def _whitening(who, sigma, ydata):

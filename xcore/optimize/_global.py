@@ -12,6 +12,7 @@ from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.map import vmap
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
+from ._box import projected_gradient
 from ._minimize import minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, largest
@@ -41,6 +42,9 @@ def differential_evolution(
       polish: end with L-BFGS-B from the best member.
       x0: a tree to be among the first members.
 
+    A success says that the population has gathered, and nothing of lower values elsewhere; the certificate says how
+    far x is from the minimum that it gathered at, if it was polished.
+
     >>> import xcore as xc, xcore.optimize as xo, xcore.numpy as xnp
     >>> bumps = lambda x: xnp.sum(x**2 + 10 - 10 * xnp.cos(2 * xnp.pi * x))
     >>> box = (-5 * xnp.ones(2), 5 * xnp.ones(2))
@@ -64,15 +68,19 @@ def differential_evolution(
         )  # fmt: skip
 
     s = (jit(run) if is_evaluating() else run)(key)
-    x, f, g, nfev = s["x"], s["f"], None, s["nfev"]
+    x, f, g, nfev, known = s["x"], s["f"], None, s["nfev"], Certificate(None)
     if polish:
         last = minimize(fun, flat.split(x), args, "lbfgsb", bounds=bounds)
-        better = last.fun < f
+        better = last.fun <= f
         x, f = xnp.where(better, flat.join(last.x), x), xnp.where(better, last.fun, f)
-        g, nfev = last.grad, nfev + last.nfev
-    size = None if g is None else largest(flat.join(g))
+        g = flat.split(problem.value_and_grad(x)[1])
+        nfev = nfev + last.nfev
+        left = xnp.where(better, last.certificate.error, xnp.inf)
+        known = last.certificate.replace(
+            stationarity=largest(projected_gradient(x, flat.join(g), lower, upper)), error=left
+        )
     return Result(
-        flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), Certificate(size),
+        flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), known,
         extra={"population": s["points"], "population_values": s["values"]},
     )  # fmt: skip
 
@@ -124,7 +132,10 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
         found = safe(value(trial))
         better = found <= values
         points, values = xnp.where(better[:, None], trial, points), xnp.where(better, found, values)
-        spread = xnp.std(values) <= atol + tol * xnp.abs(xnp.mean(values))
+        # in units of the largest value, whose square may be no number
+        most = xnp.max(xnp.abs(values))
+        unit = xnp.where((most > 0) & xnp.isfinite(most), most, 1)
+        spread = xnp.std(values / unit) <= atol / unit + tol * xnp.abs(xnp.mean(values / unit))
         return {
             "points": points, "values": values, "nit": s["nit"] + np.int32(1),
             "status": first_of((spread, Status.success)),
@@ -153,7 +164,7 @@ def multistart(fun, starts, args=(), method=None, **settings) -> Result:
       method: of ``minimize``.
       settings: its other ones, by name.
 
-    Returns the best lane's ``Result``; ``extra["all"]`` has all lanes.
+    Returns the best lane's ``Result``, whose status is that of this lane; ``extra["all"]`` has all lanes.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> f = lambda x: (x**2 - 1) ** 2 + 0.3 * x

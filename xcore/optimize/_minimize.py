@@ -43,9 +43,10 @@ def minimize(
       constraints: ``Constraints``, or what SciPy knows: dicts with "type", "fun", "jac", "args", and
         objects such as its LinearConstraint and NonlinearConstraint. See ``minimize_constrained``.
       tol: the error of x that is allowed, relative to how large each variable is or how far it came:
-        eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by the Newton step from the
-        point that is returned, so that it holds in all units of variables and values; up to 64 variables
-        by the whole Hessian, which tells saddles from minima, too. Of more, by conjugate gradients; and
+        eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by Newton steps from the point
+        that is returned, so that it holds in all units of variables and values and at minima of up to the
+        eighth order; up to 64 variables by the whole Hessian, which tells saddles from minima, too, and
+        where rounding errors hide the minimum: then the status is ``flat``. Of more, by conjugate gradients; and
         where there are no second derivatives, by the gradient relative to the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.

@@ -12,7 +12,7 @@ from .._core.types import typeof
 from ._descent import bottom, is_bottomless, start_state
 from ._line_search import Wolfe, line_search_of
 from ._packed import loop
-from ._problem import largest
+from ._problem import count, largest
 from ._result import Status, first_of
 
 
@@ -188,7 +188,8 @@ class TrustRegion:
       subproblem: "steihaug" (products with the Hessian), "dogleg" or "exact" (the whole Hessian).
       radius: the first one.
       largest_radius: the largest one.
-      Both are in units in which the Hessian has a diagonal of ones where the method starts.
+      Both are in units in which the Hessian has a diagonal of ones where a round starts.
+      patience: iterations of the first round; the next, in units of the point it came to, has twice as many.
       accept: a step is taken if the decrease is more than this part of what was promised.
     """
 
@@ -196,10 +197,11 @@ class TrustRegion:
     radius: float = static(default=1.0)
     largest_radius: float = static(default=float("inf"))
     accept: float = static(default=1e-4)
+    patience: int = static(default=20)
 
     def init(self, problem, x, tol):
         radius = xnp.full((), self.radius, typeof(x).dtype)
-        return start_state(problem, x, tol) | {"radius": radius}
+        return start_state(problem, x, tol) | {"radius": radius, "patience": count(self.patience)}
 
     def step(self, problem, s, tol):
         x, f, g, radius = s["x"], s["f"], s["g"], s["radius"]
@@ -225,6 +227,8 @@ class TrustRegion:
             (f <= bottom(f), Status.unbounded),
             (largest(g) <= tol, Status.success),
             (tiny | ~xnp.isfinite(promised), Status.stalled),
+            # the ball may have the wrong shape by now
+            ((s["nit"] + 1 >= s["patience"]) & ~wider, Status.max_steps),
         )
         return s | {
             "x": xnp.where(take, x + p, x), "f": f, "g": g, "radius": radius, "status": status,

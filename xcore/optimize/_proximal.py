@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.while_loop import while_loop
 from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._implicit import differentiable
-from ._loop import iterations
+from ._loop import empty_rows, iterations_from
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
-from ._result import Certificate, Result, Status, first_of
+from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
 
 
 @struct
@@ -24,7 +25,7 @@ class FISTA:
 
     Attributes:
       accelerated: with momentum; without, plain proximal gradient.
-      step: the first step's length.
+      first: the first step's length, relative to the reciprocal of the curvature along the gradient at x0.
     """
 
     accelerated: bool = static(default=True)
@@ -32,14 +33,14 @@ class FISTA:
 
     def init(self, problem, x, tol):
         dtype = typeof(x).dtype
-        x = problem.prox(x, xnp.full((), self.first, dtype))
+        step = self.first * first_step(problem, x)
+        x = problem.prox(x, step)
         f, g = problem.value_and_grad(x)
         finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(g))
         return {
-            "x": x, "y": x, "f": f, "g": g, "t": xnp.ones((), dtype), "size": largest(g),
-            "step": xnp.full((), self.first, dtype),
-            "status": first_of((~finite, Status.not_finite)), "nit": count(0), "nfev": count(1),
-            "njev": count(1),
+            "x": x, "y": x, "f": f, "g": g, "t": xnp.ones((), dtype), "size": largest(g), "step": step,
+            "most": largest(g), "status": first_of((~finite, Status.not_finite)), "nit": count(0),
+            "nfev": count(1), "njev": count(1),
         }  # fmt: skip
 
     def step(self, problem, s, tol):
@@ -52,25 +53,77 @@ class FISTA:
             step = xnp.where(n == 0, step, 0.5 * step)
             new = problem.prox(y - step * g, step)
             d = new - y
-            fits = problem.value(new) <= f + xnp.vdot(g, d) + xnp.vdot(d, d) / (2 * step) + noise
+            fits = problem.value(new) <= f + xnp.vdot(g, d) + xnp.vdot(d, d / (2 * step)) + noise
             return step, new, n + np.int32(1), fits
 
         start = (1.1 * s["step"], x, count(0), xnp.zeros((), bool))
         step, new, n, _ = loop(lambda c: ~c[3] & (c[2] < 60), shorter, start)
         # (y - new)/step is a subgradient of f + g, but for the change of f's gradient
-        size = largest(y - new) / step
+        size, most = largest((y - new) / step), xnp.maximum(s["most"], largest(g))
         uphill = xnp.vdot(y - new, new - x) > 0
         t = xnp.where(uphill, 1, s["t"])
         t_next = 0.5 * (1 + xnp.sqrt(1 + 4 * t * t))
         momentum = xnp.where(uphill, 0, (t - 1) / t_next) if self.accelerated else 0 * t
-        status = first_of((~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success))
-        return {
+        status = first_of(
+            (f == -xnp.inf, Status.unbounded), (~xnp.isfinite(size), Status.not_finite),
+            (size <= tol * most, Status.success), (xnp.all(new == x) & xnp.all(y == x), Status.stalled),
+        )  # fmt: skip
+        return s | {
             "x": new, "y": new + momentum * (new - x), "f": f, "g": g, "t": t_next, "size": size,
-            "step": step, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
-            "njev": s["njev"] + np.int32(1),
+            "most": most, "step": step, "status": status, "nit": s["nit"] + np.int32(1),
+            "nfev": s["nfev"] + n, "njev": s["njev"] + np.int32(1),
         }  # fmt: skip
 
 
+def first_step(problem, x):
+    """The reciprocal of the curvature along the gradient: in it is the only unit that a step can have."""
+    g = problem.value_and_grad(x)[1]
+    unit = largest(g)
+    d = g / xnp.where(unit > 0, unit, 1)
+    try:
+        bend = xnp.abs(xnp.vdot(d, problem.newton(x)[1](d)))
+    except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
+        bend = xnp.zeros_like(unit)
+    length = xnp.vdot(d, d)
+    plain = xnp.where((unit > 0) & (largest(x) > 0), largest(x) / xnp.where(unit > 0, unit, 1), 1)
+    known = (bend > 0) & xnp.isfinite(bend)
+    return xnp.where(known, length / xnp.where(known, bend, 1), plain).astype(x.dtype)
+
+
+def rounds(who, method, problem, x, tol, maxiter: int, history):
+    """The last state: where what is computed anew at x meets the test, else the method goes on from there."""
+
+    def judged(s):
+        f, g = problem.value_and_grad(s["x"])
+        moved = problem.prox(s["x"] - s["step"] * g, s["step"])
+        size, most = largest((s["x"] - moved) / s["step"]), xnp.maximum(s["most"], largest(g))
+        error = xnp.where(size == 0, 0, size / xnp.where(most > 0, most, 1))
+        good, claimed = error <= tol, s["status"] == status_code(Status.success)
+        again = claimed & ~good & (s["nit"] < maxiter) & (s["aim"] > 0.01 * tol)
+        lost = status_code(Status.stalled)
+        status = xnp.where(claimed & ~good, lost, xnp.where(good, 0, s["status"]))
+        return s | {
+            "f": f, "g": g, "size": size, "most": most, "error": error, "aim": 0.3 * s["aim"],
+            "status": xnp.where(again, RUNNING, status).astype(np.int32),
+        }  # fmt: skip
+
+    def turn(s):
+        rest = {k: s[k] for k in ("aim", "error")}
+        state = {k: v for k, v in s.items() if k not in (*rest, "history")}
+        ended = iterations_from(
+            who, method, problem, state, s["aim"], maxiter, history, rows=s.get("history")
+        )
+        return judged(ended | rest)
+
+    start = method.init(problem, x, tol)
+    aim = xnp.asarray(tol, x.dtype)
+    start |= {"aim": aim, "error": xnp.full_like(aim, xnp.inf)}
+    if history:
+        start["history"] = empty_rows(history, x, maxiter)
+    return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
+
+
+TESTED = "(x - prox(x - step gradient, step)) / step, the gradient of f + g, relative to the largest gradient of f seen"
 METHODS = {"fista": FISTA(), "proximal-gradient": FISTA(accelerated=False)}
 
 
@@ -85,7 +138,9 @@ def proximal_gradient(
       prox: ``prox(x, step)``, such as ``prox.l1(0.1)``, or the projection ``prox.simplex()``.
       args: further arguments.
       method: "fista", "proximal-gradient", or ``FISTA(...)``.
-      tol: the largest component of (x - prox(x - step gradient, step)) / step; eps^0.4 by default.
+      tol: the largest component of (x - prox(x - step gradient, step)) / step, the gradient of fun + g,
+        relative to the largest component of a gradient of ``fun`` seen; eps^0.4 by default. It bounds how far
+        x is from the minimum only as well as the problem is conditioned.
       maxiter: steps at most.
       history: keep x, f and gradient of all iterations.
 
@@ -113,9 +168,10 @@ def proximal_gradient(
     tol = default_tol(flat.dtype) if tol is None else tol
 
     def solve(x):
-        s = iterations(who, method, problem, x, tol, maxiter, history)
-        f, g = problem.value_and_grad(s["x"])
-        aux = {k: s[k] for k in ("size", "status", "nit", "nfev", "njev")} | {"g": g, "told": f}
+        s = rounds(who, method, problem, x, tol, maxiter, history)
+        aux = {k: s[k] for k in ("size", "error", "status", "nit", "nfev", "njev", "g")} | {
+            "told": s["f"]
+        }
         return s["x"], aux | ({"history": s["history"]} if history else {})
 
     def equation(x):
@@ -124,5 +180,5 @@ def proximal_gradient(
     x, aux = differentiable(equation, problem.value, solve, flat.start)
     return Result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
-        aux["njev"], Certificate(aux["size"]), aux.get("history"),
+        aux["njev"], Certificate(aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),
     )  # fmt: skip

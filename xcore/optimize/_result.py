@@ -54,9 +54,9 @@ _MESSAGES = {
     Status.degenerate: "the conditions of a constrained minimum hold only with multipliers that grow "
     "beyond all bounds: the gradients of active constraints depend on each other here (LICQ fails), so "
     "that nothing certifies the point; write these constraints differently, or trust only feasibility",
-    Status.flat: "no minimum in reach: the function hardly falls any more while parameters still change by as "
-    "much as themselves, or does not depend on one of them here: they run off to infinity, or stand on a "
-    "plateau; start elsewhere, bound the parameters, or use fewer",
+    Status.flat: "nothing that the function can show is to be gained any more, but parameters may still change by "
+    "more than tol: near a minimum that rounding errors hide (take 64-bit numbers, or a larger tol); or they run off "
+    "to infinity, stand on a plateau, or lost their influence (start elsewhere, bound them, or use fewer)",
     Status.saddle: "the gradient vanishes, but the Hessian has a negative eigenvalue: a saddle or a maximum, "
     "from where the function falls; start elsewhere, a small step aside is enough",
 }
@@ -73,12 +73,15 @@ class Certificate:
       complementarity: of the products of inequalities and multipliers, relative to the same.
       smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.
       multipliers: of the constraints, in their order.
-      error: estimated error of x: the largest component of the Newton step from there, each relative to
-        the largest size and way of its variable; with constraints, the largest violation, as such a
+      error: estimated error of x: the largest component of the Newton steps from there, and of what rounding
+        errors of the gradient leave open, each relative to the largest size and way of its variable; 1 or more
+        where a lower value was seen nearby; with constraints, the largest violation, as such a
         distance. It does not depend on units.
       gain: how much lower that step promises to be.
       qualification: with constraints, the smallest gradient of an active one, relative to what it had at
         the start: where it is near 0, multipliers mean nothing.
+      undetermined: number of directions in which the Hessian shows no curvature but rounding errors: a success says
+        nothing of where along them x is, but that no lower value was seen.
       tested: what was compared with ``tol``, in words.
     """
 
@@ -90,6 +93,7 @@ class Certificate:
     error: Any = None
     gain: Any = None
     qualification: Any = None
+    undetermined: Any = None
     tested: Any = static(default=None)
 
 

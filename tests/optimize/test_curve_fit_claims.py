@@ -1,0 +1,118 @@
+"""Intervals of fitted parameters hold the truth as often as they say, in all units; what data do not tell is infinite."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+import xcore as xc
+import xcore.numpy as xnp
+import xcore.optimize as xo
+
+T = np.linspace(0, 4, 24)
+TRUE = np.array([2.0, 1.3, 0.5])
+TRIALS = 500
+FOUR = 4 * (0.95 * 0.05 / TRIALS) ** 0.5  # standard deviations of a share of so many trials
+
+
+def curve(t, a, b, c):
+    return a * xnp.exp(-b * t) + c
+
+
+def fits(units, noise, sigma, dtype, outliers=0.0, points=24, **settings):
+    """(the fits of many draws, the true parameters): y in units[0], t in units[1]."""
+    tall, wide = units
+    rng = np.random.default_rng(5)
+    times = np.linspace(0, 4, points)
+    deviation = noise * np.linspace(0.5, 2 if sigma else 0.5, points)
+    y = curve(times, *TRUE) + deviation * rng.standard_normal((TRIALS, points))
+    y += outliers * rng.standard_normal(y.shape) * (rng.random(y.shape) < 0.1)
+    t, y = (times * wide).astype(dtype), (np.asarray(y) * tall).astype(dtype)
+    start = tuple(np.array([tall, 1 / wide, 0], dtype))
+    errors = None if sigma is None else (sigma * tall * deviation).astype(dtype)
+
+    @xc.jit
+    def every(y):
+        one = lambda y: xo.curve_fit(curve, t, y, start, sigma=errors, **settings)
+        return xc.vmap(
+            lambda y: (lambda fit: (fit.interval(), fit.result.success, fit.stderr, fit.pcov))(
+                one(y)
+            )
+        )(y)
+
+    return every(y), TRUE * np.array([tall, 1 / wide, tall])
+
+
+# name: (units of y and t, noise, sigma beside the true one or None, dtype, settings)
+SCALES = {
+    "plain": ((1, 1), 0.05, 3.0, np.float64, {}), "absolute": ((1, 1), 0.05, 1.0, np.float64, {"absolute_sigma": True}),
+    "far": ((1e8, 1e-8), 0.02, 1.0, np.float64, {"absolute_sigma": True}),
+    "float32": ((1, 1), 0.05, 1.0, np.float32, {}), "tall float32": ((1e8, 1e-8), 0.05, 1.0, np.float32, {}),
+    "squares that are hardly numbers": ((1e-16, 1e12), 0.05, None, np.float32, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALES)
+def test_intervals_cover_in_all_units(name):
+    units, noise, sigma, dtype, settings = SCALES[name]
+    ((low, high), ok, stderr, _), true = fits(units, noise, sigma, dtype, **settings)
+    ok = np.asarray(ok)
+    assert ok.mean() > 0.98
+    share = ((low <= true) & (true <= high))[ok].mean(0)
+    assert np.all(np.abs(share - 0.95) < FOUR), share
+    assert np.all(np.isfinite(np.asarray(stderr)[ok])) and np.all(np.asarray(stderr) > 0)
+
+
+@pytest.mark.parametrize("loss", ["huber", "soft_l1", "cauchy"])
+def test_intervals_of_robust_losses_cover(loss):
+    ((low, high), ok, _, _), true = fits(
+        (1, 1), 0.05, 1.0, np.float64, outliers=1.0, points=100, loss=loss, f_scale=1.5
+    )
+    share = ((low <= true) & (true <= high))[np.asarray(ok)].mean(0)
+    # to first order in 1/100, and Student's quantiles are those of normal errors
+    assert np.all(share > 0.95 - FOUR) and np.all(share < 0.99), share
+
+
+def test_units_change_nothing_but_units():
+    fit = lambda tall, wide: xo.curve_fit(
+        curve, T * wide, y * tall, (tall, 1 / wide, 0.0 * tall), bounds=None
+    )
+    y = np.asarray(curve(T, *TRUE)) + 0.05 * np.random.default_rng(0).standard_normal(T.size)
+    plain = fit(*np.float64([1, 1]))
+    for tall, wide in ((1e8, 1e-8), (1e-8, 1e8), (1e60, 1e-60)):
+        found = fit(*np.float64([tall, wide]))
+        units = np.array([tall, 1 / wide, tall])
+        np.testing.assert_allclose(found.stderr / units, plain.stderr, rtol=1e-6)
+        np.testing.assert_allclose(found.pcov / units / units[:, None], plain.pcov, rtol=1e-6)
+        band = [side / tall for side in found.band(curve, T * wide)]
+        np.testing.assert_allclose(band, plain.band(curve, T), rtol=1e-6)
+    peer = scipy.optimize.curve_fit(
+        lambda t, a, b, c: a * np.exp(-b * t) + c, T, y, (1, 1, 0), xtol=1e-14
+    )
+    np.testing.assert_allclose(plain.pcov, peer[1], rtol=1e-4)
+
+
+OPEN = {
+    "one twice": (lambda t, a, b: (a + b) * t, (1.0, 1.0)),
+    "one too many units apart": (lambda t, a, b: (1e8 * a + 1e-8 * b) * t, (1.0, 1.0)),
+    "without effect": (lambda t, a, b: a * t + 0 * b, (1.0, 1.0)),
+    "more than data": (lambda t, a: xnp.sum(a) * t, (xnp.ones(30),)),
+    "as many as data": (lambda t, a: a * (1 + t), (xnp.ones(24),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", OPEN)
+def test_what_data_do_not_tell_is_infinite(name, dtype):
+    f, start = OPEN[name]
+    y = (3 * T + 0.1 * np.random.default_rng(1).standard_normal(T.size)).astype(dtype)
+    fit = xo.curve_fit(f, T.astype(dtype), y, tuple(np.asarray(p, dtype) for p in start))
+    assert np.all(np.isinf(np.diagonal(fit.pcov))) and np.all(np.isinf(fit.stderr))
+    assert not np.any(np.isnan(fit.pcov))
+    low, high = fit.band(f, T.astype(dtype))
+    assert np.all(np.isinf(high)) and np.all(np.isinf(low))
+
+
+def test_a_fit_that_did_not_converge_has_no_intervals():
+    y = np.asarray(curve(T, *TRUE))
+    fit = xo.curve_fit(curve, T, y, (50.0, 9.0, -3.0), maxiter=2)
+    assert not fit.result.success and np.all(np.isinf(fit.stderr))
