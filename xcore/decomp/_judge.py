@@ -97,11 +97,13 @@ def scan_ranks(
     left_out = ~known if mask is None else ~known & mask
     known = known if mask is None else known & mask
     seen, missed, consistency = [], [], []
+    # squares of differences are numbers in units of what was left out
+    unit = _unit(xnp.where(left_out, x, 0))
+    size = xnp.linalg.norm((xnp.where(left_out, x, 0) / unit).ravel())
     for rank in ranks:
         found = cp_als(x, rank, mask=known, key=start, **options)
         model = found.value.to_dense()
-        left = xnp.where(left_out, x - model, 0)
-        size = xnp.linalg.norm(xnp.where(left_out, x, 0).ravel())
+        left = xnp.where(left_out, x - model, 0) / unit
         seen.append(found.error)
         missed.append(xnp.linalg.norm(left.ravel()) / xnp.where(size > 0, size, 1))
         consistency.append(core_consistency(xnp.where(known, x, model), found.value))
@@ -143,11 +145,18 @@ def degeneracy(cp: CP) -> Degeneracy:
     signs = xnp.sign(cp.weights)
     congruence = (unit * xnp.outer(signs, signs)).real
     values = xnp.linalg.eigvalsh(unit)
-    square = (xnp.outer(cp.weights, cp.weights.conj()) * unit).real.sum()
+    weights = cp.weights / _unit(cp.weights)
+    square = (xnp.outer(weights, weights.conj()) * unit).real.sum()
     whole = xnp.sqrt(xnp.maximum(square, 0))
     return Degeneracy(
-        congruence, values[-1] / xnp.maximum(values[0], 0), xnp.abs(cp.weights).max() / whole
+        congruence, values[-1] / xnp.maximum(values[0], 0), xnp.abs(weights).max() / whole
     )
+
+
+def _unit(x):
+    """The largest absolute value; 1 where there is none."""
+    size = xnp.max(xnp.abs(x), initial=0)
+    return xnp.where((size > 0) & xnp.isfinite(size), size, 1)
 
 
 @struct
