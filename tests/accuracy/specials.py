@@ -25,8 +25,15 @@ def _exact(row, dtype) -> tuple:
     points = tuple(p.astype(dtype) for p in row.points())
     with mpmath.workdps(40):
         numbers = zip(*[map(mpmath.mpf, w.narrow(p).tolist()) for p in points], strict=True)
-        values = [mpmath.re(row.exact(*xs)) for xs in numbers]
-        return points, values
+        return points, [_exactly(row, xs) for xs in numbers]
+
+
+def _exactly(row, xs):
+    """NaN at poles, where points that are rounded to 16 bits may lie: nobody owes a finite number."""
+    try:
+        return mpmath.re(row.exact(*xs))
+    except (ValueError, ZeroDivisionError):
+        return mpmath.nan
 
 
 def units(found, values, dtype) -> float:

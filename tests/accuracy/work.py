@@ -76,11 +76,16 @@ def run_all(options) -> list:
     return _ordered(entries)
 
 
+LIFE = (
+    25  # routines of a process: each executable takes mappings of memory, of which there are 65,530
+)
+
+
 def _run(tasks, jobs):
-    if jobs == 1:
+    if jobs == 1 and len(tasks) <= LIFE:
         yield from map(measured, tasks)
         return
-    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+    with multiprocessing.get_context("spawn").Pool(jobs, maxtasksperchild=LIFE) as pool:
         yield from pool.imap_unordered(measured, tasks, chunksize=1)
 
 
