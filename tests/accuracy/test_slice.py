@@ -122,3 +122,10 @@ def test_rows_that_run_in_one_way_only_are_few():
     single = {r.part for r in ROUTINES if r.ways == ("one",)}
     assert single <= {"special", "stats", "numpy.linalg", "decomp", "optimize", "pde"}
     assert all("one" in r.ways for r in ROUTINES)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("name", ["lstsq", "lstsq-qr"])
+def test_digits_of_results_in_16_bits_count_their_rounding(name, dtype):
+    entries = book.run(BY_NAME[name], dtype, ["random", "growth", "rows"], (7,), ("one",))
+    assert sum(e.claims for e in entries) and [e.command() for e in entries if e.false] == []

@@ -17,7 +17,7 @@ from ..numpy._equations import least_squares
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
 from ._certificates import of_full_rank, of_least_squares
 from ._elimination import first_zero
-from ._report import Report, relative
+from ._report import Report, digits_of, relative
 from ._sensitivity import concluded, frobenius, nothing
 from ._truth import fail
 
@@ -28,7 +28,8 @@ METHODS = ("svd", "qr")
 def _lstsq(a, b, method, ridge, rtol, report):
     """(x, number of a column that depends on others or -1, the rank and |a x - b| if asked for)."""
     who = "linalg.lstsq"
-    a, b, to_dtype = in_lapack_dtype(*as_inexact(who, a, b))
+    given = as_inexact(who, a, b)
+    a, b, to_dtype = in_lapack_dtype(*given)
     check_matrices(who, a=a)
     vector = typeof(b).ndim == 1
     b = b[..., None] if vector else b
@@ -43,14 +44,25 @@ def _lstsq(a, b, method, ridge, rtol, report):
         left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
         fixed = tuple(ops.stop_gradient(y) for y in (*tall, x))
         told = of_full_rank(*fixed, *about) if method == "qr" else of_least_squares(*fixed, *about)
+        if typeof(given[0]).dtype != typeof(a).dtype:
+            told |= _rounded(told["error"], fixed[2], to_dtype(fixed[2]), epsilon(given[0]))
         more = {"rank": rank} | told.pop("more", {})
-        finite = xnp.isfinite(fixed[2]).all(axis=(-2, -1))
+        finite = xnp.isfinite(to_dtype(fixed[2])).all(axis=(-2, -1))
         status = first_that_holds(
             (pivot >= 0, Status.singular), (~finite, Status.not_finite), (True, Status.success)
         )
         stats = Report(**told, residual=left[..., 0] if vector else left, more=more)
         stats = xnp.broadcast_to(status, finite.shape), stats
     return to_dtype(x[..., 0] if vector else x), pivot, stats
+
+
+def _rounded(error, x, short, eps: float) -> dict:
+    """Error and digits of results that are handed out in 16 bits: what that rounding takes counts."""
+    off = xnp.max(xnp.abs(x - short.astype(typeof(x).dtype)), axis=-2, initial=0)
+    share = relative(off, xnp.max(xnp.abs(x), axis=-2, initial=0))
+    error = error + xnp.max(share, axis=-1, initial=0)
+    error = xnp.where(xnp.isnan(error), xnp.inf, error)
+    return {"error": error, "digits": digits_of(error, eps)}
 
 
 def lstsq(
