@@ -18,7 +18,7 @@ from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._control.jit import eval_shape
 from .._control.loops import fori_loop
-from .._core import dtypes, errors
+from .._core import dtypes, errors, tree
 from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.trace import Tracer
@@ -28,35 +28,8 @@ from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, modulus
 from ._elimination import first_zero
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
+from ._range import any_subnormal, divided, inner, magnitude, norm, safe_norm, unit_of
 from ._truth import fail
-
-
-def inner(x, y):
-    """The inner product, conjugating x."""
-    return xnp.vdot(x, y)
-
-
-def norm(x):
-    return xnp.sqrt(xnp.real(inner(x, x)))
-
-
-def magnitude(x):
-    """The power of two next to the largest element; 1 for zeros. Dividing by it rounds nothing."""
-    size = xnp.max(modulus(x), initial=0)
-    limits = xnp.finfo(typeof(size).dtype)
-    kept = xnp.clip(size, 4 * limits.tiny, limits.max / 4)  # so its reciprocal is a number, too
-    kept = ops.reduce_precision(kept, exponent_bits=_exponent_bits(limits), mantissa_bits=0)
-    return xnp.where((size > 0) & xnp.isfinite(size), kept, 1).astype(typeof(size).dtype)
-
-
-def _exponent_bits(limits) -> int:
-    return limits.bits - 1 - limits.nmant
-
-
-def safe_norm(x):
-    """The norm where squares would overflow or vanish."""
-    size = magnitude(x)
-    return norm(x / size) * size
 
 
 def _norm_by(z, r):
@@ -77,7 +50,8 @@ class Krylov:
     Attributes:
       rtol, atol: a solution is good when |b - a x|, computed anew in the end, is at most
         max(rtol |b|, atol); where rounding does not let it, the status is ``stagnation``.
-      max_steps: so many steps at most; 10 n by default.
+      max_steps: so many steps at most, 10 n by default; as many once more if the sizes of products
+        let the first run fail.
     """
 
     rtol: float = static(default=1e-5)
@@ -111,6 +85,7 @@ class _Problem:
     precondition: Any
     solver: Any
     target: Any
+    unit: Any = 1.0  # what eigenvalues, those of the preconditioned matrix, were divided by
 
     def done(self, state):
         return (state["size"] <= self.target) | state["stuck"] | ~xnp.isfinite(state["size"])
@@ -288,8 +263,8 @@ class Chebyshev(Krylov):
         return xnp.asarray((low > 0) & (low <= high) & (high < np.inf))
 
     def begin(self, p: _Problem, x, r):
-        low, high = self.bounds
         dtype = dtypes.to_real(typeof(r).dtype)
+        low, high = (xnp.asarray(y, dtype) / p.unit for y in self.bounds)
         centre = xnp.asarray((low + high) / 2).astype(dtype)
         radius = xnp.maximum(xnp.asarray((high - low) / 2).astype(dtype), 1e-6 * centre)
         z = p.precondition(r)
@@ -322,42 +297,62 @@ class _Passes:
     solver watches a residual that it keeps up to date, and that drifts from the one x has by what
     rounding did on the way. (Greenbaum 1997, "Estimating the attainable accuracy of recursively
     computed residual methods") Here it is computed from x, that one decides, and as long as a
-    further run at least halves it there is one.
+    further run at least halves it there is one. A first run that fails has another one, with products
+    divided by their sizes, if these are far from 1.
     """
 
     mv: Any
     precondition: Any
     solver: Any
     b: Any
+    unit: Any  # of b and x: what they were divided by
+    arrays: Any  # of the operator, and b as it was
     limit: int
 
     def done(self, s):
         return ~s["again"]
 
     def step(self, s):
-        scale = magnitude(s["r"])
+        scale, (unit, near) = magnitude(s["r"]), s["units"]
+        alone = self.precondition is _identity
         problem = _Problem(
-            self.mv, self.precondition, self.solver, _target(self.solver, self.b, scale)
-        )
-        spent = xnp.maximum(s["steps"], 0)
-        ran, steps = iterate(problem, self._begin(s["r"] / scale), self.limit - spent)
-        x = s["x"] + scale * ran["x"]
+            divided(self.mv, unit), _identity if alone else divided(self.precondition, near),
+            self.solver, self._target(scale), unit * near,
+        )  # fmt: skip
+        spent, limit = xnp.maximum(s["steps"], 0), self._limit(unit, near)
+        ran, steps = iterate(problem, self._begin(problem, s["r"] / scale), limit - spent)
+        x = s["x"] + (scale / unit) * ran["x"]
+        x = x * self.unit / self.unit  # what is left of it when it gets its size back
         r = self.b - self.mv(x)
         size = norm(r / scale)
         watched = ran["size"] <= problem.target
         good = self._reached(x, r, scale, size, ran["size"], problem.target)
-        better = (size * scale < s["size"]) | (s["steps"] < 0)
+        first = s["steps"] < 0
         steps = spent + steps
-        again = watched & ~good & (size * scale < 0.5 * s["size"]) & (steps < self.limit)
+        fresh = lambda: self._units(s["r"] / scale, alone)  # noqa: E731
+        units = cond(good | ~first, lambda: (unit, near), fresh)
+        anew = (units[0] != unit) | (units[1] != near)
+        halved = watched & ~good & (size * scale < 0.5 * s["size"])
+        again = (halved | anew) & (steps < self._limit(*units))
+        lower = ~anew | (size < norm(s["r"] / scale))  # what failed may be worse than the start
+        better = (size * scale < s["size"]) & lower | (first & xnp.isfinite(size) & lower)
         status = self._ending(size, good, watched, ran["stuck"])
         kept = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         return {
             "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
-            "steps": steps, "status": kept(status, s["status"]), "again": again,
+            "steps": steps, "status": xnp.where(better | first, status, s["status"]), "again": again,
+            "units": units,
         }  # fmt: skip
 
-    def _begin(self, r):
-        state = self.solver.begin(self, xnp.zeros_like(r), r)
+    def _limit(self, unit, near):
+        return self.limit * xnp.where((unit != 1) | (near != 1), np.int32(2), np.int32(1))
+
+    def _units(self, r, alone: bool):
+        near = magnitude(xnp.zeros_like(r)) if alone else unit_of(self.precondition(r))
+        return unit_of(self.mv(r)), near
+
+    def _begin(self, problem, r):
+        state = self.solver.begin(problem, xnp.zeros_like(r), r)
         state |= {"size": norm(r), "stuck": ~self.solver.usable()}
         if isinstance(self.solver, GMRES):
             state["b"] = r
@@ -379,7 +374,20 @@ class _Passes:
             return norm((other - r) / scale).astype(typeof(size).dtype)
 
         doubtful = unclear & (size <= target)
-        return size + cond(doubtful, doubt, lambda: xnp.zeros_like(size)) <= target
+        nil = xnp.zeros_like(size)
+        size = size + cond(doubtful, doubt, lambda: nil)
+        # elements of a and b that count as zero, though they are not, are not seen by any product
+        tiny = float(xnp.finfo(typeof(size).dtype).tiny) * math.prod(typeof(x).shape) ** 1.5
+        lost = tiny / scale * (xnp.max(modulus(x), initial=0) + 1 / self.unit)
+        lost = lost.astype(typeof(size).dtype)
+        there = (size <= target) & (lost > 0.01 * target)
+        there = cond(there, lambda: any_subnormal(self.arrays), lambda: xnp.zeros((), bool))
+        return size + xnp.where(there, lost, nil) <= target
+
+    def _target(self, scale):
+        """max(rtol |b|, atol) by the scale."""
+        goal = xnp.maximum(self.solver.rtol * norm(self.b), self.solver.atol / self.unit)
+        return (goal / scale).astype(scale.dtype)
 
     def _ending(self, size, good, watched, stuck):
         return first_that_holds(
@@ -388,24 +396,21 @@ class _Passes:
         )  # fmt: skip
 
 
-def _solve_one(solver, mv, precondition, x0, b):
-    """(x, steps, residual's norm, status) for one right-hand side."""
-    passes = _Passes(mv, precondition, solver, b, solver.limit(math.prod(typeof(b).shape)))
+def _solve_one(solver, mv, precondition, x0, b, arrays=()):
+    """(x, steps, residual's norm, status) for one right-hand side, which is divided by its size first."""
+    limit, unit = solver.limit(math.prod(typeof(b).shape)), magnitude(b)
+    arrays, b = (*arrays, b), b / unit
+    passes = _Passes(mv, precondition, solver, b, unit, arrays, limit)
     real = dtypes.to_real(typeof(b).dtype)
+    start = xnp.zeros_like(b) if x0 is None else x0 / unit
     state = {
-        "x": xnp.zeros_like(b) if x0 is None else x0, "r": b if x0 is None else b - mv(x0),
+        "x": start, "r": b if x0 is None else b - mv(start),
         "size": xnp.full((), np.inf, real), "steps": xnp.full((), -1, np.int32),  # none as yet
         "status": xnp.zeros((), np.int32), "again": xnp.ones((), bool),
+        "units": (xnp.ones((), real), xnp.ones((), real)),
     }  # fmt: skip
     state, _ = iterate(passes, state, MAX_PASSES)
-    return state["x"], state["steps"], state["size"], state["status"]
-
-
-def _target(solver, b, scale):
-    """max(rtol |b|, atol) by the scale."""
-    own = magnitude(b)
-    size = norm(b / own)
-    return xnp.maximum(solver.rtol * size * (own / scale), solver.atol / scale).astype(size.dtype)
+    return unit * state["x"], state["steps"], unit * state["size"], state["status"]
 
 
 def _solve_alone(solver, operator, precondition, x0, b):
@@ -415,14 +420,15 @@ def _solve_alone(solver, operator, precondition, x0, b):
     """
     field = getattr(operator, "field", None)
     if field is None or not isinstance(solver, CG):
-        return _solve_one(solver, operator.mv, precondition, x0, b)
+        return _solve_one(solver, operator.mv, precondition, x0, b, tree.leaves(operator))
 
     def shaped(f):
         return lambda x: f(x.reshape(-1)).reshape(field)
 
     near = _identity if precondition is _identity else shaped(precondition)
     x0 = None if x0 is None else x0.reshape(field)
-    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0, b.reshape(field))
+    b, arrays = b.reshape(field), tree.leaves(operator)
+    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0, b, arrays)
     return x.reshape(-1), *rest
 
 
@@ -530,7 +536,9 @@ def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None):
 
     def run(operator, precondition, start):
         def solve(_, b):
-            one = lambda x, b: _solve_one(solver, operator.mv, precondition, x, b)  # noqa: E731
+            one = lambda x, b: _solve_one(  # noqa: E731
+                solver, operator.mv, precondition, x, b, tree.leaves(operator)
+            )
             if typeof(b).shape[1] == 1:  # lanes keep what is done by selections: passes over memory
                 first = None if start is None else start[:, 0]
                 found = _solve_alone(solver, operator, precondition, first, b[:, 0])
