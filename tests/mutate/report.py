@@ -101,7 +101,7 @@ def page(mutants: list[Mutant]) -> str:
         "term, an axis, an argument, a branch, a check. Each is made in memory and shown to the tests that",
         "run its line, until one fails. *Equivalent* are those that change nothing that can be seen;",
         "`tests/mutate/equivalent.py` says why, each in a line.", "",
-        f"{len(mutants)} mutants, of which {len(tried)} were tried: of each package some, drawn uniformly. What no",
+        f"{len(mutants)} mutants, of which {len(tried)} were tried, drawn uniformly from some packages. What no",
         "table names was not tried. Survivors wait for a test, a reason, or a run of more tests.", "",
         *_table("package", {**_grouped(mutants, package), "**all**": mutants}),
         *_table("rule", _grouped(mutants, lambda m: m.rule)),
