@@ -10,9 +10,7 @@ Facts about jaxlib that are not obvious, each tried on every supported version:
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
-import gc
 import os
 import re
 import sys
@@ -369,6 +367,7 @@ class Executable:
     """A loaded program. ``execute(buffers).consume_with_handlers(handlers)`` is one call."""
 
     __slots__ = (
+        "__weakref__",
         "devices",
         "effectful",
         "execute",
@@ -569,13 +568,6 @@ def deserialize(blob: bytes, devices, options, callbacks=()):
     return devices[0].client.deserialize_executable(
         blob, DeviceList(tuple(devices)), options, list(callbacks)
     )
-
-
-def return_memory() -> None:
-    """Give freed memory back to the system. glibc keeps what compiling has left between small pieces."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # other C libraries
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def block_until_ready(buffers) -> None:

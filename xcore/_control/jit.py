@@ -58,7 +58,9 @@ class Variant:
         self.uses: list = []  # of random keys, and the ids of the tracers that stood for arguments
         self.own: list = []
         self.captures = None  # what the function referred to, under the setting sanitize
-        self.calls: dict = {}  # executable -> number of calls that needed nothing to be moved
+        self.calls = (
+            weakref.WeakKeyDictionary()
+        )  # executable -> number of calls that needed nothing to be moved
 
     def pure(self) -> bool:
         """True if it holds no tracer, so that it may be kept."""

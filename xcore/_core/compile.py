@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 
 from .._backend import cache as disk
-from .._backend import callbacks, cluster
+from .._backend import callbacks, cluster, memory
 from .._backend import client as backend
 from . import config, errors, kernels
 from .layout import Layout, declared
@@ -42,8 +42,27 @@ class Bounded(OrderedDict):
                 self.popitem(last=False)
 
 
-return_memory = backend.return_memory
+class Room:
+    """Of the mappings of a process, ten for each program on a CPU, two thirds are for programs."""
+
+    def __init__(self):
+        self.programs = 0  # that may come before it is worth counting
+
+    def take(self) -> None:
+        """Make room for one more program: half of those in memory go where there is too little."""
+        self.programs -= 1
+        if self.programs > 0:
+            return
+        limit, used = 2 * memory.most_mappings() // 3, memory.mappings()
+        if used > limit:
+            forget_half()
+            used = memory.mappings()
+        self.programs = max((limit - used) // 64, 16)
+
+
+return_memory = memory.return_memory
 _executables = Bounded(CAPACITY)
+_room = Room()
 _building: dict = {}  # key -> lock, so that threads that want the same program compile it once
 _guard = threading.Lock()
 counts = {"compiled": 0, "from_disk": 0, "from_memory": 0}
@@ -53,6 +72,14 @@ def clear() -> None:
     """Forget all executables in memory."""
     with _executables.lock:
         _executables.clear()
+
+
+def forget_half() -> None:
+    """Forget those executables that were not used for longest; paths of calls are learnt again."""
+    with _executables.lock:
+        for _ in range((len(_executables) + 1) // 2):
+            _executables.popitem(last=False)
+    config.clear_fast_caches()
 
 
 def disk_state() -> dict | None:
@@ -82,6 +109,7 @@ def executable(p: Program, place=None, donors=()) -> backend.Executable:
     with lock:
         found = _executables.lookup(key)
         if found is None:
+            _room.take()
             build = _build_spread if type(place) is Layout else _build
             found = build(p, place, donors)
             _inspect(p, place)
