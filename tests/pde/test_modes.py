@@ -1,7 +1,10 @@
 """Eigenmodes against closed forms."""
 
+import functools
+
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
@@ -67,6 +70,56 @@ def test_all_modes_of_boxes_beside_dense_matrices(name):
                 assert np.allclose(rows * root**2 @ rows.T, np.eye(k), atol=1e-12)
                 wrong = (rows @ matrix.T - np.asarray(w)[:, None] * rows) * root
                 assert abs(wrong).max() <= 1e-12 * large
+
+
+HIGHER = {
+    "line": ((9,), [D]), "ring": ((9,), [P]), "Neumann line": ((12,), [N]), "mixed": ((9, 8), [(D, N), P]),
+    "Robin": ((10, 9), [(R, N), D]), "square": ((8, 8), [D, D]), "torus": ((8, 8), [P, P]),
+    "solid": ((8, 9, 8), [D, P, D]), "3-torus": ((4, 4, 4), [P, P, P]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [4, 6, "compact"])
+@pytest.mark.parametrize("name", HIGHER)
+def test_modes_of_higher_order_beside_dense_matrices(name, order):
+    """Of the compact operator L those of -L u = w M u, with its local mean M."""
+    cells, bc = HIGHER[name]
+    if not all(c in (D, P) for c in bc) if order == "compact" else min(cells) < 8:
+        pytest.skip("an operator that is refused")
+    with xc.enable_x64():
+        lap = Laplacian(Grid(cells, upper=(1.0, 1.3, 1.6)[: len(cells)]), bc, order)
+        matrix, root = -np.asarray(lap.as_matrix()), np.sqrt(np.ravel(lap.weights))
+        mean, large = np.eye(root.size), abs(matrix).max()
+        if order == "compact":
+            second = [[b.matrix if i == j else np.eye(b.count) for j, b in enumerate(lap.axes)]
+                      for i in range(len(cells))]  # fmt: skip
+            squares = [a.spacing**2 / 12 for a in lap.axes]
+            mean = mean + sum(
+                s * functools.reduce(np.kron, x) for s, x in zip(squares, second, strict=True)
+            )
+        if order == "compact":
+            expected = np.sort(sl.eig(matrix, mean)[0].real)
+        else:
+            expected = np.sort(np.linalg.eigvals(matrix).real)
+        for k in {1, 6, root.size // 2}:
+            w, modes = eigenmodes(lap, k)
+            rows = np.asarray(modes).reshape(k, -1)
+            assert np.allclose(w, expected[:k], rtol=1e-10, atol=1e-12 * large)
+            assert (
+                abs(rows @ matrix.T - np.asarray(w)[:, None] * rows @ mean.T).max() < 1e-13 * large
+            )
+            assert np.allclose(((rows * root) ** 2).sum(1), 1, atol=1e-12)
+        if name == "3-torus" and order == "compact":
+            with pytest.raises(ValueError, match="the local mean vanishes"):
+                eigenmodes(lap, root.size)
+
+
+@pytest.mark.parametrize("order, least", [(2, 1.9), (4, 3.8), (6, 5.8), ("compact", 3.9)])
+def test_orders_of_eigenvalues(order, least):
+    with xc.enable_x64():
+        value = lambda n: float(eigenmodes(Laplacian(Grid((n, n)), D, order), 1)[0][0])
+        errors = [abs(value(n) / (2 * np.pi**2) - 1) for n in (24, 48)]
+        assert np.log2(errors[0] / errors[1]) > least
 
 
 @pytest.mark.parametrize("n", [16, 64, 128])
@@ -210,5 +263,5 @@ def test_errors_explain():
         eigenmodes(Diffusion(Grid(8), np.ones(9)), 1, method="axes")
     with pytest.raises(ValueError, match="range of float32"):
         eigenmodes(Laplacian(Grid(8, upper=1e30)), 1)
-    with pytest.raises(ValueError, match="of order 2"):
-        eigenmodes(Laplacian(Grid(8), Dirichlet(), 4))
+    with pytest.raises(ValueError, match='"axes" for orders'):
+        eigenmodes(Laplacian(Grid(8), Dirichlet(), 4), 1, method="lobpcg")
