@@ -306,6 +306,11 @@ def nan_from_a_callback():
     return f(-1.0)
 
 
+@bug("callback")
+def nan_from_a_callback_without_jit():
+    return xc.pure_callback(np.log, xc.ShapeDtypeStruct((), "float32"), np.float32(-1))  # <- here
+
+
 @mended
 def number_from_a_callback():
     def on_host(x):

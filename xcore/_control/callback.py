@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import string
 import sys
+from functools import partial
 
 import numpy as np
 
 from .._backend.callbacks import checked, wrap_callback
 from .._backend.client import wait_for_effects
-from .._core import errors, tree
+from .._core import config, errors, tree
 from .._core.compile import raise_from_callback
-from .._core.eval import from_numpy, is_array_like, to_array, to_value
+from .._core.eval import from_numpy, is_array_like, run_program, to_array, to_value
 from .._core.op import Op
-from .._core.program import ORDERED, canonical
+from .._core.program import ORDERED, canonical, trace_closed
 from .._core.source import boundary
 from .._core.trace import bind
 from .._core.types import ArrayType
@@ -134,7 +135,11 @@ _SEQUENTIAL = _METHODS[:2]
 
 
 def _eager(*args, function, types, **params):
-    arrays = [np.asarray(to_array(a)) for a in args]
+    arrays = [to_array(a) for a in args]
+    if config.settings().watches:  # results of programs are looked at
+        call = partial(bind, callback_op, function=function, types=types, **params)
+        return run_program(trace_closed(call, [a.type for a in arrays]), arrays)
+    arrays = [np.asarray(a) for a in arrays]
     try:
         results = checked(function(*arrays), types, function.name)
     except Exception as e:
