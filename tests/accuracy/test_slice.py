@@ -125,7 +125,11 @@ def test_rows_that_run_in_one_way_only_are_few():
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
-@pytest.mark.parametrize("name", ["lstsq", "lstsq-qr"])
+@pytest.mark.parametrize(
+    "name",
+    ["lstsq", "lstsq-qr", "solve-positive-definite", "solve_banded", "cho_solve", "lu_solve"],
+)
 def test_digits_of_results_in_16_bits_count_their_rounding(name, dtype):
-    entries = book.run(BY_NAME[name], dtype, ["random", "growth", "rows"], (7,), ("one",))
+    families = ["random", "growth", "rows", "columns", "repeated"]
+    entries = book.run(BY_NAME[name], dtype, families, (7,), ("one",))
     assert sum(e.claims for e in entries) and [e.command() for e in entries if e.false] == []

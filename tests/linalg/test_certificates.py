@@ -4,6 +4,7 @@ Each routine sees each family of matrices, at the ends of the dtype's range too,
 by lane; references are solutions in some hundred digits.
 """
 
+import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
@@ -190,6 +191,53 @@ def test_digits_of_solutions_with_factors_are_there(dtype, trans):
             true = true_digits(turn(a), b, np.asarray(answer.value), dtype)
             assert float(answer.stats.digits) <= true + 1e-4, name
     assert claims >= 7
+
+
+def backward(a, x, b):
+    a, x, b = (np.asarray(v, np.clongdouble) for v in (a, x, b))
+    size = np.abs(a).sum(1).max() * np.abs(x).max() + np.abs(b).max()
+    return float(np.abs(b - a @ x).max() / size)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+def test_backward_errors_after_elements_grew_are_those_of_the_matrix(dtype):
+    """Of factors whose product is far larger, element by element, than the matrix; n = 8 is not estimated."""
+    rng, eps = np.random.default_rng(4), np.finfo(dtype).eps
+    for n in (8, 33):
+        grown = np.eye(n) - np.tril(np.ones((n, n)), -1)
+        grown[:, -1] = 1
+        units = np.array([1.0, 1e-15, 1e15])[:, None, None]
+        a = np.concatenate([grown * units, rng.standard_normal((3, n, n)) * units]).astype(dtype)
+        b = (a @ rng.standard_normal((n, 1))).astype(dtype)
+        for trans, turned in ((0, a), (2, a.conj().swapaxes(1, 2))):
+            answer = la.lu_solve(la.lu_factor(a), b, trans, report=True)
+            stats, ok = answer.stats, np.asarray(answer.ok)
+            true = [backward(*args) for args in zip(turned, np.asarray(answer.value), b)]
+            told = np.asarray(stats.backward_error, float)
+            assert (np.array(true) <= told).all() and ok[3:].all()
+            assert (told[ok] <= 31 * n * eps).all()
+            exact = np.array([np.linalg.cond(m.astype(complex), 1) for m in turned])
+            near = told < 1e-3  # the factors' product is still that matrix
+            assert (np.asarray(stats.condition) <= exact * 1.01)[near].all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_factors_in_16_bits_count_their_rounding(dtype):
+    """And what of them vanishes: elements of the factors go through the end of the range of float16."""
+    rng, dtype = np.random.default_rng(5), np.dtype(getattr(ml_dtypes, dtype, dtype))
+    units = 10.0 ** np.repeat(np.arange(-6, 4), 8)[:, None, None]
+    general = rng.standard_normal((80, 7, 7)) * units
+    definite = general @ general.swapaxes(1, 2) / units + 0.1 * units * np.eye(7)
+    for a, solve in ((general, la.lu_solve), (definite, la.cho_solve)):
+        a = a.astype(dtype)
+        b = (a.astype(float) @ rng.standard_normal((80, 7, 1))).astype(dtype)
+        factor = xc.jit(la.lu_factor if solve is la.lu_solve else la.cholesky)
+        answer = solve(factor(a), b, report=True)
+        x, digits = (np.asarray(v).astype(float) for v in (answer.value, answer.stats.digits))
+        true = np.linalg.solve(a.astype(float), b.astype(float))
+        claimed = digits > 0
+        off = np.abs(x - true).max((1, 2)) / np.abs(true).max((1, 2))
+        assert claimed.sum() >= 10 and (off[claimed] <= 1.001 * 10.0 ** -digits[claimed]).all()
 
 
 def exact_spectrum(a):

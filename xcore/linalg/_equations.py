@@ -24,7 +24,7 @@ from .._iterate import Status, first_that_holds
 from .._ops import matrices
 from .._ops.matrices import swapped
 from ._arguments import product
-from ._report import Report, digits_of, relative
+from ._report import Report, digits_of, of_truth, relative
 
 
 class Equation(NamedTuple):
@@ -35,6 +35,7 @@ class Equation(NamedTuple):
       solve, adjoint: b ↦ a⁻¹ b, a⁻ᴴ b.
       norm1, norm_inf: norms of a; the second is that of sizes where it is not given.
       rounding: a x is off by at most so many roundings of |a| |x|.
+      blur: and a itself, of what it stands for.
     """
 
     times: Callable
@@ -44,6 +45,7 @@ class Equation(NamedTuple):
     norm1: Any
     rounding: float
     norm_inf: Any = None
+    blur: float = 0.0
 
 
 def roundings(n: int) -> float:
@@ -176,6 +178,8 @@ def judged(
       back: what gives residuals the shape of the user's.
     """
     *parts, x, b = map(_widened, (*parts, x, b))
+    if 0 in typeof(x).shape:
+        return nothing_to_solve(x, back)
     lead = typeof(b).ndim - 2
     sizes = [largest(p, tuple(range(lead, typeof(p).ndim))) for p in parts]
     s = power_of_two(functools.reduce(xnp.maximum, sizes), half=True)
@@ -235,23 +239,24 @@ def certificate(
     if 0 in (n, k) or 0 in lead:
         return nothing_to_solve(x)
     left = xnp.abs(b - equation.times(x))
-    size = equation.sizes(xnp.abs(x)) + xnp.abs(b)
+    size, norm_inf = _sizes(equation, x)
+    size = size + xnp.abs(b)
     length = largest(x, -2)[..., None, :]
     omega = xnp.max(relative(left, size), axis=(-2, -1))
-    weights = left / own + equation.rounding * size  # in roundings: they would vanish
+    # in roundings: they would vanish
+    weights = left / own + (equation.rounding + equation.blur) * size
     weights = xnp.max(relative(weights, length), axis=-1)
-    norm_inf = equation.norm_inf
-    if norm_inf is None:
-        norm_inf = xnp.max(equation.sizes(xnp.ones((*lead, n, 1), real)), axis=(-2, -1))
     one, inf, off = inverse_norms(equation.solve, equation.adjoint, x, weights)
     condition, other = (
         xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (equation.norm1 * one, norm_inf * inf)
     )
     residual = xnp.max(left, axis=-2, keepdims=True)
     bound = norm_inf[..., None, None] * length + largest(b, -2)[..., None, :]
-    error = xnp.max(relative(residual, bound), axis=(-2, -1))
+    blur = own * equation.blur * xnp.max(size, axis=-2, keepdims=True)
+    left = residual + blur
+    error = xnp.max(xnp.where(left > bound, xnp.inf, relative(left, bound)), axis=(-2, -1))
     finite = xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
-    off = xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off * own, eps / 2))
+    off = of_truth(xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off * own, eps / 2)))
     code = first_that_holds(
         (bad, failed), (~finite, Status.not_finite), (off > 0.1, Status.ill_conditioned),
         (~(error <= 30 * n * eps), Status.stagnation), (~bad, Status.success),
@@ -259,6 +264,19 @@ def certificate(
     more = {"backward_error": error, "componentwise": omega, "condition_inf": other, "pivot": pivot}
     residual = (residual * t * t)[..., 0, :]
     return code, Report(digits_of(off, eps), off, residual, condition, more)
+
+
+def _sizes(equation: Equation, x) -> tuple:
+    """(|a| |x|, the ∞-norm of a: what is left of it where a is blurred)."""
+    if not (equation.norm_inf is None or equation.blur):
+        return equation.sizes(xnp.abs(x)), equation.norm_inf
+    one, k = xnp.ones_like(xnp.real(x[..., :1])), typeof(x).shape[-1]
+    both = equation.sizes(xnp.concatenate([xnp.abs(x), one], axis=-1))
+    most = xnp.max(both[..., k:], axis=(-2, -1))
+    if equation.norm_inf is None:
+        return both[..., :k], most
+    own = float(dtypes.finfo(typeof(one).dtype).eps)
+    return both[..., :k], xnp.maximum(equation.norm_inf - own * equation.blur * most, 0)
 
 
 def nothing_to_solve(x, back=None) -> tuple:

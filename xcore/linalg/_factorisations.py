@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
 from .._iterate import Solution, Status
@@ -31,7 +32,7 @@ from ._arguments import (
 )
 from ._certificates import of_eig, of_eigh, of_svd
 from ._elimination import first_zero
-from ._equations import Equation, judged, roundings
+from ._equations import Equation, by, inverse_norms, judged, roundings
 from ._truth import fail
 
 
@@ -79,7 +80,7 @@ def cholesky(a, *, upper: bool = False):
 
 @fused(2)
 def _cho_solve(factor, b, upper, report):
-    eps = epsilon(as_inexact("linalg.cho_solve", factor, b)[0])
+    given = as_inexact("linalg.cho_solve", factor, b)[0]
     factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
     pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
     factor, b, back = with_columns("linalg.cho_solve", factor, b)
@@ -89,21 +90,30 @@ def _cho_solve(factor, b, upper, report):
     if report:
         own = part(ops.stop_gradient(factor), ops.le if upper else ops.ge)
         own = adjoint(own) if upper else own
-        make = lambda _, l: _of_factors(l, adjoint(l))  # noqa: E731
-        told = judged(make, (own,), x, b, eps, pivot, back=back, factors=2)
+        make = lambda s, l: _of_factors(l, adjoint(l), given, s, s)  # noqa: E731
+        told = judged(make, (own,), x, b, epsilon(given), pivot, back=back, factors=2)
     return back(x), pivot, told
 
 
-def _of_factors(l, u) -> Equation:
-    """The equation l u x = b for triangular l and u, of which the roundings of l u are part."""
-    sizes = lambda x: product(xnp.abs(l), product(xnp.abs(u), x))  # noqa: E731
-    ones = xnp.ones((*typeof(u).shape[:-1], 1), typeof(xnp.real(u)).dtype)
-    turned = product(swapped(xnp.abs(u)), product(swapped(xnp.abs(l)), ones))
+def _of_factors(l, u, given, *units) -> Equation:
+    """The equation l u x = b for triangular l and u, which are blurred by how they came about.
+
+    Elimination is off by some roundings of |l| |u|; and factors that were handed out in 16 bits by one
+    each, or by what vanishes in that dtype: its smallest number times what the factor was divided by, twice.
+    The norm of l u, which may be far less than that of |l| |u|, comes from a few products.
+    """
+    info, n = dtypes.finfo(typeof(given).dtype), typeof(u).shape[-1]
+    own, tiny = epsilon(u), xnp.asarray(float(info.tiny), typeof(xnp.real(u)).dtype)
+    moduli = [xnp.abs(f) + by(s, tiny, -2) for f, s in zip((l, u), units, strict=True)]
+    times = lambda x: product(l, product(u, x))  # noqa: E731
+    turned = lambda y: product(adjoint(u), product(adjoint(l), y))  # noqa: E731
+    none = xnp.zeros(typeof(u).shape[:-1], typeof(tiny).dtype)
+    one, inf, _ = inverse_norms(times, turned, u, none)
     return Equation(
-        lambda x: product(l, product(u, x)), sizes,
+        times, lambda x: product(moduli[0], product(moduli[1], x)),
         lambda b: solve_with(u, solve_with(l, b, True), False),
         lambda b: solve_with(l, solve_with(u, b, False, transpose="C"), True, transpose="C"),
-        xnp.max(turned, axis=(-2, -1), initial=0), 2 * roundings(2 * typeof(u).shape[-1]),
+        one, roundings(2 * n), inf, roundings(2 * n) + (info.eps / own if info.eps > own else 0),
     )  # fmt: skip
 
 
@@ -118,7 +128,8 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
       b: right-hand sides (..., n, k), or one vector (n,).
       upper: the factor is the upper one.
       report: return a ``Solution`` with a ``Report``, as ``solve`` does, of the matrix that the
-        factors multiply to; about their rounding as ``cholesky`` leaves it is counted in.
+        factors multiply to; what rounding did to them, in ``cholesky`` and when they were handed out in
+        16 bits, is counted in. ``componentwise`` is relative to |l| |lᴴ|.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
@@ -223,7 +234,7 @@ def lu_factor(a) -> LUFactors:
 @fused(2)
 def _lu_solve(factors, b, trans, report):
     packed, pivots = factors
-    eps = epsilon(as_inexact("linalg.lu_solve", packed, b)[0])
+    given = as_inexact("linalg.lu_solve", packed, b)[0]
     packed, b, to_dtype = _prepared("lu_solve", packed, b, square=True)
     zero = first_zero(diagonal_of(ops.stop_gradient(packed), 0))
     packed, b, back = with_columns("linalg.lu_solve", packed, b)
@@ -241,13 +252,13 @@ def _lu_solve(factors, b, trans, report):
         fixed, x_ = ops.stop_gradient(packed), ops.stop_gradient(x)
         l = part(fixed, ops.gt) + identity_like(fixed)
         u, y = part(fixed, ops.le), ops.exchange_rows(b, pivots, reverse=False)
-        turn = swapped if trans == 1 else adjoint
+        turn, one = swapped if trans == 1 else adjoint, xnp.ones((), typeof(xnp.real(u)).dtype)
         if trans:  # a = p l u, so what is solved for is pᵀ x
             x_, y = ops.exchange_rows(x_, pivots, reverse=False), b
-            make = lambda _, u: _of_factors(turn(u), turn(l))  # noqa: E731
+            make = lambda s, u: _of_factors(turn(u), turn(l), given, s, one)  # noqa: E731
         else:
-            make = lambda _, u: _of_factors(l, u)  # noqa: E731
-        told = judged(make, (u,), x_, y, eps, zero, back=back)
+            make = lambda s, u: _of_factors(l, u, given, one, s)  # noqa: E731
+        told = judged(make, (u,), x_, y, epsilon(given), zero, back=back)
     return back(x), zero, told
 
 

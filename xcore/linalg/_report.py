@@ -75,3 +75,8 @@ def digits_of(off, eps: float):
 def relative(error, size):
     """error / size for errors >= 0; of nothing, 0."""
     return xnp.where(error == 0, 0, error / xnp.where(error == 0, 1, size))
+
+
+def of_truth(off):
+    """Errors relative to the true result, from those relative to what was found, which may be too large."""
+    return xnp.where(off < 1, off / xnp.where(off < 1, 1 - off, 1), xnp.inf)
