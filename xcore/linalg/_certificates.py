@@ -40,7 +40,7 @@ def _status(residual, size, n: int, eps: float):
 PROBES = 8
 
 
-def _probes(like):
+def probes(like):
     """Columns that see the Frobenius norm of matrices (..., m, n) like this, and a factor: |a x|_F times
     the factor is about |a|_F or twice that, and less with a probability of 0.001 at most.
 
@@ -55,7 +55,7 @@ def _probes(like):
 
 def _orthogonality(v, metric=lambda x: x):
     """About |vᴴ m v - 1|_F or more, for x ↦ m x: bounds err by that much, relatively."""
-    x, factor = _probes(v)
+    x, factor = probes(v)
     return factor * _frobenius(product(adjoint(v), metric(product(v, x))) - x)
 
 
@@ -94,7 +94,7 @@ def _hermitian(a):
 
 def _inverse_length(l):
     """About |l⁻¹|_F or more, for lower triangular l."""
-    x, factor = _probes(l)
+    x, factor = probes(l)
     return factor * _frobenius(solve_with(l, x, True))
 
 
@@ -187,8 +187,8 @@ def of_eig(a, w, v):
     residual = basis.length(_lengths(left))
     one = xnp.eye(n, dtype=typeof(x).dtype) + xnp.zeros_like(x)
     z, _ = solve_matrices(x, one)
-    probes, factor = _probes(x)
-    loose = factor * n**0.5 * _frobenius(_times(z, _times(x, probes)) - probes)
+    y, factor = probes(x)
+    loose = factor * n**0.5 * _frobenius(_times(z, _times(x, y)) - y)
     # rows of |a| |x| + |x| |w|, and what they sum to
     sizes = n * _lengths(swapped(a)) + 2 * xnp.sum(xnp.abs(x) * xnp.abs(w)[..., None, :], axis=-1)
     rounding = product(xnp.abs(z), 2 * roundings(n) * eps * sizes[..., None])[..., 0]
