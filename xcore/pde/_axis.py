@@ -139,7 +139,29 @@ class Axis:
         reach = (cols[top] + 1).max(initial=0), (n - cols[bottom]).max(initial=0)
         return rest[: depth[0], : reach[0]], rest[n - depth[1] :, n - reach[1] :]
 
+    @property
+    def leaks(self) -> tuple[float, float]:
+        """What the first and the last row of the second derivative of order 2 sum up to, but for the
+        sign: what flows out through the faces where u is 1. All other rows sum up to nothing."""
+        if self.ring:
+            return 0.0, 0.0
+        columns = self.low[0], self.high[-1]
+        return tuple(float(c * k[0]) for c, k in zip(columns, self.kinds, strict=True))
+
     # --------------------------------------------------------------------------------- eigenvalues
+
+    @property
+    def _slopes(self) -> np.ndarray:
+        """B with weights[:, None] * matrix = -Bᵀ B: the slopes between nodes, and towards faces. Its
+        singular values have twice the digits that eigenvalues of the matrix would have."""
+        n, x = self.count, self.unknowns
+        gaps = np.diff(np.append(x, x[0] + self.period) if self.ring else x)
+        rows = np.arange(len(gaps))
+        b = np.zeros((len(gaps), n))
+        b[rows, rows], b[rows, (rows + 1) % n] = -1 / np.sqrt(gaps), 1 / np.sqrt(gaps)
+        ends = np.zeros((2, n))
+        ends[0, 0], ends[1, -1] = np.sqrt(self.leaks * self.weights[[0, -1]])
+        return np.concatenate([b, ends[ends.any(axis=1)]])
 
     @property
     def transform(self):
@@ -179,8 +201,12 @@ class Axis:
     def _decomposed(self):
         if self.order == 2:  # symmetric after scaling
             root = np.sqrt(self.weights)
-            w, q = np.linalg.eigh(_symmetric(self.matrix * root[:, None] / root))
-            return w[::-1], (q / root[:, None])[:, ::-1], (q.T * root)[::-1]
+            _, sizes, rows = np.linalg.svd(self._slopes / root)
+            values = np.zeros(self.count)  # without faces there is one slope less
+            values[: len(sizes)] = -(sizes**2)
+            if self.singular:
+                values[-1] = 0.0
+            return values[::-1], (rows / root)[::-1].T, (rows * root)[::-1]
         w, v = np.linalg.eig(self.matrix)
         if np.any(np.imag(w)):
             return w, v, np.linalg.inv(v)
@@ -195,10 +221,6 @@ def _shortened(line: np.ndarray) -> np.ndarray:
     if there.size and np.ptp(there) <= 1e-14 * np.abs(there).max():
         return there[:1]
     return np.nan_to_num(line)
-
-
-def _symmetric(a: np.ndarray) -> np.ndarray:
-    return (a + a.T) / 2
 
 
 def _real_fourier(n: int):

@@ -250,25 +250,32 @@ def _solve_rows(lap, lines, c, shift, scale):
     a, n = lap.axes[0], lap.grid.ndim
     values = [along(x.values, i, n - 1, dtype) for i, x in enumerate(lines)]
     rest = functools.reduce(lambda x, y: x + y, values, np.zeros((), dtype))
-    low, mid, high = (
-        scale * np.broadcast_to(a.bands[k], a.count).astype(dtype) for k in (-1, 0, 1)
-    )
+    low, high = (np.broadcast_to(a.bands[k], a.count).astype(dtype) for k in (-1, 1))
+    low[0], high[-1], sums = 0, 0, np.zeros(a.count, dtype)
+    sums[0] -= a.leaks[0]
+    sums[-1] -= a.leaks[1]
+    low, high, sums = (scale * x for x in (low, high, sums))
     others = xnp.broadcast_to(shift + scale * rest, typeof(c).shape[1:])
 
-    return in_one_kernel(_sweep, low, mid, high, others, c)
+    return in_one_kernel(_sweep, low, high, sums, others, c)
 
 
-def _sweep(low, mid, high, others, c):
-    """The solution of one tridiagonal system for each column of c: ``others`` is to be added to the
-    diagonal."""
+def _sweep(low, high, sums, others, c):
+    """The solution of one tridiagonal system for each column of c: rows sum up to sums + others.
+
+    Pivots are found from these sums and not from the diagonal, where those of low modes would be
+    the difference of large numbers: each digit stays, however many nodes there are. (Alfa, Xue and
+    Ye 2002, "Accurate computation of the smallest eigenvalue of a diagonally dominant M-matrix")
+    """
     n, dtype = typeof(c).shape[0], typeof(others).dtype
 
     def forward(i, state):
-        factor, d, factors, rows = state
-        low_i = _taken(low, i)
-        pivot = 1 / (_taken(mid, i) + others - low_i * factor)
-        factor, d = _taken(high, i) * pivot, (_taken(rows, i) - low_i * d) * pivot
-        return factor, d, _put(factors, i, factor), _put(rows, i, d)
+        share, d, factors, rows = state
+        low_i, high_i = _taken(low, i), _taken(high, i)
+        total = _taken(sums, i) + others - low_i * share
+        pivot = 1 / (total - high_i)
+        d = (_taken(rows, i) - low_i * d) * pivot
+        return total * pivot, d, _put(factors, i, high_i * pivot), _put(rows, i, d)
 
     def backward(k, state):
         x, rows = state
