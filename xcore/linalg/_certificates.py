@@ -17,7 +17,7 @@ from .._ops.matrices import adjoint, swapped
 from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, epsilon, product
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
-from ._report import Report, digits_of, relative
+from ._report import Report, digits_of, of_truth, relative
 from ._truth import of_pairs
 
 
@@ -205,7 +205,7 @@ def of_eig(a, w, v):
     error = xnp.where(meets, 2 * xnp.sum(radius, axis=-1, keepdims=True), radius)
     condition = basis.length(_lengths(swapped(z))) * basis.share * _lengths(v)
     off = xnp.where(size > 0, relative(xnp.max(error, axis=-1), size), xnp.inf)
-    digits = digits_of(xnp.where(xnp.isfinite(size), off, xnp.inf), eps)
+    digits = digits_of(of_truth(xnp.where(xnp.isfinite(size), off, xnp.inf)), eps)
     return _status(residual, _frobenius(a), n, eps), Report(digits, error, residual, condition)
 
 
@@ -286,4 +286,4 @@ def _wedin(a, b, x, first, gap):
     error = xnp.max(change * (2 + (inverse + 1) * share), axis=-1, initial=0)
     error = error * min(m, n) ** 0.5
     # of first order in the change: nothing is known where that is not small
-    return xnp.where((xnp.max(change, axis=-1) < 0.1) & ~xnp.isnan(error), error, xnp.inf)
+    return of_truth(xnp.where((xnp.max(change, axis=-1) < 0.1) & ~xnp.isnan(error), error, xnp.inf))

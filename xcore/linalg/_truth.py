@@ -17,7 +17,7 @@ from ._arguments import epsilon, product
 from ._elimination import first_zero
 from ._equations import judged_dense, signs
 from ._factors import Factors, factorise
-from ._report import Report, digits_of, relative
+from ._report import Report, digits_of, of_truth, relative
 
 
 def norm1(a):
@@ -137,7 +137,7 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:
     most = xnp.max(error, axis=-1, initial=0)
     off = relative(most, xnp.max(xnp.abs(w), axis=-1, initial=0))
     off = xnp.where(size == 0, 0, off) if typeof(w).shape[-1] else xnp.zeros_like(most)
-    return Report(digits_of(off, eps), error, residual, None, {"angle": angle} | more)
+    return Report(digits_of(of_truth(off), eps), error, residual, None, {"angle": angle} | more)
 
 
 def refine(a, x, b, solve, steps: int, goal: float):
