@@ -133,3 +133,10 @@ def test_digits_of_results_in_16_bits_count_their_rounding(name, dtype):
     families = ["random", "growth", "rows", "columns", "repeated"]
     entries = book.run(BY_NAME[name], dtype, families, (7,), ("one",))
     assert sum(e.claims for e in entries) and [e.command() for e in entries if e.false] == []
+
+
+@pytest.mark.parametrize("name", ["eigh", "svd"])
+def test_spectra_in_16_bits_are_good_by_what_16_bits_hold(name):
+    entries = book.run(BY_NAME[name], "bf16", ["random", "rows", "small"], (7,), ("one",))
+    assert [e.command() for e in entries if e.false] == []
+    assert [e.claims for e in entries if e.what.startswith("ok")] == [1, 1, 1]

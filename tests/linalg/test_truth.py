@@ -5,6 +5,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore.linalg._report import digits_of, of_truth
 
 la = xc.linalg
 rng = np.random.default_rng(0)
@@ -218,3 +219,15 @@ def test_nothing_is_solved_for_and_differentiated(shape):
     bands = np.zeros((*shape[:-2], 2, shape[-1]))
     assert la.cholesky_banded(bands).shape == bands.shape
     assert la.solveh_banded(bands, np.zeros(shape)).shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_digits_are_relative_to_the_truth_whatever_was_found(dtype):
+    """Results from nothing to many times the true one, each with its error as an exact bound."""
+    found = np.array([0.0, 1e-3, 0.4, 0.6, 0.999, 1, 1.001, 1.5, 1.9, 2.1, 50], dtype)
+    with np.errstate(divide="ignore"):
+        off = of_truth(np.abs(found - 1) / found)
+    true = np.abs(found - 1)
+    told = np.asarray(digits_of(off, np.finfo(dtype).eps))
+    assert (true <= np.asarray(off) * (1 + 1e-4)).all()
+    assert (told[[1, 2, 9, 10]] == 0).all() and told[4] > 2.9 and np.isfinite(told).all()

@@ -67,6 +67,7 @@ def of_eigh(a, w, v, b=None):
     |l⁻¹ (a v - w b v)| says. (Parlett 1998, section 15.4)
     """
     (a,) = map(ops.stop_gradient, as_inexact("linalg.eigh", a))
+    eps = epsilon(a)
     a, w, v, b = _at_least_32_bits(a, w, v, b)
     a = _hermitian(a)
     real = dtypes.to_real(typeof(a).dtype)
@@ -85,7 +86,7 @@ def of_eigh(a, w, v, b=None):
         metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
     off = size[..., None] * _orthogonality(v, metric)[..., None]
     report = of_pairs(w, residual + off, size, n)
-    return _status(residual + off, size, n, epsilon(a)), report.replace(residual=told)
+    return _status(residual + off, size, n, eps), report.replace(residual=told)
 
 
 def _hermitian(a):
@@ -213,6 +214,7 @@ def of_eig(a, w, v):
 def of_svd(a, u, s, vh):
     """(status, stats) of a = u diag(s) vh: the singular values are eigenvalues of (0 a; aᴴ 0)."""
     (a,) = map(ops.stop_gradient, as_inexact("linalg.svd", a))
+    eps = epsilon(a)
     a, u, s, vh = _at_least_32_bits(a, u, s, vh)
     m, n = typeof(a).shape[-2:]
     k = min(m, n)
@@ -227,7 +229,7 @@ def of_svd(a, u, s, vh):
     others = -s if m == n else xnp.concatenate([-s, xnp.zeros_like(s[..., :1])], axis=-1)
     report = of_pairs(s, residual + off, size, m + n, others)
     report = report.replace(residual=residual)
-    return _status(residual + off, size, max(m, n), epsilon(a)), report
+    return _status(residual + off, size, max(m, n), eps), report
 
 
 def of_least_squares(a, b, x, rank, s) -> dict:
