@@ -80,3 +80,54 @@ def test_verdicts(name):
     if expected == "success":
         assert "distances" in found.certificate.tested
         np.testing.assert_allclose(found.x, [1, 2], rtol=1e-6)
+
+
+def below(*c):
+    """Four inequalities, those that are not given hold always."""
+    return lambda x: xnp.stack([*[f(x) for f in c], *[1 + 0 * x[0]] * (4 - len(c))])
+
+
+SQUARE = below(*[lambda x, i=i, s=s: 1 + s * x[i] for i in (0, 1) for s in (1, -1)])
+SECOND = {
+    "leaving with a negative multiplier": (lambda x: x[0] + x[1], below(lambda x: 2 - x @ x), [1, 1], "success"),
+    "a maximum inside": (lambda x: -x @ x, SQUARE, [0, 0], "saddle"),
+    "a saddle inside": (lambda x: x[0] * x[1], SQUARE, [0, 0], "saddle"),
+    "from a bound without multiplier": (
+        lambda x: x[1] ** 2 - x[0] ** 2, below(lambda x: x[0], lambda x: 2 - x[0]), [0, 0], "saddle"),
+    "not beyond a bound": (lambda x: x[0] ** 3 + x[1] ** 2, below(lambda x: x[0]), [0, 0], "success"),
+    "between two bounds": (lambda x: -x[0] * x[1], below(lambda x: x[0], lambda x: x[1]), [0, 0], "saddle"),
+    "not between two bounds": (lambda x: x[0] * x[1], below(lambda x: x[0], lambda x: x[1]), [0, 0], "success"),
+    "along a curve": (
+        lambda x: (x[0] - 3) ** 2 + x[1] ** 2, below(lambda x: x @ x - 1), [-1, 0], "saddle"),
+    "of the fourth order": (lambda x: xnp.sum((x - 0.5) ** 4), SQUARE, [0.3, 0.1], "success"),
+    "steep": (lambda x: -(xnp.abs(x[0]) ** 6), below(lambda x: 1000 - x[0]), [1, 0], "success"),
+    "very steep": (lambda x: -xnp.exp(x[0]), below(lambda x: 40 - x[0]), [0, 0], "success"),
+    "without an end": (lambda x: -(x[0] ** 2), below(lambda x: 40 - x[1]), [1, 0], "unbounded"),
+}  # fmt: skip
+
+
+def test_second_order_conditions_and_falls():
+    """A maximum is no success though multipliers exist; a function that falls far is not without bound."""
+
+    @xc.jit
+    def solve(which, start, units, size, row):
+        pick = lambda k: lambda x: xc.lax.switch(which, [p[k] for p in SECOND.values()], x / units)
+        constraints = xo.Constraints(ineq=lambda x: row * pick(1)(x))
+        return xo.minimize_constrained(lambda x: size * pick(0)(x), start * units, (), constraints)
+
+    for which, (name, (_, _, start, expected)) in enumerate(SECOND.items()):
+        for units, size, row in (
+            ([1, 1], 1, 1),
+            ([1e6, 1e-6], 1e10, 1e-8),
+            ([1e-6, 1e-6], 1e-10, 1e8),
+        ):
+            given = np.float64(start), np.float64(units), np.float64(size), np.float64(row)
+            found = solve(np.int32(which), *given)
+            assert xo.Status(int(found.status)).name == expected, (name, units, found.message)
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_a_maximum_where_an_equation_holds_is_a_saddle(method):
+    on = xo.Constraints(eq=lambda x: x @ x - 2)
+    found = xo.minimize_constrained(lambda x: x[0] + x[1], np.ones(2), (), on, method)
+    assert xo.Status(int(found.status)) is xo.Status.saddle and not found.success

@@ -126,6 +126,9 @@ def root_scalar(
         first one or 1, whichever is less; 4 eps by default.
       maxiter: evaluations at most.
 
+    Success says that f is 0 at x, or changes its sign between two numbers as near as xtol asks. Where |f| grows
+    towards them from both sides there is a pole, and the status is ``stalled``.
+
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> squares = xnp.asarray([4.0, 9.0])
     >>> xnp.round(xo.root_scalar(lambda x: x * x - squares, (0.0, 10.0)).x, 4)
@@ -169,6 +172,24 @@ def _inexact(x):
     return x if dtypes.is_inexact(x.dtype) else x.astype(dtypes.default_dtype("float"))
 
 
+def _is_pole(value, s, fa, fb, unit):
+    """Whether |f| rises on both sides of the last bracket, beyond its first ends: no root, a pole between them.
+
+    A hundred times as far from it |f| is less, at a root it is more, but for what rounding errors of f make.
+    """
+    a, b = s["a"], s["b"]
+    eps = xnp.finfo(typeof(a).dtype).eps
+    away = (
+        100
+        * xnp.where(a < b, -1, 1)
+        * xnp.maximum(xnp.abs(b - a), eps * xnp.maximum(xnp.abs(a), unit))
+    )
+    inside, outside = [xnp.abs(s["fa"]), xnp.abs(s["fb"])], [value(a + away), value(b - away)]
+    far = xnp.maximum(xnp.abs(fa), xnp.abs(fb))
+    rises = [(u > 10 * xnp.abs(v)) & (u > far) for u, v in zip(inside, outside)]
+    return rises[0] & rises[1]
+
+
 def _solve(value, a, b, rule, xtol, limit):
     fa, fb = value(a), value(b)
     nothing, unit = xnp.full_like(a, xnp.nan), xnp.minimum(1, xnp.abs(b - a))
@@ -210,10 +231,11 @@ def _solve(value, a, b, rule, xtol, limit):
     s = loop(lambda s: ~xnp.all(done(s)) & (s["n"] < limit), step, state)
     best = xnp.abs(s["fa"]) <= xnp.abs(s["fb"])
     x, f = xnp.where(best, s["a"], s["b"]), xnp.where(best, s["fa"], s["fb"])
+    changes = s["fa"] * xnp.sign(s["fb"]) < 0
     status = first_of(
         (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
-        (fa * xnp.sign(fb) > 0, Status.no_bracket), (~xnp.isfinite(f), Status.not_finite),
-        (done(s), Status.success),
+        (fa * xnp.sign(fb) > 0, Status.no_bracket), (~changes, Status.not_finite),
+        (_is_pole(value, s, fa, fb, unit), Status.stalled), (done(s), Status.success),
     )  # fmt: skip
     status = xnp.where(status == RUNNING, status_code(Status.max_steps), status)
     return x, {"f": f, "status": status.astype(np.int32), "nit": s["nit"], "a": s["a"], "b": s["b"]}

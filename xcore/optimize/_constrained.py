@@ -157,6 +157,20 @@ def infeasibility(h, c):
     return xnp.maximum(largest(h), largest(xnp.minimum(c, 0)))
 
 
+def is_endless(new, x, move, feasible):
+    """Whether f has fallen to where numbers end; or as far, in units of its first step, as no objective worth the
+
+    name does, where x is far away, too, and no constraint, to first order, would stop a much longer way: in a
+    bounded set a steep function may fall as far.
+    """
+    f, eps = new["f"], xnp.finfo(typeof(x).dtype).eps
+    size = largest(x)
+    onward = size / xnp.maximum(largest(move), xnp.finfo(typeof(x).dtype).tiny) * move / eps**0.5
+    open_ = new["c"] + new["jc"] @ onward >= -1e-3 * xnp.abs(new["jc"]) @ xnp.abs(onward)
+    fallen = (f <= -1 / eps) & (size >= eps**-0.5) & xnp.all(open_)
+    return ((f == -xnp.inf) | fallen) & xnp.isfinite(feasible) & (feasible <= 1e-3 * size)
+
+
 def judge(new, y, lam, tol):
     """(size of the residuals, whether they hold, whether only for multipliers that cannot be trusted).
 
@@ -217,11 +231,9 @@ class SQP:
         held = (here > 10 * tol) & (here - left <= tol * here) & ~first
         held = xnp.where(held, s["held"] + np.int32(1), 0).astype(np.int32)
         status = first_of(
-            (new["f"] == -xnp.inf, Status.unbounded),
+            (is_endless(new, x + move, move, feasible), Status.unbounded),
             (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine, Status.success),
-            # in units of its first step: no objective worth the name falls so far
-            ((new["f"] <= -1 / eps) & (feasible <= 1e-3 * largest(x)), Status.unbounded),
             ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
         )  # fmt: skip
         # after a failure the matrix starts anew
@@ -348,6 +360,8 @@ class AugmentedLagrangian:
             "optimize.minimize", charged, s["x"], (), self.inner, None, 0.1 * tol, 500
         )
         endless = inner.status == status_code(Status.unbounded)  # at this price, at least
+        outside = infeasibility(problem.equations(inner.x), problem.inequalities(inner.x))
+        inside = xnp.isfinite(outside) & (outside <= 1e-3 * largest(inner.x))
         x = xnp.where(endless, s["x"], inner.x)
         here = dict(zip(_LOCAL, problem.local(x)))
         h, c = here["h"], here["c"]
@@ -360,7 +374,7 @@ class AugmentedLagrangian:
         status = first_of(
             (~xnp.isfinite(size), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine & ~endless, Status.success),
-            (endless & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
+            (endless & inside & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
             ((rho > 1e14), Status.stalled),
         )  # fmt: skip
         return counts | {
@@ -412,7 +426,8 @@ def minimize_constrained(
       progress: show the number of steps and their rate; a text is the label.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
-    those of lower and upper bounds).
+    those of lower and upper bounds). Of up to 64 variables the Lagrangian's Hessian along active constraints
+    tells saddles and maxima, whose status is ``saddle``.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> on_circle = xo.Constraints(eq=lambda x: x @ x - 2.0)

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.while_loop import while_loop
 from .._core.struct import struct
 from .._core.types import typeof
 from .._transforms.api import grad, hessian
+from ._constrained_saddle import falls
 from ._loop import empty_rows, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of, status_code
@@ -42,20 +44,39 @@ class Scales:
 
 
 def lengths_of(problem, x, g, j, values):
-    """How large each variable is: its start, else the way to where a slope or a constraint vanishes."""
+    """How large each variable is: its start, else the way to where a slope or a constraint vanishes.
+
+    Where that is 0, too, terms of curvature or of a constraint are as large as those of other variables.
+    """
     lower, upper = problem.bounds
     size = xnp.abs(x)
     width = xnp.where(xnp.isfinite(lower) & xnp.isfinite(upper), upper - lower, 0)
-    far = xnp.abs(values)[:, None] / xnp.where(j == 0, 1, xnp.abs(j))
-    way = xnp.min(xnp.where((j == 0) | (far == 0), xnp.inf, far), axis=0, initial=xnp.inf)
-    way = xnp.where(xnp.isfinite(way), way, 0)
+    way = _nearest(xnp.abs(values), j)
+    bend = xnp.zeros_like(x)
     if typeof(x).shape[0] <= FULL:
         bend = xnp.abs(xnp.diagonal(hessian(problem.value)(x)))
         newton = xnp.where(bend > 0, xnp.abs(g) / xnp.where(bend > 0, bend, 1), 0)
         way = xnp.where(newton > 0, newton, way)
     for other in (width, way):
         size = xnp.where(size > 0, size, other)
-    return coarse(size)
+    energy = xnp.sqrt(bend) * size
+    alike = xnp.where(bend > 0, largest(energy) / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)
+    size = xnp.where(size > 0, size, alike)
+    return coarse(xnp.where(size > 0, size, _nearest(_terms(j, size), j)))
+
+
+def _nearest(values, j):
+    """The least change of each variable that changes a row by its value; 0 where none does."""
+    far = values[:, None] / xnp.where(j == 0, 1, xnp.abs(j))
+    way = xnp.min(xnp.where((j == 0) | (far == 0), xnp.inf, far), axis=0, initial=xnp.inf)
+    return xnp.where(xnp.isfinite(way), way, 0)
+
+
+def _terms(j, size):
+    """The largest of each row; where no variable has a size, the geometric mean of its elements."""
+    logs = xnp.where(j == 0, 0, xnp.log(xnp.where(j == 0, 1, xnp.abs(j))))
+    mean = xnp.exp(xnp.sum(logs, axis=1) / xnp.maximum(xnp.sum(j != 0, axis=1), 1).astype(j.dtype))
+    return _or_else(xnp.max(xnp.abs(j) * size, axis=1, initial=0), mean)
 
 
 def coarse(size):
@@ -70,7 +91,8 @@ class View:
     """What holds at a point: the scales, and how far the conditions of a minimum are from holding.
 
     ``flat``: the smallest gradient of an active constraint, relative to the largest it had. ``balance``: the
-    objective's gradient the terms that it is the difference of, and the curvature.
+    objective's gradient the terms that it is the difference of, and the curvature. ``falls``: whether the
+    first conditions hold, and the function falls from here.
     """
 
     scales: Scales
@@ -83,9 +105,10 @@ class View:
     product: Any
     flat: Any
     balance: Any
+    falls: Any
 
 
-def look(problem, x, y, lam, lengths, rows) -> View:
+def look(problem, x, y, lam, lengths, rows, tol) -> View:
     """``rows``: the largest gradients of the constraints so far."""
     f, g, h, jh, c, jc = problem.local(x)
     d = lengths
@@ -105,7 +128,8 @@ def look(problem, x, y, lam, lengths, rows) -> View:
     )
     slope = (g - y @ jh - lam @ jc) * d
     if typeof(x).shape[0] <= FULL:
-        bend = largest(hessian(lagrangian)(x) * d * d[:, None])
+        curved = hessian(lagrangian)(x) * d * d[:, None]
+        bend = largest(curved)
     else:
         bend = largest(grad(lambda x: xnp.vdot(grad(lagrangian)(x), d))(x) * d)
     size = xnp.maximum(terms, bend)
@@ -117,8 +141,24 @@ def look(problem, x, y, lam, lengths, rows) -> View:
     flat = xnp.minimum(
         xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
     )
-    return View(scales, f, g, h, c, largest(slope) / safe, xnp.maximum(*map(largest, wrong)),
-                largest(lam * c) / safe, flat, (largest(g * d), terms, bend))  # fmt: skip
+    stationary, feasible, product = (
+        largest(slope) / safe,
+        xnp.maximum(*map(largest, wrong)),
+        largest(lam * c) / safe,
+    )
+    down = xnp.zeros((), bool)
+    if typeof(x).shape[0] <= FULL:
+        fine = xnp.maximum(stationary, xnp.maximum(feasible, product)) <= tol
+        strong = lam * units[1] > tol * size
+        weak = ~strong & (c <= tol * units[1])
+        kept = [
+            xnp.concatenate([jh * d, xnp.where(strong[:, None], jc * d, 0)]),
+            xnp.where(weak[:, None], jc * d, 0),
+        ]
+        down = cond(fine, lambda: falls(lagrangian, x, d, curved, *kept, terms, tol), lambda: down)
+    return View(
+        scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down
+    )  # fmt: skip
 
 
 def _or_else(a, b):
@@ -154,7 +194,7 @@ def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) 
 def _round(who, method, problem, make, s, tol, maxiter, history, progress):
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = xnp.maximum(s["lengths"], coarse(xnp.where(reach > 0, reach, s["lengths"])))
-    seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"])
+    seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"], tol)
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     scales = seen.scales
@@ -217,7 +257,8 @@ def _verdict(s, seen, worst, tol, maxiter):
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
     return first_of(
         (~finite, Status.not_finite), (is_last(Status.unbounded), Status.unbounded),
-        (is_last(Status.degenerate) | bare, Status.degenerate), (fine, Status.success),
+        (is_last(Status.degenerate) | bare, Status.degenerate), (fine & seen.falls, Status.saddle),
+        (fine, Status.success),
         (lost, Status.infeasible), (s["nit"] >= maxiter, Status.max_steps),
         (begun & (slow | over), Status.stalled),
     )  # fmt: skip

@@ -57,8 +57,9 @@ _MESSAGES = {
     Status.flat: "nothing that the function can show is to be gained any more, but parameters may still change by "
     "more than tol: near a minimum that rounding errors hide (take 64-bit numbers, or a larger tol); or they run off "
     "to infinity, stand on a plateau, or lost their influence (start elsewhere, bound them, or use fewer)",
-    Status.saddle: "the gradient vanishes, but the Hessian has a negative eigenvalue: a saddle or a maximum, "
-    "from where the function falls; start elsewhere, a small step aside is enough",
+    Status.saddle: "the gradient (with constraints, that of the Lagrangian) vanishes, but the Hessian has a negative "
+    "eigenvalue in a direction that is allowed: a saddle or a maximum, from where the function falls; start "
+    "elsewhere, a small step aside is enough",
 }
 
 

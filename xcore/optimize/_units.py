@@ -152,7 +152,7 @@ class View(NamedTuple):
 def _by_matrix(h, g, held, z) -> View:
     eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
     h = xnp.where(held[:, None] | held, 0, h)
-    d = _equilibrated(xnp.abs(h))
+    d = equilibrated(xnp.abs(h))
     h, z = h * d * d[:, None], z / d
     fine = xnp.all(xnp.isfinite(h))
     w, q = xnp.linalg.eigh(xnp.where(fine, h, 0))
@@ -183,7 +183,7 @@ def _by_matrix(h, g, held, z) -> View:
     )  # fmt: skip
 
 
-def _equilibrated(a):
+def equilibrated(a):
     """d so that the rows of d a d have a largest element of 1: of a definite matrix, its diagonal."""
     diagonal = xnp.diagonal(a)
     d = 1 / xnp.sqrt(xnp.where(diagonal > 0, diagonal, 1))

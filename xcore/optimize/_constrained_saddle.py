@@ -1,0 +1,72 @@
+"""Whether a point where the first conditions of a constrained minimum hold is a saddle, or a maximum.
+
+The Lagrangian bends downwards along a direction that keeps active constraints: then so does the objective along
+the curve in the feasible set that starts there. Constraints with multipliers keep their value along it; those
+that hold with a multiplier of 0 may only be left to the side that is allowed. (Nocedal, Wright 2006, section 12.5)
+"""
+
+from __future__ import annotations
+
+from .. import numpy as xnp
+from .._core.types import typeof
+from .._transforms.map import vmap
+from ._units import equilibrated
+
+PARTS = (
+    1 / 2,
+    5 / 12,
+    1 / 3,
+)  # powers of tol: how far to look for lower values, relative to the variables
+
+
+def falls(lagrangian, x, d, bend, rows, weak_rows, terms, tol):
+    """Whether the Lagrangian is visibly lower near x, along a direction that the constraints allow.
+
+    Args:
+      d: how large each variable is.
+      bend: the Lagrangian's Hessian, in such units.
+      rows, weak_rows: gradients of constraints with and without multipliers, zero if not active; in such units.
+      terms: the largest of those that the Lagrangian's gradient is the sum of.
+    """
+    eps = xnp.finfo(typeof(x).dtype).eps
+    # where variables are larger or smaller than they seem, curvature tells
+    unit = equilibrated(xnp.abs(bend))
+    bend, rows, weak_rows = bend * unit * unit[:, None], rows * unit, weak_rows * unit
+    both = xnp.concatenate([rows, weak_rows])
+    least, ways = _least(bend, xnp.stack([_spanned(rows), _spanned(both)]))
+    # the one that keeps the others may leave those without multipliers, if to one side
+    leaves = _unit(weak_rows) @ ways[0]
+    allowed = [xnp.all(sign * leaves >= -(eps**0.5)) for sign in (1, -1)]
+    yes = xnp.ones((), bool)
+    taken = xnp.stack([*allowed, yes, yes]) & xnp.repeat(least < -(eps**0.5), 2)
+    ways = unit * ways
+    size = xnp.max(xnp.abs(ways), axis=1, keepdims=True)
+    ways = d * ways / xnp.where(size > 0, size, 1)
+    sides = xnp.stack([ways[0], -ways[0], ways[1], -ways[1]])
+    value = lagrangian(x)
+    values = [vmap(lagrangian)(x + tol**p * sides) for p in PARTS]
+    return xnp.any(taken & (xnp.stack(values) < value - 8 * eps * (xnp.abs(value) + terms)))
+
+
+def _unit(rows):
+    most = xnp.max(xnp.abs(rows), axis=1, keepdims=True, initial=0)
+    rows = rows / xnp.where(most > 0, most, 1)  # squares are numbers
+    length = xnp.sqrt(xnp.sum(rows * rows, axis=1, keepdims=True))
+    return rows / xnp.where(length > 0, length, 1)
+
+
+def _spanned(rows):
+    """The projector on what rows span; what rounding errors may have made is counted as theirs."""
+    n = typeof(rows).shape[1]
+    unit = _unit(rows)
+    w, q = xnp.linalg.eigh(unit.T @ unit)
+    q = xnp.where(w > 10 * n * xnp.finfo(w.dtype).eps, q, 0)
+    return q @ q.T
+
+
+def _least(bend, projectors):
+    """(the least eigenvalues of ``bend`` where the projectors vanish, their eigenvectors)."""
+    free = xnp.eye(typeof(bend).shape[0], dtype=bend.dtype) - projectors
+    bend = xnp.where(xnp.all(xnp.isfinite(bend)), bend, 0)
+    w, q = xnp.linalg.eigh(free @ bend @ free)
+    return w[:, 0], (free @ q[..., :1])[..., 0]
