@@ -10,8 +10,9 @@ from .._core import dtypes, tree
 from .._core.types import typeof
 from .._iterate import Status, first_that_holds
 from ..linalg._krylov import safe_norm
-from ._diffusion import Diffusion, diagonal
+from ._diffusion import Diffusion, as_diffusion, diagonal
 from ._fields import along
+from ._laplacian import Laplacian
 from ._masked import Masked
 from ._operators import Helmholtz
 from ._poisson import UNBALANCED
@@ -39,7 +40,9 @@ def judged(op, u, right, goal, excess, status=None):
     are evened; it decides. Where it is above the goal, the status is the solver's, or ``stagnation``.
 
     ``goal``: None for the dtype's precision to the power of 2/3, or what changing u by a few
-    roundings changes the residual by.
+    roundings changes the residual by. That may be more than all of the right-hand side, and of errors
+    along smooth fields a residual shows little; so then the energy of u must be right too, and steps
+    that ran out are no rounding.
     """
     op, u, right, excess = tree.map(ops.stop_gradient, (op, u, right, excess))
     rows = evened(op)
@@ -52,11 +55,15 @@ def judged(op, u, right, goal, excess, status=None):
         rounding = share(safe_norm(rows * absolute(op) * xnp.abs(u)))
         rounding = _ROUNDINGS * eps * rounding
         goal = xnp.maximum(default_rtol(typeof(u).dtype), xnp.minimum(rounding, _most(op)))
+        explained = _off_balance(op, u, right) <= eps**0.5
+        if status is not None:
+            explained = explained & (status != Status.max_steps.value)
+        explained = explained | (residual <= default_rtol(typeof(u).dtype))
     else:
-        rounding = 0
+        rounding, explained = 0, True
     resonant = rounding > _most(op)
     goal = xnp.asarray(goal).astype(typeof(residual).dtype)
-    good = (residual + _UNSEEN * eps * (size > 0) <= goal) & (excess <= UNBALANCED)
+    good = (residual + _UNSEEN * eps * (size > 0) <= goal) & (excess <= UNBALANCED) & explained
     found = (
         (xnp.ones((), bool), Status.stagnation)
         if status is None
@@ -70,10 +77,36 @@ def judged(op, u, right, goal, excess, status=None):
 
 
 def _most(op):
-    """Up to which residual rounding is an excuse: near resonances it hides errors of any size."""
-    if not isinstance(op, Helmholtz):
-        return np.inf
-    return xnp.where(xnp.max(xnp.real(op.q)) > 0, _RESONANT, np.inf)
+    """Up to which residual rounding is an excuse: near resonances it hides errors of any size, and where
+    the energy is not looked at."""
+    return np.inf if _has_energy(op) else _RESONANT
+
+
+def _has_energy(op) -> bool:
+    return isinstance(op, Diffusion) or (isinstance(op, Laplacian) and op.order == 2)
+
+
+def _off_balance(op, u, right):
+    """How far Σ conductance |difference|² + sinks |u|² is from what the right-hand side does on u, in
+    parts of it: how large an error along u is. The sum has no rounding but that of its terms, and
+    what rounding of u does to both is small."""
+    if not _has_energy(op):
+        return xnp.zeros(())
+    real = dtypes.to_real(typeof(u).dtype)
+    op = as_diffusion(op, real)
+    edges, sinks = op.edges(), op.sinks()
+    unit, top = xnp.max(diagonal(edges, sinks, op.rings)), xnp.max(xnp.abs(u))
+    v = u / xnp.where(top > 0, top, 1)
+    energy = xnp.sum(sinks / unit * xnp.abs(v) ** 2)
+    for axis, (e, ring) in enumerate(zip(edges, op.rings, strict=True)):
+        ends = [(int(i == axis), int(i == axis and not ring)) for i in range(op.grid.ndim)]
+        rise = xnp.diff(xnp.pad(v, ends, mode="wrap" if ring else "constant"), axis=axis)
+        energy = energy + xnp.sum(e / unit * xnp.abs(rise) ** 2)
+    work = -xnp.sum(
+        xnp.real(xnp.conj(v) * (right / xnp.where(top > 0, top, 1)))
+        * (op.weights.astype(real) / unit)
+    )
+    return xnp.abs(energy - work) / xnp.where(energy > 0, energy, 1)
 
 
 def absolute(op):

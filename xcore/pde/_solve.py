@@ -14,6 +14,7 @@ from .._control.jit import jit
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
+from .._core.trace import Tracer
 from .._core.types import typeof
 from .._iterate import Solution, Status, code
 from .._transforms.api import linear_transpose
@@ -30,7 +31,7 @@ from ._masked import Masked
 from ._multigrid import CYCLES, SMOOTHERS, cycle, finest, full_multigrid, hierarchy, lighter
 from ._multigrid import lift as continued
 from ._operators import Helmholtz
-from ._poisson import balanced, imbalance, require_compatible
+from ._poisson import UNBALANCED, balanced, imbalance, require_compatible
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 _ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
@@ -77,13 +78,19 @@ class Report:
     @property
     def message(self) -> str:
         """The status in words, what was projected, and advice where cycles alone converge slowly."""
-        told = Status.of(np.asarray(self.status).max(initial=0)).message + self._told_of_means()
+        told = self._verdict() + self._told_of_means()
         count = int(np.asarray(self.iterations).max(initial=0))
         if self.solver != "multigrid" or count <= _MANY_CYCLES:
             return told
         return (
             f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
         )
+
+    def _verdict(self) -> str:
+        bad, excess = np.asarray(self.status) != 0, np.asarray(self.imbalance)
+        if bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED):
+            return "there is no solution: the residual is that without what was projected"
+        return Status.of(np.asarray(self.status).max(initial=0)).message
 
     def _told_of_means(self) -> str:
         share, mean = np.max(np.asarray(self.imbalance)), np.asarray(self.projected).ravel()
@@ -107,7 +114,9 @@ def solve(
       f: a field, an array at all nodes, or a function of the coordinates.
       rtol: goal for the residual, relative to the right-hand side. By default the dtype's precision to
         the power of 2/3, or where it is more what changing u by four roundings changes the residual
-        by; for "full multigrid" 0.1.
+        by; of a ``Laplacian`` of order 2 and a ``Diffusion`` the energy of u must then agree with what
+        f does on it, to half of the digits, and for other operators 0.1 is the most; steps that ran out
+        are not excused. For "full multigrid" 0.1.
       method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
@@ -242,10 +251,10 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
 
 
 def smoother_for(op) -> str:
-    """Lines where the axes' mean conductances are known and differ by more than 8 times."""
-    a = op.a if isinstance(op, Diffusion) else (xnp.ones(()),)
-    if any(type(x) is not Array for x in a):
-        return "chebyshev"
+    """Lines where the axes' mean conductances differ by more than 8 times, as far as they are known:
+    of coefficients that come later those of the grid."""
+    a = op.a if isinstance(op, Diffusion) else (1.0,)
+    a = (1.0,) if any(isinstance(x, Tracer) for x in a) else a
     means = [
         float(np.mean(np.asarray(a[i % len(a)]))) / h**2 for i, h in enumerate(op.grid.spacing)
     ]
