@@ -331,12 +331,75 @@ def test_digits_of_least_squares_by_qr_are_there(dtype):
     assert claims >= 4 and not answer.ok
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_digits_of_inverses_are_there(dtype):
+    """Relative to the largest element of each column, so rows of any sizes do not matter."""
+    a, _ = stacked(dtype, 2)
+    answer = xc.jit(lambda a: la.inv(a, report=True))(a)
+    ok, told = np.asarray(answer.ok), {k: np.asarray(v) for k, v in answer.stats.items()}
+    eps, slack = float(np.finfo(dtype).eps), []
+    for k in np.flatnonzero(ok | (told["digits"] > 0)):
+        with mpmath.workdps(450):
+            exact, x = mpmath.inverse(mpmath.matrix(a[k].tolist())), answer.value[k].tolist()
+            off = max(
+                max(abs(mpmath.mpmathify(x[i][j]) - exact[i, j]) for i in range(N))
+                / max(abs(exact[i, j]) for i in range(N))
+                for j in range(N)
+            )
+            size = mpmath.mnorm(exact, 1) * mpmath.mnorm(mpmath.matrix(a[k].tolist()), 1)
+            off, size = max(float(off), eps / 2), float(size)
+        assert off <= float(told["error"][k]) and told["digits"][k] <= 1e-3 - np.log10(off), k
+        assert np.isclose(told["condition"][k], size, rtol=0.1 + off)
+        slack.append(-np.log10(off) - told["digits"][k])
+    names = list(families(dtype, np.random.default_rng(0)))
+    assert len(slack) >= 9 and np.median(slack) < 3
+    assert ok[names.index("rows")] and not ok[names.index("zero")]
+    large = np.linalg.qr(np.random.default_rng(1).standard_normal((80, 80)))[0].astype(dtype)
+    seen = la.inv(large, report=True)  # through a few columns
+    assert seen.ok and float(seen.stats.digits) > -np.log10(eps) - 4
+    left = np.linalg.norm(np.eye(80) - large.astype("D") @ np.asarray(seen.value).astype("D"))
+    assert left / 3 <= float(seen.stats.residual) <= 9 * left
+
+
+UNREAD = {
+    "pos": np.tril, "lower triangular": np.tril, "upper triangular": np.triu,
+    "diagonal": lambda a: np.diag(np.diag(a)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex128"])
+@pytest.mark.parametrize("assume", UNREAD)
+def test_what_is_not_read_may_be_anything(assume, dtype):
+    """NaN, infinities or junk there change neither results nor reports, in any dtype."""
+    keep, rng = UNREAD[assume], np.random.default_rng(0)
+    a = rng.standard_normal((5, 5))
+    a, b = a @ a.T + np.eye(5), rng.standard_normal(5)
+    given = lambda junk: xnp.asarray(np.where(keep(np.ones((5, 5))) > 0, a, junk)).astype(dtype)
+    right, told = xnp.asarray(b).astype(dtype), []
+    for junk in (a if assume == "pos" else 0.0, np.nan, np.inf):
+        for answer in (
+            la.solve(given(junk), right, assume, report=True), la.inv(given(junk), assume, report=True),
+            la.solve(given(junk), right, assume, transposed=True, refine=2, report=True),
+        ):  # fmt: skip
+            assert answer.ok
+            told.append([np.asarray(answer.value), np.round(float(answer.stats.digits), 1)])
+        if assume.endswith("triangular"):
+            lower = assume.startswith("lower")
+            assert la.solve_triangular(given(junk), right, lower=lower, report=True).ok
+    for other in (told[3:6], told[6:]):
+        for one, two in zip(told[:3], other, strict=True):
+            assert all(np.array_equal(x, y) for x, y in zip(one, two, strict=True))
+    assert np.array_equal(la.solve(given(1e3), right, assume), told[0][0])
+    assert bool(la.solve(given(1e3), right, assume, report=True).ok) == (assume != "pos")
+
+
 # --------------------------------------------------------------------------------------------- edges
 
 ONE = {
     "solve": lambda a: la.solve(a, a[..., :1] ** 2, report=True),
     "solve_triangular": lambda a: la.solve_triangular(a, a[..., :1], report=True),
     "cho_solve": lambda a: la.cho_solve(a, a[..., :1], report=True),
+    "inv": lambda a: la.inv(a, report=True),
     "solve_banded": lambda a: la.solve_banded((1, 1), _three(a), a[..., :1], report=True),
     "solveh_banded": lambda a: la.solveh_banded(_three(a)[..., :2, :], a[..., :1], report=True),
     "solve_tridiagonal": lambda a: la.solve_tridiagonal(

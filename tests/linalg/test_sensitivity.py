@@ -67,17 +67,20 @@ def precise(f):
 
 
 @precise
-def by_eigenvalues(f, a):
-    """f(a), of defective matrices too: a change of 1e-24 makes eigenvalues differ."""
+def by_eigenvalues(f, a, origin=0.0):
+    """f(a), of defective matrices too: a change of 1e-24 makes eigenvalues differ.
+
+    None on a cut; within ``origin`` of 0 either side of it will do.
+    """
     n, triangle = len(a), not np.tril(a, -1).any()
     size = mpmath.mpf(float(np.abs(a).max()) or 1.0)
     a = mpmath.matrix(a.tolist())
     a += mpmath.diag([size * mpmath.mpf(10) ** -24 * (k + 1) ** 2 for k in range(n)])
     w, v = mpmath.eig(a)
     if (
-        f is not mpmath.exp
+        f in (mpmath.sqrt, mpmath.log)
         and not triangle
-        and any(mpmath.re(x) < 0 and abs(mpmath.im(x)) < 1e-20 * size for x in w)
+        and any(mpmath.re(x) < -origin * size and abs(mpmath.im(x)) < 1e-20 * size for x in w)
     ):
         return None  # on the cut
     return v * mpmath.diag([f(x) for x in w]) * mpmath.inverse(v)

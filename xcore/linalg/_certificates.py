@@ -18,6 +18,7 @@ from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, epsilon, product
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
 from ._report import Report, digits_of, of_truth, relative
+from ._sensitivity import nothing, scaled, unit
 from ._truth import of_pairs
 
 
@@ -230,6 +231,55 @@ def of_svd(a, u, s, vh):
     report = of_pairs(s, residual + off, size, m + n, others)
     report = report.replace(residual=residual)
     return _status(residual + off, size, max(m, n), eps), report
+
+
+def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
+    """(status, Report) of x for a⁻¹, without a solution or a product of matrices.
+
+    With r = 1 - a x it is x (1 - r)⁻¹. Where |r[i,j]| <= u[i] l[j] for the lengths l of columns of x, these
+    are off, relatively, by at most |x| u / (1 - l u), whatever the scales of rows of a. Of the rows of r
+    what is seen through a few columns is counted. (Higham 2002, section 14.1)
+    """
+    a, x = _at_least_32_bits(*map(ops.stop_gradient, (a, x)))
+    n, real, own = typeof(a).shape[-1], dtypes.to_real(typeof(a).dtype), epsilon(a)
+    if 0 in typeof(a).shape:
+        return nothing(x, eps, backward_error=xnp.zeros(typeof(x).shape[:-2], real), pivot=pivot)
+    one = unit(a)
+    a, x = scaled(a, one), scaled(x, 1 / one)
+    length = largest(x, -2)[..., None]
+    short = 1 / xnp.where(length > 0, length, 1)
+    y, factor = probes(x)
+    both = xnp.concatenate([y * short.astype(typeof(y).dtype), y], axis=-1)
+    k = typeof(y).shape[-1]
+    r = both - product(a, product(x, both))
+    left, plain = factor * _row_lengths(r[..., :k]), factor * _frobenius(r[..., k:])
+    moduli = xnp.abs(a)
+    size = product(moduli, _row_lengths(x * swapped(short).astype(typeof(x).dtype))) + short
+    u = left + 2 * roundings(n) * own * size + float(dtypes.finfo(real).tiny)
+    share = xnp.sum(length * u, axis=(-2, -1))
+    off = largest(product(xnp.abs(x), u), (-2, -1))
+    off = xnp.where(share < 0.5, off / (1 - xnp.minimum(share, 0.5)), xnp.inf)
+    bad, finite = pivot >= 0, xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
+    off = of_truth(xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off, eps / 2)))
+    backward = largest(relative(left, size), (-2, -1))
+    code = first_that_holds(
+        (bad, failed), (~finite, Status.not_finite), (off > 0.1, Status.ill_conditioned),
+        (~(backward <= 30 * n * eps), Status.stagnation), (~bad, Status.success),
+    )  # fmt: skip
+    norms = [
+        xnp.max(xnp.sum(moduli, axis=k), axis=-1) * xnp.max(xnp.sum(xnp.abs(x), axis=k), axis=-1)
+        for k in (-2, -1)
+    ]
+    norms = [xnp.where(bad | ~finite, xnp.inf, k) for k in norms]
+    more = {"backward_error": backward, "condition_inf": norms[1], "pivot": pivot}
+    return code, Report(digits_of(off, eps), off, plain, norms[0], more)
+
+
+def _row_lengths(x):
+    """Norms of rows, as columns."""
+    size = unit(x)[..., None, None]
+    inner = xnp.abs(x / size.astype(typeof(x).dtype))
+    return size * xnp.sqrt(xnp.sum(inner * inner, axis=-1, keepdims=True))
 
 
 def of_least_squares(a, b, x, rank, s) -> dict:

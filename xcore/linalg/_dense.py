@@ -20,6 +20,7 @@ from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
+from ._certificates import of_inverse
 from ._elimination import first_zero
 from ._equations import by, inverse_norms, power_of_two, through
 from ._factors import (
@@ -115,18 +116,22 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     a, b = as_inexact(who, a, b)
     check_matrices(who, square=True, a=a)
     a, b, back = with_columns(who, a, b)
-    kind = kind_for(a, assume_a)
+    kind, assumed = kind_for(a, assume_a), kind_of(assume_a)
     if transposed:
-        a = xnp.conj(a) if kind == "cholesky" else swapped(a)  # its lower triangle is read
-        kind = {"lower": "upper", "upper": "lower"}.get(kind, kind)
-    given, a = a, read_part(a, kind)
+        a = xnp.conj(a) if assumed == "cholesky" else swapped(a)  # its lower triangle is read
+        turn = {"lower": "upper", "upper": "lower"}
+        kind, assumed = (turn.get(k, k) for k in (kind, assumed))
+    whole, a = a, read_part(a, assumed)
+    given = a if kind == "ours" else whole  # the others read that part alone
     if kind == "lanes" and not (report or steps or precision):
         x, pivot = solve_lanes(a, b)
         return back(x), (pivot if pivots else None)
     solver = _Refined(a, given, kind, precision, steps)
     x = solve_with_factors(a, b, solver)
     if report:
-        status, told = report_of(given if kind == "cholesky" else a, x, b, solver.sure_factors())
+        hermitian = assumed == "cholesky"
+        matrix = whole if hermitian else a
+        status, told = report_of(matrix, x, b, solver.sure_factors(), hermitian=hermitian)
         return back(x), (status, told.replace(residual=back(told.residual)))
     return back(x), (solver.pivot(x, b) if pivots else None)
 
@@ -145,8 +150,9 @@ def solve(
       a: matrices (..., n, n).
       b: right-hand sides (..., n, k), or one vector (n,); NaN in a column gives NaN in that of x.
       assume_a: "general", "symmetric", "hermitian", "positive definite" (Cholesky, of which only
-        the lower triangle is read; derivatives are those of its Hermitian part), "upper triangular",
-        "lower triangular", "diagonal"; SciPy's short names too.
+        the lower triangle is read, but by a report, which tells of other numbers in the upper one;
+        derivatives are those of its Hermitian part), "upper triangular", "lower triangular", "diagonal";
+        SciPy's short names too.
       transposed: solve aᵀ x = b.
       refine: at most so many steps of iterative refinement; 10 with a ``precision``, else 0.
       precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
@@ -199,26 +205,34 @@ def checked(who: str, a, run, kind: str, *given):
 
 
 @fused(1)
-def _inv(a, assume_a, pivots):
+def _inv(a, assume_a, pivots, report=False):
+    """(x, more), as for ``_solve``."""
     who = "linalg.inv"
     (a,) = as_inexact(who, a)
     check_matrices(who, square=True, a=a)
-    kind = kind_for(a, assume_a)
-    given, a = a, read_part(a, kind)
+    kind, assumed = kind_for(a, assume_a), kind_of(assume_a)
+    given, a = a, read_part(a, assumed)
     if kind == "lanes":
         x, pivot = invert_lanes(a)
+    else:
+        factors = factorise(ops.stop_gradient(a if kind == "ours" else given), kind)
+        x = solve_with_factors(a, identity_like(a), factors)
+        pivot = first_zero(factors.pivots())
+    if not report:
         return x, (pivot if pivots else None)
-    factors = factorise(ops.stop_gradient(given), kind)
-    x = solve_with_factors(a, identity_like(a), factors)
-    return x, (first_zero(factors.pivots()) if pivots else None)
+    failed = Status.not_definite if kind == "cholesky" else Status.singular
+    return x, of_inverse(a, x, epsilon(a), pivot, failed)
 
 
-def inv(a, assume_a: str = "general"):
+def inv(a, assume_a: str = "general", *, report: bool = False):
     """The inverse. To solve equations, ``solve`` is faster and more accurate.
 
     Args:
       a: matrices (..., n, n); singular ones raise SingularMatrixError.
       assume_a: as in ``solve``.
+      report: return a ``Solution``: its stats are a ``Report`` of what follows from r = 1 - a x, seen
+        through a few columns: the residual |r|_F, the error, relative to the largest element of each column
+        of x, whatever the scales of rows of a, and the conditions |a| |x|, which need no estimate.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.inv(xnp.asarray([[2.0, 0.0], [1.0, 1.0]]))
@@ -226,6 +240,9 @@ def inv(a, assume_a: str = "general"):
            [-0.5,  1. ]], dtype=float32)
     """
     one_of("linalg.inv", "assume_a", assume_a, ASSUME)
+    if report:
+        x, (status, stats) = _inv(a, assume_a, True, True)
+        return Solution(x, status, stats)
     return checked("linalg.inv", a, lambda p: _inv(a, assume_a, p), kind_of(assume_a))
 
 

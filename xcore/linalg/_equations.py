@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes
@@ -150,7 +151,12 @@ def in_units(s, x, b) -> tuple:
         s * xnp.sqrt(largest(x, -2)[..., None, :]), xnp.sqrt(largest(b, -2))[..., None, :]
     )
     t = power_of_two(t)
-    return by(s, by(t, by(s, by(t, x, -1)), -1)), by(t, b, -2), t
+    return by_turns(s, t, x), by(t, b, -2), t
+
+
+def by_turns(s, t, x):
+    """s² x / t²."""
+    return by(s, by(t, by(s, by(t, x, -1)), -1))
 
 
 def through(solve, s):
@@ -197,28 +203,41 @@ def judged_dense(
 
     Args:
       solve: b ↦ a⁻¹ b up to the order of rows, which norms do not see; so with ``adjoint``.
-      hermitian: the matrix is (a + aᴴ) / 2, of which solve and adjoint are one.
+      hermitian: of a, which is Hermitian, the lower triangle counts; but that numbers above it are others
+        shows in the residual.
     """
     a, x, b = map(_widened, (a, x, b))
+    whole, a = a, matrices.part(a, ops.ge) if hermitian else a
     m, one = xnp.abs(a), xnp.ones((*typeof(a).shape[:-1], 1), typeof(xnp.real(a)).dtype)
-    # products, which the processor does faster than sums over rows and columns
-    rows, columns = product(m, one), swapped(product(swapped(one), m))
-    rows, columns = ((rows + columns) / 2,) * 2 if hermitian else (rows, columns)
+    times = _times_lower if hermitian else product
+    # products, which the processor does faster than sums over rows and columns, and all of one kind at once
+    length = power_of_two(largest(x, -2)[..., None, :])
+    sums = times(m, xnp.concatenate([xnp.abs(x) / length, one], axis=-1))
+    sizes, rows = sums[..., :-1], sums[..., -1:]
+    columns = rows if hermitian else product(swapped(one), m)
     norms = [xnp.max(y, axis=(-2, -1), initial=0) for y in (columns, rows)]
     root = power_of_two(functools.reduce(xnp.maximum, norms), half=True)
     s = root[..., None, None]
     x, b, t = in_units(s, x, b)
+    sizes = by(s, sizes, -2) * by_turns(s, t, length)
 
-    def times(a):
-        turned = lambda y: matrices.adjoint(product(matrices.adjoint(y), a))  # noqa: E731
-        whole = lambda y: (product(a, y) + turned(y)) / 2  # noqa: E731
-        return lambda x: (whole if hermitian else functools.partial(product, a))(by(s, x, -2))
+    def image(x):
+        y, z = times(a, by(s, x, -2)), product(whole, by(s, x, -2)) if hermitian else None
+        return y if z is None else xnp.where(xnp.isfinite(z), z, y)
 
     equation = Equation(
-        times(a), times(m), through(solve, s), through(adjoint, s), norms[0] / root / root,
+        image, lambda _: sizes,
+        through(solve, s), through(adjoint, s), norms[0] / root / root,
         roundings(typeof(a).shape[-1]), norms[1] / root / root,
     )  # fmt: skip
     return certificate(equation, x, b, eps, pivot, failed, t)
+
+
+def _times_lower(a, x):
+    """a x for the Hermitian matrix of which a is the lower triangle, with its diagonal."""
+    back = matrices.adjoint(product(matrices.adjoint(x), a))
+    along = xnp.real(xnp.diagonal(a, axis1=-2, axis2=-1))[..., None].astype(typeof(a).dtype)
+    return product(a, x) + back - along * x
 
 
 def certificate(

@@ -16,7 +16,7 @@ from .._control.implicit import custom_linear_solve
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._ops.factor import solve_with
-from .._ops.matrices import FACTORISED, adjoint, diagonal, part
+from .._ops.matrices import FACTORISED, adjoint, diagonal, hermitian_of_lower, part
 from ..numpy._equations import factorised, solve_factorised
 from ..numpy._triangles import diagonal_of
 from . import _elimination, _lanes
@@ -112,11 +112,21 @@ def factorise(a, kind: str) -> Factors:
 _READ = {"lower": ops.ge, "upper": ops.le, "diagonal": ops.eq}
 
 
-def read_part(a, kind: str):
-    """What of the matrix the equation is about."""
-    if kind in _READ:
-        return part(a, _READ[kind])
-    return _hermitian(a) if kind == "cholesky" else a
+@custom_jvp
+def _of_lower(a):
+    return hermitian_of_lower(a)
+
+
+@_of_lower.defjvp
+def _(primals, tangents):
+    return _of_lower(*primals), _hermitian(*tangents)  # as of a matrix that is Hermitian
+
+
+def read_part(a, assumed: str):
+    """What of the matrix the equation is about, by the ``ASSUME``d kind."""
+    if assumed in _READ:
+        return part(a, _READ[assumed])
+    return _of_lower(a) if assumed == "cholesky" else a
 
 
 def solve_with_factors(a, b, factors: Factors):

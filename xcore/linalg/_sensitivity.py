@@ -21,7 +21,7 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul
 from ._arguments import epsilon, over_batch
 from ._equations import largest, power_of_two, roundings
-from ._report import Report, digits_of, relative
+from ._report import Report, digits_of, of_truth, relative
 
 MARGIN = 3.0  # norms that are estimated from below are multiplied by this much
 
@@ -154,7 +154,8 @@ def concluded(
     # numbers near the end of the range have vanished in part, which relative errors do not see
     good = finite & ~none & ~xnp.isnan(off)
     good = good & ((most == 0) | (most > float(dtypes.finfo(real).tiny) / eps))
-    error = xnp.where(good, xnp.maximum(relative(off, most), eps / 2), xnp.inf).astype(real)
+    error = of_truth(xnp.maximum(relative(off, most), eps / 2))
+    error = xnp.where(good, error, xnp.inf).astype(real)
     status = first_that_holds(
         (none, Status.singular), (~finite, Status.not_finite), (~(error <= 0.1), Status.ill_conditioned),
         (~(backward <= limit), Status.stagnation), (finite, Status.success),

@@ -13,6 +13,7 @@ from .._core.array import Array
 from .._core.source import user_frame
 from .._core.types import typeof
 from .._iterate import Status
+from .._ops.matrices import hermitian_of_lower
 from ._arguments import epsilon, product
 from ._elimination import first_zero
 from ._equations import judged_dense, signs
@@ -99,14 +100,14 @@ def attainable(a) -> float:
     return 30 * max(typeof(a).shape[-1], 1) * epsilon(a)
 
 
-def report_of(a, x, b, factors: Factors) -> tuple:
-    """(status, Report) of a solution; Cholesky's factors should be those of the Hermitian part of a."""
+def report_of(a, x, b, factors: Factors, hermitian: bool = False) -> tuple:
+    """(status, Report) of a solution; of Hermitian matrices the lower triangle is read."""
     eps, pivot = epsilon(a), first_zero(factors.pivots())
     if eps > 1e-4:
         kind = "diagonal" if factors.kind == "diagonal" else "lapack"
-        factors = factorise(stop_gradient(a).astype(np.float32), kind)
-    hermitian = factors.kind == "cholesky"
-    failed = Status.not_definite if hermitian else Status.singular
+        wide = stop_gradient(a).astype(np.float32)
+        factors = factorise(hermitian_of_lower(wide) if hermitian else wide, kind)
+    failed = Status.not_definite if factors.kind == "cholesky" else Status.singular
     return judged_dense(a, x, b, *in_any_order(factors), eps, pivot, failed, hermitian=hermitian)
 
 
