@@ -99,15 +99,17 @@ def forward(a, x, b):
     return np.where(error == 0, 0, error / np.where(size == 0, 1, size))
 
 
-def digits(a, x, b, told, ok, what="digits"):
-    """That so many decimal digits of the largest elements are right, and the yes itself: one is."""
-    error = forward(a, x, b) if np.isfinite(w.wide(x)).all() else None
-    error = np.full(b.shape[1], np.inf) if error is None else error
+def digits(error, answer, dtype):
+    """That so many decimal digits of the largest elements are right, and the yes itself: one is.
+
+    ``error``: relative to the largest element; None where there is no reference since there is no result.
+    """
+    told, ok = float(answer.stats.digits), answer.status == 0
+    error = np.inf if error is None or np.isnan(error) else error
     bound = 10.0 ** -np.longdouble(told)
     return [
-        Claim(what, error.max(), bound, told > 0, floor=eps(a.dtype) / 2),
-        Claim("ok", error.max(), 0.11, ok),
-    ]
+        Claim("digits", error, bound, told > 0, floor=eps(dtype) / 2), Claim("ok", error, 0.11, ok),
+    ]  # fmt: skip
 
 
 def reported(arrays, answer):
@@ -118,7 +120,8 @@ def reported(arrays, answer):
     error = error if error == error else np.inf
     told = [] if bad == [] else [Ratio("backward", over(error, n, eps(a.dtype)))]
     told.append(Claim("ok: backward error", error, 31 * n * eps(a.dtype), ok))
-    return told + digits(a, x, b, float(answer.stats.digits), ok)
+    found = forward(a, x, b) if np.isfinite(w.wide(x)).all() else None
+    return told + digits(None if found is None else found.max(), answer, a.dtype)
 
 
 def _inverse(arrays, x):

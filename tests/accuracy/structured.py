@@ -5,7 +5,7 @@ import numpy as np
 import xcore as xc
 from tests.accuracy import wide as w
 from tests.accuracy.book import Ratio, Routine
-from tests.accuracy.dense import SIZES_OF, over, reported, unit
+from tests.accuracy.dense import SIZES_OF, digits, forward, over, reported, unit
 from tests.accuracy.matrices import generator, matrix, name_of, sides
 
 la = xc.linalg
@@ -137,6 +137,8 @@ def _pair(family, n, dtype):
     a = matrix(family, n, dtype)
     rng = generator("sylvester", n)
     size = np.abs(w.narrow(a)).max()
+    if size == 0:  # of which 0 is the one eigenvalue, and no other matrix has another
+        return None
     b = (size * (2 * n * np.eye(n) + rng.standard_normal((n, n)) / 4)).astype(dtype)
     c = (size * rng.standard_normal((n, n))).astype(dtype)
     return a, b, c
@@ -149,11 +151,23 @@ def equation(what, left, like, *sizes):
     return [Ratio(what, over(w.norm1(left), unit(like) * sum(sizes)))]
 
 
-def _sylvester(arrays, x):
-    a, b, c = map(w.wide, arrays)
-    x = w.wide(x)
+FEW = 7  # rows: the equations of more have too many elements for a dense reference
+
+
+def _by_kronecker(terms, c, answer, dtype):
+    """Claims of x with Σ l x r = c, beside the dense equations of its elements."""
+    if len(c) > FEW:
+        return []
+    dense = sum(np.kron(w.widest(l), w.widest(r).T) for l, r in terms)
+    found = forward(dense, answer.value.reshape(-1, 1), c.reshape(-1, 1))
+    return digits(None if found is None else float(found[0]), answer, dtype)
+
+
+def _sylvester(arrays, answer):
+    (a, b, c), x, one = map(w.wide, arrays), w.wide(answer.value), np.eye(len(arrays[0]))
     size = (w.norm1(a) + w.norm1(b)) * w.norm1(x)
-    return equation("|a x + x b - c|", a @ x + x @ b - c, arrays[0], size, w.norm1(c))
+    ratios = equation("|a x + x b - c|", a @ x + x @ b - c, arrays[0], size, w.norm1(c))
+    return ratios + _by_kronecker([(a, one), (one, b)], c, answer, arrays[0].dtype)
 
 
 def _stable(family, n, dtype):
@@ -166,10 +180,11 @@ def _stable(family, n, dtype):
     return a.astype(dtype), (q + q.T).astype(dtype)
 
 
-def _lyapunov(arrays, x):
-    (a, q), x = map(w.wide, arrays), w.wide(x)
-    left = a @ x + x @ w.adjoint(a) - q
-    return equation("|a x + x aᴴ - q|", left, arrays[0], 2 * w.norm1(a) * w.norm1(x), w.norm1(q))
+def _lyapunov(arrays, answer):
+    (a, q), x, one = map(w.wide, arrays), w.wide(answer.value), np.eye(len(arrays[0]))
+    left, size = a @ x + x @ w.adjoint(a) - q, 2 * w.norm1(a) * w.norm1(x)
+    ratios = equation("|a x + x aᴴ - q|", left, arrays[0], size, w.norm1(q))
+    return ratios + _by_kronecker([(a, one), (one, w.adjoint(a))], q, answer, arrays[0].dtype)
 
 
 def _contraction(family, n, dtype):
@@ -177,10 +192,11 @@ def _contraction(family, n, dtype):
     return found and ((w.narrow(found[0]) / 4).astype(dtype), found[1])
 
 
-def _discrete_lyapunov(arrays, x):
-    (a, q), x = map(w.wide, arrays), w.wide(x)
-    size = (w.norm1(a) * w.norm1(a.T) + 1) * w.norm1(x)
-    return equation("|a x aᴴ - x + q|", a @ x @ w.adjoint(a) - x + q, arrays[0], size, w.norm1(q))
+def _discrete_lyapunov(arrays, answer):
+    (a, q), x, one = map(w.wide, arrays), w.wide(answer.value), np.eye(len(arrays[0]))
+    left, size = a @ x @ w.adjoint(a) - x + q, (w.norm1(a) * w.norm1(a.T) + 1) * w.norm1(x)
+    ratios = equation("|a x aᴴ - x + q|", left, arrays[0], size, w.norm1(q))
+    return ratios + _by_kronecker([(-a, w.adjoint(a)), (one, one)], q, answer, arrays[0].dtype)
 
 
 def _control(family, n, dtype):
@@ -232,9 +248,10 @@ ROUTINES = [
          _as_dense(lambda c, b: (_around(c), b))),
     _row("cho_solve", _full("definite"), lambda a, b: la.cho_solve(la.cholesky(a), b, report=True), reported),
     _row("lu_solve", _full("general"), lambda a, b: la.lu_solve(la.lu_factor(a), b, report=True), reported),
-    _row("solve_sylvester", _pair, la.solve_sylvester, _sylvester, MILD),
-    _row("solve_lyapunov", _stable, la.solve_lyapunov, _lyapunov, MILD),
-    _row("solve_discrete_lyapunov", _contraction, la.solve_discrete_lyapunov, _discrete_lyapunov, MILD),
+    _row("solve_sylvester", _pair, lambda *given: la.solve_sylvester(*given, report=True), _sylvester, MILD),
+    _row("solve_lyapunov", _stable, lambda *given: la.solve_lyapunov(*given, report=True), _lyapunov, MILD),
+    _row("solve_discrete_lyapunov", _contraction, lambda *given: la.solve_discrete_lyapunov(*given, report=True),
+         _discrete_lyapunov, MILD),
     _row("solve_continuous_are", _control, la.solve_continuous_are, _continuous, MILD),
     _row("solve_discrete_are", _control, la.solve_discrete_are, _discrete, MILD),
 ]  # fmt: skip
