@@ -4,7 +4,7 @@ import numpy as np
 
 import xcore as xc
 from tests.accuracy import wide as w
-from tests.accuracy.book import Ratio, Routine
+from tests.accuracy.book import Claim, Ratio, Routine
 from tests.accuracy.dense import SIZES_OF, digits, forward, over, reported, unit
 from tests.accuracy.matrices import generator, matrix, name_of, sides
 
@@ -210,23 +210,60 @@ def _control(family, n, dtype):
     return tuple(x.astype(dtype) for x in (a, b, np.eye(n), np.eye(m)))
 
 
-def _continuous(arrays, x):
-    (a, b, q, _), x = map(w.wide, arrays), w.wide(x)
-    gain = x @ b @ b.T @ x  # r is 1
-    left = w.adjoint(a) @ x + x @ a - gain + q
-    size = 2 * w.norm1(a) * w.norm1(x) + w.norm1(x) ** 2 * w.norm1(b) * w.norm1(b.T)
-    return equation("|residual|", left, arrays[0], size, w.norm1(q))
+def _continuous_parts(a, b, q, x):
+    """(residual, closed loop, terms of what a change of x changes): r is 1."""
+    gain, one = b @ w.adjoint(b) @ x, np.eye(len(a))
+    loop = a - gain
+    left = w.adjoint(a) @ x + x @ a - x @ gain + q
+    return left, loop, [(w.adjoint(loop), one), (one, loop)]
 
 
-def _discrete(arrays, x):
-    (a, b, q, r), x = map(w.wide, arrays), w.wide(x)
-    inner = w.solve(r + b.T @ x @ b, b.T @ x @ a)
-    if inner is None:
-        return []
-    left = w.adjoint(a) @ x @ a - x - w.adjoint(a) @ x @ b @ inner[0] + q
-    one = w.norm1(a) * w.norm1(a.T) * w.norm1(x)
-    size = w.norm1(x) + one * (1 + w.norm1(x) * w.norm1(b) * w.norm1(b.T))
-    return equation("|residual|", left, arrays[0], size, w.norm1(q))
+def _discrete_parts(a, b, q, x):
+    inner = w.solve(np.eye(b.shape[1]) + w.adjoint(b) @ x @ b, w.adjoint(b) @ x @ a)
+    loop = a - b @ (inner[0] if inner else np.full_like(b.T, np.nan))
+    left = w.adjoint(a) @ x @ loop - x + q
+    return left, loop, [(w.adjoint(loop), loop), (-np.eye(len(a)), np.eye(len(a)))]
+
+
+def _stabilising(parts, stable, a, b, q, x):
+    """What Newton's method makes of x in extended precision; None if that does not stabilise."""
+    for _ in range(8):
+        left, loop, terms = parts(a, b, q, x)
+        if not np.isfinite(left).all() or not stable(np.linalg.eigvals(w.narrow(loop))):
+            return None
+        dense = sum(np.kron(w.widest(l), w.widest(r).T) for l, r in terms)
+        step = w.solve(dense, left.reshape(-1, 1))
+        if step is None:
+            return None
+        x = x - step[0].reshape(x.shape)
+    return x
+
+
+def _riccati(parts, stable, size_of):
+    def judge(arrays, answer):
+        (a, b, q, _), x = map(w.widest, arrays), w.widest(answer.value)
+        ok = answer.status == 0
+        if not np.isfinite(x).all():
+            return [Claim("ok", np.inf, 0, ok)]
+        sizes = w.norm1(a), w.norm1(a.T), w.norm1(b) * w.norm1(b.T), w.norm1(x)
+        ratios = equation(
+            "|residual|", parts(a, b, q, x)[0], arrays[0], size_of(*sizes), w.norm1(q)
+        )
+        if len(a) > FEW:
+            return ratios
+        true = _stabilising(parts, stable, a, b, q, x)
+        error = None if true is None else float(np.abs(x - true).max() / np.abs(true).max())
+        return ratios + digits(error, answer, arrays[0].dtype)
+
+    return judge
+
+
+_continuous = _riccati(
+    _continuous_parts, lambda w: (w.real < 0).all(), lambda a, at, b, x: 2 * a * x + x**2 * b
+)
+_discrete = _riccati(
+    _discrete_parts, lambda w: (np.abs(w) < 1).all(), lambda a, at, b, x: x + a * at * x * (1 + x * b),
+)  # fmt: skip
 
 
 def _row(name, problem, call, judge, families=None, part="linalg"):
@@ -252,6 +289,6 @@ ROUTINES = [
     _row("solve_lyapunov", _stable, lambda *given: la.solve_lyapunov(*given, report=True), _lyapunov, MILD),
     _row("solve_discrete_lyapunov", _contraction, lambda *given: la.solve_discrete_lyapunov(*given, report=True),
          _discrete_lyapunov, MILD),
-    _row("solve_continuous_are", _control, la.solve_continuous_are, _continuous, MILD),
-    _row("solve_discrete_are", _control, la.solve_discrete_are, _discrete, MILD),
+    _row("solve_continuous_are", _control, lambda *given: la.solve_continuous_are(*given, report=True), _continuous, MILD),
+    _row("solve_discrete_are", _control, lambda *given: la.solve_discrete_are(*given, report=True), _discrete, MILD),
 ]  # fmt: skip

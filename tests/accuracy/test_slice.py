@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tests.accuracy import book, matrices, page, wide
+from tests.accuracy import book, matrices, page, structured, wide
 from tests.accuracy.routines import BY_NAME, ROUTINES
 
 QUICK = [(r.name, d) for r in ROUTINES if r.quick for d in r.dtypes if d in ("f32", "c128")]
@@ -40,6 +40,14 @@ def test_false_claims_are_noticed():
     assert set(told) == {"digits", "ok: backward error"}
     assert "--routine solve-report --dtype f32 --family random --size 7" in page.summary(entries)
     assert max(e.ratio for e in entries) > LARGEST
+
+
+@pytest.mark.parametrize("name", ["solve_lyapunov", "expm"])
+def test_false_claims_of_matrix_equations_and_functions_are_noticed(name):
+    entries = book.run(_liar(name, _moved(1 + 1e-3)), "f32", ["random"], (1,), ("one",))
+    assert {e.what for e in entries if e.false} == {"digits"}
+    entries = book.run(_liar(name, _moved(-1)), "f32", ["random"], (1,), ("one",))
+    assert {e.what for e in entries if e.false} == {"digits", "ok"}
 
 
 def test_errors_in_place_of_results_are_entries():
@@ -88,6 +96,21 @@ def test_spectra_in_extended_precision(dtype):
     assert np.abs(left).max() <= 1e-17 and np.abs(wide.adjoint(v) @ v - np.eye(10)).max() <= 1e-17
     _, log, _ = wide.slogdet(a)
     assert abs(log - np.log(np.abs(values)).sum()) <= 1e-15
+
+
+@pytest.mark.parametrize("parts", [structured._continuous_parts, structured._discrete_parts])
+def test_riccati_in_extended_precision(parts):
+    """From near the stabilising solution; another solution is refused."""
+    a, b, q = np.array([[0.3]]), np.array([[1.0]]), np.array([[1.0]])
+    continuous = parts is structured._continuous_parts
+    # 2 a x - x² + 1 = 0, and a² x / (1 + x) - x + 1 = 0
+    roots = (np.roots([-1, 0.6, 1]) if continuous else np.roots([-1, 0.09, 1])).astype(
+        np.longdouble
+    )
+    stable = lambda v: (v.real < 0).all() if continuous else (np.abs(v) < 1).all()
+    x = structured._stabilising(parts, stable, a, b, q, roots.max()[None, None] * (1 + 1e-3))
+    assert abs(parts(a, b, q, x)[0]) < 1e-18
+    assert structured._stabilising(parts, stable, a, b, q, roots.min()[None, None]) is None
 
 
 def test_every_family_exists_in_every_dtype():

@@ -106,8 +106,11 @@ def _with_factors(packed, rows, columns, b):
 
 
 def mp_matrix(a):
-    """The same numbers, in mpmath."""
-    return mpmath.matrix(np.asarray(narrow(a)).tolist())
+    """The same numbers, in mpmath, at the precision that is set there."""
+    most = np.asarray(narrow(a))
+    rest = np.asarray(narrow(widest(a) - most))
+    found = mpmath.matrix(most.tolist())
+    return found + mpmath.matrix(rest.tolist()) if rest.any() else found
 
 
 def _from_mp(m, dtype):
