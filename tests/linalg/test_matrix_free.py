@@ -305,3 +305,11 @@ def test_bad_arguments_are_explained(case):
     call, told = BAD[case]
     with pytest.raises(xc.errors.XcoreError, match=told):
         call()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_lsmr_without_elements(shape):
+    for b in (np.ones(shape[0]), np.ones((shape[0], 2))):
+        for damp in (0.0, 0.5):
+            answer = la.lsmr(np.ones(shape), b, damp=damp, report=True)
+            assert np.all(answer.ok) and not np.any(answer.value)

@@ -84,3 +84,40 @@ def test_what_counts_as_zero_is_no_success():
                 given[1].astype(np.longdouble)
             )
             assert off <= 1.01e-5 or not answer.ok
+
+
+@pytest.mark.parametrize(
+    "dtype, rtol, reach",
+    [
+        ("float32", 1e-5, 15), ("float32", 1e-5, 30), ("float64", 1e-10, 150), ("complex64", 1e-5, 30),
+        ("complex128", 1e-10, 250), ("bfloat16", 0.05, 30),
+    ],
+)  # fmt: skip
+def test_lsmr_reaches_at_all_sizes_what_it_reaches_at_size_1(dtype, rtol, reach):
+    """Of matrices, right-hand sides and damping; where x leaves the range there is no success."""
+    dtype = xnp.zeros((), dtype).dtype
+    a, b, _ = problems("general", dtype, 0)
+    sizes = 10.0 ** (np.stack(np.meshgrid(*[[0, -reach, reach]] * 2, [-1, 0, 1])).reshape(3, -1))
+    a = (a[:1, :, : N - 5] * sizes[0][:, None, None]).astype(dtype)
+    b = (b[:1] * sizes[1][:, None]).astype(dtype)
+    damp = (sizes[0] * sizes[2]).astype(np.dtype(dtype).type(0).real.dtype)
+
+    def solve(a, b, damp):
+        run = lambda **k: la.lsmr(a, b, rtol=rtol, max_steps=100, report=True, **k)
+        return run(), run(damp=damp)
+
+    limits = xnp.finfo(dtype)
+    wide_a, wide_b, wide_damp = (np.asarray(y).astype(WIDE[dtype.kind]) for y in (a, b, damp))
+    for weight, answer in zip(
+        (0 * wide_damp, wide_damp), xc.jit(xc.vmap(solve))(a, b, damp), strict=True
+    ):
+        x = np.asarray(answer.value).astype(WIDE[dtype.kind])
+        finite, ok = np.isfinite(x).all(-1), np.asarray(answer.ok)
+        back = wide_a.conj().swapaxes(1, 2)
+        x = np.where(finite[:, None], x, 0)
+        left = wide_b - np.einsum("kmn,kn->km", wide_a, x)
+        left = np.einsum("knm,km->kn", back, left) - weight[:, None] ** 2 * x
+        share = length(left) / length(np.einsum("knm,km->kn", back, wide_b))
+        assert finite[ok].all() and (share[ok] <= 1.01 * rtol).all()
+        inside = finite & (np.abs(x).max(-1) > float(limits.tiny) / float(limits.eps))
+        assert ok[inside].all() and inside.sum() >= 18

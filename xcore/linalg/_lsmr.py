@@ -27,6 +27,7 @@ from ._krylov import (
     safe_norm,
 )
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
+from ._range import divided, unit_of
 
 
 def _normalised(x):
@@ -158,6 +159,52 @@ def _run(mv, back, b, rtol: float, limit: int):
 
 
 @struct
+class _InUnits(LinearOperator):
+    """An operator divided by a power of two."""
+
+    a: Any
+    unit: Any
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    @property
+    def T(self):
+        return _InUnits(self.a.T, self.unit)
+
+    def mv(self, x):
+        return divided(self.a.mv, self.unit)(x)
+
+    def matmat(self, x):
+        return divided(self.a.matmat, self.unit)(x)
+
+
+def _units(a: LinearOperator, columns, weight) -> tuple:
+    """What the operator with its damping, and each column, are divided by, so that squares stay in range."""
+    if 0 in typeof(columns).shape or 0 in a.shape:
+        return xnp.ones((), typeof(weight).dtype), xnp.ones(
+            typeof(columns).shape[1], typeof(weight).dtype
+        )
+    sizes = vmap(unit_of, in_axes=1)(columns)
+    images = xnp.conj(a.T.matmat(xnp.conj(columns / sizes.astype(typeof(columns).dtype))))
+    most = xnp.max(xnp.abs(ops.stop_gradient(images)), initial=0)
+    return unit_of(xnp.maximum(most, xnp.abs(weight).astype(typeof(most).dtype))), sizes
+
+
+def _in_own_units(x, status, sizes, unit) -> tuple:
+    """x with its size, and what of its success is left: what counts as zero is none."""
+    own = x * (sizes / unit).astype(typeof(x).dtype)
+    here, there = (xnp.max(xnp.abs(ops.stop_gradient(y)), axis=0, initial=0) for y in (own, x))
+    limits = dtypes.finfo(dtypes.to_real(typeof(x).dtype))
+    least = float(limits.tiny) / float(limits.eps)
+    lost = ((here < least) & (there > 0)) | (sizes < least) | (unit < least)
+    worse = first_that_holds((~xnp.isfinite(here), Status.not_finite), (lost, Status.stagnation))
+    success = status == np.int32(Status.success.value)
+    return own, xnp.where(success & (lost | ~xnp.isfinite(here)), worse, status)
+
+
+@struct
 class _Swapped(LinearOperator):
     """The adjoint of an operator, for LSMR on it."""
 
@@ -212,6 +259,8 @@ def lsmr(
     limit = 10 * min(m, n) if max_steps is None else max_steps
     columns = b[:, None] if b.ndim == 1 else b
     weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
+    unit, sizes = _units(a, ops.stop_gradient(columns), ops.stop_gradient(weight))
+    a, weight, columns = _InUnits(a, unit), weight / unit, columns / sizes.astype(typeof(b).dtype)
     fixed = ops.stop_gradient(weight)
     within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
 
@@ -243,10 +292,11 @@ def lsmr(
     rest = turned.matmat(columns - a.matmat(first)) - square * first
     rest = rest - ops.stop_gradient(rest)
     x = first + custom_linear_solve(normal, rest, solve=solve, transpose_solve=_transposed(solve))
+    x, status = _in_own_units(x, status, sizes, unit)
     if not report and type(status) is not Array:
         check_status(who, status)
     single = b.ndim == 1
-    stats = {"steps": steps, "residual": size}
+    stats = {"steps": steps, "residual": size * unit * sizes}
     stats = {k: v[0] if single else v for k, v in stats.items()}
     solution = Solution(x[:, 0] if single else x, status[0] if single else status, stats)
     return solution if report else solution.check(who).value
