@@ -153,6 +153,31 @@ def test_gradients_of_solutions():
         check_grads(functional, (a, f, 0.3), order=1)
 
 
+def test_gradients_across_jumps():
+    """With respect to coefficients, sinks, sources and data on the faces, beside central differences in
+    a direction that is relative to each number."""
+    grid, rng = Grid((8, 7)), np.random.default_rng(0)
+
+    def loss(p):
+        op = Diffusion(grid, p["a"], [(Dirichlet(p["face"]), Neumann(p["slope"])), P], c=p["c"])
+        return xnp.sum(p["weights"] * solve(op, p["f"], rtol=1e-13, report=True).value)
+
+    with xc.enable_x64():
+        slope, value = xc.jit(xc.grad(loss)), xc.jit(loss)
+        for jump in (1e-6, 1e3, 1e6):
+            size = np.where(np.indices((9, 8)).sum(0) % 8 < 4, jump, 1.0)
+            p = {"a": size * (1 + rng.random((9, 8))), "c": rng.random((9, 8)), "slope": rng.normal(size=7),
+                 "face": rng.normal(size=7), "f": rng.normal(size=(8, 7)), "weights": rng.normal(size=(8, 7))}  # fmt: skip
+            slopes = slope(p)
+            for name, x in p.items():
+                way = x * rng.normal(size=x.shape)
+                ends = [float(value({**p, name: x + h * way})) for h in (-1e-5, 1e-5)]
+                found = float(np.sum(np.asarray(slopes[name]) * way))
+                expected = (ends[1] - ends[0]) / 2e-5
+                noise = 1e-11 * abs(ends[0]) / 1e-5
+                assert abs(found - expected) <= 1e-5 * abs(expected) + noise, (name, jump)
+
+
 def test_errors_explain():
     grid = Grid((4, 4))
     with pytest.raises(ValueError, match="positive everywhere"):
