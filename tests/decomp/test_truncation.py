@@ -161,3 +161,19 @@ def test_cross_interpolation():
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("cut", ["hosvd", "st_hosvd", "tt_svd"])
+def test_tolerances_below_the_root_of_eps_are_kept(cut):
+    """Where products of unfoldings with themselves have lost what is to be left out."""
+    for dtype, shape, tols in (
+        (np.float32, (4, 20, 30), (1e-3, 1e-4, 1e-5)), (np.float64, (4, 20, 30), (1e-8, 1e-10, 1e-12)),
+        (np.float32, (20, 12, 20), (1e-4, 1e-5)), (np.float64, (20, 12, 20), (1e-10,)),
+    ):  # fmt: skip
+        x = (1 / (1 + sum(np.meshgrid(*map(np.arange, shape), indexing="ij")))).astype(dtype)
+        for tol in tols:
+            gap = x - np.asarray(getattr(decomp, cut)(x, tol=tol).to_dense(), float)
+            assert np.linalg.norm(gap) <= (tol + 30 * np.finfo(dtype).eps) * np.linalg.norm(x), (
+                shape,
+                tol,
+            )

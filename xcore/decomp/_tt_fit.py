@@ -18,7 +18,7 @@ from .._core import errors
 from .._core.eval import fused
 from ._als import check_count, check_tensor
 from ._tt import TT
-from ._tucker_fit import _budget, _one_of, _rank_for
+from ._tucker_fit import _budget, _one_of, _rank_for, squares_tell
 from ._units import in_units
 
 
@@ -60,21 +60,21 @@ def tt_svd(x, ranks=None, *, tol=None) -> TT:
     budget, cores, rank = _budget(who, x, tol, x.ndim - 1), [], 1
     rest = x
     for n in x.shape[:-1]:
-        basis, values, rest = _split_now(rest.reshape(rank * n, -1))
+        matrix = rest.reshape(rank * n, -1)
+        basis, values, rest = _split_now(matrix, squares_tell(rank * n, x.dtype, tol))
         cut = _rank_for(values, budget)
         cores.append(basis[:, :cut].reshape(rank, n, cut))
         rest, rank = rest[:cut], cut
     return units.sized(TT((*cores, rest.reshape(rank, -1, 1))))
 
 
-def _split(m):
+def _split(m, coarse: bool = True):
     """m = basis · rest with orthonormal columns, most important first, and squared singular values.
 
-    The short side's Gram matrix is enough; it resolves singular values down to √eps of the largest.
-    A QR first keeps them all when the matrix is nearly square.
+    If ``coarse``, the short side's Gram matrix is enough; it resolves singular values down to √eps of the largest.
     """
     rows, columns = m.shape
-    if rows * 4 <= columns:
+    if coarse and rows * 4 <= columns:
         values, basis = xnp.linalg.eigh(m @ m.conj().T)
         basis = basis[:, ::-1]
         return basis, xnp.maximum(values[::-1], 0), basis.conj().T @ m

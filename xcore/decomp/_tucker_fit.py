@@ -53,9 +53,17 @@ def _spectrum(x, mode: int):
 _spectrum_now = fused(1)(_spectrum)
 
 
+def squares_tell(rows: int, dtype, tol: float) -> bool:
+    """Whether a matrix' product with itself, of so many rows, shows what a cut at the tolerance is to leave out:
+
+    the sum of its eigenvalues is wrong by so many eps.
+    """
+    return tol**2 > 20 * rows * dtypes.finfo(dtype).eps
+
+
 def _spectrum_for(x, mode: int, tol: float):
     """The same, for a tolerance that products of the unfolding with itself may be too coarse for."""
-    if tol**2 > 100 * dtypes.finfo(x.dtype).eps:
+    if squares_tell(x.shape[mode], x.dtype, tol):
         return _spectrum_now(x, mode)
     u, s, _ = xnp.linalg.svd(unfold(x, mode), full_matrices=False)
     return s**2, u
@@ -103,15 +111,20 @@ def hosvd(x, ranks=None, *, tol=None) -> Tucker:
     who = "decomp.hosvd"
     x, units = in_units(check_tensor(who, x, masked=False)[0])
     _one_of(who, ranks, tol)
-    if tol is not None:
-        budget = _budget(who, x, tol, x.ndim)
-        ranks = [_rank_for(_spectrum_for(x, mode, tol)[0], budget) for mode in range(x.ndim)]
-    return units.sized(_hosvd(x, check_ranks(who, ranks, x.shape)))
+    if tol is None:
+        return units.sized(_hosvd(x, check_ranks(who, ranks, x.shape)))
+    budget = _budget(who, x, tol, x.ndim)
+    spectra = [_spectrum_for(x, mode, tol) for mode in range(x.ndim)]
+    factors = tuple(vectors[:, : _rank_for(values, budget)] for values, vectors in spectra)
+    return units.sized(_projected(x, factors))
 
 
 @fused(1)
 def _hosvd(x, ranks):
-    factors = tuple(_spectrum(x, mode)[1][:, :r] for mode, r in enumerate(ranks))
+    return _projected(x, tuple(_spectrum(x, mode)[1][:, :r] for mode, r in enumerate(ranks)))
+
+
+def _projected(x, factors) -> Tucker:
     return Tucker(multi_mode_product(x, factors, transpose=True), factors)
 
 

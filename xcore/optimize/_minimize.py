@@ -46,8 +46,9 @@ def minimize(
         eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by Newton steps from the point
         that is returned, so that it holds in all units of variables and values and at minima of up to the
         eighth order; up to 64 variables by the whole Hessian, which tells saddles from minima, too, and
-        where rounding errors hide the minimum: then the status is ``flat``. Of more, by conjugate gradients; and
-        where there are no second derivatives, by the gradient relative to the largest one seen.
+        where rounding errors hide the minimum: then the status is ``flat``. Of more, by conjugate gradients, in
+        no more products with the Hessian than there were evaluations, or 200; where they do not find the step
+        nothing is claimed. Where there are no second derivatives, the gradient is compared with the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.

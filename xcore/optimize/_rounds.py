@@ -16,18 +16,19 @@ from .._core.types import typeof
 from ._box import projected_gradient
 from ._descent import InverseHessian
 from ._loop import empty_rows, iterations_from
+from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
 from ._result import RUNNING, Status, status_code
 from ._scalar import Brent
 from ._simplex import NelderMead
-from ._units import InUnits, first_units, look, next_units, power_of_two
+from ._units import FULL, MATRIX, PRODUCTS, InUnits, first_units, look, next_units, power_of_two
 from ._verdict import judged
 
 BLIND = (NelderMead, Brent)  # see no gradients
 WORDS = {
     "Newton step": "each component of the Newton step, relative to the size and the way of its variable",
-    "Newton step by conjugate gradients": "the Newton step by conjugate gradients, relative to the size "
-    "and the way of all variables",
+    "Newton step by conjugate gradients": "each component of the Newton step, by conjugate gradients as far as "
+    "they lead, relative to the size and the way of its variable",
     "gradient": "the gradient, relative to the largest one seen: the function has no second derivatives",
 }
 
@@ -70,6 +71,15 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested
     return {k: s[k] for k in told if k in s} | {"told": s["f"]}
 
 
+def _effort(method, n: int, nfev) -> tuple:
+    """(of how many variables there is a whole Hessian, products otherwise): no more than the method itself takes."""
+    exact = isinstance(method, TrustRegion) and method.subproblem != "steihaug"
+    newton = isinstance(method, (NewtonCG, TrustRegion))
+    return MATRIX if exact or _keeps_inverse(method) else FULL, xnp.maximum(
+        nfev, 2 * n + 10 if newton else PRODUCTS
+    )
+
+
 def _keeps_inverse(method) -> bool:
     return isinstance(getattr(method, "rule", None), InverseHessian)
 
@@ -78,7 +88,7 @@ def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
     blind = isinstance(method, BLIND)
     here = InUnits(problem, s["units"])
     z = s["x"] / s["units"].x
-    seen = look(here, z)
+    seen = look(here, z, *_effort(method, problem.flat.size, s["nfev"]))
     tested[:] = [seen.kind]
     reach, error, status = judged(here, s, z, seen, tol, maxiter, blind)
     units = _units_for(s, seen, blind, z)

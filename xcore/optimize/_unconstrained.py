@@ -89,7 +89,7 @@ def unconstrained(
     x, aux = differentiable(equation, problem.value, solve, flat.start)
     certificate = Certificate(
         aux["size"], smallest_eigenvalue=aux.get("curvature"), error=aux["error"], gain=aux["gain"],
-        undetermined=aux["undetermined"] if tested[:1] == ["Newton step"] else None,
+        undetermined=aux["undetermined"] if tested[:1] != ["gradient"] else None,
         tested=WORDS[tested[0]] if tested else None,
     )  # fmt: skip
     return Result(

@@ -13,17 +13,17 @@ returned, and no unit is in it. (Dennis, Schnabel 1983, chapter 7, on scaling an
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._newton import truncated_cg
 from ._problem import Objective, largest
+from ._products import View, by_products, power_of_two
 
 FULL = 64  # variables; of more, only products with the Hessian are formed
-PRODUCTS = 50  # so many of them
+MATRIX = 512  # the same where methods keep matrices of their own
+PRODUCTS = 200  # so many of them at least
 # at a minimum of order m a Newton step goes 1/(m - 1) of the way, and the gradient falls by ((m - 2)/(m - 1))ᵐ⁻¹
 # only: where m is 8 the way to go is 1 + 18 · (6/7)⁷ = 7 steps, as it should be, where it is 4 then 6 for 3
 SLOW = 18
@@ -57,17 +57,6 @@ class InUnits(Objective):
         return self.problem.value(x * self.units.x) / self.units.f
 
 
-def power_of_two(x):
-    """The power of two next to each |x|; 1 for zeros and what is no number."""
-    limits = xnp.finfo(typeof(x).dtype)
-    fine = (x != 0) & xnp.isfinite(x)
-    # squares of units and their reciprocals are numbers, too
-    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
-    bits = limits.bits - 1 - limits.nmant
-    kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
-    return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
-
-
 def first_units(x) -> Units:
     """Those of the start's variables, 1 for those that are 0; of many variables the largest one's."""
     many = typeof(x).shape[0] > FULL
@@ -92,6 +81,7 @@ class Sight:
       least: the smallest eigenvalue of the Hessian with a diagonal of ones; NaN if it is not known.
       diagonal: units in which the Hessian has such a diagonal.
       coupling: the absolute values of that Hessian; None if it is not known.
+      sure: whether the step was found; where conjugate gradients did not get there, nothing is known of it.
       kind: what the step is.
     """
 
@@ -108,19 +98,23 @@ class Sight:
     noise: Any = None
     bottom: Any = None
     open: Any = None
+    sure: Any = True
     kind: str = static(default="")
 
 
-def look(problem, z) -> Sight:
-    """The Newton step at z and what it rests on."""
+def look(problem, z, full: int = FULL, products=PRODUCTS) -> Sight:
+    """The Newton step at z and what it rests on; of more than ``full`` variables, on so many products at most."""
     f, g = problem.value_and_grad(z)
     held = ((z <= problem.lower) & (g > 0)) | ((z >= problem.upper) & (g < 0))
     free = xnp.where(held, 0, g)
     try:
-        if typeof(z).shape[0] <= FULL:
+        if typeof(z).shape[0] <= full:
             kind, view = "Newton step", _by_matrix(problem.hessian(z), free, held, z)
         else:
-            kind, view = "Newton step by conjugate gradients", _by_products(problem, z, free, held)
+            kind, view = (
+                "Newton step by conjugate gradients",
+                by_products(problem, z, free, held, products),
+            )
     except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
         return _blind(f, g, free, problem.units.x)
     newton = view.step(free)
@@ -130,23 +124,8 @@ def look(problem, z) -> Sight:
     left = xnp.abs(step) + SLOW * xnp.abs(view.step(second))
     return Sight(
         f, g, step, xnp.where(held, 0, left), xnp.where(held, 0, view.doubt), view.gain(newton), view.least,
-        view.diagonal, view.coupling, view.hidden, view.noise, view.bottom, view.open, kind,
+        view.diagonal, view.coupling, view.hidden, view.noise, view.bottom, view.open, view.sure, kind,
     )  # fmt: skip
-
-
-class View(NamedTuple):
-    """The Hessian at a point, as it was looked at."""
-
-    step: Any  # of a gradient
-    gain: Any  # of its step
-    doubt: Any
-    least: Any
-    diagonal: Any
-    coupling: Any = None
-    hidden: Any = None
-    noise: Any = None
-    bottom: Any = None
-    open: Any = None
 
 
 def _by_matrix(h, g, held, z) -> View:
@@ -191,27 +170,6 @@ def equilibrated(a):
         most = xnp.max(a * d * d[:, None], axis=1, initial=0)
         d = d / xnp.sqrt(xnp.where((most > 0) & xnp.isfinite(most), most, 1))
     return power_of_two(d)
-
-
-def _by_products(problem, z, g, held) -> View:
-    _, times = problem.newton(z)
-    free = lambda v: xnp.where(held, 0, times(xnp.where(held, 0, v)))  # noqa: E731
-    gg = xnp.vdot(g, g)
-
-    def step(g):
-        size = power_of_two(largest(g))
-        g = g / size
-        target = 0.1 * xnp.sqrt(xnp.vdot(g, g))
-        return size * truncated_cg(free, g, xnp.full_like(gg, xnp.inf), target, PRODUCTS)[0]
-
-    def gain(step):
-        return -0.5 * xnp.vdot(g, step)
-
-    unit = g / power_of_two(largest(g))
-    square = xnp.vdot(unit, unit)
-    curvature = xnp.abs(xnp.vdot(unit, free(unit))) / xnp.where(square > 0, square, 1)
-    d = power_of_two(1 / xnp.sqrt(xnp.where(curvature > 0, curvature, 1)))
-    return View(step, gain, xnp.zeros_like(z), xnp.full_like(gg, xnp.nan), d * xnp.ones_like(z))
 
 
 def _blind(f, g, free, units) -> Sight:

@@ -48,7 +48,7 @@ def judged(problem, s, z, seen, tol, maxiter: int, blind: bool):
     local = reach / s["units"].x
     flat = _is_flat(s, seen, blind)
     falls = xnp.zeros((), bool)
-    if seen.kind == "Newton step":
+    if seen.kind != "gradient":
         near = (errors.known <= tol) | flat
         falls = cond(near, lambda: _falls(problem, z, seen, local, tol), lambda: falls)
     status = _verdict(s, seen, errors, falls, flat, tol, maxiter)
@@ -67,11 +67,9 @@ def _errors(s, seen):
         size = xnp.maximum(s["reach"] * (s["round"] > 0), largest(slope))
         return size, Errors(*[relative_error(slope, size, xnp.ones_like(size))] * 3)
     reach = xnp.maximum(xnp.maximum(s["reach"], xnp.abs(s["x"])), xnp.abs(s["x"] - s["start"]))
-    if seen.kind != "Newton step":
-        reach = xnp.maximum(reach, largest(reach))
     left, doubt, diagonal = seen.left * unit, seen.doubt * unit, seen.diagonal * unit
     known = relative_error(left, reach, diagonal, seen.coupling)
-    known = xnp.where(xnp.isinf(seen.gain), 1, known)
+    known = xnp.where(xnp.isinf(seen.gain), 1, xnp.where(seen.sure, known, xnp.inf))
     return reach, Errors(
         known, known + relative_error(doubt, reach, diagonal),
         relative_error(left + doubt, reach, diagonal),

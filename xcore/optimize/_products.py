@@ -1,0 +1,131 @@
+"""How far a minimum is, and whether it is one, from products with the Hessian only.
+
+Variables are put in units in which rows of the Hessian have length 1, about. Newton's equation is solved by
+conjugate gradients, and so is one for the rounding errors that a gradient may have, with random signs: it tells
+how far they reach, and, as its right-hand side has a part in every direction, whether the function bends
+downwards, or not at all, along one. What was not solved in so many products says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .. import random
+from .._core.types import typeof
+from .._transforms.map import vmap
+from ._packed import loop
+from ._problem import largest
+
+PROBES = 3  # vectors at once
+BALANCES = 8  # each halves the decades that units are apart
+
+
+class View(NamedTuple):
+    """The Hessian at a point, as it was looked at: what ``Sight`` says, ``step`` and ``gain`` as functions."""
+
+    step: Any  # of a gradient
+    gain: Any  # of its step
+    doubt: Any
+    least: Any
+    diagonal: Any
+    coupling: Any = None
+    hidden: Any = None
+    noise: Any = None
+    bottom: Any = None
+    open: Any = None
+    sure: Any = True
+
+
+def power_of_two(x):
+    """The power of two next to each |x|; 1 for zeros and what is no number."""
+    limits = xnp.finfo(typeof(x).dtype)
+    fine = (x != 0) & xnp.isfinite(x)
+    # squares of units and their reciprocals are numbers, too
+    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
+    bits = limits.bits - 1 - limits.nmant
+    kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
+    return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
+
+
+def by_products(problem, z, g, held, products) -> View:
+    eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
+    times = problem.newton(z)[1]
+    free = lambda v: xnp.where(held, 0, times(xnp.where(held, 0, v)))  # noqa: E731
+    draws = random.normal(random.key(0), (PROBES + 1, n), z.dtype)
+    d = _balanced(free, draws[:PROBES])
+    scaled = lambda v: d * free(d * v)  # noqa: E731
+
+    def solved(b):
+        size = power_of_two(largest(b))
+        found = _conjugate_gradients(scaled, b / size, 0.1 / n**0.5, products)
+        return size * found["p"], found
+
+    # a gradient's rounding errors are those of moving z by its own
+    noise = eps * xnp.mean(xnp.abs(vmap(scaled)(draws[:PROBES] * (z / d))), axis=0)
+    reach, known = solved(draws[PROBES] * noise)
+    open_ = xnp.abs(known["least"]) <= 4 * n * eps * known["most"]
+    dead = ~held & (xnp.max(xnp.abs(vmap(scaled)(draws[:PROBES])), axis=0) == 0)
+    bends = known["least"] < -(eps**0.5) * known["most"]
+    newton, found = solved(-d * g)
+    again = lambda g: d * solved(-d * g)[0]  # noqa: E731
+    return View(
+        _first_of(d * newton, again), lambda step: -0.5 * xnp.vdot(g, step), 2 * d * xnp.abs(reach),
+        xnp.where(open_, 0, known["least"]), power_of_two(d), None, xnp.zeros_like(z),
+        xnp.vdot(noise, noise), d * known["way"], xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),
+        (found["done"] & (known["done"] | open_)) | bends,
+    )  # fmt: skip
+
+
+def _first_of(known, solve):
+    """A function that knows its first value, and solves for others."""
+    values = [known]
+    return lambda g: values.pop() if values else solve(g)
+
+
+def _balanced(times, draws):
+    """d so that rows of d h d have length 1, about."""
+
+    def turn(s):
+        d, k = s
+        size = xnp.mean(xnp.abs(d * vmap(lambda v: times(d * v))(draws)), axis=0)
+        fine = (size > 0) & xnp.isfinite(size)
+        return d / xnp.sqrt(xnp.where(fine, size, 1)), k + np.int32(1)
+
+    start = xnp.ones_like(draws[0]), xnp.zeros((), np.int32)
+    return loop(lambda s: s[1] < BALANCES, turn, start)[0]
+
+
+def _conjugate_gradients(times, b, target, limit):
+    """p with h p = b, whether it is one, the least and the largest curvature seen, and the way of the least.
+
+    It ends where the residual has fallen to ``target``, after ``limit`` products, or where h does not bend upwards.
+    """
+    eps, bb = xnp.finfo(typeof(b).dtype).eps, xnp.vdot(b, b)
+    nothing = xnp.zeros((), bool)
+    start = {
+        "p": xnp.zeros_like(b), "r": b, "d": b, "rr": bb, "k": xnp.zeros((), np.int32), "stop": bb == 0,
+        "done": bb == 0, "least": xnp.full_like(bb, xnp.inf), "most": xnp.zeros_like(bb),
+        "way": xnp.zeros_like(b), "bad": nothing,
+    }  # fmt: skip
+
+    def turn(s):
+        d, h = s["d"], times(s["d"])
+        curvature, dd = xnp.vdot(d, h), xnp.vdot(d, d)
+        bend = curvature / xnp.where(dd > 0, dd, 1)
+        most = xnp.maximum(s["most"], xnp.abs(bend))
+        bad = ~(bend > 4 * typeof(b).shape[0] * eps * most)
+        t = xnp.where(bad, 0, s["rr"] / xnp.where(bad, 1, curvature))
+        p, r = s["p"] + t * d, s["r"] - t * h
+        rr = xnp.vdot(r, r)
+        done, less = rr <= target * target * bb, bend < s["least"]
+        return {
+            "p": p, "r": r, "d": r + rr / xnp.where(s["rr"] > 0, s["rr"], 1) * d, "rr": rr, "k": s["k"] + np.int32(1),
+            "stop": bad | done, "done": done, "bad": bad, "least": xnp.where(less, bend, s["least"]), "most": most,
+            "way": xnp.where(less, d / xnp.where(dd > 0, xnp.sqrt(dd), 1), s["way"]),
+        }  # fmt: skip
+
+    return loop(lambda s: ~s["stop"] & (s["k"] < limit), turn, start)
