@@ -1,5 +1,6 @@
 """Linear algebra beside SciPy, NumPy, PyTorch and jax, CPU."""
 
+import functools
 import itertools
 import os
 import time
@@ -75,6 +76,44 @@ def first_call(lib: Lib):
     solve = lib.core.linalg.solve if lib.name == "xcore" else lib.numpy.linalg.solve
     return lambda: finish(solve(a, lib.numpy.asarray(np.ones((200, next(widths)), np.float32))))
 
+
+# --- reports, beside the same call without -------------------------------------------------------
+
+square, right = rng.standard_normal((500, 500)), rng.standard_normal(500)
+symmetric, inputs = square + square.T, rng.standard_normal((500, 50))
+weights, calm = (np.eye(500), np.eye(50)), square / 20
+REPORTED = {
+    "solve": (lambda la: la.solve, square, right),
+    "positive definite solve": (
+        lambda la: functools.partial(la.solve, assume_a="pos"), symmetric @ symmetric + np.eye(500), right,
+    ),
+    "solve_triangular": (lambda la: la.solve_triangular, square + 500 * np.eye(500), right),
+    "inv": (lambda la: la.inv, square), "det": (lambda la: la.det, calm),
+    "slogdet": (lambda la: la.slogdet, square), "lstsq": (lambda la: la.lstsq, square, right),
+    "lstsq by QR": (lambda la: functools.partial(la.lstsq, method="qr"), square, right),
+    "eigh": (lambda la: la.eigh, symmetric), "eigvalsh": (lambda la: la.eigvalsh, symmetric),
+    "eig": (lambda la: la.eig, square), "eigvals": (lambda la: la.eigvals, square),
+    "svd": (lambda la: la.svd, square), "pinv": (lambda la: la.pinv, square),
+    "expm": (lambda la: la.expm, square),
+    "funmh": (
+        lambda la: lambda a, **more: la.funmh(a, library("xcore").numpy.exp, **more), symmetric / 50,
+    ),
+    "solve_sylvester": (lambda la: la.solve_sylvester, calm - 2 * np.eye(500), calm, square),
+    "sqrtm": (lambda la: la.sqrtm, symmetric @ symmetric / 500),
+    "solve_continuous_are": (lambda la: la.solve_continuous_are, calm, inputs, *weights),
+    "solve_discrete_are": (lambda la: la.solve_discrete_are, calm, inputs, *weights),
+}  # fmt: skip
+
+
+def with_a_report(ours):
+    return lambda la: functools.partial(ours(la), report=True)
+
+
+for (name, (ours, *arrays)), dtype in itertools.product(REPORTED.items(), ("float64", "float32")):
+    held = [x.astype(dtype) for x in arrays]
+    bench.versus(f"report of {name}, n = 500, {dtype}, beside the call without",
+                 lambda ours=ours, held=held: held_by_xcore(with_a_report(ours), held),
+                 lambda ours=ours, held=held: held_by_xcore(ours, held), 1.25, wait=True)  # fmt: skip
 
 # --- many small matrices ----------------------------------------------------------------------
 

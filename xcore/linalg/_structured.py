@@ -88,7 +88,7 @@ def solve_triangular(
       trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
       lower: a is lower triangular.
       unit_diagonal: take the diagonal for ones, and do not read it.
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it passes a eight times more.
+      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it passes a seven times more.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_triangular(xnp.asarray([[2.0, 1.0], [0.0, 4.0]]), xnp.asarray([4.0, 8.0]))
