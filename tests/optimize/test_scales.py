@@ -172,3 +172,24 @@ def test_a_variable_that_others_do_not_move_is_judged_alone(method, dtype, steep
         found = solve(np.array(start, dtype))
         # 0.3 of the way was a success, for rounding errors of the other variable weigh more
         assert not found.success or abs(float(found.x[1]) - 1) < 0.02 * abs(start[1] - 1)
+
+
+LIMITS = {
+    "arctan": (xnp.arctan, False), "logistic": (lambda x: -1 / (1 + xnp.exp(-x)), False), "tanh": (xnp.tanh, False),
+    "a reciprocal": (lambda x: 1 / (1 + xnp.abs(x)), False), "a line": (lambda x: x, True),
+    "a square": (lambda x: -x * x, True), "a root": (lambda x: -xnp.sqrt(1 + x * x), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "cg"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_that_near_a_limit_are_bounded(method, dtype):
+    @xc.jit
+    def solve(which, x):
+        return xo.minimize(
+            lambda x: xc.lax.switch(which, [f for f, _ in LIMITS.values()], x), x, method=method
+        )
+
+    for which, (name, (_, endless)) in enumerate(LIMITS.items()):
+        status = xo.Status(int(solve(np.int32(which), dtype(1.3)).status)).name
+        assert (status == "unbounded") == endless, (name, status)

@@ -70,7 +70,7 @@ class BoundedLimited:
         new_x = xnp.clip(x + found.step * d, lower, upper)
         size = largest(projected_gradient(new_x, found.g, lower, upper))
         status = first_of(
-            (is_bottomless(found), Status.unbounded),
+            (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
             (~found.ok & plain, Status.stalled),
         )

@@ -42,9 +42,14 @@ def bottom(f):
     return -min(float(limits.eps) ** -2.5, 0.01 * float(limits.max))
 
 
-def is_bottomless(found):
+def has_fallen(f, before):
+    """Whether f is where numbers end, and came there by a share of that: one that nears a limit does not."""
+    return (f <= bottom(f)) & xnp.isfinite(before) & (before - f >= -0.1 * f)
+
+
+def is_bottomless(found, before):
     """Whether a search fell on and on, or to where numbers end."""
-    return found.endless | (found.f <= bottom(found.f))
+    return found.endless | has_fallen(found.f, before)
 
 
 @struct
@@ -84,7 +89,7 @@ class Descent:
         size = largest(found.g)
         status = first_of(
             (~(xnp.isfinite(found.f) & xnp.isfinite(size)), Status.not_finite),
-            (is_bottomless(found), Status.unbounded),
+            (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
             (~found.ok & s["fresh"], Status.stalled),
         )

@@ -22,7 +22,8 @@ from ._problem import count
 class Found:
     """The step, the function and gradient there, evaluations, and whether it is an improvement.
 
-    ``endless``: however long the step was made, the function went on falling.
+    ``endless``: however long the step was made, the function went on falling, by a share of its fall so far each
+    time the step doubled: one that nears a limit does not.
     """
 
     step: Any
@@ -95,8 +96,8 @@ class Wolfe:
             return ~s["done"] & (s["n"] < self.max_evals)
 
         s = loop(going, turn, start)
-        a, fa, _ = s["lo"]
-        endless = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0)
+        a, fa, da = s["lo"]
+        endless = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0) & (-a * da >= 0.1 * (f - fa))
         return Found(a, fa, s["g"], s["n"], s["done"] | ((a > 0) & (fa < f)), endless)
 
     def _judge(self, s, point, longest):

@@ -9,7 +9,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._descent import bottom, is_bottomless, start_state
+from ._descent import has_fallen, is_bottomless, start_state
 from ._line_search import Wolfe, line_search_of
 from ._packed import loop
 from ._problem import count, largest
@@ -87,7 +87,7 @@ class NewtonCG:
         search = line_search_of(self.line_search, Wolfe())
         found = search(problem, x, f, g, p, slope, xnp.ones_like(f), xnp.full_like(f, xnp.inf))
         status = first_of(
-            (is_bottomless(found), Status.unbounded),
+            (is_bottomless(found, f), Status.unbounded),
             (largest(found.g) <= tol, Status.success),
             (~found.ok, Status.stalled),
         )
@@ -224,7 +224,7 @@ class TrustRegion:
         f, g = xnp.where(take, new_f, f), xnp.where(take, new_g, g)
         tiny = radius <= eps * xnp.maximum(xnp.sqrt(xnp.vdot(x, x)), eps)
         status = first_of(
-            (f <= bottom(f), Status.unbounded),
+            (has_fallen(f, s["f"]), Status.unbounded),
             (largest(g) <= tol, Status.success),
             (tiny | ~xnp.isfinite(promised), Status.stalled),
             # the ball may have the wrong shape by now
