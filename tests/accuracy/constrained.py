@@ -96,7 +96,7 @@ def _never(arrays, found):
     return [Claim("success: feasible", 1.0, 0.5, found[1] == 0)]
 
 
-# ---- sets given by proximal maps; what is claimed is the map's residual, in the units of the gradient
+# ---- sets given by proximal maps; what is claimed is the map's residual beside the largest gradient
 
 SIZES = {"plain": 1.0, "small": 1e-3, "large": 1e3}
 
@@ -130,7 +130,10 @@ def _onto_simplex(x, size):
 
 
 def _fixed(project):
-    """|x - prox(x - gradient)| is at most what was asked of (x - prox(x - step gradient)) / step, step <= 1."""
+    """|x - prox(x - gradient)| is at most what was asked of (x - prox(x - step gradient)) / step, step <= 1:
+
+    that share of the largest gradient that was seen, of which we know those where it begins and ends.
+    """
 
     def judge(arrays, found):
         (y, curvature, size), x = (a.astype(np.longdouble) for a in arrays), found[0]
@@ -138,12 +141,10 @@ def _fixed(project):
         g = curvature * (x - y)
         left = np.abs(x - project(x - g, size)).max()
         left = left if np.isfinite(left) else np.inf
+        seen = max(np.abs(curvature * (z - y)).max() for z in (project(0 * y, size), x))
         rounding = 8 * e * (np.abs(curvature * y).max() + np.abs(x).max())
-        return [
-            Claim(
-                "success: |x - prox(x - g)| <= tol", left, 1.05 * e**0.4 + rounding, found[1] == 0
-            )
-        ]
+        bound = 1.05 * e**0.4 * seen + rounding
+        return [Claim("success: |x - prox(x - g)| <= tol |g|", left, bound, found[1] == 0)]
 
     return judge
 

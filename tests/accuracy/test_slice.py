@@ -50,6 +50,13 @@ def test_false_claims_of_matrix_equations_and_functions_are_noticed(name):
     assert {e.what for e in entries if e.false} == {"digits", "ok"}
 
 
+def test_stationarity_under_proximal_maps_is_judged_beside_the_gradient():
+    entries = book.run(BY_NAME["proximal-l1"], "f32", ways=("one",))
+    assert [e.claims for e in entries] == [1, 1, 1] and [e for e in entries if e.false] == []
+    moved = _liar("proximal-l1", lambda answer: (answer[0] * 1.01, answer[1]))
+    assert all(e.false for e in book.run(moved, "f32", ways=("one",)))
+
+
 def test_errors_in_place_of_results_are_entries():
     def fails(answer):
         raise ValueError("no\nsecond line")
