@@ -29,6 +29,7 @@ from ._factors import (
     factorise,
     invert_lanes,
     kind_for,
+    read_only,
     read_part,
     solve_lanes,
     solve_with_factors,
@@ -122,11 +123,12 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
         turn = {"lower": "upper", "upper": "lower"}
         kind, assumed = (turn.get(k, k) for k in (kind, assumed))
     whole, a = a, read_part(a, assumed)
-    given = a if kind == "ours" else whole  # the others read that part alone
+    alone = kind != "ours"  # whether factorisations read that part alone
+    fixed = a if alone and not steps else read_only(whole, assumed)
     if kind == "lanes" and not (report or steps or precision):
         x, pivot = solve_lanes(a, b)
         return back(x), (pivot if pivots else None)
-    solver = _Refined(a, given, kind, precision, steps)
+    solver = _Refined(fixed, whole if alone else fixed, kind, precision, steps)
     x = solve_with_factors(a, b, solver)
     if report:
         hermitian = assumed == "cholesky"
@@ -211,17 +213,18 @@ def _inv(a, assume_a, pivots, report=False):
     (a,) = as_inexact(who, a)
     check_matrices(who, square=True, a=a)
     kind, assumed = kind_for(a, assume_a), kind_of(assume_a)
-    given, a = a, read_part(a, assumed)
+    whole, a = a, read_part(a, assumed)
     if kind == "lanes":
         x, pivot = invert_lanes(a)
     else:
-        factors = factorise(ops.stop_gradient(a if kind == "ours" else given), kind)
+        given = read_only(whole, assumed) if kind == "ours" else whole
+        factors = factorise(ops.stop_gradient(given), kind)
         x = solve_with_factors(a, identity_like(a), factors)
-        pivot = first_zero(factors.pivots())
+        pivot = first_zero(factors.pivots()) if pivots else None
     if not report:
         return x, (pivot if pivots else None)
     failed = Status.not_definite if kind == "cholesky" else Status.singular
-    return x, of_inverse(a, x, epsilon(a), pivot, failed)
+    return x, of_inverse(read_only(whole, assumed), x, epsilon(a), pivot, failed)
 
 
 def inv(a, assume_a: str = "general", *, report: bool = False):

@@ -112,21 +112,16 @@ def factorise(a, kind: str) -> Factors:
 _READ = {"lower": ops.ge, "upper": ops.le, "diagonal": ops.eq}
 
 
-@custom_jvp
-def _of_lower(a):
-    return hermitian_of_lower(a)
-
-
-@_of_lower.defjvp
-def _(primals, tangents):
-    return _of_lower(*primals), _hermitian(*tangents)  # as of a matrix that is Hermitian
-
-
 def read_part(a, assumed: str):
-    """What of the matrix the equation is about, by the ``ASSUME``d kind."""
+    """What of the matrix derivatives are about, by the ``ASSUME``d kind."""
     if assumed in _READ:
         return part(a, _READ[assumed])
-    return _of_lower(a) if assumed == "cholesky" else a
+    return _hermitian(a) if assumed == "cholesky" else a
+
+
+def read_only(a, assumed: str):
+    """What of the matrix the equation is about; what is not read may be anything."""
+    return hermitian_of_lower(a) if assumed == "cholesky" else read_part(a, assumed)
 
 
 def solve_with_factors(a, b, factors: Factors):
