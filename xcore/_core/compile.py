@@ -56,6 +56,7 @@ class Room:
         limit, used = 2 * memory.most_mappings() // 3, memory.mappings()
         if used > limit:
             forget_half()
+            memory.return_memory()
             used = memory.mappings()
         self.programs = max((limit - used) // 64, 16)
 
