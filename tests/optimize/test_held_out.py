@@ -85,6 +85,25 @@ def test_flat_minima_are_reached_or_told(method, tol):
         assert status in ("success", "flat", "stalled", "max_steps"), (name, status)
 
 
+@pytest.mark.parametrize("method", ["nelder-mead", "lbfgs"])
+def test_values_that_a_constant_hides_prove_no_minimum(method):
+    """Values as far as the tolerance away must be visibly higher; none a hundred reaches away counts."""
+
+    @xc.jit
+    def solve(constant, size, start):
+        f = lambda x: size * (constant + xnp.sum((x - 1) ** 2))
+        return xo.minimize(f, start, method=method)
+
+    starts = np.random.default_rng(5).uniform(-1, 5, (5, 3)).astype("float32")
+    tol = float(np.finfo(np.float32).eps) ** 0.4
+    for constant, size in [(1e2, 1), (1e4, 1), (1e6, 1), (1e6, 1e15), (1e6, 1e-15), (1e8, 1)]:
+        for start in [*starts, np.float32([0.3, 0.2, 5])]:
+            found = solve(np.float32(constant), np.float32(size), start)
+            reach = np.maximum(1, np.abs(start - 1)).max()
+            error = np.abs(np.asarray(found.x) - 1).max() / reach
+            assert not found.success or error <= 3 * tol, (constant, size, start, error)
+
+
 # ---- with constraints: units of variables, of the objective, of constraints
 
 SCALES = ((0, 1.0, 1.0), (3, 1e20, 1e12), (-6, 1e-20, 1e-12))

@@ -119,7 +119,8 @@ def _of_reach(v, reach):
 
 
 def _is_lowest(problem, z, seen, least):
-    """Whether no point nearby is lower: along each axis, and where the Newton step leads."""
+    """Whether no point nearby is lower, along each axis and where the Newton step leads, and those at the
+    distance ``least`` are visibly higher: else values do not tell where between them the minimum is."""
     n, eps = typeof(z).shape[0], xnp.finfo(typeof(z).dtype).eps
     one = xnp.eye(n, dtype=z.dtype)
     axes = [sign * size * one * least for size in (1, 1e2, 1e4) for sign in (1, -1)]
@@ -129,5 +130,5 @@ def _is_lowest(problem, z, seen, least):
     )
     values = vmap(problem.value)(points)
     noise = 8 * eps * xnp.abs(seen.f)
-    higher = xnp.all(values[4 * n : 6 * n] > seen.f + noise)
+    higher = xnp.all(values[: 2 * n] > seen.f + noise)
     return xnp.isfinite(seen.f) & higher & ~xnp.any(values < seen.f - noise)
