@@ -23,6 +23,7 @@ def minimize(
     All of it is one compiled program; the function is traced at each call, so wrap a call that is
     repeated in ``jit``. Under ``vmap`` each lane stops on its own. The solution and the least value
     have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
+    Those of a point that is no solution (``success`` is False) mean nothing.
 
     Arguments are SciPy's. Derivatives are computed, exactly, unless they are given.
 
