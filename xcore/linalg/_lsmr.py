@@ -218,6 +218,14 @@ class _Swapped(LinearOperator):
         return _adjoint(self.a)(x)
 
 
+def _check(who: str, a, b, **numbers) -> None:
+    if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
+    for name, value in numbers.items():
+        if value is not None and not value >= 0:
+            raise errors.bad_argument(who, name, value, "0 or more")
+
+
 def lsmr(
     a, b, *, damp: float = 0.0, rtol: float | None = None, max_steps: int | None = None,
     report: bool = False,
@@ -249,12 +257,8 @@ def lsmr(
     who = "linalg.lsmr"
     a, b = as_operator(a), xnp.asarray(b)
     b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
+    _check(who, a, b, rtol=rtol, max_steps=max_steps)
     m, n = a.shape
-    if b.ndim not in (1, 2) or b.shape[0] != m:
-        raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
-    for name, value in (("rtol", rtol), ("max_steps", max_steps)):
-        if value is not None and not value >= 0:
-            raise errors.bad_argument(who, name, value, "0 or more")
     b = in_dtype_of_products(a, b)
     limit = 10 * min(m, n) if max_steps is None else max_steps
     columns = b[:, None] if b.ndim == 1 else b
