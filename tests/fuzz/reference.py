@@ -66,6 +66,7 @@ class Reference:
     def __init__(self, bits: int, run: int = 0):
         self.bits, self.run, self.spent, self.depth = bits, run, 0, 0
         self.marks: set = set()  # what happened that the table of differences asks for
+        self._noise: dict = {}  # derivatives run the same steps many times
 
     # ------------------------------------------------------------------------------ running
 
@@ -170,7 +171,10 @@ class Reference:
 
     def noise(self, name, shape):
         """Numbers in [-1, 1] that belong to a name and a run."""
-        return np.random.default_rng([self.run, zlib.crc32(name.encode())]).uniform(-1, 1, shape)
+        if (name, shape) not in self._noise:
+            rng = np.random.default_rng([self.run, zlib.crc32(name.encode())])
+            self._noise[name, shape] = rng.uniform(-1, 1, shape)
+        return self._noise[name, shape]
 
     def _nudged(self, x, t, name, error):
         """x with rounding errors; what the dtype holds exactly has none (but where a derivative is
