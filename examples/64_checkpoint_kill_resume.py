@@ -75,8 +75,7 @@ def main() -> None:
         print("its successor:", flush=True)
         assert start(f"{folder}/killed", (2, 4)) == 0
         ends = [
-            xc.checkpoint.restore(f"{folder}/{name}/{STEPS}")["['w']"]
-            for name in ("whole", "killed")
+            xc.checkpoint.restore(f"{folder}/{name}/{STEPS}")["w"] for name in ("whole", "killed")
         ]
     difference = np.abs(np.asarray(ends[0]) - np.asarray(ends[1])).max()
     print(f"largest difference of the parameters: {difference:.1e}")

@@ -58,7 +58,7 @@ def test_every_factorisation_multiplies_back(shape, dtype):
 def test_singular_vectors_of_large_matrices(shape):
     """Large ones with longer columns than rows reach LAPACK another way than small ones."""
     a = random(2, *shape, dtype="complex128")
-    both = xc.jit(lambda a: (la.svd(a), la.svd(a, full=True), la.svdvals(a)))
+    both = xc.jit(lambda a: (la.svd(a), la.svd(a, full_matrices=True), la.svdvals(a)))
     (u, s, vh), (full_u, _, full_vh), only = both(a)
     k = min(shape)
     assert close((u * s[:, None, :]) @ vh, a, 90)

@@ -98,10 +98,10 @@ def test_checkpoint_on_another_number_of_processes(tmp_path):
     status, output = run("saves", 2, 2, str(tmp_path))
     assert status == [0, 0], "\n".join(output)
     here = xc.checkpoint.Checkpointer(tmp_path).restore()
-    assert here["['w']"].shape == (8, 8) and here["['n']"] == 5
+    assert here["w"].shape == (8, 8) and here["n"] == 5
     status, output = run("restores", 4, 1, str(tmp_path))
     assert status == [0] * 4, "\n".join(output)
-    np.testing.assert_array_equal(here["['w']"][0], here["['shared']"])
+    np.testing.assert_array_equal(here["w"][0], here["shared"])
 
 
 def test_initialize_comes_first():

@@ -22,6 +22,7 @@ from .._core.types import ArrayType, ShapeDtypeStruct
 from . import store
 
 _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
+_SEQUENCES = {"list": list, "tuple": tuple}
 _meetings = itertools.count()  # all processes save the same checkpoints in the same order
 
 
@@ -63,12 +64,35 @@ def _snapshot(tree_) -> list:
     return out
 
 
+def _outline(node, path: tuple = ()):
+    """How the tree is made, as JSON can say it: the name of a leaf, or [class, keys, children].
+
+    Dicts, lists and tuples are built again from it; any other node becomes a dict of its parts.
+    """
+    if node is None or tree.is_leaf_structure(tree.structure(node)):
+        return None if node is None else tree.keystr(path) or "."
+    pairs, _ = tree.flatten_one_level_with_keys(node)
+    kind = type(node).__name__ if type(node) in (list, tuple) else "dict"
+    names = [getattr(key, "key", getattr(key, "name", str(key))) for key, _ in pairs]
+    keys = [k if isinstance(k, (str, int)) else str(k) for k in names]
+    return [kind, keys, [_outline(child, (*path, key)) for key, child in pairs]]
+
+
+def _built(outline, leaf: Callable):
+    """The tree of an outline, with ``leaf(name)`` for its leaves."""
+    if outline is None or isinstance(outline, str):
+        return None if outline is None else leaf(outline)
+    kind, keys, children = outline
+    parts = [_built(child, leaf) for child in children]
+    return dict(zip(keys, parts, strict=True)) if kind == "dict" else _SEQUENCES[kind](parts)
+
+
 def _meet(number: int, place: str) -> None:
     distributed.barrier(f"xcore/checkpoint/{number}/{place}", 3600)
 
 
 def _write(
-    folder: Path, leaves: list, metadata, number: int, after: Callable = lambda: None
+    folder: Path, leaves: list, outline, metadata, number: int, after: Callable = lambda: None
 ) -> None:
     """Write a checkpoint together with the other processes."""
     first = process_index() == 0
@@ -81,7 +105,7 @@ def _write(
             writer.leaf(path, shape, dtype, kind)
             for index, value in pieces:
                 writer.piece(path, index, value)
-        writer.finish(process_count(), metadata)
+        writer.finish(process_count(), metadata, outline)
     except BaseException:
         writer.abandon()
         raise
@@ -110,10 +134,10 @@ def save(path, tree_, *, metadata=None) -> None:
     >>> state = {"w": xnp.arange(3.0), "step": 7}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     xc.checkpoint.save(f"{folder}/last", state)
-    ...     xc.checkpoint.restore(f"{folder}/last", like=state)
+    ...     xc.checkpoint.restore(f"{folder}/last")
     {'step': 7, 'w': Array([0., 1., 2.], dtype=float32)}
     """
-    _write(Path(path).absolute(), _snapshot(tree_), metadata, next(_meetings))
+    _write(Path(path).absolute(), _snapshot(tree_), _outline(tree_), metadata, next(_meetings))
 
 
 # ---------------------------------------------------------------------------------------- restoring
@@ -127,7 +151,8 @@ def restore(path, like=None, *, shardings=None, strict: bool = True, cast: bool 
     Args:
       path: the folder.
       like: a pytree of the structure that is wanted; its leaves are arrays, ShapeDtypeStructs or
-        Python numbers. Without it the result is a dict from paths to arrays.
+        Python numbers. Without it the tree is built as it was saved, of dicts, lists and tuples;
+        objects of other classes come back as dicts of their parts.
       shardings: where arrays go: a sharding or a pytree of them that matches the beginning of
         ``like``; by default where those of ``like`` are. How they were spread when they were saved
         does not matter.
@@ -139,7 +164,8 @@ def restore(path, like=None, *, shardings=None, strict: bool = True, cast: bool 
     """
     reader = store.Reader(Path(path).absolute())
     if like is None:
-        return {name: _restored(leaf, None, None, cast) for name, leaf in reader.leaves.items()}
+        read = lambda name: _restored(reader.leaves[name], None, None, cast)  # noqa: E731
+        return _built(reader.outline, read)
     find = rename if callable(rename) else lambda name: (rename or {}).get(name, name)
     pairs, structure = tree.flatten_with_path(like)
     names = [tree.keystr(p) or "." for p, _ in pairs]
@@ -292,7 +318,8 @@ class Checkpointer:
         An error of a previous one is raised here, or by ``wait``.
         """
         self.wait()
-        job = (self.path(step), _snapshot(tree_), metadata, next(_meetings), self._forget_old)
+        tree_ = _snapshot(tree_), _outline(tree_)
+        job = (self.path(step), *tree_, metadata, next(_meetings), self._forget_old)
         if not self.asynchronous:
             _write(*job)
             return

@@ -66,9 +66,15 @@ class Writer:
         adding.join()
         return found[0]
 
-    def finish(self, processes: int, metadata) -> None:
+    def finish(self, processes: int, metadata, outline) -> None:
         os.fsync(self.file)
-        body = json.dumps({"processes": processes, "metadata": metadata, "leaves": self.leaves})
+        body = {
+            "processes": processes,
+            "metadata": metadata,
+            "tree": outline,
+            "leaves": self.leaves,
+        }
+        body = json.dumps(body)
         text = f"{zlib.crc32(body.encode())}\n{body}"
         file = os.open(self.folder / f"index-{self.process}", os.O_WRONLY | os.O_CREAT, 0o644)
         try:
@@ -239,7 +245,7 @@ class Leaf:
 
 
 class Reader:
-    """The index of a checkpoint: ``leaves`` by path, and the user's ``metadata``."""
+    """The index of a checkpoint: ``leaves`` by path, the ``outline`` of their tree, and the user's ``metadata``."""
 
     def __init__(self, folder: Path):
         recover(folder)
@@ -250,6 +256,8 @@ class Reader:
         self.leaves: dict[str, Leaf] = {}
         for process in range(first["processes"]):
             self._add(folder, process, first if process == 0 else _index(folder, process))
+        flat = ["dict", *[list(self.leaves)] * 2]  # of checkpoints that are older than outlines
+        self.outline = first.get("tree", flat)
 
     def _add(self, folder: Path, process: int, index: dict) -> None:
         for path, entry in index["leaves"].items():

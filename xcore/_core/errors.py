@@ -133,6 +133,21 @@ def not_an_array(who: str, x, name: str | None = None) -> ArgumentError:
     return ArgumentError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
 
 
+def given_to_jax(what: str) -> TypeError:
+    return TypeError(
+        f"xcore: jax, or a package on it such as optax, was given {what} of xcore, which it cannot compute "
+        "with. Take xcore's own: xcore.numpy for jax.numpy, xcore.optimize for optax; or convert arrays that "
+        "are not traced: jax.numpy.asarray(x) there, xcore.numpy.asarray(y) back."
+    )
+
+
+def traced_by_jax(x) -> TypeError:
+    return TypeError(
+        f"xcore: given {describe(x)}, which jax is tracing. Inside of jax's jit, grad and vmap use jax.numpy, and "
+        "xcore.numpy inside of xcore's: neither sees through the other."
+    )
+
+
 def masked_array(value) -> ArgumentError:
     return ArgumentError(
         f"xcore: a masked array of NumPy ({value.dtype}{list(value.shape)}) was given; arrays here have no "

@@ -85,8 +85,10 @@ def to_array(x, wide: bool = False) -> Array:
     if isinstance(x, PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
         base = next(t for t in PYTHON_SCALARS if isinstance(x, t))
         return to_array(base(x), wide)
-    if hasattr(x, "__jax_array__"):
+    if getattr(x, "__jax_array__", None) is not None:
         return to_array(x.__jax_array__())
+    if hasattr(x, "_trace") and type(x).__module__.startswith("jax"):
+        raise errors.traced_by_jax(x)
     if hasattr(x, "__array__"):
         return from_numpy(np.asarray(x))
     raise errors.not_an_array("eval", x)
@@ -383,9 +385,9 @@ class Fused:
                 return self.f(*args)  # it complains in its own words
         try:
             found, leaves = self.entry(arrays, rest)
-        except TypeError:  # run eagerly, it names what was given, not what stood for it
-            return self.f(*args)
-        if found is None:
+        except TypeError:
+            found = None
+        if found is None:  # run eagerly, it names what was given, not what stood for it
             return self.f(*args)
         exe, captured, structure, program, direct = found
         if direct:

@@ -29,6 +29,11 @@ class Sharding:
     devices: tuple
 
     @property
+    def _is_concrete(self):
+        """What jax asks of arrays that it makes others like."""
+        raise errors.given_to_jax("an array")
+
+    @property
     def device_set(self) -> set:
         return set(self.devices)
 

@@ -36,6 +36,11 @@ class Tracer(Value):
         """The value itself where it exists although traced (forward mode outside jit), else None."""
         return None
 
+    @property
+    def __jax_array__(self):
+        """What jax asks for. It cannot compute with what is traced here."""
+        raise errors.given_to_jax(f"the traced value {self.type}")
+
     def origin(self) -> str:
         """Where this tracer comes from, a sentence for error messages."""
         return ""

@@ -11,7 +11,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
 from .._core.types import typeof
 from .._transforms.api import jvp
-from ..pde._time import DORMAND_PRINCE, moved
+from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm
 
 __all__ = ["odeint"]
@@ -48,6 +48,7 @@ def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=xnp.inf, hmax=xn
     >>> [round(float(x), 4) for x in y]
     [1.0, 0.6065, 0.3679]
     """
+    check_order("odeint", func)
     t = _inexact(t)
     if typeof(t).ndim != 1 or not typeof(t).size or dtypes.is_complex(typeof(t).dtype):
         raise errors.bad_argument(

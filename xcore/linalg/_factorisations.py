@@ -390,12 +390,13 @@ def eigvals(a, *, report: bool = False):
 # --------------------------------------------------------------------------------- singular values
 
 
-def svd(a, full: bool = False, *, report: bool = False):
+def svd(a, full_matrices: bool = False, compute_uv: bool = True, *, report: bool = False):
     """Singular values S, descending, and vectors: a = U diag(S) Vh.
 
     Args:
       a: matrices (..., m, n).
-      full: whether U and Vh are square; the thin ones have min(m, n) columns and rows.
+      full_matrices: whether U and Vh are square; the thin ones have min(m, n) columns and rows.
+      compute_uv: False gives S alone.
       report: return a ``Solution``: its stats are a ``Report`` of the residual of each value, the
         larger of |a v - s u| and |aᴴ u - s v|, a bound of the error of s, that and rounding, and, as
         "angle", one of the sine of the angle of (u, v), 1 where neighbours are too close to tell.
@@ -404,7 +405,9 @@ def svd(a, full: bool = False, *, report: bool = False):
     >>> xc.linalg.svd(xnp.asarray([[0.0, 2.0], [1.0, 0.0], [0.0, 0.0]])).S
     Array([2., 1.], dtype=float32)
     """
-    found = xnp.linalg.svd(a, full_matrices=full)
+    if not compute_uv and not report:
+        return svdvals(a)
+    found = xnp.linalg.svd(a, full_matrices=full_matrices)
     return Solution(found, *of_svd(a, *map(ops.stop_gradient, found))) if report else found
 
 

@@ -66,7 +66,7 @@ def _batches(data, batch_size, key, epoch):
 
 def fit(
     loss, params, data, optimizer, *, epochs: int = 1, batch_size: int | None = None, key=None,
-    resume: Fit | None = None, progress=False,
+    resume: Fit | None = None, progress=False, callback=None,
 ) -> Fit:  # fmt: skip
     """Train parameters: ``epochs`` passes through the data, one optimizer step for each batch.
 
@@ -84,6 +84,8 @@ def fit(
       resume: the result of an earlier call, which is continued as if it had not ended; then
         ``params`` is not used. With the same key the numbers are the same to the last bit.
       progress: show a progress bar; a text is its label.
+      callback: ``callback(fit)`` after each epoch, given a ``Fit`` with the losses of this epoch; training ends
+        early where it returns True. Each epoch is then a call of one compiled program.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> x = xnp.linspace(0.0, 1.0, 8)
@@ -91,6 +93,8 @@ def fit(
     >>> done = xo.fit(line, xnp.asarray(0.0), (x, 3 * x), xo.sgd(0.5), epochs=100)
     >>> round(float(done.params), 3), done.losses.shape
     (3.0, (100, 1))
+    >>> xo.fit(line, 0.0, (x, 3 * x), xo.sgd(0.5), epochs=100, callback=lambda f: f.losses[-1] < 1e-3).epoch
+    Array(11, dtype=int32)
     """
     _check("optimizer", optimizer, hasattr(optimizer, "init") and hasattr(optimizer, "update"))
     _check("loss", loss, callable(loss))
@@ -105,7 +109,7 @@ def fit(
         updates, opt_state = optimizer.update(g, opt_state, params)
         return (apply_updates(params, updates), opt_state), value
 
-    def run(start, data, key):
+    def run(start, data, key, epochs):
         def one_epoch(state, epoch):
             batches, steps = _batches(data, batch_size, key, epoch)
             return scan(step, state, batches, length=steps)
@@ -115,8 +119,36 @@ def fit(
         (params, opt_state), losses = scan(one_epoch, state, numbers, progress=progress)
         return Fit(params, opt_state, start.epoch + np.int32(epochs), losses)
 
-    go = jit(run) if is_evaluating() else run
-    return go(start.replace(losses=None), data, key)
+    go = jit(run, static_argnums=3) if is_evaluating() else run
+    start = start.replace(losses=None)
+    if callback is None or not epochs:
+        return go(start, data, key, epochs)
+    _check_callback(callback, progress)
+    return _watched(lambda start: go(start, data, key, 1), start, epochs, callback)
+
+
+def _watched(one_epoch, start: Fit, epochs: int, callback) -> Fit:
+    """Epoch by epoch, until the callback says that it is enough."""
+    losses = []
+    for _ in range(epochs):
+        found = one_epoch(start)
+        start = found.replace(losses=None)
+        losses.append(found.losses)
+        if callback(found):
+            break
+    return start.replace(losses=xnp.concatenate(losses) if losses else None)
+
+
+def _check_callback(callback, progress) -> None:
+    if not callable(callback):
+        raise TypeError(
+            f"xcore.optimize.fit: callback must be a function, given {describe(callback)}."
+        )
+    if progress or not is_evaluating():
+        raise ValueError(
+            "xcore.optimize.fit: a callback runs between compiled epochs: not inside of jit, grad or vmap, and "
+            "without a progress bar."
+        )
 
 
 def _check(name: str, value, fine: bool) -> None:

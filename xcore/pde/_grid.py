@@ -126,6 +126,19 @@ class Grid:
             raise errors.shape_mismatch(who, f"need values at all nodes, {self.shape}", u=u)
         return u
 
+    def _places_of(self, u) -> list:
+        """The nodes along each axis at which u has values: all, or those between the faces."""
+        nodes = [self.nodes(i) for i in range(self.ndim)]
+        if u.ndim == self.ndim:
+            nodes = [x[1:-1] if len(x) == n + 2 else x for x, n in zip(nodes, u.shape, strict=True)]
+        if u.shape != tuple(map(len, nodes)):
+            why = (
+                f"need values at all nodes, {self.shape}, or at those between the faces, which are two less along an "
+                "axis; full(u) of the Laplacian puts the others beside them"
+            )
+            raise errors.shape_mismatch("pde.Grid.plot", why, u=u)
+        return nodes
+
     def coarser(self) -> Grid:
         """The grid of every second node; needs an even number of cells along each axis.
 
@@ -167,16 +180,24 @@ class Grid:
         return u
 
     def plot(self, u, ax=None, **options):
-        """Draws values at the nodes: a line, a map, or the middle section of a box. Returns axes."""
+        """Draws a field: a line, a map, or the middle section of a box. Returns axes.
+
+        Args:
+          u: values at all nodes, or, along any axis, at those between the faces, as ``poisson`` returns
+            them for Dirichlet conditions.
+          ax: where to draw; matplotlib's current axes by default.
+          options: of ``plot`` or ``pcolormesh``.
+        """
         from matplotlib import pyplot  # only here: plotting is optional
 
-        u = np.asarray(self.check("pde.Grid.plot", u))
+        u = np.asarray(u)
+        places = self._places_of(u)
         ax = pyplot.gca() if ax is None else ax
         if self.ndim == 1:
-            ax.plot(self.nodes(0), u, **options)
+            ax.plot(*places, u, **options)
             return ax
         u = u[:, :, u.shape[2] // 2] if self.ndim == 3 else u
-        image = ax.pcolormesh(self.nodes(0), self.nodes(1), u.T, shading="gouraud", **options)
+        image = ax.pcolormesh(places[0], places[1], u.T, shading="gouraud", **options)
         ax.figure.colorbar(image, ax=ax)
         ax.set_aspect("equal")
         return ax

@@ -7,6 +7,7 @@ A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; one that solves li
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,22 @@ DORMAND_PRINCE = Tableau(
 )  # fmt: skip
 
 
+_TIMES = ("t", "time", "tau")
+
+
+def check_order(who: str, f) -> None:
+    """That a function's first argument is the state, as far as the names of its arguments tell."""
+    try:
+        names = [p.lower() for p in inspect.signature(f).parameters][:2]
+    except (TypeError, ValueError):  # a builtin, or no function
+        return
+    if len(names) == 2 and names[0] in _TIMES and names[1] not in _TIMES:
+        raise errors.bad_argument(
+            who, "the function", f"({', '.join(names)})", "of (state, time), in this order",
+            "Exchange its arguments; or call xcore.scipy.integrate.solve_ivp, whose functions are of (t, y).",
+        )  # fmt: skip
+
+
 def stages(tableau: Tableau, f, u, t, dt) -> list:
     """The slopes of all stages."""
     slopes: list = []
@@ -128,6 +145,9 @@ class RungeKutta:
 
     f: Any = static()
     tableau: Any = RK4
+
+    def __post_init__(self):
+        check_order("pde.RungeKutta", self.f)
 
     def step(self, u, t, dt):
         """One step."""

@@ -19,7 +19,16 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import Status, code
 from ._boundary import as_dtype
-from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_step, moved, stable_step, stages
+from ._time import (
+    DORMAND_PRINCE,
+    SOLVED,
+    Tableau,
+    check_order,
+    check_step,
+    moved,
+    stable_step,
+    stages,
+)
 
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
@@ -250,7 +259,7 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     (Hairer, Nørsett and Wanner 1993, section II.4)
 
     Args:
-      f: function of (u, t).
+      f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
       u: the state at times[0].
       times: rising; states at all of them are returned, stacked.
       tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
@@ -265,6 +274,7 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     >>> round(float(u[1]), 4)
     0.3679
     """
+    check_order("pde.integrate", f)
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
     times = xnp.asarray(times)
