@@ -55,7 +55,8 @@ class Import:
     file: str
     line: int
     target: str
-    inside: bool
+    inside: bool  # of a function
+    typing: bool  # for type checkers alone
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} imports {self.target}"
@@ -72,27 +73,31 @@ def sources() -> dict[str, str]:
 
 def imports(files: dict[str, str]) -> list[Import]:
     return [
-        Import(file, node.lineno, target, inside)
+        Import(file, node.lineno, target, inside, typing)
         for file, text in files.items()
-        for node, inside in statements(text)
+        for node, inside, typing in statements(text)
         for target in targets(file, node, files)
     ]
 
 
 @functools.cache
-def statements(text: str) -> list[tuple[ast.AST, bool]]:
-    """What may import, and whether it stands in a function."""
+def statements(text: str) -> list[tuple[ast.AST, bool, bool]]:
+    """What may import, and whether it stands in a function, and under ``if TYPE_CHECKING:``."""
 
-    def visit(node: ast.AST, inside: bool):
+    def visit(node: ast.AST, inside: bool, typing: bool):
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Call):
-            found.append((node, inside))
+            found.append((node, inside, typing))
         inside = inside or is_function(node)
         for child in ast.iter_child_nodes(node):
-            visit(child, inside)
+            visit(child, inside, typing or (is_for_checkers(node) and child in node.body))
 
     found: list = []
-    visit(ast.parse(text), False)
+    visit(ast.parse(text), False, False)
     return found
+
+
+def is_for_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def is_function(node: ast.AST) -> bool:
@@ -200,7 +205,7 @@ def cycles(files: dict[str, str]) -> list[str]:
     """Modules that import each other at load time; a package's __init__ does not count for them."""
     graph: dict[str, set[str]] = {module_of(f): set() for f in files}
     for i in imports(files):
-        if not i.inside and i.target in graph and i.target != module_of(i.file):
+        if not (i.inside or i.typing) and i.target in graph and i.target != module_of(i.file):
             graph[module_of(i.file)].add(i.target)
     try:
         TopologicalSorter(graph).prepare()
@@ -249,6 +254,11 @@ def test_each_rule_notices(rule, file, text):
     others["xcore/_core/types.py"] = "from . import tree"
     assert rule(others) == []
     assert len(rule(others | {file: text})) == 1
+
+
+def test_names_for_type_checkers_make_no_cycle():
+    text = "if TYPE_CHECKING:\n    from . import types"
+    assert cycles({"xcore/_core/types.py": "from . import tree", "xcore/_core/tree.py": text}) == []
 
 
 def test_permissions_are_used():

@@ -6,6 +6,7 @@ Array(0., dtype=float32, weak_type=True)
 """
 
 import importlib as _importlib
+import typing as _typing
 
 from . import numpy
 from ._backend.client import Device
@@ -69,20 +70,75 @@ from ._transforms.api import (
 )  # fmt: skip
 from ._transforms.map import vmap
 
+if _typing.TYPE_CHECKING:  # what is loaded on first use
+    from . import (
+        ad_checkpoint,
+        checkify,
+        core,
+        custom_batching,
+        custom_derivatives,
+        debug,
+        decomp,
+        distributed,
+        dlpack,
+        dtypes,
+        errors,
+        example_libraries,
+        experimental,
+        fft,
+        flatten_util,
+        image,
+        lax,
+        linalg,
+        multihost,
+        nn,
+        ops,
+        optimize,
+        pde,
+        profiler,
+        random,
+        sanitize,
+        scipy,
+        sharding,
+        special,
+        stages,
+        stats,
+        test_util,
+        testing,
+        tree,
+        tree_util,
+        typing,
+    )
+    from ._control.environment import print_environment_info
+    from .checkpoint import _Module
+
+    checkpoint: _Module
+
+__all__ = [
+    "ad_checkpoint", "Array", "block_until_ready", "check_tracer_leaks", "checkify",
+    "checking_leaks", "checkpoint", "checkpoint_policies", "clear_caches", "closure_convert", "config",
+    "core", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
+    "custom_vjp", "debug", "debug_infs", "debug_key_reuse", "debug_nans", "decomp",
+    "default_backend", "default_device", "default_matmul_precision", "default_prng_impl",
+    "Device", "device_count", "device_get", "device_put", "device_put_replicated",
+    "device_put_sharded", "devices", "disable_jit", "distributed", "dlpack", "dtypes",
+    "effects_barrier", "enable_checks", "enable_x64", "ensure_compile_time_eval", "errors",
+    "eval_shape", "example_libraries", "experimental", "explain_cache_misses", "fft",
+    "flatten_util", "float0", "fwd_and_bwd", "get_mesh", "grad", "hessian", "image", "jacfwd",
+    "jacobian", "jacrev", "jit", "jvp", "lax", "linalg", "linear_transpose", "linearize",
+    "live_arrays", "local_device_count", "local_devices", "log_compiles",
+    "make_array_from_callback", "make_array_from_process_local_data",
+    "make_array_from_single_device_arrays", "make_jaxpr", "make_mesh", "memory_stats", "Mesh",
+    "multihost", "named_call", "named_scope", "NamedSharding", "nn", "numpy",
+    "numpy_dtype_promotion", "numpy_rank_promotion", "ops", "optimize", "P", "pde", "pmap",
+    "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
+    "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "set_mesh",
+    "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "special", "stages",
+    "stats", "test_util", "testing", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
+    "typing", "value_and_grad", "vjp", "vmap",
+]  # fmt: skip
+
 __version__ = "0.1.0"
-
-# Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
-_PACKAGES = (
-    "ad_checkpoint", "checkify", "checkpoint", "core", "custom_batching", "custom_derivatives",
-    "debug", "decomp", "distributed", "dlpack", "dtypes", "errors", "example_libraries", "experimental",
-    "fft",
-    "flatten_util", "image", "lax", "linalg", "multihost", "nn", "ops", "optimize",
-    "pde", "profiler", "random", "sanitize", "scipy", "sharding", "special", "stages", "stats", "test_util", "testing",
-    "tree", "tree_util", "typing",
-)  # fmt: skip
-
-
-_ELSEWHERE = {"print_environment_info": "_control.environment"}  # functions loaded likewise
 
 
 def disable_jit(disable: bool = True):
@@ -112,13 +168,19 @@ default_prng_impl = config.context("default_prng_impl", "threefry2x32")
 numpy_dtype_promotion = config.context("numpy_dtype_promotion", "standard")
 numpy_rank_promotion = config.context("numpy_rank_promotion", "allow")
 
+# Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
+_ELSEWHERE = {"print_environment_info": "_control.environment"}
+_PACKAGES = frozenset(__all__) - {*globals()} - {*_ELSEWHERE}
 
-def __getattr__(name: str):
-    if name in _PACKAGES:
-        return _importlib.import_module(f"{__name__}.{name}")
-    if name in _ELSEWHERE:
-        return getattr(_importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
-    raise AttributeError(f"module 'xcore' has no attribute {name!r}")
+
+if not _typing.TYPE_CHECKING:  # for checkers every name stands above
+
+    def __getattr__(name: str):
+        if name in _PACKAGES:
+            return _importlib.import_module(f"{__name__}.{name}")
+        if name in _ELSEWHERE:
+            return getattr(_importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+        raise AttributeError(f"module 'xcore' has no attribute {name!r}")
 
 
 def __dir__():

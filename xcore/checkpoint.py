@@ -6,23 +6,37 @@ The module can also be called: ``xcore.checkpoint(f)`` recomputes instead of sto
 
 import sys
 import types
+from typing import TYPE_CHECKING
 
 from ._control.checkpoint import remat
-from ._control.saving import (  # noqa: F401
+from ._control.saving import (
     Checkpointer,
     read_metadata,
     restore,
     save,
     structure,
 )
-from ._core.exceptions import CheckpointError  # noqa: F401
+from ._core.exceptions import CheckpointError
+
+__all__ = [
+    "Checkpointer", "CheckpointError", "read_metadata", "restore", "save", "structure",
+]  # fmt: skip
 
 
 class _Module(types.ModuleType):
     """A module that is also the function of the same name."""
 
-    def __call__(self, *args, **kwargs):
-        return remat(*args, **kwargs)
+    if TYPE_CHECKING:
+
+        @property
+        def __call__(self):  # with both of its signatures
+            return remat
+
+        Checkpointer, CheckpointError = Checkpointer, CheckpointError
+        save, restore = staticmethod(save), staticmethod(restore)
+        structure, read_metadata = staticmethod(structure), staticmethod(read_metadata)
+    else:
+        __call__ = staticmethod(remat)
 
 
 sys.modules[__name__].__class__ = _Module

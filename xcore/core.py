@@ -1,11 +1,16 @@
 """Traced values and programs, for programs that inspect traces: names as in ``jax.core``."""
 
-from ._core.op import Op as Primitive  # noqa: F401
-from ._core.pprint import subprograms as jaxprs_in_params  # noqa: F401
-from ._core.program import Eqn as JaxprEqn  # noqa: F401
-from ._core.program import Literal, Var, eval_jaxpr, jaxpr_as_fun  # noqa: F401
-from ._core.program import Program as ClosedJaxpr  # noqa: F401
-from ._core.program import Program as Jaxpr  # noqa: F401
-from ._core.trace import Tracer  # noqa: F401
-from ._core.types import ArrayType as ShapedArray  # noqa: F401
-from ._core.types import typeof as get_aval  # noqa: F401
+from ._core.op import Op as Primitive
+from ._core.pprint import subprograms as jaxprs_in_params
+from ._core.program import Eqn as JaxprEqn
+from ._core.program import Literal, Var, eval_jaxpr, jaxpr_as_fun
+from ._core.program import Program as ClosedJaxpr
+from ._core.program import Program as Jaxpr
+from ._core.trace import Tracer
+from ._core.types import ArrayType as ShapedArray
+from ._core.types import typeof as get_aval
+
+__all__ = [
+    "ClosedJaxpr", "eval_jaxpr", "get_aval", "Jaxpr", "jaxpr_as_fun", "JaxprEqn",
+    "jaxprs_in_params", "Literal", "Primitive", "ShapedArray", "Tracer", "Var",
+]  # fmt: skip

@@ -1,3 +1,5 @@
 """Rules for vmap, under the names of ``jax.custom_batching``."""
 
-from ._control.custom_lanes import custom_vmap, sequential_vmap  # noqa: F401
+from ._control.custom_lanes import custom_vmap, sequential_vmap
+
+__all__ = ["custom_vmap", "sequential_vmap"]

@@ -1,6 +1,6 @@
 """Rules for derivatives, under the names of ``jax.custom_derivatives``."""
 
-from ._control.custom import (  # noqa: F401
+from ._control.custom import (
     CustomVJPPrimal,
     SymbolicZero,
     closure_convert,
@@ -8,4 +8,9 @@ from ._control.custom import (  # noqa: F401
     custom_jvp,
     custom_vjp,
 )  # fmt: skip
-from ._control.linear_call import linear_call  # noqa: F401
+from ._control.linear_call import linear_call
+
+__all__ = [
+    "closure_convert", "custom_gradient", "custom_jvp", "custom_vjp", "CustomVJPPrimal",
+    "linear_call", "SymbolicZero",
+]  # fmt: skip

@@ -1,3 +1,5 @@
 """Programs of several processes: ``xcore.distributed.initialize()`` comes first in each of them."""
 
-from ._core.distributed import initialize, is_initialized, shutdown  # noqa: F401
+from ._core.distributed import initialize, is_initialized, shutdown
+
+__all__ = ["initialize", "is_initialized", "shutdown"]

@@ -1,3 +1,5 @@
 """Exchange of arrays with other libraries by DLPack."""
 
-from .numpy import from_dlpack  # noqa: F401
+from .numpy import from_dlpack
+
+__all__ = ["from_dlpack"]

@@ -1,15 +1,20 @@
 """Dtypes: names as in ``jax.dtypes``."""
 
 from ._core.dtypes import as_dtype as _as_dtype
-from ._core.dtypes import extended, prng_key  # noqa: F401
-from ._transforms.api import float0  # noqa: F401
-from .numpy import (  # noqa: F401
+from ._core.dtypes import extended, prng_key
+from ._transforms.api import float0
+from .numpy import (
     bfloat16,
     finfo,
     iinfo,
     issubdtype,
     result_type,
 )
+
+__all__ = [
+    "bfloat16", "canonicalize_dtype", "extended", "finfo", "float0", "iinfo", "issubdtype",
+    "prng_key", "result_type",
+]  # fmt: skip
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):

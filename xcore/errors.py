@@ -1,6 +1,6 @@
 """The exception classes, each with a program that raises it and its repair."""
 
-from ._core.exceptions import (  # noqa: F401
+from ._core.exceptions import (
     ArgumentError,
     BadIndexError,
     CallbackError,
@@ -29,7 +29,18 @@ from ._core.exceptions import (  # noqa: F401
     UnknownModeError,
     XcoreError,
 )  # fmt: skip
-from .random import KeyReuseError  # noqa: F401
+from .random import KeyReuseError
+
+__all__ = [
+    "ArgumentError", "BadIndexError", "CallbackError", "CheckError", "CheckIndexError",
+    "CheckpointError", "ConcretizationError", "ConcretizationTypeError", "DeletedError",
+    "DistributedError", "DTypeError", "HalfFloatError", "JaxRuntimeError", "KeyReuseError",
+    "MatrixShapeError", "MismatchError", "MissingRuleError", "NonConcreteBooleanIndexError",
+    "NonConcreteSliceError", "OutOfMemoryError", "SanitizeError", "SanitizeOverflowError",
+    "SanitizeWarning", "ShapeError", "SingularMatrixError", "SolverError",
+    "TracerArrayConversionError", "TracerBoolConversionError", "TracerIntegerConversionError",
+    "TracerLeakError", "TreeError", "UnexpectedTracerError", "UnknownModeError", "XcoreError",
+]  # fmt: skip
 
 # as ``jax.errors`` names them
 ConcretizationTypeError = ConcretizationError

@@ -12,6 +12,11 @@ from ._core import findings as _findings
 from ._core.source import boundary as _boundary
 from ._core.trace import Tracer as _Tracer
 
+__all__ = [
+    "index", "index_add", "index_max", "index_min", "index_mul", "index_update", "segment_max",
+    "segment_min", "segment_prod", "segment_sum",
+]  # fmt: skip
+
 
 def _lowest(dtype):
     return (

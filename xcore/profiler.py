@@ -1,6 +1,6 @@
 """What ran when, and what occupies memory: profiles for TensorBoard, Perfetto and pprof."""
 
-from ._control.profiling import (  # noqa: F401
+from ._control.profiling import (
     StepTraceAnnotation,
     TraceAnnotation,
     annotate_function,
@@ -11,3 +11,8 @@ from ._control.profiling import (  # noqa: F401
     stop_trace,
     trace,
 )
+
+__all__ = [
+    "annotate_function", "device_memory_profile", "save_device_memory_profile", "start_server",
+    "start_trace", "StepTraceAnnotation", "stop_trace", "trace", "TraceAnnotation",
+]  # fmt: skip

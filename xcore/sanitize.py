@@ -4,5 +4,7 @@ Also ``XCORE_SANITIZE=1`` in the environment, and ``python -m xcore sanitize scr
 and how to say that something is meant to be so, is told in docs/sanitize.md.
 """
 
-from ._core.errors import SanitizeError, SanitizeOverflowError, SanitizeWarning  # noqa: F401
-from ._core.findings import allow  # noqa: F401
+from ._core.errors import SanitizeError, SanitizeOverflowError, SanitizeWarning
+from ._core.findings import allow
+
+__all__ = ["allow", "SanitizeError", "SanitizeOverflowError", "SanitizeWarning"]

@@ -1,7 +1,7 @@
 """Where arrays live: meshes of devices, and how arrays are spread over them."""
 
-from ._control.sharding import with_sharding_constraint as reshard  # noqa: F401
-from ._core.mesh import (  # noqa: F401
+from ._control.sharding import with_sharding_constraint as reshard
+from ._core.mesh import (
     AbstractMesh,
     AxisType,
     Mesh,
@@ -11,11 +11,17 @@ from ._core.mesh import (  # noqa: F401
     set_mesh,
     use_mesh,
 )
-from ._core.sharding import (  # noqa: F401
+from ._core.sharding import (
     NamedSharding,
     PositionalSharding,
     Sharding,
     SingleDeviceSharding,
 )
+
+__all__ = [
+    "AbstractMesh", "AxisType", "get_mesh", "make_mesh", "Mesh", "NamedSharding", "P",
+    "PartitionSpec", "PositionalSharding", "reshard", "set_mesh", "Sharding",
+    "SingleDeviceSharding", "use_mesh",
+]  # fmt: skip
 
 P = PartitionSpec

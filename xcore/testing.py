@@ -15,6 +15,8 @@ from ._core.eval import is_array_like as _is_array_like
 from ._core.source import boundary
 from ._transforms.api import float0, jvp, vjp
 
+__all__ = ["assert_close", "check_grads", "check_jvp", "check_vjp", "tolerance"]
+
 # Errors of a few operations: this many units in the last place.
 _ULPS = {2: 4, 4: 32, 8: 32}
 

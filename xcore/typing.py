@@ -1,23 +1,27 @@
-"""Types for annotations: names as in ``jax.typing``."""
+"""Types for annotations: names as in ``jax.typing``.
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
+>>> import xcore.numpy as xnp
+>>> from xcore.typing import ArrayLike
+>>> isinstance(xnp.ones(2), ArrayLike), isinstance("a", ArrayLike)
+(True, False)
+"""
 
 from ._core.array import Array
+from ._core.typing import (
+    ArrayLike,
+    Axis,
+    DeviceLike,
+    DTypeLike,
+    Index,
+    Key,
+    PyTree,
+    Scalar,
+    Shape,
+    SupportsArray,
+    SupportsDType,
+)
 
-# What functions take where they want an array.
-ArrayLike = Array | np.ndarray | np.generic | bool | int | float | complex
-
-
-@runtime_checkable
-class SupportsDType(Protocol):
-    """Whatever has a dtype."""
-
-    @property
-    def dtype(self) -> np.dtype: ...
-
-
-DTypeLike = str | type[Any] | np.dtype | SupportsDType
-Shape = Sequence[int]
+__all__ = [
+    "Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Index", "Key", "PyTree", "Scalar",
+    "Shape", "SupportsArray", "SupportsDType",
+]  # fmt: skip

@@ -9,7 +9,9 @@ barrier, so that the compiler neither merges it with the first time nor does it 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
+from typing import Any, overload
 
 from .._core import config, dtypes, tree
 from .._core.op import Linear, Op
@@ -24,6 +26,7 @@ from .._core.program import (
 )
 from .._core.source import boundary, describe_where
 from .._core.trace import bind
+from .._core.typing import P, R
 from .._ops.identity import name_op
 from .._ops.identity import optimization_barrier as barrier
 from .._transforms.api import values_of
@@ -214,7 +217,20 @@ checkpoint_op = Op(
 # ---------------------------------------------------------------------------- public functions
 
 
-def checkpoint(fun=None, *, prevent_cse: bool = True, policy=None, static_argnums=()):
+@overload
+def checkpoint(
+    fun: Callable[P, R], *, prevent_cse: bool = True, policy: Callable[..., Any] | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[P, R]: ...  # fmt: skip
+@overload
+def checkpoint(
+    fun: None = None, *, prevent_cse: bool = True, policy: Callable[..., Any] | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...  # fmt: skip
+def checkpoint(
+    fun: Callable[..., Any] | None = None, *, prevent_cse: bool = True,
+    policy: Callable[..., Any] | None = None, static_argnums: int | Sequence[int] = (),
+) -> Any:  # fmt: skip
     """A function whose intermediate values are computed again in the backward pass, not kept.
 
     Derivatives are the same; reverse mode takes less memory and more time.

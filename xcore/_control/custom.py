@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -15,10 +17,14 @@ from .._core.program import PYTHON_SCALARS, eval_program, trace_program
 from .._core.source import at_own_lines, boundary, written_at
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, typeof
+from .._core.typing import P, PyTree, R_co
 from .._ops.elementwise import shown
 from .._ops.families import sum_of_changes
 from .._transforms.api import float0, results_of
 from .custom_ops import JVPRule, VJPRule, custom_jvp_function, custom_vjp_function
+
+T = TypeVar("T")
+Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 
 class SymbolicZero:
@@ -217,7 +223,7 @@ def _bound_method(custom, instance):
 # -------------------------------------------------------------------------------------- custom_jvp
 
 
-class custom_jvp:
+class custom_jvp(Generic[P, R_co]):
     """A function whose derivative is given by a rule in forward mode; it serves reverse mode too.
 
     The rule maps ``(primals, tangents)``, two tuples like the arguments, to ``(result, tangent of
@@ -240,15 +246,22 @@ class custom_jvp:
     1.0
     """
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, fun)
         self.fun, self.jvp, self.symbolic_zeros = fun, None, False
         self.signature = Signature("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
 
-    def __get__(self, instance, owner=None):
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return _bound_method(self, instance)
 
-    def defjvp(self, jvp, symbolic_zeros: bool = False):
+    def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
         """Set the rule ``jvp(*nondiff, primals, tangents) -> (result, tangent)``; returns it.
 
         With ``symbolic_zeros`` a tangent that is zero arrives as a ``SymbolicZero``.
@@ -256,7 +269,7 @@ class custom_jvp:
         self.jvp, self.symbolic_zeros = at_own_lines(jvp), symbolic_zeros
         return jvp
 
-    def defjvps(self, *jvps):
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule as a sum over the arguments: ``jvps[i](tangent, result, *primals)``.
 
         None stands for a derivative that vanishes.
@@ -287,7 +300,7 @@ class custom_jvp:
         return f"custom_jvp: the rule of {self.signature.name}{written_at(self.jvp)}"
 
     @boundary
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         if self.jvp is None:
             raise errors.no_custom_rule("custom_jvp", self.signature.name, "defjvp")
         if is_evaluating():
@@ -331,7 +344,7 @@ def _or_zero(tangent, primal):
 # -------------------------------------------------------------------------------------- custom_vjp
 
 
-class custom_vjp:
+class custom_vjp(Generic[P, R_co]):
     """A function whose derivative is given by a rule in reverse mode.
 
     ``fwd`` returns ``(result, residuals)``; ``bwd`` maps residuals and the cotangent of the result
@@ -356,15 +369,25 @@ class custom_vjp:
     1.0
     """
 
-    def __init__(self, fun, nondiff_argnums=(), nondiff_argnames=()):
+    def __init__(
+        self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, fun)
         self.fun, self.fwd, self.bwd, self.symbolic_zeros = fun, None, None, False
         self.signature = Signature("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
 
-    def __get__(self, instance, owner=None):
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return _bound_method(self, instance)
 
-    def defvjp(self, fwd, bwd, symbolic_zeros: bool = False, optimize_remat: bool = False):
+    def defvjp(
+        self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:  # fmt: skip
         """Set the rule.
 
         Args:
@@ -378,7 +401,7 @@ class custom_vjp:
         self.symbolic_zeros = symbolic_zeros
 
     @boundary
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         if self.fwd is None:
             raise errors.no_custom_rule("custom_vjp", self.signature.name, "defvjp")
         if is_evaluating():
@@ -454,7 +477,7 @@ def _is_array(x) -> bool:
     return is_array_like(x) and type(x) not in PYTHON_SCALARS
 
 
-def custom_gradient(fun):
+def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callable[P, R_co]:
     """A function from one that returns ``(result, vjp)``, where vjp maps a cotangent to cotangents.
 
     A convenient form of ``custom_vjp``: what vjp closes over is kept for the backward pass.
@@ -513,7 +536,9 @@ class _Pullback:
 # ------------------------------------------------------------------- closures and constants
 
 
-def closure_convert(fun, *example_args):
+def closure_convert(
+    fun: Callable[..., Any], *example_args: PyTree
+) -> tuple[Callable[..., Any], list[Any]]:
     """A function without the traced arrays that ``fun`` closes over, and the list of these arrays.
 
     ``converted, hoisted = closure_convert(fun, *args)``; ``converted(*args, *hoisted)`` equals
@@ -549,7 +574,7 @@ def closure_convert(fun, *example_args):
     return converted, [c for c, h in zip(captured, hoisted, strict=True) if h]
 
 
-def stop_gradient(x):
+def stop_gradient(x: T) -> T:
     """The value itself, for derivatives a constant. Works on pytrees.
 
     >>> import xcore as xc

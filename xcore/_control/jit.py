@@ -8,6 +8,8 @@ import importlib
 import sys
 import threading
 import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict, Unpack, overload
 
 from .._core import compile, config, dtypes, errors, tree
 from .._core.array import Array
@@ -30,6 +32,7 @@ from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import asking_line, boundary
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
+from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
 from .._core.uses import Tracing, repeat
 from .._ops.sharding import sharding_constraint
 from .ahead import compiler_pairs, trace
@@ -348,9 +351,36 @@ def _why(key, known) -> str:
     return "the settings changed."
 
 
-def jit(fun=None, /, *, static_argnums=None, static_argnames=None, donate_argnums=None,
-        donate_argnames=None, keep_unused: bool = False, inline: bool = False, in_shardings=None,
-        out_shardings=None, device=None, backend=None, compiler_options=None):  # fmt: skip
+class JitOptions(TypedDict, total=False):
+    """The options of ``jit``, for type checkers."""
+
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    inline: bool
+    in_shardings: PyTree
+    out_shardings: PyTree
+    device: DeviceLike
+    backend: str | None
+    compiler_options: Mapping[str, Any] | None
+
+
+@overload
+def jit(fun: Callable[P, R], /, **options: Unpack[JitOptions]) -> JittedFunction[P, R]: ...
+@overload
+def jit(
+    fun: None = None, /, **options: Unpack[JitOptions]
+) -> Callable[[Callable[P, R]], JittedFunction[P, R]]: ...
+def jit(fun: Callable[..., Any] | None = None, /, *,
+        static_argnums: int | Sequence[int] | None = None,
+        static_argnames: str | Iterable[str] | None = None,
+        donate_argnums: int | Sequence[int] | None = None,
+        donate_argnames: str | Iterable[str] | None = None, keep_unused: bool = False,
+        inline: bool = False, in_shardings: PyTree = None, out_shardings: PyTree = None,
+        device: DeviceLike = None, backend: str | None = None,
+        compiler_options: Mapping[str, Any] | None = None) -> Any:  # fmt: skip
     """Compile a function: traced once for each kind of arguments, then run as one program.
 
     Args:
@@ -428,7 +458,7 @@ def clear_caches() -> None:
 
 
 @boundary
-def eval_shape(fun, *args, **kwargs):
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes of ``fun(*args, **kwargs)``, without computing anything.
 
     Of arguments only types matter: whatever has a shape and a dtype will do. The function may
@@ -462,7 +492,9 @@ def _general_of(fun) -> Jitted:
     return getattr(fun, "jitted", None) or Jitted(fun, None, None, None, None, False)
 
 
-def make_jaxpr(fun, static_argnums=(), return_shape: bool = False):
+def make_jaxpr(
+    fun: Callable[P, Any], static_argnums: int | Sequence[int] = (), return_shape: bool = False
+) -> Callable[P, Any]:
     """A function that returns the Program of ``fun`` for given arguments; it prints readably.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
 from .._core.source import borrowed
+from .._core.typing import P, R
 
 
 class named_scope(contextlib.ContextDecorator):
@@ -30,6 +32,6 @@ class named_scope(contextlib.ContextDecorator):
         borrowed.scope = self.outside.pop()
 
 
-def named_call(fun, *, name: str | None = None):
+def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """A function whose operations are named after it in profiles and HLO."""
     return named_scope(name or getattr(fun, "__name__", "function"))(fun)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, ClassVar
+
 import numpy as np
 
 from .._backend import client as backend
@@ -9,8 +11,13 @@ from . import dtypes, errors
 from .compile import placed, translate
 from .findings import pending, reading
 from .pieces import gather, local_indices, scatter
-from .sharding import copy_numbers, default_sharding, tile_indices
+from .sharding import Sharding, copy_numbers, default_sharding, tile_indices
 from .types import ArrayType, Placed, Value
+
+if TYPE_CHECKING:
+    from .typing import DTypeLike
+
+    NDArray = np.ndarray[Any, Any]
 
 _put = backend.put
 
@@ -18,7 +25,7 @@ _put = backend.put
 class _CountsAsArray(type):
     """Makes ``isinstance(x, Array)`` true for traced values and for arrays of random keys too."""
 
-    def __instancecheck__(cls, x) -> bool:
+    def __instancecheck__(cls, x: object) -> bool:
         return getattr(type(x), "_counts_as_array", False)
 
 
@@ -37,10 +44,13 @@ class Array(Value, metaclass=_CountsAsArray):
 
     __slots__ = ("__weakref__", "_b", "_t")
     __module__ = "xcore"  # where users find it
-    __hash__ = None
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
     __array_priority__ = 100  # NumPy arrays on the left of an operator leave it to us
 
-    def __init__(self, buffer, placed):
+    _b: Any  # the runtime's buffer
+    _t: ArrayType | Placed
+
+    def __init__(self, buffer: Any, placed: ArrayType | Placed) -> None:
         self._b, self._t = buffer, placed
 
     # ------------------------------------------------------------------------------- what it is
@@ -50,11 +60,11 @@ class Array(Value, metaclass=_CountsAsArray):
         return self._t.type
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, ...]:
         return self._t.shape
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         return self._t.dtype
 
     @property
@@ -78,16 +88,16 @@ class Array(Value, metaclass=_CountsAsArray):
         return self._t.weak
 
     @property
-    def sharding(self):
+    def sharding(self) -> Sharding:
         return self._t.sharding or default_sharding()
 
     @property
-    def device(self):
+    def device(self) -> Any:
         """The device the array is on, or its sharding if it is on several."""
         devices = self.sharding.devices
         return devices[0] if len(devices) == 1 else self.sharding
 
-    def devices(self) -> set:
+    def devices(self) -> set[Any]:
         return self.sharding.device_set
 
     @property
@@ -133,12 +143,12 @@ class Array(Value, metaclass=_CountsAsArray):
         """The part on one of the devices of this process."""
         return self.addressable_shards[index].data
 
-    def _buffers(self) -> list:
+    def _buffers(self) -> list[Any]:
         """The buffers of the parts on the devices of this process."""
         buffer = self._living()
         return [buffer] if len(self.sharding.devices) == 1 else backend.shards(buffer)
 
-    def _living(self):
+    def _living(self) -> Any:
         """The buffer, which must not have been given away."""
         if self._b.is_deleted():
             raise errors.deleted_array(self.type)
@@ -146,13 +156,13 @@ class Array(Value, metaclass=_CountsAsArray):
 
     # ------------------------------------------------------------------------------- its content
 
-    def _host(self) -> np.ndarray:
+    def _host(self) -> NDArray:
         """A read-only view or copy of the content in host memory. Waits for it."""
         if pending:
             reading(self)
         return self._content()
 
-    def _content(self) -> np.ndarray:
+    def _content(self) -> NDArray:
         try:
             if type(self._t) is Placed and len(self._t.sharding.devices) > 1:
                 return gather(self._buffers(), self._t.type, self._t.sharding)
@@ -160,7 +170,7 @@ class Array(Value, metaclass=_CountsAsArray):
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         value = self._host()
         if dtype is not None and np.dtype(dtype) != value.dtype:
             if copy is False:
@@ -170,7 +180,7 @@ class Array(Value, metaclass=_CountsAsArray):
             return value.astype(dtype)
         return value.copy() if copy else value
 
-    def __buffer__(self, flags):
+    def __buffer__(self, flags: int, /) -> memoryview:
         """``memoryview(x)``, from Python 3.12 on: what is in host memory, to be read only."""
         if flags & 1:  # PyBUF_WRITABLE
             raise BufferError(f"xcore: {self.type} cannot be written to; np.array(x) is a copy.")
@@ -181,10 +191,13 @@ class Array(Value, metaclass=_CountsAsArray):
             )
         return memoryview(self._host())
 
-    def __jax_array__(self):
+    def __jax_array__(self) -> NDArray:
         return self._host()
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
         if copy:
             return self.copy().__dlpack__()
         if len(self.sharding.devices) > 1:
@@ -197,28 +210,28 @@ class Array(Value, metaclass=_CountsAsArray):
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         return (
             (1, 0)
             if self.sharding.devices[0].platform == "cpu"
             else (2, self.device.local_hardware_id)
         )
 
-    def item(self, *index):
+    def item(self, *index: int) -> Any:
         """The element (the only one, or the one at an index) as a Python scalar."""
         return self._host().item(*index)
 
-    def tolist(self):
+    def tolist(self) -> Any:
         return self._host().tolist()
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(
                 f"The truth value of an array with {self.size} elements is ambiguous. Use .any() or .all()."
             )
         return bool(self._host())
 
-    def _scalar(self, to):
+    def _scalar(self, to: type[Any]) -> Any:
         if self.size != 1:
             raise TypeError(
                 f"Only arrays of one element can become a Python {to.__name__}; this is {self.type}."
@@ -229,35 +242,37 @@ class Array(Value, metaclass=_CountsAsArray):
             )
         return to(self._host().reshape(())[()])
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._scalar(int)
 
-    def __float__(self):
+    def __float__(self) -> float:
         return self._scalar(float)
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return self._scalar(complex)
 
-    def __index__(self):
+    def __index__(self) -> int:
         if self.ndim or not (dtypes.is_integer(self.dtype) or self.dtype == bool):
             raise TypeError(f"Only 0-d integer arrays can be an index; this is {self.type}.")
         return int(self._host())
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.ndim:
             raise TypeError("len() of a 0-d array")
         return self.shape[0]
 
-    def __setitem__(self, index, value):
-        raise errors.item_assignment()
+    if not TYPE_CHECKING:  # for checkers there is none, so that they find it
 
-    def __reduce__(self):
+        def __setitem__(self, index, value):
+            raise errors.item_assignment()
+
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (np.asarray(self._host()), self._t.weak)
 
-    def __copy__(self):
+    def __copy__(self) -> Array:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Array:
         return self.copy()
 
     def copy(self) -> Array:
@@ -271,7 +286,7 @@ class Array(Value, metaclass=_CountsAsArray):
 
     # ----------------------------------------------------------------------------------- as text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.is_deleted():
             return f"Array(<deleted>, shape={self.shape}, dtype={self.dtype.name})"
         tail = f"dtype={self.dtype.name}" + (", weak_type=True)" if self._t.weak else ")")
@@ -288,12 +303,12 @@ class Array(Value, metaclass=_CountsAsArray):
         gap = "\n" + " " * len("Array(") if width + len(tail) > 78 else " "
         return f"Array({body},{gap}{tail}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.is_deleted() or not (self.is_fully_addressable or self.is_fully_replicated):
             return repr(self)
         return str(self._host())
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return format(self._host()[()] if self.ndim == 0 else self._host(), spec)
 
     # -------------------------------------------------------------------------------- its buffer
@@ -339,21 +354,23 @@ class Shard:
 
     __slots__ = ("data", "device", "index", "replica_id")
 
-    def __init__(self, device, index, replica_id, data):
+    def __init__(
+        self, device: Any, index: tuple[slice, ...], replica_id: int, data: Array | None
+    ) -> None:
         self.device, self.index, self.replica_id, self.data = device, index, replica_id, data
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
             f"data={self.data})"
         )
 
 
-def _restore(value, weak):
+def _restore(value: NDArray, weak: bool) -> Array:
     return from_host(value, ArrayType(value.shape, value.dtype, weak))
 
 
-def from_host(value: np.ndarray, placed=None, copy: bool = True) -> Array:
+def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bool = True) -> Array:
     """A NumPy array of a supported dtype as an Array. ``placed`` is its ``_t`` if not the default."""
     if placed is None:
         placed = ArrayType(value.shape, value.dtype)
@@ -365,11 +382,11 @@ def from_host(value: np.ndarray, placed=None, copy: bool = True) -> Array:
     return Array(_put(value, placed, sharding.devices[0], copy), placed)
 
 
-_scalars: dict = {}
+_scalars: dict[Any, Array] = {}
 _SCALARS_KEPT = 4096
 
 
-def scalar(value, dtype, weak: bool = False) -> Array:
+def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     """A 0-d array on the default device; equal ones are made once, for a transfer costs 8 µs."""
     cls = value.__class__
     # 0.0 and -0.0 are equal as keys: floating zeros are told apart by their text
@@ -388,7 +405,7 @@ def scalar(value, dtype, weak: bool = False) -> Array:
 _PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
 
 
-def on_memory_of(x) -> Array | None:
+def on_memory_of(x: Any) -> Array | None:
     """The array on the memory of a foreign one that speaks DLPack, or None if that cannot be."""
     kind, index = x.__dlpack_device__()
     if kind not in _PLATFORMS or not hasattr(x, "dtype"):

@@ -8,8 +8,13 @@ import linecache
 import sys
 import threading
 import types
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from . import config
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _package = __name__.partition(".")[0] + "."
 _ours: dict = {}  # code object -> whether it belongs to xcore
@@ -198,11 +203,11 @@ def hide_frames(e: BaseException) -> None:
         e.__traceback__ = _filtered(e.__traceback__)
 
 
-def boundary(f):
+def boundary(f: Callable[P, R]) -> Callable[P, R]:
     """A public function: exceptions that leave it show the user's frames only."""
 
     @functools.wraps(f)
-    def call(*args, **kwargs):
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return f(*args, **kwargs)
         except Exception as e:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 import numpy as np
 
 from . import dtypes, errors
 
-_interned: dict = {}
+if TYPE_CHECKING:  # what xcore.numpy installs later
+    from .sharding import Sharding
+    from .surface import Surface
+    from .typing import DTypeLike
+else:
+    Surface = object
+
+_interned: dict[Any, Any] = {}
 _MOST_BYTES = 2**63  # sizes are signed 64-bit numbers in XLA, which ends the process at larger ones
 
 
@@ -22,7 +31,15 @@ class ArrayType:
     __slots__ = ("dtype", "ndim", "shape", "size", "type", "weak", "weak_type")
     sharding = None  # a bare type lives where the default device is; see Placed
 
-    def __new__(cls, shape: tuple, dtype: np.dtype, weak: bool = False):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    type: ArrayType
+    weak: bool
+    weak_type: bool
+
+    def __new__(cls, shape: Sequence[int], dtype: DTypeLike, weak: bool = False) -> ArrayType:
         key = (shape, dtype, weak)
         found = _interned.get(key)
         if found is not None:
@@ -35,23 +52,26 @@ class ArrayType:
             raise errors.impossible_shape(self.shape)
         return _interned.setdefault((self.shape, self.dtype, weak), self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         weak = ", weak" if self.weak else ""
         name = "float0" if self.dtype == dtypes.float0 else self.dtype.name
         return f"{name}[{','.join(map(str, self.shape))}{weak}]"
 
     __repr__ = __str__
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return ArrayType, (self.shape, self.dtype, self.weak)
 
-    def with_shape(self, shape: tuple) -> ArrayType:
+    def with_shape(self, shape: Sequence[int]) -> ArrayType:
         return ArrayType(shape, self.dtype, self.weak)
 
-    def with_dtype(self, dtype) -> ArrayType:
+    def with_dtype(self, dtype: DTypeLike) -> ArrayType:
         return ArrayType(self.shape, dtype)
 
-    def update(self, *, shape=None, dtype=None, weak_type=None, **others) -> ArrayType:
+    def update(
+        self, *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
+        weak_type: bool | None = None, **others: Any,
+    ) -> ArrayType:  # fmt: skip
         """The type with some of it changed; xcore's has no more than these three."""
         if others:
             raise errors.bad_argument(
@@ -103,7 +123,17 @@ class Placed:
         "weak_type",
     )
 
-    def __new__(cls, type_: ArrayType, sharding, committed: bool = True):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    type: ArrayType
+    weak: bool
+    weak_type: bool
+    sharding: Sharding
+    committed: bool
+
+    def __new__(cls, type_: ArrayType, sharding: Sharding, committed: bool = True) -> Placed:
         key = (type_, sharding, committed)
         found = _interned.get(key)
         if found is not None:
@@ -114,7 +144,7 @@ class Placed:
         self.weak_type, self.ndim, self.size = type_.weak, type_.ndim, type_.size
         return _interned.setdefault(key, self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.type}@{self.sharding}"
 
 
@@ -128,7 +158,10 @@ class ShapeDtypeStruct:
 
     __slots__ = ("dtype", "shape", "sharding", "weak_type")
 
-    def __init__(self, shape, dtype, *, sharding=None, weak_type: bool = False):
+    def __init__(
+        self, shape: Iterable[SupportsInt], dtype: DTypeLike, *, sharding: Sharding | None = None,
+        weak_type: bool = False,
+    ) -> None:  # fmt: skip
         self.shape, self.dtype = tuple(map(int, shape)), dtypes.as_dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 
@@ -144,29 +177,29 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         return math.prod(self.shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return (
             type(other) is ShapeDtypeStruct
             and other.type is self.type
             and other.sharding == self.sharding
         )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.type)
 
 
-class Value:
+class Value(Surface):
     """Base of Array and Tracer. Operators and NumPy methods are installed by xcore.numpy."""
 
     __slots__ = ()
     _counts_as_array = True
 
 
-def typeof(x) -> ArrayType:
+def typeof(x: Any) -> ArrayType:
     """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype."""
     try:
         return x.type

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from .._core.program import eval_program
 from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
+from .._core.typing import P, PyTree, R
 from .._ops.elementwise import convert, eq, shown, weakened
 from .._ops.families import add, full_like_type, ones, zeros
 from .._ops.layout import iota, reshape, slice
@@ -21,6 +24,7 @@ from .map import vmap
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
 float0 = dtypes.float0
+Aux = TypeVar("Aux")
 
 
 def values_of(who: str, tree_, what: str):
@@ -116,8 +120,21 @@ class _Flat:
 # ------------------------------------------------------------------------------- forward mode
 
 
+@overload
+def jvp(
+    fun: Callable[..., R], primals: Sequence[PyTree], tangents: Sequence[PyTree],
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...  # fmt: skip
+@overload
+def jvp(
+    fun: Callable[..., tuple[R, Aux]], primals: Sequence[PyTree], tangents: Sequence[PyTree],
+    has_aux: Literal[True],
+) -> tuple[R, R, Aux]: ...  # fmt: skip
 @boundary
-def jvp(fun, primals, tangents, has_aux: bool = False):
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[PyTree], tangents: Sequence[PyTree],
+    has_aux: bool = False,
+) -> Any:  # fmt: skip
     """The value of a function and its derivative in a direction.
 
     ``jvp(f, (x,), (v,)) = f(x), f'(x) v``
@@ -185,8 +202,16 @@ def _checked_tangent(p, t):
     return t
 
 
+@overload
+def linearize(
+    fun: Callable[..., R], *primals: PyTree, has_aux: Literal[False] = False
+) -> tuple[R, Callable[..., R]]: ...
+@overload
+def linearize(
+    fun: Callable[..., tuple[R, Aux]], *primals: PyTree, has_aux: Literal[True]
+) -> tuple[R, Callable[..., R], Aux]: ...
 @boundary
-def linearize(fun, *primals, has_aux: bool = False):
+def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any:
     """The value of a function at a point, and its derivative there as a function of directions.
 
     ``y, f_lin = linearize(f, x)``; ``f_lin(v)`` is ``f'(x) v`` without evaluating f again.
@@ -242,8 +267,16 @@ class _Typed:
 # -------------------------------------------------------------------------------- reverse mode
 
 
+@overload
+def vjp(
+    fun: Callable[..., R], *primals: PyTree, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[PyTree], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[R, Aux]], *primals: PyTree, has_aux: Literal[True]
+) -> tuple[R, Callable[[PyTree], tuple[Any, ...]], Aux]: ...
 @boundary
-def vjp(fun, *primals, has_aux: bool = False):
+def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any:
     """The value of a function, and the function that pulls cotangents back through it.
 
     ``y, pull = vjp(f, x)``; ``pull(c)`` is the tuple of ``cᵀ f'(x)``, one entry per argument.
@@ -307,7 +340,9 @@ def _no_reduce_axes(who: str, reduce_axes) -> None:
         raise errors.bad_argument(who, "reduce_axes", reduce_axes, needed)
 
 
-def linear_transpose(fun, *primals, reduce_axes=()):
+def linear_transpose(
+    fun: Callable[..., Any], *primals: PyTree, reduce_axes: Sequence[Any] = ()
+) -> Callable[[PyTree], tuple[Any, ...]]:
     """The transpose of a linear function: ``⟨c, f(x)⟩ = ⟨fᵀ(c), x⟩``.
 
     Args:
@@ -383,8 +418,10 @@ def _check_scalar(who: str, outs, structure, holomorphic: bool) -> None:
         )
 
 
-def value_and_grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False,
-                   allow_int: bool = False, reduce_axes=()):  # fmt: skip
+def value_and_grad(
+    fun: Callable[P, R], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False, reduce_axes: Sequence[Any] = (),
+) -> Callable[P, tuple[R, Any]]:  # fmt: skip
     """A function that returns the value of ``fun`` and its gradient.
 
     Args:
@@ -429,8 +466,10 @@ def _value_and_grad(who, fun, argnums, has_aux, holomorphic, allow_int, args, kw
     return ((value, flat.other(done.outs)), grads) if has_aux else (value, grads)
 
 
-def grad(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False,
-         reduce_axes=()):  # fmt: skip
+def grad(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False, reduce_axes: Sequence[Any] = (),
+) -> Callable[P, Any]:  # fmt: skip
     """A function that returns the gradient of ``fun``; arguments as in ``value_and_grad``.
 
     For complex inputs the gradient of a real function of z = x + iy is ``df/dx - i df/dy``.
@@ -494,7 +533,10 @@ def _like_both(blocks, leaves, x):
     ]
 
 
-def jacfwd(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
+def jacfwd(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
     """The Jacobian of a function, column by column in forward mode: good for few inputs.
 
     Result: the structure of fun's result, each leaf replaced by the structure of the input, with
@@ -533,8 +575,9 @@ def jacfwd(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
 
 
 def jacrev(
-    fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
-):
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
     """The Jacobian of a function, row by row in reverse mode: good for few results.
 
     The result has the form described at ``jacfwd``.
@@ -570,13 +613,17 @@ def jacrev(
 
 
 def jacobian(
-    fun, argnums=0, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
-):
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
     """The Jacobian of a function: ``jacrev``, as in JAX."""
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 
-def hessian(fun, argnums=0, has_aux: bool = False, holomorphic: bool = False):
+def hessian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
     """The matrix of second derivatives: forward mode over reverse mode.
 
     >>> import xcore as xc, xcore.numpy as xnp

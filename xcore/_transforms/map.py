@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from .._core import errors, tree
 from .._core.eval import is_array_like, to_value
 from .._core.source import boundary
 from .._core.types import typeof
+from .._core.typing import P, PyTree, R
 from .._ops.elementwise import shown, weakened
 from .._ops.families import broadcast
 from .._ops.layout import move_axis
@@ -79,7 +81,11 @@ def in_axes_of(who: str, in_axes, args, kwargs) -> list:
     return axes + [0] * len(tree.leaves(kwargs))
 
 
-def vmap(fun, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None):
+def vmap(
+    fun: Callable[P, R], in_axes: PyTree = 0, out_axes: PyTree = 0,
+    axis_name: Hashable | None = None, axis_size: int | None = None,
+    spmd_axis_name: Hashable | None = None,
+) -> Callable[P, R]:  # fmt: skip
     """A function that maps ``fun`` over array axes, all lanes at once.
 
     Args:

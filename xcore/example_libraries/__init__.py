@@ -4,3 +4,5 @@ For new code see ``xcore.nn`` and ``xcore.optimize``, which have more and check 
 """
 
 from . import optimizers, stax
+
+__all__ = ["optimizers", "stax"]

@@ -1,6 +1,6 @@
 """``xcore.checkify`` under the name it has in JAX."""
 
-from ..checkify import (  # noqa: F401
+from ..checkify import (
     Error,
     JaxRuntimeError,
     all_checks,
@@ -16,3 +16,9 @@ from ..checkify import (  # noqa: F401
     nan_checks,
     user_checks,
 )  # fmt: skip
+
+__all__ = [
+    "all_checks", "automatic_checks", "check", "check_error", "checkify", "debug_check",
+    "div_checks", "empty_checks", "Error", "float_checks", "index_checks", "JaxRuntimeError",
+    "nan_checks", "user_checks",
+]  # fmt: skip

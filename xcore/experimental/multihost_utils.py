@@ -1,6 +1,6 @@
 """The name under which JAX has these helpers."""
 
-from .._control.multihost import (  # noqa: F401
+from .._control.multihost import (
     assert_equal,
     broadcast_one_to_all,
     global_array_to_host_local_array,
@@ -8,3 +8,8 @@ from .._control.multihost import (  # noqa: F401
     process_allgather,
     sync_global_devices,
 )
+
+__all__ = [
+    "assert_equal", "broadcast_one_to_all", "global_array_to_host_local_array",
+    "host_local_array_to_global_array", "process_allgather", "sync_global_devices",
+]  # fmt: skip

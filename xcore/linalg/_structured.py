@@ -184,7 +184,7 @@ def _moved(x, by: int):
 
 
 @fused(4)
-def _solve_tridiagonal(lower, diagonal, upper, b, method, report):
+def _solve_tridiagonal(lower, diagonal, upper, b, method, report) -> tuple:
     who = "linalg.solve_tridiagonal"
     lower, diagonal, upper, b = as_inexact(who, lower, diagonal, upper, b)
     n = typeof(diagonal).shape[-1] if typeof(diagonal).ndim else -1
@@ -265,7 +265,7 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report
 
 
 @fused(2)
-def _solve_circulant(c, b, report):
+def _solve_circulant(c, b, report) -> tuple:
     """(x, the number of a Fourier coefficient of c that is zero up to rounding, or -1)."""
     who = "linalg.solve_circulant"
     c, b = as_inexact(who, c, b)

@@ -93,7 +93,7 @@ def _solve_one(c, r, b):
 
 
 @fused(3)
-def _solve_toeplitz(c, b, r, report):
+def _solve_toeplitz(c, b, r, report) -> tuple:
     who = "linalg.solve_toeplitz"
     c, b, r = as_inexact(who, c, b, xnp.conj(c) if r is None else r)
     eps = epsilon(b)

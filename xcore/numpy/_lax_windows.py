@@ -425,7 +425,7 @@ def _windowed(combine, xs, axis: int, window: int, stride: int, dilation: int):
     return [_rows(x, 0, n - reach, stride, axis) for x in total]
 
 
-def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int):
+def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int) -> list:
     total, done, size = None, 0, 1
     while True:
         if window & size:

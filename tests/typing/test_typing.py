@@ -1,0 +1,107 @@
+"""What a type checker tells users: right programs check, and each mistake is found where it stands.
+
+Programs are ``ok_*.py``, checked strictly, and ``bad_*.py``, where a comment names the rule that a
+line breaks. They see the package as it is installed, with ``py.typed`` and its stubs.
+"""
+
+import importlib.util
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+
+from xcore._core.surface import AtIndex as TypedAtIndex
+from xcore._core.surface import Surface
+from xcore._core.trace import Tracer
+from xcore._core.types import Value
+from xcore.numpy import _at
+from xcore.numpy._methods import METHODS
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parent.parent / "xcore"
+PROGRAMS = sorted([*HERE.glob("ok_*.py"), *HERE.glob("bad_*.py")])
+EXPECTED = re.compile(r"# error: (\w+)")
+
+CONFIG = {"venvPath": ".", "venv": "venv", "pythonVersion": "3.11", "typeCheckingMode": "strict"}
+
+
+def installed(folder: Path) -> None:
+    """An environment that has this package, and beyond it what the running one has."""
+    site = folder / "venv" / "lib" / "python3.11" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "xcore").symlink_to(PACKAGE)
+    (site / "others.pth").write_text(str(Path(numpy.__file__).parent.parent))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> set[tuple[str, int, str]]:
+    """All that pyright says of the programs: file, line, rule."""
+    if importlib.util.find_spec("pyright") is None:
+        pytest.skip("pyright is not installed: pip install 'xcore[lint]'")
+    folder = tmp_path_factory.mktemp("user")
+    installed(folder)
+    (folder / "pyrightconfig.json").write_text(json.dumps(CONFIG))
+    for program in PROGRAMS:
+        (folder / program.name).write_text(program.read_text())
+    command = [sys.executable, "-m", "pyright", "--outputjson", "-p", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        said = json.loads(done.stdout)["generalDiagnostics"]
+    except json.JSONDecodeError:
+        pytest.skip(f"pyright does not run here: {done.stdout[-200:]}{done.stderr[-200:]}")
+    return {
+        (Path(d["file"]).name, d["range"]["start"]["line"] + 1, d.get("rule", d["message"]))
+        for d in said
+    }
+
+
+def expected(program: Path) -> set[tuple[str, int, str]]:
+    lines = enumerate(program.read_text().splitlines(), 1)
+    return {(program.name, i, rule) for i, line in lines for rule in EXPECTED.findall(line)}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.stem)
+def test_programs(found, program):
+    said, wanted = {d for d in found if d[0] == program.name}, expected(program)
+    assert {"missed": sorted(wanted - said), "more": sorted(said - wanted)} == {
+        "missed": [],
+        "more": [],
+    }
+
+
+def test_programs_expect_what_their_names_say():
+    for program in PROGRAMS:
+        assert bool(expected(program)) == program.name.startswith("bad_"), program
+
+
+def parameters(function) -> list[tuple]:
+    """Names, kinds and which have defaults, but for the array itself."""
+    given = list(inspect.signature(function).parameters.values())[1:]
+    return [(p.name, p.kind, p.default is p.empty) for p in given]
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_methods_are_typed_as_they_are(name):
+    assert parameters(getattr(Surface, name)) == parameters(METHODS[name])
+
+
+def test_changed_copies_are_typed_as_they_are():
+    for name in public(_at.AtIndex):
+        assert parameters(getattr(TypedAtIndex, name)) == parameters(getattr(_at.AtIndex, name))
+
+
+def public(cls) -> set[str]:
+    return {name for name in dir(cls) if not name.startswith("_")}
+
+
+def test_everything_that_arrays_have_is_typed():
+    special = {"__module__", "__slots__", "__doc__", "__weakref__"}
+    installed_here = {n for n in {**vars(Value), **vars(Tracer)} if n not in special}
+    ours = {"_counts_as_array", "owner", "type", "varies", "concrete", "origin"}
+    dynamic = {"__repr__", "__format__", "__reduce__", "__setitem__", "__array_priority__"}
+    assert installed_here - ours - dynamic - set(dir(Surface)) == set()
