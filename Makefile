@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test gallery lint format bench test-matrix coverage mutate accuracy clean
+.PHONY: help venv test gallery lint format bench test-matrix coverage mutate stubs accuracy clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-matrix  run the tests on every supported Python and jaxlib found here"
 	@echo "make coverage     run the tests, tell which lines and branches of the core they miss"
 	@echo "make mutate       make mistakes in the rules, tell which the tests miss (ARGS='--op tan')"
+	@echo "make stubs        write the types of xcore.numpy, lax, random, … (tools/stubs.py)"
 	@echo "make accuracy     residuals and claims of every routine, writes docs/accuracy.md"
 
 # A stamp per set of extras: an environment is filled once, and again when pyproject.toml changes.
@@ -66,6 +67,9 @@ coverage: venv
 
 mutate: venv
 	@$(BIN)/python -m tests.mutate --jobs $(JOBS) $(ARGS)
+
+stubs: venv
+	@$(BIN)/python tools/stubs.py
 
 # With ARGS another selection, or another platform: its page is printed to build/, not to docs/.
 accuracy: venv

@@ -4,6 +4,7 @@ Programs are ``ok_*.py``, checked strictly, and ``bad_*.py``, where a comment na
 line breaks. They see the package as it is installed, with ``py.typed`` and its stubs.
 """
 
+import importlib
 import importlib.util
 import inspect
 import json
@@ -103,5 +104,43 @@ def test_everything_that_arrays_have_is_typed():
     special = {"__module__", "__slots__", "__doc__", "__weakref__"}
     installed_here = {n for n in {**vars(Value), **vars(Tracer)} if n not in special}
     ours = {"_counts_as_array", "owner", "type", "varies", "concrete", "origin"}
-    dynamic = {"__repr__", "__format__", "__reduce__", "__setitem__", "__array_priority__"}
+    dynamic = {
+        "__jax_array__",
+        "__repr__",
+        "__format__",
+        "__reduce__",
+        "__setitem__",
+        "__array_priority__",
+    }
     assert installed_here - ours - dynamic - set(dir(Surface)) == set()
+
+
+# ------------------------------------------------------------------------------------------- stubs
+
+sys.path.insert(0, str(PACKAGE.parent / "tools"))
+import stubs  # noqa: E402
+
+
+@pytest.mark.parametrize("package", stubs.PACKAGES)
+def test_stubs_are_those_of_the_functions(package):
+    assert stubs.path_of(package).read_text("utf-8") == stubs.stub(package), "run: make stubs"
+
+
+def functions(package: str) -> dict[str, dict]:
+    """The parameters of a package's functions, and of those of its families."""
+    module = importlib.import_module(f"xcore.{package}")
+    named = {f"{package}.{n}": getattr(module, n) for n in stubs.names_of(package, module)}
+    for name, value in [*named.items()]:
+        if hasattr(value, "logpdf") or hasattr(value, "logpmf"):
+            named |= {f"{name}.{n}": f for n, f in vars(value).items()}
+    return {n: inspect.signature(f).parameters for n, f in named.items() if inspect.isfunction(f)}
+
+
+def test_tables_name_what_there_is():
+    """No row of the tables is left of a function or a parameter that is gone."""
+    given = {n: p for package in stubs.PACKAGES for n, p in functions(package).items()}
+    assert {*stubs.by_name(stubs.RESULTS), *stubs.CHANGING, *stubs.WHOLE} - given.keys() == set()
+    exceptions = stubs.ELSEWHERE.keys() - {*stubs.PACKAGES}
+    wrong = {(w, n) for w in exceptions for n in stubs.by_name(stubs.ELSEWHERE[w])}
+    assert {(w, n) for w, n in wrong if n not in given.get(w, ())} == set()
+    assert {*stubs.by_name(stubs.NAMES)} - {n for p in given.values() for n in p} == set()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from .._transforms.api import _Split, vjp
 from .jit import jit
 
 
-def fwd_and_bwd(fun, argnums, has_aux: bool = False, jitted: bool = True):
+def fwd_and_bwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    jitted: bool = True,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Functions for the forward and the backward pass of ``fun``, each compiled once.
 
     ``y, kept = fwd(*args)``; ``bwd(kept, c)`` is ``cᵀ f'(x)``, as the function from ``vjp`` gives it.

@@ -6,7 +6,7 @@ Nothing imports this when a program runs; ``tests/typing`` compares it with what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,7 +107,7 @@ class Surface:
     @property
     def at(self) -> At: ...
     def take(
-        self, indices: ArrayLike, axis: int | None = None, out: None = None,
+        self, indices: ArrayLike | Sequence[Any], axis: int | None = None, out: None = None,
         mode: str | None = None, unique_indices: bool = False,
         indices_are_sorted: bool = False, fill_value: ArrayLike | None = None,
     ) -> Array: ...  # fmt: skip
@@ -291,4 +291,44 @@ class AtIndex:
     def apply(
         self, values: Callable[[Array], Any], *, indices_are_sorted: bool = False,
         unique_indices: bool = False, mode: str | None = None, wrap_negative_indices: bool = True,
+    ) -> Array: ...  # fmt: skip
+
+
+class UnaryFunction(Protocol):
+    """An elementwise function of one array, with the method of NumPy's ufuncs."""
+
+    nin: int
+    nout: int
+    nargs: int
+    identity: Any
+
+    def __call__(
+        self, x: ArrayLike, *, out: None = None, where: ArrayLike | None = None
+    ) -> Array: ...
+    def at(self, a: ArrayLike, indices: Any, /, *, inplace: bool = True) -> Array: ...
+
+
+class BinaryFunction(Protocol):
+    """An elementwise function of two arrays, with the methods of NumPy's ufuncs."""
+
+    nin: int
+    nout: int
+    nargs: int
+    identity: Any
+
+    def __call__(
+        self, x1: ArrayLike, x2: ArrayLike, *, out: None = None, where: ArrayLike | None = None
+    ) -> Array: ...
+    def at(self, a: ArrayLike, indices: Any, b: ArrayLike, /, *, inplace: bool = True) -> Array: ...
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array: ...
+    def reduce(
+        self, a: ArrayLike, axis: Axis = 0, dtype: DTypeLike | None = None, out: None = None,
+        keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+    ) -> Array: ...  # fmt: skip
+    def accumulate(
+        self, a: ArrayLike, axis: int = 0, dtype: DTypeLike | None = None, out: None = None
+    ) -> Array: ...
+    def reduceat(
+        self, a: ArrayLike, indices: Any, axis: int = 0, dtype: DTypeLike | None = None,
+        out: None = None,
     ) -> Array: ...  # fmt: skip

@@ -52,9 +52,8 @@ Shape = Sequence[int]
 Axis = int | Sequence[int] | None
 
 # A position, a part, a new axis, the axes between, positions or a mask; or a tuple of these.
-IndexItem = (
-    SupportsIndex | slice | None | EllipsisType | np.ndarray | Sequence[SupportsIndex] | Array
-)
+Positions = Sequence[SupportsIndex | Sequence[SupportsIndex]]
+IndexItem = SupportsIndex | slice | None | EllipsisType | np.ndarray | Array | Positions
 Index = IndexItem | tuple[IndexItem, ...]
 
 Key = Array  # of random numbers: made by xcore.random.key, split and folded, never computed with

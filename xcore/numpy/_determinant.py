@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import _ops as ops
 from .._control.custom import custom_jvp
 from .._control.linear_call import linear_call
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import ArrayType, typeof
 from .._ops.factor import solve_with, take_rows
@@ -28,8 +29,8 @@ from ._triangles import diagonal_of
 class SlogdetResult(NamedTuple):
     """The sign of a determinant and the logarithm of its modulus."""
 
-    sign: Any
-    logabsdet: Any
+    sign: Array
+    logabsdet: Array
 
 
 def _signed_lu(a):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,30 +20,30 @@ from ._promote import as_array, as_value, astype, inexact_dtype, result_dtype
 class EigResult(NamedTuple):
     """Eigenvalues and, as columns, eigenvectors."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class EighResult(NamedTuple):
     """Eigenvalues in ascending order and, as columns, orthonormal eigenvectors."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: Array
+    eigenvectors: Array
 
 
 class QRResult(NamedTuple):
     """An orthonormal Q and an upper triangular R."""
 
-    Q: Any
-    R: Any
+    Q: Array
+    R: Array
 
 
 class SVDResult(NamedTuple):
     """Singular vectors as columns of U and rows of Vh, and singular values S in descending order."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: Array
+    S: Array
+    Vh: Array
 
 
 # --------------------------------------------------------------------------------------- arguments

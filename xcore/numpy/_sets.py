@@ -15,7 +15,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import from_numpy, fused
-from .._core.types import ArrayType, Value, typeof
+from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, one_axis, result_dtype
@@ -28,24 +28,24 @@ from ._sort import lexsort, searchsorted, sort
 class UniqueAll(NamedTuple):
     """What unique_all returns."""
 
-    values: Value
-    indices: Value
-    inverse_indices: Value
-    counts: Value
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
 
 
 class UniqueCounts(NamedTuple):
     """What unique_counts returns."""
 
-    values: Value
-    counts: Value
+    values: Array
+    counts: Array
 
 
 class UniqueInverse(NamedTuple):
     """What unique_inverse returns."""
 
-    values: Value
-    inverse_indices: Value
+    values: Array
+    inverse_indices: Array
 
 
 def unique(

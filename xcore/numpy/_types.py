@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
 from . import _promote
@@ -30,7 +33,7 @@ class DType:
 
     __slots__ = ("_spec",)
 
-    def __init__(self, spec):
+    def __init__(self, spec: Any) -> None:
         self._spec = spec
 
     @property
@@ -46,7 +49,7 @@ class DType:
     def itemsize(self) -> int:
         return self.dtype.itemsize
 
-    def __call__(self, x=0):
+    def __call__(self, x: Any = 0) -> Array:
         return asarray(x, self.dtype)
 
     @property

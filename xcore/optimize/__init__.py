@@ -109,4 +109,32 @@ from ._transform import (
 )
 from ._wrappers import LookaheadParams, MultiSteps, inject_hyperparams, lookahead
 
+__all__ = [
+    "adabelief", "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw",
+    "adaptive_grad_clip", "add_decayed_weights", "add_noise", "amsgrad", "Anderson",
+    "apply_if_finite", "apply_updates", "AugmentedLagrangian", "Backtracking", "BoundedLimited",
+    "Brent", "Broyden", "centralize", "Certificate", "chain", "clip", "clip_by_block_rms",
+    "clip_by_global_norm", "Conjugate", "constant_schedule", "Constraints",
+    "cosine_decay_schedule", "cosine_onecycle_schedule", "curve_fit", "CurveFit", "Descent",
+    "differential_evolution", "ema", "exponential_decay", "FISTA", "fit", "Fit", "fixed_point",
+    "global_norm", "Gradient", "GradientTransformation", "Hybrid", "identity",
+    "incremental_update", "inject_hyperparams", "InverseHessian", "join_schedules",
+    "keep_params_nonnegative", "lamb", "lars", "least_squares", "LevenbergMarquardt", "Limited",
+    "linear_onecycle_schedule", "linear_schedule", "lion", "load", "lookahead",
+    "LookaheadParams", "masked", "MatrixFree", "minimize", "minimize_constrained",
+    "minimize_scalar", "multi_transform", "multistart", "MultiSteps", "nadam", "nadamw",
+    "named_chain", "Newton", "NewtonCG", "NewtonKrylov", "partition",
+    "piecewise_constant_schedule", "piecewise_interpolate_schedule", "polynomial_schedule",
+    "prox", "proximal_gradient", "radam", "Result", "rmsprop", "root", "root_scalar", "save",
+    "scale", "scale_by_adadelta", "scale_by_adam", "scale_by_adamax", "scale_by_amsgrad",
+    "scale_by_belief", "scale_by_factored_rms", "scale_by_learning_rate", "scale_by_lion",
+    "scale_by_param_block_rms", "scale_by_radam", "scale_by_rms", "scale_by_rss",
+    "scale_by_schedule", "scale_by_sign", "scale_by_stddev", "scale_by_trust_ratio",
+    "scale_by_yogi", "set_to_zero", "sgd", "sgdr_schedule", "sign_sgd", "SQP", "stateless",
+    "stateless_with_tree_map", "Status", "trace", "tree_add", "tree_scale", "tree_sub",
+    "TrustRegion", "TrustRegionReflective", "warmup_constant_schedule",
+    "warmup_cosine_decay_schedule", "warmup_exponential_decay_schedule", "Wolfe", "yogi",
+    "zero_nans",
+]  # fmt: skip
+
 multi_transform = partition

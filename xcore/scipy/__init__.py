@@ -8,18 +8,35 @@ Each module is a face of a package of xcore; a further one is a file beside this
 """
 
 import importlib as _importlib
+import typing as _typing
 
-_MODULES = (
+if _typing.TYPE_CHECKING:  # what is loaded on first use
+    from . import (
+        cluster,
+        fft,
+        integrate,
+        interpolate,
+        linalg,
+        ndimage,
+        optimize,
+        signal,
+        sparse,
+        special,
+        stats,
+    )
+
+__all__ = [
     "cluster", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse",
     "special", "stats",
-)  # fmt: skip
+]  # fmt: skip
 
+if not _typing.TYPE_CHECKING:
 
-def __getattr__(name: str):
-    if name in _MODULES:
-        return _importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module 'xcore.scipy' has no attribute {name!r}")
+    def __getattr__(name: str):
+        if name in __all__:
+            return _importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module 'xcore.scipy' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_MODULES])
+    return sorted({*globals(), *__all__})

@@ -1,3 +1,5 @@
 """``scipy.cluster``."""
 
 from . import vq
+
+__all__ = ["vq"]
