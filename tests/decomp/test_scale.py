@@ -70,6 +70,14 @@ def test_powers_of_two_change_nothing_else(name, dtype):
             np.testing.assert_array_equal(found.history, usual.history)
 
 
+@pytest.mark.parametrize("name", ["cp_als", "cp_gauss_newton", "cp_gradient masked", "tucker_als"])
+def test_no_success_and_no_error_of_0_beside_nan(name):
+    """Under jit nothing can be refused: it is told."""
+    x = np.where(np.arange(X.size).reshape(SHAPE) == np.argmax(KNOWN), np.nan, X)
+    found = xc.jit(FITS[name])(x.astype(np.float32))
+    assert int(found.status) == 4 and np.isnan(found.error)
+
+
 @pytest.mark.parametrize(
     "name", [n for n in FITS if n.startswith(("cp", "tucker_als", "tucker_nonneg"))]
 )

@@ -400,6 +400,12 @@ def test_parabolas_need_fewer_evaluations():
     assert counts[0] < 0.6 * counts[1]
 
 
+@pytest.mark.parametrize("method", ["lbfgs", "nelder-mead", "sqp"])
+def test_nothing_is_at_its_minimum(method):
+    found = xo.minimize(lambda x: xnp.sum(x) + 2.0, xnp.zeros(0), method=method)
+    assert found.success and found.fun == 2 and found.x.shape == (0,)
+
+
 def test_what_one_variable_cannot_do_is_told():
     assert xo.minimize_scalar(lambda x: -x).status == xo.Status.unbounded.value
     outside = xo.minimize_scalar(bent, bracket=(3.0, 4.0, 5.0))

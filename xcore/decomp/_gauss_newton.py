@@ -174,7 +174,8 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
     gap = x - value.to_dense()
     error = xnp.linalg.norm((gap if mask is None else xnp.where(mask, gap, 0)).ravel())
     error = error / xnp.sqrt(safe)
-    return Fit(normalize(value), error, out["step"], out["status"], out["history"])
+    status = xnp.where(xnp.isfinite(error), out["status"], Status.not_finite.value)
+    return Fit(normalize(value), error, out["step"], status.astype(np.int32), out["history"])
 
 
 _SWEEPS = 30

@@ -203,5 +203,5 @@ def differentiable(
     share = 1 if weights is None else weights
     left, whole = seen - value.to_dense(), (share * seen * seen.conj()).real.sum()
     square = (share * left * left.conj()).real.sum() / xnp.where(whole > 0, whole, 1)
-    error = xnp.where(square > 0, xnp.sqrt(xnp.where(square > 0, square, 1)), 0)
+    error = xnp.where(square != 0, xnp.sqrt(xnp.where(square != 0, square, 1)), 0)  # NaN stays NaN
     return fit.replace(value=normalize(value) if proxes is None else value, error=error)

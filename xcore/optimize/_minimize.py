@@ -46,8 +46,10 @@ def minimize(
       tol: the error of x that is allowed, relative to how large each variable is or how far it came:
         eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by Newton steps from the point
         that is returned, so that it holds in all units of variables and values and at minima of up to the
-        eighth order; up to 64 variables by the whole Hessian, which tells saddles from minima, too, and
-        where rounding errors hide the minimum: then the status is ``flat``. Of more, by conjugate gradients, in
+        eighth order (of the fourth in 32 bits); up to 64 variables by the whole Hessian, which tells saddles from
+        minima, too, where rounding errors hide the minimum, and whether values hold x where the Hessian shows no
+        curvature: where they do, but not to tol, the status is ``flat``. What cancels inside of fun is an error of
+        its values that is seen only where values next to each other differ by it. Of more, by conjugate gradients, in
         no more products with the Hessian than there were evaluations, or 200; where they do not find the step
         nothing is claimed. Where there are no second derivatives, the gradient is compared with the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
@@ -79,6 +81,8 @@ def minimize(
     if not (jac in (None, False) and hess is None and hessp is None):
         fun, args = objective_of(who, fun, Flat(who, "x0", x0), args, jac, hess, hessp), ()
     known = isinstance(method, (SQP, AugmentedLagrangian)) or canonical(who, method) in CONSTRAINED
+    if known and not any_given(constraints) and not Flat(who, "x0", x0).size:
+        known, method = False, None
     if not (known or any_given(constraints)):
         return unconstrained(
             who, fun, x0, args, method, bounds, tol, maxiter, history, curvature, progress

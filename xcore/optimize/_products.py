@@ -8,50 +8,21 @@ downwards, or not at all, along one. What was not solved in so many products say
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
 from .._core.types import typeof
 from .._transforms.map import vmap
 from ._packed import loop
 from ._problem import largest
+from ._units import Sight, power_of_two
 
 PROBES = 3  # vectors at once
 BALANCES = 8  # each halves the decades that units are apart
 
 
-class View(NamedTuple):
-    """The Hessian at a point, as it was looked at: what ``Sight`` says, ``step`` and ``gain`` as functions."""
-
-    step: Any  # of a gradient
-    gain: Any  # of its step
-    doubt: Any
-    least: Any
-    diagonal: Any
-    coupling: Any = None
-    hidden: Any = None
-    noise: Any = None
-    bottom: Any = None
-    open: Any = None
-    sure: Any = True
-
-
-def power_of_two(x):
-    """The power of two next to each |x|; 1 for zeros and what is no number."""
-    limits = xnp.finfo(typeof(x).dtype)
-    fine = (x != 0) & xnp.isfinite(x)
-    # squares of units and their reciprocals are numbers, too
-    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
-    bits = limits.bits - 1 - limits.nmant
-    kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
-    return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
-
-
-def by_products(problem, z, g, held, products) -> View:
+def by_products(problem, z, g, held, products) -> Sight:
     eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
     times = problem.newton(z)[1]
     free = lambda v: xnp.where(held, 0, times(xnp.where(held, 0, v)))  # noqa: E731
@@ -72,11 +43,11 @@ def by_products(problem, z, g, held, products) -> View:
     bends = known["least"] < -(eps**0.5) * known["most"]
     newton, found = solved(-d * g)
     again = lambda g: d * solved(-d * g)[0]  # noqa: E731
-    return View(
-        _first_of(d * newton, again), lambda step: -0.5 * xnp.vdot(g, step), 2 * d * xnp.abs(reach),
-        xnp.where(open_, 0, known["least"]), power_of_two(d), None, xnp.zeros_like(z),
-        xnp.vdot(noise, noise), d * known["way"], xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),
-        (found["done"] & (known["done"] | open_)) | bends,
+    return Sight(
+        _first_of(d * newton, again), 2 * d * xnp.abs(reach), xnp.where(open_, 0, known["least"]), power_of_two(d),
+        hidden=xnp.zeros_like(z), noise=xnp.vdot(noise, noise), bottoms=(d * known["way"])[None],
+        open=xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),
+        sure=(found["done"] & (known["done"] | open_)) | bends,
     )  # fmt: skip
 
 

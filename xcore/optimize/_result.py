@@ -82,7 +82,8 @@ class Certificate:
       qualification: with constraints, the smallest gradient of an active one, relative to what it had at
         the start: where it is near 0, multipliers mean nothing.
       undetermined: number of directions in which the Hessian shows no curvature but rounding errors: a success says
-        nothing of where along them x is, but that no lower value was seen.
+        nothing of where along them x is, but that no lower value was seen; up to 64 variables also that none was seen
+        that is higher, unless as near as tol, along all of them together: they are a valley of minima.
       tested: what was compared with ``tol``, in words.
     """
 

@@ -20,9 +20,10 @@ from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
 from ._result import RUNNING, Status, status_code
 from ._scalar import Brent
+from ._sight import look
 from ._simplex import NelderMead
-from ._units import FULL, MATRIX, PRODUCTS, InUnits, first_units, look, next_units, power_of_two
-from ._verdict import judged
+from ._units import FULL, MATRIX, PRODUCTS, InUnits, first_units, next_units, power_of_two
+from ._verdict import judged, reach_of
 
 BLIND = (NelderMead, Brent)  # see no gradients
 WORDS = {
@@ -88,7 +89,8 @@ def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
     blind = isinstance(method, BLIND)
     here = InUnits(problem, s["units"])
     z = s["x"] / s["units"].x
-    seen = look(here, z, *_effort(method, problem.flat.size, s["nfev"]))
+    near = reach_of(s) / s["units"].x
+    seen = look(here, z, near, *_effort(method, problem.flat.size, s["nfev"]))
     tested[:] = [seen.kind]
     reach, error, status = judged(here, s, z, seen, tol, maxiter, blind)
     units = _units_for(s, seen, blind, z)

@@ -71,6 +71,8 @@ def unconstrained(
     flat = Flat(who, "x0", x0)
     problem = Objective(who, fun, flat, args)
     method = method_of(who, method, bounds)
+    if not flat.size and isinstance(method, NelderMead):  # there is no simplex of one point
+        method = METHODS["lbfgs"]
     problem.lower, problem.upper = box_of(who, flat, bounds)
     tol = default_tol(flat.dtype) if tol is None else tol
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter

@@ -13,20 +13,28 @@ returned, and no unit is in it. (Dennis, Schnabel 1983, chapter 7, on scaling an
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.struct import static, struct
+from .._core.struct import struct
 from .._core.types import typeof
 from ._problem import Objective, largest
-from ._products import View, by_products, power_of_two
 
 FULL = 64  # variables; of more, only products with the Hessian are formed
 MATRIX = 512  # the same where methods keep matrices of their own
 PRODUCTS = 200  # so many of them at least
-# at a minimum of order m a Newton step goes 1/(m - 1) of the way, and the gradient falls by ((m - 2)/(m - 1))ᵐ⁻¹
-# only: where m is 8 the way to go is 1 + 18 · (6/7)⁷ = 7 steps, as it should be, where it is 4 then 6 for 3
-SLOW = 18
+
+
+def power_of_two(x):
+    """The power of two next to each |x|; 1 for zeros and what is no number."""
+    limits = xnp.finfo(typeof(x).dtype)
+    fine = (x != 0) & xnp.isfinite(x)
+    # squares of units and their reciprocals are numbers, too
+    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
+    bits = limits.bits - 1 - limits.nmant
+    kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
+    return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
 
 
 @struct
@@ -64,102 +72,49 @@ def first_units(x) -> Units:
     return Units(power_of_two(size), xnp.ones((), x.dtype))
 
 
-@struct
-class Sight:
+class Sight(NamedTuple):
     """What is seen at a point, in its units.
 
     Attributes:
-      f, g: value and gradient.
-      step: to where the gradient vanishes, to first order.
-      left: of each variable, how far that step and those after it lead, from the gradient where it ends.
+      newton: of a gradient, the step to where it vanishes, to first order.
       doubt: of each variable, how far rounding errors of the gradient move the end of the step.
-      hidden: the part of the step that rounding errors may have made, which is not in it.
-      noise: of f, from rounding errors of the point.
-      bottom: the eigenvector of the smallest eigenvalue.
-      open: number of directions in which there is no curvature but rounding errors.
-      gain: what that step promises; infinite where the function is straight.
       least: the smallest eigenvalue of the Hessian with a diagonal of ones; NaN if it is not known.
       diagonal: units in which the Hessian has such a diagonal.
       coupling: the absolute values of that Hessian; None if it is not known.
+      hidden: the part of the step that rounding errors may have made, which is not in it.
+      noise: of f, from rounding errors of the point.
+      bottoms: rows along which there is least curvature.
+      open: number of directions in which there is no curvature but rounding errors.
+      loose: one of those; None if it is not known.
+      settle: the step in all other directions, however short, of a gradient.
       sure: whether the step was found; where conjugate gradients did not get there, nothing is known of it.
+      straight: whether there is a slope without any curvature.
+      f, g: value and gradient.
+      step: that of the gradient, as far as bounds allow.
+      left: of each variable, how far that step and those after it lead, from the gradient where it ends.
+      gain: what that step promises; infinite where the function is straight.
       kind: what the step is.
     """
 
-    f: Any
-    g: Any
-    step: Any
-    left: Any
+    newton: Any
     doubt: Any
-    gain: Any
     least: Any
     diagonal: Any
     coupling: Any = None
     hidden: Any = None
     noise: Any = None
-    bottom: Any = None
+    bottoms: Any = None
     open: Any = None
+    loose: Any = None
+    settle: Any = None
     sure: Any = True
-    kind: str = static(default="")
-
-
-def look(problem, z, full: int = FULL, products=PRODUCTS) -> Sight:
-    """The Newton step at z and what it rests on; of more than ``full`` variables, on so many products at most."""
-    f, g = problem.value_and_grad(z)
-    held = ((z <= problem.lower) & (g > 0)) | ((z >= problem.upper) & (g < 0))
-    free = xnp.where(held, 0, g)
-    try:
-        if typeof(z).shape[0] <= full:
-            kind, view = "Newton step", _by_matrix(problem.hessian(z), free, held, z)
-        else:
-            kind, view = (
-                "Newton step by conjugate gradients",
-                by_products(problem, z, free, held, products),
-            )
-    except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
-        return _blind(f, g, free, problem.units.x)
-    newton = view.step(free)
-    step = xnp.where(held, 0, xnp.clip(z + newton, problem.lower, problem.upper) - z)
-    after = problem.value_and_grad(z + step)[1]
-    second = xnp.where(held | (z + step <= problem.lower) | (z + step >= problem.upper), 0, after)
-    left = xnp.abs(step) + SLOW * xnp.abs(view.step(second))
-    return Sight(
-        f, g, step, xnp.where(held, 0, left), xnp.where(held, 0, view.doubt), view.gain(newton), view.least,
-        view.diagonal, view.coupling, view.hidden, view.noise, view.bottom, view.open, view.sure, kind,
-    )  # fmt: skip
-
-
-def _by_matrix(h, g, held, z) -> View:
-    eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
-    h = xnp.where(held[:, None] | held, 0, h)
-    d = equilibrated(xnp.abs(h))
-    h, z = h * d * d[:, None], z / d
-    fine = xnp.all(xnp.isfinite(h))
-    w, q = xnp.linalg.eigh(xnp.where(fine, h, 0))
-    most = largest(w)
-    least = 4 * n * eps * most
-    size = xnp.where(most == 0, 1, xnp.maximum(xnp.abs(w), least))
-    # moving z by its own rounding errors changes the gradient by so much
-    noise = eps * (xnp.abs(q).T @ (xnp.abs(h) @ xnp.abs(z)))
-    # and so, about, do those of evaluating it; a direction of no curvature at all has no place for a minimum either
-    bends = xnp.abs(w) > 4 * eps * most
-    unknown = xnp.where(bends, 2 * noise / xnp.where(bends, xnp.abs(w), 1), 0)
-    c = q.T @ (g * d)
-    lost = xnp.abs(c) <= 4 * noise
-    hidden, c = xnp.where(lost, c, 0), xnp.where(lost, 0, c)
-
-    def step(g):
-        return xnp.where(fine, d * (q @ (xnp.where(lost, 0, q.T @ (-g * d)) / size)), xnp.nan)
-
-    # where the function is straight, no length is known but that of the variables
-    straight = (most == 0) & (largest(c) > 0)
-    gain = xnp.where(straight, xnp.inf, 0.5 * xnp.sum(c * c / size))
-    unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
-    return View(
-        step, lambda _: gain, d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,
-        xnp.abs(xnp.where(fine, h, 1)), d * (q @ (-hidden / size)),
-        eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)), d * q[:, 0],
-        xnp.sum(~bends) - xnp.sum(held),
-    )  # fmt: skip
+    straight: Any = False
+    f: Any = None
+    g: Any = None
+    step: Any = None
+    left: Any = None
+    gain: Any = None
+    kind: str = ""
 
 
 def equilibrated(a):
@@ -170,15 +125,6 @@ def equilibrated(a):
         most = xnp.max(a * d * d[:, None], axis=1, initial=0)
         d = d / xnp.sqrt(xnp.where((most > 0) & xnp.isfinite(most), most, 1))
     return power_of_two(d)
-
-
-def _blind(f, g, free, units) -> Sight:
-    """Without curvature no length is known: a gradient is compared with those seen before."""
-    one = largest(units) / units  # one unit for all
-    return Sight(
-        f, g, -free, xnp.abs(free), xnp.zeros_like(g), xnp.vdot(free, free), xnp.full_like(f, xnp.nan), one,
-        kind="gradient",
-    )  # fmt: skip
 
 
 def next_units(units: Units, seen: Sight) -> Units:

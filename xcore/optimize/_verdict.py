@@ -3,7 +3,9 @@
 The way to the minimum is estimated by Newton steps, relative to how large each variable is or how far it has
 come. Two things can hide in there. Where the gradient is smaller than its own rounding errors, dividing by a
 small curvature leaves x in doubt: if more than tol, the status is ``flat``. And where the Hessian knows
-nothing, or has a negative eigenvalue, values decide: a point that has a visibly lower one nearby is no minimum.
+nothing, or has a negative eigenvalue, values decide: a point that has a visibly lower one nearby is no minimum;
+and one that has visibly higher ones far along a valley without curvature, but not near, is not known to be where
+it is least.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from .. import numpy as xnp
 from .._control.cond import cond
 from .._core.types import Value, typeof
 from .._transforms.map import vmap
-from ._problem import largest
+from ._packed import loop
+from ._problem import count, largest
 from ._result import Status, first_of, status_code
 from ._units import relative_error
 
@@ -28,6 +31,8 @@ PARTS = (
     1 / 2,
     1 / 3,
 )  # powers of tol: how far to look for lower values, relative to reach
+FAR = (1 / 3, 1 / 6)  # and for higher ones
+SETTLE = 5  # steps back into a valley that bends
 
 
 class Errors(NamedTuple):
@@ -47,16 +52,21 @@ def judged(problem, s, z, seen, tol, maxiter: int, blind: bool):
     reach, errors = _errors(s, seen)
     local = reach / s["units"].x
     flat = _is_flat(s, seen, blind)
-    falls = xnp.zeros((), bool)
+    falls = pinned = xnp.zeros((), bool)
     if seen.kind != "gradient":
-        near = (errors.known <= tol) | flat
-        falls = cond(near, lambda: _falls(problem, z, seen, local, tol), lambda: falls)
-    status = _verdict(s, seen, errors, falls, flat, tol, maxiter)
+        near, no = (errors.known <= tol) | flat, (falls, pinned)
+        falls, pinned = cond(near, lambda: _around(problem, z, seen, local, tol), lambda: no)
+    status = _verdict(s, seen, errors, falls, pinned, flat, tol, maxiter)
     if blind:
         # where there is a kink the Newton step says nothing, but values do
-        lowest = (s["last"] == 0) & ~flat & _is_lowest(problem, z, seen, tol * local)
+        lowest = (s["last"] == 0) & ~flat & _is_lowest(problem, z, seen, local, tol)
         status = xnp.where((status != 0) & lowest, 0, status)
     return reach, xnp.where(falls, xnp.maximum(errors.doubtful, 1), errors.doubtful), status
+
+
+def reach_of(s):
+    """How large each variable is, or how far it came."""
+    return xnp.maximum(xnp.maximum(s["reach"], xnp.abs(s["x"])), xnp.abs(s["x"] - s["start"]))
 
 
 def _errors(s, seen):
@@ -66,7 +76,7 @@ def _errors(s, seen):
         slope = seen.left / unit * s["units"].f
         size = xnp.maximum(s["reach"] * (s["round"] > 0), largest(slope))
         return size, Errors(*[relative_error(slope, size, xnp.ones_like(size))] * 3)
-    reach = xnp.maximum(xnp.maximum(s["reach"], xnp.abs(s["x"])), xnp.abs(s["x"] - s["start"]))
+    reach = reach_of(s)
     left, doubt, diagonal = seen.left * unit, seen.doubt * unit, seen.diagonal * unit
     known = relative_error(left, reach, diagonal, seen.coupling)
     known = xnp.where(xnp.isinf(seen.gain), 1, xnp.where(seen.sure, known, xnp.inf))
@@ -86,7 +96,7 @@ def _is_flat(s, seen, blind: bool):
     return ended & (seen.gain <= 8 * xnp.finfo(seen.f.dtype).eps * xnp.abs(seen.f))
 
 
-def _verdict(s, seen, errors, falls, flat, tol, maxiter):
+def _verdict(s, seen, errors, falls, pinned, flat, tol, maxiter):
     """How it ends, or RUNNING."""
     eps = xnp.finfo(seen.f.dtype).eps
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g))
@@ -97,19 +107,65 @@ def _verdict(s, seen, errors, falls, flat, tol, maxiter):
     slow = _is_last(s, Status.stalled) & (s["round"] > 1) & ~(errors.known < 0.5 * s["best"])
     return first_of(
         (~finite, Status.not_finite), (_is_last(s, Status.unbounded), Status.unbounded),
-        (saddle, Status.saddle), (good & ~falls, Status.success), (near & ~falls, Status.flat),
+        (saddle, Status.saddle), (good & ~falls & ~pinned, Status.success), (near & ~falls, Status.flat),
         (_is_last(s, Status.not_finite), Status.not_finite), (s["nit"] >= maxiter, Status.max_steps),
         (slow | (s["ended"] >= MOST), Status.stalled),
     )  # fmt: skip
 
 
-def _falls(problem, z, seen, reach, tol):
-    """Whether the function is visibly lower nearby: where it bends least, or where gradients may lead."""
-    sizes = np.array([sign * tol**p for p in PARTS for sign in (1, -1)], z.dtype)[:, None]
-    ways = [sizes * _of_reach(v, reach) for v in (seen.hidden, seen.bottom)]
-    points = xnp.clip(z + xnp.concatenate(ways), problem.lower, problem.upper)
-    noise = 8 * xnp.finfo(z.dtype).eps * xnp.abs(seen.f) + 8 * seen.noise
-    return xnp.any(vmap(problem.value)(points) < seen.f - noise)
+def aside(z, reach):
+    """Points next to z, from rounding errors away to where a smooth function has not changed yet, seen from tol."""
+    far = xnp.finfo(z.dtype).eps ** np.linspace(1, 0.6, 6)[:, None]
+    n = np.arange(1, typeof(z).shape[0] + 1)
+    signs = np.where(np.cos(np.arange(1, 7)[:, None] * n * n) > 0, 1, -1)
+    return z + reach * (far * signs).astype(z.dtype)
+
+
+def noise_of(values, f):
+    """Rounding errors of f: of its size, and as values next to it show them. (Moré, Wild 2011)"""
+    change = xnp.abs(values - f)
+    change = xnp.max(xnp.where(xnp.isfinite(change), change, 0))
+    return 8 * xnp.finfo(values.dtype).eps * xnp.abs(f) + change
+
+
+def _around(problem, z, seen, reach, tol):
+    """(whether the function is visibly lower nearby, where it bends least or where gradients may lead; whether
+    it holds x in a valley without curvature)."""
+    sizes = np.array([sign * tol**p for p in PARTS for sign in (1, -1)], z.dtype)[:, None, None]
+    ways = xnp.concatenate([seen.bottoms, xnp.stack([seen.hidden, seen.step])])
+    ways = sizes * vmap(lambda v: _of_reach(v, reach))(ways)
+    points = xnp.concatenate([aside(z, reach), z + ways.reshape(-1, *z.shape)])
+    values = vmap(problem.value)(xnp.clip(points, problem.lower, problem.upper))
+    noise = noise_of(values[:6], seen.f) + 8 * seen.noise
+    pinned = (
+        xnp.zeros((), bool)
+        if seen.loose is None
+        else _is_pinned(problem, z, seen, reach, tol, noise)
+    )
+    return xnp.any(values[6:] < seen.f - noise), pinned
+
+
+def _is_pinned(problem, z, seen, reach, tol, noise):
+    """Whether values rise along a valley without curvature, but not so near that x is known to tol.
+
+    They do at minima of higher order; where they do not, all of the valley is the minimum. Steps in the other
+    directions follow it where it bends; what they have still to gain at their end is no rise.
+    """
+    way = _of_reach(seen.loose, reach)
+    turns = xnp.where(seen.open > 0, SETTLE, 0)
+
+    def turn(s):
+        f, g = problem.value_and_grad(xnp.clip(s["z"], problem.lower, problem.upper))
+        move = seen.settle(g)
+        return {"z": s["z"] + move, "f": f + xnp.vdot(g, move), "k": s["k"] + np.int32(1)}
+
+    def rise(size):
+        start = {"z": z + size * way, "f": seen.f, "k": count(0)}
+        return loop(lambda s: s["k"] < turns, turn, start)["f"] - seen.f
+
+    sides = np.array([sign * tol**p for p in (1, *FAR) for sign in (1, -1)], z.dtype)
+    rises = vmap(rise)(sides) > noise
+    return xnp.any(rises[2:]) & ~xnp.all(rises[:2])
 
 
 def _of_reach(v, reach):
@@ -118,17 +174,20 @@ def _of_reach(v, reach):
     return xnp.where((part > 0) & xnp.isfinite(part), v / xnp.where(part > 0, part, 1), 0)
 
 
-def _is_lowest(problem, z, seen, least):
+def _is_lowest(problem, z, seen, reach, tol):
     """Whether no point nearby is lower, along each axis and where the Newton step leads, and those at the
-    distance ``least`` are visibly higher: else values do not tell where between them the minimum is."""
-    n, eps = typeof(z).shape[0], xnp.finfo(typeof(z).dtype).eps
-    one = xnp.eye(n, dtype=z.dtype)
-    axes = [sign * size * one * least for size in (1, 1e2, 1e4) for sign in (1, -1)]
+    distance ``tol``, also where the function bends least, are visibly higher: else values do not tell where
+    between them the minimum is."""
+    one = xnp.eye(typeof(z).shape[0], dtype=z.dtype) * reach
+    if seen.bottoms is not None:
+        one = xnp.concatenate([one, vmap(lambda v: _of_reach(v, reach))(seen.bottoms)])
+    many = 2 * typeof(one).shape[0]
+    ways = [sign * size * tol * one for size in (1, 1e2, 1e4) for sign in (1, -1)]
     newton = xnp.where(xnp.isfinite(seen.step), seen.step, 0)[None]
-    points = xnp.clip(
-        z + xnp.concatenate([*axes, newton, 0.1 * newton]), problem.lower, problem.upper
-    )
+    points = xnp.concatenate([z + xnp.concatenate([*ways, newton, 0.1 * newton]), aside(z, reach)])
+    points = xnp.clip(points, problem.lower, problem.upper)
     values = vmap(problem.value)(points)
-    noise = 8 * eps * xnp.abs(seen.f)
-    higher = xnp.all(values[: 2 * n] > seen.f + noise)
+    noise = noise_of(values[-6:], seen.f)
+    held = xnp.all(points == z, axis=1)[:many]
+    higher = xnp.all(held | (values[:many] > seen.f + noise))
     return xnp.isfinite(seen.f) & higher & ~xnp.any(values < seen.f - noise)

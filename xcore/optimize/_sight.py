@@ -1,0 +1,96 @@
+"""What is seen of a problem at a point: its Newton step, and what that rests on."""
+
+from __future__ import annotations
+
+from .. import numpy as xnp
+from .._core.types import typeof
+from ._problem import largest
+from ._products import by_products
+from ._units import FULL, PRODUCTS, Sight, equilibrated, power_of_two
+
+# at a minimum of order m a Newton step goes 1/(m - 1) of the way, and the gradient falls by ((m - 2)/(m - 1))ᵐ⁻¹
+# only: where m is 8 the way to go is 1 + 18 · (6/7)⁷ = 7 steps, as it should be, where it is 4 then 6 for 3
+SLOW = 18
+SOFT = 2  # so many directions of least curvature, as far as variables may go, are looked along
+
+
+def look(problem, z, reach, full: int = FULL, products=PRODUCTS) -> Sight:
+    """The Newton step at z and what it rests on; of more than ``full`` variables, on so many products at most.
+
+    ``reach``: how large each variable is or how far it came.
+    """
+    f, g = problem.value_and_grad(z)
+    held = ((z <= problem.lower) & (g > 0)) | ((z >= problem.upper) & (g < 0))
+    free = xnp.where(held, 0, g)
+    try:
+        if typeof(z).shape[0] <= full:
+            kind = "Newton step"
+            seen = _by_matrix(problem.hessian(z), free, held, z, reach)
+        else:
+            kind = "Newton step by conjugate gradients"
+            seen = by_products(problem, z, free, held, products)
+    except Exception:  # whatever a rule that somebody wrote for first derivatives only raises
+        return _blind(f, g, free, problem.units.x)
+    newton = seen.newton(free)
+    step = xnp.where(held, 0, xnp.clip(z + newton, problem.lower, problem.upper) - z)
+    after = problem.value_and_grad(z + step)[1]
+    second = xnp.where(held | (z + step <= problem.lower) | (z + step >= problem.upper), 0, after)
+    left = xnp.abs(step) + SLOW * xnp.abs(seen.newton(second))
+    gain = xnp.where(seen.straight, xnp.inf, -0.5 * xnp.vdot(free, newton))
+    return seen._replace(
+        f=f, g=g, step=step, left=xnp.where(held, 0, left), gain=gain, kind=kind,
+        doubt=xnp.where(held, 0, seen.doubt),
+    )  # fmt: skip
+
+
+def _by_matrix(h, g, held, z, reach) -> Sight:
+    eps, n = xnp.finfo(typeof(g).dtype).eps, typeof(g).shape[0]
+    h = xnp.where(held[:, None] | held, 0, h)
+    d = equilibrated(xnp.abs(h))
+    h, z = h * d * d[:, None], z / d
+    fine = xnp.all(xnp.isfinite(h))
+    h = xnp.where(fine, h, 0)
+    w, q = xnp.linalg.eigh(h)
+    most = largest(w)
+    # moving z by its own rounding errors changes the gradient by so much
+    noise = eps * (xnp.abs(q).T @ (xnp.abs(h) @ xnp.abs(z)))
+    # and so, about, do those of evaluating it; a direction of no curvature at all has no place for a minimum either
+    bends = xnp.abs(w) > 4 * eps * most
+    size = xnp.where(most == 0, 1, xnp.where(bends, xnp.abs(w), 4 * eps * most))
+    unknown = xnp.where(bends, 2 * noise / size, 0)
+    c = q.T @ (g * d)
+    lost = xnp.abs(c) <= 4 * noise
+
+    def step(g, along):
+        return xnp.where(fine, d * (q @ (xnp.where(along, q.T @ (-g * d), 0) / size)), xnp.nan)
+
+    # where the function is straight, no length is known but that of the variables
+    straight = (most == 0) & (largest(xnp.where(lost, 0, c)) > 0)
+    unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
+    return Sight(
+        lambda g: step(g, ~lost), d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,
+        xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
+        noise=eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)),
+        bottoms=xnp.concatenate([(d * q[:, 0])[None], d * _softest(h, held, reach / d)]),
+        open=xnp.sum(~bends) - xnp.sum(held), loose=d * (q @ xnp.where(bends, 0, xnp.cos(xnp.arange(n)))),
+        settle=lambda g: step(g, bends), straight=straight,
+    )  # fmt: skip
+
+
+def _softest(h, held, reach):
+    """Rows along which the function bends least, as far as variables may go."""
+    most = xnp.max(reach, initial=0)
+    r = xnp.where(reach > 0, reach / xnp.where(most > 0, most, 1), 1)
+    h = h * r * r[:, None]
+    # what a bound holds comes last
+    _, q = xnp.linalg.eigh(h + xnp.diag(xnp.where(held, 1 + typeof(r).shape[0] * largest(h), 0)))
+    return (q * xnp.where(held, 0, r)[:, None])[:, :SOFT].T
+
+
+def _blind(f, g, free, units) -> Sight:
+    """Without curvature no length is known: a gradient is compared with those seen before."""
+    one = largest(units) / units  # one unit for all
+    return Sight(
+        None, xnp.zeros_like(g), xnp.full_like(f, xnp.nan), one, f=f, g=g, step=-free, left=xnp.abs(free),
+        gain=xnp.vdot(free, free), kind="gradient",
+    )  # fmt: skip
