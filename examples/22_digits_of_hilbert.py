@@ -16,7 +16,7 @@ for n in sizes:
     i = np.arange(n)
     hilbert = 1 / (i[:, None] + i + 1.0)
     answer = xc.linalg.solve(hilbert, hilbert.sum(axis=1), report=True)  # the solution is all ones
-    told.append(float(answer.stats.digits))
+    told.append(float(answer.certificate.digits))
     error = np.abs(np.asarray(answer.value) - 1).max()
     true.append(max(-np.log10(error), 0.0))  # an error above 1 leaves no digit
 with figure("digits", title="Digits of the solution of a Hilbert system") as ax:

@@ -25,7 +25,7 @@ LAYERS = (
     ("special", "fft"),
     ("random",),
     ("nn", "stats"),
-    ("_iterate",),
+    ("_iterate", "_solution"),
     ("linalg",),
     ("pde", "optimize"),
     ("decomp",),

@@ -104,7 +104,7 @@ def digits(error, answer, dtype):
 
     ``error``: relative to the largest element; None where there is no reference since there is no result.
     """
-    told, ok = float(answer.stats.digits), answer.status == 0
+    told, ok = float(answer.certificate.digits), answer.status == 0
     error = np.inf if error is None or np.isnan(error) else error
     bound = 10.0 ** -np.longdouble(told)
     return [
@@ -213,7 +213,7 @@ def _least_squares(arrays, x):
 
 
 def _least_squares_reported(arrays, answer):
-    (a, b), stats = arrays, answer.stats
+    (a, b), stats = arrays, answer.certificate
     told = _least_squares(arrays, answer.value)
     true = w.least_norm(a, b, int(stats["rank"]) if "rank" in stats else a.shape[1])
     error = np.abs(w.widest(answer.value) - true).max(0)
@@ -248,7 +248,7 @@ def _logdet_reported(arrays, answer):
     off = abs(w.widest(log) - true) if exact else np.inf
     turn = abs(w.wide(sign) - narrow_sign(true_sign)) if exact else np.inf
     floor = eps(a.dtype) * max(abs(float(true)), 1) if exact else 1.0
-    bound, ok = w.widest(answer.stats["error"]), answer.status == 0
+    bound, ok = w.widest(answer.certificate["error"]), answer.status == 0
     return [
         *_logdet(arrays, answer.value), Claim("error of log", off, bound, np.isfinite(bound), floor=floor),
         Claim("ok: sign", turn, 1, ok),
@@ -258,7 +258,7 @@ def _logdet_reported(arrays, answer):
 def _det_reported(arrays, answer):
     (a,) = arrays
     sign, log, _ = w.slogdet(a)
-    bound = w.widest(answer.stats["error"])
+    bound = w.widest(answer.certificate["error"])
     true = sign * np.exp(log)
     off = abs(w.widest(answer.value) - true) / abs(true) if log > -np.inf else np.inf
     off = off if np.isfinite(off) else np.inf

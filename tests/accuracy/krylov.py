@@ -77,7 +77,7 @@ def _pairs(wanted, power=0.75):
     """Of the k smallest or largest: that they are those, with the error told; and their angles."""
 
     def judge(arrays, answer):
-        (a,), (values, v), stats = arrays, answer.value, answer.stats
+        (a,), (values, v), stats = arrays, answer.value, answer.certificate
         true, vectors = w.eigh(a)
         true, vectors = (true[:PAIRS], vectors[:, :PAIRS]) if wanted == "smallest" else (true[-PAIRS:], vectors[:, -PAIRS:])  # fmt: skip
         size, e = np.abs(w.eigh(a)[0]).max(), eps(a.dtype)

@@ -65,11 +65,11 @@ def _eigh_reported(arrays, answer):
     true, vectors = w.eigh(a)
     size, e = _norm2(true), eps(a.dtype)
     left = w.lengths(w.wide(a) @ w.wide(v) - w.wide(v) * w.wide(values)).max(initial=0)
-    clear = _isolated(true, size) & (answer.stats["angle"] < 1)
+    clear = _isolated(true, size) & (answer.certificate["angle"] < 1)
     return [
         *told, Claim("ok: |a v - v w|", left, 31 * unit(a) * size, answer.status == 0),
-        Claim("error of w", np.abs(w.widest(values) - true), w.widest(answer.stats["error"]), floor=e * size),
-        Claim("angle of v", angles(v, vectors, clear), w.widest(answer.stats["angle"]), clear, floor=e),
+        Claim("error of w", np.abs(w.widest(values) - true), w.widest(answer.certificate["error"]), floor=e * size),
+        Claim("angle of v", angles(v, vectors, clear), w.widest(answer.certificate["angle"]), clear, floor=e),
     ]  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def _eig(arrays, found):
 def _eigvalsh_reported(arrays, answer):
     error, ratio = _eigenvalues(arrays[0], answer.value)
     floor = eps(arrays[0].dtype) * _norm2(w.eigh(arrays[0])[0])
-    return [ratio, Claim("error of w", error, w.widest(answer.stats["error"]), floor=floor)]
+    return [ratio, Claim("error of w", error, w.widest(answer.certificate["error"]), floor=floor)]
 
 
 @w.remembered
@@ -111,11 +111,17 @@ def _exact_eigenvalues(a):
 
 
 def _eig_reported(arrays, answer):
-    return [*_eig(arrays, answer.value), *_values_reported(arrays, answer.value[0], answer.stats)]
+    return [
+        *_eig(arrays, answer.value),
+        *_values_reported(arrays, answer.value[0], answer.certificate),
+    ]
 
 
 def _eigvals_reported(arrays, answer):
-    return [*_eigvals(arrays, answer.value), *_values_reported(arrays, answer.value, answer.stats)]
+    return [
+        *_eigvals(arrays, answer.value),
+        *_values_reported(arrays, answer.value, answer.certificate),
+    ]
 
 
 def _values_reported(arrays, values, stats):
@@ -158,13 +164,15 @@ def _svd_reported(arrays, answer):
     left, true, right = w.svd(a)
     size, e = _norm2(true), eps(a.dtype)
     others = [0.0] * (a.shape[0] != a.shape[1])
-    clear = _isolated(true, size, others) & (true > 1e-13 * size) & (answer.stats["angle"] < 1)
+    clear = (
+        _isolated(true, size, others) & (true > 1e-13 * size) & (answer.certificate["angle"] < 1)
+    )
     pairs = zip((left, right), (u, w.adjoint(vh)), strict=True)
     worst = np.maximum(*(angles(found, exact, clear) for exact, found in pairs))
     return [
         *told, Claim("ok: |u s vᴴ - a|", told[0].value, 62, answer.status == 0),
-        Claim("error of s", np.abs(w.widest(s) - true), w.widest(answer.stats["error"]), floor=e * size),
-        Claim("angle of u, v", worst, w.widest(answer.stats["angle"]), clear, floor=e),
+        Claim("error of s", np.abs(w.widest(s) - true), w.widest(answer.certificate["error"]), floor=e * size),
+        Claim("angle of u, v", worst, w.widest(answer.certificate["angle"]), clear, floor=e),
     ]  # fmt: skip
 
 

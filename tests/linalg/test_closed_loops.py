@@ -119,7 +119,7 @@ def _end(kind, c, e):
 def check(kind, answer, arrays, dtype):
     """How many digits claims are below the truth; no claim may be above it."""
     eps, slack, false = float(np.finfo(dtype).eps), {}, []
-    told = {k: np.asarray(v) for k, v in answer.stats.items()}
+    told = {k: np.asarray(v) for k, v in answer.certificate.items()}
     for k in range(len(arrays[0])):
         if not (np.asarray(answer.ok)[k] or told["digits"][k] > 0):
             continue
@@ -170,7 +170,7 @@ def test_claims_with_all_terms_are_true(kind):
     slack = check(kind, answer, arrays, "float64")
     assert len(slack) >= 5 and np.median(list(slack.values())) < 3
     lanes = xc.vmap(SOLVE[kind])(*arrays)
-    assert np.allclose(lanes.stats.digits, answer.stats.digits, atol=0.5)
+    assert np.allclose(lanes.certificate.digits, answer.certificate.digits, atol=0.5)
 
 
 @pytest.mark.parametrize("kind", SOLVE)
@@ -178,19 +178,21 @@ def test_reports_of_edges(kind):
     solve = functools.partial(getattr(la, f"solve_{kind}_are"), report=True)
     for shape in ((0, 0), (2, 0, 0)):
         answer = solve(np.zeros(shape), np.zeros((0, 1)), np.zeros(shape), np.eye(1))
-        assert answer.value.shape == shape and np.shape(answer.stats.digits) == shape[:-2]
+        assert answer.value.shape == shape and np.shape(answer.certificate.digits) == shape[:-2]
         assert np.all(answer.ok)
     a = np.stack([np.eye(2) / 2] * 4)
     a[1, 0, 1], a[2, 0, 0] = np.nan, np.inf
     q = np.stack([np.eye(2)] * 3 + [np.full((2, 2), np.nan)])
     answer = solve(a, np.eye(2), q, np.eye(2))
     assert np.asarray(answer.ok).tolist() == [True, False, False, False]
-    digits = np.asarray(answer.stats.digits)
+    digits = np.asarray(answer.certificate.digits)
     assert digits[0] > 13 and not digits[1:].any()
-    assert np.isinf(np.asarray(answer.stats.closed_loop)[1:]).all()
+    assert np.isinf(np.asarray(answer.certificate.closed_loop)[1:]).all()
     coarse = solve(*(x.astype("float16") for x in (a[0], np.eye(2), q[0], np.eye(2))))
-    assert coarse.ok and 1 < float(coarse.stats.digits) < 4 and coarse.value.dtype == "float16"
+    assert (
+        coarse.ok and 1 < float(coarse.certificate.digits) < 4 and coarse.value.dtype == "float16"
+    )
     plain = lambda a: getattr(la, f"solve_{kind}_are")(a, np.eye(2), q[0], np.eye(2))
     told = lambda a: solve(a, np.eye(2), q[0], np.eye(2))
     slopes = [xc.grad(lambda a, f=f: f(a)[0].sum())(a[0]) for f in (plain, lambda a: told(a).value)]
-    assert np.allclose(*slopes) and not np.any(xc.grad(lambda a: told(a).stats.error)(a[0]))
+    assert np.allclose(*slopes) and not np.any(xc.grad(lambda a: told(a).certificate.error)(a[0]))

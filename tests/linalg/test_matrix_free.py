@@ -58,7 +58,7 @@ def test_lsmr_takes_the_steps_of_scipy():
     b = np.ones(30)
     theirs = scipy.sparse.linalg.lsmr(a, b, atol=1e-10, btol=1e-10)
     ours = la.lsmr(a, b, rtol=1e-10, report=True)
-    assert abs(int(ours.stats["steps"]) - theirs[2]) <= 6
+    assert abs(int(ours.steps) - theirs[2]) <= 6
     assert np.allclose(ours.value, np.linalg.solve(a, b), rtol=1e-8)
 
 

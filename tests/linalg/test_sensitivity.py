@@ -100,7 +100,7 @@ def error_of(x, wanted):
 
 def check_claims(names, answer, references, dtype, least, pessimism=3.0):
     """No false claim; at least so many claims; in the median not too careful."""
-    told, error = (np.asarray(getattr(answer.stats, k), float) for k in ("digits", "error"))
+    told, error = (np.asarray(getattr(answer.certificate, k), float) for k in ("digits", "error"))
     ok, value = np.asarray(answer.ok), np.asarray(answer.value)
     eps, slack, false = float(np.finfo(dtype).eps), [], []
     for k, name in enumerate(names):
@@ -201,17 +201,17 @@ def test_reports_of_edges(name):
     run = ONE[name]
     for shape in ((0, 0), (0, 2, 2), (2, 0, 0)):
         answer = run(np.zeros(shape))
-        assert answer.value.shape == shape and np.shape(answer.stats.digits) == shape[:-2]
+        assert answer.value.shape == shape and np.shape(answer.certificate.digits) == shape[:-2]
         assert np.all(answer.ok)
     a = np.array([[[3.0, 1.0], [0.5, 2.0]]] * 3)
     a[1, 0, 1], a[2, 0, 0] = np.nan, np.inf
     answer, lanes = run(a), xc.vmap(run)(a)
     for each in (answer, lanes):
         assert np.asarray(each.ok).tolist() == [True, False, False]
-        digits = np.asarray(each.stats.digits)
+        digits = np.asarray(each.certificate.digits)
         assert digits[0] > 11 and not digits[1:].any()
     coarse = run(a[0].astype("float16"))
-    assert coarse.ok and 1 < float(coarse.stats.digits) < 7.3
+    assert coarse.ok and 1 < float(coarse.certificate.digits) < 7.3
 
 
 @pytest.mark.parametrize("name", ONE)
@@ -226,7 +226,7 @@ def test_reports_do_not_change_derivatives(name):
     weights = np.array([[1.0, 2.0], [-1.0, 0.5]])
     slope = lambda f: np.asarray(xc.grad(lambda a: (weights * f(a)).real.sum())(a))
     assert np.allclose(slope(lambda a: ONE[name](a).value), slope(plain), rtol=1e-10)
-    assert not np.any(xc.grad(lambda a: ONE[name](a).stats.error)(a))
+    assert not np.any(xc.grad(lambda a: ONE[name](a).certificate.error)(a))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_claims_of_pseudoinverses_are_true(dtype, shape):
 
     @precise
     def wanted(k):
-        rank, b = int(answer.stats.rank[k]), mpmath.matrix(a[k].tolist())
+        rank, b = int(answer.certificate.rank[k]), mpmath.matrix(a[k].tolist())
         if rank == 0:
             return mpmath.zeros(*shape[::-1])
         w, v = mpmath.eighe(b.H * b)
@@ -251,9 +251,9 @@ def test_claims_of_pseudoinverses_are_true(dtype, shape):
         return inner * b.H
 
     check_claims(names, answer, wanted, dtype, 12)
-    assert np.asarray(answer.stats.rank)[names.index("zero")] == 0
+    assert np.asarray(answer.certificate.rank)[names.index("zero")] == 0
     lanes = xc.vmap(lambda a: la.pinv(a, report=True))(a[:2])
-    assert np.allclose(lanes.stats.digits, answer.stats.digits[:2], atol=0.7)
+    assert np.allclose(lanes.certificate.digits, answer.certificate.digits[:2], atol=0.7)
     bad = a[:2].copy()
     bad[1, 0, 0] = np.nan
     assert np.asarray(la.pinv(bad, report=True).ok).tolist() == [True, False]

@@ -86,12 +86,12 @@ def test_reports_on_them():
     b = np.stack([SPECIAL[k].sum(1) for k in ("hilbert", "frank", "kahan", "wilkinson", "graded")])
     a = np.stack([SPECIAL[k] for k in ("hilbert", "frank", "kahan", "wilkinson", "graded")])
     answer = la.solve(a, b[..., None], report=True)
-    assert (np.asarray(answer.stats.backward_error) < 30 * N * 2.3e-16).all()
+    assert (np.asarray(answer.certificate.backward_error) < 30 * N * 2.3e-16).all()
     exact = np.linalg.cond(a, 1)
-    told = np.asarray(answer.stats.condition)
+    told = np.asarray(answer.certificate.condition)
     assert (told > exact / 10).all() and (told[1:] < 1.1 * exact[1:]).all()
     error = abs(np.asarray(answer.value)[..., 0] - 1).max(-1)
-    assert (error < 30 * N * 10.0 ** -np.asarray(answer.stats.digits)).all()
+    assert (error < 30 * N * 10.0 ** -np.asarray(answer.certificate.digits)).all()
 
 
 @settings(max_examples=8, deadline=None)

@@ -149,8 +149,8 @@ def test_steps_are_those_of_scipy(name):
     both = xc.jit(lambda b: xc.linalg.linear_solve(operator, b, solver, report=True))(columns)
     expected = steps_of_scipy(name, a, b, rtol)
     assert expected > 4
-    assert np.asarray(both.ok).all() and np.asarray(both.stats["steps"])[1] == 0
-    assert abs(int(both.stats["steps"][0]) - expected) <= 1
+    assert np.asarray(both.ok).all() and np.asarray(both.steps)[1] == 0
+    assert abs(int(both.steps[0]) - expected) <= 1
 
 
 @pytest.mark.parametrize("name", ["CG", "MINRES"])
@@ -190,7 +190,7 @@ def test_unreached_accuracy_is_told():
         xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(rtol=1e-12, max_steps=3))
     m = xc.linalg.jacobi(a.a)
     answer = xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(), preconditioner=m, report=True)
-    assert answer.ok and int(answer.stats["steps"]) == 1
+    assert answer.ok and int(answer.steps) == 1
 
 
 def test_minres_is_preconditioned():
@@ -200,7 +200,7 @@ def test_minres_is_preconditioned():
     b = rng.standard_normal(29)
     solver = xc.linalg.MINRES(rtol=1e-12)
     answer = xc.linalg.linear_solve(a, b, solver, preconditioner=m, report=True)
-    assert answer.ok and int(answer.stats["steps"]) == 2
+    assert answer.ok and int(answer.steps) == 2
     assert np.allclose(answer.value, b / d, rtol=1e-11)
 
 

@@ -71,5 +71,5 @@ def test_poles_and_holes_are_no_roots(dtype, method):
         for size in (1e-10, 1.0, 1e10):
             states = [solve(np.int32(k), *np.array([s, size], dtype)).status for k in range(7)]
             names = [xo.Status(int(k)).name for k in states]
-            assert names[:3] == ["stalled"] * 3 and names[3] == "not_finite", (s, size, names)
+            assert names[:3] == ["stagnation"] * 3 and names[3] == "not_finite", (s, size, names)
             assert names[4:6] == ["success"] * 2 and names[6] in ("success", "max_steps"), (s, size)

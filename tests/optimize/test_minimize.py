@@ -191,7 +191,7 @@ STATUS = {
     "the limit": (rosenbrock, [-1.2, 1.0], xo.Status.max_steps),
     "a wrong derivative": (
         lambda x: 2 * xc.lax.stop_gradient(x[0] ** 2) - x[0] ** 2 + 0 * x[1], [1.0, 1.0],
-        xo.Status.stalled,
+        xo.Status.stagnation,
     ),
     "there already": (lambda x: xnp.sum(x**2), [0.0, 0.0], xo.Status.success),
 }

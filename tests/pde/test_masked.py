@@ -105,7 +105,7 @@ def test_full_multigrid_and_estimates_of_errors(shape, edge):
         once = solve(op, f, method="full multigrid")
         best = solve(op, f, report=True, estimate=True)
         assert error(op, once) < 1.1 * error(op, best.value)
-        assert 0.8 < float(best.error) / error(op, best.value) < 1.25
+        assert 0.8 < float(best.certificate.discretization_error) / error(op, best.value) < 1.25
 
 
 def test_estimate_of_the_error_of_a_staircase():
@@ -115,7 +115,7 @@ def test_estimate_of_the_error_of_a_staircase():
         op = Masked(Grid((48, 48), -1.1, 1.1), lambda x, y: bowl(x, y) > 0, edge="staircase")
         answer = solve(op, -4.0, report=True, estimate=True)
         true = np.abs(np.where(op.inside, answer.value - bowl(*op.points()), 0)).max()
-        assert 0.4 < float(answer.error) / true < 2.5
+        assert 0.4 < float(answer.certificate.discretization_error) / true < 2.5
 
 
 def test_full_multigrid_differentiates_with_respect_to_the_boundary():

@@ -8,13 +8,13 @@ import xcore.numpy as xnp
 from xcore.pde import (
     Diffusion,
     Dirichlet,
+    FieldSolution,
     Grid,
     Helmholtz,
     IncompatibleError,
     Laplacian,
     Neumann,
     Periodic,
-    Report,
     Robin,
     _multigrid,
     solve,
@@ -98,7 +98,10 @@ def test_full_multigrid_reaches_the_accuracy_of_the_discretisation():
         best = solve(op, f, report=True, estimate=True)
         errors = [float(xnp.abs(u - exact(*op.points())).max()) for u in (once, best.value)]
         assert errors[0] < 1.1 * errors[1], errors
-        assert best.solver == "direct" and 0.9 < float(best.error) / errors[1] < 1.1
+        assert (
+            best.method == "direct"
+            and 0.9 < float(best.certificate.discretization_error) / errors[1] < 1.1
+        )
 
 
 @pytest.mark.parametrize("q", [-3.0, lambda x, y: 2 + x])
@@ -109,7 +112,7 @@ def test_estimate_of_the_error_of_helmholtz_equation(q):
         at = q if callable(q) else lambda x, y: q
         answer = solve(op, lambda x, y: (at(x, y) - 3) * u(x, y), report=True, estimate=True)
         true = float(xnp.abs(answer.value - u(*op.points())).max())
-        assert 0.9 < float(answer.error) / true < 1.1
+        assert 0.9 < float(answer.certificate.discretization_error) / true < 1.1
 
 
 def test_full_multigrid_with_data_on_the_faces():
@@ -207,7 +210,7 @@ def test_errors_explain():
     [("multigrid", 26, True), ("multigrid", 25, False), ("cg", 26, False)],
 )
 def test_advice_where_cycles_converge_slowly(solver, cycles, advised):
-    report = Report(None, np.int32(0), np.int32(cycles), 0.0, np.nan, solver, "")
+    report = FieldSolution(None, np.int32(0), steps=np.int32(cycles), method=solver)
     assert (
         f'{cycles} cycles are many, as preconditioner of method="cg"' in report.message
     ) == advised

@@ -28,7 +28,7 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.struct import struct
 from .._core.trace import is_evaluating
-from .._iterate import Status
+from .._solution import Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
 from ._products import first_modes, transposed_khatri_rao, unfold

@@ -19,7 +19,7 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import errors
-from .._iterate import Status
+from .._solution import Status
 from ._als import Fit, balanced, check_count, check_rank, check_tensor, right_solve, starts
 from ._cp import CP, normalize
 from ._implicit import differentiable

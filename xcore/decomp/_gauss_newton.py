@@ -20,7 +20,7 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
-from .._iterate import Status
+from .._solution import Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator

@@ -8,7 +8,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._iterate import Status
+from .._solution import Status
 from ..optimize import minimize
 from ._als import Fit, check_count, check_rank, check_ridge, check_tensor, starts
 from ._cp import CP, gram_product, normalize

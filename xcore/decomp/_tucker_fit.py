@@ -19,7 +19,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._iterate import Status
+from .._solution import Status
 from ._als import Fit, check_count, check_tensor
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold

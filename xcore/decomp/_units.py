@@ -10,7 +10,7 @@ from .. import numpy as xnp
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.struct import struct
-from .._iterate import Status
+from .._solution import Status
 from .._transforms.map import vmap
 from ._cp import CP, gram_product
 

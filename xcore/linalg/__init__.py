@@ -45,7 +45,6 @@ from ._operators import (
 )  # fmt: skip
 from ._parlett import funm
 from ._polar import polar, qdwh
-from ._report import Report
 from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
@@ -62,7 +61,7 @@ from ._toeplitz import solve_toeplitz
 __all__ = [
     "BiCGStab", "Blocks", "CG", "Chebyshev", "Diagonal", "FunctionOperator", "GMRES", "GaussLU",
     "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES", "Matrix",
-    "PivotedQR", "Report", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
+    "PivotedQR", "Certificate", "Steps", "as_operator", "cho_solve", "cholesky", "cholesky_banded",
     "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
     "expm", "expm_frechet", "expm_multiply", "funm", "funmh", "gauss_det", "gauss_inv", "gauss_lu",
     "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv", "jacobi",

@@ -22,8 +22,8 @@ from .._ops.matrices import adjoint, matmul
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import epsilon
 from ._certificates import probes
+from ._digits import relative
 from ._equations import largest, roundings
-from ._report import relative
 from ._sensitivity import concluded, frobenius, inverse_norm, norm2, rounding_of, scaled, unit
 
 _TURNS = 8  # directions in which f is looked at around each eigenvalue
@@ -70,7 +70,7 @@ def _seen(y, factor: float):
 
 
 def of_hermitian(a, w, v, f, x, eps: float) -> tuple:
-    """(status, Report) of x = f(a) with a v = v diag(w) about; nothing but rounding is supposed of f."""
+    """(status, Certificate) of x = f(a) with a v = v diag(w) about; nothing but rounding is supposed of f."""
     a, w, v, x = map(ops.stop_gradient, (a, w, v, x))
     if 0 in typeof(a).shape:
         return concluded(x, None, None, None, eps)
@@ -94,7 +94,7 @@ def of_hermitian(a, w, v, f, x, eps: float) -> tuple:
 
 
 def of_general(a, w, v, f, x, eps: float) -> tuple:
-    """(status, Report) of x = f(a) for complex matrices, with a v = v diag(w) about.
+    """(status, Certificate) of x = f(a) for complex matrices, with a v = v diag(w) about.
 
     b is off by r v⁻¹ with r = a v - v diag(w), and f(b) then by v (g ∘ v⁻¹ r) v⁻¹; eigenvalues by |v⁻¹ r| at
     most. (Bauer and Fike 1960, "Norms and exclusion theorems")

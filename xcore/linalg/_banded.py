@@ -20,7 +20,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Solution, Status
+from .._solution import Solution, Status
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 from ._elimination import first_zero
 from ._equations import Equation, judged, nothing_to_solve, roundings
@@ -191,7 +191,7 @@ def solve_banded(l_and_u, ab, b, *, report: bool = False):
       l_and_u: (l, u), the numbers of diagonals below and above the main one.
       ab: the band, (..., l + u + 1, n), ab[u + i - j, j] = a[i, j].
       b: right-hand sides (..., n, k), or one vector (n,).
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs a solution of
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does; it costs a solution of
         four columns and one, with aᴴ, of eight.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -11,13 +11,13 @@ from .. import numpy as xnp
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Status, first_that_holds
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, swapped
+from .._solution import Certificate, Status, first_that_holds
 from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, epsilon, product
+from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
-from ._report import Report, digits_of, of_truth, relative
 from ._sensitivity import nothing, scaled, unit
 from ._truth import of_pairs
 
@@ -62,7 +62,7 @@ def _orthogonality(v, metric=lambda x: x):
 
 @fused(4)
 def of_eigh(a, w, v, b=None):
-    """(status, Report) of a v = v diag(w), or a v = b v diag(w).
+    """(status, Certificate) of a v = v diag(w), or a v = b v diag(w).
 
     With b = l lᴴ it is the first equation of l⁻¹ a l⁻ᴴ and lᴴ v: an eigenvalue is as near as
     |l⁻¹ (a v - w b v)| says. (Parlett 1998, section 15.4)
@@ -165,7 +165,7 @@ class _Basis:
 
 @fused(3)
 def of_eig(a, w, v):
-    """(status, Report) of a v = v diag(w) for square matrices.
+    """(status, Certificate) of a v = v diag(w) for square matrices.
 
     With z about v⁻¹ the eigenvalues of a are those of diag(w) + z (a v - v diag(w)) up to what z v is not
     1: within Gerschgorin's discs around w, one in each that meets no other. Where discs meet, the error
@@ -182,7 +182,7 @@ def of_eig(a, w, v):
         none = xnp.zeros(typeof(w).shape, real)
         lead = typeof(w).shape[:-1]
         digits = digits_of(xnp.zeros(lead, real), eps)
-        return xnp.zeros(lead, np.int32), Report(digits, none, none, none + 1)
+        return xnp.zeros(lead, np.int32), Certificate(digits, none, none, none + 1)
     basis = _Basis(real_given, w)
     x = basis.of(v)
     left = _times(a, x) - basis.of(v * w[..., None, :])
@@ -208,12 +208,12 @@ def of_eig(a, w, v):
     condition = basis.length(_lengths(swapped(z))) * basis.share * _lengths(v)
     off = xnp.where(size > 0, relative(xnp.max(error, axis=-1), size), xnp.inf)
     digits = digits_of(of_truth(xnp.where(xnp.isfinite(size), off, xnp.inf)), eps)
-    return _status(residual, _frobenius(a), n, eps), Report(digits, error, residual, condition)
+    return _status(residual, _frobenius(a), n, eps), Certificate(digits, error, residual, condition)
 
 
 @fused(4)
 def of_svd(a, u, s, vh):
-    """(status, stats) of a = u diag(s) vh: the singular values are eigenvalues of (0 a; aᴴ 0)."""
+    """(status, certificate) of a = u diag(s) vh: the singular values are eigenvalues of (0 a; aᴴ 0)."""
     (a,) = map(ops.stop_gradient, as_inexact("linalg.svd", a))
     eps = epsilon(a)
     a, u, s, vh = _at_least_32_bits(a, u, s, vh)
@@ -234,7 +234,7 @@ def of_svd(a, u, s, vh):
 
 
 def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
-    """(status, Report) of x for a⁻¹, without a solution or a product of matrices.
+    """(status, Certificate) of x for a⁻¹, without a solution or a product of matrices.
 
     With r = 1 - a x it is x (1 - r)⁻¹. Where |r[i,j]| <= u[i] l[j] for the lengths l of columns of x, these
     are off, relatively, by at most |x| u / (1 - l u), whatever the scales of rows of a. Of the rows of r
@@ -272,7 +272,7 @@ def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
     ]
     norms = [xnp.where(bad | ~finite, xnp.inf, k) for k in norms]
     more = {"backward_error": backward, "condition_inf": norms[1], "pivot": pivot}
-    return code, Report(digits_of(off, eps), off, plain, norms[0], more)
+    return code, Certificate(digits_of(off, eps), off, plain, norms[0], more)
 
 
 def _row_lengths(x):

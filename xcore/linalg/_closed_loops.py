@@ -26,8 +26,8 @@ from .._core.types import typeof
 from .._ops.matrices import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import epsilon
+from ._digits import relative
 from ._equations import roundings
-from ._report import relative
 from ._sensitivity import concluded, frobenius, scaled, unit
 from ._truth import norm1
 
@@ -267,7 +267,7 @@ def _left(kind: str, x, q, r, e, s, loop: _Loop) -> tuple:
 
 
 def of_riccati(kind: str, x, a, b, q, r, e, s, bad, eps: float) -> tuple:
-    """(status, Report) of x, which should be the stabilising solution.
+    """(status, Certificate) of x, which should be the stabilising solution.
 
     f(x) is l(x) with its own loop, q, and the costs of the gain: whatever the gain is, these are off by its
     square only. With |f(x)| <= t w the map δ ↦ l⁻¹ (-f(x) + the quadratic part) takes what lies between

@@ -13,14 +13,15 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
 from .._core.types import typeof
-from .._iterate import Solution, Status, first_that_holds
 from .._ops.matrices import FACTORISED, diagonal, swapped
+from .._solution import Certificate, Solution, Status, first_that_holds
 from .._transforms.api import jvp
 from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
 from ._certificates import of_inverse
+from ._digits import digits_of, relative
 from ._elimination import first_zero
 from ._equations import by, inverse_norms, power_of_two, through
 from ._factors import (
@@ -34,7 +35,6 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
-from ._report import Report, digits_of, relative
 from ._truth import (
     attainable,
     backward_error,
@@ -160,7 +160,7 @@ def solve(
       precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
         after refinement as accurate. Where it is not, as for very ill-conditioned a, factors of a's
         own precision are taken after all.
-      report: return a ``Solution``: the value, a status, and as stats a ``Report`` with backward
+      report: return a ``Solution``: the value, a status, and a ``Certificate`` with backward
         error, condition, digits to trust.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -168,7 +168,7 @@ def solve(
     >>> xc.linalg.solve(a, b)
     Array([-0.5,  2. ], dtype=float32)
     >>> answer = xc.linalg.solve(a, b, report=True)
-    >>> answer.message, round(float(answer.stats.condition), 2)
+    >>> answer.message, round(float(answer.certificate.condition), 2)
     ('what was asked for was reached', 4.5)
     """
     one_of("linalg.solve", "assume_a", assume_a, ASSUME)
@@ -180,8 +180,8 @@ def solve(
         raise errors.bad_argument("linalg.solve", "precision", precision, "a floating dtype")
     run = lambda pivots: _solve(a, b, assume_a, transposed, steps, precision, report, pivots)  # noqa: E731
     if report:
-        x, (status, stats) = run(False)
-        return Solution(x, status, stats)
+        x, (status, certificate) = run(False)
+        return Solution(x, status, certificate)
     return checked("linalg.solve", a, run, kind_of(assume_a), b)
 
 
@@ -233,7 +233,7 @@ def inv(a, assume_a: str = "general", *, report: bool = False):
     Args:
       a: matrices (..., n, n); singular ones raise SingularMatrixError.
       assume_a: as in ``solve``.
-      report: return a ``Solution``: its stats are a ``Report`` of what follows from r = 1 - a x, seen
+      report: return a ``Solution`` with a ``Certificate`` of what follows from r = 1 - a x, seen
         through a few columns: the residual |r|_F, the error, relative to the largest element of each column
         of x, whatever the scales of rows of a, and the conditions |a| |x|, which need no estimate.
 
@@ -244,8 +244,8 @@ def inv(a, assume_a: str = "general", *, report: bool = False):
     """
     one_of("linalg.inv", "assume_a", assume_a, ASSUME)
     if report:
-        x, (status, stats) = _inv(a, assume_a, True, True)
-        return Solution(x, status, stats)
+        x, (status, certificate) = _inv(a, assume_a, True, True)
+        return Solution(x, status, certificate)
     return checked("linalg.inv", a, lambda p: _inv(a, assume_a, p), kind_of(assume_a))
 
 
@@ -302,7 +302,7 @@ def det(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``: its stats are a ``Report``, whose error is relative:
+      report: return a ``Solution``: with a ``Certificate``, whose error is relative:
         n c eps | |a⁻¹| |a| 1 |_∞, doubled for what is not of first order; inf where no digit is known, as
         for singular matrices, and where the determinant is out of the dtype's range.
 
@@ -324,7 +324,7 @@ def _slogdet_of(a, report):
 
 
 def _determinants_report(a, value=None) -> tuple:
-    """(status, Report) of log|det|, or of the determinant if its value is given.
+    """(status, Certificate) of log|det|, or of the determinant if its value is given.
 
     log|det| changes by tr(a⁻¹ a') to first order, and rounding changes each row relative to itself: by
     at most n | |a⁻¹| |a| 1 |_∞ roundings, which do not depend on the rows' scales. Of two estimates from
@@ -334,7 +334,7 @@ def _determinants_report(a, value=None) -> tuple:
     if 0 in typeof(a).shape:
         error, size = (f(typeof(a).shape[:-2], real) for f in (xnp.zeros, xnp.ones))
         more = {"condition": size, "error": error, "digits": digits_of(error, own)}
-        return xnp.zeros(error.shape, np.int32), Report(**more)
+        return xnp.zeros(error.shape, np.int32), Certificate(**more)
     if own > 1e-4:  # 16 bits are judged in 32
         a = a.astype(np.float32)
     factors, m = factorise(a, kind_for(a)), xnp.abs(a)
@@ -360,7 +360,7 @@ def _determinants_report(a, value=None) -> tuple:
         (bad & xnp.isfinite(rows).all(axis=-1), Status.singular), (bad, Status.not_finite),
         (error > 1, Status.ill_conditioned), (~bad, Status.success),
     )  # fmt: skip
-    return status, Report(digits_of(relative_error, own), error, None, condition)
+    return status, Certificate(digits_of(relative_error, own), error, None, condition)
 
 
 def slogdet(a, *, report: bool = False):
@@ -370,7 +370,7 @@ def slogdet(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``: its stats are a ``Report`` whose error is that of the logarithm,
+      report: return a ``Solution`` with a ``Certificate`` whose error is that of the logarithm,
         about the relative one of the determinant, as a bound up to the estimate of a norm; inf where
         there is none.
 

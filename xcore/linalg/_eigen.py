@@ -20,7 +20,8 @@ from .._core.array import Array
 from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, first_that_holds, iterate
+from .._iterate import iterate
+from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ..numpy._matrices import SVDResult
 from ..random import key, normal
@@ -180,7 +181,7 @@ def eigsh(
       inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
       rtol: goal for the residuals, relative to the norm of a; precision^¾ by default.
       max_steps: so many restarts at most.
-      report: return a ``Solution`` instead of raising SolverError where the goal was missed. Its stats
+      report: return a ``Solution`` instead of raising SolverError where the goal was missed. Its certificate
         are, for each pair, the residual, a bound of the error of w with it, and one of the sine of the
         angle of v, from the gaps to the other values found; and the number of products.
 
@@ -223,18 +224,18 @@ def eigsh(
         (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),
     )  # fmt: skip
     others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
-    stats = of_pairs(w, left, size, n, others, products=end["products"])
-    return _told(who, with_derivatives(a, w, v), status, stats, report)
+    certificate = of_pairs(w, left, size, n, others, products=end["products"])
+    return _told(who, with_derivatives(a, w, v), status, certificate, report)
 
 
-def _told(who: str, found, status, stats, report: bool):
+def _told(who: str, found, status, certificate, report: bool, steps=None):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
-    solution = Solution(found, status, stats)
+    solution = Solution(found, status, certificate, steps, who=who)
     if report:
         return solution
     if type(status) is not Array:
         check_status(who, status)
-    return solution.check(who).value
+    return solution.check().value
 
 
 def _lengths(columns):
@@ -347,7 +348,7 @@ def lobpcg(
       rtol: goal for the residuals, relative to the norm of a; √precision by default.
       max_steps: so many steps at most.
       report: return a ``Solution`` instead of raising SolverError if the goal was not reached. Its
-        stats are the number of steps and, for each pair, its residual, computed anew, and bounds of
+        certificate are the number of steps and, for each pair, its residual, computed anew, and bounds of
         the errors of w and of the sine of the angle of v, as of ``eigsh``.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -385,9 +386,9 @@ def lobpcg(
         (reached & (left <= rtol * state["scale"]), Status.success),
         (reached & watched, Status.stagnation),
     )  # fmt: skip
-    stats = of_pairs(w, left, state["scale"], n, state["w"][k:], steps=steps)
+    certificate = of_pairs(w, left, state["scale"], n, state["w"][k:])
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
-    return _told(who, found, status, stats, report)
+    return _told(who, found, status, certificate, report, steps)
 
 
 def _hermitian_part(x):

@@ -21,11 +21,11 @@ from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes
 from .._core.types import typeof
-from .._iterate import Status, first_that_holds
 from .._ops import matrices
 from .._ops.matrices import swapped
+from .._solution import Certificate, Status, first_that_holds
 from ._arguments import product
-from ._report import Report, digits_of, of_truth, relative
+from ._digits import digits_of, of_truth, relative
 
 
 class Equation(NamedTuple):
@@ -176,7 +176,7 @@ def _widened(y):
 def judged(
     make, parts: tuple, x, b, eps: float, pivot, failed=Status.singular, *, back=None, factors=1
 ) -> tuple:
-    """(status, Report) of columns x with a x = b.
+    """(status, Certificate) of columns x with a x = b.
 
     Args:
       make: function from s and the parts of a / s², of size about 1, to the ``Equation``.
@@ -199,7 +199,7 @@ def judged(
 def judged_dense(
     a, x, b, solve, adjoint, eps: float, pivot, failed=Status.singular, *, hermitian=False
 ) -> tuple:
-    """(status, Report) of columns x with a x = b, where no scaled copy of a is made.
+    """(status, Certificate) of columns x with a x = b, where no scaled copy of a is made.
 
     Args:
       solve: b ↦ a⁻¹ b up to the order of rows, which norms do not see; so with ``adjoint``.
@@ -243,7 +243,7 @@ def _times_lower(a, x):
 def certificate(
     equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0
 ) -> tuple:
-    """(status, Report) of x (..., n, k), with a x = b at size about 1 (see ``in_units``).
+    """(status, Certificate) of x (..., n, k), with a x = b at size about 1 (see ``in_units``).
 
     Args:
       eps: precision of the dtype that x was rounded to.
@@ -282,7 +282,7 @@ def certificate(
     )  # fmt: skip
     more = {"backward_error": error, "componentwise": omega, "condition_inf": other, "pivot": pivot}
     residual = (residual * t * t)[..., 0, :]
-    return code, Report(digits_of(off, eps), off, residual, condition, more)
+    return code, Certificate(digits_of(off, eps), off, residual, condition, more)
 
 
 def _sizes(equation: Equation, x) -> tuple:
@@ -299,7 +299,7 @@ def _sizes(equation: Equation, x) -> tuple:
 
 
 def nothing_to_solve(x, back=None) -> tuple:
-    """(status, Report) of equations without elements."""
+    """(status, Certificate) of equations without elements."""
     lead, real = typeof(x).shape[:-2], dtypes.to_real(typeof(x).dtype)
     none, one = xnp.zeros(lead, real), xnp.ones(lead, real)
     pivot = xnp.full(lead, -1, np.int32)
@@ -307,4 +307,4 @@ def nothing_to_solve(x, back=None) -> tuple:
     residual = xnp.zeros((*lead, *typeof(x).shape[-1:]), real)
     residual = residual if back is None else back(residual)
     digits = digits_of(none, float(dtypes.finfo(real).eps))
-    return xnp.zeros(lead, np.int32), Report(digits, none, residual, one, more)
+    return xnp.zeros(lead, np.int32), Certificate(digits, none, residual, one, more)

@@ -15,9 +15,9 @@ from .. import numpy as xnp
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution, Status
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, part, swapped
+from .._solution import Solution, Status
 from ..numpy._equations import identity_like
 from ..numpy._matrices import EighResult, EigResult
 from ..numpy._triangles import diagonal_of
@@ -127,7 +127,7 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
       factor: what ``cholesky`` returned.
       b: right-hand sides (..., n, k), or one vector (n,).
       upper: the factor is the upper one.
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does, of the matrix that the
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does, of the matrix that the
         factors multiply to; what rounding did to them, in ``cholesky`` and when they were handed out in
         16 bits, is counted in. ``componentwise`` is relative to |l| |lᴴ|.
 
@@ -266,7 +266,7 @@ def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
     """The solution x of a x = b (aᵀ x = b, aᴴ x = b for ``trans`` 1, 2) from ``lu_factor(a)``.
 
     A vanishing pivot raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
-    With ``report=True`` a ``Solution`` with a ``Report``, as for ``cho_solve``.
+    With ``report=True`` a ``Solution`` with a ``Certificate``, as for ``cho_solve``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [0.0, 1.0]]))
@@ -311,7 +311,7 @@ def eigh(a, b=None, *, report: bool = False):
     Args:
       a: Hermitian matrices (..., n, n).
       b: Hermitian positive definite matrices; vectors are then orthonormal with respect to b.
-      report: return a ``Solution``: its stats are a ``Report`` of the residual |a v - w v|
+      report: return a ``Solution`` with a ``Certificate`` of the residual |a v - w v|
         (|a v - w b v|) of each pair, a bound of the error of w, |r| (|l⁻¹ r| with b = l lᴴ) and
         rounding, and, as "angle", one of the sine of the angle between v (lᴴ v) and the vectors of
         its eigenvalue: error / gap, 1 where neighbours are too close to tell.
@@ -329,7 +329,7 @@ def eigh(a, b=None, *, report: bool = False):
 
 
 def _eigh_report(a, b, pivot, found) -> tuple:
-    """(status, Report), where b may turn out not to be positive definite."""
+    """(status, Certificate), where b may turn out not to be positive definite."""
     if b is not None:
         a, b = (ops.stop_gradient(x) for x in as_inexact("linalg.eigh", a, b))
     status, told = of_eigh(a, *map(ops.stop_gradient, found), b)
@@ -361,7 +361,7 @@ def eig(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``: its stats are a ``Report`` of the residual |a v - w v| of each pair,
+      report: return a ``Solution`` with a ``Certificate`` of the residual |a v - w v| of each pair,
         the condition of w, |v⁻¹[i, :]| |v[:, i]|, which is inf for defective matrices, and a bound of the
         error of w: the radius of Gerschgorin's disc of v⁻¹ a v, or where discs meet, all their
         diameters; inf where vectors are dependent up to rounding.
@@ -397,7 +397,7 @@ def svd(a, full_matrices: bool = False, compute_uv: bool = True, *, report: bool
       a: matrices (..., m, n).
       full_matrices: whether U and Vh are square; the thin ones have min(m, n) columns and rows.
       compute_uv: False gives S alone.
-      report: return a ``Solution``: its stats are a ``Report`` of the residual of each value, the
+      report: return a ``Solution`` with a ``Certificate`` of the residual of each value, the
         larger of |a v - s u| and |aᴴ u - s v|, a bound of the error of s, that and rounding, and, as
         "angle", one of the sine of the angle of (u, v), 1 where neighbours are too close to tell.
 

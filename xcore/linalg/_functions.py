@@ -27,14 +27,14 @@ from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part, swapped
+from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import as_inexact, as_square, epsilon, over_batch
+from ._digits import relative
 from ._elimination import first_zero
 from ._equations import roundings
-from ._report import relative
 from ._sensitivity import (
     MARGIN,
     complex_schur,
@@ -263,7 +263,7 @@ def expm(a, max_squarings: int | None = None, *, report: bool = False):
       a: matrices (..., n, n).
       max_squarings: a bound of the work; a matrix that needs more squarings, log₂ of its norm less
         two, gives NaN. None: as many as it takes.
-      report: return a ``Solution``: its stats are a ``Report`` of a bound of the error, relative to the
+      report: return a ``Solution`` with a ``Certificate`` of a bound of the error, relative to the
         largest element, that follows the calculation: that of the approximant, from its residual, and
         what each squaring makes of it; the condition is one from above, |a| / |x| times the product of the
         norms of what was squared. About a third more work at n = 500.
@@ -357,7 +357,7 @@ def sqrtm(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``: its stats are a ``Report`` of the residual |x² - a|, the error
+      report: return a ``Solution`` with a ``Certificate`` of the residual |x² - a|, the error
         2 k |x² - a| and rounding, with the norm k of the inverse of e ↦ x e + e x, all in the Frobenius
         norm and relative to the largest element, and the condition k |a| / |x|. Nothing is claimed where
         an eigenvalue is so near to the negative axis that rounding may choose another root.
@@ -368,7 +368,7 @@ def sqrtm(a, *, report: bool = False):
     Array([[1.    , 0.6667],
            [0.    , 2.    ]], dtype=float32)
     >>> answer = xc.linalg.sqrtm(a, report=True)
-    >>> bool(answer.ok), float(answer.stats.digits) > 5
+    >>> bool(answer.ok), float(answer.certificate.digits) > 5
     (True, True)
     """
     x, told = _sqrtm_of(a, report)
@@ -496,7 +496,7 @@ def logm(a, *, report: bool = False):
 
     Args:
       a: matrices (..., n, n).
-      report: return a ``Solution``, singular where an error would be raised: its stats are a ``Report``
+      report: return a ``Solution``, singular where an error would be raised with a ``Certificate``
         of the residual |exp(x) - a|, the error k (|exp(x) - a| and rounding) with about the norm k of the
         derivative, from those of the square roots, all in the Frobenius norm and relative to the largest
         element, and the condition k |a| / |x|. Nothing is claimed where an eigenvalue is so near to the

@@ -22,8 +22,8 @@ from .._control.linear_call import linear_call
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.matrices import adjoint, matmul, swapped
+from .._solution import Solution
 from .._transforms.api import jvp
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
 from ._at_eigenvalues import of_hermitian
@@ -168,7 +168,7 @@ def funmh(a, f, *, report: bool = False):
     Args:
       a: matrices (..., n, n); their Hermitian part is taken.
       f: function of real arrays, elementwise; smooth where derivatives are asked for.
-      report: return a ``Solution``: its stats are a ``Report`` of the error, |a - v diag(w) vᴴ| max |f[λ, μ]| and
+      report: return a ``Solution`` with a ``Certificate`` of the error, |a - v diag(w) vᴴ| max |f[λ, μ]| and
         how far x is from v diag(f(w)) vᴴ, in the Frobenius norm and relative to the largest element, and the
         condition max |f[λ, μ]| |a| / |x|, with divided differences of f between numbers as near to eigenvalues
         as rounding leaves them. Where f jumps there nothing is claimed. f is taken to be right to rounding.

@@ -23,7 +23,8 @@ from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof
-from .._iterate import Solution, Status, first_that_holds, iterate
+from .._iterate import iterate
+from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, modulus
 from ._elimination import first_zero
@@ -41,6 +42,9 @@ def _ratio(x, y):
     """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
     nil = y == 0
     return xnp.where(nil, 0, x / xnp.where(nil, 1, y))
+
+
+_ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
 
 
 @struct
@@ -471,10 +475,11 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
     x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess, judge)
     single = b.ndim == 1
     x = x[:, 0] if single else x
-    stats = {"steps": steps, "residual": size}
-    stats = {k: v[0] if single else v for k, v in stats.items()}
-    solution = Solution(x, status[0] if single else status, stats)
-    return solution if report else solution.check(who).value
+    status, steps, size = (v[0] if single else v for v in (status, steps, size))
+    solution = Solution(
+        x, status, steps=steps, error=size, who=who, method=type(solver).__name__, advice=_ADVICE
+    )
+    return solution if report else solution.check().value
 
 
 def _check_for(who: str):

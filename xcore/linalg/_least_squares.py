@@ -10,14 +10,14 @@ from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution, Status, first_that_holds
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
+from .._solution import Certificate, Solution, Status, first_that_holds
 from ..numpy._equations import least_squares
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
 from ._certificates import of_full_rank, of_least_squares
+from ._digits import digits_of, relative
 from ._elimination import first_zero
-from ._report import Report, digits_of, relative
 from ._sensitivity import concluded, frobenius, nothing
 from ._truth import fail
 
@@ -39,7 +39,7 @@ def _lstsq(a, b, method, ridge, rtol, report):
     x, rank, pivot, about = (
         _by_qr(who, *tall, report) if method == "qr" else _by_svd(*tall, rtol, report)
     )
-    stats = None
+    evidence = None
     if report:
         left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
         fixed = tuple(ops.stop_gradient(y) for y in (*tall, x))
@@ -51,9 +51,9 @@ def _lstsq(a, b, method, ridge, rtol, report):
         status = first_that_holds(
             (pivot >= 0, Status.singular), (~finite, Status.not_finite), (True, Status.success)
         )
-        stats = Report(**told, residual=left[..., 0] if vector else left, more=more)
-        stats = xnp.broadcast_to(status, finite.shape), stats
-    return to_dtype(x[..., 0] if vector else x), pivot, stats
+        certificate = Certificate(**told, residual=left[..., 0] if vector else left, more=more)
+        evidence = xnp.broadcast_to(status, finite.shape), certificate
+    return to_dtype(x[..., 0] if vector else x), pivot, evidence
 
 
 def _rounded(error, x, short, eps: float) -> dict:
@@ -87,7 +87,7 @@ def lstsq(
       rtol: singular values not above this part of the largest count as zero, for "svd";
         max(m, n) times the precision by default.
       report: return a ``Solution``: the value, a status (singular where "qr" met dependent columns)
-        and as stats a ``Report``: the residual |a x - b| of each column, the condition (of the singular
+        and a ``Certificate``: the residual |a x - b| of each column, the condition (of the singular
         values that count), and the error and digits of the worst column, of relative size
         e κ (2 + (κ + 1) |b - a x| / (s₁ |x|)) for e a few roundings; besides the rank (with the ridge's
         rows), and of "svd" what it rests on, the smallest singular value that counts ("kept") and the
@@ -102,9 +102,9 @@ def lstsq(
     one_of(who, "method", method, METHODS)
     if isinstance(ridge, (int, float)) and not ridge >= 0:
         raise errors.bad_argument(who, "ridge", ridge, "0 or more")
-    x, pivot, stats = _lstsq(a, b, method, ridge, rtol, report)
-    if stats is not None:
-        return Solution(x, *stats)
+    x, pivot, evidence = _lstsq(a, b, method, ridge, rtol, report)
+    if evidence is not None:
+        return Solution(x, *evidence)
     if method == "qr":
         fail(who, a, pivot, "rank")
     return x
@@ -154,7 +154,7 @@ def _by_svd(a, b, rtol, report: bool):
 def pinv(a, *, rtol: float | None = None, hermitian: bool = False, report: bool = False):
     """The pseudoinverse of Moore and Penrose; arguments as in ``numpy.linalg.pinv``.
 
-    With ``report=True`` a ``Solution``: its stats are a ``Report`` of the residual |x a x - x|, the rank,
+    With ``report=True`` a ``Solution`` with a ``Certificate`` of the residual |x a x - x|, the rank,
     what it rests on ("kept" and "dropped", as for ``lstsq``), and the error of the pseudoinverse of that
     rank, 2 e / (kept - dropped) for e a few roundings in the 2-norm, relative to the largest element.
     (Wedin 1973, "Perturbation theory for pseudo-inverses")
@@ -170,7 +170,7 @@ def pinv(a, *, rtol: float | None = None, hermitian: bool = False, report: bool 
 
 @fused(2)
 def _of_inverse(a, x, rtol):
-    """(status, Report) of a pseudoinverse."""
+    """(status, Certificate) of a pseudoinverse."""
     (a,) = as_inexact("linalg.pinv", a)
     eps = epsilon(a)
     a, x = (ops.stop_gradient(y) for y in (a, x))

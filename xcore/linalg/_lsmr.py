@@ -16,7 +16,8 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, first_that_holds, iterate
+from .._iterate import iterate
+from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ._arguments import epsilon
 from ._krylov import (
@@ -300,10 +301,11 @@ def lsmr(
     if not report and type(status) is not Array:
         check_status(who, status)
     single = b.ndim == 1
-    stats = {"steps": steps, "residual": size * unit * sizes}
-    stats = {k: v[0] if single else v for k, v in stats.items()}
-    solution = Solution(x[:, 0] if single else x, status[0] if single else status, stats)
-    return solution if report else solution.check(who).value
+    size = size * unit * sizes
+    x = x[:, 0] if single else x
+    status, steps, size = (v[0] if single else v for v in (status, steps, size))
+    solution = Solution(x, status, steps=steps, error=size, who=who)
+    return solution if report else solution.check().value
 
 
 def _transposed(solve):

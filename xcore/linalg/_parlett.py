@@ -11,9 +11,9 @@ from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part
+from .._solution import Solution
 from .._transforms.api import jvp
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, over_batch
@@ -127,7 +127,7 @@ def funm(a, f, *, report: bool = False):
       a: square matrices (..., n, n).
       f: function of complex arrays, elementwise and analytic; differentiable where derivatives of
         ``funm`` are asked for, which suppose that a has independent eigenvectors.
-      report: return a ``Solution`` of f(a) alone: its stats are a ``Report`` of the error, k |a - b| and how far
+      report: return a ``Solution`` of f(a) alone with a ``Certificate`` of the error, k |a - b| and how far
         x is from f(b), for b = v diag(w) v⁻¹ with eigenvalues and vectors of a; k, about the norm of the
         derivative, is that of e ↦ v (g ∘ v⁻¹ e v) v⁻¹ with divided differences g of f, times three; all in the
         Frobenius norm and relative to the largest element; and the condition k |a| / |x|. Nothing is claimed of

@@ -28,8 +28,8 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.source import user_frame
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.matrices import adjoint, matmul, swapped
+from .._solution import Solution
 from ..numpy._equations import identity_like
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
@@ -215,7 +215,7 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, *, report: bool = False):
         regular.
       e, s: (..., n, n) and (..., n, m) of the equation aᴴ x e + eᴴ x a - (eᴴ x b + s) r⁻¹ (bᴴ x e + sᴴ)
         + q = 0, with regular e.
-      report: return a ``Solution``, singular where an error would be raised: its stats are a ``Report``
+      report: return a ``Solution``, singular where an error would be raised with a ``Certificate``
         of the residual |f(x)| in the Frobenius norm, and of what follows from one of Lyapunov's equations
         with the closed loop, l(d) = -w for a diagonal w >= |f(x)| and rounding: the error, d and what is of
         second order; the condition, how much relative changes of the terms are amplified; "closed_loop",
@@ -228,7 +228,7 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, *, report: bool = False):
     >>> xnp.round(xc.linalg.solve_continuous_are(0 * one, one, 4 * one, one), 4)
     Array([[2.]], dtype=float32)
     >>> answer = xc.linalg.solve_continuous_are(0 * one, one, 4 * one, one, report=True)
-    >>> bool(answer.ok), bool(answer.stats.closed_loop < -1.9)
+    >>> bool(answer.ok), bool(answer.certificate.closed_loop < -1.9)
     (True, True)
     """
     return _solution("continuous", a, b, q, r, e, s, report=report)

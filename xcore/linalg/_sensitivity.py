@@ -16,12 +16,12 @@ from .. import numpy as xnp
 from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
-from .._iterate import Status, first_that_holds
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul
+from .._solution import Certificate, Status, first_that_holds
 from ._arguments import epsilon, over_batch
+from ._digits import digits_of, of_truth, relative
 from ._equations import largest, power_of_two, roundings
-from ._report import Report, digits_of, of_truth, relative
 
 MARGIN = 3.0  # norms that are estimated from below are multiplied by this much
 
@@ -138,7 +138,7 @@ def lyapunov_norm(u):
 def concluded(
     x, off, backward, condition, eps: float, *, residual=None, limit=30.0, singular=None, **more
 ):
-    """(status, Report) of matrices x (..., m, n).
+    """(status, Certificate) of matrices x (..., m, n).
 
     Args:
       off: a bound of the error, absolute; of the same scale as x.
@@ -165,7 +165,7 @@ def concluded(
     error = xnp.where(
         error <= 0.1, error, xnp.inf
     )  # of first order: nothing is known of larger ones
-    return status, Report(digits_of(error, eps), error, residual, condition, more)
+    return status, Certificate(digits_of(error, eps), error, residual, condition, more)
 
 
 def stopped(at, status, told) -> tuple:
@@ -177,14 +177,14 @@ def stopped(at, status, told) -> tuple:
 
 
 def nothing(x, eps: float, **more) -> tuple:
-    """(status, Report) of matrices without elements."""
+    """(status, Certificate) of matrices without elements."""
     lead, real = typeof(x).shape[:-2], dtypes.to_real(typeof(x).dtype)
     none, one = xnp.zeros(lead, real), xnp.ones(lead, real)
-    return xnp.zeros(lead, np.int32), Report(digits_of(none, eps), none, none, one, more)
+    return xnp.zeros(lead, np.int32), Certificate(digits_of(none, eps), none, none, one, more)
 
 
 def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
-    """(status, Report) of a x + x b = c: the error is l⁻¹ r, with the residual r and its rounding.
+    """(status, Certificate) of a x + x b = c: the error is l⁻¹ r, with the residual r and its rounding.
 
     Args:
       norm: about |l⁻¹|_F for l: x ↦ a x + x b.
@@ -208,7 +208,7 @@ def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
 
 
 def of_stein(a, q, x, norm, eps: float, singular=None) -> tuple:
-    """(status, Report) of a x aᴴ - x + q = 0; norm is about |l⁻¹|_F for l: x ↦ x - a x aᴴ."""
+    """(status, Certificate) of a x aᴴ - x + q = 0; norm is about |l⁻¹|_F for l: x ↦ x - a x aᴴ."""
     a, q, x = (ops.stop_gradient(y) for y in (a, q, x.astype(typeof(q).dtype)))
     two = unit(x)
     q, x = scaled(q, two), scaled(x, two)
@@ -237,7 +237,7 @@ def on_this_side(a, x, w, off, moved, near):
 
 
 def of_root(a, x, u, norm, near, eps: float) -> tuple:
-    """(status, Report) of x² = a with the triangular form u of x.
+    """(status, Certificate) of x² = a with the triangular form u of x.
 
     x is a root of a + r exactly, so the error e has x e + e x - e² = r: with the norm k of the inverse
     of e ↦ x e + e x and 4 k² |r| < 1 there is such an e with |e| <= 2 k |r|. It belongs to the principal

@@ -18,9 +18,9 @@ from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.factor import apply_transpose, solve_with
 from .._ops.matrices import FACTORISED, part, swapped
+from .._solution import Solution
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from . import _lanes
 from ._arguments import (
@@ -88,7 +88,7 @@ def solve_triangular(
       trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
       lower: a is lower triangular.
       unit_diagonal: take the diagonal for ones, and do not read it.
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it passes a seven times more.
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does; it passes a seven times more.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_triangular(xnp.asarray([[2.0, 1.0], [0.0, 4.0]]), xnp.asarray([4.0, 8.0]))
@@ -243,7 +243,7 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report
         library) treats one system after the other, "sweeps" and "thomas" go row by row through all
         of a batch at once, "cyclic" needs log₂ n steps. "auto" takes "sweeps" for many systems on
         a CPU and for dtypes that LAPACK does not know, else "lapack".
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs a solution of
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does; it costs a solution of
         four columns and one, with tᴴ, of eight.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -308,7 +308,7 @@ def solve_circulant(c, b, *, report: bool = False):
     Args:
       c: first column (n,).
       b: right-hand sides (n,) or (n, k).
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does.
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0]))

@@ -10,8 +10,8 @@ from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
+from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import as_inexact, as_square, check_matrices, epsilon, one_of, over_batch
 from ._elimination import first_zero
@@ -148,7 +148,7 @@ def solve_sylvester(
       method: "schur" is stable, for a CPU only; "eigen", from eigenvalues and vectors, loses digits
         where vectors are nearly dependent.
       tol: NaN, and no error, where a and -b have eigenvalues closer to each other than that.
-      report: return a ``Solution``, singular where an error would be raised: its stats are a ``Report``
+      report: return a ``Solution``, singular where an error would be raised with a ``Certificate``
         of the residual |a x + x b - c|, the error |l⁻¹| (|r| + its rounding) with l: x ↦ a x + x b, all in
         the Frobenius norm and relative to the largest element of x, and the condition
         |l⁻¹| ((|a| + |b|) |x| + |c|) / |x|; besides "sep", 1 / |l⁻¹|, and "backward_error", the residual

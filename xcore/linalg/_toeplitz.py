@@ -13,8 +13,8 @@ from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
-from .._iterate import Solution
 from .._ops.matrices import diagonal
+from .._solution import Solution
 from ..numpy._equations import factorised, solve_factorised
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from ._arguments import as_inexact, epsilon, in_lapack_dtype, loop, number, over_batch
@@ -163,7 +163,7 @@ def solve_toeplitz(c, b, r=None, *, report: bool = False):
       c: first column (..., n).
       b: right-hand sides (..., n, k), or one vector (n,).
       r: first row (..., n), of which the first element is not read; conj(c) by default.
-      report: return a ``Solution`` with a ``Report``, as ``solve`` does; it costs a solution of
+      report: return a ``Solution`` with a ``Certificate``, as ``solve`` does; it costs a solution of
         four columns and one, with aᴴ, of eight.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -12,13 +12,13 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.source import user_frame
 from .._core.types import typeof
-from .._iterate import Status
 from .._ops.matrices import hermitian_of_lower
+from .._solution import Certificate, Status
 from ._arguments import epsilon, product
+from ._digits import digits_of, of_truth, relative
 from ._elimination import first_zero
 from ._equations import judged_dense, signs
 from ._factors import Factors, factorise
-from ._report import Report, digits_of, of_truth, relative
 
 
 def norm1(a):
@@ -101,7 +101,7 @@ def attainable(a) -> float:
 
 
 def report_of(a, x, b, factors: Factors, hermitian: bool = False) -> tuple:
-    """(status, Report) of a solution; of Hermitian matrices the lower triangle is read."""
+    """(status, Certificate) of a solution; of Hermitian matrices the lower triangle is read."""
     eps, pivot = epsilon(a), first_zero(factors.pivots())
     if eps > 1e-4:
         kind = "diagonal" if factors.kind == "diagonal" else "lapack"
@@ -111,7 +111,7 @@ def report_of(a, x, b, factors: Factors, hermitian: bool = False) -> tuple:
     return judged_dense(a, x, b, *in_any_order(factors), eps, pivot, failed, hermitian=hermitian)
 
 
-def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:
+def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
     """What residuals of orthonormal vectors say about eigenvalues w (..., k) of Hermitian matrices.
 
     |λ - θ| <= |r| for an eigenvalue λ, and the angle to the vectors of λ has a sine of at most |r| by
@@ -138,7 +138,9 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Report:
     most = xnp.max(error, axis=-1, initial=0)
     off = relative(most, xnp.max(xnp.abs(w), axis=-1, initial=0))
     off = xnp.where(size == 0, 0, off) if typeof(w).shape[-1] else xnp.zeros_like(most)
-    return Report(digits_of(of_truth(off), eps), error, residual, None, {"angle": angle} | more)
+    return Certificate(
+        digits_of(of_truth(off), eps), error, residual, None, {"angle": angle} | more
+    )
 
 
 def refine(a, x, b, solve, steps: int, goal: float):

@@ -72,7 +72,7 @@ class BoundedLimited:
         status = first_of(
             (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
-            (~found.ok & plain, Status.stalled),
+            (~found.ok & plain, Status.stagnation),
         )
         return {
             "x": new_x, "f": found.f, "g": found.g, "size": size, "status": status,

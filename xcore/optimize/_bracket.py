@@ -17,7 +17,7 @@ from .._core.trace import is_evaluating
 from .._core.types import typeof
 from ._packed import loop
 from ._problem import count
-from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+from ._result import RUNNING, Certificate, Result, Status, first_of
 
 
 def _secant(a, fa, b, fb):
@@ -127,7 +127,7 @@ def root_scalar(
       maxiter: evaluations at most.
 
     Success says that f is 0 at x, or changes its sign between two numbers as near as xtol asks. Where |f| grows
-    towards them from both sides there is a pole, and the status is ``stalled``.
+    towards them from both sides there is a pole, and the status is ``stagnation``.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> squares = xnp.asarray([4.0, 9.0])
@@ -235,7 +235,7 @@ def _solve(value, a, b, rule, xtol, limit):
     status = first_of(
         (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
         (fa * xnp.sign(fb) > 0, Status.no_bracket), (~changes, Status.not_finite),
-        (_is_pole(value, s, fa, fb, unit), Status.stalled), (done(s), Status.success),
+        (_is_pole(value, s, fa, fb, unit), Status.stagnation), (done(s), Status.success),
     )  # fmt: skip
-    status = xnp.where(status == RUNNING, status_code(Status.max_steps), status)
+    status = xnp.where(status == RUNNING, np.int32(Status.max_steps), status)
     return x, {"f": f, "status": status.astype(np.int32), "nit": s["nit"], "a": s["a"], "b": s["b"]}

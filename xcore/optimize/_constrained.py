@@ -26,7 +26,7 @@ from ._implicit import differentiable
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
-from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._trust import norm
 from ._unconstrained import METHODS as FREE
 from ._unconstrained import unconstrained
@@ -234,7 +234,7 @@ class SQP:
             (is_endless(new, x + move, move, feasible), Status.unbounded),
             (~(xnp.isfinite(new["f"]) & xnp.isfinite(size)), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine, Status.success),
-            ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stalled),
+            ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stagnation),
         )  # fmt: skip
         # after a failure the matrix starts anew
         b = xnp.where(failed > 0, FIRST * xnp.eye(problem.flat.size, dtype=x.dtype), b)
@@ -359,7 +359,7 @@ class AugmentedLagrangian:
         inner = unconstrained(
             "optimize.minimize", charged, s["x"], (), self.inner, None, 0.1 * tol, 500
         )
-        endless = inner.status == status_code(Status.unbounded)  # at this price, at least
+        endless = inner.status == np.int32(Status.unbounded)  # at this price, at least
         outside = infeasibility(problem.equations(inner.x), problem.inequalities(inner.x))
         inside = xnp.isfinite(outside) & (outside <= 1e-3 * largest(inner.x))
         x = xnp.where(endless, s["x"], inner.x)
@@ -375,7 +375,7 @@ class AugmentedLagrangian:
             (~xnp.isfinite(size), Status.not_finite),
             (fine & degenerate, Status.degenerate), (fine & ~endless, Status.success),
             (endless & inside & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
-            ((rho > 1e14), Status.stalled),
+            ((rho > 1e14), Status.stagnation),
         )  # fmt: skip
         return counts | {
             "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,

@@ -21,7 +21,7 @@ from .._transforms.api import grad, hessian
 from ._constrained_saddle import falls
 from ._loop import empty_rows, iterations_from
 from ._problem import count, largest
-from ._result import RUNNING, Status, first_of, status_code
+from ._result import RUNNING, Status, first_of
 from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
@@ -239,14 +239,14 @@ def _round(who, method, problem, make, s, tol, maxiter, history, progress):
 
 
 def _verdict(s, seen, worst, tol, maxiter):
-    is_last = lambda status: s["last"] == status_code(status)  # noqa: E731
+    is_last = lambda status: s["last"] == np.int32(status)  # noqa: E731
     begun = s["round"] > 0
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
     fine = begun & (worst <= tol)
     over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
     # there or creep on
-    at_rest = is_last(Status.success) | is_last(Status.stalled) | fine
+    at_rest = is_last(Status.success) | is_last(Status.stagnation) | fine
     at_rest = at_rest | (over & (seen.feasible <= tol))
     bare = begun & (seen.flat <= tol**0.5) & at_rest
     # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
@@ -260,5 +260,5 @@ def _verdict(s, seen, worst, tol, maxiter):
         (is_last(Status.degenerate) | bare, Status.degenerate), (fine & seen.falls, Status.saddle),
         (fine, Status.success),
         (lost, Status.infeasible), (s["nit"] >= maxiter, Status.max_steps),
-        (begun & (slow | over), Status.stalled),
+        (begun & (slow | over), Status.stagnation),
     )  # fmt: skip

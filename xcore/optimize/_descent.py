@@ -91,7 +91,7 @@ class Descent:
             (~(xnp.isfinite(found.f) & xnp.isfinite(size)), Status.not_finite),
             (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
-            (~found.ok & s["fresh"], Status.stalled),
+            (~found.ok & s["fresh"], Status.stagnation),
         )
         return {
             "x": x + move, "f": found.f, "g": found.g, "size": size, "status": status,

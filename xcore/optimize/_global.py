@@ -16,7 +16,7 @@ from ._box import projected_gradient
 from ._minimize import minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+from ._result import RUNNING, Certificate, Result, Status, first_of
 
 
 def differential_evolution(
@@ -147,7 +147,7 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
     }  # fmt: skip
     s = loop(lambda s: (s["status"] == RUNNING) & (s["nit"] < maxiter), generation, state)
     best = xnp.argmin(s["values"])
-    status = xnp.where(s["status"] == RUNNING, status_code(Status.max_steps), s["status"])
+    status = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     return s | {
         "x": lower + s["points"][best] * width, "f": s["values"][best], "status": status,
         "nfev": (s["nit"] + np.int32(1)) * np.int32(size), "points": lower + s["points"] * width,

@@ -16,7 +16,7 @@ from .._control.while_loop import while_loop
 from .._core.types import typeof
 from ._loop import empty_rows, iterations_from
 from ._problem import count, default_tol, largest
-from ._result import Status, first_of, status_code
+from ._result import Status, first_of
 from ._trust import lengths
 from ._units import relative_error
 
@@ -86,12 +86,12 @@ def _verdict(s, error, gain, least, lost, tol):
     # where the sum falls by almost nothing while parameters change by as much as themselves
     flat = lost | ((error > FAR) & (gain <= 1e-2 * s["f"]))
     return first_of(
-        (ended == status_code(Status.not_finite), Status.not_finite),
+        (ended == np.int32(Status.not_finite), Status.not_finite),
         (good & saddle, Status.saddle),
         (good, Status.success),
         (flat, Status.flat),
-        (ended == status_code(Status.max_steps), Status.max_steps),
-        (True, Status.stalled),
+        (ended == np.int32(Status.max_steps), Status.max_steps),
+        (True, Status.stagnation),
     )
 
 
@@ -136,7 +136,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
     zero, far = xnp.zeros((), dtype), xnp.full((), xnp.inf, dtype)
     start = {
         "x": x0, "f": far, "g": xnp.zeros_like(x0), "size": zero, "error": far, "gain": zero,
-        "status": status_code(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
+        "status": np.int32(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
         "turn": count(0), "going": xnp.ones((), bool),
     }  # fmt: skip
     if history:

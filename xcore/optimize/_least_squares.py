@@ -131,7 +131,7 @@ def _verdict(s, take, promised, size, reach, size_g, f, tol, radius):
         (~xnp.isfinite(f), Status.not_finite),
         ((size_g == 0) | (~first & (exact | small)), Status.success),
         (~first & ~take & (promised <= 8 * eps * f), Status.success),
-        (~first & (radius <= 4 * eps * reach), Status.stalled),
+        (~first & (radius <= 4 * eps * reach), Status.stagnation),
     )
 
 

@@ -10,7 +10,7 @@ from .._control.while_loop import while_loop
 from .._core.types import typeof
 from ._lanes import while_lanes
 from ._packed import loop
-from ._result import RUNNING, Status, status_code
+from ._result import RUNNING, Status
 
 
 def kept_names(history) -> tuple:
@@ -73,5 +73,5 @@ def iterations_from(
         state = cond(state["status"] == RUNNING, shown, lambda s: s, state)
     else:
         state = loop(going, step, state, lambda *args: while_lanes(who, *args))
-    limit = xnp.where(state["status"] == RUNNING, status_code(Status.max_steps), state["status"])
+    limit = xnp.where(state["status"] == RUNNING, np.int32(Status.max_steps), state["status"])
     return state | {"status": limit}

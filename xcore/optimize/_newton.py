@@ -89,7 +89,7 @@ class NewtonCG:
         status = first_of(
             (is_bottomless(found, f), Status.unbounded),
             (largest(found.g) <= tol, Status.success),
-            (~found.ok, Status.stalled),
+            (~found.ok, Status.stagnation),
         )
         return s | {
             "x": x + found.step * p, "f": found.f, "g": found.g, "status": status,
@@ -226,7 +226,7 @@ class TrustRegion:
         status = first_of(
             (has_fallen(f, s["f"]), Status.unbounded),
             (largest(g) <= tol, Status.success),
-            (tiny | ~xnp.isfinite(promised), Status.stalled),
+            (tiny | ~xnp.isfinite(promised), Status.stagnation),
             # the ball may have the wrong shape by now
             ((s["nit"] + 1 >= s["patience"]) & ~wider, Status.max_steps),
         )

@@ -13,7 +13,7 @@ from ._implicit import differentiable
 from ._loop import empty_rows, iterations_from
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+from ._result import RUNNING, Certificate, Result, Status, first_of
 
 
 @struct
@@ -66,7 +66,7 @@ class FISTA:
         momentum = xnp.where(uphill, 0, (t - 1) / t_next) if self.accelerated else 0 * t
         status = first_of(
             (f == -xnp.inf, Status.unbounded), (~xnp.isfinite(size), Status.not_finite),
-            (size <= tol * most, Status.success), (xnp.all(new == x) & xnp.all(y == x), Status.stalled),
+            (size <= tol * most, Status.success), (xnp.all(new == x) & xnp.all(y == x), Status.stagnation),
         )  # fmt: skip
         return s | {
             "x": new, "y": new + momentum * (new - x), "f": f, "g": g, "t": t_next, "size": size,
@@ -98,9 +98,9 @@ def rounds(who, method, problem, x, tol, maxiter: int, history):
         moved = problem.prox(s["x"] - s["step"] * g, s["step"])
         size, most = largest((s["x"] - moved) / s["step"]), xnp.maximum(s["most"], largest(g))
         error = xnp.where(size == 0, 0, size / xnp.where(most > 0, most, 1))
-        good, claimed = error <= tol, s["status"] == status_code(Status.success)
+        good, claimed = error <= tol, s["status"] == np.int32(Status.success)
         again = claimed & ~good & (s["nit"] < maxiter) & (s["aim"] > 0.01 * tol)
-        lost = status_code(Status.stalled)
+        lost = np.int32(Status.stagnation)
         status = xnp.where(claimed & ~good, lost, xnp.where(good, 0, s["status"]))
         return s | {
             "f": f, "g": g, "size": size, "most": most, "error": error, "aim": 0.3 * s["aim"],

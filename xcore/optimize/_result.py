@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,55 +11,28 @@ from .. import numpy as xnp
 from .._core.exceptions import SolverError
 from .._core.struct import static, struct
 from .._core.types import Value
+from .._solution import Status, first_that_holds
 
-RUNNING = np.int32(-1)
-
-
-class Status(enum.Enum):
-    """How a method ended. Results carry the number; here are the words.
-
-    >>> Status(1).message
-    'the limit of iterations was reached first; allow more with maxiter'
-    """
-
-    success = 0
-    max_steps = 1
-    stalled = 2
-    not_finite = 3
-    unbounded = 4
-    infeasible = 5
-    no_bracket = 6
-    degenerate = 7
-    saddle = 8
-    flat = 9
-
-    @property
-    def message(self) -> str:
-        """What it means."""
-        return _MESSAGES[self]
+RUNNING = np.int32(Status.running)
 
 
-_MESSAGES = {
-    Status.success: "converged: the test of the method holds",
-    Status.max_steps: "the limit of iterations was reached first; allow more with maxiter",
-    Status.stalled: "no step improves the result any more, but the test of the method does not hold: "
-    "rounding errors, a kink, or a wrong derivative; try 64-bit numbers or a larger tol",
-    Status.not_finite: "the function gave NaN or infinity where the method had to start, or to go on; "
-    "start elsewhere, or bound the parameters",
-    Status.unbounded: "the function falls without bound",
-    Status.infeasible: "no point that satisfies the constraints was found; they may contradict each "
-    "other, or the start is too far away",
-    Status.no_bracket: "the points given enclose nothing: for a root, the function must change its sign "
-    "between them; for a minimum, be lowest at the middle one",
-    Status.degenerate: "the conditions of a constrained minimum hold only with multipliers that grow "
-    "beyond all bounds: the gradients of active constraints depend on each other here (LICQ fails), so "
-    "that nothing certifies the point; write these constraints differently, or trust only feasibility",
-    Status.flat: "nothing that the function can show is to be gained any more, but parameters may still change by "
-    "more than tol: near a minimum that rounding errors hide (take 64-bit numbers, or a larger tol); or they run off "
-    "to infinity, stand on a plateau, or lost their influence (start elsewhere, bound them, or use fewer)",
-    Status.saddle: "the gradient (with constraints, that of the Lagrangian) vanishes, but the Hessian has a negative "
-    "eigenvalue in a direction that is allowed: a saddle or a maximum, from where the function falls; start "
-    "elsewhere, a small step aside is enough",
+# What optimisation adds to the general words of a status.
+_ADVICE = {
+    Status.max_steps: " with maxiter",
+    Status.stagnation: ": rounding errors, a kink, or a wrong derivative; try 64-bit numbers or a larger tol",
+    Status.not_finite: ": the function gave them where the method had to start, or to go on; start elsewhere, or "
+    "bound the parameters",
+    Status.infeasible: "; they may contradict each other, or the start is too far away",
+    Status.no_bracket: ": for a root, the function must change its sign between them; for a minimum, be lowest at "
+    "the middle one",
+    Status.degenerate: ": the conditions of a constrained minimum hold only with multipliers that grow "
+    "beyond all bounds, so that nothing certifies the point; write these constraints differently, or trust only "
+    "feasibility",
+    Status.flat: ", but parameters may still change by more than tol: near a minimum that rounding errors hide (take "
+    "64-bit numbers, or a larger tol); or they run off to infinity, stand on a plateau, or lost their influence "
+    "(start elsewhere, bound them, or use fewer)",
+    Status.saddle: ": the gradient (with constraints, that of the Lagrangian) vanishes, but the Hessian has a "
+    "negative eigenvalue in a direction that is allowed; start elsewhere, a small step aside is enough",
 }
 
 
@@ -141,7 +114,8 @@ class Result:
         """The status in words; of a batch, the worst one."""
         if isinstance(self.status, Value) and not hasattr(self.status, "_b"):
             return "known when the compiled function has run"
-        return Status(int(np.asarray(self.status).max(initial=0))).message
+        worst = Status(int(np.asarray(self.status).max(initial=0)))
+        return worst.message + _ADVICE.get(worst, "")
 
     def check(self) -> Result:
         """Itself, or SolverError with the status in words. Traced results pass.
@@ -157,14 +131,5 @@ class Result:
         return self
 
 
-def status_code(status: Status):
-    """The number of a status, as methods keep it."""
-    return np.int32(status.value)
-
-
-def first_of(*pairs):
-    """The status of the first condition that holds, else RUNNING."""
-    found = RUNNING
-    for condition, status in reversed(pairs):
-        found = xnp.where(condition, status_code(status), found)
-    return found
+#: The status of the first condition that holds, else RUNNING.
+first_of = functools.partial(first_that_holds, default=Status.running)

@@ -60,7 +60,7 @@ def moved(s, x, f, tol, nfev, njev, stuck, **more):
     still = xnp.all(xnp.abs(x - s["x"]) <= 4 * eps * xnp.abs(x))
     status = first_of(
         (~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success),
-        (stuck | still, Status.stalled),
+        (stuck | still, Status.stagnation),
     )  # fmt: skip
     return {
         "x": x, "f": 0.5 * xnp.vdot(f, f), "g": f, "size": size, "status": status,

@@ -18,7 +18,7 @@ from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import DENSE
 from ._loop import empty_rows, iterations_from
 from ._problem import count, largest
-from ._result import RUNNING, Status, first_of, status_code
+from ._result import RUNNING, Status, first_of
 from ._units import power_of_two, relative_error
 
 TESTED = "each component of the Newton step, relative to the size and the way of its variable"
@@ -114,21 +114,21 @@ def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) ->
         last = ended["status"]
         status = first_of(
             (~xnp.all(xnp.isfinite(f)), Status.not_finite), (good, Status.success),
-            (last == status_code(Status.success), Status.stalled),
+            (last == np.int32(Status.success), Status.stagnation),
         )  # fmt: skip
         status = xnp.where(status == RUNNING, last, status)
         new = {"x": x, "f": f, "size": largest(f), "error": error, "status": status}
         new |= {k: s[k] + ended[k] for k in ("nit", "nfev", "njev")} | {
             "turn": s["turn"] + np.int32(1)
         }
-        again = (s["turn"] == 0) & ~good & (last == status_code(Status.success))
+        again = (s["turn"] == 0) & ~good & (last == np.int32(Status.success))
         if history:
             new["history"] = ended["history"]
         return new | {"going": again & (new["nit"] < maxiter) if tol is None else ~s["going"]}
 
     zero = xnp.zeros((), dtype)
     start = {
-        "x": x0, "f": f0, "size": zero, "error": zero, "status": status_code(Status.max_steps),
+        "x": x0, "f": f0, "size": zero, "error": zero, "status": np.int32(Status.max_steps),
         "nit": count(0), "nfev": count(0), "njev": count(0), "turn": count(0), "going": xnp.ones((), bool),
     }  # fmt: skip
     if history:

@@ -18,7 +18,7 @@ from ._descent import InverseHessian
 from ._loop import empty_rows, iterations_from
 from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
-from ._result import RUNNING, Status, status_code
+from ._result import RUNNING, Status
 from ._scalar import Brent
 from ._sight import look
 from ._simplex import NelderMead
@@ -131,7 +131,7 @@ def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
         "nfev": more("nfev") + np.int32(1), "njev": more("njev") + np.int32(1), "round": s["round"] + np.int32(1),
         "best": xnp.minimum(s["best"], error),
         "undetermined": s["undetermined"] if seen.open is None else seen.open.astype(np.int32),
-        "ended": s["ended"] + (ended["status"] != status_code(Status.max_steps)).astype(np.int32),
+        "ended": s["ended"] + (ended["status"] != np.int32(Status.max_steps)).astype(np.int32),
     }  # fmt: skip
     new["x"] = xnp.clip(new["x"], problem.lower, problem.upper)
     size = projected_gradient(s["x"], new["g"], problem.lower, problem.upper)

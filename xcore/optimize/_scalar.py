@@ -17,7 +17,7 @@ from ._implicit import differentiable
 from ._lanes import while_lanes
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of, status_code
+from ._result import RUNNING, Certificate, Result, Status, first_of
 from ._verdict import PARTS, aside, noise_of
 
 GOLDEN = float((3 - np.sqrt(5)) / 2)
@@ -179,7 +179,7 @@ def minimize_scalar(
     is nearer, on the other side. Between these places a continuous function has a minimum; of one that jumps
     nothing more is known. Where it is neither, on plateaus and where rounding errors hide the minimum, the status
     is ``flat``, and the certificate's error the least distance where it is (infinite if at none that was tried);
-    where it falls towards x as towards a pole, ``stalled``.
+    where it falls towards x as towards a pole, ``stagnation``.
 
     >>> import xcore.optimize as xo
     >>> round(float(xo.minimize_scalar(lambda x: (x - 2.0) ** 2).x), 3)
@@ -262,9 +262,9 @@ def _search(who, method: Brent, problem, ends, bounded: bool, tol, asked, maxite
         going, lambda s: s | method.narrowed(value, s, tol), state,
         lambda *args: while_lanes(who, *args),
     )  # fmt: skip
-    end = xnp.where(s["status"] == RUNNING, status_code(Status.max_steps), s["status"])
+    end = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     error, pole = _judged(value, s, (problem.lower, problem.upper), asked)
-    held = first_of((s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stalled), (error <= asked, Status.success),
+    held = first_of((s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation), (error <= asked, Status.success),
                     (True, Status.flat))  # fmt: skip
     return s | {"status": xnp.where(end == 0, held, end), "nfev": s["nfev"] + used, "error": error}
 

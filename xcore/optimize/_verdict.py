@@ -20,7 +20,7 @@ from .._core.types import Value, typeof
 from .._transforms.map import vmap
 from ._packed import loop
 from ._problem import count, largest
-from ._result import Status, first_of, status_code
+from ._result import Status, first_of
 from ._units import relative_error
 
 MOST = 8  # rounds that a method ended
@@ -87,12 +87,12 @@ def _errors(s, seen):
 
 
 def _is_last(s, status):
-    return s["last"] == status_code(status)
+    return s["last"] == np.int32(status)
 
 
 def _is_flat(s, seen, blind: bool):
     """Whether a method that is at its end has nothing visible to gain, far as x may still move."""
-    ended = _is_last(s, Status.stalled) | (blind & _is_last(s, Status.success))
+    ended = _is_last(s, Status.stagnation) | (blind & _is_last(s, Status.success))
     return ended & (seen.gain <= 8 * xnp.finfo(seen.f.dtype).eps * xnp.abs(seen.f))
 
 
@@ -104,12 +104,12 @@ def _verdict(s, seen, errors, falls, pinned, flat, tol, maxiter):
     near = (errors.known <= tol) | flat
     # a least eigenvalue of rounding errors is none
     saddle = near & falls & (seen.least < -(eps**0.5))
-    slow = _is_last(s, Status.stalled) & (s["round"] > 1) & ~(errors.known < 0.5 * s["best"])
+    slow = _is_last(s, Status.stagnation) & (s["round"] > 1) & ~(errors.known < 0.5 * s["best"])
     return first_of(
         (~finite, Status.not_finite), (_is_last(s, Status.unbounded), Status.unbounded),
         (saddle, Status.saddle), (good & ~falls & ~pinned, Status.success), (near & ~falls, Status.flat),
         (_is_last(s, Status.not_finite), Status.not_finite), (s["nit"] >= maxiter, Status.max_steps),
-        (slow | (s["ended"] >= MOST), Status.stalled),
+        (slow | (s["ended"] >= MOST), Status.stagnation),
     )  # fmt: skip
 
 

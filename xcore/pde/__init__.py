@@ -1,6 +1,6 @@
 """Partial differential equations on boxes by finite differences: operators, solvers, time."""
 
-from .._iterate import Status
+from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._diffusion import Diffusion
 from ._direct import function_of, solve_direct
@@ -11,7 +11,8 @@ from ._modes import eigenmodes
 from ._nonlinear import solve_nonlinear
 from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
-from ._solve import Report, solve
+from ._solutions import FieldSolution, TrajectorySolution
+from ._solve import solve
 from ._stencil import Stencil
 from ._time import (
     BOGACKI_SHAMPINE,
@@ -33,13 +34,13 @@ from ._time import (
     stable_step,
     wave_energy,
 )  # fmt: skip
-from ._trajectory import TrajectoryReport, integrate, trajectory
+from ._trajectory import integrate, trajectory
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Exponential", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
-    "Report", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "Theta", "TrajectoryReport",
+    "FieldSolution", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "Theta", "TrajectorySolution",
     "UnstableStepError",
     "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",

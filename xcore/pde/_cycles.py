@@ -13,7 +13,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Status
+from .._solution import Status
 from ..linalg._krylov import Krylov, _solve_one, magnitude, norm
 from ._multigrid import Level, cycle
 

@@ -10,7 +10,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, tree
 from .._core.types import typeof
-from .._iterate import Status, first_that_holds
+from .._solution import Status, first_that_holds
 from ..linalg._krylov import safe_norm
 from ._diffusion import Diffusion, diagonal
 from ._fields import along, shifted

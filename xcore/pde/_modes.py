@@ -11,7 +11,7 @@ from .._control.loops import scan
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
-from .._iterate import Solution, Status, code
+from .._solution import Solution, Status
 from ..linalg import FunctionOperator, eigsh, lobpcg
 from ..linalg._arguments import one_of
 from ..linalg._eigen import rayleigh
@@ -94,8 +94,8 @@ def eigenmodes(
     else:
         op = as_diffusion(op)
         found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
-    w, modes, status, stats = found
-    Solution(w, status, stats).check(who)
+    w, modes, status, residual = found
+    Solution(w, status, error=residual, who=who).check()
     return w, xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
 
 
@@ -130,15 +130,15 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
         if isinstance(op, Masked):
             start = xnp.where(op.inside.reshape(-1, 1), start, 0)
         found = lobpcg(a, k, start=start, preconditioner=precondition, rtol=rtol, report=True)
-        (w, v), status, stats = found.value, found.status, found.stats
+        (w, v), status, size = found.value, found.status, found.certificate.residual
     else:
         x, size = search(level, near.weights.astype(near.dtype), k, first, dtype, smoother, rtol)
-        v, stats = x.reshape(k, -1).T, {"residual": size}
+        v = x.reshape(k, -1).T
         values = rayleigh(tree.map(ops.stop_gradient, a), v)
         w, v = with_derivatives(a, values, v, lambda x: precondition(x[:, None])[:, 0])
-        status = xnp.where(size <= rtol, code(Status.success), code(Status.max_steps))
-        status = xnp.where(xnp.isfinite(size), status, code(Status.not_finite)).astype(np.int32)
-    return w, v.T.reshape(k, *op.field_shape) / root, status, stats
+        status = xnp.where(size <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
+        status = xnp.where(xnp.isfinite(size), status, np.int32(Status.not_finite)).astype(np.int32)
+    return w, v.T.reshape(k, *op.field_shape) / root, status, size
 
 
 def _by_cycle(op, level, root, smoother: str):
@@ -198,5 +198,7 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int)
     rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) + shift
     _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
     size = xnp.sqrt(xnp.sum((rows - values[:, None] * turned) ** 2, axis=1))
-    status = xnp.where(size <= rtol, code(Status.success), code(Status.max_steps)).astype(np.int32)
-    return w, v.T.reshape(k, *op.field_shape) / root, status, {"residual": size}
+    status = xnp.where(size <= rtol, np.int32(Status.success), np.int32(Status.max_steps)).astype(
+        np.int32
+    )
+    return w, v.T.reshape(k, *op.field_shape) / root, status, size

@@ -17,7 +17,8 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Solution, Status, code, iterate
+from .._iterate import iterate
+from .._solution import Status
 from .._transforms.api import jvp
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._krylov import safe_norm
@@ -26,7 +27,8 @@ from ._direct import solve_direct
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._multigrid import cycle, hierarchy
-from ._solve import Report, smoother_for
+from ._solutions import FieldSolution
+from ._solve import smoother_for
 
 _FORCING = 1e-3  # how well the linear systems are solved; each step gains about so much at the end
 _HALVINGS = 12  # of a step at most
@@ -45,7 +47,7 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
       rtol: goal for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
         larger; the dtype's precision to the power of 2/3 by default.
       max_steps: so many steps at most.
-      report: return a ``Report`` instead of raising SolverError where the goal is not reached.
+      report: return a ``FieldSolution`` instead of raising SolverError where the goal is not reached.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(16))
@@ -76,9 +78,9 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stuck": size != size}
         state, steps = iterate(newton, state, max_steps)
         good = newton.reached(state)
-        status = xnp.where(good, code(Status.success), code(Status.max_steps))
-        status = xnp.where(state["stuck"] & ~good, code(Status.stagnation), status)
-        status = xnp.where(xnp.isfinite(state["size"]), status, code(Status.not_finite))
+        status = xnp.where(good, np.int32(Status.success), np.int32(Status.max_steps))
+        status = xnp.where(state["stuck"] & ~good, np.int32(Status.stagnation), status)
+        status = xnp.where(xnp.isfinite(state["size"]), status, np.int32(Status.not_finite))
         relative = state["size"] / newton.scale(state)
         return state["u"], (steps, relative, status.astype(np.int32))
 
@@ -86,11 +88,17 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         return _linear(g, y, back, min(rtol, 1e-6))
 
     u, (steps, residual, status) = custom_root(f, u, solve, tangent, has_aux=True)
-    nan = xnp.asarray(np.nan).astype(residual.dtype)
-    if report:
-        return Report(u, status, steps, residual, nan, "newton", "the equation is not linear")
-    Solution(u, status, {"steps": steps, "residual": residual}).check(who)
-    return u
+    answer = FieldSolution(
+        u,
+        status,
+        None,
+        steps,
+        residual,
+        who=who,
+        method="newton",
+        reason="the equation is not linear",
+    )
+    return answer if report else answer.check().value
 
 
 @struct

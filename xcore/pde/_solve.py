@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import _ops as ops
@@ -13,10 +11,9 @@ from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
 from .._core.array import Array
-from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof
-from .._iterate import Solution, Status, code
+from .._solution import Certificate, Status
 from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ._boundary import complex_if
@@ -31,76 +28,12 @@ from ._masked import Masked
 from ._multigrid import CYCLES, SMOOTHERS, cycle, finest, full_multigrid, hierarchy, lighter
 from ._multigrid import lift as continued
 from ._operators import Helmholtz
-from ._poisson import UNBALANCED, balanced, imbalance, require_compatible
+from ._poisson import balanced, imbalance, require_compatible
+from ._solutions import FieldSolution
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
-_ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
-_MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
+_ADVICE = ((Status.max_steps, " with max_steps"),)
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
-
-
-@struct
-class Report:
-    """A solution and what is known of it.
-
-    Attributes:
-      value: the field.
-      status: number of an ``xcore.pde.Status``; 0 is success: the residual, computed from the value,
-        is at most the goal.
-      iterations: cycles or steps of conjugate gradients; 0 for a direct solver.
-      residual: |op(u) + boundary - f| relative to |f - boundary|; rows of a mask are divided by how
-        near the boundary is to their nodes.
-      error: estimated largest error of discretisation, by comparison with the grid of every second
-        node (Richardson); NaN where that was not asked for.
-      solver, reason: which one was taken and why.
-      goal: what the residual was compared with: ``rtol`` where it was given.
-      projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
-        there is no solution else; 0 where there is one. The residual is that without it.
-      imbalance: its size relative to that of f - boundary.
-    """
-
-    value: Any
-    status: Any
-    iterations: Any
-    residual: Any
-    error: Any
-    solver: str = static()
-    reason: str = static()
-    goal: Any = np.nan
-    projected: Any = 0.0
-    imbalance: Any = 0.0
-
-    @property
-    def ok(self):
-        """Whether what was asked for was reached."""
-        return xnp.asarray(self.status) == 0
-
-    @property
-    def message(self) -> str:
-        """The status in words, what was projected, and advice where cycles alone converge slowly."""
-        told = self._verdict() + self._told_of_means()
-        count = int(np.asarray(self.iterations).max(initial=0))
-        if self.solver != "multigrid" or count <= _MANY_CYCLES:
-            return told
-        return (
-            f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
-        )
-
-    def _verdict(self) -> str:
-        bad, excess = np.asarray(self.status) != 0, np.asarray(self.imbalance)
-        if bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED):
-            return "there is no solution: the residual is that without what was projected"
-        return Status.of(np.asarray(self.status).max(initial=0)).message
-
-    def _told_of_means(self) -> str:
-        share, mean = np.max(np.asarray(self.imbalance)), np.asarray(self.projected).ravel()
-        if not share > _ROUNDED:
-            return ""
-        largest = mean[np.argmax(np.abs(mean))]
-        return (
-            f"; without Dirichlet and Robin faces sources and flows must balance: the mean of "
-            f"f - boundary, {largest:.3g} ({share:.2g} of its size), was taken away"
-        )
 
 
 def solve(
@@ -127,13 +60,14 @@ def solve(
       smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
         axes), or "auto", which looks at the coefficients.
       max_steps: so many iterations at most.
-      report: return a ``Report`` instead of raising SolverError where the goal is not reached.
-      estimate: also solve on every second node, to estimate the error in the report.
+      report: return a ``FieldSolution`` instead of raising SolverError where the goal is not reached.
+      estimate: also solve on every second node, to estimate the error of discretisation, for the
+        certificate of the report.
 
     >>> import xcore as xc
     >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
     >>> answer = xc.pde.solve(op, -1.0, report=True)
-    >>> answer.solver, bool(answer.ok)
+    >>> answer.method, bool(answer.ok)
     ('cg', True)
     """
     who = "pde.solve"
@@ -167,14 +101,14 @@ def solve(
     settings = (method, cycle, smoother, rtol, int(max_steps))
     u, (steps, (residual, goal, status), excess, mean) = _solve(op, f, *settings)
     require_compatible(who, excess, dtype)
-    error = xnp.asarray(np.nan).astype(residual.dtype)
+    certificate = None
     if estimate:
-        error = _richardson(op, f, u, settings)
-    answer = Report(u, status, steps, residual, error, method, reason, goal, mean, excess)
-    if report:
-        return answer
-    Solution(u, status, {"steps": steps, "residual": residual}).check(who)
-    return u
+        certificate = Certificate(more={"discretization_error": _richardson(op, f, u, settings)})
+    answer = FieldSolution(
+        u, status, certificate, steps, residual, who=who, method=method, reason=reason,
+        advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
+    )  # fmt: skip
+    return answer if report else answer.check().value
 
 
 def _plain(op):
@@ -318,7 +252,7 @@ def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
     m = FunctionOperator(near, (op.laplacian, mean), op.shape)
     solver = BiCGStab(rtol=rtol, max_steps=max_steps)
     found = linear_solve(a, right.reshape(-1), solver, preconditioner=m, report=True)
-    return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+    return found.value.reshape(op.field_shape), (found.steps, found.status)
 
 
 def _solve_parts(op, right, settings: tuple):
@@ -365,7 +299,7 @@ def _solve_skew(op, right, settings: tuple):
     a = FunctionOperator(scaled, (op, rows), (n, n))
     solver = (Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
     found = linear_solve(a, flat(-rows * right), solver, preconditioner=m, report=True)
-    return found.value.reshape(op.field_shape), (found.stats["steps"], found.status)
+    return found.value.reshape(op.field_shape), (found.steps, found.status)
 
 
 def _solve_nested(op: Masked, right, smoother: str):
@@ -383,7 +317,7 @@ def _solve_nested(op: Masked, right, smoother: str):
         return linear_transpose(lambda b: solve(None, b), xnp.zeros_like(c))(c)[0]
 
     u = custom_linear_solve(lambda u: -rows * op(u), -rows * right, solve, transpose_solve)
-    return u, (xnp.ones((), np.int32), code(Status.max_steps))
+    return u, (xnp.ones((), np.int32), np.int32(Status.max_steps))
 
 
 def solve_shifted(op, right, tau):
@@ -419,7 +353,7 @@ def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max
     if method == "full multigrid":
         smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
         u = full_multigrid(level, b, smoother, smooth=smooth)
-        return u, (xnp.ones((), np.int32), code(Status.max_steps))
+        return u, (xnp.ones((), np.int32), np.int32(Status.max_steps))
     rows = evened(op) / w
     if not isinstance(op, Masked) and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
         rows = 1.0  # it is the same norm but for a factor

@@ -19,7 +19,7 @@ from .._core.array import Array
 from .._core.exceptions import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Status, code
+from .._solution import Status
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
 from ._direct import function_of, solve_direct
@@ -31,7 +31,7 @@ from ._solve import solve_shifted
 from ._stability import longest_step
 from ._stencil import Stencil
 
-SOLVED = code(Status.success)
+SOLVED = np.int32(Status.success)
 
 # ------------------------------------------------------------------------------ Runge and Kutta
 

@@ -17,8 +17,9 @@ from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import Status, code
+from .._solution import Status
 from ._boundary import as_dtype
+from ._solutions import TrajectorySolution
 from ._time import (
     DORMAND_PRINCE,
     SOLVED,
@@ -52,7 +53,7 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
         there. A run with the same folder begins behind the last part that is there; its times and
         shapes must be the same, stepper and first state are not compared.
       parts: into how many.
-      report: return a ``TrajectoryReport``, which tells when the state left the finite numbers. Else,
+      report: return a ``TrajectorySolution``, which tells when the state left the finite numbers. Else,
         outside of ``jit``, ``grad`` and ``vmap``, a RuntimeWarning tells it, and the longest stable step.
 
     >>> from xcore.pde import EULER, RungeKutta
@@ -81,39 +82,6 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
     return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
 
 
-@struct
-class TrajectoryReport:
-    """A run, whether it stayed among the finite numbers, and whether its linear systems were solved.
-
-    Attributes:
-      value: what was kept.
-      status: number of an ``xcore.pde.Status``; 0 is success.
-      left: the time of the first kept state that is not finite; infinite if all are.
-      unsolved: that of the first one for which a step's linear system was not solved to the dtype's
-        precision to the power of 2/3, or what rounding allows; infinite if there is none.
-    """
-
-    value: Any
-    status: Any
-    left: Any
-    unsolved: Any
-
-    @property
-    def ok(self):
-        """Whether all states are finite, and all linear systems solved."""
-        return xnp.asarray(self.status) == 0
-
-    @property
-    def message(self) -> str:
-        """The status in words."""
-        if np.all(np.asarray(self.ok)):
-            return Status.success.message
-        left, unsolved = (float(np.min(np.asarray(x))) for x in (self.left, self.unsolved))
-        if left < np.inf:
-            return f"the state is not finite from t = {left:.6g} on"
-        return f"the linear system of a step before t = {unsolved:.6g} was not solved"
-
-
 def _finite(u):
     return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
 
@@ -122,8 +90,10 @@ def _reported(run: _Run, kept):
     value, good, worst = kept
     times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
     left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
-    status = xnp.where(xnp.all(good), worst[-1], code(Status.not_finite))
-    return TrajectoryReport(value, status.astype(np.int32), left, unsolved)
+    status = xnp.where(xnp.all(good), worst[-1], np.int32(Status.not_finite))
+    return TrajectorySolution(
+        value, status.astype(np.int32), who="pde.trajectory", left=left, unsolved=unsolved
+    )
 
 
 def _warned(run: _Run, u, end, worst, kept):
@@ -138,7 +108,7 @@ def _warned(run: _Run, u, end, worst, kept):
         if int(worst) != int(SOLVED):
             warnings.warn(
                 "xcore.pde.trajectory: the linear system of a step was not solved: "
-                f"{Status.of(worst).message}. report=True tells before which time.",
+                f"{Status(worst).message}. report=True tells before which time.",
                 RuntimeWarning, stacklevel=3,
             )  # fmt: skip
         return kept
@@ -267,7 +237,7 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
       first: length of the first step.
       max_steps: between two times. Where more are needed, or steps become so short that rounding
         swallows them, as before a pole, this state and all after it are NaN.
-      report: return a ``TrajectoryReport``, which tells that and why. Else, outside of ``jit``, ``grad``
+      report: return a ``TrajectorySolution``, which tells that and why. Else, outside of ``jit``, ``grad``
         and ``vmap``, a RuntimeWarning does.
 
     >>> u = integrate(lambda u, t: -u, xnp.ones(()), xnp.asarray([0.0, 1.0]))
@@ -308,21 +278,27 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
             lambda s: attempt(s, goal),
             (u, t, dt, xnp.zeros((), np.int32), status != SOLVED),
         )
-        ends = [(status != SOLVED, status), (t >= goal, SOLVED), (short, code(Status.stagnation))]
-        status = xnp.select(*zip(*ends, strict=True), code(Status.max_steps)).astype(np.int32)
+        ends = [
+            (status != SOLVED, status),
+            (t >= goal, SOLVED),
+            (short, np.int32(Status.stagnation)),
+        ]
+        status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
         u = tree.map(lambda x: xnp.where(status == SOLVED, x, np.nan).astype(typeof(x).dtype), u)
         return (u, t, dt, status), (u, status)
 
-    start = xnp.where(_finite(u), SOLVED, code(Status.not_finite)).astype(np.int32)
+    start = xnp.where(_finite(u), SOLVED, np.int32(Status.not_finite)).astype(np.int32)
     _, (states, statuses) = scan(advance, (u, times[0], dt, start), times[1:])
     states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
     statuses = xnp.concatenate([start[None], statuses])
     left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
-    found = TrajectoryReport(states, statuses[-1], left, xnp.full_like(left, np.inf))
+    found = TrajectorySolution(
+        states, statuses[-1], who="pde.integrate", left=left, unsolved=xnp.full_like(left, np.inf)
+    )
     return found if report else _told(found, u)
 
 
-def _told(found: TrajectoryReport, u):
+def _told(found: TrajectorySolution, u):
     """The states; a warning where the run is known to have ended before its time."""
     known = (u, found)
     if (
@@ -331,7 +307,7 @@ def _told(found: TrajectoryReport, u):
         or not bool(_finite(u))
     ):
         return found.value
-    why = Status.of(found.status)
+    why = Status(found.status)
     words = {Status.stagnation: "the steps became shorter than rounding, as before a pole"}
     warnings.warn(
         f"xcore.pde.integrate: the states from t = {float(found.left):.6g} on are NaN: "

@@ -1,0 +1,96 @@
+"""The solutions of ``xcore.pde``: what their statuses mean for fields and for runs in time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.struct import struct
+from .._solution import Solution, Status
+from ._poisson import UNBALANCED
+
+_ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
+_MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
+
+
+@struct
+class FieldSolution(Solution):
+    """A field, and the truth about it: a ``Solution`` whose error is the residual
+    |op(u) + boundary - f| relative to |f - boundary|, computed from the value; rows of a mask are
+    divided by how near the boundary is to their nodes.
+
+    ``method`` and ``reason`` are which solver was taken and why; ``certificate.discretization_error``
+    is the estimated largest error of discretisation, by comparison with the grid of every second node
+    (Richardson), where that was asked for.
+
+    Attributes:
+      goal: what the residual was compared with: ``rtol`` where it was given.
+      projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
+        there is no solution else; 0 where there is one. The residual is that without it.
+      imbalance: its size relative to that of f - boundary.
+    """
+
+    goal: Any = None
+    projected: Any = None
+    imbalance: Any = None
+
+    __repr__ = Solution.__repr__
+
+    @property
+    def message(self) -> str:
+        """The status in words, what was projected, and advice where cycles alone converge slowly."""
+        told = self._verdict() + self._told_of_means()
+        count = int(np.asarray(self.steps).max(initial=0))
+        if self.method != "multigrid" or count <= _MANY_CYCLES:
+            return told
+        return (
+            f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
+        )
+
+    def _verdict(self) -> str:
+        bad, excess = np.asarray(self.status) != 0, self._imbalance()
+        if bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED):
+            return "there is no solution: the residual is that without what was projected"
+        return super().message
+
+    def _imbalance(self):
+        return np.asarray(0.0 if self.imbalance is None else self.imbalance)
+
+    def _told_of_means(self) -> str:
+        share = np.max(self._imbalance())
+        if not share > _ROUNDED:
+            return ""
+        mean = np.asarray(self.projected).ravel()
+        largest = mean[np.argmax(np.abs(mean))]
+        return (
+            f"; without Dirichlet and Robin faces sources and flows must balance: the mean of "
+            f"f - boundary, {largest:.3g} ({share:.2g} of its size), was taken away"
+        )
+
+
+@struct
+class TrajectorySolution(Solution):
+    """A run, whether it stayed among the finite numbers, and whether its linear systems were solved:
+    a ``Solution`` with two times, which are infinite where that did not happen.
+
+    Attributes:
+      left: of the first kept state that is not finite.
+      unsolved: of the first one for which a step's linear system was not solved to the dtype's
+        precision to the power of 2/3, or what rounding allows.
+    """
+
+    left: Any = np.inf
+    unsolved: Any = np.inf
+
+    __repr__ = Solution.__repr__
+
+    @property
+    def message(self) -> str:
+        """The status in words."""
+        if np.all(np.asarray(self.ok)):
+            return Status.success.message
+        left, unsolved = (float(np.min(np.asarray(x))) for x in (self.left, self.unsolved))
+        if left < np.inf:
+            return f"the state is not finite from t = {left:.6g} on"
+        return f"the linear system of a step before t = {unsolved:.6g} was not solved"
