@@ -55,6 +55,7 @@ from ._core.trace import ensure_compile_time_eval
 from ._core.tree import map as tree_map
 from ._core.tree import map as tree_multimap
 from ._core.types import ShapeDtypeStruct, typeof
+from ._solution import Certificate, Solution, Status
 from ._transforms.api import (
     float0,
     grad,

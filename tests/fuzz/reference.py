@@ -68,6 +68,10 @@ class Reference:
         self.marks: set = set()  # what happened that the table of differences asks for
         self._noise: dict = {}  # derivatives run the same steps many times
 
+    @property
+    def is_last(self) -> bool:
+        return self.run == RUNS
+
     # ------------------------------------------------------------------------------ running
 
     def program(self, program) -> list:

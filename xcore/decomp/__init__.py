@@ -7,7 +7,6 @@
 Array(2., dtype=float32)
 """
 
-from ._als import Fit
 from ._arls import cp_arls
 from ._cp import CP, Canonical, arrange, fix_signs, normalize
 from ._fit import cp_als, cp_constrained, cp_nonneg
@@ -47,7 +46,7 @@ from ._tucker_fit import (
 )
 
 __all__ = [
-    "CP", "TT", "Canonical", "Degeneracy", "Fit", "RankScan", "Tucker", "arrange",
+    "CP", "TT", "Canonical", "Degeneracy", "RankScan", "Tucker", "arrange",
     "core_consistency", "cp_als", "cp_arls", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
     "degeneracy", "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao",
     "load", "match_score", "mode_product", "mttkrp", "multi_mode_product", "norm", "normalize",

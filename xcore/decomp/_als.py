@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import math
 from types import NoneType
-from typing import Any
 
 import numpy as np
 
@@ -26,50 +25,28 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._core.struct import struct
 from .._core.trace import is_evaluating
-from .._solution import Status
+from .._solution import Solution, Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
 from ._products import first_modes, transposed_khatri_rao, unfold
 
+_ADVICE = (
+    (Status.max_steps, " with max_steps"),
+    (
+        Status.not_finite,
+        "; pass mask= for missing values, ridge= for stability, or data whose norm the dtype can hold",
+    ),
+)
 
-@struct
-class Fit:
-    """A fitted tensor, and how the fit went.
 
-    Attributes:
-      value: the CP tensor, its columns normalised.
-      error: ‖x - value‖ / ‖x‖ (over the known elements, where some are missing).
-      steps: how many sweeps.
-      status: number of a ``Status``: 0 converged, 1 the limit of sweeps came first, 4 not finite.
-      history: the error after each sweep, NaN for those that were not needed. It comes from the last
-        product of a sweep, so that errors below the square root of the dtype's eps are noise.
+def fitted(value, error, steps, status, history) -> Solution:
+    """A fitted tensor, and how the fit went: ‖x - value‖ / ‖x‖ (over the known elements, where some are
+    missing) at the end and, as history, after each sweep, NaN for those that were not needed. The latter
+    comes from the last product of a sweep, so that errors below the square root of the dtype's eps are noise.
     """
+    return Solution(value, status, steps=steps, error=error, history=history, advice=_ADVICE)
 
-    value: Any
-    error: Any
-    steps: Any
-    status: Any
-    history: Any
-
-    @property
-    def fit(self):
-        """1 - error: 1 is perfect."""
-        return 1 - self.error
-
-    @property
-    def message(self) -> str:
-        """The status in words."""
-        return _MESSAGES[int(np.asarray(self.status).max(initial=0))]
-
-
-_MESSAGES = {
-    Status.success.value: "the error changes no more",
-    Status.max_steps.value: "the limit of sweeps was reached first; allow more with max_steps",
-    Status.not_finite.value: "infinities or NaN turned up; pass mask= for missing values, ridge= for "
-    "stability, or data whose norm the dtype can hold",
-}
 
 # --------------------------------------------------------------------------------- one sweep
 
@@ -289,7 +266,7 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
     ]
 
     def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
+        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
     def body(s):
         now = _filled(known, mask, s["start"])
@@ -304,8 +281,8 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
         still = (xnp.abs(s["error"] - error) <= tol) | (slope <= gtol * safe)
         # a sweep that goes no further than least squares can only be worse by rounding
         done = (still & ~worse) | (worse & (s["momentum"] <= 1e-3))
-        status = xnp.where(done, Status.success.value, Status.max_steps.value)
-        status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value).astype(np.int32)
+        status = xnp.where(done, Status.success, Status.max_steps)
+        status = xnp.where(xnp.isfinite(error), status, Status.not_finite).astype(np.int32)
         start, momentum = _next_start(s, factors, worse, extrapolate, free)
         kept = [xnp.where(worse, a, b) for a, b in zip(s["factors"], factors, strict=True)]
         return {
@@ -316,12 +293,12 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
 
     out = while_loop(going, body, {
         "factors": list(factors), "start": list(factors), "duals": duals, "momentum": xnp.zeros((), real),
-        "status": xnp.asarray(Status.max_steps.value, np.int32), "error": xnp.asarray(np.inf, real),
+        "status": xnp.asarray(Status.max_steps, np.int32), "error": xnp.asarray(np.inf, real),
         "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, real),
     }, progress=progress)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
     error = _final_error(known, mask, value.factors, out["error"], safe)
-    return Fit(
+    return fitted(
         normalize(value) if scale else value, error, out["step"], out["status"], out["history"]
     )
 

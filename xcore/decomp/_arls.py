@@ -19,8 +19,8 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import errors
-from .._solution import Status
-from ._als import Fit, balanced, check_count, check_rank, check_tensor, right_solve, starts
+from .._solution import Solution, Status
+from ._als import balanced, check_count, check_rank, check_tensor, fitted, right_solve, starts
 from ._cp import CP, normalize
 from ._implicit import differentiable
 from ._units import in_units
@@ -90,7 +90,7 @@ def _run(x, factors, key, tol, samples, max_steps, mix, progress):
     watch = _watch(mixed, watched)
 
     def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
+        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
     def body(s):
         now, count = s["now"], (x.ndim, x.ndim, samples)
@@ -101,8 +101,8 @@ def _run(x, factors, key, tol, samples, max_steps, mix, progress):
         error = watch(now) / safe
         better = error < s["error"]
         stale = xnp.where(error < s["mark"] - tol, 0, s["stale"] + 1).astype(np.int32)
-        status = xnp.where(stale >= _PATIENCE, Status.success.value, Status.max_steps.value)
-        status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value)
+        status = xnp.where(stale >= _PATIENCE, Status.success, Status.max_steps)
+        status = xnp.where(xnp.isfinite(error), status, Status.not_finite)
         return {
             "now": now, "best": [xnp.where(better, a, b) for a, b in zip(now, s["best"], strict=True)],
             "error": xnp.minimum(error, s["error"]), "mark": xnp.where(stale == 0, error, s["mark"]),
@@ -113,20 +113,20 @@ def _run(x, factors, key, tol, samples, max_steps, mix, progress):
     infinite = xnp.asarray(np.inf, size.dtype)
     out = while_loop(going, body, {
         "now": factors, "best": factors, "error": infinite, "mark": infinite,
-        "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps.value, np.int32),
+        "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps, np.int32),
         "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, size.dtype),
     }, progress=progress)  # fmt: skip
     found = [_unmix(f, s) for f, s in zip(out["best"], signs, strict=True)] if mix else out["best"]
     value = normalize(CP(None, tuple(found)))
     error = xnp.linalg.norm((x - value.to_dense()).ravel()) / safe
-    return Fit(value, error, out["step"], out["status"], out["history"])
+    return fitted(value, error, out["step"], out["status"], out["history"])
 
 
 _run_program = jit(_run, static_argnames=("samples", "max_steps", "mix", "progress"))
 
 
 def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init="random", key=None,
-            tol=1e-4, max_steps: int = 500, progress=False) -> Fit:  # fmt: skip
+            tol=1e-4, max_steps: int = 500, progress=False) -> Solution:  # fmt: skip
     """A CP tensor near a tensor, by alternating least squares on random samples (CP-ARLS).
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that
@@ -149,7 +149,7 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
       progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
-      a ``Fit``: its value is the best one seen, ``error`` exact, ``history`` the estimates. Derivatives
+      a ``Solution``: its value is the best one seen, ``error`` exact, ``history`` the estimates. Derivatives
       are those of the least squares fit that it is near to.
 
     >>> import xcore.numpy as xnp

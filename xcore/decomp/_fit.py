@@ -7,9 +7,9 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes, errors
+from .._solution import Solution
 from .._transforms.map import vmap
 from ._als import (
-    Fit,
     admm,
     check_count,
     check_fixed,
@@ -18,6 +18,7 @@ from ._als import (
     check_ridge,
     check_tensor,
     fit_program,
+    fitted,
     hals,
     least_squares,
     starts,
@@ -70,13 +71,13 @@ def best_of(run, factors):
     return _pick(every, xnp.argmin(errors_))
 
 
-def _pick(every: Fit, at) -> Fit:
+def _pick(every: Solution, at) -> Solution:
     value = CP(every.value.weights[at], tuple(f[at] for f in every.value.factors))
-    return Fit(value, every.error[at], every.steps[at], every.status[at], every.history[at])
+    return fitted(value, every.error[at], every.steps[at], every.status[at], every.history[at])
 
 
 def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
-           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False) -> Fit:  # fmt: skip
+           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
 
     min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
@@ -98,7 +99,7 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
       progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
-      a ``Fit``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
+      a ``Solution``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
 
     >>> import xcore.numpy as xnp
     >>> x = xnp.arange(1.0, 5.0)[:, None, None] * xnp.ones((1, 3, 2))
@@ -114,7 +115,7 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
 
 def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
               max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False,
-              progress=False) -> Fit:  # fmt: skip
+              progress=False) -> Solution:  # fmt: skip
     """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
 
     Args:
@@ -139,7 +140,7 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
 
 
 def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8,
-                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False) -> Fit:  # fmt: skip
+                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False) -> Solution:  # fmt: skip
     """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
 
     Args:

@@ -20,17 +20,17 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
-from .._solution import Status
+from .._solution import Solution, Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator
 from ._als import (
-    Fit,
     balanced,
     check_count,
     check_rank,
     check_tensor,
     fit_program,
+    fitted,
     gram,
     least_squares,
     right_solve,
@@ -130,12 +130,12 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
         "factors": factors, "slopes": slopes, "left": left,
         "damping": 1e-3 * sizes.mean() / factors[0].shape[1],
         "growth": xnp.asarray(2.0, x.dtype), "step": xnp.zeros((), np.int32),
-        "status": xnp.asarray(Status.max_steps.value, np.int32),
+        "status": xnp.asarray(Status.max_steps, np.int32),
         "history": xnp.full(max_steps, np.nan, x.dtype),
     }  # fmt: skip
 
     def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
+        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
     def body(s):
         slopes = s["slopes"]
@@ -165,7 +165,7 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
             "left": xnp.where(better, left, s["left"]),
             "damping": xnp.where(better, eased, s["damping"] * s["growth"]),
             "growth": xnp.where(better, 2.0, 2 * s["growth"]).astype(x.dtype), "step": s["step"] + np.int32(1),
-            "status": xnp.where(done, Status.success.value, Status.max_steps.value).astype(np.int32),
+            "status": xnp.where(done, Status.success, Status.max_steps).astype(np.int32),
             "history": s["history"].at[s["step"]].set(xnp.where(better, size, before)),
         }  # fmt: skip
 
@@ -174,8 +174,8 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
     gap = x - value.to_dense()
     error = xnp.linalg.norm((gap if mask is None else xnp.where(mask, gap, 0)).ravel())
     error = error / xnp.sqrt(safe)
-    status = xnp.where(xnp.isfinite(error), out["status"], Status.not_finite.value)
-    return Fit(normalize(value), error, out["step"], status.astype(np.int32), out["history"])
+    status = xnp.where(xnp.isfinite(error), out["status"], Status.not_finite)
+    return fitted(normalize(value), error, out["step"], status.astype(np.int32), out["history"])
 
 
 _SWEEPS = 30
@@ -199,7 +199,7 @@ _run_program = jit(_run, static_argnames=("max_steps", "progress"))
 def cp_gauss_newton(
     x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, tol=1e-9, gtol=0.0,
     max_steps: int = 100, progress=False,
-) -> Fit:  # fmt: skip
+) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 
     Each step costs two large products, as a sweep of ``cp_als`` does, and some small ones. It needs
@@ -221,7 +221,7 @@ def cp_gauss_newton(
       progress: show the number of steps and their rate; a text is the label.
 
     Returns:
-      a ``Fit``.
+      a ``Solution``.
 
     >>> import xcore.numpy as xnp
     >>> bool(cp_gauss_newton(xnp.ones((3, 4, 2), "float64"), 1).error < 1e-6)

@@ -8,9 +8,9 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._solution import Status
+from .._solution import Solution, Status
 from ..optimize import minimize
-from ._als import Fit, check_count, check_rank, check_ridge, check_tensor, starts
+from ._als import check_count, check_rank, check_ridge, check_tensor, fitted, starts
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
@@ -41,7 +41,7 @@ def _penalty(factors, ridge):
 
 
 def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="random", key=None, ridge=0.0,
-                tol=None, max_steps: int = 1000, progress=False) -> Fit:  # fmt: skip
+                tol=None, max_steps: int = 1000, progress=False) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by an optimiser on all factors at once (CP-OPT).
 
     min Σ weights (x - Σ_r a_r ∘ b_r ∘ …)² / 2 + ridge/2 Σ ‖factors‖². With elements missing this is
@@ -61,7 +61,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
       progress: show the number of iterations and their rate; a text is the label.
 
     Returns:
-      a ``Fit``; its ``history`` is √(2 loss) / ‖x‖ after each iteration, the error where ridge is 0.
+      a ``Solution``; its ``history`` is √(2 loss) / ‖x‖ after each iteration, the error where ridge is 0.
 
     >>> import xcore.numpy as xnp
     >>> bool(cp_gradient(xnp.ones((3, 4, 2)), 1).error < 1e-2)
@@ -96,12 +96,12 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     )
     share = 1 if weights is None else weights
     error = xnp.sqrt((share * left * left).sum() / safe)
-    ended = xnp.where(found.status == 0, Status.success.value, Status.max_steps.value)
-    status = xnp.where(xnp.isfinite(error), ended, Status.not_finite.value)
+    ended = xnp.where(found.status == 0, Status.success, Status.max_steps)
+    status = xnp.where(xnp.isfinite(error), ended, Status.not_finite)
     seen = xnp.arange(max_steps) < found.nit
     after = xnp.sqrt(xnp.maximum(2 * found.history["f"][1:], 0))
     history = ops.stop_gradient(xnp.where(seen, after, np.nan))
-    fit = Fit(value, error, found.nit, status.astype(np.int32), history)
+    fit = fitted(value, error, found.nit, status.astype(np.int32), history)
     return units.result(differentiable(fit, x, None, weights, ridge))
 
 

@@ -31,10 +31,11 @@ from .. import numpy as xnp
 from .._control.implicit import custom_root
 from .._core import dtypes
 from .._core.trace import is_evaluating
+from .._solution import Solution
 from .._transforms.api import grad
 from .._transforms.map import vmap
 from ..linalg import CG, FunctionOperator, linear_solve
-from ._als import Fit, balanced, gram, right_solve
+from ._als import balanced, gram, right_solve
 from ._cp import CP, normalize, norms_of_columns
 
 
@@ -176,7 +177,7 @@ def _least_norm(mv, y):
     return xnp.linalg.pinv(matrix, float(dtypes.finfo(y.dtype).eps) ** (1 / 3)) @ y
 
 
-def _given(fit: Fit, free, start) -> list:
+def _given(fit: Solution, free, start) -> list:
     """The factors as the loss saw them: the fixed ones with the lengths that they had."""
     factors, lengths = list(fit.value.factors), fit.value.weights
     for k in set(range(len(factors))).difference(free):
@@ -187,8 +188,16 @@ def _given(fit: Fit, free, start) -> list:
 
 
 def differentiable(
-    fit: Fit, x, mask=None, weights=None, ridge=0.0, free=None, positive=(), start=(), proxes=None
-) -> Fit:
+    fit: Solution,
+    x,
+    mask=None,
+    weights=None,
+    ridge=0.0,
+    free=None,
+    positive=(),
+    start=(),
+    proxes=None,
+) -> Solution:
     """A fit whose value and error have derivatives. On arrays, where nothing asks for them, itself."""
     if is_evaluating():
         return fit

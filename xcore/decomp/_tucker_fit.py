@@ -19,8 +19,8 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._solution import Status
-from ._als import Fit, check_count, check_tensor
+from .._solution import Solution, Status
+from ._als import check_count, check_tensor, fitted
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
 from ._tucker import Tucker, orthogonalize
@@ -237,7 +237,7 @@ def _hooi(x, factors, ranks, steps, progress):
 
 
 def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None = None,
-               progress=False) -> Fit:  # fmt: skip
+               progress=False) -> Solution:  # fmt: skip
     """As ``hooi``, until the error changes no more, with an account of how it went.
 
     Args:
@@ -247,7 +247,7 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
       progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
-      a ``Fit`` whose value is a ``Tucker`` tensor.
+      a ``Solution`` whose value is a ``Tucker`` tensor.
 
     >>> import xcore.numpy as xnp
     >>> found = tucker_als(xnp.ones((3, 4, 5)), 1)
@@ -271,14 +271,14 @@ def _until_level(x, sweep, parts, tol, max_steps: int, progress):
     safe = xnp.where(square > 0, square, 1)
 
     def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps.value)
+        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
     def body(s):
         parts, left = sweep(s["parts"])
         error = xnp.sqrt(xnp.maximum(left, 0) / safe)
         done = xnp.abs(s["error"] - error) <= tol
-        status = xnp.where(done, Status.success.value, Status.max_steps.value)
-        status = xnp.where(xnp.isfinite(error), status, Status.not_finite.value).astype(np.int32)
+        status = xnp.where(done, Status.success, Status.max_steps)
+        status = xnp.where(xnp.isfinite(error), status, Status.not_finite).astype(np.int32)
         return {
             "parts": parts, "error": error, "status": status, "step": s["step"] + np.int32(1),
             "history": s["history"].at[s["step"]].set(error),
@@ -286,7 +286,7 @@ def _until_level(x, sweep, parts, tol, max_steps: int, progress):
 
     out = while_loop(going, body, {
         "parts": parts, "error": xnp.asarray(np.inf, square.dtype),
-        "status": xnp.asarray(Status.max_steps.value, np.int32), "step": xnp.zeros((), np.int32),
+        "status": xnp.asarray(Status.max_steps, np.int32), "step": xnp.zeros((), np.int32),
         "history": xnp.full(max_steps, np.nan, square.dtype),
     }, progress=progress)  # fmt: skip
     return out["parts"], out["step"], out["status"], out["history"]
@@ -296,11 +296,11 @@ def _square(x):
     return (x * x.conj()).real.sum()
 
 
-def _tucker_fit(x, value: Tucker, *how) -> Fit:
+def _tucker_fit(x, value: Tucker, *how) -> Solution:
     """With the error from the elements themselves: the loop's formula has half the digits only."""
     square = _square(x)
     error = xnp.sqrt(_square(x - value.to_dense()) / xnp.where(square > 0, square, 1))
-    return Fit(value, error, *how)
+    return fitted(value, error, *how)
 
 
 @functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
@@ -353,7 +353,9 @@ def _tucker_random(x, key, ranks, extra, power):
     return Tucker(x, tuple(factors))
 
 
-def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progress=False) -> Fit:
+def tucker_nonneg(
+    x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progress=False
+) -> Solution:
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
 
@@ -366,7 +368,7 @@ def tucker_nonneg(x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progres
       progress: show the number of sweeps and their rate; a text is the label.
 
     Returns:
-      a ``Fit`` whose value is a ``Tucker`` tensor.
+      a ``Solution`` whose value is a ``Tucker`` tensor.
 
     >>> import xcore.numpy as xnp
     >>> bool((tucker_nonneg(xnp.ones((3, 4, 5)), 2, max_steps=5).value.core >= 0).all())

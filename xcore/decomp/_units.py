@@ -70,7 +70,7 @@ class Units:
             sizes = (getattr(value, name) * self.whole,)
             value = value.replace(**{name: sizes[0]})
         fine = xnp.stack([xnp.isfinite(s).all() for s in sizes]).all()
-        status = xnp.where(fine, fit.status, Status.not_finite.value).astype(np.int32)
+        status = xnp.where(fine, fit.status, Status.not_finite).astype(np.int32)
         return fit.replace(value=value, status=status)
 
 

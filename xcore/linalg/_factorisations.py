@@ -333,7 +333,7 @@ def _eigh_report(a, b, pivot, found) -> tuple:
     if b is not None:
         a, b = (ops.stop_gradient(x) for x in as_inexact("linalg.eigh", a, b))
     status, told = of_eigh(a, *map(ops.stop_gradient, found), b)
-    return xnp.where(pivot >= 0, np.int32(Status.not_definite.value), status), told
+    return xnp.where(pivot >= 0, np.int32(Status.not_definite), status), told
 
 
 def eigvalsh(a, b=None, *, report: bool = False):

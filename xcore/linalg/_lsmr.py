@@ -201,7 +201,7 @@ def _in_own_units(x, status, sizes, unit) -> tuple:
     least = float(limits.tiny) / float(limits.eps)
     lost = ((here < least) & (there > 0)) | (sizes < least) | (unit < least)
     worse = first_that_holds((~xnp.isfinite(here), Status.not_finite), (lost, Status.stagnation))
-    success = status == np.int32(Status.success.value)
+    success = status == np.int32(Status.success)
     return own, xnp.where(success & (lost | ~xnp.isfinite(here)), worse, status)
 
 

@@ -173,7 +173,7 @@ def stopped(at, status, told) -> tuple:
     unknown = {
         k: xnp.where(at, v, getattr(told, k)) for k, v in (("digits", 0), ("error", xnp.inf))
     }
-    return xnp.where(at, np.int32(Status.max_steps.value), status), told.replace(**unknown)
+    return xnp.where(at, np.int32(Status.max_steps), status), told.replace(**unknown)
 
 
 def nothing(x, eps: float, **more) -> tuple:

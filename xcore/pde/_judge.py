@@ -60,7 +60,7 @@ def judged(op, u, right, goal, excess, status=None):
         goal = xnp.maximum(default_rtol(typeof(u).dtype), xnp.minimum(rounding, _most(op)))
         explained = _off_balance(op, u, applied, right) <= eps**0.5
         if status is not None:
-            explained = explained & (status != Status.max_steps.value)
+            explained = explained & (status != Status.max_steps)
         explained = explained | (residual <= default_rtol(typeof(u).dtype))
     else:
         rounding, explained = 0, True
@@ -75,7 +75,7 @@ def judged(op, u, right, goal, excess, status=None):
     rules = [(~xnp.isfinite(residual), Status.not_finite), (good, Status.success),
              (resonant, Status.ill_conditioned), found]  # fmt: skip
     verdict = first_that_holds(*rules)
-    lost = verdict == Status.max_steps.value
+    lost = verdict == Status.max_steps
     return residual, goal, verdict if status is None else xnp.where(lost, status, verdict)
 
 
