@@ -195,7 +195,9 @@ class Slopes:
             return slope
         u = self.run.noise(f"{self.name} {key}", slope.shape)
         slope = np.where(np.isnan(slope), u, slope)  # unlike NaN in run 0: not known
-        if self.run.is_last:  # what may be 0 is, of either sign: steps and ``count_nonzero`` see that
+        if (
+            self.run.is_last
+        ):  # what may be 0 is, of either sign: steps and ``count_nonzero`` see that
             return np.where(np.abs(slope) <= error, -0.0, slope)
         return slope + u * np.where(np.isfinite(error), error, 1e300)
 

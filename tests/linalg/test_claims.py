@@ -11,6 +11,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import Status
 
 la = xc.linalg
 N = 16
@@ -249,7 +250,7 @@ def test_eigsh_claims_hold_at_all_sizes(dtype, size):
 def test_eigsh_says_what_it_did_not_reach():
     a = square(9)
     short = la.eigsh(a, 4, which="SM", max_steps=2, report=True)
-    assert np.all(np.asarray(short.status) == 1)
+    assert np.all(np.asarray(short.status) == Status.max_steps)
     with pytest.raises(xc.errors.SolverError, match="limit of steps"):
         la.eigsh(a, 4, max_steps=1)
     err, _ = xc.checkify.checkify(xc.jit(lambda a: la.eigsh(a, 4, max_steps=1)))(a)
@@ -366,4 +367,4 @@ def test_errors_of_determinants_are_bounded(dtype, reach):
         assert off <= told
         assert bool(answer.ok[k]) == bool(told <= 1)
     assert np.asarray(answer.ok)[1::4].all()  # how rows are scaled does not matter
-    assert int(la.slogdet(np.ones((3, 3)), report=True).status) == 2
+    assert la.slogdet(np.ones((3, 3)), report=True).status == Status.singular
