@@ -82,11 +82,7 @@ def test_incomplete_cholesky():
     assert np.allclose(p @ x, np.linalg.solve(l @ l.T, x))
     operator, b = la.Matrix(a, symmetric=True, positive=True), rng.standard_normal(m * m)
     counts = [
-        int(
-            la.linear_solve(operator, b, la.CG(rtol=1e-10), preconditioner=q, report=True).stats[
-                "steps"
-            ]
-        )
+        int(la.linear_solve(operator, b, la.CG(rtol=1e-10), preconditioner=q, report=True).steps)
         for q in (None, p)
     ]
     assert counts[1] < 0.7 * counts[0]
