@@ -171,6 +171,7 @@ numpy_rank_promotion = config.context("numpy_rank_promotion", "allow")
 
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
 _ELSEWHERE = {"print_environment_info": "_control.environment"}
+numpy._ABOVE["random"] = "xcore.random"  # NumPy's name
 _PACKAGES = frozenset(__all__) - {*globals()} - {*_ELSEWHERE}
 
 

@@ -91,7 +91,7 @@ def test_krylov_methods_take_trees_and_differentiate():
         if solver is not cg:
             check_grads(solve, (a, b), order=1, rtol=1e-6, atol=1e-6)
     x, info = cg(SPD, B[:, 0], x0=B[:, 1], M=np.diag(1 / np.diag(SPD)), tol=1e-12)
-    assert info is None and np.allclose(x, np.linalg.solve(SPD, B[:, 0]))
+    assert info == 0 and np.allclose(x, np.linalg.solve(SPD, B[:, 0]))
     worse, _ = cg(SPD, B[:, 0], maxiter=1)
     assert not np.allclose(worse, x)
 

@@ -1,6 +1,7 @@
 """The NumPy API on xcore arrays: ``import xcore.numpy as xnp``."""
 # ruff: noqa: I001 (names stand in lines, not one on each)
 
+import importlib as _importlib
 import math as _math
 
 import numpy as _np
@@ -105,9 +106,14 @@ _OLD_NAMES = {
     "alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod", "in1d": "isin",
     "row_stack": "vstack", "trapz": "trapezoid", "round_": "round",
 }  # fmt: skip
+_ABOVE: dict[
+    str, str
+] = {}  # modules of NumPy's that stand in layers above, by name: see xcore/__init__.py
 
 
 def __getattr__(name: str):
     if name in _OLD_NAMES:
         return globals()[_OLD_NAMES[name]]
+    if name in _ABOVE:
+        return _importlib.import_module(_ABOVE[name])
     raise AttributeError(f"module 'xcore.numpy' has no attribute {name!r}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._core import dtypes, tree
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._transforms.api import linearize
@@ -110,7 +111,8 @@ def curve_fit(
       f: the curve: ``f(xdata, *p0)``.
       xdata: whatever f takes.
       ydata: array of the values.
-      p0: tuple of parameters to start from; each may be an array or a tree.
+      p0: tuple of parameters to start from; each may be an array or a tree. Python's numbers become as wide as
+        ydata.
       sigma: standard errors of the values (n,), or their covariance (n, n).
       absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
         With a robust loss ρ, that part of it is always estimated that says how ρ weighs residuals.
@@ -129,6 +131,7 @@ def curve_fit(
     who = "optimize.curve_fit"
     p0 = tuple(p0) if isinstance(p0, (tuple, list)) else tuple(xnp.unstack(xnp.atleast_1d(p0)))
     ydata = xnp.asarray(ydata)
+    p0 = tree.map(lambda x: _as_wide(x, ydata), p0)
     flat = Flat(who, "p0", p0)
     whiten = _whitening(who, sigma, ydata)
 
@@ -147,6 +150,15 @@ def curve_fit(
     stderr = xnp.where(found.success, sizes * deviation, xnp.inf)
     pcov = stderr[:, None] * stderr * xnp.where(xnp.isinf(stderr), 1, correlation)
     return CurveFit(found.x, pcov, found, stderr, correlation, dof)
+
+
+def _as_wide(x, data):
+    """A parameter; one from Python's numbers is as wide as the data."""
+    x = xnp.asarray(x)
+    if not typeof(x).weak:
+        return x
+    real = dtypes.to_real(xnp.result_type(data, float))
+    return x.astype(xnp.result_type(real, complex) if dtypes.is_complex(x.dtype) else real)
 
 
 def _unit_errors(j):

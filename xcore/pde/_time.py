@@ -95,16 +95,20 @@ DORMAND_PRINCE = Tableau(
 _TIMES = ("t", "time", "tau")
 
 
-def check_order(who: str, f) -> None:
-    """That a function's first argument is the state, as far as the names of its arguments tell."""
+def check_order(who: str, f, first: str = "state") -> None:
+    """That a function's first argument is the state, or the time, as far as the names of its arguments tell."""
     try:
         names = [p.lower() for p in inspect.signature(f).parameters][:2]
     except (TypeError, ValueError):  # a builtin, or no function
         return
-    if len(names) == 2 and names[0] in _TIMES and names[1] not in _TIMES:
+    place, other = (0, "solve_ivp, whose functions are of (t, y)") if first == "state" else (
+        1, "odeint, whose functions are of (y, t)"
+    )  # fmt: skip
+    if len(names) == 2 and names[place] in _TIMES and names[1 - place] not in _TIMES:
+        order = "(state, time)" if first == "state" else "(time, state)"
         raise errors.bad_argument(
-            who, "the function", f"({', '.join(names)})", "of (state, time), in this order",
-            "Exchange its arguments; or call xcore.scipy.integrate.solve_ivp, whose functions are of (t, y).",
+            who, "the function", f"({', '.join(names)})", f"of {order}, in this order",
+            f"Exchange its arguments; or call xcore.scipy.integrate.{other}.",
         )  # fmt: skip
 
 

@@ -251,7 +251,15 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     _check_goals(times, rtol, atol, first)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    times = times.astype(dtype)
+    found = adaptive(f, u, times.astype(dtype), tableau, rtol, atol, first, max_steps)
+    return found if report else _told(found, u)
+
+
+def adaptive(
+    f, u, times, tableau: Tableau, rtol, atol, first, max_steps: int
+) -> TrajectorySolution:
+    """States at times that do not fall, of the width of the state."""
+    dtype = typeof(times).dtype
     power = -1 / tableau.order
     dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
 
@@ -292,10 +300,9 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
     statuses = xnp.concatenate([start[None], statuses])
     left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
-    found = TrajectorySolution(
+    return TrajectorySolution(
         states, statuses[-1], who="pde.integrate", left=left, unsolved=xnp.full_like(left, np.inf)
     )
-    return found if report else _told(found, u)
 
 
 def _told(found: TrajectorySolution, u):

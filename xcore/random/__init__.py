@@ -34,6 +34,7 @@ from ._continuous import (
 from ._counts import binomial, multinomial, negative_binomial, poisson
 from ._gamma import beta, chisquare, dirichlet, f, gamma, loggamma, t
 from ._generator import Generator, default_rng
+from ._generator import no_such as __getattr__
 from ._integers import bernoulli, categorical, geometric, rademacher, randint
 from ._keys import (
     KeyArray,

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, tree
+from .._core.source import boundary
 from .._core.trace import Tracer
 from .._core.types import typeof
 from ..numpy._promote import as_array
@@ -352,6 +353,24 @@ def _or_none(size):
 tree.register_pytree_node(
     Generator, lambda rng: ((rng._key, rng._calls), None), lambda _, children: Generator(*children)
 )
+
+
+_OF_NUMPYS_STATE = """
+    seed rand randn random random_sample ranf sample standard_normal random_integers shuffle RandomState integers
+    standard_exponential standard_gamma get_state set_state noncentral_chisquare power vonmises weibull zipf
+""".split()
+
+
+@boundary
+def no_such(name: str):
+    """Functions of NumPy that draw from a state all share: they are methods of a generator, or take a key."""
+    told = f"module 'xcore.random' has no attribute {name!r}"
+    if name in _OF_NUMPYS_STATE:
+        told += (
+            ". No state is shared here: draw from a generator, as with NumPy's, rng = default_rng(42), "
+            "rng.normal(size=3); or from a key, normal(key(42), (3,)), which is what jit and vmap want."
+        )
+    raise AttributeError(told)
 
 
 def default_rng(seed=0, *, impl=None) -> Generator:

@@ -1,8 +1,25 @@
-"""``scipy.integrate``: integrals of samples. For differential equations: ``xcore.experimental.ode``."""
+"""``scipy.integrate``: initial value problems, and integrals of samples."""
 
 from .. import numpy as _xnp
+from .._core import errors as _errors
+from .._core.source import boundary as _boundary
+from .._core.types import typeof as _typeof
+from ..experimental.ode import odeint as _odeint
+from ..pde._time import check_order as _check_order
+from ._continuation import OdeSolution
+from ._found import Found as OdeResult
+from ._initial_value import solve_ivp
+from ._names import guide as _guide
 
-__all__ = ["trapezoid"]
+__all__ = [
+    "OdeResult",
+    "OdeSolution",
+    "cumulative_trapezoid",
+    "odeint",
+    "simpson",
+    "solve_ivp",
+    "trapezoid",
+]
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
@@ -18,4 +35,130 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     >>> trapezoid(xnp.asarray([1.0, 2.0, 4.0]), dx=0.5)
     Array(2.25, dtype=float32)
     """
-    return _xnp.trapezoid(y, x, dx, axis)
+    x = x if x is None else _xnp.asarray(x)
+    return _xnp.trapezoid(_xnp.asarray(y), x, dx, axis)
+
+
+def _widths(who: str, x, dx, n: int, axis: int, ndim: int):
+    """The widths between n samples, to go with their last axis."""
+    if x is None:
+        return dx
+    x = _xnp.asarray(x)
+    x = x if _typeof(x).ndim == 1 else _xnp.moveaxis(x, axis, -1)
+    if _typeof(x).shape[-1] != n:
+        raise _errors.bad_argument(who, "x", _typeof(x), f"{n} places, one for each sample of y")
+    return _xnp.diff(x, axis=-1)
+
+
+def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, *, initial=None):
+    """The integrals of samples from the first one to each later one by the trapezoidal rule.
+
+    Args:
+      y, x, dx, axis: as for ``trapezoid``.
+      initial: 0 puts the integral up to the first sample, 0, before the others.
+
+    >>> cumulative_trapezoid([1.0, 2.0, 4.0], dx=0.5, initial=0)
+    Array([0.  , 0.75, 2.25], dtype=float32)
+    """
+    who = "scipy.integrate.cumulative_trapezoid"
+    y = _xnp.moveaxis(_xnp.asarray(y), axis, -1)
+    if not _typeof(y).shape[-1]:
+        raise _errors.bad_argument(who, "y", _typeof(y), "one sample or more")
+    if initial is not None and (not isinstance(initial, (int, float)) or initial != 0):
+        raise _errors.bad_argument(who, "initial", initial, "0 or None")
+    h = _widths(who, x, dx, _typeof(y).shape[-1], axis, _typeof(y).ndim)
+    sums = _xnp.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if initial is not None:
+        sums = _xnp.concatenate([_xnp.zeros_like(sums, shape=(*sums.shape[:-1], 1)), sums], axis=-1)
+    return _xnp.moveaxis(sums, -1, axis)
+
+
+def simpson(y, x=None, *, dx=1.0, axis=-1):
+    """The integral of samples along an axis by Simpson's rule.
+
+    Exact for parabolas at any spacing. Of an even number of samples the last interval is integrated by the parabola
+    through the last three. (Cartwright 2017, "Simpson's rule cumulative integration with MS Excel and
+    irregularly-spaced data")
+
+    Args:
+      y, x, dx, axis: as for ``trapezoid``.
+
+    >>> simpson([0.0, 1.0, 4.0, 9.0])
+    Array(9., dtype=float32)
+    """
+    y = _xnp.moveaxis(_xnp.asarray(y), axis, -1)
+    n = _typeof(y).shape[-1]
+    h = _widths("scipy.integrate.simpson", x, dx, n, axis, _typeof(y).ndim)
+    if n < 3:
+        return _xnp.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    h = _xnp.broadcast_to(h, (*y.shape[:-1], n - 1))
+    m = n - 1 - (n - 1) % 2  # intervals in pairs
+    a, b = h[..., 0:m:2], h[..., 1:m:2]
+    left, middle, right = y[..., 0:m:2], y[..., 1:m:2], y[..., 2 : m + 1 : 2]
+    sums = (
+        (a + b) / 6 * (left * (2 - b / a) + middle * (a + b) ** 2 / (a * b) + right * (2 - a / b))
+    )
+    total = _xnp.sum(sums, axis=-1)
+    if m == n - 1:
+        return total
+    a, b = h[..., -2], h[..., -1]
+    last = y[..., -1] * (2 * b**2 + 3 * a * b) / (6 * (a + b)) + y[..., -2] * (b**2 + 3 * a * b) / (
+        6 * a
+    )
+    return total + last - y[..., -3] * b**3 / (6 * a * (a + b))
+
+
+@_boundary
+def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None, atol=None,
+           tcrit=None, h0=0.0, hmax=0.0, hmin=0.0, ixpr=0, mxstep=0, mxhnil=0, mxordn=12, mxords=5, printmessg=0,
+           tfirst=False):  # fmt: skip
+    """The solution of ``y' = func(y, t, *args)`` at times t, a row for each; see ``xcore.experimental.ode.odeint``.
+
+    The method is explicit, by Dormand and Prince: stiff equations take many steps. What belongs to LSODA, from
+    ``Dfun`` on, has no effect but rtol, atol, hmax, mxstep and tfirst.
+
+    Args:
+      func: ``func(y, t, *args)``; with ``tfirst``, ``func(t, y, *args)``.
+      y0: state at t[0], a vector.
+      t: times, rising or falling.
+      args: a tuple of further arguments.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |y|; 1.5e-8 by default.
+
+    >>> odeint(lambda y, t: -y, [1.0], [0.0, 0.5, 1.0])[:, 0].round(3)
+    Array([1.   , 0.607, 0.368], dtype=float32)
+    """
+    who = "scipy.integrate.odeint"
+    if full_output:
+        wanted = "0: there is no record; solve_ivp tells how it went"
+        raise _errors.bad_argument(who, "full_output", full_output, wanted)
+    _check_order(who, func, first="time" if tfirst else "state")
+    t, y0 = _xnp.asarray(t), _xnp.atleast_1d(_xnp.asarray(y0))
+    y0 = y0.astype(_xnp.result_type(y0, t, float))
+    args = args if isinstance(args, tuple) else (args,)
+
+    def slope(y, s):
+        return _xnp.asarray(func(s, y, *args) if tfirst else func(y, s, *args))
+
+    tolerances = {"rtol": rtol, "atol": atol}
+    return _odeint(
+        slope, y0, t, mxstep=mxstep or _xnp.inf, hmax=hmax or _xnp.inf,
+        **{name: value for name, value in tolerances.items() if value is not None},
+    )  # fmt: skip
+
+
+_ABSENT = {
+    "quad dblquad tplquad nquad quad_vec fixed_quad":
+        "Integrals of functions work on the host: SciPy's own takes functions of xcore, outside of jit, grad and "
+        "vmap: from scipy.integrate import quad. Of samples, also inside of them: trapezoid, simpson.",
+    "romb romberg quadrature cumulative_simpson newton_cotes qmc_quad":
+        "There are trapezoid, simpson and cumulative_trapezoid.",
+    "ode complex_ode OdeSolver DenseOutput RK45 RK23 DOP853 Radau BDF LSODA":
+        "There are odeint, and solve_ivp with method='RK45' or 'RK23'.",
+    "solve_bvp":
+        "See xcore.pde.solve_nonlinear for boundary value problems on grids; SciPy's own takes functions of xcore: "
+        "from scipy.integrate import solve_bvp.",
+    "cumtrapz": "SciPy's name is cumulative_trapezoid.",
+    "trapz": "NumPy's and SciPy's name is trapezoid.",
+    "simps": "SciPy's name is simpson.",
+}  # fmt: skip
+__getattr__ = _guide(__name__, _ABSENT)

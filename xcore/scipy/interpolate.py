@@ -10,6 +10,7 @@ from .._core import dtypes as _dtypes
 from .._core import errors as _errors
 from .._core.trace import Tracer as _Tracer
 from .._core.types import typeof as _typeof
+from ._names import guide as _guide
 
 __all__ = ["RegularGridInterpolator"]
 
@@ -144,3 +145,19 @@ def _weighted(values, cells, method):
 
 def _bounded(i, n: int):
     return _xnp.clip(i, 0, n - 1)
+
+
+_ABSENT = {
+    "interp1d":
+        "For straight lines there are xcore.numpy.interp(x, xp, fp) and RegularGridInterpolator((xp,), fp); for "
+        "splines SciPy's own, on the host: from scipy.interpolate import CubicSpline.",
+    "interpn": "Take RegularGridInterpolator(points, values)(xi).",
+    "CubicSpline make_interp_spline BSpline UnivariateSpline InterpolatedUnivariateSpline splrep splev "
+    "PchipInterpolator Akima1DInterpolator pchip_interpolate CubicHermiteSpline PPoly":
+        "There are straight lines (RegularGridInterpolator, xcore.numpy.interp) alone; splines work on the host, by "
+        "SciPy's own, on arrays of xcore: from scipy.interpolate import CubicSpline.",
+    "interp2d RectBivariateSpline": "Take RegularGridInterpolator((x, y), values).",
+    "griddata LinearNDInterpolator NearestNDInterpolator RBFInterpolator Rbf":
+        "Scattered points work on the host, by SciPy's own: from scipy.interpolate import griddata.",
+}  # fmt: skip
+__getattr__ = _guide(__name__, _ABSENT)

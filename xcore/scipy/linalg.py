@@ -2,13 +2,7 @@
 
 Arguments that only save memory or skip checks (``overwrite_a``, ``check_finite``) are accepted and
 have no effect.
-
-Not here, and why:
-
-- ``qz``, ``ordqz``, ``cossin``, ``matrix_balance``, ``qr_delete``, ``qr_insert``, ``qr_update``: LAPACK
-  as XLA can call it has no routine for them; ``eig(a, b)`` solves the generalised problem with a regular b;
-- ``clarkson_woodruff_transform``: draws random numbers without a key; see ``xcore.linalg.randomized_svd``;
-- ``get_blas_funcs``, ``get_lapack_funcs``, ``find_best_blas_type``: routines of SciPy's own libraries.
+Lists of numbers count as arrays. What is not here, and why, stands in ``_ABSENT``.
 """
 
 import numpy as _np
@@ -72,6 +66,8 @@ from ._matrix_functions import (
     tanhm,
     tanm,
 )
+from ._names import guide as _guide
+from ._names import taking_lists as _taking_lists
 from ._spectral import (
     cdf2rdf,
     eig,
@@ -452,3 +448,19 @@ __all__ = [
     "solve_triangular", "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm",
     "tanm", "toeplitz",
 ]  # fmt: skip
+
+_ABSENT = {
+    "qz ordqz cossin matrix_balance qr_delete qr_insert qr_update":
+        "LAPACK as XLA can call it has no routine for it; eig(a, b) solves the generalised problem with a regular b. "
+        "On the host: from scipy.linalg import qz.",
+    "clarkson_woodruff_transform interpolative":
+        "It draws random numbers without a key; see xcore.linalg.randomized_svd.",
+    "get_blas_funcs get_lapack_funcs find_best_blas_type blas lapack cython_blas cython_lapack":
+        "Those are routines of SciPy's own libraries; see xcore.lax.linalg.",
+    "LinAlgWarning": "Nothing here warns; report=True of the functions of xcore.linalg tells how sure a result is.",
+}  # fmt: skip
+__getattr__ = _guide(__name__, _ABSENT)
+
+for _name in __all__:
+    if _name != "LinAlgError":
+        globals()[_name] = _taking_lists(globals()[_name])

@@ -9,6 +9,7 @@ from .. import numpy as _xnp
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
 from .._core.types import typeof as _typeof
+from ._names import guide as _guide
 
 __all__ = ["map_coordinates"]
 
@@ -95,3 +96,12 @@ def _neighbours(x, order: int):
     low = _xnp.floor(x)
     part, i = x - low, low.astype(_np.int32)
     return [(i, 1 - part), (i + 1, part)]
+
+
+_ABSENT = {
+    "gaussian_filter gaussian_filter1d uniform_filter convolve convolve1d correlate correlate1d":
+        "Take xcore.scipy.signal.convolve or fftconvolve with the weights; on the host SciPy's own: from "
+        "scipy.ndimage import gaussian_filter.",
+    "zoom rotate shift affine_transform geometric_transform": "Take map_coordinates, or xcore.image.resize.",
+}  # fmt: skip
+__getattr__ = _guide(__name__, _ABSENT)

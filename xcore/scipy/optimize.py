@@ -1,67 +1,42 @@
-"""``scipy.optimize.minimize`` as JAX has it, with bounds and constraints too. All else: ``xcore.optimize``."""
+"""``scipy.optimize``: SciPy's names, arguments and results for the methods of ``xcore.optimize``.
 
-from typing import Any, NamedTuple
+Derivatives are computed, so ``jac``, ``fprime`` and what tunes finite differences may be left out. Tolerances of
+values (``ftol``, ``fatol``) have no effect: what is judged is the error of x.
+"""
 
-from ..optimize import minimize as _minimize
-from ..optimize._given import settings as _settings
-from ..optimize._problem import Flat as _Flat
+from ._fits import curve_fit, differential_evolution, least_squares, minimize_scalar
+from ._found import Found as OptimizeResult
+from ._minima import OptimizeResults, fmin, minimize, rosen, rosen_der, rosen_hess, rosen_hess_prod
+from ._names import guide as _guide
+from ._roots import bisect, brentq, fixed_point, fsolve, newton, root, root_scalar, toms748
 
-__all__ = ["OptimizeResults", "minimize"]
+__all__ = [
+    "OptimizeResult", "OptimizeResults", "bisect", "brentq", "curve_fit", "differential_evolution", "fixed_point",
+    "fmin", "fsolve", "least_squares", "minimize", "minimize_scalar", "newton", "root", "root_scalar", "rosen",
+    "rosen_der", "rosen_hess", "rosen_hess_prod", "toms748",
+]  # fmt: skip
 
-
-class OptimizeResults(NamedTuple):
-    """Where a minimisation ended, and how.
-
-    Attributes:
-      x: the point.
-      success: whether it is a minimum, up to the tolerance.
-      status: 0 for success, 1 for the limit of iterations; else see ``xcore.optimize.Status``.
-      fun, jac: the function and its gradient there.
-      hess_inv: the last estimate of the inverse Hessian; None from methods without one.
-      nfev, njev, nit: calls of the function, of its gradient; iterations.
-    """
-
-    x: Any
-    success: Any
-    status: Any
-    fun: Any
-    jac: Any
-    hess_inv: Any
-    nfev: Any
-    njev: Any
-    nit: Any
-
-
-def minimize(fun, x0, args=(), *, method, tol=None, options=None, bounds=None, constraints=None):
-    """The point where a function is least, near a start.
-
-    The point has derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
-
-    Args:
-      fun: ``fun(x, *args)``, a real scalar.
-      x0: where to start.
-      args: further arguments, a tuple.
-      method: "BFGS", or another name that ``xcore.optimize.minimize`` knows.
-      tol: the error of each variable, relative to its size or way; 1e-5 by default.
-      options: a dict with ``maxiter``, iterations at most, and ``gtol``, another name for tol.
-      bounds, constraints: as ``xcore.optimize.minimize`` takes them, for methods that know them.
-
-    >>> import xcore.numpy as xnp
-    >>> found = minimize(lambda x: ((x - 3) ** 2).sum(), xnp.zeros(2), method="BFGS")
-    >>> [round(float(x), 4) for x in found.x], bool(found.success)
-    ([3.0, 3.0], True)
-    """
-    who = "scipy.optimize.minimize"
-    if method.lower().startswith("l-bfgs"):
-        method = "lbfgs" if bounds is None else "lbfgsb"
-    tol, most = _settings(who, options, tol, None)
-    tol = 1e-5 if tol is None else tol
-    most = 200 * _Flat(who, "x0", x0).size if most is None else most
-    found = _minimize(
-        fun, x0, args, method, bounds=bounds, constraints=constraints, tol=tol, maxiter=most
-    )
-    h = (found.extra or {}).get("hess_inv")
-    return OptimizeResults(
-        found.x, found.status == 0, found.status, found.fun, found.grad, h, found.nfev, found.njev,
-        found.nit,
-    )  # fmt: skip
+_ABSENT = {
+    "linprog milp linear_sum_assignment quadratic_assignment linprog_verbose_callback":
+        "Linear and integer programs are solved on the host, by SciPy's own: from scipy.optimize import linprog. For "
+        "smooth convex ones there is xcore.optimize.minimize_constrained.",
+    "basinhopping dual_annealing shgo brute direct":
+        "Global searches here are differential_evolution and xcore.optimize.multistart.",
+    "fmin_bfgs fmin_cg fmin_l_bfgs_b fmin_ncg fmin_tnc fmin_slsqp fmin_cobyla fmin_cobyqa fmin_powell":
+        "Take minimize(fun, x0, method=...), of which these are older forms.",
+    "golden brent fminbound bracket": "Take minimize_scalar, with bounds= for an interval.",
+    "brenth ridder": "Take brentq, toms748 or bisect.",
+    "broyden1 broyden2 anderson newton_krylov excitingmixing linearmixing diagbroyden":
+        "Take root(fun, x0, method=...) with method='broyden1', 'anderson' or 'krylov'.",
+    "leastsq": "Take least_squares, of which it is an older form.",
+    "nnls": "Take least_squares(lambda x: A @ x - b, x0, bounds=(0, xnp.inf)).",
+    "lsq_linear": "Take least_squares with bounds, or xcore.linalg.lstsq without.",
+    "approx_fprime approx_derivative": "Derivatives are exact: xcore.grad(fun)(x), or xcore.jacfwd.",
+    "check_grad": "Take xcore.testing.check_grads.",
+    "BFGS SR1 HessianUpdateStrategy LbfgsInvHessProduct":
+        "Hessians are computed; leave hess= out. The last inverse of BFGS is hess_inv of the result.",
+    "show_options": "help(xcore.scipy.optimize.minimize) tells the options.",
+}  # fmt: skip
+__getattr__ = _guide(
+    __name__, _ABSENT, "Bounds LinearConstraint NonlinearConstraint OptimizeWarning"
+)

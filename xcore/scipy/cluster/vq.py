@@ -4,6 +4,7 @@ from ... import numpy as _xnp
 from ..._core import dtypes as _dtypes
 from ..._core import errors as _errors
 from ..._core.types import typeof as _typeof
+from .._names import guide as _guide
 
 __all__ = ["vq"]
 
@@ -34,3 +35,6 @@ def vq(obs, code_book, check_finite=True):
     code = _xnp.argmin((_xnp.abs(gaps) ** 2).sum(-1), axis=-1)
     nearest = _xnp.take_along_axis(gaps, code[:, None, None], axis=1)[:, 0, :]
     return code.astype("int32"), _xnp.linalg.norm(nearest, axis=-1)
+
+
+__getattr__ = _guide(__name__)

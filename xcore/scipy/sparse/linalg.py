@@ -1,7 +1,7 @@
-"""Krylov methods with the arguments of ``jax.scipy.sparse.linalg``.
+"""Krylov methods with the arguments of SciPy and of ``jax.scipy.sparse.linalg``.
 
-Unknowns may be trees of arrays. As there, the second result is None and a limit of steps that was
-reached raises nothing; ``xcore.linalg.linear_solve`` says how it went.
+Unknowns may be trees of arrays. As in SciPy the second result is 0 where the goal was reached, by the residual
+computed anew, and another number where not; nothing is raised. Matrices may be dense, or sparse ones of SciPy.
 """
 
 from __future__ import annotations
@@ -10,7 +10,22 @@ import numpy as np
 
 from ... import numpy as xnp
 from ..._core import dtypes, errors, tree
-from ...linalg import CG, GMRES, BiCGStab, FunctionOperator, linear_solve
+from ..._core.array import Array
+from ..._core.source import boundary
+from ..._core.types import typeof
+from ...linalg import (
+    CG,
+    GMRES,
+    MINRES,
+    BiCGStab,
+    FunctionOperator,
+    as_operator,
+    linear_solve,
+)
+from ...linalg import LinearOperator as _Operator
+from ...linalg import eigsh as _eigsh
+from ...linalg import expm_multiply as _expm_multiply
+from .._names import guide
 
 
 class _Flat:
@@ -39,7 +54,32 @@ class _Flat:
 
 
 def _as_function(a):
-    return a if callable(a) else lambda x: xnp.asarray(a) @ x
+    if callable(a):
+        return a
+    a = _matrix(a) if hasattr(a, "tocoo") else a
+    return a.mv if isinstance(a, _Operator) else lambda x: xnp.asarray(a) @ x
+
+
+def _matrix(a) -> FunctionOperator:
+    """A sparse matrix of SciPy as an operator: its products are sums over its numbers."""
+    a = a.tocoo()
+    rows, columns = (xnp.asarray(i) for i in a.coords)
+    entries = xnp.asarray(a.data if a.data.dtype.kind in "fc" else a.data.astype(float))
+
+    def product(parts, x):
+        entries, rows, columns = parts
+        terms = entries * x[columns]
+        return xnp.zeros(a.shape[0], typeof(terms).dtype).at[rows].add(terms)
+
+    return FunctionOperator(product, (entries, rows, columns), tuple(a.shape))
+
+
+def _operator(a, symmetric: bool = False):
+    """A matrix, sparse or not, or an operator; SciPy takes their word that they are symmetric."""
+    a = _matrix(a) if hasattr(a, "tocoo") else as_operator(a)
+    if isinstance(a, FunctionOperator) and symmetric:
+        return a.replace(symmetric=True)
+    return a
 
 
 def _solve(solver, A, b, x0, M, symmetric: bool):
@@ -59,43 +99,79 @@ def _solve(solver, A, b, x0, M, symmetric: bool):
     answer = linear_solve(
         operator(A), flat.vector(b), solver, preconditioner=m, x0=guess, report=True
     )
-    return flat.tree(answer.value), None
+    return flat.tree(answer.value), answer.status
 
 
-def cg(A, b, x0=None, *, tol=1e-5, atol=0.0, maxiter=None, M=None):
-    """(x, None): x with A x = b for a Hermitian positive definite A, by conjugate gradients.
+def _goal(who: str, rtol, tol, callback) -> float:
+    """The relative goal, by SciPy's name or by JAX's; loops are compiled and call nobody."""
+    if callback is not None:
+        wanted = (
+            "None: loops are compiled; xcore.linalg.linear_solve(report=True) tells how it went"
+        )
+        raise errors.bad_argument(f"scipy.sparse.linalg.{who}", "callback", callback, wanted)
+    return 1e-5 if rtol is None and tol is None else tol if rtol is None else rtol
+
+
+@boundary
+def cg(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, callback=None):
+    """(x, info): x with A x = b for a Hermitian positive definite A, by conjugate gradients.
 
     Args:
-      A: matrix, or function of trees like b.
+      A: matrix, dense or sparse, operator, or function of trees like b.
       b: right-hand side, an array or a tree of arrays.
       x0: where to start; zeros by default.
-      tol, atol: goal, |b - A x| <= max(tol |b|, atol).
+      rtol, atol: goal, |b - A x| <= max(rtol |b|, atol); 1e-5 and 0 by default. ``tol`` is JAX's name of rtol.
       maxiter: so many steps at most; 10 times the number of unknowns by default.
       M: about the inverse of A, as A is given.
+      callback: must be None.
+
+    ``info`` is 0 where the goal was reached, else the number of a ``Status`` of ``xcore.linalg``.
 
     >>> import xcore.numpy as xnp
     >>> cg(lambda x: 2 * x, xnp.ones(3))[0]
     Array([0.5, 0.5, 0.5], dtype=float32)
     """
+    tol = _goal("cg", rtol, tol, callback)
     return _solve(CG(rtol=tol, atol=atol, max_steps=maxiter), A, b, x0, M, True)
 
 
-def bicgstab(A, b, x0=None, *, tol=1e-5, atol=0.0, maxiter=None, M=None):
-    """(x, None): x with A x = b for any regular A; arguments as for ``cg``.
+@boundary
+def bicgstab(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, callback=None):
+    """(x, info): x with A x = b for any regular A; arguments as for ``cg``.
 
     >>> import xcore.numpy as xnp
     >>> bicgstab(xnp.asarray([[2.0, 0.0], [0.0, 4.0]]), xnp.ones(2))[0]
     Array([0.5 , 0.25], dtype=float32)
     """
+    tol = _goal("bicgstab", rtol, tol, callback)
     return _solve(BiCGStab(rtol=tol, atol=atol, max_steps=maxiter), A, b, x0, M, False)
 
 
-def gmres(A, b, x0=None, *, tol=1e-5, atol=0.0, restart=20, maxiter=None, M=None,
-          solve_method="batched"):  # fmt: skip
-    """(x, None): x with A x = b for any regular A, by minimal residuals.
+@boundary
+def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None):
+    """(x, info): x with (A - shift) x = b for a Hermitian A, by minimal residuals; arguments as for ``cg``.
+
+    >>> import xcore.numpy as xnp
+    >>> minres(xnp.asarray([[2.0, 0.0], [0.0, -4.0]]), xnp.ones(2))[0]
+    Array([ 0.5 , -0.25], dtype=float32)
+    """
+    product = _as_function(A)
+    shifted = (
+        product
+        if isinstance(shift, (int, float)) and not shift
+        else lambda x: product(x) - shift * x
+    )
+    tol = _goal("minres", rtol, None, callback)
+    return _solve(MINRES(rtol=tol, max_steps=maxiter), shifted, b, x0, M, True)
+
+
+@boundary
+def gmres(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, restart=20, maxiter=None, M=None, callback=None,
+          callback_type=None, solve_method="batched"):  # fmt: skip
+    """(x, info): x with A x = b for any regular A, by minimal residuals.
 
     Args:
-      A, b, x0, tol, atol, M: as for ``cg``.
+      A, b, x0, rtol, tol, atol, M, callback: as for ``cg``.
       restart: products of one cycle.
       maxiter: so many cycles at most.
       solve_method: "batched" or "incremental"; both do the same here.
@@ -109,8 +185,158 @@ def gmres(A, b, x0=None, *, tol=1e-5, atol=0.0, restart=20, maxiter=None, M=None
         raise errors.bad_argument(
             "scipy.sparse.linalg.gmres", "solve_method", solve_method, "'batched' or 'incremental'"
         )
+    tol, restart = _goal("gmres", rtol, tol, callback), 20 if restart is None else restart
     solver = GMRES(rtol=tol, atol=atol, max_steps=maxiter, restart=restart)
     return _solve(solver, A, b, x0, M, False)
 
 
-__all__ = ["bicgstab", "cg", "gmres"]
+# ------------------------------------------------------------------------------------- operators
+
+
+def LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
+    """An operator by its product with a vector. That with the transpose is derived from it.
+
+    Args:
+      shape: (m, n).
+      matvec: a linear function of vectors (n,), of functions of ``xcore.numpy``. All others have no effect.
+
+    >>> import xcore.numpy as xnp
+    >>> LinearOperator((2, 2), lambda x: 2 * x) @ xnp.ones(2)
+    Array([2., 2.], dtype=float32)
+    """
+    return FunctionOperator(lambda _, x: xnp.asarray(matvec(x)), None, tuple(shape))
+
+
+def aslinearoperator(A):
+    """A matrix, sparse or not, as an operator.
+
+    >>> import xcore.numpy as xnp
+    >>> aslinearoperator(xnp.eye(2)).shape
+    (2, 2)
+    """
+    return _operator(A)
+
+
+def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+    """exp(A) B; see ``xcore.linalg.expm_multiply``. All others must be left out.
+
+    >>> import xcore.numpy as xnp
+    >>> expm_multiply(xnp.asarray([[0.0, 1.0], [0.0, 0.0]]), xnp.ones(2))
+    Array([2., 1.], dtype=float32)
+    """
+    for name, given in (("start", start), ("stop", stop), ("num", num)):
+        if given is not None:
+            wanted = "left out: take vmap of xcore.linalg.expm_multiply(A, B, t, steps=) over times"
+            raise errors.bad_argument("scipy.sparse.linalg.expm_multiply", name, given, wanted)
+    return _expm_multiply(_operator(A), xnp.asarray(B))
+
+
+# ----------------------------------------------------------------------------------- eigenvalues
+
+
+@boundary
+def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
+          Minv=None, OPinv=None, mode="normal", rng=None):  # fmt: skip
+    """(w, v): k eigenvalues of a Hermitian matrix or operator, ascending, and their vectors as columns.
+
+    Where the goal is missed SolverError is raised; see ``xcore.linalg.eigsh``.
+
+    Args:
+      A: matrix, dense or sparse, or operator, which is taken to be Hermitian.
+      k: how many.
+      M: must be None: for A x = w M x take ``xcore.scipy.linalg.eigh(A, M)``.
+      sigma: find those next to this shift.
+      which: "LM", "SM", "LA", "SA" or "BE"; with a shift "LM".
+      v0: vector to start from.
+      ncv: size of the space.
+      maxiter: restarts at most.
+      tol: goal for the residuals, relative to the norm of A; precision^¾ for 0.
+      return_eigenvectors: False gives w alone.
+      OPinv: operator x ↦ (A - sigma)⁻¹ x.
+      Minv, mode, rng: of no effect, as mode="normal" is the only one.
+
+    >>> import xcore.numpy as xnp
+    >>> eigsh(xnp.diag(xnp.arange(1.0, 9.0)), k=2, which="SA", return_eigenvectors=False).round(3)
+    Array([1., 2.], dtype=float32)
+    """
+    who = "scipy.sparse.linalg.eigsh"
+    if M is not None or mode != "normal":
+        wanted = "left out: generalised problems are solved by xcore.scipy.linalg.eigh(A, M)"
+        raise errors.bad_argument(who, "M" if M is not None else "mode", mode, wanted)
+    if sigma is not None and which != "LM":
+        wanted = "'LM' with a shift: the eigenvalues next to it"
+        raise errors.bad_argument(who, "which", which, wanted)
+    inverse = None if OPinv is None else _operator(OPinv, symmetric=True)
+    w, v = _eigsh(
+        _operator(A, symmetric=True), k, which=which, start=v0, steps=ncv, sigma=sigma, inverse=inverse,
+        rtol=tol or None, **({} if maxiter is None else {"max_steps": maxiter}),
+    )  # fmt: skip
+    return (w, v) if return_eigenvectors else w
+
+
+@boundary
+def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack",
+         rng=None, options=None, *, random_state=None):  # fmt: skip
+    """(u, s, vh): the k largest singular values, ascending, and their vectors.
+
+    They are the largest eigenvalues of (0 A; Aᴴ 0), whose vectors are (u; v) / √2: errors are relative to the
+    largest one. A value that is 0 up to rounding raises SolverError: no vectors belong to it.
+
+    Args:
+      A: matrix, dense or sparse, or operator (m, n).
+      k: how many.
+      ncv, tol, maxiter: as for ``eigsh``.
+      which: "LM"; small ones are those of ``xcore.linalg.svd``.
+      return_singular_vectors: False gives s alone.
+      v0, solver, rng, options, random_state: of no effect.
+
+    >>> import xcore.numpy as xnp
+    >>> svds(xnp.diag(xnp.arange(1.0, 9.0)), k=2)[1].round(3)
+    Array([7., 8.], dtype=float32)
+    """
+    who = "scipy.sparse.linalg.svds"
+    if which != "LM":
+        wanted = "'LM'; for small ones take xcore.linalg.svd"
+        raise errors.bad_argument(who, "which", which, wanted)
+    A = _operator(A)
+    m, n = A.shape
+    if not isinstance(k, (int, np.integer)) or not 0 < k <= min(m, n):
+        raise errors.bad_argument(who, "k", k, f"from 1 to {min(m, n)}")
+
+    def both(A, x):
+        return xnp.concatenate([A.mv(x[m:]), xnp.conj(A.T.mv(xnp.conj(x[:m])))])
+
+    operator = FunctionOperator(both, A, (m + n, m + n), symmetric=True)
+    s, x = eigsh(operator, k, which="LA", ncv=ncv, tol=tol, maxiter=maxiter)
+    _check_positive(who, s)
+    u, v = (y / xnp.linalg.norm(y, axis=0) for y in (x[:m], x[m:]))
+    if return_singular_vectors is False:
+        return s
+    return u, s, xnp.conj(v.T)
+
+
+def _check_positive(who: str, s) -> None:
+    if type(s) is Array and bool(s[0] <= 100 * xnp.finfo(s.dtype).eps * s[-1]):
+        raise errors.SolverError(
+            f"xcore.{who}: of the {s.size} largest singular values some are 0 up to rounding; ask for fewer, or "
+            "take xcore.linalg.svd."
+        )
+
+
+_ABSENT = {
+    "spsolve splu spilu factorized spsolve_triangular use_solver SuperLU":
+        "There are no sparse factors: take cg, minres or gmres, with a preconditioner M; xcore.linalg.solve_banded; "
+        "xcore.pde.solve on grids; or on the host SciPy's own: from scipy.sparse.linalg import spsolve.",
+    "eigs":
+        "There is eigsh for Hermitian matrices; of others xcore.linalg.eigvals gives all, and on the host SciPy's own "
+        "does: from scipy.sparse.linalg import eigs.",
+    "lsqr lsmr": "xcore.linalg.lsmr(a, b) gives x, and with report=True how it went.",
+    "lobpcg": "xcore.linalg.lobpcg(a, k, start=X) has arguments of its own.",
+    "bicg cgs qmr lgmres gcrotmk tfqmr": "Take gmres or bicgstab.",
+    "onenormest": "xcore.linalg.condest estimates condition numbers.",
+    "ArpackNoConvergence ArpackError MatrixRankWarning": "Solvers that fail raise xcore.errors.SolverError.",
+}  # fmt: skip
+__getattr__ = guide(__name__, _ABSENT)
+__all__ = [
+    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "svds",
+]  # fmt: skip

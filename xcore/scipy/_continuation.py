@@ -1,0 +1,43 @@
+"""Solutions between the ends of steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import numpy as xnp
+from ..experimental.ode import _BETWEEN as BETWEEN  # noqa: F401
+
+
+def between(step, t):
+    """The solution at a time within a step (t0, t1, y0, y1, k0, k1, mid).
+
+    Cubic by the slopes k at both ends, and one order more with ``mid``. (Hairer, Nørsett and Wanner 1993, section II.6)
+    """
+    t0, t1, y0, y1, k0, k1, mid = step
+    h = t1 - t0
+    part = (t - t0) / h
+    rise = y1 - y0
+    a, b = h * k0 - rise, 2 * rise - h * (k0 + k1)
+    return y0 + part * (rise + (1 - part) * (a + part * (b + (1 - part) * mid)))
+
+
+class OdeSolution:
+    """A solution as a function of the time: ``sol(t)`` is a column for each time.
+
+    Beyond the ends its first and last pieces go on. It can be jitted and differentiated in t.
+    """
+
+    def __init__(self, steps: list, points: list, real):
+        self.t_min, self.t_max = sorted((points[0][0], points[-1][0]))
+        self._falls = points[-1][0] < points[0][0]
+        self.ts = np.array([p[0] for p in points], real)
+        t0, t1 = (np.array([s[i] for s in steps], real)[:, None] for i in (0, 1))
+        self._pieces = t0, t1, *(np.stack([np.asarray(s[i]) for s in steps]) for i in range(2, 7))
+
+    def __call__(self, t):
+        t = xnp.asarray(t)
+        flat = t.reshape(-1).astype(self.ts.dtype)
+        ends = -self.ts[1:-1] if self._falls else self.ts[1:-1]
+        which = xnp.searchsorted(ends, -flat if self._falls else flat, side="left")
+        pieces = [xnp.asarray(p)[which] for p in self._pieces]
+        return between(pieces, flat[:, None]).T.reshape(-1, *t.shape)

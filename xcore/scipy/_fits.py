@@ -1,0 +1,252 @@
+"""Least squares, fitted curves, minima of one variable and of a box by SciPy's names."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+from .. import numpy as xnp
+from .. import random
+from .._core import errors
+from .._core.source import boundary
+from .._core.types import typeof
+from .._transforms.api import jacfwd
+from ..optimize import curve_fit as _curve_fit
+from ..optimize import differential_evolution as _differential_evolution
+from ..optimize import least_squares as _least_squares
+from ..optimize import minimize_scalar as _minimize_scalar
+from ._found import Found
+from ._minima import limits, pairs, point, words
+from ._roots import _arrays, _known
+
+_METHODS = {"dogbox": "trf"}
+
+
+def _sides(bounds, n: int):
+    """(lower, upper) as arrays, None where nothing is bounded."""
+    if hasattr(bounds, "lb"):
+        bounds = (bounds.lb, bounds.ub)
+    sides = [np.broadcast_to(np.asarray(side, float), (n,)) for side in bounds]
+    return None if np.all(sides[0] == -np.inf) and np.all(sides[1] == np.inf) else tuple(sides)
+
+
+def _method(method, bounds):
+    return None if method == "lm" and bounds is None else _METHODS.get(method, method)
+
+
+@boundary
+def least_squares(
+    fun,
+    x0,
+    jac="2-point",
+    bounds=(-np.inf, np.inf),
+    method="trf",
+    ftol=1e-8,
+    xtol=1e-8,
+    gtol=1e-8,
+    x_scale=None,
+    loss="linear",
+    f_scale=1.0,
+    diff_step=None,
+    tr_solver=None,
+    tr_options=None,
+    jac_sparsity=None,
+    max_nfev=None,
+    verbose=0,
+    args=(),
+    kwargs=None,
+    callback=None,
+    workers=None,
+):
+    """The x for which half the sum of squares of ``fun(x)`` is least; see ``xcore.optimize.least_squares``.
+
+    Steps go on until rounding errors hide what they gain, which is nearer than ftol, xtol and gtol ask.
+
+    Args:
+      fun: ``fun(x, *args, **kwargs)``, residuals.
+      x0: where to start.
+      bounds: (lower, upper), numbers or vectors, or ``Bounds``.
+      method: "trf", "dogbox" (here: "trf") or "lm".
+      loss: "linear", "soft_l1", "huber", "cauchy", "arctan" or a function z -> (ρ, ρ', ρ'').
+      f_scale: residuals of which size begin to be outliers.
+      max_nfev: steps at most.
+      args, kwargs: further arguments.
+      callback: must be None. All others have no effect: the Jacobian is computed.
+
+    Returns a result with x, cost, fun, jac, grad, optimality, active_mask, nfev, njev, status, message, success.
+
+    >>> t = xnp.arange(4.0)
+    >>> found = least_squares(lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t), [1.0, 1.0])
+    >>> found.x.round(3), bool(found.success)
+    (Array([2. , 0.5], dtype=float32), True)
+    """
+    who, x0 = "scipy.optimize.least_squares", xnp.atleast_1d(point(x0))
+    if callback is not None:
+        raise errors.bad_argument(who, "callback", callback, "None: loops are compiled")
+    f = lambda x: xnp.atleast_1d(_arrays(fun)(x, *args, **(kwargs or {})))  # noqa: E731
+    box = _sides(bounds, typeof(x0).size)
+    if method == "lm" and box is not None:
+        raise errors.bad_argument(who, "method", method, "'trf' where there are bounds")
+    found = _least_squares(
+        f, x0, (), _method(method, box), bounds=box, loss=loss, f_scale=f_scale, maxiter=max_nfev
+    )
+    low, high = (-np.inf, np.inf) if box is None else box
+    near = lambda side: xnp.isfinite(side) & (xnp.abs(found.x - side) <= 1e-8 * (1 + xnp.abs(side)))  # noqa: E731
+    mask = xnp.where(near(xnp.asarray(low)), -1, xnp.where(near(xnp.asarray(high)), 1, 0))
+    return Found(
+        message=words(found.status), success=found.status == 0, status=found.status, x=found.x,
+        cost=found.extra["cost"], fun=found.fun, jac=jacfwd(f)(found.x), grad=found.grad,
+        optimality=found.certificate.stationarity, active_mask=mask, nfev=found.nfev, njev=found.njev,
+    )  # fmt: skip
+
+
+@boundary
+def curve_fit(
+    f,
+    xdata,
+    ydata,
+    p0=None,
+    sigma=None,
+    absolute_sigma=False,
+    check_finite=None,
+    bounds=(-np.inf, np.inf),
+    method=None,
+    jac=None,
+    *,
+    full_output=False,
+    nan_policy=None,
+    **kwargs,
+):
+    """(popt, pcov): ``f(xdata, *popt)`` fitted to ``ydata`` by least squares; see ``xcore.optimize.curve_fit``.
+
+    Args:
+      f: the curve, ``f(xdata, *params)``, of functions of ``xcore.numpy``.
+      xdata, ydata: where, and which values were measured; parameters are as wide as these.
+      p0: parameters to start from; by default 1, or between the bounds, for each that f has.
+      sigma: standard errors of the values, or their covariance.
+      absolute_sigma: take sigma at its word.
+      bounds: (lower, upper), numbers or vectors, or ``Bounds``.
+      method: "lm", "trf" or "dogbox" (here: "trf").
+      kwargs: ``loss``, ``f_scale``, ``max_nfev`` and ``maxfev`` as for ``least_squares``; all others have no effect.
+      full_output: return (popt, pcov, dict with fvec and nfev, message, 1 for success) instead.
+
+    Where it is known that the fit did not converge, RuntimeError is raised.
+
+    >>> x = xnp.linspace(0.0, 4.0, 9)
+    >>> popt, pcov = curve_fit(lambda x, a, b: a * xnp.exp(-b * x), x, 3 * xnp.exp(-0.7 * x))
+    >>> popt.round(3)
+    Array([3. , 0.7], dtype=float32)
+    """
+    xdata, ydata = (xnp.asarray(v) if isinstance(v, (list, tuple)) else v for v in (xdata, ydata))
+    n = _count(f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
+    box = _sides(bounds, n)
+    start = xnp.atleast_1d(xnp.asarray(_guess(box, n) if p0 is None else p0))
+    strong = [xnp.asarray(v).dtype for v in (ydata, xdata) if not typeof(xnp.asarray(v)).weak]
+    own = [] if p0 is None or typeof(start).weak or isinstance(p0, (list, tuple)) else [start.dtype]
+    start = start.astype(xnp.result_type(*strong, *own, float))
+    most = kwargs.get("max_nfev", kwargs.get("maxfev"))
+    found = _curve_fit(
+        f, xdata, ydata, tuple(xnp.unstack(start)), sigma, absolute_sigma, bounds=_split(box),
+        method=_method(method, box), loss=kwargs.get("loss", "linear"), f_scale=kwargs.get("f_scale", 1.0),
+        maxiter=most or None,
+    )  # fmt: skip
+    status = found.result.status
+    if _known(status) and int(status):
+        raise RuntimeError(f"xcore.scipy.optimize.curve_fit: {words(status)}.")
+    popt = xnp.stack(found.popt)
+    if not full_output:
+        return popt, found.pcov
+    told = {"fvec": found.result.fun, "nfev": found.result.nfev}
+    return popt, found.pcov, told, words(status), xnp.where(status == 0, 1, 5)
+
+
+def _count(f) -> int:
+    """How many parameters a curve has."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = inspect.signature(f).parameters.values()
+    if any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in names) or len(names) < 2:
+        wanted = "given where f does not name its parameters, as f(x, *params)"
+        raise errors.bad_argument("scipy.optimize.curve_fit", "p0", None, wanted)
+    return sum(p.kind in kinds for p in names) - 1
+
+
+def _guess(box, n: int) -> np.ndarray:
+    """1, or the middle of both bounds, or 1 beside the only one."""
+    if box is None:
+        return np.ones(n)
+    low, high = box
+    one = np.where(np.isfinite(low), low + 1, np.where(np.isfinite(high), high - 1, 1))
+    both = np.isfinite(low) & np.isfinite(high)
+    return np.where(both, 0.5 * (np.where(both, low, 0) + np.where(both, high, 0)), one)
+
+
+def _split(box):
+    return None if box is None else tuple(tuple(map(float, side)) for side in box)
+
+
+@boundary
+def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None):
+    """The least of a function of one number; see ``xcore.optimize.minimize_scalar``.
+
+    Args:
+      fun: ``fun(x, *args)``.
+      bracket: two points from which a valley is looked for, or three around one.
+      bounds: (lower, upper): search in this interval instead.
+      args: further arguments, a tuple.
+      method: "brent", "golden" or "bounded"; the one that fits by default.
+      tol: the precision of x.
+      options: a dict: "maxiter", "xtol" and "xatol" (other names for tol), "disp" (no effect).
+
+    >>> found = minimize_scalar(lambda x: (x - 2.0) ** 2)
+    >>> round(float(found.x), 3), bool(found.success)
+    (2.0, True)
+    """
+    tol, most, _ = limits("scipy.optimize.minimize_scalar", options, tol)
+    name = method.lower() if isinstance(method, str) else method or "brent"
+    found = _minimize_scalar(
+        fun, bracket, bounds, args, "brent" if name == "bounded" else name, tol=tol,
+        **({} if most is None else {"maxiter": most}),
+    )  # fmt: skip
+    return Found(
+        message=words(found.status), success=found.status == 0, status=found.status, x=found.x, fun=found.fun,
+        nfev=found.nfev, nit=found.nit,
+    )  # fmt: skip
+
+
+@boundary
+def differential_evolution(func, bounds, args=(), strategy="best1bin", maxiter=1000, popsize=15, tol=0.01,
+                           mutation=(0.5, 1), recombination=0.7, rng=None, callback=None, disp=False, polish=True,
+                           init="latinhypercube", atol=0, updating="immediate", workers=1, constraints=(), x0=None, *,
+                           integrality=None, vectorized=False, seed=None):  # fmt: skip
+    """The least of a function in a box; see ``xcore.optimize.differential_evolution``.
+
+    Args:
+      func: ``func(x, *args)``, of functions of ``xcore.numpy``.
+      bounds: a pair (least, greatest) for each variable, or ``Bounds``.
+      args: further arguments, a tuple.
+      maxiter, popsize, tol, atol, mutation, recombination, polish, x0: as there.
+      rng, seed: a whole number or a key; 0 by default, so that calls are repeated exactly.
+      strategy, callback, constraints, integrality: must be left out. All others have no effect.
+
+    >>> found = differential_evolution(lambda x: (x**2).sum(), [(-5.0, 5.0), (-5.0, 5.0)], seed=1)
+    >>> bool(found.fun < 1e-6)
+    True
+    """
+    who = "scipy.optimize.differential_evolution"
+    for name, given, fine in (("strategy", strategy, "best1bin"), ("callback", callback, None),
+                              ("constraints", constraints, ()), ("integrality", integrality, None)):  # fmt: skip
+        if given is not None and given != fine:
+            raise errors.bad_argument(who, name, given, f"left out: there is {fine} only")
+    seed = seed if rng is None else rng
+    if isinstance(seed, (np.random.Generator, np.random.RandomState)):
+        seed = int(seed.integers(2**31) if hasattr(seed, "integers") else seed.randint(2**31))
+    key = random.key(0 if seed is None else seed) if isinstance(seed, (int, type(None))) else seed
+    found = _differential_evolution(
+        func, pairs(bounds), args, key=key, popsize=popsize, mutation=mutation, recombination=recombination, tol=tol,
+        atol=atol, maxiter=maxiter, polish=polish, x0=x0,
+    )  # fmt: skip
+    return Found(
+        message=words(found.status), success=found.status == 0, status=found.status, x=found.x, fun=found.fun,
+        nfev=found.nfev, nit=found.nit,
+    )  # fmt: skip

@@ -1,0 +1,40 @@
+"""What SciPy's solvers return: a dict whose keys are attributes too."""
+
+from .._core import tree as _tree
+
+
+@_tree.register_pytree_with_keys_class
+class Found(dict):
+    """A result with SciPy's names: ``found.x`` and ``found["x"]``. Words and flags belong to its structure.
+
+    >>> found = Found(x=1.0, message="done")
+    >>> found.x, found["message"], sorted(found)
+    (1.0, 'done', ['message', 'x'])
+    """
+
+    def __getattr__(self, name: str):
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"{name!r} is none of {', '.join(self)}") from None
+
+    def __dir__(self):
+        return [*super().__dir__(), *self]
+
+    def __repr__(self):
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:>{width}}: {value}" for name, value in self.items())
+
+    def tree_flatten_with_keys(self):
+        names = tuple(k for k, v in self.items() if not _is_static(v))
+        static = tuple((k, v) for k, v in self.items() if _is_static(v))
+        return [(_tree.GetAttrKey(k), self[k]) for k in names], (names, static)
+
+    @classmethod
+    def tree_unflatten(cls, structure, leaves):
+        names, static = structure
+        return cls(zip(names, leaves), **dict(static))
+
+
+def _is_static(x) -> bool:
+    return isinstance(x, str) or callable(x)

@@ -1,0 +1,362 @@
+"""``solve_ivp``: initial value problems step by step, with events and with solutions between the steps.
+
+Outside of ``jit``, ``grad`` and ``vmap`` the loop over the steps is Python's and a step is a compiled program:
+how many steps there are need not be known, and events may be any functions. Inside of them the loop is
+that of ``pde.integrate``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import jit
+from .._core import dtypes, errors
+from .._core.source import boundary
+from .._core.trace import is_evaluating
+from .._core.types import typeof
+from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
+from ..pde._trajectory import _error_norm, adaptive
+from ._continuation import BETWEEN, OdeSolution, between
+from ._found import Found
+
+WHO = "scipy.integrate.solve_ivp"
+# The pair, and the weights of the slopes in the continuation between the ends of a step.
+METHODS = {"RK45": (DORMAND_PRINCE, BETWEEN), "RK23": (BOGACKI_SHAMPINE, (0, 0, 0, 0))}
+_STIFF = (
+    "for stiff equations on grids xcore.pde has Theta, IMEX and Exponential; else SciPy's own takes functions of "
+    "xcore: from scipy.integrate import solve_ivp"
+)
+INSTEAD = {"DOP853": "take 'RK45'", "Radau": _STIFF, "BDF": _STIFF, "LSODA": _STIFF}
+MESSAGES = {
+    0: "The solver successfully reached the end of the integration interval.",
+    1: "A termination event occurred.",
+    -1: "The steps became shorter than the spacing of numbers, as before a pole or where fun is not finite; "
+    "the end was not reached.",
+}
+
+
+@boundary
+def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False,
+              args=None, *, first_step=None, max_step=np.inf, rtol=1e-3, atol=1e-6, jac=None):  # fmt: skip
+    """The solution of ``y' = fun(t, y, *args)``, ``y(t_span[0]) = y0``, as SciPy's function of this name.
+
+    Numbers are as wide as the widest array among y0, t_eval and t_span; Python's numbers are as wide as those of
+    xcore, 32 bits unless it is set otherwise.
+
+    Args:
+      fun: ``fun(t, y, *args)``, with a result like y: an array or a list, of functions of ``xcore.numpy``.
+      t_span: (t0, tf), rising or falling.
+      y0: a vector, real or complex.
+      method: "RK45" (Dormand and Prince) or "RK23" (Bogacki and Shampine), both explicit.
+      t_eval: times at which to keep the solution; the ends of all steps by default. Inside of ``jit``, ``grad`` and
+        ``vmap`` it must be given; derivatives are those of the steps taken.
+      dense_output: give ``sol``, a function of the time.
+      events: a function ``event(t, y, *args)``, or a list of them, whose zeros are looked for in each step where it
+        changes its sign; its attributes ``terminal`` (True, or after how many) and ``direction`` count.
+      vectorized, jac: of no effect.
+      args: a tuple of further arguments.
+      first_step, max_step: lengths of steps.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |y|.
+
+    Returns a result with ``t``, ``y`` (a column for each time), ``sol``, ``t_events``, ``y_events``, ``nfev``,
+    ``njev``, ``nlu``, ``status`` (0 the end, 1 an event, -1 neither), ``message`` and ``success``: whether the end
+    or an event was reached, and all numbers are finite.
+
+    >>> found = solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], t_eval=[0.0, 0.5, 1.0], rtol=1e-4)
+    >>> found.y[0].round(3), found.success
+    (Array([1.   , 0.607, 0.368], dtype=float32), True)
+    """
+    tableau, mid = _method(method)
+    check_first_is_time(fun)
+    t_eval = None if t_eval is None else xnp.asarray(t_eval)
+    t_span, y0 = _start(t_span, y0, t_eval)
+    args = () if args is None else tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    f = _slope(fun, y0, args)
+    rtol = _tolerance(rtol, typeof(y0).dtype)
+    if is_evaluating():
+        steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step)
+        events = [_Event(e, args) for e in _listed(events)] if events is not None else None
+        return _marched(steps, t_span, y0, t_eval, dense_output, events)
+    if t_eval is None or events is not None or dense_output:
+        raise errors.bad_argument(
+            WHO, "t_eval", t_eval, "times, without events and dense_output, inside of jit, grad and vmap",
+            "How many steps there will be is not known there.",
+        )  # fmt: skip
+    return _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first_step)
+
+
+# ---------------------------------------------------------------------------------- arguments
+
+
+def _method(method) -> tuple:
+    if method in METHODS:
+        return METHODS[method]
+    advice = INSTEAD.get(method, "") if isinstance(method, str) else ""
+    raise errors.bad_argument(WHO, "method", method, "'RK45' or 'RK23'", advice and f"{advice}.")
+
+
+def check_first_is_time(fun) -> None:
+    """That this is no function of (y, t), as ``odeint`` has it."""
+    if not callable(fun):
+        raise errors.bad_argument(WHO, "fun", fun, "a function of (t, y)")
+    check_order(WHO, fun, first="time")
+
+
+def _start(t_span, y0, t_eval) -> tuple:
+    """(the ends, the state) in the width of what was given."""
+    given = [xnp.asarray(x) for x in (y0, *t_span)]
+    if len(given) != 3 or any(typeof(x).ndim for x in given[1:]):
+        raise errors.bad_argument(WHO, "t_span", t_span, "a pair of numbers (t0, tf)")
+    y0 = given[0]
+    if typeof(y0).ndim != 1 or not typeof(y0).size:
+        raise errors.bad_argument(WHO, "y0", y0, "a vector", "Write [y0] for a single number.")
+    widths = [*given, *([] if t_eval is None else [t_eval])]
+    strong = [typeof(x).dtype for x in widths if not typeof(x).weak and not _is_exact(x)]
+    dtype = xnp.result_type(*strong, float) if strong else dtypes.default_dtype("float")
+    kind = xnp.result_type(y0.dtype, dtype)  # complex where y0 is
+    y0 = y0.astype(kind)
+    if is_evaluating() and not bool(xnp.all(xnp.isfinite(y0))):
+        raise errors.bad_argument(WHO, "y0", y0, "finite")
+    return given[1:], y0
+
+
+def _is_exact(x) -> bool:
+    return not dtypes.is_inexact(typeof(x).dtype)
+
+
+def _slope(fun, y0, args):
+    """fun with results like y0."""
+    shape, dtype = typeof(y0).shape, typeof(y0).dtype
+
+    def f(t, y):
+        k = xnp.asarray(fun(t, y, *args))
+        if k.ndim and k.size != y.size:
+            raise errors.shape_mismatch(WHO, "y0 and what fun returns must be alike", y0=y0, fun=k)
+        if dtypes.is_complex(k.dtype) and not dtypes.is_complex(dtype):
+            raise errors.bad_argument(WHO, "y0", y0, "complex where what fun returns is complex")
+        return xnp.broadcast_to(k.reshape(-1) if k.shape != shape else k, shape).astype(dtype)
+
+    return f
+
+
+def _tolerance(rtol, dtype):
+    """rtol, and not so small that rounding errors are taken for errors of the method."""
+    least = 100 * float(xnp.finfo(dtype).eps)
+    if isinstance(rtol, (int, float)) and rtol < least:
+        warnings.warn(
+            f"xcore.{WHO}: rtol={rtol:g} is below what {np.dtype(dtype).name} holds; it is {least:.2g} now. Give y0 as "
+            "an array of float64 for more.",
+            stacklevel=4,
+        )
+        return least
+    return rtol
+
+
+# ---------------------------------------------------------------------------------- step by step
+
+
+class _Steps:
+    """Steps of one problem, each of them one compiled program."""
+
+    def __init__(self, f, tableau, mid, rtol, atol, first, longest):
+        self.tableau, self.nfev = tableau, 0
+        self.first, self.longest = first, longest
+        self.f = jit(f)
+
+        @jit
+        def attempt(t, y, k, h):
+            slopes, new, nil = [k], y, xnp.zeros_like(y)
+            for row, c in zip(tableau.a, tableau.c[1:], strict=True):
+                new = moved(y, slopes, row, h)
+                slopes.append(f(t + c * h, new))
+            size = _error_norm(y, new, moved(nil, slopes, tableau.error, h), rtol, atol)
+            fine = (
+                xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(slopes[-1]))
+            )
+            return new, slopes[-1], moved(nil, slopes, mid, h), xnp.where(fine, size, xnp.inf)
+
+        @jit
+        def norms(y, k, k_ahead, h):
+            return [_error_norm(y, 0 * y, x, rtol, atol) for x in (y, k, (k_ahead - k) / h)]
+
+        self.attempt, self.norms = attempt, norms
+
+    def slope(self, t, y):
+        self.nfev += 1
+        return self.f(t, y)
+
+    def first_step(self, t, y, k, sign, span: float) -> float:
+        """(Hairer, Nørsett and Wanner 1993, section II.4, page 169)"""
+        if self.first is not None:
+            return min(float(self.first), span)
+        one = t.dtype.type
+        d0, d1, _ = map(float, self.norms(y, k, k, one(1)))
+        guess = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
+        guess = guess if guess > 0 and math.isfinite(guess) else min(1e-6, span)
+        ahead = self.slope(t + one(sign * guess), y + one(sign * guess) * k)
+        d2 = float(self.norms(y, k, ahead, one(guess))[2])
+        steep = max(d1, d2)
+        other = (
+            max(1e-6, guess * 1e-3)
+            if steep <= 1e-15
+            else (0.01 / steep) ** (1 / self.tableau.order)
+        )
+        return min(100 * guess, other if math.isfinite(other) else guess, span)
+
+    def take(self, t, y, k, h: float, sign: int, end):
+        """(a step that is accurate, the length of the next), or (None, 0) where there is none."""
+        one, grow = t.dtype.type, 10.0
+        while True:
+            h = min(h, self.longest)
+            last = abs(end - t) <= h
+            new_t = end if last else t + one(sign * h)
+            if abs(new_t - t) < (0 if last else 10) * np.spacing(abs(t)) or new_t == t:
+                return None, 0.0
+            new, new_k, mid, size = self.attempt(t, y, k, new_t - t)
+            self.nfev += len(self.tableau.a)
+            size = float(size)
+            factor = 0.9 * max(size, 1e-10) ** (-1 / self.tableau.order)
+            taken, h = float(abs(new_t - t)), h
+            if size <= 1:
+                kept = h if last and taken < h else taken
+                return (t, new_t, y, new, k, new_k, mid), kept * min(max(factor, 0.2), grow)
+            h, grow = taken * max(factor if math.isfinite(size) else 0.2, 0.2), 1.0
+
+
+class _Event:
+    """A function whose zeros are looked for."""
+
+    def __init__(self, event, args):
+        if not callable(event):
+            raise errors.bad_argument(
+                WHO, "events", event, "a function of (t, y), or a list of them"
+            )
+        known = jit(lambda t, y: xnp.asarray(event(t, y, *args)).reshape(()))
+        self.value = lambda t, y: float(known(t, y))
+        self.left = int(getattr(event, "terminal", None) or 0)  # 0: it never ends the run
+        self.direction = getattr(event, "direction", 0)
+        self.t: list = []
+        self.y: list = []
+        self.last = math.nan
+
+    def begin(self, t, y) -> None:
+        self.last = self.value(t, y)
+
+    def zero(self, step):
+        """The time of a zero in a step, if the event changes its sign there as it should."""
+        before, self.last = self.last, self.value(step[1], step[3])
+        up, down = before <= 0 <= self.last, before >= 0 >= self.last
+        if not ((up and self.direction >= 0) or (down and self.direction <= 0)):
+            return None
+        if before == 0:
+            return step[0]
+        low, high = step[0], step[1]
+        while True:  # the sign at low is that of before
+            middle = low + (high - low) / 2
+            if middle in (low, high):
+                return high
+            value = self.value(middle, between(step, middle))
+            low, high = (
+                (low, middle) if value == 0 or (value > 0) != (before > 0) else (middle, high)
+            )
+
+    def note(self, t, y) -> bool:
+        """Keep a zero; whether it ends the run."""
+        self.t.append(t)
+        self.y.append(np.asarray(y))
+        self.left -= 1
+        return self.left == 0
+
+
+def _listed(events) -> list:
+    return list(events) if isinstance(events, (list, tuple)) else [events]
+
+
+def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
+    real = np.dtype(dtypes.to_real(typeof(y).dtype))
+    t, end = (real.type(np.asarray(x)) for x in t_span)
+    times = None if t_eval is None else _times(t_eval, t, end)
+    sign = 1 if end >= t else -1
+    for event in events or ():
+        event.begin(t, y)
+    k = steps.slope(t, y)
+    h = steps.first_step(t, y, k, sign, float(abs(end - t)))
+    taken, points, status = [], [(t, y)], 0
+    while t != end and status == 0:
+        step, h = steps.take(t, y, k, h, sign, end)
+        if step is None:
+            status = -1
+            break
+        (_, t, _, y, _, k, _), stop = step, None
+        if events:
+            stop = _told(step, events, sign)
+        if stop is not None:
+            status, t, y = 1, stop, between(step, stop)
+        taken.append(step)
+        points.append((t, y))
+    sol = OdeSolution(taken, points, real) if taken and (dense or times is not None) else None
+    ts = np.array([p[0] for p in points], real)
+    if times is None:
+        ys = xnp.asarray(np.stack([np.asarray(p[1]) for p in points], axis=1))
+    else:
+        ts = times[sign * (times - t) <= 0]
+        ys = sol(ts) if sol is not None else xnp.broadcast_to(y[:, None], (*y.shape, len(ts)))
+    return _result(xnp.asarray(ts), ys, status, steps.nfev, sol if dense else None, events)
+
+
+def _told(step, events, sign: int):
+    """Note the zeros of a step in their order, up to one that ends the run: its time."""
+    found = [(e.zero(step), e) for e in events]
+    for t, event in sorted([(t, e) for t, e in found if t is not None], key=lambda p: sign * p[0]):
+        if event.note(t, between(step, t)):
+            return t
+    return None
+
+
+def _times(t_eval, start, end) -> np.ndarray:
+    times = np.asarray(t_eval).astype(start.dtype)
+    low, high = min(start, end), max(start, end)
+    way = np.diff(times) * (1 if end >= start else -1)
+    if times.ndim != 1 or np.any(times < low) or np.any(times > high) or np.any(way <= 0):
+        wanted = f"a row of times from {start:g} to {end:g}, in this order"
+        raise errors.bad_argument(WHO, "t_eval", t_eval, wanted)
+    return times
+
+
+def _result(t, y, status, nfev, sol, events) -> Found:
+    fine = bool(xnp.all(xnp.isfinite(y)))
+    status = status if fine else -1
+    kept: dict[str, Any] = {"t_events": None, "y_events": None}
+    if events is not None:
+        kept["t_events"] = [np.array(e.t, np.asarray(t).dtype) for e in events]
+        kept["y_events"] = [np.array(e.y) for e in events]
+    return Found(
+        message=MESSAGES[status], success=status >= 0, status=status, t=t, y=y, sol=sol, **kept,
+        nfev=nfev, njev=0, nlu=0,
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------- in programs
+
+
+def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first) -> Found:
+    """The same inside of transformations, in one loop that meets all times."""
+    real = dtypes.to_real(typeof(y0).dtype)
+    start, end = (x.astype(real) for x in t_span)
+    sign = xnp.where(end >= start, 1, -1).astype(real)
+    times = sign * xnp.concatenate([start[None], t_eval.astype(real), end[None]])
+    found = adaptive(
+        lambda y, s: sign * f(sign * s, y), y0, times, tableau, rtol, atol, first, 100_000
+    )
+    y = found.value[1:-1].T
+    good = (found.status == 0) & xnp.all(xnp.isfinite(found.value))
+    return Found(
+        message="status 0: the end was reached with finite numbers; -1: it was not.", success=good,
+        status=xnp.where(good, 0, -1), t=t_eval.astype(real), y=y, sol=None, t_events=None, y_events=None,
+        nfev=None, njev=0, nlu=0,
+    )  # fmt: skip

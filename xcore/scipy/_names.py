@@ -1,0 +1,104 @@
+"""Names of SciPy that are not here: an error that says where the thing lives, or what to do instead."""
+
+import difflib as _difflib
+import dis as _dis
+import functools as _functools
+import importlib as _importlib
+import sys as _sys
+
+from .. import numpy as _xnp
+from .._core.source import boundary as _boundary
+
+_IMPORT_FROM = _dis.opmap["IMPORT_FROM"]
+
+
+def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "", modules=()):
+    """The ``__getattr__`` of a face.
+
+    Args:
+      module: its name.
+      absent: reasons and ways out, by the names they are about, separated by spaces.
+      borrowed: names of SciPy's own classes that are taken here as they are.
+      modules: its modules, loaded when they are asked for.
+    """
+    scipys = module.removeprefix("xcore.")
+    reasons = by_name(absent or {})
+
+    @_boundary
+    def __getattr__(name: str):
+        if name in modules:
+            return _importlib.import_module(f"{module}.{name}")
+        if name in borrowed.split():
+            return getattr(_importlib.import_module(scipys), name)
+        message = f"module {module!r} has no attribute {name!r}"
+        if not name.startswith("_"):
+            message += f". {reasons[name] if name in reasons else _elsewhere(module, scipys, name)}"
+        kind = ImportError if _is_import(_sys._getframe(2)) else AttributeError
+        raise kind(message)
+
+    return __getattr__
+
+
+def by_name(table: dict[str, str]) -> dict[str, str]:
+    """A row for each of the names that a row is about."""
+    return {name: why for names, why in table.items() for name in names.split()}
+
+
+class NoModule:
+    """Asked for modules that nobody found: ``import xcore.scipy.name`` says why there is none."""
+
+    def __init__(self, package: str, absent: dict[str, str]):
+        self.reasons = {f"{package}.{name}": why for name, why in by_name(absent).items()}
+
+    @_boundary
+    def find_spec(self, name, path=None, target=None):
+        if name in self.reasons:
+            raise ModuleNotFoundError(f"No module named {name!r}. {self.reasons[name]}", name=name)
+
+
+def _is_import(frame) -> bool:
+    """Whether ``from module import name`` asks: such an import would not pass on what we say."""
+    code = frame.f_code.co_code
+    return frame.f_lasti >= 0 and code[frame.f_lasti] == _IMPORT_FROM
+
+
+def _elsewhere(module: str, scipys: str, name: str) -> str:
+    near = _difflib.get_close_matches(name, dir(_sys.modules[module]), 3, 0.75)
+    if hasattr(_importlib.import_module(scipys), name):
+        return own(scipys, name)
+    return f"There is {', '.join(near)}." if near else f"SciPy's {scipys} has no such name either."
+
+
+def own(scipys: str, name: str) -> str:
+    """That SciPy's own function does, on the host."""
+    return f"SciPy's own takes arrays of xcore, outside of jit, grad and vmap: from {scipys} import {name}."
+
+
+# ---------------------------------------------------------------------------------- arguments
+
+
+def taking_lists(f):
+    """The function, which takes lists of numbers where it takes arrays, as SciPy's do."""
+
+    @_boundary
+    @_functools.wraps(f)
+    def call(*args, **kwargs):
+        args = [_array(a) for a in args]
+        return f(*args, **{k: _array(a) for k, a in kwargs.items()})
+
+    return call
+
+
+def _array(x):
+    """Nested lists of numbers as an array, also in a tuple; all else as it is."""
+    if type(x) is tuple:
+        return tuple(_array(y) for y in x)
+    return _xnp.asarray(x) if type(x) is list and x and all(map(_is_row, x)) else x
+
+
+def _is_row(x) -> bool:
+    return _is_number(x) or (isinstance(x, (list, tuple)) and all(map(_is_row, x)))
+
+
+def _is_number(x) -> bool:
+    return isinstance(x, (bool, int, float, complex)) or getattr(x, "shape", None) == ()
