@@ -1,6 +1,7 @@
 """Transformations and control flow: steps that hold functions, and what they mean in NumPy."""
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable
 
@@ -184,7 +185,8 @@ class Slopes:
         bends = [np.abs(r - 2 * centre + l) / h for r, l, h in zip(right, left, _STEPS)]
         if not all(np.all(np.isfinite(a.data)) for a in self.args):
             error = np.full(error.shape, np.inf)  # 0 * NaN may be either
-        kink = ~(bends[-1] <= 0.5 * bends[2] + 1e-8 * (1e-3 + np.abs(centre)))
+        bend = functools.reduce(np.maximum, bends[4:])  # a jump nearby is met by some of the steps
+        kink = ~(bend <= 0.5 * bends[2] + 1e-8 * (1e-3 + np.abs(centre)))
         if np.any(kink):  # or the edge of where the function is defined
             self.run.marks.add("kink")
         return self._uncertain(slope, np.where(kink, 1e3 * (1 + np.abs(slope)), error), key)

@@ -55,6 +55,19 @@ def test_bools_differ_where_they_change():
     assert xnp.diff(xnp.asarray(x)).tolist() == np.diff(x).tolist()
 
 
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("narrow", ["float16", "bfloat16", "float32"])
+def test_narrow_samples_are_not_rounded_again(narrow, count):
+    places, samples = (
+        np.array([-0.8, -0.3, 0.1, 1.4])[:count],
+        np.array([-1.4, -0.1, 0.4, -1])[:count],
+    )
+    samples = xnp.asarray(samples, narrow)
+    got = xnp.interp(np.linspace(-1.0, 2, 7), places, samples)
+    want = np.interp(np.linspace(-1.0, 2, 7), places, np.asarray(samples.astype("float64")))
+    assert got.dtype == "float64" and np.allclose(got, want, rtol=1e-13)
+
+
 @given(
     st.lists(st.floats(-10, 10), min_size=2, max_size=8, unique=True),
     st.lists(st.floats(-12, 12), max_size=5),

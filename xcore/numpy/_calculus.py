@@ -315,6 +315,7 @@ def _interp(arrays, modes, given, periodic):
     dtype = dtype if dtypes.is_inexact(dtype) else inexact_dtype(dtype, False)
     x = as_array(who, x) if weak else as_array(who, x, dtype=dtype)
     x, xp, fp = astype(x, dtype, weak), astype(xp, dtype, weak), as_inexact(who, fp)
+    fp = astype(fp, *result_dtype(who, x, fp))  # before differences of samples are rounded
     if periodic:
         x, xp, fp = _one_period(x, xp, fp, astype(as_array(who, rest.pop()), dtype))
         given = modes = (None, None)
