@@ -66,6 +66,12 @@ def test_narrow_samples_are_not_rounded_again(narrow, count):
     got = xnp.interp(np.linspace(-1.0, 2, 7), places, samples)
     want = np.interp(np.linspace(-1.0, 2, 7), places, np.asarray(samples.astype("float64")))
     assert got.dtype == "float64" and np.allclose(got, want, rtol=1e-13)
+    if count > 1:
+        wide = np.asarray(samples.astype("float64"))
+        assert np.allclose(xnp.trapezoid(samples, places), np.trapezoid(wide, places), rtol=1e-13)
+        rising, order = np.sort(wide), xnp.sort(samples)
+        assert np.allclose(xnp.trapezoid(places, order), np.trapezoid(places, rising), rtol=1e-13)
+        assert np.allclose(xnp.gradient(places, order), np.gradient(places, rising), rtol=1e-13)
 
 
 @given(

@@ -210,7 +210,7 @@ def _slope(pair, axis, edge_order):
     if even:
         steps = broadcast_to(spacing, (n - 1,))
     elif typeof(spacing).shape == (n,):
-        steps = diff(spacing)
+        steps = diff(_at_least_as_wide(spacing, f))
     else:
         raise errors.shape_mismatch(who, f"need a number or {n} coordinates", spacing=spacing)
     steps = astype(steps, dtypes.to_real(typeof(f).dtype))
@@ -258,10 +258,22 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     y = as_inexact(who, y)
     ndim = typeof(y).ndim
     at = one_axis(who, axis, ndim)
-    steps = dx if x is None else _steps(as_array(who, x), axis, ndim - at - 1)
+    steps = dx
+    if x is not None:
+        x = as_array(who, x)
+        y = astype(y, *result_dtype(who, y, x))  # before sums of samples are rounded
+        steps = _steps(_at_least_as_wide(x, y), axis, ndim - at - 1)
     before = (slice(None),) * at
     pairs = y[(*before, slice(1, None))] + y[(*before, slice(-1))]
     return _reduce.sum(steps * pairs * 0.5, axis=at - ndim)
+
+
+def _at_least_as_wide(x, y):
+    """Coordinates of a dtype in which their differences are not rounded to less than values y have."""
+    if not dtypes.is_inexact(typeof(x).dtype):
+        return x
+    real = dtypes.to_real(typeof(y).dtype)
+    return astype(x, real) if dtypes.finfo(real).bits > dtypes.finfo(typeof(x).dtype).bits else x
 
 
 def _steps(x, axis: int, behind: int):
