@@ -400,10 +400,21 @@ def test_parabolas_need_fewer_evaluations():
     assert counts[0] < 0.6 * counts[1]
 
 
-@pytest.mark.parametrize("method", ["lbfgs", "nelder-mead", "sqp"])
-def test_nothing_is_at_its_minimum(method):
-    found = xo.minimize(lambda x: xnp.sum(x) + 2.0, xnp.zeros(0), method=method)
-    assert found.success and found.fun == 2 and found.x.shape == (0,)
+def test_nothing_is_at_its_minimum_and_its_root():
+    nothing = xnp.zeros(0)
+    for method in ("lbfgs", "lbfgsb", "nelder-mead", "sqp"):
+        found = xo.minimize(lambda x: xnp.sum(x) + 2.0, nothing, method=method)
+        assert found.success and found.fun == 2 and found.x.shape == (0,)
+    assert xo.root(lambda x: x, nothing, method="krylov").success
+    fit = xo.least_squares(lambda p: xnp.ones(3), nothing)
+    assert fit.success and fit.extra["cost"] == 1.5
+
+
+def test_infinite_values_are_told():
+    t, status = np.linspace(0, 1, 5), xo.Status.not_finite.value
+    assert xo.least_squares(lambda p: (p[0] * t - 1) / p[0], xnp.zeros(2)).status == status
+    f = lambda x: xnp.where(x[0] < 2, xnp.inf, xnp.sum((x - 1) ** 2))
+    assert xo.proximal_gradient(f, xnp.asarray([3.0, 2.0]), xo.prox.l1(0.5)).status == status
 
 
 def test_what_one_variable_cannot_do_is_told():

@@ -121,7 +121,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
     def _next(s, ended):
         error, gain, least, lost = _seen(method, local, ended, x0)
         status = _verdict(ended, error, gain, least, lost, asked)
-        better = (status == 0) | ~(s["f"] <= ended["f"])
+        better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
         new = {k: ended[k] for k in ("x", "f", "g", "size")}
         new |= {"status": status, "error": error, "gain": gain}
         new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}

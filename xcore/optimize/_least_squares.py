@@ -438,7 +438,7 @@ def least_squares(
     if not callable(fun):
         raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")
     problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
-    method = _method(method, bounds)
+    method = _method(method, bounds) if flat.size else METHODS["matrix-free"]
     problem.lower, problem.upper = box_of(who, flat, bounds, columns=True)
     eps = float(xnp.finfo(flat.dtype).eps)
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)

@@ -43,9 +43,10 @@ def by_products(problem, z, g, held, products) -> Sight:
     bends = known["least"] < -(eps**0.5) * known["most"]
     newton, found = solved(-d * g)
     again = lambda g: d * solved(-d * g)[0]  # noqa: E731
+    ways = d * xnp.stack([known["way"], dead.astype(z.dtype)])
     return Sight(
         _first_of(d * newton, again), 2 * d * xnp.abs(reach), xnp.where(open_, 0, known["least"]), power_of_two(d),
-        hidden=xnp.zeros_like(z), noise=xnp.vdot(noise, noise), bottoms=(d * known["way"])[None],
+        hidden=xnp.zeros_like(z), noise=xnp.vdot(noise, noise), bottoms=ways,
         open=xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),
         sure=(found["done"] & (known["done"] | open_)) | bends,
     )  # fmt: skip

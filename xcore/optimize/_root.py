@@ -272,6 +272,7 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
                 f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
             )
         method = METHODS[method]
+    method = method if flat.size else METHODS["newton"]  # of nothing there is no space to search
     whole = isinstance(method, Anderson)
 
     def solve(x):

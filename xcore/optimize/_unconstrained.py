@@ -71,7 +71,7 @@ def unconstrained(
     flat = Flat(who, "x0", x0)
     problem = Objective(who, fun, flat, args)
     method = method_of(who, method, bounds)
-    if not flat.size and isinstance(method, NelderMead):  # there is no simplex of one point
+    if not flat.size:  # there is no simplex of one point, and no box
         method = METHODS["lbfgs"]
     problem.lower, problem.upper = box_of(who, flat, bounds)
     tol = default_tol(flat.dtype) if tol is None else tol
