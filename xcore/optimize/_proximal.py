@@ -102,7 +102,7 @@ def rounds(who, method, problem, x, tol, maxiter: int, history):
         again = claimed & ~good & (s["nit"] < maxiter) & (s["aim"] > 0.01 * tol)
         lost = np.int32(Status.stagnation)
         status = xnp.where(claimed & ~good, lost, xnp.where(good, 0, s["status"]))
-        status = xnp.where(f < xnp.inf, status, status_code(Status.not_finite))
+        status = xnp.where(f < xnp.inf, status, np.int32(Status.not_finite))
         return s | {
             "f": f, "g": g, "size": size, "most": most, "error": error, "aim": 0.3 * s["aim"],
             "status": xnp.where(again, RUNNING, status).astype(np.int32),
