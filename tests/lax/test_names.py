@@ -80,3 +80,10 @@ def test_modes_of_tracebacks(mode):
         assert bool(ours) == (mode == "off")
     finally:
         xc.config.update("traceback_filtering", before)
+
+
+def test_only_what_is_meant_for_users_is_there():
+    scope: dict = {}
+    exec("from xcore.lax import *", scope)
+    assert {n for n in scope if n[0] != "_"} == set(lax.__all__)
+    assert {n for n in dir(lax) if n[0] != "_"} <= set(lax.__all__)

@@ -13,7 +13,10 @@ Not here, and why:
 - ``conv_shape_tuple`` and other ``*_shape_tuple``: ``xcore.eval_shape`` of the function tells the shape.
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
 import importlib as _importlib
+import typing as _typing
 
 from .._control.checkpoint import optimization_barrier
 from .._control.collectives import (
@@ -42,8 +45,23 @@ from .._control.loops import associative_scan, fori_loop, map, scan
 from .._control.sharding import with_sharding_constraint
 from .._control.while_loop import while_loop
 from ..numpy import broadcast_shapes
-from ..numpy._lax import *  # noqa: F403
-from ..numpy._lax_elementwise import *  # noqa: F403
+from ..numpy._lax import (
+    FftType, argmax, argmin, batch_matmul, bitcast_convert_type, broadcast, broadcast_in_dim, broadcasted_iota,
+    concatenate, convert_element_type, cumlogsumexp, cummax, cummin, cumprod, cumsum, dot, dot_general,
+    dynamic_index_in_dim, dynamic_slice, dynamic_slice_in_dim, dynamic_update_index_in_dim,
+    dynamic_update_slice, dynamic_update_slice_in_dim, expand_dims, fft, full, full_like, index_in_dim, iota,
+    pad, reduce_and, reduce_max, reduce_min, reduce_or, reduce_precision, reduce_prod, reduce_sum, reduce_xor,
+    reshape, rev, select, select_n, slice, slice_in_dim, sort, sort_key_val, squeeze, stack, tile, top_k,
+    transpose, unstack,
+)  # fmt: skip
+from ..numpy._lax_elementwise import (
+    AccuracyMode, RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and,
+    bitwise_not, bitwise_or, bitwise_xor, cbrt, ceil, clamp, clz, complex, conj, cos, cosh, digamma, div, eq,
+    erf, erf_inv, erfc, exp, expm1, floor, ge, gt, imag, integer_pow, is_finite, le, lgamma, log, log1p,
+    logistic, lt, max, min, mul, ne, neg, nextafter, polygamma, population_count, pow, real, reciprocal, rem,
+    round, rsqrt, shift_left, shift_right_arithmetic, shift_right_logical, sign, sin, sinh, sqrt, square, sub,
+    tan, tanh, zeta,
+)  # fmt: skip
 from ..numpy._lax_scatter import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -82,11 +100,48 @@ from ..numpy._lax_windows import (
     reduce_window,
 )  # fmt: skip
 
+if _typing.TYPE_CHECKING:  # what is loaded on first use
+    from ..special import (
+        betainc,
+        i0e as bessel_i0e,
+        i1e as bessel_i1e,
+        gammainc as igamma,
+        gammaincc as igammac,
+    )
+    from . import linalg
+
 # What needs packages that a light import leaves alone.
 _SPECIAL = {
     "bessel_i0e": "i0e", "bessel_i1e": "i1e", "betainc": "betainc", "igamma": "gammainc",
     "igammac": "gammaincc",
 }  # fmt: skip
+
+__all__ = [
+    "AccuracyMode", "ConvDimensionNumbers", "FftType", "GatherDimensionNumbers", "GatherScatterMode",
+    "Precision", "RoundingMethod", "ScatterDimensionNumbers", "abs", "acos", "acosh", "add", "all_gather",
+    "all_to_all", "approx_max_k", "approx_min_k", "argmax", "argmin", "asin", "asinh", "associative_scan",
+    "atan", "atan2", "atanh", "axis_index", "axis_size", "batch_matmul", "bessel_i0e", "bessel_i1e", "betainc",
+    "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast",
+    "broadcast_in_dim", "broadcast_shapes", "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp",
+    "clz", "collapse", "complex", "concatenate", "cond", "conj", "conv", "conv_dimension_numbers",
+    "conv_general_dilated", "conv_general_dilated_patches", "conv_transpose", "conv_with_general_padding",
+    "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
+    "custom_linear_solve", "custom_root", "digamma", "div", "dot", "dot_general", "dtype",
+    "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim",
+    "dynamic_update_slice", "dynamic_update_slice_in_dim", "empty", "eq", "erf", "erf_inv", "erfc", "exp",
+    "exp2", "expand_dims", "expm1", "fft", "floor", "fori_loop", "full", "full_like", "gather", "ge", "gt",
+    "igamma", "igammac", "imag", "index_in_dim", "index_take", "integer_pow", "iota", "is_finite", "le",
+    "lgamma", "linalg", "log", "log1p", "logistic", "lt", "map", "max", "min", "mul", "mulhi", "ne", "neg",
+    "nextafter", "optimization_barrier", "pad", "padtype_to_pads", "pargmax", "pargmin", "pbroadcast", "pcast",
+    "platform_dependent", "pmax", "pmean", "pmin", "polygamma", "population_count", "pow", "ppermute",
+    "pshuffle", "psum", "psum_scatter", "pswapaxes", "pvary", "real", "reciprocal", "reduce", "reduce_and",
+    "reduce_max", "reduce_min", "reduce_or", "reduce_precision", "reduce_prod", "reduce_sum", "reduce_window",
+    "reduce_xor", "rem", "reshape", "rev", "round", "rsqrt", "scan", "scatter", "scatter_add", "scatter_apply",
+    "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select", "select_n", "shift_left",
+    "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "slice", "slice_in_dim", "sort",
+    "sort_key_val", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "sub", "switch", "tan",
+    "tanh", "tile", "top_k", "transpose", "unstack", "while_loop", "with_sharding_constraint", "zeta",
+]  # fmt: skip
 
 
 def __getattr__(name: str):

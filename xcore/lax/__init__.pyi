@@ -10,6 +10,7 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
 from xcore._control.custom import stop_gradient as stop_gradient
+from xcore.lax import linalg as linalg
 from xcore.numpy._lax import FftType as FftType
 from xcore.numpy._lax_elementwise import AccuracyMode as AccuracyMode
 from xcore.numpy._lax_elementwise import RoundingMethod as RoundingMethod
@@ -57,6 +58,12 @@ def axis_size(axis_name: Hashable) -> int:
     """The size of a named axis."""
 def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: Any = None) -> Array:
     """Matrix products along leading axes."""
+def bessel_i0e(x: ArrayLike) -> Array:
+    """e^-|x| i0(x), which does not overflow."""
+def bessel_i1e(x: ArrayLike) -> Array:
+    """e^-|x| i1(x), which does not overflow."""
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
+    """The incomplete beta function ∫₀ˣ t^(a-1) (1-t)^(b-1) dt/B(a, b)."""
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The same bits read as another dtype."""
 def bitwise_and(x: ArrayLike, y: ArrayLike) -> Array:
@@ -183,6 +190,10 @@ def ge(x: ArrayLike, y: ArrayLike) -> Array:
     """x >= y."""
 def gt(x: ArrayLike, y: ArrayLike) -> Array:
     """x > y."""
+def igamma(a: ArrayLike, x: ArrayLike) -> Array:
+    """The lower incomplete gamma function P(a, x) = ∫₀ˣ t^(a-1) e^-t dt/Γ(a)."""
+def igammac(a: ArrayLike, x: ArrayLike) -> Array:
+    """The upper incomplete gamma function 1 - P(a, x), accurate also where it is tiny."""
 def imag(x: ArrayLike) -> Array:
     """Imaginary part."""
 def index_in_dim(operand: ArrayLike, index: Any, axis: Axis = 0, keepdims: bool = True) -> Array:
