@@ -46,6 +46,8 @@ from .slicing import GatherDims, gather
 
 # ------------------------------------------------------------------------------ triangular_solve
 
+# OpenBLAS is twice as fast from the left; n = 500, double, one core, µs: 1 column 110 / 55, 8: 125 / 105
+_FEW_COLUMNS = 8
 _TRANSPOSE_NAMES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
 
 
@@ -71,6 +73,15 @@ def _triangular_lower(ctx, a, b, *, left, lower, transpose, unit_diagonal):
             left_side=ctx.flag(left), lower=ctx.flag(lower), unit_diagonal=ctx.flag(unit_diagonal),
             transpose_a=ctx.parse(f"#stablehlo<transpose {_TRANSPOSE_NAMES[transpose]}>"),
         )  # fmt: skip
+    few = left and tb.shape[-1] <= _FEW_COLUMNS
+    if few and (transpose != "C" or not dtypes.is_complex(ta.dtype)):
+        # op(a) is op'(aᵀ) with the other op': b, which is moved, is small
+        (x,) = ctx.routine(
+            "trsm", ta.dtype, [swap_values(ctx, a, ta), b], [ctx.out()],
+            left=True, lower=not lower, transpose="T" if transpose == "N" else "N",
+            unit_diagonal=unit_diagonal,
+        )  # fmt: skip
+        return x
     # op(a) x = b transposed is xᵀ op(aᵀ) = bᵀ, for each of the three forms of op.
     (x,) = ctx.routine(
         "trsm", ta.dtype, [swap_values(ctx, a, ta), swap_values(ctx, b, tb)],

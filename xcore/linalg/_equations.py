@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._control.custom import stop_gradient
 from .._core import dtypes
 from .._core.types import typeof
@@ -207,13 +208,12 @@ def judged_dense(
         shows in the residual.
     """
     a, x, b = map(_widened, (a, x, b))
-    whole, a = a, matrices.part(a, ops.ge) if hermitian else a
-    m, one = xnp.abs(a), xnp.ones((*typeof(a).shape[:-1], 1), typeof(xnp.real(a)).dtype)
+    read = lambda: matrices.part(a, ops.ge) if hermitian else a  # noqa: E731
+    m, one = xnp.abs(read()), xnp.ones((*typeof(a).shape[:-1], 1), typeof(xnp.real(a)).dtype)
     times = _times_lower if hermitian else product
-    # products, which the processor does faster than sums over rows and columns, and all of one kind at once
+    # products, each with one column: XLA does those several times faster than sums or a product with two
     length = power_of_two(largest(x, -2)[..., None, :])
-    sums = times(m, xnp.concatenate([xnp.abs(x) / length, one], axis=-1))
-    sizes, rows = sums[..., :-1], sums[..., -1:]
+    sizes, rows = times(m, xnp.abs(x) / length), times(m, one)
     columns = rows if hermitian else product(swapped(one), m)
     norms = [xnp.max(y, axis=(-2, -1), initial=0) for y in (columns, rows)]
     root = power_of_two(functools.reduce(xnp.maximum, norms), half=True)
@@ -222,8 +222,12 @@ def judged_dense(
     sizes = by(s, sizes, -2) * by_turns(s, t, length)
 
     def image(x):
-        y, z = times(a, by(s, x, -2)), product(whole, by(s, x, -2)) if hermitian else None
-        return y if z is None else xnp.where(xnp.isfinite(z), z, y)
+        y = by(s, x, -2)
+        z = product(a, y)
+        if not hermitian:
+            return z
+        known = xnp.isfinite(z)
+        return cond(xnp.all(known), lambda: z, lambda: xnp.where(known, z, times(read(), y)))
 
     equation = Equation(
         image, lambda _: sizes,

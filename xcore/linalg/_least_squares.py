@@ -13,7 +13,7 @@ from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from .._solution import Certificate, Solution, Status, first_that_holds
-from ..numpy._equations import least_squares
+from ..numpy._equations import least_squares, thin_svd
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
 from ._certificates import of_full_rank, of_least_squares
 from ._digits import digits_of, relative
@@ -164,12 +164,19 @@ def pinv(a, *, rtol: float | None = None, hermitian: bool = False, report: bool 
     Array([[0.5, 0. ],
            [0. , 0. ]], dtype=float32)
     """
+    if not report:
+        return xnp.linalg.pinv(a, rtol, hermitian)
+    return Solution(*_pinv_told(a, rtol, hermitian))
+
+
+@fused(1)
+def _pinv_told(a, rtol, hermitian):
+    """(x, status, Certificate), in one program: the report's decomposition is that of x."""
     x = xnp.linalg.pinv(a, rtol, hermitian)
-    return Solution(x, *_of_inverse(a, x, rtol)) if report else x
+    return x, *_of_inverse(a, x, rtol, hermitian)
 
 
-@fused(2)
-def _of_inverse(a, x, rtol):
+def _of_inverse(a, x, rtol, hermitian) -> tuple:
     """(status, Certificate) of a pseudoinverse."""
     (a,) = as_inexact("linalg.pinv", a)
     eps = epsilon(a)
@@ -178,7 +185,7 @@ def _of_inverse(a, x, rtol):
     if 0 in typeof(a).shape:
         return nothing(x, eps)
     m, n = typeof(a).shape[-2:]
-    s = ops.svd(a, full=False, vectors=False)[0]
+    s = thin_svd(a, hermitian)[0]
     first = xnp.where(s[..., 0] > 0, s[..., 0], 1)
     limit = max(m, n) * eps if rtol is None else rtol
     ratios = s / first[..., None]

@@ -19,7 +19,7 @@ from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul
 from .._solution import Certificate, Status, first_that_holds
-from ._arguments import epsilon, over_batch
+from ._arguments import epsilon, loop, number, over_batch, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import largest, power_of_two, roundings
 
@@ -79,8 +79,50 @@ def rounding_of(x, y):
 # ---------------------------------------------------------------------- Sylvester's operator
 
 
+_BLOCK = 64  # n = 500 in double precision on one core: 0.46 s column by column, 0.14 s so
+
+
 def triangular_sylvester(s, t, c):
-    """x with s x + x t = c for upper triangular s and t, column by column."""
+    """x with s x + x t = c for upper triangular s and t, block by block: columns from the left, rows from
+    below. (Jonsson and Kågström 2002, "Recursive blocked algorithms for solving triangular systems")"""
+    n, m = typeof(c).shape
+    if min(n, m) < 3 * _BLOCK:
+        return _sylvester_by_columns(s, t, c)
+    s, t = _filled(s, t), _filled(t, s)
+    rows, columns = (typeof(x).shape[0] // _BLOCK for x in (s, t))
+    c = xnp.pad(c, ((0, rows * _BLOCK - n), (0, columns * _BLOCK - m)))
+
+    def of(x, i, j):
+        sizes = [typeof(x).shape[k] if at is None else _BLOCK for k, at in enumerate((i, j))]
+        starts = (number(0) if at is None else at * _BLOCK for at in (i, j))
+        return ops.dynamic_slice(x, *starts, sizes=tuple(sizes))
+
+    def block(k, x):  # what is not known yet is 0
+        i, j = rows - 1 - k % rows, k // rows
+        known = times(of(s, i, None), of(x, None, j)) + times(of(x, i, None), of(t, None, j))
+        found = _sylvester_by_columns(of(s, i, i), of(t, j, j), of(c, i, j) - known)
+        return ops.dynamic_update_slice(x, found, i * _BLOCK, j * _BLOCK)
+
+    return loop(rows * columns, block, xnp.zeros_like(c))[:n, :m]
+
+
+def _filled(s, t):
+    """s with rows and columns of 0 more, to whole blocks, and there a diagonal that t's does not meet."""
+    n = typeof(s).shape[0]
+    more = -n % _BLOCK
+    far = 1 + xnp.max(xnp.abs(diagonal(t)))
+    return xnp.pad(s, ((0, more), (0, more))) + far * np.diag(np.arange(n + more) >= n)
+
+
+def times(x, y):
+    """Products of complex matrices by those of real ones, which are several times faster."""
+    if not dtypes.is_complex(typeof(x).dtype):
+        return product(x, y)
+    (a, b), (c, d) = ((xnp.real(z), xnp.imag(z)) for z in (x, y))
+    return ops.complex(product(a, c) - product(b, d), product(a, d) + product(b, c))
+
+
+def _sylvester_by_columns(s, t, c):
     n, m = typeof(c).shape
     later = xnp.arange(m)
     one = xnp.eye(n, dtype=typeof(c).dtype)

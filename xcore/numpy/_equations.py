@@ -234,7 +234,7 @@ def _is_above(s, relative):
     return ops.gt(s, ops.broadcast_in_dim(limit, shape=t.shape, dims=tuple(range(t.ndim - 1))))
 
 
-def _thin_svd(a, hermitian: bool):
+def thin_svd(a, hermitian: bool):
     return hermitian_svd(a, True) if hermitian else ops.svd(a, full=False, vectors=True)
 
 
@@ -242,7 +242,7 @@ class _Pseudoinverse:
     """The pseudoinverse p of a matrix a, as products with it; small singular values count as zero."""
 
     def __init__(self, a, relative, hermitian: bool):
-        s, self.u, self.vh = _thin_svd(a, hermitian)
+        s, self.u, self.vh = thin_svd(a, hermitian)
         counts = _is_above(s, relative)
         one = ops.ones(typeof(s))
         zero = ops.zeros(typeof(s))
