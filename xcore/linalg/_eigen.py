@@ -31,7 +31,6 @@ from ._elimination import first_zero
 from ._factors import factorise, kind_for
 from ._krylov import (
     MINRES,
-    _ratio,
     check_status,
     inner,
     norm,
@@ -45,6 +44,7 @@ from ._operators import (
     as_operator,
     in_dtype_of_products,
 )  # fmt: skip
+from ._range import ratio
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import fail, of_pairs
 
@@ -120,7 +120,7 @@ def lanczos(a, start, steps: int):
         small = size <= 10 * xnp.finfo(real).eps * xnp.max(xnp.abs(alpha))
         beta = beta.at[k].set(xnp.where(small, 0, size))
         w = cond(small, lambda q, w: another(q, k), lambda q, w: w, q, w)
-        return q, alpha, beta, _ratio(w, norm(w).astype(dtype))
+        return q, alpha, beta, ratio(w, norm(w).astype(dtype))
 
     empty = xnp.zeros(steps, real)
     size = norm(start)
@@ -217,7 +217,7 @@ def eigsh(
     if shifted:
         other = held.mv(fresh(xnp.zeros_like(end["q"][:1]), 0)).astype(typeof(v).dtype)
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(other))
-        beyond = sigma + _ratio(xnp.ones_like(beyond), beyond)
+        beyond = sigma + ratio(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = first_that_holds(
         (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),

@@ -29,19 +29,13 @@ from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, modulus
 from ._elimination import first_zero
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
-from ._range import any_subnormal, divided, inner, magnitude, norm, safe_norm, unit_of
+from ._range import any_subnormal, divided, inner, magnitude, norm, ratio, safe_norm, unit_of
 from ._truth import fail
 
 
 def _norm_by(z, r):
     """√(rᴴ z), for z = m r with a positive definite m."""
     return xnp.sqrt(xnp.maximum(xnp.real(inner(r, z)), 0)).astype(typeof(r).dtype)
-
-
-def _ratio(x, y):
-    """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
-    nil = y == 0
-    return xnp.where(nil, 0, x / xnp.where(nil, 1, y))
 
 
 _ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
@@ -111,12 +105,12 @@ class CG(Krylov):
     def advance(self, p: _Problem, s):
         q = p.mv(s["p"])
         curvature = inner(s["p"], q)
-        alpha = _ratio(s["rz"], curvature)
+        alpha = ratio(s["rz"], curvature)
         x, r = s["x"] + alpha * s["p"], s["r"] - alpha * q
         z = p.precondition(r)
         rz = inner(r, z)
         return {
-            "x": x, "r": r, "p": z + _ratio(rz, s["rz"]) * s["p"], "rz": rz, "size": norm(r),
+            "x": x, "r": r, "p": z + ratio(rz, s["rz"]) * s["p"], "rz": rz, "size": norm(r),
             "stuck": ~(xnp.real(curvature) > 0),
         }  # fmt: skip
 
@@ -141,16 +135,16 @@ class BiCGStab(Krylov):
 
     def advance(self, p: _Problem, s):
         rho = inner(s["shadow"], s["r"])
-        beta = _ratio(rho, s["rho"]) * _ratio(s["alpha"], s["omega"])
+        beta = ratio(rho, s["rho"]) * ratio(s["alpha"], s["omega"])
         direction = s["r"] + beta * (s["p"] - s["omega"] * s["v"])
         y = p.precondition(direction)
         v = p.mv(y)
-        alpha = _ratio(rho, inner(s["shadow"], v))
+        alpha = ratio(rho, inner(s["shadow"], v))
         half = s["r"] - alpha * v
         z = p.precondition(half)
         t = p.mv(z)
         small = t / magnitude(t)  # so that a matrix of tiny numbers has an omega
-        omega = _ratio(inner(small, half), inner(small, t))
+        omega = ratio(inner(small, half), inner(small, t))
         r = half - omega * t
         return {
             "x": s["x"] + alpha * y + omega * z, "r": r, "shadow": s["shadow"], "rho": rho,
@@ -171,7 +165,7 @@ class MINRES(Krylov):
         nil, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
         one = xnp.ones((), typeof(r).dtype)
         return {
-            "x": x, "r": r, "v": _ratio(r, beta), "z": _ratio(z, beta), "old": nil, "beta": zero,
+            "x": x, "r": r, "v": ratio(r, beta), "z": ratio(z, beta), "old": nil, "beta": zero,
             "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": nil, "w_old": nil,
         }  # fmt: skip
 
@@ -187,15 +181,15 @@ class MINRES(Krylov):
         rho2 = s["s"] * alpha + s["c_old"] * s["c"] * s["beta"]
         rho3 = s["s_old"] * s["beta"]
         rho1 = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(beta) ** 2).astype(typeof(v).dtype)
-        c, sine = _ratio(delta, rho1), _ratio(beta, rho1)
-        w = _ratio(z - rho3 * s["w_old"] - rho2 * s["w"], rho1)
-        eta, following = -sine * s["eta"], _ratio(q, beta)
+        c, sine = ratio(delta, rho1), ratio(beta, rho1)
+        w = ratio(z - rho3 * s["w_old"] - rho2 * s["w"], rho1)
+        eta, following = -sine * s["eta"], ratio(q, beta)
         r, size = s["r"], xnp.abs(eta)
         if p.precondition is not _identity:  # eta is then the residual in another norm
             r = sine**2 * r + c * eta * following
             size = norm(r)
         return {
-            "x": s["x"] + c * s["eta"] * w, "r": r, "v": following, "z": _ratio(y, beta), "old": v,
+            "x": s["x"] + c * s["eta"] * w, "r": r, "v": following, "z": ratio(y, beta), "old": v,
             "beta": beta, "eta": eta, "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w,
             "w_old": s["w"], "size": size, "stuck": rho1 == 0,
         }  # fmt: skip
@@ -218,7 +212,7 @@ class GMRES(Krylov):
         m = min(self.restart, n)
         dtype = typeof(s["r"]).dtype
         beta = norm(s["r"])
-        basis = xnp.zeros((m + 1, n), dtype).at[0].set(_ratio(s["r"], beta.astype(dtype)))
+        basis = xnp.zeros((m + 1, n), dtype).at[0].set(ratio(s["r"], beta.astype(dtype)))
 
         def arnoldi(k, state):
             basis, h = state
@@ -229,7 +223,7 @@ class GMRES(Krylov):
             w = w - basis.T @ again
             size = safe_norm(w)
             small = size <= xnp.finfo(dtype).eps * norm(column)  # the space is invariant
-            w = xnp.where(small, 0, _ratio(w, size.astype(dtype)))
+            w = xnp.where(small, 0, ratio(w, size.astype(dtype)))
             column = (column + again).at[k + 1].set(xnp.where(small, 0, size).astype(dtype))
             return basis.at[k + 1].set(w), h.at[:, k].set(column)
 

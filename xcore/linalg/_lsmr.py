@@ -22,26 +22,25 @@ from .._transforms.map import vmap
 from ._arguments import epsilon
 from ._krylov import (
     MAX_PASSES,
-    _ratio,
     check_status,
     magnitude,
     safe_norm,
 )
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
-from ._range import divided, unit_of
+from ._range import divided, ratio, unit_of
 
 
 def _normalised(x):
     """(|x|, x / |x|), and 0 of 0."""
     size = safe_norm(x)
-    return size, _ratio(x, size.astype(typeof(x).dtype))
+    return size, ratio(x, size.astype(typeof(x).dtype))
 
 
 def _rotation(a, b):
     """(c, s, r) with c a + s b = r >= 0 and c b = s a; c = 1 for zeros."""
     size = magnitude(xnp.stack([a, b]))
     r = size * xnp.sqrt((a / size) ** 2 + (b / size) ** 2)
-    return xnp.where(r == 0, 1, _ratio(a, r)), _ratio(b, r), r
+    return xnp.where(r == 0, 1, ratio(a, r)), ratio(b, r), r
 
 
 @struct
@@ -75,12 +74,12 @@ class _LSMR:
         theta_bar = s["s_bar"] * rho
         c_bar, s_bar, rho_bar = _rotation(s["c_bar"] * rho, theta)
         zeta, zeta_bar = c_bar * s["zeta_bar"], -s_bar * s["zeta_bar"]
-        h_bar = s["h"] - scaled(_ratio(theta_bar, s["rho"]) * _ratio(rho, s["rho_bar"]), s["h_bar"])
+        h_bar = s["h"] - scaled(ratio(theta_bar, s["rho"]) * ratio(rho, s["rho_bar"]), s["h_bar"])
         return {
-            "x": s["x"] + scaled(_ratio(_ratio(zeta, rho), rho_bar), h_bar), "u": u, "v": v,
+            "x": s["x"] + scaled(ratio(ratio(zeta, rho), rho_bar), h_bar), "u": u, "v": v,
             "alpha": alpha, "alpha_bar": c * alpha, "zeta_bar": zeta_bar, "rho": rho,
             "rho_bar": rho_bar, "c_bar": c_bar, "s_bar": s_bar,
-            "h": v - scaled(_ratio(theta, rho), s["h"]), "h_bar": h_bar,
+            "h": v - scaled(ratio(theta, rho), s["h"]), "h_bar": h_bar,
         }  # fmt: skip
 
 

@@ -39,6 +39,12 @@ def safe_norm(x):
     return norm(x / size) * size
 
 
+def ratio(x, y):
+    """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
+    nil = y == 0
+    return xnp.where(nil, 0, x / xnp.where(nil, 1, y))
+
+
 def unit_of(image):
     """What products are divided by so that their squares stay in range: 1 where they are not far from 1."""
     size = magnitude(image)

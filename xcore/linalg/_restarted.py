@@ -25,7 +25,7 @@ from .._core.types import typeof
 from .._iterate import iterate
 from ..random import fold_in, key, normal
 from ._arguments import epsilon
-from ._krylov import _ratio, magnitude, safe_norm
+from ._range import magnitude, ratio, safe_norm
 
 WHICH = {
     "largest": "LA", "smallest": "SA", "LA": "LA", "SA": "SA", "LM": "LM", "SM": "SM", "BE": "BE",
@@ -57,7 +57,7 @@ def fresh(q, number):
     w = normal(fold_in(key(7), number), typeof(q).shape[1:], dtypes.float32).astype(dtype)
     w, _ = orthogonalised(q, w)
     w, _ = orthogonalised(q, w / safe_norm(w).astype(dtype))
-    return _ratio(w, safe_norm(w).astype(dtype))
+    return ratio(w, safe_norm(w).astype(dtype))
 
 
 @struct
@@ -122,7 +122,7 @@ class ThickRestart:
             lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
             w = cond(
                 lost, lambda: fresh(q, (self.m + 1) * s["cycle"] + j),
-                lambda: _ratio(w, beta.astype(typeof(w).dtype)),
+                lambda: ratio(w, beta.astype(typeof(w).dtype)),
             )  # fmt: skip
             column = xnp.where(xnp.arange(self.m) <= j, column[: self.m], 0)
             h = h.at[:, j].set(column)
