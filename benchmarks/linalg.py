@@ -82,24 +82,33 @@ def first_call(lib: Lib):
 square, right = rng.standard_normal((500, 500)), rng.standard_normal(500)
 symmetric, inputs = square + square.T, rng.standard_normal((500, 50))
 weights, calm = (np.eye(500), np.eye(50)), square / 20
+definite, stable = symmetric @ symmetric + np.eye(500), calm - 2 * np.eye(500)
+band = np.add(square[:3], [[0], [9], [0]])
 REPORTED = {
     "solve": (lambda la: la.solve, square, right),
     "positive definite solve": (
-        lambda la: functools.partial(la.solve, assume_a="pos"), symmetric @ symmetric + np.eye(500), right,
+        lambda la: functools.partial(la.solve, assume_a="pos"), definite, right,
     ),
     "solve_triangular": (lambda la: la.solve_triangular, square + 500 * np.eye(500), right),
+    "solve_banded": (lambda la: functools.partial(la.solve_banded, (1, 1)), band, right),
+    "solve_toeplitz": (lambda la: la.solve_toeplitz, np.r_[30.0, right[1:]], right),
+    "cho_solve": (lambda la: la.cho_solve, np.linalg.cholesky(definite), right),
     "inv": (lambda la: la.inv, square), "det": (lambda la: la.det, calm),
     "slogdet": (lambda la: la.slogdet, square), "lstsq": (lambda la: la.lstsq, square, right),
     "lstsq by QR": (lambda la: functools.partial(la.lstsq, method="qr"), square, right),
     "eigh": (lambda la: la.eigh, symmetric), "eigvalsh": (lambda la: la.eigvalsh, symmetric),
     "eig": (lambda la: la.eig, square), "eigvals": (lambda la: la.eigvals, square),
     "svd": (lambda la: la.svd, square), "pinv": (lambda la: la.pinv, square),
-    "expm": (lambda la: la.expm, square),
+    "pinv of a Hermitian matrix": (lambda la: functools.partial(la.pinv, hermitian=True), symmetric),
+    "expm": (lambda la: la.expm, square), "logm": (lambda la: la.logm, definite / 500 + np.eye(500)),
+    "funm": (lambda la: lambda a, **more: la.funm(a, library("xcore").numpy.exp, **more), calm),
     "funmh": (
         lambda la: lambda a, **more: la.funmh(a, library("xcore").numpy.exp, **more), symmetric / 50,
     ),
-    "solve_sylvester": (lambda la: la.solve_sylvester, calm - 2 * np.eye(500), calm, square),
-    "sqrtm": (lambda la: la.sqrtm, symmetric @ symmetric / 500),
+    "solve_sylvester": (lambda la: la.solve_sylvester, stable, calm, square),
+    "solve_lyapunov": (lambda la: la.solve_lyapunov, stable, definite),
+    "solve_discrete_lyapunov": (lambda la: la.solve_discrete_lyapunov, calm / 2, definite),
+    "sqrtm": (lambda la: la.sqrtm, definite / 500),
     "solve_continuous_are": (lambda la: la.solve_continuous_are, calm, inputs, *weights),
     "solve_discrete_are": (lambda la: la.solve_discrete_are, calm, inputs, *weights),
 }  # fmt: skip

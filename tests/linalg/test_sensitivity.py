@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xcore as xc
+from xcore.linalg import _sensitivity
 
 la = xc.linalg
 DPS = 180
@@ -260,3 +261,24 @@ def test_claims_of_pseudoinverses_are_true(dtype, shape):
     assert (
         la.pinv(np.zeros((0, 3)), report=True).ok and la.pinv(np.eye(2, dtype="f2"), report=True).ok
     )
+
+
+@pytest.mark.parametrize("n, m", [(9, 12), (11, 10), (8, 14), (14, 2)])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_triangular_sylvester_by_blocks(n, m, dtype, monkeypatch):
+    """Blocks that fit, that do not, and fewer columns than a block has."""
+    monkeypatch.setattr(_sensitivity, "_BLOCK", 3)
+    rng = np.random.default_rng(n)
+    random = lambda *shape: rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    s, t, c = (random(n, n), random(m, m), random(n, m))
+    s, t = (np.triu(x, 1) / 3 + np.diag(1 + np.abs(np.diag(x))) for x in (s, t))
+    s, t, c = (x.astype(dtype) for x in (s * 1e-20, t * 1e-20, c))
+    norm, bound, given = np.linalg.norm, 100 * np.finfo(dtype).eps, map(xc.numpy.asarray, (s, t, c))
+    given, (s, t, c) = tuple(given), (x.astype(complex) for x in (s, t, c))
+    for solve, turn in (
+        (_sensitivity.triangular_sylvester, lambda x: x),
+        (_sensitivity.adjoint_sylvester, lambda x: x.conj().T),
+    ):
+        x = np.asarray(solve(*given)).astype(complex)
+        left = norm(turn(s) @ x + x @ turn(t) - c)
+        assert left <= bound * ((norm(s) + norm(t)) * norm(x) + norm(c))
