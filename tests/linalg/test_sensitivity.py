@@ -263,10 +263,9 @@ def test_claims_of_pseudoinverses_are_true(dtype, shape):
     )
 
 
-@pytest.mark.parametrize("n, m", [(9, 12), (11, 10), (8, 14), (14, 2)])
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("n, m, dtype", [(9, 12, np.complex128), (11, 10, np.complex64)])
 def test_triangular_sylvester_by_blocks(n, m, dtype, monkeypatch):
-    """Blocks that fit, that do not, and fewer columns than a block has."""
+    """Blocks that fit, and that do not."""
     monkeypatch.setattr(_sensitivity, "_BLOCK", 3)
     rng = np.random.default_rng(n)
     random = lambda *shape: rng.standard_normal(shape) + 1j * rng.standard_normal(shape)

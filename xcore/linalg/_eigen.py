@@ -31,7 +31,6 @@ from ._elimination import first_zero
 from ._factors import factorise, kind_for
 from ._krylov import (
     MINRES,
-    check_status,
     inner,
     norm,
     safe_norm,
@@ -46,7 +45,7 @@ from ._operators import (
 )  # fmt: skip
 from ._range import ratio
 from ._restarted import WHICH, fresh, largest_pairs
-from ._truth import fail, of_pairs
+from ._truth import check_status, fail, of_pairs
 
 
 def _dtype_of(a: LinearOperator):

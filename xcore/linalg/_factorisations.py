@@ -340,7 +340,7 @@ def eigvalsh(a, b=None, *, report: bool = False):
     """Eigenvalues of Hermitian matrices, ascending; arguments as for ``eigh``.
 
     With ``report=True`` vectors are computed too, for values alone cannot be checked: it costs what
-    ``eigh`` with a report costs.
+    ``eigh`` with a report costs, at n = 500 about 2.4 times the values alone (float32: twice).
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.eigvalsh(xnp.asarray([[2.0, 1.0], [1.0, 2.0]]))
@@ -375,7 +375,8 @@ def eig(a, *, report: bool = False):
 
 
 def eigvals(a, *, report: bool = False):
-    """Eigenvalues of square matrices, complex; ``report`` as for ``eig``, whose vectors it needs and costs.
+    """Eigenvalues of square matrices, complex; ``report`` as for ``eig``, whose vectors it needs and costs:
+    at n = 500 about twice the values alone.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.eigvals(xnp.asarray([[3.0, 1.0], [0.0, 2.0]]))

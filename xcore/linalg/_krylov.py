@@ -30,7 +30,7 @@ from ._arguments import as_inexact, check_matrices, modulus
 from ._elimination import first_zero
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
 from ._range import any_subnormal, divided, inner, magnitude, norm, ratio, safe_norm, unit_of
-from ._truth import fail
+from ._truth import check_status, fail
 
 
 def _norm_by(z, r):
@@ -484,15 +484,6 @@ def _check_for(who: str):
         return x
 
     return judge
-
-
-def check_status(who: str, status) -> None:
-    """In compiled code, where nothing can be raised, a check for ``checkify``."""
-    worst = xnp.max(xnp.asarray(status), initial=0)
-    words = ", ".join(f"{s.value}: {s.name.replace('_', ' ')}" for s in Status if s.value)
-    told = f"{who} ended with status {{}} ({words})"
-    site, values = make_site("user", told, (worst,), {}, user_frame())
-    fail_if(worst > 0, site, values, active=False)
 
 
 def _guess(who: str, x0, b):

@@ -20,14 +20,10 @@ from .._iterate import iterate
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ._arguments import epsilon
-from ._krylov import (
-    MAX_PASSES,
-    check_status,
-    magnitude,
-    safe_norm,
-)
+from ._krylov import MAX_PASSES, magnitude, safe_norm
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
 from ._range import divided, ratio, unit_of
+from ._truth import check_status
 
 
 def _normalised(x):

@@ -272,6 +272,15 @@ def _error(who: str, a, found: np.ndarray, kind: str) -> Exception:
     return errors.SingularMatrixError(told, pivot=pivot, matrix=lane, condition=condition)
 
 
+def check_status(who: str, status) -> None:
+    """In compiled code, where nothing can be raised, a check for ``checkify``."""
+    worst = xnp.max(xnp.asarray(status), initial=0)
+    words = ", ".join(f"{s.value}: {s.name.replace('_', ' ')}" for s in Status if s.value)
+    told = f"{who} ended with status {{}} ({words})"
+    site, values = make_site("user", told, (worst,), {}, user_frame())
+    fail_if(worst > 0, site, values, active=False)
+
+
 def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
     """Raise, or leave a check, for infinities or NaN in x that are not due to those given."""
     if type(x) is Array:
