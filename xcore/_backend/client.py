@@ -17,7 +17,8 @@ import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from jaxlib import xla_client as xla
 
 from . import cuda, exchanges, ffi
 
-RuntimeFailure = xla.XlaRuntimeError
+RuntimeFailure: type[Exception] = xla.XlaRuntimeError
 DeviceList = _jax.DeviceList
 Device = _jax.Device
 VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.2, 505 is 0.12.0
@@ -63,7 +64,7 @@ def _note_fork() -> None:
 os.register_at_fork(before=_warn_of_fork, after_in_child=_note_fork)
 
 
-def check_process(*buffers) -> None:
+def check_process(*buffers: Sequence[Any]) -> None:
     """Refuse what would wait for ever in a forked process: all work whose results are not there."""
     if _forked and not (buffers and all([b.is_ready() for b in buffers])):
         raise ForkedProcess(
@@ -78,7 +79,7 @@ class OneDevice(_jax.SingleDeviceSharding):
 
     # Properties of the class, not attributes: importing jax puts properties of these names, which
     # raise, on the base class, and those would come before attributes of the object.
-    def __init__(self, device):
+    def __init__(self, device: Any) -> None:
         super().__init__(device)
         self._its_device = device
 
@@ -86,14 +87,14 @@ class OneDevice(_jax.SingleDeviceSharding):
     device_set = property(lambda self: {self._its_device})
     _device_assignment = property(lambda self: (self._its_device,))
 
-    def _to_xla_hlo_sharding(self, ndim):
+    def _to_xla_hlo_sharding(self, ndim: Any):
         return xla.HloSharding.replicate()
 
 
 class Spread(_jax.Sharding):
     """What the runtime wants to know about an array spread over several devices."""
 
-    def __init__(self, devices: tuple, hlo_sharding, tiles=None):
+    def __init__(self, devices: tuple[Any, ...], hlo_sharding: Any, tiles: Any = None) -> None:
         super().__init__()
         self._its_devices, self.tiles = tuple(devices), tiles
         self._devices = DeviceList(self._its_devices)
@@ -102,16 +103,16 @@ class Spread(_jax.Sharding):
     memory_kind = None
     _internal_device_list = property(lambda self: self._devices)
 
-    def _to_xla_hlo_sharding(self, ndim):
+    def _to_xla_hlo_sharding(self, ndim: Any):
         return self._hlo_sharding
 
 
 @functools.cache
-def one_device(device) -> OneDevice:
+def one_device(device: Any) -> OneDevice:
     return OneDevice(device)
 
 
-def spread(devices: tuple, tiles: np.ndarray) -> Spread:
+def spread(devices: tuple[Any, ...], tiles: np.ndarray) -> Spread:
     """The placement of tiles: places in ``devices``, the last axis of ``tiles`` counting copies."""
     proto = xla.OpSharding()
     proto.type = xla.OpSharding.Type.OTHER
@@ -121,7 +122,7 @@ def spread(devices: tuple, tiles: np.ndarray) -> Spread:
     return Spread(devices, xla.HloSharding.from_proto(proto), tiles)
 
 
-def tiles_of(proto, count: int, ndim: int) -> np.ndarray:
+def tiles_of(proto: Any, count: int, ndim: int) -> np.ndarray:
     """What the compiler says of an array's placement, as tiles; see spread."""
     sharding = xla.HloSharding.from_proto(proto)
     if sharding.is_replicated() or sharding.is_maximal():
@@ -145,11 +146,13 @@ def _cpu_device_count() -> int | None:
     return int(text)
 
 
-_clients: dict = {}
-_distributed: dict = {}  # platform -> arguments of several hosts, set before the first device is used
+_clients: dict[Any, Any] = {}
+_distributed: dict[
+    Any, Any
+] = {}  # platform -> arguments of several hosts, set before the first device is used
 
 
-def set_distributed(cpu: dict, cuda: dict) -> None:
+def set_distributed(cpu: dict[Any, Any], cuda: dict[Any, Any]) -> None:
     """Make the clients part of a cluster. Must come before the first use of a device.
 
     Args:
@@ -168,7 +171,7 @@ def require_unused() -> None:
         )
 
 
-def client(platform: str | None = None):
+def client(platform: str | None = None) -> Any:
     """The client of a platform: "cpu", "cuda" (or "gpu"), or None for the best there is."""
     platform = _best_platform() if platform is None else {"gpu": "cuda"}.get(platform, platform)
     found = _clients.get(platform)
@@ -180,7 +183,7 @@ def client(platform: str | None = None):
         return _clients[platform]
 
 
-def _make_client(platform: str):
+def _make_client(platform: str) -> Any:
     options = dict(_distributed.get(platform, ()))
     if platform == "cpu":
         count = _cpu_device_count()
@@ -221,57 +224,57 @@ def platforms() -> list[str]:
     return ["cuda", "cpu"] if _best_platform() == "cuda" else ["cpu"]
 
 
-def platform_of(device) -> str:
+def platform_of(device: Any) -> str:
     """ "cpu" or "cuda": the name that lowering rules and caches go by."""
     return getattr(device.client, "_raw_platform", device.client.platform)
 
 
 @functools.cache
-def default_device():
+def default_device() -> Any:
     return client().local_devices()[0]
 
 
-def worker():
+def worker() -> Any:
     """A CPU device that runs programs on the thread that calls them: for calls inside of others."""
     with _lock:
         return _worker()
 
 
 @functools.cache
-def _worker():
+def _worker() -> Any:
     return xla.make_cpu_client(asynchronous=False, num_devices=1).local_devices()[0]
 
 
 # ---------------------------------------------------------------------------------------- transfers
 
 
-def put(value: np.ndarray, type_, device, copy: bool = True):
+def put(value: np.ndarray, type_: Any, device: Any, copy: bool = True) -> Any:
     """A host array as a device buffer. ``type_`` must tell the truth: it is not checked below."""
     return _jax.batched_device_put(
         type_, one_device(device), [value], [device], True, copy, enable_x64=True
     )
 
 
-def putter(type_, device):
+def putter(type_: Any, device: Any) -> Any:
     """`put` for many arrays of one type: what is the same for all of them is looked up once."""
     transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
     return lambda value: transfer(type_, sharding, [value], devices, True, True, enable_x64=True)
 
 
-def viewer(type_, device):
+def viewer(type_: Any, device: Any) -> Any:
     """As `putter`, but buffers on the memory of the arrays where it begins at a multiple of 64."""
     transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
     return lambda value: transfer(type_, sharding, [value], devices, True, False, enable_x64=True)
 
 
-def put_sharded(type_, sharding: Spread, pieces, devices):
+def put_sharded(type_: Any, sharding: Spread, pieces: Any, devices: Any) -> Any:
     """One buffer over several devices from a host array for each of the local ones."""
     return _jax.batched_device_put(
         type_, sharding, pieces, list(devices), True, True, enable_x64=True
     )
 
 
-def assemble(type_, sharding, buffers):
+def assemble(type_: Any, sharding: Any, buffers: Sequence[Any]) -> Any:
     """One buffer out of single-device ones."""
     return _jax.ArrayImpl(type_, sharding, buffers, True, True)
 
@@ -280,7 +283,7 @@ def assemble(type_, sharding, buffers):
 _JAX_MODULES = ("jax.core", "jax._src.sharding_impls")
 
 
-def _without_jax(read: Callable, x):
+def _without_jax(read: Callable[..., Any], x: Any):
     """``read(x)``, which C++ does as well without jax, but imports it if it can."""
     blocked = () if "jax" in sys.modules else _JAX_MODULES
     for name in blocked:
@@ -292,12 +295,12 @@ def _without_jax(read: Callable, x):
             sys.modules.pop(name, None)
 
 
-def shards(buffer) -> list:
+def shards(buffer: Any) -> list[Any]:
     """The single-device buffers of a buffer."""
     return _without_jax(lambda x: x._arrays, buffer)
 
 
-def to_host(buffer) -> np.ndarray:
+def to_host(buffer: Any) -> np.ndarray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if _forked:
         check_process(buffer)
@@ -307,13 +310,13 @@ def to_host(buffer) -> np.ndarray:
         return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
 
 
-def begin_to_host(buffer) -> None:
+def begin_to_host(buffer: Any) -> None:
     """Begin to copy a buffer to host memory; on the CPU there is nothing to copy."""
     for part in shards(buffer):
         _without_jax(lambda x: x._copy_single_device_array_to_host_async(), part)
 
 
-def move(buffer, device):
+def move(buffer: Any, device: Any) -> Any:
     """A copy of a single-device buffer on another device of the same client."""
     return xla.batched_copy_array_to_devices_with_sharding(
         [buffer],
@@ -323,7 +326,7 @@ def move(buffer, device):
     )[0]
 
 
-def place_of(buffer):
+def place_of(buffer: Any) -> Any:
     """The devices of a buffer, and its tiles over them; see spread."""
     sharding = buffer._sharding
     if isinstance(sharding, Spread):
@@ -331,17 +334,17 @@ def place_of(buffer):
     return (sharding._its_device,), None
 
 
-def live_buffers() -> list:
+def live_buffers() -> list[Any]:
     """(shape, dtype) of every array that exists, on any platform."""
     found = [b for c in _clients.values() for b in c.live_arrays() if not b.is_deleted()]
     return [(tuple(b.aval.shape), np.dtype(b.aval.dtype)) for b in found if b.aval is not None]
 
 
-def to_dlpack(buffer):
+def to_dlpack(buffer: Any) -> Any:
     return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
 
 
-def from_dlpack(capsule, device, copy: bool | None):
+def from_dlpack(capsule: Any, device: Any, copy: bool | None) -> tuple[Any, bool]:
     """A buffer from a DLPack capsule, and whether its layout is row-major (else copy on the host)."""
     buffer = _without_jax(
         lambda x: _jax.dlpack_managed_tensor_to_buffer(x, device, None, copy=copy), capsule
@@ -357,7 +360,7 @@ def from_dlpack(capsule, device, copy: bool | None):
 # ---------------------------------------------------------------------------- compiling and running
 
 
-def _result_handler(type_, sharding):
+def _result_handler(type_: Any, sharding: Any):
     if VERSION < 495:
         return _jax.array_result_handler(type_, sharding, True, True)
     return _jax.array_result_handler(type_, sharding, True)
@@ -378,9 +381,9 @@ class Executable:
     )
 
     def __init__(
-        self, loaded, result_types, shardings, devices, effectful: bool = False, keep=None,
-        donors=(),
-    ):  # fmt: skip
+        self, loaded: Any, result_types: Any, shardings: Any, devices: Any, effectful: bool = False, keep: Any = None,
+        donors: Any = (),
+    ) -> None:  # fmt: skip
         self.loaded, self.result_types, self.devices = loaded, result_types, devices
         self.keep = keep  # objects whose identity the cache key of this executable relies on
         self.execute = loaded.execute_sharded
@@ -395,12 +398,12 @@ class Executable:
         ]
         self.effectful = effectful
 
-    def __call__(self, buffers) -> list:
+    def __call__(self, buffers: Sequence[Any]) -> list[Any]:
         if self.effectful:
             return self._run_with_effects(buffers)
         return self.execute(buffers).consume_with_handlers(self.handlers)
 
-    def _run_with_effects(self, buffers) -> list:
+    def _run_with_effects(self, buffers: Sequence[Any]) -> list[Any]:
         """Wait for the end, so that effects of successive programs keep their order."""
         results = self.execute(buffers, with_tokens=True)
         token = results.consume_token()
@@ -416,10 +419,10 @@ class Executable:
 DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 
 
-def _while_they_exist(execute: Callable, donors) -> Callable:
+def _while_they_exist(execute: Callable[..., Any], donors: Any) -> Callable[..., Any]:
     """Refuse buffers that are gone or twice given away: on several devices these end the process."""
 
-    def run(buffers, **options):
+    def run(buffers: Sequence[Any], **options: Any):
         for b in buffers:
             # a part may have been given away by itself, which the whole does not know
             if b.is_deleted() or any([part.is_deleted() for part in shards(b)]):
@@ -431,7 +434,7 @@ def _while_they_exist(execute: Callable, donors) -> Callable:
     return run
 
 
-def _check_given_once(buffers, donors) -> None:
+def _check_given_once(buffers: Sequence[Any], donors: Any) -> None:
     """Two arrays may lie on the same memory, under different shardings."""
     parts = [{part.unsafe_buffer_pointer() for part in shards(b)} for b in buffers]
     counts = Counter([p for pointers in parts for p in pointers if p])
@@ -444,12 +447,12 @@ _COLLECTIVES = re.compile(
 )
 
 
-def _communicates(loaded) -> bool:
+def _communicates(loaded: Any) -> bool:
     """Whether the devices of a program wait for each other."""
     return any(_COLLECTIVES.search(m.to_string()) for m in loaded.hlo_modules())
 
 
-_running: set = set()  # tokens of programs with effects, of all threads
+_running: set[Any] = set()  # tokens of programs with effects, of all threads
 
 
 def wait_for_effects() -> None:
@@ -480,12 +483,14 @@ _HASTE = {
 CHAIN_OPTIONS = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 495 else ()
 
 
-def hasty_options(device) -> tuple:
+def hasty_options(device: Any) -> tuple[Any, ...]:
     """Options for programs that are compiled fast rather than well."""
     return _HASTE[platform_of(device)]
 
 
-def compile_options(devices, partitions: int = 1, open_outputs=(True,), options=()):
+def compile_options(
+    devices: Any, partitions: int = 1, open_outputs: Any = (True,), options: Any = ()
+):
     """Options of a program on devices.
 
     Args:
@@ -513,14 +518,14 @@ def compile_options(devices, partitions: int = 1, open_outputs=(True,), options=
     return whole
 
 
-def _leave_out(options, name: str) -> None:
+def _leave_out(options: Any, name: str) -> None:
     """Compile without a pass, besides those that XLA_FLAGS disable."""
     debug = options.executable_build_options.debug_options
     given = debug.xla_disable_hlo_passes
     debug.xla_disable_hlo_passes = f"{given},{name}" if given else name
 
 
-def keep_barriers(options) -> None:
+def keep_barriers(options: Any) -> None:
     """Options for a CPU program with optimization barriers in it.
 
     Small loops become one kernel there, and the emitter of kernels ends the process at a barrier of
@@ -529,7 +534,7 @@ def keep_barriers(options) -> None:
     _leave_out(options, "small-while-loop-hoisting")
 
 
-def compile_module(module, devices, options, callbacks=()):
+def compile_module(module: Any, devices: Any, options: Any, callbacks: Any = ()):
     """Compile a module (bytecode or MLIR) for devices."""
     check_process()
     return devices[0].client.compile_and_load(
@@ -543,12 +548,12 @@ _WITHOUT_CODE = ("Failed to materialize symbols", "Symbols not found")
 _HALF = re.compile(r"(?<!b)f16|f[468]E")
 
 
-def lacks_half_floats(error, module) -> bool:
+def lacks_half_floats(error: Any, module: Any) -> bool:
     """Whether a module does not compile because this processor has no conversions of float16."""
     return any(words in str(error) for words in _WITHOUT_CODE) and bool(_HALF.search(str(module)))
 
 
-def output_shardings(loaded, count: int) -> list:
+def output_shardings(loaded: Any, count: int) -> list[Any]:
     """What the compiler says of the placement of each result."""
     return list(loaded.get_output_shardings() or [_replicated()] * count)
 
@@ -557,11 +562,11 @@ def _replicated():
     return xla.HloSharding.replicate().to_proto()
 
 
-def serialize(loaded) -> bytes:
+def serialize(loaded: Any) -> bytes:
     return loaded.local_devices()[0].client.serialize_executable(loaded)
 
 
-def deserialize(blob: bytes, devices, options, callbacks=()):
+def deserialize(blob: bytes, devices: Any, options: Any, callbacks: Any = ()):
     check_process()
     if ffi.calls_lapack(blob):  # its routines must be there before the program is
         ffi.ensure_lapack()
@@ -570,7 +575,7 @@ def deserialize(blob: bytes, devices, options, callbacks=()):
     )
 
 
-def block_until_ready(buffers) -> None:
+def block_until_ready(buffers: Sequence[Any]) -> None:
     check_process(*buffers)
     _jax.batched_block_until_ready(buffers)
 

@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxlib import _jax
 from jaxlib import xla_client as xla
@@ -71,7 +71,7 @@ class Cluster:
             self._grace = min(_GRACE_SECONDS, presence.timeout / 4)
             threading.Thread(target=self._watch, name="xcore-cluster", daemon=True).start()
 
-    def cpu_options(self) -> dict:
+    def cpu_options(self) -> dict[str, Any]:
         """Arguments that make a CPU client part of the cluster."""
         return {
             "distributed_client": self.client,
@@ -80,7 +80,7 @@ class Cluster:
             "collectives": _jax.make_gloo_tcp_collectives(distributed_client=self.client),
         }
 
-    def gpu_options(self) -> dict:
+    def gpu_options(self) -> dict[str, Any]:
         """Arguments that make a GPU client part of the cluster."""
         return {
             "distributed_client": self.client,
@@ -100,7 +100,7 @@ class Cluster:
             lambda: self.client.blocking_key_value_get_bytes(key, int(timeout * 1000)),
         )
 
-    def barrier(self, name: str, timeout: float = 300.0, processes=None) -> None:
+    def barrier(self, name: str, timeout: float = 300.0, processes: Any = None) -> None:
         """Wait until all processes (or the given ones) have come here. A name works once."""
         self._waiting(
             f"not all processes have reached the barrier {name!r}",

@@ -1,5 +1,7 @@
 """Array: a device buffer and its type. Immutable."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -141,7 +143,9 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def addressable_data(self, index: int) -> Array:
         """The part on one of the devices of this process."""
-        return self.addressable_shards[index].data
+        data = self.addressable_shards[index].data
+        assert data is not None, "the parts of this process are here"
+        return data
 
     def _buffers(self) -> list[Any]:
         """The buffers of the parts on the devices of this process."""
@@ -189,7 +193,7 @@ class Array(Value, metaclass=_CountsAsArray):
             raise BufferError(
                 "xcore: Python has no buffers of bfloat16 and other dtypes not of NumPy."
             )
-        return memoryview(self._host())
+        return memoryview(self._host())  # pyright: ignore[reportArgumentType]
 
     def __jax_array__(self) -> NDArray:
         return self._host()
@@ -263,7 +267,7 @@ class Array(Value, metaclass=_CountsAsArray):
 
     if not TYPE_CHECKING:  # for checkers there is none, so that they find it
 
-        def __setitem__(self, index, value):
+        def __setitem__(self, index: Any, value: Any):
             raise errors.item_assignment()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,7 +282,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def copy(self) -> Array:
         """An array with its own buffer."""
         if not self.is_fully_addressable:
-            parts = [s.data.copy()._b for s in self.addressable_shards]
+            parts = [s.data.copy()._b for s in self.addressable_shards if s.data is not None]
             return Array(
                 backend.assemble(self._t.type, self.sharding.raw(self.ndim), parts), self._t
             )
@@ -379,7 +383,8 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
         return Array(_put(value, placed, backend.default_device(), copy), placed)
     if len(sharding.devices) > 1:
         return Array(scatter(value, placed.type, sharding), placed)
-    return Array(_put(value, placed, sharding.devices[0], copy), placed)
+    device: Any = next(iter(sharding.devices))
+    return Array(_put(value, placed, device, copy), placed)
 
 
 _scalars: dict[Any, Array] = {}

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
 
 from .._backend.client import RuntimeFailure
 from .array import Array
@@ -19,7 +22,7 @@ from .source import hide_frames
 _VARIES = inspect.CO_VARARGS
 
 
-def call_path(general, f):
+def call_path(general: Any, f: Callable[..., Any]):
     """The function that users call in front of ``general``, with the parameters of ``f``."""
     plain = inspect.unwrap(f)  # f may be decorated, or differentiated by a rule of its own
     code = plain.__code__
@@ -42,12 +45,12 @@ def call_path(general, f):
     return functools.update_wrapper(call, f)
 
 
-def _names(code) -> tuple:
+def _names(code: CodeType) -> tuple[Any, ...]:
     """The names of the parameters but ``*args``."""
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def by_position(f):
+def by_position(f: Callable[..., Any]):
     """A function without keyword-only parameters: the same, given everything by position."""
     code = inspect.unwrap(f).__code__
     n = code.co_argcount

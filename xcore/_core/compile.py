@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
+from typing import Any
 
 from .._backend import cache as disk
 from .._backend import callbacks, cluster, memory
@@ -24,18 +25,18 @@ CAPACITY = 4096  # executables kept in memory
 class Bounded(OrderedDict):
     """A dict that forgets what was not used for longest."""
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int) -> None:
         super().__init__()
         self.capacity, self.lock = capacity, threading.Lock()
 
-    def lookup(self, key):
+    def lookup(self, key: Any):
         with self.lock:
             found = self.get(key)
             if found is not None:
                 self.move_to_end(key)
             return found
 
-    def store(self, key, value):
+    def store(self, key: Any, value: Any) -> None:
         with self.lock:
             self[key] = value
             while len(self) > self.capacity:
@@ -45,7 +46,7 @@ class Bounded(OrderedDict):
 class Room:
     """Of the mappings of a process, ten for each program on a CPU, two thirds are for programs."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.programs = 0  # that may come before it is worth counting
 
     def take(self) -> None:
@@ -64,7 +65,9 @@ class Room:
 return_memory = memory.return_memory
 _executables = Bounded(CAPACITY)
 _room = Room()
-_building: dict = {}  # key -> lock, so that threads that want the same program compile it once
+_building: dict[
+    Any, Any
+] = {}  # key -> lock, so that threads that want the same program compile it once
 _guard = threading.Lock()
 counts = {"compiled": 0, "from_disk": 0, "from_memory": 0}
 
@@ -83,7 +86,7 @@ def forget_half() -> None:
     config.clear_fast_caches()
 
 
-def disk_state() -> dict | None:
+def disk_state() -> dict[Any, Any] | None:
     """Directory, number of programs and bytes of the cache on disk; None if it is off."""
     store = disk.default_cache()
     if store is None:
@@ -96,7 +99,7 @@ def lowering():
     return importlib.import_module("xcore._core.lower")
 
 
-def executable(p: Program, place=None, donors=()) -> backend.Executable:
+def executable(p: Program, place: Any = None, donors: Any = ()) -> backend.Executable:
     """The executable of a program for a place: a tuple of one device (default: the default one),
     or the Layout that spreads it over several."""
     place = place or (backend.default_device(),)
@@ -120,7 +123,7 @@ def executable(p: Program, place=None, donors=()) -> backend.Executable:
     return found
 
 
-def placed(type_: ArrayType, device, committed: bool = True):
+def placed(type_: ArrayType, device: Any, committed: bool = True):
     """What an array of this type on this device has as its ``_t``."""
     if device is backend.default_device():
         return type_
@@ -134,13 +137,13 @@ def put(type_: ArrayType, sharding: Sharding, committed: bool = True):
     return Placed(type_, sharding, committed)
 
 
-def compiler_flags(p: Program, devices) -> tuple:
+def compiler_flags(p: Program, devices: Any) -> tuple[Any, ...]:
     """Flags of XLA for a program: its own have the last word."""
     hasty = config.settings().disable_most_optimizations
     return (*backend.hasty_options(devices[0]), *p.options) if hasty else p.options
 
 
-def _build(p: Program, devices, donors) -> backend.Executable:
+def _build(p: Program, devices: Any, donors: Any) -> backend.Executable:
     options = backend.compile_options(devices, options=compiler_flags(p, devices))
     loaded = _loaded(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
@@ -148,7 +151,7 @@ def _build(p: Program, devices, donors) -> backend.Executable:
     return backend.Executable(loaded, types, shardings, devices, p.acts, p)
 
 
-def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
+def _build_spread(p: Program, layout: Layout, donors: Any) -> backend.Executable:
     devices, results = layout.devices, declared(p)
     options = backend.compile_options(
         devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
@@ -162,7 +165,7 @@ def _build_spread(p: Program, layout: Layout, donors) -> backend.Executable:
     return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
 
 
-def _inspect(p: Program, place) -> None:
+def _inspect(p: Program, place: Any) -> None:
     """Tell those who asked how the compiler has laid out values inside of the program."""
     for i, e in enumerate(p.eqns):
         if e.op.name == "inspect_sharding":
@@ -173,13 +176,13 @@ def _inspect(p: Program, place) -> None:
             e.params["callback"](sharding)
 
 
-def _chosen(layout: Layout, proto, ndim: int):
+def _chosen(layout: Layout, proto: Any, ndim: int):
     """What the compiler has chosen for a result."""
     tiles = backend.tiles_of(proto, len(layout.devices), ndim)
     return simplest(tiles, layout.devices, layout.known)
 
 
-def _loaded(p: Program, devices, donors, options, layout=None):
+def _loaded(p: Program, devices: Any, donors: Any, options: Any, layout: Any = None):
     """The program, loaded from disk or compiled and stored there."""
     shared = len(local_devices(devices)) < len(devices)
     store = disk.default_cache() if p.portable and not shared else None
@@ -192,7 +195,7 @@ def _loaded(p: Program, devices, donors, options, layout=None):
     return loaded
 
 
-def _disk_name(p: Program, devices, donors, layout) -> str:
+def _disk_name(p: Program, devices: Any, donors: Any, layout: Any) -> str:
     digest = hashlib.sha256(p.fingerprint.encode())
     digest.update(disk.environment_key(devices[0].client))
     flags = compiler_flags(p, devices)
@@ -202,7 +205,7 @@ def _disk_name(p: Program, devices, donors, layout) -> str:
     return digest.hexdigest()
 
 
-def _from_disk(store, name: str, devices, options):
+def _from_disk(store: Any, name: str, devices: Any, options: Any):
     found = store.get(name)
     if found is None:
         return None
@@ -215,7 +218,7 @@ def _from_disk(store, name: str, devices, options):
     return loaded
 
 
-def _compile(p: Program, devices, donors, options, layout):
+def _compile(p: Program, devices: Any, donors: Any, options: Any, layout: Any):
     """The loaded executable, and the Python functions that it calls."""
     start = time.perf_counter()
     verify = config.settings().enable_checks
@@ -244,7 +247,7 @@ def _compile(p: Program, devices, donors, options, layout):
 # ------------------------------------------------------------------------------- runtime failures
 
 
-def translate(e: Exception, arguments=()) -> Exception:
+def translate(e: Exception, arguments: Any = ()) -> Exception:
     """The runtime's exception in words for users. What a callback raised is raised here."""
     text = str(e)
     found = callbacks.raised(text)

@@ -37,6 +37,7 @@ import contextlib
 import os
 import weakref
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from .._backend import client as backend
 
@@ -98,9 +99,14 @@ class Settings:
     """One value for each setting. Immutable and interned, so caches may key on its identity."""
 
     __slots__ = tuple(_DEFAULTS)
-    _interned: dict = {}
 
-    def __new__(cls, values: tuple):
+    if TYPE_CHECKING:  # a value for each name of the table
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    _interned: dict[Any, Any] = {}
+
+    def __new__(cls, values: tuple[Any, ...]):
         found = cls._interned.get(values)
         if found is None:
             found = object.__new__(cls)
@@ -109,7 +115,7 @@ class Settings:
             cls._interned[values] = found
         return found
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any):
         raise AttributeError("settings are immutable; use xcore.config.update(name, value)")
 
     @property
@@ -130,7 +136,7 @@ class Settings:
     def watches_keys(self) -> bool:
         return self.debug_key_reuse or self.sanitize
 
-    def replace(self, **changes) -> Settings:
+    def replace(self, **changes: Any) -> Settings:
         return Settings(tuple(changes.get(n, getattr(self, n)) for n in self.__slots__))
 
 
@@ -139,7 +145,7 @@ class State:
 
     __slots__ = ("settings", "trace")
 
-    def __init__(self, trace, settings):
+    def __init__(self, trace: Any, settings: Any) -> None:
         self.trace, self.settings = trace, settings
 
 
@@ -149,29 +155,29 @@ STATE: ContextVar[State | None] = ContextVar("xcore", default=None)
 get_state = STATE.get
 
 
-_fast_caches: weakref.WeakSet = weakref.WeakSet()
+_fast_caches: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
-class FastCache(dict):
+class FastCache(dict[Any, Any]):
     """A dict that a change of the process-wide settings empties."""
 
     __slots__ = ("__weakref__",)
-    __hash__ = object.__hash__  # a WeakSet member is told apart by identity
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a WeakSet member is told apart by identity
     __eq__ = object.__eq__
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         _fast_caches.add(self)
 
 
-class FastList(list):
+class FastList(list[Any]):
     """A list that a change of the process-wide settings empties."""
 
     __slots__ = ("__weakref__",)
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         _fast_caches.add(self)
 
@@ -198,7 +204,7 @@ def _own_name(name: str) -> str:
     return short
 
 
-def canonical(name: str, value):
+def canonical(name: str, value: Any):
     """The setting's own name and a checked value for a name as users write it."""
     short = _own_name(name)
     if short == "enable_x64":
@@ -237,7 +243,7 @@ def base() -> Settings:
     return _base
 
 
-def read(name: str):
+def read(name: str) -> Any:
     """The value of a setting that holds here and now; ``config.name`` says the same.
 
     >>> import xcore as xc
@@ -248,11 +254,11 @@ def read(name: str):
     return settings().default_bits == 64 if short == "enable_x64" else getattr(settings(), short)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     return read(name)
 
 
-def update(name: str, value) -> None:
+def update(name: str, value: Any) -> None:
     """Change a setting for the whole process.
 
     >>> import xcore as xc
@@ -267,7 +273,7 @@ def update(name: str, value) -> None:
     clear_fast_caches()
 
 
-def _update_runtime(name: str, value) -> None:
+def _update_runtime(name: str, value: Any) -> None:
     if name in _ALWAYS:
         if _ALWAYS[name] not in (None, value):
             raise ValueError(f"xcore.config: {name} is always {_ALWAYS[name]}, given {value!r}.")
@@ -283,7 +289,7 @@ def _update_runtime(name: str, value) -> None:
 
 
 @contextlib.contextmanager
-def override(**changes):
+def override(**changes: Any):
     """Settings for a block, in this thread only.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -300,10 +306,10 @@ def override(**changes):
         STATE.reset(token)
 
 
-def context(name: str, default=True):
+def context(name: str, default: bool = True):
     """A function such as ``debug_nans``: ``with debug_nans(True):`` changes one setting for a block."""
 
-    def change(value=default):
+    def change(value: Any = default):
         return override(**{name: value})
 
     change.__name__ = change.__qualname__ = name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._backend import client as backend
@@ -17,7 +19,7 @@ from .trace import Tracer
 from .types import Placed
 
 
-def devices(platform: str | None = None) -> list:
+def devices(platform: str | None = None) -> list[Any]:
     """All devices of a platform ("cpu", "gpu"), or of the best one there is.
 
     >>> import xcore as xc
@@ -27,7 +29,7 @@ def devices(platform: str | None = None) -> list:
     return list(backend.client(platform).devices())
 
 
-def local_devices(process_index=None, backend_name: str | None = None) -> list:
+def local_devices(process_index: Any = None, backend_name: str | None = None) -> list[Any]:
     """The devices of this process, or of the process of that number."""
     if process_index is None:
         return list(backend.client(backend_name).local_devices())
@@ -59,7 +61,7 @@ def process_count() -> int:
     return len(process_indices())
 
 
-def process_indices() -> list:
+def process_indices() -> list[Any]:
     """The numbers of all processes.
 
     >>> import xcore as xc
@@ -69,7 +71,7 @@ def process_indices() -> list:
     return sorted({d.process_index for d in devices()})
 
 
-def default_device(device):
+def default_device(device: Any):
     """``with default_device(d):`` makes new arrays live on d.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -80,7 +82,7 @@ def default_device(device):
     return config.override(default_device=_as_device(device) if isinstance(device, str) else device)
 
 
-def _as_device(spec):
+def _as_device(spec: Any):
     """A device from a device, a platform name, or a sharding of one device."""
     if isinstance(spec, str):
         return backend.client(spec).local_devices()[0]
@@ -94,7 +96,7 @@ def _as_device(spec):
     )
 
 
-def _put_leaf(x, target):
+def _put_leaf(x: Any, target: Any):
     if not is_array_like(x):
         raise errors.not_an_array("device_put", x)
     if isinstance(x, Tracer):
@@ -114,14 +116,14 @@ def _put_leaf(x, target):
     return to_device(to_array(x), device)
 
 
-def _put_traced(x: Tracer, target):
+def _put_traced(x: Tracer, target: Any):
     """Inside a program the placement is the program's, but how it is spread can be said."""
     if isinstance(target, (type(None), str)) or len(as_sharding("device_put", target).devices) == 1:
         return x
     return registry["sharding_constraint"](x, sharding=as_sharding("device_put", target))
 
 
-def _spread(x, sharding: Sharding):
+def _spread(x: Any, sharding: Sharding):
     """A value laid out by a sharding; what is in host memory is cut there, not on a device."""
     if not isinstance(x, (np.ndarray, np.generic)):
         return reshard(to_array(x), sharding)
@@ -132,7 +134,9 @@ def _spread(x, sharding: Sharding):
 
 
 @boundary
-def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None):
+def device_put(
+    x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: Any = None
+):
     """A pytree of arrays on a device (or laid out by a sharding).
 
     Args:
@@ -159,13 +163,13 @@ def device_put(x, device=None, *, src=None, donate: bool = False, may_alias=None
 
 
 @boundary
-def device_get(x):
+def device_get(x: Any):
     """A pytree with arrays as NumPy arrays."""
     return tree.map(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
 
 
 @boundary
-def block_until_ready(x):
+def block_until_ready(x: Any):
     """Wait for every array of a pytree. Returns the pytree."""
     for leaf in tree.leaves(x):
         if hasattr(leaf, "block_until_ready"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .._backend import client as backend
 from .._backend import cluster
 from . import errors
@@ -10,7 +13,7 @@ from .source import boundary
 
 @boundary
 def initialize(coordinator_address: str | None = None, num_processes: int | None = None,
-               process_id: int | None = None, local_device_ids=None,
+               process_id: int | None = None, local_device_ids: Any = None,
                cluster_detection_method: str | None = None,
                initialization_timeout: int = 300, heartbeat_timeout_seconds: int = 100,
                shutdown_timeout_seconds: int = 300,
@@ -84,10 +87,12 @@ def say(key: str, value: bytes) -> None:
 
 def hear(key: str, timeout: float = 300.0) -> bytes:
     """What a process says under a key; waits for it."""
-    return _together(cluster.current().get, key, timeout)
+    joined = cluster.current()
+    assert joined is not None, "of a process that has joined no others"
+    return _together(joined.get, key, timeout)
 
 
-def _together(wait, *args):
+def _together(wait: Callable[..., Any], *args: Any) -> Any:
     try:
         return wait(*args)
     except cluster.Gone as e:

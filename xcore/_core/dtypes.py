@@ -7,6 +7,7 @@ value born from a bare Python scalar, which takes the dtype of what it meets.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -41,7 +42,7 @@ float8_e8m0fnu = np.dtype(ml_dtypes.float8_e8m0fnu)
 _BITS = {int2: 2, uint2: 2, int4: 4, uint4: 4, float4_e2m1fn: 4}
 
 
-def bits_of(dtype: np.dtype) -> int:
+def bits_of(dtype: np.dtype[Any]) -> int:
     """How many bits an element has on a device, where several share a byte if they are narrow.
 
     >>> bits_of(int4), bits_of(np.dtype(np.int16))
@@ -70,7 +71,7 @@ class ExtendedDtype:
     type: type
 
 
-KINDS: dict[str, tuple[np.dtype, ...]] = {
+KINDS: dict[str, tuple[np.dtype[Any], ...]] = {
     "bool": (bool_,),
     "int": (int2, int4, int8, int16, int32, int64),
     "uint": (uint2, uint4, uint8, uint16, uint32, uint64),
@@ -95,14 +96,15 @@ _DEFAULT = {
     for kind in ("int", "uint", "float", "complex")
     for bits in (32, 64)
 }
-_PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
-_PYTHON |= {name: name for name in ("bool", "int", "uint", "float", "complex")}
+_PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"} | {
+    name: name for name in ("bool", "int", "uint", "float", "complex")
+}
 
 
 # --- what is a dtype -----------------------------------------------------------------------------
 
 
-def default_dtype(kind: str, bits: int | None = None) -> np.dtype:
+def default_dtype(kind: str, bits: int | None = None) -> np.dtype[Any]:
     """The dtype of a kind when none is asked for; ``bits`` defaults to the setting default_bits.
 
     >>> default_dtype("float", 32), default_dtype("complex", 64)
@@ -113,7 +115,7 @@ def default_dtype(kind: str, bits: int | None = None) -> np.dtype:
     return _DEFAULT[kind, bits or config.settings().default_bits]
 
 
-def as_dtype(spec, bits: int | None = None) -> np.dtype:
+def as_dtype(spec: Any, bits: int | None = None) -> np.dtype[Any]:
     """The dtype that ``spec`` names: a dtype, its name, a scalar type, or anything with a dtype.
 
     Python's ``bool``, ``int``, ``float``, ``complex`` and their names mean the default dtype of
@@ -123,7 +125,7 @@ def as_dtype(spec, bits: int | None = None) -> np.dtype:
     (dtype(bfloat16), dtype('int8'), dtype('float64'))
     """
     if isinstance(spec, np.dtype) and spec in _KIND:
-        return spec
+        return cast("np.dtype[Any]", spec)
     if isinstance(spec, (str, type)):
         found = _default_or_named(spec, bits)
         if found is not None:
@@ -131,17 +133,17 @@ def as_dtype(spec, bits: int | None = None) -> np.dtype:
     return _from_numpy(spec)
 
 
-def _default_or_named(spec, bits):
+def _default_or_named(spec: Any, bits: int | None) -> np.dtype[Any] | None:
     kind = _PYTHON.get(spec)
     return _NAMED.get(spec) if kind is None else default_dtype(kind, bits)
 
 
-def _from_numpy(spec) -> np.dtype:
-    given = getattr(spec, "dtype", spec)
+def _from_numpy(spec: Any) -> np.dtype[Any]:
+    own: Any = getattr(spec, "dtype", spec)
     # A class such as np.float32 has a descriptor called dtype; numpy reads None as float64.
-    given = given if isinstance(given, np.dtype) else spec
+    given = cast(Any, own if isinstance(own, np.dtype) else spec)
     try:
-        dtype = None if given is None else np.dtype(given).newbyteorder("=")
+        dtype: Any = None if given is None else np.dtype(given).newbyteorder("=")
     except TypeError:
         dtype = None
     if dtype is None or dtype not in _KIND:
@@ -149,7 +151,7 @@ def _from_numpy(spec) -> np.dtype:
     return dtype
 
 
-def kind(dtype: np.dtype) -> str:
+def kind(dtype: np.dtype[Any]) -> str:
     """One of "bool", "int", "uint", "float", "float8", "complex".
 
     >>> kind(bfloat16), kind(float8_e5m2), kind(uint4)
@@ -161,35 +163,35 @@ def kind(dtype: np.dtype) -> str:
         return _KIND[as_dtype(dtype)]
 
 
-def is_bool(dtype) -> bool:
+def is_bool(dtype: np.dtype[Any]) -> bool:
     return kind(dtype) == "bool"
 
 
-def is_integer(dtype) -> bool:
+def is_integer(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is a signed or unsigned integer (bool is not)."""
     return kind(dtype) in ("int", "uint")
 
 
-def is_floating(dtype) -> bool:
+def is_floating(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is real floating point, 8-bit floats included."""
     return kind(dtype) in ("float", "float8")
 
 
-def is_complex(dtype) -> bool:
+def is_complex(dtype: np.dtype[Any]) -> bool:
     return kind(dtype) == "complex"
 
 
-def is_inexact(dtype) -> bool:
+def is_inexact(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is floating or complex."""
     return kind(dtype) in ("float", "float8", "complex")
 
 
-def is_numeric(dtype) -> bool:
+def is_numeric(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is anything but bool."""
     return kind(dtype) != "bool"
 
 
-def finfo(dtype):
+def finfo(dtype: np.dtype[Any]) -> Any:
     """Machine limits of a floating dtype, or of the parts of a complex one.
 
     >>> float(finfo(bfloat16).eps)
@@ -198,10 +200,10 @@ def finfo(dtype):
     dtype = as_dtype(dtype)
     if not is_inexact(dtype):
         raise errors.dtype_not_allowed("numpy.finfo", dtype, "floating and complex")
-    return ml_dtypes.finfo(dtype)
+    return cast(Any, ml_dtypes).finfo(dtype)
 
 
-def iinfo(dtype):
+def iinfo(dtype: np.dtype[Any]) -> Any:
     """Limits of an integer dtype.
 
     >>> iinfo(int4).max
@@ -216,7 +218,7 @@ def iinfo(dtype):
 # --- from one kind to another --------------------------------------------------------------------
 
 
-def to_inexact(dtype: np.dtype) -> np.dtype:
+def to_inexact(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which ``sin`` of this dtype is computed: 64-bit integers go to float64.
 
     >>> to_inexact(int8), to_inexact(int64), to_inexact(float16)
@@ -227,7 +229,7 @@ def to_inexact(dtype: np.dtype) -> np.dtype:
     return float64 if dtype.itemsize == 8 else float32
 
 
-def to_real(dtype: np.dtype) -> np.dtype:
+def to_real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of the real part.
 
     >>> to_real(complex64), to_real(int32)
@@ -238,7 +240,7 @@ def to_real(dtype: np.dtype) -> np.dtype:
     return float64 if dtype == complex128 else dtype
 
 
-def to_complex(dtype: np.dtype) -> np.dtype:
+def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The complex dtype whose parts hold this dtype.
 
     >>> to_complex(float16), to_complex(int64)
@@ -290,10 +292,17 @@ _WEAK = {"int": "i*", "uint": "i*", "float": "f*", "complex": "c*"}
 _WEAK_KINDS = {"i*": ("int", "uint"), "f*": ("float",), "c*": ("float", "complex")}
 _DEFAULT_KIND = {"i*": "int", "f*": "float", "c*": "complex"}
 _LONG = (int64, uint64)
-_promoted: dict[tuple, tuple[np.dtype, bool]] = {}
+_promoted: dict[tuple[Any, ...], tuple[np.dtype[Any], bool]] = {}
 
 
-def promote2(a: np.dtype, weak_a: bool, b: np.dtype, weak_b: bool, bits=32, strict=False):
+def promote2(
+    a: np.dtype[Any],
+    weak_a: bool,
+    b: np.dtype[Any],
+    weak_b: bool,
+    bits: int = 32,
+    strict: bool = False,
+):
     """``promote`` of two, for paths where its cost shows.
 
     >>> promote2(int32, False, float32, True)
@@ -306,7 +315,7 @@ def promote2(a: np.dtype, weak_a: bool, b: np.dtype, weak_b: bool, bits=32, stri
         return _promoted.setdefault((a, weak_a, b, weak_b, bits, strict), found)
 
 
-def promote(*pairs: tuple[np.dtype, bool], bits: int = 32, strict: bool = False):
+def promote(*pairs: tuple[np.dtype[Any], bool], bits: int = 32, strict: bool = False):
     """The (dtype, weak) to which operands of the given (dtype, weak) are converted.
 
     A weak result has the widest dtype that its weak operands of that kind have; where there is
@@ -327,7 +336,7 @@ def promote(*pairs: tuple[np.dtype, bool], bits: int = 32, strict: bool = False)
         return _promoted.setdefault((pairs, bits, strict), _promote(pairs, bits, strict))
 
 
-def _promote(pairs, bits, strict):
+def _promote(pairs: Any, bits: int, strict: bool):
     node = _join({_node(*pair) for pair in pairs}, strict)
     if node is None:
         raise errors.no_promotion([_describe(*pair) for pair in pairs], strict)
@@ -338,35 +347,35 @@ def _promote(pairs, bits, strict):
     return _weak_dtype(node, pairs, bits), True
 
 
-def _node(dtype, weak):
+def _node(dtype: np.dtype[Any], weak: bool):
     return _WEAK.get(kind(dtype), dtype.name) if weak else dtype.name
 
 
-def _describe(dtype, weak):
+def _describe(dtype: np.dtype[Any], weak: bool):
     return f"{dtype.name} (a Python scalar)" if weak else dtype.name
 
 
-def _weak_dtype(node, pairs, bits):
+def _weak_dtype(node: str, pairs: Any, bits: int):
     kinds = _WEAK_KINDS[node]
     own = {dtype.name for dtype, weak in pairs if weak and kind(dtype) in kinds}
     joined = _join(own, False) if own else None
     return _NAMED.get(joined or "") or default_dtype(_DEFAULT_KIND[node], bits)
 
 
-def _join(nodes, strict) -> str | None:
+def _join(nodes: Any, strict: bool) -> str | None:
     """The least upper bound: the common upper bound that is below all others."""
     reach = _reach(strict)
-    common = frozenset.intersection(*(reach[node] for node in nodes))
+    common: Any = frozenset[str].intersection(*(reach[node] for node in nodes))
     return next((node for node in common if reach[node] == common), None)
 
 
 @cache
-def _reach(strict) -> dict[str, frozenset]:
+def _reach(strict: bool) -> dict[str, frozenset[str]]:
     """For each node of the lattice, itself and everything above it."""
     above = _ABOVE_STRICT if strict else _ABOVE
-    reach: dict[str, frozenset] = {}
+    reach: dict[str, frozenset[str]] = {}
 
-    def visit(node):
+    def visit(node: str) -> frozenset[str]:
         if node not in reach:
             reach[node] = frozenset({node}.union(*map(visit, above[node].split())))
         return reach[node]
@@ -376,13 +385,13 @@ def _reach(strict) -> dict[str, frozenset]:
     return reach
 
 
-def scalar_dtype(value, wide: bool = False) -> np.dtype:
+def scalar_dtype(value: Any, wide: bool = False) -> np.dtype[Any]:
     """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them.
 
     Beside wide arrays floats are carried ``wide``, not to lose digits before they meet them; an
     integer that fits has none to lose.
     """
-    cls = type(value)
+    cls = cast(Any, type(value))
     if cls is bool:
         return bool_
     bits = 64 if wide and cls is not int else config.settings().default_bits

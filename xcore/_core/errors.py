@@ -4,7 +4,11 @@ A message says who speaks, what was given, what is needed and what to do. Call s
 ``raise errors.shape_mismatch("add", x=tx, y=ty)``, so all messages of one kind read alike.
 """
 
+# pyright: reportUnusedImport=false
+
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +46,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
 )
 
 
-def describe(x) -> str:
+def describe(x: Any) -> str:
     """A short text of a value for messages: its type and shape when it has them, else its repr."""
     type_ = getattr(x, "type", None)
     if type_ is not None and hasattr(type_, "weak"):
@@ -53,19 +57,19 @@ def describe(x) -> str:
     return f"{text if len(text) < 60 else text[:57] + '...'} of type {type(x).__name__}"
 
 
-def _listing(named: dict) -> str:
+def _listing(named: dict[Any, Any]) -> str:
     return ", ".join(f"{name}: {describe(value)}" for name, value in named.items())
 
 
-def shape_mismatch(who: str, why: str = "need equal shapes", **given) -> ShapeError:
+def shape_mismatch(who: str, why: str = "need equal shapes", **given: Any) -> ShapeError:
     return ShapeError(f"xcore.{who}: operands {why}; given {_listing(given)}.")
 
 
-def not_matrices(who: str, why: str, **given) -> MatrixShapeError:
+def not_matrices(who: str, why: str, **given: Any) -> MatrixShapeError:
     return MatrixShapeError(f"xcore.{who}: operands {why}; given {_listing(given)}.")
 
 
-def not_broadcastable(who: str, shapes) -> ShapeError:
+def not_broadcastable(who: str, shapes: Any) -> ShapeError:
     listed = " and ".join(str(tuple(s)) for s in shapes)
     return ShapeError(
         f"xcore.{who}: shapes {listed} cannot be broadcast together. Aligned from the right, each "
@@ -73,33 +77,33 @@ def not_broadcastable(who: str, shapes) -> ShapeError:
     )
 
 
-def dtype_mismatch(who: str, **given) -> DTypeError:
+def dtype_mismatch(who: str, **given: Any) -> DTypeError:
     return DTypeError(
         f"xcore.{who}: operands need equal dtypes; given {_listing(given)}. Convert one with .astype()."
     )
 
 
-def dtype_not_allowed(who: str, dtype, allowed: str) -> DTypeError:
+def dtype_not_allowed(who: str, dtype: Any, allowed: str) -> DTypeError:
     return DTypeError(
         f"xcore.{who}: only {allowed} dtypes are allowed, given {dtype}. Convert with .astype()."
     )
 
 
-def bad_argument(who: str, name: str, given, expected: str, advice: str = "") -> ArgumentError:
+def bad_argument(who: str, name: str, given: Any, expected: str, advice: str = "") -> ArgumentError:
     tail = f" {advice}" if advice else ""
     return ArgumentError(f"xcore.{who}: {name} must be {expected}, given {describe(given)}.{tail}")
 
 
-def unknown_mode(who: str, mode, expected: str, advice: str = "") -> UnknownModeError:
+def unknown_mode(who: str, mode: Any, expected: str, advice: str = "") -> UnknownModeError:
     return UnknownModeError(str(bad_argument(who, "mode", mode, expected, advice)))
 
 
-def impossible_shape(shape: tuple) -> ShapeError:
+def impossible_shape(shape: tuple[Any, ...]) -> ShapeError:
     why = "a negative size" if min(shape) < 0 else "more bytes than can be addressed"
     return ShapeError(f"xcore: no array can have the shape {shape}: {why}.")
 
 
-def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
+def bad_compiler_options(options: dict[Any, Any], cause: Exception) -> ValueError:
     return ValueError(
         f"xcore.jit: compiler_options {options} were refused by the compiler: "
         f"{str(cause).removeprefix('INVALID_ARGUMENT: ')} They are names of XLA's flags (without the "
@@ -107,7 +111,7 @@ def bad_compiler_options(options: dict, cause: Exception) -> ValueError:
     )
 
 
-def bad_axis(who: str, axis, ndim: int) -> ValueError:
+def bad_axis(who: str, axis: Any, ndim: int) -> ValueError:
     return AxisError(
         f"xcore.{who}: axis {axis} is out of bounds for an array of dimension {ndim}; "
         f"allowed are {-ndim} to {ndim - 1}."
@@ -116,14 +120,14 @@ def bad_axis(who: str, axis, ndim: int) -> ValueError:
     )
 
 
-def index_out_of_range(index, axis: int, shape) -> IndexError:
+def index_out_of_range(index: Any, axis: int, shape: Any) -> IndexError:
     return IndexError(
         f"index {index} is out of bounds for axis {axis} of an array of shape {tuple(shape)}: "
         f"allowed are {-shape[axis]} to {shape[axis] - 1}."
     )
 
 
-def not_an_array(who: str, x, name: str | None = None) -> ArgumentError:
+def not_an_array(who: str, x: Any, name: str | None = None) -> ArgumentError:
     what = f"argument {name!r}" if name else "an argument"
     advice = (
         "Lists are not arrays: write xnp.asarray(...)."
@@ -141,14 +145,14 @@ def given_to_jax(what: str) -> TypeError:
     )
 
 
-def traced_by_jax(x) -> TypeError:
+def traced_by_jax(x: Any) -> TypeError:
     return TypeError(
         f"xcore: given {describe(x)}, which jax is tracing. Inside of jax's jit, grad and vmap use jax.numpy, and "
         "xcore.numpy inside of xcore's: neither sees through the other."
     )
 
 
-def masked_array(value) -> ArgumentError:
+def masked_array(value: Any) -> ArgumentError:
     return ArgumentError(
         f"xcore: a masked array of NumPy ({value.dtype}{list(value.shape)}) was given; arrays here have no "
         "mask, and dropping it would change results. Fill it, x.filled(0) or x.filled(np.nan) (for "
@@ -163,7 +167,7 @@ def item_assignment() -> TypeError:
     )
 
 
-def donated_twice(arguments) -> DeletedError:
+def donated_twice(arguments: Any) -> DeletedError:
     buffers = [id(a._b) for a in arguments]
     shared = [str(a.type) for a, b in zip(arguments, buffers, strict=True) if buffers.count(b) > 1]
     which = f" ({shared[0]})" if shared else ""
@@ -174,7 +178,7 @@ def donated_twice(arguments) -> DeletedError:
     )
 
 
-def deleted_array(type_) -> DeletedError:
+def deleted_array(type_: Any) -> DeletedError:
     return DeletedError(
         f"This array ({type_}) no longer has a buffer: it was donated to a jitted call "
         "(donate_argnums/donate_argnames) or deleted. Use the result of that call instead, or pass a "
@@ -182,7 +186,7 @@ def deleted_array(type_) -> DeletedError:
     )
 
 
-def tracer_leak(tracer, origin: str) -> TracerLeakError:
+def tracer_leak(tracer: Any, origin: str) -> TracerLeakError:
     return TracerLeakError(
         f"A traced value ({tracer.type}) was used after the function that made it had returned."
         f"{origin} It probably left the function through a global, an attribute of self "
@@ -190,7 +194,7 @@ def tracer_leak(tracer, origin: str) -> TracerLeakError:
     )
 
 
-def tracer_left(tracer, origin: str, holders: str) -> TracerLeakError:
+def tracer_left(tracer: Any, origin: str, holders: str) -> TracerLeakError:
     kept = f" It is kept by {holders}." if holders else ""
     return TracerLeakError(
         f"A traced value ({tracer.type}) outlives the function that made it (check_tracer_leaks).{origin}{kept} "
@@ -208,7 +212,9 @@ _WANTED = {
 }
 
 
-def no_concrete_value(tracer, needed_for: str, origin: str, place: str = "") -> ConcretizationError:
+def no_concrete_value(
+    tracer: Any, needed_for: str, origin: str, place: str = ""
+) -> ConcretizationError:
     advice = {
         "bool": "Use xnp.where or xcore.lax.cond for branches and xcore.lax.while_loop for loops",
         "index": "Use xcore.lax.fori_loop for loops over traced counts and xcore.lax.dynamic_slice for indexing",
@@ -225,7 +231,7 @@ def no_concrete_value(tracer, needed_for: str, origin: str, place: str = "") -> 
     )
 
 
-def number_loses_tangent(tracer, needed_for: str, place: str = "") -> ConcretizationError:
+def number_loses_tangent(tracer: Any, needed_for: str, place: str = "") -> ConcretizationError:
     what = _WANTED.get(needed_for, needed_for)
     return ConcretizationError(
         f"Python needs {what} here, but the value is being differentiated: {tracer.type} has a derivative, "
@@ -239,7 +245,7 @@ def _on_its_own_line(place: str) -> str:
     return f"\n  {place}" if place else ""
 
 
-def traced_shape(tracer, origin: str) -> ConcretizationError:
+def traced_shape(tracer: Any, origin: str) -> ConcretizationError:
     return ConcretizationError(
         f"A shape must be made of Python ints, but contains a traced value ({tracer.type}): the shape of "
         f"an array cannot depend on values that exist only at run time.{origin} Mark the argument that "
@@ -247,7 +253,7 @@ def traced_shape(tracer, origin: str) -> ConcretizationError:
     )
 
 
-def missing_rule(op, rule: str, advice: str = "") -> MissingRuleError:
+def missing_rule(op: Any, rule: str, advice: str = "") -> MissingRuleError:
     what = {
         "jvp": "cannot be differentiated",
         "transpose": "cannot be differentiated in reverse mode (grad, vjp)",
@@ -259,14 +265,14 @@ def missing_rule(op, rule: str, advice: str = "") -> MissingRuleError:
     )
 
 
-def unknown_dtype(spec, supported) -> DTypeError:
+def unknown_dtype(spec: Any, supported: Any) -> DTypeError:
     return DTypeError(
         f"xcore: {spec!r} is not a dtype that arrays can have; strings, objects and dates stay in "
         f"Python or NumPy. Supported are {', '.join(supported)}."
     )
 
 
-def no_promotion(names, strict: bool) -> DTypeError:
+def no_promotion(names: Any, strict: bool) -> DTypeError:
     listed = " and ".join(names)
     why = (
         "under strict promotion (numpy_dtype_promotion='strict') only Python scalars are converted"
@@ -279,7 +285,7 @@ def no_promotion(names, strict: bool) -> DTypeError:
     )
 
 
-def tree_mismatch(who: str, path: str, reason: str, expected, given) -> TreeError:
+def tree_mismatch(who: str, path: str, reason: str, expected: Any, given: Any) -> TreeError:
     return TreeError(
         f"xcore.{who}: trees do not match at {f'tree{path}' if path else 'their root'}: {reason}. "
         f"Give trees of the same containers and keys.\n  expected {expected}\n  given    {given}"
@@ -316,7 +322,7 @@ def no_half_floats(name: str) -> HalfFloatError:
     )
 
 
-def not_a_node(tree) -> TreeError:
+def not_a_node(tree: Any) -> TreeError:
     return TreeError(f"xcore.tree_util.flatten_one_level: {describe(tree)} is a leaf, not a node.")
 
 
@@ -347,7 +353,7 @@ def not_a_dataclass(cls: type) -> TreeError:
     )
 
 
-def wrong_fields(cls, missing: set, unknown: set) -> TreeError:
+def wrong_fields(cls: type, missing: set[Any], unknown: set[Any]) -> TreeError:
     sides = (("missing", missing), ("unknown", unknown))
     found = ", ".join(f"{side}: {sorted(names)}" for side, names in sides if names)
     return TreeError(
@@ -363,7 +369,7 @@ def no_inner_structure() -> TreeError:
     )
 
 
-def integer_input(who: str, type_, name: str) -> DTypeError:
+def integer_input(who: str, type_: Any, name: str) -> DTypeError:
     return DTypeError(
         f"xcore.{who}: derivatives are taken with respect to floating-point numbers, but {name} is {type_}. "
         "Pass a float (1.0 instead of 1), convert it with .astype(float), or choose other argnums; "
@@ -371,7 +377,7 @@ def integer_input(who: str, type_, name: str) -> DTypeError:
     )
 
 
-def non_scalar_gradient(who: str, type_) -> ShapeError:
+def non_scalar_gradient(who: str, type_: Any) -> ShapeError:
     return ShapeError(
         f"xcore.{who}: the gradient is defined for scalar results, but the function returned {type_}. "
         "Reduce it to a scalar (.sum(), .mean()), or use xc.jacobian for all derivatives or xc.vjp for a "
@@ -379,7 +385,7 @@ def non_scalar_gradient(who: str, type_) -> ShapeError:
     )
 
 
-def batch_sizes_differ(who: str, found: list) -> ShapeError:
+def batch_sizes_differ(who: str, found: list[Any]) -> ShapeError:
     listed = "; ".join(
         f"{name} has size {size} along axis {axis} (shape {shape})"
         for name, size, axis, shape in found
@@ -390,7 +396,7 @@ def batch_sizes_differ(who: str, found: list) -> ShapeError:
     )
 
 
-def carry_changed(who: str, changed: list, place: str) -> MismatchError:
+def carry_changed(who: str, changed: list[Any], place: str) -> MismatchError:
     listed = "; ".join(changed)
     return MismatchError(
         f"xcore.{who}: the carry must keep its shapes and dtypes from one step to the next, but {listed}. "
@@ -398,7 +404,7 @@ def carry_changed(who: str, changed: list, place: str) -> MismatchError:
     )
 
 
-def branches_differ(who: str, listed: list) -> MismatchError:
+def branches_differ(who: str, listed: list[Any]) -> MismatchError:
     return MismatchError(
         f"xcore.{who}: the branches must return values of the same types, but {'; '.join(listed)}. "
         "Convert with .astype() in one of them."
@@ -446,13 +452,13 @@ def custom_rule_closure(who: str, name: str) -> TypeError:
     )
 
 
-def custom_rule_pair(who: str, name: str, given, meaning: str) -> TypeError:
+def custom_rule_pair(who: str, name: str, given: Any, meaning: str) -> TypeError:
     return TypeError(
         f"xcore.{who}: the rule of {name} must return a pair {meaning}, given {describe(given)}."
     )
 
 
-def custom_rule_leaf(who: str, what: str, given, expected) -> MismatchError:
+def custom_rule_leaf(who: str, what: str, given: Any, expected: Any) -> MismatchError:
     needed = (
         f"need {expected}"
         if expected is not None
@@ -461,14 +467,14 @@ def custom_rule_leaf(who: str, what: str, given, expected) -> MismatchError:
     return MismatchError(f"xcore.{who}: {what} is {describe(given)}, but {needed}.")
 
 
-def custom_rule_results(who: str, name: str, expected, given) -> DTypeError:
+def custom_rule_results(who: str, name: str, expected: Any, given: Any) -> DTypeError:
     return DTypeError(
         f"xcore.{who}: the rule of {name} must return the results of the function, {_types(expected)}, "
         f"but returned {_types(given)}."
     )
 
 
-def _types(types) -> str:
+def _types(types: Any) -> str:
     return f"({', '.join(map(str, types))})"
 
 
@@ -480,7 +486,7 @@ def traced_static_argument(who: str, name: str, i: int) -> TypeError:
     )
 
 
-def keyword_only(who: str, name: str, names) -> TypeError:
+def keyword_only(who: str, name: str, names: Any) -> TypeError:
     return TypeError(
         f"xcore.{who}: {name} was given the keyword-only arguments {sorted(names)}; a derivative rule counts "
         "arguments by position, so make them positional."
@@ -494,7 +500,7 @@ def no_transpose_solve() -> MissingRuleError:
     )
 
 
-def size_needed(who: str, tracer, name: str = "size") -> ConcretizationError:
+def size_needed(who: str, tracer: Any, name: str = "size") -> ConcretizationError:
     fill = " (and fill_value= for what is missing)" if name == "size" else ""
     return ConcretizationError(
         f"xcore.{who}: the shape of the result depends on the values of {tracer.type}, which are traced."
@@ -503,7 +509,7 @@ def size_needed(who: str, tracer, name: str = "size") -> ConcretizationError:
     )
 
 
-def rule_closes_over_tracer(tracer, origin: str) -> TypeError:
+def rule_closes_over_tracer(tracer: Any, origin: str) -> TypeError:
     return TypeError(
         f"xcore: a derivative rule (of custom_jvp or custom_vjp) that is part of a compiled function uses a "
         f"traced value from outside, {tracer.type}.{origin} Pass that value as an argument of the function "
@@ -511,7 +517,7 @@ def rule_closes_over_tracer(tracer, origin: str) -> TypeError:
     )
 
 
-def singular_matrix(who: str, a, what: str) -> SingularMatrixError:
+def singular_matrix(who: str, a: Any, what: str) -> SingularMatrixError:
     return SingularMatrixError(
         f"xcore.{who}: the matrix, or one of the batch, is {what}; given {describe(a)}. Look at its rank and "
         "its condition number (linalg.matrix_rank, linalg.cond); for a solution in the sense of least "
@@ -526,7 +532,7 @@ def no_derivative_in(op: str, argument: str) -> MissingRuleError:
     )
 
 
-def different_devices(listed: list) -> ValueError:
+def different_devices(listed: list[Any]) -> ValueError:
     return ValueError(
         f"xcore: arguments are committed to different devices: {'; '.join(listed)}. "
         "Move them together with xc.device_put(x, device) or xc.device_put(x, sharding)."
@@ -540,8 +546,8 @@ def process_gone(text: str) -> DistributedError:
     )
 
 
-def out_of_memory(words: str, live: list, most: int = 5) -> OutOfMemoryError:
-    counted: dict = {}
+def out_of_memory(words: str, live: list[Any], most: int = 5) -> OutOfMemoryError:
+    counted: dict[Any, Any] = {}
     for shape, dtype in live:
         counted[shape, dtype] = counted.get((shape, dtype), 0) + 1
     sizes = {k: n * int(np.prod(k[0], dtype=object)) * k[1].itemsize for k, n in counted.items()}

@@ -1,12 +1,16 @@
 """Every exception class of xcore. What they say is worded in ``errors``."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 
 class XcoreError(Exception):
     """Base of all errors that xcore raises on its own account."""
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls) -> None:
         cls.__module__ = "xcore.errors"  # where users find them
 
 
@@ -211,6 +215,8 @@ class SingularMatrixError(XcoreError, np.linalg.LinAlgError):
     SingularMatrixError: xcore.numpy.linalg.inv: a matrix is singular...
     """
 
-    def __init__(self, *args, pivot: int = -1, matrix: tuple = (), condition: float = np.nan):
+    def __init__(
+        self, *args: Any, pivot: int = -1, matrix: tuple[Any, ...] = (), condition: float = np.nan
+    ) -> None:
         super().__init__(*args)
         self.pivot, self.matrix, self.condition = pivot, matrix, condition

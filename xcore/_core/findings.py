@@ -14,6 +14,8 @@ import linecache
 import sys
 import warnings
 import weakref
+from types import CodeType
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +46,7 @@ class allow:
     Array(inf, dtype=float32)
     """
 
-    def __init__(self, *kinds: str):
+    def __init__(self, *kinds: str) -> None:
         for kind in kinds:
             if kind not in KINDS:
                 raise errors.bad_argument("sanitize.allow", "kinds", kind, f"of {[*KINDS]}")
@@ -56,11 +58,11 @@ class allow:
         borrowed.scope = f"{borrowed.scope}/{name}" if borrowed.scope else name
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         borrowed.scope = self.outside.pop()
 
 
-def is_allowed(kind: str, where=None) -> bool:
+def is_allowed(kind: str, where: Any = None) -> bool:
     """Whether a finding of this kind is meant to be so, here or at a recorded place."""
     scope = borrowed.scope
     if where and len(where) > 2:
@@ -85,11 +87,11 @@ def checks_positions() -> bool:
 
 # ------------------------------------------------------------------------------------- telling
 
-_told: set = set()  # (kind, file, line) of the warnings given
+_told: set[Any] = set()  # (kind, file, line) of the warnings given
 count = 0  # of warnings and errors
 
 
-def tell(kind: str, text: str, where=None) -> None:
+def tell(kind: str, text: str, where: Any = None) -> None:
     """Raise or warn, with the user's line. A warning is given once for each line."""
     global count
     where = user_frame() if where is None else where
@@ -133,7 +135,15 @@ class Pending:
 
     __slots__ = ("direct", "kind", "mild", "search", "settled", "text", "where")
 
-    def __init__(self, kind, text, where, mild=False, search=None, direct=True):
+    def __init__(
+        self,
+        kind: str,
+        text: str,
+        where: Any,
+        mild: bool = False,
+        search: Any = None,
+        direct: bool = True,
+    ) -> None:
         self.kind, self.text, self.where, self.mild = kind, text, where, mild
         self.search, self.settled, self.direct = search, False, direct
 
@@ -146,21 +156,21 @@ class Pending:
         return self if self.text else None
 
 
-pending: dict = {}  # id of an array -> (reference to it, its Pending)
+pending: dict[Any, Any] = {}  # id of an array -> (reference to it, its Pending)
 
 
-def suspect(x, p: Pending) -> None:
+def suspect(x: Any, p: Pending) -> None:
     """Remember an array that holds a NaN or infinity."""
     key = id(x)
     pending[key] = weakref.ref(x, lambda _: pending.pop(key, None)), p
 
 
-def suspected(x) -> Pending | None:
+def suspected(x: Any) -> Pending | None:
     found = pending.get(id(x))
     return found[1] if found is not None and found[0]() is x else None
 
 
-def reading(x) -> None:
+def reading(x: Any) -> None:
     """An array is read by the host: what is pending is told, if it is the user who reads."""
     p = suspected(x)
     if p is None or not config.settings().sanitize or caller()[1] != "xcore._core.array":
@@ -174,7 +184,7 @@ def reading(x) -> None:
 # ------------------------------------------------------------------------------- whose call is it
 
 
-def caller() -> tuple:
+def caller() -> tuple[Any, ...]:
     """(the user's frame, the module of ours that it called; "" if none is on the way)."""
     frame, module = sys._getframe(1), ""
     while frame is not None and _is_ours(frame):
@@ -211,7 +221,7 @@ def only_through(*modules: str) -> bool:
 
 
 @functools.lru_cache(64)
-def _operations(code) -> list:
+def _operations(code: CodeType) -> list[Any]:
     """(offset, name) of the operations, without those that are room for the interpreter."""
     return [(i.offset, i.opname) for i in dis.get_instructions(code) if i.opname != "CACHE"]
 
@@ -263,17 +273,17 @@ _NAMES_OF_GUARDS = frozenset(
 )
 
 
-def _name_of_call(node) -> str:
+def _name_of_call(node: Any) -> str:
     f = node.func
     return f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
 
 
-def _span(node) -> tuple:
+def _span(node: Any) -> tuple[Any, ...]:
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
 @functools.lru_cache(512)
-def is_guarded(where) -> bool:
+def is_guarded(where: Any) -> bool:
     """Whether the value made at a place goes into a function that looks at it, or chooses from it.
 
     On the line itself, as in ``where(x > 0, log(x), 0)``, or by its name in a line below.
@@ -299,7 +309,7 @@ def is_guarded(where) -> bool:
     return any(_guards(n, name, line) for n in ast.walk(scopes[-1]))
 
 
-def _guards(node, name: str, line: int) -> bool:
+def _guards(node: Any, name: str, line: int) -> bool:
     if not isinstance(node, ast.Call) or node.lineno <= line:
         return False
     if _name_of_call(node) not in _NAMES_OF_GUARDS:
@@ -308,7 +318,7 @@ def _guards(node, name: str, line: int) -> bool:
 
 
 @functools.lru_cache(512)
-def is_spelled(where, pattern) -> bool:
+def is_spelled(where: Any, pattern: Any) -> bool:
     """Whether a pattern is in the statement at a place, or where names in it are given their values."""
     code = where[0]
     tree, line = _parsed(code.co_filename), source_line(where)[1]

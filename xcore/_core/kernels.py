@@ -7,13 +7,18 @@ object of one process and keeps a program there).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
-_kernels: dict = {}
-forms: dict = {}  # first words of keys -> what makes calls of other kinds of the words that follow
+_kernels: dict[Any, Any] = {}
+forms: dict[
+    Any, Any
+] = {}  # first words of keys -> what makes calls of other kinds of the words that follow
 
 
-def kernel(f):
+def kernel(f: Callable[..., Any]):
     """Make ``f(*operands, *results, *settings)``, which fills the results, a kernel of its name.
 
     Operands and results are NumPy arrays on XLA's own memory: nothing is copied, operands are
@@ -28,11 +33,11 @@ class KernelCall:
 
     __slots__ = ("__weakref__", "f", "key", "settings")
 
-    def __init__(self, key: str):
+    def __init__(self, key: str) -> None:
         name, *settings = key.split()
         self.key, self.f, self.settings = key, _kernels[name], tuple(map(int, settings))
 
-    def __call__(self, _, *buffers):
+    def __call__(self, _: Any, *buffers: Sequence[Any]) -> None:
         self.f(*map(np.asarray, buffers), *self.settings)
 
 
@@ -40,12 +45,12 @@ def kernel_call(name: str, *settings: int) -> KernelCall:
     return KernelCall(" ".join([name, *map(str, settings)]))
 
 
-def pack(calls, blob: bytes) -> bytes:
+def pack(calls: Any, blob: bytes) -> bytes:
     """A stored program in one piece with the names of the kernels it calls."""
     return ";".join(c.key for c in calls).encode() + b"\n" + blob
 
 
-def unpack(data: bytes) -> tuple[list, bytes]:
+def unpack(data: bytes) -> tuple[list[Any], bytes]:
     names, _, blob = data.partition(b"\n")
     return [_stored(key) for key in names.decode().split(";") if key], blob
 

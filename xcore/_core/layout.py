@@ -8,6 +8,8 @@ are in another order altogether does not fit; its arguments are moved before the
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +29,11 @@ class Layout:
 
     __slots__ = ("devices", "inputs", "known", "mesh")
 
-    def __init__(self, mesh: Mesh, inputs: tuple, known: tuple):
+    def __init__(self, mesh: Mesh, inputs: tuple[Any, ...], known: tuple[Any, ...]) -> None:
         self.mesh, self.inputs, self.devices = mesh, inputs, mesh.sorted_devices
         self.known = known  # the meshes that users named, in which results are described
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return (
             type(other) is Layout
             and other.mesh is self.mesh
@@ -39,7 +41,7 @@ class Layout:
             and other.known == self.known
         )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.mesh, self.inputs))
 
     def canonical(self) -> str:
@@ -47,7 +49,7 @@ class Layout:
         inputs = [s.canonical() for s in self.inputs]
         return repr((self.mesh.canonical(), inputs, [m.canonical() for m in self.known]))
 
-    def axes(self, sharding: Sharding, ndim: int) -> list:
+    def axes(self, sharding: Sharding, ndim: int) -> list[Any]:
         """For each array axis the axes of this layout's mesh that split it; None where XLA chooses."""
         if type(sharding) is NamedSharding:
             entries = sharding.axes(ndim)
@@ -58,7 +60,7 @@ class Layout:
         assert found is not None, "arguments that do not fit are moved before"
         return found
 
-    def names(self, mesh: Mesh, names) -> tuple:
+    def names(self, mesh: Mesh, names: Any) -> tuple[Any, ...]:
         """The axes of this layout's mesh that are the named axes of another."""
         if mesh is self.mesh:
             return tuple(names)
@@ -70,12 +72,12 @@ class Manual:
 
     __slots__ = ("mesh", "places")
 
-    def __init__(self, mesh, places: dict):
+    def __init__(self, mesh: Any, places: dict[Any, Any]) -> None:
         self.mesh, self.places = mesh, places  # places: axis name -> value of its index
 
 
 @functools.lru_cache(maxsize=1024)
-def _renamed(here: Mesh, there: Mesh, names: tuple) -> tuple:
+def _renamed(here: Mesh, there: Mesh, names: tuple[Any, ...]) -> tuple[Any, ...]:
     found = axes_on(here, NamedSharding(there, PartitionSpec(names)).tiles(1))
     if found is None:
         raise ValueError(
@@ -96,7 +98,7 @@ def refined(mesh: Mesh) -> Mesh:
     return Mesh(mesh.devices.reshape(sizes), names)
 
 
-def _primes(n: int) -> list:
+def _primes(n: int) -> list[Any]:
     found, p = [], 2
     while n > 1:
         while n % p == 0:
@@ -134,7 +136,7 @@ def _fits(mesh: Mesh, sharding: Sharding, ndim: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def layout_for(meshes: tuple, given: tuple) -> Layout:
+def layout_for(meshes: tuple[Any, ...], given: tuple[Any, ...]) -> Layout:
     """The layout of a program that names ``meshes``, for arguments placed as ``given``.
 
     Args:
@@ -153,7 +155,7 @@ def layout_for(meshes: tuple, given: tuple) -> Layout:
     return Layout(mesh, inputs, tuple(dict.fromkeys([*meshes, *named])))
 
 
-def one_place(arrays, meshes) -> None:
+def one_place(arrays: Sequence[Any], meshes: Any) -> None:
     """Raise unless all committed arrays and meshes are on the same devices."""
     places = {m.sorted_devices for m in meshes}
     places |= {a._t.sharding.devices for a in arrays if a.committed}
@@ -164,24 +166,24 @@ def one_place(arrays, meshes) -> None:
     raise errors.different_devices(listed)
 
 
-def _listed(devices: tuple) -> str:
+def _listed(devices: tuple[Any, ...]) -> str:
     ids = ", ".join(str(d.id) for d in devices)
     return f"device{'s' if len(devices) > 1 else ''} {ids}"
 
 
-def declared(p: Program) -> list:
+def declared(p: Program) -> list[Any]:
     """For each result the sharding that the program says it has, or None."""
     said = {v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs"), strict=True)}
     return [None if type(a) is Literal else said.get(a) for a in p.outputs]
 
 
-def wanted(p: Program) -> list:
+def wanted(p: Program) -> list[Any]:
     """For each argument the sharding that the program wants it to have, or None."""
     return p.memo("wanted", lambda: _wanted(p))
 
 
-def _wanted(p: Program) -> list:
-    found: dict = {}
+def _wanted(p: Program) -> list[Any]:
+    found: dict[Any, Any] = {}
     for e in p.eqns:
         for a, s in zip(e.inputs, _said(e, "inputs"), strict=True):
             if s is not None and type(a) is not Literal:
@@ -189,7 +191,7 @@ def _wanted(p: Program) -> list:
     return [found.get(v) for v in p.inputs]
 
 
-def _said(e, side: str) -> list:
+def _said(e: Any, side: str) -> list[Any]:
     """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
     if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
         return [e.params["sharding"]]

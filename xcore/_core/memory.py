@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._backend import client as backend
 from .array import Array
 from .compile import placed
@@ -21,7 +23,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     return [Array(b, _placed(b)) for b in found if b.aval is not None]
 
 
-def _placed(buffer):
+def _placed(buffer: Any):
     type_ = ArrayType(buffer.aval.shape, buffer.aval.dtype)
     devices, tiles = backend.place_of(buffer)
     if len(devices) == 1:
@@ -29,7 +31,7 @@ def _placed(buffer):
     return Placed(type_, PositionalSharding(devices, _tiles=tiles))
 
 
-def memory_stats(device=None) -> dict:
+def memory_stats(device: Any = None) -> dict[Any, Any]:
     """How much memory of a device is in use, in bytes.
 
     What an accelerator says itself (bytes_in_use, peak_bytes_in_use, bytes_limit, …); for a CPU the
@@ -52,7 +54,7 @@ def memory_stats(device=None) -> dict:
     return {"bytes_in_use": sum(sizes), "num_arrays": len(sizes)}
 
 
-def _bytes_on(device, a: Array) -> int:
+def _bytes_on(device: Any, a: Array) -> int:
     if device not in a.sharding.device_set:
         return 0
     return a.nbytes // max(1, a.size) * _size_of_part(a)

@@ -6,6 +6,7 @@ import enum
 import functools
 import math
 from collections import OrderedDict
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class AxisType(enum.Enum):
 class _Unconstrained:
     """The entry of a spec that leaves an axis to the compiler."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "UNCONSTRAINED"
 
 
@@ -43,44 +44,44 @@ class PartitionSpec(tuple):
 
     UNCONSTRAINED = UNCONSTRAINED
 
-    def __new__(cls, *entries, unreduced=frozenset()):
+    def __new__(cls, *entries: Any, unreduced: Any = frozenset()):
         self = tuple.__new__(cls, [_entry(e) for e in entries])
         self.unreduced = frozenset(unreduced)
         return self
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return tuple.__eq__(self, other) and self.unreduced == getattr(
             other, "unreduced", frozenset()
         )
 
-    def __ne__(self, other):
+    def __ne__(self, other: Any):
         return not self == other
 
     __hash__ = tuple.__hash__
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         more = f", unreduced={set(self.unreduced)}" if self.unreduced else ""
         return f"PartitionSpec({', '.join(map(repr, self))}{more})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(PartitionSpec, unreduced=self.unreduced), tuple(self)
 
-    def __add__(self, other):
+    def __add__(self, other: Any):
         more = getattr(other, "unreduced", frozenset())
         return PartitionSpec(*self, *other, unreduced=self.unreduced | more)
 
-    def axes(self, ndim: int) -> list:
+    def axes(self, ndim: int) -> list[Any]:
         """For each array axis the names of mesh axes, or None where the compiler may choose."""
         named = [None if e is UNCONSTRAINED else _names(e) for e in self]
         return named + [()] * (ndim - len(named))
 
     @property
-    def names(self) -> tuple:
+    def names(self) -> tuple[Any, ...]:
         """All names it mentions."""
         return tuple(n for e in self if e is not UNCONSTRAINED for n in _names(e))
 
 
-def _entry(e):
+def _entry(e: Any):
     if isinstance(e, list):
         e = tuple(e)
     if isinstance(e, tuple) and len(e) < 2:
@@ -88,13 +89,13 @@ def _entry(e):
     return e
 
 
-def _names(entry) -> tuple:
+def _names(entry: Any) -> tuple[Any, ...]:
     if entry is None:
         return ()
     return entry if isinstance(entry, tuple) else (entry,)
 
 
-_interned: dict = {}
+_interned: dict[Any, Any] = {}
 
 
 class Mesh:
@@ -114,7 +115,7 @@ class Mesh:
 
     __slots__ = ("_contexts", "_device_key", "axis_names", "devices")
 
-    def __new__(cls, devices, axis_names, *, axis_types=None):
+    def __new__(cls, devices: Any, axis_names: Any, *, axis_types: Any = None):
         devices = _device_array(devices)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         _check(devices, names)
@@ -133,11 +134,11 @@ class Mesh:
         return OrderedDict(zip(self.axis_names, self.devices.shape, strict=True))
 
     @property
-    def axis_sizes(self) -> tuple:
+    def axis_sizes(self) -> tuple[Any, ...]:
         return self.devices.shape
 
     @property
-    def axis_types(self) -> tuple:
+    def axis_types(self) -> tuple[Any, ...]:
         return (AxisType.Auto,) * len(self.axis_names)
 
     @property
@@ -158,7 +159,7 @@ class Mesh:
         return np.vectorize(lambda d: d.id, otypes=[int])(self.devices)
 
     @property
-    def local_devices(self) -> list:
+    def local_devices(self) -> list[Any]:
         here = self.devices.flat[0].client.process_index()
         return [d for d in self.devices.flat if d.process_index == here]
 
@@ -167,7 +168,7 @@ class Mesh:
         return len({d.process_index for d in self.devices.flat}) > 1
 
     @property
-    def sorted_devices(self) -> tuple:
+    def sorted_devices(self) -> tuple[Any, ...]:
         """The devices by number: the order in which everything below a mesh knows them."""
         return tuple(sorted(self._device_key, key=lambda d: d.id))
 
@@ -176,14 +177,14 @@ class Mesh:
         where = {d: i for i, d in enumerate(self.sorted_devices)}
         return np.asarray([where[d] for d in self._device_key]).reshape(self.devices.shape)
 
-    def groups(self, names) -> np.ndarray:
+    def groups(self, names: Any) -> np.ndarray:
         """Places of devices that differ along the named axes only, a row for each group."""
         last = [self.axis_names.index(n) for n in names]
         first = [i for i in range(len(self.axis_names)) if i not in last]
         n = math.prod(self.devices.shape[i] for i in last)
         return self.positions().transpose(first + last).reshape(-1, n)
 
-    def size_of(self, names) -> int:
+    def size_of(self, names: Any) -> int:
         """The product of the sizes of the named axes."""
         shape = self.shape
         return math.prod(shape[n] for n in names)
@@ -192,14 +193,14 @@ class Mesh:
         ids = ",".join(str(d.id) for d in self._device_key)
         return f"mesh[{self.axis_names} {self.devices.shape} {self._device_key[0].platform} {ids}]"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
         return f"Mesh({sizes})"
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self) >> 4
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restore_mesh, (self.device_ids, self.axis_names, self.devices.flat[0].platform)
 
     def __enter__(self):
@@ -207,7 +208,7 @@ class Mesh:
         self._contexts[-1].__enter__()
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any):
         return self._contexts.pop().__exit__(*exc)
 
 
@@ -228,7 +229,7 @@ class AbstractMesh:
 
     __slots__ = ("axis_names", "axis_sizes")
 
-    def __init__(self, axis_sizes, axis_names, axis_types=None):
+    def __init__(self, axis_sizes: Any, axis_names: Any, axis_types: Any = None) -> None:
         sizes = tuple(axis_sizes) if np.iterable(axis_sizes) else (axis_sizes,)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if len(sizes) != len(names) or len(set(names)) < len(names):
@@ -243,7 +244,7 @@ class AbstractMesh:
         return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
 
     @property
-    def axis_types(self) -> tuple:
+    def axis_types(self) -> tuple[Any, ...]:
         return (AxisType.Auto,) * len(self.axis_names)
 
     @property
@@ -258,30 +259,30 @@ class AbstractMesh:
     def abstract_mesh(self) -> AbstractMesh:
         return self
 
-    def size_of(self, names) -> int:
+    def size_of(self, names: Any) -> int:
         """The product of the sizes of the named axes."""
         shape = self.shape
         return math.prod(shape[n] for n in names)
 
-    def update(self, axis_sizes=None, axis_names=None) -> AbstractMesh:
+    def update(self, axis_sizes: Any = None, axis_names: Any = None) -> AbstractMesh:
         """The same with other sizes, or other names."""
         sizes = self.axis_sizes if axis_sizes is None else axis_sizes
         return AbstractMesh(sizes, self.axis_names if axis_names is None else axis_names)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return type(other) is AbstractMesh and other.shape == self.shape
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.axis_names, self.axis_sizes))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
         return f"AbstractMesh({sizes})"
 
     def canonical(self) -> str:
         return repr(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return AbstractMesh, (self.axis_sizes, self.axis_names)
 
 
@@ -298,19 +299,19 @@ def with_devices(who: str, mesh: Mesh | AbstractMesh) -> Mesh:
     return here
 
 
-def _restore_mesh(ids, names, platform):
+def _restore_mesh(ids: Any, names: Any, platform: Any):
     known = {d.id: d for d in backend.client(platform).devices()}
     return Mesh(np.vectorize(known.__getitem__, otypes=[object])(ids), names)
 
 
-def _device_array(devices) -> np.ndarray:
+def _device_array(devices: Any) -> np.ndarray:
     if isinstance(devices, np.ndarray):
         return np.array(devices, dtype=object)
     listed = np.array(devices, dtype=object)
     return listed if listed.ndim else listed.reshape(1)
 
 
-def _check(devices, names) -> None:
+def _check(devices: Any, names: Any) -> None:
     if devices.ndim != len(names):
         raise ValueError(
             f"xcore.Mesh: need a name for each of the {devices.ndim} axes of the devices, given {names}."
@@ -326,7 +327,7 @@ def _check(devices, names) -> None:
         raise ValueError("xcore.Mesh: a device stands in it twice.")
 
 
-def _check_types(types) -> None:
+def _check_types(types: Any) -> None:
     for t in (types if isinstance(types, (tuple, list)) else [types]) if types else ():
         if t is not AxisType.Auto:
             raise ValueError(
@@ -335,7 +336,9 @@ def _check_types(types) -> None:
             )
 
 
-def make_mesh(axis_shapes, axis_names, axis_types=None, *, devices=None) -> Mesh:
+def make_mesh(
+    axis_shapes: Any, axis_names: Any, axis_types: Any = None, *, devices: Any = None
+) -> Mesh:
     """A mesh of the given shape of all devices, or of the first ones.
 
     Args:
@@ -381,14 +384,14 @@ class set_mesh:
     Mesh('x': 1)
     """
 
-    def __init__(self, mesh: Mesh | None):
+    def __init__(self, mesh: Mesh | None) -> None:
         self.before = config.base().mesh
         config.update("mesh", mesh)
 
     def __enter__(self):
         return config.settings().mesh
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         config.update("mesh", self.before)
 
 

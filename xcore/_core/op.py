@@ -24,11 +24,15 @@ arguments must be concrete.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from . import errors
 from .trace import current
 from .types import ArrayType
 
 registry: dict[str, Op] = {}
+Rule = Callable[..., Any]
 
 
 class Linear:
@@ -36,10 +40,10 @@ class Linear:
 
     __slots__ = ("type",)
 
-    def __init__(self, type_: ArrayType):
+    def __init__(self, type_: ArrayType) -> None:
         self.type = type_
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Linear({self.type})"
 
 
@@ -51,9 +55,12 @@ class Op:
         "nested", "over_axis", "stage", "steps", "threaded", "type",
     )  # fmt: skip
 
-    def __init__(self, name, *, type, lower=None, jvp=None, transpose=None, batch=None,
-                 linearize=None, many=False, effects=None, nested=False, over_axis=None, eager=None,
-                 stage=None, steps=None, threaded=None):  # fmt: skip
+    def __init__(
+        self, name: str, *, type: Rule, lower: Rule | None = None, jvp: Any = None,
+        transpose: Rule | None = None, batch: Rule | None = None, linearize: Rule | None = None,
+        many: bool = False, effects: Any = None, nested: bool = False, over_axis: Any = None,
+        eager: Rule | None = None, stage: Any = None, steps: Any = None, threaded: Any = None,
+    ) -> None:  # fmt: skip
         if name in registry:
             raise ValueError(f"operation {name!r} is defined twice")
         self.name, self.type, self.linearize = name, type, linearize
@@ -62,19 +69,19 @@ class Op:
         self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded
         registry[name] = self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<op {self.name}>"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
     multiple_results = property(lambda self: self.many)  # as primitives call it
 
-    def __call__(self, *args, **params):
+    def __call__(self, *args: Any, **params: Any):
         outs = current().process(self, args, params)
         return outs if self.many else outs[0]
 
-    def run_steps(self, run, args, params: dict) -> list:
+    def run_steps(self, run: Any, args: Any, params: dict[Any, Any]) -> list[Any]:
         """What a nested operation computes, by ``run(program, args)`` on the programs that it holds."""
         if self.steps is None:
             return run(params["program"], args)

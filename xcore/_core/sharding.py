@@ -5,10 +5,14 @@ From it follow the shapes and places of the pieces, what the runtime is told, an
 shardings are the same.
 """
 
+# Users are told what they gave:
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 import functools
 import math
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,7 +30,7 @@ class Sharding:
 
     __slots__ = ("__weakref__",)
     memory_kind = None
-    devices: tuple
+    devices: tuple[Any, ...]
 
     @property
     def _is_concrete(self):
@@ -34,7 +38,7 @@ class Sharding:
         raise errors.given_to_jax("an array")
 
     @property
-    def device_set(self) -> set:
+    def device_set(self) -> set[Any]:
         return set(self.devices)
 
     @property
@@ -42,7 +46,7 @@ class Sharding:
         return len(self.devices)
 
     @property
-    def addressable_devices(self) -> set:
+    def addressable_devices(self) -> set[Any]:
         return set(local_devices(self.devices))
 
     @property
@@ -60,20 +64,20 @@ class Sharding:
     def tiles(self, ndim: int) -> np.ndarray:
         raise TypeError(f"{self!r} is not over several devices")
 
-    def counts(self, ndim: int) -> tuple:
+    def counts(self, ndim: int) -> tuple[Any, ...]:
         """Into how many tiles each axis is cut."""
         return self.tiles(ndim).shape[:-1]
 
-    def shard_shape(self, global_shape) -> tuple:
+    def shard_shape(self, global_shape: Any) -> tuple[Any, ...]:
         """The shape of one device's part of an array."""
         shape = tuple(global_shape)
         return shape_of_tile(self, shape)
 
-    def devices_indices_map(self, global_shape) -> dict:
+    def devices_indices_map(self, global_shape: Any) -> dict[Any, Any]:
         """For each device the index (a tuple of slices) of its part of an array."""
         return dict(zip(self.devices, tile_indices(self, tuple(global_shape)), strict=True))
 
-    def addressable_devices_indices_map(self, global_shape) -> dict:
+    def addressable_devices_indices_map(self, global_shape: Any) -> dict[Any, Any]:
         here = self.addressable_devices
         return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in here}
 
@@ -104,19 +108,19 @@ class SingleDeviceSharding(Sharding):
     """
 
     __slots__ = ("device", "devices")
-    is_fully_replicated = True
+    is_fully_replicated = True  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
 
-    def __init__(self, device, *, memory_kind=None):
+    def __init__(self, device: Any, *, memory_kind: Any = None) -> None:
         _check_memory("SingleDeviceSharding", memory_kind, device)
         self.device, self.devices = device, (device,)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return type(other) is SingleDeviceSharding and other.device == self.device
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((SingleDeviceSharding, self.device))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SingleDeviceSharding(device={self.device!r})"
 
     def tiles(self, ndim: int) -> np.ndarray:
@@ -141,7 +145,9 @@ class NamedSharding(Sharding):
 
     __slots__ = ("devices", "mesh", "spec")
 
-    def __init__(self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind=None):
+    def __init__(
+        self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: Any = None
+    ) -> None:
         if not isinstance(mesh, (Mesh, AbstractMesh)):
             raise TypeError(
                 f"xcore.NamedSharding: mesh must be a Mesh, given {errors.describe(mesh)}."
@@ -153,23 +159,23 @@ class NamedSharding(Sharding):
             _check_memory("NamedSharding", memory_kind, mesh.devices.flat[0])
             self.devices = mesh.sorted_devices
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return type(other) is NamedSharding and other.mesh == self.mesh and other.spec == self.spec
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.mesh, self.spec))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!r}, spec={self.spec!r})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return NamedSharding, (self.mesh, self.spec)
 
     @property
     def is_fully_replicated(self) -> bool:
         return self.mesh.size_of(self.spec.names) == 1
 
-    def axes(self, ndim: int) -> list:
+    def axes(self, ndim: int) -> list[Any]:
         """For each array axis the names of mesh axes, or None where the compiler may choose."""
         if len(self.spec) > ndim:
             raise ValueError(
@@ -178,7 +184,7 @@ class NamedSharding(Sharding):
             )
         return self.spec.axes(ndim)
 
-    def counts(self, ndim: int) -> tuple:
+    def counts(self, ndim: int) -> tuple[Any, ...]:
         return tuple(self.mesh.size_of(e or ()) for e in self.axes(ndim))
 
     def tiles(self, ndim: int) -> np.ndarray:
@@ -194,16 +200,18 @@ class NamedSharding(Sharding):
     def canonical(self) -> str:
         return f"{self.mesh.canonical()} {self.spec!r}"
 
-    def with_spec(self, spec) -> NamedSharding:
+    def with_spec(self, spec: Any) -> NamedSharding:
         return NamedSharding(self.mesh, spec)
 
-    def update(self, *, mesh=None, spec=None, memory_kind=None) -> NamedSharding:
+    def update(
+        self, *, mesh: Any = None, spec: Any = None, memory_kind: Any = None
+    ) -> NamedSharding:
         """The same with another mesh or spec."""
         mesh, spec = (a if b is None else b for a, b in ((self.mesh, mesh), (self.spec, spec)))
         return NamedSharding(mesh, spec, memory_kind=memory_kind)
 
 
-def _spec_of(spec) -> PartitionSpec:
+def _spec_of(spec: Any) -> PartitionSpec:
     if spec is None or isinstance(spec, str):
         return PartitionSpec(spec) if spec else PartitionSpec()
     if isinstance(spec, tuple):
@@ -224,7 +232,7 @@ def _check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
         raise ValueError(f"xcore: {spec} uses a mesh axis for more than one array axis.")
 
 
-def _check_memory(who: str, kind, device) -> None:
+def _check_memory(who: str, kind: str | None, device: Any) -> None:
     if kind is not None and kind != device.default_memory().kind:
         raise ValueError(
             f"xcore.{who}: arrays live in the memory {device.default_memory().kind!r} of a device; "
@@ -244,7 +252,7 @@ class PositionalSharding(Sharding):
 
     __slots__ = ("_tiles", "devices")
 
-    def __init__(self, devices, *, memory_kind=None, _tiles=None):
+    def __init__(self, devices: Any, *, memory_kind: Any = None, _tiles: Any = None) -> None:
         listed = np.array(devices, dtype=object)
         self.devices = tuple(sorted(listed.flat, key=lambda d: d.id))
         if _tiles is None:
@@ -253,33 +261,33 @@ class PositionalSharding(Sharding):
             _tiles = np.asarray([where[d] for d in listed.flat]).reshape(*listed.shape, 1)
         self._tiles = np.sort(_tiles, -1)
 
-    def _with(self, tiles) -> PositionalSharding:
+    def _with(self, tiles: Any) -> PositionalSharding:
         return PositionalSharding(self.devices, _tiles=tiles)
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[Any, ...]:
         return self._tiles.shape[:-1]
 
     @property
     def ndim(self) -> int:
         return self._tiles.ndim - 1
 
-    def reshape(self, *shape) -> PositionalSharding:
+    def reshape(self, *shape: Any) -> PositionalSharding:
         """The same tiles in another shape."""
-        shape = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
-        flat = np.arange(math.prod(self.shape)).reshape(shape)
+        whole: Any = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
+        flat = np.arange(math.prod(self.shape)).reshape(cast("tuple[int, ...]", whole))
         return self._with(self._tiles.reshape(-1, self._tiles.shape[-1])[flat])
 
-    def transpose(self, *axes) -> PositionalSharding:
-        axes = axes[0] if len(axes) == 1 and np.iterable(axes[0]) else axes
-        axes = tuple(axes) or tuple(range(self.ndim))[::-1]
+    def transpose(self, *axes: Any) -> PositionalSharding:
+        given: Any = axes[0] if len(axes) == 1 and np.iterable(axes[0]) else axes
+        axes = tuple(given) or tuple(range(self.ndim))[::-1]
         return self._with(self._tiles.transpose(*[a % self.ndim for a in axes], self.ndim))
 
     @property
     def T(self) -> PositionalSharding:
         return self.transpose()
 
-    def replicate(self, axis=None, keepdims: bool = True) -> PositionalSharding:
+    def replicate(self, axis: Any = None, keepdims: bool = True) -> PositionalSharding:
         """Copies instead of tiles along an axis (or several, or all)."""
         if axis is None:
             return self._with(self._tiles.reshape(-1))
@@ -304,17 +312,17 @@ class PositionalSharding(Sharding):
             )
         return self._tiles.reshape(*self.shape[extra:], -1)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return (
             type(other) is PositionalSharding
             and other.devices == self.devices
             and np.array_equal(other._tiles, self._tiles)
         )
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.devices, self._tiles.shape, self._tiles.tobytes()))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         listed = [
             [self.devices[i].id for i in row]
             for row in self._tiles.reshape(-1, self._tiles.shape[-1])
@@ -329,7 +337,7 @@ class PositionalSharding(Sharding):
 
 
 @functools.lru_cache(maxsize=1024)
-def local_devices(devices: tuple) -> tuple:
+def local_devices(devices: tuple[Any, ...]) -> tuple[Any, ...]:
     """Those of this process."""
     if not devices:
         raise ValueError("xcore: a sharding over an AbstractMesh has no devices.")
@@ -338,7 +346,7 @@ def local_devices(devices: tuple) -> tuple:
 
 
 @functools.lru_cache(maxsize=4096)
-def shape_of_tile(sharding: Sharding, shape: tuple) -> tuple:
+def shape_of_tile(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     counts = sharding.counts(len(shape))
     for axis, (n, parts) in enumerate(zip(shape, counts, strict=True)):
         if n % parts:
@@ -350,10 +358,10 @@ def shape_of_tile(sharding: Sharding, shape: tuple) -> tuple:
 
 
 @functools.lru_cache(maxsize=1024)
-def tile_indices(sharding: Sharding, shape: tuple) -> tuple:
+def tile_indices(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """For each device the index of its part, a tuple of slices."""
     sizes, tiles = shape_of_tile(sharding, shape), sharding.tiles(len(shape))
-    out: list = [None] * len(sharding.devices)
+    out: list[Any] = [None] * len(sharding.devices)
     for place in np.ndindex(tiles.shape[:-1]):
         index = tuple(
             slice(None) if s == n else slice(p * s, (p + 1) * s)
@@ -365,7 +373,7 @@ def tile_indices(sharding: Sharding, shape: tuple) -> tuple:
 
 
 @functools.lru_cache(maxsize=1024)
-def copy_numbers(sharding: Sharding, ndim: int) -> tuple:
+def copy_numbers(sharding: Sharding, ndim: int) -> tuple[Any, ...]:
     """For each device which copy of its tile it holds."""
     tiles = sharding.tiles(ndim)
     numbers = np.empty(tiles.size, int)
@@ -391,7 +399,7 @@ def runtime_sharding(sharding: Sharding, ndim: int):
 # ------------------------------------------------------------------------------------- matching
 
 
-def _strides(steps: np.ndarray) -> list:
+def _strides(steps: np.ndarray) -> list[Any] | None:
     """(size, stride), outermost first, of a sequence that counts in mixed radix; None if it does not."""
     if len(steps) == 1:
         return []
@@ -407,7 +415,7 @@ def _strides(steps: np.ndarray) -> list:
     return [*outer, (n, stride)]
 
 
-def axes_on(mesh: Mesh, tiles: np.ndarray) -> list | None:
+def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[Any] | None:
     """For each array axis the mesh axes that lay tiles out like this; None if none do."""
     place = np.empty(mesh.size, int)
     place[mesh.positions().reshape(-1)] = np.arange(
@@ -420,7 +428,7 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list | None:
         for name, n, s in zip(mesh.axis_names, mesh.devices.shape, strides, strict=True)
         if n > 1
     }
-    found = []
+    found: list[Any] = []
     for axis in range(tiles.ndim - 1):
         along = np.moveaxis(steps, axis, 0).reshape(tiles.shape[axis], -1)[:, 0]
         parts = _strides(along)
@@ -432,9 +440,9 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list | None:
     return found if np.array_equal(np.sort(again, -1), np.sort(tiles, -1)) else None
 
 
-def _named(parts, free: dict) -> tuple | None:
+def _named(parts: Any, free: dict[Any, Any]) -> tuple[Any, ...] | None:
     """The mesh axes that step like this, outermost first. Axes one inside the other count as one."""
-    names = []
+    names: list[Any] = []
     for size, stride in parts:
         while size > 1:
             # the outermost axis inside this part: its extent reaches as far as the part's
@@ -446,7 +454,7 @@ def _named(parts, free: dict) -> tuple | None:
     return tuple(names)
 
 
-def simplest(tiles: np.ndarray, devices: tuple, meshes) -> Sharding:
+def simplest(tiles: np.ndarray, devices: tuple[Any, ...], meshes: Any) -> Sharding:
     """A sharding that lays out tiles like this, by the axes of one of the meshes if that can be."""
     for mesh in meshes:
         names = axes_on(mesh, tiles)
@@ -464,7 +472,7 @@ def default_sharding() -> SingleDeviceSharding:
     return SingleDeviceSharding(backend.default_device())
 
 
-def as_sharding(who: str, target, ndim: int | None = None) -> Sharding:
+def as_sharding(who: str, target: Any, ndim: int | None = None) -> Sharding:
     """A sharding from a sharding, a PartitionSpec (with the mesh of the context) or a device."""
     if isinstance(target, NamedSharding) and isinstance(target.mesh, AbstractMesh):
         return NamedSharding(with_devices(who, target.mesh), target.spec)
@@ -480,6 +488,6 @@ def as_sharding(who: str, target, ndim: int | None = None) -> Sharding:
     )
 
 
-def is_placement(x) -> bool:
+def is_placement(x: Any) -> bool:
     """Whether x says where arrays live (and so is a leaf of trees of such)."""
     return isinstance(x, (Sharding, PartitionSpec)) or x is None or hasattr(x, "platform")

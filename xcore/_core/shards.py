@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .._backend import client as backend
@@ -17,14 +20,14 @@ from .source import boundary
 from .types import ArrayType, Placed
 
 
-def _from_parts(parts, dtype, shape, sharding: Sharding, devices) -> Array:
+def _from_parts(parts: Any, dtype: Any, shape: Any, sharding: Sharding, devices: Any) -> Array:
     type_ = ArrayType(tuple(shape), np.dtype(dtype))
     if len(sharding.devices) == 1:
         return from_host(parts[0], put(type_, sharding))
     return Array(from_parts(parts, type_, sharding, devices), Placed(type_, sharding))
 
 
-def _checked_part(who: str, part, device, shape, dtype):
+def _checked_part(who: str, part: Any, device: Any, shape: Any, dtype: Any):
     part = np.asarray(part)
     if part.shape != shape or (dtype is not None and part.dtype != dtype):
         wanted = f"shape {shape}" + (f" and dtype {dtype}" if dtype is not None else "")
@@ -35,7 +38,9 @@ def _checked_part(who: str, part, device, shape, dtype):
 
 
 @boundary
-def make_array_from_callback(shape, sharding, data_callback, dtype=None) -> Array:
+def make_array_from_callback(
+    shape: Any, sharding: Any, data_callback: Any, dtype: Any = None
+) -> Array:
     """An array whose parts a function makes. It is asked for the parts of this process only.
 
     Args:
@@ -53,7 +58,7 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None) -> Arra
     who, shape = "make_array_from_callback", tuple(map(int, shape))
     sharding = as_sharding(who, sharding)
     size = sharding.shard_shape(shape)
-    made: dict = {}
+    made: dict[Any, Any] = {}
     parts, devices = [], []
     for device, index in local_indices(sharding, shape):
         key = tuple([(s.start, s.stop) for s in index])
@@ -66,7 +71,9 @@ def make_array_from_callback(shape, sharding, data_callback, dtype=None) -> Arra
 
 
 @boundary
-def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None) -> Array:
+def make_array_from_single_device_arrays(
+    shape: Any, sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
+) -> Array:
     """An array from parts that lie on its devices already. Nothing is copied.
 
     Args:
@@ -98,7 +105,7 @@ def make_array_from_single_device_arrays(shape, sharding, arrays, *, dtype=None)
 
 
 @boundary
-def make_array_from_process_local_data(sharding, local_data, global_shape=None):
+def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None):
     """An array over several processes from the part that each of them has.
 
     Args:
@@ -118,13 +125,13 @@ def make_array_from_process_local_data(sharding, local_data, global_shape=None):
     return tree.unflatten(structure, made)
 
 
-def _is_shape(x) -> bool:
+def _is_shape(x: Any) -> bool:
     return x is None or (
         isinstance(x, tuple) and not any(isinstance(n, (tuple, dict, list)) for n in x)
     )
 
 
-def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape) -> Array:
+def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape: Any) -> Array:
     if len(sharding.devices) == 1:
         return from_host(local, put(to_value(local).type, sharding))
     blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]
@@ -152,7 +159,7 @@ def _blocks(sharding: Sharding, ndim: int, axis: int):
     return np.flatnonzero(held).tolist(), tiles.shape[axis]
 
 
-def _shifted(index: slice, starts, size: int) -> slice:
+def _shifted(index: slice, starts: Any, size: int) -> slice:
     """Where a part of the whole array begins in the local data."""
     if starts is None:
         return index
@@ -161,7 +168,7 @@ def _shifted(index: slice, starts, size: int) -> slice:
 
 
 @boundary
-def device_put_sharded(shards, devices):
+def device_put_sharded(shards: Any, devices: Any):
     """One pytree per device, stacked along a new first axis that is spread over the devices.
 
     Args:
@@ -183,7 +190,7 @@ def device_put_sharded(shards, devices):
 
 
 @boundary
-def device_put_replicated(x, devices):
+def device_put_replicated(x: Any, devices: Any):
     """A copy of a pytree on each device, along a new first axis that is spread over the devices.
 
     Args:
@@ -200,7 +207,7 @@ def device_put_replicated(x, devices):
     return tree.map(lambda leaf: _along(devices, [leaf] * len(devices)), x)
 
 
-def _along(devices, parts) -> Array:
+def _along(devices: Any, parts: Any) -> Array:
     """Parts, each on its device, as one array with a first axis over the devices."""
     parts = [to_array(x) for x in parts]
     rows = [registry["reshape"](x, shape=(1, *x.shape)) for x in parts]

@@ -1,5 +1,7 @@
 """Whose line is it? Places in user code, for messages, locations and short tracebacks."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import functools
@@ -9,7 +11,8 @@ import sys
 import threading
 import types
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from types import FrameType
+from typing import Any, ParamSpec, TypeVar
 
 from . import config
 
@@ -17,10 +20,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _package = __name__.partition(".")[0] + "."
-_ours: dict = {}  # code object -> whether it belongs to xcore
+_ours: dict[Any, Any] = {}  # code object -> whether it belongs to xcore
 
 
-def _is_ours(frame) -> bool:
+def _is_ours(frame: FrameType) -> bool:
     code = frame.f_code
     known = _ours.get(code)
     if known is None:
@@ -110,7 +113,7 @@ def stack_level() -> int:
     return level
 
 
-def written_at(f) -> str:
+def written_at(f: Callable[..., Any]) -> str:
     """Where a user's function is defined, in words for the end of a sentence; "" if it has no lines."""
     while (inner := getattr(f, "__wrapped__", None) or getattr(f, "func", None)) is not None:
         f = inner
@@ -132,11 +135,11 @@ def asking_line(column: bool = False) -> str:
     return ""
 
 
-def at_own_lines(f):
+def at_own_lines(f: Callable[..., Any]):
     """A user's function that is called while a program is transformed: its operations are of its own lines."""
 
     @functools.wraps(f)
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any):
         outside, borrowed.where = borrowed.where, None
         try:
             return f(*args, **kwargs)
@@ -146,7 +149,7 @@ def at_own_lines(f):
     return call
 
 
-def source_line(where) -> tuple[str, int, str] | None:
+def source_line(where: Any) -> tuple[str, int, str] | None:
     """(file, line, function) of a place recorded by ``user_frame``."""
     if not where:
         return None
@@ -159,7 +162,7 @@ def source_line(where) -> tuple[str, int, str] | None:
     return code.co_filename, line, code.co_name
 
 
-def scoped_line(where) -> tuple[str, int, str] | None:
+def scoped_line(where: Any) -> tuple[str, int, str] | None:
     """The same, the function with the named scopes that the place is in."""
     place = source_line(where)
     if place is None or len(where) == 2:
@@ -167,14 +170,15 @@ def scoped_line(where) -> tuple[str, int, str] | None:
     return (*place[:2], f"{where[2]}/{place[2]}")
 
 
-def _column(where) -> str:
+def _column(where: Any) -> str:
     """``:5`` for an expression that starts in the fifth column of its line, if Python has kept that."""
     code, lasti = where[:2]
-    start = next(itertools.islice(code.co_positions(), lasti // 2, None), (None,) * 4)[2]
+    positions = itertools.islice(code.co_positions(), lasti // 2, None)
+    start = next(positions, (None, None, None, None))[2]
     return "" if start is None else f":{start + 1}"
 
 
-def describe_where(where, column: bool = False) -> str:
+def describe_where(where: Any, column: bool = False) -> str:
     """``at file.py:12 in f: y = x + 1`` for messages, or an empty text."""
     place = source_line(where)
     if place is None:
@@ -184,9 +188,9 @@ def describe_where(where, column: bool = False) -> str:
     return f"at {at} in {place[2]}" + (f": {text}" if text else "")
 
 
-def _filtered(tb):
+def _filtered(tb: types.TracebackType | None) -> types.TracebackType | None:
     """A traceback without xcore's own frames."""
-    kept = []
+    kept: list[types.TracebackType] = []
     while tb is not None:
         if not _is_ours(tb.tb_frame):
             kept.append(tb)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 from . import errors, tree
 
+T = TypeVar("T")
 
-def static(**kwargs) -> Any:
+
+def static(**kwargs: Any) -> Any:
     """A dataclass field that is part of the structure: hashable, compared by value, not traced.
 
     Takes the arguments of ``dataclasses.field``.
@@ -25,7 +27,7 @@ def static(**kwargs) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(static, dataclasses.field))
-def struct(cls):
+def struct(cls: type[T]) -> type[T]:
     """Class decorator: a frozen dataclass that is a pytree node, with a method ``replace``.
 
     Fields are children, in order, but for those marked ``static()``. Rebuilding a tree does not
@@ -47,12 +49,12 @@ def struct(cls):
     return cls
 
 
-def _replace(self, **changes):
+def _replace(self, **changes: Any):
     """A copy with some fields changed."""
     return dataclasses.replace(self, **changes)
 
 
-def _split(fields) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split(fields: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the data fields and of the static ones."""
     marked = [(field.name, field.metadata.get("static", False)) for field in fields]
     return tuple(n for n, s in marked if not s), tuple(n for n, s in marked if s)
@@ -61,13 +63,13 @@ def _split(fields) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _register_struct(cls, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
     keys = [tree.GetAttrKey(name) for name in data]
 
-    def values(x):
+    def values(x: Any):
         return [getattr(x, name) for name in data]
 
-    def constants(x):
+    def constants(x: Any):
         return tuple([getattr(x, name) for name in meta])
 
-    def unflatten(statics, children):
+    def unflatten(statics: Any, children: Any):
         made = object.__new__(cls)
         made.__dict__.update(zip(data, children), **dict(zip(meta, statics)))
         return made
@@ -109,7 +111,7 @@ def register_dataclass(
     return nodetype
 
 
-def _field_names(nodetype, data, meta, drop):
+def _field_names(nodetype: type[Any], data: Any, meta: Any, drop: Any):
     if (data is None) != (meta is None):
         raise errors.half_the_fields("data_fields" if data is None else "meta_fields")
     if not dataclasses.is_dataclass(nodetype):

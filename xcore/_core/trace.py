@@ -1,12 +1,19 @@
 """Traces: the interpreters of operations. Exactly one is current."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from . import config, errors
 from .config import STATE, State, get_state
 from .types import Value
+
+if TYPE_CHECKING:
+    from .op import Op
 
 
 class Trace:
@@ -18,7 +25,7 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
 
-    def process(self, op, args, params) -> list:
+    def process(self, op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> list[Any]:
         raise errors.missing_rule(op, "lower")
 
 
@@ -71,7 +78,7 @@ class using:
 
     __slots__ = ("token", "trace")
 
-    def __init__(self, trace: Trace):
+    def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
     def __enter__(self):
@@ -83,7 +90,7 @@ class using:
         self.token = STATE.set(None if plain else State(trace, here))
         return self.trace
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         STATE.reset(self.token)
 
 
@@ -92,16 +99,16 @@ class FoldingTrace(Trace):
 
     folds = True
 
-    def __init__(self, outside: Trace):
+    def __init__(self, outside: Trace) -> None:
         self.outside = outside
 
-    def process(self, op, args, params):
+    def process(self, op: Op, args: tuple[Any, ...], params: dict[str, Any]):
         axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))
         with using(self.outside if axes or not are_known(args) else _bottom[0]):
             return bind(op, *args, **params)
 
 
-def are_known(values) -> bool:
+def are_known(values: Iterable[Any]) -> bool:
     """Whether none of the values is traced."""
     return not any([isinstance(x, Tracer) for x in values])
 
@@ -130,7 +137,7 @@ def ensure_compile_time_eval():
         yield
 
 
-def bind(op, *args, **params) -> list:
+def bind(op: Op, *args: tuple[Any, ...], **params: dict[str, Any]) -> list[Any]:
     """Hand an operation to the current trace; all its results as a list."""
     state = get_state()
     if state is None or state.trace is None:

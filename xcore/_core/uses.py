@@ -7,7 +7,7 @@ happens whenever its program runs. A loop does it in each step, and of branches 
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Use(NamedTuple):
@@ -21,12 +21,12 @@ class Use(NamedTuple):
 
 
 class _Log(threading.local):
-    def __init__(self):
-        self.frames: list = []  # of the functions being traced: their Tracing
+    def __init__(self) -> None:
+        self.frames: list[Any] = []  # of the functions being traced: their Tracing
 
 
 _log = _Log()
-counting: list = []  # (count a use, take it back): of random, further right
+counting: list[Any] = []  # (count a use, take it back): of random, further right
 
 
 class Tracing:
@@ -37,27 +37,31 @@ class Tracing:
 
     __slots__ = ("alternative", "fresh", "loop", "traces", "uses")
 
-    def __init__(self, loop: bool = False, alternative: bool = False):
-        self.loop, self.uses, self.traces, self.alternative = loop, [], [], alternative
-        self.fresh: list = []  # keys made in it, and copies of which the user says that they are meant
+    def __init__(self, loop: bool = False, alternative: bool = False) -> None:
+        self.loop, self.alternative = loop, alternative
+        self.uses: list[Use] = []
+        self.traces: list[Any] = []
+        self.fresh: list[
+            Any
+        ] = []  # keys made in it, and copies of which the user says that they are meant
 
     def __enter__(self) -> list[Use]:
         _log.frames.append(self)
         return self.uses
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         _log.frames.pop()
         if _log.frames and not self.alternative:
             _log.frames[-1].uses.extend(self.uses)
 
 
-def entered(trace) -> None:
+def entered(trace: Any) -> None:
     """A trace begins: values that it makes are new in each step of a loop around it."""
     if _log.frames:
         _log.frames[-1].traces.append(trace)
 
 
-def made(data) -> None:
+def made(data: Any) -> None:
     """A key was made or copied: where it is used in a loop, it is used once in each step."""
     if _log.frames:
         _log.frames[-1].fresh.append(data)
@@ -68,7 +72,7 @@ def note(use: Use) -> bool:
     if not _log.frames:
         return False
     _log.frames[-1].uses.append(use)
-    inner: list = []
+    inner: list[Any] = []
     for frame in reversed(_log.frames):
         inner += frame.traces
         if any(x is use.data for x in frame.fresh):
@@ -78,13 +82,13 @@ def note(use: Use) -> bool:
     return False
 
 
-def _is_from_outside(data, inner) -> bool:
+def _is_from_outside(data: Any, inner: Any) -> bool:
     """Whether a value was there before the traces of a loop began. (Of lanes nothing is known.)"""
     owner = getattr(data, "owner", None)
     return owner is None or (hasattr(owner, "eqns") and not any(t is owner for t in inner))
 
 
-def repeat(uses, own: dict, traced_now: bool) -> None:
+def repeat(uses: Any, own: dict[Any, Any], traced_now: bool) -> None:
     """Count the uses of a traced function once more; ``own`` maps ids of its tracers to values.
 
     What it uses of outside was counted when it was traced, if that was now.
@@ -98,14 +102,14 @@ def repeat(uses, own: dict, traced_now: bool) -> None:
                 count(use._replace(data=value))
 
 
-def take_back(uses) -> None:
+def take_back(uses: Any) -> None:
     """Forget uses: those of a branch when the next one is traced."""
     for use in uses:
         for _, forget in counting:
             forget(use)
 
 
-def count_once(uses) -> None:
+def count_once(uses: Any) -> None:
     """Count uses, each key once: those of the branches, of which one is run."""
     seen = {(id(u.data), u.part): u for u in uses}
     for use in seen.values():
