@@ -161,6 +161,26 @@ def derivative_of_a_softened_norm():
     return xc.jit(xc.grad(lambda x: xnp.sqrt((x**2).sum() + 1e-12)))(xnp.zeros(3))
 
 
+def spread(x, a):
+    return ((x - a) ** 2).sum() + 0.1 * (x**4).sum() + x[0] * x[1]
+
+
+@bug("a solution that was not found")
+def derivative_of_a_search_that_was_cut():
+    def least(a):
+        return xc.optimize.minimize(spread, V[:2], a, maxiter=1).x.sum()  # <- here
+
+    return xc.grad(least)(5.0)
+
+
+@mended
+def derivative_of_a_search():
+    def least(a):
+        return xc.optimize.minimize(spread, V[:2], a).x.sum()
+
+    return xc.grad(least)(5.0)
+
+
 @bug("made a NaN")
 def newton_out_of_the_domain():
     def step(state):

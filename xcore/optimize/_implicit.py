@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.checks import report
+from .._control.custom import custom_jvp
 from .._control.implicit import custom_root
 from .._control.jit import eval_shape, jit
-from .._core import tree
+from .._core import findings, tree
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.map import vmap
@@ -32,6 +34,19 @@ def solve_linear(mv, y):
     operator = FunctionOperator(lambda _, v: mv(v), None, (n, n))
     found = linear_solve(operator, y, GMRES(rtol=size, max_steps=n, restart=60), report=True)
     return found.value
+
+
+@custom_jvp
+def _watched(x, failed):
+    return x
+
+
+@_watched.defjvp
+def _tell_if_failed(primals, tangents):
+    """Under the setting ``sanitize``, where a derivative of x is asked for."""
+    told = "the derivative of a solution that was not found means nothing: look at success, or check() the result"
+    report("derivative", primals[1] > 0, told)
+    return primals[0], tangents[0]
 
 
 def differentiable(equation, told, solve, x0):
@@ -66,4 +81,7 @@ def differentiable(equation, told, solve, x0):
 
     start = (ops.stop_gradient(x0), [xnp.zeros(v.shape, v.dtype) for v in values])
     (x, told_values), aux = custom_root(system, start, run, tangent, has_aux=True)
+    if findings.looks_for("derivative"):
+        failed = (aux["status"] != 0).astype(x0.dtype)
+        x, told_values = _watched(x, failed), [_watched(v, failed) for v in told_values]
     return x, aux | {"told": tree.unflatten(structure, told_values)}
