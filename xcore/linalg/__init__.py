@@ -1,5 +1,6 @@
 """Linear algebra: elimination, direct and iterative solvers, functions of matrices."""
 
+from .._solution import Certificate
 from ._banded import (
     IncompleteCholesky,
     cholesky_banded,
