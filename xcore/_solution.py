@@ -87,13 +87,40 @@ class Certificate:
         change of a and b in the ∞-norm for which x is exact; ``componentwise``, the same where each
         element changes relative to itself; ``condition_inf``, the condition in the ∞-norm; ``pivot``,
         the number of the first vanishing pivot, or -1.
+
+    Of a minimum, a root or a fit, all in the largest of the absolute values:
+      error: estimated error of x: the largest component of the Newton steps from there, and of what rounding
+        errors of the gradient leave open, each relative to the largest size and way of its variable; 1 or more
+        where a lower value was seen nearby; with constraints, the largest violation, as such a
+        distance. It does not depend on units.
+      stationarity: of the gradient; with bounds, of x minus the projection of x - gradient; with
+        constraints, of the gradient of the Lagrangian, relative to the largest of its terms.
+      feasibility: of the violated constraints.
+      complementarity: of the products of inequalities and multipliers, relative to the same.
+      smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.
+      multipliers: of the constraints, in their order.
+      gain: how much lower that step promises to be.
+      qualification: with constraints, the smallest gradient of an active one, relative to what it had at
+        the start: where it is near 0, multipliers mean nothing.
+      undetermined: number of directions in which the Hessian shows no curvature but rounding errors: a success says
+        nothing of where along them x is, but that no lower value was seen.
+      tested: what was compared with ``tol``, in words.
     """
 
     digits: Any = None
     error: Any = None
     residual: Any = None
     condition: Any = None
+    stationarity: Any = None
+    feasibility: Any = None
+    complementarity: Any = None
+    smallest_eigenvalue: Any = None
+    multipliers: Any = None
+    gain: Any = None
+    qualification: Any = None
+    undetermined: Any = None
     more: Any = dataclasses.field(default_factory=dict)
+    tested: Any = static(default=None)
 
     def __getattr__(self, name: str):
         more = self.__dict__.get("more")
@@ -118,8 +145,8 @@ class Certificate:
 
     def items(self):
         """(name, figure) of all that is known."""
-        own = [(k, self.__dict__.get(k)) for k in ("digits", "error", "residual", "condition")]
-        own = [(k, v) for k, v in own if v is not None]
+        own = [(f.name, self.__dict__.get(f.name)) for f in dataclasses.fields(self)]
+        own = [(k, v) for k, v in own if k not in ("more", "tested") and v is not None]
         return [*own, *(self.__dict__.get("more") or {}).items()]
 
 
@@ -230,7 +257,8 @@ def _is_known(status) -> bool:
 
 
 def _is_figure(x) -> bool:
-    return _is_known(x) and np.asarray(x).dtype.kind in "biuf"
+    one = isinstance(x, (Value, np.ndarray, np.generic, int, float))
+    return one and _is_known(x) and np.asarray(x).dtype.kind in "biuf"
 
 
 def _short(x) -> str:

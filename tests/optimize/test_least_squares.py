@@ -96,7 +96,7 @@ def test_robust_losses_against_scipy(loss):
         lambda p: p[0] * np.exp(-p[1] * T) + p[2] - y, found.x, loss=loss, f_scale=0.1, xtol=1e-12,
         ftol=1e-14, gtol=1e-14,
     )  # fmt: skip
-    np.testing.assert_allclose(found.extra["cost"], peer.cost, rtol=1e-6)
+    np.testing.assert_allclose(found.stats["cost"], peer.cost, rtol=1e-6)
     np.testing.assert_allclose(found.x, peer.x, rtol=1e-3)
 
 

@@ -44,7 +44,7 @@ def test_fits_that_could_walk_off_find_the_minimum_or_do_not_claim_it(dtype):
         best = fits(truth, T, data.astype(np.float64))
         x, ok = np.asarray(found.x, np.float64), np.asarray(found.success)
         cost = 0.5 * np.sum((decay(x.T[:, :, None], T) - data) ** 2, axis=1)
-        far = cost > 1.01 * np.asarray(best.extra["cost"])
+        far = cost > 1.01 * np.asarray(best.stats["cost"])
         assert not np.any(ok & far)
         worse += far.sum()
         unclear += np.sum(~ok & np.asarray(best.success))
@@ -60,7 +60,7 @@ def test_a_thousand_fits_converge_as_those_of_scipy():
         peer = scipy.optimize.least_squares(
             lambda p, y=data[i]: decay(p, T) - y, [1, 1, 0], method="lm"
         )
-        assert float(found.extra["cost"][i]) <= peer.cost * (1 + 1e-12)
+        assert float(found.stats["cost"][i]) <= peer.cost * (1 + 1e-12)
 
 
 # NIST Statistical Reference Datasets, BoxBOD: from its far start b2 loses all influence at first

@@ -306,7 +306,7 @@ def test_derivatives_given_by_hand_are_followed_where_functions_have_none(method
     np.testing.assert_allclose(found.x, [1.5, 2.25], atol=1e-5)
     if method == "BFGS":
         exact = np.linalg.inv(curves(found.x, 1.5))
-        np.testing.assert_allclose(found.extra["hess_inv"], exact, rtol=0.2)  # approaches it
+        np.testing.assert_allclose(found.stats["hess_inv"], exact, rtol=0.2)  # approaches it
 
 
 def test_a_wrong_hessian_is_taken_at_its_word():
@@ -407,7 +407,7 @@ def test_nothing_is_at_its_minimum_and_its_root():
         assert found.success and found.fun == 2 and found.x.shape == (0,)
     assert xo.root(lambda x: x, nothing, method="krylov").success
     fit = xo.least_squares(lambda p: xnp.ones(3), nothing)
-    assert fit.success and fit.extra["cost"] == 1.5
+    assert fit.success and fit.stats["cost"] == 1.5
 
 
 def test_infinite_values_are_told():

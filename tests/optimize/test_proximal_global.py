@@ -101,8 +101,8 @@ def test_evolution_finds_the_least_of_many_minima():
     )
     assert found.success
     np.testing.assert_allclose(found.x, 0, atol=1e-6)
-    assert found.extra["population"].shape == (45, 3)
-    assert np.all(np.abs(found.extra["population"]) <= 5.12)
+    assert found.stats["population"].shape == (45, 3)
+    assert np.all(np.abs(found.stats["population"]) <= 5.12)
 
 
 def test_multistart_keeps_the_best_lane():
@@ -111,7 +111,7 @@ def test_multistart_keeps_the_best_lane():
     found = xo.multistart(f, starts)
     least = scipy.optimize.brute(lambda x: np.sum((x**2 - 1) ** 2 + 0.3 * x), [(-2, 2)] * 2, Ns=41)
     np.testing.assert_allclose(found.x, least, atol=1e-3)
-    assert float(found.fun) == np.min(found.extra["all"].fun)
+    assert float(found.fun) == np.min(found.stats["all"].fun)
 
 
 def test_errors():

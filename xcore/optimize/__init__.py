@@ -1,5 +1,6 @@
 """Optimisation inside compiled programs: training, minimisation, least squares, roots."""
 
+from .._solution import Certificate
 from . import prox
 from ._adafactor import adafactor, scale_by_factored_rms
 from ._alias import (
@@ -51,7 +52,7 @@ from ._masking import add_decayed_weights, masked, partition
 from ._minimize import minimize
 from ._newton import NewtonCG, TrustRegion
 from ._proximal import FISTA, proximal_gradient
-from ._result import Certificate, Result, Status
+from ._result import Result, Status
 from ._root import Anderson, Broyden, Hybrid, Newton, NewtonKrylov, fixed_point, root
 from ._saving import load, save
 from ._scalar import Brent, minimize_scalar

@@ -15,9 +15,10 @@ from .._control.jit import jit
 from .._core import dtypes
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._solution import Certificate
 from ._packed import loop
 from ._problem import count
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 
 
 def _secant(a, fa, b, fb):
@@ -161,9 +162,9 @@ def root_scalar(
             value, 0.5 * (a + b), lambda f, x: solve(a, b),
             lambda g, y: y / g(xnp.ones_like(y)), has_aux=True,
         )  # fmt: skip
-    return Result(
+    return result(
         x, aux["f"], None, aux["status"], aux["nit"], aux["nit"] + np.int32(2), count(0),
-        Certificate(xnp.abs(aux["f"])), extra={"bracket": (aux["a"], aux["b"])},
+        Certificate(stationarity=xnp.abs(aux["f"])), stats={"bracket": (aux["a"], aux["b"])},
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from .._control.jit import eval_shape
 from .._core import tree
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._solution import Certificate
 from .._transforms.api import linearize, vjp
 from .._transforms.map import vmap
 from ._bounds import box_of
@@ -26,7 +27,7 @@ from ._implicit import differentiable
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._qp import solve_qp
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 from ._trust import norm
 from ._unconstrained import METHODS as FREE
 from ._unconstrained import unconstrained
@@ -471,10 +472,10 @@ def minimize_constrained(
     x, y, lam = parts(z)
     _, _, h, _, c, _ = problem.local(x)
     certificate = Certificate(
-        aux["stationary"], infeasibility(h, c), aux["product"], None, (y, lam), aux["feasible"],
-        qualification=aux["flat"], tested=TESTED,
+        stationarity=aux["stationary"], feasibility=infeasibility(h, c), complementarity=aux["product"],
+        multipliers=(y, lam), error=aux["feasible"], qualification=aux["flat"], tested=TESTED,
     )  # fmt: skip
-    return Result(
+    return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], certificate, aux.get("history"),
     )  # fmt: skip

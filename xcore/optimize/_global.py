@@ -10,13 +10,14 @@ from .._control.jit import jit
 from .._core import tree
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._solution import Certificate
 from .._transforms.map import vmap
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
 from ._box import projected_gradient
 from ._minimize import minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 
 
 def differential_evolution(
@@ -68,7 +69,7 @@ def differential_evolution(
         )  # fmt: skip
 
     s = (jit(run) if is_evaluating() else run)(key)
-    x, f, g, nfev, known = s["x"], s["f"], None, s["nfev"], Certificate(None)
+    x, f, g, nfev, known = s["x"], s["f"], None, s["nfev"], Certificate()
     if polish:
         last = minimize(fun, flat.split(x), args, "lbfgsb", bounds=bounds)
         better = last.fun <= f
@@ -79,9 +80,9 @@ def differential_evolution(
         known = last.certificate.replace(
             stationarity=largest(projected_gradient(x, flat.join(g), lower, upper)), error=left
         )
-    return Result(
+    return result(
         flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), known,
-        extra={"population": s["points"], "population_values": s["values"]},
+        stats={"population": s["points"], "population_values": s["values"]},
     )  # fmt: skip
 
 
@@ -179,4 +180,4 @@ def multistart(fun, starts, args=(), method=None, **settings) -> Result:
         return tree.map(lambda leaf: leaf[best], every), every
 
     best, every = (jit(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))
-    return best.replace(extra={"all": every})
+    return best.replace(stats={"all": every})

@@ -11,6 +11,7 @@ from .._core import dtypes
 from .._core.exceptions import DTypeError, ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._solution import Certificate
 from .._transforms.api import grad, hessian, linearize, vjp
 from .._transforms.map import vmap
 from ._bounds import box_of
@@ -20,7 +21,7 @@ from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
 from ._units import power_of_two
 
@@ -459,8 +460,10 @@ def least_squares(
 
     x, aux = differentiable(equation, told, solve, flat.start)
     known = aux["told"]
-    certificate = Certificate(aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED)
-    return Result(
+    certificate = Certificate(
+        stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED
+    )
+    return result(
         flat.split(x), known["residuals"], flat.split(aux["g"]), aux["status"], aux["nit"],
         aux["nfev"], aux["njev"], certificate, aux.get("history"), {"cost": known["cost"]},
     )  # fmt: skip

@@ -9,11 +9,12 @@ from .._control.while_loop import while_loop
 from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._solution import Certificate
 from ._implicit import differentiable
 from ._loop import empty_rows, iterations_from
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 
 
 @struct
@@ -179,7 +180,7 @@ def proximal_gradient(
         return x - problem.prox(x - problem.value_and_grad(x)[1], xnp.ones((), x.dtype))
 
     x, aux = differentiable(equation, problem.value, solve, flat.start)
-    return Result(
+    return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
-        aux["njev"], Certificate(aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),
+        aux["njev"], Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),
     )  # fmt: skip

@@ -8,12 +8,13 @@ from .. import numpy as xnp
 from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._solution import Certificate
 from .._transforms.api import jacfwd, linearize
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import differentiable
 from ._packed import loop
 from ._problem import Flat, count, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 from ._root_units import TESTED, rounds
 from ._trust import norm
 
@@ -281,9 +282,9 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
         return s["x"], {k: s[k] for k in kept if k in s} | {"told": s["f"]}
 
     x, aux = differentiable(problem.value, problem.value, solve, flat.start)
-    return Result(
+    return result(
         flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
-        Certificate(aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
+        Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
         aux.get("history"),
     )  # fmt: skip
 

@@ -11,13 +11,14 @@ from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._solution import Certificate
 from .._transforms.api import grad
 from .._transforms.map import vmap
 from ._implicit import differentiable
 from ._lanes import while_lanes
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
-from ._result import RUNNING, Certificate, Result, Status, first_of
+from ._result import RUNNING, Result, Status, first_of, result
 from ._verdict import PARTS, aside, noise_of
 
 GOLDEN = float((3 - np.sqrt(5)) / 2)
@@ -210,9 +211,9 @@ def minimize_scalar(
         return x, aux | {"g": problem.value_and_grad(x)[1]}
 
     x, aux = differentiable(lambda x: problem.value_and_grad(x)[1], problem.value, solve, ends[:1])
-    return Result(
+    return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
-        count(1), Certificate(largest(aux["g"]), error=aux["error"], tested=TESTED),
+        count(1), Certificate(stationarity=largest(aux["g"]), error=aux["error"], tested=TESTED),
     )  # fmt: skip
 
 

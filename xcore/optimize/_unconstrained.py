@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import numpy as xnp
 from .._core.types import typeof
+from .._solution import Certificate
 from ._bounds import box_of
 from ._box import BoundedLimited, projected_gradient
 from ._descent import Conjugate, Descent, Gradient, InverseHessian, Limited
@@ -11,7 +12,7 @@ from ._given import canonical
 from ._implicit import differentiable
 from ._newton import NewtonCG, TrustRegion
 from ._problem import Flat, Objective, default_tol, largest
-from ._result import Certificate, Result
+from ._result import Result, result
 from ._rounds import BLIND, WORDS, rounds
 from ._scalar import Brent
 from ._simplex import NelderMead
@@ -90,11 +91,11 @@ def unconstrained(
 
     x, aux = differentiable(equation, problem.value, solve, flat.start)
     certificate = Certificate(
-        aux["size"], smallest_eigenvalue=aux.get("curvature"), error=aux["error"], gain=aux["gain"],
+        stationarity=aux["size"], smallest_eigenvalue=aux.get("curvature"), error=aux["error"], gain=aux["gain"],
         undetermined=aux["undetermined"] if tested[:1] != ["gradient"] else None,
         tested=WORDS[tested[0]] if tested else None,
     )  # fmt: skip
-    return Result(
+    return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], certificate, aux.get("history"),
         {"hess_inv": aux["hess_inv"]} if "hess_inv" in aux else None,

@@ -59,7 +59,7 @@ class OptimizeResults(NamedTuple):
 
 def words(status) -> str:
     """What a status says, where it is known."""
-    return Result(0.0, 0.0, 0.0, status, 0, 0, 0).message
+    return Result(None, status).message
 
 
 def point(x0):
@@ -143,7 +143,7 @@ def minimize(fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bou
         fun, x0, args, method, None if jac in _DERIVED else jac, None if hess in _DERIVED else hess, hessp,
         pairs(bounds), constraints if given else None, tol, callback, maxiter=most,
     )  # fmt: skip
-    h = (found.extra or {}).get("hess_inv")
+    h = found.stats.get("hess_inv")
     result = OptimizeResults(
         found.x, found.status == 0, found.status, found.fun, found.grad, h, found.nfev, found.njev,
         found.nit,
