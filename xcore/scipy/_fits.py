@@ -96,7 +96,7 @@ def least_squares(
     mask = xnp.where(near(xnp.asarray(low)), -1, xnp.where(near(xnp.asarray(high)), 1, 0))
     return Found(
         message=words(found.status), success=found.status == 0, status=found.status, x=found.x,
-        cost=found.extra["cost"], fun=found.fun, jac=jacfwd(f)(found.x), grad=found.grad,
+        cost=found.stats["cost"], fun=found.fun, jac=jacfwd(f)(found.x), grad=found.grad,
         optimality=found.certificate.stationarity, active_mask=mask, nfev=found.nfev, njev=found.njev,
     )  # fmt: skip
 
