@@ -239,11 +239,11 @@ def _differentiates(step) -> bool:
     return step.row in nests.NESTS and nests.NESTS[step.row].differentiates
 
 
-def expected(program) -> tuple:
+def expected(program, count: int = RUNS) -> tuple:
     """What each result should be, and the marks of the run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        runs = [Reference(program.bits, run) for run in range(RUNS + 1)]
+        runs = [Reference(program.bits, run) for run in range(count + 1)]
         results = zip(*[run.program(program) for run in runs])
         # Where terms of a derivative cancel, NumPy's differences are exactly 0 in every run.
         floor = 8.0 if any(_differentiates(step) for step in steps_of(program)) else 0.0
