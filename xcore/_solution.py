@@ -111,6 +111,7 @@ class Certificate:
     error: Any = None
     residual: Any = None
     condition: Any = None
+    more: Any = dataclasses.field(default_factory=dict)
     stationarity: Any = None
     feasibility: Any = None
     complementarity: Any = None
@@ -119,7 +120,6 @@ class Certificate:
     gain: Any = None
     qualification: Any = None
     undetermined: Any = None
-    more: Any = dataclasses.field(default_factory=dict)
     tested: Any = static(default=None)
 
     def __getattr__(self, name: str):
