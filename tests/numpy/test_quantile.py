@@ -87,3 +87,12 @@ def test_errors():
         xnp.quantile(xnp.ones(3, complex), 0.5)
     with pytest.raises(ValueError, match="inverted_cdf"):
         xnp.quantile(xnp.ones(3), 0.5, weights=xnp.ones(3))
+
+
+@pytest.mark.parametrize("q", [0.5, 0.3])
+def test_derivatives_at_equal_elements_are_those_of_the_line(q):
+    x, t = xnp.zeros(2), xnp.asarray([2.0, 2.4])
+    for y in (x, x + 1e-3 * t):  # of two elements nothing has a kink there but their order
+        _, slope = xc.jvp(lambda v: xnp.quantile(v, q), (y,), (t,))
+        assert np.isclose(slope, 2 + 0.4 * q, rtol=1e-6)
+    assert np.isposinf(xnp.median(xnp.full(4, np.inf)))

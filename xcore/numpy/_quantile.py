@@ -15,7 +15,7 @@ from . import _rounding as f
 from ._creation import full
 from ._cumulative import cumsum
 from ._elementwise import maximum
-from ._floats import isnan
+from ._floats import isinf, isnan
 from ._promote import as_array, astype, axes_of, broadcast_to, inexact_dtype, no_out, result_dtype
 from ._reduce import accumulator, argmax
 from ._reduce import any as any_of
@@ -93,7 +93,8 @@ def _between(a, b, weight):
     gap = b - a
     inner = where(weight < 0.5, a + gap * weight, b - gap * (1 - weight))
     inner = where(weight == 0.5, a * 0.5 + b * 0.5, inner)
-    return where((weight == 0) | (a == b), a, where(weight == 1, b, inner))
+    # equal infinities have no difference; of equal numbers the derivative is still that of the line
+    return where((weight == 0) | ((a == b) & isinf(a)), a, where(weight == 1, b, inner))
 
 
 # -------------------------------------------------------------------------------------- quantiles
