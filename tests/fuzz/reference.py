@@ -112,7 +112,7 @@ class Reference:
         row, params = ROWS[step.row], dict(step.params)
         types = self._types(row, args, params)
         self._mark(step.row, [a.type for a in args])
-        data = self._meeting(row, args)
+        data = self._meeting(row, args, step.outs[0])
         if self.run and row.error > 1:
             data = [self._nudged(x, a.type, step.outs[0], 1.0) for x, a in zip(data, args)]
         outs = self._evaluated(row, data, params, types)
@@ -142,14 +142,21 @@ class Reference:
             return Type((), "int32")
         return promotion.RULES[rule](types, self.bits)
 
-    def _meeting(self, row, args):
+    def _meeting(self, row, args, name):
         if row.out[0] in promotion.MEETING or row.out in promotion.MEETING:
             joined = promotion.join([a.type for a in args], self.bits)
             rule = row.out[0] if isinstance(row.out, tuple) else row.out
             if rule.startswith("inexact"):
                 joined = promotion.to_inexact(joined, self.bits)
-            return [_converted(a.data, joined.dtype) for a in args]
+            return [self._joining(a, joined, f"{name} {k}") for k, a in enumerate(args)]
         return [a.data for a in args]
+
+    def _joining(self, value, joined, name):
+        """A value in the joined dtype: to a narrower one, as a weak number's may be, it is rounded."""
+        x = _converted(value.data, joined.dtype)
+        if not self.run or not _is_narrower(joined.dtype, value.type.dtype):
+            return x
+        return self._nudged(x, Type((), joined.dtype), name, 1.0)
 
     def _evaluated(self, row, data, params, types):
         if "spd" in row.domain and not all(np.all(np.isfinite(x)) for x in data):
@@ -192,6 +199,10 @@ class Reference:
         if self.depth or error > 1:
             return moved
         return np.where(x.astype(np_dtype(t.dtype)) == x, x, moved)
+
+
+def _is_narrower(dtype, given):
+    return kind(dtype) in "fc" and kind(given) in "fc" and limits(dtype)[2] > limits(given)[2]
 
 
 def _converted(x, dtype):

@@ -146,7 +146,8 @@ unary("special", "logit", "f", "first", ref="sp.logit({x})", error=8, domain=("o
 unary("special", "ndtri", "f", "first", ref="sp.ndtri({x})", error=24, domain=("open",))
 unary("special", "erfinv", "f", "first", ref="sp.erfinv({x})", error=24, domain=("unit",))
 unary("special", "expi exp1 spence gamma", "f", "first", ref="sp.{name}({x})", error=32, domain=("+",))
-binary("special", "xlogy xlog1py rel_entr kl_div", "f", "join", ref="sp.{name}({x}, {y})", error=8, domain=("+", "+"))
+binary("special", "xlogy xlog1py", "f", "join", ref="sp.{name}({x}, {y})", error=8, domain=("+", "+"))
+binary("special", "rel_entr kl_div", "f", "join", ref="h.{name}({x}, {y})", error=8, domain=("+", "+"))
 binary("special", "betaln beta", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"))
 binary("special", "gammainc gammaincc", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"), smooth=False)
 
