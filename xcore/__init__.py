@@ -59,16 +59,13 @@ from ._solution import Certificate, Solution, Status
 from ._transforms.api import (
     float0,
     grad,
-    hessian,
-    jacfwd,
-    jacobian,
-    jacrev,
     jvp,
     linear_transpose,
     linearize,
     value_and_grad,
     vjp,
 )  # fmt: skip
+from ._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from ._transforms.map import vmap
 
 if _typing.TYPE_CHECKING:  # what is loaded on first use

@@ -8,6 +8,7 @@ abort its process as soon as process 0 is gone, so it speaks to process 0 by way
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import json
 import selectors
@@ -18,7 +19,7 @@ import time
 _BEATS = 10  # in a heartbeat's timeout
 
 
-class Presence:
+class Presence(abc.ABC):
     """What a process knows of the others.
 
     Attributes:
@@ -33,6 +34,7 @@ class Presence:
         self._stop = False
         self._thread = threading.Thread(target=self._run, name="xcore-presence", daemon=True)
 
+    @abc.abstractmethod
     def say_goodbye(self) -> None:
         """Tell the others that this process is about to end, and needs none of them."""
 
@@ -41,8 +43,9 @@ class Presence:
         self._stop = True
         self._thread.join(self.timeout / _BEATS + 1)
 
+    @abc.abstractmethod
     def _run(self) -> None:
-        raise NotImplementedError
+        """What the thread does until it is told to stop."""
 
 
 class Host(Presence):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._transforms.api import _Split, vjp
+from .._transforms.api import Split, vjp
 from .jit import jit
 
 
@@ -35,7 +35,7 @@ def fwd_and_bwd(
     """
 
     def fwd(*args, **kwargs):
-        split = _Split(fun, argnums, args, kwargs)
+        split = Split(fun, argnums, args, kwargs)
         return vjp(split, *split.chosen(), has_aux=has_aux)
 
     def bwd(kept, cotangent):

@@ -1,9 +1,8 @@
-"""Derivatives of functions of pytrees: grad, vjp, jvp, linearize, Jacobians, Hessians."""
+"""Derivatives of functions of pytrees: grad, vjp, jvp, linearize."""
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar, overload
 
@@ -16,11 +15,9 @@ from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
-from .._ops.elementwise import convert, eq, shown, weakened
-from .._ops.families import add, full_like_type, ones, zeros
-from .._ops.layout import iota, reshape, slice
+from .._ops.elementwise import convert, shown, weakened
+from .._ops.families import ones, zeros
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
-from .map import vmap
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
 float0 = dtypes.float0
@@ -54,7 +51,7 @@ def results_of(who: str, result):
     return [to_value(x) for x in leaves], structure
 
 
-class _Split:
+class Split:
     """A function of some of its arguments, the others fixed."""
 
     def __init__(self, f, argnums, args, kwargs):
@@ -79,7 +76,7 @@ class _Split:
         return self.f(*args, **self.kwargs)
 
 
-class _Flat:
+class Flat:
     """A function of pytrees as one of flat lists; remembers the structure of its result.
 
     With ``has_aux`` the function returns (result, other); arrays in ``other`` come last and are not
@@ -158,7 +155,7 @@ def jvp(
     if structure != t_structure:
         tree.check_structure(structure, tuple(tangents), "jvp")
     ts = [_checked_tangent(p, t) for p, t in zip(ps, ts, strict=True)]
-    flat = _Flat("jvp", fun, structure, has_aux)
+    flat = Flat("jvp", fun, structure, has_aux)
     outs, out_ts = jvp_flat(flat, ps, ts)
     n = flat.out.num_leaves
     out_ts = [_made(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
@@ -170,10 +167,10 @@ def _made(tangent, primal):
     """A tangent for users: zeros where there is none, and a float0 array for integers."""
     if not is_differentiable(primal):
         return np.zeros(typeof(primal).shape, float0)
-    return shown(_dense(tangent, primal))
+    return shown(dense(tangent, primal))
 
 
-def _dense(tangent, primal):
+def dense(tangent, primal):
     """A tangent of the primal's type: a weak one has a weak tangent."""
     t = typeof(primal)
     made = zeros(t.strong()) if tangent is None else match_tangent(tangent, primal)
@@ -222,7 +219,7 @@ def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) 
     2.0
     """
     ps, structure = values_of("linearize", primals, "primals")
-    flat = _Flat("linearize", fun, structure, has_aux)
+    flat = Flat("linearize", fun, structure, has_aux)
     done = linearize_flat(flat, ps)
     n = flat.out.num_leaves
     types = tuple(typeof(p) for p in ps)
@@ -248,14 +245,14 @@ def _push(structure, out, n, types, frame, captured, outs, *tangents):
     ts, t_structure = values_of("linearize", tangents, "tangents")
     if t_structure != structure:
         tree.check_structure(structure, tangents, "linearize")
-    ts = [_checked_tangent(_Typed(t), x) for t, x in zip(types, ts, strict=True)]
+    ts = [_checked_tangent(Typed(t), x) for t, x in zip(types, ts, strict=True)]
     from_inputs = [t for t in ts if t is not None]
     found = iter(eval_program(frame.program, [*captured, *from_inputs]))
     made = [next(found) if m else None for m in frame.moves]
     return tree.unflatten(out, [_made(t, p) for t, p in zip(made[:n], outs, strict=True)])
 
 
-class _Typed:
+class Typed:
     """Stands for a value of which only the type is known."""
 
     __slots__ = ("type",)
@@ -287,7 +284,7 @@ def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any
     [4.0, 3.0]
     """
     ps, structure = values_of("vjp", primals, "primals")
-    flat = _Flat("vjp", fun, structure, has_aux)
+    flat = Flat("vjp", fun, structure, has_aux)
     done = linearize_flat(flat, ps)
     n = flat.out.num_leaves
     out_types = tuple(typeof(x).strong() for x in done.outs[:n])
@@ -305,7 +302,7 @@ def _pull(structure, out, n_aux, in_types, out_types, frame, captured, cotangent
         tree.check_structure(out, cotangent, "vjp")
     cts = [_checked_cotangent(c, t) for c, t in zip(leaves, out_types, strict=True)]
     found = pull_back(frame.with_values(None, captured), [*cts, *[None] * n_aux])
-    made = [_cotangent_result(c, t) for c, t in zip(found, in_types, strict=True)]
+    made = [cotangent_result(c, t) for c, t in zip(found, in_types, strict=True)]
     return tree.unflatten(structure, made)
 
 
@@ -327,7 +324,7 @@ def _checked_cotangent(c, t: ArrayType):
     return c
 
 
-def _cotangent_result(c, t: ArrayType):
+def cotangent_result(c, t: ArrayType):
     """A cotangent for users: of the type of the argument that it belongs to."""
     if not dtypes.is_inexact(t.dtype):
         return np.zeros(t.shape, float0)
@@ -358,7 +355,7 @@ def linear_transpose(
     _no_reduce_axes("linear_transpose", reduce_axes)
     leaves, structure = tree.flatten(primals)
     types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
-    flat = _Flat("linear_transpose", fun, structure)
+    flat = Flat("linear_transpose", fun, structure)
     program, captured, moves, outs = recorded(flat, (), [t.strong() for t in types])
     out_types = [typeof(x).strong() for x in outs]
 
@@ -371,7 +368,7 @@ def linear_transpose(
         cts = [c for c, m in zip(cts, moves, strict=True) if m]
         found = backward_pass(program, captured, cts)
         return tree.unflatten(
-            structure, [_cotangent_result(c, t) for c, t in zip(found, types, strict=True)]
+            structure, [cotangent_result(c, t) for c, t in zip(found, types, strict=True)]
         )
 
     return transposed
@@ -380,7 +377,7 @@ def linear_transpose(
 # ------------------------------------------------------------------------------------ gradients
 
 
-def _check_inputs(who: str, leaves, split: _Split, holomorphic: bool, allow_int: bool) -> None:
+def check_inputs(who: str, leaves, split: Split, holomorphic: bool, allow_int: bool) -> None:
     for i, x in enumerate(leaves):
         t = typeof(x)
         if holomorphic and not dtypes.is_complex(t.dtype):
@@ -391,7 +388,7 @@ def _check_inputs(who: str, leaves, split: _Split, holomorphic: bool, allow_int:
             raise errors.integer_input(who, t, _leaf_name(split, i))
 
 
-def _leaf_name(split: _Split, i: int) -> str:
+def _leaf_name(split: Split, i: int) -> str:
     """argument 0['w']: how a message calls the i-th leaf of the chosen arguments."""
     path, _ = tree.flatten_with_path(split.chosen())[0][i]
     return f"argument {split.numbers[path[0].idx]}{tree.keystr(path[1:])}"
@@ -450,16 +447,16 @@ def value_and_grad(
 
 
 def _value_and_grad(who, fun, argnums, has_aux, holomorphic, allow_int, args, kwargs):
-    split = _Split(fun, argnums, args, kwargs)
+    split = Split(fun, argnums, args, kwargs)
     ps, structure = values_of(who, split.chosen(), "arguments")
-    _check_inputs(who, ps, split, holomorphic, allow_int)
-    flat = _Flat(who, split, structure, has_aux)
+    check_inputs(who, ps, split, holomorphic, allow_int)
+    flat = Flat(who, split, structure, has_aux)
     done = linearize_flat(flat, ps)
     n = flat.out.num_leaves
     _check_scalar(who, done.outs[:n], flat.out, holomorphic)
     one = ones(typeof(done.outs[0]).strong())
     found = pull_back(done, [one, *[None] * (len(done.outs) - 1)])
-    grads = [_cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
+    grads = [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
     grads = tree.unflatten(structure, grads)
     grads = grads[0] if split.single else grads
     value = flat.value(done.outs)
@@ -489,147 +486,3 @@ def grad(
         return (grads, value[1]) if has_aux else grads
 
     return wrapped
-
-
-# ------------------------------------------------------------------------- Jacobians, Hessians
-
-
-def _basis(leaves):
-    """For each leaf the unit vectors of all leaves together: shape (total, *leaf.shape)."""
-    total = sum(typeof(x).size for x in leaves)
-    out, start = [], 0
-    for x in leaves:
-        t = typeof(x)
-        rows = iota(shape=(total, t.size), dtype=dtypes.int32, axis=0)
-        columns = iota(shape=(total, t.size), dtype=dtypes.int32, axis=1)
-        shifted = add(columns, full_like_type(typeof(columns), start))
-        block = convert(eq(rows, shifted), dtype=t.dtype)
-        out.append(reshape(block, shape=(total, *t.shape)))
-        start += t.size
-    return out
-
-
-def _split_columns(x, leaves, axis: int):
-    """One array with an axis over all inputs, as one for each input with the input's shape there."""
-    t = typeof(x)
-    start, out = 0, []
-    for leaf in leaves:
-        shape = typeof(leaf).shape
-        size = math.prod(shape)
-        low, high = [0] * t.ndim, list(t.shape)
-        low[axis], high[axis] = start, start + size
-        part = slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
-        out.append(reshape(part, shape=(*t.shape[:axis], *shape, *t.shape[axis + 1 :])))
-        start += size
-    return out
-
-
-def _like_both(blocks, leaves, x):
-    """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
-    weak = typeof(x).weak
-    return [
-        weakened(b) if weak and typeof(leaf).weak else shown(b)
-        for b, leaf in zip(blocks, leaves, strict=True)
-    ]
-
-
-def jacfwd(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[P, Any]:  # fmt: skip
-    """The Jacobian of a function, column by column in forward mode: good for few inputs.
-
-    Result: the structure of fun's result, each leaf replaced by the structure of the input, with
-    leaves of shape ``result.shape + input.shape``.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.jacfwd(lambda x: x**2)(xnp.asarray([1.0, 2.0]))
-    Array([[2., 0.],
-           [0., 4.]], dtype=float32)
-    """
-
-    @functools.wraps(fun)
-    @boundary
-    def jacobian_of(*args, **kwargs):
-        split = _Split(fun, argnums, args, kwargs)
-        ps, structure = values_of("jacfwd", split.chosen(), "arguments")
-        _check_inputs("jacfwd", ps, split, holomorphic, False)
-        flat = _Flat("jacfwd", split, structure, has_aux)
-
-        def columns(*ts):
-            outs, out_ts = jvp_flat(flat, ps, ts)
-            n = flat.out.num_leaves
-            jac = [_dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
-            return jac, [shown(x) for x in outs[n:]]
-
-        jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
-        rows = [
-            tree.unflatten(structure, _like_both(_split_columns(x, ps, typeof(x).ndim - 1), ps, x))
-            for x in jac
-        ]
-        rows = [r[0] for r in rows] if split.single else rows
-        result = tree.unflatten(flat.out, rows)
-        return (result, flat.other([None] * len(jac) + aux)) if has_aux else result
-
-    return jacobian_of
-
-
-def jacrev(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    holomorphic: bool = False, allow_int: bool = False,
-) -> Callable[P, Any]:  # fmt: skip
-    """The Jacobian of a function, row by row in reverse mode: good for few results.
-
-    The result has the form described at ``jacfwd``.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
-    Array([6., 6.], dtype=float32)
-    """
-
-    @functools.wraps(fun)
-    @boundary
-    def jacobian_of(*args, **kwargs):
-        split = _Split(fun, argnums, args, kwargs)
-        ps, structure = values_of("jacrev", split.chosen(), "arguments")
-        _check_inputs("jacrev", ps, split, holomorphic, allow_int)
-        flat = _Flat("jacrev", split, structure, has_aux)
-        done = linearize_flat(flat, ps)
-        n = flat.out.num_leaves
-        outs = done.outs[:n]
-
-        def rows(*cts):
-            found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
-            return [_cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
-
-        by_input = vmap(rows)(*_basis([_Typed(typeof(x).strong()) for x in outs]))
-        split_rows = [_like_both(_split_columns(x, outs, 0), outs, x) for x in by_input]
-        trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
-        trees = [t[0] for t in trees] if split.single else trees
-        result = tree.unflatten(flat.out, trees)
-        return (result, flat.other(done.outs)) if has_aux else result
-
-    return jacobian_of
-
-
-def jacobian(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    holomorphic: bool = False, allow_int: bool = False,
-) -> Callable[P, Any]:  # fmt: skip
-    """The Jacobian of a function: ``jacrev``, as in JAX."""
-    return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
-
-
-def hessian(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[P, Any]:  # fmt: skip
-    """The matrix of second derivatives: forward mode over reverse mode.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.hessian(lambda x: x[0] ** 2 + x[0] * x[1])(xnp.asarray([1.0, 2.0]))
-    Array([[2., 1.],
-           [1., 0.]], dtype=float32)
-    """
-    inner = jacrev(fun, argnums, has_aux, holomorphic)
-    return jacfwd(inner, argnums, has_aux, holomorphic)

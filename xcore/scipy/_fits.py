@@ -11,7 +11,7 @@ from .. import random
 from .._core import errors
 from .._core.source import boundary
 from .._core.types import typeof
-from .._transforms.api import jacfwd
+from .._transforms.jacobians import jacfwd
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares

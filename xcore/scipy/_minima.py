@@ -10,7 +10,8 @@ from .. import numpy as xnp
 from .._core import errors, tree
 from .._core.array import Array
 from .._core.source import boundary
-from .._transforms.api import grad, hessian, jvp
+from .._transforms.api import grad, jvp
+from .._transforms.jacobians import hessian
 from ..optimize import Result
 from ..optimize import minimize as _minimize
 from ..optimize._given import INSTEAD

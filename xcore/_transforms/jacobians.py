@@ -1,0 +1,161 @@
+"""Jacobians and Hessians, of functions of pytrees."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._core import dtypes, tree
+from .._core.source import boundary
+from .._core.types import typeof
+from .._core.typing import P
+from .._ops.elementwise import convert, eq, shown, weakened
+from .._ops.families import add, full_like_type
+from .._ops.layout import iota, reshape, slice
+from .api import Flat, Split, Typed, check_inputs, cotangent_result, dense, values_of
+from .jvp import jvp_flat, linearize_flat
+from .map import vmap
+from .transpose import pull_back
+
+
+def _basis(leaves):
+    """For each leaf the unit vectors of all leaves together: shape (total, *leaf.shape)."""
+    total = sum(typeof(x).size for x in leaves)
+    out, start = [], 0
+    for x in leaves:
+        t = typeof(x)
+        rows = iota(shape=(total, t.size), dtype=dtypes.int32, axis=0)
+        columns = iota(shape=(total, t.size), dtype=dtypes.int32, axis=1)
+        shifted = add(columns, full_like_type(typeof(columns), start))
+        block = convert(eq(rows, shifted), dtype=t.dtype)
+        out.append(reshape(block, shape=(total, *t.shape)))
+        start += t.size
+    return out
+
+
+def _split_columns(x, leaves, axis: int):
+    """One array with an axis over all inputs, as one for each input with the input's shape there."""
+    t = typeof(x)
+    start, out = 0, []
+    for leaf in leaves:
+        shape = typeof(leaf).shape
+        size = math.prod(shape)
+        low, high = [0] * t.ndim, list(t.shape)
+        low[axis], high[axis] = start, start + size
+        part = slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
+        out.append(reshape(part, shape=(*t.shape[:axis], *shape, *t.shape[axis + 1 :])))
+        start += size
+    return out
+
+
+def _like_both(blocks, leaves, x):
+    """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
+    weak = typeof(x).weak
+    return [
+        weakened(b) if weak and typeof(leaf).weak else shown(b)
+        for b, leaf in zip(blocks, leaves, strict=True)
+    ]
+
+
+def jacfwd(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
+    """The Jacobian of a function, column by column in forward mode: good for few inputs.
+
+    Result: the structure of fun's result, each leaf replaced by the structure of the input, with
+    leaves of shape ``result.shape + input.shape``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jacfwd(lambda x: x**2)(xnp.asarray([1.0, 2.0]))
+    Array([[2., 0.],
+           [0., 4.]], dtype=float32)
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def jacobian_of(*args, **kwargs):
+        split = Split(fun, argnums, args, kwargs)
+        ps, structure = values_of("jacfwd", split.chosen(), "arguments")
+        check_inputs("jacfwd", ps, split, holomorphic, False)
+        flat = Flat("jacfwd", split, structure, has_aux)
+
+        def columns(*ts):
+            outs, out_ts = jvp_flat(flat, ps, ts)
+            n = flat.out.num_leaves
+            jac = [dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
+            return jac, [shown(x) for x in outs[n:]]
+
+        jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
+        rows = [
+            tree.unflatten(structure, _like_both(_split_columns(x, ps, typeof(x).ndim - 1), ps, x))
+            for x in jac
+        ]
+        rows = [r[0] for r in rows] if split.single else rows
+        result = tree.unflatten(flat.out, rows)
+        return (result, flat.other([None] * len(jac) + aux)) if has_aux else result
+
+    return jacobian_of
+
+
+def jacrev(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
+    """The Jacobian of a function, row by row in reverse mode: good for few results.
+
+    The result has the form described at ``jacfwd``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
+    Array([6., 6.], dtype=float32)
+    """
+
+    @functools.wraps(fun)
+    @boundary
+    def jacobian_of(*args, **kwargs):
+        split = Split(fun, argnums, args, kwargs)
+        ps, structure = values_of("jacrev", split.chosen(), "arguments")
+        check_inputs("jacrev", ps, split, holomorphic, allow_int)
+        flat = Flat("jacrev", split, structure, has_aux)
+        done = linearize_flat(flat, ps)
+        n = flat.out.num_leaves
+        outs = done.outs[:n]
+
+        def rows(*cts):
+            found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
+            return [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
+
+        by_input = vmap(rows)(*_basis([Typed(typeof(x).strong()) for x in outs]))
+        split_rows = [_like_both(_split_columns(x, outs, 0), outs, x) for x in by_input]
+        trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
+        trees = [t[0] for t in trees] if split.single else trees
+        result = tree.unflatten(flat.out, trees)
+        return (result, flat.other(done.outs)) if has_aux else result
+
+    return jacobian_of
+
+
+def jacobian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False, allow_int: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
+    """The Jacobian of a function: ``jacrev``, as in JAX."""
+    return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def hessian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[P, Any]:  # fmt: skip
+    """The matrix of second derivatives: forward mode over reverse mode.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.hessian(lambda x: x[0] ** 2 + x[0] * x[1])(xnp.asarray([1.0, 2.0]))
+    Array([[2., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    inner = jacrev(fun, argnums, has_aux, holomorphic)
+    return jacfwd(inner, argnums, has_aux, holomorphic)
