@@ -12,6 +12,7 @@ Array(-454.3212..., dtype=float32)
 Array(0., dtype=float32, weak_type=True)
 """
 
+from ._circular import vonmises, wrapcauchy
 from ._continuous import (
     beta,
     cauchy,
@@ -35,10 +36,8 @@ from ._continuous import (
     triang,
     truncnorm,
     uniform,
-    vonmises,
     wald,
     weibull_min,
-    wrapcauchy,
 )  # fmt: skip
 from ._discrete import bernoulli, betabinom, binom, geom, nbinom, poisson, randint
 from ._kde import gaussian_kde

@@ -31,7 +31,7 @@ def _positive(*shapes):
     return valid
 
 
-def _one(*shapes):
+def one(*shapes):
     return 1.0
 
 
@@ -40,7 +40,7 @@ def _half(*shapes):
 
 
 def _on_half_line(log_density, **more) -> Formulas:
-    return Formulas(log_density, **{"low": 0.0, "inside": _one, "valid": lambda *s: True} | more)
+    return Formulas(log_density, **{"low": 0.0, "inside": one, "valid": lambda *s: True} | more)
 
 
 # ------------------------------------------------------------------------------- normal and near it
@@ -141,7 +141,7 @@ _LOGNORM = Formulas(
     logsf=lambda z, s: special.log_ndtr(-xnp.log(z) / s),
     ppf=lambda q, s: xnp.exp(s * special.ndtri(q)),
     isf=lambda q, s: xnp.exp(-s * special.ndtri(q)),
-    shapes=("s",), low=0.0, open_low=True, inside=_one, valid=_positive, wide=True,
+    shapes=("s",), low=0.0, open_low=True, inside=one, valid=_positive, wide=True,
 )  # fmt: skip
 lognorm = Family("lognorm", "The lognormal distribution: that of e^(sx) for normal x.", _LOGNORM)
 
@@ -458,12 +458,14 @@ _PARETO = Formulas(
 pareto = Family("pareto", "The Pareto distribution: sf x^-b from 1 on.", _PARETO)
 
 
-def _nonzero(x):
+def positive_or_one(x):
     return xnp.where(x > 0, x, 1.0)
 
 
 def _triangle(rising, falling):
-    return lambda z, c: xnp.where(z < c, rising(z, _nonzero(c)), falling(1 - z, _nonzero(1 - c)))
+    return lambda z, c: xnp.where(
+        z < c, rising(z, positive_or_one(c)), falling(1 - z, positive_or_one(1 - c))
+    )
 
 
 _TRIANG = Formulas(
@@ -477,7 +479,7 @@ _TRIANG = Formulas(
         lambda z, c: xnp.log1p(-z * z / c), lambda z, c: 2 * xnp.log(z) - xnp.log(c)
     ),
     ppf=lambda q, c: xnp.where(
-        q < c, xnp.sqrt(q * _nonzero(c)), 1 - xnp.sqrt((1 - q) * _nonzero(1 - c))
+        q < c, xnp.sqrt(q * positive_or_one(c)), 1 - xnp.sqrt((1 - q) * positive_or_one(1 - c))
     ),
     shapes=("c",), low=0.0, high=1.0, inside=_half, valid=lambda c: (c >= 0) & (c <= 1),
 )  # fmt: skip
@@ -524,80 +526,6 @@ _WALD = Formulas(
     lambda z: _INVGAUSS.log_density(z, 1.0),
     lambda z: xnp.exp(_wald_logcdf(z, 1.0)), lambda z: xnp.exp(_wald_logsf(z, 1.0)),
     logcdf=lambda z: _wald_logcdf(z, 1.0), logsf=lambda z: _wald_logsf(z, 1.0),
-    low=0.0, open_low=True, inside=_one, wide=True,
+    low=0.0, open_low=True, inside=one, wide=True,
 )  # fmt: skip
 wald = Family("wald", "Wald's distribution: the inverse Gaussian one with mean 1.", _WALD)
-
-# ----------------------------------------------------------------------------------- on the circle
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-_REACH = 40.0  # e^-40 is nothing beside 1
-
-
-def _arc(z, kappa):
-    """The integral of e^(κ(cos t - cos z)) from z in [0, π] to π, up to where it has died away."""
-    cosine = xnp.cos(z) - _REACH / _nonzero(kappa)
-    short = cosine > -1  # where it is not, the slope of the arc cosine would be infinite
-    end = xnp.where(short, xnp.arccos(xnp.where(short, cosine, 0)), math.pi)
-    half = 0.5 * (end - z)
-    gone = half[..., None] * (_NODES + 1)
-    product = xnp.sin(z[..., None] + 0.5 * gone) * xnp.sin(0.5 * gone)
-    return (xnp.exp(-2 * kappa[..., None] * product) * _WEIGHTS).sum(axis=-1) * half
-
-
-def _circle_log_density(z, kappa):
-    return -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - xnp.log(2 * math.pi * special.i0e(kappa))
-
-
-def _circle(z, kappa):
-    """(turns, angle in [-π, π], the probability beyond the angle, on its side of 0, as a logarithm)"""
-    turns = xnp.round(z / (2 * math.pi))
-    angle = z - 2 * math.pi * turns
-    size = xnp.abs(angle)
-    return turns, angle, _circle_log_density(size, kappa) + xnp.log(_arc(size, kappa))
-
-
-def _circle_cdf(z, kappa):
-    """As scipy's: of an angle beyond [-π, π] it counts the turns, too."""
-    turns, angle, log_tail = _circle(z, kappa)
-    tail = xnp.exp(log_tail)
-    return turns + xnp.where(angle < 0, tail, 1 - tail)
-
-
-def _circle_logcdf(z, kappa):
-    turns, angle, log_tail = _circle(z, kappa)
-    tail = xnp.exp(log_tail)
-    first = turns == 0
-    rest = xnp.where(first & (angle >= 0), -tail, turns - 1 + xnp.where(angle < 0, tail, 1 - tail))
-    return xnp.where(
-        first & (angle < 0), log_tail, xnp.log1p(xnp.where(first & (angle < 0), 0, rest))
-    )
-
-
-_VONMISES = Formulas(
-    _circle_log_density, _circle_cdf, lambda z, kappa: _circle_cdf(-z, kappa),
-    logcdf=_circle_logcdf, logsf=lambda z, kappa: _circle_logcdf(-z, kappa),
-    shapes=("kappa",), valid=lambda kappa: kappa >= 0, wide=True,
-)  # fmt: skip
-vonmises = Family(
-    "vonmises",
-    "The von Mises distribution of angles: density proportional to e^(κ cos x).",
-    _VONMISES,
-)
-
-
-def _wrapped_cdf(z, c, sign):
-    """The angle whose half has (1 + c) / (1 - c) times the tangent of half of z, as a part of π; for
-    sign -1 what is missing to π."""
-    return xnp.arctan2((1 + c) * xnp.sin(0.5 * z), sign * (1 - c) * xnp.cos(0.5 * z)) / math.pi
-
-
-_WRAPCAUCHY = Formulas(
-    lambda z, c: xnp.log1p(-c * c) - math.log(2 * math.pi) - xnp.log(
-        xnp.square(1 - c) + 4 * c * xnp.square(xnp.sin(0.5 * z))
-    ),
-    lambda z, c: _wrapped_cdf(z, c, 1.0), lambda z, c: _wrapped_cdf(z, c, -1.0),
-    ppf=lambda q, c: 2 * xnp.arctan2((1 - c) * xnp.sin(math.pi * q), (1 + c) * xnp.cos(math.pi * q)),
-    shapes=("c",), low=0.0, high=2 * math.pi, inside=_one, valid=lambda c: (c > 0) & (c < 1),
-)  # fmt: skip
-wrapcauchy = Family("wrapcauchy", "The Cauchy distribution wrapped around a circle.", _WRAPCAUCHY)
