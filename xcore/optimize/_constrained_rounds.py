@@ -17,7 +17,8 @@ from .._control.cond import cond
 from .._control.while_loop import while_loop
 from .._core.struct import struct
 from .._core.types import typeof
-from .._transforms.api import grad, hessian
+from .._transforms.api import grad
+from .._transforms.jacobians import hessian
 from ._constrained_saddle import falls
 from ._loop import empty_rows, iterations_from
 from ._problem import count, largest

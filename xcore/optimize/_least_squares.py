@@ -12,7 +12,8 @@ from .._core.exceptions import DTypeError, ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._solution import Certificate
-from .._transforms.api import grad, hessian, linearize, vjp
+from .._transforms.api import grad, linearize, vjp
+from .._transforms.jacobians import hessian
 from .._transforms.map import vmap
 from ._bounds import box_of
 from ._box import projected_gradient

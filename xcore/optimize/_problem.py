@@ -8,7 +8,8 @@ from .. import numpy as xnp
 from .._core import dtypes, tree
 from .._core.errors import DTypeError, ShapeError, describe
 from .._core.types import typeof
-from .._transforms.api import grad, hessian, linearize, value_and_grad
+from .._transforms.api import grad, linearize, value_and_grad
+from .._transforms.jacobians import hessian
 
 
 class Flat:

@@ -9,7 +9,8 @@ from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._solution import Certificate
-from .._transforms.api import jacfwd, linearize
+from .._transforms.api import linearize
+from .._transforms.jacobians import jacfwd
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import differentiable
 from ._packed import loop

@@ -13,7 +13,8 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.while_loop import while_loop
 from .._core.types import typeof
-from .._transforms.api import jacfwd, linearize
+from .._transforms.api import linearize
+from .._transforms.jacobians import jacfwd
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._implicit import DENSE
 from ._loop import empty_rows, iterations_from
