@@ -219,3 +219,11 @@ def boundary(f: Callable[P, R]) -> Callable[P, R]:
             raise
 
     return call
+
+
+def bound(package: dict[str, Any]) -> None:
+    """Every public function of a package is a boundary. Called at the end of its ``__init__``."""
+    for name in package["__all__"]:
+        f = package[name]
+        if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
+            package[name] = boundary(f)

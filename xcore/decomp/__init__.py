@@ -7,6 +7,7 @@
 Array(2., dtype=float32)
 """
 
+from .._core.source import bound as _bound
 from ._arls import cp_arls
 from ._cp import CP, Canonical, arrange, fix_signs, normalize
 from ._fit import cp_als, cp_constrained, cp_nonneg
@@ -53,3 +54,5 @@ __all__ = [
     "orthogonalize", "plot_factors", "relative_error", "round_tt", "round_tucker", "save", "scan_ranks", "st_hosvd",
     "to_tt", "to_tucker", "tt_cross", "tt_svd", "tucker_als", "tucker_nonneg", "tucker_random", "unfold",
 ]  # fmt: skip
+
+_bound(globals())

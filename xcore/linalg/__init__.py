@@ -1,5 +1,6 @@
 """Linear algebra: elimination, direct and iterative solvers, functions of matrices."""
 
+from .._core.source import bound as _bound
 from .._solution import Certificate
 from ._banded import (
     IncompleteCholesky,
@@ -74,3 +75,5 @@ __all__ = [
     "solve_sylvester", "solve_toeplitz", "solve_triangular", "solve_tridiagonal",
     "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
 ]  # fmt: skip
+
+_bound(globals())

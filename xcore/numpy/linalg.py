@@ -8,6 +8,7 @@ from numpy.linalg import LinAlgError
 
 from .._core import errors as _errors
 from .._core.eval import fused as _fused
+from .._core.source import bound as _bound
 from .._core.types import typeof as _typeof
 from . import _dot
 from ._determinant import SlogdetResult, det, slogdet
@@ -141,3 +142,5 @@ __all__ = [
     "matmul", "multi_dot", "matrix_power", "matrix_transpose", "vecdot", "tensordot",
     "cross", "outer", "diagonal", "trace",
 ]  # fmt: skip
+
+_bound(globals())

@@ -1,5 +1,6 @@
 """Optimisation inside compiled programs: training, minimisation, least squares, roots."""
 
+from .._core.source import bound as _bound
 from .._solution import Certificate
 from . import prox
 from ._adafactor import adafactor, scale_by_factored_rms
@@ -139,3 +140,5 @@ __all__ = [
 ]  # fmt: skip
 
 multi_transform = partition
+
+_bound(globals())

@@ -1,5 +1,6 @@
 """Partial differential equations on boxes by finite differences: operators, solvers, time."""
 
+from .._core.source import bound as _bound
 from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._diffusion import Diffusion
@@ -45,3 +46,5 @@ __all__ = [
     "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
+
+_bound(globals())

@@ -15,6 +15,7 @@ from .._control.saving import Checkpointer, read_metadata
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
+from .._core.source import stack_level
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._solution import Status
@@ -109,7 +110,7 @@ def _warned(run: _Run, u, end, worst, kept):
             warnings.warn(
                 "xcore.pde.trajectory: the linear system of a step was not solved: "
                 f"{Status(worst).message}. report=True tells before which time.",
-                RuntimeWarning, stacklevel=3,
+                RuntimeWarning, stacklevel=stack_level(),
             )  # fmt: skip
         return kept
     when = f"by t = {_time(run, len(tree.leaves(kept)[0]))}"
@@ -121,7 +122,7 @@ def _warned(run: _Run, u, end, worst, kept):
     warnings.warn(
         f"xcore.pde.trajectory: the state left the finite numbers {when}.{_advice(run, u)} "
         "report=True gives the time without this warning, also inside of jit and vmap.",
-        RuntimeWarning, stacklevel=3,
+        RuntimeWarning, stacklevel=stack_level(),
     )  # fmt: skip
     return kept
 
@@ -320,7 +321,7 @@ def _told(found: TrajectorySolution, u):
         f"xcore.pde.integrate: the states from t = {float(found.left):.6g} on are NaN: "
         f"{words.get(why, why.message)}. report=True tells it without this warning, also inside of "
         "jit and vmap.",
-        RuntimeWarning, stacklevel=3,
+        RuntimeWarning, stacklevel=stack_level(),
     )  # fmt: skip
     return found.value
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
-from .._core.source import boundary
+from .._core.source import boundary, stack_level
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
@@ -151,7 +151,7 @@ def _tolerance(rtol, dtype):
         warnings.warn(
             f"xcore.{WHO}: rtol={rtol:g} is below what {np.dtype(dtype).name} holds; it is {least:.2g} now. Give y0 as "
             "an array of float64 for more.",
-            stacklevel=4,
+            stacklevel=stack_level(),
         )
         return least
     return rtol
