@@ -33,7 +33,7 @@ x, y = np.meshgrid(np.linspace(-1.6, 1.4, 200), np.linspace(-0.6, 1.6, 200))
 heights = xc.vmap(xc.vmap(rosenbrock))(xnp.asarray(np.stack([x, y], -1)))
 with figure("walks", cols=len(METHODS), size=(15, 3.2)) as axes:
     for ax, (name, found) in zip(axes, walks.items()):
-        path = np.asarray(found.history["x"])[: int(found.nit) + 1]
+        path = np.asarray(found.history["x"])
         ax.contour(x, y, np.log10(1e-3 + np.asarray(heights)), 14, linewidths=0.5)
         ax.plot(*path.T, "r.-", linewidth=0.8, markersize=3)
         ax.set_title(f"{name}, {int(found.nit)} steps", fontsize=9)

@@ -1,11 +1,20 @@
-"""The one loop of iterative solvers."""
+"""The one loop of iterative solvers, and the history that they keep.
+
+Row 0 of a history is the start, row k what step k ended with. Loops write into a buffer with a row for
+each step that there may be; users get the rows that were written, where their number is known.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from . import _ops as ops
 from . import numpy as xnp
 from ._control.while_loop import while_loop
+from ._core import tree
+from ._core.array import Array
+from ._core.devices import device_put
+from ._core.types import typeof
 
 
 def iterate(solver, state, max_steps: int):
@@ -34,3 +43,44 @@ def iterate(solver, state, max_steps: int):
         return solver.step(state), steps + np.int32(1)
 
     return while_loop(going, body, (state, xnp.zeros((), np.int32)))
+
+
+# ----------------------------------------------------------------------------------- history
+
+
+def first_row(values, max_steps: int):
+    """A history of at most so many steps that holds its row 0, a tree of arrays."""
+    blank = lambda v: xnp.zeros((max_steps + 1, *typeof(v).shape), typeof(v).dtype)  # noqa: E731
+    return with_row(tree.map(blank, values), np.int32(0), values)
+
+
+def with_row(rows, step, values):
+    """A history with one more row: the others are not touched, which a selection would do."""
+
+    def put(row, v):
+        start = [step, *[np.int32(0)] * typeof(v).ndim]
+        return ops.dynamic_update_slice(row, v.astype(row.dtype)[None], *map(xnp.asarray, start))
+
+    return tree.map(put, rows, values)
+
+
+def history_of(rows, steps):
+    """What users get: the rows 0 to ``steps``.
+
+    Under ``jit`` and ``vmap`` the number of steps is not known: rows past the end repeat the last, and
+    ``rows[: steps + 1]`` cuts them when the function has run.
+    """
+    if type(steps) is Array and not steps.ndim:
+        # by way of the host: a slice on the device would be a program for each number of steps
+        return tree.map(lambda r: _cut(r, int(steps) + 1), rows)
+
+    def filled(r):
+        return r[xnp.minimum(xnp.arange(typeof(r).shape[0], dtype=np.int32), steps)]
+
+    return tree.map(filled, rows)
+
+
+def _cut(rows, count: int):
+    if type(rows) is not Array:
+        return rows[:count]
+    return device_put(np.asarray(rows)[:count], rows.sharding)

@@ -163,7 +163,9 @@ class Solution:
       certificate: a ``Certificate``, where one was asked for.
       steps: iterations, sweeps, cycles. Also ``nit``, ``iterations``.
       error: what the test of the method looked at. Also ``residual``.
-      history: with ``history=True`` what the steps ended with, a row for the start and for each.
+      history: where it is kept, a row for the start and for what each step ended with; as long as the steps
+        taken. Under ``jit`` and ``vmap``, where their number is not known, it has a row for each that there
+        might have been, those past the end repeat the last, and ``history[: steps + 1]`` cuts them.
       stats: what only this method counts, by name.
       who, method, reason: the function, what it did, and why that was taken.
       advice: (status, words) to follow its general message.

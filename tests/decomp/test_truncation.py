@@ -94,7 +94,7 @@ def test_non_negative_tucker():
     x = true.to_dense()
     found = decomp.tucker_nonneg(x, 2, max_steps=300)
     assert all((np.asarray(p) >= 0).all() for p in (found.value.core, *found.value.factors))
-    history = np.asarray(found.history)[: int(found.steps)]
+    history = np.asarray(found.history)
     assert (np.diff(history) < 1e-8).all() and history[0] > history[9] and found.error < 0.05
     np.testing.assert_allclose(found.error, decomp.relative_error(x, found.value), rtol=1e-10)
     with pytest.raises(ValueError, match="negative"):

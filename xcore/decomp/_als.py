@@ -26,10 +26,11 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
+from .._iterate import first_row, with_row
 from .._solution import Solution, Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
-from ._products import first_modes, transposed_khatri_rao, unfold
+from ._products import first_modes, mttkrp, transposed_khatri_rao, unfold
 
 _ADVICE = (
     (Status.max_steps, " with max_steps"),
@@ -42,8 +43,8 @@ _ADVICE = (
 
 def fitted(value, error, steps, status, history) -> Solution:
     """A fitted tensor, and how the fit went: ‖x - value‖ / ‖x‖ (over the known elements, where some are
-    missing) at the end and, as history, after each sweep, NaN for those that were not needed. The latter
-    comes from the last product of a sweep, so that errors below the square root of the dtype's eps are noise.
+    missing) at the end and, as history, of the start and after each sweep. The latter comes from the
+    last product of a sweep, so that errors below the square root of the dtype's eps are noise.
     """
     return Solution(value, status, steps=steps, error=error, history=history, advice=_ADVICE)
 
@@ -207,6 +208,12 @@ def balanced(factors, free):
     return [f * scaled[k] if k in scaled else f for k, f in enumerate(factors)]
 
 
+def squared_error(square, factors, mode, m):
+    """‖x - model‖² from the product M of one mode."""
+    cross = (factors[mode].conj() * m).sum().real
+    return square - 2 * cross + gram_product(factors).sum().real
+
+
 def _one_sweep(x, square, factors, duals, ridge, rules, free, proxes, scale: bool):
     """Factors and duals after a sweep, the squared error, and the largest slope that was found."""
     last, seen, duals = max(free), {}, list(duals)
@@ -224,8 +231,7 @@ def _one_sweep(x, square, factors, duals, ridge, rules, free, proxes, scale: boo
         return factors
 
     factors = sweep(x, factors, frozenset(free), update)
-    cross = (factors[last].conj() * seen["m"]).sum().real
-    left = xnp.maximum(square - 2 * cross + gram_product(factors).sum().real, 0)
+    left = xnp.maximum(squared_error(square, factors, last, seen["m"]), 0)
     return balanced(factors, free) if scale else factors, duals, left, seen["slope"]
 
 
@@ -239,6 +245,12 @@ def _error_of_known(x, mask, factors):
     """The squared distance. Lanes one by one: the dense tensors of all of them at once fill the memory."""
     left = xnp.where(mask, x - CP(None, tuple(factors)).to_dense(), 0)
     return (left * left.conj()).real.sum()
+
+
+def _error_of_start(x, mask, square, factors):
+    if mask is not None:
+        return _error_of_known(x, mask, factors)
+    return xnp.maximum(squared_error(square, factors, 0, mttkrp(x, factors, 0)), 0)
 
 
 @sequential_vmap
@@ -265,6 +277,8 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
         xnp.zeros_like(f) if p is not None else None for f, p in zip(factors, proxes, strict=True)
     ]
 
+    first = xnp.sqrt(_error_of_start(known, mask, total, factors) / safe).astype(real)
+
     def going(s):
         return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
@@ -288,13 +302,13 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
         return {
             "factors": kept, "start": start, "duals": duals, "momentum": momentum, "status": status,
             "error": xnp.where(worse, s["error"], error), "step": s["step"] + np.int32(1),
-            "history": s["history"].at[s["step"]].set(xnp.where(worse, s["error"], error)),
+            "history": with_row(s["history"], s["step"] + np.int32(1), xnp.where(worse, s["error"], error)),
         }  # fmt: skip
 
     out = while_loop(going, body, {
         "factors": list(factors), "start": list(factors), "duals": duals, "momentum": xnp.zeros((), real),
         "status": xnp.asarray(Status.max_steps, np.int32), "error": xnp.asarray(np.inf, real),
-        "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, real),
+        "step": xnp.zeros((), np.int32), "history": first_row(first, max_steps),
     }, progress=progress)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
     error = _final_error(known, mask, value.factors, out["error"], safe)

@@ -19,6 +19,7 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import errors
+from .._iterate import first_row, with_row
 from .._solution import Solution, Status
 from ._als import balanced, check_count, check_rank, check_tensor, fitted, right_solve, starts
 from ._cp import CP, normalize
@@ -107,14 +108,14 @@ def _run(x, factors, key, tol, samples, max_steps, mix, progress):
             "now": now, "best": [xnp.where(better, a, b) for a, b in zip(now, s["best"], strict=True)],
             "error": xnp.minimum(error, s["error"]), "mark": xnp.where(stale == 0, error, s["mark"]),
             "stale": stale, "status": status.astype(np.int32), "step": s["step"] + np.int32(1),
-            "history": s["history"].at[s["step"]].set(error),
+            "history": with_row(s["history"], s["step"] + np.int32(1), error),
         }  # fmt: skip
 
     infinite = xnp.asarray(np.inf, size.dtype)
     out = while_loop(going, body, {
         "now": factors, "best": factors, "error": infinite, "mark": infinite,
         "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps, np.int32),
-        "step": xnp.zeros((), np.int32), "history": xnp.full(max_steps, np.nan, size.dtype),
+        "step": xnp.zeros((), np.int32), "history": first_row(watch(factors) / safe, max_steps),
     }, progress=progress)  # fmt: skip
     found = [_unmix(f, s) for f, s in zip(out["best"], signs, strict=True)] if mix else out["best"]
     value = normalize(CP(None, tuple(found)))

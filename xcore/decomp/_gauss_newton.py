@@ -20,6 +20,7 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
+from .._iterate import first_row, with_row
 from .._solution import Solution, Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
@@ -34,10 +35,11 @@ from ._als import (
     gram,
     least_squares,
     right_solve,
+    squared_error,
     starts,
     sweep,
 )  # fmt: skip
-from ._cp import CP, gram_product, normalize
+from ._cp import CP, normalize
 from ._fit import best_of
 from ._implicit import differentiable, flat, parts_of
 from ._units import in_units
@@ -53,11 +55,6 @@ def products(x, factors) -> list:
 
     sweep(x, factors, frozenset(range(len(factors))), note)
     return found
-
-
-def squared_error(square, factors, m_last):
-    """‖x - model‖² from the last product."""
-    return square - 2 * (factors[-1] * m_last).sum() + gram_product(factors).sum()
 
 
 def normal_product(factors, changes):
@@ -117,7 +114,7 @@ def _measure(x, mask, square, factors):
         return products(gap, factors), (gap * gap).sum()
     m = products(x, factors)
     slopes = [f @ gram(factors, k) - m for k, (f, m) in enumerate(zip(factors, m, strict=True))]
-    return slopes, squared_error(square, factors, m[-1])
+    return slopes, squared_error(square, factors, -1, m[-1])
 
 
 def _run(x, mask, factors, tol, gtol, max_steps, progress):
@@ -131,7 +128,7 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
         "damping": 1e-3 * sizes.mean() / factors[0].shape[1],
         "growth": xnp.asarray(2.0, x.dtype), "step": xnp.zeros((), np.int32),
         "status": xnp.asarray(Status.max_steps, np.int32),
-        "history": xnp.full(max_steps, np.nan, x.dtype),
+        "history": first_row(xnp.sqrt(xnp.maximum(left, 0) / safe), max_steps),
     }  # fmt: skip
 
     def going(s):
@@ -166,7 +163,7 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
             "damping": xnp.where(better, eased, s["damping"] * s["growth"]),
             "growth": xnp.where(better, 2.0, 2 * s["growth"]).astype(x.dtype), "step": s["step"] + np.int32(1),
             "status": xnp.where(done, Status.success, Status.max_steps).astype(np.int32),
-            "history": s["history"].at[s["step"]].set(xnp.where(better, size, before)),
+            "history": with_row(s["history"], s["step"] + np.int32(1), xnp.where(better, size, before)),
         }  # fmt: skip
 
     out = while_loop(going, body, start, progress=progress)

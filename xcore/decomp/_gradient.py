@@ -61,7 +61,8 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
       progress: show the number of iterations and their rate; a text is the label.
 
     Returns:
-      a ``Solution``; its ``history`` is √(2 loss) / ‖x‖ after each iteration, the error where ridge is 0.
+      a ``Solution``; its ``history`` is √(2 loss) / ‖x‖ of the start and of each
+        iteration, the error where ridge is 0.
 
     >>> import xcore.numpy as xnp
     >>> bool(cp_gradient(xnp.ones((3, 4, 2)), 1).error < 1e-2)
@@ -98,9 +99,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     error = xnp.sqrt((share * left * left).sum() / safe)
     ended = xnp.where(found.status == 0, Status.success, Status.max_steps)
     status = xnp.where(xnp.isfinite(error), ended, Status.not_finite)
-    seen = xnp.arange(max_steps) < found.nit
-    after = xnp.sqrt(xnp.maximum(2 * found.history["f"][1:], 0))
-    history = ops.stop_gradient(xnp.where(seen, after, np.nan))
+    history = xnp.sqrt(xnp.maximum(2 * ops.stop_gradient(found.history["f"]), 0))
     fit = fitted(value, error, found.nit, status.astype(np.int32), history)
     return units.result(differentiable(fit, x, None, weights, ridge))
 

@@ -19,6 +19,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
+from .._iterate import first_row, with_row
 from .._solution import Solution, Status
 from ._als import check_count, check_tensor, fitted
 from ._cp import norms_of_columns
@@ -262,32 +263,34 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
     )
 
 
-def _until_level(x, sweep, parts, tol, max_steps: int, progress):
+def _until_level(square, sweep, parts, left, tol, max_steps: int, progress):
     """(parts, steps, status, history) of sweeps until the error changes no more.
 
-    ``sweep(parts)`` gives (parts, what is left of ‖x‖²).
+    ``sweep(parts)`` gives (parts, what they leave of ‖x‖²); ``left``: what the start leaves of it.
     """
-    square = _square(x)
     safe = xnp.where(square > 0, square, 1)
+
+    def relative(left):
+        return xnp.sqrt(xnp.maximum(left, 0) / safe)
 
     def going(s):
         return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
 
     def body(s):
         parts, left = sweep(s["parts"])
-        error = xnp.sqrt(xnp.maximum(left, 0) / safe)
+        error = relative(left)
         done = xnp.abs(s["error"] - error) <= tol
         status = xnp.where(done, Status.success, Status.max_steps)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite).astype(np.int32)
         return {
             "parts": parts, "error": error, "status": status, "step": s["step"] + np.int32(1),
-            "history": s["history"].at[s["step"]].set(error),
+            "history": with_row(s["history"], s["step"] + np.int32(1), error),
         }  # fmt: skip
 
     out = while_loop(going, body, {
         "parts": parts, "error": xnp.asarray(np.inf, square.dtype),
         "status": xnp.asarray(Status.max_steps, np.int32), "step": xnp.zeros((), np.int32),
-        "history": xnp.full(max_steps, np.nan, square.dtype),
+        "history": first_row(relative(left), max_steps),
     }, progress=progress)  # fmt: skip
     return out["parts"], out["step"], out["status"], out["history"]
 
@@ -311,7 +314,8 @@ def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
         factors, kept = _hooi_sweep(x, factors, ranks)
         return factors, square - kept
 
-    factors, *how = _until_level(x, sweep, factors, tol, max_steps, progress)
+    left = square - _square(multi_mode_product(x, factors, transpose=True))
+    factors, *how = _until_level(square, sweep, factors, left, tol, max_steps, progress)
     core = multi_mode_product(x, factors, transpose=True)
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
@@ -395,15 +399,20 @@ def tucker_nonneg(
 def _nonneg(x, parts, tol, *, max_steps, progress):
     square = _square(x)
 
+    def products(factors):
+        return multi_mode_product(x, factors, transpose=True), [f.T @ f for f in factors]
+
+    def left(core, up, grams):
+        return square - 2 * (core * up).sum() + (core * multi_mode_product(core, grams)).sum()
+
     def sweep(parts):
         core, factors = _nonneg_factors(x, *parts)
-        up = multi_mode_product(x, factors, transpose=True)
-        grams = [f.T @ f for f in factors]
+        up, grams = products(factors)
         core = core * up / xnp.maximum(multi_mode_product(core, grams), _TINY)
-        left = square - 2 * (core * up).sum() + (core * multi_mode_product(core, grams)).sum()
-        return [core, *factors], left
+        return [core, *factors], left(core, up, grams)
 
-    (core, *factors), *how = _until_level(x, sweep, parts, tol, max_steps, progress)
+    first = left(parts[0], *products(parts[1:]))
+    (core, *factors), *how = _until_level(square, sweep, parts, first, tol, max_steps, progress)
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 

@@ -10,6 +10,7 @@ from .. import numpy as xnp
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.struct import struct
+from .._iterate import history_of
 from .._solution import Status
 from .._transforms.map import vmap
 from ._cp import CP, gram_product
@@ -71,7 +72,7 @@ class Units:
             value = value.replace(**{name: sizes[0]})
         fine = xnp.stack([xnp.isfinite(s).all() for s in sizes]).all()
         status = xnp.where(fine, fit.status, Status.not_finite).astype(np.int32)
-        return fit.replace(value=value, status=status)
+        return fit.replace(value=value, status=status, history=history_of(fit.history, fit.steps))
 
 
 def _as_large_as(x, mask, factors):

@@ -187,12 +187,12 @@ def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) 
         "njev": count(0), "round": count(0),
     }  # fmt: skip
     if history:
-        start["history"] = empty_rows(history, x, maxiter)
-    turn = lambda s: _round(who, method, problem, make, s, tol, maxiter, history, progress)  # noqa: E731
+        start["history"] = empty_rows(who, history, x, maxiter)
+    turn = lambda s: _round(who, method, problem, make, s, tol, maxiter, progress)  # noqa: E731
     return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
 
 
-def _round(who, method, problem, make, s, tol, maxiter, history, progress):
+def _round(who, method, problem, make, s, tol, maxiter, progress):
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = xnp.maximum(s["lengths"], coarse(xnp.where(reach > 0, reach, s["lengths"])))
     seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"], tol)
@@ -211,18 +211,9 @@ def _round(who, method, problem, make, s, tol, maxiter, history, progress):
         return s["nfev"] + v if name == "nfev" else scales.of(name, v)
 
     ended = iterations_from(
-        who,
-        method,
-        local,
-        state,
-        aim,
-        maxiter,
-        history,
-        progress,
-        rows=s.get("history"),
-        before=s["nit"],
-        told=told,
-    )
+        who, method, local, state, aim, maxiter, progress, rows=s.get("history"), before=s["nit"],
+        begun={"x": s["x"], "f": seen.f, "g": seen.g, "nfev": s["nfev"]}, told=told,
+    )  # fmt: skip
     went = (status == RUNNING) & (ended["nit"] >= 0)
     more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
     put = lambda k: xnp.where(went, scales.of(k, ended[k]), s[k])  # noqa: E731
@@ -231,7 +222,7 @@ def _round(who, method, problem, make, s, tol, maxiter, history, progress):
         k: getattr(seen, k)
         for k in ("f", "g", "h", "c", "stationary", "feasible", "product", "flat")
     }
-    if history:
+    if "history" in s:
         new["history"] = ended["history"]
     return new | {
         "start": s["start"], "lengths": lengths, "rows": s["rows"], "status": status, "last": ended["status"],

@@ -112,7 +112,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
         if restarts:
             state["first"] = xnp.where(s["turn"] == 0, state["first"], SHORT).astype(dtype)
         ended = iterations_from(
-            who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter), history,
+            who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter),
             rows=s.get("history"), before=s["nit"],
             told=lambda k, v: s["nfev"] + v if k == "nfev" else told(k, v),
         )  # fmt: skip
@@ -140,7 +140,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
         "turn": count(0), "going": xnp.ones((), bool),
     }  # fmt: skip
     if history:
-        start["history"] = empty_rows(history, x0, maxiter)
+        start["history"] = empty_rows(who, history, x0, maxiter)
     s = while_loop(lambda s: s["going"], turn, start, checkpoints=0)
     kept = ("x", "f", "g", "size", "gain", "error", "status", "nit", "nfev", "njev", "history")
     units = {"f": square, "g": square, "size": square, "gain": square}

@@ -7,59 +7,48 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.while_loop import while_loop
-from .._core.types import typeof
+from .._core.errors import bad_argument
+from .._iterate import with_row
 from ._lanes import while_lanes
 from ._packed import loop
 from ._result import RUNNING, Status
 
-
-def kept_names(history) -> tuple:
-    """What is kept of each iteration."""
-    return ("x", "f", "g", "nfev") if history is True else tuple(history or ())
+ROWS = ("x", "f", "g", "nfev")
 
 
-def empty_rows(history, x, maxiter: int) -> dict:
-    """Rows of history before the first iteration."""
-    shapes = {"x": x.shape, "g": x.shape, "nfev": ()}
-    return {
-        k: xnp.zeros((maxiter + 1, *shapes.get(k, ())), np.int32 if k == "nfev" else x.dtype)
-        for k in kept_names(history)
-    }
-
-
-def iterations(who: str, method, problem, x0, tol, maxiter: int, history, progress=False):
-    """The last state of a method, with the rows of history."""
-    return iterations_from(
-        who, method, problem, method.init(problem, x0, tol), tol, maxiter, history, progress
-    )
+def empty_rows(who: str, history, x, maxiter: int) -> dict:
+    """The rows of history, by name, before the first iteration."""
+    names = ROWS if history is True else (history,) if isinstance(history, str) else tuple(history)
+    if not set(names) <= set(ROWS):
+        raise bad_argument(who, "history", history, f"a bool, or some of the names {ROWS}")
+    shape, kind = {"x": x.shape, "g": x.shape}, {"nfev": np.dtype(np.int32)}
+    return {k: xnp.zeros((maxiter + 1, *shape.get(k, ())), kind.get(k, x.dtype)) for k in names}
 
 
 def iterations_from(
-    who, method, problem, state, tol, maxiter, history, progress=False, *, rows=None, before=0,
+    who, method, problem, state, tol, maxiter, progress=False, *, rows=None, before=0, begun=None,
     told=lambda name, v: v,
 ):  # fmt: skip
     """The last state of a method from this one on.
 
     Args:
-      rows: of history, kept so far; ``before``: how many iterations there were.
+      rows: of history, kept so far, or None; ``before``: how many iterations there were.
+      begun: the row of this state, where it is known better than by what the state holds.
       told: what history keeps of a value by its name.
     """
-    kept = kept_names(history)
-    if history:
+
+    def kept(rows, s, row=None):
         if rows is None:
-            rows = {
-                k: xnp.broadcast_to(state[k], (maxiter + 1, *typeof(state[k]).shape)) for k in kept
-            }
-        state = state | {"history": rows}
+            return s
+        at = xnp.maximum(s["nit"], 0) + before
+        row = row or {k: told(k, s[k]) for k in rows}
+        return s | {"history": with_row(rows, at, {k: row[k] for k in rows})}
 
     def step(s):
-        rows = s.get("history")
         new = method.step(problem, {k: v for k, v in s.items() if k != "history"}, tol)
-        if history:
-            later = xnp.arange(len(next(iter(rows.values())))) >= new["nit"] + before
-            put = lambda r, v: xnp.where(later.reshape(-1, *[1] * typeof(v).ndim), v, r)  # noqa: E731
-            new = new | {"history": {k: put(rows[k], told(k, new[k])) for k in kept}}
-        return new
+        return kept(s.get("history"), new)
+
+    state = kept(rows, state, begun)
 
     def going(s):
         return (s["status"] == RUNNING) & (s["nit"] + before < maxiter)

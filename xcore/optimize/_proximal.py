@@ -9,6 +9,7 @@ from .._control.while_loop import while_loop
 from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import with_row
 from .._solution import Certificate
 from ._implicit import differentiable
 from ._loop import empty_rows, iterations_from
@@ -113,15 +114,19 @@ def rounds(who, method, problem, x, tol, maxiter: int, history):
         rest = {k: s[k] for k in ("aim", "error")}
         state = {k: v for k, v in s.items() if k not in (*rest, "history")}
         ended = iterations_from(
-            who, method, problem, state, s["aim"], maxiter, history, rows=s.get("history")
+            who, method, problem, state, s["aim"], maxiter, rows=s.get("history")
         )
-        return judged(ended | rest)
+        found = judged(ended | rest)
+        if "history" in found:  # steps know f and g where momentum led, ahead of x
+            row = {k: found[k] for k in found["history"]}
+            found["history"] = with_row(found["history"], found["nit"], row)
+        return found
 
     start = method.init(problem, x, tol)
     aim = xnp.asarray(tol, x.dtype)
     start |= {"aim": aim, "error": xnp.full_like(aim, xnp.inf)}
     if history:
-        start["history"] = empty_rows(history, x, maxiter)
+        start["history"] = empty_rows(who, history, x, maxiter)
     return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
 
 
@@ -144,7 +149,8 @@ def proximal_gradient(
         relative to the largest component of a gradient of ``fun`` seen; eps^0.4 by default. It bounds how far
         x is from the minimum only as well as the problem is conditioned.
       maxiter: steps at most.
-      history: keep x, f and gradient of all iterations.
+      history: keep x, f, g and nfev of all iterations. Row 0 is the proximal map of x0; with momentum, f and g
+        are those of the point ahead of x from where the step was made.
 
     ``fun`` of the result is the smooth part. Solutions have derivatives by x = prox(x - gradient).
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.struct import static, struct
+from .._iterate import history_of
 from .._solution import Solution, Status, first_that_holds
 
 RUNNING = np.int32(Status.running)
@@ -42,8 +43,9 @@ class Result(Solution):
       fun: the function there: the objective, or the residuals.
       grad: the gradient of the objective there, a tree like x. Also ``jac``.
       nfev, njev: evaluations of the function and of its derivatives.
-      history: with ``history=True`` a dict of what each iteration ended with, one row for each; rows
-        after the last repeat it.
+      history: with ``history=True`` a dict of rows: row 0 is the start, row k what iteration k ended with,
+        the last row iteration ``steps``. Under ``jit`` and ``vmap`` there are maxiter + 1 rows, of
+        which those past the end repeat the last: ``history["f"][: steps + 1]`` cuts them.
       stats: what belongs to one method only.
 
     >>> Result(0.0, Status.max_steps).check()  # doctest: +IGNORE_EXCEPTION_DETAIL
@@ -66,8 +68,9 @@ def result(
     x, fun, grad, status, steps, nfev, njev, certificate, history=None, stats=None
 ) -> Result:
     """A ``Result`` whose error is the certificate's."""
+    rows = None if history is None else history_of(history, steps)
     return Result(
-        x, status, certificate, steps, certificate.error, history, stats or {},
+        x, status, certificate, steps, certificate.error, rows, stats or {},
         fun=fun, grad=grad, nfev=nfev, njev=njev,
     )  # fmt: skip
 

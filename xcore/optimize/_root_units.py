@@ -106,7 +106,7 @@ def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) ->
         aim = xnp.where(s["turn"] == 0, aim, eps if tol is None else tol).astype(dtype)
         state = method.init(local, s["x"] / local.x, aim)
         ended = iterations_from(
-            who, method, local, state, aim, maxiter, history, rows=s.get("history"), before=s["nit"],
+            who, method, local, state, aim, maxiter, rows=s.get("history"), before=s["nit"],
             told=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v),
         )  # fmt: skip
         x = ended["x"] * local.x
@@ -133,5 +133,5 @@ def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) ->
         "nit": count(0), "nfev": count(0), "njev": count(0), "turn": count(0), "going": xnp.ones((), bool),
     }  # fmt: skip
     if history:
-        start["history"] = empty_rows(history, x0, maxiter)
+        start["history"] = empty_rows(who, history, x0, maxiter)
     return while_loop(lambda s: s["going"], turn, start, checkpoints=0)

@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.while_loop import while_loop
-from .._core.types import typeof
 from ._box import projected_gradient
 from ._descent import InverseHessian
 from ._loop import empty_rows, iterations_from
@@ -49,10 +48,10 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested
     if _keeps_inverse(method):
         start["hess_inv"] = xnp.eye(problem.flat.size, dtype=x.dtype)
     if history:
-        start["history"] = empty_rows(history, x, maxiter)
+        start["history"] = empty_rows(who, history, x, maxiter)
 
     def turn(s):
-        return _round(who, method, problem, s, tol, maxiter, history, progress, tested)
+        return _round(who, method, problem, s, tol, maxiter, progress, tested)
 
     s = while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
     told = (
@@ -85,7 +84,7 @@ def _keeps_inverse(method) -> bool:
     return isinstance(getattr(method, "rule", None), InverseHessian)
 
 
-def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
+def _round(who, method, problem, s, tol, maxiter, progress, tested):
     blind = isinstance(method, BLIND)
     here = InUnits(problem, s["units"])
     z = s["x"] / s["units"].x
@@ -101,33 +100,21 @@ def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
     state = state | {"status": xnp.where(status == RUNNING, state["status"], status)}
     if "patience" in state:
         state["patience"] = state["patience"] << xnp.minimum(s["round"], np.int32(16))
-    rows, nfev = s.get("history"), s["nfev"] + np.int32(1)
-    if history:
-        rows = _begun(rows, {"x": s["x"], "f": seen.f * s["units"].f, "nfev": nfev,
-                             "g": s["units"].of("g", seen.g)}, s["nit"], maxiter)  # fmt: skip
+    nfev, f, g = s["nfev"] + np.int32(1), seen.f * s["units"].f, s["units"].of("g", seen.g)
 
     def told(name, v):
         return nfev + v if name == "nfev" else units.of(name, v)
 
     ended = iterations_from(
-        who,
-        method,
-        local,
-        state,
-        aim,
-        maxiter,
-        history,
-        progress,
-        rows=rows,
-        before=s["nit"],
-        told=told,
-    )
+        who, method, local, state, aim, maxiter, progress, rows=s.get("history"), before=s["nit"],
+        begun={"x": s["x"], "f": f, "g": g, "nfev": nfev}, told=told,
+    )  # fmt: skip
     went = status == RUNNING
     more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
     new = {
         "x": xnp.where(went, ended["x"] * units.x, s["x"]), "units": units, "reach": reach, "start": s["start"],
         "status": status, "last": ended["status"], "error": error, "gain": seen.gain * s["units"].f,
-        "f": seen.f * s["units"].f, "g": s["units"].of("g", seen.g), "nit": more("nit"),
+        "f": f, "g": g, "nit": more("nit"),
         "nfev": more("nfev") + np.int32(1), "njev": more("njev") + np.int32(1), "round": s["round"] + np.int32(1),
         "best": xnp.minimum(s["best"], error),
         "undetermined": s["undetermined"] if seen.open is None else seen.open.astype(np.int32),
@@ -136,19 +123,12 @@ def _round(who, method, problem, s, tol, maxiter, history, progress, tested):
     new["x"] = xnp.clip(new["x"], problem.lower, problem.upper)
     size = projected_gradient(s["x"], new["g"], problem.lower, problem.upper)
     new["size"] = largest(size)
-    if history:
+    if "history" in s:
         new["history"] = ended["history"]
     if "hess_inv" in s:
         h = ended["memory"]["h"] * units.x * units.x[:, None] / units.f
         new["hess_inv"] = xnp.where(went, h, s["hess_inv"])
     return new
-
-
-def _begun(rows, known, before, maxiter):
-    """Rows of history with that of the point a round begins with."""
-    later = xnp.arange(maxiter + 1) >= before
-    put = lambda r, v: xnp.where(later.reshape(-1, *[1] * typeof(v).ndim), v, r)  # noqa: E731
-    return {k: put(r, known[k]) for k, r in rows.items()}
 
 
 def _units_for(s, seen, blind: bool, z):
