@@ -51,7 +51,7 @@ def undocumented(module: ModuleType) -> list[str]:
 # Faces whose functions do not all have an example: `__all__` tells type checkers what is public.
 WITHOUT_EXAMPLES = {
     "xcore", "xcore.checkpoint", "xcore.core", "xcore.debug", "xcore.distributed",
-    "xcore.experimental.multihost_utils", "xcore.lax", "xcore.multihost", "xcore.profiler", "xcore.sharding",
+    "xcore.experimental.multihost_utils", "xcore.multihost", "xcore.profiler", "xcore.sharding",
 }  # fmt: skip
 
 

@@ -108,7 +108,17 @@ def psum(x, axis_name, *, axis_index_groups=None):
 
 @boundary
 def pmean(x, axis_name, *, axis_index_groups=None):
-    """The mean over all lanes of a named axis."""
+    """The mean over all lanes of a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis_index_groups: as for ``psum``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: x - xc.lax.pmean(x, "i"), axis_name="i")(xnp.asarray([1.0, 3.0]))
+    Array([-1.,  1.], dtype=float32)
+    """
     names = _names(axis_name)
     groups, size = _grouped("pmean", axis_name, axis_index_groups)
 
@@ -124,14 +134,34 @@ def pmean(x, axis_name, *, axis_index_groups=None):
 
 @boundary
 def pmax(x, axis_name, *, axis_index_groups=None):
-    """The largest value over all lanes of a named axis."""
+    """The largest value over all lanes of a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis_index_groups: as for ``psum``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: x / xc.lax.pmax(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
+    Array([0.25, 1.  ], dtype=float32)
+    """
     groups, _ = _grouped("pmax", axis_name, axis_index_groups)
     return _over(x, lambda v: c.pmax(v, axis_name=_names(axis_name), **groups))
 
 
 @boundary
 def pmin(x, axis_name, *, axis_index_groups=None):
-    """The smallest value over all lanes of a named axis."""
+    """The smallest value over all lanes of a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis_index_groups: as for ``psum``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: x - xc.lax.pmin(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
+    Array([0., 3.], dtype=float32)
+    """
     groups, _ = _grouped("pmin", axis_name, axis_index_groups)
     return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
 
@@ -157,6 +187,10 @@ def _place_of(extremum):
 def pargmin(x, axis_name):
     """The index along a named axis at which the smallest value is, the first of several.
 
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.pargmin(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 1.0]))
     Array([1, 1, 1], dtype=int32)
@@ -167,6 +201,10 @@ def pargmin(x, axis_name):
 @boundary
 def pargmax(x, axis_name):
     """The index along a named axis at which the largest value is, the first of several.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.pargmax(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 5.0]))
@@ -182,6 +220,14 @@ def all_gather(
     """The values of all lanes, stacked along ``axis`` (or joined there, if ``tiled``).
 
     ``to`` needs no attention: that all lanes get the same is known without it.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis_index_groups: as for ``psum``.
+      axis: where the new axis stands (or which is joined along).
+      tiled: whether values are joined along an axis that they have.
+      to: accepted; that all get the same is known without it.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.all_gather(x, "i"), axis_name="i")(xnp.arange(2))
@@ -210,7 +256,19 @@ def all_gather(
 def psum_scatter(
     x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ):
-    """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
+    """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      scatter_dimension: the axis whose parts are handed out.
+      axis_index_groups: as for ``psum``.
+      tiled: whether the axis stays, shortened; otherwise it has the length of the named axis and goes.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.psum_scatter(x, "i"), axis_name="i")(xnp.asarray([[1, 2], [10, 20]]))
+    Array([11, 22], dtype=int32)
+    """
     groups, size = _grouped("psum_scatter", axis_name, axis_index_groups)
     names = _names(axis_name)
     given = {**_sizes(names), **groups}
@@ -225,6 +283,11 @@ def psum_scatter(
 @boundary
 def ppermute(x, axis_name, perm):
     """Send values between lanes: ``perm`` lists (from, to); lanes nobody sends to get zeros.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      perm: pairs (from, to); each may send and receive once.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.ppermute(x, "i", [(0, 1), (1, 2)]), axis_name="i")(xnp.arange(3) + 1)
@@ -243,13 +306,28 @@ def ppermute(x, axis_name, perm):
 
 @boundary
 def pshuffle(x, axis_name, perm):
-    """Lane i gets the value of lane perm[i]."""
+    """Lane i gets the value of lane perm[i].
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      perm: for each device the one whose value it gets.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(xnp.asarray([5, 6, 7]))
+    Array([7, 5, 6], dtype=int32)
+    """
     return ppermute(x, axis_name, [(origin, i) for i, origin in enumerate(perm)])
 
 
 @boundary
 def pbroadcast(x, axis_name, source: int):
     """The value of one lane, for all lanes.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      source: the index along the axis whose value is sent.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.pbroadcast(x, "i", 1), axis_name="i")(xnp.arange(3))
@@ -274,7 +352,16 @@ def pbroadcast(x, axis_name, source: int):
 
 @boundary
 def pvary(x, axis_name):
-    """The same value. Values need no mark that they differ between the lanes of a named axis."""
+    """The same value. Values need no mark that they differ between the lanes of a named axis.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.pvary(x, "i") + 1, axis_name="i")(xnp.arange(2))
+    Array([1, 2], dtype=int32)
+    """
     _names(axis_name)
     return x
 
@@ -290,6 +377,11 @@ def _check_cast(who: str, to: str) -> None:
 @boundary
 def pcast(x, axis_name, *, to: str):
     """The same value, as one that differs between the lanes of a named axis (``to="varying"``).
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      to: "varying", the only one of use here.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.pcast(x, "i", to="varying"), axis_name="i")(xnp.arange(2))
@@ -307,6 +399,12 @@ def pcast(x, axis_name, *, to: str):
 def pswapaxes(x, axis_name, axis: int, *, axis_index_groups=None):
     """Exchange a named axis with an array axis of the same length: a transposition over the lanes.
 
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      axis: of the array, as long as the named one.
+      axis_index_groups: as for ``psum``.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda row: xc.lax.pswapaxes(row, "i", 0), axis_name="i")(xnp.array([[0, 1], [2, 3]]))
     Array([[0, 2],
@@ -319,7 +417,21 @@ def pswapaxes(x, axis_name, axis: int, *, axis_index_groups=None):
 def all_to_all(
     x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ):
-    """Split every lane's value along one axis and give part j to lane j, joined along another."""
+    """Split every lane's value along one axis and give part j to lane j, joined along another.
+
+    Args:
+      x: tree of arrays.
+      axis_name: a named axis, or several.
+      split_axis: the axis whose parts are handed out.
+      concat_axis: the axis along which the parts that arrive are joined.
+      axis_index_groups: as for ``psum``.
+      tiled: whether the axes stay; otherwise parts have length 1, and their axis moves.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.vmap(lambda x: xc.lax.all_to_all(x, "i", 0, 0), axis_name="i")(xnp.asarray([[1, 2], [3, 4]]))
+    Array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
     groups, size = _grouped("all_to_all", axis_name, axis_index_groups)
     names = _names(axis_name)
     given = {**_sizes(names), **groups}

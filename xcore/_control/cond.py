@@ -280,6 +280,12 @@ def _branches_of(args, operand):
 def switch(index, branches, *operands, operand=_NOTHING):
     """``branches[index](*operands)``, the index limited to the branches there are.
 
+    Args:
+      index: integer scalar.
+      branches: functions that return the same types.
+      operands: their arguments.
+      operand: as ``operands``, for one argument.
+
     >>> import xcore as xc
     >>> float(xc.lax.switch(1, [lambda x: x, lambda x: x * 10], 2.0))
     20.0

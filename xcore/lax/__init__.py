@@ -46,13 +46,9 @@ from .._control.sharding import with_sharding_constraint
 from .._control.while_loop import while_loop
 from ..numpy import broadcast_shapes
 from ..numpy._lax import (
-    FftType, argmax, argmin, batch_matmul, bitcast_convert_type, broadcast, broadcast_in_dim, broadcasted_iota,
-    concatenate, convert_element_type, cumlogsumexp, cummax, cummin, cumprod, cumsum, dot, dot_general,
-    dynamic_index_in_dim, dynamic_slice, dynamic_slice_in_dim, dynamic_update_index_in_dim,
-    dynamic_update_slice, dynamic_update_slice_in_dim, expand_dims, fft, full, full_like, index_in_dim, iota,
-    pad, reduce_and, reduce_max, reduce_min, reduce_or, reduce_precision, reduce_prod, reduce_sum, reduce_xor,
-    reshape, rev, select, select_n, slice, slice_in_dim, sort, sort_key_val, squeeze, stack, tile, top_k,
-    transpose, unstack,
+    FftType, argmax, argmin, batch_matmul, bitcast_convert_type, convert_element_type, cumlogsumexp, cummax,
+    cummin, cumprod, cumsum, dot, dot_general, fft, reduce_and, reduce_max, reduce_min, reduce_or,
+    reduce_precision, reduce_prod, reduce_sum, reduce_xor, select, select_n, sort, sort_key_val, top_k,
 )  # fmt: skip
 from ..numpy._lax_elementwise import (
     AccuracyMode, RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and,
@@ -85,6 +81,14 @@ from ..numpy._lax_scatter import (
     scatter_mul,
     scatter_sub,
     split,
+)  # fmt: skip
+from ..numpy._lax_shapes import (
+    broadcast, broadcast_in_dim, broadcasted_iota, concatenate, expand_dims, full, full_like, iota, pad,
+    reshape, rev, squeeze, stack, tile, transpose, unstack,
+)  # fmt: skip
+from ..numpy._lax_slices import (
+    dynamic_index_in_dim, dynamic_slice, dynamic_slice_in_dim, dynamic_update_index_in_dim,
+    dynamic_update_slice, dynamic_update_slice_in_dim, index_in_dim, slice, slice_in_dim,
 )  # fmt: skip
 from ..numpy._lax_windows import (
     ConvDimensionNumbers,

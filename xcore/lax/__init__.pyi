@@ -23,9 +23,9 @@ from xcore.numpy._lax_windows import Precision as Precision
 def abs(x: ArrayLike) -> Array:
     """|x|."""
 def acos(x: ArrayLike) -> Array:
-    """Arc cosine."""
+    """The angle in [0, π] whose cosine is x."""
 def acosh(x: ArrayLike) -> Array:
-    """Inverse of cosh."""
+    """Inverse of cosh, for x >= 1."""
 def add(x: ArrayLike, y: ArrayLike) -> Array:
     """x + y."""
 def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Any = None, axis: Axis = 0, tiled: bool = False, to: Any = 'varying') -> Any:
@@ -37,21 +37,21 @@ def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_:
 def approx_min_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_: Any) -> tuple[Array, Array]:
     """The k smallest elements along an axis and their positions (exact on every platform)."""
 def argmax(operand: ArrayLike, axis: int | None, index_dtype: DTypeLike) -> Array:
-    """Position of the first largest element along an axis."""
+    """Index of the first largest element along an axis."""
 def argmin(operand: ArrayLike, axis: int | None, index_dtype: DTypeLike) -> Array:
-    """Position of the first smallest element along an axis."""
+    """Index of the first smallest element along an axis."""
 def asin(x: ArrayLike) -> Array:
-    """Arc sine."""
+    """The angle in [-π/2, π/2] whose sine is x."""
 def asinh(x: ArrayLike) -> Array:
     """Inverse of sinh."""
 def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, axis: Axis = 0) -> Any:
     """All partial combinations of an associative function: ``[a, a·b, a·b·c, …]``, in log₂ n steps."""
 def atan(x: ArrayLike) -> Array:
-    """Arc tangent."""
+    """The angle in (-π/2, π/2) whose tangent is x."""
 def atan2(x: ArrayLike, y: ArrayLike) -> Array:
-    """Angle of the point (y, x)."""
+    """The angle of the point (x, y) of the plane, in [-π, π]; the height y comes first."""
 def atanh(x: ArrayLike) -> Array:
-    """Inverse of tanh."""
+    """Inverse of tanh, for |x| <= 1."""
 def axis_index(axis_name: Hashable) -> Array:
     """The number of this lane along a named axis."""
 def axis_size(axis_name: Hashable) -> int:
@@ -67,13 +67,13 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The same bits read as another dtype."""
 def bitwise_and(x: ArrayLike, y: ArrayLike) -> Array:
-    """Bits in both."""
+    """Bits that are set in both."""
 def bitwise_not(x: ArrayLike) -> Array:
-    """Bits not in x."""
+    """Every bit inverted: -x - 1 of signed integers, `not` of booleans."""
 def bitwise_or(x: ArrayLike, y: ArrayLike) -> Array:
-    """Bits in either."""
+    """Bits that are set in either."""
 def bitwise_xor(x: ArrayLike, y: ArrayLike) -> Array:
-    """Bits in one."""
+    """Bits that are set in exactly one."""
 def broadcast(operand: ArrayLike, sizes: Shape, *, out_sharding: Any = None) -> Array:
     """New leading axes of the given sizes."""
 def broadcast_in_dim(operand: ArrayLike, shape: int | Shape, broadcast_dimensions: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -83,15 +83,15 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """x with axes of length 1 in front, so that it has ``rank`` axes."""
 def broadcasted_iota(dtype: DTypeLike, shape: int | Shape, dimension: int, *, out_sharding: Any = None) -> Array:
-    """At every place its position along one axis."""
+    """The index along one axis, at every position of an array."""
 def cbrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Cube root."""
+    """Cube root, of negative numbers too."""
 def ceil(x: ArrayLike) -> Array:
-    """Rounded up."""
+    """The smallest integer that is not below x."""
 def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
     """x limited to [min, max]."""
 def clz(x: ArrayLike) -> Array:
-    """Leading zero bits."""
+    """How many leading bits are zero."""
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """Axes from ``start_dimension`` up to ``stop_dimension`` as one."""
 def complex(x: ArrayLike, y: ArrayLike) -> Array:
@@ -101,7 +101,7 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
 def cond(pred: Any, *args: Any, operand: Any = ..., linear: Any = None, true_fun: Callable[..., Any] | None = None, false_fun: Callable[..., Any] | None = None) -> Any:
     """``true_fun(*operands)`` if the predicate holds, else ``false_fun(*operands)``."""
 def conj(x: ArrayLike) -> Array:
-    """Complex conjugate."""
+    """Complex conjugate; what is real stays as it is."""
 def conv(lhs: ArrayLike, rhs: ArrayLike, window_strides: Any, padding: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Convolution in the layouts NCHW and OIHW."""
 def conv_dimension_numbers(lhs_shape: Shape, rhs_shape: Shape, dimension_numbers: Any) -> ConvDimensionNumbers:
@@ -117,25 +117,25 @@ def conv_with_general_padding(lhs: ArrayLike, rhs: ArrayLike, window_strides: An
 def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The array in another dtype."""
 def cos(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Cosine."""
+    """Cosine of an angle in radians."""
 def cosh(x: ArrayLike) -> Array:
-    """Hyperbolic cosine."""
+    """(e^x + e^-x)/2."""
 def cumlogsumexp(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
-    """Running logarithms of sums of exponentials along an axis (from its end if ``reverse``)."""
+    """Running log Σ exp(x) along an axis, without overflow."""
 def cummax(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
-    """Running maxima along an axis (from its end if ``reverse``)."""
+    """Running maxima along an axis."""
 def cummin(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
-    """Running minima along an axis (from its end if ``reverse``)."""
+    """Running minima along an axis."""
 def cumprod(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
-    """Running products along an axis (from its end if ``reverse``)."""
+    """Running products along an axis."""
 def cumsum(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
-    """Running sums along an axis (from its end if ``reverse``)."""
+    """Running sums along an axis."""
 def custom_linear_solve(matvec: Any, b: ArrayLike, solve: Any, transpose_solve: Any = None, symmetric: bool = False, has_aux: bool = False) -> Any:
     """The solution x of ``matvec(x) = b``, with derivatives that need no look into the solver."""
 def custom_root(f: Any, initial_guess: Any, solve: Any, tangent_solve: Any, has_aux: bool = False) -> Any:
     """A solution x of ``f(x) = 0``, with derivatives by the implicit function theorem."""
 def digamma(x: ArrayLike) -> Array:
-    """d/dx lgamma."""
+    """The derivative of lgamma."""
 def div(x: ArrayLike, y: ArrayLike) -> Array:
     """x / y; integers round toward zero."""
 def dot(lhs: ArrayLike, rhs: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, dimension_numbers: Any = None, out_sharding: Any = None) -> Array:
@@ -145,7 +145,7 @@ def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, precisio
 def dtype(x: ArrayLike) -> np.dtype[Any]:
     """The dtype of an array, or the one that a Python number would get."""
 def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: Axis = 0, keepdims: bool = True, *, allow_negative_indices: bool = True) -> Array:
-    """One position of an axis, known at run time."""
+    """One position of an axis, which may be computed."""
 def dynamic_slice(operand: ArrayLike, start_indices: Any, slice_sizes: Shape, *, allow_negative_indices: bool = True) -> Array:
     """A window of fixed size at a place known at run time, moved inside if it does not fit."""
 def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, axis: Axis = 0, *, allow_negative_indices: bool = True) -> Array:
@@ -159,13 +159,13 @@ def dynamic_update_slice_in_dim(operand: ArrayLike, update: ArrayLike, start_ind
 def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, out_sharding: Any = None) -> Array:
     """An array whose content does not matter (zeros, in fact)."""
 def eq(x: ArrayLike, y: ArrayLike) -> Array:
-    """x == y."""
+    """Whether x == y."""
 def erf(x: ArrayLike) -> Array:
-    """Error function."""
+    """Error function 2/√π ∫₀ˣ exp(-t²) dt."""
 def erf_inv(x: ArrayLike) -> Array:
-    """Inverse of erf."""
+    """Inverse of erf on [-1, 1]."""
 def erfc(x: ArrayLike) -> Array:
-    """1 - erf(x)."""
+    """1 - erf(x), accurate where it is small."""
 def exp(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """e^x."""
 def exp2(x: ArrayLike, *, accuracy: Any = None) -> Array:
@@ -177,7 +177,7 @@ def expm1(x: ArrayLike, *, accuracy: Any = None) -> Array:
 def fft(x: ArrayLike, fft_type: Any, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
 def floor(x: ArrayLike) -> Array:
-    """Rounded down."""
+    """The largest integer that is not above x."""
 def fori_loop(lower: ArrayLike, upper: ArrayLike, body_fun: Callable[..., Any], init_val: Any, *, unroll: int | None = None, progress: str | bool | None = False) -> Any:
     """``for i in range(lower, upper): val = body_fun(i, val)`` as one compiled loop."""
 def full(shape: int | Shape, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: Any = None) -> Array:
@@ -187,9 +187,9 @@ def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = Non
 def gather(operand: ArrayLike, start_indices: Any, dimension_numbers: Any, slice_sizes: Shape, *, unique_indices: bool = False, indices_are_sorted: bool = False, mode: Any = None, fill_value: ArrayLike | None = None) -> Array:
     """A window of ``operand`` for each row of ``start_indices``."""
 def ge(x: ArrayLike, y: ArrayLike) -> Array:
-    """x >= y."""
+    """Whether x >= y."""
 def gt(x: ArrayLike, y: ArrayLike) -> Array:
-    """x > y."""
+    """Whether x > y."""
 def igamma(a: ArrayLike, x: ArrayLike) -> Array:
     """The lower incomplete gamma function P(a, x) = ∫₀ˣ t^(a-1) e^-t dt/Γ(a)."""
 def igammac(a: ArrayLike, x: ArrayLike) -> Array:
@@ -201,13 +201,13 @@ def index_in_dim(operand: ArrayLike, index: Any, axis: Axis = 0, keepdims: bool 
 def index_take(src: Any, idxs: ArrayLike, axes: int | Sequence[Any]) -> Array:
     """Slices of length 1 along ``axes`` at the positions ``idxs`` (an array for each axis), as rows."""
 def integer_pow(x: ArrayLike, y: int) -> Array:
-    """x^y for a Python int y."""
+    """x^y for a Python int y: products only, so that signs and zeros are exact."""
 def iota(dtype: DTypeLike, size: int) -> Array:
     """0, 1, …, size - 1."""
 def is_finite(x: ArrayLike) -> Array:
-    """Neither infinite nor NaN."""
+    """Whether x is neither infinite nor NaN."""
 def le(x: ArrayLike, y: ArrayLike) -> Array:
-    """x <= y."""
+    """Whether x <= y."""
 def lgamma(x: ArrayLike) -> Array:
     """log|Γ(x)|."""
 def log(x: ArrayLike, *, accuracy: Any = None) -> Array:
@@ -217,23 +217,23 @@ def log1p(x: ArrayLike, *, accuracy: Any = None) -> Array:
 def logistic(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """1/(1 + e^-x)."""
 def lt(x: ArrayLike, y: ArrayLike) -> Array:
-    """x < y."""
+    """Whether x < y."""
 def map(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
     """``[f(x) for x in xs]`` along the first axis, one after the other in one compiled loop."""
 def max(x: ArrayLike, y: ArrayLike) -> Array:
-    """The larger one."""
+    """The larger one; NaN if either is."""
 def min(x: ArrayLike, y: ArrayLike) -> Array:
-    """The smaller one."""
+    """The smaller one; NaN if either is."""
 def mul(x: ArrayLike, y: ArrayLike) -> Array:
     """x · y."""
 def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
     """The upper half of the digits of a product of integers of twice the width."""
 def ne(x: ArrayLike, y: ArrayLike) -> Array:
-    """x != y."""
+    """Whether x != y."""
 def neg(x: ArrayLike) -> Array:
     """-x."""
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """The next float after x towards y."""
+    """The next float after x1 towards x2."""
 def optimization_barrier(operand: Any) -> Any:
     """The values of a tree, which the compiler takes as new: nothing is moved or merged across."""
 def pad(operand: ArrayLike, padding_value: Any, padding_config: Any) -> Array:
@@ -257,9 +257,9 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The smallest value over all lanes of a named axis."""
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
-    """Derivatives of digamma."""
+    """Derivative number m of digamma, m an integer as a float."""
 def population_count(x: ArrayLike) -> Array:
-    """Number of set bits."""
+    """How many bits are set."""
 def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """x^y."""
 def ppermute(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
@@ -281,65 +281,65 @@ def reciprocal(x: ArrayLike) -> Array:
 def reduce(operands: Sequence[ArrayLike] | ArrayLike, init_values: Any, computation: Callable[..., Any], dimensions: Sequence[int]) -> Any:
     """Combine all elements along axes by an associative and commutative function."""
 def reduce_and(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """Whether all are true, over axes."""
+    """Whether all are true, over axes; of integers the bits set in all."""
 def reduce_max(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """The largest over axes."""
+    """The largest element over axes; NaN if there is one."""
 def reduce_min(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """The smallest over axes."""
+    """The smallest element over axes; NaN if there is one."""
 def reduce_or(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """Whether any is true, over axes."""
+    """Whether any is true, over axes; of integers the bits set in any."""
 def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int) -> Array:
-    """Rounded to a format of fewer bits, kept in the same dtype."""
+    """The values that a format of fewer bits can hold, in the dtype they have."""
 def reduce_prod(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """The product over axes."""
+    """The product over axes, in the dtype of the operand."""
 def reduce_sum(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """The sum over axes."""
+    """The sum over axes, in the dtype of the operand."""
 def reduce_window(operand: ArrayLike, init_value: Any, computation: Callable[..., Any], window_dimensions: Shape, window_strides: Any = None, padding: Any = 'VALID', base_dilation: Any = None, window_dilation: Any = None) -> Any:
     """Combine the elements of each window that slides over an array: the heart of pooling."""
 def reduce_xor(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
-    """Exclusive or over axes."""
+    """Whether an odd number is true, over axes; of integers this for each bit."""
 def rem(x: ArrayLike, y: ArrayLike) -> Array:
-    """Remainder with the sign of x."""
+    """Remainder of div, which has the sign of x."""
 def reshape(operand: ArrayLike, new_sizes: int | Shape, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None) -> Array:
     """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
 def rev(operand: ArrayLike, dimensions: int | Sequence[int]) -> Array:
     """Reversed along axes."""
 def round(x: ArrayLike, rounding_method: Any = ...) -> Array:
-    """To the nearest integer: method 0 moves halves away from zero, 1 to even numbers."""
+    """The nearest integer."""
 def rsqrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """1/√x."""
 def scan(f: Any, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: Any = False, *, progress: str | bool | None = False) -> tuple[Any, Any]:
     """A loop over the slices of ``xs`` that carries a state and stacks what each step returns."""
 def scatter(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """Write windows into an array. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array with windows replaced."""
 def scatter_add(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """Add windows to an array. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array with updates added to its windows."""
 def scatter_apply(operand: ArrayLike, scatter_indices: ArrayLike, func: Callable[..., Any], dimension_numbers: Any, *, update_shape: Any = ..., indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
     """A function applied to the windows of an array that rows of indices name, each window once."""
 def scatter_max(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """The larger ones of an array and of windows. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array, in its windows the larger of element and update."""
 def scatter_min(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """The smaller ones of an array and of windows. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array, in its windows the smaller of element and update."""
 def scatter_mul(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """Multiply parts of an array by windows. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array with its windows multiplied by updates."""
 def scatter_sub(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
-    """Subtract windows from an array. Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."""
+    """The array with updates subtracted from its windows."""
 def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """``on_true`` where the predicate holds, else ``on_false``; all of one shape."""
 def select_n(which: Any, *cases: ArrayLike) -> Array:
     """``cases[which]``, element by element; ``which`` is boolean or integer."""
 def shift_left(x: ArrayLike, y: ArrayLike) -> Array:
-    """x · 2^y."""
+    """x · 2^y: bits move up, zeros come in."""
 def shift_right_arithmetic(x: ArrayLike, y: ArrayLike) -> Array:
-    """Shift that keeps the sign."""
+    """x / 2^y rounded down: copies of the sign come in."""
 def shift_right_logical(x: ArrayLike, y: ArrayLike) -> Array:
-    """Shift that fills with zeros."""
+    """Bits move down by y, zeros come in."""
 def sign(x: ArrayLike) -> Array:
-    """-1, 0 or 1."""
+    """-1, 0 or 1; of complex numbers x / |x|."""
 def sin(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Sine."""
+    """Sine of an angle in radians."""
 def sinh(x: ArrayLike) -> Array:
-    """Hyperbolic sine."""
+    """(e^x - e^-x)/2."""
 def slice(operand: ArrayLike, start_indices: Any, limit_indices: Sequence[int], strides: Any = None) -> Array:
     """Elements start, start + stride, … below limit along each axis."""
 def slice_in_dim(operand: ArrayLike, start_index: Any, limit_index: Any, stride: int = 1, axis: Axis = 0) -> Array:
@@ -351,7 +351,7 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
 def split(operand: ArrayLike, sizes: Shape, axis: Axis = 0) -> list[Array]:
     """Parts of the given lengths along an axis."""
 def sqrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Square root."""
+    """Square root: NaN of negative numbers."""
 def square(x: ArrayLike) -> Array:
     """x²."""
 def squeeze(array: ArrayLike, dimensions: int | Sequence[int] | None) -> Array:
@@ -363,9 +363,9 @@ def sub(x: ArrayLike, y: ArrayLike) -> Array:
 def switch(index: Any, branches: Any, *operands: Any, operand: ArrayLike = ...) -> Any:
     """``branches[index](*operands)``, the index limited to the branches there are."""
 def tan(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Tangent."""
+    """Tangent of an angle in radians."""
 def tanh(x: ArrayLike, *, accuracy: Any = None) -> Array:
-    """Hyperbolic tangent."""
+    """sinh(x)/cosh(x)."""
 def tile(operand: ArrayLike, reps: Any) -> Array:
     """The array several times along its axes."""
 def top_k(operand: ArrayLike, k: int, *, axis: Axis = -1) -> tuple[Array, Array]:
@@ -379,4 +379,4 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """The same values, laid out over devices as given; inside ``jit`` it steers the compiler."""
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
-    """Hurwitz zeta function."""
+    """Hurwitz' zeta function Σ (k + q)^-x over k = 0, 1, …."""

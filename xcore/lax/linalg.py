@@ -18,6 +18,12 @@ from .._core.types import typeof
 from ..numpy._matrices import symmetric
 from ..numpy._promote import as_array, as_arrays, as_inexact, astype
 
+__all__ = [
+    "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig", "eigh",
+    "hessenberg", "householder_product", "lu", "lu_pivots_to_permutation", "ormqr", "qdwh", "qr", "schur",
+    "svd", "symmetric_product", "triangular_solve", "tridiagonal", "tridiagonal_solve",
+]  # fmt: skip
+
 
 class EigImplementation(enum.Enum):
     """Who computes eigenvalues of general matrices: LAPACK, here."""
@@ -64,14 +70,33 @@ def _of_one_dtype(who: str, *xs) -> list:
 
 @fused(1)
 def cholesky(x, *, symmetrize_input: bool = True):
-    """The lower triangular factor l of a positive definite matrix, x = l lᴴ; NaN if it is not one."""
+    """The lower triangular factor l of a positive definite matrix, x = l lᴴ; NaN if it is not one.
+
+    Args:
+      x: Hermitian matrices (…, n, n).
+      symmetrize_input: whether (x + xᴴ)/2 is taken; otherwise the lower triangle.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.cholesky(xnp.asarray([[4.0, 2.0], [2.0, 5.0]]))
+    Array([[2., 0.],
+           [1., 2.]], dtype=float32)
+    """
     x = _matrix("cholesky", x)
     return ops.cholesky(symmetric(x) if symmetrize_input else x)
 
 
 @fused(2)
 def cholesky_update(r_matrix, w_vector):
-    """The upper triangular factor r' of the real matrix r'ᵀ r' = rᵀ r + w wᵀ, by n rotations."""
+    """The upper triangular factor r' of the real matrix r'ᵀ r' = rᵀ r + w wᵀ, by n rotations.
+
+    Args:
+      r_matrix: upper triangular real factors (…, n, n).
+      w_vector: vectors (…, n).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.cholesky_update(xnp.asarray([[3.0]]), xnp.asarray([4.0]))
+    Array([[5.]], dtype=float32)
+    """
     r, w = _of_one_dtype("cholesky_update", r_matrix, w_vector)
     if typeof(w).shape != typeof(r).shape[:-1] or dtypes.is_complex(typeof(r).dtype):
         why = "need real factors (..., n, n) and vectors (..., n)"
@@ -110,6 +135,19 @@ def eigh(x, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalu
     """Eigenvectors and eigenvalues of a Hermitian matrix: (v, w), in this order.
 
     The values ascend whether ``sort_eigenvalues`` asks for it or leaves the order open.
+
+    Args:
+      x: Hermitian matrices (…, n, n).
+      lower: which triangle is read where the input is not symmetrized.
+      symmetrize_input: whether (x + xᴴ)/2 is taken.
+      sort_eigenvalues: accepted; see above.
+      subset_by_index: (start, end) of the eigenvalues wanted, in ascending order.
+      implementation: None or ``EighImplementation.QR``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> v, w = xc.lax.linalg.eigh(xnp.asarray([[2.0, 1.0], [1.0, 2.0]]))
+    >>> w
+    Array([1., 3.], dtype=float32)
     """
     _offered("eigh", "implementation", implementation, (EighImplementation.QR,))
     x = _matrix("eigh", x)
@@ -130,6 +168,17 @@ def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors
     """Eigenvalues and, if asked for, left and right eigenvectors: [w, vl, vr].
 
     The vectors have derivatives unless ``enable_eigvec_derivs`` is False, which makes them constants.
+
+    Args:
+      x: square matrices (…, n, n).
+      compute_left_eigenvectors, compute_right_eigenvectors: which vectors are wanted.
+      enable_eigvec_derivs: see above.
+      implementation, use_magma: None, or ``EigImplementation.LAPACK`` and False.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> w, vl, vr = xc.lax.linalg.eig(xnp.asarray([[0.0, -1.0], [1.0, 0.0]]))
+    >>> xnp.sort(w.imag)
+    Array([-1.,  1.], dtype=float32)
     """
     _offered("eig", "implementation", implementation, (EigImplementation.LAPACK,))
     _offered("eig", "use_magma", use_magma, ())
@@ -140,20 +189,48 @@ def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors
 
 @fused(1)
 def lu(x):
-    """(factors, pivots, permutation): l below the diagonal and u above; x[permutation] = l u."""
+    """(factors, pivots, permutation): l below the diagonal and u above; x[permutation] = l u.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> factors, pivots, permutation = xc.lax.linalg.lu(xnp.asarray([[1.0, 2.0], [4.0, 4.0]]))
+    >>> factors, permutation
+    (Array([[4.  , 4.  ],
+           [0.25, 1.  ]], dtype=float32), Array([1, 0], dtype=int32))
+    """
     return tuple(ops.lu(_matrix("lu", x)))
 
 
 @fused(1)
 def lu_pivots_to_permutation(pivots, permutation_size: int):
-    """The order of rows that exchanging row i with row pivots[i], one after the other, gives."""
+    """The order of rows that exchanging row i with row pivots[i], one after the other, gives.
+
+    Args:
+      pivots: integers (…, k), as ``lu`` returns them.
+      permutation_size: number of rows.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.lu_pivots_to_permutation(xnp.asarray([2, 2, 2]), 3)
+    Array([2, 0, 1], dtype=int32)
+    """
     pivots = as_array("lax.linalg.lu_pivots_to_permutation", pivots)
     return ops.lu_pivots_to_permutation(astype(pivots, dtypes.int32), size=int(permutation_size))
 
 
 @fused(1)
 def qr(x, *, pivoting: bool = False, full_matrices: bool = True, use_magma=None):
-    """(q, r), and with pivoting the order of columns p: x[:, p] = q r."""
+    """(q, r), and with pivoting the order of columns p: x[:, p] = q r.
+
+    Args:
+      x: matrices (…, m, n).
+      pivoting: whether columns are exchanged, so that the diagonal of r falls in magnitude.
+      full_matrices: whether q is square; otherwise it has min(m, n) columns.
+      use_magma: None or False.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> q, r = xc.lax.linalg.qr(xnp.asarray([[3.0], [4.0]]), full_matrices=False)
+    >>> abs(r)
+    Array([[5.]], dtype=float32)
+    """
     _offered("qr", "use_magma", use_magma, ())
     return tuple(ops.qr(_matrix("qr", x), full=bool(full_matrices), pivoting=bool(pivoting)))
 
@@ -178,6 +255,17 @@ def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, subset_by_ind
     """(u, s, vh) with x = u diag(s) vh, or s only; those from ``subset_by_index[0]`` on.
 
     ``algorithm`` POLAR, for matrices of full rank, gives thin factors; other names are LAPACK's best.
+
+    Args:
+      x: matrices (…, m, n).
+      full_matrices: whether u and vh are square; otherwise they hold min(m, n) singular vectors.
+      compute_uv: whether vectors are wanted.
+      subset_by_index: (start, end) of the singular values wanted, in descending order.
+      algorithm: None or an ``SvdAlgorithm``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.svd(xnp.asarray([[0.0, 3.0], [-2.0, 0.0]]), compute_uv=False)
+    Array([3., 2.], dtype=float32)
     """
     _offered("svd", "algorithm", algorithm, _SVD)
     x = _matrix("svd", x)
@@ -205,6 +293,16 @@ def schur(x, *, compute_schur_vectors: bool = True, sort_eig_vals: bool = False,
     """(t, q) with x = q t qᴴ and t upper triangular (for real matrices but for 2 by 2 blocks).
 
     With ``sort_eig_vals`` the eigenvalues of which ``select_callable`` is true come first.
+
+    Args:
+      x: square matrices (…, n, n).
+      compute_schur_vectors: whether q is wanted.
+      sort_eig_vals, select_callable: see above.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> t, q = xc.lax.linalg.schur(xnp.asarray([[2.0, 1.0], [0.0, 3.0]]))
+    >>> xnp.diag(t)
+    Array([2., 3.], dtype=float32)
     """
     if bool(sort_eig_vals) != (select_callable is not None):
         what = "a function of an eigenvalue where sort_eig_vals, else None"
@@ -219,6 +317,18 @@ def qdwh(x, *, is_hermitian: bool = False, max_iterations=None, eps=None, dynami
 
     Of matrices of full rank with as many rows as columns, or more; see ``xcore.linalg.qdwh``.
     ``is_hermitian`` changes nothing; ``dynamic_shape`` must be None.
+
+    Args:
+      x: matrices (m, n) with m >= n.
+      is_hermitian, dynamic_shape: see above.
+      max_iterations: at most this many steps.
+      eps: relative precision.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> u, h, steps, converged = xc.lax.linalg.qdwh(xnp.asarray([[0.0, -3.0], [2.0, 0.0]]))
+    >>> xnp.round(h, 3) + 0.0
+    Array([[2., 0.],
+           [0., 3.]], dtype=float32)
     """
     _offered("qdwh", "dynamic_shape", dynamic_shape, ())
     return tuple(linalg.qdwh(x, eps, max_iterations))
@@ -226,25 +336,65 @@ def qdwh(x, *, is_hermitian: bool = False, max_iterations=None, eps=None, dynami
 
 @fused(2)
 def householder_product(a, taus):
-    """The matrix q of the reflectors below the diagonal of ``a``, with factors ``taus``."""
+    """The matrix q of the reflectors below the diagonal of ``a``, with factors ``taus``.
+
+    Args:
+      a: matrices (…, m, n), as ``geqrf`` and ``hessenberg`` leave them.
+      taus: factors (…, k).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.householder_product(xnp.asarray([[9.0, 9.0], [1.0, 9.0]]), xnp.asarray([1.0, 0.0]))
+    Array([[ 0., -1.],
+           [-1.,  0.]], dtype=float32)
+    """
     return ops.householder_product(_matrix("householder_product", a), taus)
 
 
 @fused(1)
 def hessenberg(a):
-    """(h, taus): the Hessenberg form of a = q h qᴴ, below it the reflectors whose product is q."""
+    """(h, taus): the Hessenberg form of a = q h qᴴ, below it the reflectors whose product is q.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> h, taus = xc.lax.linalg.hessenberg(xnp.asarray([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0], [4.0, 5.0, 6.0]]))
+    >>> abs(h[1, 0])
+    Array(5., dtype=float32)
+    """
     return tuple(ops.hessenberg(_matrix("hessenberg", a)))
 
 
 @fused(1)
 def tridiagonal(a, *, lower: bool = True):
-    """(t, d, e, taus): the tridiagonal form of a Hermitian a = q t qᴴ, its diagonals, its reflectors."""
+    """(t, d, e, taus): the tridiagonal form of a Hermitian a = q t qᴴ, its diagonals, its reflectors.
+
+    Args:
+      a: Hermitian matrices (…, n, n).
+      lower: which triangle is read, and holds the reflectors.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[1.0, 3.0, 4.0], [3.0, 2.0, 0.0], [4.0, 0.0, 2.0]])
+    >>> t, d, e, taus = xc.lax.linalg.tridiagonal(a)
+    >>> d, abs(e)
+    (Array([1., 2., 2.], dtype=float32), Array([5., 0.], dtype=float32))
+    """
     return tuple(ops.tridiagonal(_matrix("tridiagonal", a), lower=bool(lower)))
 
 
 @fused(3)
 def ormqr(a, taus, c, *, left: bool = True, transpose: bool = False):
-    """q c or qᴴ c, or c q or c qᴴ, for the square q of the reflectors in ``a`` with factors ``taus``."""
+    """q c or qᴴ c, or c q or c qᴴ, for the square q of the reflectors in ``a`` with factors ``taus``.
+
+    Args:
+      a, taus: reflectors and their factors, as ``qr`` forms them.
+      c: matrix that is multiplied.
+      left: whether q stands on the left of c.
+      transpose: whether qᴴ is taken.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a, taus = xnp.asarray([[9.0], [1.0]]), xnp.asarray([1.0])
+    >>> xc.lax.linalg.ormqr(a, taus, xnp.eye(2))
+    Array([[ 0., -1.],
+           [-1.,  0.]], dtype=float32)
+    """
     a, taus, c = _of_one_dtype("ormqr", a, taus, c)
     m, k = typeof(a).shape[-2], typeof(taus).shape[-1]
     if k > min(typeof(a).shape[-2:]) or typeof(c).shape[-2 if left else -1] != m:
@@ -267,7 +417,22 @@ def ormqr(a, taus, c, *, left: bool = True, transpose: bool = False):
 @fused(2)
 def triangular_solve(a, b, *, left_side: bool = False, lower: bool = False, transpose_a: bool = False,
                      conjugate_a: bool = False, unit_diagonal: bool = False):  # fmt: skip
-    """x with op(a) x = b (``left_side``) or x op(a) = b, where ``a`` is triangular."""
+    """x with op(a) x = b (``left_side``) or x op(a) = b, where ``a`` is triangular.
+
+    Args:
+      a: triangular matrices (…, n, n).
+      b: matrices (…, n, k), or (…, k, n) where a stands on the right.
+      left_side: whether a stands on the left of x.
+      lower: which triangle is read.
+      transpose_a, conjugate_a: what op is.
+      unit_diagonal: whether the diagonal counts as ones.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a, b = xnp.asarray([[2.0, 0.0], [1.0, 4.0]]), xnp.asarray([[2.0], [9.0]])
+    >>> xc.lax.linalg.triangular_solve(a, b, left_side=True, lower=True)
+    Array([[1.],
+           [2.]], dtype=float32)
+    """
     a, b = _of_one_dtype("triangular_solve", a, b)
     a = ops.conj(a) if conjugate_a and dtypes.is_complex(typeof(a).dtype) else a
     return ops.triangular_solve(a, b, left=bool(left_side), lower=bool(lower), transpose="T" if transpose_a else "N",
@@ -279,6 +444,17 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular: bool = False):
     """x with a x = b for the matrices of subdiagonal dl[1:], diagonal d and superdiagonal du[:-1].
 
     ``perturb_singular`` must be False: for a singular matrix shift d by a few units in its last place.
+
+    Args:
+      dl, d, du: diagonals (…, n).
+      b: right-hand sides (…, n, k).
+      perturb_singular: see above.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> dl, d, du = xnp.asarray([0.0, 1.0]), xnp.asarray([2.0, 3.0]), xnp.asarray([1.0, 0.0])
+    >>> xc.lax.linalg.tridiagonal_solve(dl, d, du, xnp.asarray([[3.0], [4.0]]))
+    Array([[1.],
+           [1.]], dtype=float32)
     """
     _offered("tridiagonal_solve", "perturb_singular", perturb_singular, ())
     dl, d, du = as_arrays("lax.linalg.tridiagonal_solve", dl, d, du, inexact=True)
@@ -290,7 +466,19 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular: bool = False):
 @fused(2)
 def symmetric_product(a_matrix, c_matrix, *, alpha: float = 1.0, beta: float = 0.0,
                       symmetrize_output: bool = False):  # fmt: skip
-    """alpha a aᵀ + beta c."""
+    """alpha a aᵀ + beta c.
+
+    Args:
+      a_matrix: matrices (…, n, k).
+      c_matrix: matrices (…, n, n).
+      alpha, beta: numbers.
+      symmetrize_output: accepted; both triangles are computed anyway.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.symmetric_product(xnp.asarray([[1.0], [2.0]]), xnp.eye(2), beta=3.0)
+    Array([[4., 2.],
+           [2., 7.]], dtype=float32)
+    """
     del symmetrize_output  # both triangles are computed
     a, c = _matrix("symmetric_product", a_matrix), _matrix("symmetric_product", c_matrix)
     return alpha * (a @ a.mT) + beta * c

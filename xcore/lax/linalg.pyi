@@ -11,8 +11,6 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 from xcore.lax.linalg import EigImplementation as EigImplementation
 from xcore.lax.linalg import EighImplementation as EighImplementation
 from xcore.lax.linalg import SvdAlgorithm as SvdAlgorithm
-from xcore.lax.linalg import linalg as linalg
-from xcore.lax.linalg import xnp as xnp
 
 def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular factor l of a positive definite matrix, x = l lᴴ; NaN if it is not one."""
@@ -36,8 +34,6 @@ def qdwh(x: ArrayLike, *, is_hermitian: bool = False, max_iterations: Any = None
     """(u, h, steps, whether they were enough): x = u h with orthonormal columns in u, h Hermitian."""
 def qr(x: ArrayLike, *, pivoting: bool = False, full_matrices: bool = True, use_magma: Any = None) -> Any:
     """(q, r), and with pivoting the order of columns p: x[:, p] = q r."""
-def scan(f: Any, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: Any = False, *, progress: str | bool | None = False) -> Array:
-    """A loop over the slices of ``xs`` that carries a state and stacks what each step returns."""
 def schur(x: ArrayLike, *, compute_schur_vectors: bool = True, sort_eig_vals: Any = False, select_callable: Any = None) -> Any:
     """(t, q) with x = q t qᴴ and t upper triangular (for real matrices but for 2 by 2 blocks)."""
 def svd(x: ArrayLike, *, full_matrices: bool = True, compute_uv: bool = True, subset_by_index: Any = None, algorithm: Any = None) -> Any:

@@ -20,7 +20,7 @@ from ._creation import zeros
 from ._plan import mode_of
 from ._promote import as_array, as_arrays, broadcast_shapes, one_axis  # noqa: F401
 
-# ------------------------------------------------------------------------------ gather and scatter
+# gather and scatter
 
 
 class GatherScatterMode(enum.Enum):
@@ -98,7 +98,24 @@ def gather(operand, start_indices, dimension_numbers, slice_sizes, *, unique_ind
     )  # fmt: skip
 
 
-def _scatter(name: str, how: str, doc: str):
+_SCATTERED = """
+
+    Args:
+      operand: array.
+      scatter_indices: integers; the last axis holds the start of one window.
+      updates: the windows, in the dtype of the operand.
+      dimension_numbers: a ``ScatterDimensionNumbers``.
+      indices_are_sorted, unique_indices: promises about the indices.
+      mode: "fill" (default: windows that do not fit are left out), "clip" (they are moved inside) or
+        "promise_in_bounds".
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> rows = xc.lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> x, at, new = xnp.ones(3) * 2, xnp.asarray([[2], [0]]), xnp.asarray([5.0, 6.0])
+    >>> """
+
+
+def _scatter(name: str, how: str, doc: str, result: str):
     def f(operand, scatter_indices, updates, dimension_numbers, *, indices_are_sorted=False,
           unique_indices=False, mode=None):  # fmt: skip
         indices = as_array(f"lax.{name}", scatter_indices)
@@ -117,9 +134,7 @@ def _scatter(name: str, how: str, doc: str):
 
     f.__name__ = f.__qualname__ = name
     f.__module__ = "xcore.lax"
-    f.__doc__ = (
-        f"{doc} Windows stand where the rows of indices say (a ``ScatterDimensionNumbers``)."
-    )
+    f.__doc__ = f"{doc}{_SCATTERED}xc.lax.{name}(x, at, new, rows)\n    {result}\n    "
     return boundary(f)
 
 
@@ -163,17 +178,36 @@ def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_s
     )  # fmt: skip
 
 
-scatter = _scatter("scatter", "set", "Write windows into an array.")
-scatter_add = _scatter("scatter_add", "add", "Add windows to an array.")
-scatter_sub = _scatter("scatter_sub", "sub", "Subtract windows from an array.")
-scatter_mul = _scatter("scatter_mul", "mul", "Multiply parts of an array by windows.")
-scatter_min = _scatter("scatter_min", "min", "The smaller ones of an array and of windows.")
-scatter_max = _scatter("scatter_max", "max", "The larger ones of an array and of windows.")
+# fmt: off
+scatter = _scatter("scatter", "set", "The array with windows replaced.",
+                   "Array([6., 2., 5.], dtype=float32)")
+scatter_add = _scatter("scatter_add", "add", "The array with updates added to its windows.",
+                       "Array([8., 2., 7.], dtype=float32)")
+scatter_sub = _scatter("scatter_sub", "sub", "The array with updates subtracted from its windows.",
+                       "Array([-4.,  2., -3.], dtype=float32)")
+scatter_mul = _scatter("scatter_mul", "mul", "The array with its windows multiplied by updates.",
+                       "Array([12.,  2., 10.], dtype=float32)")
+scatter_min = _scatter("scatter_min", "min", "The array, in its windows the smaller of element and update.",
+                       "Array([2., 2., 2.], dtype=float32)")
+scatter_max = _scatter("scatter_max", "max", "The array, in its windows the larger of element and update.",
+                       "Array([6., 2., 5.], dtype=float32)")
+# fmt: on
 
 
 @boundary
 def index_take(src, idxs, axes):
-    """Slices of length 1 along ``axes`` at the positions ``idxs`` (an array for each axis), as rows."""
+    """Slices of length 1 along ``axes`` at the positions ``idxs`` (an array for each axis), as rows.
+
+    Args:
+      src: array.
+      idxs: a tuple of integer vectors, one for each of the axes.
+      axes: which are indexed.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x = xnp.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> xc.lax.index_take(x, (xnp.asarray([0, 1]), xnp.asarray([2, 0])), (0, 1))
+    Array([3, 4], dtype=int32)
+    """
     x = as_array("lax.index_take", src)
     columns = [
         ops.reshape(as_array("lax.index_take", i), shape=(*typeof(i).shape, 1)) for i in idxs
@@ -185,11 +219,20 @@ def index_take(src, idxs, axes):
     return ops.gather(x, indices, dims=dims, sizes=sizes, mode="clip")
 
 
-# ----------------------------------------------------------------------------------------- shapes
+# shapes
 
 
 def broadcast_to_rank(x, rank: int):
-    """x with axes of length 1 in front, so that it has ``rank`` axes."""
+    """x with axes of length 1 in front, so that it has ``rank`` axes.
+
+    Args:
+      x: array.
+      rank: number of axes of the result.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.broadcast_to_rank(xnp.zeros((2, 3)), 4).shape
+    (1, 1, 2, 3)
+    """
     x = as_array("lax.broadcast_to_rank", x)
     shape = typeof(x).shape
     if rank < len(shape):
@@ -199,6 +242,10 @@ def broadcast_to_rank(x, rank: int):
 
 def collapse(operand, start_dimension: int, stop_dimension: int | None = None):
     """Axes from ``start_dimension`` up to ``stop_dimension`` as one.
+
+    Args:
+      operand: array.
+      start_dimension, stop_dimension: as in a slice of the shape.
 
     >>> import xcore.numpy as xnp
     >>> from xcore import lax
@@ -216,6 +263,11 @@ def collapse(operand, start_dimension: int, stop_dimension: int | None = None):
 @boundary
 def split(operand, sizes, axis: int = 0) -> list:
     """Parts of the given lengths along an axis.
+
+    Args:
+      operand: array.
+      sizes: lengths that add up to that of the axis.
+      axis: which.
 
     >>> import xcore.numpy as xnp
     >>> from xcore import lax
@@ -241,27 +293,58 @@ def _part(x, start: int, stop: int, axis: int):
 
 
 def dtype(x) -> np.dtype:
-    """The dtype of an array, or the one that a Python number would get."""
+    """The dtype of an array, or the one that a Python number would get.
+
+    >>> import xcore as xc
+    >>> xc.lax.dtype(1.5)
+    dtype('float32')
+    """
     return typeof(as_array("lax.dtype", x)).dtype
 
 
 def empty(shape, dtype=None, *, out_sharding=None):
-    """An array whose content does not matter (zeros, in fact)."""
+    """An array whose content does not matter (zeros, in fact).
+
+    Args:
+      shape, dtype: of the result.
+      out_sharding: how it is laid out on devices.
+
+    >>> import xcore as xc
+    >>> xc.lax.empty((2, 3)).shape
+    (2, 3)
+    """
     return zeros(shape, dtype, out_sharding=out_sharding)
 
 
-# ------------------------------------------------------------------------------------------ others
+# others
 
 
 @fused(2)
 def mulhi(x, y):
-    """The upper half of the digits of a product of integers of twice the width."""
+    """The upper half of the digits of a product of integers of twice the width.
+
+    Args:
+      x, y: integers of one shape and dtype.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.mulhi(xnp.asarray([2**31 - 1]), xnp.asarray([4]))
+    Array([1], dtype=int32)
+    """
     return ops.mulhi(*as_arrays("lax.mulhi", x, y))
 
 
 @fused(1)
 def exp2(x, *, accuracy=None):
-    """2^x."""
+    """2^x.
+
+    Args:
+      x: array of real or complex numbers.
+      accuracy: accepted; results are as exact in every mode.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.exp2(xnp.asarray([3.0, -1.0]))
+    Array([8. , 0.5], dtype=float32)
+    """
     x = as_array("lax.exp2", x)
     t = typeof(x).strong()
     return ops.pow(ops.full_like_type(t, 2), x)
@@ -269,22 +352,42 @@ def exp2(x, *, accuracy=None):
 
 @boundary
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, **_):
-    """The k largest elements along an axis and their positions (exact on every platform)."""
+    """The k largest elements along an axis and their positions (exact on every platform).
+
+    Args:
+      operand: array.
+      k: how many.
+      reduction_dimension: along which axis.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.approx_max_k(xnp.asarray([3.0, 9.0, 5.0]), 2)
+    [Array([9., 5.], dtype=float32), Array([1, 2], dtype=int32)]
+    """
     return _top(operand, k, reduction_dimension, lambda x: x)
 
 
 @boundary
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, **_):
-    """The k smallest elements along an axis and their positions (exact on every platform)."""
+    """The k smallest elements along an axis and their positions (exact on every platform).
+
+    Args:
+      operand: array.
+      k: how many.
+      reduction_dimension: along which axis.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.approx_min_k(xnp.asarray([3.0, 9.0, 5.0]), 2)
+    [Array([3., 5.], dtype=float32), Array([0, 2], dtype=int32)]
+    """
     return _top(operand, k, reduction_dimension, ops.neg)
 
 
-def _top(operand, k: int, axis: int, turned) -> list:
+def _top(operand, k: int, axis: int, signed) -> list:
     x = as_array("lax.approx_max_k", operand)
     axis = one_axis("lax.approx_max_k", axis, typeof(x).ndim)
     last = typeof(x).ndim - 1
-    values, places = ops.top_k(ops.move_axis(turned(x), axis, last), k=k)
-    return [ops.move_axis(turned(values), last, axis), ops.move_axis(places, last, axis)]
+    values, indices = ops.top_k(ops.move_axis(signed(x), axis, last), k=k)
+    return [ops.move_axis(signed(values), last, axis), ops.move_axis(indices, last, axis)]
 
 
 def platform_dependent(*args, default=None, **per_platform):

@@ -17,7 +17,7 @@ from .._transforms.map import vmap
 from . import _lax_elementwise as elementwise
 from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
 
-# ----------------------------------------------------------------------------------- convolutions
+# convolutions
 
 
 class ConvDimensionNumbers(NamedTuple):
@@ -30,6 +30,10 @@ class ConvDimensionNumbers(NamedTuple):
 
 def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers) -> ConvDimensionNumbers:
     """Layouts by letters, such as ("NHWC", "HWIO", "NHWC"), as positions of axes.
+
+    Args:
+      lhs_shape, rhs_shape: of operand and kernel; only their lengths matter.
+      dimension_numbers: three layouts, or None for ("NCHW", "OIHW", "NCHW").
 
     >>> from xcore import lax
     >>> lax.conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ("NHWC", "HWIO", "NHWC")).rhs_spec
@@ -115,6 +119,11 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
       feature_group_count, batch_group_count: numbers of independent groups.
       precision: how products are formed on devices with less precise units.
       preferred_element_type: the dtype of the result.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x, k = xnp.arange(5.0).reshape(1, 1, 5), xnp.asarray([1.0, 0.0, -1.0]).reshape(1, 1, 3)
+    >>> xc.lax.conv_general_dilated(x, k, (1,), "SAME").ravel()
+    Array([-1., -2., -2., -2.,  3.], dtype=float32)
     """
     x, k = as_array("lax.conv", lhs), as_array("lax.conv", rhs)
     dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(k).dtype, typeof(k).weak))
@@ -150,7 +159,18 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
 
 @fused(2)
 def conv(lhs, rhs, window_strides, padding, precision=None, preferred_element_type=None):
-    """Convolution in the layouts NCHW and OIHW."""
+    """Convolution in the layouts NCHW and OIHW.
+
+    Args:
+      lhs, rhs: operand (batch, features, *space) and kernel (features out, features in, *space).
+      window_strides: step for each spatial axis.
+      padding: "SAME", "VALID", or (low, high) for each spatial axis.
+      precision, preferred_element_type: as for ``conv_general_dilated``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.conv(xnp.ones((1, 3, 8, 8)), xnp.ones((4, 3, 3, 3)), (2, 2), "VALID").shape
+    (1, 4, 3, 3)
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, precision=precision,
         preferred_element_type=preferred_element_type,
@@ -162,14 +182,27 @@ def conv_with_general_padding(
     lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, precision=None,
     preferred_element_type=None,
 ):  # fmt: skip
-    """Convolution in the layouts NCHW and OIHW with dilations."""
+    """Convolution in the layouts NCHW and OIHW with dilations.
+
+    Args:
+      lhs, rhs: operand and kernel.
+      window_strides: step for each spatial axis.
+      padding: "SAME", "VALID", or (low, high) for each spatial axis.
+      lhs_dilation, rhs_dilation: spacing of the elements of operand and kernel.
+      precision, preferred_element_type: as for ``conv_general_dilated``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x, k = xnp.ones((1, 1, 5)), xnp.ones((1, 1, 2))
+    >>> xc.lax.conv_with_general_padding(x, k, (1,), [(1, 0)], rhs_dilation=(2,)).ravel()
+    Array([1., 2., 2., 2.], dtype=float32)
+    """
     return conv_general_dilated(
         lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, precision=precision,
         preferred_element_type=preferred_element_type,
     )  # fmt: skip
 
 
-# ------------------------------------------------------------------- sorting, reducing, scanning
+# sorting, reducing, scanning
 
 _TRANSPOSED_LAYOUTS = {
     2: ("NC", "IO", "NC"), 3: ("NHC", "HIO", "NHC"), 4: ("NHWC", "HWIO", "NHWC"),
@@ -238,6 +271,17 @@ def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs
     """What a convolution sees: the windows, one after the other along the feature axis.
 
     Feature ``c * P + p`` of the result is place p of the window (of P places) of feature c.
+
+    Args:
+      lhs: operand.
+      filter_shape: of a window, along the spatial axes.
+      window_strides, padding, lhs_dilation, rhs_dilation: as for ``conv_general_dilated``.
+      dimension_numbers, precision, preferred_element_type: likewise.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.conv_general_dilated_patches(xnp.arange(4.0).reshape(1, 1, 4), (2,), (1,), "VALID")[0]
+    Array([[0., 1., 2.],
+           [1., 2., 3.]], dtype=float32)
     """
     lhs = as_array("lax.conv_general_dilated_patches", lhs)
     n = typeof(lhs).ndim
@@ -252,7 +296,7 @@ def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs
     )  # fmt: skip
 
 
-# ------------------------------------------------------------------- reductions by any function
+# reductions by any function
 
 
 def _combiner(computation, arrays):
@@ -441,7 +485,7 @@ def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int) ->
         size *= 2
 
 
-# ------------------------------------------------------------------------------------ precision
+# precision
 
 
 class Precision(enum.Enum):
