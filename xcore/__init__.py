@@ -151,20 +151,87 @@ def disable_jit(disable: bool = True):
 
 
 def enable_x64(enable: bool = True):
-    """``with enable_x64():`` makes Python numbers and new arrays 64 bits wide."""
+    """``with enable_x64():`` makes Python numbers and new arrays 64 bits wide.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.enable_x64():
+    ...     print(xnp.zeros(2).dtype)
+    float64
+    """
     return config.override(default_bits=64 if enable else 32)
 
 
-debug_nans = config.context("debug_nans")
-debug_infs = config.context("debug_infs")
-debug_key_reuse = config.context("debug_key_reuse")
-enable_checks = config.context("enable_checks")
-log_compiles = config.context("log_compiles")
-check_tracer_leaks = checking_leaks = config.context("check_tracer_leaks")
-default_matmul_precision = config.context("default_matmul_precision", None)
-default_prng_impl = config.context("default_prng_impl", "threefry2x32")
-numpy_dtype_promotion = config.context("numpy_dtype_promotion", "standard")
-numpy_rank_promotion = config.context("numpy_rank_promotion", "allow")
+# fmt: off
+debug_nans = config.context("debug_nans", "raises at the first operation that makes a NaN", """
+>>> with xc.debug_nans():
+...     xnp.log(-1.0)
+Traceback (most recent call last):
+...
+FloatingPointError: xcore: the operation log (float32[, weak]) produced a NaN. ...
+""")
+debug_infs = config.context("debug_infs", "raises at the first operation that makes an infinity", """
+>>> with xc.debug_infs():
+...     xnp.log(0.0)
+Traceback (most recent call last):
+...
+FloatingPointError: xcore: the operation log (float32[, weak]) produced an infinity. ...
+""")
+debug_key_reuse = config.context("debug_key_reuse", "raises where a random key is used twice", """
+>>> key = xc.random.key(0)
+>>> with xc.debug_key_reuse():
+...     xc.random.normal(key) + xc.random.normal(key)
+Traceback (most recent call last):
+...
+xcore.errors.KeyReuseError: xcore.random.normal: this key was used before, ...
+""")
+enable_checks = config.context("enable_checks", "derives the types of every program a second time", """
+>>> with xc.enable_checks():
+...     print(xc.jit(lambda x: x + 1)(1))
+2
+""")
+log_compiles = config.context("log_compiles", "logs each compilation and how long it takes", """
+>>> with xc.log_compiles(False):
+...     print(xc.jit(lambda x: x + 2)(1))
+3
+""")
+check_tracer_leaks = checking_leaks = config.context(
+    "check_tracer_leaks", "raises where a traced value outlives its function", """
+>>> kept = []
+>>> with xc.check_tracer_leaks():
+...     xc.jit(kept.append)(1.0)
+Traceback (most recent call last):
+...
+xcore.errors.TracerLeakError: A traced value (float32[, weak]) outlives the function that made it ...
+""")
+default_matmul_precision = config.context(
+    "default_matmul_precision", "chooses how products of float32 are formed on accelerators", """
+>>> with xc.default_matmul_precision("highest"):
+...     print(xnp.eye(2) @ xnp.ones(2))
+[1. 1.]
+""", None)
+default_prng_impl = config.context(
+    "default_prng_impl", "chooses the generator of new random keys", """
+>>> with xc.default_prng_impl("philox4x32"):
+...     print(xc.random.key(0).dtype)
+key<philox>
+""", "threefry2x32")
+numpy_dtype_promotion = config.context(
+    "numpy_dtype_promotion", 'forbids with "strict" what converts arrays of yours unasked', """
+>>> with xc.numpy_dtype_promotion("strict"):
+...     xnp.ones(2) + xnp.ones(2, "int32")
+Traceback (most recent call last):
+...
+xcore.errors.DTypeError: xcore: no implicit promotion between float32 and int32: ...
+""", "standard")
+numpy_rank_promotion = config.context(
+    "numpy_rank_promotion", 'tells ("warn", "raise") where operands of yours differ in rank', """
+>>> with xc.numpy_rank_promotion("raise"):
+...     xnp.ones((2, 3)) + xnp.ones(3)
+Traceback (most recent call last):
+...
+xcore.errors.ShapeError: xcore.numpy.add: operands of shapes ((2, 3), (3,)) have different ranks ...
+""", "allow")
+# fmt: on
 
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
 _ELSEWHERE = {"print_environment_info": "_control.environment"}

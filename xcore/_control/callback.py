@@ -429,6 +429,13 @@ def debug_breakpoint(*, ordered=False, **ignored):
     Args:
       ordered: keep the order of the program among ordered callbacks.
       ignored: options of JAX's function of this name are accepted.
+
+    >>> import xcore as xc
+    >>> def f(x):
+    ...     y = x * 2
+    ...     xc.debug.breakpoint()  # here y can be looked at
+    ...     return y
+    >>> f(1.0)  # doctest: +SKIP
     """
     frame = sys._getframe(1)
     values = {n: v for n, v in frame.f_locals.items() if n.isidentifier()}

@@ -446,6 +446,9 @@ def clear_caches() -> None:
 
     Their memory goes back to the system where the C library can return it (glibc). What stays is held
     for the process's life: the compiler itself, interned types, and what compiling left in LLVM.
+
+    >>> import xcore as xc
+    >>> xc.clear_caches()  # the next call of a jitted function traces again
     """
     for general in list(_all_jitted):
         forget(general)
@@ -515,5 +518,11 @@ def make_jaxpr(
 
 
 def explain_cache_misses(enable: bool = True):
-    """``with explain_cache_misses():`` prints why jitted functions are traced in the block."""
+    """``with explain_cache_misses():`` prints why jitted functions are traced in the block.
+
+    >>> import xcore as xc
+    >>> with xc.explain_cache_misses(False):
+    ...     print(xc.jit(lambda x: x + 3)(1))
+    4
+    """
     return config.override(explain_cache_misses=enable)

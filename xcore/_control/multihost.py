@@ -148,7 +148,15 @@ def broadcast_one_to_all(in_tree, is_source: bool | None = None):
 
 @boundary
 def assert_equal(in_tree, fail_message: str = "") -> None:
-    """Raise in every process unless all have the same values."""
+    """Raise in every process unless all have the same values.
+
+    Args:
+      in_tree: tree of arrays.
+      fail_message: what the error says besides the values.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.multihost.assert_equal({"x": xnp.arange(3)}, "the data differ")
+    """
 
     def check(x):
         found = process_allgather(x)
@@ -167,7 +175,18 @@ def _placements(specs, mesh, values) -> list:
 
 @boundary
 def host_local_array_to_global_array(local_inputs, global_mesh: Mesh, pspecs):
-    """Arrays over the mesh from the parts that each process has."""
+    """Arrays over the mesh from the parts that each process has.
+
+    Args:
+      local_inputs: tree of arrays.
+      global_mesh: the mesh over the devices of all processes.
+      pspecs: a PartitionSpec, or a tree of them.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> mesh = xc.make_mesh((1,), "x", devices=xc.devices("cpu")[:1])
+    >>> xc.multihost.host_local_array_to_global_array(xnp.arange(2), mesh, xc.P("x"))
+    Array([0, 1], dtype=int32)
+    """
     leaves, structure = tree.flatten(local_inputs)
     targets = _placements(pspecs, global_mesh, local_inputs)
     return tree.unflatten(
@@ -178,7 +197,18 @@ def host_local_array_to_global_array(local_inputs, global_mesh: Mesh, pspecs):
 
 @boundary
 def global_array_to_host_local_array(global_inputs, global_mesh: Mesh, pspecs):
-    """The part that this process has of arrays over the mesh, as arrays on its devices."""
+    """The part that this process has of arrays over the mesh, as arrays on its devices.
+
+    Args:
+      global_inputs: tree of arrays.
+      global_mesh: the mesh over the devices of all processes.
+      pspecs: a PartitionSpec, or a tree of them.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> mesh = xc.make_mesh((1,), "x", devices=xc.devices("cpu")[:1])
+    >>> xc.multihost.global_array_to_host_local_array(xnp.arange(2), mesh, xc.P("x"))
+    Array([0, 1], dtype=int32)
+    """
     leaves, structure = tree.flatten(global_inputs)
     targets = _placements(pspecs, global_mesh, global_inputs)
     return tree.unflatten(

@@ -17,7 +17,17 @@ _session: list = []  # (session, folder, whether a file for Perfetto is wanted)
 @boundary
 def start_trace(log_dir, create_perfetto_link: bool = False, create_perfetto_trace: bool = False,
                 **options) -> None:  # fmt: skip
-    """Start to record what runs; ``stop_trace`` writes it. See ``trace``."""
+    """Start to record what runs; ``stop_trace`` writes it. See ``trace``.
+
+    Args:
+      log_dir, create_perfetto_link, create_perfetto_trace, options: as for ``trace``.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.profiler.start_trace(folder)
+    ...     total = xnp.sum(xnp.ones(1000))
+    ...     xc.profiler.stop_trace()
+    """
     if _session:
         raise RuntimeError(
             "xcore.profiler.start_trace: a trace is being recorded already; stop it by stop_trace()."
@@ -30,7 +40,14 @@ def start_trace(log_dir, create_perfetto_link: bool = False, create_perfetto_tra
 
 @boundary
 def stop_trace() -> None:
-    """End the recording and write it."""
+    """End the recording and write it.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.profiler.start_trace(folder)
+    ...     total = xnp.sum(xnp.ones(1000))
+    ...     xc.profiler.stop_trace()
+    """
     if not _session:
         raise RuntimeError("xcore.profiler.stop_trace: no trace is being recorded.")
     session, folder, perfetto = _session.pop()
@@ -88,7 +105,18 @@ class StepTraceAnnotation(TraceAnnotation):
 
 
 def annotate_function(func, name: str | None = None, **kwargs):
-    """A function whose calls are marked in the profile."""
+    """A function whose calls are marked in the profile.
+
+    Args:
+      func: function.
+      name: in the profile; by default that of the function.
+      kwargs: what else is shown, as ``name=value``.
+
+    >>> import xcore as xc
+    >>> step = xc.profiler.annotate_function(lambda x: x + 1, name="step")
+    >>> step(1)
+    2
+    """
     shown = name or getattr(func, "__qualname__", "function")
 
     @functools.wraps(func)
@@ -100,15 +128,35 @@ def annotate_function(func, name: str | None = None, **kwargs):
 
 
 def start_server(port: int):
-    """Let TensorBoard ask this process for profiles at a port. Keep what is returned."""
+    """Let TensorBoard ask this process for profiles at a port. Keep what is returned.
+
+    >>> import xcore as xc
+    >>> server = xc.profiler.start_server(9999)  # doctest: +SKIP
+    """
     return backend.serve(port)
 
 
 def device_memory_profile(platform: str | None = None) -> bytes:
-    """What occupies the memory of devices, as a file for ``pprof``."""
+    """What occupies the memory of devices, as a file for ``pprof``.
+
+    >>> import xcore as xc
+    >>> len(xc.profiler.device_memory_profile()) > 0
+    True
+    """
     return backend.memory_profile(platform)
 
 
 def save_device_memory_profile(filename, platform: str | None = None) -> None:
-    """Write ``device_memory_profile()`` to a file."""
+    """Write ``device_memory_profile()`` to a file.
+
+    Args:
+      filename: where to.
+      platform: whose devices; the default one's if None.
+
+    >>> import xcore as xc, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.profiler.save_device_memory_profile(f"{folder}/memory.prof")
+    ...     pathlib.Path(f"{folder}/memory.prof").exists()
+    True
+    """
     Path(filename).write_bytes(device_memory_profile(platform))

@@ -161,6 +161,12 @@ def restore(path, like=None, *, shardings=None, strict: bool = True, cast: bool 
       cast: whether arrays may be restored to another dtype.
       prefix: of the paths in the checkpoint, to restore a part of it: ``"['params']"``.
       rename: the path in the checkpoint for a path in ``like``: a dict, or a function.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.checkpoint.save(f"{folder}/last", {"w": xnp.arange(2), "b": 3})
+    ...     xc.checkpoint.restore(f"{folder}/last", {"w": xnp.zeros(2, int)}, strict=False)
+    {'w': Array([0, 1], dtype=int32)}
     """
     reader = store.Reader(Path(path).absolute())
     if like is None:
@@ -252,13 +258,27 @@ def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:
 
 @boundary
 def read_metadata(path):
-    """What was passed to ``save`` as metadata."""
+    """What was passed to ``save`` as metadata.
+
+    >>> import xcore as xc, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.checkpoint.save(f"{folder}/last", {"x": 1.0}, metadata={"epoch": 5})
+    ...     xc.checkpoint.read_metadata(f"{folder}/last")
+    {'epoch': 5}
+    """
     return store.Reader(Path(path).absolute()).metadata
 
 
 @boundary
 def structure(path) -> dict:
-    """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs."""
+    """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs.
+
+    >>> import xcore as xc, xcore.numpy as xnp, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xc.checkpoint.save(f"{folder}/last", {"w": xnp.ones((2, 3))})
+    ...     xc.checkpoint.structure(f"{folder}/last")
+    {"['w']": ShapeDtypeStruct(shape=(2, 3), dtype=float32)}
+    """
     reader = store.Reader(Path(path).absolute())
     return {name: ShapeDtypeStruct(x.shape, x.dtype) for name, x in reader.leaves.items()}
 

@@ -109,6 +109,12 @@ def visualize_array_sharding(arr, **kwargs) -> None:
     Args:
       arr: the array.
       kwargs: as for ``visualize_sharding``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.debug.visualize_array_sharding(xc.device_put(xnp.zeros((4, 4)), xc.devices("cpu")[0]))
+    ┌───────┐
+    │ CPU 0 │
+    └───────┘
     """
     inspect_array_sharding(arr, callback=lambda s: visualize_sharding(np.shape(arr), s, **kwargs))
 

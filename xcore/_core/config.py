@@ -306,14 +306,19 @@ def override(**changes: Any):
         STATE.reset(token)
 
 
-def context(name: str, default: bool = True):
+def context(name: str, about: str, example: str, default: Any = True):
     """A function such as ``debug_nans``: ``with debug_nans(True):`` changes one setting for a block."""
 
     def change(value: Any = default):
         return override(**{name: value})
 
     change.__name__ = change.__qualname__ = name
-    change.__doc__ = (
-        f"``with {name}(value):`` changes the setting ``{name}`` for a block, in this thread."
+    change.__module__ = "xcore"
+    lines = "\n    ".join(
+        [">>> import xcore as xc, xcore.numpy as xnp", *example.strip().split("\n")]
     )
+    change.__doc__ = f"""``with {name}(value):`` {about}, in this block and thread.
+
+    {lines}
+    """
     return change

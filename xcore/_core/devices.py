@@ -30,34 +30,68 @@ def devices(platform: str | None = None) -> list[Any]:
 
 
 def local_devices(process_index: Any = None, backend_name: str | None = None) -> list[Any]:
-    """The devices of this process, or of the process of that number."""
+    """The devices of this process, or of the process of that index.
+
+    Args:
+      process_index: of another process; this one by default.
+      backend_name: a platform, such as "cpu".
+
+    >>> import xcore as xc
+    >>> [d.platform for d in xc.local_devices(backend_name="cpu")][0]
+    'cpu'
+    """
     if process_index is None:
         return list(backend.client(backend_name).local_devices())
     return [d for d in backend.client(backend_name).devices() if d.process_index == process_index]
 
 
 def device_count(platform: str | None = None) -> int:
-    """How many devices there are on all hosts."""
+    """How many devices there are on all hosts.
+
+    >>> import xcore as xc
+    >>> xc.device_count() == len(xc.devices())
+    True
+    """
     return len(devices(platform))
 
 
 def local_device_count(platform: str | None = None) -> int:
-    """How many devices this process has."""
+    """How many devices this process has.
+
+    >>> import xcore as xc
+    >>> xc.local_device_count() == len(xc.local_devices())
+    True
+    """
     return len(local_devices(None, platform))
 
 
 def default_backend() -> str:
-    """The platform of the first device: "cpu" or "gpu"."""
+    """The platform of the first device: "cpu" or "gpu".
+
+    >>> import xcore as xc
+    >>> xc.default_backend() in ("cpu", "gpu")
+    True
+    """
     return backend.client().platform
 
 
 def process_index() -> int:
-    """The number of this process among all."""
+    """The index of this process among all.
+
+    >>> import xcore as xc
+    >>> xc.process_index()
+    0
+    """
     return backend.client().process_index()
 
 
 def process_count() -> int:
-    """How many processes there are."""
+    """How many processes there are.
+
+    >>> import xcore as xc
+    >>> xc.process_count()
+    1
+    """
     return len(process_indices())
 
 
@@ -164,13 +198,22 @@ def device_put(
 
 @boundary
 def device_get(x: Any):
-    """A pytree with arrays as NumPy arrays."""
+    """A pytree with arrays as NumPy arrays.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.device_get({"x": xnp.arange(3)})
+    {'x': array([0, 1, 2], dtype=int32)}
+    """
     return tree.map(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
 
 
 @boundary
 def block_until_ready(x: Any):
-    """Wait for every array of a pytree. Returns the pytree."""
+    """Wait for every array of a pytree. Returns the pytree.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x = xc.block_until_ready(xnp.ones(3) + 1)  # from here on the result is there
+    """
     for leaf in tree.leaves(x):
         if hasattr(leaf, "block_until_ready"):
             leaf.block_until_ready()

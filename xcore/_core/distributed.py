@@ -38,6 +38,9 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
       heartbeat_timeout_seconds: seconds of silence after which a process counts as dead.
       shutdown_timeout_seconds: seconds that process 0 waits at its end for the others to end.
       coordinator_bind_address: where process 0 listens; the port on all addresses by default.
+
+    >>> import xcore as xc
+    >>> xc.distributed.initialize("10.0.0.1:1234", num_processes=2, process_id=0)  # doctest: +SKIP
     """
     backend.require_unused()
     joined = cluster.connect(
@@ -55,13 +58,22 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
 
 
 def is_initialized() -> bool:
-    """Whether this process has joined others."""
+    """Whether this process has joined others.
+
+    >>> import xcore as xc
+    >>> xc.distributed.is_initialized()
+    False
+    """
     return cluster.current() is not None
 
 
 @boundary
 def shutdown() -> None:
-    """Leave the other processes. It also happens when a process ends."""
+    """Leave the other processes. It also happens when a process ends.
+
+    >>> import xcore as xc
+    >>> xc.distributed.shutdown()
+    """
     cluster.disconnect()
 
 

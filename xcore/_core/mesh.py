@@ -396,10 +396,22 @@ class set_mesh:
 
 
 def use_mesh(mesh: Mesh):
-    """``with use_mesh(mesh):`` makes it the one that bare PartitionSpecs mean, in this thread."""
+    """``with use_mesh(mesh):`` makes it the one that bare PartitionSpecs mean, in this thread.
+
+    >>> import xcore as xc
+    >>> mesh = xc.make_mesh((1,), "x", devices=xc.devices("cpu"))
+    >>> with xc.sharding.use_mesh(mesh):
+    ...     xc.get_mesh() == mesh
+    True
+    """
     return config.override(mesh=mesh)
 
 
 def get_mesh() -> Mesh | None:
-    """The mesh that bare PartitionSpecs mean here; None if there is none."""
+    """The mesh that bare PartitionSpecs mean here; None if there is none.
+
+    >>> import xcore as xc
+    >>> xc.get_mesh() is None
+    True
+    """
     return config.settings().mesh

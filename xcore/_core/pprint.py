@@ -8,7 +8,13 @@ def _is_program(value) -> bool:
 
 
 def subprograms(params: dict):
-    """The programs among an equation's params."""
+    """The programs among an equation's params.
+
+    >>> import xcore as xc
+    >>> program = xc.make_jaxpr(xc.jit(lambda x: x + 1))(1.0)
+    >>> len(list(xc.core.jaxprs_in_params(program.eqns[0].params)))
+    1
+    """
     for value in params.values():
         if _is_program(value):
             yield value

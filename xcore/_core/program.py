@@ -429,7 +429,13 @@ def eval_jaxpr(jaxpr: Program, consts, *args) -> list:
 
 
 def jaxpr_as_fun(jaxpr: Program):
-    """A function of the arguments that a program was made for, which returns a list."""
+    """A function of the arguments that a program was made for, which returns a list.
+
+    >>> import xcore as xc
+    >>> program = xc.make_jaxpr(lambda x: x + 1)(1.0)
+    >>> xc.core.jaxpr_as_fun(program)(2.0)
+    [Array(3., dtype=float32, weak_type=True)]
+    """
     return lambda *args: eval_jaxpr(jaxpr, jaxpr.consts, *args)
 
 

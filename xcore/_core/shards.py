@@ -80,6 +80,13 @@ def make_array_from_single_device_arrays(
       shape: of the whole array.
       sharding: how it is laid out.
       arrays: one for each device of this process, in any order.
+      dtype: accepted; the parts have it.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> s = xc.NamedSharding(xc.make_mesh((1,), "x", devices=xc.devices("cpu")[:1]), xc.P("x"))
+    >>> part = xc.device_put(xnp.arange(2), xc.devices("cpu")[0])
+    >>> xc.make_array_from_single_device_arrays((2,), s, [part])
+    Array([0, 1], dtype=int32)
     """
     who, shape = "make_array_from_single_device_arrays", tuple(map(int, shape))
     sharding = as_sharding(who, sharding)
@@ -113,6 +120,11 @@ def make_array_from_process_local_data(sharding: Any, local_data: Any, global_sh
       local_data: this process's part, or a pytree of such; along an axis that is not divided between
         processes, all of it.
       global_shape: of the whole array, or a pytree of shapes; by default what the parts add up to.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> s = xc.NamedSharding(xc.make_mesh((1,), "x", devices=xc.devices("cpu")[:1]), xc.P("x"))
+    >>> xc.make_array_from_process_local_data(s, xnp.arange(2))
+    Array([0, 1], dtype=int32)
     """
     who = "make_array_from_process_local_data"
     leaves, structure = tree.flatten(local_data)

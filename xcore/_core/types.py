@@ -200,7 +200,14 @@ class Value(Surface):
 
 
 def typeof(x: Any) -> ArrayType:
-    """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype."""
+    """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.typeof(xnp.zeros((2, 3)))
+    float32[2,3]
+    >>> xc.typeof(1.0)  # weak: takes the dtype of what it meets
+    float32[, weak]
+    """
     try:
         return x.type
     except AttributeError:

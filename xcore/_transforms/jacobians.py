@@ -142,7 +142,18 @@ def jacobian(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False, allow_int: bool = False,
 ) -> Callable[P, Any]:  # fmt: skip
-    """The Jacobian of a function: ``jacrev``, as in JAX."""
+    """The Jacobian of a function: ``jacrev``, as in JAX.
+
+    Args:
+      fun: function of arrays.
+      argnums: the arguments to differentiate with respect to.
+      has_aux, holomorphic, allow_int: as for ``grad``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jacobian(lambda x: xnp.stack([x[0] * x[1], x[0]]))(xnp.asarray([2.0, 3.0]))
+    Array([[3., 2.],
+           [1., 0.]], dtype=float32)
+    """
     return jacrev(fun, argnums, has_aux, holomorphic, allow_int)
 
 
