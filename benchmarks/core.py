@@ -13,7 +13,7 @@ bench = Bench("The front end beside jax's, one process, default settings of both
 rng = np.random.default_rng(0)
 
 
-# --- starting ---------------------------------------------------------------------------------
+# Starting
 
 
 @bench.process("import the package and its numpy, process time", bar=0.45)
@@ -105,7 +105,7 @@ def both_cached(lib: Lib):
     )
 
 
-# --- calls ------------------------------------------------------------------------------------
+# Calls
 
 
 @bench.time("jit call, one small array", bar=0.9)
@@ -182,7 +182,7 @@ for text, (bar, operation) in EAGER.items():
     )
 
 
-# --- tracing and lowering ---------------------------------------------------------------------
+# Tracing and lowering
 
 
 @bench.time("trace and lower a chain of 500 operations", bar=0.25)
@@ -210,7 +210,7 @@ def mlp(lib: Lib):
     )
 
 
-# --- steady state: the same XLA runs underneath, so these show that nothing is in its way --------
+# Steady state: the same XLA runs underneath, so these show that nothing is in its way
 
 MILLION = rng.standard_normal(1_000_000).astype(np.float32)
 SQUARE = MILLION.reshape(1000, 1000)

@@ -99,7 +99,7 @@ def second_look(i: int, seeds: list[list[Outcome]], control: list[list[Outcome]]
     return f"other seeds {other}; /dev/urandom {urandom}"
 
 
-# --- the report -----------------------------------------------------------------------------------
+# The report
 
 
 def counts(outcomes: list[Outcome]) -> str:

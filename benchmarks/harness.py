@@ -71,7 +71,7 @@ class Row:
         return not self.error and (self.bar is None or self.ratio <= self.bar)
 
 
-# --- measuring --------------------------------------------------------------------------------
+# Measuring
 
 
 def finish(result: Any) -> None:
@@ -211,7 +211,7 @@ def compare_processes(
     return row_of(question, pairs, bar)
 
 
-# --- a script's cases -------------------------------------------------------------------------
+# A script's cases
 
 
 class Case(NamedTuple):
@@ -311,7 +311,7 @@ def answer(case: Case) -> Row:
         return Row(case.question, error=f"{type(error).__name__}: {said}")
 
 
-# --- telling ----------------------------------------------------------------------------------
+# Telling
 
 PREFIXES = {
     "s": ((1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")),

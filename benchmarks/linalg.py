@@ -29,7 +29,7 @@ def against(question: str, ours, peer, *arrays: np.ndarray, bar: float, **option
                  wait=True, **options)  # fmt: skip
 
 
-# --- one dense matrix -------------------------------------------------------------------------
+# One dense matrix
 
 for n in (500, 2000):
     a, b = rng.standard_normal((n, n)), rng.standard_normal(n)
@@ -77,7 +77,7 @@ def first_call(lib: Lib):
     return lambda: finish(solve(a, lib.numpy.asarray(np.ones((200, next(widths)), np.float32))))
 
 
-# --- reports, beside the same call without -------------------------------------------------------
+# Reports, beside the same call without
 
 square, right = rng.standard_normal((500, 500)), rng.standard_normal(500)
 symmetric, inputs = square + square.T, rng.standard_normal((500, 50))
@@ -124,7 +124,7 @@ for (name, (ours, *arrays)), dtype in itertools.product(REPORTED.items(), ("floa
                  lambda ours=ours, held=held: held_by_xcore(with_a_report(ours), held),
                  lambda ours=ours, held=held: held_by_xcore(ours, held), 1.25, wait=True)  # fmt: skip
 
-# --- many small matrices ----------------------------------------------------------------------
+# Many small matrices
 
 small = rng.standard_normal((10_000, 16, 16)).astype(np.float32)
 right = rng.standard_normal((10_000, 16, 1)).astype(np.float32)
@@ -167,7 +167,7 @@ for name, arrays in MANY.items():
         0.4, wait=True,
     )  # fmt: skip
 
-# --- structure --------------------------------------------------------------------------------
+# Structure
 
 
 def diagonals(*shape: int):

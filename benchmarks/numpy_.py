@@ -18,7 +18,7 @@ bench = Bench(
 )
 rng = np.random.default_rng(0)
 
-# --- 25 common calls beside jax: eager on small arrays, compiled on large ones ------------------
+# 25 common calls beside jax: eager on small arrays, compiled on large ones
 
 CALLS = {
     "add": lambda xnp, x, y: x + y,
@@ -66,7 +66,7 @@ for name, call in CALLS.items():
         partial(steady, call)
     )
 
-# --- 10⁶ float32 under jit, beside NumPy ---------------------------------------------------------
+# 10⁶ float32 under jit, beside NumPy
 
 MILLION = rng.standard_normal(1_000_000).astype(np.float32)
 SQUARE = MILLION.reshape(1000, 1000)
@@ -105,7 +105,7 @@ for name, (f, x) in BESIDE_NUMPY.items():
         1.0, wait=True,
     )  # fmt: skip
 
-# --- what XLA is slow at on a CPU, beside the faster of NumPy and PyTorch ----------------------------
+# What XLA is slow at on a CPU, beside the faster of NumPy and PyTorch
 
 
 def faster(*thunks: Thunk) -> Thunk:
@@ -182,7 +182,7 @@ for name, a, v in (
         partial(torch.searchsorted, out_int32=True), a, v,
     )  # fmt: skip
 
-# --- sine and cosine transforms of grids, beside SciPy -------------------------------------------
+# Sine and cosine transforms of grids, beside SciPy
 
 for name, type in (("dstn", 1), ("dctn", 2)):
     for shape in ((255, 255), (1023, 1023), (127, 127, 127)):

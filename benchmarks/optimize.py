@@ -19,7 +19,7 @@ bench = Bench("Optimisation beside SciPy, Optax and torch; 64-bit numbers but fo
 jax.config.update("jax_enable_x64", True)
 rng = np.random.default_rng(0)
 
-# --- L-BFGS ------------------------------------------------------------------------------------
+# L-BFGS
 
 START = np.tile([-1.2, 1.0], 500)
 GTOL = 1e-5
@@ -90,7 +90,7 @@ def first(lib):
     return float(np.median([measure() for _ in range(3)]))
 
 
-# --- training ----------------------------------------------------------------------------------
+# Training
 
 X = rng.normal(size=(256, 20)).astype("f")
 LABELS = (X @ rng.normal(size=20) > 0).astype("f")
@@ -151,7 +151,7 @@ bench.versus(
     "1000 Adam steps, logistic regression, peer torch", adam_ours, adam_torch, bar=0.3, **slow
 )
 
-# --- least squares -----------------------------------------------------------------------------
+# Least squares
 
 T = np.linspace(0, 4, 40)
 TRUTH = rng.uniform([1, 0.3, -0.5], [4, 3, 0.5], size=(1000, 3))
@@ -187,7 +187,7 @@ bench.versus(
     **slow,
 )
 
-# --- evolution ---------------------------------------------------------------------------------
+# Evolution
 
 GENERATIONS = 100
 

@@ -41,7 +41,7 @@ def philox(question: str, draw, bar: float, by_numpy=None) -> None:
     bench.versus(f"philox {question}, {named} as peer", ours, peer, bar, **LARGE)
 
 
-# --- what everything is made of ---------------------------------------------------------------
+# What everything is made of
 
 
 def bits(random, key):
@@ -58,7 +58,7 @@ philox("bits", bits, 1 / 3)
 philox("bits", bits, 1.0, lambda rng: rng.integers(0, 2**32, N, np.uint32))
 philox("normal", normal, 1.0, lambda rng: rng.standard_normal(N, np.float32))
 
-# --- distributions made by rejection ----------------------------------------------------------
+# Distributions made by rejection
 
 REJECTED = {
     "gamma": [(0.3,), (2.5,)],
@@ -74,7 +74,7 @@ for name, grid in REJECTED.items():
             1 / 5, rounds=5, seconds=0.05,
         )  # fmt: skip
 
-# --- order ------------------------------------------------------------------------------------
+# Order
 
 
 def permutation(random, key):
@@ -93,7 +93,7 @@ philox(
     lambda rng: rng.choice(2 * M, M, replace=False),
 )  # fmt: skip
 
-# --- the first call ---------------------------------------------------------------------------
+# The first call
 # A process of each library's calls every distribution once, on 1000 elements, and compiles it for that;
 # ours finds nothing in its cache on the disk.
 

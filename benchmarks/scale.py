@@ -20,7 +20,7 @@ bench = Bench("Eight CPU devices beside jax; two devices on two cores beside one
 WORKER = Path(__file__).with_name("scale_worker.py")
 
 
-# --- calls ------------------------------------------------------------------------------------
+# Calls
 
 
 def spread(lib: Lib, value, *spec, shape=(DEVICES,), names=("x",)):
@@ -65,7 +65,7 @@ def put(lib: Lib):
     return lambda: spread(lib, value, "x")
 
 
-# --- weak scaling -----------------------------------------------------------------------------
+# Weak scaling
 
 
 def seconds_per_step(what: str, devices: int) -> float:
@@ -96,7 +96,7 @@ weak_scaling("mlp", "step of an MLP")
 weak_scaling("poisson", "conjugate gradients for Poisson's equation")
 
 
-# --- checkpoints ------------------------------------------------------------------------------
+# Checkpoints
 
 SIZE = 2**27
 _folder = tempfile.TemporaryDirectory(dir=Path(__file__).resolve().parent)

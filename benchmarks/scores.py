@@ -30,7 +30,7 @@ PREFACE = (
     "# Scores on public test collections\n\nWritten by `benchmarks/scores.py`; 64-bit numbers.\n"
 )
 
-# ------------------------------------------------------------------------------------------ NIST
+# NIST
 
 exp, sin, cos, pi = xnp.exp, xnp.sin, xnp.cos, np.pi
 MODELS = {
@@ -137,7 +137,7 @@ def fetch_nist(into: str) -> Path:
     return next(Path(into).glob("lmfit-*/NIST_STRD"))
 
 
-# ------------------------------------------------------------------------------------- collections
+# Collections
 
 
 def groups(problems, key):
@@ -162,7 +162,7 @@ def padded(f, size: int, value: float):
     return more
 
 
-# ------------------------------------------------------------------------------ Hock–Schittkowski
+# Hock–Schittkowski
 
 
 def length(f, start) -> int:
@@ -217,7 +217,7 @@ def hock(_):
     ]  # fmt: skip
 
 
-# --------------------------------------------------------------------------- Moré–Garbow–Hillstrom
+# Moré–Garbow–Hillstrom
 
 LIMIT = 1000  # steps
 SOLVERS = ("LM", "SciPy's LM", "BFGS", "SciPy's BFGS")

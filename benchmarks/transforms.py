@@ -31,7 +31,7 @@ def loss(lib: Lib, params, x, y):
     return lib.numpy.mean((predict(lib, params, x) - y) ** 2)
 
 
-# --- tracing and lowering ---------------------------------------------------------------------
+# Tracing and lowering
 
 
 @bench.time("trace and lower value_and_grad of a 4-layer MLP", bar=0.35)
@@ -69,7 +69,7 @@ def rosenbrock_hessian(lib: Lib):
     return lowering(lib, f, lib.numpy.asarray(normal(20)))
 
 
-# --- running ----------------------------------------------------------------------------------
+# Running
 
 
 @bench.steady("run an MLP train step", LAYERS, INPUTS, TARGETS)
@@ -126,7 +126,7 @@ def long_while(lib: Lib):
     return lambda x: lib.lax.while_loop(more, step, (0, x))
 
 
-# --- progress bars: the peer is the same loop without -----------------------------------------
+# Progress bars: the peer is the same loop without
 
 WEIGHTS, STEPS = normal(400, 400) / 20, 100  # a step takes some milliseconds
 
@@ -164,7 +164,7 @@ for loop in ("fori_loop", "scan", "while_loop"):
     )
 
 
-# --- memory -----------------------------------------------------------------------------------
+# Memory
 
 
 @bench.value("peak memory of the gradient of a 4-layer MLP", bar=1.05)

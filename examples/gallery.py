@@ -108,7 +108,7 @@ def report(run: Run) -> Run:
     return run
 
 
-# --- the page ---------------------------------------------------------------------------------
+# The page
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 54rem; margin: 2rem auto;

@@ -62,7 +62,7 @@ class Import:
         return f"{self.file}:{self.line} imports {self.target}"
 
 
-# --- reading ----------------------------------------------------------------------------------
+# Reading
 
 
 def sources() -> dict[str, str]:
@@ -148,7 +148,7 @@ def top(module: str) -> str:
     return module.split(".")[0]
 
 
-# --- the rules; each returns what breaks it ----------------------------------------------------
+# The rules; each returns what breaks it
 
 
 def upward(files: dict[str, str]) -> list[str]:

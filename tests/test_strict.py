@@ -19,7 +19,7 @@ A, B = xnp.ones((2, 3)), xnp.ones(3)
 I, F, H = xnp.arange(3), xnp.ones(3), xnp.ones(3, xnp.float16)
 host = np.ones((2, 3), np.float32)
 
-# ------------------------------------------------------------------------------ what users write
+# What users write
 
 OF_RANKS = {
     "+": lambda: A + B,
@@ -154,7 +154,7 @@ def test_what_we_computed_before_does_not_let_users_pass():
     assert (x - y).shape == x.shape
 
 
-# ------------------------------------------------------------------------------- what is our own
+# What is our own
 
 # What examples say themselves in operands of several dtypes.
 SAID = {"promote_types", "result_type", "average", "tt_cross", "scale_by_schedule"}

@@ -45,7 +45,7 @@ def iterate(solver, state, max_steps: int):
     return while_loop(going, body, (state, xnp.zeros((), np.int32)))
 
 
-# ----------------------------------------------------------------------------------- history
+# History
 
 
 def first_row(values, max_steps: int):

@@ -64,7 +64,7 @@ def first_that_holds(*rules, default: Status = Status.max_steps):
     return xnp.asarray(status).astype(np.int32)
 
 
-# ------------------------------------------------------------------------------------ evidence
+# Evidence
 
 
 @struct
@@ -150,7 +150,7 @@ class Certificate:
         return [*own, *(self.__dict__.get("more") or {}).items()]
 
 
-# ------------------------------------------------------------------------------------ solutions
+# Solutions
 
 
 @struct

@@ -93,7 +93,7 @@ segment_max = _segments("segment_max", "max", _lowest, "Largest ones of the rows
 segment_min = _segments("segment_min", "min", _highest, "Smallest ones of the rows")
 
 
-# ------------------------------------------------------------ as tutorials wrote before x.at
+# As tutorials wrote before x.at
 
 
 def _update(name: str, how: str, doc: str):

@@ -75,7 +75,7 @@ def assert_close(actual, expected, *, rtol=None, atol=None, err_msg: str = "") -
         np.testing.assert_allclose(_wide(a), _wide(b), rtol=rtol_, atol=atol_, err_msg=name)
 
 
-# ------------------------------------------------------------------------------------ differences
+# Differences
 
 
 def _is_smooth(x) -> bool:

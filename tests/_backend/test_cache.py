@@ -26,7 +26,7 @@ def files(cache):
     return [path for path in Path(cache.directory).rglob("*") if path.is_file()]
 
 
-# --- round trip
+# Round trip
 
 
 @pytest.mark.parametrize("blob", [b"", b"\0", os.urandom(5_000), os.urandom(3_000_000)], ids=len)
@@ -63,7 +63,7 @@ def test_entries_are_private(cache):
     assert stat.S_IMODE(files(cache)[0].parent.stat().st_mode) & 0o077 == 0
 
 
-# --- damage
+# Damage
 
 
 def _damages(data: bytes):
@@ -108,7 +108,7 @@ def test_directory_in_place_of_an_entry(cache):
         cache.put(KEY, b"blob")
 
 
-# --- bound
+# Bound
 
 
 def _age(cache, seconds):
@@ -158,7 +158,7 @@ def test_leftovers_of_dead_writers_are_removed(cache):
     assert not leftover.exists() and fresh.exists()
 
 
-# --- company
+# Company
 
 
 def _blob_of(key: str, seed: int) -> bytes:
@@ -208,7 +208,7 @@ def test_many_threads(cache):
     assert not wrong and cache.writable
 
 
-# --- disks that refuse
+# Disks that refuse
 
 
 def test_unwritable_directory_warns_once(tmp_path):
@@ -236,7 +236,7 @@ def test_full_disk_leaves_nothing_and_keeps_reading(cache, monkeypatch):
     assert len(files(cache)) == 1
 
 
-# --- defaults and the environment's key
+# Defaults and the environment's key
 
 
 def test_default_cache(tmp_path, monkeypatch):

@@ -118,7 +118,7 @@ def test_a_missing_process_is_reported_in_time():
         assert f"process {i} did not meet the other processes within 2 s" in said, said
 
 
-# --- places in the environment
+# Places in the environment
 
 SLURM = {"SLURM_JOB_ID": "1234567", "SLURM_NTASKS": "8", "SLURM_PROCID": "3"}
 ORTE = "1531576320.0;tcp://10.96.0.1,10.148.0.1:34911"
@@ -195,7 +195,7 @@ def test_a_number_that_is_none():
         cluster.detect(SLURM | {"SLURM_NTASKS": "many"})
 
 
-# --- what can be wrong at the start
+# What can be wrong at the start
 
 
 def test_processes_that_disagree_about_their_number():

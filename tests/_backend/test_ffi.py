@@ -27,7 +27,7 @@ def call(routine, arguments, results, **settings):
     )
 
 
-# --- the routines
+# The routines
 
 M, N = 5, 3
 CASES = [("float32", ()), ("float64", (2, 3)), ("complex64", (2, 3)), ("complex128", ())]
@@ -239,7 +239,7 @@ def test_gtsv(dtype, batch):
     close(product, b, dtype)
 
 
-# --- the tables
+# The tables
 
 
 def test_every_routine_is_registered():

@@ -20,7 +20,7 @@ def shape(x):
     return xc.ShapeDtypeStruct(x.shape, x.dtype)
 
 
-# --- printing
+# Printing
 
 
 def shown(x):
@@ -206,7 +206,7 @@ def test_switch_prints_the_branch_that_runs(capsys):
     assert lines(capsys) == ["branch 2", "branch 0"]
 
 
-# --- values
+# Values
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "bfloat16", "float64", "complex64"])
@@ -352,7 +352,7 @@ def test_breakpoint_shows_the_local_variables(monkeypatch):
     assert seen == [{"x": 1.0, "y": 2.0}, {"x": 2, "y": 3}]
 
 
-# --- what goes wrong
+# What goes wrong
 
 
 def fails(v):

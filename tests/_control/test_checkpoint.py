@@ -48,7 +48,7 @@ def residual_ops(f, *args):
     return names
 
 
-# -------------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 @policies
@@ -144,7 +144,7 @@ def test_closures():
     assert_close(xc.vmap(f)(X, X), np.sin(X * X))
 
 
-# ---------------------------------------------------------------------------------- what is kept
+# What is kept
 
 
 def test_arguments_alone_are_kept_without_a_policy():
@@ -211,7 +211,7 @@ def test_primal_work_is_done_again_unless_it_is_kept():
     assert counted(xc.checkpoint(f, policy=keep), X)[0] == 3 + 1
 
 
-# -------------------------------------------------------------------------------------------- memory
+# Memory
 
 
 def deep(block, layers: int = 12):
@@ -263,7 +263,7 @@ def test_memory_shrinks_in_a_scan():
     assert few < 40
 
 
-# -------------------------------------------------------------------------------------------- barrier
+# Barrier
 
 
 @pytest.mark.parametrize("policy", [None, "nothing_saveable", "everything_saveable"])

@@ -20,7 +20,7 @@ def positive(x):
     return x + 1.0
 
 
-# --- the tutorials' example
+# The tutorials' example
 
 
 def double(value):
@@ -41,7 +41,7 @@ def test_as_tutorials_write_it():
         err.throw()
 
 
-# --- without checkify
+# Without checkify
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, xc.jit, xc.grad, lambda f: xc.jit(xc.grad(f))])
@@ -85,7 +85,7 @@ def test_messages_show_pytrees_and_python_values():
     assert err.get().startswith("0 [1 2] text None (")
 
 
-# --- through control flow: f(x) fails for x <= 0 and is fine for x > 0
+# Through control flow: f(x) fails for x <= 0 and is fine for x > 0
 
 
 def in_jit(x):
@@ -325,7 +325,7 @@ def test_check_error_hands_an_error_on():
         ck.check_error(None)
 
 
-# --- automatic checks
+# Automatic checks
 
 
 def message(f, *args, errors=ck.all_checks):
@@ -411,7 +411,7 @@ def test_gradients_are_checked_too():
     assert message(f, 0.0, errors=ck.div_checks).startswith("division by zero")
 
 
-# --- the setting debug_checks
+# The setting debug_checks
 
 
 def checked_in_debugging(x):

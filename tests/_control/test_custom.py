@@ -43,7 +43,7 @@ def plain(x, y=2.0):
 both = pytest.mark.parametrize("f", [product, reverse_product], ids=["jvp", "vjp"])
 
 
-# ------------------------------------------------------------------------------- transformations
+# Transformations
 
 
 @both
@@ -156,7 +156,7 @@ def test_backward_rules_see_python_values_outside_of_programs():
     assert float(xc.grad(f)(-3.0)) == -3.0
 
 
-# ---------------------------------------------------------------------------- forms of arguments
+# Forms of arguments
 
 
 def test_trees_in_and_out():
@@ -295,7 +295,7 @@ def test_a_sum_of_rules_skips_those_that_are_not_needed():
     assert_close(xc.grad(f, argnums=1)(2.0, 3.0, 5.0), 0.0)
 
 
-# ---------------------------------------------------------------------------------- symbolic zeros
+# Symbolic zeros
 
 
 def test_symbolic_zeros_of_a_jvp_rule():
@@ -340,7 +340,7 @@ def test_symbolic_zeros_of_a_vjp_rule():
     assert seen == [(True, False), True]
 
 
-# ----------------------------------------------------------------------------------------- closures
+# Closures
 
 
 def test_closing_over_a_value_that_is_differentiated_is_an_error():
@@ -428,7 +428,7 @@ def test_closure_convert_checks_the_arguments():
         converted({"b": 3.0})
 
 
-# ---------------------------------------------------------------------------------- custom_gradient
+# custom_gradient
 
 
 def test_custom_gradient():
@@ -452,7 +452,7 @@ def test_custom_gradient_of_one_tree_with_a_bare_cotangent():
     assert_close(xc.grad(lambda p: f(p)["y"])({"x": 3.0}), {"x": 7.0})
 
 
-# ------------------------------------------------------------------------------------ stop_gradient
+# stop_gradient
 
 
 def test_stop_gradient():
@@ -468,7 +468,7 @@ def test_stop_gradient():
     assert lax.stop_gradient("text") == "text"
 
 
-# ------------------------------------------------------------------------------------------- errors
+# Errors
 
 
 def rule_jvp(rule, f=lambda x: {"a": x * 2}):

@@ -168,7 +168,7 @@ def test_what_only_the_solver_uses_has_no_derivative():
     assert_close(xc.jvp(f, (3.0,), (1.0,)), (0.5, 0.0))
 
 
-# -------------------------------------------------------------------------------------------- roots
+# Roots
 
 
 def newton(f, x):
@@ -391,7 +391,7 @@ def test_a_solution_is_not_linear_in_its_matrix():
             xc.linear_transpose(f, *map(np.float64, args))(f(*map(np.float64, args)))
 
 
-# ------------------------------------------------------------------------------------- linear calls
+# Linear calls
 
 
 def halves(r, x):
@@ -431,7 +431,7 @@ def test_vmap_of_linear_call():
     assert_close(xc.jit(xc.vmap(xc.grad(halves)))(x, x), -1 / x)
 
 
-# ------------------------------------------------------------------------------------------- errors
+# Errors
 
 ERRORS = {
     "matvec of another shape": (

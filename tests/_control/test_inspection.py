@@ -17,7 +17,7 @@ class Duck:
     shape, dtype = (2, 3), np.dtype("float32")
 
 
-# ------------------------------------------------------------------------------------ shapes
+# Shapes
 
 DESCRIBED = {
     "a duck": (lambda: Duck(), lambda x: x * 2, (2, 3)),
@@ -50,7 +50,7 @@ def test_arrays_are_needed_where_there_is_computing():
         xc.jit(lambda x: x)(Duck())
 
 
-# ------------------------------------------------------------------------------------ programs
+# Programs
 
 
 def test_programs_have_the_parts_of_jaxprs():
@@ -100,7 +100,7 @@ def test_types_answer_as_abstract_values():
         t.update(colour=1)
 
 
-# ------------------------------------------------------------------------------ known early
+# Known early
 
 
 def known_early(f):
@@ -152,7 +152,7 @@ def test_named_axes_are_known_to_their_trace_alone():
     np.testing.assert_array_equal(xc.vmap(share, axis_name="i")(xnp.ones(2)), [0.5, 1.5])
 
 
-# ----------------------------------------------------------------------------- other promises
+# Other promises
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_captured_arrays_are_arguments_not_constants():
     assert np.allclose(xc.jit(lambda x: x + big)(1.0)[-1], 10_000)
 
 
-# --------------------------------------------------------------------------- ahead of time, shapes
+# Ahead of time, shapes
 
 
 def test_stages():
@@ -190,7 +190,7 @@ def test_make_jaxpr_prints_programs():
         assert word in text
 
 
-# ------------------------------------------------------------------------- eager and jit agree
+# Eager and jit agree
 
 
 SCALARS = [True, 3, 2.5, 1 + 2j]
@@ -219,7 +219,7 @@ def test_python_scalars_keep_their_precision_beside_64_bit_arrays():
         xc.jit(lambda s: s)(2**70)
 
 
-# ------------------------------------------------------------------------------ threads, processes
+# Threads, processes
 
 
 def test_threads_share_one_jitted_function():
@@ -302,7 +302,7 @@ def test_import_leaves_the_disk_and_mlir_alone(tmp_path):
     assert done.stdout.split() == ["False", "False"], done.stderr
 
 
-# ----------------------------------------------------------------------------------------- errors
+# Errors
 
 
 def _leaked():

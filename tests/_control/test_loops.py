@@ -20,7 +20,7 @@ def slope(f, x, h=1e-6):
     return (float(f(x + h)) - float(f(x - h))) / (2 * h)
 
 
-# --------------------------------------------------------------------------------- cond and switch
+# Cond and switch
 
 
 def both(x):
@@ -78,7 +78,7 @@ def test_switch_clamps_and_differentiates():
     assert np.allclose(xc.vmap(xc.grad(f, 1), in_axes=(0, None))(np.arange(3), 2.0), [1, 4, 12])
 
 
-# -------------------------------------------------------------------------------------- while_loop
+# while_loop
 
 
 def test_while_lanes_stop_on_their_own():
@@ -196,7 +196,7 @@ def test_memory_of_a_checkpointed_loop_does_not_grow_with_its_steps():
     assert sizes[0].temp_size_in_bytes < 40 * 8 * 10_000
 
 
-# -------------------------------------------------------------------------------------------- scan
+# scan
 
 
 def rnn(w, xs, h0=0.5):
@@ -272,7 +272,7 @@ def test_weights_are_not_stacked_as_residuals():
     assert memory.temp_size_in_bytes < 100 * w.nbytes  # stacking w would need 500 of it
 
 
-# --------------------------------------------------------------------------------------- fori_loop
+# fori_loop
 
 
 def test_fori_loop_static_and_dynamic():
@@ -292,7 +292,7 @@ def test_weak_start_takes_the_dtype_of_the_body():
     assert out.dtype == np.float32 and float(out) == 1.5
 
 
-# ------------------------------------------------------------------------- map, associative_scan
+# Map, associative_scan
 
 
 def test_map():
@@ -333,7 +333,7 @@ def test_associative_scan_of_matrices_keeps_their_order():
         assert np.allclose(got[k], expected)
 
 
-# ------------------------------------------------------------------------------------------ errors
+# Errors
 
 
 @pytest.mark.parametrize(

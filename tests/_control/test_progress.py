@@ -160,7 +160,7 @@ def test_two_threads_have_two_bars(bars):
     assert sorted(b[0][1] for b in bars) == ["1", "2"] and all(steps(b) == 50 for b in bars)
 
 
-# --- how often Python is called
+# How often Python is called
 
 
 class Time:
@@ -204,7 +204,7 @@ def test_a_loop_that_slows_down_stays_visible(bars, monkeypatch):
     assert gaps[0] <= 1024 and gaps[-1] == 1
 
 
-# --- the line of text
+# The line of text
 
 
 def test_line(capsys):

@@ -140,7 +140,7 @@ def test_delete_and_readiness():
             use()
 
 
-# ---------------------------------------------------------------------------------------- devices
+# Devices
 
 
 def test_devices_and_placement():

@@ -203,7 +203,7 @@ def test_promotion_error_says_what_to_do():
         dtypes.promote((dtypes.int32, False), (dtypes.float32, True), strict=True)
 
 
-# --- what is a dtype ----------------------------------------------------------------------------
+# What is a dtype
 
 
 class _Carrier:

@@ -96,7 +96,7 @@ def is_none(x):
     return x is None
 
 
-# --- taking apart and putting together ----------------------------------------------------------
+# Taking apart and putting together
 
 
 @given(trees())
@@ -206,7 +206,7 @@ def test_all_leaves():
     assert tree_util.all_leaves([1, None], is_leaf=is_none)
 
 
-# --- mapping and folding ------------------------------------------------------------------------
+# Mapping and folding
 
 
 @given(trees())
@@ -275,7 +275,7 @@ def test_transpose_needs_an_inner_structure():
         tree.transpose(tree.structure(()), None, ())
 
 
-# --- prefixes, and where trees differ -----------------------------------------------------------
+# Prefixes, and where trees differ
 
 
 @given(trees(ZEROS), st.data())
@@ -370,7 +370,7 @@ def test_check_structure():
         core.check_structure(tree.structure((0, 0)), (1, [2]), "scan")
 
 
-# --- structures ---------------------------------------------------------------------------------
+# Structures
 
 
 def test_structures_pickle():
@@ -408,7 +408,7 @@ def test_treedef_helpers():
     assert isinstance(treedef, tree_util.PyTreeDef)
 
 
-# --- classes of one's own -----------------------------------------------------------------------
+# Classes of one's own
 
 
 def test_is_tree_node():
@@ -489,7 +489,7 @@ def test_register_static():
     assert tree.unflatten(treedef, [5]) == [Options(True), 5]
 
 
-# --- Partial ------------------------------------------------------------------------------------
+# Partial
 
 
 def subtract(a, b, *, scale=1):
@@ -528,7 +528,7 @@ def test_arguments_of_a_plain_partial_are_structure():
     assert "subtract" in repr(f)
 
 
-# --- faces --------------------------------------------------------------------------------------
+# Faces
 
 
 def test_faces_are_the_same_functions():

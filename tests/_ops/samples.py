@@ -31,7 +31,7 @@ ORDERED = (*REAL, *INTEGERS)
 NUMBERS = (*ORDERED, *COMPLEX)
 ALL = (*NUMBERS, "bool")
 
-# --------------------------------------------------------------------------------------- inputs
+# Inputs
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def exactly(*values, dtype="int32") -> Input:
     return Input(lambda rng, shape, dtype: array, array.shape, dtype)
 
 
-# ----------------------------------------------------------------------------------------- table
+# Table
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ ELSEWHERE = {
     ),
 }
 
-# ------------------------------------------------------------------------------------ arithmetic
+# Arithmetic
 
 sample(ops.neg, reals, expect=np.negative, dtypes=NUMBERS, order=LINEAR)
 sample(ops.add, reals, reals, expect=np.add, dtypes=ALL, order=LINEAR)
@@ -247,7 +247,7 @@ sample(ops.atan2, away_from_zero, away_from_zero, expect=np.arctan2, dtypes=REAL
 sample(ops.atan2, with_nans, with_nans, expect=np.arctan2, dtypes=FLOATS, order=None, note="edges")
 sample(ops.nextafter, reals, reals, expect=np.nextafter, dtypes=FLOATS, order=0, ulps=0)
 
-# ------------------------------------------------------------------------ rounding and magnitude
+# Rounding and magnitude
 
 sample(ops.floor, away_from_halves, expect=np.floor, dtypes=REAL, order=0, ulps=0)
 sample(ops.ceil, away_from_halves, expect=np.ceil, dtypes=REAL, order=0, ulps=0)
@@ -261,7 +261,7 @@ sample(ops.sign, with_nans, expect=np.sign, dtypes=FLOATS, order=None, note="nan
 sample(ops.abs, away_from_zero, expect=np.abs, dtypes=NUMBERS)
 sample(ops.is_finite, with_nans, expect=np.isfinite, dtypes=REAL, order=0)
 
-# ----------------------------------------------------------------- exponential and trigonometric
+# Exponential and trigonometric
 
 sample(ops.exp, reals, expect=np.exp)
 sample(ops.expm1, reals, expect=np.expm1)
@@ -304,7 +304,7 @@ for _op, _known in [
     order = None if _op is ops.cbrt else 1  # its derivative has no bound at zero
     sample(_op, _FAR, expect=_known, dtypes=FLOATS, order=order, ulps=16, note="far")
 
-# ----------------------------------------------------------------------------- special functions
+# Special functions
 
 sample(ops.erf, reals, expect=scipy.special.erf, dtypes=REAL)
 sample(ops.erfc, reals, expect=scipy.special.erfc, dtypes=REAL, ulps=16)
@@ -326,7 +326,7 @@ sample(
     expect=lambda q: scipy.special.zeta(2.5, q), of="zeta",
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------- bits
+# Bits
 
 
 def _mulhi(x, y):
@@ -367,7 +367,7 @@ sample(
     ops.mulhi, bits, bits, expect=_mulhi, dtypes=("int32", "int64", "uint32", "uint64"), order=None
 )
 
-# ------------------------------------------------------------- comparison, selection, conversion
+# Comparison, selection, conversion
 
 for _op, _known in [
     (ops.eq, np.equal), (ops.ne, np.not_equal), (ops.lt, np.less), (ops.le, np.less_equal),
@@ -436,7 +436,7 @@ sample(
     ops.optimization_barrier, reals, reals, expect=lambda *xs: xs, dtypes=ALL, ulps=0, order=LINEAR
 )
 
-# ----------------------------------------------------------------------------------------- layout
+# Layout
 
 
 def _spread(x, *, shape, dims):
@@ -540,7 +540,7 @@ for _low, _high, _gap in [
 sample(ops.pad, reals(0, 2), reals(), expect=reference.pad, note="empty", ulps=0, order=LINEAR, low=(1, 0), high=(1, 1),
        interior=(2, 0))  # fmt: skip
 
-# ------------------------------------------------------------------------------------- reductions
+# Reductions
 
 
 def _reduced(function, **more):
@@ -653,7 +653,7 @@ for _op, _accumulate, _kinds in [
     sample(_op, with_nans(3, 6), expect=_expect, dtypes=FLOATS, order=None, note="nans", axis=1)
     sample(_op, reals(0, 2), expect=_expect, dtypes=FLOATS, order=None, note="empty", axis=0)
 
-# ------------------------------------------------------------------------------ products and sorts
+# Products and sorts
 
 
 def _einsum(x, y, *, contract, batch, out=None, precision=None):
@@ -749,7 +749,7 @@ sample(
 )
 sample(ops.top_k, reals(2, 3), expect=reference.top_k, note="none", dtypes=FLOATS, order=None, k=0)
 
-# ----------------------------------------------------------------------------- slices and indices
+# Slices and indices
 
 
 def _dynamic(x, *starts, sizes):
@@ -857,7 +857,7 @@ sample(
     expect=reference.scatter, dtypes=FLOATS, note="set, promised unique", order=LINEAR, dims=ops.ScatterDims(*_ELEMENTS),
 )  # fmt: skip
 
-# -------------------------------------------------------------------------- complex numbers and fft
+# Complex numbers and fft
 
 sample(ops.real, reals, expect=np.real, dtypes=COMPLEX, ulps=0, order=LINEAR)
 sample(ops.imag, reals, expect=np.imag, dtypes=COMPLEX, ulps=0, order=LINEAR)

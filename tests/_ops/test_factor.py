@@ -24,7 +24,7 @@ from xcore._transforms import api
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
-# --- values ------------------------------------------------------------------------------------
+# Values
 
 SHAPES = [(4, 4), (5, 3), (3, 5), (1, 1), (2, 3, 4, 3)]
 EMPTY = [(0, 0), (3, 0), (0, 3), (0, 3, 3), (2, 0, 0)]
@@ -254,7 +254,7 @@ def test_nan_stays_in_its_lane():
             assert np.isnan(x[0]).any() and np.isfinite(x[1]).all()
 
 
-# --- errors ------------------------------------------------------------------------------------
+# Errors
 
 solve_lower = partial(triangular_solve, left=True, lower=True, unit_diagonal=False)
 ERRORS = [

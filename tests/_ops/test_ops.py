@@ -21,7 +21,7 @@ from xcore._core.op import Op
 every_row = pytest.mark.parametrize("s", SAMPLES, ids=lambda s: s.id)
 
 
-# ------------------------------------------------------------------------------ values and types
+# Values and types
 
 
 def variants(s: Sample):
@@ -45,7 +45,7 @@ def test_eager_calls(s):
     check(s, args, s.results(list(map(xnp.asarray, args))))
 
 
-# ------------------------------------------------------------------------- text and completeness
+# Text and completeness
 
 
 @every_row

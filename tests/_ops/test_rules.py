@@ -13,7 +13,7 @@ from tests._ops.compare import check
 from tests._ops.samples import LINEAR, SAMPLES, Sample
 from xcore._core import dtypes
 
-# ----------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def smooth_part(s: Sample, args):
@@ -123,7 +123,7 @@ def test_derivatives_that_vanish(s):
         assert t.dtype == xc.float0 or not np.asarray(t).any()
 
 
-# ----------------------------------------------------------------------------------------- lanes
+# Lanes
 
 
 def lanes_of(s: Sample, dtype: str):

@@ -92,7 +92,7 @@ def test_against_numpy(name):
         np.testing.assert_allclose(back, chosen * ct.sum(0), **near)
 
 
-# --- lanes along several axes, counted in the order of the names ----------------------------------
+# Lanes along several axes, counted in the order of the names
 
 
 def _in_groups(rows, groups, f):

@@ -18,7 +18,7 @@ from xcore.testing import assert_close
 X = np.asarray([0.4, -0.7, 1.1])
 W = np.asarray([[0.5, -0.3, 0.2], [0.1, 0.9, -0.4], [-0.6, 0.2, 0.7]])
 
-# ------------------------------------------------------------------------------- transformations
+# Transformations
 
 
 def by_vmap(f):
@@ -58,7 +58,7 @@ def derivatives_in(word) -> tuple:
     return tuple(name for name in word if name in DERIVATIVES)
 
 
-# ------------------------------------------------------------------------------------- functions
+# Functions
 
 
 def elementary(x):
@@ -154,7 +154,7 @@ def words_of(f) -> list:
     return WORDS[FUNCTIONS.index(f) :: len(FUNCTIONS)]
 
 
-# ----------------------------------------------------------------------------------------- tests
+# Tests
 
 
 def test_every_word_is_tried():

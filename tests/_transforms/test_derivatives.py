@@ -121,7 +121,7 @@ def test_linear_transpose():
     assert np.allclose(f(np.asarray([1.0, 2.0]))[0], a.T @ [1.0, 2.0])
 
 
-# ------------------------------------------------------------------------------ special places
+# Special places
 
 
 def test_derivatives_at_special_points():
@@ -144,7 +144,7 @@ def test_product_with_zeros():
     assert np.allclose(xc.hessian(lambda x: x.prod())(x), [[0, 5, 0], [5, 0, 2], [0, 2, 0]])
 
 
-# ------------------------------------------------------------------------------ complex numbers
+# Complex numbers
 
 
 def test_complex_conventions():
@@ -166,7 +166,7 @@ def test_complex_needs_a_real_result_or_holomorphic():
         xc.grad(lambda z: z * z, holomorphic=True)(1.0)
 
 
-# ---------------------------------------------------------------------------- integers and zeros
+# Integers and zeros
 
 
 def test_integer_inputs():

@@ -73,7 +73,7 @@ def test_vmap_of_jit_and_jit_of_vmap_of_indexing():
     assert np.allclose(xc.jit(xc.vmap(f))(x, i), expected)
 
 
-# ------------------------------------------------------------------------------------ collectives
+# Collectives
 
 LANES = np.asarray([1.0, 2.0, 5.0])
 

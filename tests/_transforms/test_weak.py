@@ -155,7 +155,7 @@ def test_python_numbers_beside_wide_arrays_come_out_as_they_do_alone(wide):
     assert types(xc.jit(lambda n, x: n)(2**40, wide)) == ["int64 weak"]
 
 
-# --- 64-bit data beside Python numbers, with 32-bit defaults ---------------------------------------
+# 64-bit data beside Python numbers, with 32-bit defaults
 
 
 def _rows(x):

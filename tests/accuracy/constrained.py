@@ -96,7 +96,7 @@ def _never(arrays, found):
     return [Claim("success: feasible", 1.0, 0.5, found[1] == 0)]
 
 
-# ---- sets given by proximal maps; what is claimed is the map's residual beside the largest gradient
+# Sets given by proximal maps; what is claimed is the map's residual beside the largest gradient
 
 SIZES = {"plain": 1.0, "small": 1e-3, "large": 1e3}
 
@@ -149,7 +149,7 @@ def _fixed(project):
     return judge
 
 
-# ---- many hills
+# Many hills
 
 
 def _box(family, n, dtype):

@@ -44,7 +44,7 @@ def orthonormal(q, like, what):
     return Ratio(what, over(w.norm1(gram - np.eye(gram.shape[0])), unit(like)))
 
 
-# ---- solutions
+# Solutions
 
 
 # Every size is a program to compile; references in extended precision take seconds for large matrices.
@@ -148,7 +148,7 @@ def _pseudoinverse(arrays, x):
     return found
 
 
-# ---- factorisations
+# Factorisations
 
 
 def product(a, what, given, *factors):
@@ -199,7 +199,7 @@ def _polar(arrays, found):
     ]  # fmt: skip
 
 
-# ---- least squares, determinants
+# Least squares, determinants
 
 
 def _least_squares(arrays, x):

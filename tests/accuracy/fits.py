@@ -12,7 +12,7 @@ DTYPES = ("f32", "f64")
 WAYS = ("one", "vmap")
 
 
-# ---- minima: f(x / s) v, whose minimum is s · 1
+# Minima: f(x / s) v, whose minimum is s · 1
 
 
 def rosenbrock(x):
@@ -80,7 +80,7 @@ def _minima():
             )  # fmt: skip
 
 
-# ---- least squares: a exp(-b t) + c through data, in units of y and t
+# Least squares: a exp(-b t) + c through data, in units of y and t
 
 
 def _curve(p, t, exp):
@@ -128,7 +128,7 @@ def _judge_fit(arrays, found):
     return [Claim("success: J step", left, share * size + 30 * e * len(t) ** 0.5, ok)]
 
 
-# ---- intervals of fitted parameters: how often they hold the truth
+# Intervals of fitted parameters: how often they hold the truth
 
 TRUE, TRIALS, POINTS = np.array([2.0, 1.3, 0.5]), 400, 24
 NOISES = {"little": (0.02, 1.0), "much": (0.1, 1.0), "units": (0.05, 1e6)}
@@ -163,7 +163,7 @@ def _covers(arrays, found):
     return coverage(((low <= true) & (true <= high))[status == 0])
 
 
-# ---- roots
+# Roots
 
 
 def _system(x):

@@ -58,7 +58,7 @@ def text(entries, options, seconds) -> str:
     return "\n".join(p.rstrip() + "\n" for p in parts)
 
 
-# ---- the head
+# The head
 
 
 def _facts(options, seconds, entries) -> str:
@@ -117,7 +117,7 @@ def _total(entries) -> list:
     return [len(routines), len(problems), kinds["ratio"], *sums, kinds["refused"], median]
 
 
-# ---- tables
+# Tables
 
 
 def _table(head, rows) -> str:

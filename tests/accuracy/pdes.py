@@ -23,7 +23,7 @@ def _nodes(n, stretch):
     return np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])
 
 
-# ---- coefficients at the nodes
+# Coefficients at the nodes
 
 
 def _checkers(jump):
@@ -118,7 +118,7 @@ def _solved(stretch, method):
     return call
 
 
-# ---- Poisson's equation, directly
+# Poisson's equation, directly
 
 
 def _right(family, n, dtype):
@@ -135,7 +135,7 @@ def _poisson(arrays, u):
     return [Ratio("|Δu + f|", float(np.abs(left + w.widest(f)).max() / (size * eps(f.dtype))))]
 
 
-# ---- masks: parts of a square, whose boundary lies on nodes
+# Masks: parts of a square, whose boundary lies on nodes
 
 
 def _disc(x, y):
@@ -190,7 +190,7 @@ def _masked(shape):
     return call, judge
 
 
-# ---- modes
+# Modes
 
 
 def _box(family, n, dtype):

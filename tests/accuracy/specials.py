@@ -70,7 +70,7 @@ def _every(rows):
         )  # fmt: skip
 
 
-# ---- distributions: name -> (xcore's, mpmath's cdf and sf at x, points)
+# Distributions: name -> (xcore's, mpmath's cdf and sf at x, points)
 
 _HALF = mpmath.mpf(1) / 2
 
@@ -157,7 +157,7 @@ def _distributions():
         yield Routine(f"stats.{name}.ppf", "stats", *_quantile(name), **more)
 
 
-# ---- Fourier transforms: |y - exact| over eps log₂ n |x|
+# Fourier transforms: |y - exact| over eps log₂ n |x|
 
 
 def _signal(family, n, dtype):

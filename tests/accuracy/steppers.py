@@ -8,7 +8,7 @@ from tests.accuracy.book import Claim, Ratio, Routine
 from tests.accuracy.matrices import eps
 
 pde = xc.pde
-# ---- fixed steps: half as long a step divides the error by 2^order
+# Fixed steps: half as long a step divides the error by 2^order
 CELLS = 16
 X = np.arange(1, CELLS) / CELLS
 SLOW = -4 * CELLS**2 * np.sin(np.pi / (2 * CELLS)) ** 2  # the least eigenvalue of the differences
@@ -123,7 +123,7 @@ def _exact_steps(arrays, ends):
     return [Ratio("|u - exact|", float(error / (CELLS * eps(arrays[0].dtype))))]
 
 
-# ---- steps that choose their length: each errs by at most atol + rtol |u|, and errors of steps add
+# Steps that choose their length: each errs by at most atol + rtol |u|, and errors of steps add
 
 
 def _pole(u, t):

@@ -127,7 +127,7 @@ def _as_dense(whole):
     return lambda arrays, answer: reported(whole(*arrays), answer)
 
 
-# ---- matrix equations
+# Matrix equations
 
 
 def _pair(family, n, dtype):

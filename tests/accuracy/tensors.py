@@ -69,7 +69,7 @@ def _row(name, call):
     return Routine(name, "decomp", _tensor, call, _judge, tuple(FAMILIES), kinds, (4, 9), ("one", "vmap"), (4,))  # fmt: skip
 
 
-# ---- intervals: the truth up to signs, order and sizes of columns
+# Intervals: the truth up to signs, order and sizes of columns
 
 TRIALS = 150
 

@@ -76,7 +76,7 @@ def test_pessimism_is_the_distance_to_the_truth():
     assert book._claims(book.Claim("ok", 0.5, 1.0, False), *where).shy == 1
 
 
-# ---- the references
+# The references
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])

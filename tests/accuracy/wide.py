@@ -71,7 +71,7 @@ def _array(key):
     return np.frombuffer(key[0], key[2]).reshape(key[1])
 
 
-# ---- elimination
+# Elimination
 
 
 def lu(a):
@@ -168,7 +168,7 @@ def slogdet(a):
     return sign, np.log(np.abs(d)).sum(), (np.abs(widest(a)) * np.abs(inverse.T)).sum()
 
 
-# ---- spectra: LAPACK's vectors, made orthonormal and then improved by rotations
+# Spectra: LAPACK's vectors, made orthonormal and then improved by rotations
 
 
 def _is_short(a):

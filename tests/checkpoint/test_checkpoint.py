@@ -129,7 +129,7 @@ def test_optimizer_state_of_a_sharded_run(tmp_path):
     )
 
 
-# --- structures that changed ------------------------------------------------------------------
+# Structures that changed
 
 
 def test_errors_name_the_path(tmp_path):
@@ -184,7 +184,7 @@ def test_one_array(tmp_path):
     np.testing.assert_array_equal(checkpoint.restore(tmp_path / "a", xnp.zeros(3, int)), [0, 1, 2])
 
 
-# --- damage and crashes -----------------------------------------------------------------------
+# Damage and crashes
 
 
 def test_damage_is_noticed(tmp_path):
@@ -279,7 +279,7 @@ def test_a_killed_writer(tmp_path, delay):
     assert steps.all_steps()[-1] == last + 1 and len(steps.all_steps()) == 2
 
 
-# --- step by step -----------------------------------------------------------------------------
+# Step by step
 
 
 def test_steps(tmp_path):

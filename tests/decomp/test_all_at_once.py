@@ -87,7 +87,7 @@ def test_weights_choose():
     assert float(found.error) < 1e-3
 
 
-# ------------------------------------------------------------------------------------- judgement
+# Judgement
 
 NOISY = X + 0.02 * X.std() * RNG.normal(size=SHAPE)
 

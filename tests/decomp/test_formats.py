@@ -170,7 +170,7 @@ def test_gradient_of_an_element():
     assert not np.asarray(found.factors[0])[[0, 2]].any()
 
 
-# --------------------------------------------------------------------------------- the same tensor
+# The same tensor
 
 
 def test_normal_forms_are_the_same_tensor():
@@ -260,7 +260,7 @@ def test_parts_that_do_not_fit(make, words):
         make()
 
 
-# ------------------------------------------------------------------------------------- products
+# Products
 
 
 def check_mttkrp(shape, rank, rng):

@@ -101,7 +101,7 @@ def test_non_negative_tucker():
         decomp.tucker_nonneg(FULL, 2)
 
 
-# --------------------------------------------------------------------------------------- trains
+# Trains
 
 
 def test_trains_of_low_rank():

@@ -86,7 +86,7 @@ def run_jax(program) -> list:
     return _observed(jax.jit(function)(*args))
 
 
-# ------------------------------------------------------------------------------------ comparing
+# Comparing
 
 
 MORE_RUNS = 40  # of the reference with rounding errors, before a difference is told
@@ -161,7 +161,7 @@ def _against_jax(program, outs, wanted: list[Expected]):
     return found
 
 
-# ------------------------------------------------------------------------------------ scripts
+# Scripts
 
 
 def script(program: Program, findings) -> str:

@@ -219,7 +219,7 @@ def complex_dtype(rng, x):
     return {"dtype": "complex64"}
 
 
-# ------------------------------------------------------------------------------------ indices
+# Indices
 
 
 def index(rng, x, *_):
@@ -262,7 +262,7 @@ def dynamic_axis(rng, x, *_):
     return found and {**found, **flag(rng, x)}
 
 
-# ------------------------------------------------------------------------------------ shapes
+# Shapes
 
 
 def _vector(shape):

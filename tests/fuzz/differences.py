@@ -26,7 +26,7 @@ def difference(reason):
     return add
 
 
-# ------------------------------------------------------------------------------------ the table
+# The table
 
 
 @difference(

@@ -38,7 +38,7 @@ class Generator:
         self.env, self.own, self.steps = {}, [], []
         self.forward = self.differentiated = 0  # derivatives around here; those that go forward
 
-    # ------------------------------------------------------------------------------ programs
+    # Programs
 
     def program(self, length, seed) -> Program:
         inputs = [self.input() for _ in range(self.rng.integers(2, 6))]
@@ -83,7 +83,7 @@ class Generator:
             x = np.where(rng.random(shape) < 0.25, rng.choice(SPECIAL, shape), x)
         return np.asarray(x).astype(np_dtype(dtype))
 
-    # ------------------------------------------------------------------------------ steps
+    # Steps
 
     def name(self) -> str:
         self.names += 1
@@ -131,7 +131,7 @@ class Generator:
     def _value(self, arg):
         return self.run.constant(arg.value) if isinstance(arg, Const) else self.env[arg]
 
-    # ------------------------------------------------------------------------------ arguments
+    # Arguments
 
     def pick(self, letters="biufc", fits=lambda v: True):
         names = [
@@ -220,7 +220,7 @@ class Generator:
             domain = "nonzero bool"
         return self.add(f"squash {domain}", [arg])[0]
 
-    # ------------------------------------------------------------------------------ nests
+    # Nests
 
     def nest(self, name):
         getattr(self, f"_draw_{name}", self._draw_derivative)(name)
@@ -361,7 +361,7 @@ class Generator:
         return self.converted(name, value.type.dtype, strong=True)
 
 
-# ------------------------------------------------------------------------------------ cleaning up
+# Cleaning up
 
 
 def _captured(steps) -> set:

@@ -16,7 +16,7 @@ add, sub, mul, max, min = np.add, np.subtract, np.multiply, np.maximum, np.minim
 eq, ne, lt, ge = np.equal, np.not_equal, np.less, np.greater_equal
 
 
-# ------------------------------------------------------------------------------------ activations
+# Activations
 
 
 def relu(x):
@@ -80,7 +80,7 @@ def gelu(x, approximate):
     return x * sp.ndtr(x)
 
 
-# ------------------------------------------------------------------------------------ entropies
+# Entropies
 # SciPy's own lose the digits in which x and y agree.
 
 
@@ -102,7 +102,7 @@ def _difference(x, y):
     return near, np.where(near, e, 0)
 
 
-# ------------------------------------------------------------------------------------ conversions
+# Conversions
 
 
 def cast(x, dtype):
@@ -168,7 +168,7 @@ def lax_padded(x, config):
     return x
 
 
-# ------------------------------------------------------------------------------------ indexing
+# Indexing
 
 
 def _counted(i, n):

@@ -33,7 +33,7 @@ def _params(step):
     return dict(step.params)
 
 
-# ------------------------------------------------------------------------------------ calls
+# Calls
 
 
 @nest("jit", "xc.jit({f})({args})")
@@ -69,7 +69,7 @@ def _vmap(run, step, env, args):
     return [stacked(outs, out_axes) for outs in zip(*lanes)]
 
 
-# ------------------------------------------------------------------------------------ control flow
+# Control flow
 
 
 def _same_types(*results):
@@ -138,7 +138,7 @@ def _map(run, step, env, args):
     return [stacked(outs, 0) for outs in zip(*lanes)]
 
 
-# ------------------------------------------------------------------------------------ derivatives
+# Derivatives
 
 _STEPS = [2.0**-k for k in range(5, 13)]
 

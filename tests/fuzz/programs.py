@@ -99,7 +99,7 @@ def steps_of(body):
             yield from steps_of(inner)
 
 
-# ------------------------------------------------------------------------------------ source text
+# Source text
 
 PRELUDE = """\
 def own_jvp(f):  # a custom rule that gives the true derivative

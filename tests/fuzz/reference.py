@@ -72,7 +72,7 @@ class Reference:
     def is_last(self) -> bool:
         return self.run == RUNS
 
-    # ------------------------------------------------------------------------------ running
+    # Running
 
     def program(self, program) -> list:
         with np.errstate(all="ignore"):
@@ -178,7 +178,7 @@ class Reference:
             x = self._nudged(x, t, name, error)
         return Value(x, t.dtype, t.weak)
 
-    # ------------------------------------------------------------------------------ errors
+    # Errors
 
     def noise(self, name, shape):
         """Numbers in [-1, 1] that belong to a name and a run."""
@@ -209,7 +209,7 @@ def _converted(x, dtype):
     return x if x.dtype == wide(dtype) else x.astype(wide(dtype))
 
 
-# ------------------------------------------------------------------------------------ the answer
+# The answer
 
 
 class Expected:

@@ -51,7 +51,7 @@ def binary(prefix, names, kinds, out, ref=None, **settings):
         row(f"{prefix}.{name}", f"{prefix}.{name}({{0}}, {{1}})", (kinds, kinds), out, ref=ref and ref.format(name=name, x="{0}", y="{1}"), **settings)
 
 
-# ---------------------------------------------------------------------------------- elementwise
+# Elementwise
 
 unary("xnp", "sin cos tanh arctan arcsinh exp expm1 sinh cosh", REAL + "c", "inexact", error=3, domain=("small",))
 unary("xnp", "tan", REAL, "inexact", error=4, domain=("unit",))
@@ -115,7 +115,7 @@ row("isclose", "xnp.isclose({0}, {1})", ("f", "f"), "compare", error=0)
 row("astype", "{0}.astype({dtype})", "biuf", "param", make.dtype, ref="h.cast({0}, {dtype})")
 row("astype complex", "{0}.astype({dtype})", "biufc", "param", make.complex_dtype, ref="h.cast({0}, {dtype})")
 
-# ------------------------------------------------------------------------------------ lax, nn, special
+# Lax, nn, special
 
 unary("lax", "sin cos tanh exp log1p sqrt logistic", "f", "first", ref="h.{name}({x})", error=4, domain=("+",))
 unary("lax", "exp2", "f", "first!", ref="np.exp2({x})", error=4, domain=("small",))
@@ -151,7 +151,7 @@ binary("special", "rel_entr kl_div", "f", "join", ref="h.{name}({x}, {y})", erro
 binary("special", "betaln beta", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"))
 binary("special", "gammainc gammaincc", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"), smooth=False)
 
-# ------------------------------------------------------------------------------------ reductions
+# Reductions
 
 for _name, _kinds, _out, _error in [
     ("sum", ANY, "sum", 4), ("prod", NUMBER, "sum", 8), ("mean", ANY, "mean", 4),
@@ -177,7 +177,7 @@ row("lax.reduce_max", "lax.reduce_max({0}, {axes})", "iuf", "first", make.full_a
 row("lax.reduce_sum", "lax.reduce_sum({0}, {axes})", "iufc", "first", make.full_axes, ref="np.sum({0}, axis={axes}, dtype={0}.dtype)", error=4)
 row("norm", "xnp.linalg.norm({0}, axis={axis})", "f", "first!", make.full_axis, error=4)
 
-# ------------------------------------------------------------------------------------ shape and order
+# Shape and order
 
 row("reshape", "{0}.reshape({shape})", ANY, "first", make.reshape, error=0)
 row("transpose", "xnp.transpose({0}, {axes})", ANY, "first", make.permutation, error=0)
@@ -213,7 +213,7 @@ row("lax.expand_dims", "lax.expand_dims({0}, ({axis},))", ANY, "first", make.new
 row("lax.broadcast", "lax.broadcast({0}, ({n},))", ANY, "first", make.turns, ref="np.broadcast_to({0}, ({n}, *{0}.shape))", error=0)
 row("nonzero", "xnp.nonzero({0}, size={n}, fill_value=0)[0]", "biuf", "index", make.sized, ref="h.nonzero({0}, {n})", error=0)
 
-# ------------------------------------------------------------------------------------ indexing
+# Indexing
 
 row("index", "{0}[{index}]", ANY, "first", make.index, error=0)
 row("index array", "{0}[{1}]", (ANY, "i"), "first", ref="h.taken({0}, {1})", shapes=make.any_and_indices, error=0)
@@ -230,7 +230,7 @@ row("lax.dynamic_slice", "lax.dynamic_slice({0}, [{1}], ({n},))", (ANY, "i"), "f
 row("lax.dynamic_update_slice", "lax.dynamic_update_slice({0}, {1}, [{2}])", (ANY, ANY, "i"), "first", ref="h.dynamic_update({0}, {1}, {2})", shapes=make.two_vectors_and_scalar, error=0, alike=True)
 row("lax.dynamic_index_in_dim", "lax.dynamic_index_in_dim({0}, {1}, {axis}, keepdims={flag})", (ANY, "i"), "first", make.dynamic_axis, ref="h.dynamic_index({0}, {1}, {axis}, {flag})", shapes=make.any_and_scalar, error=0)
 
-# ------------------------------------------------------------------------------------ algebra
+# Algebra
 
 row("matmul", "{0} @ {1}", (NUMBER, NUMBER), "join", shapes=make.matrices, error=4)
 row("matvec", "{0} @ {1}", (NUMBER, NUMBER), "join", shapes=make.matrix_vector, error=4)
@@ -257,7 +257,7 @@ row("slogdet", "linalg.slogdet({0})", "F", ("first!", "first!"), ref="tuple(np.l
 row("fft", "xnp.fft.fft({0})", "Fc", "complex", ref="np.fft.fft({0})", make=make.fft, error=8)
 row("rfft", "xnp.fft.rfft({0})", "F", "complex", ref="np.fft.rfft({0})", make=make.fft, error=8)
 
-# ------------------------------------------------------------------------------------ made of nothing
+# Made of nothing
 
 row("zeros_like", "xnp.zeros_like({0})", ANY, "first", error=0)
 row("full", "xnp.full({shape}, {value}, dtype={dtype})", (), "param", make.filled_with, error=0)

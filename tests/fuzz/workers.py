@@ -39,7 +39,7 @@ def _failure(number, what, between, script):
     return {"number": number, "what": what, "between": between, "script": script}
 
 
-# ------------------------------------------------------------------------------------ processes
+# Processes
 
 
 def _settings(options):

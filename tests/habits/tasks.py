@@ -5,7 +5,7 @@ where names are imported from. A program that ends has succeeded; it asserts wha
 """
 
 TASKS = {
-    # ------------------------------------------------------------------------------ a MATLAB engineer
+    # A MATLAB engineer
     "matlab: ode45 of van der Pol": """
         import numpy as np
         from xcore.scipy.integrate import solve_ivp
@@ -89,7 +89,7 @@ TASKS = {
         assert np.allclose(expm([[0, 1], [-1, 0]])[0, 0], np.cos(1), atol=1e-6)
         assert null_space([[1, 1], [1, 1]]).shape == (2, 1) and np.linalg.matrix_rank(np.ones((2, 2))) == 1
         """,
-    # ---------------------------------------------------------------------------------- a user of SciPy
+    # A user of SciPy
     "scipy: rosen by BFGS": """
         from xcore.scipy.optimize import minimize, rosen, rosen_der
         res = minimize(rosen, [1.3, 0.7, 0.8, 1.9, 1.2], method="BFGS", jac=rosen_der, options={"disp": False})
@@ -206,7 +206,7 @@ TASKS = {
         x = solve_banded((1, 1), [[0, 1, 1], [4, 4, 4], [1, 1, 0]], [1, 2, 3])
         assert abs(float(4 * x[0] + x[1]) - 1) < 1e-5
         """,
-    # ---------------------------------------------------------------------------------- a user of NumPy
+    # A user of NumPy
     "numpy: a mean of random numbers": """
         import xcore.numpy as np
         rng = np.random.default_rng(42)
@@ -238,7 +238,7 @@ TASKS = {
         x = np.linspace(0, 1, 5, dtype=np.float64)
         assert (x * 2.0).dtype == numpy.float64 and np.mean(x).dtype == numpy.float64
         """,
-    # ------------------------------------------------------------------------------------ a user of JAX
+    # A user of JAX
     "jax: a gradient step under jit": """
         import xcore as jax
         import xcore.numpy as jnp

@@ -110,7 +110,7 @@ def same_arguments(ours, theirs, but):
     assert [n for n in places[0] if n in shared] == shared
 
 
-# ------------------------------------------------------------------------------------- results
+# Results
 
 
 def test_results_are_as_wide_as_the_data():

@@ -394,7 +394,7 @@ def test_what_is_not_read_may_be_anything(assume, dtype):
     assert bool(la.solve(given(1e3), right, assume, report=True).ok) == (assume != "pos")
 
 
-# --------------------------------------------------------------------------------------------- edges
+# Edges
 
 ONE = {
     "solve": lambda a: la.solve(a, a[..., :1] ** 2, report=True),

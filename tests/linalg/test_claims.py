@@ -179,7 +179,7 @@ def test_digits_where_one_row_is_long():
     )
 
 
-# ------------------------------------------------------------------------------------- eigenvalues
+# Eigenvalues
 
 
 def chain(n):
@@ -286,7 +286,7 @@ def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
     )
 
 
-# ----------------------------------------------------------------------------- dense factorisations
+# Dense factorisations
 
 
 def sine(x, u):

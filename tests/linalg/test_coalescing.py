@@ -37,7 +37,7 @@ def hessian_along(f, a, e):
     return xc.jvp(lambda a: xc.jvp(f, (a,), (e,))[1], (a,), (e,))[1]
 
 
-# ---------------------------------------------------------------------------- symmetric functions
+# Symmetric functions
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
@@ -93,7 +93,7 @@ def test_batches_have_repeated_values_each_on_its_own():
     np.testing.assert_allclose(whole, 6 * np.asarray(stack @ stack), atol=1e-12)
 
 
-# ---------------------------------------------------------------- vectors of values that are equal
+# Vectors of values that are equal
 
 
 def by_vectors(a):
@@ -175,7 +175,7 @@ def test_simple_and_semisimple_eigenvalues_have_derivatives():
         np.testing.assert_allclose(np.sum(moved), np.trace(e), rtol=1e-8)
 
 
-# ------------------------------------------------------------------------------------ determinants
+# Determinants
 
 
 def second_derivatives_of_det(a):
@@ -224,7 +224,7 @@ def test_third_derivatives_of_determinants():
     assert not np.isfinite(xc.jacfwd(xc.hessian(xnp.linalg.det))(np.zeros((3, 3)))).all()
 
 
-# ------------------------------------------------------------------------------------ polar factors
+# Polar factors
 
 
 @pytest.mark.parametrize("method", ["svd", "qdwh"])
@@ -243,7 +243,7 @@ def test_second_derivatives_of_polar_factors_at_orthogonal_matrices(shape, metho
     np.testing.assert_allclose(e.ravel() @ hessian @ e.ravel(), want, rtol=1e-6)
 
 
-# ------------------------------------------------------------------- functions of Hermitian matrices
+# Functions of Hermitian matrices
 
 FUNCTIONS = {"exp": (xnp.exp, scipy.linalg.expm), "sin": (xnp.sin, scipy.linalg.sinm)}
 CLOSE = [

@@ -110,7 +110,7 @@ def test_sylvester_and_lyapunov():
     assert np.allclose(la.solve_sylvester(wide, b, c), expected)
 
 
-# ------------------------------------------------------------------------------------ least squares
+# Least squares
 
 
 @pytest.mark.parametrize("method", ["svd", "qr"])

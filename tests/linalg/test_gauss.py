@@ -95,7 +95,7 @@ def test_singular_raises_with_the_pivot():
         xc.linalg.gauss_solve(np.diag([1.0, 2.0, 0.0]), np.ones(3))
 
 
-# ------------------------------------------------------------------------------------------- fields
+# Fields
 
 
 def brute_force_null(a, p):
@@ -144,7 +144,7 @@ def test_fields_check_their_arguments():
         xc.linalg.gauss_solve(np.array([[1, 1], [1, 1]]), np.array([0, 1]), field=2)
 
 
-# ------------------------------------------------------------------------------------- echelon forms
+# Echelon forms
 
 
 def test_reduced_form_keeps_the_row_space():

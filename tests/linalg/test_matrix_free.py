@@ -98,7 +98,7 @@ def test_action_of_the_exponential(norm):
         xc.jit(la.expm_multiply)(a, b)
 
 
-# ----------------------------------------------------------------------------- eigenvalues
+# Eigenvalues
 
 
 def test_eigenvalues_of_operators():
@@ -233,7 +233,7 @@ def test_randomized_svd():
     assert np.linalg.norm(noisy - U * s @ Vh, 2) < 1.2 * best[5]
 
 
-# -------------------------------------------------------------------------------------- what is given
+# What is given
 
 
 def test_lanczos_goes_on_where_the_space_is_invariant():

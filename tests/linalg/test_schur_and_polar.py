@@ -69,7 +69,7 @@ def test_hessenberg():
     assert la.hessenberg(np.float32(A))[1].dtype == "float32"
 
 
-# ------------------------------------------------------------------------------------------- polar
+# Polar
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

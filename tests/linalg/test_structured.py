@@ -87,7 +87,7 @@ def test_circulant_kronecker_blocks_and_woodbury():
     assert np.allclose(x, np.linalg.solve(5 * np.eye(6) + u @ v, b))
 
 
-# ---------------------------------------------------------------------------------- matrix-free
+# Matrix-free
 
 SOLVERS = {
     "CG": xc.linalg.CG(rtol=1e-11),

@@ -144,7 +144,7 @@ class Run:
             o.survivors and m.verdict in ("survived", "not run")
         )
 
-    # ------------------------------------------------------------------------------------ tests
+    # Tests
 
     def tests(self) -> list[str]:
         return self.o.tests or [t for p in self.packages for t in targets.TESTS[p]]
@@ -239,7 +239,7 @@ class Run:
                 self.map.store(nodeid, found if isinstance(found, str) else found[0])
         return self.map.tests[nodeid]["good"]
 
-    # ---------------------------------------------------------------------------------- mutants
+    # Mutants
 
     def _try(self, s) -> None:
         wanted = [m for m in self.mutants if self.is_wanted(m)]

@@ -77,7 +77,7 @@ class Site:
         return f"{self.before} → {self.after}"
 
 
-# ------------------------------------------------------------------------------------ alternatives
+# Alternatives
 
 
 def _name(call: ast.Call) -> str:
@@ -227,7 +227,7 @@ def _alternatives(node, known):
         yield from _statement(node)
 
 
-# -------------------------------------------------------------------------------------------- walk
+# Walk
 
 
 def _skipped(parent, field: str, node) -> bool:

@@ -112,7 +112,7 @@ def start(paths, work) -> None:
         raise SystemExit(f"pytest could not collect the tests ({code})")
 
 
-# ------------------------------------------------------------------------------- which test runs what
+# Which test runs what
 
 
 def _files(paths) -> list[str]:

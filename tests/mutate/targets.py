@@ -48,7 +48,7 @@ RULES = (
 )
 
 
-# ---------------------------------------------------------------------------------- whose it is
+# Whose it is
 
 
 def _held(value):
@@ -108,7 +108,7 @@ def owners(registry) -> dict:
     return found
 
 
-# ------------------------------------------------------------------------------ which are rules
+# Which are rules
 
 _DERIVATIVE_ARGUMENTS = {"elementwise": (), "linear_op": (), "Op": ()}
 _RULE_KEYWORDS = {"jvp", "transpose", "batch"}

@@ -16,7 +16,7 @@ from tests.numpy.reference import ALL, assert_same, dtype_of, values
 A, B = values("float32", (4, 1, 3)), values("float32", (2, 3), seed=1)
 
 
-# -------------------------------------------------------------------------------------- vectorize
+# vectorize
 
 
 def test_vectorize_numbers():
@@ -96,7 +96,7 @@ def test_along_an_axis(axis):
         xnp.apply_over_axes(lambda a, axis: a[0, 0], xnp.asarray(x), 0)
 
 
-# ----------------------------------------------------------------------------------- inquiries
+# Inquiries
 
 
 @pytest.mark.parametrize("dtype", [d for d in ALL if dtype_of(d).kind in "fcV"])
@@ -261,7 +261,7 @@ def test_printing():
     ) == str(x)
 
 
-# --------------------------------------------------------------------------------- in and out
+# In and out
 
 
 @pytest.mark.parametrize("dtype", ALL)

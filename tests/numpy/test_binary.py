@@ -289,7 +289,7 @@ def test_compiled_is_eager(row):
     )
 
 
-# ------------------------------------------------------------------------------------ ufunc methods
+# Ufunc methods
 
 REDUCED = [
     "add",

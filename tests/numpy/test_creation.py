@@ -207,7 +207,7 @@ def test_meshgrid(options):
         xnp.meshgrid(xs[1], indexing="yx")
 
 
-# -------------------------------------------------------------------------------------- from data
+# From data
 
 
 @pytest.mark.parametrize(

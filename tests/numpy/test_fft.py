@@ -267,7 +267,7 @@ def test_compiled_and_mapped(name):
     np.testing.assert_allclose(inner, want, atol=1e-12)
 
 
-# ------------------------------------------------------------------------------------ frequencies
+# Frequencies
 
 
 @pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])

@@ -76,7 +76,7 @@ def test_views_of_our_memory_are_read_only():
     assert ours[0, 0] == 0
 
 
-# ---------------------------------------------------------------------------------------------- DLPack
+# DLPack
 
 DTYPES = "bool int8 uint8 int32 int64 float16 float32 float64 complex64".split()
 
@@ -104,7 +104,7 @@ def test_dlpack_with_torch(dtype):
     assert xnp.from_dlpack(theirs.T.contiguous()).shape == (3, 2)
 
 
-# ----------------------------------------------------------------------------------------------- SciPy
+# SciPy
 
 
 def test_scipy_functions_that_speak_the_array_api():
@@ -119,7 +119,7 @@ def test_scipy_functions_that_speak_the_array_api():
     assert run.stdout == "", run.stdout
 
 
-# ------------------------------------------------------------------------------------------- matplotlib
+# Matplotlib
 
 
 def test_matplotlib_plots_arrays(tmp_path):
@@ -142,7 +142,7 @@ def test_matplotlib_plots_arrays(tmp_path):
     assert (tmp_path / "plot.png").stat().st_size > 1000
 
 
-# ------------------------------------------------------------------------------------ copies and pickles
+# Copies and pickles
 
 VALUES = [
     X,

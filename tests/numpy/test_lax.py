@@ -116,7 +116,7 @@ def test_reduce_of_nothing_is_where_it_begins():
     check_grads(lambda x: lax.reduce(x, 0.0, lambda a, b: xnp.hypot(a, b), (1,)), (X[0],), order=1)
 
 
-# ------------------------------------------------------------------------------ convolutions
+# Convolutions
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3])
@@ -168,7 +168,7 @@ def test_layouts():
     assert numbers == ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
 
 
-# ---------------------------------------------------------------------------- gather and scatter
+# Gather and scatter
 
 ROWS = lax.GatherDimensionNumbers((1,), (0,), (0,))
 INTO_ROWS = lax.ScatterDimensionNumbers((1,), (0,), (0,))
@@ -200,7 +200,7 @@ def test_scatter(name, numpy):
         getattr(lax, name)(x, INDICES, u.astype("float32"), INTO_ROWS)
 
 
-# ----------------------------------------------------------------------------------------- shapes
+# Shapes
 
 
 def test_shapes():
@@ -233,7 +233,7 @@ def test_scalars():
         lax.platform_dependent(1.0, moon=lambda x: x)
 
 
-# -------------------------------------------------------------------------------- factorisations
+# Factorisations
 
 
 def test_factorisations_as_lax_gives_them():
@@ -257,7 +257,7 @@ def test_factorisations_as_lax_gives_them():
     np.testing.assert_allclose(c.swapaxes(-1, -2) @ np.asarray(x), s, rtol=1e-9, atol=1e-9)
 
 
-# --- tutorial code calls by keyword ---------------------------------------------------------------
+# Tutorial code calls by keyword
 
 A = np.float32([[0.5, 0.25], [0.75, 0.125]])
 BY_KEYWORD = {

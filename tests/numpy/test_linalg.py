@@ -247,7 +247,7 @@ def test_integers_become_floats():
     np.testing.assert_array_equal(linalg.matrix_power(a, 3), np.linalg.matrix_power(a, 3))
 
 
-# --- empty and degenerate ------------------------------------------------------------------------
+# Empty and degenerate
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)], ids=str)
@@ -311,7 +311,7 @@ def test_matrices_of_one_triangle():
     )
 
 
-# --- derivatives -----------------------------------------------------------------------------------
+# Derivatives
 
 
 def invariant_svd(L, a):
@@ -420,7 +420,7 @@ def test_solve_with_one_batched_side_in_vmap():
     close(got, np.stack([np.linalg.solve(m, b[0]) for m in stacked]))
 
 
-# --- products of many, errors ------------------------------------------------------------------------
+# Products of many, errors
 
 
 def cost(order, sizes):

@@ -23,7 +23,7 @@ def equal(got, want):
     np.testing.assert_array_equal(np.asarray(got), want)
 
 
-# ------------------------------------------------------------------------------------------ where
+# Where
 
 
 def test_where():
@@ -88,7 +88,7 @@ def test_piecewise():
         xnp.piecewise(xnp.asarray(x), [x < 0], [1, 2, 3])
 
 
-# --------------------------------------------------------------------------------------- positions
+# Positions
 
 
 @pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 0), (2, 2, 2)])
@@ -148,7 +148,7 @@ def test_extract_compress_place():
         xnp.compress([False] * 4 + [True], xnp.asarray(X), axis=1)
 
 
-# ------------------------------------------------------------------------------------ take and put
+# Take and put
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
@@ -296,7 +296,7 @@ def test_trim_zeros():
         xc.jit(xnp.trim_zeros)(x)
 
 
-# ------------------------------------------------------------------------------------------- grids
+# Grids
 
 
 def test_grids():

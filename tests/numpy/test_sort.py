@@ -130,7 +130,7 @@ def test_sort_complex():
     same(got, [1, 2, 3])
 
 
-# -------------------------------------------------------------------------------------- searching
+# Searching
 
 
 @pytest.mark.parametrize("method", ["scan", "scan_unrolled", "sort", "compare_all"])

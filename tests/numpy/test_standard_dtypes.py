@@ -26,7 +26,7 @@ def dtype_of(function, *args, **options):
     return xc.eval_shape(lambda: function(*args, **options)).dtype
 
 
-# ------------------------------------------------------------------------------- which dtypes functions take
+# Which dtypes functions take
 
 KINDS = {"bool": ["bool"], "integer": INTS + UINTS, "real": REALS, "complex": COMPLEX}
 TAKES = {  # name: (kinds of arguments, kind of the result; None for that of the arguments)
@@ -106,7 +106,7 @@ def test_promotion_of_signed_with_unsigned(bits):
                 assert xnp.result_type(a, b) == widest(a, b)
 
 
-# --------------------------------------------------------------------------------------------- reductions
+# Reductions
 
 
 @pytest.mark.parametrize("bits", [32, 64])
@@ -170,7 +170,7 @@ def test_empty_reductions():
     assert xnp.max(x, axis=1).shape == (0,)
 
 
-# -------------------------------------------------------------------------------------- Python numbers, wrong dtypes
+# Python numbers, wrong dtypes
 
 
 def test_python_numbers_take_the_dtype():
@@ -209,7 +209,7 @@ def test_wrong_types_are_type_errors(call):
         call()
 
 
-# ----------------------------------------------------------------------------------- devices, DLPack, generated arrays
+# Devices, DLPack, generated arrays
 
 
 def test_devices():

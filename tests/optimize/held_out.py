@@ -168,7 +168,7 @@ FREE = {
     "sixth order": (lambda x: xnp.sum((x - 1) ** 6), (0.3,) * N, 0),
 }  # fmt: skip
 
-# ---- with constraints: Hock and Schittkowski's numbers; rows as in benchmarks/hock_schittkowski.py
+# With constraints: Hock and Schittkowski's numbers; rows as in benchmarks/hock_schittkowski.py
 
 
 def hs83(a, b, c, d, e):
@@ -293,7 +293,7 @@ BOUND = {
 }  # fmt: skip
 
 
-# ---- what is true of a point
+# What is true of a point
 
 
 def groups(problems) -> dict:

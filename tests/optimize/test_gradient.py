@@ -146,7 +146,7 @@ def test_schedules_are_those_of_optax():
         np.testing.assert_allclose(ours[name], theirs[name], rtol=2e-5, atol=3e-7, err_msg=name)
 
 
-# ---------------------------------------------------------------------- formulas, without a peer
+# Formulas, without a peer
 
 
 def numpy_adam(grads, x, rate, b1=0.9, b2=0.999, eps=1e-8, decay=0.0):

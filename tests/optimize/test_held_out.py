@@ -104,7 +104,7 @@ def test_values_that_a_constant_hides_prove_no_minimum(method):
             assert not found.success or error <= 3 * tol, (constant, size, start, error)
 
 
-# ---- with constraints: units of variables, of the objective, of constraints
+# With constraints: units of variables, of the objective, of constraints
 
 SCALES = ((0, 1.0, 1.0), (3, 1e20, 1e12), (-6, 1e-20, 1e-12))
 

@@ -78,7 +78,7 @@ def test_batches_of_batches():
     np.testing.assert_allclose(found, np.broadcast_to([[[1.0]], [[2.0]]], (2, 5, 2)), atol=2e-2)
 
 
-# ----------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def ridge(w, penalty, x, y):
@@ -119,7 +119,7 @@ def test_derivatives_with_bounds():
     np.testing.assert_allclose(by_upper, [1.0, 0.8], atol=1e-6)
 
 
-# ---------------------------------------------------------------------------------------- bounds
+# Bounds
 
 
 def test_bounds_as_scipy_finds_them():
@@ -166,7 +166,7 @@ def test_rosenbrock_with_bounds_that_hold():
     np.testing.assert_allclose(found.x, peer.x, atol=1e-6)
 
 
-# ---------------------------------------------------------------------------------- truth, errors
+# Truth, errors
 
 
 def test_history_and_curvature():
@@ -269,7 +269,7 @@ def test_errors_say_what_is_wrong(name):
         call()
 
 
-# ------------------------------------------------------------------------------- SciPy's call forms
+# SciPy's call forms
 
 
 def valley(x, a):
@@ -357,7 +357,7 @@ def test_bounds_in_all_their_forms():
     )  # SciPy's least_squares
 
 
-# ------------------------------------------------------------------------------- one variable
+# One variable
 
 
 def bent(x):

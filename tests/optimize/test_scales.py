@@ -15,7 +15,7 @@ def rosenbrock(x):
     return xnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-# ---------------------------------------------------------------------------------- small numbers
+# Small numbers
 
 
 def in_a_tree(p):
@@ -35,7 +35,7 @@ def test_every_method_ends_in_sixteen_bits(method):
         assert not found.success or abs(float(first) - 1) < 0.15
 
 
-# --------------------------------------------------------------------------------------- units
+# Units
 
 UNITS = {
     "none": ([1, 1, 1], 1), "the issue's": ([1e8, 1, 1e-8], 1), "values": ([1, 1, 1], 1e20),

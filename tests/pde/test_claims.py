@@ -25,7 +25,7 @@ from xcore.pde import (
 D, N, R, P = Dirichlet(), Neumann(), Robin(1.0, 2.0), Periodic()
 
 
-# ------------------------------------------------------------------------------------ the reference
+# The reference
 
 
 def part(x, axis, start, stop):
@@ -78,7 +78,7 @@ conditions = lambda kinds: [P if k == "P" else (FACES[k[0]], FACES[k[1]]) for k 
 stretched = lambda n, ratio: tuple(np.append(0, np.cumsum(np.geomspace(1, ratio, n))) / 10)
 
 
-# --------------------------------------------------------------------------------------- the claims
+# The claims
 
 JUMPS = [1.0, 1e2, 1e4, 1e5, 1e6, 1e8]
 GRIDS = {

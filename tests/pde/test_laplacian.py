@@ -135,7 +135,7 @@ def test_transposed():
     assert np.isclose(v @ np.asarray(lap @ u), u @ np.asarray(lap.T @ v))
 
 
-# ------------------------------------------------------------------------------ order of accuracy
+# Order of accuracy
 # u = exp(k·x) has no symmetry that could hide an error; for rings sines and cosines.
 
 
@@ -230,7 +230,7 @@ def test_full_field_has_the_given_edges():
     assert full.shape == grid.shape and np.allclose(full[0], full[-1])
 
 
-# ------------------------------------------------------------------------------------ derivatives
+# Derivatives
 
 
 def test_gradients():
@@ -257,7 +257,7 @@ def test_batches_of_sources_and_edges():
     assert np.allclose(many[1], one)
 
 
-# ----------------------------------------------------------------------------------------- errors
+# Errors
 
 BAD = [
     (lambda: Grid((4, 0)), "positive whole numbers"),

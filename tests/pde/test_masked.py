@@ -197,7 +197,7 @@ def test_errors_explain():
     assert full.shape == grid.shape and np.isnan(full[0]).all() and full[3, 3] == 2
 
 
-# ------------------------------------------------------------------------- a boundary that moves
+# A boundary that moves
 
 RING = Grid((16, 16), -1.0, 1.0)
 

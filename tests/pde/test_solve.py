@@ -86,7 +86,7 @@ def test_order_of_accuracy_with_mixed_conditions():
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.3, errors
 
 
-# -------------------------------------------------------------------------------------- multigrid
+# Multigrid
 
 
 def test_full_multigrid_reaches_the_accuracy_of_the_discretisation():

@@ -200,7 +200,7 @@ def test_derivative_by_the_length_of_steps():
         assert np.isclose(pull(weights)[0], np.sum(weights * want), rtol=1e-12)
 
 
-# ---------------------------------------------------------------- data that change, and checkpoints
+# Data that change, and checkpoints
 
 
 @pytest.mark.parametrize("method", ["theta", "imex"])
@@ -260,7 +260,7 @@ def test_runs_go_on_from_the_disk(tmp_path, capsys):
             )
 
 
-# ------------------------------------------------------------------------------------- bad input
+# Bad input
 
 LAP = Laplacian(Grid(6))
 GROW = pde.RungeKutta(lambda u, t: u, pde.EULER)

@@ -18,7 +18,7 @@ def checksum(x):
     return zlib.crc32(np.ascontiguousarray(np.asarray(x)).tobytes())
 
 
-# --- jax's values (made once with jax 0.10.2, default settings, key 42) --------------------------------
+# Jax's values (made once with jax 0.10.2, default settings, key 42)
 # The last column is the CRC-32 of the bytes of a whole array of shape (7, 143).
 
 BITS = [
@@ -161,7 +161,7 @@ def test_formulas_are_jax_s(name, parameters, values):
     np.testing.assert_allclose(x, values, rtol=3e-6, atol=3e-7)
 
 
-# --- Philox is Random123's sequence of blocks -----------------------------------------------------------
+# Philox is Random123's sequence of blocks
 
 
 def test_philox_words_are_the_blocks():
@@ -187,7 +187,7 @@ def test_threefry_counts_on_beyond_32_bits():
     assert int(random.bits_at(KEY, 2 * 2**32 + 9)) == int(x0 ^ x1)
 
 
-# --- the same numbers however they are drawn --------------------------------------------------------------
+# The same numbers however they are drawn
 
 DRAWS = {
     "bits": lambda key, n: random.bits(key, (n,)),

@@ -67,7 +67,7 @@ def moments(x, distribution):
     return 2 * stats.norm.sf(abs(x.mean() - mean) / np.sqrt(variance / len(x)))
 
 
-# --- on the line ------------------------------------------------------------------------------------
+# On the line
 
 CONTINUOUS = [
     ("exponential", [()], stats.expon),
@@ -161,7 +161,7 @@ def test_gamma_of_tiny_shapes():
     assert (rows("gamma", [(0.0,)]) == 0).all()
 
 
-# --- counts -------------------------------------------------------------------------------------------
+# Counts
 
 COUNTS = [
     ("poisson", [(0.0,), (0.01,), (1.0,), (9.9,), (10.0,), (25.0,), (300.0,), (1e4,), (1e6,)], stats.poisson),
@@ -215,7 +215,7 @@ def test_counts_at_the_limits():
     assert np.isnan(k).all()
 
 
-# --- integers -----------------------------------------------------------------------------------------
+# Integers
 
 KEY = random.key(2024)
 
@@ -283,7 +283,7 @@ def test_categorical(mode):
     assert len(set(distinct.tolist())) == 3
 
 
-# --- vectors ------------------------------------------------------------------------------------------
+# Vectors
 
 
 def test_dirichlet():
@@ -357,7 +357,7 @@ def test_ball_and_sphere():
     assert ks(x[:, 1], stats.uniform(-1, 2)) > ALARM
 
 
-# --- rejection: small and large draws ------------------------------------------------------------------
+# Rejection: small and large draws
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_positions_of_marks(density):
     assert np.array_equal(np.asarray(place)[: marked.sum()], np.flatnonzero(marked))
 
 
-# --- dtypes and parameters -----------------------------------------------------------------------------
+# Dtypes and parameters
 
 
 # 16 bits: normal numbers are made of words of that size, all others rounded from float32
@@ -481,7 +481,7 @@ def test_mistakes_are_explained(call, message):
         call()
 
 
-# --- independence --------------------------------------------------------------------------------------
+# Independence
 
 
 @pytest.mark.parametrize("impl", IMPLS)
@@ -515,7 +515,7 @@ def test_draws_for_different_purposes_are_independent():
         assert len(np.unique(words)) >= len(words) - 2
 
 
-# --- what only generators with a state have ---------------------------------------------------------
+# What only generators with a state have
 
 SCARCE = {
     "power": ((2.5,), stats.powerlaw(2.5)),

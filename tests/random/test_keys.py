@@ -17,7 +17,7 @@ def data(keys):
     return np.asarray(random.key_data(keys))
 
 
-# --- words, as jax.random has them (made once with jax 0.10.2, default settings) ----------------------
+# Words, as jax.random has them (made once with jax 0.10.2, default settings)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_generators_differ():
     assert not np.array_equal(*[random.bits(random.key(0, impl=i), (4,)) for i in IMPLS])
 
 
-# --- forms ----------------------------------------------------------------------------------------
+# Forms
 
 
 def test_what_a_key_shows():
@@ -228,7 +228,7 @@ def test_devices():
     assert key.block_until_ready() is key and key.is_ready()
 
 
-# --- under transformations ------------------------------------------------------------------------
+# Under transformations
 
 
 def test_keys_are_pytrees():
@@ -294,7 +294,7 @@ def test_keys_as_loop_carries():
     assert bool(key == last)
 
 
-# --- mistakes --------------------------------------------------------------------------------------
+# Mistakes
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_mistakes_are_explained(call, error, message):
         call()
 
 
-# --- reuse ------------------------------------------------------------------------------------------
+# Reuse
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_parameters_known_at_run_time(name):
     assert none.tolist() == [False] + [True] * (len(rows) - 1), rows
 
 
-# --- vectors ------------------------------------------------------------------------------------------
+# Vectors
 
 P = [0.2, 0.3, 0.5]
 VECTORS = {
@@ -144,7 +144,7 @@ def test_what_is_no_error():
     assert (random.uniform(KEY, (3,), None, 2.0, 2.0) == 2).all()
 
 
-# --- generators with a state ------------------------------------------------------------------------
+# Generators with a state
 
 METHODS = {
     "normal": ((0.0, 1.0), ((), (-1.0,))),

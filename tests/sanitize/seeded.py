@@ -29,7 +29,7 @@ def mended(f):
 
 V = xnp.asarray([1.0, -2.0, 3.0])
 
-# ------------------------------------------------------------------------------ NaN and infinities
+# NaN and infinities
 
 
 @bug("log (float32[3]) made a NaN")
@@ -401,7 +401,7 @@ def mean_of_a_selection():
     return (x * chosen).sum() / xnp.maximum(chosen.sum(), 1)
 
 
-# -------------------------------------------------------------------------------------- positions
+# Positions
 
 
 @bug("index 3 is out of bounds for axis 0")
@@ -573,7 +573,7 @@ def read_in_the_other_branch():
     return xc.jit(lambda i: lax.cond(i > 2, lambda i: 0.0, lambda i: V[i], i))(8)
 
 
-# ------------------------------------------------------------------------------------------ casts
+# Casts
 
 
 @bug("the number 3000000000.0 does not fit in int32")
@@ -638,7 +638,7 @@ def rounded_into_int8():
     return lax.convert_element_type(scale, xnp.int8)
 
 
-# ------------------------------------------------------------------------------------------- keys
+# Keys
 
 
 @bug("this key was used before")
@@ -718,7 +718,7 @@ def a_key_that_jit_takes():
     return [draw(k) for k in random.split(random.key(4), 2)]
 
 
-# --------------------------------------------------------------------------------------- matrices
+# Matrices
 
 
 @bug("singular")
@@ -765,7 +765,7 @@ def no_singular_lane():
     return xc.vmap(lambda s: xnp.linalg.inv(xnp.diag(s)))(xnp.asarray([[1.0, 2.0], [1.0, 3.0]]))
 
 
-# ---------------------------------------------------------------------------- what is hardly meant
+# What is hardly meant
 
 
 @bug("nobody keeps it")

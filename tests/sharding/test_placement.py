@@ -39,7 +39,7 @@ def name(sharding):
     return repr(getattr(sharding, "spec", sharding))[:60]
 
 
-# --- meshes and specs -------------------------------------------------------------------------
+# Meshes and specs
 
 
 def test_mesh():
@@ -127,7 +127,7 @@ def test_positions():
     assert not POSITIONS.is_equivalent_to(NamedSharding(MESH, P("y", "x")), 2)
 
 
-# --- putting and reading ----------------------------------------------------------------------
+# Putting and reading
 
 
 @pytest.mark.parametrize("sharding", SHARDINGS, ids=name)
@@ -211,7 +211,7 @@ def test_life():
         np.asarray(x)
 
 
-# --- arrays from parts ------------------------------------------------------------------------
+# Arrays from parts
 
 
 @pytest.mark.parametrize("sharding", SHARDINGS, ids=name)
@@ -253,7 +253,7 @@ def test_wrong_part():
         xc.make_array_from_callback(VALUE.shape, SHARDINGS[1], lambda index: VALUE)
 
 
-# --- pictures ---------------------------------------------------------------------------------
+# Pictures
 
 
 def test_picture(capsys):

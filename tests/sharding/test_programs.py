@@ -33,7 +33,7 @@ def collectives(f, *args):
     )
 
 
-# --- training ---------------------------------------------------------------------------------
+# Training
 
 
 def predict(params, x):
@@ -136,7 +136,7 @@ def test_fully_sharded_parameters():
     assert {name for _, name in collectives(xc.grad(sharded), PARAMS, X, Y)} >= {"reduce-scatter", "all-gather"}  # fmt: skip
 
 
-# --- transforms of arrays ---------------------------------------------------------------------
+# Transforms of arrays
 
 
 ROWS = ("data", "model")
@@ -199,7 +199,7 @@ def test_random_numbers_do_not_depend_on_the_mesh():
     np.testing.assert_allclose(spread(key), want, rtol=1e-6)
 
 
-# --- solvers ----------------------------------------------------------------------------------
+# Solvers
 
 N = 32
 SOURCE = normal(N, N)

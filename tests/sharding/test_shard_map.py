@@ -28,7 +28,7 @@ def over_x(f, mesh=MESH, out=X, check=None):
     return xc.shard_map(f, mesh, X, out, check_vma=check)
 
 
-# --- collectives: (on a device's rows, in NumPy on the rows of all devices, stacked) -----------
+# Collectives: (on a device's rows, in NumPy on the rows of all devices, stacked)
 
 PERM = [(0, 1), (1, 3), (3, 0)]
 
@@ -170,7 +170,7 @@ def test_order_of_devices():
         assert int(shard.data[0]) == row
 
 
-# --- the function -----------------------------------------------------------------------------
+# The function
 
 
 def test_trees_and_captured_values():
@@ -383,7 +383,7 @@ def test_check_sees_through_structure():
     assert over_x(wrong, out=P(), check=False)(xnp.ones((8, 8))).shape == ()
 
 
-# --- pmap -------------------------------------------------------------------------------------
+# pmap
 
 
 def test_pmap_matrix_product():
@@ -433,7 +433,7 @@ def test_pmap_is_differentiable():
     )
 
 
-# --- forms that published programs use --------------------------------------------------------------
+# Forms that published programs use
 
 
 def test_groups_over_several_axes():

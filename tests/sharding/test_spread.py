@@ -36,7 +36,7 @@ def collectives(f, *args):
     )
 
 
-# --- computation follows data -----------------------------------------------------------------
+# Computation follows data
 
 CASES = {
     "elementwise": lambda a: xnp.sin(a) * 2 + a,
@@ -138,7 +138,7 @@ def test_donation():
     assert a.is_deleted()
 
 
-# --- jit's shardings --------------------------------------------------------------------------
+# Jit's shardings
 
 
 def test_in_and_out_shardings():
@@ -188,7 +188,7 @@ def test_ahead_of_time():
         np.testing.assert_allclose(compiled(given), A @ A.T, rtol=1e-5)
 
 
-# --- constraints ------------------------------------------------------------------------------
+# Constraints
 
 
 def test_constraint():
@@ -251,7 +251,7 @@ def test_what_the_compiler_chose():
     assert seen[-1].is_equivalent_to(named("x"), 2)
 
 
-# --- what runs on the host --------------------------------------------------------------------
+# What runs on the host
 
 
 def test_callbacks_see_whole_arrays_once():

@@ -16,7 +16,7 @@ from xcore import special
 RNG = np.random.default_rng(11)
 
 
-# ------------------------------------------------------------------------------------- inverses
+# Inverses
 
 A, B = 10 ** RNG.uniform(-1, 2, 32), 10 ** RNG.uniform(-1, 2, 32)
 P = np.concatenate([RNG.uniform(0, 1, 16), 10 ** RNG.uniform(-12, -1, 16)])
@@ -77,7 +77,7 @@ def test_slope_of_an_inverse_in_its_shape():
     np.testing.assert_allclose(slope, -change / _density((a,), x), rtol=1e-7)
 
 
-# -------------------------------------------------------------------------------------- complex
+# Complex
 
 Z = np.concatenate([
     RNG.normal(size=40) * 5 + 1j * RNG.normal(size=40) * 5,
@@ -176,7 +176,7 @@ def test_spherical_harmonics():
     assert clipped == special.sph_harm_y(4, 1, 0.5, 0.3)
 
 
-# --------------------------------------------------------------------------------------- counts
+# Counts
 
 
 def test_counts_are_whole():
@@ -220,7 +220,7 @@ def test_bessel_recurrences_and_symmetry():
     assert np.isnan(special.jn(0.5, 1.0))
 
 
-# --------------------------------------------------------------------- dtypes, shapes, transforms
+# Dtypes, shapes, transforms
 
 NOT_ELEMENTWISE = {"bernoulli", "bessel_jn", "logsumexp", "softmax", "log_softmax", "multigammaln"}
 COMPLEX = {"wofz", "sph_harm_y"}

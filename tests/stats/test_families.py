@@ -89,7 +89,7 @@ def test_quantiles_of_counts(name):
     check(name, ("ppf",), LEVELS[1:-1], DISCRETE[name], 1.0, None)
 
 
-# --- tails ------------------------------------------------------------------------------------
+# Tails
 
 
 def test_entropy_of_poisson():
@@ -136,7 +136,7 @@ def test_float32_is_right_to_its_last_digits():
     np.testing.assert_allclose(found, expected, rtol=2e-7)
 
 
-# --- derivatives ------------------------------------------------------------------------------
+# Derivatives
 
 SLOPES = [
     ("norm", "logcdf", (-3.0, 0.3, 1.7)), ("gamma", "logpdf", (1.3, 2.3, 0.1, 1.7)),
@@ -164,7 +164,7 @@ def test_derivatives_outside_of_the_support_are_zero():
     assert xc.grad(stats.t.cdf)(0.0, 5.0) == pytest.approx(float(stats.t.pdf(0.0, 5.0)), rel=1e-6)
 
 
-# --- arguments --------------------------------------------------------------------------------
+# Arguments
 
 
 def test_arguments():

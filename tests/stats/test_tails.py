@@ -352,7 +352,7 @@ def test_slopes_in_the_far_tails(name, which, at):
     assert np.isfinite(found).all()
 
 
-# ---------------------------------------------------------- where the beta variable is no float
+# Where the beta variable is no float
 
 
 def f_sides(z, m, n):

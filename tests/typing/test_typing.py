@@ -115,7 +115,7 @@ def test_everything_that_arrays_have_is_typed():
     assert installed_here - ours - dynamic - set(dir(Surface)) == set()
 
 
-# ------------------------------------------------------------------------------------------- stubs
+# Stubs
 
 sys.path.insert(0, str(PACKAGE.parent / "tools"))
 import stubs  # noqa: E402

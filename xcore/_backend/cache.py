@@ -191,7 +191,7 @@ def _scan(directory: str):
         return []
 
 
-# --- which cache
+# Which cache
 
 
 def default_cache() -> DiskCache | None:
@@ -209,7 +209,7 @@ def _home_cache() -> str:
     return os.path.join(base, "xcore")
 
 
-# --- what a program's executable depends on besides the program
+# What a program's executable depends on besides the program
 
 # Settings that XLA and the libraries it calls read while compiling.
 _COMPILER_VARIABLES = ("LIBTPU_INIT_ARGS", "NVIDIA_TF32_OVERRIDE", "TF_ENABLE_ONEDNN_OPTS")

@@ -35,7 +35,7 @@ VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.
 _lock = threading.RLock()
 
 
-# --------------------------------------------------------------------------------------- os.fork()
+# os.fork()
 
 
 class ForkedProcess(RuntimeError):
@@ -131,7 +131,7 @@ def tiles_of(proto: Any, count: int, ndim: int) -> np.ndarray:
     return np.asarray(sharding.tile_assignment_devices()).reshape(*shape[:ndim], -1)
 
 
-# ------------------------------------------------------------------------------------------ devices
+# Devices
 
 
 def _cpu_device_count() -> int | None:
@@ -245,7 +245,7 @@ def _worker() -> Any:
     return xla.make_cpu_client(asynchronous=False, num_devices=1).local_devices()[0]
 
 
-# ---------------------------------------------------------------------------------------- transfers
+# Transfers
 
 
 def put(value: np.ndarray, type_: Any, device: Any, copy: bool = True) -> Any:
@@ -357,7 +357,7 @@ def from_dlpack(capsule: Any, device: Any, copy: bool | None) -> tuple[Any, bool
     return buffer, order == sorted(order, reverse=True)
 
 
-# ---------------------------------------------------------------------------- compiling and running
+# Compiling and running
 
 
 def _result_handler(type_: Any, sharding: Any):

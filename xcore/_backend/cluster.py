@@ -393,7 +393,7 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-# --- finding the place in the environment
+# Finding the place in the environment
 
 
 class Manager(NamedTuple):

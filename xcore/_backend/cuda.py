@@ -154,7 +154,7 @@ def _unavailable(why: str) -> CudaUnavailable:
     )
 
 
-# --- finding and checking
+# Finding and checking
 
 
 def _find(package: str, name: str) -> str | None:
@@ -228,7 +228,7 @@ def _check_library(versions, name: str, query: str, lowest: int | None, patch: i
         raise _unavailable(f"{name} {found} is too old: at least {needed} is needed.")
 
 
-# --- registering
+# Registering
 
 
 def _register(plugin: Plugin, c_api) -> None:

@@ -209,7 +209,7 @@ def _written(how: tuple, settings: dict) -> str:
     return f"{ord(letter)} : ui8"
 
 
-# --- custom calls
+# Custom calls
 
 
 def custom_call(
@@ -302,7 +302,7 @@ def _names(start: int, count: int) -> list[str]:
     return [chr(ord("i") + n) if n < 18 else f"z_{n - 17}" for n in range(start, start + count)]
 
 
-# --- LAPACK
+# LAPACK
 
 _lapack_lock = threading.Lock()
 _lapack_ready = False

@@ -22,7 +22,7 @@ from .._core.types import ArrayType
 from .._ops.families import broadcast
 from .._transforms.programs import batched_type
 
-# ------------------------------------------------------------------------ what runs on the host
+# What runs on the host
 # A host function takes NumPy arrays and returns a sequence of them. It has a name for messages and
 # says by ``canonical`` what it is, so that tracing the same lines again does not compile again.
 
@@ -122,7 +122,7 @@ class Lanes:
         return f"!lanes({self.inner.canonical()},{self.size},{self.batched})"
 
 
-# -------------------------------------------------------------------------------- the operation
+# The operation
 
 _METHODS = (
     "sequential",
@@ -193,7 +193,7 @@ callback_op = Op(
     many=True,
 )
 
-# ------------------------------------------------------------------------------ public functions
+# Public functions
 
 
 def _call(

@@ -26,7 +26,7 @@ _STORES = ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_DEREF")
 _NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
-# ------------------------------------------------------------------------------------- its names
+# Its names
 
 
 def _plain_function(f):
@@ -161,7 +161,7 @@ class Watch:
             )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------- large constants
+# Large constants
 
 
 def note_constants(name: str, program, captured) -> None:
@@ -176,7 +176,7 @@ def note_constants(name: str, program, captured) -> None:
             )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------ traced too often
+# Traced too often
 
 _made: dict = {}  # (code, what it referred to, types) -> how often a new function of it was traced
 

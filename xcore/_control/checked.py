@@ -22,7 +22,7 @@ from .threaded import Threader, programs_of
 _CODE = ArrayType((), dtypes.int32)
 _PLACE = ArrayType((), dtypes.int64)
 
-# --------------------------------------------------------------- checks of first-order operations
+# Checks of first-order operations
 # A rule maps the inputs, results and params of an equation to (failed, site, values of its message).
 
 # They hand values on; where they show a NaN, it was one before, or was asked for.
@@ -117,7 +117,7 @@ def _checks_of(e, kinds) -> list:
     return found
 
 
-# ------------------------------------------------------------------------------------ the error
+# The error
 
 
 def _sites(p: Program, kinds) -> list[tuple]:

@@ -60,7 +60,7 @@ class Policy:
         return "policy"  # it says how to differentiate a program, not what the program computes
 
 
-# ------------------------------------------------------------------ what is kept for the tangents
+# What is kept for the tangents
 
 
 def _inlined(p: Program) -> Program:
@@ -150,7 +150,7 @@ def _cut(both: Program, count: int, n: int):
     return cut, [values[v] for v in needed]
 
 
-# ----------------------------------------------------------------------------------- the operation
+# The operation
 
 
 def _lower(ctx, *values, program, differentiated, prevent_cse, policy):
@@ -214,7 +214,7 @@ checkpoint_op = Op(
     threaded=_threaded,
 )
 
-# ---------------------------------------------------------------------------- public functions
+# Public functions
 
 
 @overload
@@ -325,7 +325,7 @@ def optimization_barrier(operand):
     return tree.unflatten(structure, barrier(*values))
 
 
-# ----------------------------------------------------------------------------------------- policies
+# Policies
 # A policy is asked about each operation of the function (those of jitted functions it calls
 # included) and says whether its results are kept.
 

@@ -29,7 +29,7 @@ _INT = ArrayType((), dtypes.int32)
 _ONE = np.int32(1)
 
 
-# -------------------------------------------------------------------------------------- the places
+# The places
 
 
 def _full(t: ArrayType, value):
@@ -71,7 +71,7 @@ def _stack_type(t: ArrayType, k: int) -> ArrayType:
     return ArrayType((k, *t.shape), t.dtype)
 
 
-# --------------------------------------------------------------------------------- running forward
+# Running forward
 
 
 def _record(steps, stacks, carry, i, stride):
@@ -116,7 +116,7 @@ def _run_forward(while_op, cc, bc, init, cond, body, k: int):
     return outs[3 + n :], outs[0], outs[2], outs[3 : 3 + n]
 
 
-# ------------------------------------------------------------------------------- running backwards
+# Running backwards
 
 
 def _next_stop(p, i, free):
@@ -199,7 +199,7 @@ def _backward(while_op, bc, body, const_moves, moves, count, steps, stacks, cts)
     return outs[2 + n :]
 
 
-# -------------------------------------------------------------------------------- the linearization
+# The linearization
 
 
 def _moving(body, const_moves, carry_moves):

@@ -24,7 +24,7 @@ from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast
 from .callback import check_format, format_values
 
-# ------------------------------------------------------------------------------------------ sites
+# Sites
 
 _DYNAMIC = type("Dynamic", (), {"canonical": lambda self: "?"})()  # a place that an array fills
 _ERRORS = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflowError}
@@ -94,7 +94,7 @@ def index_site(index, axis, shape, where) -> tuple[Site, list]:
     )
 
 
-# ------------------------------------------------------------------------------------- error values
+# Error values
 
 
 def slots_for(slots, types) -> list[int]:
@@ -185,7 +185,7 @@ def _from_children(_, children) -> Error:
 
 tree.register_pytree_node(Error, lambda e: ((e._code, *e._payload), None), _from_children)
 
-# ----------------------------------------------------------------------------------- the operation
+# The operation
 # Arguments: the number of the site that failed (0: none), and values for its message. Both may have
 # leading axes: lanes.
 
@@ -251,7 +251,7 @@ def outside(index, low: int, high: int):
     )
 
 
-# ---------------------------------------------------------------------------- public functions
+# Public functions
 
 
 def _check(who: str, pred, msg, fmt_args, fmt_kwargs, active: bool) -> None:

@@ -181,7 +181,7 @@ cond_op = Op(
     threaded=_threaded,
 )
 
-# ---------------------------------------------------------------------------- public functions
+# Public functions
 
 
 def _choose(who: str, index, functions, operands):

@@ -53,7 +53,7 @@ class CustomVJPPrimal:
         self.value, self.perturbed = value, perturbed
 
 
-# ------------------------------------------------------------------------------- values and trees
+# Values and trees
 
 
 def _shown_zero(t: ArrayType, symbolic: bool):
@@ -132,7 +132,7 @@ class _Result:
         return values
 
 
-# --------------------------------------------------------------------------------------- arguments
+# Arguments
 
 
 class Signature:
@@ -220,7 +220,7 @@ def _bound_method(custom, instance):
     return custom if instance is None else types.MethodType(custom, instance)
 
 
-# -------------------------------------------------------------------------------------- custom_jvp
+# custom_jvp
 
 
 class custom_jvp(Generic[P, R_co]):
@@ -341,7 +341,7 @@ def _or_zero(tangent, primal):
     return SymbolicZero(typeof(primal)) if tangent is None else tangent
 
 
-# -------------------------------------------------------------------------------------- custom_vjp
+# custom_vjp
 
 
 class custom_vjp(Generic[P, R_co]):
@@ -533,7 +533,7 @@ class _Pullback:
         return cts if type(cts) in (tuple, list) else (cts,)
 
 
-# ------------------------------------------------------------------- closures and constants
+# Closures and constants
 
 
 def closure_convert(

@@ -72,7 +72,7 @@ def _pushed(function, primals, tangents) -> list:
     ]
 
 
-# ------------------------------------------------------------------------------------ operations
+# Operations
 
 
 def _jvp_of(primals, tangents, bind_pushed):
@@ -130,7 +130,7 @@ custom_vmap_function = python_op(
 )
 custom_vmap_function._batch = _batch_function
 
-# ------------------------------------------------------------------------------ public functions
+# Public functions
 
 
 class custom_vmap:

@@ -125,7 +125,7 @@ def _backward_over_lanes(backward, size: int, batched, axis_name):
     return over_lanes
 
 
-# ------------------------------------------------------------------------- running and staging
+# Running and staging
 
 
 def _run(*args, rule):
@@ -218,7 +218,7 @@ def _check_results(who: str, rule, outs, program) -> None:
         raise errors.custom_rule_results(who, rule.name, expected, given)
 
 
-# ----------------------------------------------------------------------------------- custom_jvp
+# custom_jvp
 
 
 def _jvp_function(primals, tangents, *, rule):
@@ -235,7 +235,7 @@ def _jvp_staged(primals, tangents, *, program, rule, captured):
 custom_jvp_call = staged_op("custom_jvp_call", jvp=_jvp_staged)
 custom_jvp_function = python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp_function)
 
-# ----------------------------------------------------------------------------------- custom_vjp
+# custom_vjp
 # Linearizing runs ``forward`` and leaves one linear operation, ``custom_vjp_tangent``, of the
 # residuals and the tangents. What it computes nobody knows; its transpose is ``backward``.
 

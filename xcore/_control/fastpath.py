@@ -104,7 +104,7 @@ def make(_get, _other):
     return scope["make"]
 
 
-# --------------------------------------------------------------------------- generated call paths
+# Generated call paths
 
 
 class _Writer:

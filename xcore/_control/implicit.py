@@ -44,7 +44,7 @@ from .._transforms.transpose import instantiate
 from .call import call_program
 from .carry import Body, check_like, leaf_values, merge_captured, promoted_start
 
-# ------------------------------------------------------------------------- the linear operation
+# The linear operation
 # Programs: ``matvec``: (parameters, x) -> A x. ``solve``: (parameters, b) -> x and what else it
 # tells. ``back``: how to solve with Aᵀ: a pair of such programs, None if that is not known, or
 # BY_TRANSPOSITION where ``solve`` is itself made of linear operations.
@@ -132,7 +132,7 @@ linear_solve = Op(
     steps=lambda run, *args, solve, **params: run(solve, args),
 )
 
-# ---------------------------------------------------------------------- the nonlinear operation
+# The nonlinear operation
 # Programs: ``f``: (parameters, x) -> f(x). ``solve``: (parameters, start) -> x and what else it
 # tells. ``tangent``: (parameters, x, y) -> v with ∂ₓf v = y.
 
@@ -195,7 +195,7 @@ root = Op(
     steps=lambda run, *args, solve, **params: run(solve, args),
 )
 
-# ---------------------------------------------------------------------------- public functions
+# Public functions
 
 
 def _with_aux(who: str, what: str, has_aux: bool, solver):

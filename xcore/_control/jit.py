@@ -86,7 +86,7 @@ class Jitted(Arguments):
         self.has_table = False  # whether the fast path looks into ``fast``
         _all_jitted.add(self)
 
-    # --------------------------------------------------------------------------------- tracing
+    # Tracing
 
     def find(self, args, kwargs):
         """The traced variant for these arguments, and their leaves."""
@@ -223,7 +223,7 @@ class Jitted(Arguments):
         why = _why(key, [*self.traces])
         print(f"xcore.jit: tracing {self.name}{line and f' {line}'}: {why}", file=sys.stderr)
 
-    # --------------------------------------------------------------------------------- calling
+    # Calling
 
     def __call__(self, *args, **kwargs):
         if config.settings().disable_jit:
@@ -457,7 +457,7 @@ def clear_caches() -> None:
     compile.return_memory()
 
 
-# ------------------------------------------------------------------------- types and programs
+# Types and programs
 
 
 @boundary

@@ -210,7 +210,7 @@ def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=fr
     return mapped
 
 
-# ---------------------------------------------------------------------------------------------- pmap
+# pmap
 
 
 def _position(axis, ndim: int, who: str):

@@ -30,7 +30,7 @@ _INTERVAL = 0.1  # seconds between redraws
 _SHARES = 100  # redraws at least, where the number of steps is known,
 _PAUSE = 0.02  # unless they would follow each other faster: a call of Python costs some 0.1 ms
 
-# ---------------------------------------------------------------------------------- on the host
+# On the host
 
 
 class Line:
@@ -148,7 +148,7 @@ def _stop(number: int, count: int) -> None:
         run.close(count)
 
 
-# ------------------------------------------------------------------------------- the operations
+# The operations
 
 _NUMBER = ArrayType((), dtypes.int64)
 _EFFECT = frozenset({"progress"})
@@ -222,7 +222,7 @@ progress_step = _bar_op("progress_step", 2, _step_eagerly, _count_and_call)
 progress_stop = _bar_op("progress_stop", 0, _stop)
 
 
-# ------------------------------------------------------------------------------ what loops call
+# What loops call
 
 
 class Bar:

@@ -26,7 +26,7 @@ _SEQUENCES = {"list": list, "tuple": tuple}
 _meetings = itertools.count()  # all processes save the same checkpoints in the same order
 
 
-# ------------------------------------------------------------------------------------------- saving
+# Saving
 
 
 def _pieces(x):
@@ -140,7 +140,7 @@ def save(path, tree_, *, metadata=None) -> None:
     _write(Path(path).absolute(), _snapshot(tree_), _outline(tree_), metadata, next(_meetings))
 
 
-# ---------------------------------------------------------------------------------------- restoring
+# Restoring
 
 
 @boundary
@@ -283,7 +283,7 @@ def structure(path) -> dict:
     return {name: ShapeDtypeStruct(x.shape, x.dtype) for name, x in reader.leaves.items()}
 
 
-# ------------------------------------------------------------------------------------- step by step
+# Step by step
 
 
 class Checkpointer:

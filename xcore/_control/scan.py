@@ -55,7 +55,7 @@ def _type(*types, body, counts, length, reverse=False, unroll=1, linear=None):
     return [*body.out_types[:nk], *stacked]
 
 
-# ----------------------------------------------------------------------------------------- lowering
+# Lowering
 
 
 def _lower(ctx, *values, body, counts, length, reverse=False, unroll=1, linear=None):
@@ -134,7 +134,7 @@ def _steps(run, *args, **params):
     return [*carry, *[from_numpy(y.reshape(t.shape)) for y, t in zip(ys, types, strict=True)]]
 
 
-# ------------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def _moving_carry(transform, body, const_moves, carry_moves, x_moves):
@@ -328,7 +328,7 @@ def _transpose(cotangents, *args, **params):
     return [*fill(it.take(sum(lc)), lc), *it.take(nk), *fill(it.take(sum(lx)), lx)]
 
 
-# ---------------------------------------------------------------------------------------- batching
+# Batching
 
 
 def _swap(x):
@@ -358,7 +358,7 @@ def _batch(size, args, batched, *, axis_name=None, **params):
     return [*outs[:nk], *ys], out_batched
 
 
-# -------------------------------------------------------------------------- a state that goes along
+# A state that goes along
 
 
 def _threaded(threader, state, args, **params):

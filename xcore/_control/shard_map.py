@@ -53,7 +53,7 @@ def _type(*types, program, mesh, manual, in_specs, out_specs):
     return [_global_type(t, mesh, s) for t, s in zip(program.out_types, out_specs, strict=True)]
 
 
-# ----------------------------------------------------------------------------------------- lowering
+# Lowering
 
 
 def _lower(ctx, *values, program, mesh, manual, in_specs, out_specs):
@@ -91,7 +91,7 @@ def _manual(ctx, mesh, places: dict) -> Manual:
     return Manual(mesh, {**outer, **places})
 
 
-# -------------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def _jvp(primals, tangents, *, program, mesh, manual, in_specs, out_specs):
@@ -193,7 +193,7 @@ def _transpose(cotangents, *args, program, mesh, manual, in_specs, out_specs):
     return fill(outs, linear)
 
 
-# ------------------------------------------------------------------------------------------ batches
+# Batches
 
 
 def _batch(size, args, batched, *, program, mesh, manual, in_specs, out_specs, axis_name=None):
@@ -214,7 +214,7 @@ def _effects(*, program, mesh, manual, in_specs, out_specs):
     return (program.effects - inside) | {("mesh", mesh)}
 
 
-# -------------------------------------------------------------------------- a state that goes along
+# A state that goes along
 
 
 def _threaded(threader, state, args, *, program, mesh, manual, in_specs, out_specs):

@@ -47,7 +47,7 @@ def _constrain(who: str, x, target):
     return x if len(sharding.devices) == 1 else sharding_constraint(x, sharding=sharding)
 
 
-# ------------------------------------------------------------------------------------------ pictures
+# Pictures
 
 
 def _cells(shape: tuple, sharding: Sharding) -> list:

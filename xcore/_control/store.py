@@ -31,7 +31,7 @@ _WRITER = "writer"  # a file that says who is writing
 _WRITING, _REPLACED = ".writing", ".replaced"  # endings of folders that are not checkpoints
 
 
-# ------------------------------------------------------------------------------------------ writing
+# Writing
 
 
 class Writer:
@@ -184,7 +184,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
-# ------------------------------------------------------------------------------------------ reading
+# Reading
 
 
 class Piece:

@@ -48,7 +48,7 @@ def _plain(p: Program, arrays) -> list[Array]:
     return execute(exe, arrays)
 
 
-# ------------------------------------------------------------------------------------------- checks
+# Checks
 
 
 def _with_checks(p: Program, arrays) -> list[Array]:
@@ -90,7 +90,7 @@ def _tell_failed(error: Error) -> None:
         findings.tell(kind, text, site.where)
 
 
-# ------------------------------------------------------------------------------ NaN and infinities
+# NaN and infinities
 
 
 def _host(x: Array):
@@ -176,7 +176,7 @@ def _is_low(x) -> bool:
     return not bool((np.isnan(host) | (host == np.inf)).any())
 
 
-# --------------------------------------------------------------------------------------- the origin
+# The origin
 
 
 class _Found(Exception):
@@ -352,7 +352,7 @@ def _by_checks(e, ins) -> _Birth | None:
     return _Birth(Eqn(registry[site.statics[0]], [], [], {}, site.where), [], "nan")
 
 
-# -------------------------------------------------------------------------------------------- words
+# Words
 
 _ADVICE = {
     "log": "Logarithms are of positive numbers.",

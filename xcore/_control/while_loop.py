@@ -230,7 +230,7 @@ while_op = Op(
 )
 
 
-# -------------------------------------------------------------------------------- public function
+# Public function
 
 
 def _check_predicate(body: Body) -> None:

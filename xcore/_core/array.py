@@ -55,7 +55,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def __init__(self, buffer: Any, placed: ArrayType | Placed) -> None:
         self._b, self._t = buffer, placed
 
-    # ------------------------------------------------------------------------------- what it is
+    # What it is
 
     @property
     def type(self) -> ArrayType:
@@ -107,7 +107,7 @@ class Array(Value, metaclass=_CountsAsArray):
         """Whether the user chose the device (then it is not moved to meet other arrays)."""
         return type(self._t) is Placed and self._t.committed
 
-    # -------------------------------------------------------------------------------- its parts
+    # Its parts
 
     @property
     def is_fully_addressable(self) -> bool:
@@ -158,7 +158,7 @@ class Array(Value, metaclass=_CountsAsArray):
             raise errors.deleted_array(self.type)
         return self._b
 
-    # ------------------------------------------------------------------------------- its content
+    # Its content
 
     def _host(self) -> NDArray:
         """A read-only view or copy of the content in host memory. Waits for it."""
@@ -288,7 +288,7 @@ class Array(Value, metaclass=_CountsAsArray):
             )
         return from_host(self._host(), self._t)
 
-    # ----------------------------------------------------------------------------------- as text
+    # As text
 
     def __repr__(self) -> str:
         if self.is_deleted():
@@ -315,7 +315,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def __format__(self, spec: str) -> str:
         return format(self._host()[()] if self.ndim == 0 else self._host(), spec)
 
-    # -------------------------------------------------------------------------------- its buffer
+    # Its buffer
 
     def block_until_ready(self) -> Array:
         """Wait until the content is computed. Returns the array."""
@@ -405,7 +405,7 @@ def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     return found
 
 
-# ------------------------------------------------------------------------------------------ DLPack
+# DLPack
 
 _PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
 

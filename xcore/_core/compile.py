@@ -244,7 +244,7 @@ def _compile(p: Program, devices: Any, donors: Any, options: Any, layout: Any):
     return loaded, ctx.callbacks
 
 
-# ------------------------------------------------------------------------------- runtime failures
+# Runtime failures
 
 
 def translate(e: Exception, arguments: Any = ()) -> Exception:

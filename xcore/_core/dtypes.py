@@ -101,7 +101,7 @@ _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"} | {
 }
 
 
-# --- what is a dtype -----------------------------------------------------------------------------
+# What is a dtype
 
 
 def default_dtype(kind: str, bits: int | None = None) -> np.dtype[Any]:
@@ -215,7 +215,7 @@ def iinfo(dtype: np.dtype[Any]) -> Any:
     return ml_dtypes.iinfo(dtype)
 
 
-# --- from one kind to another --------------------------------------------------------------------
+# From one kind to another
 
 
 def to_inexact(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -251,7 +251,7 @@ def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return complex128 if to_inexact(dtype) == float64 else complex64
 
 
-# --- promotion -----------------------------------------------------------------------------------
+# Promotion
 
 # The dtypes just above each one; a promotion is the least common upper bound. i*, f* and c* are
 # weak integers, floats and complex numbers: a weak value is below every dtype of its kind, which

@@ -420,7 +420,7 @@ def reverse_through_while() -> MissingRuleError:
     )
 
 
-# ------------------------------------------------------------------------- rules written by users
+# Rules written by users
 
 
 def forward_mode_of_custom_vjp(name: str) -> ForwardModeError:

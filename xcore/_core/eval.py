@@ -44,7 +44,7 @@ from .types import ArrayType, Placed, Value, typeof
 RuntimeFailure = backend.RuntimeFailure
 
 
-# ------------------------------------------------------------------------------ values to arrays
+# Values to arrays
 
 
 def default_placed(type_: ArrayType):
@@ -111,7 +111,7 @@ def is_array_like(x) -> bool:
     )
 
 
-# --------------------------------------------------------------------------------- running programs
+# Running programs
 
 
 def prepare(p: Program, arrays, donors=()):
@@ -272,7 +272,7 @@ def _single(op, types, given, params) -> Program:
 install_bottom(EvalTrace())
 
 
-# ------------------------------------------------------------------------------- fused functions
+# Fused functions
 
 new = object.__new__
 _KINDS_KEPT = 2048  # kinds of arguments that a function or an operator remembers
@@ -501,7 +501,7 @@ def _scalar_kinds(args):
     ]  # fmt: skip
 
 
-# ------------------------------------------------------------------------------- operator methods
+# Operator methods
 
 
 def operator(function, reflected: bool = False):

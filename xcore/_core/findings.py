@@ -85,7 +85,7 @@ def checks_positions() -> bool:
     return config.settings().checks_indices and not is_allowed("index")
 
 
-# ------------------------------------------------------------------------------------- telling
+# Telling
 
 _told: set[Any] = set()  # (kind, file, line) of the warnings given
 count = 0  # of warnings and errors
@@ -120,7 +120,7 @@ def forget() -> None:
     pending.clear()
 
 
-# --------------------------------------------------------------------- values that were not told
+# Values that were not told
 # A NaN or infinity in a value that the next line may guard, or that the library made for itself, is
 # told when it turns out to count: when it is read, or when results of the user's lines hold it.
 
@@ -181,7 +181,7 @@ def reading(x: Any) -> None:
         tell(p.kind, p.text, p.where or ())
 
 
-# ------------------------------------------------------------------------------- whose call is it
+# Whose call is it
 
 
 def caller() -> tuple[Any, ...]:
@@ -217,7 +217,7 @@ def only_through(*modules: str) -> bool:
     return True
 
 
-# ----------------------------------------------------------------------------- what a line means
+# What a line means
 
 
 @functools.lru_cache(64)

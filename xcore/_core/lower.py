@@ -92,7 +92,7 @@ class Lowering(Builder):
             f, values, one_kernel and self.partitions == 1
         )  # there are no collectives in one
 
-    # --------------------------------------------------------------------------- several devices
+    # Several devices
 
     def spread(self, p: Program) -> dict:
         """How the public function's arguments and results lie on the mesh, as far as it is given."""
@@ -143,7 +143,7 @@ class Lowering(Builder):
         finally:
             self.manual = outside
 
-    # ------------------------------------------------------------------------------------- order
+    # Order
 
     def last_token(self):
         """What the next ordered callback must wait for."""

@@ -178,7 +178,7 @@ def eqn_effects(e: Eqn) -> frozenset:
     return e.op.effects(**e.params) if e.op.effects else frozenset()
 
 
-# ------------------------------------------------------------------------------------ fingerprints
+# Fingerprints
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
@@ -227,7 +227,7 @@ def _fingerprint(p: Program) -> str:
     return digest + ("!" if "!" in text else "")
 
 
-# ---------------------------------------------------------------------------------------- recording
+# Recording
 
 
 class RecordTracer(Tracer):
@@ -396,7 +396,7 @@ def _constant(x) -> Literal:
     return Literal(np.asarray(x), typeof(x))
 
 
-# -------------------------------------------------------------------------- programs as functions
+# Programs as functions
 
 
 def eval_program(p: Program, args) -> list:

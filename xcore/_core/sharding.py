@@ -333,7 +333,7 @@ class PositionalSharding(Sharding):
         return f"{self.devices[0].platform} {self!r}"
 
 
-# ----------------------------------------------------------------------- what follows from the tiles
+# What follows from the tiles
 
 
 @functools.lru_cache(maxsize=1024)
@@ -396,7 +396,7 @@ def runtime_sharding(sharding: Sharding, ndim: int):
     return backend.spread(sharding.devices, np.sort(sharding.tiles(ndim), -1))
 
 
-# ------------------------------------------------------------------------------------- matching
+# Matching
 
 
 def _strides(steps: np.ndarray) -> list[Any] | None:
@@ -465,7 +465,7 @@ def simplest(tiles: np.ndarray, devices: tuple[Any, ...], meshes: Any) -> Shardi
     return PositionalSharding(devices, _tiles=tiles)
 
 
-# ------------------------------------------------------------------------------------- defaults
+# Defaults
 
 
 def default_sharding() -> SingleDeviceSharding:

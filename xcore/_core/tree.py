@@ -32,7 +32,7 @@ _LEAF = object()
 _flatten = registry.flatten
 
 
-# --- taking apart and putting together -----------------------------------------------------------
+# Taking apart and putting together
 
 
 def flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, PyTreeDef]:
@@ -172,7 +172,7 @@ def _outline(tree):
     return registry.flatten_with_path(tree, lambda path, _: bool(path))
 
 
-# --- mapping and folding -------------------------------------------------------------------------
+# Mapping and folding
 
 
 def map(f: Callable, tree, *rest, is_leaf: Callable[[Any], bool] | None = None):
@@ -267,7 +267,7 @@ def _structure_of_first(parts: list) -> PyTreeDef:
     return structure(parts[0])
 
 
-# --- prefixes, and where trees differ ------------------------------------------------------------
+# Prefixes, and where trees differ
 
 
 def broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None):
@@ -370,7 +370,7 @@ def _node_name(treedef: PyTreeDef) -> str:
     return f"a {kind.__qualname__} of {len(treedef.children())}"
 
 
-# --- structures ----------------------------------------------------------------------------------
+# Structures
 
 _leaf_structure = structure(0)
 
@@ -409,7 +409,7 @@ def treedef_from_state(state) -> PyTreeDef:
     return pytree.treedef_node(data, [treedef_from_state(child) for child in children])
 
 
-# --- classes of one's own ------------------------------------------------------------------------
+# Classes of one's own
 
 
 def is_tree_node(typ: type) -> bool:

@@ -25,7 +25,7 @@ from .families import add, broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .matrices import adjoint, batch_in_front, in_dtype_of, matmul, part
 from .reduce import reduce_max, reduce_or
 
-# ------------------------------------------------------------------------------------ differences
+# Differences
 
 
 def in_columns(values, t: ArrayType):
@@ -86,7 +86,7 @@ def over(x, y):
     return select(nil, zeros(typeof(x)), quotient)
 
 
-# ---------------------------------------------------------------------------------------- coupled
+# Coupled
 
 
 def _coupled_type(p, y, change, *, pairs, free):
@@ -154,7 +154,7 @@ def coupled_pairs(p, change, y):
     return coupled(p, y, change, pairs=True, free=False)
 
 
-# ---------------------------------------------------------------------------------------- aligned
+# Aligned
 
 
 def _aligned_type(values, p, *others, outside):

@@ -89,7 +89,7 @@ class _Own:
         return reshape(dynamic_slice(x, *here, *nil, sizes=(*[1] * len(here), *kept)), shape=kept)
 
 
-# ---------------------------------------------------------------------- sums and extremes: psum …
+# Sums and extremes: psum …
 
 
 def _reduction(name, reduce, of_constant):
@@ -149,7 +149,7 @@ def _extremum_jvp(op):
 
 pmax._jvp, pmin._jvp = _extremum_jvp(pmax), _extremum_jvp(pmin)
 
-# ------------------------------------------------------------------------------------ axis_index
+# axis_index
 
 
 def _index_over(size, axis, args, batched, params):
@@ -164,7 +164,7 @@ axis_index = Op(
     effects=_effects,
 )
 
-# --------------------------------------------------------- moving between lanes: gather, permute …
+# Moving between lanes: gather, permute …
 
 
 def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
@@ -310,7 +310,7 @@ ppermute = Op(
     effects=_effects,
 )
 
-# ---------------------------------------------------------------------------- between devices
+# Between devices
 #
 # ``ctx.groups(names)`` numbers the devices that differ along these mesh axes only, a row for each
 # group; along axes of size 1 there is nobody to talk to.

@@ -28,7 +28,7 @@ from .reduce import highest, lowest
 from .sort import take_along
 from .transcendental import exp, log1p
 
-# ------------------------------------------------------------------------------- by doubling
+# By doubling
 # Running totals by log2(n) shifted combinations, each one pass. XLA's lowering of a reduce_window
 # as long as the axis takes quadratic time on a CPU.
 
@@ -51,7 +51,7 @@ def by_doubling(combine, fills, xs, axis: int, reverse: bool):
     return xs
 
 
-# --------------------------------------------------------------------------------- by blocks
+# By blocks
 # On a CPU, where passes over memory are what costs: one pass for the totals of blocks, whose running
 # totals are found in the same way, and one that combines them with those inside the blocks. Inside,
 # every element takes in all of its block that stand before it, chosen, not multiplied by zeros and
@@ -125,7 +125,7 @@ def _part(x, axis: int, start: int, stop: int):
     return slice(x, start=tuple(low), limit=tuple(limit), strides=(1,) * len(shape))
 
 
-# ------------------------------------------------------------------------------- the operations
+# The operations
 
 
 def _totals(op, neutral, x, *, axis: int, reverse: bool, blocks: bool) -> list:

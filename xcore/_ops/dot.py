@@ -57,7 +57,7 @@ def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
     return ctx.dot_general(x, y, ctx.out(), contract, batch, how)
 
 
-# ------------------------------------------------------------------ forms of a product on a CPU
+# Forms of a product on a CPU
 # XLA's product (Eigen's) of a transposed left side, aᵀ b or aᵀ bᵀ with a stored by rows, runs at
 # half of its speed in float64, and where the right side is narrow in float32 too. Every matrix
 # product has such a one in its derivative. So one of three is stored transposed first, whichever is

@@ -44,7 +44,7 @@ from .matrices import (
 )  # fmt: skip
 from .slicing import GatherDims, gather
 
-# ------------------------------------------------------------------------------ triangular_solve
+# triangular_solve
 
 # OpenBLAS is twice as fast from the left; n = 500, double, one core, µs: 1 column 110 / 55, 8: 125 / 105
 _FEW_COLUMNS = 8
@@ -155,7 +155,7 @@ def solve_with(a, b, lower: bool, *, left: bool = True, transpose: str = "N", un
     return triangular_solve(a, b, left=left, lower=lower, transpose=transpose, unit_diagonal=unit)
 
 
-# -------------------------------------------------------------------------------------- cholesky
+# Cholesky
 
 
 def _cholesky_type(a):
@@ -191,7 +191,7 @@ def _cholesky_jvp(primals, tangents):
 cholesky = Op("cholesky", type=_cholesky_type, lower=_cholesky_lower, jvp=_cholesky_jvp)
 cholesky._batch = batch_in_front(cholesky)
 
-# -------------------------------------------------------------------------------------------- lu
+# LU
 
 
 def _lu_type(a):
@@ -267,7 +267,7 @@ def take_rows(x, order):
     return gather(x, starts, dims=dims, sizes=sizes, mode="promise", unique=True)
 
 
-# ----------------------------------------------------------------------------- exchanges of rows
+# Exchanges of rows
 
 
 def _exchange_type(x, pivots, *, reverse):
@@ -455,7 +455,7 @@ lu_pivots_to_permutation = Op(
 )
 lu_pivots_to_permutation._batch = batch_in_front(lu_pivots_to_permutation)
 
-# ----------------------------------------------------------------------------- tridiagonal_solve
+# tridiagonal_solve
 
 
 def _tridiagonal_type(dl, d, du, b):

@@ -41,7 +41,7 @@ def all_weak(types) -> bool:
     return all([t.weak for t in types])
 
 
-# --------------------------------------------------------------------------------- derived rules
+# Derived rules
 
 
 def sum_of_changes(terms):
@@ -107,7 +107,7 @@ def per_argument(rules, count: int):
     return (rules,) * count
 
 
-# ----------------------------------------------------------------------------------- elementwise
+# Elementwise
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
@@ -170,7 +170,7 @@ def linear_op(name, *, type, lower, transpose, batch):
     return op
 
 
-# ------------------------------------------------------------------- what the rules are made of
+# What the rules are made of
 
 add = elementwise(
     "add", args=2, linear="jointly", kinds=NUMBERS | {"bool"}, transpose=lambda ct, x, y: ct

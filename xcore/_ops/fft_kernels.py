@@ -95,7 +95,7 @@ def _twiddles(p: int, q: int, inverse, dtype):
     return np.exp((2j if inverse else -2j) * np.pi * turns).astype(dtype)
 
 
-# ------------------------------------------------------------------------- real rows of even length
+# Real rows of even length
 # The n = 2h real numbers are taken as h complex ones, z = x_even + i x_odd, whose transform holds
 # those of both: with E_k = (Z_k + conj Z_h-k) / 2, O_k = -i (Z_k - conj Z_h-k) / 2 and w = e^(-2 pi i/n),
 # X_k = E_k + w^k O_k (Cooley, Lewis and Welch 1970).

@@ -93,7 +93,7 @@ def turned_back(ctx, x, t: ArrayType, axis: int):
     return ctx.transpose(x, ctx.type(_turned_type(t, perm)), perm)
 
 
-# ---------------------------------------------------------------------------------------- sorting
+# Sorting
 
 
 @kernel
@@ -240,7 +240,7 @@ def _helper():
     return ThreadPoolExecutor(1, thread_name_prefix="xcore-kernel")
 
 
-# ----------------------------------------------------------------------------------- running totals
+# Running totals
 
 
 @kernel

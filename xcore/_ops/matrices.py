@@ -136,7 +136,7 @@ def hermitian_of_lower(x):
     return add(add(strict, adjoint(strict)), part(full, eq))
 
 
-# ------------------------------------------------------------------------------ writing StableHLO
+# Writing StableHLO
 
 
 def swap_values(ctx, x, t: ArrayType):

@@ -12,7 +12,7 @@ from .families import broadcast, broadcast_in_dim, constant, full_like_type, zer
 from .layout import concatenate, iota, reshape
 from .reduce import reduce_and
 
-# ----------------------------------------------------- dynamic_slice and dynamic_update_slice
+# dynamic_slice and dynamic_update_slice
 # Start indices are 0-d integers and are clamped so that the slice fits.
 
 
@@ -134,7 +134,7 @@ dynamic_update_slice = Op(
     batch=_update_batch,
 )
 
-# --------------------------------------------------------------------------- gather and scatter
+# Gather and scatter
 # The last axis of ``indices`` holds a position along the axes ``start_map``; the others are the
 # batch of positions. Each position picks a window of ``sizes``, whose axes ``collapsed`` (of size
 # 1) are dropped; the rest appear in the result as axes ``offset``. Axes ``operand_batch`` of the

@@ -75,7 +75,7 @@ from .matrices import (
 from .reduce import argmax, reduce_min
 from .transcendental import sqrt
 
-# ------------------------------------------------------------------------------------------ eigh
+# eigh
 
 
 def _eigh_type(a, *, vectors):
@@ -135,7 +135,7 @@ eigh = Op("eigh", type=_eigh_type, lower=_eigh_lower, jvp=_eigh_jvp, linearize=_
           many=True)  # fmt: skip
 eigh._batch = batch_in_front(eigh)
 
-# ------------------------------------------------------------------------------------------- svd
+# SVD
 
 
 def _svd_type(a, *, full, vectors):
@@ -325,7 +325,7 @@ svd = Op("svd", type=_svd_type, lower=_svd_lower, jvp=_svd_jvp, linearize=_svd_l
          many=True)  # fmt: skip
 svd._batch = batch_in_front(svd)
 
-# ------------------------------------------------------------------------------------------- eig
+# eig
 
 
 def _eig_type(a, *, left, right):
@@ -437,7 +437,7 @@ def _solve(a, b):
 eig = Op("eig", type=_eig_type, lower=_eig_lower, jvp=_eig_jvp, many=True)
 eig._batch = batch_in_front(eig)
 
-# ----------------------------------------------------------------------------------------- schur
+# Schur
 
 
 def _schur_type(a):

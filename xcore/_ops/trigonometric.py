@@ -71,7 +71,7 @@ def _trig_type(x, *, kind, type, axes, norm=None, orthogonalize=False):
     return [x.strong()]
 
 
-# ---------------------------------------------------------------------------------- ends of an axis
+# Ends of an axis
 # With D = diag(1/√2 at the ends, 1 elsewhere), and matrices C of the plain and O of the
 # "orthogonalized" transforms: C1 = D⁻¹ O1 D, C2 = D⁻¹ O2, C3 = O3 D. O1 is symmetric, O3 = O2ᵀ.
 
@@ -111,7 +111,7 @@ def _trig_transpose(ct, x, *, kind, type, axes, norm=None, orthogonalize=False):
     return _weighted(out, kind, type, axes, 0.5) if type in (1, 3) else out
 
 
-# -------------------------------------------------------------------------- along the last of 2 axes
+# Along the last of 2 axes
 
 
 def _cut(x, start: int, stop: int, step: int = 1):
@@ -260,7 +260,7 @@ def _by_matrix(x, kind: str, type: int):
     return dot_general(x, table, contract=((1,), (0,)), batch=((), ()))
 
 
-# --------------------------------------------------------------------------------------- lowering
+# Lowering
 
 
 def _along(x, axis: int, kind: str, type: int):
@@ -313,7 +313,7 @@ trig = linear_op(
 )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------ on the host
+# On the host
 
 _THREADS_FROM = 1 << 16  # elements
 

@@ -114,7 +114,7 @@ class Flat:
         return tree.unflatten(self.aux, leaves)
 
 
-# ------------------------------------------------------------------------------- forward mode
+# Forward mode
 
 
 @overload
@@ -261,7 +261,7 @@ class Typed:
         self.type = type_
 
 
-# -------------------------------------------------------------------------------- reverse mode
+# Reverse mode
 
 
 @overload
@@ -374,7 +374,7 @@ def linear_transpose(
     return transposed
 
 
-# ------------------------------------------------------------------------------------ gradients
+# Gradients
 
 
 def check_inputs(who: str, leaves, split: Split, holomorphic: bool, allow_int: bool) -> None:

@@ -49,7 +49,7 @@ def fitted(value, error, steps, status, history) -> Solution:
     return Solution(value, status, steps=steps, error=error, history=history, advice=_ADVICE)
 
 
-# --------------------------------------------------------------------------------- one sweep
+# One sweep
 
 
 def sweep(x, factors, free, update):
@@ -156,7 +156,7 @@ def right_solve(m, g, ridge):
     return (m @ half.conj().T) @ half
 
 
-# ----------------------------------------------------------------------------- rules of update
+# Rules of update
 
 
 def least_squares(m, g, a, dual, ridge, _):
@@ -193,7 +193,7 @@ def admm(m, g, a, dual, ridge, prox):
 _INNER_STEPS = 10
 
 
-# ----------------------------------------------------------------------------------- the loop
+# The loop
 
 
 def balanced(factors, free):
@@ -334,7 +334,7 @@ _STATIC = ("rules", "free", "proxes", "max_steps", "scale", "extrapolate", "prog
 fit_program = jit(_fit, static_argnames=_STATIC)
 
 
-# ------------------------------------------------------------------------- starts and arguments
+# Starts and arguments
 
 
 @functools.partial(jit, static_argnames=("shape", "rank", "dtype", "positive"))

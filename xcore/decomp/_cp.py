@@ -258,7 +258,7 @@ def _getitem(cp: CP, items):
     return CP(weights, tuple(factors))
 
 
-# ------------------------------------------------------------------------------- the same tensor
+# The same tensor
 
 
 def norms_of_columns(factor):
@@ -329,7 +329,7 @@ def fix_signs(cp: CP) -> CP:
     return CP(cp.weights, (*factors, cp.factors[-1] * left))
 
 
-# --------------------------------------------------------------------------- numbers about tensors
+# Numbers about tensors
 
 
 def gram_product(factors, others=None):

@@ -27,7 +27,7 @@ def is_dense(x) -> bool:
     return not isinstance(x, (CP, Tucker, TT))
 
 
-# ------------------------------------------------------------------------ inner products and norms
+# Inner products and norms
 
 
 def inner(a, b):
@@ -112,7 +112,7 @@ def relative_error(x, approximation):
     return xnp.sqrt(xnp.maximum(square, 0)) / norm(x)
 
 
-# -------------------------------------------------------------------------------------- conversion
+# Conversion
 
 
 def to_tucker(x) -> Tucker:
@@ -190,7 +190,7 @@ def _no_format(who: str, x, advice: str):
     )
 
 
-# -------------------------------------------------------------------------------------- comparison
+# Comparison
 
 
 def match_score(a: CP, b: CP):
@@ -231,7 +231,7 @@ def _assign(scores):
     return linear_sum_assignment(scores, maximize=True)[1].astype(np.int32)
 
 
-# ------------------------------------------------------------------------------------------- files
+# Files
 
 
 def save(path, x) -> None:

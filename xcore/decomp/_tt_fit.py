@@ -136,7 +136,7 @@ def _orthogonal_from_right(x: TT) -> list:
     return cores
 
 
-# -------------------------------------------------------------------------- cross interpolation
+# Cross interpolation
 
 
 def tt_cross(f: Callable, shape, rank: int, *, key=None, sweeps: int = 4, dtype=None) -> TT:

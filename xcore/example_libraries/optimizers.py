@@ -92,7 +92,7 @@ def optimizer(maker):
     return tree_maker
 
 
-# --- the optimizers ---------------------------------------------------------------------------
+# The optimizers
 
 
 @optimizer
@@ -333,7 +333,7 @@ def sm3(step_size, momentum=0.9):
     return init, update, lambda state: state[0]
 
 
-# --- schedules --------------------------------------------------------------------------------
+# Schedules
 
 
 def constant(step_size):
@@ -421,7 +421,7 @@ def make_schedule(scalar_or_schedule_fun):
     return constant(scalar_or_schedule_fun)
 
 
-# --- gradients --------------------------------------------------------------------------------
+# Gradients
 
 
 def l2_norm(tree_):
@@ -447,7 +447,7 @@ def clip_grads(grad_tree, max_norm):
     return tree.map(lambda g: xnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
 
 
-# --- states as trees shaped like the parameters -----------------------------------------------
+# States as trees shaped like the parameters
 
 
 class JoinPoint:

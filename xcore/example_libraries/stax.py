@@ -36,7 +36,7 @@ normal, glorot_normal = nn.initializers.normal, nn.initializers.glorot_normal
 randn, glorot = normal, glorot_normal  # names in the oldest tutorials
 
 
-# --- shapes -----------------------------------------------------------------------------------
+# Shapes
 
 
 def _shape_after(f, shape, batch_in: int, batch_out: int) -> tuple:
@@ -59,7 +59,7 @@ def _without_parameters(shape_of, f):
     return init_fun, apply_fun
 
 
-# --- layers with parameters -------------------------------------------------------------------
+# Layers with parameters
 
 
 def Dense(out_dim, W_init=glorot_normal(), b_init=normal()):  # noqa: B008
@@ -204,7 +204,7 @@ def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True,
     return init_fun, apply_fun
 
 
-# --- layers without parameters ----------------------------------------------------------------
+# Layers without parameters
 
 
 def elementwise(fun, **fun_kwargs):
@@ -342,7 +342,7 @@ def Dropout(rate, mode="train"):
     return _without_parameters(tuple, f)
 
 
-# --- combining layers -------------------------------------------------------------------------
+# Combining layers
 
 
 def _keys(rng, count: int):

@@ -293,7 +293,7 @@ def cholesky_banded(ab):
     return factor
 
 
-# ------------------------------------------------------------------------------ incomplete Cholesky
+# Incomplete Cholesky
 
 
 @struct

@@ -47,7 +47,7 @@ def hermitian(x):
     return (x + adjoint(x)) * ops.full_like_type(typeof(x), 0.5)
 
 
-# ------------------------------------------------------------------------------------------- sums
+# Sums
 
 
 def settled(step, start, size_of_change):
@@ -96,7 +96,7 @@ def beyond(size, like):
     return xnp.where(size > 0, 1.25 * size, 1).astype(typeof(like).dtype)[..., None, None]
 
 
-# --------------------------------------------------------------------------------- the two loops
+# The two loops
 
 
 def _times(x, e):
@@ -175,7 +175,7 @@ def _radius(d, b, inverse, rounding: float):
     return xnp.max(relative(matmul(inverse, matmul(core, y)), y), axis=(-2, -1), initial=0)
 
 
-# --------------------------------------------------------------------------------- certificate
+# Certificate
 
 
 def _over(x, *units):

@@ -249,7 +249,7 @@ def inv(a, assume_a: str = "general", *, report: bool = False):
     return checked("linalg.inv", a, lambda p: _inv(a, assume_a, p), kind_of(assume_a))
 
 
-# ------------------------------------------------------------------------------------ determinants
+# Determinants
 
 
 def _signed_pivots(a) -> tuple:

@@ -22,7 +22,7 @@ from .._core.types import typeof
 from ..numpy._promote import as_array
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 
-# -------------------------------------------------------------------------------------- arithmetics
+# Arithmetics
 
 
 @struct
@@ -115,7 +115,7 @@ def residues(who: str, x, p: int):
     return (wide % p).astype(residue_dtype(p))
 
 
-# ---------------------------------------------------------------------------------------- the loop
+# The loop
 
 
 @struct
@@ -219,7 +219,7 @@ def forms(a, who, reduced, field, tol, columns=None):
     return _public(out, field), rank, pivots, _public(det, field)
 
 
-# ------------------------------------------------------------------------------------------- faces
+# Faces
 
 
 def row_echelon(a, *, field: int | None = None, tol: float | None = None, steps: bool = False):

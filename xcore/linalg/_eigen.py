@@ -274,7 +274,7 @@ def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:
         raise errors.bad_argument(who, "k", k, f"a number from 1 to {what}{n}")
 
 
-# ------------------------------------------------------------------------------------------ lobpcg
+# Lobpcg
 
 
 @struct
@@ -409,7 +409,7 @@ def _same(x):
     return x
 
 
-# ------------------------------------------------------------------------------ random projections
+# Random projections
 
 
 def randomized_svd(a, k: int, key, *, oversample: int = 8, power: int = 2) -> SVDResult:

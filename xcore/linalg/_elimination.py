@@ -53,7 +53,7 @@ def _exchange(x, i, j):
     return _put(_put(x, i, second), j, first)
 
 
-# ---------------------------------------------------------------------------- triangular systems
+# Triangular systems
 
 
 def substitute(t, b, *, lower: bool, unit: bool = False):
@@ -108,7 +108,7 @@ def _substitute_rows(t, b, unit: bool):
     return loop(typeof(t).shape[0], row, b)
 
 
-# ------------------------------------------------------------------------------- partial pivoting
+# Partial pivoting
 # Panels are held transposed, (columns, rows): so a column is together in memory, and the passes over
 # it are fast. No rows are exchanged inside of a panel: it is known which of them have been pivots
 # and which are left, and the whole panel is put in order at its end.
@@ -238,7 +238,7 @@ def _written(x, part, row: int, column: int):
     return ops.dynamic_update_slice(x, part, number(row), number(column))
 
 
-# ------------------------------------------------------------------------------ complete pivoting
+# Complete pivoting
 
 
 def _complete(a) -> tuple:
@@ -260,7 +260,7 @@ def _complete(a) -> tuple:
     return loop(min(m, n), eliminate, (a, _numbers(m), _numbers(n)))
 
 
-# ------------------------------------------------------------------------ batches and derivatives
+# Batches and derivatives
 
 
 def _empty(t: ArrayType) -> tuple:
@@ -327,7 +327,7 @@ def _divided(b, u):
     return substitute(u.T, b.T, lower=True).T
 
 
-# -------------------------------------------------------------------------------------- equations
+# Equations
 
 
 def back_substitute(packed, rows, columns, b, transposed: bool = False):

@@ -118,7 +118,7 @@ def _norms_of_few(solve, w, one) -> tuple:
     return tuple(xnp.max(x, axis=-1) for x in sums)
 
 
-# ------------------------------------------------------------------------------------------ scaling
+# Scaling
 
 
 def power_of_two(most, half: bool = False):
@@ -171,7 +171,7 @@ def _widened(y):
     return y.astype(np.float32) if typeof(y).dtype.itemsize < 4 else y
 
 
-# -------------------------------------------------------------------------------------- certificate
+# Certificate
 
 
 def judged(

@@ -47,7 +47,7 @@ def _hermitian(a):
     return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
 
 
-# ---------------------------------------------------------------------------------------- cholesky
+# Cholesky
 
 
 @fused(1)
@@ -142,7 +142,7 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
     return x
 
 
-# ---------------------------------------------------------------------------------------------- qr
+# QR
 
 
 class PivotedQR(NamedTuple):
@@ -178,7 +178,7 @@ def qr(a, mode: str = "reduced", *, pivoting: bool = False):
     return PivotedQR(q, r, *order) if pivoting else (q, r)
 
 
-# ---------------------------------------------------------------------------------------------- lu
+# LU
 
 
 @fused(1)
@@ -282,7 +282,7 @@ def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
     return x
 
 
-# ------------------------------------------------------------------------------------- eigenvalues
+# Eigenvalues
 
 
 @fused(2)
@@ -388,7 +388,7 @@ def eigvals(a, *, report: bool = False):
     return answer.replace(value=answer.value.eigenvalues)
 
 
-# --------------------------------------------------------------------------------- singular values
+# Singular values
 
 
 def svd(a, full_matrices: bool = False, compute_uv: bool = True, *, report: bool = False):

@@ -98,7 +98,7 @@ def matrix_function(f):
     return value
 
 
-# ------------------------------------------------------------------------------------- exponential
+# Exponential
 
 # Numerator of the Padé approximant [13/13] of eˣ; it is good to double precision up to this norm.
 # (Higham 2005, "The scaling and squaring method for the matrix exponential revisited")
@@ -291,7 +291,7 @@ def expm_frechet(a, e):
     return back(wide[..., :n, :n]), back(wide[..., :n, n:])
 
 
-# --------------------------------------------------------------------------- square root, logarithm
+# Square root, logarithm
 
 
 def _root_of_triangular(t):

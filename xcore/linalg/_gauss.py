@@ -90,7 +90,7 @@ def gauss_lu(a, pivoting: str = "partial"):
     return GaussLU(packed, rows, columns, largest / xnp.where(size == 0, 1, size))
 
 
-# ---------------------------------------------------------------------------------- over any numbers
+# Over any numbers
 
 
 @fused(2)

@@ -29,7 +29,7 @@ from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
 from ._at_eigenvalues import of_hermitian
 from ._sensitivity import nothing
 
-# ------------------------------------------------------------------------------ divided differences
+# Divided differences
 
 _FINE, _COARSE = 5, 3  # nodes of the rule that is used, and of the one that tells its error
 
@@ -75,7 +75,7 @@ def _slope(f):
     return lambda x: jvp(f, (x,), (xnp.ones_like(x),))[1]
 
 
-# ---------------------------------------------------------------------------------------- functions
+# Functions
 
 
 def _differences(f, w, order: int):

@@ -119,7 +119,7 @@ def _put_at(x, at, rows):
     return ops.dynamic_update_slice(x, rows, at, *_nil(typeof(x).ndim - 1))
 
 
-# ------------------------------------------------------------------------------------ elimination
+# Elimination
 # Matrices are (rows, columns, lanes). Kernels have no barriers: what a loop carries is computed
 # once, all else anew where it is used. Rows are changed in place, one after the other.
 
@@ -330,7 +330,7 @@ def invert(x) -> tuple:
     return _columns_permuted(x, _inverse_order(places)), leads
 
 
-# --------------------------------------------------------------------------------------- batches
+# Batches
 
 
 def factorise(a) -> tuple:

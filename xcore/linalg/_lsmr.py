@@ -324,7 +324,7 @@ class _NormalMatrix(LinearOperator):
         return _adjoint(self.a)(self.a.mv(x)) + square * x
 
 
-# -------------------------------------------------------------------------------------- exponential
+# Exponential
 
 _DEGREE = 24  # of the Taylor polynomial of one step
 _REACH = 4.0  # norm up to which it is good to double precision

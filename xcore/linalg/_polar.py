@@ -85,7 +85,7 @@ def _by_svd(a):
     return u, _hermitian(product(adjoint(u), a))
 
 
-# --------------------------------------------------------------------------------------------- qdwh
+# QDWH
 # x ← x (a + b xᴴx) (1 + c xᴴx)⁻¹, with weights by which singular values in [l, 1] come as near to 1
 # as they can; l grows to 1 in six steps from the precision of float64. While c is large the inverse
 # is applied by a QR factorisation, later by Cholesky's. (Nakatsukasa, Bai and Gygi 2010, "Optimizing
@@ -214,7 +214,7 @@ def qdwh(a, eps: float | None = None, max_iterations: int | None = None) -> QDWH
     return QDWH(back(u), back(h), steps, converged)
 
 
-# -------------------------------------------------------------------------------------------- polar
+# Polar
 
 
 @fused(1)

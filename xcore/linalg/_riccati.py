@@ -47,7 +47,7 @@ from ._closed_loops import (
 from ._sensitivity import nothing
 from ._truth import norm1
 
-# ----------------------------------------------------------------------------------------- doubling
+# Doubling
 
 
 def _doubled(a, g, h):
@@ -82,7 +82,7 @@ def _cayley(a, g, h, gamma):
     )
 
 
-# ------------------------------------------------------------------------------- the two equations
+# The two equations
 # Residuals f, and (l, n, r) with which f'(δ) = y has the solution δ = -Σ (nᴴ)ᵏ l y r nᵏ.
 
 

@@ -31,7 +31,7 @@ def _complex(x):
     return x.astype(dtypes.to_complex(typeof(x).dtype))
 
 
-# --------------------------------------------------------------------------------------- rotations
+# Rotations
 
 
 def _eigenvector(block):
@@ -122,7 +122,7 @@ def rsf2csf(t, z):
     return part(t, ops.le), z
 
 
-# ------------------------------------------------------------------------------------------- schur
+# Schur
 
 _SORTS = {
     "lhp": lambda w: xnp.real(w) < 0,
@@ -231,7 +231,7 @@ def schur(a, output: str = "real", sort=None):
     return _sorted(t, z, _chosen_of(sort, diagonal(t)))
 
 
-# -------------------------------------------------------------------------------------- hessenberg
+# Hessenberg
 
 
 @fused(1)

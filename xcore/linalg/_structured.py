@@ -38,7 +38,7 @@ from ._equations import Equation, judged, judged_dense, nothing_to_solve
 from ._sweeps import solve_many
 from ._truth import fail
 
-# -------------------------------------------------------------------------------------- triangular
+# Triangular
 
 
 @fused(2)
@@ -102,7 +102,7 @@ def solve_triangular(
     return x
 
 
-# ------------------------------------------------------------------------------------- tridiagonal
+# Tridiagonal
 
 METHODS = ("auto", "sweeps", "lapack", "thomas", "cyclic")
 
@@ -261,7 +261,7 @@ def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report
     return x
 
 
-# ------------------------------------------------------- circulant, Kronecker, block-diagonal, rank k
+# Circulant, Kronecker, block-diagonal, rank k
 
 
 @fused(2)

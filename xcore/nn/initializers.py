@@ -124,7 +124,7 @@ def truncated_normal(stddev=0.01, dtype=None, lower=-2.0, upper=2.0):
     return _initializer(sample, dtype)
 
 
-# -------------------------------------------------------------------- by the number of connections
+# By the number of connections
 
 # standard deviations of a normal number cut off at ±2, and of a complex one cut off at radius 2
 _CUT_REAL, _CUT_COMPLEX = 0.87962566103423978, 0.95311164380491208
@@ -247,7 +247,7 @@ he_normal = _scaled("he_normal", "He's, for relu", 2.0, "fan_in", "truncated_nor
 kaiming_uniform, kaiming_normal = he_uniform, he_normal
 
 
-# ------------------------------------------------------------------------------------- orthogonal
+# Orthogonal
 
 
 def orthogonal(scale=1.0, column_axis=-1, dtype=None):

@@ -12,7 +12,7 @@ from ._creation import asarray
 from ._promote import as_array, broadcast_shapes, one_axis
 from ._shape import expand_dims, reshape
 
-# -------------------------------------------------------------------------------------- vectorize
+# vectorize
 
 _NAME = r"[A-Za-z_]\w*|\d+"
 _CORE = rf"\((?:(?:{_NAME})(?:,(?:{_NAME}))*)?\)"
@@ -173,7 +173,7 @@ def _with_new_axis(f):
     return lambda *values: tree.map(lambda y: expand_dims(y, 0), f(*values))
 
 
-# --------------------------------------------------------------------------------- along an axis
+# Along an axis
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):

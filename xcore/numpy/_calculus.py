@@ -34,7 +34,7 @@ from ._select import where
 from ._shape import moveaxis, ravel
 from ._sort import searchsorted
 
-# ------------------------------------------------------------------------------------- differences
+# Differences
 
 
 def _cut(x, axis: int, start=None, stop=None, step=None):
@@ -147,7 +147,7 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
     return ops.concatenate(first, later + ops.cumsum(change, axis=axis), axis=axis)
 
 
-# --------------------------------------------------------------------------------------- derivative
+# Derivative
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
@@ -237,7 +237,7 @@ def _parabola_end(slopes, steps, last: bool):
     return (slopes[..., near] + bend * share)[..., None]
 
 
-# ---------------------------------------------------------------------------------------- integral
+# Integral
 
 
 @fused(2)
@@ -283,7 +283,7 @@ def _steps(x, axis: int, behind: int):
     return diff(x).reshape(-1, *[1] * behind)
 
 
-# ------------------------------------------------------------------------------------ interpolation
+# Interpolation
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):

@@ -24,7 +24,7 @@ from ._promote import (
 from ._sanity import check_cast
 from ._spread import on_device, one_place
 
-# --------------------------------------------------------------------------------------- from data
+# From data
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=None):
@@ -220,7 +220,7 @@ def copy(a, order=None):
     return array(a, copy=True)
 
 
-# ------------------------------------------------------------------------------------- from shapes
+# From shapes
 
 
 def constant(shape, value, dtype, weak: bool = False, device=None):

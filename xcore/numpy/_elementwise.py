@@ -86,7 +86,7 @@ def _weakened(x, kind: str):
     return astype(x, t.dtype, True) if t.dtype.kind == kind and not t.weak else x
 
 
-# ------------------------------------------------------------------------------------ arithmetic
+# Arithmetic
 
 
 def bool_to_int(op):
@@ -375,7 +375,7 @@ float_power = binary(
     inexact=True,
 )
 
-# ---------------------------------------------------------------------------- comparison and logic
+# Comparison and logic
 
 
 def _compare(name: str, op, doc: str, example: str, ordered: bool = True):

@@ -18,7 +18,7 @@ from .._ops.matrices import adjoint, diagonal, matmul, swapped, times_rows
 from ._matrices import as_matrices, hermitian_svd, refuse
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
-# ------------------------------------------------------------------------------------------- solve
+# Solve
 
 
 def factorised(a):
@@ -214,7 +214,7 @@ def tensorsolve(a, b, axes=None):
     return ops.reshape(x, shape=shape)
 
 
-# ----------------------------------------------------------------------------------- least squares
+# Least squares
 
 
 def _relative(who: str, a, relative):

@@ -36,7 +36,7 @@ def _bits(x):
 
 _BITS_OF = {2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
-# ----------------------------------------------------------------------------------- NaN and infinity
+# NaN and infinity
 
 
 def _by_class(on_floats):
@@ -184,7 +184,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return x
 
 
-# ------------------------------------------------------------------------------------------ signs
+# Signs
 
 
 def _signbit(x):
@@ -247,7 +247,7 @@ spacing = unary(
     kinds={"float"},
 )
 
-# ------------------------------------------------------------------------------ parts of a number
+# Parts of a number
 
 
 def _modf(x):
@@ -383,7 +383,7 @@ frexp = unary(
     kinds={"float"},
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------ extrema without NaN
+# Extrema without NaN
 
 
 def _ignoring_nan(op):
@@ -408,7 +408,7 @@ fmin = binary(
     "xnp.fmin(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)",
 )
 
-# ------------------------------------------------------------------------------------- nearly equal
+# Nearly equal
 
 
 def _isclose(a, b, rtol, atol, equal_nan):

@@ -11,7 +11,7 @@ from .._core.types import typeof
 from ._elementwise import binary, floor_remainder, keeping_weakness, unary, with_value
 from ._promote import as_inexact
 
-# --------------------------------------------------------------------------- powers and exponentials
+# Powers and exponentials
 
 exp = unary(
     "exp",
@@ -174,7 +174,7 @@ logaddexp2 = binary(
     inexact=True,
 )  # fmt: skip
 
-# --------------------------------------------------------------------------------------- angles
+# Angles
 
 sin = unary(
     "sin",
@@ -340,7 +340,7 @@ i0 = unary(
     kinds={"float"},
 )
 
-# ----------------------------------------------------------------------------------- complex parts
+# Complex parts
 
 
 def is_complex(x) -> bool:

@@ -164,7 +164,7 @@ def ix_(*args):
     return tuple(out)
 
 
-# ----------------------------------------------------------------------- triangles and diagonals
+# Triangles and diagonals
 
 
 def _on_host(positions) -> tuple:
@@ -268,7 +268,7 @@ def mask_indices(n, mask_func, k=0, *, size=None):
     return nonzero(mask_func(tri(n, k=n), k), size=size)
 
 
-# ------------------------------------------------------------------------ flat and multi-dimensional
+# Flat and multi-dimensional
 
 
 def unravel_index(indices, shape, order="C"):

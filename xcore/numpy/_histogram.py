@@ -22,7 +22,7 @@ from ._shape import ravel, reshape
 from ._sort import searchsorted
 from ._spread import spreads
 
-# ---------------------------------------------------------------------------------------- bincount
+# Bincount
 
 
 @spreads
@@ -89,7 +89,7 @@ def add_up(places, amounts, length: int):
     return ops.scatter(start, rows, amounts, dims=ops.ScatterDims((), (0,), (0,)), how="add")
 
 
-# ------------------------------------------------------------------------------------------- edges
+# Edges
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):
@@ -170,7 +170,7 @@ def _span(a):
     return _reduce.min(a), _reduce.max(a)
 
 
-# -------------------------------------------------------------------------------------- histograms
+# Histograms
 
 
 def _bin_numbers(x, edges, even: bool):

@@ -90,7 +90,7 @@ def getitem(x, index, mode=None, fill_value=None, unique=False, is_sorted=False,
     return _get(x, values, parsed.plan, mode_of(mode, "clip"), fill_value, unique, is_sorted)
 
 
-# ------------------------------------------------------------------------ the fast path of x[index]
+# The fast path of x[index]
 # Eager indexing with ints and plain slices: positions are arguments of the program, so a loop over
 # x[i] runs one program, not one for each i.
 

@@ -14,7 +14,7 @@ from .._core.types import Value, typeof
 from . import _promote
 from ._types import DType
 
-# ------------------------------------------------------------------------------------ promotion
+# Promotion
 
 _WEAK_TYPES = {int: "int", float: "float", complex: "complex"}
 
@@ -96,7 +96,7 @@ def _holds(big, small) -> bool:
     return a.nmant >= b.nmant and a.maxexp >= b.maxexp and a.minexp <= b.minexp
 
 
-# ---------------------------------------------------------------------------------------- limits
+# Limits
 
 
 class finfo:
@@ -143,7 +143,7 @@ class iinfo:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype.name})"
 
 
-# ----------------------------------------------------------------------------------------- kinds
+# Kinds
 
 _KINDS = {
     "bool": ("bool",), "signed integer": ("int",), "unsigned integer": ("uint",), "integral": ("int", "uint"),
@@ -287,7 +287,7 @@ def size(a, axis=None):
     return out
 
 
-# ------------------------------------------------------------------------------------- as text
+# As text
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
@@ -344,7 +344,7 @@ def printoptions(*args, **kwargs):
         yield options
 
 
-# ---------------------------------------------------------------------------- the Array API's inquiry
+# The Array API's inquiry
 
 
 class NamespaceInfo:

@@ -18,7 +18,7 @@ from ._promote import as_array, astype, check_shape, one_axis
 from ._shape import moveaxis
 from ._spread import on_device
 
-# ------------------------------------------------------------------------------- other libraries
+# Other libraries
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
@@ -46,7 +46,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
     return on_device(from_numpy(np.array(np.from_dlpack(x))) if out is None else out, device)
 
 
-# ------------------------------------------------------------------------------ buffers and functions
+# Buffers and functions
 
 
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
@@ -129,7 +129,7 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
     )
 
 
-# ------------------------------------------------------------------------------------------ files
+# Files
 
 _STORED_AS = {"V2": dtypes.bfloat16}
 
@@ -186,7 +186,7 @@ def savez(file, *args, allow_pickle=True, **kwds):
     )
 
 
-# ------------------------------------------------------------------------------------ packed bits
+# Packed bits
 
 
 def _bit_weights(bitorder: str, name: str):

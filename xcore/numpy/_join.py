@@ -28,7 +28,7 @@ from ._shape import (
     ravel,
 )
 
-# ---------------------------------------------------------------------------------------- joining
+# Joining
 
 
 def _sequence(name: str, arrays):
@@ -228,7 +228,7 @@ def _join_blocks(arrays, depth, ndim):
     return concatenate([_join_blocks(a, depth - 1, ndim) for a in arrays], axis=-depth)
 
 
-# --------------------------------------------------------------------------------------- splitting
+# Splitting
 
 
 def _pieces(name: str, ary, where, axis, uneven: bool):

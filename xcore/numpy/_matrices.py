@@ -46,7 +46,7 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-# --------------------------------------------------------------------------------------- arguments
+# Arguments
 
 
 def as_matrices(who: str, *xs, square: bool = False, ndim: int = 2) -> tuple:
@@ -88,7 +88,7 @@ def _triangle_of(who: str, a, uplo, symmetrize):
     return adjoint(a) if uplo in ("U", "u") else a
 
 
-# ----------------------------------------------------------------------------------- factorisations
+# Factorisations
 
 
 def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True):

@@ -18,7 +18,7 @@ from ._promote import as_array, as_inexact, astype, axes_of
 from ._reduce import accumulator, keep_axes
 from ._shape import moveaxis
 
-# ------------------------------------------------------------------------------------------ vectors
+# Vectors
 
 
 def _sizes(x):
@@ -103,7 +103,7 @@ def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord=2):
     return _finished(_vector_norm(x, axes, p), x, axes, keepdims)
 
 
-# ----------------------------------------------------------------------------------------- matrices
+# Matrices
 
 _MATRIX_ORDS = ("fro", "nuc")
 
@@ -220,7 +220,7 @@ def cond(x, p=None):
     return astype(ops.select(made, infinite, ratio), dtypes.to_real(typeof(x).dtype))
 
 
-# ------------------------------------------------------------------------------------ many matrices
+# Many matrices
 
 
 @functools.lru_cache(maxsize=4096)

@@ -99,7 +99,7 @@ for _name, _function in (_COMMON | METHODS | PROPERTIES).items():
 Array.__getitem__ = _index.array_getitem
 
 
-# ------------------------------------------------------------------------------ what tracers are
+# What tracers are
 
 
 def _concrete_or(needed: str):

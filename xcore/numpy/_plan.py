@@ -226,7 +226,7 @@ def _as_position(i, n: int):
     return astype(i, dtypes.int64 if wide else dtypes.int32)
 
 
-# ------------------------------------------------------------------------------ what a plan says
+# What a plan says
 
 
 def axes_of_plan(plan) -> list:

@@ -25,7 +25,7 @@ from ._promote import alike, as_array, as_inexact, astype, broadcast_to, hosted,
 from ._reduce import sum as sum_of
 from ._shape import reshape
 
-# --------------------------------------------------------------------------------------- arithmetic
+# Arithmetic
 
 
 def _coefficients(who: str, *ps) -> list:
@@ -232,7 +232,7 @@ def _integral(pair, m):
     return concatenate([p / _factors(typeof(p).size + m, m).astype(dtype), constants])
 
 
-# ------------------------------------------------------------------------------- roots and fitting
+# Roots and fitting
 
 
 def poly(seq_of_zeros):

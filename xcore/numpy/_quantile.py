@@ -25,7 +25,7 @@ from ._shape import moveaxis, reshape
 from ._sort import sort
 from ._take import take_along_axis
 
-# ---------------------------------------------------------------------------------------- methods
+# Methods
 # Hyndman & Fan (1996), "Sample Quantiles in Statistical Packages". A method says at which place, in
 # n elements counted from 0, the quantile q lies. Places between elements are interpolated, but for
 # those methods that name an element. Places are computed in float64: in float32 they would be off
@@ -97,7 +97,7 @@ def _between(a, b, weight):
     return where((weight == 0) | ((a == b) & isinf(a)), a, where(weight == 1, b, inner))
 
 
-# -------------------------------------------------------------------------------------- quantiles
+# Quantiles
 
 
 def _rows(a, axes):

@@ -22,7 +22,7 @@ from ._promote import (
 )
 from ._sanity import check_digits
 
-# ------------------------------------------------------------------------------------------ parts
+# Parts
 
 
 def summed_dtype(t, dtype, promote: bool):
@@ -131,7 +131,7 @@ def prod(
                    promote_integers)  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------- extrema
+# Extrema
 
 
 def _extremum(name, op, combine, neutral, a, axis, out, keepdims, initial, where):
@@ -261,7 +261,7 @@ def argmin(a, axis=None, out=None, keepdims=False):
     return _arg_extremum("argmin", ops.argmin, min, a, axis, out, keepdims)
 
 
-# ------------------------------------------------------------------------------- logic and counts
+# Logic and counts
 
 
 def _truth_reduction(name, op, neutral, a, axis, out, keepdims, where):

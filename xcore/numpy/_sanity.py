@@ -14,7 +14,7 @@ from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.families import full_like_type
 
-# ------------------------------------------------------------------------------------------- casts
+# Casts
 
 
 def check_cast(who: str, x, dtype) -> None:
@@ -62,7 +62,7 @@ def _in_range(x, dtype):
     return ops.and_(above, ops.lt(x, full_like_type(t, high)))
 
 
-# ----------------------------------------------------------------------------------- lost digits
+# Lost digits
 
 _DIGITS = 1e-3  # of a sum that is wrong by more, fewer than three digits are left
 
@@ -82,7 +82,7 @@ def check_digits(who: str, a, total, axes) -> None:
     report("cancellation", lost, told, value)
 
 
-# ---------------------------------------------------------------------------- columns beside rows
+# Columns beside rows
 
 _DELIBERATE = re.compile(
     r"\bNone\b|newaxis|reshape|expand_dims|keepdims|atleast_|column|outer|meshgrid|ogrid|mgrid|\bix_\b|"
@@ -111,7 +111,7 @@ def note_columns(who: str, shapes) -> None:
         )  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------ lost results
+# Lost results
 
 
 def kept(name: str, function):

@@ -25,7 +25,7 @@ from ._promote import (
 )  # fmt: skip
 from ._shape import ravel
 
-# ------------------------------------------------------------------------------------------ where
+# Where
 
 
 def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
@@ -200,7 +200,7 @@ def is_array_of_flags(c, ndim: int) -> bool:
     return isinstance(c, (list, tuple)) or np.ndim(c) > 0 or ndim == 0
 
 
-# --------------------------------------------------------------------------------------- positions
+# Positions
 
 
 def nonzero(a, *, size=None, fill_value=None):

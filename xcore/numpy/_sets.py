@@ -22,7 +22,7 @@ from ._promote import as_array, astype, broadcast_to, one_axis, result_dtype
 from ._shape import moveaxis, ravel, reshape
 from ._sort import lexsort, searchsorted, sort
 
-# --------------------------------------------------------------------------------- distinct elements
+# Distinct elements
 
 
 class UniqueAll(NamedTuple):
@@ -247,7 +247,7 @@ def _chosen(x, where, valid, fill, axis: int):
     return ops.select(ops.broadcast_in_dim(valid, shape=shape, dims=(axis,)), out, filler)
 
 
-# ----------------------------------------------------------------------------------- set operations
+# Set operations
 
 
 def _vectors(who: str, *xs):

@@ -24,7 +24,7 @@ from ._promote import (
 )
 from ._spread import spreads
 
-# ----------------------------------------------------------------------------------------- shapes
+# Shapes
 
 
 def _filled_in(who: str, shape, size: int) -> tuple:
@@ -340,7 +340,7 @@ atleast_3d = _at_least(
     ">>> xnp.atleast_3d(xnp.arange(3)).shape\n    (1, 3, 1)",
 )  # fmt: skip
 
-# ------------------------------------------------------------------------- repeating and flipping
+# Repeating and flipping
 
 
 @fused(1)

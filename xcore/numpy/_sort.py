@@ -16,7 +16,7 @@ from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
 from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 
-# ---------------------------------------------------------------------------------------- sorting
+# Sorting
 
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -191,7 +191,7 @@ def argpartition(a, kth, axis=-1):
     return argsort(a, axis)
 
 
-# -------------------------------------------------------------------------------------- searching
+# Searching
 
 
 def precedes(x, y):

@@ -298,7 +298,7 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
     return reshape(flat.at[where].set(resize(val, (count,))), shape) if count else a
 
 
-# ----------------------------------------------------------------------------- deleting and inserting
+# Deleting and inserting
 
 
 def _is_known(x) -> bool:

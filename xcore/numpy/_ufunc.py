@@ -79,7 +79,7 @@ class ufunc(metaclass=_Ufuncs):
                 f"xcore.numpy.{self.__name__}.{method}: only for functions of two arrays and one result."
             )
 
-    # ------------------------------------------------------------------------------------ methods
+    # Methods
 
     def outer(self, A, B, /):
         """The function of every pair of an element of A and one of B: shape A.shape + B.shape."""
@@ -288,7 +288,7 @@ def frompyfunc(func, /, nin, nout, *, identity=None):
     return ufunc(func, nin, nout, identity=identity)
 
 
-# ---------------------------------------------------------------- the binary functions of this package
+# The binary functions of this package
 
 
 def _reducer(function, takes_dtype: bool):

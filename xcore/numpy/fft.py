@@ -30,7 +30,7 @@ OTHER_WAY = {None: "forward", "backward": "forward", "ortho": "ortho", "forward"
 _TOGETHER = 3  # axes that one operation transforms
 
 
-# ------------------------------------------------------------------------------- what all share
+# What all share
 
 
 def check_norm(who: str, norm) -> None:
@@ -108,7 +108,7 @@ def axes_and_lengths(who: str, shape, s, axes) -> tuple[list, list]:
     return axes, [shape[axis] if n == -1 else n for n, axis in zip(s, axes, strict=True)]
 
 
-# ----------------------------------------------------------------------------------- transforming
+# Transforming
 
 
 def _over_last(x, kind: str, lengths):
@@ -169,7 +169,7 @@ def _transform(who: str, a, kind: str, axes, lengths, norm):
     return a if kind == "RFFT" else times(a, factor)
 
 
-# ---------------------------------------------------------------------------- the public functions
+# The public functions
 
 
 def _published(f, name: str, doc: str, args: str, example: str):
@@ -312,7 +312,7 @@ def ihfft(a, n=None, axis=-1, norm=None):
     return conj(_mirrored("numpy.fft.ihfft", "RFFT", as_array("numpy.fft.ihfft", a), n, axis, norm))
 
 
-# ------------------------------------------------------------------------------------ frequencies
+# Frequencies
 
 
 def _frequencies(name: str, n, d, dtype, device, signed: bool):

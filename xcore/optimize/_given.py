@@ -63,7 +63,7 @@ def settings(who: str, options, tol, maxiter):
     return found["gtol"], found["maxiter"]
 
 
-# ------------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def with_derivative(f, push):

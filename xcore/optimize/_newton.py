@@ -98,7 +98,7 @@ class NewtonCG:
         }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------- trust regions
+# Trust regions
 
 
 def steihaug(problem, x, g, radius):

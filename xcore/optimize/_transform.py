@@ -208,7 +208,7 @@ def named_chain(*pairs) -> GradientTransformation:
     return GradientTransformation(lambda p: dict(zip(names, inner.init(p))), update)
 
 
-# ------------------------------------------------------------------------------ trees as vectors
+# Trees as vectors
 
 
 def tree_add(a, b):
@@ -255,7 +255,7 @@ def all_finite(x):
     return xnp.all(xnp.stack(found))
 
 
-# --------------------------------------------------------------------------------------- scaling
+# Scaling
 
 
 def scale(step_size):

@@ -92,7 +92,7 @@ class Axis:
         """Whether constants are in the kernel."""
         return self.ring or self.kinds == (NEUMANN, NEUMANN)
 
-    # ------------------------------------------------------------------------------------- bands
+    # Bands
 
     @functools.cached_property
     def bands(self) -> dict[int, np.ndarray]:
@@ -148,7 +148,7 @@ class Axis:
         columns = self.low[0], self.high[-1]
         return tuple(float(c * k[0]) for c, k in zip(columns, self.kinds, strict=True))
 
-    # --------------------------------------------------------------------------------- eigenvalues
+    # Eigenvalues
 
     @property
     def _slopes(self) -> np.ndarray:

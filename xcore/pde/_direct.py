@@ -34,7 +34,7 @@ HALVES_FROM = 200  # unknowns along an axis: then products of half the size are 
 _BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
 
 
-# ------------------------------------------------------------------------- one axis to its modes
+# One axis to its modes
 
 
 def _by_matrix(x, m: np.ndarray, axis: int, to: int):
@@ -175,7 +175,7 @@ def fft_along(x, axis: int, inverse: bool = False):
     return (xnp.fft.ifft if inverse else xnp.fft.fft)(x, axis=axis)
 
 
-# ----------------------------------------------------------------------------------- the solution
+# The solution
 
 
 def solve_direct(lap: Laplacian, f, shift=0.0, scale=1.0):

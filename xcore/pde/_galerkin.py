@@ -108,7 +108,7 @@ def _inner(link, axis: int, side: int) -> tuple:
     return xnp.where(last, 0, link), xnp.where(last, link, 0)
 
 
-# ----------------------------------------------------------------------------------- interpolation
+# Interpolation
 
 
 def _classes(level) -> list[tuple]:
@@ -209,7 +209,7 @@ def _neighbour(level, parts: dict, between: tuple, side: tuple):
     return x
 
 
-# -------------------------------------------------------------------------------- the coarse operator
+# The coarse operator
 
 
 def coarse_stencil(level) -> tuple:

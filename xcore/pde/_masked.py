@@ -89,7 +89,7 @@ class Masked(GridOperator):
         settle(self, "c", _at_nodes(who, "c", self.c, self.grid, self.inside.shape))
         require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
 
-    # ---------------------------------------------------------------------- what a grid operator has
+    # What a grid operator has
 
     @property
     def symmetric(self):
@@ -173,7 +173,7 @@ class Masked(GridOperator):
         ratio = even / total(self.edge)
         return tuple(xnp.where(self.inside, x, 1) for x in (regular / even, ratio))
 
-    # ------------------------------------------------------------------------------------ its parts
+    # Its parts
 
     def _between(self, who: str, name: str, x) -> tuple:
         """a half-way to the next nodes or to the boundary: for each axis a pair of fields."""
@@ -245,7 +245,7 @@ _applied = jit(Masked._apply, inline=True)
 _data = jit(Masked._boundary, static_argnums=1, inline=True)
 
 
-# --------------------------------------------------------------------------------- where it begins
+# Where it begins
 
 
 def _steps(grid: Grid, axis: int) -> list[np.ndarray]:

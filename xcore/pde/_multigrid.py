@@ -250,7 +250,7 @@ def _in_series(a, b):
     return a * (b / xnp.where(total == 0, 1, total))  # a b may be out of range
 
 
-# -------------------------------------------------------------------------------------- transfers
+# Transfers
 
 
 def prolong(level: Level, coarse, walls=None):
@@ -298,7 +298,7 @@ def restrict(level: Level, r):
     return linear_transpose(lambda u: prolong(level, u), example)(r)[0]
 
 
-# ---------------------------------------------------------------------------------------- smoothing
+# Smoothing
 
 
 def _chebyshev(level: Level, u, b, degree: int, reverse: bool):
@@ -372,7 +372,7 @@ def _line_step(level: Level, r, axis: int, colour: bool):
 _SMOOTH = {"chebyshev": _chebyshev, "red-black": _red_black, "lines": _lines}
 
 
-# -------------------------------------------------------------------------------------------- cycles
+# Cycles
 
 
 def _cycle(level: Level, b, kind: str, smoother: str, degree: int):

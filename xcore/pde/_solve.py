@@ -335,7 +335,7 @@ def solve_shifted(op, right, tau):
 _solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
 
 
-# ---------------------------------------------------------------------------------- by multigrid
+# By multigrid
 
 
 def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
@@ -368,7 +368,7 @@ def _light(op, dtype) -> bool:
     return size(op.field_shape) >= _LIGHT_FROM and max(op.field_shape) <= _LIGHT_UP_TO
 
 
-# ------------------------------------------------------------------------------------ error estimate
+# Error estimate
 
 
 def _richardson(op, f, u, settings):

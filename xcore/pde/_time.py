@@ -33,7 +33,7 @@ from ._stencil import Stencil
 
 SOLVED = np.int32(Status.success)
 
-# ------------------------------------------------------------------------------ Runge and Kutta
+# Runge and Kutta
 
 
 @struct
@@ -158,7 +158,7 @@ class RungeKutta:
         return moved(u, stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
 
 
-# ---------------------------------------------------------------------------- linear, implicit
+# Linear, implicit
 
 
 @struct
@@ -338,7 +338,7 @@ def _is_op(x) -> bool:
     return isinstance(x, GridOperator)
 
 
-# ------------------------------------------------------------------------------------------ waves
+# Waves
 
 
 @struct
@@ -405,7 +405,7 @@ def wave_energy(op, state):
     return op.integrate(v * v - u * op(u)) / 2
 
 
-# ---------------------------------------------------------------------------------------- stability
+# Stability
 
 
 class UnstableStepError(XcoreError, ValueError):

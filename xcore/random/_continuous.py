@@ -35,7 +35,7 @@ def _uniform(source, shape, dtype, low: float):
     return source.uniform(shape, dtype, dtype.type(low), dtype.type(1))
 
 
-# ------------------------------------------------------------------------------ without parameters
+# Without parameters
 
 
 def sample_exponential(source, *, shape, dtype):
@@ -175,7 +175,7 @@ def maxwell(key, shape=(), dtype=None):
     return draw("maxwell", _sample_maxwell, key, shape, dtype)
 
 
-# --------------------------------------------------------------------------------- with parameters
+# With parameters
 
 
 def sample_signs(source, *, shape, dtype):
@@ -383,7 +383,7 @@ def generalized_normal(key, p, shape=None, dtype=None):
     )
 
 
-# -------------------------------------------------------------------------------- truncated normal
+# Truncated normal
 
 _CENTRE = 3.0  # nearer to 0 than this, erf tells the two bounds well apart
 
@@ -457,7 +457,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None):
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------------- von Mises
+# Von Mises
 
 
 def _wrapped_cauchy(first, second, kappa, ratio, excess):

@@ -41,7 +41,7 @@ from ._words import open_uniform
 _FEW = 10.0  # the expected count from which on rejection is used
 _STEPS = 44  # a count of mean 10 exceeds this with probability 1e-15
 
-# --------------------------------------------------------------------- logarithms of probabilities
+# Logarithms of probabilities
 # log k! = z log z - z + log √(2π) - t(k) with z = k + 1/2. With this form of Stirling's formula the
 # logarithms of the Poisson and binomial probabilities have no terms that grow with the mean.
 
@@ -79,7 +79,7 @@ def binomial_log(distance, k, rest, successes, failures):
     return _t(k) + _t(rest) - here
 
 
-# --------------------------------------------------------------------------------- few, and many
+# Few, and many
 
 
 def _inverted(source, first, ratio, shape):
@@ -110,7 +110,7 @@ def _whole(x):
     return whole, wide - whole
 
 
-# ----------------------------------------------------------------------------------------- Poisson
+# Poisson
 
 
 def _ptrs_setup(mean):
@@ -188,7 +188,7 @@ def poisson(key, lam, shape=None, dtype=None):
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------- binomial
+# Binomial
 
 
 def _btrs_setup(mean, p):
@@ -304,7 +304,7 @@ def binomial(key, n, p, shape=None, dtype=None):
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------------- made of counts
+# Made of counts
 
 
 def _sample_negative_binomial(source, n, p, *, shape, dtype, regime):

@@ -21,7 +21,7 @@ from ._rejection import first_accepted, proposal
 from ._source import draw, fit, nonnegative, positive, within
 from ._words import fine_normal, open_uniform
 
-# ---------------------------------------------------------------------------- the slope of a sample
+# The slope of a sample
 
 
 def _log_slope(a, log_x):
@@ -107,7 +107,7 @@ def _as_function_of(name: str, slope):
 gamma_of_shape = _as_function_of("gamma_of_shape", _slope)
 log_gamma_of_shape = _as_function_of("log_gamma_of_shape", _log_slope)
 
-# -------------------------------------------------------------------------------------- the sampler
+# The sampler
 
 
 def _marsaglia_tsang(first, second, d, c):
@@ -189,7 +189,7 @@ def loggamma(key, a, shape=None, dtype=None):
     )
 
 
-# ------------------------------------------------------------------------------- made of gammas
+# Made of gammas
 
 
 def _sample_beta(source, a, b, *, shape, dtype, regime):

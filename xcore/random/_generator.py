@@ -68,7 +68,7 @@ class Generator:
         """New generators whose numbers are independent of this one's and each other's."""
         return [Generator(k) for k in split(self.key(), n_children)]
 
-    # ----------------------------------------------------------------------- integers and uniform
+    # Integers and uniform
 
     def integers(self, low, high=None, size=None, dtype=None, endpoint=False):
         """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
@@ -90,7 +90,7 @@ class Generator:
         """Uniform numbers in [low, high)."""
         return _uniform.uniform(self.key(), _shape_of(size, low, high), dtype, low, high)
 
-    # --------------------------------------------------------------------------------- permutations
+    # Permutations
 
     def permutation(self, x, axis: int = 0):
         """x in random order along an axis, slices kept whole; an integer stands for 0 … x - 1."""
@@ -118,7 +118,7 @@ class Generator:
             complete("Generator.choice", nonnegative("p", p).checked("Generator.choice"))
         return _permute.choice(self.key(), a, _shape_of(size), replace, p, axis)
 
-    # ------------------------------------------------------------------------- location and scale
+    # Location and scale
 
     def standard_normal(self, size=None, dtype=None):
         """Normal numbers with mean 0 and variance 1."""
@@ -195,7 +195,7 @@ class Generator:
         """Angles in [-π, π) with mean mu and concentration kappa."""
         return _continuous.von_mises(self.key(), mu, kappa, _shape_of(size, mu, kappa), dtype)
 
-    # -------------------------------------------------------------------------------- gamma family
+    # Gamma family
 
     def standard_gamma(self, shape, size=None, dtype=None):
         """Gamma numbers with this shape parameter and scale 1."""
@@ -238,7 +238,7 @@ class Generator:
             self.key(), as_array("random.Generator.dirichlet", alpha), _or_none(size), dtype
         )
 
-    # -------------------------------------------------------------------------------------- counts
+    # Counts
 
     def poisson(self, lam=1.0, size=None, dtype=None):
         """Poisson counts. Counts that the dtype cannot hold are refused as far as they are known."""

@@ -33,7 +33,7 @@ from ._staged import staged
 from ._streams import UINT, joined, like, numbers
 from ._words import open_uniform
 
-# ---------------------------------------------------------------------------------------- integers
+# Integers
 # A word w of 64 (for long ranges: 32) bits gives w mod n, n the length of the range; for integers of 64
 # bits it is 128 and 64. That is what jax does. The last words, of which there are fewer than n, would
 # make the first results more likely; here they are drawn again, so the numbers are jax's but for these.
@@ -223,7 +223,7 @@ def fit_together(x, *others):
     return fit(x, np.broadcast_shapes(*[typeof(o).shape for o in others]))
 
 
-# -------------------------------------------------------------------------------- yes or no, signs
+# Yes or no, signs
 
 
 def _sample_bernoulli(source, p, *, shape, dtype, regime):
@@ -283,7 +283,7 @@ def rademacher(key, shape=(), dtype=None):
     return draw("rademacher", sample_signs, key, shape, None, result=dtype)
 
 
-# ------------------------------------------------------------------------------------- categorical
+# Categorical
 
 
 @staged
@@ -367,7 +367,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
     return function([found._data, logits], axis, prefix, batch, regime, found._stream)
 
 
-# --------------------------------------------------------------------------------------- geometric
+# Geometric
 
 
 def _sample_geometric(source, p, *, shape, dtype, regime):

@@ -67,7 +67,7 @@ class KeyArray(Compound):
     def __init__(self, data, stream: Stream, part_of=None):
         self._data, self._stream, self._part_of = data, stream, part_of
 
-    # ------------------------------------------------------------------------------ what it is
+    # What it is
 
     @property
     def dtype(self) -> KeyType:
@@ -111,7 +111,7 @@ class KeyArray(Compound):
     def is_ready(self) -> bool:
         return self._data.is_ready()
 
-    # ------------------------------------------------------------------------------ its elements
+    # Its elements
 
     def __len__(self):
         if not self.ndim:
@@ -237,7 +237,7 @@ tree.register_pytree_node(
     lambda keys: (((tree.GetAttrKey(keys._stream.name), keys._data),), keys._stream),
 )
 
-# ------------------------------------------------------------------------------- reading arguments
+# Reading arguments
 
 
 def is_key(x) -> bool:
@@ -288,7 +288,7 @@ def _like(given, made: KeyArray):
     return made if isinstance(given, KeyArray) else made._data
 
 
-# ------------------------------------------------------------------------------------ making keys
+# Making keys
 
 
 def _check_seed(who: str, seed):
@@ -420,7 +420,7 @@ def key_dtype(impl_spec=None) -> KeyType:
     return KeyType(stream_named("key_dtype", impl_spec))
 
 
-# --------------------------------------------------------------------------------- keys from keys
+# Keys from keys
 
 
 @staged

@@ -22,7 +22,7 @@ from ._source import Source, compared, concrete, weight
 from ._staged import staged
 from ._streams import like, shifted
 
-# ------------------------------------------------------------------------------------------- order
+# Order
 # Elements are sorted by random words, and words that are equal leave theirs in order. So the sorting is
 # repeated until no two elements have had equal words all the time, but for a chance below 1 in 10^6;
 # or, where that is as unlikely for three in one sorting, a coin is tossed for every two.
@@ -162,7 +162,7 @@ def permutation(key, x, axis=0, independent=False):
     return _array_permutation([found._data, x], axis, bool(independent), found._stream)
 
 
-# ------------------------------------------------------------------------------------------ choices
+# Choices
 
 
 @staged

@@ -27,7 +27,7 @@ from ._streams import UINT, like, shifted
 
 _DIMENSIONS = 1 + sum(COUNTS)
 
-# ------------------------------------------------------------------------------------------- Sobol
+# Sobol
 
 
 def _numbers_of_dimensions(count: int):
@@ -111,7 +111,7 @@ def _column(start, n: int):
     return count + astype(start, dtypes.uint64)
 
 
-# ------------------------------------------------------------------------------------------ Halton
+# Halton
 
 
 @functools.lru_cache(16)
@@ -155,7 +155,7 @@ def _halton(arrays, n, dimensions, dtype, stream):
     return astype(xnp.minimum(total, top), dtype)
 
 
-# ------------------------------------------------------------------------------------------- public
+# Public
 
 
 def _points(who: str, function, key, n, dim, start, dtype, largest: int, *known):

@@ -27,7 +27,7 @@ from ._staged import staged
 from ._streams import Stream, elements, halves, kept_children, numbers
 from ._words import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
 
-# -------------------------------------------------------------------------------------- the source
+# The source
 
 
 class Source:
@@ -116,7 +116,7 @@ def settled(f, *parameters):
     return [astype(x, dtype) for x in f(*[astype(p, dtypes.float64) for p in parameters])]
 
 
-# -------------------------------------------------------------------------------------- parameters
+# Parameters
 
 
 class Parameter(NamedTuple):
@@ -301,7 +301,7 @@ def as_counts(x, dtype):
     return xnp.where(x > limit, top, xnp.where(xnp.isnan(x), whole - 1, whole))
 
 
-# ------------------------------------------------------------------------------------------- a draw
+# A draw
 
 
 def _or_nan(violated, x, dtype):

@@ -49,7 +49,7 @@ class Stream(NamedTuple):
         return self.name
 
 
-# ---------------------------------------------------------------------------------------- numbers
+# Numbers
 
 
 def like(x, value: int):
@@ -97,7 +97,7 @@ def _narrowed(word, bits: int):
     return word if bits == 32 else ops.convert(word, dtype=UINT[bits])
 
 
-# --------------------------------------------------------------------------------------- Threefry
+# Threefry
 
 
 def _threefry(key, number) -> list:
@@ -124,7 +124,7 @@ def _threefry_pair(key, number, attempt, bits: int):
     return [joined(*block(twice)), joined(*block(ops.add(twice, np.uint32(1))))]
 
 
-# ----------------------------------------------------------------------------------------- Philox
+# Philox
 
 
 def _philox(key, number, third: int, fourth: int) -> list:
@@ -174,7 +174,7 @@ def stream_named(who: str, name) -> Stream:
     return found
 
 
-# ------------------------------------------------------------------------------------------- draws
+# Draws
 
 
 def elements(stream: Stream, key, shape: tuple, bits: int):

@@ -26,7 +26,7 @@ def _unsigned(who: str, dtype):
     return found
 
 
-# ------------------------------------------------------------------------------------ whole arrays
+# Whole arrays
 
 
 @staged
@@ -126,7 +126,7 @@ def normal(key, shape=(), dtype=None):
     return _complex_normal([found._data], shape, dtype, found._stream)
 
 
-# --------------------------------------------------------------------------------- single elements
+# Single elements
 
 
 def _index(who: str, index):

@@ -159,7 +159,7 @@ def orthogonal(key, n, shape=(), dtype=None, m=None):
     return astype(_rotations([found._data], n, m, shape, work, found._stream), dtype)
 
 
-# ------------------------------------------------------------------------------------------- balls
+# Balls
 
 
 def _sample_ball(source, p, *, shape, dtype):

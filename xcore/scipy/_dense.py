@@ -140,7 +140,7 @@ def diagsvd(s, M, N):
     return _xnp.where(i == j, s[..., k], 0).astype(s.dtype)
 
 
-# ----------------------------------------------------------------------------------------- bands
+# Bands
 
 
 def _moved(x, by):
@@ -188,7 +188,7 @@ def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
     return _la.solve_banded((0, width), up, _la.solve_banded((width, 0), low, b))
 
 
-# -------------------------------------------------------------------------------------- Toeplitz
+# Toeplitz
 
 
 def toeplitz(c, r=None):
@@ -276,7 +276,7 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
     return _xnp.moveaxis(x.real if real else x, -1, outaxis)
 
 
-# -------------------------------------------------------------------------------------- products
+# Products
 
 
 def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False,

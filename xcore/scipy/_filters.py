@@ -233,7 +233,7 @@ def _planar(who, a, b, fillvalue, mode, boundary, precision, turned):
     return _direct(who, xnp.pad(a, padding, _PADS[boundary], **more), b, "valid", precision)
 
 
-# ------------------------------------------------------------------------------------------ trends
+# Trends
 
 
 def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):

@@ -90,7 +90,7 @@ def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, e
     return _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first_step)
 
 
-# ---------------------------------------------------------------------------------- arguments
+# Arguments
 
 
 def _method(method) -> tuple:
@@ -157,7 +157,7 @@ def _tolerance(rtol, dtype):
     return rtol
 
 
-# ---------------------------------------------------------------------------------- step by step
+# Step by step
 
 
 class _Steps:
@@ -341,7 +341,7 @@ def _result(t, y, status, nfev, sol, events) -> Found:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------- in programs
+# In programs
 
 
 def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first) -> Found:

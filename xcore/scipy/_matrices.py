@@ -152,7 +152,7 @@ def khatri_rao(a, b):
     return whole.reshape(*whole.shape[:-3], a.shape[-2] * b.shape[-2], a.shape[-1])
 
 
-# --------------------------------------------------------------------------- of a size, nothing else
+# Of a size, nothing else
 
 
 def hilbert(n):

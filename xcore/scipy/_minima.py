@@ -195,7 +195,7 @@ def fmin(func, x0, args=(), xtol=None, ftol=None, maxiter=None, maxfun=None, ful
     return found.x, found.fun, found.nit, found.nfev, found.status
 
 
-# ------------------------------------------------------------------------ Rosenbrock's function
+# Rosenbrock's function
 
 
 def rosen(x):

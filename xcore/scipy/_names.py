@@ -74,7 +74,7 @@ def own(scipys: str, name: str) -> str:
     return f"SciPy's own takes arrays of xcore, outside of jit, grad and vmap: from {scipys} import {name}."
 
 
-# ---------------------------------------------------------------------------------- arguments
+# Arguments
 
 
 def taking_lists(f):

@@ -107,7 +107,7 @@ def fixed_point(func, x0, args=(), xtol=None, maxiter=500, method="del2"):
     return found.x
 
 
-# -------------------------------------------------------------------------------- of one number
+# Of one number
 
 
 @boundary

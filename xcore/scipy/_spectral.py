@@ -19,7 +19,7 @@ def from_triangle(a, lower):
     return half + xnp.conj(xnp.swapaxes(xnp.tril(half, -1), -1, -2))
 
 
-# --------------------------------------------------------------------------------- parts of spectra
+# Parts of spectra
 
 
 def _by_value(who: str, w, limits) -> slice:
@@ -48,7 +48,7 @@ def _part(who: str, w, by_index, by_value) -> slice:
     return slice(None) if by_index is None else _by_index(who, by_index, w.shape[-1])
 
 
-# --------------------------------------------------------------------------------------- Hermitian
+# Hermitian
 
 
 def _generalised(a, b, type, vectors):
@@ -192,7 +192,7 @@ def eigvals_banded(a_band, lower=False, overwrite_a_band=False, select="a", sele
     return eig_banded(a_band, lower, True, select=select, select_range=select_range)
 
 
-# ------------------------------------------------------------------------------------------ general
+# General
 
 
 def _values(w, homogeneous: bool):

@@ -316,7 +316,7 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
     return _xnp.linalg.lstsq(a, b, rcond=cond)
 
 
-# --------------------------------------------------------------------------------- special matrices
+# Special matrices
 
 
 def block_diag(*arrs):
@@ -338,7 +338,7 @@ def block_diag(*arrs):
     return _xnp.concatenate(rows, axis=-2)
 
 
-# ------------------------------------------------------------------------------------------- spaces
+# Spaces
 
 
 def orthogonal_procrustes(A, B, check_finite=True):
@@ -380,7 +380,7 @@ def subspace_angles(A, B):
     return angles[..., ::-1]
 
 
-# ------------------------------------------------------------------------------------ asking about
+# Asking about
 
 
 def issymmetric(a, atol=None, rtol=None):

@@ -149,7 +149,7 @@ _Y0_ZEROS = (
 )  # fmt: skip
 _Y1_ZEROS = (2.197141326031017, -4.8259835876454966e-17), (5.429681040794135, 4.162514026670377e-16)
 
-# ------------------------------------------------------------------------------- modified: I and K
+# Modified: I and K
 
 
 def _is_zero(x):
@@ -228,7 +228,7 @@ def _k(order: int, scaled: bool):
     return f
 
 
-# ----------------------------------------------------------------------------- oscillating: J and Y
+# Oscillating: J and Y
 
 
 def _two(x, cut, low, high):
@@ -324,7 +324,7 @@ y0_f = _y(
 y1_f = _y(1, (0.0, 4.0), _Y1_ZEROS, ((8.0, 8.0, _Y1_LOW), (40.0, 24.0, _Y1_HIGH)))
 
 
-# --------------------------------------------------------------------------------- any whole order
+# Any whole order
 
 
 def _upward(n, x, first, second, sign: float):
@@ -399,7 +399,7 @@ def kn_f(n, x):
     return where(valid, where(x > 0.0, value, where(_is_zero(x), math.inf, math.nan)), math.nan)
 
 
-# ------------------------------------------------------------------------------------------ slopes
+# Slopes
 
 
 def _slope_by_parts(near_limit: float, near, f):

@@ -194,7 +194,7 @@ def erfi_f(x):
     return where(ops.abs(x) < 27.0, value, ops.sign(x) * math.inf)
 
 
-# --------------------------------------------------------------------------------------- Fresnel
+# Fresnel
 
 
 def _quarter_turns(x):
@@ -237,7 +237,7 @@ def fresnel_c_f(x):
     return where(near, x * rational(t, _FRESNEL_C), far)
 
 
-# --------------------------------------------------------------------------------------- slopes
+# Slopes
 
 
 def _erfcx_slope(y, x):

@@ -171,7 +171,7 @@ def digamma_f(x):
     return where(x == 0.0, -1.0 / x, value)
 
 
-# --------------------------------------------------------------------------------- ratios, beta
+# Ratios, beta
 
 
 def _ratio_parts(x, d):
@@ -291,7 +291,7 @@ def _rgamma_slope(y, x):
     return where(pole, at_pole, -y * digamma(where(pole, 1.0, x)))
 
 
-# ----------------------------------------------------------------------------- zeta, polygamma
+# Zeta, polygamma
 
 # B_2j / (2j)!
 _BERNOULLI = (
@@ -393,7 +393,7 @@ def digamma_change(x, d):
     return where(positive, step, end - start)
 
 
-# ----------------------------------------------------------------------------------- complex gamma
+# Complex gamma
 
 
 def _log_gamma_right(z):

@@ -82,7 +82,7 @@ _TEMME = (
 # fmt: on
 
 
-# --------------------------------------------------------------------------------------- gamma
+# Gamma
 
 
 def _gamma_prefix(a, x):
@@ -245,7 +245,7 @@ gammaincc = kernel(
 )
 
 
-# ---------------------------------------------------------------------------------------- beta
+# Beta
 
 
 def _beta_prefix(a, b, x, y):
@@ -452,7 +452,7 @@ betainc_pair = kernel(
 )  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------- inverses
+# Inverses
 # log P and log Q are concave in the variables below, and nearly linear in their tails, so Newton's
 # method on the logarithm of the smaller tail converges from a start near the middle.
 

@@ -124,7 +124,7 @@ def _log_from(x, zero):
     return log_quotient(x, full(x, zero[0])) - zero[1] / zero[0]
 
 
-# ---------------------------------------------------------------------------- exponential integrals
+# Exponential integrals
 
 
 def _scaled_e1(x):
@@ -199,7 +199,7 @@ def _expn_slope(_, n, x):
     return where(simple, -ops.exp(-x) * (1.0 + 1.0 / x) / x, -expn(where(simple, 0.0, n - 1.0), x))
 
 
-# ------------------------------------------------------------------------- sine and cosine integrals
+# Sine and cosine integrals
 
 
 def _waves(x):
@@ -229,7 +229,7 @@ def ci_f(x):
     return where(x == 0.0, -math.inf, where(size == math.inf, 0.0, value))
 
 
-# -------------------------------------------------------------------------------------- dilogarithm
+# Dilogarithm
 
 
 def spence_f(x):
@@ -263,7 +263,7 @@ def _spence_slope(_, x):
     )
 
 
-# ------------------------------------------------------------------------------- elliptic integrals
+# Elliptic integrals
 
 
 def _agm(p, m):
@@ -311,7 +311,7 @@ def ellipe_f(m):
     return where(inside, value, where(m == 1.0, 1.0, where(m < 1.0, math.inf, math.nan)))
 
 
-# ---------------------------------------------------------------------------------------- Lambert W
+# Lambert W
 
 
 def _lambert_gap(x):

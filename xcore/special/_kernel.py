@@ -81,7 +81,7 @@ def _program(name, f, t: ArrayType, count: int, narrow: bool):
         return trace_closed(text, [t] * count, name)
 
 
-# ----------------------------------------------------------------------------------- derivatives
+# Derivatives
 
 
 def _rule(name, f, i, slope, count, how):
@@ -118,7 +118,7 @@ def _forward(name, f, i, count, how):
     return kernel(f"{name}_d{i}", partial, *[AUTO] * count, **how) if moves[0] else None
 
 
-# ----------------------------------------------------------------------------------------- loops
+# Loops
 
 
 def converge(step, state, limit: int, active, linger: float = 1.0):

@@ -9,7 +9,7 @@ from ._elementary import full, horner, log1p, log1p_excess, where
 from ._gamma_kernels import deviance, log_quotient
 from ._kernel import AUTO, kernel
 
-# ------------------------------------------------------------------------------------- logistic
+# Logistic
 
 
 def logit_f(p):
@@ -34,7 +34,7 @@ logit = kernel("special.logit", logit_f, lambda _, p: 1.0 / (p * (1.0 - p)), nar
 log1mexp = kernel("special.log1mexp", log1mexp_f, lambda _, x: 1.0 / ops.expm1(x), narrow=True)
 log_expit = kernel("special.log_expit", log_expit_f, lambda _, x: ops.logistic(-x), narrow=True)
 
-# ------------------------------------------------------------------------------------- entropies
+# Entropies
 
 
 def _ratio_log(x, y):
@@ -93,7 +93,7 @@ kl_div = kernel(
     lambda _, x, y: 1.0 - _share(x, y), narrow=True,
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------- products with logs
+# Products with logs
 
 
 def _with_log(log):
@@ -113,7 +113,7 @@ xlog1py = kernel(
     lambda _, x, y: _share(x, 1.0 + y), narrow=True,
 )  # fmt: skip
 
-# ---------------------------------------------------------------------- powers, smooth at zero
+# Powers, smooth at zero
 
 # (k + 1)/(k + 2)!
 _RELATIVE = tuple((k + 1.0) / math.factorial(k + 2) for k in range(15))

@@ -16,7 +16,7 @@ from ._product_kernels import poch
 _LINGER = 1.4
 _CANCELLED = 2.0**-52 / 1e-4  # what is left of the largest term where four digits are
 
-# ---------------------------------------------------------------------------------- hypergeometric
+# Hypergeometric
 
 
 def _is_pole(b):
@@ -250,7 +250,7 @@ hyp2f1 = kernel(
     lambda _, a, b, c, x: _rate(a * b, c) * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x),
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- Faddeeva
+# Faddeeva
 
 _WIDTH = 0.518321480430085929872  # π/√(-log(ε/2)): the trapezoidal sum below is then exact to ε
 
@@ -309,7 +309,7 @@ wofz = kernel(
     "special.wofz", wofz_f, lambda w, z: 2j / math.sqrt(math.pi) - 2.0 * z * w, kind="complex"
 )
 
-# --------------------------------------------------------------------------------------- Owen's T
+# Owen's T
 
 
 def _owens_inner(h, a):
@@ -345,7 +345,7 @@ owens_t = kernel(
     lambda _, h, a: half_gauss(h) * half_gauss(a * h) / (2.0 * math.pi * (1.0 + a * a)),
 )  # fmt: skip
 
-# ---------------------------------------------------------------------------------------- Legendre
+# Legendre
 
 
 def legendre_f(n, m, theta):

@@ -43,7 +43,7 @@ def _on_half_line(log_density, **more) -> Formulas:
     return Formulas(log_density, **{"low": 0.0, "inside": one, "valid": lambda *s: True} | more)
 
 
-# ------------------------------------------------------------------------------- normal and near it
+# Normal and near it
 
 
 def _log_normal_density(z):
@@ -180,7 +180,7 @@ gennorm = Family(
     "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM
 )
 
-# ----------------------------------------------------------------------------- gamma and its kindred
+# Gamma and its kindred
 
 
 _GAMMA = _on_half_line(
@@ -370,7 +370,7 @@ _F = _on_half_line(
 f = Family("f", "The F distribution: the quotient of two chi-square means.", _F)
 
 
-# ---------------------------------------------------------------------------- a formula of one line
+# A formula of one line
 
 _UNIFORM = Formulas(
     lambda z: 0 * z, lambda z: z, lambda z: 1 - z, ppf=lambda q: q, isf=lambda q: 1 - q,
@@ -485,7 +485,7 @@ _TRIANG = Formulas(
 )  # fmt: skip
 triang = Family("triang", "The triangular distribution on [0, 1] with its mode at c.", _TRIANG)
 
-# -------------------------------------------------------------------------------- inverse Gaussian
+# Inverse Gaussian
 
 
 def _mills(z):

@@ -133,7 +133,7 @@ _WHAT = {
 }
 
 
-# ------------------------------------------------------------------------------- reading arguments
+# Reading arguments
 
 
 def _compute(family: Family, which: str, *arguments):
@@ -168,7 +168,7 @@ def _ends(f: Formulas, shapes, like) -> list:
     return [xnp.zeros_like(like) + e for e in ends]
 
 
-# ------------------------------------------------------------------------------------- logarithms
+# Logarithms
 
 
 def _mirrored(g):
@@ -244,7 +244,7 @@ def _count_side(f: Formulas, which: str, k, shapes):
     return xnp.where(below, at_low, xnp.where(above, at_high, sides(f)[which](inner, *shapes)))
 
 
-# -------------------------------------------------------------------------------------- quantiles
+# Quantiles
 
 
 def _quantile(f: Formulas, which: str, q, shapes, loc, scale):

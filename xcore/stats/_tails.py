@@ -76,7 +76,7 @@ def log_of_quantile(x, a, b, log_p):
     return xnp.where(tiny, log_beta_first(a, b, log_p), xnp.log(xnp.where(tiny, 1.0, x)))
 
 
-# ------------------------------------------------------------------------------ beta-binomial sums
+# Beta-binomial sums
 
 
 def _log_betabinom_pmf(k, n, a, b):

@@ -190,7 +190,7 @@ def gmres(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, restart=20, maxiter=N
     return _solve(solver, A, b, x0, M, False)
 
 
-# ------------------------------------------------------------------------------------- operators
+# Operators
 
 
 def LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
@@ -231,7 +231,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
     return _expm_multiply(_operator(A), xnp.asarray(B))
 
 
-# ----------------------------------------------------------------------------------- eigenvalues
+# Eigenvalues
 
 
 @boundary
