@@ -22,6 +22,7 @@ class Builder:
 
     may_repeat = staticmethod(quirks.may_repeat)
     may_overlap = staticmethod(quirks.may_overlap)
+    log1p_is_inaccurate = quirks.LOG1P_INACCURATE.is_here()
 
     def __init__(self, platform: str, partitions: int = 1):
         self.platform = platform

@@ -1,14 +1,48 @@
-"""What XLA's compiler does wrong, and how a module that is being written tells where.
+"""What XLA's compiler does wrong: a table, and how a module that is being written tells where.
 
-Each function looks at how a value was made in the module so far. What it cannot see, as the caller of
-a function, it takes for the worse.
+A workaround names its quirk in a comment, ``# quirk: NAME``; without a quirk it would have no reason.
+``tests/_backend/test_quirks.py`` shows each one to the compiler as it is, and fails where it is gone.
+
+Each function below looks at how a value was made in the module so far. What it cannot see, as the
+caller of a function, it takes for the worse.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from jaxlib.mlir import ir
+
+from .client import VERSION
+
+
+class Quirk(NamedTuple):
+    """What happens without the workaround, and the first jaxlib (extension number) that is without it."""
+
+    what: str
+    fixed: int | None = None
+
+    def is_here(self) -> bool:
+        """Whether the jaxlib that runs has it."""
+        return self.fixed is None or VERSION < self.fixed
+
+
+DIVIDES_BY_RECIPROCAL = Quirk(
+    "x / y with y a number or row repeated is x * (1 / y), which is rounded twice and overflows"
+)
+UPDATE_OVERLAPS = Quirk(
+    "a slice written into an array that is another one reshaped is read while it is written"
+)
+EXTREMUM_LOSES_NAN = Quirk("the maximum and minimum of large arrays on a CPU are without NaN")
+BOOL_PRODUCT_CHOOSES = Quirk("a product with a converted bool is a choice: false * NaN is 0")
+FLOAT4_ROUNDED_TWICE = Quirk("float64 becomes a 4-bit float by way of float16")
+FLOAT4_TO_INTEGER = Quirk("6 as a 4-bit float becomes the largest integer")
+INT2_CONCATENATE_ABORTS = Quirk("integers of 2 bits put together end the process on a CPU")
+COMPLEX_EDGES = Quirk("log of (inf, nan) has a NaN where C99 (annex G) has an infinity")
+COMPLEX_SINE_CANCELS = Quirk("the imaginary part of a complex sine near 0 is 0")
+LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", fixed=505)
+REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
 
 
 def _names(text: str) -> frozenset:
@@ -23,7 +57,7 @@ def _is_of_main(block) -> bool:
 
 # ------------------------------------------------------------------------------ divisors repeated
 # XLA divides by a number or a row repeated by multiplying with its reciprocal, which is rounded
-# twice and overflows. (jaxlib 0.4 to 0.10; tests/numpy/test_division.py)
+# twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
 
 # Operations of numbers or rows repeated that XLA does once for each and repeats then.
 _KEEP_REPEATS = _names(
@@ -69,7 +103,7 @@ def may_repeat(x, depth: int = 4) -> bool:
 # XLA writes a slice into an array in place. Where the array is another one reshaped, it does not see
 # that the slice to be written is read from the same memory, and reads what it has just written:
 # x = reshape(a, 6); x.at[1:4].set(x[:3]) repeats x[0] four times.
-# (jaxlib 0.4 to 0.10, CPU; tests/_ops/test_overlap.py)
+# (quirk: UPDATE_OVERLAPS; tests/_ops/test_overlap.py)
 
 _SAME_MEMORY = _names("reshape transpose broadcast_in_dim bitcast_convert")
 # Operations that the compiler drops if they change nothing.

@@ -60,7 +60,7 @@ def _div_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
         if ctx.may_repeat(y):
-            # XLA multiplies by the reciprocal of what is broadcast, which rounds twice and vanishes
+            # quirk: DIVIDES_BY_RECIPROCAL, which rounds twice and vanishes
             # for large numbers. It leaves alone a divisor that depends on x; NaN / NaN is NaN too.
             is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
             y = ctx.select(is_nan, x, y)
@@ -299,13 +299,13 @@ def _convert_lower(ctx, x, *, dtype, weak=False):
         x = _without_negative_zeros(ctx, x, t, dtype)
     if ctx.in_types[0].dtype != dtypes.bool_ or not dtypes.is_inexact(dtype):
         return ctx.convert(x, ctx.out())
-    # XLA takes a product with a converted bool for a choice: false * NaN would be 0, and false / 0
+    # quirk: BOOL_PRODUCT_CHOOSES
     t = ctx.out_types[0]
     return ctx.select(x, ctx.full(t, 1), ctx.full(t, 0))
 
 
 def _rounded_to_float4(ctx, x, t):
-    """The nearest of 0, ½, 1, 1½, 2, 3, 4, 6, …: XLA's own conversion rounds to float16 on its way."""
+    """The nearest of 0, ½, 1, 1½, 2, 3, 4, 6, … quirk: FLOAT4_ROUNDED_TWICE"""
     truth = ctx.tensor(t.shape, bool)
     size = ctx.one("stablehlo.abs", x.type, [x])
     below_2, below_4 = (ctx.compare(size, ctx.full(t, n), truth, "LT") for n in (2, 4))

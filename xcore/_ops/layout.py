@@ -151,7 +151,7 @@ def as_bytes(ctx, x, t: ArrayType):
 
 
 def _by_bytes(ctx, xs, build):
-    """The result of ``build``; 2-bit integers as bytes, for XLA's code for the CPU moves only those."""
+    """The result of ``build``; 2-bit integers as bytes. quirk: INT2_CONCATENATE_ABORTS"""
     t = ctx.out_types[0]
     if t.dtype not in (int2, uint2):
         return build(xs, ctx.out())

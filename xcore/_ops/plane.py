@@ -1,8 +1,8 @@
 """Elementary functions at the edges of the complex plane: infinities, NaN, and zeros with a sign.
 
-XLA's values are kept inside; outside they become those of C99 (annex G), which NumPy and the Array
-API have too. What holds for sinh, tanh, asinh and atanh holds turned by a quarter for sin, tan, asin
-and atan: f(z) = -i g(iz).
+The compiler's values are kept inside (quirk: COMPLEX_EDGES); outside they become those of C99
+(annex G), which NumPy and the Array API have too. What holds for sinh, tanh, asinh and atanh holds
+turned by a quarter for sin, tan, asin and atan: f(z) = -i g(iz).
 
 A rule takes x, y, u, v for f(x + iy) = u + iv, and returns u and v put right.
 """

@@ -80,7 +80,7 @@ def _reduction(name: str, hlo: str, identity, kinds, jvp=None):
     return op
 
 
-# On a CPU XLA hands large reductions to a library whose maximum and minimum lose NaNs (jaxlib 0.10).
+# On a CPU large reductions go to a library whose maximum and minimum lose NaNs. quirk: EXTREMUM_LOSES_NAN
 # What replaces that depends on the axes; in ms for 10⁶ float32 on two cores, the library first:
 #   the last axes: 0.23, the extremum reduced together with "is a NaN", which XLA vectorises: 0.25
 #   all axes: 0.24, the same after the array was folded once: 0.24

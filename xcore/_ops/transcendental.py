@@ -59,7 +59,7 @@ def _by_program(name, body, jvp):
 
 
 def _mended(name, hlo, jvp, mend):
-    """XLA's operation, with the values at the edges of the complex plane put right."""
+    """The compiler's operation, right at the edges of the complex plane. quirk: COMPLEX_EDGES"""
 
     def lower(ctx, x):
         (t,) = ctx.in_types
@@ -132,7 +132,8 @@ def _sine(name, hlo, jvp):
     return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
 
 
-# XLA takes complex sines from e^y - e^-y, which has no digits left near 0; real functions do.
+# The compiler takes complex sines from e^y - e^-y, which has no digits left near 0; real functions
+# do. quirk: COMPLEX_SINE_CANCELS
 def _complex_sinh(z):
     """sinh x cos y + i cosh x sin y"""
     x, y = real(z), imag(z)
@@ -176,13 +177,59 @@ expm1 = _unary(
     "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, add(y, const(y, 1)))
 )
 log = _unary("log", "stablehlo.log", lambda g, y, x: div(g, x))
-log1p = _unary("log1p", "stablehlo.log_plus_one", lambda g, y, x: div(g, add(x, const(x, 1))))
+
+
+def _with_better_log1p(hlo, of_logarithm):
+    """The compiler's operation, or ``of_logarithm(ctx, x, type)`` where it has a bad log1p in it."""
+
+    def lower(ctx, x):
+        (t,) = ctx.in_types
+        if t.dtype == dtypes.float64 and ctx.platform == "cpu" and ctx.log1p_is_inaccurate:
+            return of_logarithm(ctx, x, t)
+        return ctx.one(hlo, ctx.out(), [x])
+
+    return lower
+
+
+def _log1p_by_ratio(ctx, x, t):
+    """log(3/2 (1 + x)) - log(3/2) where the compiler's own has 14 digits. quirk: LOG1P_INACCURATE"""
+    truth = ctx.tensor(t.shape, bool)
+    above = ctx.compare(x, ctx.full(t, -0.42), truth, "GT")
+    below = ctx.compare(x, ctx.full(t, -0.35), truth, "LT")
+    near = ctx.one("stablehlo.and", above.type, [above, below])
+    larger = ctx.one("stablehlo.multiply", x.type, [x, ctx.full(t, 1.5)])
+    moved = ctx.one("stablehlo.add", x.type, [larger, ctx.full(t, 0.5)])
+    y = ctx.one("stablehlo.log_plus_one", x.type, [ctx.select(near, moved, x)])
+    excess = ctx.select(near, ctx.full(t, math.log(1.5)), ctx.full(t, 0))
+    return ctx.one("stablehlo.subtract", x.type, [y, excess])
+
+
+log1p = elementwise(
+    "log1p", kinds=INEXACT, jvp=lambda g, y, x: div(g, add(x, const(x, 1))),
+    lower=_with_better_log1p("stablehlo.log_plus_one", _log1p_by_ratio),
+)  # fmt: skip
 sqrt = _mended(
     "sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)), _root_at_the_cut
 )
 rsqrt = _unary("rsqrt", "stablehlo.rsqrt", lambda g, y, x: mul(g, mul(const(y, -0.5), div(y, x))))
-cbrt = _unary(
-    "cbrt", "stablehlo.cbrt", lambda g, y, x: div(g, mul(const(y, 3), square(y))), kinds=FLOATS
+
+
+def _cbrt_lower(ctx, x):
+    """With one step of Newton's: the compiler's is a power, whose digits get lost at 1e±300."""
+    t = ctx.out_types[0]
+    y = ctx.one("stablehlo.cbrt", ctx.out(), [x])
+    square = ctx.one("stablehlo.multiply", y.type, [y, y])
+    ratio = ctx.one("stablehlo.divide", y.type, [x, square])
+    excess = ctx.one("stablehlo.subtract", y.type, [y, ratio])
+    step = ctx.one("stablehlo.divide", y.type, [excess, ctx.full(t, 3)])
+    better = ctx.one("stablehlo.subtract", y.type, [y, step])
+    # NaN at 0 and infinity
+    regular = ctx.compare(step, step, ctx.tensor(t.shape, bool), "EQ")
+    return ctx.select(regular, better, y)
+
+
+cbrt = elementwise(
+    "cbrt", kinds=FLOATS, jvp=lambda g, y, x: div(g, mul(const(y, 3), square(y))), lower=_cbrt_lower
 )
 logistic = _unary(
     "logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y)))
@@ -201,7 +248,20 @@ acosh = _unary(
     "acosh", "chlo.acosh",
     lambda g, y, x: mul(g, mul(rsqrt(sub(x, const(x, 1))), rsqrt(add(x, const(x, 1))))),
 )  # fmt: skip
-atanh = _unary("atanh", "chlo.atanh", lambda g, y, x: div(g, _one_minus_square(x)))
+
+
+def _half_difference_of_logs(ctx, x, t):
+    """(log(1 + x) - log(1 - x)) / 2"""
+    minus = ctx.one("stablehlo.negate", x.type, [x])
+    parts = [_log1p_by_ratio(ctx, y, t) for y in (x, minus)]
+    difference = ctx.one("stablehlo.subtract", x.type, parts)
+    return ctx.one("stablehlo.multiply", x.type, [difference, ctx.full(t, 0.5)])
+
+
+atanh = elementwise(
+    "atanh", kinds=INEXACT, jvp=lambda g, y, x: div(g, _one_minus_square(x)),
+    lower=_with_better_log1p("chlo.atanh", _half_difference_of_logs),
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------ special functions
 

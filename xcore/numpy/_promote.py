@@ -94,7 +94,7 @@ def astype(x, dtype, weak: bool = False):
     if t.dtype == dtype and not weak and not isinstance(x, Literal):
         return ops.convert(x, dtype=dtype)
     if dtypes.kind(t.dtype) == "float8" and dtypes.kind(dtype) not in ("float", "float8"):
-        # by way of a dtype that computes: XLA converts 4-bit floats to integers wrongly
+        # by way of a dtype that computes. quirk: FLOAT4_TO_INTEGER
         return astype(ops.convert(x, dtype=dtypes.float32), dtype, weak)
     if dtypes.is_complex(t.dtype) and not dtypes.is_complex(dtype):
         if dtype == bool:

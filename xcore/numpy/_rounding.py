@@ -105,7 +105,7 @@ def round(a, decimals=0, out=None):
         return a
     if decimals < -places:  # to units that none reaches half of
         return ops.mul(a, ops.zeros(typeof(a)))
-    # behind the barrier, for the compiler would multiply by 1/scale, which is not as exact
+    # behind the barrier. quirk: DIVIDES_BY_RECIPROCAL
     with np.errstate(over="ignore"):
         unit = np.float64(10.0) ** builtins.abs(decimals)
         (scale,) = ops.optimization_barrier(unit.astype(typeof(work).dtype))

@@ -1,6 +1,7 @@
 """What formulas in float64 are written with: constants, choices, polynomials, careful elementary functions.
 
-The compiler simplifies exp(a) exp(b) to exp(a + b) and (x - c) - d to x - (c + d) for constants c, d.
+The compiler simplifies exp(a) exp(b) to exp(a + b) and (x - c) - d to x - (c + d) for constants c, d
+(quirk: REASSOCIATES).
 Where the point of a formula is not to do that, it is written in another way, and says so.
 """
 
