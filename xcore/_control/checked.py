@@ -47,8 +47,8 @@ def _nan_check(e, ins, outs):
 
 
 def _div_check(e, ins, outs):
-    nil = ops.eq(ins[1], ops.zeros(typeof(ins[1]).strong()))
-    failed = ops.reduce_or(nil, axes=_all_axes(nil))
+    zero = ops.eq(ins[1], ops.zeros(typeof(ins[1]).strong()))
+    failed = ops.reduce_or(zero, axes=_all_axes(zero))
     return failed, *make_site("div", "division by zero", (), None, e.where)
 
 

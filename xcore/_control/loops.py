@@ -336,10 +336,10 @@ def _interleaved(a, b, axis):
     """a0 b0 a1 b1 …; a may be longer by one."""
     n, m = typeof(a).shape[axis], typeof(b).shape[axis]
     if n > m:
-        nil = np.zeros((), typeof(b).dtype)[()]
+        zero = np.zeros((), typeof(b).dtype)[()]
         high = [0] * typeof(b).ndim
         high[axis] = 1
-        b = pad(b, nil, low=(0,) * len(high), high=tuple(high), interior=(0,) * len(high))
+        b = pad(b, zero, low=(0,) * len(high), high=tuple(high), interior=(0,) * len(high))
     t = typeof(a)
     shape = (*t.shape[: axis + 1], 1, *t.shape[axis + 1 :])
     both = concatenate(reshape(a, shape=shape), reshape(b, shape=shape), axis=axis + 1)

@@ -236,12 +236,12 @@ def _threaded(threader, state, args, *, program, mesh, manual, in_specs, out_spe
 
 
 def _first_of(rows) -> list:
-    """Of rows of states, one for each device, the first whose first value is not nil."""
+    """Of rows of states, one for each device, the first whose first value is not zero."""
     bad = ops.ne(rows[0], ops.zeros(typeof(rows[0]).strong()))
     place = ops.argmax(bad, axis=0, dtype=np.dtype("int32"))
-    nil = [np.int32(0)]
+    zero = [np.int32(0)]
     cut = [
-        ops.dynamic_slice(x, place, *nil * (typeof(x).ndim - 1), sizes=(1, *typeof(x).shape[1:]))
+        ops.dynamic_slice(x, place, *zero * (typeof(x).ndim - 1), sizes=(1, *typeof(x).shape[1:]))
         for x in rows
     ]
     return [ops.reshape(x, shape=typeof(x).shape[1:]) for x in cut]

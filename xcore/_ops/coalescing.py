@@ -81,9 +81,9 @@ def sums(values):
 def over(x, y):
     """x / y, and 0 where y is 0."""
     y = in_dtype_of(y, typeof(x))
-    nil = eq(y, zeros(typeof(y)))
-    quotient = div(x, select(nil, full_like_type(typeof(y), 1), y))
-    return select(nil, zeros(typeof(x)), quotient)
+    zero = eq(y, zeros(typeof(y)))
+    quotient = div(x, select(zero, full_like_type(typeof(y), 1), y))
+    return select(zero, zeros(typeof(x)), quotient)
 
 
 # Coupled
@@ -217,15 +217,15 @@ def _turned_singular_vectors(values, p, *others):
     # Groups of positive values turn on both sides alike, by the Hermitian part of p. Where values
     # vanish both sides turn on their own, and u within all that is orthogonal to the rest.
     *outside, u, v = others
-    nil = _vanish(values)
+    zero = _vanish(values)
     one = full_like_type(typeof(values), 1)
-    number = add(_others(values, gt), select(nil, zeros(typeof(values)), one))
-    both_nil = in_rows(nil, typeof(p).with_dtype(np.dtype(bool)))
+    number = add(_others(values, gt), select(zero, zeros(typeof(values)), one))
+    both_zero = in_rows(zero, typeof(p).with_dtype(np.dtype(bool)))
     size = functools.reduce(add, map(_size, (p, *outside)))
-    inner = _shifted(values, select(both_nil, p, _hermitian(p)), number, size)
+    inner = _shifted(values, select(both_zero, p, _hermitian(p)), number, size)
     changes = matmul(u, inner)
     for x in outside:
-        only = in_columns(nil, typeof(x).with_dtype(np.dtype(bool)))
+        only = in_columns(zero, typeof(x).with_dtype(np.dtype(bool)))
         changes = add(changes, select(only, x, zeros(typeof(x))))
     _, u, wh = registry["svd"](changes, full=False, vectors=True)
     turn = adjoint(wh)

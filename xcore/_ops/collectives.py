@@ -84,9 +84,9 @@ class _Own:
         shape = typeof(x).shape[1:]
         x = move_axis(reshape(x, shape=(*self.sizes, *shape)), self.place, len(self.others))
         here = [axis_index(axis_name=(name,)) for name, _ in self.others]
-        nil = [np.int32(0)] * (1 + len(shape))
+        zero = [np.int32(0)] * (1 + len(shape))
         kept = (self.sizes[self.place], *shape)
-        return reshape(dynamic_slice(x, *here, *nil, sizes=(*[1] * len(here), *kept)), shape=kept)
+        return reshape(dynamic_slice(x, *here, *zero, sizes=(*[1] * len(here), *kept)), shape=kept)
 
 
 # Sums and extremes: psum …

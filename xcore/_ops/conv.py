@@ -213,8 +213,8 @@ def _padded(x, padding):
     ((low, high),) = padding
     if not low and not high:
         return x
-    nil = zeros(ArrayType((), typeof(x).dtype))
-    x = pad(x, nil, low=(0, 0, low), high=(0, 0, high), interior=(0, 0, 0))
+    zero = zeros(ArrayType((), typeof(x).dtype))
+    x = pad(x, zero, low=(0, 0, low), high=(0, 0, high), interior=(0, 0, 0))
     return optimization_barrier(x)[0]
 
 
@@ -288,8 +288,8 @@ def _frames(x, block: int, count: int, taps: int):
 
 def _band(kernel, width: int, block: int):
     """The matrix whose column b holds the kernel from row b on."""
-    nil = zeros(ArrayType((), typeof(kernel).dtype))
-    wide = pad(kernel, nil, low=(0, 0, block - 1), high=(0, 0, block), interior=(0, 0, 0))
+    zero = zeros(ArrayType((), typeof(kernel).dtype))
+    wide = pad(kernel, zero, low=(0, 0, block - 1), high=(0, 0, block), interior=(0, 0, 0))
     taps = typeof(wide).shape[2]
     t = ArrayType((width, block), dtypes.int32)
     rows, columns = (iota(shape=t.shape, dtype=t.dtype, axis=i) for i in (0, 1))

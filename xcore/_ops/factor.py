@@ -510,8 +510,8 @@ def _moved(x, steps: int, axis: int):
     t = typeof(x)
     low, high, none = [0] * t.ndim, [0] * t.ndim, (0,) * t.ndim
     low[axis], high[axis] = steps, -steps
-    nil = zeros(ArrayType((), t.dtype))
-    return pad(x, nil, low=tuple(low), high=tuple(high), interior=none)
+    zero = zeros(ArrayType((), t.dtype))
+    return pad(x, zero, low=tuple(low), high=tuple(high), interior=none)
 
 
 def _tridiagonal_transpose(cotangents, dl, d, du, b):

@@ -44,8 +44,8 @@ def _fft_transpose(ct, x, *, kind, lengths):
         t = typeof(ct)
         high = [0] * t.ndim
         high[-1] = n - t.shape[-1]
-        nil = zeros(ArrayType((), t.dtype))
-        full = pad(ct, nil, low=(0,) * t.ndim, high=tuple(high), interior=(0,) * t.ndim)
+        zero = zeros(ArrayType((), t.dtype))
+        full = pad(ct, zero, low=(0,) * t.ndim, high=tuple(high), interior=(0,) * t.ndim)
         return real(fft(full, kind="FFT", lengths=lengths))
     # x_j = 1/N sum_k m_k Re(w^-jk y_k) with m_k = 1 for k = 0 (and n/2 if n is even), else 2
     forward = fft(ct, kind="RFFT", lengths=lengths)

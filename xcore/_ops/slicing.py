@@ -36,8 +36,8 @@ def _dynamic_slice_jvp(primals, tangents, *, sizes):
 
 
 def _dynamic_slice_transpose(cotangents, x, *starts, sizes):
-    nil = zeros(ArrayType(x.type.shape, x.type.dtype))
-    return [dynamic_update_slice(nil, cotangents[0], *starts), *[None] * len(starts)]
+    zero = zeros(ArrayType(x.type.shape, x.type.dtype))
+    return [dynamic_update_slice(zero, cotangents[0], *starts), *[None] * len(starts)]
 
 
 def _dynamic_slice_batch(size, args, batched, *, sizes):
@@ -228,9 +228,9 @@ def _gather_transpose(cotangents, x, indices, *, dims, sizes, mode, fill_value=N
     into = ScatterDims(
         dims.offset, dims.collapsed, dims.start_map, dims.operand_batch, dims.indices_batch
     )
-    nil = zeros(x.type.strong())
+    zero = zeros(x.type.strong())
     back = scatter(
-        nil, indices, cotangents[0], dims=into, how="add", mode=mode, unique=unique, sorted=sorted
+        zero, indices, cotangents[0], dims=into, how="add", mode=mode, unique=unique, sorted=sorted
     )
     return [back, None]
 

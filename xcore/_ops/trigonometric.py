@@ -168,8 +168,8 @@ def _interleaved(even, odd):
     """Columns of two in turn; there may be one more of the first."""
     (rows, n), m = typeof(even).shape, typeof(odd).shape[1]
     if m < n:
-        nil = zeros(ArrayType((), typeof(odd).dtype))
-        odd = pad(odd, nil, low=(0, 0), high=(0, 1), interior=(0, 0))
+        zero = zeros(ArrayType((), typeof(odd).dtype))
+        odd = pad(odd, zero, low=(0, 0), high=(0, 1), interior=(0, 0))
     pairs = [reshape(x, shape=(rows, n, 1)) for x in (even, odd)]
     return _cut(reshape(concatenate(*pairs, axis=2), shape=(rows, 2 * n)), 0, n + m)
 
@@ -184,8 +184,8 @@ def _cosine_1(x):
 def _sine_1(x):
     """Of the odd extension, whose transform is imaginary."""
     rows, n = typeof(x).shape
-    nil = zeros(ArrayType((rows, 1), typeof(x).dtype))
-    whole = concatenate(nil, x, nil, neg(_reversed(x)), axis=1)
+    zero = zeros(ArrayType((rows, 1), typeof(x).dtype))
+    whole = concatenate(zero, x, zero, neg(_reversed(x)), axis=1)
     return neg(_cut(imag(fft(whole, kind="RFFT", lengths=(2 * n + 2,))), 1, n + 1))
 
 
@@ -202,8 +202,8 @@ def _cosine_3(x):
     """``_cosine_2`` backwards."""
     n = typeof(x).shape[1]
     count = n // 2 + 1
-    nil = zeros(ArrayType((typeof(x).shape[0], 1), typeof(x).dtype))
-    high = concatenate(nil, _cut(_reversed(x), 0, count - 1), axis=1)
+    zero = zeros(ArrayType((typeof(x).shape[0], 1), typeof(x).dtype))
+    high = concatenate(zero, _cut(_reversed(x), 0, count - 1), axis=1)
     z = _turned(complex(_cut(x, 0, count), neg(high)), -math.pi / (2 * n))
     mixed = _times(fft(z, kind="IRFFT", lengths=(n,)), n)
     first = (n + 1) // 2
@@ -215,8 +215,8 @@ def _cosine_4(x):
     n = typeof(x).shape[1]
     if n % 2:
         x = _turned(complex(x, zeros(typeof(x))), math.pi / (2 * n))
-        nil = zeros(ArrayType((), typeof(x).dtype))
-        x = pad(x, nil, low=(0, 0), high=(0, n), interior=(0, 0))
+        zero = zeros(ArrayType((), typeof(x).dtype))
+        x = pad(x, zero, low=(0, 0), high=(0, n), interior=(0, 0))
         z = _cut(fft(x, kind="FFT", lengths=(2 * n,)), 0, n)
         return _times(real(_turned(z, math.pi / (2 * n), math.pi / (4 * n))), 2)
     z = complex(_cut(x, 0, n, 2), _reversed(_cut(x, 1, n, 2)))

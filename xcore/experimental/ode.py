@@ -128,8 +128,8 @@ def _stages(f, y, k, t, h, inputs):
     for row, c in zip(DORMAND_PRINCE.a, DORMAND_PRINCE.c[1:], strict=True):
         new = moved(y, slopes, row, h)
         slopes.append(f(new, t + c * h, inputs))
-    nil = tree.map(lambda x: 0 * x, y)
-    mid, error = (moved(nil, slopes, w, h) for w in (_BETWEEN, DORMAND_PRINCE.error))
+    zero = tree.map(lambda x: 0 * x, y)
+    mid, error = (moved(zero, slopes, w, h) for w in (_BETWEEN, DORMAND_PRINCE.error))
     return new, slopes[-1], mid, error
 
 
@@ -174,8 +174,8 @@ def _between(last, goal):
 def _first_step(f, y, k, t, inputs, rtol, atol):
     """The length of the first step. (Hairer, Nørsett and Wanner 1993, section II.4, page 169)"""
     y, k, t, inputs = stop_gradient((y, k, t, inputs))
-    nil = tree.map(lambda x: 0 * x, y)
-    norm = lambda x: _error_norm(y, nil, x, rtol, atol)  # noqa: E731
+    zero = tree.map(lambda x: 0 * x, y)
+    norm = lambda x: _error_norm(y, zero, x, rtol, atol)  # noqa: E731
     d0, d1 = norm(y), norm(k)
     guess = xnp.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / xnp.where(d1 > 0, d1, 1))
     guess = guess.astype(typeof(t).dtype)

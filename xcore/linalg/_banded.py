@@ -32,8 +32,8 @@ def _shifted(x, by: int):
     """x[..., i + by] at place i, and zeros where that is outside."""
     n = typeof(x).shape[-1]
     by = max(-n, min(n, by))
-    nil = xnp.zeros_like(x[..., : abs(by)])
-    return xnp.concatenate([x[..., by:], nil] if by >= 0 else [nil, x[..., :by]], axis=-1)
+    zero = xnp.zeros_like(x[..., : abs(by)])
+    return xnp.concatenate([x[..., by:], zero] if by >= 0 else [zero, x[..., :by]], axis=-1)
 
 
 def _rows_of(ab, lower: int, upper: int):
@@ -74,8 +74,8 @@ def eliminate(ab, b, lower: int, upper: int, pivot: bool):
             [row, xnp.zeros((*typeof(row).shape[:-1], own - width), row.dtype), b], -1
         )
 
-    nil = xnp.zeros((lower + 1, width), rows.dtype)
-    rows = xnp.concatenate([rows, nil])
+    zero = xnp.zeros((lower + 1, width), rows.dtype)
+    rows = xnp.concatenate([rows, zero])
     b = xnp.concatenate([b, xnp.zeros((lower + 1, typeof(b).shape[1]), b.dtype)])
     first = xnp.stack([_shifted(rows[i], lower - i) for i in range(lower + 1)])
     window = widen(first, b[: lower + 1])

@@ -146,7 +146,7 @@ def step(state: State, j, arithmetic, reduced: bool):
     a, r, m = state.a, state.rank, typeof(state.a).shape[0]
     rows = ops.iota(shape=(m,), dtype=dtypes.int32, axis=0)
     column = a[:, j]
-    place, value, found, nil = arithmetic.choose(column, rows >= r)
+    place, value, found, zero = arithmetic.choose(column, rows >= r)
     here = xnp.minimum(r, m - 1)
     place = xnp.where(found, place, here)
     chosen, other = a[place], a[here]
@@ -160,7 +160,7 @@ def step(state: State, j, arithmetic, reduced: bool):
     here_only = xnp.arange(typeof(a).shape[1]) == j
     cleared = to_clear[:, None] & here_only
     done = xnp.where(cleared | (done == 0), 0, done)  # zeros, not -0 or what rounding leaves
-    rest = xnp.where((rows >= r)[:, None] & here_only & nil, 0, a)
+    rest = xnp.where((rows >= r)[:, None] & here_only & zero, 0, a)
     det = arithmetic.times(state.det, value)
     det = xnp.where(place == here, det, arithmetic.negative(det))
     after = State(

@@ -54,8 +54,8 @@ from ._truth import fail, fail_unless_finite, norm1
 
 def _block(a, e):
     """The matrix (a e; 0 a)."""
-    nil = xnp.zeros_like(a)
-    top, bottom = (xnp.concatenate(x, axis=-1) for x in ((a, e), (nil, a)))
+    zero = xnp.zeros_like(a)
+    top, bottom = (xnp.concatenate(x, axis=-1) for x in ((a, e), (zero, a)))
     return xnp.concatenate([top, bottom], axis=-2)
 
 
@@ -309,12 +309,12 @@ def _root_of_triangular(t):
         above = row < j
         square = xnp.where(above[:, None] & above, u, 0)
         shift = xnp.where(above, d + d[j], 1)
-        nil = shift == 0
-        shift = xnp.where(nil, 1, shift)
+        zero = shift == 0
+        shift = xnp.where(zero, 1, shift)
         matrix = part(square, ops.lt) + xnp.where(row[:, None] == row, shift, 0)
         x = solve_with(matrix, xnp.where(above, t[:, j], 0)[:, None], False)[:, 0]
         # both roots vanish: there is a root only where the right side vanishes too
-        x = xnp.where(nil, xnp.where(xnp.abs(x) <= limit, 0, np.nan), x).astype(typeof(t).dtype)
+        x = xnp.where(zero, xnp.where(xnp.abs(x) <= limit, 0, np.nan), x).astype(typeof(t).dtype)
         return u.at[:, j].set(xnp.where(above, x, xnp.where(row == j, d[j], 0)))
 
     return fori_loop(0, n, column, xnp.zeros_like(t))

@@ -121,7 +121,7 @@ class BiCGStab(Krylov):
 
     def begin(self, p: _Problem, x, r):
         one = xnp.ones((), typeof(r).dtype)
-        nil = xnp.zeros_like(r)
+        zero = xnp.zeros_like(r)
         return {
             "x": x,
             "r": r,
@@ -129,8 +129,8 @@ class BiCGStab(Krylov):
             "rho": one,
             "alpha": one,
             "omega": one,
-            "p": nil,
-            "v": nil,
+            "p": zero,
+            "v": zero,
         }
 
     def advance(self, p: _Problem, s):
@@ -162,11 +162,11 @@ class MINRES(Krylov):
     def begin(self, p: _Problem, x, r):
         z = p.precondition(r)
         beta = _norm_by(z, r)
-        nil, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
+        zeros, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
         one = xnp.ones((), typeof(r).dtype)
         return {
-            "x": x, "r": r, "v": ratio(r, beta), "z": ratio(z, beta), "old": nil, "beta": zero,
-            "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": nil, "w_old": nil,
+            "x": x, "r": r, "v": ratio(r, beta), "z": ratio(z, beta), "old": zeros, "beta": zero,
+            "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": zeros, "w_old": zeros,
         }  # fmt: skip
 
     def advance(self, p: _Problem, s):
@@ -372,15 +372,15 @@ class _Passes:
             return norm((other - r) / scale).astype(typeof(size).dtype)
 
         doubtful = unclear & (size <= target)
-        nil = xnp.zeros_like(size)
-        size = size + cond(doubtful, doubt, lambda: nil)
+        zero = xnp.zeros_like(size)
+        size = size + cond(doubtful, doubt, lambda: zero)
         # elements of a and b that count as zero, though they are not, are not seen by any product
         tiny = float(xnp.finfo(typeof(size).dtype).tiny) * math.prod(typeof(x).shape) ** 1.5
         lost = tiny / scale * (xnp.max(modulus(x), initial=0) + 1 / self.unit)
         lost = lost.astype(typeof(size).dtype)
         there = (size <= target) & (lost > 0.01 * target)
         there = cond(there, lambda: any_subnormal(self.arrays), lambda: xnp.zeros((), bool))
-        return size + xnp.where(there, lost, nil) <= target
+        return size + xnp.where(there, lost, zero) <= target
 
     def _target(self, scale):
         """max(rtol |b|, atol) by the scale."""

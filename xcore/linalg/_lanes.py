@@ -105,18 +105,18 @@ def _all_chunks(f, flat, narrowest: int) -> tuple:
     return loop(-(-lanes // size), body, start)
 
 
-def _nil(count: int) -> list:
+def _zero(count: int) -> list:
     return [number(0)] * count
 
 
 def _cut(x, at, size: int):
     rest = typeof(x).shape[1:]
-    return ops.dynamic_slice(x, at, *_nil(len(rest)), sizes=(size, *rest))
+    return ops.dynamic_slice(x, at, *_zero(len(rest)), sizes=(size, *rest))
 
 
 def _put_at(x, at, rows):
     """x with its rows from ``at`` on set."""
-    return ops.dynamic_update_slice(x, rows, at, *_nil(typeof(x).ndim - 1))
+    return ops.dynamic_update_slice(x, rows, at, *_zero(typeof(x).ndim - 1))
 
 
 # Elimination
@@ -166,13 +166,13 @@ def _permuted(x, order):
 def _columns_permuted(x, order):
     """x[:, order] in each lane."""
     n, _, lanes = typeof(x).shape
-    column = lambda c: ops.dynamic_slice(x, *_nil(1), c, *_nil(1), sizes=(n, 1, lanes))  # noqa: E731
+    column = lambda c: ops.dynamic_slice(x, *_zero(1), c, *_zero(1), sizes=(n, 1, lanes))  # noqa: E731
 
     def body(c, y):
         place = _row(order, c)
         find = lambda r, found: xnp.where(place == r, column(r), found)  # noqa: E731
         found = _from(0, n, find, xnp.zeros((n, 1, lanes), x.dtype))
-        return ops.dynamic_update_slice(y, xnp.where(place < n, found, 0), *_nil(1), c, *_nil(1))
+        return ops.dynamic_update_slice(y, xnp.where(place < n, found, 0), *_zero(1), c, *_zero(1))
 
     return loop(n, body, xnp.zeros_like(x))
 
@@ -325,8 +325,8 @@ def invert(x) -> tuple:
         x = _set_row(_subtract(x, c, 0, pivot, chosen, -1), c, own / lead)
         return x, _set_row(leads, c, lead), _set_row(places, c, place)
 
-    nil = xnp.zeros((n, lanes), typeof(x).dtype)
-    x, leads, places = loop(n, step, (x, nil, xnp.zeros((n, lanes), np.int32)))
+    zero = xnp.zeros((n, lanes), typeof(x).dtype)
+    x, leads, places = loop(n, step, (x, zero, xnp.zeros((n, lanes), np.int32)))
     return _columns_permuted(x, _inverse_order(places)), leads
 
 

@@ -119,8 +119,8 @@ def _with_ridge(a, b, ridge):
     *lead, _, n = typeof(a).shape
     root = xnp.sqrt(xnp.asarray(ridge)).astype(typeof(a).dtype)
     below = xnp.broadcast_to(root * xnp.eye(n, dtype=typeof(a).dtype), (*lead, n, n))
-    nil = xnp.zeros((*lead, n, typeof(b).shape[-1]), typeof(b).dtype)
-    return xnp.concatenate([a, below], axis=-2), xnp.concatenate([b, nil], axis=-2)
+    zero = xnp.zeros((*lead, n, typeof(b).shape[-1]), typeof(b).dtype)
+    return xnp.concatenate([a, below], axis=-2), xnp.concatenate([b, zero], axis=-2)
 
 
 def _by_qr(who: str, a, b, report: bool):
@@ -133,9 +133,9 @@ def _by_qr(who: str, a, b, report: bool):
     r = ops.stop_gradient(r)
     size = xnp.linalg.norm(r, axis=-2)
     pivots = xnp.abs(xnp.diagonal(r, axis1=-2, axis2=-1))
-    nil = pivots <= m * epsilon(a) * size
-    pivot = first_zero(xnp.where(nil, 0, pivots))
-    return x, xnp.sum(~nil, axis=-1), pivot, (r, pivot < 0) if report else None
+    zero = pivots <= m * epsilon(a) * size
+    pivot = first_zero(xnp.where(zero, 0, pivots))
+    return x, xnp.sum(~zero, axis=-1), pivot, (r, pivot < 0) if report else None
 
 
 def _by_svd(a, b, rtol, report: bool):

@@ -41,8 +41,8 @@ def safe_norm(x):
 
 def ratio(x, y):
     """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
-    nil = y == 0
-    return xnp.where(nil, 0, x / xnp.where(nil, 1, y))
+    zero = y == 0
+    return xnp.where(zero, 0, x / xnp.where(zero, 1, y))
 
 
 def unit_of(image):

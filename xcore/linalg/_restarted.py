@@ -80,11 +80,11 @@ class ThickRestart:
     def begin(self, start):
         (n,), dtype = typeof(start).shape, typeof(start).dtype
         real = dtypes.to_real(dtype)
-        size, nil, no = xnp.zeros((), real), xnp.zeros((), np.int32), xnp.zeros((), bool)
+        size, zero, no = xnp.zeros((), real), xnp.zeros((), np.int32), xnp.zeros((), bool)
         return {
-            "q": xnp.zeros((self.m + 1, n), dtype).at[0].set(start), "filled": nil, "cycle": nil,
+            "q": xnp.zeros((self.m + 1, n), dtype).at[0].set(start), "filled": zero, "cycle": zero,
             "h": xnp.zeros((self.m, self.m), dtype), "v": xnp.zeros((self.k, n), dtype),
-            "believed": xnp.zeros(self.k, real), "next": size, "scale": size, "products": nil,
+            "believed": xnp.zeros(self.k, real), "next": size, "scale": size, "products": zero,
             "verifying": no, "done": no,
         }  # fmt: skip
 

@@ -137,8 +137,8 @@ def _cyclic(lower, diagonal, upper, b):
     if n == 1:
         return b / diagonal[..., None]
     if n % 2 == 0:  # an equation x = 0 at the end touches no other
-        one, nil = xnp.ones_like(diagonal[:1]), xnp.zeros_like(diagonal[:1])
-        rows = [xnp.concatenate([x, y]) for x, y in ((lower, nil), (diagonal, one), (upper, nil))]
+        one, zero = xnp.ones_like(diagonal[:1]), xnp.zeros_like(diagonal[:1])
+        rows = [xnp.concatenate([x, y]) for x, y in ((lower, zero), (diagonal, one), (upper, zero))]
         return _cyclic(*rows, xnp.concatenate([b, xnp.zeros_like(b[:1])]))[:-1]
     before, after = -lower[1::2] / diagonal[:-1:2], -upper[1::2] / diagonal[2::2]
     x = _cyclic(
@@ -178,8 +178,8 @@ def times_tridiagonal(lower, diagonal, upper, x):
 
 def _moved(x, by: int):
     """Elements moved along the last axis, a zero moving in."""
-    nil = xnp.zeros_like(x[..., :1])
-    parts = [nil, x[..., :-1]] if by > 0 else [x[..., 1:], nil]
+    zero = xnp.zeros_like(x[..., :1])
+    parts = [zero, x[..., :-1]] if by > 0 else [x[..., 1:], zero]
     return xnp.concatenate(parts, axis=-1)
 
 

@@ -36,8 +36,8 @@ def _plain(b, lower, diagonal, upper):
         x = _taken(every, i) - _taken(factors, i) * x
         return x, _put(every, i, x)
 
-    nil = xnp.zeros_like(diagonal[0])
-    start = nil, xnp.zeros_like(b[0]), xnp.zeros_like(diagonal), xnp.zeros_like(b), nil != 0
+    zero = xnp.zeros_like(diagonal[0])
+    start = zero, xnp.zeros_like(b[0]), xnp.zeros_like(diagonal), xnp.zeros_like(b), zero != 0
     _, last, factors, every, bad = loop(n, forward, start)
     return _upwards(n, backward, (xnp.zeros_like(last), every))[1], bad
 
@@ -77,12 +77,12 @@ def _pivoted(b, lower, diagonal, upper):
         x = x / _taken(pivots, i)
         return x, near, _put(every, i, x)
 
-    nil = xnp.zeros_like(diagonal)
-    start = diagonal[0], (upper[0] if n > 1 else nil[0]), b[0]
-    state = start, (nil, nil, nil, xnp.zeros_like(b)), nil[0] != 0
+    zero = xnp.zeros_like(diagonal)
+    start = diagonal[0], (upper[0] if n > 1 else zero[0]), b[0]
+    state = start, (zero, zero, zero, xnp.zeros_like(b)), zero[0] != 0
     _, (pivots, first, second, every), bad = loop(n, forward, state)
-    nil = xnp.zeros_like(b[0])
-    return _upwards(n, backward, (nil, nil, every))[2], bad
+    zero = xnp.zeros_like(b[0])
+    return _upwards(n, backward, (zero, zero, every))[2], bad
 
 
 def solve_many(lower, diagonal, upper, b, pivoting: bool):

@@ -56,8 +56,8 @@ def _levinson(c, r, b):
     be regular. (Levinson 1947; Golub and Van Loan 2013, "Matrix computations", section 4.7)
     """
     n = typeof(c).shape[0]
-    every, nil = _diagonals(c, r), xnp.zeros_like(c[:1])
-    first = xnp.concatenate([r[1:], nil])
+    every, zero = _diagonals(c, r), xnp.zeros_like(c[:1])
+    first = xnp.concatenate([r[1:], zero])
     unit = (np.arange(n) == 0).astype(np.float32)
     f = xnp.asarray(unit).astype(typeof(c).dtype) / c[0]
     start = (f, f, f[:, None] * b[:1])
@@ -67,7 +67,7 @@ def _levinson(c, r, b):
         k = i + np.int32(1)
         row = ops.dynamic_slice(every, np.int32(n - 1) - k, sizes=(n,))
         e, d = row @ f, first @ g
-        g = xnp.concatenate([nil, g[:-1]])
+        g = xnp.concatenate([zero, g[:-1]])
         f, g = (f - e * g) / (1 - d * e), (g - d * f) / (1 - d * e)
         value = ops.dynamic_slice(b, k, number(0), sizes=(1, typeof(b).shape[1]))
         return f, g, x + g[:, None] * (value - (row @ x)[None])

@@ -67,10 +67,10 @@ def slogdet(a, *, method: str | None = None):
     d, odd = _signed_lu(a)
     last = typeof(d).ndim - 1
     size = ops.abs(d)
-    is_nil = ops.eq(size, ops.zeros(typeof(size)))
+    is_zero = ops.eq(size, ops.zeros(typeof(size)))
     # of real numbers the phase is a step, which has no slope
     fixed = d if dtypes.is_complex(typeof(d).dtype) else ops.stop_gradient(d)
-    safe = ops.select(is_nil, ops.ones(typeof(size)), ops.abs(fixed))
+    safe = ops.select(is_zero, ops.ones(typeof(size)), ops.abs(fixed))
     phase = ops.div(fixed, ops.convert(safe, dtype=typeof(d).dtype))
     sign = _negative_where(odd, ops.reduce_prod(phase, axes=(last,)))
     return SlogdetResult(back(sign), back(ops.reduce_sum(ops.log(size), axes=(last,))))
@@ -185,8 +185,8 @@ def _before(x, axis: int, reverse: bool):
 
 def _without_zeros_on_diagonal(r):
     ones = ops.ones(typeof(r).strong())
-    is_nil = ops.eq(r, ops.zeros(typeof(r).strong()))
-    return r + part(ops.select(is_nil, ones, ops.zeros(typeof(ones))), ops.eq)
+    is_zero = ops.eq(r, ops.zeros(typeof(r).strong()))
+    return r + part(ops.select(is_zero, ones, ops.zeros(typeof(ones))), ops.eq)
 
 
 def _columns(x, order):

@@ -286,8 +286,8 @@ positive = unary(
 def size_of_square(x):
     """The root of a sum of squares; where it is 0 its derivative is taken for 0, a subgradient."""
     one = ops.ones(typeof(x))
-    is_nil = ops.eq(x, ops.zeros(typeof(x)))
-    return ops.select(is_nil, ops.zeros(typeof(x)), ops.sqrt(ops.select(is_nil, one, x)))
+    is_zero = ops.eq(x, ops.zeros(typeof(x)))
+    return ops.select(is_zero, ops.zeros(typeof(x)), ops.sqrt(ops.select(is_zero, one, x)))
 
 
 def _absolute(x):

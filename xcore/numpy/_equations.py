@@ -52,8 +52,8 @@ def solve_matrices(a, b) -> tuple:
         transpose_solve=lambda _, c: solve_factorised(packed, pivots, c, transposed=True),
     )  # fmt: skip
     d = diagonal(packed)
-    is_nil = ops.eq(d, ops.zeros(typeof(d)))
-    return x, ops.reduce_or(is_nil, axes=tuple(range(typeof(d).ndim)))
+    is_zero = ops.eq(d, ops.zeros(typeof(d)))
+    return x, ops.reduce_or(is_zero, axes=tuple(range(typeof(d).ndim)))
 
 
 @fused(2)

@@ -123,8 +123,8 @@ hypot = binary(
 
 def _gap(x, y):
     """-|x - y|, and 0 for equal ones: infinities too, whose difference would be NaN."""
-    same, nil = ops.eq(x, y), _const(x, 0)
-    return ops.neg(ops.abs(ops.sub(ops.select(same, nil, x), ops.select(same, nil, y))))
+    same, zero = ops.eq(x, y), _const(x, 0)
+    return ops.neg(ops.abs(ops.sub(ops.select(same, zero, x), ops.select(same, zero, y))))
 
 
 def _logaddexp(x, y):
@@ -408,8 +408,8 @@ def _sign(x):
     t = typeof(x)
     if t.dtype == bool or dtypes.kind(t.dtype) != "float":
         return x if t.dtype == bool else ops.sign(x)
-    nil = ops.zeros(t.strong())
-    return ops.select(ops.eq(x, nil), nil, ops.sign(x))  # of -0 it is 0
+    zero = ops.zeros(t.strong())
+    return ops.select(ops.eq(x, zero), zero, ops.sign(x))  # of -0 it is 0
 
 
 sign = unary(
@@ -423,9 +423,9 @@ sign = unary(
 
 def _heaviside(x, at_zero):
     x = ops.stop_gradient(x)  # a step has no slope
-    nil = ops.zeros(typeof(x))
-    out = ops.select(ops.gt(x, nil), _const(x, 1), nil)
-    return ops.select(ops.eq(x, nil), at_zero, ops.select(ops.ne(x, x), x, out))
+    zero = ops.zeros(typeof(x))
+    out = ops.select(ops.gt(x, zero), _const(x, 1), zero)
+    return ops.select(ops.eq(x, zero), at_zero, ops.select(ops.ne(x, x), x, out))
 
 
 heaviside = binary(

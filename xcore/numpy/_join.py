@@ -188,8 +188,8 @@ def block(arrays):
     """An array from nested lists of blocks: the innermost are joined along the last axis.
 
     >>> import xcore.numpy as xnp
-    >>> one, nil = xnp.ones((2, 1)), xnp.zeros((2, 1))
-    >>> xnp.block([[one, nil], [nil, one]]).shape
+    >>> one, zero = xnp.ones((2, 1)), xnp.zeros((2, 1))
+    >>> xnp.block([[one, zero], [zero, one]]).shape
     (4, 2)
     """
     depth = _block_depth(arrays)

@@ -36,11 +36,11 @@ def _squares(x):
 
 def _power_norm(x, axes, p: float):
     size = _sizes(x)
-    is_nil = ops.eq(size, ops.zeros(typeof(size)))
+    is_zero = ops.eq(size, ops.zeros(typeof(size)))
     if p < 0:
         return ops.reduce_sum(size**p, axes=axes) ** (1 / p)
     # 0**p has no slope at 0; neither has the root of a sum that is 0
-    terms = ops.select(is_nil, size * 0, ops.select(is_nil, size * 0 + 1, size) ** p)
+    terms = ops.select(is_zero, size * 0, ops.select(is_zero, size * 0 + 1, size) ** p)
     total = ops.reduce_sum(terms, axes=axes)
     empty = ops.eq(total, ops.zeros(typeof(total)))
     return ops.select(empty, total * 0, ops.select(empty, total * 0 + 1, total) ** (1 / p))

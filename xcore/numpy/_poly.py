@@ -40,8 +40,8 @@ def _coefficients(who: str, *ps) -> list:
 def _lengthened(p, n: int):
     """With zeros in front, so that there are n coefficients."""
     missing = n - typeof(p).size
-    nil = ops.zeros(ArrayType((), typeof(p).dtype))
-    return ops.pad(p, nil, low=(missing,), high=(0,), interior=(0,)) if missing else p
+    zero = ops.zeros(ArrayType((), typeof(p).dtype))
+    return ops.pad(p, zero, low=(missing,), high=(0,), interior=(0,)) if missing else p
 
 
 def _without_leading_zeros(p, tolerance: float = 0):
@@ -125,11 +125,11 @@ def _divided(pair):
         return zeros(1, typeof(u).dtype), u
     dtype = typeof(u).dtype
     divisor = ops.pad(v, ops.zeros(ArrayType((), dtype)), low=(0,), high=(n - m,), interior=(0,))
-    nil = ops.zeros(ArrayType((1,), dtype))
+    zero = ops.zeros(ArrayType((1,), dtype))
 
     def step(u, _):
         factor = u[0] / v[0]
-        return concatenate([(u - factor * divisor)[1:], nil]), factor
+        return concatenate([(u - factor * divisor)[1:], zero]), factor
 
     u, quotient = scan(step, u, None, length=n - m + 1)
     # in the places of the quotient division leaves nothing, or rounding errors
@@ -271,10 +271,10 @@ def _product(roots):
         return ops.ones(ArrayType((), dtype))  # as in NumPy: a number
     start = np.zeros(n + 1)
     start[0] = 1
-    nil = ops.zeros(ArrayType((1,), dtype))
+    zero = ops.zeros(ArrayType((1,), dtype))
 
     def step(c, r):
-        return c - r * concatenate([nil, c[:-1]]), None
+        return c - r * concatenate([zero, c[:-1]]), None
 
     return scan(step, as_array("numpy.poly", start.astype(dtype)), roots)[0]
 

@@ -106,8 +106,8 @@ def _triangle(name, m, k, lower: bool):
     mask = broadcast_to(
         _lower_mask(t.shape[-2:], _diagonal(who, k, t.shape[-2:]) - (not lower)), t.shape
     )
-    nil = ops.zeros(t)
-    return ops.select(mask, m, nil) if lower else ops.select(mask, nil, m)
+    zero = ops.zeros(t)
+    return ops.select(mask, m, zero) if lower else ops.select(mask, zero, m)
 
 
 @fused(1)

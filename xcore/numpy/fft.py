@@ -62,8 +62,8 @@ def resized(x, lengths: dict):
     high = tuple([lengths.get(i, n) - n for i, n in enumerate(t.shape)])
     if not any(high):
         return x
-    nil = ops.zeros(ArrayType((), t.dtype))
-    return ops.pad(x, nil, low=(0,) * t.ndim, high=high, interior=(0,) * t.ndim)
+    zero = ops.zeros(ArrayType((), t.dtype))
+    return ops.pad(x, zero, low=(0,) * t.ndim, high=high, interior=(0,) * t.ndim)
 
 
 def check_length(who: str, n, name: str = "n") -> int:

@@ -149,16 +149,16 @@ class Conjugate:
     def next(self, memory, s, y, g, step, fresh):
         d, gg, old = memory["d"], xnp.vdot(g, g), g - y
         dy = xnp.vdot(d, y)
-        nil = fresh | (dy == 0)
-        dy = xnp.where(nil, 1, dy)
+        zero = fresh | (dy == 0)
+        dy = xnp.where(zero, 1, dy)
         beta = (xnp.vdot(y, g) - 2 * xnp.vdot(y, y) * xnp.vdot(d, g) / dy) / dy
         tiny = xnp.finfo(typeof(g).dtype).tiny
         size = xnp.vdot(d, d) * xnp.minimum(1e-4, xnp.vdot(old, old))
-        beta = xnp.where(nil, 0, xnp.maximum(beta, -1 / xnp.sqrt(xnp.maximum(size, tiny))))
+        beta = xnp.where(zero, 0, xnp.maximum(beta, -1 / xnp.sqrt(xnp.maximum(size, tiny))))
         d = beta * d - g
         slope = xnp.vdot(g, d)
         guess = step * memory["slope"] / xnp.where(slope == 0, -1, slope)
-        d, slope, guess = _either(nil, d, slope, guess, g, gg)
+        d, slope, guess = _either(zero, d, slope, guess, g, gg)
         return {"d": d, "slope": slope}, d, slope, guess
 
 

@@ -427,9 +427,9 @@ def scale_by_trust_ratio(min_norm=0.0, trust_coefficient=1.0, eps=0.0):
     def scaled(u, p):
         need_params("scale_by_trust_ratio", p)
         size, step = _norm(p, min_norm), _norm(u, min_norm)
-        nil = (size == 0) | (step == 0)
-        ratio = trust_coefficient * size / xnp.where(nil, 1, step + eps)
-        return u * xnp.where(nil, 1, ratio).astype(dtypes.to_real(typeof(u).dtype))
+        zero = (size == 0) | (step == 0)
+        ratio = trust_coefficient * size / xnp.where(zero, 1, step + eps)
+        return u * xnp.where(zero, 1, ratio).astype(dtypes.to_real(typeof(u).dtype))
 
     return stateless_with_tree_map(lambda u, p: scaled(xnp.asarray(u), p))
 

@@ -70,8 +70,8 @@ class _Gradients(Krylov):
     lost = Status.stagnation
 
     def begin(self, p, x, r):
-        nil = xnp.zeros_like(r)
-        return {"x": x, "r": r, "old": nil, "p": nil, "rz": xnp.sum(nil)}
+        zero = xnp.zeros_like(r)
+        return {"x": x, "r": r, "old": zero, "p": zero, "rz": xnp.sum(zero)}
 
     def advance(self, p, s):
         r = s["r"]

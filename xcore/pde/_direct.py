@@ -240,8 +240,8 @@ def _divide(lap, lines, c, shift, scale):
         return c / divisor
     real = dtypes.to_real(dtype)
     largest = max(np.abs(np.asarray(x.values)).max() for x in lines)
-    nil = xnp.abs(divisor) <= 1e-3 * xnp.finfo(real).eps * largest * xnp.abs(scale)
-    return xnp.where(nil, 0, c / xnp.where(nil, 1, divisor))
+    zero = xnp.abs(divisor) <= 1e-3 * xnp.finfo(real).eps * largest * xnp.abs(scale)
+    return xnp.where(zero, 0, c / xnp.where(zero, 1, divisor))
 
 
 def _solve_rows(lap, lines, c, shift, scale):
@@ -283,9 +283,9 @@ def _sweep(low, high, sums, others, c):
         x = _taken(rows, i) - _taken(factors, i) * x
         return x, _put(rows, i, x)
 
-    nil, factors = xnp.zeros_like(c[0]), xnp.zeros((n, *typeof(others).shape), dtype)
-    _, _, factors, rows = loop(n, forward, (xnp.zeros_like(others), nil, factors, c))
-    return loop(n, backward, (nil, rows))[1]
+    zero, factors = xnp.zeros_like(c[0]), xnp.zeros((n, *typeof(others).shape), dtype)
+    _, _, factors, rows = loop(n, forward, (xnp.zeros_like(others), zero, factors, c))
+    return loop(n, backward, (zero, rows))[1]
 
 
 def function_of(lap: Laplacian, u, g):

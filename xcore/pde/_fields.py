@@ -234,8 +234,8 @@ def shifted(u, axis: int, by: int, ring: bool = False):
     edges = [
         tuple(sign * by if i == axis else 0 for i in range(typeof(u).ndim)) for sign in (-1, 1)
     ]
-    nil = xnp.zeros((), typeof(u).dtype)
-    return ops.pad(u, nil, low=edges[0], high=edges[1], interior=(0,) * typeof(u).ndim)
+    zero = xnp.zeros((), typeof(u).dtype)
+    return ops.pad(u, zero, low=edges[0], high=edges[1], interior=(0,) * typeof(u).ndim)
 
 
 def along(line, axis: int, ndim: int, dtype):

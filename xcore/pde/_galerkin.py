@@ -5,7 +5,7 @@ its value from its neighbours along T, by its own equation, summed over the othe
 in flows out, whatever jumps. With this interpolation p the coarse operator is pᵀ a p: a stencil of
 3ᵈ points, found from its products with fields of ones at every third node.
 
-Elements off the diagonal are kept as such, and in the middle what a row sums up to: nil but where
+Elements off the diagonal are kept as such, and in the middle what a row sums up to: zero but where
 there are sinks. Products are sums of flows, and those of constants vanish whatever rounding does. In
 single precision a diagonal of its own would make sinks of 1e-7 of it, more than what ties a region
 to its surroundings where a coefficient jumps by 1e6. The sums of pᵀ a p are pᵀ (s - a d), with the
@@ -77,9 +77,9 @@ def _near(u, rings) -> list:
 
 def _near_of_large(u, rings) -> list:
     """The same without a copy: memory is what takes the time then."""
-    nil, none = xnp.zeros((), typeof(u).dtype), (0,) * len(rings)
+    zero, none = xnp.zeros((), typeof(u).dtype), (0,) * len(rings)
     turned = [(tuple(-s for s in offset), offset) for offset in offsets(len(rings))]
-    return [ops.pad(u, nil, low=low, high=high, interior=none) for low, high in turned]
+    return [ops.pad(u, zero, low=low, high=high, interior=none) for low, high in turned]
 
 
 def _cut(x, axis: int, start: int, stop: int, step: int = 1):
@@ -96,8 +96,8 @@ def stencil_of(level) -> tuple:
             link, out = (link, 0) if level.rings[axis] else _inner(link, axis, side)
             sums = sums + out
             found[tuple(side * (i == axis) for i in range(ndim))] = -link
-    nil = xnp.zeros_like(level.diagonal)
-    return tuple(found.get(o, nil) if any(o) else sums for o in offsets(ndim))
+    zero = xnp.zeros_like(level.diagonal)
+    return tuple(found.get(o, zero) if any(o) else sums for o in offsets(ndim))
 
 
 def _inner(link, axis: int, side: int) -> tuple:
@@ -168,8 +168,8 @@ def _woven(level, coarse, between, axis: int):
     first, second = (between, coarse) if level.offsets[axis] else (coarse, between)
     n = level.shape[axis]
     if n % 2:
-        nil = xnp.zeros_like(_cut(second, axis, 0, 1))
-        second = xnp.concatenate([second, nil], axis=axis)
+        zero = xnp.zeros_like(_cut(second, axis, 0, 1))
+        second = xnp.concatenate([second, zero], axis=axis)
     shape = list(typeof(first).shape)
     shape[axis] *= 2
     return _cut(xnp.stack([first, second], axis=axis + 1).reshape(shape), axis, 0, n)

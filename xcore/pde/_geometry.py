@@ -58,9 +58,9 @@ class Geometry:
         for axis, (ways, joined) in enumerate(zip(self.resistances, self.joined, strict=True)):
             low, high = (self._area(axis, dtype) / way for way in ways)
             one = [int(i == axis) for i in range(len(self.lines))]
-            none, nil = (0,) * len(one), xnp.zeros((), dtype)
+            none, zero = (0,) * len(one), xnp.zeros((), dtype)
             inner = xnp.where(joined[1], high, 0)
-            edges.append(ops.pad(inner, nil, low=tuple(one), high=none, interior=none))
+            edges.append(ops.pad(inner, zero, low=tuple(one), high=none, interior=none))
             met = [
                 xnp.where(self.inside & ~j, x, 0) for j, x in zip(joined, (low, high), strict=True)
             ]

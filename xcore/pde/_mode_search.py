@@ -88,8 +88,8 @@ def _filled(fields, level: Level):
     shape = typeof(fields).shape
     numbers = np.sin(1.0 + np.arange(size(shape)) ** 2 % 1e6).reshape(shape)
     numbers = numbers if level.inside is None else xnp.where(level.inside, numbers, 0)
-    nil = xnp.max(xnp.abs(fields), axis=tuple(range(1, len(shape))), keepdims=True) == 0
-    return xnp.where(nil, numbers, fields)
+    zero = xnp.max(xnp.abs(fields), axis=tuple(range(1, len(shape))), keepdims=True) == 0
+    return xnp.where(zero, numbers, fields)
 
 
 def _roots(level: Level, weights) -> list:

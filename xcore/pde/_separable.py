@@ -63,8 +63,8 @@ def _sums(op: Laplacian, parts) -> np.ndarray:
     shares = [a.spacing**2 * x / 12 for a, x in zip(op.axes, parts, strict=True)]
     mean = 1 - functools.reduce(np.add, shares)
     more = functools.reduce(np.add, [s * x for s, x in zip(shares, parts, strict=True)])
-    nil = mean < 1e-14  # of the roughest wave of a ring of rings of rings
-    return np.where(nil, np.inf, sums + more / np.where(nil, 1, mean))
+    zero = mean < 1e-14  # of the roughest wave of a ring of rings of rings
+    return np.where(zero, np.inf, sums + more / np.where(zero, 1, mean))
 
 
 def _candidates(counts, k: int) -> list:

@@ -138,12 +138,12 @@ class Stencil(GridOperator):
 _SCALES = (1.0, -2.0, 1e4)
 
 
-def _judge(eps: float, nil, of_x, of_y, *of_sums) -> None:
+def _judge(eps: float, zero, of_x, of_y, *of_sums) -> None:
     """Raises if f(0) is not 0, or f(s (x + y)) not s (f(x) + f(y))."""
     who, want = "pde.Stencil", "0: f must be linear in its shifted fields"
-    if not np.all(nil == 0):
+    if not np.all(zero == 0):
         advice = "What is added to them belongs to the right-hand side of the equation."
-        raise errors.bad_argument(who, "f(0)", nil.flat[np.argmax(nil != 0)].item(), want, advice)
+        raise errors.bad_argument(who, "f(0)", zero.flat[np.argmax(zero != 0)].item(), want, advice)
     size = max(np.abs(of_x).max(), np.abs(of_y).max())
     pairs = zip(_SCALES, of_sums, strict=True)
     wrong = max([float(np.abs(v / s - of_x - of_y).max()) for s, v in pairs])

@@ -269,8 +269,8 @@ def adaptive(
         h = xnp.minimum(dt, goal - t)
         slopes = stages(tableau, f, u, t, h)
         new = moved(u, slopes, tableau.b, h)
-        nil = tree.map(xnp.zeros_like, u)
-        size = _error_norm(u, new, moved(nil, slopes, tableau.error, h), rtol, atol)
+        zero = tree.map(xnp.zeros_like, u)
+        size = _error_norm(u, new, moved(zero, slopes, tableau.error, h), rtol, atol)
         size = xnp.where(xnp.isfinite(size), size, 1e6).astype(dtype)
         good = size <= 1
         grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)

@@ -39,8 +39,8 @@ def _kept_pair(source: Source, number, t, bits: int) -> list:
     number = [ops.broadcast_in_dim(half, shape=shape, dims=(1,)) for half in number]
     first, second = source.pair(number, t, bits)
     upper = ops.eq(ops.iota(shape=shape, dtype=dtypes.uint32, axis=0), like(first, 0))
-    nil = like(first, 0)
-    both = joined(ops.select(upper, nil, second), ops.select(upper, first, nil))
+    zero = like(first, 0)
+    both = joined(ops.select(upper, zero, second), ops.select(upper, first, zero))
     return list(halves(ops.reduce_sum(both, axes=(0,))))
 
 

@@ -145,10 +145,10 @@ def diagsvd(s, M, N):
 
 def _moved(x, by):
     """A row moved to the right, or to the left, zeros moving in."""
-    nil = _xnp.zeros_like(x[..., : abs(by)])
+    zero = _xnp.zeros_like(x[..., : abs(by)])
     if by > 0:
-        return _xnp.concatenate([nil, x[..., :-by]], axis=-1)
-    return _xnp.concatenate([x[..., -by:], nil], axis=-1) if by else x
+        return _xnp.concatenate([zero, x[..., :-by]], axis=-1)
+    return _xnp.concatenate([x[..., -by:], zero], axis=-1) if by else x
 
 
 def _other_half(ab, lower):
@@ -269,10 +269,10 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
     size = _xnp.abs(w)
     eps = float(_xnp.finfo(size.dtype).eps) if tol is None else tol
     least = size.max(-1, keepdims=True) * (eps * (c.shape[-1] if tol is None else 1))
-    nil = size <= least
+    zero = size <= least
     if singular == "raise":
-        fail(who, c, _xnp.where(nil.any(), 0, -1), "unknown")
-    x = _xnp.fft.ifft(_xnp.where(nil, 0, tops / _xnp.where(nil, 1, w)))
+        fail(who, c, _xnp.where(zero.any(), 0, -1), "unknown")
+    x = _xnp.fft.ifft(_xnp.where(zero, 0, tops / _xnp.where(zero, 1, w)))
     return _xnp.moveaxis(x.real if real else x, -1, outaxis)
 
 

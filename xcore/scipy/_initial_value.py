@@ -170,15 +170,15 @@ class _Steps:
 
         @jit
         def attempt(t, y, k, h):
-            slopes, new, nil = [k], y, xnp.zeros_like(y)
+            slopes, new, zero = [k], y, xnp.zeros_like(y)
             for row, c in zip(tableau.a, tableau.c[1:], strict=True):
                 new = moved(y, slopes, row, h)
                 slopes.append(f(t + c * h, new))
-            size = _error_norm(y, new, moved(nil, slopes, tableau.error, h), rtol, atol)
+            size = _error_norm(y, new, moved(zero, slopes, tableau.error, h), rtol, atol)
             fine = (
                 xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(slopes[-1]))
             )
-            return new, slopes[-1], moved(nil, slopes, mid, h), xnp.where(fine, size, xnp.inf)
+            return new, slopes[-1], moved(zero, slopes, mid, h), xnp.where(fine, size, xnp.inf)
 
         @jit
         def norms(y, k, k_ahead, h):

@@ -349,8 +349,8 @@ def _downward(n, x):
         found = where(n == k - 1.0, new, found) * shrink
         return now * shrink, new * shrink, found
 
-    nil = full(x, 0.0)
-    return backward(step, (nil, full(x, 1e-280), nil), start)
+    zero = full(x, 0.0)
+    return backward(step, (zero, full(x, 1e-280), zero), start)
 
 
 _MOST = 1e6  # as many steps as an order may take

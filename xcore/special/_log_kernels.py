@@ -79,8 +79,8 @@ kl_div_f = _pair(_divergence, lambda y: y)
 
 def _share(x, y):
     """x/y, which is 0 for x = 0."""
-    nil = x == 0.0
-    return where(nil, 0.0, x / where(nil, 1.0, y))
+    zero = x == 0.0
+    return where(zero, 0.0, x / where(zero, 1.0, y))
 
 
 entr = kernel("special.entr", entr_f, lambda _, x: -1.0 - ops.log(x), narrow=True)
@@ -98,8 +98,8 @@ kl_div = kernel(
 
 def _with_log(log):
     def f(x, y):
-        nil = ops.and_(x == 0.0, ops.eq(y, y))
-        return where(nil, 0.0, x * log(where(nil, 1.0, y)))
+        zero = ops.and_(x == 0.0, ops.eq(y, y))
+        return where(zero, 0.0, x * log(where(zero, 1.0, y)))
 
     return f
 
@@ -120,10 +120,10 @@ _RELATIVE = tuple((k + 1.0) / math.factorial(k + 2) for k in range(15))
 
 
 def exprel_f(x):
-    nil = x == 0.0
-    z = where(nil, 1.0, x)
+    zero = x == 0.0
+    z = where(zero, 1.0, x)
     ratio = ops.expm1(z) / z
-    return where(nil, 1.0, where(ops.eq(x, full(x, math.inf)), math.inf, ratio))
+    return where(zero, 1.0, where(ops.eq(x, full(x, math.inf)), math.inf, ratio))
 
 
 def _exprel_slope(_, x):
@@ -148,8 +148,8 @@ def _boxcox_f(log):
 
 def _boxcox_edge(t, power):
     """(e^(λt) - 1)/λ for t = ±∞."""
-    nil = power == 0.0
-    return where(nil, t, ops.expm1(power * t) / where(nil, 1.0, power))
+    zero = power == 0.0
+    return where(zero, t, ops.expm1(power * t) / where(zero, 1.0, power))
 
 
 def _boxcox_slope(log):

@@ -265,8 +265,8 @@ def _faddeeva_near(x, y):
         center = ops.exp(-(t * t)) / (t * t + y * y)
         return even + center, both + share * (2.0 + mirrored), difference - t * share * mirrored
 
-    nil = full(x, 0.0)
-    even, both, difference = repeat(step, (nil, nil, nil), 28)
+    zero = full(x, 0.0)
+    even, both, difference = repeat(step, (zero, zero, zero), 28)
     bell = half_gauss(math.sqrt(2.0) * x)
     factor = 2.0 * _WIDTH / math.pi
     first = bell * (erfcx(y) - factor * y * even)

@@ -85,13 +85,13 @@ def _axes(x, axis):
 
 def _log_and_sign(total, return_sign):
     """log |total| (log total unless the sign is wanted) and the sign; log 0 has the derivative 0."""
-    nil = total == 0
-    safe = xnp.where(nil, 1, total)
-    sign = xnp.where(nil, 0, ops.stop_gradient(xnp.sign(safe)))
+    zero = total == 0
+    safe = xnp.where(zero, 1, total)
+    sign = xnp.where(zero, 0, ops.stop_gradient(xnp.sign(safe)))
     if dtypes.is_complex(typeof(total).dtype):
-        sign = xnp.where(nil, 0, safe / xnp.abs(safe))
+        sign = xnp.where(zero, 0, safe / xnp.abs(safe))
     size = xnp.log(xnp.abs(safe) if return_sign else safe)
-    return xnp.where(nil, -math.inf, size), sign
+    return xnp.where(zero, -math.inf, size), sign
 
 
 @fused(2)
