@@ -1,16 +1,25 @@
 """The pages for people agree with the code: their programs run, what they name is there."""
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.test_layers import LAYERS
+from xcore._core.op import Op, registry
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = """
     README.md ARCHITECTURE.md CONTRIBUTING.md examples/README.md benchmarks/README.md
-    docs/accuracy.md docs/derivatives.md docs/devices.md docs/numpy.md docs/sanitize.md docs/special.md
+    docs/accuracy.md docs/certificates.md docs/derivatives.md docs/devices.md docs/glossary.md docs/numpy.md
+    docs/sanitize.md docs/special.md
+""".split()
+# The order in which a record, and the table of the architecture, have them.
+RULES = """
+    type lower jvp transpose batch linearize over_axis eager stage threaded steps
 """.split()
 pages = pytest.mark.parametrize("page", PAGES)
 
@@ -46,7 +55,66 @@ def test_files_exist(page):
     assert missing == []
 
 
+def section(number: int) -> str:
+    """A section of ARCHITECTURE.md."""
+    (text,) = re.findall(
+        rf"^## {number}\. .*?\n(.*?)(?=^## |\Z)",
+        (ROOT / "ARCHITECTURE.md").read_text(),
+        re.M | re.S,
+    )
+    return text
+
+
+def first_column(text: str) -> list[str]:
+    """The names between backticks in the first column of tables."""
+    cells = re.findall(r"^\| (`[^|]*) \|", text, re.M)
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
 def test_every_folder_is_in_the_architecture():
-    tree = (ROOT / "ARCHITECTURE.md").read_text().split("## 3. The tree")[1].split("## 4.")[0]
     folders = {p.parent.name for p in ROOT.glob("xcore/*/__init__.py")} - {"lax"}
-    assert {f for f in folders if f"{f}/" not in tree} == set()
+    assert {f for f in folders if f"{f}/" not in section(3)} == set()
+
+
+@pytest.mark.parametrize("folder", ["_backend", "_core", "_ops", "_transforms", "_control"])
+def test_every_module_is_in_the_tree(folder):
+    (listed,) = re.findall(rf"^  {folder}/(.*?)(?=^  \S)", section(3), re.M | re.S)
+    modules = {p.stem for p in (ROOT / "xcore" / folder).glob("*.py")} - {"__init__"}
+    rows = re.findall(r"^    (\w+(?:,\s+\w+)*)", listed, re.M)
+    named = {name for row in rows for name in re.split(r",\s+", row)}
+    assert modules - named == set()
+    assert named - modules == set()
+
+
+def test_the_rules_of_an_op_are_those_of_the_record():
+    facts = {"self", "name", "many", "nested", "effects"}
+    assert first_column(section(7)) == RULES
+    assert set(RULES) == set(inspect.signature(Op.__init__).parameters) - facts
+
+
+def test_the_layers_are_those_that_are_enforced():
+    (drawn,) = re.findall(r"```\n(.*?)```", section(4), re.S)
+    rows = [frozenset(re.findall(r"\w+", row)) for row in drawn.split("→")[:-1]]
+    assert rows == [frozenset(row) for row in LAYERS]
+
+
+def test_ops_that_hold_programs_are_ops():
+    import xcore.lax  # noqa: F401 (defines them all)
+
+    named = {"custom_jvp": "custom_jvp_call", "custom_vjp": "custom_vjp_call"}
+    missing = [n for n in first_column(section(8)) if named.get(n, n) not in registry]
+    assert missing == []
+
+
+def test_the_fast_paths_are_as_long_as_it_says():
+    (said,) = re.findall(r"are some (\d+) lines of Python", section(13))
+    files = re.findall(r"`(_\w+/\w+\.py)`", section(13))
+    lines = sum(len((ROOT / "xcore" / f).read_text().splitlines()) for f in files)
+    assert lines == pytest.approx(int(said), rel=0.1)
+
+
+def test_the_traces_exist():
+    for name in first_column(section(5)):
+        name = name.split("(")[0]
+        found = list(ROOT.glob("xcore/_*/*.py"))
+        assert any(f"class {name}" in f.read_text() for f in found), name
