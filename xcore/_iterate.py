@@ -65,7 +65,7 @@ def with_row(rows, step, values):
 
 
 def history_of(rows, steps):
-    """What users get: the rows 0 to ``steps``.
+    """What users get: the rows 0 to ``steps``; None stays None.
 
     Under ``jit`` and ``vmap`` the number of steps is not known: rows past the end repeat the last, and
     ``rows[: steps + 1]`` cuts them when the function has run.

@@ -58,7 +58,7 @@ def _is_of_xcore(f) -> bool:
 
 
 @functools.lru_cache(256)
-def _names(code) -> tuple:
+def names_of(code) -> tuple:
     """(the global names that code and functions in it read, the names that it gives new values)."""
     read, stored = set(), set()
     for i in dis.get_instructions(code):
@@ -68,7 +68,7 @@ def _names(code) -> tuple:
             stored.add(i.argval)
     for c in code.co_consts:
         if isinstance(c, types.CodeType):
-            inner = _names(c)
+            inner = names_of(c)
             read |= inner[0]
             stored |= inner[1]
     return frozenset(read), frozenset(stored)
@@ -79,7 +79,7 @@ def _referred(f, deep: int = 2) -> dict:
     f, owner = _plain_function(f)
     if f is None:
         return {}
-    read, stored = _names(f.__code__)
+    read, stored = names_of(f.__code__)
     found = {n: f.__globals__[n] for n in read - stored if n in f.__globals__}
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         try:

@@ -11,13 +11,13 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.implicit import custom_root
-from .._control.jit import jit
 from .._core import dtypes
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._solution import Certificate
+from ._implicit import at_once
 from ._packed import loop
-from ._problem import count
+from ._problem import Flat, Objective, count
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -147,7 +147,8 @@ def root_scalar(
     dtype = xnp.result_type(a.dtype, b.dtype)
     shape = typeof(xnp.asarray(fun(a.astype(dtype), *args))).shape
     a, b = (xnp.broadcast_to(x.astype(dtype), shape) for x in (a, b))
-    value = lambda x: xnp.asarray(fun(x, *args)).astype(dtype)  # noqa: E731
+    problem = Objective(who, fun, Flat(who, "bracket", (a, b)), args)
+    value = lambda x: xnp.asarray(fun(x, *problem.args)).astype(dtype)  # noqa: E731
     limit = (200 if method == "bisect" else 150) if maxiter is None else maxiter
     xtol = 4 * float(xnp.finfo(dtype).eps) if xtol is None else xtol
 
@@ -155,7 +156,7 @@ def root_scalar(
         return _solve(value, a, b, RULES[method], xtol, limit)
 
     if is_evaluating():
-        x, aux = jit(solve)(a, b)
+        x, aux = at_once(solve, problem, a, b)
     else:
         a, b = ops.stop_gradient(a), ops.stop_gradient(b)
         x, aux = custom_root(

@@ -468,7 +468,7 @@ def minimize_constrained(
         return solve(z[:n])
 
     start = xnp.concatenate([flat.start, xnp.zeros(me + mi, flat.dtype)])
-    z, aux = differentiable(equation, lambda z: problem.value(parts(z)[0]), run, start)
+    z, aux = differentiable(equation, lambda z: problem.value(parts(z)[0]), run, start, problem)
     x, y, lam = parts(z)
     _, _, h, _, c, _ = problem.local(x)
     certificate = Certificate(

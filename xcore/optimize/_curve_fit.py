@@ -10,12 +10,14 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import dtypes, tree
 from .._core.struct import static, struct
+from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.api import linearize
 from .._transforms.map import vmap
+from ._implicit import at_once
 from ._least_squares import least_squares
 from ._losses import loss_of
-from ._problem import Flat
+from ._problem import Flat, Objective
 from ._result import Result
 
 
@@ -135,16 +137,22 @@ def curve_fit(
     flat = Flat(who, "p0", p0)
     whiten = _whitening(who, sigma, ydata)
 
-    def residuals(params):
+    def residuals(params, xdata, ydata):
         return whiten(xnp.asarray(f(xdata, *params)) - ydata)
 
+    problem = Objective(who, residuals, flat, (xdata, ydata))
+
+    def jacobian(x):
+        f = lambda p: residuals(flat.split(p), *problem.args).reshape(-1)  # noqa: E731
+        return vmap(linearize(f, x)[1], out_axes=1)(xnp.eye(flat.size, dtype=flat.dtype))
+
     found = least_squares(
-        residuals, p0, method=method, bounds=bounds, loss=loss, f_scale=f_scale, tol=tol,
+        residuals, p0, problem.args, method=method, bounds=bounds, loss=loss, f_scale=f_scale, tol=tol,
         maxiter=maxiter,
     )  # fmt: skip
     dof = typeof(xnp.asarray(found.fun)).size - flat.size
-    _, push = linearize(lambda p: residuals(flat.split(p)).reshape(-1), flat.join(found.x))
-    j = vmap(push, out_axes=1)(xnp.eye(flat.size, dtype=flat.dtype))
+    x = flat.join(found.x)
+    j = at_once(jacobian, problem, x) if is_evaluating() else jacobian(x)
     sizes, correlation = _unit_errors(j)
     deviation = _deviation(found.fun, loss, f_scale, dof, absolute_sigma).astype(flat.dtype)
     stderr = xnp.where(found.success, sizes * deviation, xnp.inf)

@@ -6,14 +6,16 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._control.jit import jit
+from .._control.once import once
 from .._core import tree
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._iterate import history_of
 from .._solution import Certificate
 from .._transforms.map import vmap
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
 from ._box import projected_gradient
+from ._implicit import at_once
 from ._minimize import minimize
 from ._packed import loop
 from ._problem import Flat, Objective, count, largest
@@ -68,7 +70,7 @@ def differential_evolution(
             maxiter, first,
         )  # fmt: skip
 
-    s = (jit(run) if is_evaluating() else run)(key)
+    s = at_once(run, problem, key) if is_evaluating() else run(key)
     x, f, g, nfev, known = s["x"], s["f"], None, s["nfev"], Certificate()
     if polish:
         last = minimize(fun, flat.split(x), args, "lbfgsb", bounds=bounds)
@@ -179,5 +181,5 @@ def multistart(fun, starts, args=(), method=None, **settings) -> Result:
         best = xnp.argmin(value)
         return tree.map(lambda leaf: leaf[best], every), every
 
-    best, every = (jit(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))
-    return best.replace(stats={"all": every})
+    best, every = (once(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))
+    return best.replace(stats={"all": every}, history=history_of(best.history, best.steps))

@@ -10,13 +10,19 @@ equation v - f(x, p) = 0: evaluated only when it is differentiated.
 
 from __future__ import annotations
 
+import contextlib
+
+import numpy as np
+
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.checks import report
 from .._control.custom import custom_jvp
 from .._control.implicit import custom_root
 from .._control.jit import eval_shape, jit
+from .._control.once import once
 from .._core import findings, tree
+from .._core.array import Array
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.map import vmap
@@ -49,7 +55,45 @@ def _tell_if_failed(primals, tangents):
     return primals[0], tangents[0]
 
 
-def differentiable(equation, told, solve, x0):
+@contextlib.contextmanager
+def _replaced(owner, **attributes):
+    """Other values of an object's attributes for a while."""
+    before = {k: getattr(owner, k) for k in attributes}
+    vars(owner).update(attributes)
+    try:
+        yield
+    finally:
+        vars(owner).update(before)
+
+
+def at_once(solve, problem, *starts):
+    """``solve(*starts)`` as one program, which is traced once for all that it refers to.
+
+    Numbers and arrays among the problem's ``args`` are arguments of the program.
+    """
+    leaves, structure = tree.flatten(problem.args)
+    moves = [isinstance(x, (Array, np.ndarray, np.inexact, float, complex)) for x in leaves]
+    moving = [x for x, m in zip(leaves, moves) if m]
+    held = [None if m else x for x, m in zip(leaves, moves)]
+
+    def run(moving, *starts):
+        rest = iter(moving)
+        args = [next(rest) if m else x for x, m in zip(held, moves)]
+        with _replaced(problem, args=tree.unflatten(structure, args)):
+            return solve(*starts)
+
+    with _replaced(problem, args=None), _replaced(problem.flat, start=None):
+        program = once(run)
+    try:
+        return program(moving, *starts)
+    except Exception:
+        if not moving:
+            raise
+    # the function may have to know its args, or what is wrong is told better of them
+    return jit(solve)(*starts)
+
+
+def differentiable(equation, told, solve, x0, problem):
     """``solve(x0) -> (x, aux)`` as a function with derivatives.
 
     Args:
@@ -57,11 +101,12 @@ def differentiable(equation, told, solve, x0):
       told: ``told(x)``, a tree; ``aux["told"]`` is the same at the solution, and so gets derivatives.
       solve: finds x and aux, a dict.
       x0: where to start.
+      problem: what ``solve`` solves, with ``args`` and ``flat``.
 
     Returns x and aux. Called on arrays, nothing can be differentiated, and it is just ``solve``.
     """
     if is_evaluating():
-        return jit(solve)(x0)
+        return at_once(solve, problem, x0)
     values, structure = tree.flatten(eval_shape(told, x0))
 
     def system(unknowns):

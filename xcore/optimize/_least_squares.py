@@ -459,7 +459,7 @@ def least_squares(
         g = problem.gradient(x)
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, told, solve, flat.start)
+    x, aux = differentiable(equation, told, solve, flat.start, problem)
     known = aux["told"]
     certificate = Certificate(
         stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED

@@ -20,8 +20,10 @@ def minimize(
 ) -> Result:  # fmt: skip
     """The point where a function is least, near a start.
 
-    All of it is one compiled program; the function is traced at each call, so wrap a call that is
-    repeated in ``jit``. Under ``vmap`` each lane stops on its own. The solution and the least value
+    All of it is one compiled program. Later calls find it again as long as ``fun`` is the same code and what
+    it refers to (closures, globals, arrays, attributes, its helpers) holds the same: only ``x0`` and what is in
+    ``args`` may change without another trace. Where that cannot be seen, of an iterator or a generator of
+    random numbers, each call traces. Under ``vmap`` each lane stops on its own. The solution and the least value
     have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
     Those of a point that is no solution (``success`` is False) mean nothing.
 

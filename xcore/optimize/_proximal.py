@@ -185,7 +185,7 @@ def proximal_gradient(
     def equation(x):
         return x - problem.prox(x - problem.value_and_grad(x)[1], xnp.ones((), x.dtype))
 
-    x, aux = differentiable(equation, problem.value, solve, flat.start)
+    x, aux = differentiable(equation, problem.value, solve, flat.start, problem)
     return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),

@@ -68,9 +68,8 @@ def result(
     x, fun, grad, status, steps, nfev, njev, certificate, history=None, stats=None
 ) -> Result:
     """A ``Result`` whose error is the certificate's."""
-    rows = None if history is None else history_of(history, steps)
     return Result(
-        x, status, certificate, steps, certificate.error, rows, stats or {},
+        x, status, certificate, steps, certificate.error, history_of(history, steps), stats or {},
         fun=fun, grad=grad, nfev=nfev, njev=njev,
     )  # fmt: skip
 

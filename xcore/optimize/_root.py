@@ -282,7 +282,7 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
         kept = ("size", "status", "nit", "nfev", "njev", "error", "history")
         return s["x"], {k: s[k] for k in kept if k in s} | {"told": s["f"]}
 
-    x, aux = differentiable(problem.value, problem.value, solve, flat.start)
+    x, aux = differentiable(problem.value, problem.value, solve, flat.start, problem)
     return result(
         flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
         Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),

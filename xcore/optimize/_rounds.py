@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.while_loop import while_loop
+from .._core.struct import static, struct
 from ._box import projected_gradient
 from ._descent import InverseHessian
 from ._loop import empty_rows, iterations_from
@@ -33,8 +34,15 @@ WORDS = {
 }
 
 
-def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested: list) -> dict:
-    """What is known at the end, in the user's units; ``tested`` takes the kind of the test."""
+@struct
+class Words:
+    """A text in the results of a compiled function."""
+
+    text: str = static()
+
+
+def rounds(who, method, problem, x, tol, maxiter: int, history, progress) -> dict:
+    """What is known at the end, in the user's units."""
     if problem.flat.size == 0:
         maxiter = 0
     x = xnp.clip(x, problem.lower, problem.upper)
@@ -49,6 +57,8 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested
         start["hess_inv"] = xnp.eye(problem.flat.size, dtype=x.dtype)
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
+
+    tested = []
 
     def turn(s):
         return _round(who, method, problem, s, tol, maxiter, progress, tested)
@@ -68,7 +78,7 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, tested
         "hess_inv",
         "history",
     )
-    return {k: s[k] for k in told if k in s} | {"told": s["f"]}
+    return {k: s[k] for k in told if k in s} | {"told": s["f"], "tested": Words(tested[-1])}
 
 
 def _effort(method, n: int, nfev) -> tuple:
@@ -90,7 +100,7 @@ def _round(who, method, problem, s, tol, maxiter, progress, tested):
     z = s["x"] / s["units"].x
     near = reach_of(s) / s["units"].x
     seen = look(here, z, near, *_effort(method, problem.flat.size, s["nfev"]))
-    tested[:] = [seen.kind]
+    tested.append(seen.kind)
     reach, error, status = judged(here, s, z, seen, tol, maxiter, blind)
     units = _units_for(s, seen, blind, z)
     local = InUnits(problem, units)

@@ -210,7 +210,9 @@ def minimize_scalar(
         aux = {k: s[k] for k in ("status", "nit", "nfev", "error")} | {"told": s["f"]}
         return x, aux | {"g": problem.value_and_grad(x)[1]}
 
-    x, aux = differentiable(lambda x: problem.value_and_grad(x)[1], problem.value, solve, ends[:1])
+    x, aux = differentiable(
+        lambda x: problem.value_and_grad(x)[1], problem.value, solve, ends[:1], problem
+    )
     return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         count(1), Certificate(stationarity=largest(aux["g"]), error=aux["error"], tested=TESTED),

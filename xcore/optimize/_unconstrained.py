@@ -77,10 +77,9 @@ def unconstrained(
     problem.lower, problem.upper = box_of(who, flat, bounds)
     tol = default_tol(flat.dtype) if tol is None else tol
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter
-    tested = []
 
     def solve(x):
-        s = rounds(who, method, problem, x, tol, maxiter, history, progress, tested)
+        s = rounds(who, method, problem, x, tol, maxiter, history, progress)
         if curvature:
             s["curvature"] = least_curvature(problem, s["x"], s["g"])
         return s.pop("x"), s
@@ -89,11 +88,11 @@ def unconstrained(
         g = problem.value_and_grad(x)[1]
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, problem.value, solve, flat.start)
+    x, aux = differentiable(equation, problem.value, solve, flat.start, problem)
+    kind = aux["tested"].text
     certificate = Certificate(
         stationarity=aux["size"], smallest_eigenvalue=aux.get("curvature"), error=aux["error"], gain=aux["gain"],
-        undetermined=aux["undetermined"] if tested[:1] != ["gradient"] else None,
-        tested=WORDS[tested[0]] if tested else None,
+        undetermined=aux["undetermined"] if kind != "gradient" else None, tested=WORDS[kind],
     )  # fmt: skip
     return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
