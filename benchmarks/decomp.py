@@ -27,7 +27,7 @@ def problem(n: int, rank: int, dtype: str):
 def ours(x, start):
     rank = start[0].shape[1]
     x, init = xnp.asarray(x), decomp.CP(None, start)
-    return lambda: decomp.cp_als(x, rank, init=init, tol=0.0, max_steps=SWEEPS).error
+    return lambda: decomp.cp_als(x, rank, init=init, rtol=0.0, max_steps=SWEEPS).error
 
 
 def tensorly(x, start):
@@ -102,7 +102,7 @@ def train(lib):
 def restarts(lib):
     x = xnp.asarray(problem(100, 10, "float32")[0])
     count = 16 if lib.name == "xcore" else 1
-    return lambda: decomp.cp_als(x, 10, restarts=count, tol=0.0, max_steps=SWEEPS).error
+    return lambda: decomp.cp_als(x, 10, restarts=count, rtol=0.0, max_steps=SWEEPS).error
 
 
 if __name__ == "__main__":

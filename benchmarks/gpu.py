@@ -148,7 +148,7 @@ def decompositions() -> list[tuple]:
         return decomp.mttkrp(x, factors, 0)
 
     def sweeps(x, factors):
-        return decomp.cp_als(x, rank, init=factors, max_steps=10, tol=0.0)
+        return decomp.cp_als(x, rank, init=factors, max_steps=10, rtol=0.0)
 
     return [
         (f"MTTKRP, {size}", kernel, (x, factors), product, "float32"),

@@ -16,7 +16,7 @@ peaks = np.stack([np.exp(-(((t - c) / 0.08) ** 2)) for c in (0.25, 0.45, 0.7)], 
 true = decomp.CP(None, [peaks, np.abs(rng.normal(size=(40, 3))), np.abs(rng.normal(size=(30, 3)))])
 x = np.asarray(true.to_dense())
 
-found = decomp.cp_als(x, 3, key=xc.random.key(0), tol=1e-12)
+found = decomp.cp_als(x, 3, key=xc.random.key(0), rtol=1e-12)
 columns = np.asarray(decomp.fix_signs(decomp.arrange(found.value)).factors[0])
 score = float(decomp.match_score(true, found.value))
 print(

@@ -21,7 +21,7 @@ film = film + 0.4 * np.cos(2 * x) * np.cos(y) * t
 known = rng.random(film.shape) < 0.2
 
 holes = np.where(known, film, np.nan)
-found = decomp.cp_gradient(holes, 4, mask=known, ridge=1e-4, tol=1e-7, key=xc.random.key(0))
+found = decomp.cp_gradient(holes, 4, mask=known, ridge=1e-4, rtol=1e-7, key=xc.random.key(0))
 model = np.asarray(found.value.to_dense())
 error = np.linalg.norm((model - film)[~known]) / np.linalg.norm(film[~known])
 print(

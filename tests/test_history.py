@@ -126,7 +126,7 @@ def test_compiled_ones_repeat_the_last_row(name):
         np.testing.assert_array_equal(rows[k][n:], np.broadcast_to(rows[k][n], rows[k][n:].shape))
         last = every[k][1, int(every_steps[1])]
         np.testing.assert_array_equal(every[k][1, -1], last)
-    errors = xc.jit(lambda x: decomp.cp_als(x, 2, max_steps=9, tol=0.1).history)(TENSOR)
+    errors = xc.jit(lambda x: decomp.cp_als(x, 2, max_steps=9, rtol=0.1).history)(TENSOR)
     assert errors.shape == (10,) and np.isfinite(errors).all() and errors[-1] == errors[-2]
 
 

@@ -85,7 +85,7 @@ def _trials(family, n, dtype):
 
 def _uncertain(x, *true):
     def one(x):
-        fit = decomp.cp_als(x, RANK, init=decomp.CP(None, true), tol=1e-12, max_steps=100)
+        fit = decomp.cp_als(x, RANK, init=decomp.CP(None, true), rtol=1e-12, max_steps=100)
         cp = fit.value
         spread = decomp.factor_uncertainty(x, cp)
         return cp.weights, tuple(cp.factors), tuple(spread)

@@ -47,7 +47,7 @@ def test_collinear_terms_where_alternation_crawls():
     true = decomp.CP(None, [collinear(12, 4, 0.9) for _ in range(3)])
     x, key = true.to_dense(), xc.random.key(1)
     found = decomp.cp_gauss_newton(x, 4, key=key)
-    crawls = decomp.cp_als(x, 4, key=key, tol=0.0, max_steps=int(found.steps))
+    crawls = decomp.cp_als(x, 4, key=key, rtol=0.0, max_steps=int(found.steps))
     assert decomp.match_score(true, found.value) > 0.999 and float(found.error) < 1e-5
     assert decomp.match_score(true, crawls.value) < 0.99
     assert (np.diff(found.history) <= 1e-9).all()
@@ -58,19 +58,19 @@ TRUE = decomp.CP(None, FACTORS)
 
 @pytest.mark.parametrize("method", [None, "bfgs"])
 def test_optimisers(method):
-    found = decomp.cp_gradient(X, 3, method=method, key=xc.random.key(3), tol=1e-9)
+    found = decomp.cp_gradient(X, 3, method=method, key=xc.random.key(3), rtol=1e-9)
     assert decomp.match_score(TRUE, found.value) > 0.999 and float(found.error) < 1e-3
 
 
 def test_missing_elements_do_not_enter():
     known = RNG.random(X.shape) > 0.3
     found = decomp.cp_gradient(
-        np.where(known, X, np.nan), 3, mask=known, key=xc.random.key(5), tol=1e-10, max_steps=3000
+        np.where(known, X, np.nan), 3, mask=known, key=xc.random.key(5), rtol=1e-10, max_steps=3000
     )
     assert decomp.match_score(TRUE, found.value) > 0.99
     holes = np.where(known, X, np.nan)
     near = [f + 0.2 * RNG.normal(size=f.shape) for f in FACTORS]
-    found = decomp.cp_gauss_newton(holes, 3, mask=known, init=near, tol=1e-12)
+    found = decomp.cp_gauss_newton(holes, 3, mask=known, init=near, rtol=1e-12)
     assert decomp.match_score(TRUE, found.value) > 0.99999 and float(found.error) < 1e-5
     assert int(found.steps) < 20
 
@@ -82,7 +82,7 @@ def test_weights_choose():
     weights = np.ones(SHAPE)
     weights[0] = 0
     found = decomp.cp_gradient(
-        wrong, 3, weights=weights, key=xc.random.key(2), tol=1e-9, max_steps=3000
+        wrong, 3, weights=weights, key=xc.random.key(2), rtol=1e-9, max_steps=3000
     )
     assert float(found.error) < 1e-3
 
@@ -117,7 +117,7 @@ def test_uncertainty_is_the_spread_of_fits():
     root = np.asarray(start.weights) ** (1 / 3)
     factors = [np.asarray(f) * root for f in start.factors]
     x0 = np.asarray(dense(factors))
-    fit = xc.jit(lambda x: decomp.cp_als(x, 3, init=tuple(factors), max_steps=60, tol=0.0).value)
+    fit = xc.jit(lambda x: decomp.cp_als(x, 3, init=tuple(factors), max_steps=60, rtol=0.0).value)
     for _ in range(60):
         found = fit(x0 + sigma * RNG.normal(size=SHAPE))
         scale = np.asarray(found.weights) ** (1 / 3)
@@ -157,7 +157,7 @@ def test_gauss_newton_finds_what_sweeps_find_with_most_missing(shape, rank, miss
         return np.asarray([float(decomp.relative_error(x, f.value)) for f in found])
 
     swept = errors(
-        lambda key: decomp.cp_als(x, rank, mask=known, key=key, max_steps=2000, tol=1e-10)
+        lambda key: decomp.cp_als(x, rank, mask=known, key=key, max_steps=2000, rtol=1e-10)
     )
     stepped = errors(lambda key: decomp.cp_gauss_newton(x, rank, mask=known, key=key))
     assert (stepped < 1e-3).sum() >= (swept < 1e-3).sum() > 0

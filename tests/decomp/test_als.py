@@ -24,7 +24,7 @@ X = np.asarray(TRUE.to_dense())
     {}, {"init": "hosvd"}, {"restarts": 4}, {"extrapolate": True}, {"ridge": 1e-9},
 ], ids=str)  # fmt: skip
 def test_known_factors_come_back(options):
-    found = decomp.cp_als(X, 3, tol=1e-10, **options)
+    found = decomp.cp_als(X, 3, rtol=1e-10, **options)
     assert decomp.match_score(TRUE, found.value) > 0.999
     assert int(found.status) == 0 and found.message and float(found.error) < 1e-6
     errors = np.asarray(found.history)[1:]
@@ -37,7 +37,7 @@ def test_known_factors_come_back(options):
 )
 def test_orders(shape, rank):
     true = tensor(shape, rank)
-    found = decomp.cp_als(true.to_dense(), rank, restarts=4, tol=1e-10)
+    found = decomp.cp_als(true.to_dense(), rank, restarts=4, rtol=1e-10)
     assert decomp.match_score(true, found.value) > 0.999
 
 
@@ -69,7 +69,7 @@ def test_complex_numbers():
     true = decomp.CP(
         None, [rng.normal(size=(n, 2)) + 1j * rng.normal(size=(n, 2)) for n in (5, 6, 7)]
     )
-    found = decomp.cp_als(true.to_dense(), 2, tol=1e-11)
+    found = decomp.cp_als(true.to_dense(), 2, rtol=1e-11)
     assert decomp.match_score(true, found.value) > 0.999
     np.testing.assert_allclose(found.value.to_dense(), true.to_dense(), atol=1e-3)
 
@@ -81,7 +81,7 @@ def test_more_terms_than_there_are():
 
 def test_missing_elements():
     known = RNG.random(X.shape) > 0.7
-    found = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, tol=1e-12, max_steps=3000)
+    found = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, rtol=1e-12, max_steps=3000)
     assert decomp.match_score(TRUE, found.value) > 0.999
     begun = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, init="hosvd", max_steps=3)
     assert np.isfinite(float(begun.error))
@@ -93,7 +93,7 @@ def test_fixed_modes_stay():
     start = decomp.CP(
         None, [*[np.asarray(f) for f in tensor((10, 11), 3).factors], np.asarray(TRUE.factors[2])]
     )
-    found = decomp.cp_als(X, 3, init=start, fixed=(2,), tol=1e-12)
+    found = decomp.cp_als(X, 3, init=start, fixed=(2,), rtol=1e-12)
     assert decomp.match_score(TRUE, found.value) > 0.999
     columns = np.asarray(TRUE.factors[2])
     np.testing.assert_allclose(
@@ -108,7 +108,7 @@ POSITIVE = tensor((8, 9, 7), 3, positive=True)
     decomp.cp_nonneg, lambda x, r, **kw: decomp.cp_constrained(x, r, lambda a, step: xnp.maximum(a, 0), **kw),
 ], ids=["hals", "admm"])  # fmt: skip
 def test_non_negative_factors(fit):
-    found = fit(POSITIVE.to_dense(), 3, tol=1e-10, max_steps=2000)
+    found = fit(POSITIVE.to_dense(), 3, rtol=1e-10, max_steps=2000)
     assert all((np.asarray(f) >= 0).all() for f in found.value.factors)
     assert decomp.match_score(POSITIVE, found.value) > 0.999
     mixed = fit(X, 3, max_steps=100)  # what is negative cannot be reached, but the factors obey
@@ -133,7 +133,7 @@ def test_under_transformations():
     known = np.arange(60).reshape(x.shape) % 7 > 0
 
     def error(x):
-        return decomp.cp_als(x, 2, init=start, mask=known, max_steps=3, tol=0.0).error
+        return decomp.cp_als(x, 2, init=start, mask=known, max_steps=3, rtol=0.0).error
 
     alone = xc.jit(error)
     many = xc.vmap(error)(xnp.stack([x, 2 * x]))

@@ -14,7 +14,7 @@ SHAPE, RANK, STEP = (5, 4, 3), 2, 1e-4
 TRUE = decomp.CP(None, [RNG.normal(size=(n, RANK)) for n in SHAPE])
 X = np.asarray(TRUE.to_dense()) + 0.1 * RNG.normal(size=SHAPE)
 D = RNG.normal(size=SHAPE)
-EXACT = {"init": TRUE, "tol": -1.0, "max_steps": 400}  # sweeps until nothing moves
+EXACT = {"init": TRUE, "rtol": -1.0, "max_steps": 400}  # sweeps until nothing moves
 
 
 def numbers(cp):
@@ -64,7 +64,7 @@ def test_zeros_of_non_negative_factors_stay():
     start = tuple(f + 0.1 for f in true)
 
     def factors(x):
-        return numbers(decomp.cp_nonneg(x, RANK, init=start, tol=-1.0, max_steps=2000).value)
+        return numbers(decomp.cp_nonneg(x, RANK, init=start, rtol=-1.0, max_steps=2000).value)
 
     at = np.asarray(xc.jit(factors)(x))
     change = np.asarray(xc.jit(lambda x: xc.jvp(factors, (x,), (D,))[1])(x))
@@ -84,7 +84,7 @@ def test_fixed_points_of_proximal_maps(name):
     rng = np.random.default_rng(0)
     true = [np.abs(np.asarray(f)) * (rng.random(f.shape) > 0.3) for f in TRUE.factors]
     x = np.asarray(decomp.CP(None, true).to_dense()) + 0.05 * D
-    options = {"init": tuple(f + 0.1 for f in true), "tol": -1.0, "max_steps": 1500, "ridge": 0.3}
+    options = {"init": tuple(f + 0.1 for f in true), "rtol": -1.0, "max_steps": 1500, "ridge": 0.3}
 
     def fit(x):  # the ridge and most maps fix the lengths: terms and lengths are compared
         found = decomp.cp_constrained(x, RANK, PROXES[name], **options)
@@ -121,8 +121,8 @@ def test_complex_terms():
 
 
 @pytest.mark.parametrize("fit", [
-    lambda x: decomp.cp_gauss_newton(x, RANK, init=TRUE, tol=0.0),
-    lambda x: decomp.cp_gradient(x, RANK, init=TRUE, method="bfgs", tol=1e-9, max_steps=500),
+    lambda x: decomp.cp_gauss_newton(x, RANK, init=TRUE, rtol=0.0),
+    lambda x: decomp.cp_gradient(x, RANK, init=TRUE, method="bfgs", rtol=1e-9, max_steps=500),
 ], ids=["gauss_newton", "gradient"])  # fmt: skip
 def test_all_methods_have_the_derivatives_of_one_minimum(fit):
     def slope(fit):

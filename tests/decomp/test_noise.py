@@ -27,7 +27,7 @@ METHODS = {
     # a random start would end in a local minimum here
     "sampled": (lambda x: decomp.cp_arls(x, RANK, init="hosvd"), False),
     "gauss-newton": (lambda x: decomp.cp_gauss_newton(x, RANK), False),
-    "gradient": (lambda x: decomp.cp_gradient(x, RANK, tol=1e-6), False),
+    "gradient": (lambda x: decomp.cp_gradient(x, RANK, rtol=1e-6), False),
 }
 
 

@@ -38,7 +38,7 @@ FITS = {
     "admm": lambda **kw: decomp.cp_constrained(X, 2, lambda a, _: a, max_steps=7, **kw),
     "sampled": lambda **kw: decomp.cp_arls(X, 2, max_steps=7, **kw),
     "gauss-newton": lambda **kw: decomp.cp_gauss_newton(X, 2, max_steps=7, **kw),
-    "gradient": lambda **kw: decomp.cp_gradient(X, 2, max_steps=7, tol=0.0, **kw),
+    "gradient": lambda **kw: decomp.cp_gradient(X, 2, max_steps=7, rtol=0.0, **kw),
     "tucker": lambda **kw: decomp.tucker_als(X, 2, max_steps=7, **kw),
     "not negative": lambda **kw: decomp.tucker_nonneg(X, 2, max_steps=7, **kw),
 }
@@ -65,7 +65,7 @@ def test_sweeps_of_hooi_show(bars):
 
 
 def test_tucker_als_is_hooi_until_it_stops():
-    found = decomp.tucker_als(X, (2, 3, 2), tol=1e-12)
+    found = decomp.tucker_als(X, (2, 3, 2), rtol=1e-12)
     iterated = decomp.hooi(X, (2, 3, 2), steps=int(found.steps))
     np.testing.assert_allclose(found.value.to_dense(), iterated.to_dense(), atol=1e-10)
     np.testing.assert_allclose(found.error, decomp.relative_error(X, found.value), rtol=1e-10)

@@ -42,7 +42,7 @@ def theirs(x, known, rank, start):
 
 def ours(x, known, rank, start):
     mask = None if known.all() else known
-    found = decomp.cp_als(x, rank, mask=mask, init=start, max_steps=STEPS, tol=TOL)
+    found = decomp.cp_als(x, rank, mask=mask, init=start, max_steps=STEPS, rtol=TOL)
     return float(found.error)
 
 

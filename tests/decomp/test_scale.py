@@ -31,14 +31,14 @@ FITS = {
     "tucker_als": lambda x: decomp.tucker_als(x, 2),
     "tucker_nonneg": lambda x: decomp.tucker_nonneg(xnp.abs(x), 2, **SHORT),
     "hosvd": lambda x: decomp.hosvd(x, 2),
-    "hosvd tol": lambda x: decomp.hosvd(x, tol=0.3),
+    "hosvd tol": lambda x: decomp.hosvd(x, rtol=0.3),
     "st_hosvd": lambda x: decomp.st_hosvd(x, 2),
     "hooi": lambda x: decomp.hooi(x, 2),
     "tucker_random": lambda x: decomp.tucker_random(x, 2),
-    "round_tucker": lambda x: decomp.round_tucker(decomp.hosvd(x, 3), tol=0.3),
+    "round_tucker": lambda x: decomp.round_tucker(decomp.hosvd(x, 3), rtol=0.3),
     "tt_svd": lambda x: decomp.tt_svd(x, 2),
-    "tt_svd tol": lambda x: decomp.tt_svd(x, tol=0.3),
-    "round_tt": lambda x: decomp.round_tt(decomp.tt_svd(x, 4), tol=0.3),
+    "tt_svd tol": lambda x: decomp.tt_svd(x, rtol=0.3),
+    "round_tt": lambda x: decomp.round_tt(decomp.tt_svd(x, 4), rtol=0.3),
 }  # fmt: skip
 SIZES = {"float32": (2.0**-83, 2.0**-50, 2.0**83, 2.0**120), "float64": (2.0**-900, 2.0**900)}
 
@@ -103,22 +103,22 @@ def test_transformed(size):
     ):
         np.testing.assert_allclose(_dense(found) / size, _dense(usual) / size, atol=1e-4)
         assert float(found.error) == pytest.approx(float(usual.error), rel=1e-3)
-    slope = xc.grad(lambda x: decomp.cp_als(x, 2, tol=1e-7, max_steps=300).value.to_dense().sum())(
+    slope = xc.grad(lambda x: decomp.cp_als(x, 2, rtol=1e-7, max_steps=300).value.to_dense().sum())(
         x
     )
-    one = xc.grad(lambda x: decomp.cp_als(x, 2, tol=1e-7, max_steps=300).value.to_dense().sum())(
+    one = xc.grad(lambda x: decomp.cp_als(x, 2, rtol=1e-7, max_steps=300).value.to_dense().sum())(
         x / size
     )
     np.testing.assert_allclose(slope, one, atol=0.02)
-    slope = xc.grad(lambda x: decomp.cp_als(x, 2, tol=1e-7, max_steps=300).error)(x) * size
-    one = xc.grad(lambda x: decomp.cp_als(x, 2, tol=1e-7, max_steps=300).error)(x / size)
+    slope = xc.grad(lambda x: decomp.cp_als(x, 2, rtol=1e-7, max_steps=300).error)(x) * size
+    one = xc.grad(lambda x: decomp.cp_als(x, 2, rtol=1e-7, max_steps=300).error)(x / size)
     np.testing.assert_allclose(slope, one, atol=1e-3)
 
 
 def test_a_penalty_keeps_its_meaning():
     """min ‖x - y‖² + ridge Σ ‖factors‖² by a general optimiser, in the user's units."""
     x, ridge = xnp.asarray(1e3 * X), 2e3
-    found = decomp.cp_als(x, 2, ridge=ridge, tol=1e-12, max_steps=2000)
+    found = decomp.cp_als(x, 2, ridge=ridge, rtol=1e-12, max_steps=2000)
     weights = np.cbrt(np.asarray(found.value.weights))
     start = [np.asarray(f) * weights for f in found.value.factors]
 

@@ -64,15 +64,15 @@ def test_iteration_improves():
 )
 @pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-6])
 def test_tolerances_are_kept(fit, tol):
-    found = fit(FULL, tol=tol)
+    found = fit(FULL, rtol=tol)
     assert float(decomp.relative_error(FULL, found)) <= tol
     with pytest.raises(xc.errors.ConcretizationError, match="ranks="):
-        xc.jit(lambda x: fit(x, tol=tol))(FULL)
+        xc.jit(lambda x: fit(x, rtol=tol))(FULL)
 
 
 def test_sums_of_tucker_tensors_are_rounded():
     t = decomp.hosvd(FULL, 2)
-    found = decomp.round_tucker(t + 0.5 * t, tol=1e-10)
+    found = decomp.round_tucker(t + 0.5 * t, rtol=1e-10)
     assert found.rank == t.rank
     np.testing.assert_allclose(found.to_dense(), 1.5 * t.to_dense(), atol=1e-12)
     low = xc.jit(lambda t: decomp.round_tucker(t, 1))(t)
@@ -109,7 +109,7 @@ def test_trains_of_low_rank():
     x = np.asarray(true.to_dense())
     found = decomp.tt_svd(x, (2, 3, 2))
     np.testing.assert_allclose(found.to_dense(), x, atol=1e-11)
-    assert decomp.tt_svd(x, tol=1e-6).rank == (1, 2, 3, 2, 1)
+    assert decomp.tt_svd(x, rtol=1e-6).rank == (1, 2, 3, 2, 1)
     assert decomp.tt_svd(x, 100).rank == (1, 5, 18, 3, 1)  # no more than the unfoldings have
 
 
@@ -128,7 +128,7 @@ def test_rounding():
     t = decomp.tt_svd(FULL, 4)
     long = t + t - t * 0.5
     assert long.rank == (1, 12, 12, 1)
-    short = decomp.round_tt(long, tol=1e-9)
+    short = decomp.round_tt(long, rtol=1e-9)
     assert short.rank == t.rank
     np.testing.assert_allclose(short.to_dense(), 1.5 * np.asarray(t.to_dense()), atol=1e-10)
     fixed = xc.jit(lambda t: decomp.round_tt(t, 2))(long)
@@ -148,9 +148,9 @@ def test_cross_interpolation():
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: decomp.hosvd(FULL), "one of ranks= and tol="), (lambda: decomp.hosvd(FULL, 2, tol=0.1), "one of"),
+    (lambda: decomp.hosvd(FULL), "one of ranks= and rtol="), (lambda: decomp.hosvd(FULL, 2, rtol=0.1), "one of"),
     (lambda: decomp.hosvd(FULL, (2, 2)), "one for each mode"), (lambda: decomp.hosvd(FULL, 8), "between 1 and the lengths"),
-    (lambda: decomp.tt_svd(FULL, 0), "at least 1"), (lambda: decomp.tt_svd(FULL, tol=-1), "not negative"),
+    (lambda: decomp.tt_svd(FULL, 0), "at least 1"), (lambda: decomp.tt_svd(FULL, rtol=-1), "not negative"),
     (lambda: decomp.round_tt(FULL, 2), "tt_svd"), (lambda: decomp.tt_cross(1, (2, 2), 1), "function"),
     (lambda: decomp.tt_cross(lambda p: p, (2, 2), 1), "one value for each"),
     (lambda: decomp.hooi(FULL, 2, init=decomp.hosvd(FULL, 3)), "init"),
@@ -172,7 +172,7 @@ def test_tolerances_below_the_root_of_eps_are_kept(cut):
     ):  # fmt: skip
         x = (1 / (1 + sum(np.meshgrid(*map(np.arange, shape), indexing="ij")))).astype(dtype)
         for tol in tols:
-            gap = x - np.asarray(getattr(decomp, cut)(x, tol=tol).to_dense(), float)
+            gap = x - np.asarray(getattr(decomp, cut)(x, rtol=tol).to_dense(), float)
             assert np.linalg.norm(gap) <= (tol + 30 * np.finfo(dtype).eps) * np.linalg.norm(x), (
                 shape,
                 tol,

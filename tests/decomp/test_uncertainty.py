@@ -50,7 +50,7 @@ def test_intervals_cover(case):
 
     def one(x):
         cp = decomp.cp_als(
-            x, rank, init=start, mask=mask, tol=0, max_steps=60 if mask is None else 250
+            x, rank, init=start, mask=mask, rtol=0, max_steps=60 if mask is None else 250
         ).value
         return cp, decomp.factor_uncertainty(x, cp, mask=mask).interval(0.95)
 
@@ -77,7 +77,7 @@ def test_lengths_and_units():
     rng = np.random.default_rng(3)
     true = [rng.normal(size=(n, 2)) for n in (6, 5, 4)]
     x = np.asarray(decomp.CP(None, true).to_dense()) + 0.05 * rng.normal(size=(6, 5, 4))
-    cp = decomp.cp_als(x, 2, tol=1e-12).value
+    cp = decomp.cp_als(x, 2, rtol=1e-12).value
     usual = decomp.factor_uncertainty(x, cp)
     lengths = [3.0, 0.1, 2.0]
     other = decomp.CP(

@@ -298,7 +298,7 @@ def test_fits_of_tensors_exchange_factors_only(spec):
     start = tuple(normal(n, 3) + 1 for n in tensor.shape)
 
     def fit(t):
-        found = decomp.cp_als(t, 3, init=start, max_steps=20, tol=0.0)
+        found = decomp.cp_als(t, 3, init=start, max_steps=20, rtol=0.0)
         return found.error, found.value.to_dense()
 
     spread = put(tensor, *spec)

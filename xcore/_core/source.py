@@ -10,11 +10,12 @@ import linecache
 import sys
 import threading
 import types
-from collections.abc import Callable
-from types import FrameType
+from collections.abc import Callable, Mapping
+from types import FrameType, MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from . import config
+from .keywords import by_our_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -207,13 +208,28 @@ def hide_frames(e: BaseException) -> None:
         e.__traceback__ = _filtered(e.__traceback__)
 
 
-def boundary(f: Callable[P, R]) -> Callable[P, R]:
-    """A public function: exceptions that leave it show the user's frames only."""
+def boundary(
+    f: Callable[P, R], who: str = "", aliases: Mapping[str, str] = MappingProxyType({})
+) -> Callable[P, R]:
+    """A public function: exceptions that leave it show the user's frames only.
+
+    Args:
+      who: its name in messages, and ``aliases``: other names of its arguments, and its own.
+    """
 
     @functools.wraps(f)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return f(*args, **kwargs)
+        except Exception as e:
+            begun = e.__traceback__ is None or e.__traceback__.tb_next is not None
+            hide_frames(e)
+            if begun or type(e) is not TypeError:
+                raise
+        # no line of f has run: the call names what f calls otherwise, or is wrong
+        try:
+            named: Any = by_our_names(who or f.__name__, f, kwargs, aliases)
+            return f(*args, **named)  # pyright: ignore[reportCallIssue]
         except Exception as e:
             hide_frames(e)
             raise
@@ -221,9 +237,15 @@ def boundary(f: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def bound(package: dict[str, Any]) -> None:
-    """Every public function of a package is a boundary. Called at the end of its ``__init__``."""
+def bound(package: dict[str, Any], aliases: Mapping[str, Mapping[str, str]] | None = None) -> None:
+    """Every public function of a package is a boundary. Called at the end of its ``__init__``.
+
+    Args:
+      package: its names; ``aliases``: other names of arguments and their own, by functions.
+    """
+    own = {n: others for names, others in (aliases or {}).items() for n in names.split()}
+    where = package["__name__"].removeprefix(_package)
     for name in package["__all__"]:
         f = package[name]
         if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
-            package[name] = boundary(f)
+            package[name] = boundary(f, f"{where}.{name}", own.get(name, {}))

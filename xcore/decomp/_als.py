@@ -266,7 +266,7 @@ def _final_error(known, mask, factors, error, safe):
     )
 
 
-def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_steps, scale, extrapolate,
+def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_steps, scale, extrapolate,
          progress):  # fmt: skip
     proxes = [units.prox(p, len(free)) for p in proxes]
     known = x if mask is None else xnp.where(mask, x, 0)
@@ -292,7 +292,7 @@ def _fit(x, mask, factors, ridge, tol, gtol, units, rules, free, proxes, max_ste
             left = _error_of_known(known, mask, factors)
         error = xnp.sqrt(left / safe).astype(real)
         worse = error > s["error"] if extrapolate else xnp.zeros((), bool)
-        still = (xnp.abs(s["error"] - error) <= tol) | (slope <= gtol * safe)
+        still = (xnp.abs(s["error"] - error) <= rtol) | (slope <= gtol * safe)
         # a sweep that goes no further than least squares can only be worse by rounding
         done = (still & ~worse) | (worse & (s["momentum"] <= 1e-3))
         status = xnp.where(done, Status.success, Status.max_steps)

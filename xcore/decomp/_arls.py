@@ -78,7 +78,7 @@ def _watch(x, key):
     return lambda factors: share * xnp.linalg.norm(seen - _rows(factors, where).sum(-1))
 
 
-def _run(x, factors, key, tol, samples, max_steps, mix, progress):
+def _run(x, factors, key, rtol, samples, max_steps, mix, progress):
     size = xnp.linalg.norm(x.ravel())
     safe = xnp.where(size > 0, size, 1)
     turn, watched, draw = random.split(key, 3)
@@ -101,7 +101,7 @@ def _run(x, factors, key, tol, samples, max_steps, mix, progress):
         now = balanced(now, range(x.ndim))
         error = watch(now) / safe
         better = error < s["error"]
-        stale = xnp.where(error < s["mark"] - tol, 0, s["stale"] + 1).astype(np.int32)
+        stale = xnp.where(error < s["mark"] - rtol, 0, s["stale"] + 1).astype(np.int32)
         status = xnp.where(stale >= _PATIENCE, Status.success, Status.max_steps)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite)
         return {
@@ -127,7 +127,7 @@ _run_program = jit(_run, static_argnames=("samples", "max_steps", "mix", "progre
 
 
 def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init="random", key=None,
-            tol=1e-4, max_steps: int = 500, progress=False) -> Solution:  # fmt: skip
+            rtol=1e-4, max_steps: int = 500, progress=False) -> Solution:  # fmt: skip
     """A CP tensor near a tensor, by alternating least squares on random samples (CP-ARLS).
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that
@@ -144,7 +144,7 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
         factor hold may be missed.
       init: "random", "hosvd", or a CP tensor or its factors.
       key: a random key for the start and the samples; default ``random.key(0)``.
-      tol: stop when the relative error, estimated from a fixed sample of elements, has not fallen
+      rtol: stop when the relative error, estimated from a fixed sample of elements, has not fallen
         by so much in twenty sweeps.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
@@ -169,6 +169,6 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     factors, _ = starts(who, x, rank, init, first, 1, False)
     factors = units.start(init, factors, x)
     max_steps = check_count(who, "max_steps", max_steps)
-    found = _run_program(ops.stop_gradient(x), factors, second, tol, samples=int(samples),
+    found = _run_program(ops.stop_gradient(x), factors, second, rtol, samples=int(samples),
                          max_steps=max_steps, mix=bool(mix), progress=progress)  # fmt: skip
     return units.result(differentiable(found, x))

@@ -28,7 +28,7 @@ from ._implicit import differentiable
 from ._units import in_units
 
 
-def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, gtol, max_steps, fixed, scale,
+def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, scale,
         extrapolate, progress, positive=False):  # fmt: skip
     """What all entry points do: check, start, run, and take the best of several starts."""
     x, mask = check_tensor(who, x, mask)
@@ -53,7 +53,7 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, tol, g
 
     def run(factors):
         held = [stop(f) for f in factors]
-        return fit_program(stop(x), mask, held, stop(ridge), tol, gtol, units, rules=rules, free=free, proxes=proxes,
+        return fit_program(stop(x), mask, held, stop(ridge), rtol, gtol, units, rules=rules, free=free, proxes=proxes,
                            max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
                            progress=progress)  # fmt: skip
 
@@ -76,7 +76,7 @@ def _pick(every: Solution, at) -> Solution:
     return fitted(value, every.error[at], every.steps[at], every.status[at], every.history[at])
 
 
-def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
+def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
            max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
 
@@ -90,7 +90,7 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
       restarts: how many random starts run together, as one program; the best is returned.
       mask: True where x is known; the rest is filled in from the model before each sweep (EM).
       ridge: penalty on the squares of the factors.
-      tol: stop when a sweep changes the relative error by less.
+      rtol: stop when a sweep changes the relative error by less.
       gtol: stop when the slope of the squared error is below this share of ‖x‖².
       max_steps: sweeps at most.
       fixed: modes whose factors stay as ``init`` has them.
@@ -109,11 +109,11 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
     """
     n = xnp.ndim(x)
     return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
-               mask=mask, ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
+               mask=mask, ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
                extrapolate=extrapolate, progress=progress)  # fmt: skip
 
 
-def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8, gtol=0.0,
+def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
               max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False,
               progress=False) -> Solution:  # fmt: skip
     """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
@@ -135,11 +135,11 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
         )
     rules = tuple(hals if k in chosen else least_squares for k in range(n))
     return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
+               ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
                extrapolate=extrapolate, progress=progress, positive=True)  # fmt: skip
 
 
-def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, tol=1e-8,
+def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8,
                    gtol=0.0, max_steps: int = 500, fixed=(), progress=False) -> Solution:  # fmt: skip
     """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
 
@@ -164,5 +164,5 @@ def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int
         )
     rules = tuple(least_squares if p is None else admm for p in proxes)
     return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, tol=tol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
+               ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
                extrapolate=False, progress=progress)  # fmt: skip

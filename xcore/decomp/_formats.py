@@ -162,7 +162,7 @@ def to_tt(x) -> TT:
             xnp.einsum("aib,ji->ajb", c, f) for c, f in zip(chain.cores, x.factors, strict=True)
         ]
         return TT(tuple(cores))
-    raise _no_format("to_tt", x, "tt_svd(x, tol=…)")
+    raise _no_format("to_tt", x, "tt_svd(x, rtol=…)")
 
 
 def _tt_of_cp(cp: CP) -> TT:

@@ -117,7 +117,7 @@ def _measure(x, mask, square, factors):
     return slopes, squared_error(square, factors, -1, m[-1])
 
 
-def _run(x, mask, factors, tol, gtol, max_steps, progress):
+def _run(x, mask, factors, rtol, gtol, max_steps, progress):
     square = (x * x).sum()
     safe = xnp.where(square > 0, square, 1)
     factors = balanced(factors, range(x.ndim))
@@ -152,7 +152,7 @@ def _run(x, mask, factors, tol, gtol, max_steps, progress):
         slope = xnp.stack([xnp.linalg.norm(g) for g in slopes]).max()
         floor = 10 * float(dtypes.finfo(x.dtype).eps) ** 0.5
         done = (
-            (better & (before - size <= tol))
+            (better & (before - size <= rtol))
             | (slope <= gtol * safe)
             | (size <= floor)
             | (s["growth"] > 2.0**20)
@@ -194,7 +194,7 @@ _run_program = jit(_run, static_argnames=("max_steps", "progress"))
 
 
 def cp_gauss_newton(
-    x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, tol=1e-9, gtol=0.0,
+    x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, rtol=1e-9, gtol=0.0,
     max_steps: int = 100, progress=False,
 ) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
@@ -212,7 +212,7 @@ def cp_gauss_newton(
       key: a random key; default ``random.key(0)``.
       restarts: how many random starts run together, as one program; the best is returned.
       mask: True where x is known.
-      tol: stop when a step lowers the relative error by less.
+      rtol: stop when a step lowers the relative error by less.
       gtol: stop when the slope of the squared error is below this share of ‖x‖².
       max_steps: steps at most.
       progress: show the number of steps and their rate; a text is the label.
@@ -241,7 +241,7 @@ def cp_gauss_newton(
     def run(factors):
         if mask is not None and drawn:
             factors = _some_sweeps(data, mask, factors, units)
-        return _run_program(data, mask, factors, tol, gtol, max_steps=max_steps, progress=progress)
+        return _run_program(data, mask, factors, rtol, gtol, max_steps=max_steps, progress=progress)
 
     found = best_of(run, factors) if several else run(factors)
     return units.result(differentiable(found, x, mask))

@@ -41,7 +41,7 @@ def _penalty(factors, ridge):
 
 
 def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="random", key=None, ridge=0.0,
-                tol=None, max_steps: int = 1000, progress=False) -> Solution:  # fmt: skip
+                rtol=None, max_steps: int = 1000, progress=False) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by an optimiser on all factors at once (CP-OPT).
 
     min Σ weights (x - Σ_r a_r ∘ b_r ∘ …)² / 2 + ridge/2 Σ ‖factors‖². With elements missing this is
@@ -56,7 +56,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
       init: "random", "hosvd", or a CP tensor or its factors.
       key: a random key; default ``random.key(0)``.
       ridge: penalty on the squares of the factors.
-      tol: of ``minimize``, for the loss divided by ‖x‖².
+      rtol: of ``minimize``, for the loss divided by ‖x‖².
       max_steps: iterations at most.
       progress: show the number of iterations and their rate; a text is the label.
 
@@ -88,7 +88,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     scale = (xnp.sqrt(safe) / xnp.where(size > 0, size, 1)) ** (1 / x.ndim)
     start = [f * scale for f in factors] if not isinstance(init, (CP, tuple, list)) else factors
     found = minimize(
-        lambda f: loss(f) / safe, start, method=method, tol=tol, maxiter=max_steps, history=("f",),
+        lambda f: loss(f) / safe, start, method=method, tol=rtol, maxiter=max_steps, history=("f",),
         progress=progress,
     )  # fmt: skip
     value = normalize(CP(None, tuple(ops.stop_gradient(f) for f in found.x)))

@@ -38,7 +38,7 @@ def _bonds(who: str, ranks, shape) -> tuple:
     return tuple(out)
 
 
-def tt_svd(x, ranks=None, *, tol=None) -> TT:
+def tt_svd(x, ranks=None, *, rtol=None) -> TT:
     """A tensor train by singular value decompositions from the left.
 
     Its squared error is at most the sum of what the cuts leave out: within √(N-1) of the best one.
@@ -46,22 +46,22 @@ def tt_svd(x, ranks=None, *, tol=None) -> TT:
     Args:
       x: dense tensor of two or more modes.
       ranks: an int, or one for each bond between neighbouring modes.
-      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+      rtol: or: as small as possible with ‖x - result‖ ≤ rtol ‖x‖ (not under ``jit``).
 
     >>> import xcore.numpy as xnp
-    >>> tt_svd(xnp.ones((3, 4, 5)), tol=1e-3).rank
+    >>> tt_svd(xnp.ones((3, 4, 5)), rtol=1e-3).rank
     (1, 1, 1, 1)
     """
     who = "decomp.tt_svd"
     x, units = in_units(check_tensor(who, x, masked=False)[0])
-    _one_of(who, ranks, tol)
-    if tol is None:
+    _one_of(who, ranks, rtol)
+    if rtol is None:
         return units.sized(_tt_svd(x, _bonds(who, ranks, x.shape)))
-    budget, cores, rank = _budget(who, x, tol, x.ndim - 1), [], 1
+    budget, cores, rank = _budget(who, x, rtol, x.ndim - 1), [], 1
     rest = x
     for n in x.shape[:-1]:
         matrix = rest.reshape(rank * n, -1)
-        basis, values, rest = _split_now(matrix, squares_tell(rank * n, x.dtype, tol))
+        basis, values, rest = _split_now(matrix, squares_tell(rank * n, x.dtype, rtol))
         cut = _rank_for(values, budget)
         cores.append(basis[:, :cut].reshape(rank, n, cut))
         rest, rank = rest[:cut], cut
@@ -95,27 +95,27 @@ def _tt_svd(x, bonds):
     return TT((*cores, x.reshape(rank, shape[-1], 1)))
 
 
-def round_tt(x: TT, ranks=None, *, tol=None) -> TT:
+def round_tt(x: TT, ranks=None, *, rtol=None) -> TT:
     """A shorter train near a train, without the full tensor: by QR from the right, SVD from the left.
 
     Args:
       x: a tensor train, for example a sum.
       ranks: an int, or one for each bond.
-      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+      rtol: or: as small as possible with ‖x - result‖ ≤ rtol ‖x‖ (not under ``jit``).
 
     >>> import xcore.numpy as xnp
     >>> t = tt_svd(xnp.ones((3, 4, 5)), 1)
-    >>> round_tt(t + t, tol=1e-3).rank
+    >>> round_tt(t + t, rtol=1e-3).rank
     (1, 1, 1, 1)
     """
     who = "decomp.round_tt"
     if not isinstance(x, TT):
         raise errors.bad_argument(who, "x", x, "a TT", "For a dense tensor: tt_svd.")
-    _one_of(who, ranks, tol)
+    _one_of(who, ranks, rtol)
     cores = _orthogonal_from_right(x)
     cores[0], units = in_units(cores[0])
-    bonds = _bonds(who, ranks, x.shape) if tol is None else None
-    budget = _budget(who, cores[0], tol, max(x.ndim - 1, 1)) if tol is not None else 0.0
+    bonds = _bonds(who, ranks, x.shape) if rtol is None else None
+    budget = _budget(who, cores[0], rtol, max(x.ndim - 1, 1)) if rtol is not None else 0.0
     for k in range(x.ndim - 1):
         left, n, right = cores[k].shape
         u, s, vh = xnp.linalg.svd(cores[k].reshape(left * n, right), full_matrices=False)

@@ -54,17 +54,17 @@ def _spectrum(x, mode: int):
 _spectrum_now = fused(1)(_spectrum)
 
 
-def squares_tell(rows: int, dtype, tol: float) -> bool:
+def squares_tell(rows: int, dtype, rtol: float) -> bool:
     """Whether a matrix' product with itself, of so many rows, shows what a cut at the tolerance is to leave out:
 
     the sum of its eigenvalues is wrong by so many eps.
     """
-    return tol**2 > 20 * rows * dtypes.finfo(dtype).eps
+    return rtol**2 > 20 * rows * dtypes.finfo(dtype).eps
 
 
-def _spectrum_for(x, mode: int, tol: float):
+def _spectrum_for(x, mode: int, rtol: float):
     """The same, for a tolerance that products of the unfolding with itself may be too coarse for."""
-    if squares_tell(x.shape[mode], x.dtype, tol):
+    if squares_tell(x.shape[mode], x.dtype, rtol):
         return _spectrum_now(x, mode)
     u, s, _ = xnp.linalg.svd(unfold(x, mode), full_matrices=False)
     return s**2, u
@@ -76,25 +76,25 @@ def _rank_for(values, budget: float) -> int:
     return max(1, int((tail > budget).sum()))
 
 
-def _budget(who: str, x, tol, modes: int) -> float:
-    """How much squared norm each mode may lose for the whole error to be at most tol ‖x‖."""
-    if not isinstance(tol, (int, float)) or not 0 <= tol:
-        raise errors.bad_argument(who, "tol", tol, "a number that is not negative")
+def _budget(who: str, x, rtol, modes: int) -> float:
+    """How much squared norm each mode may lose for the whole error to be at most rtol ‖x‖."""
+    if not isinstance(rtol, (int, float)) or not 0 <= rtol:
+        raise errors.bad_argument(who, "rtol", rtol, "a number that is not negative")
     if type(x) is not Array:
         raise errors.ConcretizationError(
-            f"xcore.{who}: under jit or vmap ranks are shapes and cannot depend on values. Pass ranks= instead of tol=."
+            f"xcore.{who}: under jit or vmap ranks are shapes and cannot depend on values. Pass ranks=, not rtol=."
         )
-    return float(tol) ** 2 * float((x * x.conj()).real.sum()) / modes
+    return float(rtol) ** 2 * float((x * x.conj()).real.sum()) / modes
 
 
-def _one_of(who: str, ranks, tol) -> None:
-    if (ranks is None) == (tol is None):
+def _one_of(who: str, ranks, rtol) -> None:
+    if (ranks is None) == (rtol is None):
         raise errors.bad_argument(
-            who, "ranks", ranks, "given, or tol", "Pass one of ranks= and tol=."
+            who, "ranks", ranks, "given, or rtol", "Pass one of ranks= and rtol=."
         )
 
 
-def hosvd(x, ranks=None, *, tol=None) -> Tucker:
+def hosvd(x, ranks=None, *, rtol=None) -> Tucker:
     """A Tucker tensor with the leading left singular vectors of every unfolding.
 
     Its squared error is at most the sum of the squared singular values left out, so it is within √N
@@ -103,19 +103,19 @@ def hosvd(x, ranks=None, *, tol=None) -> Tucker:
     Args:
       x: dense tensor.
       ranks: an int, or one for each mode.
-      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+      rtol: or: as small as possible with ‖x - result‖ ≤ rtol ‖x‖ (not under ``jit``).
 
     >>> import xcore.numpy as xnp
-    >>> hosvd(xnp.ones((3, 4, 5)), tol=1e-3)
+    >>> hosvd(xnp.ones((3, 4, 5)), rtol=1e-3)
     Tucker(shape=(3, 4, 5), rank=(1, 1, 1), dtype=float32)
     """
     who = "decomp.hosvd"
     x, units = in_units(check_tensor(who, x, masked=False)[0])
-    _one_of(who, ranks, tol)
-    if tol is None:
+    _one_of(who, ranks, rtol)
+    if rtol is None:
         return units.sized(_hosvd(x, check_ranks(who, ranks, x.shape)))
-    budget = _budget(who, x, tol, x.ndim)
-    spectra = [_spectrum_for(x, mode, tol) for mode in range(x.ndim)]
+    budget = _budget(who, x, rtol, x.ndim)
+    spectra = [_spectrum_for(x, mode, rtol) for mode in range(x.ndim)]
     factors = tuple(vectors[:, : _rank_for(values, budget)] for values, vectors in spectra)
     return units.sized(_projected(x, factors))
 
@@ -129,11 +129,11 @@ def _projected(x, factors) -> Tucker:
     return Tucker(multi_mode_product(x, factors, transpose=True), factors)
 
 
-def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
+def st_hosvd(x, ranks=None, *, rtol=None) -> Tucker:
     """As ``hosvd``, but each mode is cut before the next is looked at: less work, and the same bound.
 
     Args:
-      x, ranks, tol: as for ``hosvd``.
+      x, ranks, rtol: as for ``hosvd``.
 
     >>> import xcore.numpy as xnp
     >>> st_hosvd(xnp.ones((3, 4, 5)), 1).rank
@@ -141,12 +141,12 @@ def st_hosvd(x, ranks=None, *, tol=None) -> Tucker:
     """
     who = "decomp.st_hosvd"
     x, units = in_units(check_tensor(who, x, masked=False)[0])
-    _one_of(who, ranks, tol)
-    if tol is None:
+    _one_of(who, ranks, rtol)
+    if rtol is None:
         return units.sized(_st_hosvd(x, check_ranks(who, ranks, x.shape)))
-    budget, core, factors = _budget(who, x, tol, x.ndim), x, []
+    budget, core, factors = _budget(who, x, rtol, x.ndim), x, []
     for mode in range(x.ndim):
-        values, vectors = _spectrum_for(core, mode, tol)
+        values, vectors = _spectrum_for(core, mode, rtol)
         factors.append(vectors[:, : _rank_for(values, budget)])
         core = mode_product(core, factors[-1].conj().T, mode)
     return units.sized(Tucker(core, tuple(factors)))
@@ -162,26 +162,26 @@ def _st_hosvd(x, ranks):
     return Tucker(x, tuple(factors))
 
 
-def round_tucker(x: Tucker, ranks=None, *, tol=None) -> Tucker:
+def round_tucker(x: Tucker, ranks=None, *, rtol=None) -> Tucker:
     """A Tucker tensor of smaller ranks near one, without the full tensor: its core is truncated.
 
     Args:
       x: a Tucker tensor, for example a sum.
       ranks: an int, or one for each mode.
-      tol: or: as small as possible with ‖x - result‖ ≤ tol ‖x‖ (not under ``jit``).
+      rtol: or: as small as possible with ‖x - result‖ ≤ rtol ‖x‖ (not under ``jit``).
 
     >>> import xcore.numpy as xnp
     >>> t = st_hosvd(xnp.ones((3, 4, 5)), 1)
-    >>> round_tucker(t + t, tol=1e-3).rank
+    >>> round_tucker(t + t, rtol=1e-3).rank
     (1, 1, 1)
     """
     who = "decomp.round_tucker"
     if not isinstance(x, Tucker):
         raise errors.bad_argument(who, "x", x, "a Tucker tensor", "For a dense tensor: st_hosvd.")
-    _one_of(who, ranks, tol)
+    _one_of(who, ranks, rtol)
     x = orthogonalize(x)
     ranks = None if ranks is None else check_ranks(who, ranks, x.rank)
-    core = st_hosvd(x.core, ranks, tol=tol)
+    core = st_hosvd(x.core, ranks, rtol=rtol)
     return Tucker(core.core, tuple(f @ g for f, g in zip(x.factors, core.factors, strict=True)))
 
 
@@ -237,13 +237,13 @@ def _hooi(x, factors, ranks, steps, progress):
     return Tucker(multi_mode_product(x, factors, transpose=True), tuple(factors))
 
 
-def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None = None,
+def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None = None,
                progress=False) -> Solution:  # fmt: skip
     """As ``hooi``, until the error changes no more, with an account of how it went.
 
     Args:
       x, ranks, init: as for ``hooi``.
-      tol: stop when a sweep changes the relative error by less.
+      rtol: stop when a sweep changes the relative error by less.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
 
@@ -259,11 +259,11 @@ def tucker_als(x, ranks, *, tol=1e-8, max_steps: int = 100, init: Tucker | None 
     x, units, factors, ranks = _hooi_start(who, x, ranks, init)
     max_steps = check_count(who, "max_steps", max_steps)
     return units.result(
-        _tucker_als(x, factors, tol, ranks=ranks, max_steps=max_steps, progress=progress)
+        _tucker_als(x, factors, rtol, ranks=ranks, max_steps=max_steps, progress=progress)
     )
 
 
-def _until_level(square, sweep, parts, left, tol, max_steps: int, progress):
+def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress):
     """(parts, steps, status, history) of sweeps until the error changes no more.
 
     ``sweep(parts)`` gives (parts, what they leave of ‖x‖²); ``left``: what the start leaves of it.
@@ -279,7 +279,7 @@ def _until_level(square, sweep, parts, left, tol, max_steps: int, progress):
     def body(s):
         parts, left = sweep(s["parts"])
         error = relative(left)
-        done = xnp.abs(s["error"] - error) <= tol
+        done = xnp.abs(s["error"] - error) <= rtol
         status = xnp.where(done, Status.success, Status.max_steps)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite).astype(np.int32)
         return {
@@ -307,7 +307,7 @@ def _tucker_fit(x, value: Tucker, *how) -> Solution:
 
 
 @functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
-def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
+def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress):
     square = _square(x)
 
     def sweep(factors):
@@ -315,7 +315,7 @@ def _tucker_als(x, factors, tol, *, ranks, max_steps, progress):
         return factors, square - kept
 
     left = square - _square(multi_mode_product(x, factors, transpose=True))
-    factors, *how = _until_level(square, sweep, factors, left, tol, max_steps, progress)
+    factors, *how = _until_level(square, sweep, factors, left, rtol, max_steps, progress)
     core = multi_mode_product(x, factors, transpose=True)
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
@@ -358,7 +358,7 @@ def _tucker_random(x, key, ranks, extra, power):
 
 
 def tucker_nonneg(
-    x, ranks, *, key=None, tol=1e-8, max_steps: int = 200, progress=False
+    x, ranks, *, key=None, rtol=1e-8, max_steps: int = 200, progress=False
 ) -> Solution:
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
@@ -367,7 +367,7 @@ def tucker_nonneg(
       x: dense tensor that is nowhere negative.
       ranks: an int, or one for each mode.
       key: a random key for the start; default ``random.key(0)``.
-      tol: stop when a sweep changes the relative error by less.
+      rtol: stop when a sweep changes the relative error by less.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
 
@@ -391,12 +391,12 @@ def tucker_nonneg(
     core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
     max_steps = check_count(who, "max_steps", max_steps)
-    found = _nonneg(x, [core * scale, *factors], tol, max_steps=max_steps, progress=progress)
+    found = _nonneg(x, [core * scale, *factors], rtol, max_steps=max_steps, progress=progress)
     return units.result(found)
 
 
 @functools.partial(jit, static_argnames=("max_steps", "progress"))
-def _nonneg(x, parts, tol, *, max_steps, progress):
+def _nonneg(x, parts, rtol, *, max_steps, progress):
     square = _square(x)
 
     def products(factors):
@@ -412,7 +412,7 @@ def _nonneg(x, parts, tol, *, max_steps, progress):
         return [core, *factors], left(core, up, grams)
 
     first = left(parts[0], *products(parts[1:]))
-    (core, *factors), *how = _until_level(square, sweep, parts, first, tol, max_steps, progress)
+    (core, *factors), *how = _until_level(square, sweep, parts, first, rtol, max_steps, progress)
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 

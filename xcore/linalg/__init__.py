@@ -76,4 +76,17 @@ __all__ = [
     "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
 ]  # fmt: skip
 
-_bound(globals())
+_bound(
+    globals(),
+    {
+        "eigsh": {
+            "tol": "rtol",
+            "maxiter": "max_steps",
+            "v0": "start",
+            "ncv": "steps",
+            "OPinv": "inverse",
+        },
+        "lobpcg": {"tol": "rtol", "maxiter": "max_steps", "X": "start", "M": "preconditioner"},
+        "lsmr": {"maxiter": "max_steps"},
+    },
+)

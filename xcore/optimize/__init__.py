@@ -141,4 +141,11 @@ __all__ = [
 
 multi_transform = partition
 
-_bound(globals())
+_bound(
+    globals(),
+    {
+        "minimize minimize_constrained minimize_scalar least_squares curve_fit root fixed_point proximal_gradient "
+        "differential_evolution": {"rtol": "tol", "max_steps": "maxiter"},
+        "root_scalar": {"rtol": "xtol", "tol": "xtol", "max_steps": "maxiter"},
+    },
+)

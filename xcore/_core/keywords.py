@@ -1,0 +1,64 @@
+"""Names of arguments that others use, and ours. Looked at only where a call names one that does not exist."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# One meaning a row: what it is, our names for it first, then those that are used elsewhere.
+_ROWS = (
+    ("the tolerance", "rtol tol xtol gtol eps epsilon ftol fatol xatol stol reltol rel_tol tolerance precision"),
+    ("the absolute tolerance", "atol abstol abs_tol"),
+    ("the limit of steps", "max_steps maxiter steps sweeps max_iter max_iterations n_iter_max maxiters maxit maxits "
+     "n_iter num_iters niter iterations max_sweeps epochs maxfun maxfev max_nfev"),
+    ("a progress bar", "progress verbose verbosity disp iprint show show_progress printitn"),
+    ("a random key, such as xcore.random.key(0),", "key random_state seed rng generator"),
+    ("the start", "x0 init start p0 u v0 guess initial initial_guess x_init X y0 u0"),
+    ("the number of starts", "restarts starts n_restarts n_init nstarts"),
+    ("what is kept of each step", "history return_all return_errors return_history store_history callback"),
+    ("an account of how it went", "report full_output return_report return_info info"),
+    ("the preconditioner", "preconditioner near M precond"),
+    ("True where elements are known", "mask missing known"),
+    ("the number of vectors that are kept", "ncv steps memory maxcor"),
+    ("more vectors than are asked for", "n_oversamples oversample extra oversampling"),
+    ("rounds of power iteration", "power n_iter iterations n_power_iter"),
+    ("the number of terms", "rank ranks k n_components R ncomponents"),
+    ("the times of results", "times t_eval tspan ts saveat"),
+    ("the first step", "first first_step h0 dt0"),
+    ("modes that stay as they are", "fixed fixed_modes"),
+    ("the penalty", "ridge l2_reg alpha regularization damp"),
+)  # fmt: skip
+_OF_SOLVERS = ("the tolerance", "the limit of steps")
+
+
+def by_our_names(
+    who: str, f: Callable[..., Any], kwargs: Mapping[str, Any], aliases: Mapping[str, str]
+) -> dict[str, Any]:
+    """A call's named arguments by the names that ``f`` has, or an error that says what they are."""
+    known = [
+        p.name for p in inspect.signature(f).parameters.values() if p.kind.name != "VAR_KEYWORD"
+    ]
+    found: dict[str, Any] = {}
+    for name, value in kwargs.items():
+        ours = name if name in known else aliases.get(name, "")
+        if ours not in known:
+            raise TypeError(f"xcore.{who}: there is no argument {name!r}{_instead(name, known)}.")
+        if ours in found:
+            raise TypeError(f"xcore.{who}: {name!r} is another name of {ours!r}; give one of them.")
+        found[ours] = value
+    return found
+
+
+def _instead(name: str, known: list[str]) -> str:
+    for what, names in _ROWS:
+        row = names.split()
+        ours = [n for n in row if n in known]
+        if name in row and ours:
+            return f": {what} is {ours[0]}="
+        if name in row and what in _OF_SOLVERS and "solver" in known:
+            return f": {what} belongs to the solver, as in solver=CG({row[0]}=...)"
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    listed = f": did you mean {near[0]}=" if near else ""
+    return f"{listed}; it takes {', '.join(known)}"
