@@ -51,7 +51,7 @@ class Builder:
         self.module = None
         context.give_back(self._entry)
 
-    # ------------------------------------------------------------------ types, places, attributes
+    # Types, places, attributes
 
     def element(self, dtype):
         found = self._elements.get(dtype)
@@ -114,7 +114,7 @@ class Builder:
         """An attribute from its textual form."""
         return ir.Attribute.parse(text)
 
-    # --------------------------------------------------------------------------------- operations
+    # Operations
 
     def op(self, name: str, results, operands, regions: int = 0, **attributes):
         """One operation; a list of its results. ``results`` are MLIR types."""
@@ -397,7 +397,7 @@ class Builder:
         """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
         return ffi.factor_call(self, name, dtype, operands, results, **settings)
 
-    # ------------------------------------------------------------------------- several devices
+    # Several devices
 
     MESH = "mesh"  # its name in the module, which has one
 
@@ -539,7 +539,7 @@ class Builder:
             for t in map(ir.RankedTensorType, types)
         ])  # fmt: skip
 
-    # ---------------------------------------------------------------------------------- functions
+    # Functions
 
     def function(self, name: str, in_types, out_types, body, public: bool = False, donors=(),
                  in_axes=None, out_axes=None):  # fmt: skip

@@ -55,7 +55,7 @@ def _is_of_main(block) -> bool:
     return "sym_visibility" in attributes and attributes["sym_visibility"].value == "public"
 
 
-# ------------------------------------------------------------------------------ divisors repeated
+# Divisors repeated
 # XLA divides by a number or a row repeated by multiplying with its reciprocal, which is rounded
 # twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
 
@@ -99,7 +99,7 @@ def may_repeat(x, depth: int = 4) -> bool:
     return not depth or all([may_repeat(y, depth - 1) for y in owner.operands])
 
 
-# ------------------------------------------------------------------------- updates of a reshaped array
+# Updates of a reshaped array
 # XLA writes a slice into an array in place. Where the array is another one reshaped, it does not see
 # that the slice to be written is read from the same memory, and reads what it has just written:
 # x = reshape(a, 6); x.at[1:4].set(x[:3]) repeats x[0] four times.

@@ -43,7 +43,7 @@ def square(x):
     return mul(x, x)
 
 
-# ------------------------------------------------------------------------------------ arithmetic
+# Arithmetic
 
 neg = elementwise("neg", hlo="stablehlo.negate", linear="each", transpose=lambda ct, x: neg(ct))
 sub = elementwise(
@@ -66,10 +66,10 @@ def _div_lower(ctx, x, y):
             y = ctx.select(is_nan, x, y)
         return ctx.one("stablehlo.divide", ctx.out(), [x, y])
     # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
-    nil = ctx.full(t, 0)
-    is_nil = ctx.compare(y, nil, ctx.tensor(t.shape, bool), "EQ")
-    safe = ctx.one("stablehlo.divide", ctx.out(), [x, ctx.select(is_nil, ctx.full(t, 1), y)])
-    return ctx.select(is_nil, nil, safe)
+    zero = ctx.full(t, 0)
+    is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
+    safe = ctx.one("stablehlo.divide", ctx.out(), [x, ctx.select(is_zero, ctx.full(t, 1), y)])
+    return ctx.select(is_zero, zero, safe)
 
 
 div = elementwise(
@@ -83,10 +83,10 @@ def _rem_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
         return ctx.one("stablehlo.remainder", ctx.out(), [x, y])
-    nil = ctx.full(t, 0)
-    is_nil = ctx.compare(y, nil, ctx.tensor(t.shape, bool), "EQ")
-    safe = ctx.one("stablehlo.remainder", ctx.out(), [x, ctx.select(is_nil, ctx.full(t, 1), y)])
-    return ctx.select(is_nil, nil, safe)
+    zero = ctx.full(t, 0)
+    is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
+    safe = ctx.one("stablehlo.remainder", ctx.out(), [x, ctx.select(is_zero, ctx.full(t, 1), y)])
+    return ctx.select(is_zero, zero, safe)
 
 
 rem = elementwise(
@@ -146,7 +146,7 @@ atan2 = elementwise(
 )  # fmt: skip
 nextafter = elementwise("nextafter", hlo="chlo.next_after", args=2, kinds=FLOATS, jvp=ZERO)
 
-# ------------------------------------------------------------------------- rounding and magnitude
+# Rounding and magnitude
 
 floor = elementwise("floor", kinds=FLOATS, jvp=ZERO)
 ceil = elementwise("ceil", kinds=FLOATS, jvp=ZERO)
@@ -187,7 +187,7 @@ def _abs_lower(ctx, x):
 
 is_finite = elementwise("is_finite", kinds=FLOATS, result=lambda d: dtypes.bool_, jvp=ZERO)
 
-# ----------------------------------------------------------------------------------------- bits
+# Bits
 
 not_ = elementwise("not", kinds=BITS, jvp=ZERO)
 and_ = elementwise("and", args=2, kinds=BITS, jvp=ZERO)
@@ -200,7 +200,7 @@ population_count = elementwise("population_count", hlo="stablehlo.popcnt", kinds
 clz = elementwise("clz", hlo="stablehlo.count_leading_zeros", kinds=INTEGERS, jvp=ZERO)
 mulhi = elementwise("mulhi", hlo="chlo.mulhi", args=2, kinds=INTEGERS, jvp=ZERO)
 
-# ------------------------------------------------------------------------------------ comparison
+# Comparison
 
 
 def _comparison(name: str, direction: str, kinds=NUMBERS - {"complex"} | {"bool"}):
@@ -219,7 +219,7 @@ le = _comparison("le", "LE")
 gt = _comparison("gt", "GT")
 ge = _comparison("ge", "GE")
 
-# ------------------------------------------------------------------------------ select and clamp
+# Select and clamp
 
 
 def _select_type(which, x, y):
@@ -243,11 +243,11 @@ def _select_jvp(primals, tangents):
 
 def _select_transpose(cotangents, which, x, y):
     (ct,) = cotangents
-    nil = zeros(typeof(ct))
+    zero = zeros(typeof(ct))
     return [
         None,
-        select(which, ct, nil) if isinstance(x, Linear) else None,
-        select(which, nil, ct) if isinstance(y, Linear) else None,
+        select(which, ct, zero) if isinstance(x, Linear) else None,
+        select(which, zero, ct) if isinstance(y, Linear) else None,
     ]
 
 
@@ -278,7 +278,7 @@ def clamp(low, x, high):
     return min(max(x, low), high)
 
 
-# ----------------------------------------------------------------------------------- conversions
+# Conversions
 
 
 def _convert_type(x, *, dtype, weak=False):
@@ -417,7 +417,7 @@ reduce_precision = linear_op(
     batch=lambda size, args, batched, **params: ([reduce_precision(args[0], **params)], [True]),
 )
 
-# --------------------------------------------------------------------------------------- complex
+# Complex
 # Cotangents follow the convention in which grad of a real function f of z = x + iy is
 # df/dx - i df/dy: transposes are plain linear transposes, without conjugation.
 

@@ -168,7 +168,7 @@ concatenate = Op(
     batch=_concatenate_batch,
 )
 
-# ------------------------------------------------------------------------------- slice and pad
+# Slice and pad
 
 
 def _slice_type(x, *, start, limit, strides):
@@ -191,10 +191,10 @@ def _slice_transpose(ct, x, *, start, limit, strides):
     high = tuple(n - b for n, b in zip(x.type.shape, last, strict=True))
     # an empty result covers no stretch of the input: its padding starts where it would have
     inner = tuple(s - 1 for s in strides)
-    return pad(ct, _nil(ct), low=tuple(start), high=high, interior=inner)
+    return pad(ct, _zero(ct), low=tuple(start), high=high, interior=inner)
 
 
-def _nil(x):
+def _zero(x):
     return zeros(ArrayType((), typeof(x).dtype))
 
 
@@ -240,10 +240,10 @@ def _pad_jvp(primals, tangents, *, low, high, interior):
 def _pad_transpose(cotangents, x, value, *, low, high, interior):
     (ct,) = cotangents
     back = None
-    nil = _nil(ct)
+    zero = _zero(ct)
     opposite = (tuple(-n for n in low), tuple(-n for n in high))
     # negative padding cuts; what is left is every (interior + 1)-th element
-    cut = pad(ct, nil, low=opposite[0], high=opposite[1], interior=(0,) * len(low))
+    cut = pad(ct, zero, low=opposite[0], high=opposite[1], interior=(0,) * len(low))
     steps = tuple(i + 1 for i in interior)
     t = typeof(cut)
     back = (
@@ -267,7 +267,7 @@ def _pad_batch(size, args, batched, *, low, high, interior):
 def _pad_by_select(size, x, value, x_batched, low, high, interior):
     x = x if x_batched else broadcast(x, size)
     where = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
-    padded = pad(x, _nil(x), **where)
+    padded = pad(x, _zero(x), **where)
     inside = pad(
         full_like_type(ArrayType(typeof(x).shape, bool_), True),
         zeros(ArrayType((), bool_)),

@@ -148,13 +148,13 @@ def _acosh(x, y, u, v):
 
 
 def _atanh(x, y, u, v):
-    far, nan, nil = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
+    far, nan, zero = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
     unknown = or_(_is_nan(x), _is_nan(y))
     # log(2 / |y|) / 2 close to ±1, where XLA squares y, which may vanish
     small = lt(abs(y), const(y, float(dtypes.finfo(typeof(y).dtype).eps) ** 0.5))
     near = and_(eq(abs(x), const(x, 1)), small)
     u = select(near, mul(sub(const(y, math.log(2)), log(abs(y))), const(y, 0.5)), u)
-    u = select(or_(far, _is_zero(x)), nil, select(unknown, nan, u))
+    u = select(or_(far, _is_zero(x)), zero, select(unknown, nan, u))
     v = select(far, const(v, math.pi / 2), select(unknown, nan, v))
     v = select(_is_nan(y), nan, v)
     return _with_sign_of(u, x), _with_sign_of(v, y)
@@ -162,10 +162,10 @@ def _atanh(x, y, u, v):
 
 def _sign(x, y, u, v):
     nowhere = and_(_is_zero(x), _is_zero(y))
-    nil, nan = const(x, 0), const(x, math.nan)
+    zero, nan = const(x, 0), const(x, math.nan)
     far_x, far_y = _is_infinite(x), _is_infinite(y)
-    u = select(far_x, select(far_y, nan, _unit(x)), select(or_(far_y, nowhere), nil, u))
-    v = select(far_y, select(far_x, nan, _unit(y)), select(or_(far_x, nowhere), nil, v))
+    u = select(far_x, select(far_y, nan, _unit(x)), select(or_(far_y, nowhere), zero, u))
+    v = select(far_y, select(far_x, nan, _unit(y)), select(or_(far_x, nowhere), zero, v))
     return u, v
 
 

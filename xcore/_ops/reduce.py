@@ -225,7 +225,7 @@ reduce_or = _reduction("reduce_or", "stablehlo.or", lambda d: 0, BITS)
 reduce_xor = _reduction("reduce_xor", "stablehlo.xor", lambda d: 0, BITS)
 
 
-# ------------------------------------------------------------------------------ argmax and argmin
+# Argmax and argmin
 
 
 def _arg_type(name):

@@ -34,15 +34,15 @@ def _pow_jvp_base(g, out, x, y):
 
 def _pow_jvp_exponent(g, out, x, y):
     # 0**y is 0 for every y > 0: its slope there is 0 although log(0) is not finite
-    is_nil = eq(x, const(x, 0))
-    return mul(g, mul(log(select(is_nil, const(x, 1), x)), out))
+    is_zero = eq(x, const(x, 0))
+    return mul(g, mul(log(select(is_zero, const(x, 1), x)), out))
 
 
 pow = elementwise(
     "pow", hlo="stablehlo.power", args=2, kinds=NUMBERS, jvp=(_pow_jvp_base, _pow_jvp_exponent)
 )
 
-# ------------------------------------------------------------------ exponential and trigonometric
+# Exponential and trigonometric
 
 
 def _unary(name, hlo, jvp, kinds=INEXACT):
@@ -263,7 +263,7 @@ atanh = elementwise(
     lower=_with_better_log1p("chlo.atanh", _half_difference_of_logs),
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------ special functions
+# Special functions
 
 
 def _gaussian(x, factor: float):

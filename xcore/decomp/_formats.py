@@ -18,13 +18,13 @@ FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
 
 def as_tensor(x):
     """A tensor in a format as it is; a ``Canonical`` as CP; what is an array as an array."""
-    if isinstance(x, (CP, Tucker, TT)):
+    if not is_dense(x):
         return x
     return x.to_cp() if isinstance(x, Canonical) else xnp.asarray(x)
 
 
 def is_dense(x) -> bool:
-    return not isinstance(x, (CP, Tucker, TT))
+    return not isinstance(x, tuple(FORMATS.values()))
 
 
 # Inner products and norms

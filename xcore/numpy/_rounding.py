@@ -15,7 +15,7 @@ from .._core.types import typeof
 from ._elementwise import binary, bool_to_int, floor_remainder, unary
 from ._promote import as_array, as_arrays, astype, broadcast_to, no_out
 
-# ------------------------------------------------------------------------------------- rounding
+# Rounding
 
 
 def _rounding(name: str, op, doc: str, example: str):
@@ -172,7 +172,7 @@ def clip(arr=None, /, min=None, max=None, a_min=None, a_max=None):
     return ops.min(x, values[-1]) if max is not None else x
 
 
-# ------------------------------------------------------------------------------------ whole numbers
+# Whole numbers
 
 
 def _gcd_values(x, y):
