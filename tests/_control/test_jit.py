@@ -430,7 +430,8 @@ def resident():
         return int(f.read().split()[1])
 
 f = xc.jit(lambda x: xnp.sum(xnp.sin(x) * 2 + x @ x))
-f(np.ones(3, np.float32))
+for n in range(20):  # what is needed once: threads and their memory
+    f(np.ones(n + 100, np.float32))
 xc.clear_caches()
 start = resident()
 for n in range(80):
