@@ -24,7 +24,7 @@ print("caught: ", message)
 
 # an error for each lane of a vmap
 errors, _ = xc.vmap(checkify(geometric_mean))(xnp.asarray([[1.0, 2.0], [3.0, -5.0]]))
-print("lanes:  ", errors.get())
+print("batch:  ", errors.get())
 
 # checks that nobody wrote: any operation that makes a NaN
 error, _ = xc.jit(checkify(lambda x: xnp.sqrt(x - 2.0), errors=user_checks | float_checks))(1.0)

@@ -54,7 +54,9 @@ def test_check_raises_without_checkify(wrap):
 
 def test_check_under_vmap_names_the_lanes():
     for wrap in (lambda f: f, xc.jit):
-        with pytest.raises(ck.JaxRuntimeError, match=r"^lane 1: x is -1.0.*\nlane 2: x is -3.0"):
+        with pytest.raises(
+            ck.JaxRuntimeError, match=r"^batch element 1: x is -1.0.*\nbatch element 2: x is -3.0"
+        ):
             wrap(xc.vmap(positive))(xnp.asarray([1.0, -1.0, -3.0]))
 
 
@@ -184,7 +186,7 @@ def test_control_flow(f):
         plain(-3.5)
     # lanes
     err, _ = xc.jit(xc.vmap(checkify(f)))(xnp.asarray([2.0, -1.0, 3.0]))
-    assert re.match(r"lane 1: x is -1.0 \(.*\)$", err.get())
+    assert re.match(r"batch element 1: x is -1.0 \(.*\)$", err.get())
 
 
 @pytest.mark.parametrize("f", CONTROL_FLOW, ids=lambda f: f.__name__)
@@ -245,8 +247,8 @@ def test_lanes():
     err, y = xc.vmap(xc.vmap(checkify(positive)))(x)
     np.testing.assert_array_equal(y, x + 1)
     assert [line.split(" (")[0] for line in err.get().splitlines()] == [
-        "lane 0, 1: x is -1.0",
-        "lane 1, 0: x is -2.0",
+        "batch element 0, 1: x is -1.0",
+        "batch element 1, 0: x is -2.0",
     ]
     # checkify outside: one error, that of the first lane
     err, _ = checkify(xc.vmap(xc.vmap(positive)))(x)
@@ -287,12 +289,14 @@ def test_lanes_that_part(f):
     fine, failing = xnp.asarray([2.0, -3.0]), xnp.asarray([2.0, -3.0, 0.5, 0.25])
     lanes = xc.jit(xc.vmap(f))
     np.testing.assert_array_equal(lanes(fine), [f(x) for x in fine])
-    with pytest.raises(ck.JaxRuntimeError, match=r"^lane 2: x is 0.5 .*\nlane 3: x is 0.2 "):
+    with pytest.raises(
+        ck.JaxRuntimeError, match=r"^batch element 2: x is 0.5 .*\nbatch element 3: x is 0.2 "
+    ):
         lanes(failing)
     assert xc.jit(checkify(xc.vmap(f)))(fine)[0].get() is None
     assert xc.jit(checkify(xc.vmap(f)))(failing)[0].get().startswith("x is 0.5")
     assert xc.vmap(checkify(f))(fine)[0].get() is None
-    assert xc.vmap(checkify(f))(failing)[0].get().startswith("lane 2: x is 0.5")
+    assert xc.vmap(checkify(f))(failing)[0].get().startswith("batch element 2: x is 0.5")
 
 
 def test_errors_are_values():
@@ -301,7 +305,7 @@ def test_errors_are_values():
         return c + y, err
 
     total, err = xc.jit(lambda xs: lax.scan(step, 0.0, xs))(xnp.asarray([1.0, -4.0]))
-    assert total == -1 and err.get().startswith("lane 1: x is -4.0")
+    assert total == -1 and err.get().startswith("batch element 1: x is -4.0")
     assert ck.Error().get() is None and repr(ck.Error()) == "Error(None)"
     assert repr(err) == f"Error({err.get()})"
     leaves, structure = xc.tree.flatten(err)

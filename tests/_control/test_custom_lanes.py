@@ -93,7 +93,7 @@ def test_errors():
     with pytest.raises(TypeError, match="out_batched"):
         xc.vmap(f)(X)
     f.def_vmap(lambda n, batched, x: (x.sum(), True))
-    with pytest.raises(ValueError, match="3 lanes"):
+    with pytest.raises(ValueError, match="3 batch elements"):
         xc.vmap(f)(X)
 
     def closes_over(y):

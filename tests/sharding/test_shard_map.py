@@ -156,7 +156,7 @@ def test_a_sum_of_a_group_differs_between_devices():
     total = lambda v: lax.psum(v, "x", axis_index_groups=GROUPS)
     with pytest.raises(ValueError, match="x"):
         over_x(total, out=P(), check=True)(A)
-    with pytest.raises(ValueError, match="lanes 0 to 7"):
+    with pytest.raises(ValueError, match="members 0 to 7"):
         xc.shard_map(lambda v: lax.psum(v, ("x", "y"), axis_index_groups=[[0]]), MESH, X, X)(A)
     assert (
         over_x(lambda v: v[:, 0] + lax.psum(1, "x", axis_index_groups=GROUPS))(A)[0] == A[0, 0] + 2
@@ -359,7 +359,7 @@ def test_host_kernels_inside():
         (lambda: over_x(lambda v: lax.psum(v, "q"))(A), "no axis named 'q'"),
         (lambda: over_x(lambda v: v[0])(A[:4]).shape and over_x(lambda v: v.sum(), check=False)(A), "at least 1 axes"),
         (lambda: xc.shard_map(3), "expected a function"),
-        (lambda: xc.pmap(lambda v: v)(xnp.ones(9)), "9 lanes need 9 devices, there are 8"),
+        (lambda: xc.pmap(lambda v: v)(xnp.ones(9)), "9 batch elements need 9 devices, there are 8"),
         (lambda: xc.pmap(lambda v, w: v)(xnp.ones(2), xnp.ones(3)), "must agree, given .2, 3."),
         (lambda: xc.pmap(lambda v: v, in_axes=2)(xnp.ones(2)), "axis of an array of 1 axes"),
     ],

@@ -104,7 +104,7 @@ def _of_whole(rule):
     return lambda *args, part, **params: rule(*args, **params)
 
 
-# Derived programs, derivatives and lanes, are ordinary calls.
+# Derived programs, derivatives and batch elements, are ordinary calls.
 _KERNEL_RULES = {k: _of_whole(f) if callable(f) else f for k, f in _RULES.items()}
 one_kernel = Op("one_kernel", lower=_lower_kernel, **_KERNEL_RULES)
 

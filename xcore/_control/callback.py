@@ -99,7 +99,7 @@ def _identity(function) -> str:
 
 
 class Lanes:
-    """A host function called once for each lane of a vmap, its results stacked."""
+    """A host function called once for each batch element of a vmap, its results stacked."""
 
     __slots__ = ("batched", "inner", "name", "size", "types")
 
@@ -249,8 +249,8 @@ def pure_callback(
       result_shape_dtypes: what it returns: a pytree of ShapeDtypeStructs, or of arrays alike.
       args, kwargs: its arguments.
       sharding: accepted for compatibility; the function runs in this process.
-      vmap_method: what vmap does: call it for each lane ("sequential", the default), or once with a
-        leading axis of lanes on batched arguments, where the others get an axis of length 1
+      vmap_method: what vmap does: call it for each batch element ("sequential", the default), or once with a
+        leading axis of batch elements on batched arguments, where the others get an axis of length 1
         ("expand_dims"), are repeated ("broadcast_all") or stay ("legacy_vectorized").
       vectorized: older name for vmap_method="legacy_vectorized".
 
@@ -281,7 +281,7 @@ def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=Fal
       args, kwargs: its arguments.
       sharding: accepted for compatibility; the function runs in this process.
       ordered: keep the order of the program among ordered callbacks. Under vmap it is called for
-        each lane in turn.
+        each batch element in turn.
 
     >>> import numpy as np, xcore as xc
     >>> seen = []
@@ -303,7 +303,7 @@ def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=Fal
 def debug_callback(callback, *args, ordered=False, partitioned=False, **kwargs):
     """Call a Python function with the values that arrays have when a compiled program runs.
 
-    Under grad it is called with primal values, under vmap for each lane.
+    Under grad it is called with primal values, under vmap for each batch element.
 
     Args:
       callback: function of NumPy arrays (in pytrees as given); what it returns is ignored.
@@ -394,7 +394,7 @@ def _fields(who: str, fmt: str) -> list[str]:
 def debug_print(fmt, *args, ordered=False, partitioned=False, **kwargs):
     """Print the values that arrays have when a compiled program runs.
 
-    Works under jit, vmap (a line for each lane), grad (primal values), and in loops and branches.
+    Works under jit, vmap (a line for each batch element), grad (primal values), and in loops and branches.
     Format specifications apply to each element of an array. With plain evaluation it prints at once.
 
     Args:

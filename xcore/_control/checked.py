@@ -138,7 +138,7 @@ def _sites(p: Program, kinds) -> list[tuple]:
 
 
 def _own_types(e) -> list[ArrayType]:
-    """The types of the values that a check shows, without its lanes."""
+    """The types of the values that a check shows, without its batch elements."""
     lanes = e.inputs[0].type.ndim
     return [ArrayType(a.type.shape[lanes:], a.type.dtype) for a in e.inputs[1:]]
 
@@ -192,7 +192,7 @@ def _plain(x):
 
 
 def _first_lane(e, ins):
-    """The number and the values of the first lane that failed."""
+    """The number and the values of the first batch element that failed."""
     code, *values = ins
     shape = typeof(code).shape
     if not shape:
@@ -207,7 +207,7 @@ def _first_lane(e, ins):
 
 
 def _row(x, n: int, lanes: int, place):
-    """One lane, of all n in a row, of an array with several leading axes of them."""
+    """One batch element, of all n in a row, of an array with several leading axes of them."""
     own = typeof(x).shape[lanes:]
     flat = ops.reshape(x, shape=(n, *own))
     row = ops.dynamic_slice(flat, place, *[np.int32(0)] * len(own), sizes=(1, *own))

@@ -111,7 +111,7 @@ class Error:
     """Whether a check failed, as a value: a pytree that functions can return and take.
 
     ``get()`` is the message or None, ``throw()`` raises it. Made by ``checkify``; under vmap it
-    holds an error for each lane.
+    holds an error for each batch element.
     """
 
     __slots__ = ("_code", "_payload")
@@ -121,7 +121,7 @@ class Error:
         self._payload = tuple(payload)
 
     def get(self) -> str | None:
-        """The message of the first check that failed, for each failing lane; None if none did.
+        """The message of the first check that failed, for each failing batch element; None if none did.
 
         >>> import xcore as xc
         >>> def f(x):
@@ -136,11 +136,11 @@ class Error:
         if not found[0][0]:
             return found[0][1].message(found[0][2])
         return "\n".join(
-            f"lane {', '.join(map(str, i))}: {site.message(v)}" for i, site, v in found
+            f"batch element {', '.join(map(str, i))}: {site.message(v)}" for i, site, v in found
         )
 
     def _failures(self):
-        """(lane, site, values) of every lane that failed."""
+        """(batch element, site, values) of every batch element that failed."""
         codes = np.asarray(self._code)
         payload = [np.asarray(p) for p in self._payload]
         own = [ArrayType(p.shape[codes.ndim :], p.dtype) for p in payload]
@@ -187,7 +187,7 @@ tree.register_pytree_node(Error, lambda e: ((e._code, *e._payload), None), _from
 
 # The operation
 # Arguments: the number of the site that failed (0: none), and values for its message. Both may have
-# leading axes: lanes.
+# leading axes: batch elements.
 
 
 def _raise_if_failed(code, *payload):
@@ -196,7 +196,9 @@ def _raise_if_failed(code, *payload):
 
 def _check_type(code, *payload, active):
     if code.dtype != dtypes.int32 or any(p.shape[: code.ndim] != code.shape for p in payload):
-        raise errors.shape_mismatch("check", "need an int32 code with the same lanes", code=code)
+        raise errors.shape_mismatch(
+            "check", "need an int32 code with the same batch elements", code=code
+        )
     return []
 
 

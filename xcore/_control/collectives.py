@@ -32,7 +32,7 @@ def _sizes(names) -> dict:
 
 
 def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
-    """The parameters of groups, if there are any, and how many lanes meet."""
+    """The parameters of groups, if there are any, and how many members meet."""
     names = _names(axis_name)
     if groups is None:
         return {}, axes.axis_size(names)
@@ -42,7 +42,7 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
     if not fits or len({len(row) for row in rows}) != 1:
         raise errors.bad_argument(
             f"lax.{who}", "axis_index_groups", groups,
-            f"lists of equal length with each of the lanes 0 to {size - 1} once",
+            f"lists of equal length with each of the members 0 to {size - 1} once",
         )  # fmt: skip
     return {"groups": rows, **_sizes(names)}, len(rows[0])
 
@@ -65,7 +65,7 @@ def axis_size(axis_name) -> int:
 
 @boundary
 def axis_index(axis_name):
-    """The number of this lane along a named axis.
+    """The index of this member along a named axis.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.axis_index("i"), axis_name="i")(xnp.ones(3))
@@ -83,12 +83,12 @@ def axis_index(axis_name):
 
 @boundary
 def psum(x, axis_name, *, axis_index_groups=None):
-    """The sum over all lanes of a named axis; every lane gets it.
+    """The sum over all members of a named axis; every member gets it.
 
     Args:
       x: tree of arrays.
       axis_name: a named axis, or several.
-      axis_index_groups: lists of lanes; then the sum is over the lanes of one's list only.
+      axis_index_groups: lists of members; then the sum is over the members of one's list only.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: x / xc.lax.psum(x, "i"), axis_name="i")(xnp.asarray([1.0, 3.0]))
@@ -108,7 +108,7 @@ def psum(x, axis_name, *, axis_index_groups=None):
 
 @boundary
 def pmean(x, axis_name, *, axis_index_groups=None):
-    """The mean over all lanes of a named axis.
+    """The mean over all members of a named axis.
 
     Args:
       x: tree of arrays.
@@ -134,7 +134,7 @@ def pmean(x, axis_name, *, axis_index_groups=None):
 
 @boundary
 def pmax(x, axis_name, *, axis_index_groups=None):
-    """The largest value over all lanes of a named axis.
+    """The largest value over all members of a named axis.
 
     Args:
       x: tree of arrays.
@@ -151,7 +151,7 @@ def pmax(x, axis_name, *, axis_index_groups=None):
 
 @boundary
 def pmin(x, axis_name, *, axis_index_groups=None):
-    """The smallest value over all lanes of a named axis.
+    """The smallest value over all members of a named axis.
 
     Args:
       x: tree of arrays.
@@ -217,9 +217,9 @@ def pargmax(x, axis_name):
 def all_gather(
     x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False, to: str = "varying"
 ):
-    """The values of all lanes, stacked along ``axis`` (or joined there, if ``tiled``).
+    """The values of all members, stacked along ``axis`` (or joined there, if ``tiled``).
 
-    ``to`` needs no attention: that all lanes get the same is known without it.
+    ``to`` needs no attention: that all members get the same is known without it.
 
     Args:
       x: tree of arrays.
@@ -256,7 +256,7 @@ def all_gather(
 def psum_scatter(
     x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ):
-    """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``.
+    """The sum over members, of which each member keeps its part along ``scatter_dimension``.
 
     Args:
       x: tree of arrays.
@@ -282,7 +282,7 @@ def psum_scatter(
 
 @boundary
 def ppermute(x, axis_name, perm):
-    """Send values between lanes: ``perm`` lists (from, to); lanes nobody sends to get zeros.
+    """Send values between members: ``perm`` lists (from, to); members nobody sends to get zeros.
 
     Args:
       x: tree of arrays.
@@ -298,15 +298,19 @@ def ppermute(x, axis_name, perm):
     size = axes.axis_size(names)
     targets, sources = [b for _, b in pairs], [a for a, _ in pairs]
     if len(set(targets)) < len(pairs) or len(set(sources)) < len(pairs):
-        raise ValueError(f"xcore.lax.ppermute: each lane may send and receive once, given {pairs}.")
+        raise ValueError(
+            f"xcore.lax.ppermute: each member may send and receive once, given {pairs}."
+        )
     if any(not 0 <= i < size for i in targets + sources):
-        raise ValueError(f"xcore.lax.ppermute: lanes are numbered 0 to {size - 1}, given {pairs}.")
+        raise ValueError(
+            f"xcore.lax.ppermute: members are numbered 0 to {size - 1}, given {pairs}."
+        )
     return _over(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs, **_sizes(names)))
 
 
 @boundary
 def pshuffle(x, axis_name, perm):
-    """Lane i gets the value of lane perm[i].
+    """Member i gets the value of member perm[i].
 
     Args:
       x: tree of arrays.
@@ -322,7 +326,7 @@ def pshuffle(x, axis_name, perm):
 
 @boundary
 def pbroadcast(x, axis_name, source: int):
-    """The value of one lane, for all lanes.
+    """The value of one member, for all members.
 
     Args:
       x: tree of arrays.
@@ -336,7 +340,7 @@ def pbroadcast(x, axis_name, source: int):
     size = axes.axis_size(_names(axis_name))
     if not 0 <= source < size:
         raise ValueError(
-            f"xcore.lax.pbroadcast: lanes are numbered 0 to {size - 1}, given source={source}."
+            f"xcore.lax.pbroadcast: members are numbered 0 to {size - 1}, given source={source}."
         )
     here = ops.eq(axis_index(axis_name), np.int32(source))
 
@@ -352,7 +356,7 @@ def pbroadcast(x, axis_name, source: int):
 
 @boundary
 def pvary(x, axis_name):
-    """The same value. Values need no mark that they differ between the lanes of a named axis.
+    """The same value. Values need no mark that they differ between the members of a named axis.
 
     Args:
       x: tree of arrays.
@@ -376,7 +380,7 @@ def _check_cast(who: str, to: str) -> None:
 
 @boundary
 def pcast(x, axis_name, *, to: str):
-    """The same value, as one that differs between the lanes of a named axis (``to="varying"``).
+    """The same value, as one that differs between the members of a named axis (``to="varying"``).
 
     Args:
       x: tree of arrays.
@@ -390,14 +394,14 @@ def pcast(x, axis_name, *, to: str):
     if to != "varying":
         raise errors.bad_argument(
             "lax.pcast", "to", to, "'varying'",
-            "That lanes hold the same value follows here from how it was made (lax.psum, lax.all_gather).",
+            "That members hold the same value follows here from how it was made (lax.psum, lax.all_gather).",
         )  # fmt: skip
     return pvary(x, axis_name)
 
 
 @boundary
 def pswapaxes(x, axis_name, axis: int, *, axis_index_groups=None):
-    """Exchange a named axis with an array axis of the same length: a transposition over the lanes.
+    """Exchange a named axis with an array axis of the same length: a transposition over the members.
 
     Args:
       x: tree of arrays.
@@ -417,7 +421,7 @@ def pswapaxes(x, axis_name, axis: int, *, axis_index_groups=None):
 def all_to_all(
     x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ):
-    """Split every lane's value along one axis and give part j to lane j, joined along another.
+    """Split every member's value along one axis and give part j to member j, joined along another.
 
     Args:
       x: tree of arrays.
@@ -446,7 +450,7 @@ def all_to_all(
             raise errors.shape_mismatch(
                 "lax.all_to_all", f"need size {size} along axis {split}", x=t
             )
-        # the split axis disappears, and a new one of the lanes' number stands at concat
+        # the split axis disappears, and a new one as long as the named axis stands at concat
         out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
                            axis_name=names, lanes=size, split=0, concat=0, **given)  # fmt: skip
         return ops.move_axis(out, 0, concat)

@@ -145,7 +145,7 @@ def _batch(size, args, batched, *, branches, axis_name=None):
         wanted = tuple(any(f) for f in zip(*flags, strict=True))
         made = tuple(batch_program(p, size, batched[1:], wanted, axis_name)[0] for p in branches)
         return cond_op(index, *rest, branches=made), list(wanted)
-    # lanes choose differently: run all branches, and take each lane's
+    # batch elements choose differently: run all branches, and take each batch element's
     every, outs = [True] * len(branches[0].outputs), None
     index = ops.clamp(zeros(typeof(index)), index, full_like_type(typeof(index), len(branches) - 1))
     for k, p in enumerate(branches):
@@ -229,7 +229,7 @@ def cond(pred, *args, operand=_NOTHING, linear=None, true_fun=None, false_fun=No
 
     ``cond(pred, true_fun, false_fun, *operands)``; also the older form
     ``cond(pred, true_operand, true_fun, false_operand, false_fun)``. Only the chosen branch runs
-    (under vmap with a predicate that differs between lanes, both do).
+    (under vmap with a predicate that differs between batch elements, both do).
 
     Args:
       pred: a scalar; numbers count as true if they are not zero.

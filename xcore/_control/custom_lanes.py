@@ -21,7 +21,7 @@ from .loops import map as loop
 
 
 class LanesRule:
-    """A function of flat values, and ``lanes(size, args, batched) -> (outs, batched)`` for all lanes."""
+    """A function of flat values, and ``lanes(size, args, batched) -> (outs, batched)`` for all batch elements."""
 
     __slots__ = ("function", "lanes", "name")
 
@@ -137,7 +137,7 @@ class custom_vmap:
     """A function with its own rule for ``vmap``; set it with ``def_vmap``.
 
     The rule ``rule(axis_size, in_batched, *args) -> (out, out_batched)`` gets the arguments of all
-    lanes, the mapped axis first. ``in_batched`` has the arguments' structure, with True where there
+    batch elements, the mapped axis first. ``in_batched`` has the arguments' structure, with True where there
     is such an axis; ``out_batched`` says the same of the result.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -201,14 +201,14 @@ class custom_vmap:
         for x, b in zip(outs, flags, strict=True):
             if b and typeof(x).shape[:1] != (size,):
                 raise errors.ShapeError(
-                    f"xcore.{who}: a result that is batched must have {size} lanes along its first axis, "
+                    f"xcore.{who}: a result that is batched must have {size} batch elements along its first axis, "
                     f"given {typeof(x)}."
                 )
         return outs, structure, [bool(b) for b in flags]
 
 
 def sequential_vmap(fun):
-    """A function that ``vmap`` runs lane by lane, in a loop.
+    """A function that ``vmap`` runs on one batch element after the other, in a loop.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> total = xc.custom_batching.sequential_vmap(lambda x: x.sum())

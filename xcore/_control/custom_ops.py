@@ -11,7 +11,7 @@ VJPRule    function(*xs) -> outs
            forward(primals, nonzero) -> outs, residuals, backward
            backward(residuals, cotangents of outs) -> cotangents of primals
 
-where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for every lane of a vmap.
+where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for every batch element of a vmap.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _known(tangents) -> list[bool]:
 
 
 def _every_lane(function, size: int, batched, axis_name):
-    """``function`` on all lanes, every result batched."""
+    """``function`` on all batch elements, every result batched."""
 
     def over_lanes(*xs):
         outs, is_batched = vmap_flat(function, size, xs, batched, axis_name)
@@ -95,7 +95,7 @@ class VJPRule:
             lanes = _backward_over_lanes(backward, size, flags[n:], axis_name)
 
             def summed(residuals, cotangents):
-                """Inputs that all lanes share get the sum of what the lanes say."""
+                """Inputs that the batch shares get the sum over it."""
                 found = lanes(residuals, cotangents)
                 return [
                     ct if ct is None or b else reduce_sum(ct, axes=(0,))
@@ -108,7 +108,7 @@ class VJPRule:
 
 
 def _backward_over_lanes(backward, size: int, batched, axis_name):
-    """A backward function on all lanes: residuals batched as given, cotangents all batched."""
+    """A backward function on all batch elements: residuals batched as given, cotangents all batched."""
 
     def over_lanes(residuals, cotangents):
         n, nonzero, moves = len(residuals), _known(cotangents), []

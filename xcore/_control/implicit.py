@@ -104,7 +104,7 @@ def _every_batched(program, size, batched, axis_name):
 
 
 def _in_lanes(size, args, batched, count):
-    """The arguments with what is solved for in every lane, and which of them are in lanes then."""
+    """The arguments with what is solved for in every batch element, and which of them are batched then."""
     lanes = [*batched[:count], *[True] * (len(args) - count)]
     wanted = zip(args, lanes, batched, strict=True)
     return [broadcast(x, size) if lane and not b else x for x, lane, b in wanted], lanes

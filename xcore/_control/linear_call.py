@@ -49,7 +49,7 @@ def _transpose(cotangents, *args, forward, backward, count):
 
 
 def _batch(size, args, batched, *, forward, backward, count, axis_name=None):
-    # linear arguments that lanes share are spread before, so that their cotangents are summed there
+    # linear arguments that batch elements share are spread before, so that their cotangents are summed there
     wanted = [*batched[:count], *[True] * (len(args) - count)]
     full = [
         broadcast(x, size) if w and not b else x

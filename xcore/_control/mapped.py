@@ -229,7 +229,7 @@ def _spec_at(axis, name) -> PartitionSpec:
 
 
 def _without(x, axis):
-    """One lane's value, from the device's part of the argument."""
+    """One batch element's value, from the device's part of the argument."""
     if axis is None:
         return x
     shape = typeof(x).shape
@@ -237,7 +237,7 @@ def _without(x, axis):
 
 
 def _with(x, axis):
-    """The device's part of the result, from one lane's value."""
+    """The device's part of the result, from one batch element's value."""
     if axis is None:
         return x
     shape = typeof(x).shape
@@ -245,7 +245,7 @@ def _with(x, axis):
 
 
 def _lanes(values, positions, given) -> int:
-    """How many lanes there are: the size of the mapped axes, which must agree."""
+    """How many batch elements there are: the size of the mapped axes, which must agree."""
     sizes = {typeof(v).shape[a] for v, a in zip(values, positions, strict=True) if a is not None}
     if given is not None:
         sizes.add(given)
@@ -261,14 +261,14 @@ def _lanes(values, positions, given) -> int:
 def _mesh_of_lanes(n: int, devices, name) -> Mesh:
     if n > len(devices):
         raise ValueError(
-            f"xcore.pmap: {n} lanes need {n} devices, there are {len(devices)}. On the CPU the environment "
+            f"xcore.pmap: {n} batch elements need {n} devices, there are {len(devices)}. On the CPU the environment "
             "variable XCORE_NUM_CPU_DEVICES says how many there are; or use vmap."
         )
     return Mesh(list(devices[:n]), (name,))
 
 
 def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
-    """Run ``fun`` for every lane, each on a device of its own."""
+    """Run ``fun`` for every batch element, each on a device of its own."""
     leaves, structure = tree.flatten((args, kwargs))
     values = [to_value(x) for x in leaves]
     found = in_axes_of("pmap", in_axes, args, kwargs)

@@ -1,8 +1,8 @@
 """Programs that act only if a flag is set.
 
-Where lanes of a vmap part, at a branch or at the end of a loop, all of them go all ways, and what does
-not concern a lane is not selected. What cannot be undone must not happen there: prints, callbacks
-with side effects, and checks, which would fail for lanes that are not concerned.
+Where batch elements of a vmap part, at a branch or at the end of a loop, all of them go all ways, and what does
+not concern a batch element is not selected. What cannot be undone must not happen there: prints, callbacks
+with side effects, and checks, which would fail for batch elements that are not concerned.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def _host(function):
 
 
 def _without_lanes(op):
-    """A batch rule: one bar for all lanes, which shows the one that is furthest."""
+    """A batch rule: one bar for all batch elements, which shows the one that is furthest."""
 
     def batch(size, args, batched, **params):
         whole = [reduce_max(a, axes=(0,)) if b else a for a, b in zip(args, batched, strict=True)]

@@ -332,7 +332,7 @@ def _transpose(cotangents, *args, **params):
 
 
 def _swap(x):
-    """The two leading axes exchanged: lanes and steps."""
+    """The two leading axes exchanged: batch elements and steps."""
     n = typeof(x).ndim
     return transpose(x, perm=(1, 0, *range(2, n)))
 

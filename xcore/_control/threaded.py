@@ -1,6 +1,6 @@
 """A state that goes through a program, from equation to equation, beside its values.
 
-The error of ``checkify`` is one, the flag that says whether a lane takes part is another. A threaded
+The error of ``checkify`` is one, the flag that says whether a batch element takes part is another. A threaded
 program takes the state in front of its inputs, and returns it in front of its results. Operations
 that hold programs have a rule for it, ``threaded(threader, state, args, **params) -> state, results``:
 the state goes through calls as an argument and through loops as a part of the carry.

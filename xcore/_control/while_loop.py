@@ -143,10 +143,10 @@ def _batch(size, args, batched, *, cond, body, counts, checkpoints=0, axis_name=
 
 
 def _run_lanes(size, cc, bc, init, cond, body, checkpoints):
-    """Lanes stop on their own: loop while any runs, and change only those that do.
+    """Batch elements stop on their own: loop while any runs, and change only those that do.
 
     The predicates are part of the carry, so they are evaluated once for each step; the programs take
-    them too, for lanes that have stopped must not act any more.
+    them too, for batch elements that have stopped must not act any more.
     """
     n_cc, n_bc = len(cc), len(bc)
     types = [typeof(x) for x in (*cc, *bc)]

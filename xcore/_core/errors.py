@@ -392,7 +392,7 @@ def batch_sizes_differ(who: str, found: list[Any]) -> ShapeError:
     )
     return ShapeError(
         f"xcore.{who}: the mapped axes must have one size, but {listed}. "
-        "Use in_axes=None for arguments that are the same for every lane."
+        "Use in_axes=None for arguments that are the same for every batch element."
     )
 
 

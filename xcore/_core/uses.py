@@ -83,7 +83,7 @@ def note(use: Use) -> bool:
 
 
 def _is_from_outside(data: Any, inner: Any) -> bool:
-    """Whether a value was there before the traces of a loop began. (Of lanes nothing is known.)"""
+    """Whether a value was there before the traces of a loop began. (Of batch elements nothing is known.)"""
     owner = getattr(data, "owner", None)
     return owner is None or (hasattr(owner, "eqns") and not any(t is owner for t in inner))
 

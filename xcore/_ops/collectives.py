@@ -2,8 +2,8 @@
 
 ``axis_name`` is a tuple of names. Over an axis of vmap a collective is an ordinary reduction or
 move along the batch axis (``over_axis``); over an axis of a mesh it is lowered to communication.
-``groups``, if given, are tuples of lanes, equally many in each: lanes meet those of their group only.
-``sizes``, given for several axes, are theirs: lanes are numbered with the last axis fastest.
+``groups``, if given, are tuples of members, equally many in each: members meet those of their group only.
+``sizes``, given for several axes, are theirs: members are numbered with the last axis fastest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _same_type(x, **params):
 
 
 def _on_lanes(rule):
-    """A rule for all lanes of one vmap, for groups of them, and for lanes along several axes."""
+    """A rule for all members of one vmap, for groups of them, and for members along several axes."""
 
     def over_axis(size, axis, args, batched, params):
         (x,), (b,), params = args, batched, dict(params)
@@ -62,9 +62,9 @@ def _by_groups(rule, x, groups, count: int, axis, params):
 
 
 class _Own:
-    """Lanes along several axes, of which one is a vmap's: all of them as rows, and back to its own.
+    """Members along several axes, of which one is a vmap's: all of them as rows, and back to its own.
 
-    Lanes are counted in the order of the names. What lies along the other axes is gathered; where they
+    Members are counted in the order of the names. What lies along the other axes is gathered; where they
     are axes of vmaps too, that only moves axes.
     """
 
@@ -80,7 +80,7 @@ class _Own:
         return reshape(x, shape=(math.prod(self.sizes), *shape))
 
     def kept(self, x):
-        """Of the rows of all lanes those with this place along the other axes."""
+        """Of the rows of all members those with this place along the other axes."""
         shape = typeof(x).shape[1:]
         x = move_axis(reshape(x, shape=(*self.sizes, *shape)), self.place, len(self.others))
         here = [axis_index(axis_name=(name,)) for name, _ in self.others]
@@ -93,7 +93,7 @@ class _Own:
 
 
 def _reduction(name, reduce, of_constant):
-    """A reduction over a named axis: every lane gets the result."""
+    """A reduction over a named axis: every member gets the result."""
 
     def over_all(size, axis, args, batched, params):
         (x,), (b,) = args, batched
@@ -127,8 +127,8 @@ def _times(x, size: int):
 psum = _reduction("psum", reduce_sum, _times)
 pmax = _reduction("pmax", reduce_max, lambda x, size: x)
 pmin = _reduction("pmin", reduce_min, lambda x, size: x)
-# The sum over lanes is linear. In transposition every lane's cotangent is summed: psum is its own
-# transpose (cotangents of a value that all lanes share count once for each lane).
+# The sum over members is linear. In transposition every member's cotangent is summed: psum is its own
+# transpose (cotangents of a value that all members share count once for each member).
 psum._jvp = lambda primals, tangents, **params: (
     [psum(*primals, **params)],
     [psum(*tangents, **params)],
@@ -164,7 +164,7 @@ axis_index = Op(
     effects=_effects,
 )
 
-# Moving between lanes: gather, permute …
+# Moving between members: gather, permute …
 
 
 def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
@@ -177,7 +177,7 @@ def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
 
 
 def _gather_over(size, name, args, batched, params):
-    """All lanes' values along a new axis, the same for every lane."""
+    """All members' values along a new axis, the same for every member."""
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     axis = params["axis"]
@@ -214,7 +214,7 @@ def _scatter_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
 
 
 def _scatter_over(size, name, args, batched, params):
-    """The sum over lanes, of which each lane keeps its own part."""
+    """The sum over members, of which each member keeps its own part."""
     (x,), (b,) = args, batched
     total = reduce_sum(x, axes=(0,)) if b else _times(x, size)
     axis = params["axis"]
@@ -252,14 +252,14 @@ def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
 
 
 def _to_all_over(size, name, args, batched, params):
-    """Lane i's part j becomes lane j's part i."""
+    """Member i's part j becomes member j's part i."""
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     split, concat = params["split"] + 1, params["concat"] + 1
     s = typeof(x).shape
     parts = reshape(x, shape=(*s[:split], size, s[split] // size, *s[split + 1 :]))
-    moved = move_axis(parts, split, 0)  # target lane, source lane, …
-    moved = move_axis(moved, 1, concat)  # the source lanes in front of the axis they join
+    moved = move_axis(parts, split, 0)  # target member, source member, …
+    moved = move_axis(moved, 1, concat)  # the source members in front of the axis they join
     s = typeof(moved).shape
     return [reshape(moved, shape=(*s[:concat], s[concat] * s[concat + 1], *s[concat + 2 :]))], [
         True
@@ -282,7 +282,7 @@ all_to_all = Op(
 
 
 def _permute_over(size, name, args, batched, params):
-    """Each lane's value sent to another; lanes that nobody sends to get zeros."""
+    """Each member's value sent to another; members that nobody sends to get zeros."""
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     source = {to: origin for origin, to in params["perm"]}

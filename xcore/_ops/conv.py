@@ -145,14 +145,14 @@ def _conv_kernel_cotangent(ct, x, kernel, groups, precision, **windows):
 
 def _conv_batch(size, args, batched, *, groups=1, **params):
     x, kernel = args
-    if not batched[1]:  # fold the lanes into the batch
+    if not batched[1]:  # vmap's batch is folded into the images' own
         out = conv(_merge(x, 0), kernel, groups=groups, **params)
         return [_split_axis(out, 0, size)], [True]
-    if not batched[0] and groups == 1:  # all kernels at once: fold the lanes into the out features
+    if not batched[0] and groups == 1:  # all kernels at once: the batch among the out features
         out = conv(x, _merge(kernel, 0), **params)
         return [move_axis(_split_axis(out, 1, size), 1, 0)], [True]
     x = x if batched[0] else broadcast(x, size)
-    # every lane a group of its own: (B, N, C, …) → (N, B*C, …)
+    # every batch element a group of its own: (B, N, C, …) → (N, B*C, …)
     xs = _merge(move_axis(x, 0, 1), 1)
     out = conv(xs, _merge(kernel, 0), groups=groups * size, **params)
     return [move_axis(_split_axis(out, 1, size), 1, 0)], [True]

@@ -129,7 +129,7 @@ def _triangular_batch(size, args, batched, *, left, **params):
     a, b = args
     if batched[0] or typeof(a).ndim > 2:
         return _triangular_each(size, args, batched, left=left, **params)
-    # One matrix for all lanes: put the right-hand sides of all lanes side by side.
+    # One matrix for all batch elements: put the right-hand sides of all of them side by side.
     lanes, n, k = typeof(b).shape
     if left:
         wide = reshape(move_axis(b, 0, 1), shape=(n, lanes * k))
@@ -408,7 +408,7 @@ def _exchange_batch(size, args, batched, *, reverse):
     x, pivots = args
     if batched[1] or typeof(pivots).ndim > 1:
         return _exchange_each(size, args, batched, reverse=reverse)
-    # The same exchanges in all lanes: put the lanes side by side.
+    # The same exchanges in all batch elements: put these side by side.
     lanes, m, n = typeof(x).shape
     wide = reshape(move_axis(x, 0, 1), shape=(m, lanes * n))
     out = exchange_rows(wide, pivots, reverse=reverse)

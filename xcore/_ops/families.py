@@ -276,7 +276,7 @@ def ones(t: ArrayType):
 
 
 def broadcast(x, size: int):
-    """The same value for every lane: a new axis 0."""
+    """The same value for every batch element: a new axis 0."""
     t = typeof(x)
     if type(x) is Literal and not x.value.shape:
         return Literal(x.value, ArrayType((size, *t.shape), t.dtype, t.weak))

@@ -258,7 +258,7 @@ def _pad_transpose(cotangents, x, value, *, low, high, interior):
 
 def _pad_batch(size, args, batched, *, low, high, interior):
     x, value = args
-    if batched[1]:  # every lane its own value: pad with zeros, then select
+    if batched[1]:  # every batch element its own value: pad with zeros, then select
         return [_pad_by_select(size, x, value, batched[0], low, high, interior)], [True]
     where = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
     return [pad(x, value, **where)], [True]

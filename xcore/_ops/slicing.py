@@ -51,7 +51,7 @@ def _dynamic_slice_batch(size, args, batched, *, sizes):
 
 
 def _stack_starts(size, starts, batched):
-    """Start indices of every lane as rows of one matrix (in int64 if any of them is)."""
+    """Start indices of every batch element as rows of one matrix (in int64 if any of them is)."""
     wide = any(typeof(s).dtype.itemsize == 8 for s in starts)
     dtype = dtypes.int64 if wide else dtypes.int32
     columns = [

@@ -30,7 +30,7 @@ def _check_axis(axis, ndim: int, name: str, who: str) -> int:
     if not -ndim <= axis < ndim:
         raise ValueError(
             f"xcore.{who}: {name} has {ndim} dimensions, so it has no axis {axis} to map over. Use in_axes=None "
-            "for arguments that are the same for every lane."
+            "for arguments that are the same for every batch element."
         )
     return axis % ndim
 
@@ -86,11 +86,11 @@ def vmap(
     axis_name: Hashable | None = None, axis_size: int | None = None,
     spmd_axis_name: Hashable | None = None,
 ) -> Callable[P, R]:  # fmt: skip
-    """A function that maps ``fun`` over array axes, all lanes at once.
+    """A function that maps ``fun`` over array axes, all batch elements at once.
 
     Args:
       fun: function of one example.
-      in_axes: for each argument the axis to map over, None for the same value in every lane; an
+      in_axes: for each argument the axis to map over, None for the same value in every batch element; an
         int for all, or pytrees that match the arguments' beginning. Keyword arguments: axis 0.
       out_axes: where the mapped axis goes in the results, likewise.
       axis_name: a name for the axis, for collectives such as ``lax.psum(x, axis_name)``.
@@ -111,7 +111,7 @@ def vmap(
         for i, (x, a) in enumerate(zip(leaves, axes, strict=True)):
             if a is not None and not is_array_like(x):
                 raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
-        # what is the same in all lanes may be anything; Python numbers stay so, for static arguments
+        # what is the same in all batch elements may be anything; Python numbers stay so, for static arguments
         values = [
             x if a is None and not isinstance(x, np.ndarray) else to_value(x)
             for x, a in zip(leaves, axes, strict=True)
@@ -158,8 +158,8 @@ def _place_results(outs, batched, structure, out_axes, size):
         if axis is None:
             if b:
                 raise ValueError(
-                    f"xcore.vmap: out_axes is None for result leaf {i}, but its value differs between lanes. "
-                    "Give an axis, or reduce over the lanes (lax.psum with an axis_name)."
+                    f"xcore.vmap: out_axes is None for result leaf {i}, but its value differs between batch elements. "
+                    "Give an axis, or reduce over the batch elements (lax.psum with an axis_name)."
                 )
             placed.append(shown(x))
             continue

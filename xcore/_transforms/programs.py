@@ -127,7 +127,7 @@ def _transpose_program(p, n):
 def batch_program(
     p: Program, size: int, batched, force=None, axis_name=None
 ) -> tuple[Program, list[bool]]:
-    """The program on lanes: which results are batched, those that ``force`` marks in any case."""
+    """The program on batch elements: which results are batched, those that ``force`` marks in any case."""
     key = ("batch", size, tuple(batched), None if force is None else tuple(force), axis_name)
     return p.memo(key, lambda: _batch_program(p, size, batched, force, axis_name))
 

@@ -11,7 +11,7 @@ from .._ops.families import broadcast
 
 
 class BatchTracer(Tracer):
-    """One lane's view of a batched value."""
+    """One batch element's view of a batched value."""
 
     __slots__ = ("value",)
 
@@ -79,7 +79,7 @@ class named_axis:
 
 
 def vmap_flat(f, size: int, values, batched, name=None) -> tuple[list, list]:
-    """``f(*values) -> [values]`` for every lane. Results, and which of them are batched."""
+    """``f(*values) -> [values]`` for every batch element. Results, and which of them are batched."""
     trace = BatchTrace(current(), size, name)
     args = [BatchTracer(trace, v) if b else v for v, b in zip(values, batched, strict=True)]
     with using(trace), named_axis(name, size):

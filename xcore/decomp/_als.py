@@ -100,7 +100,7 @@ def _tensor_times(x, k):
 
 @_tensor_times.def_vmap
 def _tensor_times_lanes(size, batched, x, k):
-    """One product for all lanes: its result is too large to be transposed afterwards."""
+    """One product for all batch elements: its result is too large to be transposed afterwards."""
     if batched == [True, False]:
         return vmap(_tensor_times.fun, (0, None))(x, k), True
     if batched == [True, True]:
@@ -242,7 +242,7 @@ def _filled(x, mask, factors):
 
 @sequential_vmap
 def _error_of_known(x, mask, factors):
-    """The squared distance. Lanes one by one: the dense tensors of all of them at once fill the memory."""
+    """The squared distance. Batch elements one by one: the dense tensors of all of them at once fill the memory."""
     left = xnp.where(mask, x - CP(None, tuple(factors)).to_dense(), 0)
     return (left * left.conj()).real.sum()
 

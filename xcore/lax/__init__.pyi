@@ -29,9 +29,9 @@ def acosh(x: ArrayLike) -> Array:
 def add(x: ArrayLike, y: ArrayLike) -> Array:
     """x + y."""
 def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Any = None, axis: Axis = 0, tiled: bool = False, to: Any = 'varying') -> Any:
-    """The values of all lanes, stacked along ``axis`` (or joined there, if ``tiled``)."""
+    """The values of all members, stacked along ``axis`` (or joined there, if ``tiled``)."""
 def all_to_all(x: ArrayLike, axis_name: Hashable, split_axis: int, concat_axis: int, *, axis_index_groups: Any = None, tiled: bool = False) -> Any:
-    """Split every lane's value along one axis and give part j to lane j, joined along another."""
+    """Split every member's value along one axis and give part j to member j, joined along another."""
 def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_: Any) -> tuple[Array, Array]:
     """The k largest elements along an axis and their positions (exact on every platform)."""
 def approx_min_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_: Any) -> tuple[Array, Array]:
@@ -53,7 +53,7 @@ def atan2(x: ArrayLike, y: ArrayLike) -> Array:
 def atanh(x: ArrayLike) -> Array:
     """Inverse of tanh, for |x| <= 1."""
 def axis_index(axis_name: Hashable) -> Array:
-    """The number of this lane along a named axis."""
+    """The index of this member along a named axis."""
 def axis_size(axis_name: Hashable) -> int:
     """The size of a named axis."""
 def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: Any = None) -> Array:
@@ -245,17 +245,17 @@ def pargmax(x: ArrayLike, axis_name: Hashable) -> Any:
 def pargmin(x: ArrayLike, axis_name: Hashable) -> Any:
     """The index along a named axis at which the smallest value is, the first of several."""
 def pbroadcast(x: ArrayLike, axis_name: Hashable, source: Any) -> Any:
-    """The value of one lane, for all lanes."""
+    """The value of one member, for all members."""
 def pcast(x: ArrayLike, axis_name: Hashable, *, to: Any) -> Any:
-    """The same value, as one that differs between the lanes of a named axis (``to="varying"``)."""
+    """The same value, as one that differs between the members of a named axis (``to="varying"``)."""
 def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
     """The function of the platform that the program will run on, applied to ``args``."""
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The largest value over all lanes of a named axis."""
+    """The largest value over all members of a named axis."""
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The mean over all lanes of a named axis."""
+    """The mean over all members of a named axis."""
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The smallest value over all lanes of a named axis."""
+    """The smallest value over all members of a named axis."""
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """Derivative number m of digamma, m an integer as a float."""
 def population_count(x: ArrayLike) -> Array:
@@ -263,17 +263,17 @@ def population_count(x: ArrayLike) -> Array:
 def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """x^y."""
 def ppermute(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
-    """Send values between lanes: ``perm`` lists (from, to); lanes nobody sends to get zeros."""
+    """Send values between members: ``perm`` lists (from, to); members nobody sends to get zeros."""
 def pshuffle(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
-    """Lane i gets the value of lane perm[i]."""
+    """Member i gets the value of member perm[i]."""
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
-    """The sum over all lanes of a named axis; every lane gets it."""
+    """The sum over all members of a named axis; every member gets it."""
 def psum_scatter(x: ArrayLike, axis_name: Hashable, *, scatter_dimension: Any = 0, axis_index_groups: Any = None, tiled: bool = False) -> Any:
-    """The sum over lanes, of which each lane keeps its part along ``scatter_dimension``."""
+    """The sum over members, of which each member keeps its part along ``scatter_dimension``."""
 def pswapaxes(x: ArrayLike, axis_name: Hashable, axis: Axis, *, axis_index_groups: Any = None) -> Any:
-    """Exchange a named axis with an array axis of the same length: a transposition over the lanes."""
+    """Exchange a named axis with an array axis of the same length: a transposition over the members."""
 def pvary(x: ArrayLike, axis_name: Hashable) -> Any:
-    """The same value. Values need no mark that they differ between the lanes of a named axis."""
+    """The same value. Values need no mark that they differ between the members of a named axis."""
 def real(x: ArrayLike) -> Array:
     """Real part."""
 def reciprocal(x: ArrayLike) -> Array:

@@ -1,7 +1,7 @@
 """Iterative solvers that see a matrix only through products with it.
 
 A solver is a frozen struct of its settings. It is written for one right-hand side; several are
-lanes of a vmap, so each column stops when it is done. Derivatives come from the equation alone.
+batch elements of a vmap, so each column stops when it is done. Derivatives come from the equation alone.
 """
 
 from __future__ import annotations
@@ -529,7 +529,8 @@ def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None):
             one = lambda x, b: _solve_one(  # noqa: E731
                 solver, operator.mv, precondition, x, b, tree.leaves(operator)
             )
-            if typeof(b).shape[1] == 1:  # lanes keep what is done by selections: passes over memory
+            # batch elements keep what is done by selections, which are passes over memory
+            if typeof(b).shape[1] == 1:
                 first = None if start is None else start[:, 0]
                 found = _solve_alone(solver, operator, precondition, first, b[:, 0])
                 x, *rest = (y[..., None] for y in found)

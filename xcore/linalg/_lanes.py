@@ -120,7 +120,7 @@ def _put_at(x, at, rows):
 
 
 # Elimination
-# Matrices are (rows, columns, lanes). Kernels have no barriers: what a loop carries is computed
+# Matrices are (rows, columns, batch). Kernels have no barriers: what a loop carries is computed
 # once, all else anew where it is used. Rows are changed in place, one after the other.
 
 
@@ -134,7 +134,7 @@ def _set_row(x, c, row):
 
 
 def _element(x, r, c):
-    """x[r, c], one number of each lane."""
+    """x[r, c], one number of each batch element."""
     lanes = typeof(x).shape[-1]
     cut = ops.dynamic_slice(x, r, c, number(0), sizes=(1, 1, lanes))
     return ops.reshape(cut, shape=(lanes,))
@@ -151,20 +151,20 @@ def _from(first, last, body, state):
 
 
 def _pick(x, place, first=0):
-    """x[place] in each lane, for places from the first on: by choosing, which is faster than
+    """x[place] in each batch element, for places from the first on: by choosing, which is faster than
     gathering numbers."""
     find = lambda r, found: xnp.where(place == r, _row(x, r), found)  # noqa: E731
     return _from(first, typeof(x).shape[0], find, xnp.zeros_like(x[0]))
 
 
 def _permuted(x, order):
-    """x[order] in each lane, for permutations (n, lanes)."""
+    """x[order] in each batch element, for permutations (n, batch)."""
     body = lambda r, y: _set_row(y, r, _pick(x, _row(order, r)))  # noqa: E731
     return loop(typeof(x).shape[0], body, xnp.zeros_like(x))
 
 
 def _columns_permuted(x, order):
-    """x[:, order] in each lane."""
+    """x[:, order] in each batch element."""
     n, _, lanes = typeof(x).shape
     column = lambda c: ops.dynamic_slice(x, *_zero(1), c, *_zero(1), sizes=(n, 1, lanes))  # noqa: E731
 
@@ -226,7 +226,7 @@ def _subtract(x, c, first, pivot, row, sign: int):
 
 
 def factors_of(x) -> tuple:
-    """(packed, places) of matrices (n, n or more columns, lanes): l, without its ones, and u in one,
+    """(packed, places) of matrices (n, n or more columns, batch): l, without its ones, and u in one,
     the further columns going along, and where the row of each pivot was."""
     n, _, lanes = typeof(x).shape
 
@@ -272,7 +272,7 @@ def _inverse_order(places):
 
 
 def _substitute(t, b, *, lower: bool, unit: bool = False):
-    """x with t x = b for triangles (n, n, lanes) and b (n, k, lanes)."""
+    """x with t x = b for triangles (n, n, batch) and b (n, k, batch)."""
     n = typeof(b).shape[0]
 
     def step(i, x):
@@ -285,7 +285,7 @@ def _substitute(t, b, *, lower: bool, unit: bool = False):
 
 
 def solve_directly(x, b) -> tuple:
-    """(x with a x = b, pivots): right-hand sides (n, k, lanes) are eliminated with the matrices."""
+    """(x with a x = b, pivots): right-hand sides (n, k, batch) are eliminated with the matrices."""
     n = typeof(b).shape[0]
     packed, _ = factors_of(xnp.concatenate([x, b], axis=1))
     return _substitute(packed, packed[:, n:], lower=False), _pivots(packed)
@@ -296,7 +296,7 @@ def _pivots(packed):
 
 
 def substitute(packed, places, b):
-    """x with a x = b, interleaved (n, k, lanes), from the factors of a."""
+    """x with a x = b, interleaved (n, k, batch), from the factors of a."""
     y = _substitute(packed, _permuted(b, _order(places)), lower=True, unit=True)
     return _substitute(packed, y, lower=False)
 
@@ -309,7 +309,7 @@ def substitute_transposed(packed, places, b):
 
 
 def invert(x) -> tuple:
-    """(the inverses of interleaved matrices (n, n, lanes), pivots), by Gauss and Jordan, in place.
+    """(the inverses of interleaved matrices (n, n, batch), pivots), by Gauss and Jordan, in place.
 
     Step c subtracts the pivot's row p from all other rows and puts in column c, from then on a unit
     vector's, what the identity matrix becomes. What comes out is the inverse of the matrix with its

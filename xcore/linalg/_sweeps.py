@@ -20,7 +20,7 @@ def _upwards(n: int, step, state):
 
 
 def _plain(b, lower, diagonal, upper):
-    """(x, whether a pivot vanishes) without exchanges: Thomas' algorithm. b is (n, k, lanes)."""
+    """(x, whether a pivot vanishes) without exchanges: Thomas' algorithm. b is (n, k, batch)."""
     n = typeof(b).shape[0]
 
     def forward(i, state):

@@ -1,7 +1,7 @@
 """Roots of functions of one number between two points, many at once.
 
-Each method is a rule for the next point; one loop evaluates the function there, for all lanes, and
-keeps in each the half in which the sign changes. Lanes that are done stay as they are.
+Each method is a rule for the next point; one loop evaluates the function there, for all batch elements, and
+keeps in each the half in which the sign changes. Batch elements that are done stay as they are.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _solve(value, a, b, rule, xtol, limit):
         small = xnp.abs(s["b"] - s["a"]) <= xtol * xnp.maximum(
             unit, xnp.minimum(xnp.abs(s["a"]), xnp.abs(s["b"]))
         )
-        # nan ends a lane too: its signs do not differ
+        # nan ends a batch element too: its signs do not differ
         return small | ~(s["fa"] * xnp.sign(s["fb"]) < 0)
 
     def step(s):

@@ -167,7 +167,7 @@ def multistart(fun, starts, args=(), method=None, **settings) -> Result:
       method: of ``minimize``.
       settings: its other ones, by name.
 
-    Returns the best lane's ``Result``, whose status is that of this lane; ``extra["all"]`` has all lanes.
+    Returns the ``Result`` of the best start; ``stats["all"]`` has those of all.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> f = lambda x: (x**2 - 1) ** 2 + 0.3 * x

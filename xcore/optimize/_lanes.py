@@ -1,9 +1,9 @@
-"""A loop whose lanes, under vmap, stop on their own and then cost nothing any more.
+"""A loop whose batch elements, under vmap, stop on their own and then cost nothing any more.
 
-Alone it is a ``while_loop``. Of a batch, some lanes at a time are worked on: those that are running
+Alone it is a ``while_loop``. Of a batch, some batch elements at a time are worked on: those that are running
 are gathered, advanced together until a quarter of them has stopped, and put back. So the work is the
-sum of the lanes' steps, not the slowest lane's number of steps times the number of lanes, and what is
-worked on stays in the cache.
+sum of their steps, not the size of the batch times the steps of the slowest, and what is worked on stays
+in the cache.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .._core.types import typeof
 from .._ops.families import broadcast
 from .._transforms.programs import batch_program, batched_type
 
-CACHE = 1 << 18  # bytes of the lanes that are worked on together
+CACHE = 1 << 18  # bytes of the batch elements that are worked on together
 WIDTHS = (16, 256)  # the least and the largest number of them
 
 # Programs: ``test``: (constants, state) -> whether to go on; ``body``: (constants, state) -> state.
@@ -62,7 +62,7 @@ def _alone(args, test, body, count):
 
 
 def _width(lanes: int, values) -> int:
-    """How many lanes to work on together."""
+    """How many batch elements to work on together."""
     if default_backend() != "cpu":
         return lanes
     size = sum(typeof(x).size // lanes * typeof(x).dtype.itemsize for x in values)
@@ -94,7 +94,7 @@ def _together(consts, state, spread, sized):
 
 
 def _advance(consts, state, running, enough, test, body):
-    """Steps of the lanes that run, until at most ``enough`` of them do."""
+    """Steps of the batch elements that run, until at most ``enough`` of them do."""
 
     def step(carry):
         state, running = carry
@@ -111,7 +111,7 @@ def _where(running, new, old):
 
 
 def _batch(size, args, batched, *, test, body, count, lanes, spread, axis_name=None):
-    if axis_name is not None:  # the lanes may speak to each other: they stay side by side
+    if axis_name is not None:  # the batch elements may speak to each other: they stay side by side
         p = _loop_program([typeof(a) for a in args], test=test, body=body, count=count, lanes=lanes,
                           spread=spread)  # fmt: skip
         return call.rule("batch")(size, args, batched, program=p, axis_name=axis_name)
@@ -170,7 +170,7 @@ lanes_op = Op(
 
 
 def while_lanes(who: str, going, step, state):
-    """``while_loop(going, step, state)``; under vmap lanes that have stopped cost nothing."""
+    """``while_loop(going, step, state)``; under vmap batch elements that have stopped cost nothing."""
     if config.settings().disable_jit:
         return while_loop(going, step, state)
     test, body, init, structure, weak = trace_loop(who, going, step, state)

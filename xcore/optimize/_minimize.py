@@ -23,8 +23,8 @@ def minimize(
     All of it is one compiled program. Later calls find it again as long as ``fun`` is the same code and what
     it refers to (closures, globals, arrays, attributes, its helpers) holds the same: only ``x0`` and what is in
     ``args`` may change without another trace. Where that cannot be seen, of an iterator or a generator of
-    random numbers, each call traces. Under ``vmap`` each lane stops on its own. The solution and the least value
-    have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
+    random numbers, each call traces. Under ``vmap`` each batch element stops on its own. The solution and the
+    least value have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
     Those of a point that is no solution (``success`` is False) mean nothing.
 
     Arguments are SciPy's. Derivatives are computed, exactly, unless they are given.
@@ -59,7 +59,7 @@ def minimize(
       maxiter: iterations at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       curvature: put the smallest eigenvalue of the Hessian, in the units of x, into the certificate.
-      progress: show the number of iterations and their rate; a text is the label. Lanes of a batch
+      progress: show the number of iterations and their rate; a text is the label. The elements of a batch
         then go on side by side.
 
     BFGS puts its last estimate of the inverse Hessian into ``extra["hess_inv"]``.

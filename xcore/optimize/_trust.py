@@ -1,7 +1,7 @@
 """The step of a least-squares model in a ball, from orthogonal factors.
 
-Vectors and matrices may have one more axis, the last: the lanes of a batch. Each operation then works
-on rows of lanes, which are next to each other in memory, where LAPACK would be called for each lane.
+Vectors and matrices may have one more axis, the last: the elements of a batch. Each operation then works
+on rows of them, which are next to each other in memory, where LAPACK would be called for each element.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW = 8  # columns; of more, LAPACK makes the factors
 
 
 def _lanes_last(function):
-    """The function, for whose arguments and results lanes under vmap are the last axis."""
+    """The function, for whose arguments and results batch elements under vmap are the last axis."""
     mapped = custom_vmap(function)
 
     @mapped.def_vmap
@@ -44,7 +44,7 @@ def lengths(x):
 
 
 def transposed_times(r, x):
-    """rᵀ x for a small r: a sum of rows, and no product of matrices for each lane."""
+    """rᵀ x for a small r: a sum of rows, and no product of matrices for each batch element."""
     return xnp.sum(r * x[:, None], axis=0)
 
 
@@ -73,7 +73,7 @@ def _gram_schmidt(columns, rows):
 @_lanes_last
 def _few_triangle(j, f):
     m, n = typeof(j).shape[:2]
-    # a barrier, for else each reader of a column would pick it out of all lanes' matrices
+    # a barrier, for else each reader of a column would pick it out of all batch elements' matrices
     columns = ops.optimization_barrier(*(j[:, k] for k in range(n)), f)
     r = xnp.stack(_gram_schmidt(columns, m)[0])
     return r[:, :n], r[:, n]
@@ -152,7 +152,7 @@ def _search(damped, r, qtf, scale, radius):
         new = damping + excess / radius / xnp.where(slope == 0, 1, slope)
         middle = xnp.maximum(xnp.sqrt(lo) * xnp.sqrt(hi), 1e-3 * hi)
         new = xnp.where((new > lo) & (new < hi), new, middle)
-        # a lane that is done computes its p again, from the same damping, and keeps it
+        # a batch element that is done computes its p again, from the same damping, and keeps it
         return xnp.where(good, damping, new), lo, hi, p, k + np.int32(1), good
 
     start = (
