@@ -25,7 +25,7 @@ def iterate(solver, state, max_steps: int):
         boolean for each of several problems, the loop goes on until all are done. Keeping the
         state of finished ones is the step's business.
       state: tree of arrays to start from.
-      max_steps: so many steps at most.
+      max_steps: at most this many steps.
 
     >>> class Halve:
     ...     def step(self, x): return x / 2
@@ -49,7 +49,7 @@ def iterate(solver, state, max_steps: int):
 
 
 def first_row(values, max_steps: int):
-    """A history of at most so many steps that holds its row 0, a tree of arrays."""
+    """A history of at most this many steps that holds its row 0, a tree of arrays."""
     blank = lambda v: xnp.zeros((max_steps + 1, *typeof(v).shape), typeof(v).dtype)  # noqa: E731
     return with_row(tree.map(blank, values), np.int32(0), values)
 

@@ -156,7 +156,7 @@ def solve(
         derivatives are those of its Hermitian part), "upper triangular", "lower triangular", "diagonal";
         SciPy's short names too.
       transposed: solve aᵀ x = b.
-      refine: at most so many steps of iterative refinement; 10 with a ``precision``, else 0.
+      refine: at most this many steps of iterative refinement; 10 with a ``precision``, else 0.
       precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
         after refinement as accurate. Where it is not, as for very ill-conditioned a, factors of a's
         own precision are taken after all.

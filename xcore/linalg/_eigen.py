@@ -162,7 +162,7 @@ def eigsh(
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
-    The space is restarted until all residuals |a v - w v| meet the goal, and then searched once more
+    The space is restarted until all residuals |a v - w v| meet the tolerance, and then searched once more
     from a random vector orthogonal to what was found, for copies of eigenvalues that repeat.
     Derivatives, of any order, need the eigenvalues found to be distinct from all others. They, and
     shifts without an ``inverse``, take solutions by MINRES; where these fail all is NaN, and
@@ -178,9 +178,9 @@ def eigsh(
       sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
         fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
       inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
-      rtol: goal for the residuals, relative to the norm of a; precision^¾ by default.
-      max_steps: so many restarts at most.
-      report: return a ``Solution`` instead of raising SolverError where the goal was missed. Its certificate
+      rtol: tolerance for the residuals, relative to the norm of a; precision^¾ by default.
+      max_steps: at most this many restarts.
+      report: return a ``Solution`` instead of raising SolverError where the tolerance was missed. Its certificate
         are, for each pair, the residual, a bound of the error of w with it, and one of the sine of the
         angle of v, from the gaps to the other values found; and the number of products.
 
@@ -344,9 +344,9 @@ def lobpcg(
         eigenvectors the method would stay, whichever they are; where n < 3 k + 3 they are moved by a
         tenth instead. More than k columns, if given, take its place.
       preconditioner: operator or function of columns that is about the inverse of a.
-      rtol: goal for the residuals, relative to the norm of a; √precision by default.
-      max_steps: so many steps at most.
-      report: return a ``Solution`` instead of raising SolverError if the goal was not reached. Its
+      rtol: tolerance for the residuals, relative to the norm of a; √precision by default.
+      max_steps: at most this many steps.
+      report: return a ``Solution`` instead of raising SolverError if the tolerance was not reached. Its
         certificate are the number of steps and, for each pair, its residual, computed anew, and bounds of
         the errors of w and of the sine of the angle of v, as of ``eigsh``.
 

@@ -113,7 +113,7 @@ def _substitute_rows(t, b, unit: bool):
 # it are fast. No rows are exchanged inside of a panel: it is known which of them have been pivots
 # and which are left, and the whole panel is put in order at its end.
 
-PANELS = 8  # at most so many: each is compiled for its own shape
+PANELS = 8  # at most this many: each is compiled for its own shape
 NARROWEST = 64  # columns of a panel, if there are as many
 LEAF_COLUMNS = 16  # columns of a panel that are eliminated one by one, before the others follow
 

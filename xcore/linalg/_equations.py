@@ -36,7 +36,7 @@ class Equation(NamedTuple):
       times, sizes: x ↦ a x, and x ↦ |a| x for x >= 0.
       solve, adjoint: b ↦ a⁻¹ b, a⁻ᴴ b.
       norm1, norm_inf: norms of a; the second is that of sizes where it is not given.
-      rounding: a x is off by at most so many roundings of |a| |x|.
+      rounding: a x is off by at most this many roundings of |a| |x|.
       blur: and a itself, of what it stands for.
     """
 

@@ -48,7 +48,7 @@ class Krylov:
     Attributes:
       rtol, atol: a solution is good when |b - a x|, computed anew in the end, is at most
         max(rtol |b|, atol); where rounding does not let it, the status is ``stagnation``.
-      max_steps: so many steps at most, 10 n by default; as many once more if the sizes of products
+      max_steps: at most this many steps, 10 n by default; as many once more if the sizes of products
         let the first run fail.
     """
 
@@ -56,7 +56,7 @@ class Krylov:
     atol: float = static(default=0.0)
     max_steps: int | None = static(default=None)
 
-    lost = Status.breakdown  # how it ends where ``stuck``
+    lost = Status.breakdown  # how it ends where ``stalled``
 
     def limit(self, n: int) -> int:
         """The number of steps allowed for n unknowns."""
@@ -86,7 +86,7 @@ class _Problem:
     unit: Any = 1.0  # what eigenvalues, those of the preconditioned matrix, were divided by
 
     def done(self, state):
-        return (state["size"] <= self.target) | state["stuck"] | ~xnp.isfinite(state["size"])
+        return (state["size"] <= self.target) | state["stalled"] | ~xnp.isfinite(state["size"])
 
     def step(self, state):
         return self.solver.advance(self, state)
@@ -111,7 +111,7 @@ class CG(Krylov):
         rz = inner(r, z)
         return {
             "x": x, "r": r, "p": z + ratio(rz, s["rz"]) * s["p"], "rz": rz, "size": norm(r),
-            "stuck": ~(xnp.real(curvature) > 0),
+            "stalled": ~(xnp.real(curvature) > 0),
         }  # fmt: skip
 
 
@@ -149,7 +149,7 @@ class BiCGStab(Krylov):
         return {
             "x": s["x"] + alpha * y + omega * z, "r": r, "shadow": s["shadow"], "rho": rho,
             "alpha": alpha, "omega": omega, "p": direction, "v": v, "size": norm(r),
-            "stuck": (rho == 0) | (alpha == 0),
+            "stalled": (rho == 0) | (alpha == 0),
         }  # fmt: skip
 
 
@@ -191,7 +191,7 @@ class MINRES(Krylov):
         return {
             "x": s["x"] + c * s["eta"] * w, "r": r, "v": following, "z": ratio(y, beta), "old": v,
             "beta": beta, "eta": eta, "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w,
-            "w_old": s["w"], "size": size, "stuck": rho1 == 0,
+            "w_old": s["w"], "size": size, "stalled": rho1 == 0,
         }  # fmt: skip
 
 
@@ -233,7 +233,7 @@ class GMRES(Krylov):
         x = s["x"] + p.precondition(basis[:m].T @ y)
         r = s["b"] - p.mv(x)
         size = norm(r)
-        return {"x": x, "r": r, "b": s["b"], "size": size, "stuck": size >= beta}
+        return {"x": x, "r": r, "b": s["b"], "size": size, "stalled": size >= beta}
 
 
 @struct
@@ -276,7 +276,7 @@ class Chebyshev(Krylov):
         d = rho * s["rho"] * s["d"] + (2 * rho / s["radius"]) * z
         size = norm(r)
         grew = size > 1e3 * s["first"]  # the bounds were wrong
-        return s | {"x": x, "r": r, "d": d, "rho": rho, "size": size, "stuck": grew}
+        return s | {"x": x, "r": r, "d": d, "rho": rho, "size": size, "stalled": grew}
 
 
 def _identity(x):
@@ -334,7 +334,7 @@ class _Passes:
         again = (halved | anew) & (steps < self._limit(*units))
         lower = ~anew | (size < norm(s["r"] / scale))  # what failed may be worse than the start
         better = (size * scale < s["size"]) & lower | (first & xnp.isfinite(size) & lower)
-        status = self._ending(size, good, watched, ran["stuck"])
+        status = self._ending(size, good, watched, ran["stalled"])
         kept = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         return {
             "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
@@ -351,7 +351,7 @@ class _Passes:
 
     def _begin(self, problem, r):
         state = self.solver.begin(problem, xnp.zeros_like(r), r)
-        state |= {"size": norm(r), "stuck": ~self.solver.usable()}
+        state |= {"size": norm(r), "stalled": ~self.solver.usable()}
         if isinstance(self.solver, GMRES):
             state["b"] = r
         if isinstance(self.solver, Chebyshev):
@@ -387,10 +387,10 @@ class _Passes:
         goal = xnp.maximum(self.solver.rtol * norm(self.b), self.solver.atol / self.unit)
         return (goal / scale).astype(scale.dtype)
 
-    def _ending(self, size, good, watched, stuck):
+    def _ending(self, size, good, watched, stalled):
         return first_that_holds(
             (~xnp.isfinite(size), Status.not_finite), (good, Status.success),
-            (watched | (size == 0), Status.stagnation), (stuck, self.solver.lost),
+            (watched | (size == 0), Status.stagnation), (stalled, self.solver.lost),
         )  # fmt: skip
 
 

@@ -238,10 +238,10 @@ def lsmr(
       a: operator or matrix (m, n).
       b: vector (m,) or columns (m, k), each of which stops on its own.
       damp: weight of the size of x.
-      rtol: goal for |aᴴ (b - a x) - damp² x|, computed anew in the end, relative to |aᴴ b|; 1e-6 by
+      rtol: tolerance for |aᴴ (b - a x) - damp² x|, computed anew in the end, relative to |aᴴ b|; 1e-6 by
         default, or 100 times the precision where that is more. Where rounding does not let it, the
         status is ``stagnation``.
-      max_steps: so many steps at most; 10 min(m, n) by default.
+      max_steps: at most this many steps; 10 min(m, n) by default.
       report: return a ``Solution`` with the steps of each column and what is left of that goal's
         quantity ("residual"), instead of raising SolverError.
 

@@ -185,7 +185,7 @@ def qdwh(a, eps: float | None = None, max_iterations: int | None = None) -> QDWH
     Args:
       a: matrices (..., m, n) of m ≥ n.
       eps: the end is a change of (4 eps)^(1/3) of the norm at most; by default the dtype's precision.
-      max_iterations: so many steps at most, by default 20.
+      max_iterations: at most this many steps, by default 20.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.linalg.qdwh(xnp.asarray([[0.0, -2.0], [2.0, 0.0]])).H, 4)

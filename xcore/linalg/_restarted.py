@@ -1,4 +1,4 @@
-"""Lanczos' method with thick restarts, until residuals meet their goal and no copy is missing.
+"""Lanczos' method with thick restarts, until residuals meet their tolerance and no copy is missing.
 
 The space holds m orthonormal vectors q with h = qᴴ a q, such that a q = q h + β q₊ e_mᴴ. A cycle fills
 it up, finds the eigenpairs (θ, s) of h, whose residuals are β |s_m|, and keeps the best vectors q s and
@@ -68,7 +68,7 @@ class ThickRestart:
       a: the operator.
       k, m: how many pairs are wanted, and the size of the space.
       which: row of ``merits``.
-      rtol: goal for residuals relative to the largest |θ|.
+      rtol: tolerance for residuals relative to the largest |θ|.
     """
 
     a: Any

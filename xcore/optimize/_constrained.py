@@ -338,7 +338,7 @@ class AugmentedLagrangian:
 
     Attributes:
       inner: method of the inner problems.
-      rho: the first price.
+      rho: the first penalty.
     """
 
     inner: Any = static(default="bfgs")

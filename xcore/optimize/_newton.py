@@ -31,7 +31,7 @@ def _to_border(p, d, radius):
 def truncated_cg(mv, g, radius, target, limit: int):
     """(p, whether the border or negative curvature stopped it): about the least of g·p + p·Hp/2.
 
-    Conjugate gradients in a ball, stopped at its border or at residual ``target``. With an infinite
+    Conjugate gradients in a ball, stopped at its boundary or at residual ``target``. With an infinite
     ball, negative curvature stops it where it is. (Steihaug 1983)
     """
     inside = xnp.isfinite(radius)

@@ -56,13 +56,13 @@ def start_of(problem, x, tol, **more):
     }  # fmt: skip
 
 
-def moved(s, x, f, tol, nfev, njev, stuck, **more):
+def moved(s, x, f, tol, nfev, njev, stalled, **more):
     """The state after a step to x, where the function is f."""
     size, eps = largest(f), xnp.finfo(typeof(x).dtype).eps
     still = xnp.all(xnp.abs(x - s["x"]) <= 4 * eps * xnp.abs(x))
     status = first_of(
         (~xnp.isfinite(size), Status.not_finite), (size <= tol, Status.success),
-        (stuck | still, Status.stagnation),
+        (stalled | still, Status.stagnation),
     )  # fmt: skip
     return {
         "x": x, "f": 0.5 * xnp.vdot(f, f), "g": f, "size": size, "status": status,
@@ -195,10 +195,10 @@ class Hybrid:
         radius = xnp.where(
             ratio < 0.1, 0.5 * size, xnp.where(ratio > 0.5, xnp.maximum(radius, 2 * size), radius)
         )
-        stuck = radius <= 4 * xnp.finfo(f.dtype).eps * reach
-        out = moved(s, xnp.where(take, x + p, x), xnp.where(take, new, f), tol, np.int32(1), 1, stuck,
+        stalled = radius <= 4 * xnp.finfo(f.dtype).eps * reach
+        out = moved(s, xnp.where(take, x + p, x), xnp.where(take, new, f), tol, np.int32(1), 1, stalled,
                     radius=radius, scale=scale)  # fmt: skip
-        return out | {"status": xnp.where(take | stuck, out["status"], RUNNING)}
+        return out | {"status": xnp.where(take | stalled, out["status"], RUNNING)}
 
     def _dogleg(self, j, f, scale, radius):
         newton = -xnp.linalg.solve(j, f)

@@ -15,7 +15,7 @@ SOFT = 2  # so many directions of least curvature, as far as variables may go, a
 
 
 def look(problem, z, reach, full: int = FULL, products=PRODUCTS) -> Sight:
-    """The Newton step at z and what it rests on; of more than ``full`` variables, on so many products at most.
+    """The Newton step at z and what it rests on; of more than ``full`` variables, on at most this many products.
 
     ``reach``: how large each variable is or how far it came.
     """

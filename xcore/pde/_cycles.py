@@ -86,7 +86,7 @@ class _Gradients(Krylov):
         alpha = rz / xnp.where(curvature == 0, 1, curvature)
         new = r - alpha * q
         return {"x": s["x"] + alpha * way, "r": new, "old": r, "p": way, "rz": rz,
-                "size": norm(new), "stuck": curvature == 0}  # fmt: skip
+                "size": norm(new), "stalled": curvature == 0}  # fmt: skip
 
 
 @struct
@@ -103,4 +103,4 @@ class Repeated(Krylov):
     def advance(self, p, s):
         z = p.precondition(s["r"])
         r = s["r"] - p.mv(z)
-        return {"x": s["x"] + z, "r": r, "size": norm(r), "stuck": xnp.zeros((), bool)}
+        return {"x": s["x"] + z, "r": r, "size": norm(r), "stalled": xnp.zeros((), bool)}

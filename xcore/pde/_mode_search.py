@@ -147,9 +147,9 @@ class _Search:
       level, root: the operator and M^½.
       near, roots: the levels for cycles, in lower precision, and M^½ on them.
       v, factors: of the coarsest of them: all modes, and for each vector what multiplies them.
-      rtol: goal for the size of corrections to vectors of norm 1.
+      rtol: tolerance for the size of corrections to vectors of norm 1.
       k: so many vectors are corrected.
-      wanted: so many of them have to reach the goal; the next one only what shows that it is no
+      wanted: so many of them have to reach the tolerance; the next one only what shows that it is no
         mode that is wanted.
     """
 

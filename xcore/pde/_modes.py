@@ -43,7 +43,7 @@ def eigenmodes(
     Args:
       op: a ``Laplacian``, a ``Diffusion``, or a ``Masked`` with edge "symmetric" or "staircase".
       k: how many; up to all of them with "axes", to a third of the unknowns else.
-      rtol: goal for the modes, which have norm 1; the root of the dtype's precision by default. Of
+      rtol: tolerance for the modes, which have norm 1; the root of the dtype's precision by default. Of
         "lobpcg" it is what a last cycle would change, of "shift-invert" |u + w op⁻¹(u)|. Errors
         of the eigenvalues are far less, about the square. Where it is missed SolverError is raised.
       dtype: of the modes; that of the coefficients by default.

@@ -44,10 +44,10 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
       near: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
         the derivative of f, but for a factor. Of a Laplacian it is taken exactly, of others by a
         multigrid cycle.
-      rtol: goal for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
+      rtol: tolerance for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
         larger; the dtype's precision to the power of 2/3 by default.
-      max_steps: so many steps at most.
-      report: return a ``FieldSolution`` instead of raising SolverError where the goal is not reached.
+      max_steps: at most this many steps.
+      report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(16))
@@ -75,11 +75,11 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         r = f(u)
         size = safe_norm(r)
         newton = _Newton(f, back, size, rtol)
-        state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stuck": size != size}
+        state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stalled": size != size}
         state, steps = iterate(newton, state, max_steps)
         good = newton.reached(state)
         status = xnp.where(good, np.int32(Status.success), np.int32(Status.max_steps))
-        status = xnp.where(state["stuck"] & ~good, np.int32(Status.stagnation), status)
+        status = xnp.where(state["stalled"] & ~good, np.int32(Status.stagnation), status)
         status = xnp.where(xnp.isfinite(state["size"]), status, np.int32(Status.not_finite))
         relative = state["size"] / newton.scale(state)
         return state["u"], (steps, relative, status.astype(np.int32))
@@ -123,7 +123,7 @@ class _Newton:
         return s["size"] <= self.rtol * self.scale(s)
 
     def done(self, s):
-        return self.reached(s) | s["stuck"] | ~xnp.isfinite(s["size"])
+        return self.reached(s) | s["stalled"] | ~xnp.isfinite(s["size"])
 
     def step(self, s):
         u = s["u"]
@@ -143,7 +143,7 @@ class _Newton:
         keep = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         u = keep(u + t * way, u)
         return {"u": u, "r": keep(r, s["r"]), "size": keep(size, s["size"]),
-                "terms": self.terms(u), "stuck": ~better}  # fmt: skip
+                "terms": self.terms(u), "stalled": ~better}  # fmt: skip
 
     def _at(self, u, way, t, k):
         r = self.f(u + t * way)

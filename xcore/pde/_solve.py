@@ -45,7 +45,7 @@ def solve(
     Args:
       op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``.
       f: a field, an array at all nodes, or a function of the coordinates.
-      rtol: goal for the residual, relative to the right-hand side. By default the dtype's precision to
+      rtol: tolerance for the residual, relative to the right-hand side. By default the dtype's precision to
         the power of 2/3, or where it is more what changing u by four roundings changes the residual
         by; of a ``Laplacian`` of order 2 and a ``Diffusion`` the energy of u must then agree with what
         f does on it, to half of the digits, and for other operators 0.1 is the most; steps that ran out
@@ -59,8 +59,8 @@ def solve(
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
       smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
         axes), or "auto", which looks at the coefficients.
-      max_steps: so many iterations at most.
-      report: return a ``FieldSolution`` instead of raising SolverError where the goal is not reached.
+      max_steps: at most this many iterations.
+      report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
       estimate: also solve on every second node, to estimate the error of discretisation, for the
         certificate of the report.
 

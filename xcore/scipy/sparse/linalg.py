@@ -1,6 +1,6 @@
 """Krylov methods with the arguments of SciPy and of ``jax.scipy.sparse.linalg``.
 
-Unknowns may be trees of arrays. As in SciPy the second result is 0 where the goal was reached, by the residual
+Unknowns may be trees of arrays. As in SciPy the second result is 0 where the tolerance was reached, by the residual
 computed anew, and another number where not; nothing is raised. Matrices may be dense, or sparse ones of SciPy.
 """
 
@@ -103,7 +103,7 @@ def _solve(solver, A, b, x0, M, symmetric: bool):
 
 
 def _goal(who: str, rtol, tol, callback) -> float:
-    """The relative goal, by SciPy's name or by JAX's; loops are compiled and call nobody."""
+    """The relative tolerance, by SciPy's name or by JAX's; loops are compiled and call nobody."""
     if callback is not None:
         wanted = (
             "None: loops are compiled; xcore.linalg.linear_solve(report=True) tells how it went"
@@ -120,12 +120,12 @@ def cg(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, ca
       A: matrix, dense or sparse, operator, or function of trees like b.
       b: right-hand side, an array or a tree of arrays.
       x0: where to start; zeros by default.
-      rtol, atol: goal, |b - A x| <= max(rtol |b|, atol); 1e-5 and 0 by default. ``tol`` is JAX's name of rtol.
-      maxiter: so many steps at most; 10 times the number of unknowns by default.
+      rtol, atol: tolerance: |b - A x| <= max(rtol |b|, atol); 1e-5 and 0 by default. ``tol`` is JAX's name of rtol.
+      maxiter: at most this many steps; 10 times the number of unknowns by default.
       M: about the inverse of A, as A is given.
       callback: must be None.
 
-    ``info`` is 0 where the goal was reached, else the number of a ``Status`` of ``xcore.linalg``.
+    ``info`` is 0 where the tolerance was reached, else the number of a ``Status`` of ``xcore.linalg``.
 
     >>> import xcore.numpy as xnp
     >>> cg(lambda x: 2 * x, xnp.ones(3))[0]
@@ -173,7 +173,7 @@ def gmres(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, restart=20, maxiter=N
     Args:
       A, b, x0, rtol, tol, atol, M, callback: as for ``cg``.
       restart: products of one cycle.
-      maxiter: so many cycles at most.
+      maxiter: at most this many cycles.
       solve_method: "batched" or "incremental"; both do the same here.
 
     >>> import xcore.numpy as xnp
@@ -239,7 +239,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
           Minv=None, OPinv=None, mode="normal", rng=None):  # fmt: skip
     """(w, v): k eigenvalues of a Hermitian matrix or operator, ascending, and their vectors as columns.
 
-    Where the goal is missed SolverError is raised; see ``xcore.linalg.eigsh``.
+    Where the tolerance is missed SolverError is raised; see ``xcore.linalg.eigsh``.
 
     Args:
       A: matrix, dense or sparse, or operator, which is taken to be Hermitian.
@@ -250,7 +250,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
       v0: vector to start from.
       ncv: size of the space.
       maxiter: restarts at most.
-      tol: goal for the residuals, relative to the norm of A; precision^¾ for 0.
+      tol: tolerance for the residuals, relative to the norm of A; precision^¾ for 0.
       return_eigenvectors: False gives w alone.
       OPinv: operator x ↦ (A - sigma)⁻¹ x.
       Minv, mode, rng: of no effect, as mode="normal" is the only one.
