@@ -180,7 +180,7 @@ def _equation(_, ab, lower: int, upper: int, pivot: bool) -> Equation:
 
 
 def _first(bad):
-    """The number of the first True of each row, -1 where there is none."""
+    """The index of the first True of each row, -1 where there is none."""
     return first_zero(xnp.where(bad, 0, 1))
 
 

@@ -88,7 +88,7 @@ class _Refined:
         return refine(a, x, b, correct, self.steps, epsilon(x))[0]
 
     def pivot(self, x, b):
-        """The number of a vanishing pivot or -1; of narrow factors, only if they gave no solution."""
+        """The index of a vanishing pivot or -1; of narrow factors, only if they gave no solution."""
         found = first_zero(self.factors.pivots())
         if not (self.narrow and self.steps):
             return found

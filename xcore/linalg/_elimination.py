@@ -365,7 +365,7 @@ def solve_by_elimination(a, b, pivoting: str) -> tuple:
 
 
 def first_zero(d):
-    """The number of the first zero (or NaN) of each row, -1 where there is none."""
+    """The index of the first zero (or NaN) of each row, -1 where there is none."""
     n = typeof(d).shape[-1]
     place = ops.iota(shape=typeof(d).shape, dtype=np.dtype(np.int32), axis=typeof(d).ndim - 1)
     first = xnp.min(xnp.where(xnp.abs(d) > 0, np.int32(n), place), axis=-1, initial=n)

@@ -477,7 +477,7 @@ def _logm_of(a, report):
 
 
 def _eigenvalue_zero(a):
-    """The number of the first eigenvalue that is 0, or -1; up to rounding, unless it can be read
+    """The index of the first eigenvalue that is 0, or -1; up to rounding, unless it can be read
     off a triangle."""
     if 0 in typeof(a).shape:
         return xnp.full(typeof(a).shape[:-2], -1, np.int32)

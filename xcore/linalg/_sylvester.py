@@ -107,7 +107,7 @@ def _sylvester(a, b, c, method: str = "schur", tol: float | None = None) -> tupl
 
 
 def _meeting(gaps, s, t):
-    """The number of the first gap between eigenvalues that is 0 up to rounding, or -1."""
+    """The index of the first gap between eigenvalues that is 0 up to rounding, or -1."""
     size = xnp.max(xnp.abs(s), axis=-1) + xnp.max(xnp.abs(t), axis=-1)
     limit = (typeof(s).shape[-1] + typeof(t).shape[-1]) * epsilon(s) * size[..., None]
     return first_zero(xnp.where(gaps <= limit, 0, gaps))

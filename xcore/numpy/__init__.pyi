@@ -233,7 +233,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 def diff(a: ArrayLike, n: int = 1, axis: Axis = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> Array:
     """Differences of neighbours along an axis."""
 def digitize(x: ArrayLike, bins: Any, right: ArrayLike = False, *, method: Any = None) -> Array:
-    """The number of the interval between edges to which each value belongs; 0 is before the first."""
+    """The index of the interval between edges to which each value belongs; 0 is before the first."""
 divide: BinaryFunction
 """x1 / x2; integers divide to floats."""
 def divmod(x1: ArrayLike, x2: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> tuple[Array, Array]:

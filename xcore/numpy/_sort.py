@@ -362,7 +362,7 @@ _SEARCHES = {
 
 
 def digitize(x, bins, right=False, *, method=None):
-    """The number of the interval between edges to which each value belongs; 0 is before the first.
+    """The index of the interval between edges to which each value belongs; 0 is before the first.
 
     Args:
       x: values.

@@ -43,7 +43,7 @@ def _is_traced(k) -> bool:
 
 
 def _diagonal(who: str, k, shape):
-    """The number of a diagonal; those beyond the corners are alike. A traced one becomes int32."""
+    """The index of a diagonal; those beyond the corners are alike. A traced one becomes int32."""
     rows, columns = shape
     if _is_traced(k):
         if not dtypes.is_integer(typeof(k).dtype):

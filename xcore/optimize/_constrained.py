@@ -330,7 +330,7 @@ def _damped_update(old, new, s, y, lam):
 
 @struct
 class AugmentedLagrangian:
-    """Unconstrained (or bounded) problems with the violations charged, the price learnt.
+    """Unconstrained (or bounded) problems with violations penalised, the penalty learnt.
 
     Each step minimises f + ρ/2 Σ (h - y/ρ)² + ρ/2 Σ max(0, λ/ρ - c)² by a method of ``minimize``, then
     sets y ← y - ρ h, λ ← max(0, λ - ρ c), and raises ρ where violations do not fall enough.
@@ -352,15 +352,15 @@ class AugmentedLagrangian:
     def step(self, problem, s, tol):
         y, lam, rho = s["y"], s["lam"], s["rho"]
 
-        def charged(x):
+        def penalised(x):
             h, c = problem.equations(x), problem.inequalities(x)
             over = xnp.maximum(lam / rho - c, 0)
             return problem.value(x) + 0.5 * rho * (xnp.sum((h - y / rho) ** 2) + xnp.sum(over**2))
 
         inner = unconstrained(
-            "optimize.minimize", charged, s["x"], (), self.inner, None, 0.1 * tol, 500
+            "optimize.minimize", penalised, s["x"], (), self.inner, None, 0.1 * tol, 500
         )
-        endless = inner.status == np.int32(Status.unbounded)  # at this price, at least
+        endless = inner.status == np.int32(Status.unbounded)  # at this penalty, at least
         outside = infeasibility(problem.equations(inner.x), problem.inequalities(inner.x))
         inside = xnp.isfinite(outside) & (outside <= 1e-3 * largest(inner.x))
         x = xnp.where(endless, s["x"], inner.x)

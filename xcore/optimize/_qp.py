@@ -1,7 +1,7 @@
 """Convex quadratic programs, small and dense, by an interior-point method.
 
 Least ½ p·B p + g·p with A p + a = 0 and C p + c ≥ 0 (B positive definite). To be of use where these
-contradict each other, both have elastic parts whose size is charged: A p + a = u - v and
+contradict each other, both have elastic parts whose size is penalised: A p + a = u - v and
 C p + c + w ≥ 0 with u, v, w ≥ 0, at a cost of ρ for each unit. (Nocedal, Wright 2006, section 18.5)
 
 Written with all inequalities as one vector: variables z = (p, u, v, w), G z + h ≥ 0 with multipliers
@@ -40,7 +40,7 @@ class _Elastic:
         extra = self.elastic
         one, zeros = xnp.eye(me, dtype=dtype), functools.partial(xnp.zeros, dtype=dtype)
         self.scale = xnp.maximum(largest(b), 1)
-        # the elastic variables need a curvature to be determined; it is far below their price
+        # the elastic variables need a curvature to be determined; it is far below their penalty
         weak = xnp.concatenate([zeros(n), xnp.ones(extra, dtype)]) * 1e-10 * self.scale
         self.q = xnp.pad(b, ((0, extra), (0, extra))) + xnp.diag(weak)
         self.price = xnp.concatenate([g, xnp.full(extra, 1, dtype) * charge])

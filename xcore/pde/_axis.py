@@ -1,7 +1,7 @@
 """One axis of a grid with its conditions: a derivative along it as a matrix, as bands, and the second
 one as eigenvectors. All of it is NumPy on the host, made once for each kind of axis.
 
-A kind is ``None`` for a ring, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
+A kind is ``None`` for a periodic axis, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Axis:
     """A derivative on the unknowns of an axis: matrix @ u + low * g_low + high * g_high.
 
     Attributes:
-      nodes: positions of all nodes (of a ring all but the last).
+      nodes: positions of all nodes (of a periodic axis all but the last).
       start, count: the unknowns are nodes[start : start + count].
       matrix: (count, count).
       low, high: (count,), what data of the faces add.
@@ -173,7 +173,7 @@ class Axis:
 
     @functools.cached_property
     def eigenvalues(self) -> np.ndarray:
-        """In the order of ``modes`` and of the fast transform; of a ring in that of the FFT."""
+        """In the order of ``modes`` and of the fast transform; of a periodic axis in that of the FFT."""
         n = self.count
         if self.transform:
             first, by_half = _FREQUENCIES[self.kinds]

@@ -71,7 +71,7 @@ class Robin:
 
 @struct
 class Periodic:
-    """The axis is closed to a ring: both of its faces are one. Its last node is not an unknown."""
+    """The axis is periodic: both of its faces are one. Its last node is not an unknown."""
 
     @property
     def kind(self):
@@ -131,7 +131,7 @@ def _evaluated(who, grid, axis, side, pairs, more):
 
 
 def nodes_of(grid: Grid, axis: int, pairs) -> int:
-    """How many nodes an axis has; the last one of a ring is its first."""
+    """How many nodes an axis has; the last one of a periodic axis is its first."""
     return grid.shape[axis] - isinstance(pairs[axis][0], Periodic)
 
 

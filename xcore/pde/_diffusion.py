@@ -30,7 +30,7 @@ def stiffness(edges, sinks, u, rings):
     """Σ over the edges of a node of conductance × difference, + sinks u.
 
     ``edges[i]`` has one element more along axis i than u: first and last lead to the faces, where u
-    is zero; of a ring as many, edge k leading from k - 1 to k.
+    is zero; of a periodic axis as many, edge k leading from k - 1 to k.
     """
     out = sinks * u
     for axis, (e, ring) in enumerate(zip(edges, rings, strict=True)):
@@ -127,7 +127,7 @@ class Diffusion(GridOperator):
         )
 
     def _whole(self, x):
-        """Values at all nodes but the last ones of rings."""
+        """Values at all nodes but the last ones of periodic axes."""
         shape = tuple(nodes_of(self.grid, i, self.faces) for i in range(self.grid.ndim))
         if x.ndim == 0:
             return xnp.broadcast_to(x, shape)

@@ -1,7 +1,7 @@
 """What operators on grids share: fields of unknowns, faces, shifted fields.
 
 A field is an array with one element for each unknown: nodes on Dirichlet faces, and the last nodes
-of rings, are not unknowns.
+of periodic axes, are not unknowns.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _nearest(marks: np.ndarray, reach, rings) -> np.ndarray:
 
 
 def _with_faces(u, axis: int, a: Axis, op: GridOperator):
-    """The field with the nodes of its Dirichlet faces along an axis; a ring with its first node
+    """The field with the nodes of its Dirichlet faces along an axis; a periodic axis with its first node
     again behind the last. Earlier axes are complete already, so edges are of the later axis."""
     if a.ring:
         return xnp.concatenate([u, _slab(u, axis, 0, 1)], axis=axis)
@@ -222,7 +222,7 @@ def _slab(u, axis: int, start: int, stop: int):
 
 
 def shifted(u, axis: int, by: int, ring: bool = False):
-    """The field u[i + by] along an axis, with zeros from outside, or round a ring."""
+    """The field u[i + by] along an axis, with zeros from outside, or around a periodic axis."""
     if by == 0:
         return u
     n = typeof(u).shape[axis]

@@ -11,7 +11,7 @@ single precision a diagonal of its own would make sinks of 1e-7 of it, more than
 to its surroundings where a coefficient jumps by 1e6. The sums of pᵀ a p are pᵀ (s - a d), with the
 sums s of a and d = 1 - p 1, what interpolation loses of constants.
 
-A ring of an odd number of nodes has two coarse nodes side by side. On each level they are elsewhere,
+A periodic axis of an odd number of nodes has two coarse nodes side by side. On each level they are elsewhere,
 so that no edge stays short while all others become longer.
 (Alcouffe, Brandt, Dendy and Painter 1981, "The multi-grid method for the diffusion equation with
 strongly discontinuous coefficients"; Dendy 1982, "Black box multigrid")
@@ -148,7 +148,7 @@ def _weights(level, stencil: dict, between: tuple) -> tuple:
 
 
 def _turned(level, axis: int) -> bool:
-    """Whether an axis is a ring of an odd number of nodes that is coarsened."""
+    """Whether an axis is periodic, of an odd number of nodes, and coarsened."""
     return level.rings[axis] and level.strides[axis] == 2 and level.shape[axis] % 2 == 1
 
 
@@ -179,7 +179,7 @@ def prolong(level, coarse, losses=None):
     """Values on a level from those on the next. Where ``losses`` is 1, 1 less those from 1 less
     these."""
     for axis in range(len(level.shape)):
-        if _turned(level, axis):  # the pair side by side is in the middle of the coarse ring
+        if _turned(level, axis):  # the pair side by side is in the middle of the coarse axis
             coarse = shifted(coarse, axis, typeof(coarse).shape[axis] // 2, True)
     classes = _classes(level)
     parts = {(): coarse}

@@ -187,7 +187,7 @@ class Laplacian(GridOperator):
         return out
 
     def eigenvalues(self, dtype=None):
-        """All eigenvalues of L, rising: closed formulas for order 2 and rings, else numbers.
+        """All eigenvalues of L, rising: closed formulas for order 2 and periodic axes, else numbers.
 
         >>> xnp.round(Laplacian(Grid(4)).eigenvalues())
         Array([-55., -32.,  -9.], dtype=float32)

@@ -40,7 +40,7 @@ def vectors_for(k: int, n: int) -> int:
 
 
 def coarsest_for(level: Level, k: int) -> int | None:
-    """The number of the level to start on: the coarsest with enough nodes for the modes."""
+    """The index of the level to start on: the coarsest with enough nodes for the modes."""
     sizes = [size(x.shape) for x in levels(level)]
     enough = [i for i, n in enumerate(sizes) if n >= min(8 * vectors_for(k, n), sizes[0])]
     return enough[-1] if sizes[enough[-1]] <= _DENSE_UP_TO else None

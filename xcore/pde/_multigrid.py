@@ -54,7 +54,7 @@ class Level:
         see ``_galerkin``.
       weights: of the interpolation from the next level, where that is made by ``_galerkin``.
       reach: the largest eigenvalue of D⁻¹ A is at most twice that; 1 by default.
-      rings, offsets, strides: for each axis: whether it is a ring, the first coarse node, and 2 if
+      rings, offsets, strides: for each axis: whether it is periodic, the first coarse node, and 2 if
         it is coarsened, else 1.
     """
 
@@ -115,13 +115,13 @@ def lighter(op, here: Level, dtype) -> tuple:
 
 
 def _even(op) -> bool:
-    """Whether coefficients do not jump, as they are numbers, and rings can be halved."""
+    """Whether coefficients do not jump, as they are numbers, and periodic axes can be halved."""
     rings = [n for n, ring in zip(op.field_shape, op.rings, strict=True) if ring]
     return all(a.ndim == 0 for a in op.a) and all(_halved(n) for n in rings)
 
 
 def _halved(n: int) -> bool:
-    """Whether a ring becomes short by halves, and not by a few nodes more."""
+    """Whether a periodic axis becomes short by halves, and not by a few nodes more."""
     while n % 2 == 0 and n > 6:
         n //= 2
     return n <= 6
@@ -168,7 +168,7 @@ def _level(edges, sinks, rings, offsets, singular: bool) -> Level:
 
 
 def _strides(shape, rings, odd: bool = False) -> tuple:
-    """Which axes are coarsened. Stencils of rings need three nodes on the coarse grid."""
+    """Which axes are coarsened. Stencils of periodic axes need three nodes on the coarse grid."""
     fits = [(n > 4 if odd else n > 3 and n % 2 == 0) if ring else n > 3
             for n, ring in zip(shape, rings, strict=True)]  # fmt: skip
     return tuple(2 if fit else 1 for fit in fits)
@@ -361,7 +361,7 @@ def _lines(level: Level, u, b, degree: int, reverse: bool):
 def _line_step(level: Level, r, axis: int, colour: bool):
     before, after = level.links(axis)
     chosen = _parity(level.shape, axis) == colour
-    # of a ring the link that closes it is left out: the rest is a good approximation
+    # of a periodic axis the link that closes it is left out: the rest is a good approximation
     turn = lambda x: xnp.moveaxis(x, axis, -1)  # noqa: E731
     x = solve_tridiagonal(
         turn(-before), turn(level.diagonal), turn(-after), turn(r)[..., None], method="thomas"

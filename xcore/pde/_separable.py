@@ -63,7 +63,7 @@ def _sums(op: Laplacian, parts) -> np.ndarray:
     shares = [a.spacing**2 * x / 12 for a, x in zip(op.axes, parts, strict=True)]
     mean = 1 - functools.reduce(np.add, shares)
     more = functools.reduce(np.add, [s * x for s, x in zip(shares, parts, strict=True)])
-    zero = mean < 1e-14  # of the roughest wave of a ring of rings of rings
+    zero = mean < 1e-14  # of the roughest wave on three periodic axes
     return np.where(zero, np.inf, sums + more / np.where(zero, 1, mean))
 
 
@@ -94,7 +94,7 @@ def _check_range(op, parts, lines, dtype) -> None:
 
 def lowest(a: Axis, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(values, v): the k smallest eigenvalues of minus the second derivative along an axis, rising,
-    and their vectors as columns, of norm 1 by the weights; of order 2 and on rings orthonormal."""
+    and their vectors as columns, of norm 1 by the weights; of order 2 and on periodic axes orthonormal."""
     k = min(k, a.count)
     if not a.uniform or not (a.ring or (a.order == 2 and a.kinds in _WAVES)):
         values, v = _of_matrix(a, k)

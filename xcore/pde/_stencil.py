@@ -1,6 +1,6 @@
 """Stencils that users write: a function of shifted fields becomes a linear operator.
 
-A field is continued beyond the faces, as far as the function looks: round rings; by the data on
+A field is continued beyond the faces, as far as the function looks: around periodic axes; by the data on
 Dirichlet faces and odd about them, u(-x) = 2 g - u(x); by the slope that Neumann and Robin faces say,
 u(-x) = u(x) + 2 x ∂u/∂n. Shifted fields are slices of that.
 """
