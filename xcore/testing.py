@@ -169,6 +169,14 @@ def _check_vjp(c: _Check, f, f_vjp, args, what: str) -> None:
 def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=None, err_msg: str = "") -> None:
     """Check a forward-mode derivative ``f_jvp(primals, tangents)`` of f against differences.
 
+    Args:
+      f: function.
+      f_jvp: its derivative.
+      args: arguments of f, the point.
+      atol, rtol: tolerances, by default those of the dtype.
+      eps: step of the differences.
+      err_msg: what the error says besides.
+
     >>> import xcore as xc, xcore.numpy as xnp, functools
     >>> check_jvp(xnp.sin, functools.partial(xc.jvp, xnp.sin), (0.5,))
     """
@@ -179,6 +187,14 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=None, err_msg: str = "")
 @boundary
 def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=None, err_msg: str = "") -> None:
     """Check a reverse-mode derivative ``f_vjp(*args) -> value, pull`` of f against differences.
+
+    Args:
+      f: function.
+      f_vjp: its derivative.
+      args: arguments of f, the point.
+      atol, rtol: tolerances, by default those of the dtype.
+      eps: step of the differences.
+      err_msg: what the error says besides.
 
     >>> import xcore as xc, xcore.numpy as xnp, functools
     >>> check_vjp(xnp.sin, functools.partial(xc.vjp, xnp.sin), (0.5,))

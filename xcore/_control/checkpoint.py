@@ -277,6 +277,10 @@ remat = checkpoint
 def checkpoint_name(x, name: str):
     """The value itself, under a name that the policies of ``checkpoint`` can speak of.
 
+    Args:
+      x: tree of arrays.
+      name: text that policies such as ``save_only_these_names`` take.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> keep = xc.checkpoint_policies.save_only_these_names("hidden")
     >>> @xc.checkpoint(policy=keep)
@@ -292,6 +296,10 @@ def checkpoint_name(x, name: str):
 @boundary
 def print_saved_residuals(fun, *args, **kwargs) -> None:
     """Print what a derivative of ``fun`` in reverse mode keeps from the forward pass, and its source.
+
+    Args:
+      fun: function.
+      args, kwargs: its arguments.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = lambda x: xnp.sin(xnp.sin(x))

@@ -301,6 +301,9 @@ def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
 def debug_check(pred, msg: str, *fmt_args, **fmt_kwargs) -> None:
     """As ``check``, but only inside of ``checkify`` or under the setting debug_checks.
 
+    Args:
+      pred, msg, fmt_args, fmt_kwargs: as for ``check``.
+
     >>> import xcore as xc
     >>> xc.checkify.debug_check(False, "not looked at")
     >>> with xc.config.override(debug_checks=True):

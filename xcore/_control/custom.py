@@ -544,6 +544,10 @@ def closure_convert(
     ``converted, hoisted = closure_convert(fun, *args)``; ``converted(*args, *hoisted)`` equals
     ``fun(*args)``. Custom rules need values as arguments; this makes arguments of closures.
 
+    Args:
+      fun: function.
+      example_args: arguments like those that it will be called with.
+
     >>> import xcore as xc
     >>> def slope_of(y):
     ...     f, hoisted = xc.closure_convert(lambda x: x * y, 1.0)

@@ -467,6 +467,10 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Of arguments only types matter: whatever has a shape and a dtype will do. The function may
     return ShapeDtypeStructs as well.
 
+    Args:
+      fun: function of pytrees.
+      args, kwargs: its arguments.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.eval_shape(lambda a, b: a @ b, xnp.ones((2, 3)), xnp.ones((3, 4)))
     ShapeDtypeStruct(shape=(2, 4), dtype=float32)
@@ -499,6 +503,11 @@ def make_jaxpr(
     fun: Callable[P, Any], static_argnums: int | Sequence[int] = (), return_shape: bool = False
 ) -> Callable[P, Any]:
     """A function that returns the Program of ``fun`` for given arguments; it prints readably.
+
+    Args:
+      fun: function of pytrees.
+      static_argnums: positions of arguments that are part of the program.
+      return_shape: whether the shapes of the results are returned too.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> print(xc.make_jaxpr(lambda x: 2 * xnp.sin(x))(1.0))

@@ -27,6 +27,10 @@ def sync_global_devices(name: str, timeout: float = 300.0) -> None:
 
     Raises if another process is at a place of another name, and after the timeout.
 
+    Args:
+      name: the same in all processes.
+      timeout: seconds.
+
     >>> import xcore as xc
     >>> xc.multihost.sync_global_devices("data is there")
     """

@@ -126,6 +126,10 @@ def inspect_array_sharding(value, *, callback) -> None:
     Inside ``jit`` it is called when the program is compiled, with what the compiler has chosen (in
     the function that is compiled itself, not in jitted functions that it calls).
 
+    Args:
+      value: array, or tracer under ``jit``.
+      callback: function of a sharding.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.debug.inspect_array_sharding(xnp.ones(2), callback=lambda s: print(type(s).__name__))
     SingleDeviceSharding

@@ -416,6 +416,11 @@ def eval_program(p: Program, args) -> list:
 def eval_jaxpr(jaxpr: Program, consts, *args) -> list:
     """The results of a program that ``make_jaxpr`` gave.
 
+    Args:
+      jaxpr: the program.
+      consts: values of the arrays that it refers to.
+      args: its arguments.
+
     >>> import xcore as xc
     >>> program = xc.make_jaxpr(lambda x: x + 1)(1.0)
     >>> xc.core.eval_jaxpr(program.jaxpr, program.consts, 2.0)

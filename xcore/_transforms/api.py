@@ -213,6 +213,11 @@ def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) 
 
     ``y, f_lin = linearize(f, x)``; ``f_lin(v)`` is ``f'(x) v`` without evaluating f again.
 
+    Args:
+      fun: function of pytrees.
+      primals: its arguments, the point.
+      has_aux: whether ``fun`` returns a pair of which the second is passed on as it is.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> y, f_lin = xc.linearize(xnp.sin, 0.0)
     >>> float(f_lin(2.0))
@@ -277,6 +282,11 @@ def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any
     """The value of a function, and the function that pulls cotangents back through it.
 
     ``y, pull = vjp(f, x)``; ``pull(c)`` is the tuple of ``cᵀ f'(x)``, one entry per argument.
+
+    Args:
+      fun: function of pytrees.
+      primals: its arguments.
+      has_aux: whether ``fun`` returns a pair of which the second is passed on as it is.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> y, pull = xc.vjp(lambda a, b: a * b, 3.0, 4.0)
@@ -470,6 +480,14 @@ def grad(
     """A function that returns the gradient of ``fun``; arguments as in ``value_and_grad``.
 
     For complex inputs the gradient of a real function of z = x + iy is ``df/dx - i df/dy``.
+
+    Args:
+      fun: function with a real scalar result.
+      argnums: position of the argument to differentiate with respect to, or several.
+      has_aux: whether ``fun`` returns a pair of which the second is passed on as it is.
+      holomorphic: whether fun is a holomorphic function of complex numbers.
+      allow_int: whether arguments may be integers, whose gradients are float0.
+      reduce_axes: must be empty.
 
     >>> import xcore as xc
     >>> float(xc.grad(lambda x: x**3)(2.0)), float(xc.grad(xc.grad(lambda x: x**3))(2.0))

@@ -68,6 +68,11 @@ def jacfwd(
     Result: the structure of fun's result, each leaf replaced by the structure of the input, with
     leaves of shape ``result.shape + input.shape``.
 
+    Args:
+      fun: function of pytrees.
+      argnums: position of the argument to differentiate with respect to, or several.
+      has_aux, holomorphic: as for ``grad``.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.jacfwd(lambda x: x**2)(xnp.asarray([1.0, 2.0]))
     Array([[2., 0.],
@@ -107,6 +112,11 @@ def jacrev(
     """The Jacobian of a function, row by row in reverse mode: good for few results.
 
     The result has the form described at ``jacfwd``.
+
+    Args:
+      fun: function of pytrees.
+      argnums: position of the argument to differentiate with respect to, or several.
+      has_aux, holomorphic, allow_int: as for ``grad``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
@@ -162,6 +172,11 @@ def hessian(
     holomorphic: bool = False,
 ) -> Callable[P, Any]:  # fmt: skip
     """The matrix of second derivatives: forward mode over reverse mode.
+
+    Args:
+      fun: function of pytrees, as a rule with a scalar result.
+      argnums: position of the argument to differentiate with respect to, or several.
+      has_aux, holomorphic: as for ``grad``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.hessian(lambda x: x[0] ** 2 + x[0] * x[1])(xnp.asarray([1.0, 2.0]))

@@ -99,6 +99,10 @@ def norm(x):
 def relative_error(x, approximation):
     """‖x - approximation‖ / ‖x‖, where x may be dense, from the elements themselves.
 
+    Args:
+      x: the tensor, dense or in a format.
+      approximation: another one of its shape.
+
     >>> import xcore.numpy as xnp
     >>> float(relative_error(xnp.ones((2, 2)), CP(None, (xnp.ones((2, 1)), xnp.ones((2, 1))))))
     0.0
@@ -236,6 +240,10 @@ def _assign(scores):
 
 def save(path, x) -> None:
     """Write a tensor in any format to a file (NumPy's npz).
+
+    Args:
+      path: of the file.
+      x: CP, Tucker or TT tensor.
 
     >>> import tempfile, pathlib, xcore.numpy as xnp
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "cp.npz"

@@ -42,6 +42,11 @@ def unfold(x, mode: int):
 def fold(matrix, mode: int, shape: Sequence[int]):
     """The tensor of a shape whose unfolding along a mode is the matrix.
 
+    Args:
+      matrix: array (shape[mode], product of the others), as ``unfold`` gives it.
+      mode: which axis its rows are.
+      shape: of the tensor.
+
     >>> import xcore.numpy as xnp
     >>> x = xnp.arange(6).reshape(1, 2, 3)
     >>> bool((fold(unfold(x, 1), 1, x.shape) == x).all())

@@ -47,6 +47,12 @@ def ihfftn(x, s=None, axes=None, norm=None):
 def hfft2(x, s=None, axes=(-2, -1), norm=None):
     """``hfftn`` along two axes.
 
+    Args:
+      x: array.
+      s: lengths of the result along the axes.
+      axes: which two.
+      norm: "backward", "ortho" or "forward".
+
     >>> import xcore.numpy as xnp, xcore.fft
     >>> xcore.fft.hfft2(xnp.ones((1, 2)))
     Array([[2., 0.]], dtype=float32)
@@ -56,6 +62,12 @@ def hfft2(x, s=None, axes=(-2, -1), norm=None):
 
 def ihfft2(x, s=None, axes=(-2, -1), norm=None):
     """``ihfftn`` along two axes.
+
+    Args:
+      x: real array.
+      s: lengths of the transformed axes.
+      axes: which two.
+      norm: "backward", "ortho" or "forward".
 
     >>> import xcore.numpy as xnp, xcore.fft
     >>> xcore.fft.ihfft2(xnp.asarray([[4.0, 0.0]])).shape

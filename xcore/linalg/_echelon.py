@@ -269,6 +269,11 @@ def rank(a, *, field: int | None = None, tol: float | None = None):
 
     In floating point ``numpy.linalg.matrix_rank``, by singular values, is more reliable.
 
+    Args:
+      a: matrix (m, n).
+      field: a prime p, for integers modulo p.
+      tol: pivots of at most this modulus count as zero.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.rank(xnp.asarray([[1, 1], [1, 3]]), field=2)
     Array(1, dtype=int32)
@@ -335,6 +340,12 @@ def _steps(a, reduced, field, tol):
 
 def elimination_steps(a, *, reduced: bool = False, field: int | None = None, tol=None) -> Steps:
     """Every step of the elimination of one matrix, to look at. For equations give (a b).
+
+    Args:
+      a: matrix (m, n).
+      reduced: go on to the reduced row echelon form.
+      field: a prime p, for integers modulo p.
+      tol: pivots of at most this modulus count as zero.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.elimination_steps(xnp.asarray([[2.0, 1.0], [4.0, 1.0]])).matrices[-1]

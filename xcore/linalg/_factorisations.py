@@ -268,6 +268,12 @@ def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
     A vanishing pivot raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
     With ``report=True`` a ``Solution`` with a ``Certificate``, as for ``cho_solve``.
 
+    Args:
+      factors: what ``lu_factor`` returned.
+      b: vectors (…, n) or matrices (…, n, k), as for ``solve``.
+      trans: 0, 1 (transpose) or 2 (adjoint).
+      report: return a ``Solution`` with a certificate instead of x.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [0.0, 1.0]]))
     >>> xc.linalg.lu_solve(f, xnp.asarray([2.0, 2.0]), trans=1)
@@ -342,6 +348,11 @@ def eigvalsh(a, b=None, *, report: bool = False):
     With ``report=True`` vectors are computed too, for values alone cannot be checked: it costs what
     ``eigh`` with a report costs, at n = 500 about 2.4 times the values alone (float32: twice).
 
+    Args:
+      a: Hermitian matrices (…, n, n).
+      b: positive definite matrices of the same shape, for a v = w b v.
+      report: return a ``Solution`` with a certificate instead of the values.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.eigvalsh(xnp.asarray([[2.0, 1.0], [1.0, 2.0]]))
     Array([1., 3.], dtype=float32)
@@ -377,6 +388,10 @@ def eig(a, *, report: bool = False):
 def eigvals(a, *, report: bool = False):
     """Eigenvalues of square matrices, complex; ``report`` as for ``eig``, whose vectors it needs and costs:
     at n = 500 about twice the values alone.
+
+    Args:
+      a: square matrices (…, n, n).
+      report: return a ``Solution`` with a certificate instead of the values.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.eigvals(xnp.asarray([[3.0, 1.0], [0.0, 2.0]]))

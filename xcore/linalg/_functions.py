@@ -281,6 +281,9 @@ def expm(a, max_squarings: int | None = None, *, report: bool = False):
 def expm_frechet(a, e):
     """(exp(a), its derivative at a in the direction e).
 
+    Args:
+      a, e: square matrices (…, n, n).
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.expm_frechet(xnp.zeros((1, 1)), xnp.ones((1, 1)))[1]
     Array([[1.]], dtype=float32)

@@ -167,6 +167,11 @@ def _shown(who: str, a, b, pivoting: str, field) -> Steps:
 def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
     """The inverse by our own elimination; exact over a field.
 
+    Args:
+      a: square matrices (…, n, n).
+      pivoting: how pivots are chosen, as for ``gauss_solve``.
+      field: a prime p, for integers modulo p.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.gauss_inv(xnp.asarray([[2, 1], [1, 1]]), field=7)
     Array([[1, 6],
@@ -181,6 +186,10 @@ def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
 
 def gauss_det(a, *, field: int | None = None):
     """The determinant by our own elimination; exact over a field.
+
+    Args:
+      a: square matrices (…, n, n).
+      field: a prime p, for integers modulo p.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.gauss_det(xnp.asarray([[1, 2], [3, 4]]), field=5)

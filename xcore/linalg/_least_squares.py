@@ -159,6 +159,12 @@ def pinv(a, *, rtol: float | None = None, hermitian: bool = False, report: bool 
     rank, 2 e / (kept - dropped) for e a few roundings in the 2-norm, relative to the largest element.
     (Wedin 1973, "Perturbation theory for pseudo-inverses")
 
+    Args:
+      a: matrices (…, m, n).
+      rtol: singular values up to this share of the largest count as zero; max(m, n) eps by default.
+      hermitian: whether a is Hermitian, which is faster.
+      report: see above.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.pinv(xnp.asarray([[2.0, 0.0], [0.0, 0.0]]))
     Array([[0.5, 0. ],
@@ -213,6 +219,10 @@ def _times(first, x):
 
 def matrix_rank(a, *, rtol: float | None = None):
     """The number of singular values that are not zero up to rounding.
+
+    Args:
+      a: matrices (…, m, n).
+      rtol: singular values up to this share of the largest count as zero; max(m, n) eps by default.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.matrix_rank(xnp.ones((3, 3)))
@@ -273,6 +283,10 @@ def null_space(a, *, rtol: float | None = None, size: int | None = None):
 
 def orth(a, *, rtol: float | None = None, size: int | None = None):
     """An orthonormal basis of the range of a, as columns; arguments as for ``null_space``.
+
+    Args:
+      a: matrices (…, m, n).
+      rtol, size: as for ``null_space``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xnp.abs(xc.linalg.orth(xnp.ones((2, 2)))), 4)

@@ -404,6 +404,10 @@ def jacobian_operator(f, x) -> LinearOperator:
     """The derivative of a function of vectors at x, as an operator: products by ``jvp``, those with
     the transpose by transposing it.
 
+    Args:
+      f: function of a vector with a vector as result.
+      x: vector, the point.
+
     >>> import xcore.numpy as xnp
     >>> d = jacobian_operator(lambda x: x**2, xnp.asarray([1.0, 2.0]))
     >>> d @ xnp.ones(2), d.T @ xnp.ones(2)

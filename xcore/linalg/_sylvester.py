@@ -170,6 +170,10 @@ def solve_lyapunov(a, q, *, report: bool = False):
 
     ``report`` as for ``solve_sylvester``.
 
+    Args:
+      a, q: square matrices (…, n, n).
+      report: as for ``solve_sylvester``.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.solve_lyapunov(-xnp.eye(1), -xnp.ones((1, 1)))
     Array([[0.5]], dtype=float32)
@@ -221,6 +225,10 @@ def solve_discrete_lyapunov(a, q, *, report: bool = False):
     solution. (Popov 1964, "Hyperstability and optimality")
 
     ``report`` as for ``solve_sylvester``, with the residual |a x aᴴ - x + q| and l: x ↦ x - a x aᴴ.
+
+    Args:
+      a, q: square matrices (…, n, n).
+      report: as for ``solve_sylvester``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.linalg.solve_discrete_lyapunov(0.5 * xnp.eye(1), 3 * xnp.eye(1)), 4)

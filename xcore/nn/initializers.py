@@ -25,6 +25,10 @@ __all__ = [
 def zeros(key, shape, dtype=None):
     """Zeros; the key is not used.
 
+    Args:
+      key: accepted, for all initializers have one.
+      shape, dtype: of the result.
+
     >>> import xcore as xc
     >>> xc.nn.initializers.zeros(xc.random.key(0), (2,))
     Array([0., 0.], dtype=float32)
@@ -34,6 +38,10 @@ def zeros(key, shape, dtype=None):
 
 def ones(key, shape, dtype=None):
     """Ones; the key is not used.
+
+    Args:
+      key: accepted, for all initializers have one.
+      shape, dtype: of the result.
 
     >>> import xcore as xc
     >>> xc.nn.initializers.ones(xc.random.key(0), (2,))

@@ -71,6 +71,9 @@ def squared_l2(weight=1.0):
 def elastic_net(weight=1.0, ridge=1.0):
     """Of weight |x|₁ + ridge/2 |x|₂².
 
+    Args:
+      weight, ridge: numbers, at least 0.
+
     >>> float(elastic_net(1.0, 1.0)(3.0, 1.0))
     1.0
     """
@@ -121,6 +124,9 @@ def nonnegative():
 
 def box(lower, upper):
     """Onto lower ≤ x ≤ upper, numbers or trees like x.
+
+    Args:
+      lower, upper: bounds.
 
     >>> import xcore.numpy as xnp
     >>> box(0.0, 1.0)(xnp.asarray([-1.0, 2.0]))
@@ -185,6 +191,10 @@ def l1_ball(radius=1.0):
 def halfspace(normal, offset):
     """Onto normal · x ≤ offset.
 
+    Args:
+      normal: vector or tree like x.
+      offset: number.
+
     >>> import xcore.numpy as xnp
     >>> halfspace(xnp.asarray([1.0, 0.0]), 1.0)(xnp.asarray([3.0, 4.0]))
     Array([1., 4.], dtype=float32)
@@ -198,6 +208,10 @@ def halfspace(normal, offset):
 
 def affine(a, b):
     """Onto a x = b, a of full row rank.
+
+    Args:
+      a: matrix (m, n).
+      b: vector (m,).
 
     >>> import xcore.numpy as xnp
     >>> affine(xnp.asarray([[1.0, 1.0]]), xnp.asarray([2.0]))(xnp.asarray([3.0, 1.0]))

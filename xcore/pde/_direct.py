@@ -291,6 +291,11 @@ def _sweep(low, high, sums, others, c):
 def function_of(lap: Laplacian, u, g):
     """g(L) u for a function g of the eigenvalues, by the eigenvectors of L.
 
+    Args:
+      lap: a ``Laplacian``.
+      u: field.
+      g: function of an array of eigenvalues.
+
     >>> from xcore.pde import Grid
     >>> bool(xnp.allclose(function_of(Laplacian(Grid(4)), xnp.ones(3), lambda w: 2 + 0 * w), 2))
     True

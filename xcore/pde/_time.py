@@ -397,6 +397,10 @@ def _pair(who: str, op, state) -> tuple:
 def wave_energy(op, state):
     """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes.
 
+    Args:
+      op: a ``Laplacian`` or ``Diffusion``.
+      state: the pair (u, v) of the field and its velocity.
+
     >>> from xcore.pde import Grid
     >>> wave_energy(Laplacian(Grid(4)), (xnp.ones(3), xnp.zeros(3)))
     Array(4., dtype=float32)
@@ -468,6 +472,11 @@ def stable_step(stepper, op=None, *, u=None, t=0.0) -> float:
 
 def check_step(stepper, dt, op=None) -> None:
     """Raises ``UnstableStepError`` if dt and the limit are known, and dt is longer.
+
+    Args:
+      stepper: a method in time, such as ``RungeKutta``.
+      dt: the time step.
+      op: the operator on the right-hand side, where the method does not hold it.
 
     >>> from xcore.pde import Grid
     >>> check_step(Leapfrog(Laplacian(Grid(10))), 0.1)

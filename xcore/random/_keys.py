@@ -358,6 +358,10 @@ def key(seed, *, impl=None, dtype=None) -> KeyArray:
 def PRNGKey(seed, *, impl=None):
     """A raw key from a seed: the two words as a plain uint32 array. ``key`` is the newer form.
 
+    Args:
+      seed: integer.
+      impl: name of the generator; that of the setting ``default_prng_impl`` by default.
+
     >>> import xcore as xc
     >>> xc.random.PRNGKey(42)
     Array([ 0, 42], dtype=uint32)
