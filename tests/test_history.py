@@ -8,7 +8,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 import xcore.optimize as xo
-from xcore import decomp
+from xcore import decomp, pde
 from xcore._iterate import first_row, history_of, with_row
 
 START = np.asarray([-1.2, 1.0])
@@ -98,6 +98,16 @@ def test_fits(name):
     assert found.history[n] <= found.history[0]
     one = FITS[name](TENSOR, 2, max_steps=1)
     assert one.history.shape == (2,)
+
+
+def test_newton_for_fields():
+    lap = pde.Laplacian(pde.Grid(16))
+    equation, start = (lambda u: lap(u) + xnp.exp(u)), lap.field(0.0)
+    found = pde.solve_nonlinear(equation, start, lap, report=True, history=True)
+    rows = np.asarray(found.history)
+    assert rows.shape == (int(found.steps) + 1,) and rows[-1] == found.error
+    assert (np.diff(rows) < 0).all() and rows[0] > 0.1
+    assert pde.solve_nonlinear(equation, start, lap, report=True).history is None
 
 
 def test_row_0_of_a_fit_is_the_error_of_its_start():

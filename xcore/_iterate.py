@@ -6,6 +6,9 @@ each step that there may be; users get the rows that were written, where their n
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from . import _ops as ops
@@ -17,7 +20,14 @@ from ._core.devices import device_put
 from ._core.types import typeof
 
 
-def iterate(solver, state, max_steps: int):
+class Steps(NamedTuple):
+    """A solver made of two functions."""
+
+    step: Callable
+    done: Callable
+
+
+def iterate(solver, state, max_steps: int, *, row=None, first=None, progress: Any = False):
     """Steps of a solver until it is done. Returns its last state and the number of steps.
 
     Args:
@@ -26,6 +36,9 @@ def iterate(solver, state, max_steps: int):
         state of finished ones is the step's business.
       state: tree of arrays to start from.
       max_steps: at most this many steps.
+      row: ``row(state)``, what history keeps of a step, a tree; the history is returned, too.
+      first: row 0, that of the start, where it is not ``row(state)``.
+      progress: show the number of steps and their rate; a text is the label.
 
     >>> class Halve:
     ...     def step(self, x): return x / 2
@@ -35,14 +48,18 @@ def iterate(solver, state, max_steps: int):
     """
 
     def going(carry):
-        state, steps = carry
+        state, steps, *_ = carry
         return (steps < max_steps) & ~xnp.all(solver.done(state))
 
     def body(carry):
-        state, steps = carry
-        return solver.step(state), steps + np.int32(1)
+        state, steps, *rows = carry
+        state, steps = solver.step(state), steps + np.int32(1)
+        return state, steps, *[with_row(r, steps, row(state)) for r in rows]
 
-    return while_loop(going, body, (state, xnp.zeros((), np.int32)))
+    start = (state, xnp.zeros((), np.int32))
+    if row:
+        start = *start, first_row(row(state) if first is None else first, max_steps)
+    return while_loop(going, body, start, progress=progress)
 
 
 # History

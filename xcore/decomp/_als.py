@@ -21,12 +21,11 @@ from .._control.cond import cond
 from .._control.custom_lanes import custom_vmap, sequential_vmap
 from .._control.jit import jit
 from .._control.loops import fori_loop
-from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
-from .._iterate import first_row, with_row
+from .._iterate import Steps, iterate
 from .._solution import Solution, Status
 from .._transforms.map import vmap
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
@@ -41,7 +40,15 @@ _ADVICE = (
 )
 
 
-def fitted(value, error, steps, status, history) -> Solution:
+def until_level(step, state, max_steps: int, first, progress):
+    """(the last state, steps, history of errors) of steps until the status says that they are over."""
+    solver = Steps(step, lambda s: s["status"] != Status.max_steps)
+    return iterate(
+        solver, state, max_steps, row=lambda s: s["error"], first=first, progress=progress
+    )
+
+
+def fitted(value, error, status, steps, history) -> Solution:
     """A fitted tensor, and how the fit went: ‖x - value‖ / ‖x‖ (over the known elements, where some are
     missing) at the end and, as history, of the start and after each sweep. The latter comes from the
     last product of a sweep, so that errors below the square root of the dtype's eps are noise.
@@ -279,10 +286,7 @@ def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_st
 
     first = xnp.sqrt(_error_of_start(known, mask, total, factors) / safe).astype(real)
 
-    def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
-
-    def body(s):
+    def step(s):
         now = _filled(known, mask, s["start"])
         square = total if mask is None else (now * now.conj()).real.sum()
         factors, duals, left, slope = _one_sweep(
@@ -301,20 +305,16 @@ def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_st
         kept = [xnp.where(worse, a, b) for a, b in zip(s["factors"], factors, strict=True)]
         return {
             "factors": kept, "start": start, "duals": duals, "momentum": momentum, "status": status,
-            "error": xnp.where(worse, s["error"], error), "step": s["step"] + np.int32(1),
-            "history": with_row(s["history"], s["step"] + np.int32(1), xnp.where(worse, s["error"], error)),
+            "error": xnp.where(worse, s["error"], error),
         }  # fmt: skip
 
-    out = while_loop(going, body, {
+    out, *how = until_level(step, {
         "factors": list(factors), "start": list(factors), "duals": duals, "momentum": xnp.zeros((), real),
         "status": xnp.asarray(Status.max_steps, np.int32), "error": xnp.asarray(np.inf, real),
-        "step": xnp.zeros((), np.int32), "history": first_row(first, max_steps),
-    }, progress=progress)  # fmt: skip
+    }, max_steps, first, progress)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
     error = _final_error(known, mask, value.factors, out["error"], safe)
-    return fitted(
-        normalize(value) if scale else value, error, out["step"], out["status"], out["history"]
-    )
+    return fitted(normalize(value) if scale else value, error, out["status"], *how)
 
 
 def _next_start(s, factors, worse, extrapolate: bool, free):

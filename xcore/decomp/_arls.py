@@ -17,11 +17,18 @@ from .. import _ops as ops
 from .. import fft, random
 from .. import numpy as xnp
 from .._control.jit import jit
-from .._control.while_loop import while_loop
 from .._core import errors
-from .._iterate import first_row, with_row
 from .._solution import Solution, Status
-from ._als import balanced, check_count, check_rank, check_tensor, fitted, right_solve, starts
+from ._als import (
+    balanced,
+    check_count,
+    check_rank,
+    check_tensor,
+    fitted,
+    right_solve,
+    starts,
+    until_level,
+)
 from ._cp import CP, normalize
 from ._implicit import differentiable
 from ._units import in_units
@@ -90,37 +97,34 @@ def _run(x, factors, key, rtol, samples, max_steps, mix, progress):
         factors = [_mix(f, s, 0) for f, s in zip(factors, signs, strict=True)]
     watch = _watch(mixed, watched)
 
-    def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
-
-    def body(s):
+    def sweep(s):
         now, count = s["now"], (x.ndim, x.ndim, samples)
         numbers = random.uniform(random.fold_in(draw, s["step"]), count)
         for mode in range(x.ndim):
             now = [*now[:mode], _update(mixed, now, numbers[mode], mode), *now[mode + 1 :]]
         now = balanced(now, range(x.ndim))
         error = watch(now) / safe
-        better = error < s["error"]
+        better = error < s["least"]
         stale = xnp.where(error < s["mark"] - rtol, 0, s["stale"] + 1).astype(np.int32)
         status = xnp.where(stale >= _PATIENCE, Status.success, Status.max_steps)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite)
         return {
             "now": now, "best": [xnp.where(better, a, b) for a, b in zip(now, s["best"], strict=True)],
-            "error": xnp.minimum(error, s["error"]), "mark": xnp.where(stale == 0, error, s["mark"]),
+            "error": error, "least": xnp.minimum(error, s["least"]), "mark": xnp.where(stale == 0, error, s["mark"]),
             "stale": stale, "status": status.astype(np.int32), "step": s["step"] + np.int32(1),
-            "history": with_row(s["history"], s["step"] + np.int32(1), error),
         }  # fmt: skip
 
     infinite = xnp.asarray(np.inf, size.dtype)
-    out = while_loop(going, body, {
-        "now": factors, "best": factors, "error": infinite, "mark": infinite,
+    start = {
+        "now": factors, "best": factors, "error": watch(factors) / safe, "least": infinite, "mark": infinite,
         "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps, np.int32),
-        "step": xnp.zeros((), np.int32), "history": first_row(watch(factors) / safe, max_steps),
-    }, progress=progress)  # fmt: skip
+        "step": xnp.zeros((), np.int32),
+    }  # fmt: skip
+    out, *how = until_level(sweep, start, max_steps, start["error"], progress)
     found = [_unmix(f, s) for f, s in zip(out["best"], signs, strict=True)] if mix else out["best"]
     value = normalize(CP(None, tuple(found)))
     error = xnp.linalg.norm((x - value.to_dense()).ravel()) / safe
-    return fitted(value, error, out["step"], out["status"], out["history"])
+    return fitted(value, error, out["status"], *how)
 
 
 _run_program = jit(_run, static_argnames=("samples", "max_steps", "mix", "progress"))

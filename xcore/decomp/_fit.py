@@ -73,7 +73,7 @@ def best_of(run, factors):
 
 def _pick(every: Solution, at) -> Solution:
     value = CP(every.value.weights[at], tuple(f[at] for f in every.value.factors))
-    return fitted(value, every.error[at], every.steps[at], every.status[at], every.history[at])
+    return fitted(value, every.error[at], every.status[at], every.steps[at], every.history[at])
 
 
 def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,

@@ -18,9 +18,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
-from .._control.while_loop import while_loop
 from .._core import dtypes, errors
-from .._iterate import first_row, with_row
 from .._solution import Solution, Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
@@ -38,6 +36,7 @@ from ._als import (
     squared_error,
     starts,
     sweep,
+    until_level,
 )  # fmt: skip
 from ._cp import CP, normalize
 from ._fit import best_of
@@ -126,15 +125,11 @@ def _run(x, mask, factors, rtol, gtol, max_steps, progress):
     start = {
         "factors": factors, "slopes": slopes, "left": left,
         "damping": 1e-3 * sizes.mean() / factors[0].shape[1],
-        "growth": xnp.asarray(2.0, x.dtype), "step": xnp.zeros((), np.int32),
-        "status": xnp.asarray(Status.max_steps, np.int32),
-        "history": first_row(xnp.sqrt(xnp.maximum(left, 0) / safe), max_steps),
+        "growth": xnp.asarray(2.0, x.dtype), "status": xnp.asarray(Status.max_steps, np.int32),
+        "error": xnp.sqrt(xnp.maximum(left, 0) / safe),
     }  # fmt: skip
 
-    def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
-
-    def body(s):
+    def step(s):
         slopes = s["slopes"]
         change = _step(s["factors"], slopes, s["damping"], mask)
         trial = [f + c for f, c in zip(s["factors"], change, strict=True)]
@@ -161,18 +156,18 @@ def _run(x, mask, factors, rtol, gtol, max_steps, progress):
             "factors": keep(trial, s["factors"]), "slopes": keep(ahead, slopes),
             "left": xnp.where(better, left, s["left"]),
             "damping": xnp.where(better, eased, s["damping"] * s["growth"]),
-            "growth": xnp.where(better, 2.0, 2 * s["growth"]).astype(x.dtype), "step": s["step"] + np.int32(1),
+            "growth": xnp.where(better, 2.0, 2 * s["growth"]).astype(x.dtype),
             "status": xnp.where(done, Status.success, Status.max_steps).astype(np.int32),
-            "history": with_row(s["history"], s["step"] + np.int32(1), xnp.where(better, size, before)),
+            "error": xnp.where(better, size, before),
         }  # fmt: skip
 
-    out = while_loop(going, body, start, progress=progress)
+    out, *how = until_level(step, start, max_steps, start["error"], progress)
     value = CP(None, tuple(out["factors"]))
     gap = x - value.to_dense()
     error = xnp.linalg.norm((gap if mask is None else xnp.where(mask, gap, 0)).ravel())
     error = error / xnp.sqrt(safe)
     status = xnp.where(xnp.isfinite(error), out["status"], Status.not_finite)
-    return fitted(normalize(value), error, out["step"], status.astype(np.int32), out["history"])
+    return fitted(normalize(value), error, status.astype(np.int32), *how)
 
 
 _SWEEPS = 30

@@ -100,7 +100,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     ended = xnp.where(found.status == 0, Status.success, Status.max_steps)
     status = xnp.where(xnp.isfinite(error), ended, Status.not_finite)
     history = xnp.sqrt(xnp.maximum(2 * ops.stop_gradient(found.history["f"]), 0))
-    fit = fitted(value, error, found.nit, status.astype(np.int32), history)
+    fit = fitted(value, error, status.astype(np.int32), found.nit, history)
     return units.result(differentiable(fit, x, None, weights, ridge))
 
 

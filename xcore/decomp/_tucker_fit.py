@@ -15,13 +15,11 @@ from .. import numpy as xnp
 from .. import random
 from .._control.jit import jit
 from .._control.loops import fori_loop
-from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._iterate import first_row, with_row
 from .._solution import Solution, Status
-from ._als import check_count, check_tensor, fitted
+from ._als import check_count, check_tensor, fitted, until_level
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
 from ._tucker import Tucker, orthogonalize
@@ -264,7 +262,7 @@ def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None
 
 
 def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress):
-    """(parts, steps, status, history) of sweeps until the error changes no more.
+    """(parts, status, steps, history) of sweeps until the error changes no more.
 
     ``sweep(parts)`` gives (parts, what they leave of ‖x‖²); ``left``: what the start leaves of it.
     """
@@ -273,26 +271,20 @@ def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress):
     def relative(left):
         return xnp.sqrt(xnp.maximum(left, 0) / safe)
 
-    def going(s):
-        return (s["step"] < max_steps) & (s["status"] == Status.max_steps)
-
-    def body(s):
+    def step(s):
         parts, left = sweep(s["parts"])
         error = relative(left)
         done = xnp.abs(s["error"] - error) <= rtol
         status = xnp.where(done, Status.success, Status.max_steps)
         status = xnp.where(xnp.isfinite(error), status, Status.not_finite).astype(np.int32)
-        return {
-            "parts": parts, "error": error, "status": status, "step": s["step"] + np.int32(1),
-            "history": with_row(s["history"], s["step"] + np.int32(1), error),
-        }  # fmt: skip
+        return {"parts": parts, "error": error, "status": status}
 
-    out = while_loop(going, body, {
+    start = {
         "parts": parts, "error": xnp.asarray(np.inf, square.dtype),
-        "status": xnp.asarray(Status.max_steps, np.int32), "step": xnp.zeros((), np.int32),
-        "history": first_row(relative(left), max_steps),
-    }, progress=progress)  # fmt: skip
-    return out["parts"], out["step"], out["status"], out["history"]
+        "status": xnp.asarray(Status.max_steps, np.int32),
+    }  # fmt: skip
+    out, *how = until_level(step, start, max_steps, relative(left), progress)
+    return out["parts"], out["status"], *how
 
 
 def _square(x):

@@ -17,7 +17,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import iterate
+from .._iterate import history_of, iterate
 from .._solution import Status
 from .._transforms.api import jvp
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
@@ -34,7 +34,8 @@ _FORCING = 1e-3  # how well the linear systems are solved; each step gains about
 _HALVINGS = 12  # of a step at most
 
 
-def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 50, report: bool = False):  # fmt: skip
+def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 50, report: bool = False,
+                    history: bool = False):  # fmt: skip
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more.
 
     Args:
@@ -48,6 +49,7 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         larger; the dtype's precision to the power of 2/3 by default.
       max_steps: at most this many steps.
       report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
+      history: with ``report``, keep the relative residual of the start and of each step.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(16))
@@ -76,28 +78,23 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
         size = safe_norm(r)
         newton = _Newton(f, back, size, rtol)
         state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stalled": size != size}
-        state, steps = iterate(newton, state, max_steps)
+        row = (lambda s: s["size"] / newton.scale(s)) if history else None
+        state, steps, *rows = iterate(newton, state, max_steps, row=row)
         good = newton.reached(state)
         status = xnp.where(good, np.int32(Status.success), np.int32(Status.max_steps))
         status = xnp.where(state["stalled"] & ~good, np.int32(Status.stagnation), status)
         status = xnp.where(xnp.isfinite(state["size"]), status, np.int32(Status.not_finite))
         relative = state["size"] / newton.scale(state)
-        return state["u"], (steps, relative, status.astype(np.int32))
+        return state["u"], (steps, relative, status.astype(np.int32), rows)
 
     def tangent(g, y):
         return _linear(g, y, back, min(rtol, 1e-6))
 
-    u, (steps, residual, status) = custom_root(f, u, solve, tangent, has_aux=True)
+    u, (steps, residual, status, rows) = custom_root(f, u, solve, tangent, has_aux=True)
     answer = FieldSolution(
-        u,
-        status,
-        None,
-        steps,
-        residual,
-        who=who,
-        method="newton",
-        reason="the equation is not linear",
-    )
+        u, status, None, steps, residual, history_of(rows[0], steps) if rows else None, who=who,
+        method="newton", reason="the equation is not linear",
+    )  # fmt: skip
     return answer if report else answer.check().value
 
 
