@@ -8,7 +8,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 import xcore.optimize as xo
-from xcore import decomp, pde
+from xcore import decomp, linalg, pde
 from xcore._iterate import first_row, history_of, with_row
 
 START = np.asarray([-1.2, 1.0])
@@ -98,6 +98,28 @@ def test_fits(name):
     assert found.history[n] <= found.history[0]
     one = FITS[name](TENSOR, 2, max_steps=1)
     assert one.history.shape == (2,)
+
+
+@pytest.mark.parametrize("solver", [
+    linalg.CG(), linalg.MINRES(), linalg.BiCGStab(), linalg.GMRES(restart=5), linalg.Chebyshev(bounds=(1.0, 30.0)),
+], ids=lambda s: type(s).__name__)  # fmt: skip
+def test_linear_solvers(solver):
+    a, b = np.diag(np.arange(1.0, 31.0)), np.ones(30)
+    solve = lambda b, **kw: linalg.linear_solve(a, b, solver, report=True, **kw)
+    found = solve(b, history=True)
+    rows = np.asarray(found.history)
+    assert rows.shape == (int(found.steps) + 1,) and rows[-1] == found.error
+    same(rows[0], np.sqrt(30.0))
+    near = solve(b, history=True, x0=np.asarray(found.value))
+    assert near.history[0] < 1e-4 * rows[0]
+    two = solve(np.stack([b, np.eye(30)[0]], 1), history=True)
+    assert two.history.shape == (int(two.steps.max()) + 1, 2)
+    np.testing.assert_allclose(two.history[: len(rows), 0], rows, rtol=1e-6, atol=1e-12)
+    same(two.history[-1], two.error)
+    assert solve(b).history is None
+    compiled = xc.jit(lambda b: solve(b, history=True).history)(b)
+    np.testing.assert_allclose(compiled[: len(rows)], rows, rtol=1e-6, atol=1e-12)
+    assert (compiled[len(rows) :] == compiled[len(rows) - 1]).all()
 
 
 def test_newton_for_fields():

@@ -18,6 +18,7 @@ from ._core import tree
 from ._core.array import Array
 from ._core.devices import device_put
 from ._core.types import typeof
+from ._transforms.map import vmap
 
 
 class Steps(NamedTuple):
@@ -87,14 +88,16 @@ def history_of(rows, steps):
     Under ``jit`` and ``vmap`` the number of steps is not known: rows past the end repeat the last, and
     ``rows[: steps + 1]`` cuts them when the function has run.
     """
-    if type(steps) is Array and not steps.ndim:
+    if steps.ndim:  # of columns that end on their own
+        rows = tree.map(lambda r: vmap(_filled, in_axes=-1, out_axes=-1)(r, steps), rows)
+    if type(steps) is Array:
         # by way of the host: a slice on the device would be a program for each number of steps
-        return tree.map(lambda r: _cut(r, int(steps) + 1), rows)
+        return tree.map(lambda r: _cut(r, int(np.max(steps, initial=0)) + 1), rows)
+    return rows if steps.ndim else tree.map(lambda r: _filled(r, steps), rows)
 
-    def filled(r):
-        return r[xnp.minimum(xnp.arange(typeof(r).shape[0], dtype=np.int32), steps)]
 
-    return tree.map(filled, rows)
+def _filled(rows, steps):
+    return rows[xnp.minimum(xnp.arange(typeof(rows).shape[0], dtype=np.int32), steps)]
 
 
 def _cut(rows, count: int):

@@ -23,7 +23,7 @@ from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof
-from .._iterate import iterate
+from .._iterate import first_row, history_of, iterate, with_row
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, modulus
@@ -89,7 +89,12 @@ class _Problem:
         return (state["size"] <= self.target) | state["stalled"] | ~xnp.isfinite(state["size"])
 
     def step(self, state):
-        return self.solver.advance(self, state)
+        new = self.solver.advance(self, state)
+        if "rows" not in state:
+            return new
+        at = state["at"] + np.int32(1)
+        rows = with_row(state["rows"], at, new["size"] * state["of"])
+        return new | {"at": at, "of": state["of"], "rows": rows}
 
 
 @struct
@@ -318,7 +323,10 @@ class _Passes:
             self.solver, self._target(scale), unit * near,
         )  # fmt: skip
         spent, limit = xnp.maximum(s["steps"], 0), self._limit(unit, near)
-        ran, steps = iterate(problem, self._begin(problem, s["r"] / scale), limit - spent)
+        start = self._begin(problem, s["r"] / scale)
+        if "rows" in s:
+            start |= {"rows": s["rows"], "at": spent, "of": scale * self.unit}
+        ran, steps = iterate(problem, start, limit - spent)
         x = s["x"] + (scale / unit) * ran["x"]
         x = x * self.unit / self.unit  # what is left of it when it gets its size back
         r = self.b - self.mv(x)
@@ -340,7 +348,7 @@ class _Passes:
             "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
             "steps": steps, "status": xnp.where(better | first, status, s["status"]), "again": again,
             "units": units,
-        }  # fmt: skip
+        } | ({"rows": with_row(ran["rows"], steps, size * start["of"])} if "rows" in s else {})  # fmt: skip
 
     def _limit(self, unit, near):
         return self.limit * xnp.where((unit != 1) | (near != 1), np.int32(2), np.int32(1))
@@ -394,8 +402,10 @@ class _Passes:
         )  # fmt: skip
 
 
-def _solve_one(solver, mv, precondition, x0, b, arrays=()):
-    """(x, steps, residual's norm, status) for one right-hand side, which is divided by its size first."""
+def _solve_one(solver, mv, precondition, x0, b, arrays=(), history=False):
+    """(x, steps, residual's norm, status) for one right-hand side, which is divided by its size first.
+    With ``history`` also the residual's norms of the start and after each step.
+    """
     limit, unit = solver.limit(math.prod(typeof(b).shape)), magnitude(b)
     arrays, b = (*arrays, b), b / unit
     passes = _Passes(mv, precondition, solver, b, unit, arrays, limit)
@@ -407,18 +417,22 @@ def _solve_one(solver, mv, precondition, x0, b, arrays=()):
         "status": xnp.zeros((), np.int32), "again": xnp.ones((), bool),
         "units": (xnp.ones((), real), xnp.ones((), real)),
     }  # fmt: skip
+    if history:  # another run in other units may take as many steps as the first
+        first = unit * magnitude(state["r"]) * norm(state["r"] / magnitude(state["r"]))
+        state["rows"] = first_row(first, 2 * limit)
     state, _ = iterate(passes, state, MAX_PASSES)
-    return unit * state["x"], state["steps"], unit * state["size"], state["status"]
+    rows = [state["rows"]] if history else []
+    return unit * state["x"], state["steps"], unit * state["size"], state["status"], *rows
 
 
-def _solve_alone(solver, operator, precondition, x0, b):
+def _solve_alone(solver, operator, precondition, x0, b, history=False):
     """The same, with vectors in the shape that the operator works in, if the solver allows it.
 
     A stencil between reshapes would find the place of each element by divisions.
     """
     field = getattr(operator, "field", None)
     if field is None or not isinstance(solver, CG):
-        return _solve_one(solver, operator.mv, precondition, x0, b, tree.leaves(operator))
+        return _solve_one(solver, operator.mv, precondition, x0, b, tree.leaves(operator), history)
 
     def shaped(f):
         return lambda x: f(x.reshape(-1)).reshape(field)
@@ -426,11 +440,13 @@ def _solve_alone(solver, operator, precondition, x0, b):
     near = _identity if precondition is _identity else shaped(precondition)
     x0 = None if x0 is None else x0.reshape(field)
     b, arrays = b.reshape(field), tree.leaves(operator)
-    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0, b, arrays)
+    x, *rest = _solve_one(solver, shaped(operator.mv), near, x0, b, arrays, history)
     return x.reshape(-1), *rest
 
 
-def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: bool = False):
+def linear_solve(
+    a, b, solver=None, *, preconditioner=None, x0=None, report: bool = False, history: bool = False
+):
     """The solution x of a x = b from products with a. Derivatives cost one more solution.
 
     Args:
@@ -443,6 +459,9 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
       x0: where to start, shaped like b; zeros by default.
       report: return a ``Solution`` with steps and residual of each column, instead of raising
         SolverError if one was not reached.
+      history: with ``report``, keep the norms of the residual: row 0 that of the start, row k after
+        step k, as the solver keeps it up to date, the last as computed from x; (rows,) or (rows, k), in which
+        columns that end before others repeat their last.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xc.linalg.Matrix(xnp.asarray([[4.0, 1.0], [1.0, 3.0]]), symmetric=True, positive=True)
@@ -466,13 +485,14 @@ def linear_solve(a, b, solver=None, *, preconditioner=None, x0=None, report: boo
     columns = b[:, None] if b.ndim == 1 else b
     guess = None if x0 is None else _guess(who, x0, b).reshape(columns.shape)
     judge = None if report else _check_for(f"{who}: {type(solver).__name__}")
-    x, (steps, size, status) = _differentiable(a, columns, solver, preconditioner, guess, judge)
+    x, aux = _differentiable(a, columns, solver, preconditioner, guess, judge, history)
     single = b.ndim == 1
     x = x[:, 0] if single else x
-    status, steps, size = (v[0] if single else v for v in (status, steps, size))
+    steps, size, status, *rows = (v[..., 0] if single else v for v in aux)
     solution = Solution(
-        x, status, steps=steps, error=size, who=who, method=type(solver).__name__, advice=_ADVICE
-    )
+        x, status, steps=steps, error=size, history=history_of(rows[0], steps) if rows else None, who=who,
+        method=type(solver).__name__, advice=_ADVICE,
+    )  # fmt: skip
     return solution if report else solution.check().value
 
 
@@ -516,7 +536,7 @@ def _check_preconditioner(who: str, m, b) -> None:
         raise errors.shape_mismatch(who, why, b=b)
 
 
-def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None):
+def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None, history=False):
     """(x, (steps, residuals, states)) of a x = columns, with the derivatives of the equation.
 
     ``judge(x, b, size, status)`` sees every solution, those of derivatives too, and returns it.
@@ -527,19 +547,20 @@ def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None):
     def run(operator, precondition, start):
         def solve(_, b):
             one = lambda x, b: _solve_one(  # noqa: E731
-                solver, operator.mv, precondition, x, b, tree.leaves(operator)
+                solver, operator.mv, precondition, x, b, tree.leaves(operator), history
             )
+            out_axes = (1, 0, 0, 0, *[1] * history)
             # batch elements keep what is done by selections, which are passes over memory
             if typeof(b).shape[1] == 1:
                 first = None if start is None else start[:, 0]
-                found = _solve_alone(solver, operator, precondition, first, b[:, 0])
+                found = _solve_alone(solver, operator, precondition, first, b[:, 0], history)
                 x, *rest = (y[..., None] for y in found)
             elif start is None:
-                lanes = vmap(lambda b: one(None, b), in_axes=1, out_axes=(1, 0, 0, 0))
+                lanes = vmap(lambda b: one(None, b), in_axes=1, out_axes=out_axes)
                 x, *rest = lanes(b)
             else:
-                x, *rest = vmap(one, in_axes=(1, 1), out_axes=(1, 0, 0, 0))(start, b)
-            return (x if judge is None else judge(x, b, *rest[1:])), tuple(rest)
+                x, *rest = vmap(one, in_axes=(1, 1), out_axes=out_axes)(start, b)
+            return (x if judge is None else judge(x, b, *rest[1:3])), tuple(rest)
 
         return solve
 
