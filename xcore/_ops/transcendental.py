@@ -9,15 +9,18 @@ from .._core.program import trace_closed
 from .._core.types import typeof
 from .elementwise import (
     abs,
+    and_,
     complex,
     const,
     convert,
     div,
     eq,
+    gt,
     imag,
     lt,
     mul,
     neg,
+    not_,
     real,
     select,
     square,
@@ -27,9 +30,12 @@ from .families import FLOATS, INEXACT, NUMBERS, add, elementwise
 
 
 def _pow_jvp_base(g, out, x, y):
-    is_one = eq(y, const(y, 0))
-    slope = mul(y, pow(x, sub(select(is_one, const(y, 1), y), const(y, 1))))
-    return mul(g, select(is_one, const(x, 0), slope))
+    # x**0 is 1 at 0 and NaN, too; elsewhere y x**(y - 1) is right at y = 0, and so is its slope in y
+    size = abs(x)
+    tiny = const(size, float(dtypes.finfo(size.type.dtype).tiny))
+    ends = and_(eq(y, const(y, 0)), not_(gt(size, tiny)))
+    slope = mul(y, pow(x, sub(select(ends, const(y, 1), y), const(y, 1))))
+    return mul(g, select(ends, const(x, 0), slope))
 
 
 def _pow_jvp_exponent(g, out, x, y):

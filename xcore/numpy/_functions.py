@@ -101,14 +101,26 @@ cbrt = unary(
 )
 
 
+# Of two formulas that both hold everywhere, the one that does not overflow is chosen: it has the right
+# derivatives of all orders, where those of |x - y| and of the larger one end at x = y.
+
+
+def _ordered(x, y, size_x, size_y):
+    swap = ops.lt(size_x, size_y)
+    return ops.select(swap, y, x), ops.select(swap, x, y)
+
+
 def _hypot(x, y):
-    x, y = ops.abs(x), ops.abs(y)
-    big, small = ops.max(x, y), ops.min(x, y)
-    infinite = ops.or_(ops.eq(x, _const(x, math.inf)), ops.eq(y, _const(x, math.inf)))
+    big, small = _ordered(x, y, ops.abs(x), ops.abs(y))
+    infinite = ops.or_(_is_endless(x), _is_endless(y))
     nothing = ops.eq(big, _const(x, 0))
     ratio = ops.div(small, ops.select(ops.or_(nothing, infinite), _const(x, 1), big))
-    length = ops.mul(big, ops.sqrt(ops.add(_const(x, 1), ops.mul(ratio, ratio))))
+    length = ops.mul(ops.abs(big), ops.sqrt(ops.add(_const(x, 1), ops.mul(ratio, ratio))))
     return ops.select(infinite, _const(x, math.inf), length)
+
+
+def _is_endless(x):
+    return ops.eq(ops.abs(x), _const(x, math.inf))
 
 
 hypot = binary(
@@ -121,16 +133,19 @@ hypot = binary(
 )
 
 
-def _gap(x, y):
-    """-|x - y|, and 0 for equal ones: infinities too, whose difference would be NaN."""
-    same, zero = ops.eq(x, y), _const(x, 0)
-    return ops.neg(ops.abs(ops.sub(ops.select(same, zero, x), ops.select(same, zero, y))))
+def _smaller_to_larger(x, y, of_gap):
+    """The larger one plus ``of_gap`` of how far the other is below it: 0 for equal infinities."""
+    big, small = _ordered(x, y, x, y)
+    same = ops.and_(ops.eq(x, y), _is_endless(x))
+    zero = _const(x, 0)
+    gap = ops.sub(ops.select(same, zero, small), ops.select(same, zero, big))
+    return ops.select(same, ops.max(x, y), ops.add(big, of_gap(gap)))
 
 
 def _logaddexp(x, y):
     if is_complex(x):
         return _logaddexp_complex(x, y)
-    return ops.add(ops.max(x, y), ops.log1p(ops.exp(_gap(x, y))))
+    return _smaller_to_larger(x, y, lambda gap: ops.log1p(ops.exp(gap)))
 
 
 def _logaddexp_complex(x, y):
@@ -152,13 +167,16 @@ def _logaddexp2(x, y):
     if is_complex(x):
         natural = _logaddexp_complex(_times(x, math.log(2)), _times(y, math.log(2)))
         return _times(natural, 1 / math.log(2))
-    factor, one, half = (_const(x, v) for v in (math.log(2), 1, 0.5))
-    part = _exp2(_gap(x, y))
-    # log2(1 + t) is 1 + log2(1 + (t - 1) / 2), which is exact for equal arguments, where t is 1
+    return _smaller_to_larger(x, y, _log2_1p_exp2)
+
+
+def _log2_1p_exp2(gap):
+    """log2(1 + t), t = 2^gap: as 1 + log2(1 + (t - 1) / 2) next to 1, where it is exact."""
+    factor, one, half = (_const(gap, v) for v in (math.log(2), 1, 0.5))
+    part = _exp2(gap)
     near = ops.gt(part, half)
     tail = ops.log1p(ops.select(near, ops.mul(ops.sub(part, one), half), part))
-    tail = ops.add(ops.convert(near, dtype=typeof(x).dtype), ops.div(tail, factor))
-    return ops.add(ops.max(x, y), tail)
+    return ops.add(ops.convert(near, dtype=typeof(gap).dtype), ops.div(tail, factor))
 
 
 logaddexp = binary(

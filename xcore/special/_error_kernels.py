@@ -271,7 +271,7 @@ def _mills(_, x):
     far = x < -1.0
     tail = math.sqrt(2.0 / math.pi) / erfcx(where(far, -x * _ROOT_HALF, 1.0))
     z = where(far, 0.0, x)
-    return where(far, tail, exp_square(z, -0.5) / (math.sqrt(2.0 * math.pi) * ndtr(z)))
+    return where(far, tail, half_gauss(z) / (math.sqrt(2.0 * math.pi) * ndtr(z)))
 
 
 erf = kernel("special.erf", ops.erf, lambda _, x: _TWO_OVER_ROOT_PI * gauss(x), narrow=True)
@@ -284,6 +284,12 @@ half_gauss = kernel(
     "special.half_gauss",
     lambda x: exp_square(x, -0.5),
     lambda _, x: -x * half_gauss(x),
+    narrow=True,
+)
+_growing_gauss = kernel(
+    "special.growing_gauss",
+    lambda x: exp_square(x, 1.0),
+    lambda _, x: 2.0 * x * _growing_gauss(x),
     narrow=True,
 )
 erfinv = kernel("special.erfinv", erfinv_f, _erfinv_slope, narrow=True)
@@ -301,7 +307,7 @@ log_ndtr = kernel("special.log_ndtr", log_ndtr_f, _mills, narrow=True)
 dawsn = kernel("special.dawsn", dawsn_f, _dawson_slope)
 erfi = kernel(
     "special.erfi", erfi_f,
-    lambda _, x: _TWO_OVER_ROOT_PI * exp_square(x, 1.0),
+    lambda _, x: _TWO_OVER_ROOT_PI * _growing_gauss(x),
 )  # fmt: skip
 fresnel_s = kernel("special.fresnel_s", fresnel_s_f, lambda _, x: fresnel_sin(x))
 fresnel_c = kernel("special.fresnel_c", fresnel_c_f, lambda _, x: fresnel_cos(x))

@@ -10,7 +10,7 @@ from ._elementary import (
     full,
     horner,
     log1p,
-    log1p_minus,
+    log1p_excess,
     odd,
     product_error,
     rational,
@@ -252,15 +252,12 @@ def spence_f(x):
 
 
 def _spence_slope(_, x):
-    """log(x)/(1 - x)."""
+    """log(x)/(1 - x), with derivatives at 1."""
     t = x - 1.0
     near = ops.abs(t) < 0.5
-    u = where(near, t, 0.5)
-    return where(
-        near,
-        -1.0 - where(u == 0.0, 0.0, log1p_minus(u) / where(u == 0.0, 1.0, u)),
-        where(x == math.inf, 0.0, -ops.log(x) / where(near, 1.0, t)),
-    )
+    u = where(near, t, 0.0)
+    far = where(x == math.inf, 0.0, -ops.log(x) / where(near, 1.0, t))
+    return where(near, u * log1p_excess(u) - 1.0, far)
 
 
 # Elliptic integrals
