@@ -30,6 +30,7 @@ settings.load_profile("xcore")
 _AS_USERS_GET_IT = (
     "tests/_backend", "tests/_core", "tests/_ops", "tests/test_ops.py",
     "tests/numpy/test_binary.py", "tests/numpy/test_dot.py", "tests/numpy/test_fft.py",
+    "tests/numpy/test_last_places.py",
     "tests/numpy/test_reduce.py", "tests/numpy/test_standard", "tests/numpy/test_unary.py",
     "tests/random/test_bits.py", "tests/random/test_distributions.py", "tests/random/test_hash.py",
     "tests/sharding", "tests/special/test_accuracy.py",
