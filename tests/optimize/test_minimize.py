@@ -389,7 +389,8 @@ def test_one_variable_is_minimised_like_many(method):
         slope = 2 * (found.x - 2) + 0.4 * (found.x + 1) ** 3  # of terms up to 4
         np.testing.assert_allclose(found.grad, slope, rtol=1e-7, atol=1e-14)
         values = np.asarray(found.history["f"])
-        assert (np.diff(values) <= 0).all() and values[-1] == found.fun
+        rounding = 2 * np.spacing(np.abs(values[1:]))  # f is compiled in two programs
+        assert (np.diff(values) <= rounding).all() and values[-1] == found.fun
 
 
 def test_parabolas_need_fewer_evaluations():
