@@ -150,11 +150,11 @@ def test_what_changes_is_seen(monkeypatch):
             np.testing.assert_allclose(found.x, a, rtol=1e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("unseen", [itertools.count(), np.random.default_rng(0), iter([1, 2]), open],
-                         ids=["counter", "generator", "iterator", "builtin"])  # fmt: skip
+@pytest.mark.parametrize("unseen", [itertools.count(), np.random.default_rng(0), iter([1, 2]), open, len],
+                         ids=["counter", "generator", "iterator", "files", "builtin"])  # fmt: skip
 def test_what_may_change_unseen_is_traced_anew(unseen):
     f = lambda x, kept=unseen: 2 * x
-    assert (once(f) is once(f)) == (unseen is open)
+    assert (once(f) is once(f)) == (unseen is len)
 
 
 def test_settings_and_clear_caches():

@@ -1,9 +1,10 @@
 """``jit`` for functions that are made anew at each call of a solver: found again by what they refer to.
 
 What a function refers to decides what its trace is: the code, the values in its closure and of the global
-names it reads, those of its helpers, what these values hold. Where all that is the same as before, so is
-the program. Arrays and containers are compared by their elements; where something may change and does not
-show it (an iterator, an open file, a generator of random numbers), nothing is assumed to be the same.
+names it reads, those of its helpers, what these values hold, the classes of objects with all that stands
+in them. Where all that is the same as before, so is the program. Arrays and containers are compared by
+their elements. Where something may change without a sign (random numbers, the time, files, the environment,
+iterators, what only ``getattr`` finds), nothing is assumed: the function is traced anew.
 """
 
 from __future__ import annotations
@@ -26,7 +27,24 @@ _MOST = 256  # functions that are kept
 _DEEP = 4000  # things that are looked at
 _WHOLE = 2**23  # bytes of an array that are looked at
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice)
-_LIBRARIES = {"xcore", "numpy", "scipy"} | sys.stdlib_module_names
+# Modules whose functions give the same for the same arguments; other modules of Python may not.
+_PURE = set(
+    "xcore numpy scipy abc builtins cmath collections dataclasses enum fractions functools itertools math "
+    "numbers operator types typing".split()
+)
+_CHANGING = sys.stdlib_module_names - _PURE
+# Names of what looks at more than its arguments, wherever it comes from.
+_ASKING = frozenset(
+    "__import__ default_rng eval exec fromfile genfromtxt getattr globals input load loadtxt locals memmap "
+    "open print random rvs vars".split()
+)
+_OF_NO_MATTER = (
+    "__dict__",
+    "__weakref__",
+    "__doc__",
+    "__dataclass_fields__",
+    "__dataclass_params__",
+)
 
 _known = FastCache()
 
@@ -116,56 +134,85 @@ class _State:
     def _builtin(self, x, _):
         owner = x.__self__
         if owner is None or isinstance(owner, (type, types.ModuleType)):
-            return Same(x)
+            module = owner.__name__ if isinstance(owner, types.ModuleType) else x.__module__
+            if _is_pure(module or getattr(owner, "__module__", None)):
+                return Same(x)
         raise Unseen
 
     def _function(self, x, _):
-        code, cells = x.__code__, x.__closure__ or ()
-        of_library = _is_of_library(x.__module__)
+        pure, code, cells = _is_pure(x.__module__), x.__code__, x.__closure__ or ()
         named = getattr(sys.modules.get(x.__module__), x.__qualname__, None)
-        if of_library and named is x:
+        if pure and named is x:
             return Same(x)
         try:
             held = [c.cell_contents for c in cells]
         except ValueError:  # a name that has no value yet
             raise Unseen from None
-        names = code.co_names
+        names = _every_name(code)
         parts = self._all(x.__defaults__, x.__kwdefaults__, *held, attributes=names)
-        if of_library:
+        if pure:
             return code, parts
+        if not names.isdisjoint(_ASKING) or not names.isdisjoint(_CHANGING):
+            raise Unseen
         read = sorted(n for n in names_of(code)[0] if n in x.__globals__)
         return code, parts, *self._all(*[x.__globals__[n] for n in read], attributes=names)
 
-    def _named(self, x, attributes):
-        """A module or a class: what the code names of it."""
-        if _is_of_library(x.__name__ if isinstance(x, types.ModuleType) else x.__module__):
+    def _module(self, x, attributes):
+        """What the code names of a module."""
+        if _is_pure(x.__name__):
             return Same(x)
-        held = vars(x)
-        return Same(x), self._all(
-            *[held[n] for n in attributes if n in held], attributes=attributes
-        )
+        held = [vars(x)[n] for n in sorted(attributes) if n in vars(x)]
+        return Same(x), self._all(*held, attributes=attributes)
 
-    def _object(self, x, attributes):
+    def _class(self, x, _):
+        """All that stands in a class and in those it comes from."""
+        if _is_pure(x.__module__):
+            return Same(x)
+        held = [
+            v for c in x.__mro__ if not _is_pure(c.__module__) for n, v in vars(c).items()
+            if n not in _OF_NO_MATTER
+        ]  # fmt: skip
+        return Same(x), self._all(*held)
+
+    def _wrapped(self, x, _):
+        return type(x), self._all(x.__func__)
+
+    def _property(self, x, _):
+        return property, self._all(x.fget)
+
+    def _object(self, x, _):
         kind = type(x)
         if isinstance(x, (enum.Enum, np.ufunc)):
             return Same(x)
-        ours = kind.__module__.partition(".")[0] in ("xcore", "jaxlib")
-        if ours and (
-            not hasattr(x, "__dict__") or (callable(x) and not dataclasses.is_dataclass(x))
-        ):
-            return x if kind.__hash__ else Same(x)
-        if not hasattr(x, "__dict__") or (_is_of_library(kind.__module__) and not ours):
+        if kind.__module__.partition(".")[0] in ("xcore", "jaxlib"):
+            if kind.__module__.startswith("xcore.random"):  # generators, that count what they gave
+                raise Unseen
+            if not hasattr(x, "__dict__") or (callable(x) and not dataclasses.is_dataclass(x)):
+                return x if kind.__hash__ else Same(x)
+        elif not hasattr(x, "__dict__") or _is_pure(kind.__module__):
             raise Unseen
-        return self._named(kind, attributes), self.of(vars(x), attributes)
+        return self.of(kind), self.of(vars(x))
 
 
 _STATES = (
     (np.ndarray, _State._array), (Array, _State._device_array), ((tuple, list), _State._items),
     (dict, _State._dict), (functools.partial, _State._partial), (types.MethodType, _State._method),
     (types.BuiltinFunctionType, _State._builtin), (types.FunctionType, _State._function),
-    ((types.ModuleType, type), _State._named),
+    (types.ModuleType, _State._module), (type, _State._class), (property, _State._property),
+    ((staticmethod, classmethod), _State._wrapped),
 )  # fmt: skip
 
 
-def _is_of_library(module) -> bool:
-    return (module or "").partition(".")[0] in _LIBRARIES
+def _is_pure(module) -> bool:
+    """Whether what a module holds gives the same for the same; modules of Python that do not are refused."""
+    root = (module or "").partition(".")[0]
+    if root in _CHANGING:
+        raise Unseen
+    return root in _PURE
+
+
+@functools.lru_cache(256)
+def _every_name(code) -> frozenset:
+    """The names of a function's code and of functions in it: globals, attributes, what it imports."""
+    inner = [_every_name(c) for c in code.co_consts if isinstance(c, types.CodeType)]
+    return frozenset(code.co_names).union(*inner)
