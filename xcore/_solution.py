@@ -212,7 +212,7 @@ class Solution:
         return "; ".join(told)
 
     def _words(self, end: int) -> str:
-        return Status(end).message + dict(self.advice).get(end, "")
+        return Status(int(end)).message + dict(self.advice).get(end, "")
 
     def check(self, who: str = ""):
         """Itself, or an error with the status in words. Traced solutions pass.

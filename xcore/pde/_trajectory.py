@@ -109,7 +109,7 @@ def _warned(run: _Run, u, end, worst, kept):
         if int(worst) != int(SOLVED):
             warnings.warn(
                 "xcore.pde.trajectory: the linear system of a step was not solved: "
-                f"{Status(worst).message}. report=True tells before which time.",
+                f"{Status(int(worst)).message}. report=True tells before which time.",
                 RuntimeWarning, stacklevel=stack_level(),
             )  # fmt: skip
         return kept
@@ -315,7 +315,7 @@ def _told(found: TrajectorySolution, u):
         or not bool(_finite(u))
     ):
         return found.value
-    why = Status(found.status)
+    why = Status(int(found.status))
     words = {Status.stagnation: "the steps became shorter than rounding, as before a pole"}
     warnings.warn(
         f"xcore.pde.integrate: the states from t = {float(found.left):.6g} on are NaN: "
