@@ -136,7 +136,7 @@ def test_gradient_through_collectives():
         (lambda: xc.vmap(lambda a: a)(1.0), "no axis 0"),
         (lambda: xc.vmap(lambda a: a, in_axes=None)(np.ones(2)), "nothing to map"),
         (lambda: xc.vmap(lambda a: a, in_axes=(0, 0))(np.ones(2)), "in_axes has 2 entries"),
-        (lambda: xc.vmap(lambda a: a, out_axes=None)(np.ones(2)), "differs between lanes"),
+        (lambda: xc.vmap(lambda a: a, out_axes=None)(np.ones(2)), "differs between batch elements"),
         (lambda: xc.vmap(3), "expected a function"),
         (lambda: xc.vmap(lambda a: xc.lax.psum(a, "nope"))(np.ones(2)), "no axis named 'nope'"),
         (lambda: xc.vmap(lambda n: xnp.ones(n))(np.arange(3)), "shape must be made of Python ints"),
