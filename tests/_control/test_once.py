@@ -126,3 +126,14 @@ def test_functions_of_libraries_and_helpers_are_known():
     make = lambda scale: lambda x: xnp.sum(np.float64(scale) * xnp.sin(x)) + SHARED[0]
     assert once(make(2.0)) is once(make(2.0))
     assert once(make(2.0)) is not once(make(3.0))
+
+
+def test_the_oldest_make_room(monkeypatch):
+    from xcore._control import once as module
+
+    monkeypatch.setattr(module, "_MOST", 4)
+    make = lambda scale: lambda x: x * scale
+    kept = [once(make(float(k))) for k in range(100, 110)]
+    assert len(module._known) == 4
+    assert [once(make(float(k))) is f for k, f in zip(range(106, 110), kept[6:])] == [True] * 4
+    assert once(make(100.0)) is not kept[0]

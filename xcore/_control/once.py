@@ -80,9 +80,12 @@ def once(f):
         key = _State().of(f)
     except Unseen:
         return jit(f)
-    if len(_known) >= _MOST:
-        _known.clear()
-    return _known.get(key) or _known.setdefault(key, jit(f))
+    found = _known.get(key)
+    if found is None:
+        for oldest in list(_known)[: max(len(_known) - _MOST + 1, 0)]:
+            _known.pop(oldest, None)
+        found = _known.setdefault(key, jit(f))
+    return found
 
 
 class _State:
