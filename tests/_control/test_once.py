@@ -3,6 +3,7 @@
 import os
 import random
 import time
+import types
 from time import perf_counter
 
 import numpy as np
@@ -50,6 +51,19 @@ def imported(x):
 
 
 MODEL = Model()
+PLACES = types.ModuleType("places")
+PLACES.near, PLACES.far = 1.0, 1.0
+
+
+def of_far():
+    return PLACES.far
+
+
+def weighted(x):
+    return x * weighted.scale
+
+
+weighted.scale = 1.0
 
 CHANGING = {
     "numpy.random": lambda x: x * np.random.rand(),
@@ -96,6 +110,10 @@ STEPS = {
         lambda x: x * MODEL.size(), lambda: set_on(Base, "kind", lambda: Base.kind + 1)(),
     ),
     "an object that is called": (MODEL, lambda: set_on(MODEL, "own", lambda: MODEL.own + 1)()),
+    "an attribute of a function": (weighted, lambda: set_on(weighted, "scale", lambda: weighted.scale + 1)()),
+    "a module, by way of a helper": (
+        lambda x: x * PLACES.near * of_far(), lambda: set_on(PLACES, "far", lambda: PLACES.far + 1)(),
+    ),
     "a bound method": (MODEL.__call__, lambda: set_on(Base, "kind", lambda: Base.kind + 1)()),
 }  # fmt: skip
 

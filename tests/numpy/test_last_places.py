@@ -7,7 +7,7 @@ import xcore.numpy as xnp
 
 ANY, POSITIVE, INSIDE, FROM_ONE, MODEST = "any", "positive", "inside", "from one", "modest"
 RANGES = {
-    "sin": MODEST, "cos": MODEST, "tan": MODEST, "sinh": MODEST, "cosh": MODEST, "tanh": MODEST,
+    "sin": ANY, "cos": ANY, "tan": ANY, "sinh": MODEST, "cosh": MODEST, "tanh": MODEST,
     "exp": MODEST, "exp2": MODEST, "expm1": MODEST, "arcsin": INSIDE, "arccos": INSIDE, "arctanh": INSIDE,
     "arctan": ANY, "arcsinh": ANY, "cbrt": ANY, "log": POSITIVE, "log2": POSITIVE, "log10": POSITIVE,
     "sqrt": POSITIVE, "log1p": "above -1", "arccosh": FROM_ONE,
@@ -28,7 +28,9 @@ def _samples(kind, largest):
     if kind == "above -1":
         return np.concatenate([inside, sizes])
     if kind == MODEST:
-        return np.concatenate([3 * inside, rng.uniform(-10, 10, 4000), 1 / (1 + sizes)])
+        return np.concatenate(
+            [3 * inside, 2.3 * largest * rng.uniform(-1, 1, 4000), 1 / (1 + sizes)]
+        )
     return np.concatenate([3 * inside, sizes, -sizes])
 
 

@@ -97,11 +97,13 @@ class _State:
     def of(self, x, attributes=()):
         if isinstance(x, _PLAIN):
             return type(x), repr(x)
-        if id(x) in self.seen:
-            return "seen", self.seen[id(x)]
+        # of a module each function sees other names
+        place = (id(x), attributes) if isinstance(x, types.ModuleType) else id(x)
+        if place in self.seen:
+            return "seen", self.seen[place]
         if len(self.seen) > _DEEP:
             raise Unseen
-        self.seen[id(x)] = len(self.seen)
+        self.seen[place] = len(self.seen)
         self.alive.append(x)  # or its id may become another's
         for kinds, state in _STATES:
             if isinstance(x, kinds):
@@ -158,6 +160,7 @@ class _State:
         if not names.isdisjoint(_ASKING) or not names.isdisjoint(_CHANGING):
             raise Unseen
         read = sorted(n for n in names_of(code)[0] if n in x.__globals__)
+        parts += self._all(vars(x), attributes=names)
         return code, parts, *self._all(*[x.__globals__[n] for n in read], attributes=names)
 
     def _module(self, x, attributes):

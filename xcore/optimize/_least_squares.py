@@ -427,7 +427,7 @@ def least_squares(
         and the better of both ends is returned.
       history: keep x, the cost f, its gradient g and nfev of all iterations.
 
-    Returns a ``Result`` whose ``fun`` is the residuals; ``extra["cost"]`` is half the sum.
+    Returns a ``Result`` whose ``fun`` is the residuals; ``stats["cost"]`` is half the sum.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> t = xnp.arange(4.0)

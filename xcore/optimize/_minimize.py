@@ -22,8 +22,8 @@ def minimize(
 
     All of it is one compiled program. Later calls find it again as long as ``fun`` is the same code and what
     it refers to (closures, globals, arrays, attributes, its helpers) holds the same: only ``x0`` and what is in
-    ``args`` may change without another trace. Where that cannot be seen, of an iterator or a generator of
-    random numbers, each call traces. Under ``vmap`` each batch element stops on its own. The solution and the
+    ``args`` may change without another trace. Where that cannot be seen (random numbers, the time, files,
+    iterators, ``getattr``), each call traces. Under ``vmap`` each batch element stops on its own. The solution and the
     least value have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
     Those of a point that is no solution (``success`` is False) mean nothing.
 
@@ -62,7 +62,7 @@ def minimize(
       progress: show the number of iterations and their rate; a text is the label. The elements of a batch
         then go on side by side.
 
-    BFGS puts its last estimate of the inverse Hessian into ``extra["hess_inv"]``.
+    BFGS puts its last estimate of the inverse Hessian into ``stats["hess_inv"]``.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> rosenbrock = lambda x: 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
