@@ -20,12 +20,11 @@ def minimize(
 ) -> Result:  # fmt: skip
     """The point where a function is least, near a start.
 
-    All of it is one compiled program. Later calls find it again as long as ``fun`` is the same code and what
-    it refers to (closures, globals, arrays, attributes, its helpers) holds the same: only ``x0`` and what is in
-    ``args`` may change without another trace. Where that cannot be seen (random numbers, the time, files,
-    iterators, ``getattr``), each call traces. Under ``vmap`` each batch element stops on its own. The solution and the
-    least value have derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
-    Those of a point that is no solution (``success`` is False) mean nothing.
+    All of it is one compiled program. Later calls find it again where ``fun`` is the same code and what it
+    refers to (closures, globals, arrays, attributes, helpers) holds the same; ``x0`` and what is in ``args`` may
+    change. Where that cannot be seen (random numbers, the time, files, iterators, ``getattr``), each call traces.
+    Under ``vmap`` each batch element stops on its own. Solution and least value have derivatives with respect to
+    all that ``fun`` uses, by the implicit function theorem; those where ``success`` is False mean nothing.
 
     Arguments are SciPy's. Derivatives are computed, exactly, unless they are given.
 
