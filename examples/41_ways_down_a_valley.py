@@ -40,4 +40,4 @@ with figure("walks", cols=len(METHODS), size=(15, 3.2)) as axes:
 
 for name in METHODS[1:]:
     assert np.allclose(walks[name].x, 1, atol=1e-3), name
-assert walks["trust-exact"].nit < walks["lbfgs"].nit < walks["nelder-mead"].nit
+assert max(walks["trust-exact"].nit, walks["lbfgs"].nit) < walks["nelder-mead"].nit
