@@ -1,7 +1,12 @@
 """Dtypes: names as in ``jax.dtypes``."""
 
+from __future__ import annotations
+
+import numpy as _np
+
 from ._core.dtypes import as_dtype as _as_dtype
 from ._core.dtypes import extended, prng_key
+from ._core.typing import DTypeLike as _DTypeLike
 from ._transforms.api import float0
 from .numpy import (
     bfloat16,
@@ -17,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):
+def canonicalize_dtype(dtype: _DTypeLike, allow_extended_dtype: bool = False) -> _np.dtype:
     """The dtype that a name, type or dtype means. Nothing is narrowed: 64 bits are always there.
 
     >>> import xcore as xc

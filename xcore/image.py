@@ -1,14 +1,21 @@
 """Images of other sizes: names as in ``jax.image``."""
 
+from __future__ import annotations
+
 import enum as _enum
 import math as _math
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
 
 import numpy as _np
 
 from . import numpy as _xnp
 from ._core import dtypes as _dtypes
 from ._core import errors as _errors
+from ._core.array import Array as _Array
 from ._core.types import typeof as _typeof
+from ._core.typing import ArrayLike as _ArrayLike
+from ._core.typing import Shape as _Shape
 
 __all__ = ["ResizeMethod", "resize", "scale_and_translate"]
 
@@ -27,7 +34,7 @@ class ResizeMethod(_enum.Enum):
     CUBIC = 4
 
     @staticmethod
-    def from_string(s: str) -> "ResizeMethod":
+    def from_string(s: str) -> ResizeMethod:
         """The method of a name."""
         if s not in _NAMES:
             raise _errors.bad_argument("image", "method", s, f"one of {', '.join(_NAMES)}")
@@ -120,8 +127,11 @@ def _resampled(image, shape, axes, scales, translations, method, antialias, prec
     return image.astype(dtype)
 
 
-def scale_and_translate(image, shape, spatial_dims, scale, translation, method, antialias: bool = True,
-                        precision="highest"):  # fmt: skip
+def scale_and_translate(
+    image: _ArrayLike, shape: _Shape, spatial_dims: _Sequence[int], scale: _ArrayLike,
+    translation: _ArrayLike, method: str | ResizeMethod, antialias: bool = True,
+    precision: _Any = "highest",
+) -> _Array:  # fmt: skip
     """An image, stretched and moved: what was at x is at ``scale x + translation``.
 
     Pixel i reaches from i to i + 1, its middle is at i + 1/2. What comes from outside of the image is
@@ -162,7 +172,10 @@ def scale_and_translate(image, shape, spatial_dims, scale, translation, method, 
     return _resampled(image, shape, axes, scale, translation, method, antialias, precision)
 
 
-def resize(image, shape, method, antialias: bool = True, precision="highest"):
+def resize(
+    image: _ArrayLike, shape: _Shape, method: str | ResizeMethod, antialias: bool = True,
+    precision: _Any = "highest",
+) -> _Array:  # fmt: skip
     """An image of another size.
 
     Args:

@@ -9,8 +9,11 @@ from ._control.checks import check_positions as _check_positions
 from ._core import dtypes as _dtypes
 from ._core import errors as _errors
 from ._core import findings as _findings
+from ._core.array import Array as _Array
 from ._core.source import boundary as _boundary
 from ._core.trace import Tracer as _Tracer
+from ._core.typing import ArrayLike as _ArrayLike
+from ._core.typing import Index as _Index
 
 __all__ = [
     "index", "index_add", "index_max", "index_min", "index_mul", "index_update", "segment_max",
@@ -39,8 +42,11 @@ def _highest(dtype):
 
 
 def _segments(name: str, how: str, neutral, doc: str):
-    def f(data, segment_ids, num_segments=None, indices_are_sorted: bool = False,
-          unique_indices: bool = False, bucket_size=None, mode=None):  # fmt: skip
+    def f(
+        data: _ArrayLike, segment_ids: _ArrayLike, num_segments: int | None = None,
+        indices_are_sorted: bool = False, unique_indices: bool = False,
+        bucket_size: int | None = None, mode: str | None = None,
+    ) -> _Array:  # fmt: skip
         del bucket_size  # JAX sums in buckets to lose fewer digits; the compiler decides here
         x, ids = _xnp.asarray(data), _xnp.asarray(segment_ids)
         if ids.shape != x.shape[: ids.ndim]:
@@ -97,7 +103,10 @@ segment_min = _segments("segment_min", "min", _highest, "Smallest ones of the ro
 
 
 def _update(name: str, how: str, doc: str):
-    def f(x, idx, y, indices_are_sorted: bool = False, unique_indices: bool = False):
+    def f(
+        x: _ArrayLike, idx: _Index, y: _ArrayLike, indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+    ) -> _Array:  # fmt: skip
         place = _xnp.asarray(x).at[idx]
         return getattr(place, how)(
             y, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices

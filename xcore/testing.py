@@ -7,12 +7,15 @@ evaluations of the function whatever its size.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ._core import dtypes, tree
 from ._core.eval import is_array_like as _is_array_like
 from ._core.source import boundary
+from ._core.typing import DTypeLike, PyTree
 from ._transforms.api import float0, jvp, vjp
 
 __all__ = ["assert_close", "check_grads", "check_jvp", "check_vjp", "tolerance"]
@@ -29,7 +32,7 @@ def _precision(*arrays) -> np.dtype:
     )
 
 
-def tolerance(dtype) -> float:
+def tolerance(dtype: DTypeLike) -> float:
     """The relative error that results of a few operations may have in a dtype.
 
     >>> tolerance("float64") < 1e-14 < tolerance("float32") < 1e-5
@@ -47,7 +50,10 @@ def _wide(a: np.ndarray) -> np.ndarray:
 
 
 @boundary
-def assert_close(actual, expected, *, rtol=None, atol=None, err_msg: str = "") -> None:
+def assert_close(
+    actual: PyTree, expected: PyTree, *, rtol: float | None = None, atol: float | None = None,
+    err_msg: str = "",
+) -> None:  # fmt: skip
     """Raise AssertionError where two trees differ in structure, shapes or, but for errors, values.
 
     Args:
@@ -166,7 +172,11 @@ def _check_vjp(c: _Check, f, f_vjp, args, what: str) -> None:
 
 
 @boundary
-def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=None, err_msg: str = "") -> None:
+def check_jvp(
+    f: Callable[..., Any], f_jvp: Callable[..., Any], args: Sequence[PyTree],
+    atol: float | None = None, rtol: float | None = None, eps: float | None = None,
+    err_msg: str = "",
+) -> None:  # fmt: skip
     """Check a forward-mode derivative ``f_jvp(primals, tangents)`` of f against differences.
 
     Args:
@@ -185,7 +195,11 @@ def check_jvp(f, f_jvp, args, atol=None, rtol=None, eps=None, err_msg: str = "")
 
 
 @boundary
-def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=None, err_msg: str = "") -> None:
+def check_vjp(
+    f: Callable[..., Any], f_vjp: Callable[..., Any], args: Sequence[PyTree],
+    atol: float | None = None, rtol: float | None = None, eps: float | None = None,
+    err_msg: str = "",
+) -> None:  # fmt: skip
     """Check a reverse-mode derivative ``f_vjp(*args) -> value, pull`` of f against differences.
 
     Args:
@@ -205,8 +219,10 @@ def check_vjp(f, f_vjp, args, atol=None, rtol=None, eps=None, err_msg: str = "")
 
 @boundary
 def check_grads(
-    f, args, order: int = 2, modes=("fwd", "rev"), atol=None, rtol=None, eps=None
-) -> None:
+    f: Callable[..., Any], args: Sequence[PyTree], order: int = 2,
+    modes: str | Sequence[str] = ("fwd", "rev"), atol: float | None = None,
+    rtol: float | None = None, eps: float | None = None,
+) -> None:  # fmt: skip
     """Check derivatives of a function against central differences, to some order.
 
     At each order the derivative of the order below, in a random direction, is itself differentiated

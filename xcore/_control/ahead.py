@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from .._backend import client as backend
@@ -49,12 +50,12 @@ class Traced:
         return Program(p.inputs, p.eqns, p.outputs, p.name, p.options, self._found.captured)
 
     @property
-    def args_info(self):
+    def args_info(self) -> Any:
         """Shapes and dtypes of the arguments, in their tree: (positional, keywords)."""
         return tree.unflatten(self.in_tree, list(map(_struct_of, self._types)))
 
     @property
-    def out_info(self):
+    def out_info(self) -> Any:
         """Shapes and dtypes of the results, in their tree."""
         return tree.unflatten(self.out_tree, list(map(_struct_of, self.program.out_types)))
 
@@ -63,7 +64,7 @@ class Traced:
         device = self._layout.devices[0] if self._layout else backend.default_device()
         return backend.platform_of(device)
 
-    def lower(self, lowering_platforms=None) -> Lowered:
+    def lower(self, lowering_platforms: Sequence[str] | None = None) -> Lowered:
         """StableHLO for the platform here, or for another: ``lowering_platforms=("cuda",)``."""
         platforms = tuple(lowering_platforms or (self._platform,))
         if len(platforms) != 1 or platforms[0] not in PLATFORMS:
@@ -97,7 +98,7 @@ class Lowered:
         with self._module() as ctx:
             return ctx.as_text(debug_info)
 
-    def compile(self, compiler_options=None) -> Compiled:
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
         """The executable. ``compiler_options`` maps names of XLA's flags to values."""
         p = self._traced.program
         if self._platform != self._traced._platform:
@@ -112,7 +113,7 @@ class Lowered:
             self._traced, executable(p, self._traced._layout, self._traced._found.donors)
         )
 
-    def cost_analysis(self):
+    def cost_analysis(self) -> dict[str, float]:
         return self.compile().cost_analysis()
 
 
@@ -145,7 +146,7 @@ class Compiled:
         return tree.unflatten(self.out_tree, execute(self._exe, arrays))
 
     @property
-    def input_shardings(self):
+    def input_shardings(self) -> Any:
         """How the arguments must be laid out: (positional, keywords)."""
         n = len(self._traced._found.captured)
         layout = self._traced._layout
@@ -153,7 +154,7 @@ class Compiled:
         return tree.unflatten(self.in_tree, inputs)
 
     @property
-    def output_shardings(self):
+    def output_shardings(self) -> Any:
         """How the results will be laid out."""
         found = [t.sharding or default_sharding() for t in self._exe.result_types]
         return tree.unflatten(self.out_tree, found)
@@ -167,11 +168,11 @@ class Compiled:
         found = self._exe.loaded.cost_analysis()
         return found[0] if isinstance(found, list) else found
 
-    def memory_analysis(self):
+    def memory_analysis(self) -> Any:
         """Sizes in bytes of arguments, results, temporaries and code."""
         return self._exe.loaded.get_compiled_memory_stats()
 
-    def runtime_executable(self):
+    def runtime_executable(self) -> Any:
         return self._exe.loaded
 
 
@@ -181,11 +182,11 @@ class Wrapped(Protocol):
 
     def __call__(self, *args, **kwargs) -> Any: ...
 
-    def trace(self, *args, **kwargs) -> Traced:
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The function traced for arguments of which only types matter."""
         ...
 
-    def lower(self, *args, **kwargs) -> Lowered:
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The function as StableHLO for arguments of which only types matter."""
         ...
 

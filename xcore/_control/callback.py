@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import string
 import sys
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from .._core.program import ORDERED, canonical, trace_closed
 from .._core.source import boundary
 from .._core.trace import bind
 from .._core.types import ArrayType
+from .._core.typing import PyTree
 from .._ops.families import broadcast
 from .._transforms.programs import batched_type
 
@@ -238,8 +241,9 @@ def _promised(who: str, result_shape_dtypes):
 
 @boundary
 def pure_callback(
-    callback, result_shape_dtypes, *args, sharding=None, vmap_method=None, vectorized=None, **kwargs
-):
+    callback: Callable[..., Any], result_shape_dtypes: PyTree, *args: PyTree, sharding: Any = None,
+    vmap_method: str | None = None, vectorized: bool | None = None, **kwargs: Any,
+) -> PyTree:  # fmt: skip
     """Call a Python function of NumPy arrays without side effects, also from compiled programs.
 
     The function may be called any number of times, or not at all if nothing needs its result.
@@ -271,7 +275,10 @@ def pure_callback(
 
 
 @boundary
-def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=False, **kwargs):
+def io_callback(
+    callback: Callable[..., Any], result_shape_dtypes: PyTree, *args: PyTree, sharding: Any = None,
+    ordered: bool = False, **kwargs: Any,
+) -> PyTree:  # fmt: skip
     """Call a Python function that may have side effects, once for each time the program comes by.
 
     Args:
@@ -300,7 +307,10 @@ def io_callback(callback, result_shape_dtypes, *args, sharding=None, ordered=Fal
 
 
 @boundary
-def debug_callback(callback, *args, ordered=False, partitioned=False, **kwargs):
+def debug_callback(
+    callback: Callable[..., Any], *args: PyTree, ordered: bool = False, partitioned: bool = False,
+    **kwargs: Any,
+) -> None:  # fmt: skip
     """Call a Python function with the values that arrays have when a compiled program runs.
 
     Under grad it is called with primal values, under vmap for each batch element.
@@ -391,7 +401,9 @@ def _fields(who: str, fmt: str) -> list[str]:
 
 
 @boundary
-def debug_print(fmt, *args, ordered=False, partitioned=False, **kwargs):
+def debug_print(
+    fmt: str, *args: PyTree, ordered: bool = False, partitioned: bool = False, **kwargs: Any
+) -> None:
     """Print the values that arrays have when a compiled program runs.
 
     Works under jit, vmap (a line for each batch element), grad (primal values), and in loops and branches.
@@ -421,7 +433,7 @@ def _stop_here(**values):
     exec("breakpoint()", {"__name__": "__breakpoint__"}, values)
 
 
-def debug_breakpoint(*, ordered=False, **ignored):
+def debug_breakpoint(*, ordered: bool = False, **ignored: Any) -> None:
     """Stop in the Python debugger with the caller's local variables, also in compiled programs.
 
     Arrays have the values of the running program. Honours ``PYTHONBREAKPOINT``.

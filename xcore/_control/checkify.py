@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from .._core import config, findings, tree
 from .._core.eval import run_program, to_array
 from .._core.program import Program, trace_closed
 from .._core.source import boundary
 from .._core.trace import is_evaluating
+from .._core.typing import P, R
 from .._ops.families import zeros
 from .call import call_program
 from .checked import checker
@@ -46,7 +49,9 @@ def _as_values():
     return findings.allow() if config.settings().sanitize else contextlib.nullcontext()
 
 
-def checkify(f, errors=user_checks):
+def checkify(
+    f: Callable[P, R], errors: frozenset[Any] = user_checks
+) -> Callable[P, tuple[Error, R]]:
     """A function that returns ``(error, f(...))``: failed checks become a value.
 
     Works through jit, vmap, grad and all control flow, and may itself be transformed by them.

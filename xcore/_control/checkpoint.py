@@ -274,7 +274,7 @@ def checkpoint(
 remat = checkpoint
 
 
-def checkpoint_name(x, name: str):
+def checkpoint_name(x: R, name: str) -> R:
     """The value itself, under a name that the policies of ``checkpoint`` can speak of.
 
     Args:
@@ -294,7 +294,7 @@ def checkpoint_name(x, name: str):
 
 
 @boundary
-def print_saved_residuals(fun, *args, **kwargs) -> None:
+def print_saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Print what a derivative of ``fun`` in reverse mode keeps from the forward pass, and its source.
 
     Args:
@@ -322,7 +322,7 @@ def print_saved_residuals(fun, *args, **kwargs) -> None:
 
 
 @boundary
-def optimization_barrier(operand):
+def optimization_barrier(operand: R) -> R:
     """The values of a tree, which the compiler takes as new: nothing is moved or merged across.
 
     >>> import xcore as xc

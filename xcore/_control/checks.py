@@ -8,6 +8,7 @@ check hands on its number and the arrays that its message shows.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from .._core.program import INERT, canonical
 from .._core.source import NOWHERE, boundary, source_line, user_frame
 from .._core.trace import bind, is_evaluating
 from .._core.types import ArrayType, Value, typeof
+from .._core.typing import ArrayLike
 from .._ops.families import broadcast
 from .callback import check_format, format_values
 
@@ -273,7 +275,9 @@ def _check(who: str, pred, msg, fmt_args, fmt_kwargs, active: bool) -> None:
 
 
 @boundary
-def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
+def check(
+    pred: ArrayLike, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any
+) -> None:
     """Demand that a condition holds when the program runs.
 
     Inside of a function transformed by ``checkify`` a failure becomes an error value. Elsewhere it
@@ -298,7 +302,7 @@ def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
 
 
 @boundary
-def debug_check(pred, msg: str, *fmt_args, **fmt_kwargs) -> None:
+def debug_check(pred: ArrayLike, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
     """As ``check``, but only inside of ``checkify`` or under the setting debug_checks.
 
     Args:

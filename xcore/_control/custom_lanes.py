@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from .._core import dtypes, errors, tree
 from .._core.program import trace_program
 from .._core.source import boundary
 from .._core.trace import bind, is_evaluating
 from .._core.types import typeof
+from .._core.typing import P, R
 from .._ops.elementwise import shown
 from .._ops.families import broadcast, zeros
 from .._transforms.api import results_of
@@ -207,7 +209,7 @@ class custom_vmap:
         return outs, structure, [bool(b) for b in flags]
 
 
-def sequential_vmap(fun):
+def sequential_vmap(fun: Callable[P, R]) -> Callable[P, R]:
     """A function that ``vmap`` runs on one batch element after the other, in a loop.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -24,11 +24,15 @@ operations, followed by b (or the starting point).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .._core import errors, tree
 from .._core.op import Linear, Op
 from .._core.program import eval_program, trace_closed
 from .._core.source import boundary
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._ops.elementwise import convert, neg, strengthened, sub
 from .._ops.families import broadcast, zeros
 from .._transforms.api import linearize
@@ -308,7 +312,10 @@ def _transposed(linear: Body, structure):
 
 
 @boundary
-def custom_root(f, initial_guess, solve, tangent_solve, has_aux: bool = False):
+def custom_root(
+    f: Callable[..., Any], initial_guess: PyTree, solve: Callable[..., Any],
+    tangent_solve: Callable[..., Any], has_aux: bool = False,
+) -> PyTree:  # fmt: skip
     """A solution x of ``f(x) = 0``, with derivatives by the implicit function theorem.
 
     Args:

@@ -10,10 +10,14 @@ and transposing it exchanges them, so a transposed call can be transposed again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .._core import errors, tree
 from .._core.op import Linear, Op
 from .._core.source import boundary
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._ops.elementwise import strengthened
 from .._ops.families import broadcast, sum_of_changes
 from .._transforms.programs import batch_program, zeros_for
@@ -77,7 +81,10 @@ linear_call_op = Op(
 
 
 @boundary
-def linear_call(fun, fun_transpose, residual_args, linear_args):
+def linear_call(
+    fun: Callable[..., Any], fun_transpose: Callable[..., Any], residual_args: PyTree,
+    linear_args: PyTree,
+) -> PyTree:  # fmt: skip
     """``fun(residual_args, linear_args)``, transposed by the function that is given for it.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from .._core.shards import (
 from .._core.source import boundary
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._transforms import vmap as axes
 from .._transforms.map import in_axes_of
 from .jit import jit
@@ -160,8 +163,11 @@ class _Mapped:
         return tree.unflatten(result, outs)
 
 
-def shard_map(f=None, mesh=None, in_specs=None, out_specs=None, *, axis_names=frozenset(),
-              check_vma=None, check_rep=None, auto=frozenset()):  # fmt: skip
+def shard_map(
+    f: Callable[..., Any] | None = None, mesh: Mesh | AbstractMesh | None = None,
+    in_specs: PyTree = None, out_specs: PyTree = None, *, axis_names: Iterable[str] = frozenset(),
+    check_vma: bool | None = None, check_rep: bool | None = None, auto: Iterable[str] = frozenset(),
+) -> Callable[..., Any]:  # fmt: skip
     """A function that every device of a mesh runs on its own part of the arguments.
 
     Inside, arrays are one device's part, and collectives (``lax.psum`` …) over the names of mesh
@@ -295,8 +301,12 @@ def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
     return tree.unflatten(results[0], outs)
 
 
-def pmap(fun, axis_name=None, *axes, in_axes=0, out_axes=0, static_broadcasted_argnums=(),
-         devices=None, backend=None, axis_size=None, donate_argnums=(), global_arg_shapes=None):  # fmt: skip
+def pmap(
+    fun: Callable[..., Any], axis_name: Any = None, *axes: Any, in_axes: Any = 0, out_axes: Any = 0,
+    static_broadcasted_argnums: int | Sequence[int] = (), devices: Sequence[Any] | None = None,
+    backend: str | None = None, axis_size: int | None = None,
+    donate_argnums: int | Sequence[int] = (), global_arg_shapes: Any = None,
+) -> Callable[..., Any]:  # fmt: skip
     """``vmap`` over devices: each runs ``fun`` on one slice of the mapped axes. Compiled, like ``jit``.
 
     Args:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from .._core.placing import reshard
 from .._core.sharding import NamedSharding, is_placement
 from .._core.shards import make_array_from_process_local_data
 from .._core.source import boundary
+from .._core.typing import PyTree
 from .._ops import reduce_sum
 from .jit import jit
 
@@ -63,7 +66,7 @@ def live_processes() -> list[int]:
 
 
 @boundary
-def live_devices(among=None) -> list:
+def live_devices(among: Iterable[Any] | None = None) -> list:
     """The devices of the processes that have neither left nor died.
 
     Args:
@@ -98,7 +101,7 @@ def _everywhere(x: Array) -> np.ndarray:
 
 
 @boundary
-def process_allgather(in_tree, tiled: bool = False):
+def process_allgather(in_tree: PyTree, tiled: bool = False) -> PyTree:
     """NumPy arrays with the values of all processes.
 
     Args:
@@ -124,7 +127,7 @@ def process_allgather(in_tree, tiled: bool = False):
 
 
 @boundary
-def broadcast_one_to_all(in_tree, is_source: bool | None = None):
+def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTree:
     """NumPy arrays with the values of one process, in all of them.
 
     Args:
@@ -151,7 +154,7 @@ def broadcast_one_to_all(in_tree, is_source: bool | None = None):
 
 
 @boundary
-def assert_equal(in_tree, fail_message: str = "") -> None:
+def assert_equal(in_tree: PyTree, fail_message: str = "") -> None:
     """Raise in every process unless all have the same values.
 
     Args:
@@ -178,7 +181,9 @@ def _placements(specs, mesh, values) -> list:
 
 
 @boundary
-def host_local_array_to_global_array(local_inputs, global_mesh: Mesh, pspecs):
+def host_local_array_to_global_array(
+    local_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree
+) -> PyTree:
     """Arrays over the mesh from the parts that each process has.
 
     Args:
@@ -200,7 +205,9 @@ def host_local_array_to_global_array(local_inputs, global_mesh: Mesh, pspecs):
 
 
 @boundary
-def global_array_to_host_local_array(global_inputs, global_mesh: Mesh, pspecs):
+def global_array_to_host_local_array(
+    global_inputs: PyTree, global_mesh: Mesh, pspecs: PyTree
+) -> PyTree:
     """The part that this process has of arrays over the mesh, as arrays on its devices.
 
     Args:

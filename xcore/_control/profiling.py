@@ -6,17 +6,22 @@ import contextlib
 import functools
 import gzip
 import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from .._backend import profiling as backend
 from .._core.source import boundary
+from .._core.typing import P, R
 
 _session: list = []  # (session, folder, whether a file for Perfetto is wanted)
 
 
 @boundary
-def start_trace(log_dir, create_perfetto_link: bool = False, create_perfetto_trace: bool = False,
-                **options) -> None:  # fmt: skip
+def start_trace(
+    log_dir: str | Path, create_perfetto_link: bool = False, create_perfetto_trace: bool = False,
+    **options: Any,
+) -> None:  # fmt: skip
     """Start to record what runs; ``stop_trace`` writes it. See ``trace``.
 
     Args:
@@ -67,8 +72,9 @@ def _perfetto(folder: Path) -> None:
 
 @contextlib.contextmanager
 def trace(
-    log_dir, create_perfetto_link: bool = False, create_perfetto_trace: bool = False, **options
-):
+    log_dir: str | Path, create_perfetto_link: bool = False, create_perfetto_trace: bool = False,
+    **options: Any,
+) -> Iterator[None]:  # fmt: skip
     """``with trace(folder):`` records what runs in the block.
 
     The folder can be opened by TensorBoard's profile plugin; the file ``*.trace.json.gz`` in it by
@@ -100,11 +106,13 @@ TraceAnnotation = backend.Annotation
 class StepTraceAnnotation(TraceAnnotation):
     """``with StepTraceAnnotation("train", step_num=i):`` marks a step of a loop in the profile."""
 
-    def __init__(self, name: str, **kwargs):
+    def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)
 
 
-def annotate_function(func, name: str | None = None, **kwargs):
+def annotate_function(
+    func: Callable[P, R], name: str | None = None, **kwargs: Any
+) -> Callable[P, R]:
     """A function whose calls are marked in the profile.
 
     Args:
@@ -127,7 +135,7 @@ def annotate_function(func, name: str | None = None, **kwargs):
     return call
 
 
-def start_server(port: int):
+def start_server(port: int) -> Any:
     """Let TensorBoard ask this process for profiles at a port. Keep what is returned.
 
     >>> import xcore as xc
@@ -146,7 +154,7 @@ def device_memory_profile(platform: str | None = None) -> bytes:
     return backend.memory_profile(platform)
 
 
-def save_device_memory_profile(filename, platform: str | None = None) -> None:
+def save_device_memory_profile(filename: str | Path, platform: str | None = None) -> None:
     """Write ``device_memory_profile()`` to a file.
 
     Args:

@@ -7,6 +7,7 @@ import itertools
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from .._core.sharding import Sharding, as_sharding, is_placement
 from .._core.shards import make_array_from_callback
 from .._core.source import boundary
 from .._core.types import ArrayType, ShapeDtypeStruct
+from .._core.typing import PyTree
 from . import store
 
 _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
@@ -119,7 +121,7 @@ def _write(
 
 
 @boundary
-def save(path, tree_, *, metadata=None) -> None:
+def save(path: str | Path, tree_: PyTree, *, metadata: Any = None) -> None:
     """Write a pytree to a folder, whole or not at all; a checkpoint that is there is replaced.
 
     With several processes all call it, and each writes what is on its devices (to a file system
@@ -144,8 +146,10 @@ def save(path, tree_, *, metadata=None) -> None:
 
 
 @boundary
-def restore(path, like=None, *, shardings=None, strict: bool = True, cast: bool = False,
-            prefix: str = "", rename: Mapping | Callable | None = None):  # fmt: skip
+def restore(
+    path: str | Path, like: PyTree = None, *, shardings: PyTree = None, strict: bool = True,
+    cast: bool = False, prefix: str = "", rename: Mapping | Callable | None = None,
+) -> PyTree:  # fmt: skip
     """Read a pytree from a checkpoint.
 
     Args:
@@ -257,7 +261,7 @@ def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:
 
 
 @boundary
-def read_metadata(path):
+def read_metadata(path: str | Path) -> Any:
     """What was passed to ``save`` as metadata.
 
     >>> import xcore as xc, tempfile
@@ -270,7 +274,7 @@ def read_metadata(path):
 
 
 @boundary
-def structure(path) -> dict:
+def structure(path: str | Path) -> dict:
     """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs.
 
     >>> import xcore as xc, xcore.numpy as xnp, tempfile
@@ -303,7 +307,9 @@ class Checkpointer:
     ([2, 3], {'w': Array([3, 3], dtype=int32)})
     """
 
-    def __init__(self, directory, *, keep: int | None = None, asynchronous: bool = True):
+    def __init__(
+        self, directory: str | Path, *, keep: int | None = None, asynchronous: bool = True
+    ) -> None:
         if keep is not None and keep < 1:
             raise errors.bad_argument("checkpoint.Checkpointer", "keep", keep, "None or at least 1")
         self.directory, self.keep, self.asynchronous = (
@@ -331,7 +337,7 @@ class Checkpointer:
         return self.directory / str(step)
 
     @boundary
-    def save(self, step: int, tree_, *, metadata=None) -> None:
+    def save(self, step: int, tree_: PyTree, *, metadata: Any = None) -> None:
         """Save a pytree as the checkpoint of a step.
 
         It waits for the arrays, and for the previous checkpoint to be on the disk, not for this one.
@@ -366,7 +372,7 @@ class Checkpointer:
         if self._failure:
             raise self._failure.pop()
 
-    def restore(self, like=None, step: int | None = None, **options):
+    def restore(self, like: PyTree = None, step: int | None = None, **options: Any) -> PyTree:
         """The pytree of a step, by default the last one; other arguments as for ``restore``."""
         self.wait()
         step = self.latest_step() if step is None else step

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .._core import errors, tree
+from .._core.array import Array
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.placing import reshard
 from .._core.sharding import Sharding, as_sharding, is_placement, shape_of_tile, tile_indices
 from .._core.source import boundary
 from .._core.trace import Tracer, is_evaluating
 from .._core.types import typeof
+from .._core.typing import DeviceLike, PyTree, R, Shape
 from .._ops.sharding import inspect_sharding, sharding_constraint
 
 
 @boundary
-def with_sharding_constraint(x, shardings):
+def with_sharding_constraint(x: R, shardings: DeviceLike) -> R:
     """The same values, laid out over devices as given; inside ``jit`` it steers the compiler.
 
     Args:
@@ -76,7 +81,9 @@ def _table(rows, min_width: int) -> str:
 
 
 @boundary
-def visualize_sharding(shape, sharding, *, use_color: bool = False, min_width: int = 0) -> None:
+def visualize_sharding(
+    shape: Shape, sharding: Sharding, *, use_color: bool = False, min_width: int = 0
+) -> None:
     """Print which device holds which part of an array of one or two axes.
 
     Args:
@@ -103,7 +110,7 @@ def visualize_sharding(shape, sharding, *, use_color: bool = False, min_width: i
 
 
 @boundary
-def visualize_array_sharding(arr, **kwargs) -> None:
+def visualize_array_sharding(arr: Array, **kwargs: Any) -> None:
     """Print which device holds which part of an array of one or two axes.
 
     Args:
@@ -120,7 +127,7 @@ def visualize_array_sharding(arr, **kwargs) -> None:
 
 
 @boundary
-def inspect_array_sharding(value, *, callback) -> None:
+def inspect_array_sharding(value: PyTree, *, callback: Callable[[Sharding], Any]) -> None:
     """Call ``callback(sharding)`` with the sharding of an array.
 
     Inside ``jit`` it is called when the program is compiled, with what the compiler has chosen (in

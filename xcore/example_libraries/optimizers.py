@@ -18,11 +18,14 @@ True
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import numpy as xnp
 from .._core import errors, tree
+from .._core.array import Array
 from .._core.struct import static, struct
+from .._core.typing import ArrayLike, P, PyTree
 
 __all__ = [
     "Optimizer", "OptimizerState", "optimizer", "sgd", "momentum", "nesterov", "adagrad", "rmsprop",
@@ -30,6 +33,9 @@ __all__ = [
     "inverse_time_decay", "polynomial_decay", "piecewise_constant", "make_schedule", "l2_norm",
     "clip_grads", "JoinPoint", "pack_optimizer_state", "unpack_optimizer_state",
 ]  # fmt: skip
+
+
+Schedule = Callable[[Any], Any]  # from the number of a step to its size
 
 
 class Optimizer(NamedTuple):
@@ -48,7 +54,7 @@ class OptimizerState:
     structure: Any = static()
 
 
-def optimizer(maker):
+def optimizer(maker: Callable[P, tuple[Any, Any, Any]]) -> Callable[P, Optimizer]:
     """Makes an optimizer of pytrees out of one of single arrays.
 
     Args:
@@ -96,7 +102,7 @@ def optimizer(maker):
 
 
 @optimizer
-def sgd(step_size):
+def sgd(step_size: ArrayLike | Schedule) -> tuple[Any, Any, Any]:
     """Gradient descent, ``x - a g``.
 
     Args:
@@ -122,7 +128,7 @@ def _with_memory(step, memories: int = 1):
 
 
 @optimizer
-def momentum(step_size, mass: float):
+def momentum(step_size: ArrayLike | Schedule, mass: float) -> tuple[Any, Any, Any]:
     """Gradient descent with momentum: ``v = m v + g``, ``x - a v``.
 
     Args:
@@ -144,7 +150,7 @@ def momentum(step_size, mass: float):
 
 
 @optimizer
-def nesterov(step_size, mass: float):
+def nesterov(step_size: ArrayLike | Schedule, mass: float) -> tuple[Any, Any, Any]:
     """Nesterov's gradient descent: ``v = m v + g``, ``x - a (m v + g)``.
 
     Args:
@@ -172,7 +178,7 @@ def _inverse_root(squares, eps=0.0):
 
 
 @optimizer
-def adagrad(step_size, momentum=0.9):
+def adagrad(step_size: ArrayLike | Schedule, momentum: float = 0.9) -> tuple[Any, Any, Any]:
     """Steps divided by the root of the sum of all squared gradients, with momentum.
 
     Args:
@@ -195,7 +201,9 @@ def adagrad(step_size, momentum=0.9):
 
 
 @optimizer
-def rmsprop(step_size, gamma=0.9, eps=1e-8):
+def rmsprop(
+    step_size: ArrayLike | Schedule, gamma: float = 0.9, eps: float = 1e-8
+) -> tuple[Any, Any, Any]:
     """Steps divided by the root of a running mean of squared gradients.
 
     Args:
@@ -218,7 +226,9 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8):
 
 
 @optimizer
-def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
+def rmsprop_momentum(
+    step_size: ArrayLike | Schedule, gamma: float = 0.9, eps: float = 1e-8, momentum: float = 0.9
+) -> tuple[Any, Any, Any]:
     """`rmsprop` with momentum.
 
     Args:
@@ -243,7 +253,9 @@ def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9):
 
 
 @optimizer
-def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
+def adam(
+    step_size: ArrayLike | Schedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> tuple[Any, Any, Any]:
     """Adam: running means of gradients and of their squares, both freed of their start at zero.
 
     (Kingma and Ba, arXiv:1412.6980, algorithm 1)
@@ -271,7 +283,9 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 
 @optimizer
-def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
+def adamax(
+    step_size: ArrayLike | Schedule, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> tuple[Any, Any, Any]:
     """Adam with the largest gradient, forgotten slowly, in place of the root of mean squares.
 
     (Kingma and Ba, arXiv:1412.6980, algorithm 2)
@@ -298,7 +312,7 @@ def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8):
 
 
 @optimizer
-def sm3(step_size, momentum=0.9):
+def sm3(step_size: ArrayLike | Schedule, momentum: float = 0.9) -> tuple[Any, Any, Any]:
     """`adagrad` that keeps one sum for each index of each axis in place of one for each element.
 
     (Anil, Gupta, Koren and Singer, arXiv:1901.11150)
@@ -336,7 +350,7 @@ def sm3(step_size, momentum=0.9):
 # Schedules
 
 
-def constant(step_size):
+def constant(step_size: ArrayLike) -> Schedule:
     """The same size at every step.
 
     >>> from xcore.example_libraries import optimizers
@@ -346,7 +360,7 @@ def constant(step_size):
     return lambda i: step_size
 
 
-def exponential_decay(step_size, decay_steps, decay_rate):
+def exponential_decay(step_size: ArrayLike, decay_steps: float, decay_rate: float) -> Schedule:
     """``step_size * decay_rate ** (i / decay_steps)``.
 
     >>> from xcore.example_libraries import optimizers
@@ -356,7 +370,9 @@ def exponential_decay(step_size, decay_steps, decay_rate):
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
-def inverse_time_decay(step_size, decay_steps, decay_rate, staircase=False):
+def inverse_time_decay(
+    step_size: ArrayLike, decay_steps: float, decay_rate: float, staircase: bool = False
+) -> Schedule:
     """``step_size / (1 + decay_rate * i / decay_steps)``; with ``staircase``, in whole periods.
 
     >>> from xcore.example_libraries import optimizers
@@ -368,7 +384,9 @@ def inverse_time_decay(step_size, decay_steps, decay_rate, staircase=False):
     return lambda i: step_size / (1 + decay_rate * i / decay_steps)
 
 
-def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
+def polynomial_decay(
+    step_size: ArrayLike, decay_steps: float, final_step_size: ArrayLike, power: float = 1.0
+) -> Schedule:
     """From ``step_size`` to ``final_step_size`` in ``decay_steps`` steps, by a power.
 
     >>> from xcore.example_libraries import optimizers
@@ -383,7 +401,9 @@ def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0):
     return schedule
 
 
-def piecewise_constant(boundaries, values):
+def piecewise_constant(
+    boundaries: ArrayLike | Sequence[float], values: ArrayLike | Sequence[float]
+) -> Schedule:
     """values[0] up to the step boundaries[0], included, then values[1], and so on.
 
     Args:
@@ -402,7 +422,7 @@ def piecewise_constant(boundaries, values):
     return lambda i: values[xnp.sum(i > boundaries)]
 
 
-def make_schedule(scalar_or_schedule_fun):
+def make_schedule(scalar_or_schedule_fun: ArrayLike | Schedule) -> Schedule:
     """A schedule as it is, a number as the schedule that is constant.
 
     >>> from xcore.example_libraries import optimizers
@@ -424,7 +444,7 @@ def make_schedule(scalar_or_schedule_fun):
 # Gradients
 
 
-def l2_norm(tree_):
+def l2_norm(tree_: PyTree) -> Array:
     """The root of the sum of squares of all leaves.
 
     >>> import xcore.numpy as xnp
@@ -435,7 +455,7 @@ def l2_norm(tree_):
     return xnp.sqrt(sum(xnp.vdot(x, x).real for x in tree.leaves(tree_)))
 
 
-def clip_grads(grad_tree, max_norm):
+def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
     """The gradients, scaled so that their `l2_norm` is ``max_norm`` at most.
 
     >>> import xcore.numpy as xnp
@@ -453,14 +473,14 @@ def clip_grads(grad_tree, max_norm):
 class JoinPoint:
     """The mark between the tree of the parameters and what is kept for one leaf."""
 
-    def __init__(self, subtree):
+    def __init__(self, subtree: PyTree) -> None:
         self.subtree = subtree
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[PyTree]:
         yield self.subtree
 
 
-def unpack_optimizer_state(opt_state):
+def unpack_optimizer_state(opt_state: OptimizerState) -> PyTree:
     """The state as a tree like the parameters, with a `JoinPoint` in place of each leaf: for saving.
 
     >>> from xcore.example_libraries import optimizers
@@ -471,7 +491,7 @@ def unpack_optimizer_state(opt_state):
     return tree.unflatten(opt_state.structure, [JoinPoint(s) for s in opt_state.leaves])
 
 
-def pack_optimizer_state(marked_pytree):
+def pack_optimizer_state(marked_pytree: PyTree) -> OptimizerState:
     """The state from what `unpack_optimizer_state` gave.
 
     >>> from xcore.example_libraries import optimizers

@@ -17,12 +17,16 @@ from __future__ import annotations
 import functools
 import math
 import operator as op
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import lax, nn, random
 from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import errors
+from .._core.array import Array
 from .._core.types import ShapeDtypeStruct
+from .._core.typing import ArrayLike, Shape
 
 __all__ = [
     "Dense", "GeneralConv", "Conv", "GeneralConvTranspose", "Conv1DTranspose", "ConvTranspose",
@@ -31,6 +35,10 @@ __all__ = [
     "Identity", "FanOut", "FanInSum", "FanInConcat", "Dropout", "serial", "parallel",
     "shape_dependent",
 ]  # fmt: skip
+
+Initializer = Callable[..., Array]
+Layer = tuple[Callable[..., Any], Callable[..., Any]]  # init_fun, apply_fun
+Padding = str | Sequence[tuple[int, int]]
 
 normal, glorot_normal = nn.initializers.normal, nn.initializers.glorot_normal
 randn, glorot = normal, glorot_normal  # names in the oldest tutorials
@@ -62,7 +70,11 @@ def _without_parameters(shape_of, f):
 # Layers with parameters
 
 
-def Dense(out_dim, W_init=glorot_normal(), b_init=normal()):  # noqa: B008
+def Dense(
+    out_dim: int,
+    W_init: Initializer = glorot_normal(),  # noqa: B008
+    b_init: Initializer = normal(),  # noqa: B008
+) -> Layer:
     """The affine layer ``x @ W + b``.
 
     Args:
@@ -116,8 +128,11 @@ def _convolution(
     return init_fun, apply_fun
 
 
-def GeneralConv(dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID",
-                W_init=None, b_init=normal(1e-6)):  # fmt: skip  # noqa: B008
+def GeneralConv(
+    dimension_numbers: Sequence[str], out_chan: int, filter_shape: Shape,
+    strides: Shape | None = None, padding: Padding = "VALID", W_init: Initializer | None = None,
+    b_init: Initializer = normal(1e-6),  # noqa: B008
+) -> Layer:  # fmt: skip
     """A layer of correlations with filters, plus a bias for each channel.
 
     Args:
@@ -143,8 +158,11 @@ def GeneralConv(dimension_numbers, out_chan, filter_shape, strides=None, padding
     )
 
 
-def GeneralConvTranspose(dimension_numbers, out_chan, filter_shape, strides=None, padding="VALID",
-                         W_init=None, b_init=normal(1e-6)):  # fmt: skip  # noqa: B008
+def GeneralConvTranspose(
+    dimension_numbers: Sequence[str], out_chan: int, filter_shape: Shape,
+    strides: Shape | None = None, padding: Padding = "VALID", W_init: Initializer | None = None,
+    b_init: Initializer = normal(1e-6),  # noqa: B008
+) -> Layer:  # fmt: skip
     """A layer of transposed convolutions, which enlarge; arguments as those of `GeneralConv`.
 
     >>> import xcore as xc
@@ -168,8 +186,11 @@ Conv1DTranspose = functools.partial(GeneralConvTranspose, ("NHC", "HIO", "NHC"))
 ConvTranspose = functools.partial(GeneralConvTranspose, ("NHWC", "HWIO", "NHWC"))
 
 
-def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True,
-              beta_init=nn.initializers.zeros, gamma_init=nn.initializers.ones):  # fmt: skip
+def BatchNorm(
+    axis: int | Sequence[int] = (0, 1, 2), epsilon: float = 1e-5, center: bool = True,
+    scale: bool = True, beta_init: Initializer = nn.initializers.zeros,
+    gamma_init: Initializer = nn.initializers.ones,
+) -> Layer:  # fmt: skip
     """Normalisation to mean 0 and variance 1 over the batch, then ``gamma * z + beta``.
 
     Args:
@@ -207,7 +228,7 @@ def BatchNorm(axis=(0, 1, 2), epsilon=1e-5, center=True, scale=True,
 # Layers without parameters
 
 
-def elementwise(fun, **fun_kwargs):
+def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     """The layer that applies a function to its inputs.
 
     >>> from xcore.example_libraries import stax
@@ -234,7 +255,10 @@ Gelu = elementwise(nn.gelu)
 def _pooling(name: str, text: str, start: float, combine, average: bool):
     """A layer that combines the values in windows."""
 
-    def pool(window_shape, strides=None, padding="VALID", spec=None):
+    def pool(
+        window_shape: Shape, strides: Shape | None = None, padding: Padding = "VALID",
+        spec: str | None = None,
+    ) -> Layer:  # fmt: skip
         strides = strides or (1,) * len(window_shape)
         letters = spec or "N" + "." * len(window_shape) + "C"
         if len(letters) != len(window_shape) + 2:
@@ -284,7 +308,7 @@ Flatten = _without_parameters(
 Identity = _without_parameters(tuple, lambda x, **kwargs: x)
 
 
-def FanOut(num):
+def FanOut(num: int) -> Layer:
     """The layer that gives its input ``num`` times, for `parallel` to follow.
 
     >>> from xcore.example_libraries import stax
@@ -297,7 +321,7 @@ def FanOut(num):
 FanInSum = _without_parameters(op.itemgetter(0), lambda xs, **kwargs: functools.reduce(op.add, xs))
 
 
-def FanInConcat(axis=-1):
+def FanInConcat(axis: int = -1) -> Layer:
     """The layer that joins several inputs along an axis.
 
     >>> from xcore.example_libraries import stax
@@ -313,7 +337,7 @@ def FanInConcat(axis=-1):
     return _without_parameters(shape_of, lambda xs, **kwargs: xnp.concatenate(xs, axis))
 
 
-def Dropout(rate, mode="train"):
+def Dropout(rate: ArrayLike, mode: str = "train") -> Layer:
     """In training, keeps each value with probability ``rate``, divided by it, and drops the others.
 
     Args:
@@ -349,7 +373,7 @@ def _keys(rng, count: int):
     return (None,) * count if rng is None else random.split(rng, count)
 
 
-def serial(*layers):
+def serial(*layers: Layer) -> Layer:
     """Layers one after the other, as one layer.
 
     >>> import xcore as xc
@@ -377,7 +401,7 @@ def serial(*layers):
     return init_fun, apply_fun
 
 
-def parallel(*layers):
+def parallel(*layers: Layer) -> Layer:
     """Layers side by side: a layer of a list of inputs, one for each.
 
     >>> import xcore as xc
@@ -400,7 +424,7 @@ def parallel(*layers):
     return init_fun, apply_fun
 
 
-def shape_dependent(make_layer):
+def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """A layer that is made when the shape of its input is known.
 
     Args:

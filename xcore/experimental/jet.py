@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, tree
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._transforms.api import jvp
 
 __all__ = ["jet"]
 
 
-def jet(fun, primals, series, factorial_scaled: bool = True):
+def jet(
+    fun: Callable[..., Any], primals: Sequence[PyTree], series: Sequence[PyTree],
+    factorial_scaled: bool = True,
+) -> tuple[PyTree, PyTree]:  # fmt: skip
     """A function's value and its derivatives along a curve, of as many orders as are given.
 
     For the curve x(z) with x(0) = primals and derivatives ``series`` at z = 0: the value and the

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from .._core import errors
 from .._core.devices import devices as all_devices
+from .._core.typing import Shape
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]
 
 
-def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes: bool = False,
-                       allow_split_physical_axes: bool = False):  # fmt: skip
+def create_device_mesh(
+    mesh_shape: Shape, devices: Iterable[Any] | None = None, *, contiguous_submeshes: bool = False,
+    allow_split_physical_axes: bool = False,
+) -> np.ndarray:  # fmt: skip
     """Devices in an array of a given shape, for ``Mesh``.
 
     CPUs and the GPUs of a host all reach each other alike, so the order is that of their numbers,
@@ -40,9 +45,11 @@ def create_device_mesh(mesh_shape, devices=None, *, contiguous_submeshes: bool =
     return out.reshape(shape)
 
 
-def create_hybrid_device_mesh(mesh_shape, dcn_mesh_shape, devices=None, *, process_is_granule: bool = False,
-                              should_sort_granules_by_key: bool = True,
-                              allow_split_physical_axes: bool = False):  # fmt: skip
+def create_hybrid_device_mesh(
+    mesh_shape: Shape, dcn_mesh_shape: Shape, devices: Iterable[Any] | None = None, *,
+    process_is_granule: bool = False, should_sort_granules_by_key: bool = True,
+    allow_split_physical_axes: bool = False,
+) -> np.ndarray:  # fmt: skip
     """Devices in an array whose axes go over the devices of a process, and over processes.
 
     Axis i has the size ``dcn_mesh_shape[i] * mesh_shape[i]``: blocks of ``mesh_shape`` from one

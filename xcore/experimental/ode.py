@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -10,6 +13,7 @@ from .._control.loops import scan
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
 from .._core.types import typeof
+from .._core.typing import ArrayLike, PyTree
 from .._transforms.api import jvp
 from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm
@@ -25,7 +29,10 @@ _BETWEEN = (
 _FOREVER = 2**31 - 1
 
 
-def odeint(func, y0, t, *args, rtol=1.4e-8, atol=1.4e-8, mxstep=xnp.inf, hmax=xnp.inf):
+def odeint(
+    func: Callable[..., Any], y0: PyTree, t: ArrayLike, *args: PyTree, rtol: float = 1.4e-8,
+    atol: float = 1.4e-8, mxstep: float = xnp.inf, hmax: float = xnp.inf,
+) -> PyTree:  # fmt: skip
     """The solution of ``y' = func(y, t, *args)``, ``y(t[0]) = y0`` at the times t.
 
     The pair of Dormand and Prince with steps as long as the error allows; between the ends of a step

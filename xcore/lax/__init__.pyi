@@ -9,7 +9,10 @@ from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
+from xcore._control.checkpoint import optimization_barrier as optimization_barrier
 from xcore._control.custom import stop_gradient as stop_gradient
+from xcore._control.implicit import custom_root as custom_root
+from xcore._control.sharding import with_sharding_constraint as with_sharding_constraint
 from xcore.lax import linalg as linalg
 from xcore.numpy._lax import FftType as FftType
 from xcore.numpy._lax_elementwise import AccuracyMode as AccuracyMode
@@ -132,8 +135,6 @@ def cumsum(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
     """Running sums along an axis."""
 def custom_linear_solve(matvec: Any, b: ArrayLike, solve: Any, transpose_solve: Any = None, symmetric: bool = False, has_aux: bool = False) -> Any:
     """The solution x of ``matvec(x) = b``, with derivatives that need no look into the solver."""
-def custom_root(f: Any, initial_guess: Any, solve: Any, tangent_solve: Any, has_aux: bool = False) -> Any:
-    """A solution x of ``f(x) = 0``, with derivatives by the implicit function theorem."""
 def digamma(x: ArrayLike) -> Array:
     """The derivative of lgamma."""
 def div(x: ArrayLike, y: ArrayLike) -> Array:
@@ -234,8 +235,6 @@ def neg(x: ArrayLike) -> Array:
     """-x."""
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The next float after x1 towards x2."""
-def optimization_barrier(operand: Any) -> Any:
-    """The values of a tree, which the compiler takes as new: nothing is moved or merged across."""
 def pad(operand: ArrayLike, padding_value: Any, padding_config: Any) -> Array:
     """Padded by (low, high, interior) for each axis; negative low and high cut."""
 def padtype_to_pads(in_shape: Shape, window_shape: Shape, window_strides: Any, padding: Any) -> list[tuple[int, int]]:
@@ -376,7 +375,5 @@ def unstack(x: ArrayLike, axis: Axis = 0) -> tuple[Array, ...]:
     """The arrays along an axis, as a tuple."""
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any, *, max_steps: int | None = None, checkpoints: int = 32, progress: str | bool | None = False) -> Any:
     """Repeat ``val = body_fun(val)`` while ``cond_fun(val)``; the result is the last ``val``."""
-def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """The same values, laid out over devices as given; inside ``jit`` it steers the compiler."""
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """Hurwitz' zeta function Σ (k + q)^-x over k = 0, 1, …."""

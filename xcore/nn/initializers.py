@@ -8,10 +8,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 from .. import numpy as xnp
 from .. import random
 from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.typing import ArrayLike, DTypeLike, Key, Shape
 from ..numpy._promote import check_shape, dtype_or
 
 __all__ = [
@@ -21,8 +24,10 @@ __all__ = [
     "delta_orthogonal",
 ]  # fmt: skip
 
+Initializer = Callable[..., Array]  # of (key, shape, dtype)
 
-def zeros(key, shape, dtype=None):
+
+def zeros(key: Key, shape: Shape, dtype: DTypeLike | None = None) -> Array:
     """Zeros; the key is not used.
 
     Args:
@@ -36,7 +41,7 @@ def zeros(key, shape, dtype=None):
     return xnp.zeros(shape, dtype_or(dtype, "float"))
 
 
-def ones(key, shape, dtype=None):
+def ones(key: Key, shape: Shape, dtype: DTypeLike | None = None) -> Array:
     """Ones; the key is not used.
 
     Args:
@@ -63,7 +68,7 @@ def _initializer(sample, dtype):
     return init
 
 
-def constant(value, dtype=None):
+def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     """One value everywhere.
 
     Args:
@@ -77,7 +82,7 @@ def constant(value, dtype=None):
     return _initializer(lambda key, shape, dtype: xnp.full(shape, value, dtype), dtype)
 
 
-def uniform(scale=0.01, dtype=None):
+def uniform(scale: ArrayLike = 0.01, dtype: DTypeLike | None = None) -> Initializer:
     """Uniform on [0, scale).
 
     Args:
@@ -97,7 +102,7 @@ def _times(x, factor):
     return x * xnp.asarray(factor, x.dtype)
 
 
-def normal(stddev=0.01, dtype=None):
+def normal(stddev: ArrayLike = 0.01, dtype: DTypeLike | None = None) -> Initializer:
     """Normal, of mean 0.
 
     Args:
@@ -113,7 +118,12 @@ def normal(stddev=0.01, dtype=None):
     )
 
 
-def truncated_normal(stddev=0.01, dtype=None, lower=-2.0, upper=2.0):
+def truncated_normal(
+    stddev: ArrayLike = 0.01,
+    dtype: DTypeLike | None = None,
+    lower: ArrayLike = -2.0,
+    upper: ArrayLike = 2.0,
+) -> Initializer:
     """Normal, of mean 0, cut off at multiples of stddev. What remains deviates by less than stddev.
 
     Args:
@@ -197,7 +207,11 @@ _REAL = {
 }
 
 
-def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
+def variance_scaling(
+    scale: float, mode: str, distribution: str, in_axis: int | Sequence[int] = -2,
+    out_axis: int | Sequence[int] = -1, batch_axis: int | Sequence[int] = (),
+    dtype: DTypeLike | None = None,
+) -> Initializer:  # fmt: skip
     """Mean 0 and variance scale/n, where n counts connections.
 
     Args:
@@ -228,7 +242,10 @@ def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, batch_a
 
 
 def _scaled(name: str, text: str, scale: float, mode: str, distribution: str):
-    def make(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None):
+    def make(
+        in_axis: int | Sequence[int] = -2, out_axis: int | Sequence[int] = -1,
+        batch_axis: int | Sequence[int] = (), dtype: DTypeLike | None = None,
+    ) -> Initializer:  # fmt: skip
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     make.__name__ = make.__qualname__ = name
@@ -258,7 +275,9 @@ kaiming_uniform, kaiming_normal = he_uniform, he_normal
 # Orthogonal
 
 
-def orthogonal(scale=1.0, column_axis=-1, dtype=None):
+def orthogonal(
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
     """Matrices with orthonormal columns (or rows, if there are fewer), uniformly distributed.
 
     Args:
@@ -285,7 +304,9 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
     return _initializer(sample, dtype)
 
 
-def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
+def delta_orthogonal(
+    scale: ArrayLike = 1.0, column_axis: int = -1, dtype: DTypeLike | None = None
+) -> Initializer:
     """Convolution kernels that are an orthogonal matrix at their centre and 0 elsewhere.
 
     Args:

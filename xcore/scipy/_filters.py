@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,9 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike, Axis
 from ..numpy import fft
 
 MODES = ("full", "same", "valid")
@@ -27,7 +31,7 @@ def _arrays(who: str, a, b):
     return a.astype(dtype), b.astype(dtype)
 
 
-def check(who: str, name: str, given, known) -> None:
+def check(who: str, name: str, given: Any, known: Iterable[Any]) -> None:
     if given not in known:
         raise errors.bad_argument(who, name, given, f"one of {', '.join(map(str, known))}")
 
@@ -87,7 +91,10 @@ def _convolved(who, a, b, mode, method, precision):
     return out.astype(dtype) if dtypes.is_inexact(dtype) else xnp.round(out).astype(dtype)
 
 
-def convolve(in1, in2, mode="full", method="auto", precision=None):
+def convolve(
+    in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
+    method: str = "auto", precision: Any = None,
+) -> Array:  # fmt: skip
     """The convolution of two arrays over all axes: element k is sum_i in1[i] in2[k - i].
 
     Args:
@@ -106,7 +113,10 @@ def convolve(in1, in2, mode="full", method="auto", precision=None):
     return _convolved("signal.convolve", in1, in2, mode, method, precision)
 
 
-def correlate(in1, in2, mode="full", method="auto", precision=None):
+def correlate(
+    in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
+    method: str = "auto", precision: Any = None,
+) -> Array:  # fmt: skip
     """The correlation of two arrays over all axes: sums of in1[i + k] conj(in2[i]).
 
     Args:
@@ -126,7 +136,10 @@ def correlate(in1, in2, mode="full", method="auto", precision=None):
     return _convolved(who, in1, xnp.conj(xnp.flip(xnp.asarray(in2))), mode, method, precision)
 
 
-def fftconvolve(in1, in2, mode="full", axes=None):
+def fftconvolve(
+    in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
+    axes: Axis = None,
+) -> Array:  # fmt: skip
     """The convolution of two arrays by the fast Fourier transform.
 
     Args:
@@ -177,7 +190,10 @@ def _by_fft(who, a, b, mode, axes):
     return out[tuple(parts)]
 
 
-def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+def convolve2d(
+    in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
+    boundary: str = "fill", fillvalue: ArrayLike = 0, precision: Any = None,
+) -> Array:  # fmt: skip
     """The convolution of two matrices.
 
     Args:
@@ -197,7 +213,10 @@ def convolve2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=No
     return _plane("signal.convolve2d", in1, in2, mode, boundary, fillvalue, precision, False)
 
 
-def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
+def correlate2d(
+    in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
+    boundary: str = "fill", fillvalue: ArrayLike = 0, precision: Any = None,
+) -> Array:  # fmt: skip
     """The correlation of two matrices; arguments as of ``convolve2d``.
 
     >>> import xcore.numpy as xnp
@@ -236,7 +255,10 @@ def _planar(who, a, b, fillvalue, mode, boundary, precision, turned):
 # Trends
 
 
-def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
+def detrend(
+    data: ArrayLike | Sequence[Any], axis: int = -1, type: str = "linear",
+    bp: int | Sequence[int] | np.ndarray = 0, overwrite_data: Any = None,
+) -> Array:  # fmt: skip
     """Data without their linear trend, or without their mean.
 
     Args:

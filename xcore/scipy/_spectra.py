@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from ..numpy import fft
 from ._filters import check
 from ._filters import detrend as without_trend
@@ -20,7 +24,7 @@ _WINDOWS = {
 }  # fmt: skip
 
 
-def window_of(who: str, window, size):
+def window_of(who: str, window: Any, size: int | None) -> np.ndarray:
     """The weights of a window, given by name (periodic) or themselves, as NumPy's float64."""
     if isinstance(window, str | tuple):
         return _named_window(who, window, size)
@@ -43,7 +47,9 @@ def _named_window(who: str, window, size: int):
         raise errors.bad_argument(who, "window", window, wanted) from cause
 
 
-def sizes(who: str, window, nperseg, noverlap, nfft, longest: int):
+def sizes(
+    who: str, window: Any, nperseg: int | None, noverlap: int | None, nfft: int | None, longest: int
+) -> tuple[np.ndarray, int, int]:
     """(window, overlap, length of the transforms), checked."""
     if isinstance(window, str | tuple):
         nperseg = min(256 if nperseg is None else nperseg, longest)
@@ -72,7 +78,9 @@ def _segments(x, size: int, step: int):
     return x[..., np.arange(count)[:, None] * step + np.arange(size)]
 
 
-def transformed(x, weights, step, nfft, detrend, one_sided):
+def transformed(
+    x: Any, weights: Sequence[float], step: int, nfft: int, detrend: Any, one_sided: bool
+) -> Array:
     """Fourier coefficients of the windowed segments: (..., segment, frequency)."""
     parts = _segments(x, len(weights), step)
     if callable(detrend):
@@ -83,17 +91,22 @@ def transformed(x, weights, step, nfft, detrend, one_sided):
     return fft.rfft(parts, nfft) if one_sided else fft.fft(parts, nfft)
 
 
-def inexact(x):
+def inexact(x: Any) -> Array:
     x = xnp.asarray(x)
     return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(float)
 
 
-def frequencies(nfft: int, fs, one_sided: bool, dtype):
+def frequencies(nfft: int, fs: float, one_sided: bool, dtype: DTypeLike) -> Array:
     return xnp.asarray((np.fft.rfftfreq if one_sided else np.fft.fftfreq)(nfft), dtype) * fs
 
 
-def csd(x, y, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant",
-        return_onesided=True, scaling="density", axis=-1, average="mean"):  # fmt: skip
+def csd(
+    x: ArrayLike | Sequence[Any], y: ArrayLike | Sequence[Any] | None, fs: float = 1.0,
+    window: str | tuple[Any, ...] | ArrayLike | Sequence[float] = "hann",
+    nperseg: int | None = None, noverlap: int | None = None, nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = "constant", return_onesided: bool = True,
+    scaling: str = "density", axis: int = -1, average: str = "mean",
+) -> tuple[Array, Array]:  # fmt: skip
     """(frequencies, cross spectral density of x and y) by Welch's method of averaged segments.
 
     Args:
@@ -156,8 +169,13 @@ def _filled(x, size: int):
     return xnp.pad(x, [(0, 0)] * (typeof(x).ndim - 1) + [(0, missing)]) if missing else x
 
 
-def welch(x, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, detrend="constant",
-          return_onesided=True, scaling="density", axis=-1, average="mean"):  # fmt: skip
+def welch(
+    x: ArrayLike | Sequence[Any], fs: float = 1.0,
+    window: str | tuple[Any, ...] | ArrayLike | Sequence[float] = "hann",
+    nperseg: int | None = None, noverlap: int | None = None, nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = "constant", return_onesided: bool = True,
+    scaling: str = "density", axis: int = -1, average: str = "mean",
+) -> tuple[Array, Array]:  # fmt: skip
     """(frequencies, power spectral density of x) by Welch's method; arguments as of ``csd``.
 
     >>> import xcore.numpy as xnp

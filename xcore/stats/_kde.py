@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random, special
 from .._core import errors, tree
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike, Key, Shape
 from ..numpy._promote import as_inexact, astype
 from ._vectors import whitened
 
@@ -43,7 +46,11 @@ class gaussian_kde:
 
     __slots__ = ("covariance", "dataset", "neff", "weights")
 
-    def __init__(self, dataset, bw_method=None, weights=None):
+    def __init__(
+        self, dataset: ArrayLike,
+        bw_method: str | float | Callable[[gaussian_kde], ArrayLike] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
         who = "stats.gaussian_kde"
         self.dataset = xnp.atleast_2d(as_inexact(who, dataset))
         dtype = typeof(self.dataset).dtype
@@ -78,7 +85,7 @@ class gaussian_kde:
         return typeof(self.dataset).shape[1]
 
     @property
-    def inv_cov(self):
+    def inv_cov(self) -> Array:
         """The inverse of the kernels' covariance."""
         inverse = self._white(xnp.eye(self.d, dtype=typeof(self.covariance).dtype))
         return inverse.T @ inverse
@@ -98,7 +105,7 @@ class gaussian_kde:
             )  # fmt: skip
         return points
 
-    def logpdf(self, x):
+    def logpdf(self, x: ArrayLike) -> Array:
         """The logarithm of the density, far from all points too."""
         return self._log_mean(self._points("logpdf", x), self.covariance)
 
@@ -112,19 +119,19 @@ class gaussian_kde:
         log_root = xnp.log(xnp.diagonal(factor)).sum() + 0.5 * self.d * math.log(2 * math.pi)
         return special.logsumexp(-0.5 * squares, axis=1, b=self.weights) - log_root
 
-    def pdf(self, x):
+    def pdf(self, x: ArrayLike) -> Array:
         """The density."""
         return xnp.exp(self.logpdf(x))
 
     evaluate = __call__ = pdf
 
-    def integrate_gaussian(self, mean, cov):
+    def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
         """The integral of the density times a normal density."""
         mean = self._points("integrate_gaussian", xnp.atleast_1d(mean)[:, None])
         cov = xnp.atleast_2d(as_inexact("stats.gaussian_kde.integrate_gaussian", cov))
         return xnp.exp(self._log_mean(mean, self.covariance + cov))[0]
 
-    def integrate_box_1d(self, low, high):
+    def integrate_box_1d(self, low: ArrayLike, high: ArrayLike) -> Array:
         """The probability of an interval, in one dimension."""
         if self.d != 1:
             raise ValueError(
@@ -135,12 +142,12 @@ class gaussian_kde:
             self.weights * (special.ndtr((high - x) / width) - special.ndtr((low - x) / width))
         ).sum()
 
-    def integrate_kde(self, other):
+    def integrate_kde(self, other: gaussian_kde) -> Array:
         """The integral of the product with another estimate."""
         both = xnp.exp(other._log_mean(self.dataset, self.covariance + other.covariance))
         return (self.weights * both).sum()
 
-    def resample(self, key, shape=()):
+    def resample(self, key: Key, shape: Shape = ()) -> Array:
         """New points from the density: an array (d, *shape)."""
         which, noise = random.split(key)
         places = random.choice(which, self.n, shape, p=self.weights)
