@@ -51,6 +51,7 @@ from ._core.shards import (
     make_array_from_process_local_data,
     make_array_from_single_device_arrays,
 )  # fmt: skip
+from ._core.topology import topology
 from ._core.trace import ensure_compile_time_eval
 from ._core.tree import map as tree_map
 from ._core.tree import map as tree_multimap
@@ -132,7 +133,7 @@ __all__ = [
     "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
     "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "set_mesh",
     "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "special", "stages",
-    "stats", "test_util", "testing", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
+    "stats", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
     "typing", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 

@@ -253,29 +253,28 @@ def test_default_cache(tmp_path, monkeypatch):
     assert default_cache() is None
 
 
-class FakeClient:
-    """What environment_key reads of a client."""
+class FakeDevice:
+    """What environment_key reads of a device and its client."""
 
     platform, platform_version, device_kind = "cpu", "1", "some kind"
 
     def __init__(self, **facts):
         self.__dict__.update(facts)
 
-    def local_devices(self):
-        return [self]
+    client = property(lambda self: self)
 
 
 def test_environment_key_tells_apart(monkeypatch, tmp_path):
-    key = environment_key(FakeClient())
-    assert len(key) == 32 and key == environment_key(FakeClient())
+    key = environment_key(FakeDevice())
+    assert len(key) == 32 and key == environment_key(FakeDevice())
     seen = {key}
 
     def is_new():
-        found = environment_key(FakeClient())
+        found = environment_key(FakeDevice())
         return found not in seen and not seen.add(found)
 
     for fact in ("platform", "platform_version", "device_kind"):
-        seen.add(environment_key(FakeClient(**{fact: "other"})))
+        seen.add(environment_key(FakeDevice(**{fact: "other"})))
     assert len(seen) == 4
     with monkeypatch.context() as patch:
         patch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
@@ -289,8 +288,12 @@ def test_environment_key_tells_apart(monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setattr(module, "_source_files", lambda root: [("array.py", 10, 11)])
         assert is_new()
+    with monkeypatch.context() as patch:  # what is compiled for a GPU may come from any machine
+        there = environment_key(FakeDevice(platform="gpu"))
+        patch.setattr(module, "_cpu", lambda: "another processor")
+        assert environment_key(FakeDevice(platform="gpu")) == there
     monkeypatch.setenv("XCORE_SOMETHING", "1")  # not the compiler's business
-    assert environment_key(FakeClient()) == key
+    assert environment_key(FakeDevice()) == key
 
 
 def test_source_files_notice_an_edit(tmp_path):

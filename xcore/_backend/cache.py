@@ -223,22 +223,22 @@ _CPU_FIELDS = (
 
 
 @functools.lru_cache(maxsize=16)
-def environment_key(client) -> bytes:
+def environment_key(device) -> bytes:
     """Digest of all that determines an executable besides its program and compile options.
 
-    That is: the versions of jaxlib and of the platform, the kind of device, the CPU (object code
-    is native, and split for a number of threads), compiler settings in environment variables, and
-    xcore's own source, which turns a Program into what is compiled.
+    That is: the versions of jaxlib and of the platform, the kind of device, compiler settings in
+    environment variables, and xcore's own source, which turns a Program into what is compiled. On a
+    CPU also its model (object code is native, and split for a number of threads); what is compiled for
+    an accelerator may come from another machine.
     """
-    device = client.local_devices()[0]
+    client = device.client
     facts = (
         jaxlib.__version__,
         sys.version_info[:2],
         client.platform,
         client.platform_version,
         device.device_kind,
-        _cpu(),
-        _thread_count(),
+        (_cpu(), _thread_count()) if client.platform == "cpu" else (),
         _compiler_environment(),
         _source_files(os.path.dirname(os.path.dirname(__file__))),
     )

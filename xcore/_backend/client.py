@@ -26,7 +26,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # read once, when the librar
 from jaxlib import _jax
 from jaxlib import xla_client as xla
 
-from . import cuda, exchanges, ffi
+from . import cuda, exchanges, ffi, topologies, tpu
 
 RuntimeFailure: type[Exception] = xla.XlaRuntimeError
 DeviceList = _jax.DeviceList
@@ -171,9 +171,17 @@ def require_unused() -> None:
         )
 
 
+PLATFORMS = ("cpu", "cuda", "tpu")  # that programs can be lowered for
+
+
+def named(platform: str) -> str:
+    """The name that lowering rules and caches go by: "gpu" is "cuda"."""
+    return "cuda" if platform == "gpu" else platform
+
+
 def client(platform: str | None = None) -> Any:
-    """The client of a platform: "cpu", "cuda" (or "gpu"), or None for the best there is."""
-    platform = _best_platform() if platform is None else {"gpu": "cuda"}.get(platform, platform)
+    """The client of a platform: "cpu", "cuda" (or "gpu"), "tpu", or None for the best there is."""
+    platform = _best_platform() if platform is None else named(platform)
     found = _clients.get(platform)
     if found is not None:
         return found
@@ -190,22 +198,29 @@ def _make_client(platform: str) -> Any:
         if count is not None:
             options["num_devices"] = count
         return xla.make_cpu_client(asynchronous=True, **options)
-    if platform == "cuda":
-        found = cuda.load_cuda(**options)
-        if found is not None:
-            return found
+    load = {"cuda": cuda.load_cuda, "tpu": tpu.load_tpu}.get(platform)
+    found = load and load(**options)
+    if found:
+        return found
+    extra = _EXTRAS.get(platform, ", ".join(_EXTRAS.values()))
+    here = [p for p in platforms() if p != platform]
     raise RuntimeError(
-        f"xcore: there is no backend {platform!r} here. Available: {', '.join(platforms())}. "
-        "For NVIDIA GPUs install the extra: pip install 'xcore[cuda13]'."
+        f"xcore: there is no backend {platform!r} here. Available: {', '.join(here)}. "
+        f"Others are in the extras: pip install 'xcore[{extra}]'."
     )
+
+
+_EXTRAS = {"cuda": "cuda13", "tpu": "tpu"}
 
 
 @functools.cache
 def _best_platform() -> str:
     asked = os.environ.get("XCORE_PLATFORM") or os.environ.get("JAX_PLATFORMS", "").split(",")[0]
     if asked:
-        return {"gpu": "cuda"}.get(asked, asked)
-    if not cuda.is_installed():
+        return named(asked)
+    if tpu.is_here():
+        return "tpu"
+    if not cuda.is_installed() or cuda.only_compiles():
         return "cpu"
     try:
         client("cuda")
@@ -221,12 +236,13 @@ def has_started() -> bool:
 
 
 def platforms() -> list[str]:
-    return ["cuda", "cpu"] if _best_platform() == "cuda" else ["cpu"]
+    best = _best_platform()
+    return ["cpu"] if best == "cpu" else [best, "cpu"]
 
 
 def platform_of(device: Any) -> str:
-    """ "cpu" or "cuda": the name that lowering rules and caches go by."""
-    return getattr(device.client, "_raw_platform", device.client.platform)
+    """ "cpu", "cuda" or "tpu": the name that lowering rules and caches go by."""
+    return named(getattr(device.client, "_raw_platform", device.client.platform))
 
 
 @functools.cache
@@ -304,10 +320,12 @@ def to_host(buffer: Any) -> np.ndarray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if _forked:
         check_process(buffer)
-    try:
-        return np.asarray(memoryview(buffer))
-    except Exception:  # dtypes of ml_dtypes, other layouts, accelerators; and what has failed
-        return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
+    if buffer._sharding._its_device.platform == "cpu":  # its memory is the host's
+        try:
+            return np.asarray(memoryview(buffer))
+        except Exception:  # dtypes of ml_dtypes, other layouts; what has failed
+            pass
+    return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
 
 
 def begin_to_host(buffer: Any) -> None:
@@ -415,6 +433,27 @@ class Executable:
         return results.consume_with_handlers(self.handlers)
 
 
+class Prepared:
+    """A program compiled for devices that are not here: it can be looked at and stored, not run."""
+
+    __slots__ = ("__weakref__", "devices", "keep", "loaded", "result_types")
+    effectful, handlers = False, ()
+
+    def __init__(self, loaded: Any, result_types: Any, devices: Any, keep: Any = None) -> None:
+        self.loaded, self.result_types, self.devices, self.keep = (
+            loaded,
+            result_types,
+            devices,
+            keep,
+        )
+
+    def __call__(self, buffers: Sequence[Any]):
+        raise RuntimeError(
+            f"xcore: this program was compiled for {self.devices[0].device_kind}, which is not here: "
+            "it can be looked at and serialised, not run."
+        )
+
+
 # In what the runtime says of a buffer that is given for a donated argument and for another one.
 DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 
@@ -475,6 +514,7 @@ _HASTE = {
         ("xla_gpu_autotune_level", 0),
         ("xla_llvm_disable_expensive_passes", True),
     ),
+    "tpu": (),
 }
 
 
@@ -537,9 +577,15 @@ def keep_barriers(options: Any) -> None:
 def compile_module(module: Any, devices: Any, options: Any, callbacks: Any = ()):
     """Compile a module (bytecode or MLIR) for devices."""
     check_process()
-    return devices[0].client.compile_and_load(
-        module, DeviceList(tuple(devices)), options, list(callbacks)
-    )
+    where = DeviceList(tuple(devices))
+    if not is_here(devices[0]):
+        return devices[0].client.compile(module, where, options)
+    return devices[0].client.compile_and_load(module, where, options, list(callbacks))
+
+
+def is_here(device: Any) -> bool:
+    """Whether a device runs programs; those of a topology are compiled for, and do not."""
+    return device not in topologies.made
 
 
 # What the compiler says where LLVM calls a conversion that XLA does not bring: of 16-bit floats, on an
@@ -563,7 +609,7 @@ def _replicated():
 
 
 def serialize(loaded: Any) -> bytes:
-    return loaded.local_devices()[0].client.serialize_executable(loaded)
+    return loaded.serialize()
 
 
 def deserialize(blob: bytes, devices: Any, options: Any, callbacks: Any = ()):

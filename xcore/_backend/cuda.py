@@ -64,6 +64,10 @@ _REQUIREMENTS = (
 )
 
 
+# What runs needs it, what compiles does not.
+_CUBLAS = {"13": "cu13/lib/libcublas.so.13", "12": "cublas/lib/libcublas.so.12"}
+
+
 class CudaUnavailable(RuntimeError):
     """The CUDA packages are installed but cannot be used here; the message says why."""
 
@@ -94,6 +98,13 @@ def is_installed() -> bool:
     return installed_plugin() is not None
 
 
+def only_compiles() -> bool:
+    """Whether the packages are those of the extra `aot`, on a machine without NVIDIA's driver."""
+    plugin = installed_plugin()
+    driver = any(map(os.path.exists, ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-gpu")))
+    return plugin is not None and not driver and not _find("nvidia", _CUBLAS[plugin.major])
+
+
 def load_cuda(distributed_client=None, node_id: int = 0, num_nodes: int = 1, visible_devices=None):
     """The CUDA client, or None where the plugin packages are not installed.
 
@@ -111,11 +122,9 @@ def load_cuda(distributed_client=None, node_id: int = 0, num_nodes: int = 1, vis
         return None
     if not xla.pjrt_plugin_loaded(_NAME):  # else jax has done all this in this process
         _check_version(plugin)
-        _load_libraries(plugin.major)
-        _check_machine(plugin.module("_versions"))
-        _register(plugin, xla.load_pjrt_plugin_dynamically(_NAME, plugin.library))
-    if not xla.pjrt_plugin_initialized(_NAME):
-        xla.initialize_pjrt_plugin(_NAME)
+    _load_libraries(plugin.major)
+    _check_machine(plugin.module("_versions"))
+    load_compiler()
     options = _client_options(visible_devices)
     if distributed_client is not None:
         options.update(node_id=node_id, num_nodes=num_nodes)
@@ -123,6 +132,20 @@ def load_cuda(distributed_client=None, node_id: int = 0, num_nodes: int = 1, vis
         return xla.make_c_api_client(_NAME, options, distributed_client)
     except xla.XlaRuntimeError as error:
         raise _unavailable(f"the client did not start: {error}") from error
+
+
+def load_compiler() -> bool:
+    """Load XLA for CUDA, which compiles on machines without a GPU too; False if it is not installed."""
+    plugin = installed_plugin()
+    if plugin is None:
+        return False
+    if not xla.pjrt_plugin_loaded(_NAME):
+        _check_version(plugin)
+        _load_libraries(plugin.major)
+        _register(plugin, xla.load_pjrt_plugin_dynamically(_NAME, plugin.library))
+    if not xla.pjrt_plugin_initialized(_NAME):
+        xla.initialize_pjrt_plugin(_NAME)
+    return True
 
 
 def set_compile_options(debug_options) -> None:

@@ -14,8 +14,14 @@ from .._core.placing import layout_of, reshard
 from .._core.program import Program
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, ShapeDtypeStruct
+from .costs import costs
 
-PLATFORMS = ("cpu", "cuda")
+
+def _platform(who: str, name: str, given: str) -> str:
+    found = backend.named(given)
+    if found not in backend.PLATFORMS:
+        raise errors.bad_argument(who, name, given, f"one of {', '.join(backend.PLATFORMS)}")
+    return found
 
 
 def compiler_pairs(options) -> tuple:
@@ -60,24 +66,31 @@ class Traced:
         return tree.unflatten(self.out_tree, list(map(_struct_of, self.program.out_types)))
 
     @property
-    def _platform(self) -> str:
-        device = self._layout.devices[0] if self._layout else backend.default_device()
-        return backend.platform_of(device)
+    def _device(self):
+        return self._layout.devices[0] if self._layout else backend.default_device()
 
-    def lower(self, lowering_platforms: Sequence[str] | None = None) -> Lowered:
-        """StableHLO for the platform here, or for another: ``lowering_platforms=("cuda",)``."""
-        platforms = tuple(lowering_platforms or (self._platform,))
-        if len(platforms) != 1 or platforms[0] not in PLATFORMS:
-            expected = f"a tuple of one platform of {', '.join(PLATFORMS)}"
-            raise errors.bad_argument("lower", "lowering_platforms", lowering_platforms, expected)
-        return Lowered(self, platforms[0])
+    def lower(self, lowering_platforms: str | Sequence[str] | None = None) -> Lowered:
+        """StableHLO for the platform of the arguments, or for another: ``lowering_platforms=("cuda",)``.
+
+        Platforms are "cpu", "cuda" (or "gpu") and "tpu".
+        """
+        if lowering_platforms is None:
+            return Lowered(self, backend.platform_of(self._device), False)
+        given = lowering_platforms
+        names = (given,) if isinstance(given, str) else tuple(given)
+        if len(names) != 1:
+            raise errors.bad_argument(
+                "lower", "lowering_platforms", given, "one platform",
+                "For several: jit(f).lower(x).for_platforms(\"cpu\", \"cuda\").",
+            )  # fmt: skip
+        return Lowered(self, _platform("lower", "lowering_platforms", names[0]), True)
 
 
 class Lowered:
     """A traced function as StableHLO: ``.as_text()``, ``.compile()``."""
 
-    def __init__(self, traced: Traced, platform: str):
-        self._traced, self._platform = traced, platform
+    def __init__(self, traced: Traced, platform: str, asked: bool):
+        self._traced, self._platform, self._asked = traced, platform, asked
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
         self.args_info, self.out_info = traced.args_info, traced.out_info
         with self._module() as ctx:
@@ -98,20 +111,44 @@ class Lowered:
         with self._module() as ctx:
             return ctx.as_text(debug_info)
 
-    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
-        """The executable. ``compiler_options`` maps names of XLA's flags to values."""
-        p = self._traced.program
-        if self._platform != self._traced._platform:
-            raise RuntimeError(
-                f"xcore: lowered for {self._platform}, but there is only {self._traced._platform} to compile for. "
-                "Lower without lowering_platforms to run it here."
-            )
+    def for_platforms(self, *platforms: str) -> dict[str, Lowered]:
+        """The function lowered for several platforms: "cpu", "cuda" (or "gpu"), "tpu"."""
+        names = [_platform("Lowered.for_platforms", "platforms", p) for p in platforms]
+        return {name: Lowered(self._traced, name, True) for name in names}
+
+    def compile(
+        self, device: Any = None, *, compiler_options: Mapping[str, Any] | None = None
+    ) -> Compiled:
+        """The executable.
+
+        Args:
+          device: one of `xc.devices()`, or of an `xc.topology(…)`, which is not here: then the result can
+            be looked at and serialised, not called. By default where the arguments are.
+          compiler_options: names of XLA's flags with their values.
+        """
+        if isinstance(device, dict):  # as jax has it
+            device, compiler_options = None, device
+        p, place = self._traced.program, self._place(device)
         if compiler_options:
             options = compiler_pairs(compiler_options)
             p = Program(p.inputs, p.eqns, p.outputs, p.name, options)
-        return Compiled(
-            self._traced, executable(p, self._traced._layout, self._traced._found.donors)
-        )
+        return Compiled(self._traced, executable(p, place, self._traced._found.donors))
+
+    def _place(self, device: Any):
+        layout = self._traced._layout
+        if device is not None and layout is not None:
+            raise errors.bad_argument(
+                "Lowered.compile", "device", device, "None where arguments are spread over devices",
+                "Their shardings say where.",
+            )  # fmt: skip
+        device = self._traced._device if device is None else getattr(device, "devices", [device])[0]
+        platform = backend.platform_of(device)
+        if self._asked and platform != self._platform:
+            raise RuntimeError(
+                f"xcore: lowered for {self._platform}, but the device to compile for is of {platform}. "
+                'Name another: xc.topology says which can be compiled for, .compile(xc.topology("h200")).'
+            )
+        return layout or (device,)
 
     def cost_analysis(self) -> dict[str, float]:
         return self.compile().cost_analysis()
@@ -126,6 +163,8 @@ class Compiled:
         self.args_info, self.out_info = traced.args_info, traced.out_info
 
     def __call__(self, *args, **kwargs):
+        if type(self._exe) is backend.Prepared:
+            return self._exe(args)
         args, kwargs, _ = self._traced._general.split(args, kwargs)
         leaves, structure = tree.flatten((tuple(args), kwargs))
         if structure != self._traced.in_tree:
@@ -164,15 +203,22 @@ class Compiled:
         return "\n".join(m.to_string() for m in self._exe.loaded.hlo_modules())
 
     def cost_analysis(self) -> dict:
-        """Estimates by the compiler: flops, bytes accessed, …"""
-        found = self._exe.loaded.cost_analysis()
+        """Estimates by the compiler: flops, bytes accessed, …; counted here where it does not tell."""
+        try:
+            found = self._exe.loaded.cost_analysis()
+        except backend.RuntimeFailure:  # XLA for CUDA has no such estimate
+            return costs(self._traced.program)
         return found[0] if isinstance(found, list) else found
 
     def memory_analysis(self) -> Any:
         """Sizes in bytes of arguments, results, temporaries and code."""
         return self._exe.loaded.get_compiled_memory_stats()
 
-    def runtime_executable(self) -> Any:
+    def serialize(self) -> bytes:
+        """The executable as bytes, for a process on such a device with the same versions."""
+        return backend.serialize(self._exe.loaded)
+
+    def runtime_executable(self):
         return self._exe.loaded
 
 

@@ -1,8 +1,15 @@
-"""``cond``: one of several programs, chosen by an index."""
+"""``cond``: one of several programs, chosen by an index, or by the platform that a program is lowered for.
+
+By platform: ``platforms`` names for each branch the platform it is for, None for all others. Which one
+it is nobody knows before lowering, so transforms treat all of them.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import _ops as ops
+from .._backend.client import default_device, named, platform_of
 from .._core import config, dtypes, errors, tree
 from .._core.eval import is_array_like, to_value
 from .._core.op import Linear, Op
@@ -27,15 +34,34 @@ from .carry import Body, leaf_values, merge_captured, path_names, weakened_where
 from .masked import masked
 
 
-def _type(index, *types, branches):
+def _type(index, *types, branches, platforms=()):
     return branches[0].out_types
 
 
-def _lower(ctx, index, *values, branches):
+def _branch_for(platform: str, platforms) -> int:
+    """The number of the branch for a platform."""
+    if platform in platforms:
+        return platforms.index(platform)
+    if None in platforms:
+        return platforms.index(None)
+    raise errors.bad_argument(
+        "lax.platform_dependent", platform, None, "a function for this platform, or a default"
+    )
+
+
+def _branch_here(platforms) -> int:
+    return _branch_for(platform_of(default_device()), platforms)
+
+
+def _lower(ctx, index, *values, branches, platforms=()):
+    if platforms:
+        return ctx.program(branches[_branch_for(ctx.platform, platforms)], values)
     return ctx.case(index, ctx.outs(), [lambda p=p: ctx.program(p, values) for p in branches])
 
 
-def _steps(run, index, *args, branches):
+def _steps(run, index, *args, branches, platforms=()):
+    if platforms:
+        return run(branches[_branch_here(platforms)], args)
     return run(branches[min(max(int(index), 0), len(branches) - 1)], args)
 
 
@@ -57,13 +83,13 @@ def _with_tangents(p: Program, moves, wanted) -> Program:
     return trace_closed(f, p.in_types, p.name)
 
 
-def _jvp(primals, tangents, *, branches):
+def _jvp(primals, tangents, *, branches, **by):
     index, *args = primals
     nonzero = [t is not None for t in tangents[1:]]
     pairs = [jvp_program(p, nonzero) for p in branches]
     wanted = [any(ms) for ms in zip(*[m for _, m in pairs], strict=True)]
     made = tuple(_with_tangents(p, m, wanted) for p, m in pairs)
-    outs = cond_op(index, *args, *marked(tangents[1:], nonzero), branches=made)
+    outs = cond_op(index, *args, *marked(tangents[1:], nonzero), branches=made, **by)
     n = len(branches[0].outputs)
     return outs[:n], fill(outs[n:], wanted)
 
@@ -86,7 +112,7 @@ def _shared_slots(residual_types) -> tuple[list[ArrayType], list[list[int]]]:
     return slots, places
 
 
-def _linearize(primals, nonzero, *, branches):
+def _linearize(primals, nonzero, *, branches, **by):
     index, *args = primals
     done = [linearize_program(p, nonzero[1:]) for p in branches]
     wanted = [any(ms) for ms in zip(*[d.moves for d in done], strict=True)]
@@ -102,7 +128,7 @@ def _linearize(primals, nonzero, *, branches):
 
         return trace_closed(f, d.primal.in_types, d.primal.name)
 
-    outs = cond_op(index, *args, branches=tuple(map(forward, done, places)))
+    outs = cond_op(index, *args, branches=tuple(map(forward, done, places)), **by)
     residuals = outs[n:]
     tangent_types = [typeof(a).strong() for a in marked(args, nonzero[1:])]
     in_types = [typeof(a) for a in args]
@@ -125,26 +151,26 @@ def _linearize(primals, nonzero, *, branches):
     def tangent_fn(*tangents):
         programs = tuple(map(linear, done, places, branches))
         known = marked(tangents[1:], nonzero[1:])
-        return fill(cond_op(index, *residuals, *args, *known, branches=programs), wanted)
+        return fill(cond_op(index, *residuals, *args, *known, branches=programs, **by), wanted)
 
     return outs[:n], tangent_fn
 
 
-def _transpose(cotangents, index, *args, branches):
+def _transpose(cotangents, index, *args, branches, **by):
     is_linear = [isinstance(a, Linear) for a in args]
     residuals = [a for a, m in zip(args, is_linear, strict=True) if not m]
     back = tuple(transpose_program(linear_last(p, is_linear), len(residuals)) for p in branches)
     cts = [instantiate(ct, t) for ct, t in zip(cotangents, branches[0].out_types, strict=True)]
-    return [None, *fill(cond_op(index, *residuals, *cts, branches=back), is_linear)]
+    return [None, *fill(cond_op(index, *residuals, *cts, branches=back, **by), is_linear)]
 
 
-def _batch(size, args, batched, *, branches, axis_name=None):
+def _batch(size, args, batched, *, branches, axis_name=None, **by):
     index, *rest = args
     if not batched[0]:
         flags = [batch_program(p, size, batched[1:], axis_name=axis_name)[1] for p in branches]
         wanted = tuple(any(f) for f in zip(*flags, strict=True))
         made = tuple(batch_program(p, size, batched[1:], wanted, axis_name)[0] for p in branches)
-        return cond_op(index, *rest, branches=made), list(wanted)
+        return cond_op(index, *rest, branches=made, **by), list(wanted)
     # batch elements choose differently: run all branches, and take each batch element's
     every, outs = [True] * len(branches[0].outputs), None
     index = ops.clamp(zeros(typeof(index)), index, full_like_type(typeof(index), len(branches) - 1))
@@ -156,10 +182,10 @@ def _batch(size, args, batched, *, branches, axis_name=None):
     return outs, every
 
 
-def _threaded(threader, state, args, *, branches):
+def _threaded(threader, state, args, *, branches, **by):
     index, *rest = args
     made = tuple(map(threader.program, branches))
-    return threader.split(cond_op(index, *state, *rest, branches=made))
+    return threader.split(cond_op(index, *state, *rest, branches=made, **by))
 
 
 def _select_lanes(chosen, a, b):
@@ -176,7 +202,7 @@ cond_op = Op(
     linearize=_linearize,
     many=True,
     nested=True,
-    effects=lambda branches: frozenset().union(*[p.effects for p in branches]),
+    effects=lambda branches, platforms=(): frozenset().union(*[p.effects for p in branches]),
     steps=_steps,
     threaded=_threaded,
 )
@@ -184,7 +210,7 @@ cond_op = Op(
 # Public functions
 
 
-def _choose(who: str, index, functions, operands):
+def _choose(who: str, index, functions, operands, **by):
     values, structure = leaf_values(who, "operands", operands)
     types = [typeof(v) for v in values]
     bodies, used = [], []
@@ -197,7 +223,7 @@ def _choose(who: str, index, functions, operands):
     _check_branches(who, bodies)
     programs, captured = merge_captured(bodies)
     values = map(strengthened, values)
-    outs = bind(cond_op, index, *captured, *values, branches=tuple(programs))
+    outs = bind(cond_op, index, *captured, *values, branches=tuple(programs), **by)
     weak = [all(flags) for flags in zip(*[b.weak for b in bodies], strict=True)]
     return tree.unflatten(bodies[0].result, weakened_where(weak, outs))
 
@@ -311,3 +337,27 @@ def switch(index, branches, *operands, operand=_NOTHING):
         branches,
         operands,
     )
+
+
+@boundary
+def platform_dependent(*args, default=None, **per_platform):
+    """The function of the platform that the program is lowered for, applied to ``args``.
+
+    All functions are traced, and must return the same types; one of them is in the compiled program.
+
+    Args:
+        args: their arguments.
+        default: function for platforms that are not named.
+        per_platform: functions by the names of platforms: ``cpu=…``, ``cuda=…`` (or ``gpu=…``), ``tpu=…``.
+
+    >>> from xcore import lax
+    >>> lax.platform_dependent(2.0, cpu=lambda x: x + 1, default=lambda x: x)
+    Array(3., dtype=float32, weak_type=True)
+    """
+    functions = {named(k): f for k, f in per_platform.items()}
+    if default is not None:
+        functions[None] = default
+    if config.settings().disable_jit:
+        return [*functions.values()][_branch_here((*functions,))](*args)
+    index, every = ops.constant(np.int32(0)), [*functions.values()]
+    return _choose("lax.platform_dependent", index, every, args, platforms=(*functions,))

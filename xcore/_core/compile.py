@@ -147,6 +147,8 @@ def _build(p: Program, devices: Any, donors: Any) -> backend.Executable:
     options = backend.compile_options(devices, options=compiler_flags(p, devices))
     loaded = _loaded(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
+    if not backend.is_here(devices[0]):
+        return backend.Prepared(loaded, types, devices, p)
     shardings = [backend.one_device(devices[0])] * len(types)
     return backend.Executable(loaded, types, shardings, devices, p.acts, p)
 
@@ -161,6 +163,8 @@ def _build_spread(p: Program, layout: Layout, donors: Any) -> backend.Executable
         Placed(t, s or _chosen(layout, proto, t.ndim))
         for t, s, proto in zip(p.out_types, results, backend.output_shardings(loaded, len(results)), strict=True)
     ]  # fmt: skip
+    if not backend.is_here(devices[0]):
+        return backend.Prepared(loaded, types, devices, p)
     raw = [t.sharding.raw(t.ndim) for t in types]
     return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
 
@@ -187,7 +191,8 @@ def _loaded(p: Program, devices: Any, donors: Any, options: Any, layout: Any = N
     shared = len(local_devices(devices)) < len(devices)
     store = disk.default_cache() if p.portable and not shared else None
     name = store and _disk_name(p, devices, donors, layout)
-    loaded = store and _from_disk(store, name, devices, options)
+    here = backend.is_here(devices[0])
+    loaded = store and here and _from_disk(store, name, devices, options)
     if not loaded:
         loaded, calls = _compile(p, devices, donors, options, layout)
         if store:
@@ -197,7 +202,7 @@ def _loaded(p: Program, devices: Any, donors: Any, options: Any, layout: Any = N
 
 def _disk_name(p: Program, devices: Any, donors: Any, layout: Any) -> str:
     digest = hashlib.sha256(p.fingerprint.encode())
-    digest.update(disk.environment_key(devices[0].client))
+    digest.update(disk.environment_key(devices[0]))
     flags = compiler_flags(p, devices)
     digest.update(repr(([d.id for d in devices], donors, flags)).encode())
     if layout is not None:

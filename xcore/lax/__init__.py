@@ -38,7 +38,7 @@ from .._control.collectives import (
     pswapaxes,
     pvary,
 )  # fmt: skip
-from .._control.cond import cond, switch
+from .._control.cond import cond, platform_dependent, switch
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve, custom_root
 from .._control.loops import associative_scan, fori_loop, map, scan
@@ -72,7 +72,6 @@ from ..numpy._lax_scatter import (
     gather,
     index_take,
     mulhi,
-    platform_dependent,
     scatter,
     scatter_add,
     scatter_apply,

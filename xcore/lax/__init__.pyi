@@ -248,7 +248,7 @@ def pbroadcast(x: ArrayLike, axis_name: Hashable, source: Any) -> Any:
 def pcast(x: ArrayLike, axis_name: Hashable, *, to: Any) -> Any:
     """The same value, as one that differs between the members of a named axis (``to="varying"``)."""
 def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
-    """The function of the platform that the program will run on, applied to ``args``."""
+    """The function of the platform that the program is lowered for, applied to ``args``."""
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The largest value over all members of a named axis."""
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:

@@ -11,7 +11,6 @@ import numpy as np
 from .. import _ops as ops
 from .._control.checks import check_rows
 from .._core import errors, findings
-from .._core.devices import default_backend
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
@@ -388,25 +387,3 @@ def _top(operand, k: int, axis: int, signed) -> list:
     last = typeof(x).ndim - 1
     values, indices = ops.top_k(ops.move_axis(signed(x), axis, last), k=k)
     return [ops.move_axis(signed(values), last, axis), ops.move_axis(indices, last, axis)]
-
-
-def platform_dependent(*args, default=None, **per_platform):
-    """The function of the platform that the program will run on, applied to ``args``.
-
-    Args:
-      args: its arguments.
-      default: function for platforms that are not named.
-      per_platform: functions by the names of platforms: ``cpu=…``, ``cuda=…``.
-
-    >>> from xcore import lax
-    >>> lax.platform_dependent(2.0, cpu=lambda x: x + 1, default=lambda x: x)
-    3.0
-    """
-    names = [default_backend()]
-    names += ["cuda"] if names[0] == "gpu" else []
-    chosen = next((per_platform[n] for n in names if n in per_platform), default)
-    if chosen is None:
-        raise errors.bad_argument(
-            "lax.platform_dependent", names[0], None, "a function for this platform, or a default"
-        )
-    return chosen(*args)

@@ -1,0 +1,109 @@
+"""What a program costs at least: operations and bytes, counted from its equations.
+
+For compilers that do not tell. A loop whose number of steps is not known counts once; of branches
+the most expensive one counts. Bytes are those of arguments and results, and of what products,
+transforms, sorts, reductions, moves and factorisations read and write: chains of operations
+element by element are taken to be one pass, as XLA makes of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+from .._core import dtypes
+from .._core.program import Eqn, Program
+
+_TRANSCENDENTAL = frozenset(
+    """acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc exp expm1 lgamma log
+    log1p logistic polygamma pow rsqrt sin sinh sqrt tan tanh zeta""".split()
+)
+# They move or name elements: no arithmetic.
+_MOVES = frozenset(
+    """bitcast_convert broadcast_in_dim concatenate convert dynamic_slice dynamic_update_slice
+    gather iota imag complex name optimization_barrier pad real reshape rev scatter select sharding_constraint
+    slice stop_gradient transpose top_k sort""".split()
+)
+# They do not join their neighbours' pass over memory.
+_PASSES = frozenset(
+    """concatenate convolution dot_general dynamic_update_slice eig eigh exchange_rows fft gather geqrf hessenberg
+    householder_product lu cholesky pad qr scatter schur sort svd top_k transpose triangular_solve tridiagonal
+    tridiagonal_solve trig""".split()
+)
+
+# Multiplications and additions of factorisations of n × n matrices (m × n where they may be), to
+# leading order. (Golub and Van Loan 2013, "Matrix computations", sections 4.2, 3.2, 5.2, 7.5, 8.3, 8.6)
+_FACTORS: dict[str, Callable[[int, int], float]] = {
+    "cholesky": lambda m, n: n**3 / 3,
+    "lu": lambda m, n: m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3,
+    "qr": lambda m, n: 4 * (m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3),
+    "geqrf": lambda m, n: (
+        2 * (m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3)
+    ),
+    "householder_product": lambda m, n: 2 * m * n * n - 2 * n**3 / 3,
+    "eigh": lambda m, n: 9 * n**3,
+    "svd": lambda m, n: 4 * m * n * min(m, n) + 8 * min(m, n) ** 3,
+    "eig": lambda m, n: 25 * n**3,
+    "schur": lambda m, n: 25 * n**3,
+    "hessenberg": lambda m, n: 14 * n**3 / 3,
+    "tridiagonal": lambda m, n: 4 * n**3 / 3,
+}
+
+
+def costs(p: Program) -> dict[str, float]:
+    """The costs of a program: "flops", "transcendentals", "bytes accessed"."""
+    found = _inner(p)
+    found["bytes accessed"] += sum(t.nbytes for t in [*p.in_types, *p.out_types])
+    return {k: float(found[k]) for k in ("flops", "transcendentals", "bytes accessed")}
+
+
+def _inner(p: Program) -> Counter:
+    return p.memo("costs", lambda: sum(map(_of_equation, p.eqns), Counter()))
+
+
+def _of_equation(e: Eqn) -> Counter:
+    return _nested(e) if e.op.nested else _single(e)
+
+
+def _nested(e: Eqn) -> Counter:
+    programs = e.params.get("branches")
+    if programs:
+        return max(map(_inner, programs), key=lambda c: c["flops"] + c["bytes accessed"])
+    times = e.params["length"] if e.op.name == "scan" else 1
+    inside = [v for k, v in e.params.items() if type(v) is Program and k not in ("matvec", "f")]
+    found: Counter = sum(map(_inner, inside), Counter())
+    return Counter({k: times * v for k, v in found.items()})
+
+
+def _single(e: Eqn) -> Counter:
+    found: Counter = Counter()
+    name, out = e.op.name, e.outputs[0].type if e.outputs else None
+    if name in _TRANSCENDENTAL:
+        found["transcendentals"] = out.size
+    elif name not in _MOVES and out is not None:
+        found["flops"] = _flops(e)
+    if name in _PASSES or name.startswith(("reduce_", "arg", "cum")):
+        found["bytes accessed"] = sum(a.type.nbytes for a in [*e.inputs, *e.outputs])
+    return found
+
+
+def _flops(e: Eqn) -> float:
+    name, first, out = e.op.name, e.inputs[0].type if e.inputs else None, e.outputs[0].type
+    parts = 4 if first is not None and dtypes.is_complex(first.dtype) else 1  # of a product
+    if name == "dot_general":
+        terms = math.prod(first.shape[i] for i in e.params["contract"][0])
+        return 2 * parts * out.size * terms
+    if name == "convolution":
+        return 2 * parts * out.size * math.prod(e.inputs[1].type.shape[1:])
+    if name in ("fft", "trig"):
+        size = max(first.size, out.size)
+        return 5 * size * math.log2(max(2, math.prod(e.params.get("lengths", first.shape[-1:]))))
+    if name in _FACTORS:
+        *batch, m, n = first.shape
+        return parts * math.prod(batch) * _FACTORS[name](m, n)
+    if name == "triangular_solve":
+        return parts * out.size * first.shape[-1]
+    if name.startswith(("reduce_", "arg", "cum")):
+        return first.size
+    return out.size
