@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
+from .._core.array import Array
+from .._core.typing import ArrayLike
 from ..experimental.ode import _BETWEEN as BETWEEN  # noqa: F401
 
 
-def between(step, t):
+def between(step: Sequence[Any], t: Any) -> Any:
     """The solution at a time within a step (t0, t1, y0, y1, k0, k1, mid).
 
     Cubic by the slopes k at both ends, and one order more with ``mid``. (Hairer, Nørsett and Wanner 1993, section II.6)
@@ -27,14 +32,14 @@ class OdeSolution:
     Beyond the ends its first and last pieces go on. It can be jitted and differentiated in t.
     """
 
-    def __init__(self, steps: list, points: list, real):
+    def __init__(self, steps: list, points: list, real: np.dtype) -> None:
         self.t_min, self.t_max = sorted((points[0][0], points[-1][0]))
         self._falls = points[-1][0] < points[0][0]
         self.ts = np.array([p[0] for p in points], real)
         t0, t1 = (np.array([s[i] for s in steps], real)[:, None] for i in (0, 1))
         self._pieces = t0, t1, *(np.stack([np.asarray(s[i]) for s in steps]) for i in range(2, 7))
 
-    def __call__(self, t):
+    def __call__(self, t: ArrayLike) -> Array:
         t = xnp.asarray(t)
         flat = t.reshape(-1).astype(self.ts.dtype)
         ends = -self.ts[1:-1] if self._falls else self.ts[1:-1]

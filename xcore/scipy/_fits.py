@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from .. import random
 from .._core import errors
 from .._core.source import boundary
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._transforms.jacobians import jacfwd
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
@@ -37,28 +40,13 @@ def _method(method, bounds):
 
 @boundary
 def least_squares(
-    fun,
-    x0,
-    jac="2-point",
-    bounds=(-np.inf, np.inf),
-    method="trf",
-    ftol=1e-8,
-    xtol=1e-8,
-    gtol=1e-8,
-    x_scale=None,
-    loss="linear",
-    f_scale=1.0,
-    diff_step=None,
-    tr_solver=None,
-    tr_options=None,
-    jac_sparsity=None,
-    max_nfev=None,
-    verbose=0,
-    args=(),
-    kwargs=None,
-    callback=None,
-    workers=None,
-):
+    fun: Callable[..., Any], x0: Any, jac: Any = "2-point", bounds: Any = (-np.inf, np.inf),
+    method: str = "trf", ftol: float = 1e-8, xtol: float = 1e-8, gtol: float = 1e-8,
+    x_scale: Any = None, loss: str | Callable[..., Any] = "linear", f_scale: float = 1.0,
+    diff_step: Any = None, tr_solver: Any = None, tr_options: Any = None, jac_sparsity: Any = None,
+    max_nfev: int | None = None, verbose: int = 0, args: Any = (),
+    kwargs: dict[str, Any] | None = None, callback: None = None, workers: Any = None,
+) -> Found:  # fmt: skip
     """The x for which half the sum of squares of ``fun(x)`` is least; see ``xcore.optimize.least_squares``.
 
     Steps go on until rounding errors hide what they gain, which is nearer than ftol, xtol and gtol ask.
@@ -103,21 +91,12 @@ def least_squares(
 
 @boundary
 def curve_fit(
-    f,
-    xdata,
-    ydata,
-    p0=None,
-    sigma=None,
-    absolute_sigma=False,
-    check_finite=None,
-    bounds=(-np.inf, np.inf),
-    method=None,
-    jac=None,
-    *,
-    full_output=False,
-    nan_policy=None,
-    **kwargs,
-):
+    f: Callable[..., Any], xdata: Any, ydata: ArrayLike | Sequence[Any],
+    p0: ArrayLike | Sequence[Any] | None = None, sigma: ArrayLike | Sequence[Any] | None = None,
+    absolute_sigma: bool = False, check_finite: bool | None = None, bounds: Any = (-np.inf, np.inf),
+    method: str | None = None, jac: Any = None, *, full_output: bool = False,
+    nan_policy: str | None = None, **kwargs: Any,
+) -> Any:  # fmt: skip
     """(popt, pcov): ``f(xdata, *popt)`` fitted to ``ydata`` by least squares; see ``xcore.optimize.curve_fit``.
 
     Args:
@@ -186,7 +165,11 @@ def _split(box):
 
 
 @boundary
-def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None):
+def minimize_scalar(
+    fun: Callable[..., Any], bracket: Sequence[Any] | None = None,
+    bounds: Sequence[Any] | None = None, args: Any = (), method: str | None = None,
+    tol: float | None = None, options: dict[str, Any] | None = None,
+) -> Found:  # fmt: skip
     """The least of a function of one number; see ``xcore.optimize.minimize_scalar``.
 
     Args:
@@ -215,10 +198,15 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
 
 
 @boundary
-def differential_evolution(func, bounds, args=(), strategy="best1bin", maxiter=1000, popsize=15, tol=0.01,
-                           mutation=(0.5, 1), recombination=0.7, rng=None, callback=None, disp=False, polish=True,
-                           init="latinhypercube", atol=0, updating="immediate", workers=1, constraints=(), x0=None, *,
-                           integrality=None, vectorized=False, seed=None):  # fmt: skip
+def differential_evolution(
+    func: Callable[..., Any], bounds: Any, args: Any = (), strategy: str = "best1bin",
+    maxiter: int = 1000, popsize: int = 15, tol: float = 0.01,
+    mutation: float | Sequence[float] = (0.5, 1), recombination: float = 0.7, rng: Any = None,
+    callback: None = None, disp: bool | int = False, polish: bool = True,
+    init: str = "latinhypercube", atol: float = 0, updating: str = "immediate", workers: Any = 1,
+    constraints: Any = (), x0: Any = None, *, integrality: Any = None, vectorized: bool = False,
+    seed: Any = None,
+) -> Found:  # fmt: skip
     """The least of a function in a box; see ``xcore.optimize.differential_evolution``.
 
     Args:

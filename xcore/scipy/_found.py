@@ -1,5 +1,10 @@
 """What SciPy's solvers return: a dict whose keys are attributes too."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
 from .._core import tree as _tree
 
 
@@ -12,26 +17,26 @@ class Found(dict):
     (1.0, 'done', ['message', 'x'])
     """
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
             raise AttributeError(f"{name!r} is none of {', '.join(self)}") from None
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         width = max(map(len, self), default=0)
         return "\n".join(f"{name:>{width}}: {value}" for name, value in self.items())
 
-    def tree_flatten_with_keys(self):
+    def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[Any, Any]]:
         names = tuple(k for k, v in self.items() if not _is_static(v))
         static = tuple((k, v) for k, v in self.items() if _is_static(v))
         return [(_tree.GetAttrKey(k), self[k]) for k in names], (names, static)
 
     @classmethod
-    def tree_unflatten(cls, structure, leaves):
+    def tree_unflatten(cls, structure: Any, leaves: Iterable[Any]) -> Found:
         names, static = structure
         return cls(zip(names, leaves), **dict(static))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .._core import dtypes, errors
 from .._core.source import boundary, stack_level
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, adaptive
 from ._continuation import BETWEEN, OdeSolution, between
@@ -41,8 +43,13 @@ MESSAGES = {
 
 
 @boundary
-def solve_ivp(fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False,
-              args=None, *, first_step=None, max_step=np.inf, rtol=1e-3, atol=1e-6, jac=None):  # fmt: skip
+def solve_ivp(
+    fun: Callable[..., Any], t_span: Sequence[Any], y0: ArrayLike | Sequence[Any],
+    method: str = "RK45", t_eval: ArrayLike | Sequence[Any] | None = None,
+    dense_output: bool = False, events: Any = None, vectorized: bool = False, args: Any = None, *,
+    first_step: float | None = None, max_step: float = np.inf, rtol: float = 1e-3,
+    atol: ArrayLike = 1e-6, jac: Any = None,
+) -> Found:  # fmt: skip
     """The solution of ``y' = fun(t, y, *args)``, ``y(t_span[0]) = y0``, as SciPy's function of this name.
 
     Numbers are as wide as the widest array among y0, t_eval and t_span; Python's numbers are as wide as those of
@@ -100,7 +107,7 @@ def _method(method) -> tuple:
     raise errors.bad_argument(WHO, "method", method, "'RK45' or 'RK23'", advice and f"{advice}.")
 
 
-def check_first_is_time(fun) -> None:
+def check_first_is_time(fun: Any) -> None:
     """That this is no function of (y, t), as ``odeint`` has it."""
     if not callable(fun):
         raise errors.bad_argument(WHO, "fun", fun, "a function of (t, y)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from .. import numpy as xnp
 from .._core import errors, tree
 from .._core.array import Array
 from .._core.source import boundary
+from .._core.typing import ArrayLike
 from .._transforms.api import grad, jvp
 from .._transforms.jacobians import hessian
 from ..optimize import Result
@@ -54,16 +56,16 @@ class OptimizeResults(NamedTuple):
         """The status in words."""
         return words(self.status)
 
-    def __getitem__(self, which):
+    def __getitem__(self, which: Any) -> Any:
         return getattr(self, which) if isinstance(which, str) else tuple(self)[which]
 
 
-def words(status) -> str:
+def words(status: Any) -> str:
     """What a status says, where it is known."""
     return Result(None, status).message
 
 
-def point(x0):
+def point(x0: Any) -> Any:
     """x0 as SciPy reads it: a list is an array; other trees stay as they are."""
     return xnp.asarray(x0) if isinstance(x0, (list, tuple)) and _numbers(x0) else x0
 
@@ -73,7 +75,7 @@ def _numbers(x) -> bool:
     return len(x) > 0 and all(isinstance(v, plain) or getattr(v, "shape", None) == () for v in x)
 
 
-def pairs(bounds):
+def pairs(bounds: Any) -> Any:
     """Bounds of ``minimize``: a pair for each variable, in whatever sequence."""
     if isinstance(bounds, (list, tuple)) and all(
         isinstance(b, (list, tuple)) and len(b) == 2 for b in bounds
@@ -82,7 +84,9 @@ def pairs(bounds):
     return bounds
 
 
-def limits(who: str, options, tol, maxiter=None):
+def limits(
+    who: str, options: Any, tol: float | None, maxiter: int | None = None
+) -> tuple[Any, Any, bool]:
     """(tol, maxiter, whether to print) of SciPy's options."""
     if not isinstance(options or {}, dict):
         raise errors.bad_argument(who, "options", options, "a dict such as {'maxiter': 100}")
@@ -105,8 +109,11 @@ def limits(who: str, options, tol, maxiter=None):
 
 
 @boundary
-def minimize(fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(), tol=None,
-             callback=None, options=None):  # fmt: skip
+def minimize(
+    fun: Callable[..., Any], x0: Any, args: Any = (), method: Any = None, jac: Any = None,
+    hess: Any = None, hessp: Any = None, bounds: Any = None, constraints: Any = (),
+    tol: float | None = None, callback: None = None, options: dict[str, Any] | None = None,
+) -> OptimizeResults:  # fmt: skip
     """The point where a function is least, near a start; see ``xcore.optimize.minimize``.
 
     The point has derivatives with respect to all that ``fun`` uses, by the implicit function theorem.
@@ -163,8 +170,12 @@ def _shown(found: OptimizeResults) -> None:
 
 
 @boundary
-def fmin(func, x0, args=(), xtol=None, ftol=None, maxiter=None, maxfun=None, full_output=0, disp=1, retall=0,
-         callback=None, initial_simplex=None):  # fmt: skip
+def fmin(
+    func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None,
+    ftol: float | None = None, maxiter: int | None = None, maxfun: int | None = None,
+    full_output: bool | int = 0, disp: bool | int = 1, retall: bool | int = 0,
+    callback: None = None, initial_simplex: None = None,
+) -> Any:  # fmt: skip
     """The point where a function is least, by Nelder and Mead's method; see ``minimize``.
 
     Args:
@@ -198,7 +209,7 @@ def fmin(func, x0, args=(), xtol=None, ftol=None, maxiter=None, maxfun=None, ful
 # Rosenbrock's function
 
 
-def rosen(x):
+def rosen(x: ArrayLike | Sequence[Any]) -> Array:
     """Rosenbrock's function Σ 100 (xᵢ₊₁ - xᵢ²)² + (1 - xᵢ)².
 
     >>> rosen([1.0, 2.0, 3.0])
@@ -208,7 +219,7 @@ def rosen(x):
     return xnp.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2, axis=0)
 
 
-def rosen_der(x):
+def rosen_der(x: ArrayLike | Sequence[Any]) -> Array:
     """Its gradient.
 
     >>> rosen_der([1.0, 1.0])
@@ -217,7 +228,7 @@ def rosen_der(x):
     return grad(rosen)(xnp.asarray(x) * 1.0)
 
 
-def rosen_hess(x):
+def rosen_hess(x: ArrayLike | Sequence[Any]) -> Array:
     """Its Hessian.
 
     >>> rosen_hess([1.0, 1.0])
@@ -227,7 +238,7 @@ def rosen_hess(x):
     return hessian(rosen)(xnp.asarray(x) * 1.0)
 
 
-def rosen_hess_prod(x, p):
+def rosen_hess_prod(x: ArrayLike | Sequence[Any], p: ArrayLike | Sequence[Any]) -> Array:
     """The product of its Hessian and a vector.
 
     >>> rosen_hess_prod([1.0, 1.0], [1.0, 2.0])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -29,7 +32,10 @@ def _known(*xs) -> bool:
 
 
 @boundary
-def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, options=None):
+def root(
+    fun: Callable[..., Any], x0: Any, args: Any = (), method: str = "hybr", jac: Any = None,
+    tol: float | None = None, callback: None = None, options: dict[str, Any] | None = None,
+) -> Found:  # fmt: skip
     """A solution x of ``fun(x, *args) = 0``; see ``xcore.optimize.root``.
 
     Args:
@@ -68,8 +74,12 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
 
 
 @boundary
-def fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, xtol=None, maxfev=0, band=None, epsfcn=None,
-           factor=100, diag=None):  # fmt: skip
+def fsolve(
+    func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None,
+    full_output: bool | int = 0, col_deriv: bool | int = 0, xtol: float | None = None,
+    maxfev: int = 0, band: Any = None, epsfcn: float | None = None, factor: float = 100,
+    diag: Any = None,
+) -> Any:  # fmt: skip
     """A solution x of ``func(x, *args) = 0``; see ``root``.
 
     Args:
@@ -89,7 +99,10 @@ def fsolve(func, x0, args=(), fprime=None, full_output=0, col_deriv=0, xtol=None
 
 
 @boundary
-def fixed_point(func, x0, args=(), xtol=None, maxiter=500, method="del2"):
+def fixed_point(
+    func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None,
+    maxiter: int = 500, method: str = "del2",
+) -> Any:  # fmt: skip
     """A solution x of ``func(x, *args) = x``; see ``xcore.optimize.fixed_point``.
 
     Args:
@@ -111,8 +124,12 @@ def fixed_point(func, x0, args=(), xtol=None, maxiter=500, method="del2"):
 
 
 @boundary
-def root_scalar(f, args=(), method=None, bracket=None, fprime=None, fprime2=None, x0=None, x1=None, xtol=None,
-                rtol=None, maxiter=None, options=None):  # fmt: skip
+def root_scalar(
+    f: Callable[..., Any], args: Any = (), method: str | None = None,
+    bracket: Sequence[Any] | None = None, fprime: Any = None, fprime2: Any = None, x0: Any = None,
+    x1: Any = None, xtol: float | None = None, rtol: float | None = None,
+    maxiter: int | None = None, options: None = None,
+) -> Found:  # fmt: skip
     """A root of a function of one number; see ``xcore.optimize.root_scalar``.
 
     Args:
@@ -168,7 +185,11 @@ def _require(who: str, status) -> None:
 
 
 def _bracketed(name: str):
-    def find(f, a, b, args=(), xtol=None, rtol=None, maxiter=None, full_output=False, disp=True):
+    def find(
+        f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float | None = None,
+        rtol: float | None = None, maxiter: int | None = None, full_output: bool = False,
+        disp: bool = True,
+    ) -> Any:  # fmt: skip
         found = root_scalar(f, args, name, (a, b), xtol=xtol, rtol=rtol, maxiter=maxiter)
         if disp:
             _require(name, xnp.where(found.converged, 0, 1))
@@ -194,8 +215,11 @@ brentq, bisect, toms748 = map(_bracketed, ("brentq", "bisect", "toms748"))
 
 
 @boundary
-def newton(func, x0, fprime=None, args=(), tol=None, maxiter=50, fprime2=None, x1=None, rtol=0.0, full_output=False,
-           disp=True):  # fmt: skip
+def newton(
+    func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float | None = None,
+    maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0,
+    full_output: bool | int = False, disp: bool | int = True,
+) -> Any:  # fmt: skip
     """A root of ``func(x, *args)`` near x0, by Newton's method with the exact derivative.
 
     Args:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from ..numpy import fft
 from ._filters import check
 from ._spectra import frequencies, inexact, sizes, transformed
@@ -30,8 +34,13 @@ def _scale(weights: np.ndarray, fs, scaling: str) -> float:
     return float(np.sum(weights) if scaling == "spectrum" else np.sqrt(fs * np.sum(weights**2)))
 
 
-def stft(x, fs=1.0, window="hann", nperseg=256, noverlap=None, nfft=None, detrend=False,
-         return_onesided=True, boundary="zeros", padded=True, axis=-1, scaling="spectrum"):  # fmt: skip
+def stft(
+    x: ArrayLike | Sequence[Any], fs: float = 1.0,
+    window: str | tuple[Any, ...] | ArrayLike | Sequence[float] = "hann", nperseg: int = 256,
+    noverlap: int | None = None, nfft: int | None = None,
+    detrend: str | bool | Callable[..., Any] = False, return_onesided: bool = True,
+    boundary: str | None = "zeros", padded: bool = True, axis: int = -1, scaling: str = "spectrum",
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """(frequencies, times, z): Fourier coefficients of overlapping segments, ``z[..., f, ..., t]``.
 
     Args:
@@ -82,8 +91,13 @@ def _coefficients(x, key, boundary, padded):
     return transformed(xnp.pad(x, [*lead, (0, missing)]), *key)
 
 
-def istft(Zxx, fs=1.0, window="hann", nperseg=None, noverlap=None, nfft=None, input_onesided=True,
-          boundary=True, time_axis=-1, freq_axis=-2, scaling="spectrum"):  # fmt: skip
+def istft(
+    Zxx: ArrayLike | Sequence[Any], fs: float = 1.0,
+    window: str | tuple[Any, ...] | ArrayLike | Sequence[float] = "hann",
+    nperseg: int | None = None, noverlap: int | None = None, nfft: int | None = None,
+    input_onesided: bool = True, boundary: bool = True, time_axis: int = -1, freq_axis: int = -2,
+    scaling: str = "spectrum",
+) -> tuple[Array, Array]:  # fmt: skip
     """(times, samples) from the coefficients that ``stft`` gives.
 
     The segments are added where they belong, weighted so that the error is least in the sense of

@@ -1,9 +1,17 @@
 """``scipy.integrate``: initial value problems, and integrals of samples."""
 
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
+
 from .. import numpy as _xnp
 from .._core import errors as _errors
+from .._core.array import Array as _Array
 from .._core.source import boundary as _boundary
 from .._core.types import typeof as _typeof
+from .._core.typing import ArrayLike as _ArrayLike
 from ..experimental.ode import odeint as _odeint
 from ..pde._time import check_order as _check_order
 from ._continuation import OdeSolution
@@ -22,7 +30,10 @@ __all__ = [
 ]
 
 
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoid(
+    y: _ArrayLike | _Sequence[_Any], x: _ArrayLike | _Sequence[_Any] | None = None,
+    dx: _ArrayLike = 1.0, axis: int = -1,
+) -> _Array:  # fmt: skip
     """The integral of samples along an axis by the trapezoidal rule.
 
     Args:
@@ -50,7 +61,10 @@ def _widths(who: str, x, dx, n: int, axis: int, ndim: int):
     return _xnp.diff(x, axis=-1)
 
 
-def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, *, initial=None):
+def cumulative_trapezoid(
+    y: _ArrayLike | _Sequence[_Any], x: _ArrayLike | _Sequence[_Any] | None = None,
+    dx: _ArrayLike = 1.0, axis: int = -1, *, initial: float | None = None,
+) -> _Array:  # fmt: skip
     """The integrals of samples from the first one to each later one by the trapezoidal rule.
 
     Args:
@@ -73,7 +87,10 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, *, initial=None):
     return _xnp.moveaxis(sums, -1, axis)
 
 
-def simpson(y, x=None, *, dx=1.0, axis=-1):
+def simpson(
+    y: _ArrayLike | _Sequence[_Any], x: _ArrayLike | _Sequence[_Any] | None = None, *,
+    dx: _ArrayLike = 1.0, axis: int = -1,
+) -> _Array:  # fmt: skip
     """The integral of samples along an axis by Simpson's rule.
 
     Exact for parabolas at any spacing. Of an even number of samples the last interval is integrated by the parabola
@@ -109,9 +126,15 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
 
 
 @_boundary
-def odeint(func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None, atol=None,
-           tcrit=None, h0=0.0, hmax=0.0, hmin=0.0, ixpr=0, mxstep=0, mxhnil=0, mxordn=12, mxords=5, printmessg=0,
-           tfirst=False):  # fmt: skip
+def odeint(
+    func: _Callable[..., _Any], y0: _ArrayLike | _Sequence[_Any], t: _ArrayLike | _Sequence[float],
+    args: _Any = (), Dfun: _Any = None, col_deriv: bool | int = 0,
+    full_output: bool | int = 0, ml: int | None = None, mu: int | None = None,
+    rtol: float | None = None, atol: float | None = None, tcrit: _Any = None,
+    h0: float = 0.0, hmax: float = 0.0, hmin: float = 0.0, ixpr: bool | int = 0, mxstep: int = 0,
+    mxhnil: int = 0, mxordn: int = 12, mxords: int = 5, printmessg: bool | int = 0,
+    tfirst: bool = False,
+) -> _Array:  # fmt: skip
     """The solution of ``y' = func(y, t, *args)`` at times t, a row for each; see ``xcore.experimental.ode.odeint``.
 
     The method is explicit, by Dormand and Prince: stiff equations take many steps. What belongs to LSODA, from

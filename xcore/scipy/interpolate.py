@@ -1,15 +1,21 @@
 """``scipy.interpolate``: values between the points of a grid."""
 
+from __future__ import annotations
+
 import functools as _functools
 import itertools as _itertools
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
 
 import numpy as _np
 
 from .. import numpy as _xnp
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
+from .._core.array import Array as _Array
 from .._core.trace import Tracer as _Tracer
 from .._core.types import typeof as _typeof
+from .._core.typing import ArrayLike as _ArrayLike
 from ._names import guide as _guide
 
 __all__ = ["RegularGridInterpolator"]
@@ -34,7 +40,10 @@ class RegularGridInterpolator:
     Array([ 2., nan], dtype=float32)
     """
 
-    def __init__(self, points, values, method="linear", bounds_error=False, fill_value=_np.nan):
+    def __init__(
+        self, points: _Sequence[_Any], values: _ArrayLike | _Sequence[_Any], method: str = "linear",
+        bounds_error: bool = False, fill_value: float | None = _np.nan,
+    ) -> None:  # fmt: skip
         who = "RegularGridInterpolator"
         values = _xnp.asarray(values)
         if not _dtypes.is_inexact(_typeof(values).dtype):
@@ -50,7 +59,7 @@ class RegularGridInterpolator:
             values = _xnp.flip(values, axis) if falls else values
         self.grid, self.values = tuple(grid), values
 
-    def __call__(self, xi, method=None):
+    def __call__(self, xi: _ArrayLike | _Sequence[_Any], method: str | None = None) -> _Array:
         """The values at the points xi: an array whose last axis goes over the axes of the grid, or a
         tuple of coordinates."""
         method = self.method if method is None else _checked(method)

@@ -1,14 +1,19 @@
 """``scipy.ndimage``: values of images between their pixels."""
 
+from __future__ import annotations
+
 import functools as _functools
 import itertools as _itertools
+from collections.abc import Sequence as _Sequence
 
 import numpy as _np
 
 from .. import numpy as _xnp
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
+from .._core.array import Array as _Array
 from .._core.types import typeof as _typeof
+from .._core.typing import ArrayLike as _ArrayLike
 from ._names import guide as _guide
 
 __all__ = ["map_coordinates"]
@@ -35,7 +40,10 @@ _INSIDE = {
 }
 
 
-def map_coordinates(input, coordinates, order, mode="constant", cval=0.0):
+def map_coordinates(
+    input: _ArrayLike, coordinates: _Sequence[_ArrayLike] | _Array, order: int,
+    mode: str = "constant", cval: _ArrayLike = 0.0,
+) -> _Array:  # fmt: skip
     """The values of an image at given coordinates, in pixels.
 
     Args:

@@ -1,15 +1,19 @@
 """``scipy.cluster.vq``: the nearest entries of a code book."""
 
+from __future__ import annotations
+
 from ... import numpy as _xnp
 from ..._core import dtypes as _dtypes
 from ..._core import errors as _errors
+from ..._core.array import Array as _Array
 from ..._core.types import typeof as _typeof
+from ..._core.typing import ArrayLike as _ArrayLike
 from .._names import guide as _guide
 
 __all__ = ["vq"]
 
 
-def vq(obs, code_book, check_finite=True):
+def vq(obs: _ArrayLike, code_book: _ArrayLike, check_finite: bool = True) -> tuple[_Array, _Array]:
     """(number of the nearest code, distance to it) for each observation.
 
     Args:
