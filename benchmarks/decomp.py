@@ -86,7 +86,7 @@ LARGE = rng.normal(size=(300, 300, 300)).astype("float32")
 def tucker(lib):
     if lib.name == "xcore":
         x = xnp.asarray(LARGE)
-        return lambda: decomp.hooi(x, 10, steps=1).core
+        return lambda: decomp.hooi(x, 10, max_steps=1).core
     return lambda: tl.tucker(LARGE, [10, 10, 10], n_iter_max=1, tol=0)
 
 

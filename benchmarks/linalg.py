@@ -106,7 +106,7 @@ REPORTED = {
         lambda la: lambda a, **more: la.funmh(a, library("xcore").numpy.exp, **more), symmetric / 50,
     ),
     "solve_sylvester": (lambda la: la.solve_sylvester, stable, calm, square),
-    "solve_lyapunov": (lambda la: la.solve_lyapunov, stable, definite),
+    "solve_continuous_lyapunov": (lambda la: la.solve_continuous_lyapunov, stable, definite),
     "solve_discrete_lyapunov": (lambda la: la.solve_discrete_lyapunov, calm / 2, definite),
     "sqrtm": (lambda la: la.sqrtm, definite / 500),
     "solve_continuous_are": (lambda la: la.solve_continuous_are, calm, inputs, *weights),

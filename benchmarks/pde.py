@@ -128,7 +128,7 @@ bench.versus(
 def ours_heat():
     xc = xcore()
     lap = xc.pde.Laplacian(xc.pde.Grid((256, 256)))
-    stepper = xc.pde.Theta(lap)
+    stepper = xc.pde.ThetaMethod(lap)
     run = xc.jit(lambda u: xc.pde.trajectory(stepper, u, 1e-4, 100, every=100))
     u = xc.numpy.asarray(rng.standard_normal((255, 255)))
     return lambda: run(u)

@@ -30,7 +30,7 @@ inverse = xc.linalg.FunctionOperator(
     lambda mask, x: xc.linalg.linear_solve(drum, x, xc.linalg.CG(rtol=1e-12)),
     mask, (n * n, n * n), symmetric=True,
 )  # fmt: skip
-w, v = xc.jit(lambda: xc.linalg.eigsh(drum, 4, sigma=0.0, inverse=inverse, steps=24))()
+w, v = xc.jit(lambda: xc.linalg.eigsh(drum, 4, sigma=0.0, inverse=inverse, ncv=24))()
 with figure("drum", cols=4, size=(11, 3), title="The lowest four modes") as axes:
     for k, ax in enumerate(axes):
         ax.imshow(np.asarray(v[:, k]).reshape(n, n), cmap="RdBu")

@@ -13,7 +13,7 @@ import xcore as xc
 n = 5
 i, j = np.divmod(np.arange(n * n), n)
 switches = ((abs(i[:, None] - i) + abs(j[:, None] - j)) <= 1).astype(np.int32)
-rank = int(xc.linalg.rank(switches, field=2))
+rank = int(xc.linalg.matrix_rank(switches, field=2))
 quiet = np.asarray(xc.linalg.gauss_null_space(switches, field=2))
 
 board = switches @ np.random.default_rng(1).integers(0, 2, n * n) % 2  # one that can be solved

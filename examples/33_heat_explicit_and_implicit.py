@@ -17,7 +17,7 @@ x, y = map(np.asarray, lap.points())
 u = np.exp(-60 * ((x - 0.4) ** 2 + (y - 0.5) ** 2))
 end = 0.05
 
-exact = pde.Exponential(lap).step(xc.numpy.asarray(u), 0.0, end)
+exact = pde.ExponentialIntegrator(lap).step(xc.numpy.asarray(u), 0.0, end)
 explicit = pde.RungeKutta(lambda u, t: lap(u), pde.EULER)
 limit = pde.stable_step(explicit, lap)
 try:
@@ -30,7 +30,7 @@ results = {
     f"explicit, {steps} steps": pde.trajectory(explicit, u, end / steps, steps, every=steps)[-1]
 }
 for n in (10, 40, 160):
-    heat = pde.trajectory(pde.Theta(lap), u, end / n, n, every=n)[-1]
+    heat = pde.trajectory(pde.ThetaMethod(lap), u, end / n, n, every=n)[-1]
     results[f"Crank-Nicolson, {n} steps"] = heat
 errors = {name: float(abs(v - exact).max()) for name, v in results.items()}
 with figure("heat", cols=2, size=(9, 4)) as (first, second):

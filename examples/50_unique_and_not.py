@@ -18,7 +18,7 @@ x = np.asarray(true.to_dense())
 
 found = decomp.cp_als(x, 3, key=xc.random.key(0), rtol=1e-12)
 columns = np.asarray(decomp.fix_signs(decomp.arrange(found.value)).factors[0])
-score = float(decomp.match_score(true, found.value))
+score = float(decomp.factor_match_score(true, found.value))
 print(
     f"three-way: error {float(found.error):.1e} after {int(found.steps)} sweeps, match score {score:.5f}"
 )

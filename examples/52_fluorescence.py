@@ -34,7 +34,7 @@ for rank in (2, 3, 4):
     print(f"rank {rank}: error {float(found.error):.4f}, core consistency {consistency:.0f} %")
 
 found = decomp.cp_nonneg(x, 3, restarts=4, max_steps=1000, key=xc.random.key(1))
-score = float(decomp.match_score(true, found.value))
+score = float(decomp.factor_match_score(true, found.value))
 print(f"match score with the true spectra: {score:.4f}")
 assert score > 0.97
 

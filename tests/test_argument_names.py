@@ -1,17 +1,22 @@
 """One set of names: solvers take rtol, max_steps, key, …; other names get a sentence with ours."""
 
 import inspect
+import pickle
+import re
 
 import numpy as np
 import pytest
 
+import xcore
 import xcore.numpy as xnp
 from xcore import decomp, linalg, optimize, pde
+from xcore._core.package import renamed
 
 PACKAGES = {"linalg": linalg, "optimize": optimize, "decomp": decomp, "pde": pde}
 FOREIGN = {
     "tol", "xtol", "ftol", "eps", "maxiter", "max_iter", "max_iterations", "n_iter_max", "sweeps", "verbose", "disp",
-    "random_state", "seed", "v0", "X", "M", "full", "return_all", "full_output",
+    "random_state", "seed", "v0", "X", "M", "full", "return_all", "full_output", "start", "near",
+    "times", "oversample", "extra",
 }  # fmt: skip
 # what a field calls so: SciPy's names of functions that it has, JAX's, Optax's, and bounds of zero pivots
 KNOWN = {
@@ -19,7 +24,7 @@ KNOWN = {
         "minimize", "minimize_constrained", "minimize_scalar", "least_squares", "curve_fit", "root", "fixed_point",
         "root_scalar", "proximal_gradient", "differential_evolution",
     },
-    "linalg": {"polar", "qdwh", "rank", "rref", "row_echelon", "gauss_null_space", "elimination_steps",
+    "linalg": {"polar", "qdwh", "matrix_rank", "rref", "row_echelon", "gauss_null_space", "elimination_steps",
                "solve_sylvester"},
     "decomp": {"tt_cross"},
 }  # fmt: skip
@@ -52,10 +57,17 @@ ALIASES = {
     "minimize": (lambda **kw: optimize.minimize(square, ONES, **kw), {"rtol": "tol", "max_steps": "maxiter"}),
     "root_scalar": (root_scalar, {"rtol": "xtol", "tol": "xtol", "max_steps": "maxiter"}),
     "lsmr": (lambda **kw: linalg.lsmr(MATRIX, ONES, report=True, **kw), {"maxiter": "max_steps"}),
-    "eigsh": (lambda **kw: linalg.eigsh(MATRIX, 2, **kw), {"tol": "rtol", "maxiter": "max_steps", "ncv": "steps"}),
-    "lobpcg": (lambda **kw: linalg.lobpcg(MATRIX, 2, **kw), {"tol": "rtol", "maxiter": "max_steps"}),
+    "eigsh": (lambda **kw: linalg.eigsh(MATRIX, 2, **kw), {"tol": "rtol", "maxiter": "max_steps", "v0": "x0"}),
+    "lobpcg": (lambda **kw: linalg.lobpcg(MATRIX, 2, **kw), {"tol": "rtol", "maxiter": "max_steps", "X": "x0"}),
 }  # fmt: skip
-VALUES = {"rtol": 1e-3, "tol": 1e-3, "max_steps": 40, "maxiter": 40, "ncv": 7}
+VALUES = {
+    "rtol": 1e-3,
+    "tol": 1e-3,
+    "max_steps": 40,
+    "maxiter": 40,
+    "v0": ONES,
+    "X": np.eye(8)[:, :2],
+}
 
 
 @pytest.mark.parametrize("name", ALIASES)
@@ -69,6 +81,16 @@ def test_other_names_work(name):
         )
         with pytest.raises(TypeError, match=f"is another name of {ours!r}"):
             f(**{ours: VALUES[other], other: VALUES[other]})
+
+
+def test_other_names_of_other_values():
+    a = np.diag(np.arange(1.0, 9.0))
+    np.testing.assert_array_equal(linalg.cholesky(a, upper=True), linalg.cholesky(a, lower=False))
+    x = linalg.cho_solve(linalg.cholesky(a, upper=True), ONES, upper=True)
+    np.testing.assert_allclose(a @ x, ONES, rtol=1e-6)
+    np.testing.assert_allclose(linalg.lobpcg(a, largest=True)[0], [8.0], rtol=1e-5)
+    with pytest.raises(TypeError, match="'upper' is another name of 'lower'"):
+        linalg.cholesky(a, lower=True, upper=False)
 
 
 SENTENCES = {
@@ -102,3 +124,65 @@ def test_errors_of_users_functions_stay_theirs():
         optimize.minimize(fun, ONES, args=(1.0,))
     with pytest.raises(TypeError, match="missing 1 required positional"):
         optimize.minimize(square, tol=1e-3)
+
+
+# Names that were: a row of the changelog's table each
+
+RENAMED = [
+    ("eigsh start", lambda: linalg.eigsh(MATRIX, 2, start=ONES), "is x0="),
+    ("eigsh steps", lambda: linalg.eigsh(MATRIX, 2, steps=8), "is ncv="),
+    ("lanczos", lambda: linalg.lanczos(MATRIX, start=ONES, ncv=2), "is x0="),
+    ("lobpcg", lambda: linalg.lobpcg(MATRIX, 2, start=ONES), "is x0="),
+    ("eigenmodes", lambda: pde.eigenmodes(None, steps=8), "is ncv="),
+    ("rref", lambda: linalg.rref(MATRIX, steps=True), "is return_steps="),
+    ("row_echelon", lambda: linalg.row_echelon(MATRIX, steps=True), "is return_steps="),
+    ("gauss_solve", lambda: linalg.gauss_solve(MATRIX, ONES, steps=True), "is return_steps="),
+    ("randomized_svd", lambda: linalg.randomized_svd(MATRIX, 2, None, oversample=3), "is n_oversamples="),
+    ("its power", lambda: linalg.randomized_svd(MATRIX, 2, None, power=3), "is n_iter="),
+    ("tucker_random", lambda: decomp.tucker_random(CUBE, 1, extra=3), "is n_oversamples="),
+    ("and its power", lambda: decomp.tucker_random(CUBE, 1, power=3), "is n_iter="),
+    ("hooi", lambda: decomp.hooi(CUBE, 1, steps=3), "is max_steps="),
+    ("tt_cross", lambda: decomp.tt_cross(len, (2, 2), 1, sweeps=3), "is max_steps="),
+    ("integrate", lambda: pde.integrate(len, 0.0, times=[0.0]), "is t_eval="),
+    ("its first step", lambda: pde.integrate(len, 0.0, [0.0], first=1.0), "is first_step="),
+    ("trajectory", lambda: pde.trajectory(None, 0.0, 1.0, 1, start=1.0), "is t0="),
+    ("solve_nonlinear", lambda: pde.solve_nonlinear(len, 0.0, near=None), "is preconditioner="),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("_, call, pattern", RENAMED, ids=[r[0] for r in RENAMED])
+def test_old_names_of_arguments_say_the_new_ones(_, call, pattern):
+    with pytest.raises(TypeError, match=pattern):
+        call()
+
+
+OLD = [(p, old, new) for p in PACKAGES for old, new in renamed(p).items()]
+
+
+@pytest.mark.parametrize("package, old, new", OLD, ids=[f"{p}.{old}" for p, old, _ in OLD])
+def test_old_names_say_the_new_ones(package, old, new):
+    module = PACKAGES[package]
+    assert not hasattr(module, old)
+    with pytest.raises(AttributeError, match=re.escape(f"It is called {new} now.")):
+        getattr(module, old)
+    with pytest.raises(ImportError, match=re.escape(new)):
+        exec(f"from xcore.{package} import {old}")
+    new = new.partition("(")[0]
+    assert hasattr(xcore, new[6:]) if new.startswith("xcore.") else new in module.__all__
+
+
+ABSENT = {
+    "norm": (linalg, "There is xcore.numpy.linalg.norm."), "sin": (xcore, "There is xcore.numpy.sin."),
+    "erf": (xnp, "There is xcore.special.erf."), "minimise": (optimize, "There is minimize"),
+    "solve_ivp": (pde, "There is xcore.scipy.integrate.solve_ivp."), "nothing_like_it": (decomp, "'nothing_like_it'$"),
+    "_private": (decomp, "'_private'$"), "adamW": (optimize, "There is adamw"), "gammaln": (xnp, "xcore.special.gammaln"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ABSENT)
+def test_absent_names_say_where_the_thing_is(name):
+    module, pattern = ABSENT[name]
+    with pytest.raises(AttributeError, match=pattern) as told:
+        getattr(module, name)
+    assert pickle.loads(pickle.dumps(told.value)).args == (str(told.value),)
+    assert all("/xcore/" not in str(f.path) for f in told.traceback)

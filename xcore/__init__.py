@@ -43,6 +43,7 @@ from ._core.devices import (
 from ._core.memory import live_arrays, memory_stats
 from ._core.mesh import Mesh, get_mesh, make_mesh, set_mesh
 from ._core.mesh import PartitionSpec as P
+from ._core.package import guide as _guide
 from ._core.sharding import NamedSharding, SingleDeviceSharding
 from ._core.shards import (
     device_put_replicated,
@@ -242,12 +243,14 @@ _PACKAGES = frozenset(__all__) - {*globals()} - {*_ELSEWHERE}
 
 if not _typing.TYPE_CHECKING:  # for checkers every name stands above
 
-    def __getattr__(name: str):
+    def _load(name: str):
         if name in _PACKAGES:
             return _importlib.import_module(f"{__name__}.{name}")
         if name in _ELSEWHERE:
             return getattr(_importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
-        raise AttributeError(f"module 'xcore' has no attribute {name!r}")
+        return None
+
+    __getattr__ = _guide(__name__, _load)
 
 
 def __dir__():

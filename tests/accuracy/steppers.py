@@ -109,8 +109,8 @@ class _Still:
 
 
 LINEAR = {
-    "Theta-1": (_ends(lambda: pde.Theta(_op(), theta=1.0)), 1, _decayed(0)),
-    "Theta-0.5": (_ends(lambda: pde.Theta(_op())), 2, _decayed(0)),
+    "ThetaMethod-1": (_ends(lambda: pde.ThetaMethod(_op(), theta=1.0)), 1, _decayed(0)),
+    "ThetaMethod-0.5": (_ends(lambda: pde.ThetaMethod(_op())), 2, _decayed(0)),
     "IMEX": (_ends(lambda: pde.IMEX(_op(), lambda u, t: u)), 2, _decayed(1)),
     "Newmark": (_Still(lambda: pde.Newmark(_op())), 2, _swung),
     "Leapfrog": (_Still(lambda: pde.Leapfrog(_op())), 2, _swung),
@@ -207,7 +207,7 @@ ROUTINES = [
     ),
     *(Routine(name, "pde: time", _mode, call, _order(order, exact), ("mode",), ("f64",), (CELLS,), ("one", "vmap"), (CELLS,))
       for name, (call, order, exact) in LINEAR.items()),
-    Routine("Exponential", "pde: time", _mode, _ends(lambda: pde.Exponential(_op())), _exact_steps, ("mode",),
+    Routine("ExponentialIntegrator", "pde: time", _mode, _ends(lambda: pde.ExponentialIntegrator(_op())), _exact_steps, ("mode",),
             ("f32", "f64"), (CELLS,), ("one", "vmap"), (CELLS,)),
     *(_adaptive(name, family) for name in ("DORMAND_PRINCE", "BOGACKI_SHAMPINE", "HEUN") for family in FLOWS
       if name == "DORMAND_PRINCE" or family in ("turning", "pole")),

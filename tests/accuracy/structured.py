@@ -286,7 +286,7 @@ ROUTINES = [
     _row("cho_solve", _full("definite"), lambda a, b: la.cho_solve(la.cholesky(a), b, report=True), reported),
     _row("lu_solve", _full("general"), lambda a, b: la.lu_solve(la.lu_factor(a), b, report=True), reported),
     _row("solve_sylvester", _pair, lambda *given: la.solve_sylvester(*given, report=True), _sylvester, MILD),
-    _row("solve_lyapunov", _stable, lambda *given: la.solve_lyapunov(*given, report=True), _lyapunov, MILD),
+    _row("solve_continuous_lyapunov", _stable, lambda *given: la.solve_continuous_lyapunov(*given, report=True), _lyapunov, MILD),
     _row("solve_discrete_lyapunov", _contraction, lambda *given: la.solve_discrete_lyapunov(*given, report=True),
          _discrete_lyapunov, MILD),
     _row("solve_continuous_are", _control, lambda *given: la.solve_continuous_are(*given, report=True), _continuous, MILD),

@@ -48,8 +48,8 @@ def test_collinear_terms_where_alternation_crawls():
     x, key = true.to_dense(), xc.random.key(1)
     found = decomp.cp_gauss_newton(x, 4, key=key)
     crawls = decomp.cp_als(x, 4, key=key, rtol=0.0, max_steps=int(found.steps))
-    assert decomp.match_score(true, found.value) > 0.999 and float(found.error) < 1e-5
-    assert decomp.match_score(true, crawls.value) < 0.99
+    assert decomp.factor_match_score(true, found.value) > 0.999 and float(found.error) < 1e-5
+    assert decomp.factor_match_score(true, crawls.value) < 0.99
     assert (np.diff(found.history) <= 1e-9).all()
 
 
@@ -59,7 +59,7 @@ TRUE = decomp.CP(None, FACTORS)
 @pytest.mark.parametrize("method", [None, "bfgs"])
 def test_optimisers(method):
     found = decomp.cp_gradient(X, 3, method=method, key=xc.random.key(3), rtol=1e-9)
-    assert decomp.match_score(TRUE, found.value) > 0.999 and float(found.error) < 1e-3
+    assert decomp.factor_match_score(TRUE, found.value) > 0.999 and float(found.error) < 1e-3
 
 
 def test_missing_elements_do_not_enter():
@@ -67,11 +67,11 @@ def test_missing_elements_do_not_enter():
     found = decomp.cp_gradient(
         np.where(known, X, np.nan), 3, mask=known, key=xc.random.key(5), rtol=1e-10, max_steps=3000
     )
-    assert decomp.match_score(TRUE, found.value) > 0.99
+    assert decomp.factor_match_score(TRUE, found.value) > 0.99
     holes = np.where(known, X, np.nan)
     near = [f + 0.2 * RNG.normal(size=f.shape) for f in FACTORS]
     found = decomp.cp_gauss_newton(holes, 3, mask=known, init=near, rtol=1e-12)
-    assert decomp.match_score(TRUE, found.value) > 0.99999 and float(found.error) < 1e-5
+    assert decomp.factor_match_score(TRUE, found.value) > 0.99999 and float(found.error) < 1e-5
     assert int(found.steps) < 20
 
 

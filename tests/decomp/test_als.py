@@ -25,7 +25,7 @@ X = np.asarray(TRUE.to_dense())
 ], ids=str)  # fmt: skip
 def test_known_factors_come_back(options):
     found = decomp.cp_als(X, 3, rtol=1e-10, **options)
-    assert decomp.match_score(TRUE, found.value) > 0.999
+    assert decomp.factor_match_score(TRUE, found.value) > 0.999
     assert int(found.status) == 0 and found.message and float(found.error) < 1e-6
     errors = np.asarray(found.history)[1:]
     assert (np.diff(errors[errors > 1e-6]) <= 0).all()  # below, rounding of the formula shows
@@ -38,7 +38,7 @@ def test_known_factors_come_back(options):
 def test_orders(shape, rank):
     true = tensor(shape, rank)
     found = decomp.cp_als(true.to_dense(), rank, restarts=4, rtol=1e-10)
-    assert decomp.match_score(true, found.value) > 0.999
+    assert decomp.factor_match_score(true, found.value) > 0.999
 
 
 @pytest.mark.parametrize("axes", [(None, 0), (0, None), (0, 0)], ids=str)
@@ -56,12 +56,12 @@ def test_the_error_is_that_of_the_tensor():
     noisy = X + 0.1 * np.linalg.norm(X) / np.sqrt(X.size) * RNG.normal(size=X.shape)
     found = decomp.cp_als(noisy, 3)
     np.testing.assert_allclose(found.error, decomp.relative_error(noisy, found.value), rtol=1e-6)
-    assert 0.08 < float(found.error) < 0.11 and decomp.match_score(TRUE, found.value) > 0.97
+    assert 0.08 < float(found.error) < 0.11 and decomp.factor_match_score(TRUE, found.value) > 0.97
 
 
 def test_single_precision():
     found = decomp.cp_als(X.astype(np.float32), 3)
-    assert found.value.dtype == np.float32 and decomp.match_score(TRUE, found.value) > 0.999
+    assert found.value.dtype == np.float32 and decomp.factor_match_score(TRUE, found.value) > 0.999
 
 
 def test_complex_numbers():
@@ -70,7 +70,7 @@ def test_complex_numbers():
         None, [rng.normal(size=(n, 2)) + 1j * rng.normal(size=(n, 2)) for n in (5, 6, 7)]
     )
     found = decomp.cp_als(true.to_dense(), 2, rtol=1e-11)
-    assert decomp.match_score(true, found.value) > 0.999
+    assert decomp.factor_match_score(true, found.value) > 0.999
     np.testing.assert_allclose(found.value.to_dense(), true.to_dense(), atol=1e-3)
 
 
@@ -82,7 +82,7 @@ def test_more_terms_than_there_are():
 def test_missing_elements():
     known = RNG.random(X.shape) > 0.7
     found = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, rtol=1e-12, max_steps=3000)
-    assert decomp.match_score(TRUE, found.value) > 0.999
+    assert decomp.factor_match_score(TRUE, found.value) > 0.999
     begun = decomp.cp_als(np.where(known, X, np.nan), 3, mask=known, init="hosvd", max_steps=3)
     assert np.isfinite(float(begun.error))
     with pytest.raises(ValueError, match="mask"):
@@ -94,7 +94,7 @@ def test_fixed_modes_stay():
         None, [*[np.asarray(f) for f in tensor((10, 11), 3).factors], np.asarray(TRUE.factors[2])]
     )
     found = decomp.cp_als(X, 3, init=start, fixed=(2,), rtol=1e-12)
-    assert decomp.match_score(TRUE, found.value) > 0.999
+    assert decomp.factor_match_score(TRUE, found.value) > 0.999
     columns = np.asarray(TRUE.factors[2])
     np.testing.assert_allclose(
         found.value.factors[2], columns / np.linalg.norm(columns, axis=0), rtol=1e-12
@@ -110,7 +110,7 @@ POSITIVE = tensor((8, 9, 7), 3, positive=True)
 def test_non_negative_factors(fit):
     found = fit(POSITIVE.to_dense(), 3, rtol=1e-10, max_steps=2000)
     assert all((np.asarray(f) >= 0).all() for f in found.value.factors)
-    assert decomp.match_score(POSITIVE, found.value) > 0.999
+    assert decomp.factor_match_score(POSITIVE, found.value) > 0.999
     mixed = fit(X, 3, max_steps=100)  # what is negative cannot be reached, but the factors obey
     assert all((np.asarray(f) >= 0).all() for f in mixed.value.factors) and float(mixed.error) > 0.1
 

@@ -207,12 +207,12 @@ def test_match_score():
         x.weights[np.array(order)],
         [f[:, order] * s for f, s in zip(x.factors, (-1, -1, 1), strict=True)],
     )
-    close(decomp.match_score(x, same), 1)
-    close(xc.jit(decomp.match_score)(x, same), 1)
-    close(decomp.match_score(x, x.replace(weights=2 * x.weights)), 0.5)
-    assert decomp.match_score(x, cp(rank=5)) < 0.9
-    with pytest.raises(ValueError, match="match_score"):
-        decomp.match_score(x, cp((2, 2, 2)))
+    close(decomp.factor_match_score(x, same), 1)
+    close(xc.jit(decomp.factor_match_score)(x, same), 1)
+    close(decomp.factor_match_score(x, x.replace(weights=2 * x.weights)), 0.5)
+    assert decomp.factor_match_score(x, cp(rank=5)) < 0.9
+    with pytest.raises(ValueError, match="factor_match_score"):
+        decomp.factor_match_score(x, cp((2, 2, 2)))
 
 
 @each
@@ -230,21 +230,21 @@ def test_mode_products_stay_in_the_format(x):
 def test_what_only_cp_tensors_have():
     train = decomp.to_tt(cp())
     for f in (decomp.normalize, decomp.arrange, decomp.fix_signs, decomp.degeneracy, decomp.plot_factors,
-              lambda t: decomp.match_score(t, t), lambda t: decomp.core_consistency(dense(t), t)):  # fmt: skip
+              lambda t: decomp.factor_match_score(t, t), lambda t: decomp.core_consistency(dense(t), t)):  # fmt: skip
         with pytest.raises(ValueError, match=r"cp must be a CP tensor.* It is a TT"):
             f(train)
 
 
 def test_canonical_as_tutorials_write_it():
-    c = decomp.Canonical([xnp.ones((3, 2)), xnp.ones((3, 2))], (3, 3), 2)
+    c = decomp.CanonicalTT([xnp.ones((3, 2)), xnp.ones((3, 2))], (3, 3), 2)
     assert (c.ndim, c.rank, c.shape) == (2, 2, (3, 3))
     getitem = xc.jit(lambda c, i: c.cores[0][i[0]] @ c.cores[1][i[1]])
     close(getitem(c, (0, 0)), 2.0)
     close(c[0, 0], 2.0)
-    assert type(decomp.mode_product(c, xnp.ones((4, 3)), 0)) is decomp.Canonical
+    assert type(decomp.mode_product(c, xnp.ones((4, 3)), 0)) is decomp.CanonicalTT
     close(decomp.normalize(c).weights, [3.0, 3.0])
     with pytest.raises(ValueError, match="cores"):
-        decomp.Canonical([xnp.ones((3, 2))], (3, 3), 2)
+        decomp.CanonicalTT([xnp.ones((3, 2))], (3, 3), 2)
 
 
 @pytest.mark.parametrize("make, words", [

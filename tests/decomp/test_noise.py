@@ -56,7 +56,7 @@ def test_factors_under_noise(name):
         of_truth = np.linalg.norm(lanes[k] - np.asarray(true.to_dense())) / np.linalg.norm(lanes[k])
         most = 1.3 if name == "sampled" else 1
         assert 0.95 * least * of_truth < float(found.error[k]) < most * of_truth, share
-        assert decomp.match_score(true, value) > 1 - share / 2
+        assert decomp.factor_match_score(true, value) > 1 - share / 2
 
 
 def test_sampled_lanes_are_fits_alone():

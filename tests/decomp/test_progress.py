@@ -59,14 +59,14 @@ def test_fits_show_their_steps_and_keep_their_errors(name, bars):
 
 
 def test_sweeps_of_hooi_show(bars):
-    shown, silent = decomp.hooi(X, 2, steps=5, progress="hooi"), decomp.hooi(X, 2, steps=5)
+    shown, silent = decomp.hooi(X, 2, max_steps=5, progress="hooi"), decomp.hooi(X, 2, max_steps=5)
     assert bars == {"hooi": 5}
     np.testing.assert_allclose(shown.core, silent.core, rtol=1e-10, atol=1e-12)
 
 
 def test_tucker_als_is_hooi_until_it_stops():
     found = decomp.tucker_als(X, (2, 3, 2), rtol=1e-12)
-    iterated = decomp.hooi(X, (2, 3, 2), steps=int(found.steps))
+    iterated = decomp.hooi(X, (2, 3, 2), max_steps=int(found.steps))
     np.testing.assert_allclose(found.value.to_dense(), iterated.to_dense(), atol=1e-10)
     np.testing.assert_allclose(found.error, decomp.relative_error(X, found.value), rtol=1e-10)
     assert int(found.status) == 0 and int(found.steps) < 100

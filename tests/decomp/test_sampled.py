@@ -20,7 +20,7 @@ def tensor(shape, rank, imaginary=0):
 ], ids=["mixed", "four modes, complex, unmixed"])  # fmt: skip
 def test_known_factors_come_back(true, options):
     found = decomp.cp_arls(true.to_dense(), true.rank, **options)
-    assert decomp.match_score(true, found.value) > 0.999 and float(found.error) < 1e-3
+    assert decomp.factor_match_score(true, found.value) > 0.999 and float(found.error) < 1e-3
     history = np.asarray(found.history)
     assert int(found.status) == 0 and np.isfinite(history).all()
     assert len(history) == int(found.steps) + 1
@@ -33,7 +33,9 @@ def test_noise_in_single_precision():
     noise = RNG.normal(size=x.shape) * np.linalg.norm(x) / np.sqrt(x.size)
     for share in (0.01, 0.1):
         found = decomp.cp_arls((x + share * noise).astype("f4"), 3)
-        assert decomp.match_score(true, found.value) > 0.97 and found.value.dtype == np.float32
+        assert (
+            decomp.factor_match_score(true, found.value) > 0.97 and found.value.dtype == np.float32
+        )
         assert float(found.error) < 1.3 * share
 
 
@@ -45,8 +47,8 @@ def test_mixing_finds_what_sits_in_single_rows():
     true = decomp.CP(None, [np.hstack(p) for p in zip(point, wide, strict=True)])
     x = np.asarray(true.to_dense())
     mixed, plain = (decomp.cp_arls(x, 2, mix=mix, key=xc.random.key(5)) for mix in (True, False))
-    assert decomp.match_score(true, mixed.value) > 0.999
-    assert decomp.match_score(true, plain.value) < 0.9
+    assert decomp.factor_match_score(true, mixed.value) > 0.999
+    assert decomp.factor_match_score(true, plain.value) < 0.9
 
 
 @pytest.mark.parametrize("options, words", [

@@ -55,7 +55,7 @@ def test_bounds_of_truncation(fit):
 
 
 def test_iteration_improves():
-    errors = [squared_error(FULL, decomp.hooi(FULL, 2, steps=k)) for k in (0, 1, 4, 16)]
+    errors = [squared_error(FULL, decomp.hooi(FULL, 2, max_steps=k)) for k in (0, 1, 4, 16)]
     assert all(b <= a + 1e-12 for a, b in itertools.pairwise(errors)) and errors[-1] < errors[0]
 
 
@@ -76,12 +76,12 @@ def test_sums_of_tucker_tensors_are_rounded():
     assert found.rank == t.rank
     np.testing.assert_allclose(found.to_dense(), 1.5 * t.to_dense(), atol=1e-12)
     low = xc.jit(lambda t: decomp.round_tucker(t, 1))(t)
-    best = decomp.relative_error(t, decomp.hooi(t.to_dense(), 1, steps=50))
+    best = decomp.relative_error(t, decomp.hooi(t.to_dense(), 1, max_steps=50))
     assert best - 1e-9 <= decomp.relative_error(t, low) <= np.sqrt(t.ndim) * best
     for call, words in (
         (lambda: decomp.round_tucker(t, 3), "ranks"), (lambda: decomp.round_tucker(FULL, 1), "st_hosvd"),
         (lambda: decomp.round_tucker(t), "tol"), (lambda: decomp.hosvd(np.full((2, 3), np.nan), 1), "fill them in"),
-        (lambda: decomp.hooi(FULL, 1, steps=-1), "steps must be"),
+        (lambda: decomp.hooi(FULL, 1, max_steps=-1), "max_steps must be"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             call()
@@ -155,8 +155,9 @@ def test_cross_interpolation():
     (lambda: decomp.tt_cross(lambda p: p, (2, 2), 1), "one value for each"),
     (lambda: decomp.hooi(FULL, 2, init=decomp.hosvd(FULL, 3)), "init"),
     (lambda: decomp.hosvd(np.full((2, 2), np.nan), 1), "NaN"), (lambda: decomp.hooi(FULL, 2, init="random"), "init"),
-    (lambda: decomp.tt_cross(lambda p: p.sum(-1), (2, 2), 1, sweeps=0), "sweeps must be"),
-    (lambda: decomp.tucker_random(FULL, 2, extra=-1), "extra must be"), (lambda: decomp.tucker_random(FULL, 2, power=-1), "power must be"),
+    (lambda: decomp.tt_cross(lambda p: p.sum(-1), (2, 2), 1, max_steps=0), "max_steps must be"),
+    (lambda: decomp.tucker_random(FULL, 2, n_oversamples=-1), "n_oversamples must be"),
+    (lambda: decomp.tucker_random(FULL, 2, n_iter=-1), "n_iter must be"),
 ])  # fmt: skip
 def test_bad_arguments(call, words):
     with pytest.raises(ValueError, match=words):

@@ -127,7 +127,7 @@ def test_widths_follow_what_was_given():
 
 
 @pytest.mark.parametrize("wrong, told", [
-    ({"method": "BDF"}, "Theta"), ({"method": "DOP853"}, "RK45"), ({"t_eval": [0.5, 2.0]}, "t_eval"), ({"y0": 1.0}, "vector"),
+    ({"method": "BDF"}, "ThetaMethod"), ({"method": "DOP853"}, "RK45"), ({"t_eval": [0.5, 2.0]}, "t_eval"), ({"y0": 1.0}, "vector"),
     ({"fun": lambda y, t: -y}, "odeint"), ({"fun": lambda t, y: y[:1]}, "alike"), ({"t_span": (0, 1, 2)}, "pair"),
     ({"fun": lambda t, y: 1j * y}, "complex"), ({"events": 3}, "events"),
 ])  # fmt: skip

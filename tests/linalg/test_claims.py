@@ -271,7 +271,7 @@ def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
     values = np.r_[1.0, 2, 2, np.arange(3, n)]
     a = (q * values) @ q.conj().T
     a = ((a + a.conj().T) / 2).astype(dtype)
-    answer = la.lobpcg(a, 2, start=q[:, 3:5], max_steps=2000, report=True)
+    answer = la.lobpcg(a, 2, x0=q[:, 3:5], max_steps=2000, report=True)
     w, v = map(np.asarray, answer.value)
     eps = np.finfo(dtype).eps
     assert np.all(answer.ok) and np.allclose(w, [1, 2], atol=eps**0.5)

@@ -96,7 +96,7 @@ def test_sylvester_and_lyapunov():
     def every(a, b, c, q):
         return (
             la.solve_sylvester(a, b, c),
-            la.solve_lyapunov(a, q),
+            la.solve_continuous_lyapunov(a, q),
             la.solve_discrete_lyapunov(a / 4, q),
         )
 

@@ -105,12 +105,12 @@ def test_eigenvalues_of_operators():
     a = chain(60) + np.diag(np.linspace(0, 1, 60))
     w, v = np.linalg.eigh(a)
     operator = la.FunctionOperator(lambda p, x: p @ x, xnp.asarray(a), (60, 60), symmetric=True)
-    largest, vectors = la.eigsh(operator, 3, steps=60)
+    largest, vectors = la.eigsh(operator, 3, ncv=60)
     assert np.allclose(largest, w[-3:]) and np.allclose(a @ vectors, vectors * largest, atol=1e-7)
-    near, vectors = la.eigsh(a, 3, sigma=1.7, steps=30)
+    near, vectors = la.eigsh(a, 3, sigma=1.7, ncv=30)
     expected = np.sort(w[np.argsort(abs(w - 1.7))[:3]])
     assert np.allclose(near, expected) and np.allclose(a @ vectors, vectors * near, atol=1e-6)
-    assert np.allclose(la.eigsh(operator, 2, sigma=0.0, steps=25)[0], w[:2])
+    assert np.allclose(la.eigsh(operator, 2, sigma=0.0, ncv=25)[0], w[:2])
 
 
 def test_lobpcg():
@@ -142,7 +142,7 @@ def test_eigenpairs_differentiate_twice():
     a, change = chain(9) + np.diag(np.linspace(0, 1, 9)), hermitian(9)
 
     def pairs(t):  # |v| does not depend on signs
-        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, steps=9)
+        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, ncv=9)
         return xnp.concatenate([w[None], xnp.abs(v)])
 
     def exact(t):
@@ -183,7 +183,7 @@ def test_complex_and_repeated_eigenvalues_differentiate():
     equal, turn = (q * [1.0, 2, 3, 4, 7, 7]) @ q.T, hermitian(6)
 
     def ours(t):
-        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, steps=5)
+        w, v = la.eigsh(xnp.asarray(a) + t * change, 2, ncv=5)
         _, u = la.lobpcg(xnp.asarray(equal) + t * turn, 2, which="largest", rtol=1e-11)
         return w, xnp.abs(v), u @ u.T
 
@@ -209,13 +209,13 @@ def test_derivatives_that_miss_their_goal_say_so(monkeypatch):
     a = chain(9) + np.diag(np.linspace(0, 1, 9))
 
     def vectors(a):
-        return (la.eigsh(a, 2, steps=9)[1] ** 2 * np.arange(9)[:, None]).sum()
+        return (la.eigsh(a, 2, ncv=9)[1] ** 2 * np.arange(9)[:, None]).sum()
 
     err, gradient = xc.checkify.checkify(xc.grad(vectors))(xnp.asarray(a))
     assert np.isnan(gradient).any() and "derivatives of eigenvectors: MINRES" in err.get()
     shifted = la.FunctionOperator(lambda p, x: p @ x, xnp.asarray(a), (9, 9), symmetric=True)
     monkeypatch.undo()
-    err, _ = xc.checkify.checkify(lambda a: la.eigsh(a, 2, sigma=0.5, steps=9))(shifted)
+    err, _ = xc.checkify.checkify(lambda a: la.eigsh(a, 2, sigma=0.5, ncv=9))(shifted)
     assert err.get() is None
 
 
@@ -285,14 +285,14 @@ BAD = {
         lambda: xc.linalg.eigsh(np.diag(_PLUS), 2, sigma=3.0), "sigma is an eigenvalue"
     ),
     "eigsh wants squares": (lambda: xc.linalg.eigsh(np.ones((4, 3)), 1), "symmetric operator"),
-    "eigsh start": (lambda: xc.linalg.eigsh(_ONE, 1, start=np.ones(3)), "start of shape"),
-    "lanczos steps": (lambda: xc.linalg.lanczos(_ONE, _PLUS, 7), "from 1 to 6"),
+    "eigsh x0": (lambda: xc.linalg.eigsh(_ONE, 1, x0=np.ones(3)), "x0 of shape"),
+    "lanczos ncv": (lambda: xc.linalg.lanczos(_ONE, _PLUS, 7), "from 1 to 6"),
     "lobpcg wants squares": (lambda: xc.linalg.lobpcg(np.ones((9, 8)), 1), "symmetric operator"),
-    "lobpcg start": (lambda: xc.linalg.lobpcg(_ONE, 2, start=np.ones((6, 1))), "start of shape"),
+    "lobpcg x0": (lambda: xc.linalg.lobpcg(_ONE, 2, x0=np.ones((6, 1))), "x0 of shape"),
     "lobpcg NaN": (lambda: xc.linalg.lobpcg(np.full((6, 6), np.nan), 1, max_steps=3), "infinities or NaN"),
     "lobpcg size": (lambda: xc.linalg.lobpcg(_ONE, 3), "a third of the size"),
-    "oversample": (
-        lambda: xc.linalg.randomized_svd(_ONE, 1, xc.random.key(0), oversample=-1), "oversample"
+    "oversampling": (
+        lambda: xc.linalg.randomized_svd(_ONE, 1, xc.random.key(0), n_oversamples=-1), "n_oversamples"
     ),
     "exponential of NaN": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, np.nan), "finite norm"),
     "exponential in no steps": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, steps=0), "1 or more"),

@@ -159,7 +159,7 @@ EQUATIONS = {
         lambda a, b, c: la.solve_sylvester(a, b, c, "eigen", report=True), by_kronecker,
     ),
     "lyapunov": (
-        lambda a, b, c: la.solve_lyapunov(a, c, report=True),
+        lambda a, b, c: la.solve_continuous_lyapunov(a, c, report=True),
         lambda a, b, c: by_kronecker(a, adjoint(a), c),
     ),
     "discrete": (
@@ -221,7 +221,7 @@ def test_reports_do_not_change_derivatives(name):
     plain = {
         "expm": la.expm, "sqrtm": la.sqrtm, "logm": la.logm,
         "sylvester": lambda a: la.solve_sylvester(a, a, a),
-        "lyapunov": lambda a: la.solve_lyapunov(a, a),
+        "lyapunov": lambda a: la.solve_continuous_lyapunov(a, a),
         "discrete": lambda a: la.solve_discrete_lyapunov(a / 10, a),
     }[name]  # fmt: skip
     weights = np.array([[1.0, 2.0], [-1.0, 0.5]])

@@ -77,7 +77,7 @@ def test_circulant_kronecker_blocks_and_woodbury():
         xc.linalg.solve_circulant(np.ones(6), b)
     a1, a2 = np.eye(2) * 3 + 0.5, rng.standard_normal((3, 3)) + 4 * np.eye(3)
     x = np.linalg.solve(np.kron(a1, a2), b[:, 0])
-    assert np.allclose(xc.linalg.solve_kron([a1, a2], b[:, 0]), x)
+    assert np.allclose(xc.linalg.solve_kronecker([a1, a2], b[:, 0]), x)
     blocks = scipy.linalg.block_diag(a1, a2, [[2.0]])
     assert np.allclose(
         xc.linalg.solve_block_diag([a1, a2, np.array([[2.0]])], b), np.linalg.solve(blocks, b)
@@ -188,7 +188,7 @@ def test_unreached_accuracy_is_told():
     a = operator_for("CG", np.diag(np.arange(1.0, 30)))
     with pytest.raises(xc.errors.SolverError, match="limit of steps"):
         xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(rtol=1e-12, max_steps=3))
-    m = xc.linalg.jacobi(a.a)
+    m = xc.linalg.jacobi_preconditioner(a.a)
     answer = xc.linalg.linear_solve(a, np.ones(29), xc.linalg.CG(), preconditioner=m, report=True)
     assert answer.ok and int(answer.steps) == 1
 
@@ -224,11 +224,11 @@ def test_algebra_of_operators():
 
 def test_eigenvalues():
     a = matrix_for("CG", 30)
-    w, v = xc.linalg.eigsh(a, 3, steps=30)
+    w, v = xc.linalg.eigsh(a, 3, ncv=30)
     assert np.allclose(w, np.linalg.eigvalsh(a)[-3:])
     assert np.allclose(np.asarray(a) @ np.asarray(v), np.asarray(v) * np.asarray(w))
     inverse = xc.linalg.Matrix(np.linalg.inv(a), symmetric=True)
-    w, _ = xc.linalg.eigsh(a, 2, inverse=inverse, steps=25)
+    w, _ = xc.linalg.eigsh(a, 2, inverse=inverse, ncv=25)
     assert np.allclose(w, np.linalg.eigvalsh(a)[:2])
 
 

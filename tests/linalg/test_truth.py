@@ -118,10 +118,10 @@ SINGULAR = {  # what is called, what is said, and the number of the pivot
     "Sylvester": (
         lambda: la.solve_sylvester(np.diag([2.0, 1]), -np.eye(2), np.ones((2, 2))), "eigenvalue 1", 1
     ),
-    "Lyapunov": (lambda: la.solve_lyapunov(np.diag([1.0, -1]), np.eye(2)), "eigenvalue 0", 0),
+    "Lyapunov": (lambda: la.solve_continuous_lyapunov(np.diag([1.0, -1]), np.eye(2)), "eigenvalue 0", 0),
     "Stein": (lambda: la.solve_discrete_lyapunov(-np.eye(2), np.eye(2)), "λ conj μ = 1", 0),
     "logarithm": (lambda: la.logm(np.ones((2, 2))), "no solution", 1),
-    "Jacobi": (lambda: la.jacobi(np.diag([1.0, 0])), "singular", 1),
+    "Jacobi": (lambda: la.jacobi_preconditioner(np.diag([1.0, 0])), "singular", 1),
     "incomplete": (lambda: la.incomplete_cholesky(-np.ones((2, 3))), "not positive definite", 0),
     "Toeplitz": (lambda: la.solve_toeplitz(np.ones(3), np.ones(3)), "singular", 1),
     "Cholesky": (lambda: la.cholesky(np.diag([1.0, 2, -3, 4])), "linalg.eigvalsh", 2),

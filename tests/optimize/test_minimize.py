@@ -50,7 +50,7 @@ def test_trees_of_all_kinds_of_numbers():
 @pytest.mark.parametrize("search", ["hager-zhang", "backtracking"])
 def test_line_searches_end_where_their_conditions_hold(search):
     found = xo.minimize(
-        rosenbrock, xnp.asarray(START), method=xo.Descent(xo.Limited(memory=5), search)
+        rosenbrock, xnp.asarray(START), method=xo.Descent(xo.LBFGS(memory=5), search)
     )
     assert found.success
     np.testing.assert_allclose(found.x, np.ones(3), atol=1e-5)

@@ -106,8 +106,8 @@ def test_steps_in_time():
         still = np.linalg.solve(matrix, b + 1j)
         exact = lambda c, t: v @ (np.exp(c * t * w) * (v.T @ (u + still))) - still
         heat = lambda stepper, n: pde.trajectory(stepper, u, 0.02 / n, n)[-1]
-        assert np.allclose(heat(pde.Exponential(lap, 1j), 1), exact(1, 0.02), atol=1e-12)
-        for stepper in (pde.Theta(lap, 1j), pde.IMEX(lap, lambda u, t: 1j + 0 * u)):
+        assert np.allclose(heat(pde.ExponentialIntegrator(lap, 1j), 1), exact(1, 0.02), atol=1e-12)
+        for stepper in (pde.ThetaMethod(lap, 1j), pde.IMEX(lap, lambda u, t: 1j + 0 * u)):
             wrong = [abs(heat(stepper, n) - exact(1, 0.02)).max() for n in (100, 200)]
             assert wrong[1] < 2e-3 and 3 < wrong[0] / wrong[1] < 5
         turn = lambda u, t: 1j * (lap(u) + b + 1j)
@@ -136,13 +136,13 @@ REFUSED = {
     "alpha must be one real": lambda: Robin(1j, 1.0),
     "beta must be one real": lambda: Robin(1.0, np.ones(3)),
     "velocity must be real": lambda: pde.Advection(Grid(6), 1j),
-    "data on a face must be real": lambda: pde.Theta(ILL).step(xnp.asarray(U), 0.0, 0.1),
-    "source must be real": lambda: pde.Theta(LAP, 1j).step(xnp.asarray(U), 0.0, 0.1),
+    "data on a face must be real": lambda: pde.ThetaMethod(ILL).step(xnp.asarray(U), 0.0, 0.1),
+    "source must be real": lambda: pde.ThetaMethod(LAP, 1j).step(xnp.asarray(U), 0.0, 0.1),
     r"f\(u, t\) must be real": lambda: pde.trajectory(
         pde.RungeKutta(lambda u, t: 1j * u), U, 0.1, 2
     ),
     r"f\(u, t\) must": lambda: pde.integrate(lambda u, t: 1j * u, U, [0.0, 1.0]),
-    "dt must be positive": lambda: pde.trajectory(pde.Theta(LAP), U, 0.1j, 2),
+    "dt must be positive": lambda: pde.trajectory(pde.ThetaMethod(LAP), U, 0.1j, 2),
     "f must be real beside": lambda: LAP.field(1j * U, np.float32),
     "dtype must be": lambda: pde.eigenmodes(LAP, 1, dtype=np.complex64),
 }

@@ -176,7 +176,7 @@ def test_modes_by_shift_and_inversion(name):
                 -op(mode), value * mode, atol=1e-5 * np.abs(value * mode).max() + 1e-6
             )
     if name == "L":
-        few, _ = eigenmodes(op, 3, method="shift-invert", steps=3)  # restarts make up for it
+        few, _ = eigenmodes(op, 3, method="shift-invert", ncv=3)  # restarts make up for it
         assert np.allclose(few, w, rtol=1e-4)
 
 

@@ -15,7 +15,7 @@ SOLVERS = {
     "cg": lambda f: pde.solve(
         Diffusion(Grid((33, 33)), lambda x, y: 1 + x * y), f, method="cg", rtol=1e-12
     ),
-    "heat": lambda f: pde.trajectory(pde.Theta(Laplacian(Grid((33, 33)))), f, 1e-3, 3),
+    "heat": lambda f: pde.trajectory(pde.ThetaMethod(Laplacian(Grid((33, 33)))), f, 1e-3, 3),
 }
 
 

@@ -58,16 +58,16 @@ def test_a_run_that_leaves_the_finite_numbers_warns_with_the_time_and_a_step():
     with pytest.warns(
         RuntimeWarning, match=r"after t = .* and by t = .*longest stable one is about"
     ) as told:
-        kept = pde.trajectory(step, START, 0.01, 60, every=2, start=5.0)
+        kept = pde.trajectory(step, START, 0.01, 60, every=2, t0=5.0)
     last = int(np.isfinite(np.asarray(kept)).all(axis=1).sum())
     assert f"after t = {5 + 0.02 * last:.6g} and by t = {5 + 0.02 * (last + 1):.6g}." in str(
         told[0].message
     )
     with pytest.warns(RuntimeWarning, match=r"by t = 5.6\."):
-        pde.trajectory(step, START, 0.01, 60, every=2, start=5.0, save=lambda u, t: t)
+        pde.trajectory(step, START, 0.01, 60, every=2, t0=5.0, save=lambda u, t: t)
     with pytest.warns(RuntimeWarning, match="RK4 or SSP3"):
         pde.trajectory(pde.RungeKutta(lambda u, t: 1j * LAP(u), pde.EULER), START + 0j, 1.0, 20)
-    report = pde.trajectory(step, START, 0.01, 60, every=2, start=5.0, report=True)
+    report = pde.trajectory(step, START, 0.01, 60, every=2, t0=5.0, report=True)
     assert not report.ok and np.isclose(report.left, 5 + 0.02 * (last + 1))
     assert f"from t = {5 + 0.02 * (last + 1):.6g} on" in report.message
 
@@ -153,7 +153,7 @@ def test_implicit_steps_claim_what_their_residual_shows(theta, spread):
     rng = np.random.default_rng(0)
     op = pde.Diffusion(Grid((16, 16)), np.exp(spread * rng.choice([-1.0, 1.0], (17, 17))))
     u = rng.normal(size=(15, 15)).astype(np.float32)
-    got, status = pde.Theta(op, theta=theta).attempt(u, 0.0, 1.0)
+    got, status = pde.ThetaMethod(op, theta=theta).attempt(u, 0.0, 1.0)
     matrix = op.as_sparse().astype(float)
     x, old = (np.asarray(v, float).ravel() for v in (got, u))
     right = old + (1 - theta) * (matrix @ old)

@@ -40,10 +40,10 @@ def test_heat_decays_at_the_right_rate(theta, order):
         rate = float(lap(u)[2, 1] / u[2, 1])
         errors = []
         for n in (8, 16):
-            last = pde.trajectory(pde.Theta(lap, theta=theta), u, 0.02 / n, n, every=n)[-1]
+            last = pde.trajectory(pde.ThetaMethod(lap, theta=theta), u, 0.02 / n, n, every=n)[-1]
             errors.append(abs(float(last[2, 1] / u[2, 1]) - np.exp(0.02 * rate)))
         assert abs(np.log2(errors[0] / errors[1]) - order) < 0.15
-        exact = pde.Exponential(lap).step(u, 0.0, 0.02)
+        exact = pde.ExponentialIntegrator(lap).step(u, 0.0, 0.02)
         assert np.allclose(exact, np.exp(0.02 * rate) * u, atol=1e-13)
 
 
@@ -51,10 +51,10 @@ def test_steady_state_and_maximum_principle():
     with xc.enable_x64():
         lap = Laplacian(Grid((8, 8)), [(Dirichlet(1.0), Neumann()), Dirichlet(0.5)])
         u = lap.field(0.0)
-        kept = pde.trajectory(pde.Theta(lap, theta=1.0), u, 0.05, 60)
+        kept = pde.trajectory(pde.ThetaMethod(lap, theta=1.0), u, 0.05, 60)
         assert np.allclose(kept[-1], pde.poisson(0.0, lap.grid, lap.faces), atol=1e-9)
         assert kept.min() >= 0 and kept.max() <= 1
-        jump = pde.Exponential(lap).step(u, 0.0, 50.0)
+        jump = pde.ExponentialIntegrator(lap).step(u, 0.0, 50.0)
         assert np.allclose(jump, kept[-1], atol=1e-9)
 
 
@@ -62,7 +62,7 @@ def test_steady_state_and_maximum_principle():
 def test_many_steps_at_once_are_the_steps(faces):
     with xc.enable_x64():
         lap = Laplacian(Grid((6, 5)), faces)
-        stepper, u = pde.Theta(lap, 2.0), rng.standard_normal(lap.field_shape)
+        stepper, u = pde.ThetaMethod(lap, 2.0), rng.standard_normal(lap.field_shape)
         each = pde.trajectory(stepper, u, 0.03, 10)  # saves all, so takes them one by one
         for every in (5, 10):
             at_once = pde.trajectory(stepper, u, 0.03, 10, every=every)
@@ -78,7 +78,7 @@ def test_implicit_steps_with_varying_coefficients():
             Grid((7, 6)), lambda x, y: 1 + x, [(Dirichlet(1.0), Neumann()), Neumann()]
         )
         u = rng.standard_normal(op.field_shape)
-        got = np.ravel(pde.Theta(op).step(u, 0.0, 0.1))
+        got = np.ravel(pde.ThetaMethod(op).step(u, 0.0, 0.1))
         a, one = np.asarray(op.as_matrix(np.float64)), np.eye(op.shape[0])
         right = (one + 0.05 * a) @ u.ravel() + 0.1 * np.ravel(op.boundary())
         assert np.allclose(got, np.linalg.solve(one - 0.05 * a, right), atol=1e-8)
@@ -88,7 +88,7 @@ def test_mass_is_kept_without_flow():
     with xc.enable_x64():
         lap = Laplacian(Grid((6, 5)), Neumann())
         u = rng.standard_normal(lap.field_shape)
-        later = pde.trajectory(pde.Theta(lap), u, 0.1, 5)[-1]
+        later = pde.trajectory(pde.ThetaMethod(lap), u, 0.1, 5)[-1]
         assert np.isclose(lap.integrate(later), lap.integrate(u), atol=1e-12)
 
 
@@ -155,13 +155,13 @@ def test_unstable_steps_are_refused_with_the_limit():
     with pytest.raises(pde.UnstableStepError, match=f"{limit:.6g}"):
         pde.trajectory(heat, u, 0.01, 4, op=lap)
     with pytest.raises(pde.UnstableStepError, match="longest stable step"):
-        pde.trajectory(pde.Theta(lap, theta=0.0), u, 0.01, 4)
+        pde.trajectory(pde.ThetaMethod(lap, theta=0.0), u, 0.01, 4)
     with pytest.raises(pde.UnstableStepError, match="Leapfrog"):
         pde.trajectory(pde.Leapfrog(lap), (u, u), 0.1, 4)
     with pytest.raises(ValueError, match="multiple of every"):
         pde.trajectory(heat, u, 0.001, 4, every=3)
     with pytest.raises(ValueError, match="from 0 to 1"):
-        pde.Theta(lap, theta=2.0)
+        pde.ThetaMethod(lap, theta=2.0)
 
 
 def test_derivatives_through_time():
@@ -170,7 +170,7 @@ def test_derivatives_through_time():
 
     def later(u, edge):
         lap = Laplacian(grid, Dirichlet(edge))
-        return pde.trajectory(pde.Theta(lap), u, 0.1, 3)
+        return pde.trajectory(pde.ThetaMethod(lap), u, 0.1, 3)
 
     check_grads(later, (rng.standard_normal(lap.field_shape), np.float64(0.5)), order=1)
 
@@ -191,7 +191,7 @@ def test_derivative_by_the_length_of_steps():
                 kept.append(v)
             return np.array(kept)
 
-        ours = lambda dt: pde.trajectory(pde.Theta(lap), u, dt, 3).reshape(3, -1)
+        ours = lambda dt: pde.trajectory(pde.ThetaMethod(lap), u, dt, 3).reshape(3, -1)
         want = dense(0.1 + 1e-30j).imag / 1e-30
         out, pull = xc.vjp(ours, 0.1)
         weights = rng.standard_normal(want.shape)
@@ -210,7 +210,7 @@ def test_data_on_the_faces_may_change(method):
         grid, rate = Grid(40), 1 if method == "theta" else 2
         exact = lambda x, t: xnp.exp(-rate * t) * xnp.cos(x)
         op = lambda t: Laplacian(grid, Dirichlet(lambda x: exact(x, t)), 4)
-        stepper = pde.Theta(op) if method == "theta" else pde.IMEX(op, lambda u, t: -u)
+        stepper = pde.ThetaMethod(op) if method == "theta" else pde.IMEX(op, lambda u, t: -u)
         (x,) = op(0.0).points()
         errors = []
         for n in (16, 32):
@@ -266,7 +266,7 @@ LAP = Laplacian(Grid(6))
 GROW = pde.RungeKutta(lambda u, t: u, pde.EULER)
 WRONG = {
     "dt must be positive and finite": [
-        *[lambda dt=dt: pde.trajectory(pde.Theta(LAP), np.ones(5), dt, 2)
+        *[lambda dt=dt: pde.trajectory(pde.ThetaMethod(LAP), np.ones(5), dt, 2)
           for dt in (0.0, -0.1, np.nan, np.inf, xnp.zeros(()))],
         lambda: pde.trajectory(GROW, 1.0, -0.1, 2),
     ],
@@ -276,13 +276,13 @@ WRONG = {
     ],
     "both 0": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], rtol=0, atol=0)],
     "not negative": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], rtol=-1.0)],
-    "first must be": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], first=0.0)],
+    "first_step must be": [lambda: pde.integrate(lambda u, t: u, 1.0, [0.0, 1.0], first_step=0.0)],
     "stepper must be": [lambda: pde.trajectory(None, 1.0, 0.1, 2)],
     "a pair": [lambda: pde.trajectory(pde.Leapfrog(LAP), np.ones(5), 0.01, 2)],
     "stand still": [lambda: pde.Newmark(lambda t: LAP).step((np.ones(5), np.ones(5)), 0.0, 0.1)],
-    "must be a Laplacian": [lambda: pde.Exponential(pde.Diffusion(Grid(6))).step(1.0, 0.0, 0.1)],
+    "must be a Laplacian": [lambda: pde.ExponentialIntegrator(pde.Diffusion(Grid(6))).step(1.0, 0.0, 0.1)],
     "f must be a function": [lambda: pde.IMEX(LAP).step(np.ones(5), 0.0, 0.1)],
-    "function of the time": [lambda: pde.Theta(None).step(np.ones(5), 0.0, 0.1)],
+    "function of the time": [lambda: pde.ThetaMethod(None).step(np.ones(5), 0.0, 0.1)],
     "eigenvalues are real": [lambda: pde.stable_step(GROW, pde.Advection(Grid(6)))],
 }  # fmt: skip
 

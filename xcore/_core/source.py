@@ -15,7 +15,7 @@ from types import FrameType, MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from . import config
-from .keywords import by_our_names
+from .keywords import Alias, by_our_names
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -209,7 +209,7 @@ def hide_frames(e: BaseException) -> None:
 
 
 def boundary(
-    f: Callable[P, R], who: str = "", aliases: Mapping[str, str] = MappingProxyType({})
+    f: Callable[P, R], who: str = "", aliases: Mapping[str, Alias] = MappingProxyType({})
 ) -> Callable[P, R]:
     """A public function: exceptions that leave it show the user's frames only.
 
@@ -235,17 +235,3 @@ def boundary(
             raise
 
     return call
-
-
-def bound(package: dict[str, Any], aliases: Mapping[str, Mapping[str, str]] | None = None) -> None:
-    """Every public function of a package is a boundary. Called at the end of its ``__init__``.
-
-    Args:
-      package: its names; ``aliases``: other names of arguments and their own, by functions.
-    """
-    own = {n: others for names, others in (aliases or {}).items() for n in names.split()}
-    where = package["__name__"].removeprefix(_package)
-    for name in package["__all__"]:
-        f = package[name]
-        if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
-            package[name] = boundary(f, f"{where}.{name}", own.get(name, {}))

@@ -7,14 +7,14 @@
 Array(2., dtype=float32)
 """
 
-from .._core.source import bound as _bound
+from .._core.package import bound as _bound
 from ._arls import cp_arls
-from ._cp import CP, Canonical, arrange, fix_signs, normalize
+from ._cp import CP, CanonicalTT, arrange, fix_signs, normalize
 from ._fit import cp_als, cp_constrained, cp_nonneg
 from ._formats import (
+    factor_match_score,
     inner,
     load,
-    match_score,
     norm,
     plot_factors,
     relative_error,
@@ -47,12 +47,14 @@ from ._tucker_fit import (
 )
 
 __all__ = [
-    "CP", "TT", "Canonical", "Degeneracy", "RankScan", "Tucker", "arrange",
-    "core_consistency", "cp_als", "cp_arls", "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg",
-    "degeneracy", "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao",
-    "load", "match_score", "mode_product", "mttkrp", "multi_mode_product", "norm", "normalize",
-    "orthogonalize", "plot_factors", "relative_error", "round_tt", "round_tucker", "save", "scan_ranks", "st_hosvd",
-    "to_tt", "to_tucker", "tt_cross", "tt_svd", "tucker_als", "tucker_nonneg", "tucker_random", "unfold",
+    "CP", "CanonicalTT", "Degeneracy", "RankScan", "TT", "Tucker", "arrange", "core_consistency", "cp_als", "cp_arls",
+    "cp_constrained", "cp_gauss_newton", "cp_gradient", "cp_nonneg", "degeneracy", "factor_match_score",
+    "factor_uncertainty", "fix_signs", "fold", "hooi", "hosvd", "inner", "khatri_rao", "load", "mode_dot",
+    "mode_product", "mttkrp", "multi_mode_dot", "multi_mode_product", "norm", "normalize", "orthogonalize",
+    "plot_factors", "relative_error", "round_tt", "round_tucker", "save", "scan_ranks", "st_hosvd", "to_tt",
+    "to_tucker", "tt_cross", "tt_svd", "tucker_als", "tucker_nonneg", "tucker_random", "unfold",
 ]  # fmt: skip
+
+mode_dot, multi_mode_dot = mode_product, multi_mode_product  # TensorLy's names
 
 _bound(globals())

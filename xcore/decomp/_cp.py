@@ -150,11 +150,11 @@ class CP:
 
 
 @struct
-class Canonical:
+class CanonicalTT:
     """A CP tensor without weights, as tutorials write it: cores, shape and rank.
 
     >>> import xcore.numpy as xnp
-    >>> c = Canonical([xnp.ones((3, 2)), xnp.ones((4, 2))], (3, 4), 2)
+    >>> c = CanonicalTT([xnp.ones((3, 2)), xnp.ones((4, 2))], (3, 4), 2)
     >>> c.ndim, c[0, 0]
     (2, Array(2., dtype=float32))
     """
@@ -170,7 +170,7 @@ class Canonical:
         ]
         if given != [(n, self.rank) for n in self.shape]:
             raise errors.bad_argument(
-                "decomp.Canonical",
+                "decomp.CanonicalTT",
                 "cores",
                 given,
                 f"{[(n, self.rank) for n in self.shape]}, for this shape and rank",
@@ -185,10 +185,10 @@ class Canonical:
         """The same tensor with weights of one."""
         return CP(None, tuple(self.cores))
 
-    def _with_mode(self, matrix, mode: int) -> Canonical:
+    def _with_mode(self, matrix, mode: int) -> CanonicalTT:
         """The product with a matrix along a mode."""
         cp = self.to_cp()._with_mode(matrix, mode)
-        return Canonical(list(cp.factors), cp.shape, self.rank)
+        return CanonicalTT(list(cp.factors), cp.shape, self.rank)
 
     def to_dense(self):
         """The whole tensor."""
@@ -270,8 +270,8 @@ def norms_of_columns(factor):
 
 
 def as_cp(who: str, x) -> CP:
-    """A CP tensor, or a ``Canonical`` as one."""
-    if isinstance(x, Canonical):
+    """A CP tensor, or a ``CanonicalTT`` as one."""
+    if isinstance(x, CanonicalTT):
         return x.to_cp()
     if not isinstance(x, CP):
         advice = f"It is a {type(x).__name__}: fit a CP tensor with cp_als."

@@ -8,7 +8,7 @@ from .. import numpy as xnp
 from .._control.callback import pure_callback
 from .._core import errors
 from .._core.types import ShapeDtypeStruct
-from ._cp import CP, Canonical, as_cp, gram_product, inner_cp, normalize
+from ._cp import CP, CanonicalTT, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
 from ._tucker import Tucker, inner_tucker
@@ -17,10 +17,10 @@ FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
 
 
 def as_tensor(x):
-    """A tensor in a format as it is; a ``Canonical`` as CP; what is an array as an array."""
+    """A tensor in a format as it is; a ``CanonicalTT`` as CP; what is an array as an array."""
     if not is_dense(x):
         return x
-    return x.to_cp() if isinstance(x, Canonical) else xnp.asarray(x)
+    return x.to_cp() if isinstance(x, CanonicalTT) else xnp.asarray(x)
 
 
 def is_dense(x) -> bool:
@@ -197,7 +197,7 @@ def _no_format(who: str, x, advice: str):
 # Comparison
 
 
-def match_score(a: CP, b: CP):
+def factor_match_score(a: CP, b: CP):
     """How alike the terms of two CP tensors are, from 0 to 1 (the factor match score).
 
     The terms are paired so that the sum of their scores is the largest; the score of a pair is
@@ -209,12 +209,12 @@ def match_score(a: CP, b: CP):
 
     >>> import xcore.numpy as xnp
     >>> a = CP(None, (xnp.eye(3), xnp.eye(3)))
-    >>> match_score(a, CP(None, tuple(f[:, ::-1] for f in a.factors)))
+    >>> factor_match_score(a, CP(None, tuple(f[:, ::-1] for f in a.factors)))
     Array(1., dtype=float32)
     """
-    a, b = as_cp("match_score", a), as_cp("match_score", b)
+    a, b = as_cp("factor_match_score", a), as_cp("factor_match_score", b)
     if tuple(a.shape) != tuple(b.shape):
-        raise errors.shape_mismatch("decomp.match_score", a=a, b=b)
+        raise errors.shape_mismatch("decomp.factor_match_score", a=a, b=b)
     if a.rank > b.rank:
         a, b = b, a
     a, b = normalize(a), normalize(b)

@@ -139,7 +139,7 @@ def _orthogonal_from_right(x: TT) -> list:
 # Cross interpolation
 
 
-def tt_cross(f: Callable, shape, rank: int, *, key=None, sweeps: int = 4, dtype=None) -> TT:
+def tt_cross(f: Callable, shape, rank: int, *, key=None, max_steps: int = 4, dtype=None) -> TT:
     """A tensor train of a function of integer positions, from few of its values.
 
     Each sweep goes from left to right and back, and at each bond takes the rows of largest volume
@@ -150,7 +150,7 @@ def tt_cross(f: Callable, shape, rank: int, *, key=None, sweeps: int = 4, dtype=
       shape: lengths of the modes.
       rank: of all bonds (smaller where a mode is too short for it).
       key: a random key for the positions to start from; default ``random.key(0)``.
-      sweeps: passes in both directions.
+      max_steps: sweeps, in both directions.
       dtype: of the values; default that of ``f``'s.
 
     >>> import xcore.numpy as xnp
@@ -170,7 +170,7 @@ def tt_cross(f: Callable, shape, rank: int, *, key=None, sweeps: int = 4, dtype=
     right = [_random_positions(k, shape[i + 1 :], bonds[i + 1]) for i, k in enumerate(keys)]
     left: list = [xnp.zeros((1, 0), np.int32)] + [None] * (len(shape) - 1)
     cores: list = [None] * len(shape)
-    for _ in range(check_count(who, "sweeps", sweeps, 1)):
+    for _ in range(check_count(who, "max_steps", max_steps, 1)):
         for k in range(len(shape) - 1):
             values = _cross_values(f, left[k], shape[k], right[k], dtype)
             q = xnp.linalg.qr(values.reshape(-1, values.shape[2]))[0]

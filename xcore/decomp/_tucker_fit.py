@@ -183,7 +183,7 @@ def round_tucker(x: Tucker, ranks=None, *, rtol=None) -> Tucker:
     return Tucker(core.core, tuple(f @ g for f, g in zip(x.factors, core.factors, strict=True)))
 
 
-def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
+def hooi(x, ranks, *, max_steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
     """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
 
     ``tucker_als`` does the same until the error changes no more, and has the history of errors.
@@ -191,7 +191,7 @@ def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=Fals
     Args:
       x: dense tensor.
       ranks: an int, or one for each mode.
-      steps: sweeps over all modes; none makes the error larger.
+      max_steps: sweeps over all modes; none makes the error larger.
       init: where to start; default ``st_hosvd``.
       progress: show a bar of the sweeps; a text is its label.
 
@@ -201,7 +201,7 @@ def hooi(x, ranks, *, steps: int = 10, init: Tucker | None = None, progress=Fals
     """
     who = "decomp.hooi"
     x, units, factors, ranks = _hooi_start(who, x, ranks, init)
-    return units.sized(_hooi(x, factors, ranks, check_count(who, "steps", steps), progress))
+    return units.sized(_hooi(x, factors, ranks, check_count(who, "max_steps", max_steps), progress))
 
 
 def _hooi_start(who: str, x, ranks, init):
@@ -312,15 +312,15 @@ def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress):
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 
-def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tucker:
+def tucker_random(x, ranks, *, key=None, n_oversamples: int = 8, n_iter: int = 1) -> Tucker:
     """As ``st_hosvd``, with the range of each unfolding found by random combinations of its columns
     (Halko, Martinsson, Tropp 2011, doi 10.1137/090771806).
 
     Args:
       x, ranks: as for ``hosvd``.
       key: a random key; default ``random.key(0)``.
-      extra: how many more combinations than the rank.
-      power: rounds of subspace iteration; more for singular values that fall slowly.
+      n_oversamples: how many more combinations than the rank.
+      n_iter: rounds of subspace iteration; more for singular values that fall slowly.
 
     >>> import xcore.numpy as xnp
     >>> tucker_random(xnp.ones((3, 4, 5)), 1).rank
@@ -329,18 +329,20 @@ def tucker_random(x, ranks, *, key=None, extra: int = 8, power: int = 1) -> Tuck
     who = "decomp.tucker_random"
     x, units = in_units(check_tensor(who, x, masked=False)[0])
     key = random.key(0) if key is None else key
-    extra, power = check_count(who, "extra", extra), check_count(who, "power", power)
-    return units.sized(_tucker_random(x, key, check_ranks(who, ranks, x.shape), extra, power))
+    extra, rounds = (
+        check_count(who, n, v) for n, v in (("n_oversamples", n_oversamples), ("n_iter", n_iter))
+    )
+    return units.sized(_tucker_random(x, key, check_ranks(who, ranks, x.shape), extra, rounds))
 
 
 @functools.partial(jit, static_argnums=(2, 3, 4))
-def _tucker_random(x, key, ranks, extra, power):
+def _tucker_random(x, key, ranks, extra, rounds):
     factors = []
     for mode, (rank, k) in enumerate(zip(ranks, random.split(key, x.ndim), strict=True)):
         m = unfold(x, mode)
         width = min(rank + extra, *m.shape)
         q, _ = xnp.linalg.qr(m @ random.normal(k, (m.shape[1], width), x.dtype))
-        for _ in range(power):
+        for _ in range(rounds):
             q, _ = xnp.linalg.qr(m @ (m.conj().T @ q))
         small = q.conj().T @ m
         _, vectors = xnp.linalg.eigh(small @ small.conj().T)

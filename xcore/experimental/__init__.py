@@ -3,6 +3,7 @@
 import importlib as _importlib
 
 from .._control.callback import io_callback, pure_callback
+from .._core.package import guide as _guide
 from . import checkify, multihost_utils, shard_map
 
 __all__ = ["checkify", "io_callback", "multihost_utils", "pure_callback", "shard_map"]
@@ -12,10 +13,11 @@ _MODULES = {name: f"{__name__}.{name}" for name in ("jet", "mesh_utils", "ode", 
 }
 
 
-def __getattr__(name: str):
-    if name in _MODULES:
-        return _importlib.import_module(_MODULES[name])
-    raise AttributeError(f"module 'xcore.experimental' has no attribute {name!r}")
+def _load(name: str):
+    return _importlib.import_module(_MODULES[name]) if name in _MODULES else None
+
+
+__getattr__ = _guide(__name__, _load)
 
 
 def __dir__():

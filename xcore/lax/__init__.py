@@ -39,6 +39,7 @@ from .._control.collectives import (
     pvary,
 )  # fmt: skip
 from .._control.cond import cond, platform_dependent, switch
+from .._core.package import guide as _guide
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve, custom_root
 from .._control.loops import associative_scan, fori_loop, map, scan
@@ -147,9 +148,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str):
+def _load(name: str):
     if name == "linalg":
         return _importlib.import_module("xcore.lax.linalg")
     if name in _SPECIAL:
         return getattr(_importlib.import_module("xcore.special"), _SPECIAL[name])
-    raise AttributeError(f"module 'xcore.lax' has no attribute {name!r}")
+    return None
+
+
+__getattr__ = _guide(__name__, _load)

@@ -222,7 +222,9 @@ def forms(a, who, reduced, field, tol, columns=None):
 # Faces
 
 
-def row_echelon(a, *, field: int | None = None, tol: float | None = None, steps: bool = False):
+def row_echelon(
+    a, *, field: int | None = None, tol: float | None = None, return_steps: bool = False
+):
     """A row echelon form: below and left of each row's first nonzero number stand zeros.
 
     Rows are exchanged so that the largest possible pivot is used (over a field, the first).
@@ -232,24 +234,24 @@ def row_echelon(a, *, field: int | None = None, tol: float | None = None, steps:
       field: a prime p, to calculate with integers modulo p.
       tol: numbers up to this modulus count as zero; by default max(m, n) times the precision times
         the largest number.
-      steps: return the ``Steps`` of the elimination of one matrix instead; its ``matrices[-1]`` is
-        the form.
+      return_steps: return the ``EliminationSteps`` of one matrix instead; its ``matrices[-1]`` is the
+        form.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.row_echelon(xnp.asarray([[1.0, 2.0], [2.0, 4.0]]))
     Array([[2., 4.],
            [0., 0.]], dtype=float32)
     """
-    if steps:
+    if return_steps:
         return elimination_steps(a, field=field, tol=tol)
     return forms(a, "linalg.row_echelon", False, field, tol)[0]
 
 
-def rref(a, *, field: int | None = None, tol: float | None = None, steps: bool = False):
+def rref(a, *, field: int | None = None, tol: float | None = None, return_steps: bool = False):
     """The reduced row echelon form: pivots are 1 and stand alone in their columns.
 
     Args:
-      a, field, tol, steps: as in ``row_echelon``.
+      a, field, tol, return_steps: as in ``row_echelon``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.rref(xnp.asarray([[1.0, 2.0, 3.0], [2.0, 4.0, 8.0]]))
@@ -259,30 +261,18 @@ def rref(a, *, field: int | None = None, tol: float | None = None, steps: bool =
     Array([[1, 0],
            [0, 1]], dtype=int32)
     """
-    if steps:
+    if return_steps:
         return elimination_steps(a, reduced=True, field=field, tol=tol)
     return forms(a, "linalg.rref", True, field, tol)[0]
 
 
-def rank(a, *, field: int | None = None, tol: float | None = None):
-    """The number of pivots that elimination finds.
-
-    In floating point ``numpy.linalg.matrix_rank``, by singular values, is more reliable.
-
-    Args:
-      a: matrix (m, n).
-      field: a prime p, for integers modulo p.
-      tol: pivots of at most this modulus count as zero.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.linalg.rank(xnp.asarray([[1, 1], [1, 3]]), field=2)
-    Array(1, dtype=int32)
-    """
-    return forms(a, "linalg.rank", False, field, tol)[1]
+def pivot_count(a, *, field: int | None = None, tol: float | None = None):
+    """How many pivots the elimination finds: the rank."""
+    return forms(a, "linalg.matrix_rank", False, field, tol)[1]
 
 
 @struct
-class Steps:
+class EliminationSteps:
     """An elimination, step by step.
 
     Attributes:
@@ -335,10 +325,14 @@ def _steps(a, reduced, field, tol):
     _, (matrices, places, factors) = scan(body, start(a), columns)
     matrices = xnp.concatenate([a[None], matrices])
     pivots = xnp.where(places >= 0, columns, -1)
-    return Steps(_public(matrices, field), pivots, places, _public(factors, field), reduced)
+    return EliminationSteps(
+        _public(matrices, field), pivots, places, _public(factors, field), reduced
+    )
 
 
-def elimination_steps(a, *, reduced: bool = False, field: int | None = None, tol=None) -> Steps:
+def elimination_steps(
+    a, *, reduced: bool = False, field: int | None = None, tol=None
+) -> EliminationSteps:
     """Every step of the elimination of one matrix, to look at. For equations give (a b).
 
     Args:

@@ -73,28 +73,28 @@ def rayleigh(a: LinearOperator, v):
     return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
 
 
-def lanczos(a, start, steps: int):
-    """(q, alpha, beta): a q ≈ q t with orthonormal columns q (n, steps) and t tridiagonal.
+def lanczos(a, x0, ncv: int):
+    """(q, alpha, beta): a q ≈ q t with orthonormal columns q (n, ncv) and t tridiagonal.
 
     Vectors are orthogonalised against all earlier ones, twice. (Parlett 1998, chapter 13) Where they
     span an invariant space, a new one starts the next: beta is 0 there.
 
     Args:
       a: symmetric operator or matrix (n, n).
-      start: vector (n,).
-      steps: how many columns, at most n.
+      x0: vector (n,) to start from.
+      ncv: how many columns, at most n.
 
     >>> import xcore.numpy as xnp
     >>> q, alpha, beta = lanczos(xnp.diag(xnp.asarray([1.0, 2.0])), xnp.ones(2), 2)
     >>> [round(float(x), 4) for x in alpha]
     [1.5, 1.5]
     """
-    a, start = _square("linalg.lanczos", a), xnp.asarray(start)
+    a, start = _square("linalg.lanczos", a), xnp.asarray(x0)
     n = a.shape[0]
     if start.shape != (n,):
-        raise errors.shape_mismatch("linalg.lanczos", f"need a start of shape ({n},)", start=start)
-    if not 0 < steps <= n:
-        raise errors.bad_argument("linalg.lanczos", "steps", steps, f"a number from 1 to {n}")
+        raise errors.shape_mismatch("linalg.lanczos", f"need x0 of shape ({n},)", x0=start)
+    if not 0 < ncv <= n:
+        raise errors.bad_argument("linalg.lanczos", "ncv", ncv, f"a number from 1 to {n}")
     start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
     start = in_dtype_of_products(a, start)
     dtype = typeof(start).dtype
@@ -121,13 +121,11 @@ def lanczos(a, start, steps: int):
         w = cond(small, lambda q, w: another(q, k), lambda q, w: w, q, w)
         return q, alpha, beta, ratio(w, norm(w).astype(dtype))
 
-    empty = xnp.zeros(steps, real)
+    empty = xnp.zeros(ncv, real)
     size = norm(start)
     start = xnp.where(size == 0, _irregular((n,), dtype), start)
     first = start / norm(start).astype(dtype)
-    q, alpha, beta, _ = fori_loop(
-        0, steps, body, (xnp.zeros((steps, n), dtype), empty, empty, first)
-    )
+    q, alpha, beta, _ = fori_loop(0, ncv, body, (xnp.zeros((ncv, n), dtype), empty, empty, first))
     return q.T, alpha, beta[:-1]
 
 
@@ -157,7 +155,7 @@ def _solved_by_minres(params, x):
 
 
 def eigsh(
-    a, k: int = 6, *, which: str = "largest", start=None, steps: int | None = None, sigma=None,
+    a, k: int = 6, *, which: str = "largest", x0=None, ncv: int | None = None, sigma=None,
     inverse=None, rtol: float | None = None, max_steps: int = 300, report: bool = False,
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
@@ -173,8 +171,8 @@ def eigsh(
       k: how many.
       which: "largest" or "smallest"; SciPy's "LA", "SA" are the same, "LM" and "SM" go by modulus,
         "BE" takes half from each end. Not used with a shift.
-      start: vector (n,); a fixed one of irregular numbers by default.
-      steps: size of the space; min(n, max(2 k + 1, 20)) by default. More takes fewer restarts.
+      x0: vector (n,) to start from; a fixed one of irregular numbers by default.
+      ncv: size of the space; min(n, max(2 k + 1, 20)) by default. More takes fewer restarts.
       sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
         fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
       inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
@@ -197,8 +195,8 @@ def eigsh(
     n, shifted = a.shape[0], sigma is not None or inverse is not None
     _check_count(who, k, n)
     _check_symmetric(who, a)
-    m = max(2 * k + 1, 20) if steps is None else steps
-    start = _start(who, a, start)
+    m = max(2 * k + 1, 20) if ncv is None else ncv
+    start = _start(who, a, x0)
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
     operator, wanted = held, WHICH[which]
     if shifted:  # the largest moduli of the inverse are the nearest to σ
@@ -241,12 +239,12 @@ def _lengths(columns):
     return vmap(safe_norm, in_axes=1)(columns)
 
 
-def _start(who: str, a, start):
+def _start(who: str, a, x0):
     """A vector to start from, in the dtype of products."""
     n = a.shape[0]
-    start = _irregular((n,), _dtype_of(a)) if start is None else xnp.asarray(start)
+    start = _irregular((n,), _dtype_of(a)) if x0 is None else xnp.asarray(x0)
     if start.shape != (n,):
-        raise errors.shape_mismatch(who, f"need a start of shape ({n},)", start=start)
+        raise errors.shape_mismatch(who, f"need x0 of shape ({n},)", x0=start)
     start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
     start = ops.stop_gradient(in_dtype_of_products(a, start))
     return xnp.where(xnp.any(start != 0), start, _irregular((n,), typeof(start).dtype))
@@ -327,7 +325,7 @@ def _guarded(start, k: int):
 
 
 def lobpcg(
-    a, k: int = 1, *, which: str = "smallest", start=None, preconditioner=None,
+    a, k: int = 1, *, which: str = "smallest", x0=None, preconditioner=None,
     rtol: float | None = None, max_steps: int = 200, report: bool = False,
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG.
@@ -339,8 +337,8 @@ def lobpcg(
     Args:
       a: symmetric operator or matrix (n, n), n >= 3 k.
       k: how many.
-      which: "smallest" or "largest".
-      start: vectors (n, k); fixed irregular ones by default. A random one is added to them, since on
+      which: "smallest" or "largest"; SciPy's "SA" and "LA" are the same.
+      x0: vectors (n, k) to start from; fixed irregular ones by default. A random one is added to them, since on
         eigenvectors the method would stay, whichever they are; where n < 3 k + 3 they are moved by a
         tenth instead. More than k columns, if given, take its place.
       preconditioner: operator or function of columns that is about the inverse of a.
@@ -356,17 +354,17 @@ def lobpcg(
     [1.0, 2.0]
     """
     who = "linalg.lobpcg"
-    one_of(who, "which", which, ("largest", "smallest"))
+    one_of(who, "which", which, ("largest", "smallest", "LA", "SA"))
     a = _square(who, a)
     n, dtype = a.shape[0], _dtype_of(a)
     _check_count(who, k, n // 3, "a third of the size, ")
-    start = _irregular((n, k), dtype) if start is None else xnp.asarray(start)
+    start = _irregular((n, k), dtype) if x0 is None else xnp.asarray(x0)
     if start.ndim != 2 or start.shape[0] != n or not k <= start.shape[1] <= n // 3:
-        raise errors.shape_mismatch(who, f"need start of shape ({n}, {k})", start=start)
+        raise errors.shape_mismatch(who, f"need x0 of shape ({n}, {k})", x0=start)
     _check_symmetric(who, a)
     rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    sign = 1.0 if which == "smallest" else -1.0
+    sign = 1.0 if which in ("smallest", "SA") else -1.0
     blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
     x, _ = xnp.linalg.qr(_guarded(ops.stop_gradient(start).astype(dtype), k))
     image = held.matmat(x)
@@ -412,18 +410,18 @@ def _same(x):
 # Random projections
 
 
-def randomized_svd(a, k: int, key, *, oversample: int = 8, power: int = 2) -> SVDResult:
+def randomized_svd(a, k: int, key, *, n_oversamples: int = 8, n_iter: int = 2) -> SVDResult:
     """The k largest singular values and their vectors, from products with random vectors.
 
-    The error is about that of the best approximation of rank k, less with more ``power``.
+    The error is about that of the best approximation of rank k, less with more ``n_iter``.
     (Halko, Martinsson and Tropp 2011, "Finding structure with randomness", algorithms 4.4 and 5.1)
 
     Args:
       a: operator or matrix (m, n).
       k: how many.
       key: random key, as from ``random.key``.
-      oversample: so many random vectors more than k.
-      power: so many products with a aᴴ sharpen the difference between large and small values.
+      n_oversamples: this many random vectors more than k.
+      n_iter: this many products with a aᴴ sharpen the difference between large and small values.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.diag(xnp.asarray([5.0, 4.0, 0.0, 0.0]))
@@ -434,13 +432,14 @@ def randomized_svd(a, k: int, key, *, oversample: int = 8, power: int = 2) -> SV
     a = as_operator(a)
     m, n = a.shape
     _check_count("linalg.randomized_svd", k, min(m, n))
-    if oversample < 0:
-        raise errors.bad_argument("linalg.randomized_svd", "oversample", oversample, "0 or more")
+    if n_oversamples < 0:
+        who = "linalg.randomized_svd"
+        raise errors.bad_argument(who, "n_oversamples", n_oversamples, "0 or more")
     dtype = _dtype_of(a)
-    size = min(k + oversample, m, n)
+    size = min(k + n_oversamples, m, n)
     adjoint = lambda y: xnp.conj(a.T.matmat(xnp.conj(y)))  # noqa: E731
     q, _ = xnp.linalg.qr(a.matmat(normal(key, (n, size), dtypes.to_real(dtype)).astype(dtype)))
-    for _ in range(power):
+    for _ in range(n_iter):
         z, _ = xnp.linalg.qr(adjoint(q))
         q, _ = xnp.linalg.qr(a.matmat(z))
     u, s, vh = xnp.linalg.svd(xnp.conj(adjoint(q)).T, full_matrices=False)

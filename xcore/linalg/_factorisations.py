@@ -51,14 +51,14 @@ def _hermitian(a):
 
 
 @fused(1)
-def _cholesky(a, upper):
+def _cholesky(a, lower):
     a, back = _prepared("cholesky", a, square=True)
     factor = ops.cholesky(_hermitian(a))
     pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
-    return back(adjoint(factor) if upper else factor), pivot
+    return back(factor if lower else adjoint(factor)), pivot
 
 
-def cholesky(a, *, upper: bool = False):
+def cholesky(a, *, lower: bool = True):
     """The triangular factor l of Hermitian positive definite matrices, a = l lᴴ.
 
     A matrix that is not positive definite raises SingularMatrixError; in compiled code it leaves a
@@ -66,30 +66,30 @@ def cholesky(a, *, upper: bool = False):
 
     Args:
       a: matrices (..., n, n); their Hermitian part is factorised.
-      upper: return lᴴ instead.
+      lower: False returns lᴴ instead.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.cholesky(xnp.asarray([[4.0, 2.0], [2.0, 5.0]]))
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
     """
-    factor, pivot = _cholesky(a, upper)
+    factor, pivot = _cholesky(a, lower)
     fail("linalg.cholesky", a, pivot, "cholesky")
     return factor
 
 
 @fused(2)
-def _cho_solve(factor, b, upper, report):
+def _cho_solve(factor, b, lower, report):
     given = as_inexact("linalg.cho_solve", factor, b)[0]
     factor, b, to_dtype = _prepared("cho_solve", factor, b, square=True)
     pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
     factor, b, back = with_columns("linalg.cho_solve", factor, b)
-    first, then = ("C", "N") if upper else ("N", "C")
-    y = solve_with(factor, b, not upper, transpose=first)
-    x, told = to_dtype(solve_with(factor, y, not upper, transpose=then)), None
+    first, then = ("N", "C") if lower else ("C", "N")
+    y = solve_with(factor, b, lower, transpose=first)
+    x, told = to_dtype(solve_with(factor, y, lower, transpose=then)), None
     if report:
-        own = part(ops.stop_gradient(factor), ops.le if upper else ops.ge)
-        own = adjoint(own) if upper else own
+        own = part(ops.stop_gradient(factor), ops.ge if lower else ops.le)
+        own = own if lower else adjoint(own)
         make = lambda s, l: _of_factors(l, adjoint(l), given, s, s)  # noqa: E731
         told = judged(make, (own,), x, b, epsilon(given), pivot, back=back, factors=2)
     return back(x), pivot, told
@@ -117,7 +117,7 @@ def _of_factors(l, u, given, *units) -> Equation:
     )  # fmt: skip
 
 
-def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
+def cho_solve(factor, b, *, lower: bool = True, report: bool = False):
     """The solution x of a x = b from the Cholesky factor of a.
 
     A zero on the diagonal of the factor raises SingularMatrixError; in compiled code it leaves a
@@ -126,7 +126,7 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
     Args:
       factor: what ``cholesky`` returned.
       b: right-hand sides (..., n, k), or one vector (n,).
-      upper: the factor is the upper one.
+      lower: False says that the factor is the upper one.
       report: return a ``Solution`` with a ``Certificate``, as ``solve`` does, of the matrix that the
         factors multiply to; what rounding did to them, in ``cholesky`` and when they were handed out in
         16 bits, is counted in. ``componentwise`` is relative to |l| |lᴴ|.
@@ -135,7 +135,7 @@ def cho_solve(factor, b, *, upper: bool = False, report: bool = False):
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
     Array([1., 3.], dtype=float32)
     """
-    x, pivot, told = _cho_solve(factor, b, upper, report)
+    x, pivot, told = _cho_solve(factor, b, lower, report)
     if told is not None:
         return Solution(x, *told)
     fail("linalg.cho_solve", factor, pivot, "lower")

@@ -23,8 +23,8 @@ from . import _elimination
 from ._arguments import as_inexact, check_matrices, modulus, one_of, over_batch, with_columns
 from ._dense import our_determinant
 from ._echelon import (
+    EliminationSteps,
     Residues,
-    Steps,
     arithmetic_for,
     check_field,
     eliminate,
@@ -120,7 +120,9 @@ def _solve_in_field(a, b, p):
     return back(x), pivot
 
 
-def gauss_solve(a, b, pivoting: str = "partial", *, field: int | None = None, steps: bool = False):
+def gauss_solve(
+    a, b, pivoting: str = "partial", *, field: int | None = None, return_steps: bool = False
+):
     """The solution x of a x = b by our own elimination; exact over a field.
 
     A singular matrix raises SingularMatrixError. Derivatives are those of the equation.
@@ -130,7 +132,7 @@ def gauss_solve(a, b, pivoting: str = "partial", *, field: int | None = None, st
       b: right-hand sides (..., n, k), or one vector (n,).
       pivoting: "partial", "complete" or "none".
       field: a prime p, to calculate with integers modulo p.
-      steps: return the ``Steps`` of the elimination of (a b) to the reduced form instead.
+      return_steps: return the ``EliminationSteps`` of (a b) to the reduced form instead.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.gauss_solve(xnp.asarray([[0.0, 2.0], [1.0, 1.0]]), xnp.asarray([2.0, 3.0]))
@@ -140,7 +142,7 @@ def gauss_solve(a, b, pivoting: str = "partial", *, field: int | None = None, st
     """
     who = "linalg.gauss_solve"
     one_of(who, "pivoting", pivoting, _elimination.PIVOTING)
-    if steps:
+    if return_steps:
         return _shown(who, a, b, pivoting, field)
     return _solved(who, a, b, pivoting, field)
 
@@ -154,10 +156,10 @@ def _solved(who: str, a, b, pivoting: str, field):
     return x
 
 
-def _shown(who: str, a, b, pivoting: str, field) -> Steps:
+def _shown(who: str, a, b, pivoting: str, field) -> EliminationSteps:
     """The elimination of (a b); a textbook's takes the largest number of a column."""
     if pivoting != "partial":
-        raise errors.bad_argument(who, "pivoting", pivoting, "'partial' with steps=True")
+        raise errors.bad_argument(who, "pivoting", pivoting, "'partial' with return_steps=True")
     a, b = as_array(who, a), as_array(who, b)
     check_matrices(who, square=True, a=a)
     a, b, _ = with_columns(who, a, b)

@@ -601,15 +601,15 @@ def _preconditioning(m):
     return m, lambda x: xnp.conj(m(xnp.conj(x)))
 
 
-def jacobi(a) -> LinearOperator:
+def jacobi_preconditioner(a) -> LinearOperator:
     """The inverse of the diagonal of a matrix, as a preconditioner.
 
     >>> import xcore.numpy as xnp
-    >>> jacobi(xnp.diag(xnp.asarray([2.0, 4.0]))) @ xnp.ones(2)
+    >>> jacobi_preconditioner(xnp.diag(xnp.asarray([2.0, 4.0]))) @ xnp.ones(2)
     Array([0.5 , 0.25], dtype=float32)
     """
-    a = as_inexact("linalg.jacobi", a)[0]
-    check_matrices("linalg.jacobi", square=True, a=a)
+    a = as_inexact("linalg.jacobi_preconditioner", a)[0]
+    check_matrices("linalg.jacobi_preconditioner", square=True, a=a)
     d = xnp.diagonal(a)
-    fail("linalg.jacobi", a, first_zero(d), "zero")
+    fail("linalg.jacobi_preconditioner", a, first_zero(d), "zero")
     return Diagonal(1 / d, positive=True)

@@ -17,6 +17,7 @@ from ..numpy._equations import least_squares, thin_svd
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
 from ._certificates import of_full_rank, of_least_squares
 from ._digits import digits_of, relative
+from ._echelon import pivot_count
 from ._elimination import first_zero
 from ._sensitivity import concluded, frobenius, nothing
 from ._truth import fail
@@ -217,18 +218,30 @@ def _times(first, x):
     return x * first.astype(typeof(x).dtype)[..., None, None]
 
 
-def matrix_rank(a, *, rtol: float | None = None):
-    """The number of singular values that are not zero up to rounding.
+def matrix_rank(a, tol: float | None = None, *, rtol: float | None = None, field: int | None = None,
+                method: str = "svd"):  # fmt: skip
+    """How many singular values, or pivots of an elimination, are not zero up to rounding.
 
     Args:
       a: matrices (…, m, n).
-      rtol: singular values up to this share of the largest count as zero; max(m, n) eps by default.
+      tol: numbers up to this one count as zero.
+      rtol: the same as a share of the largest singular value; max(m, n) eps by default.
+      field: a prime p, for integers modulo p: exact, by elimination.
+      method: "svd", or "elimination", which is cheaper and less reliable.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.matrix_rank(xnp.ones((3, 3)))
     Array(1, dtype=int32)
+    >>> xc.linalg.matrix_rank(xnp.asarray([[1, 1], [1, 3]]), field=2)
+    Array(1, dtype=int32)
     """
-    return xnp.linalg.matrix_rank(a, rtol=rtol)
+    who = "linalg.matrix_rank"
+    one_of(who, "method", method, ("svd", "elimination"))
+    if field is None and method == "svd":
+        return xnp.linalg.matrix_rank(a, tol, rtol=rtol)
+    if rtol is not None:
+        raise errors.bad_argument(who, "rtol", rtol, "left out with elimination, which takes tol")
+    return pivot_count(a, field=field, tol=tol)
 
 
 @fused(1)

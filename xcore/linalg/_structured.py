@@ -330,7 +330,7 @@ def fft(x, inverse: bool = False):
     return swapped(rows)
 
 
-def solve_kron(matrices, b):
+def solve_kronecker(matrices, b):
     """The solution x of (a₁ ⊗ a₂ ⊗ …) x = b, from one solution with each small matrix.
 
     Args:
@@ -339,14 +339,14 @@ def solve_kron(matrices, b):
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[2.0, 0.0], [0.0, 4.0]])
-    >>> xc.linalg.solve_kron([a, a], xnp.asarray([4.0, 8.0, 8.0, 16.0]))
+    >>> xc.linalg.solve_kronecker([a, a], xnp.asarray([4.0, 8.0, 8.0, 16.0]))
     Array([1., 1., 1., 1.], dtype=float32)
     """
     sizes = [xnp.shape(a)[-1] for a in matrices]
     b = xnp.asarray(b)
     if b.shape != (int(np.prod(sizes)),):
         why = f"need b of as many elements as the product of the sizes {sizes}"
-        raise errors.shape_mismatch("linalg.solve_kron", why, b=b)
+        raise errors.shape_mismatch("linalg.solve_kronecker", why, b=b)
     x = b.reshape(sizes)
     for axis, a in enumerate(matrices):
         front = xnp.moveaxis(x, axis, 0)

@@ -165,7 +165,7 @@ def solve_sylvester(
     return _solution(who, a, b, c, "a and -b", method, tol, report)
 
 
-def solve_lyapunov(a, q, *, report: bool = False):
+def solve_continuous_lyapunov(a, q, *, report: bool = False):
     """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only.
 
     ``report`` as for ``solve_sylvester``.
@@ -175,10 +175,10 @@ def solve_lyapunov(a, q, *, report: bool = False):
       report: as for ``solve_sylvester``.
 
     >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.linalg.solve_lyapunov(-xnp.eye(1), -xnp.ones((1, 1)))
+    >>> xc.linalg.solve_continuous_lyapunov(-xnp.eye(1), -xnp.ones((1, 1)))
     Array([[0.5]], dtype=float32)
     """
-    who = "linalg.solve_lyapunov"
+    who = "linalg.solve_continuous_lyapunov"
     a, q = as_inexact(who, a, q)
     check_matrices(who, square=True, a=a, q=q)
     return _solution(who, a, adjoint(a), q, "a and -aᴴ", report=report)

@@ -93,6 +93,7 @@ from ._types import (
 )  # fmt: skip
 from ._types import bool_ as bool
 from .._core.array import Array as ndarray
+from .._core.package import guide as _guide
 from ._ufunc import frompyfunc, ufunc
 from ._window import bartlett, blackman, hamming, hanning, kaiser
 
@@ -106,14 +107,13 @@ _OLD_NAMES = {
     "alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod", "in1d": "isin",
     "row_stack": "vstack", "trapz": "trapezoid", "round_": "round",
 }  # fmt: skip
-_ABOVE: dict[
-    str, str
-] = {}  # modules of NumPy's that stand in layers above, by name: see xcore/__init__.py
+_ABOVE: dict[str, str] = {}  # modules in layers above, by NumPy's names: see xcore/__init__.py
 
 
-def __getattr__(name: str):
+def _load(name: str):
     if name in _OLD_NAMES:
         return globals()[_OLD_NAMES[name]]
-    if name in _ABOVE:
-        return _importlib.import_module(_ABOVE[name])
-    raise AttributeError(f"module 'xcore.numpy' has no attribute {name!r}")
+    return _importlib.import_module(_ABOVE[name]) if name in _ABOVE else None
+
+
+__getattr__ = _guide(__name__, _load)

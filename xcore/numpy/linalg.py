@@ -8,7 +8,7 @@ from numpy.linalg import LinAlgError
 
 from .._core import errors as _errors
 from .._core.eval import fused as _fused
-from .._core.source import bound as _bound
+from .._core.package import bound as _bound
 from .._core.types import typeof as _typeof
 from . import _dot
 from ._determinant import SlogdetResult, det, slogdet

@@ -28,7 +28,7 @@ def projected_gradient(x, g, lower, upper):
 
 
 @struct
-class BoundedLimited:
+class LBFGSB:
     """L-BFGS-B.
 
     Attributes:

@@ -138,7 +138,7 @@ class Gradient:
 
 
 @struct
-class Conjugate:
+class NonlinearCG:
     """Nonlinear conjugate gradients with the β of Hager and Zhang. (2005)"""
 
     search = Wolfe(c2=0.1)
@@ -163,7 +163,7 @@ class Conjugate:
 
 
 @struct
-class InverseHessian:
+class BFGS:
     """The inverse Hessian, dense, learnt from changes of the gradient: BFGS.
 
     (Broyden, Fletcher, Goldfarb, Shanno 1970)
@@ -197,7 +197,7 @@ def _times(small, x):
 
 
 @struct
-class Limited:
+class LBFGS:
     """The last pairs s, y of L-BFGS as the compact form of the inverse Hessian.
 
     H g = γ g + Sᵀ v - γ Yᵀ u, where u = V S g and v = Vᵀ ((D + γ Y Yᵀ) u - γ Y g); rows of S and Y are

@@ -20,7 +20,7 @@ from ._transform import apply_updates
 
 
 @struct
-class Fit:
+class TrainState:
     """The outcome of ``fit``, and where a next call goes on.
 
     Attributes:
@@ -66,8 +66,8 @@ def _batches(data, batch_size, key, epoch):
 
 def fit(
     loss, params, data, optimizer, *, epochs: int = 1, batch_size: int | None = None, key=None,
-    resume: Fit | None = None, progress=False, callback=None,
-) -> Fit:  # fmt: skip
+    resume: TrainState | None = None, progress=False, callback=None,
+) -> TrainState:  # fmt: skip
     """Train parameters: ``epochs`` passes through the data, one optimizer step for each batch.
 
     All of it is one compiled program. What is left of the data after the last whole batch waits for
@@ -84,7 +84,7 @@ def fit(
       resume: the result of an earlier call, which is continued as if it had not ended; then
         ``params`` is not used. With the same key the numbers are the same to the last bit.
       progress: show a progress bar; a text is its label.
-      callback: ``callback(fit)`` after each epoch, given a ``Fit`` with the losses of this epoch; training ends
+      callback: ``callback(fit)`` after each epoch, given a ``TrainState`` with the losses of this epoch; training ends
         early where it returns True. Each epoch is then a call of one compiled program.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -101,7 +101,7 @@ def fit(
     if not isinstance(epochs, (int, np.integer)) or epochs < 0:
         raise ValueError(f"xcore.optimize.fit: epochs must be a number >= 0, given {epochs!r}.")
     params = tree.map(xnp.asarray, params)
-    start = resume or Fit(params, optimizer.init(params), xnp.zeros((), np.int32), None)
+    start = resume or TrainState(params, optimizer.init(params), xnp.zeros((), np.int32), None)
 
     def step(state, batch):
         params, opt_state = state
@@ -117,7 +117,7 @@ def fit(
         numbers = start.epoch + xnp.arange(epochs, dtype=np.int32)
         state = (start.params, start.opt_state)
         (params, opt_state), losses = scan(one_epoch, state, numbers, progress=progress)
-        return Fit(params, opt_state, start.epoch + np.int32(epochs), losses)
+        return TrainState(params, opt_state, start.epoch + np.int32(epochs), losses)
 
     go = jit(run, static_argnums=3) if is_evaluating() else run
     start = start.replace(losses=None)
@@ -127,7 +127,7 @@ def fit(
     return _watched(lambda start: go(start, data, key, 1), start, epochs, callback)
 
 
-def _watched(one_epoch, start: Fit, epochs: int, callback) -> Fit:
+def _watched(one_epoch, start: TrainState, epochs: int, callback) -> TrainState:
     """Epoch by epoch, until the callback says that it is enough."""
     losses = []
     for _ in range(epochs):

@@ -321,7 +321,7 @@ def _reflected(problem, x, d, r, g, p, radius, v):
 
 
 @struct
-class MatrixFree:
+class GaussNewtonCG:
     """A trust region whose steps come from conjugate gradients: the Jacobian is never formed.
 
     Only products with it and its transpose are. (Steihaug 1983)
@@ -384,7 +384,7 @@ METHODS = {
     "lm": LevenbergMarquardt(),
     "gauss-newton": LevenbergMarquardt(first_radius=float("inf")),
     "trf": TrustRegionReflective(),
-    "matrix-free": MatrixFree(),
+    "matrix-free": GaussNewtonCG(),
 }
 
 

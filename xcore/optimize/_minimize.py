@@ -35,7 +35,7 @@ def minimize(
       method: a name, SciPy's or ours: "L-BFGS-B", "BFGS", "CG", "Newton-CG", "trust-ncg", "trust-exact",
         "dogleg", "Nelder-Mead", "lbfgs", "barzilai-borwein", "gradient-descent", for one number "brent"
         and "golden"; "SLSQP" (the same as "trust-constr" and "sqp") and "augmented-lagrangian" for
-        constraints; or an object such as ``Descent(Limited(memory=20))``. L-BFGS by default; with
+        constraints; or an object such as ``Descent(LBFGS(memory=20))``. L-BFGS by default; with
         constraints, "SLSQP".
       jac: True if fun returns (value, gradient); or ``jac(x, *args)``, the gradient, a tree like x0.
       hess, hessp: ``hess(x, *args)``, the Hessian, a matrix; or ``hessp(x, p, *args)``, its product

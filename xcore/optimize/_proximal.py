@@ -27,15 +27,15 @@ class FISTA:
 
     Attributes:
       accelerated: with momentum; without, plain proximal gradient.
-      first: the first step's length, relative to the reciprocal of the curvature along the gradient at x0.
+      first_step: its length, relative to the reciprocal of the curvature along the gradient at x0.
     """
 
     accelerated: bool = static(default=True)
-    first: float = static(default=1.0)
+    first_step: float = static(default=1.0)
 
     def init(self, problem, x, tol):
         dtype = typeof(x).dtype
-        step = self.first * first_step(problem, x)
+        step = self.first_step * natural_step(problem, x)
         x = problem.prox(x, step)
         f, g = problem.value_and_grad(x)
         finite = xnp.isfinite(f) & xnp.all(xnp.isfinite(g))
@@ -77,7 +77,7 @@ class FISTA:
         }  # fmt: skip
 
 
-def first_step(problem, x):
+def natural_step(problem, x):
     """The reciprocal of the curvature along the gradient: in it is the only unit that a step can have."""
     g = problem.value_and_grad(x)[1]
     unit = largest(g)

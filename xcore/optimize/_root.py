@@ -163,7 +163,7 @@ class Broyden:
 
 
 @struct
-class Hybrid:
+class PowellHybrid:
     """Powell's dogleg: between the gradient's step and Newton's, in a scaled ball. (Powell 1970)
 
     Attributes:
@@ -262,7 +262,7 @@ class Anderson:
 
 
 METHODS = {
-    "newton": Newton(), "hybr": Hybrid(), "broyden": Broyden(), "krylov": NewtonKrylov(),
+    "newton": Newton(), "hybr": PowellHybrid(), "broyden": Broyden(), "krylov": NewtonKrylov(),
     "anderson": Anderson(), "picard": Anderson(memory=0),
 }  # fmt: skip
 

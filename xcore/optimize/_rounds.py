@@ -14,7 +14,7 @@ from .. import numpy as xnp
 from .._control.while_loop import while_loop
 from .._core.struct import static, struct
 from ._box import projected_gradient
-from ._descent import InverseHessian
+from ._descent import BFGS
 from ._loop import empty_rows, iterations_from
 from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
@@ -91,7 +91,7 @@ def _effort(method, n: int, nfev) -> tuple:
 
 
 def _keeps_inverse(method) -> bool:
-    return isinstance(getattr(method, "rule", None), InverseHessian)
+    return isinstance(getattr(method, "rule", None), BFGS)
 
 
 def _round(who, method, problem, s, tol, maxiter, progress, tested):

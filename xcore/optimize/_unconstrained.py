@@ -6,8 +6,8 @@ from .. import numpy as xnp
 from .._core.types import typeof
 from .._solution import Certificate
 from ._bounds import box_of
-from ._box import BoundedLimited, projected_gradient
-from ._descent import Conjugate, Descent, Gradient, InverseHessian, Limited
+from ._box import LBFGSB, projected_gradient
+from ._descent import BFGS, LBFGS, Descent, Gradient, NonlinearCG
 from ._given import canonical
 from ._implicit import differentiable
 from ._newton import NewtonCG, TrustRegion
@@ -20,19 +20,19 @@ from ._simplex import NelderMead
 METHODS = {
     "gradient-descent": Descent(Gradient(), "backtracking"),
     "barzilai-borwein": Descent(Gradient(barzilai_borwein=True), "backtracking"),
-    "cg": Descent(Conjugate()),
-    "bfgs": Descent(InverseHessian()),
-    "lbfgs": Descent(Limited()),
+    "cg": Descent(NonlinearCG()),
+    "bfgs": Descent(BFGS()),
+    "lbfgs": Descent(LBFGS()),
     "newton-cg": NewtonCG(),
     "trust-ncg": TrustRegion("steihaug"),
     "dogleg": TrustRegion("dogleg"),
     "trust-exact": TrustRegion("exact"),
-    "lbfgsb": BoundedLimited(),
+    "lbfgsb": LBFGSB(),
     "nelder-mead": NelderMead(),
     "brent": Brent(),
     "golden": Brent(parabolas=False),
 }
-BOUNDED = (BoundedLimited, *BLIND)
+BOUNDED = (LBFGSB, *BLIND)
 
 
 def method_of(who: str, given, bounds):

@@ -1,10 +1,10 @@
 """Partial differential equations on boxes by finite differences: operators, solvers, time."""
 
-from .._core.source import bound as _bound
+from .._core.package import bound as _bound
 from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._diffusion import Diffusion
-from ._direct import function_of, solve_direct
+from ._direct import apply_function, solve_direct
 from ._grid import Grid
 from ._laplacian import Laplacian
 from ._masked import Masked
@@ -24,12 +24,12 @@ from ._time import (
     MIDPOINT,
     RK4,
     SSP3,
-    Exponential,
+    ExponentialIntegrator,
     Leapfrog,
     Newmark,
     RungeKutta,
     Tableau,
-    Theta,
+    ThetaMethod,
     UnstableStepError,
     check_step,
     stable_step,
@@ -39,11 +39,11 @@ from ._trajectory import integrate, trajectory
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
-    "EULER", "Exponential", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
+    "EULER", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
-    "FieldSolution", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "Theta", "TrajectorySolution",
+    "FieldSolution", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
     "UnstableStepError",
-    "check_step", "eigenmodes", "function_of", "integrate", "poisson", "solve", "solve_direct",
+    "check_step", "eigenmodes", "apply_function", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 

@@ -288,7 +288,7 @@ def _sweep(low, high, sums, others, c):
     return loop(n, backward, (zero, rows))[1]
 
 
-def function_of(lap: Laplacian, u, g):
+def apply_function(lap: Laplacian, u, g):
     """g(L) u for a function g of the eigenvalues, by the eigenvectors of L.
 
     Args:
@@ -297,7 +297,7 @@ def function_of(lap: Laplacian, u, g):
       g: function of an array of eigenvalues.
 
     >>> from xcore.pde import Grid
-    >>> bool(xnp.allclose(function_of(Laplacian(Grid(4)), xnp.ones(3), lambda w: 2 + 0 * w), 2))
+    >>> bool(xnp.allclose(apply_function(Laplacian(Grid(4)), xnp.ones(3), lambda w: 2 + 0 * w), 2))
     True
     """
     u = lap.field(u)

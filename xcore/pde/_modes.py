@@ -31,7 +31,7 @@ METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 def eigenmodes(
     op, k: int = 6, *, rtol: float | None = None, dtype=None, method: str = "auto",
-    steps: int | None = None,
+    ncv: int | None = None,
 ):  # fmt: skip
     """(w, modes): the k smallest eigenvalues of -op, rising, and their fields (k, ...).
 
@@ -52,7 +52,7 @@ def eigenmodes(
         inverse, which is direct for a ``Laplacian`` and else conjugate gradients with multigrid
         cycles; "lobpcg": blocks of vectors, preconditioned by cycles, from a coarse grid up. "auto"
         takes the first where it can, else the last.
-      steps: size of the space of Lanczos' method; max(3 k, 24) by default. More takes fewer restarts.
+      ncv: size of the space of Lanczos' method; max(3 k, 24) by default. More takes fewer restarts.
 
     >>> from xcore.pde import Grid
     >>> w, modes = eigenmodes(Laplacian(Grid((16, 16))), 2)
@@ -89,8 +89,8 @@ def eigenmodes(
     # coefficients of fewer digits than the modes are exact as they are
     op = tree.map(lambda x: _widened(x, dtype), op)
     if method == "shift-invert":
-        steps = min(n, max(3 * k, 24) if steps is None else max(k, steps))
-        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, steps)
+        ncv = min(n, max(3 * k, 24) if ncv is None else max(k, ncv))
+        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, ncv)
     else:
         op = as_diffusion(op)
         found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
@@ -129,7 +129,7 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
         start = _irregular(a.shape[0], k + (3 * (k + 1) <= a.shape[0]), dtype)  # one guards
         if isinstance(op, Masked):
             start = xnp.where(op.inside.reshape(-1, 1), start, 0)
-        found = lobpcg(a, k, start=start, preconditioner=precondition, rtol=rtol, report=True)
+        found = lobpcg(a, k, x0=start, preconditioner=precondition, rtol=rtol, report=True)
         (w, v), status, size = found.value, found.status, found.certificate.residual
     else:
         x, size = search(level, near.weights.astype(near.dtype), k, first, dtype, smoother, rtol)
@@ -166,7 +166,7 @@ def _irregular(n: int, k: int, dtype):
 
 
 @jit(static_argnums=(1, 2, 3, 4, 5))
-def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int):
+def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, ncv: int):
     root, a = _scaled(op, dtype)
     held = tree.map(ops.stop_gradient, op)
     shift = _small(op) if op.singular else 0.0  # pure Neumann problems have an inverse too
@@ -193,7 +193,7 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, steps: int)
     start = _irregular(a.shape[0], 1, dtype)[:, 0]
     if isinstance(op, Masked):
         start = xnp.where(op.inside.reshape(-1), start, 0)
-    w, v = eigsh(a, k, sigma=-shift, inverse=inverted, start=start, steps=steps)
+    w, v = eigsh(a, k, sigma=-shift, inverse=inverted, x0=start, ncv=ncv)
     # judged by the inverse: rounding of high frequencies says nothing about modes
     rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) + shift
     _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)

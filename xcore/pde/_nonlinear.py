@@ -34,15 +34,15 @@ _FORCING = 1e-3  # how well the linear systems are solved; each step gains about
 _HALVINGS = 12  # of a step at most
 
 
-def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 50, report: bool = False,
+def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_steps: int = 50, report: bool = False,
                     history: bool = False):  # fmt: skip
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more.
 
     Args:
       f: function from a field to a field: what must vanish. It may use arrays from around it;
         derivatives with respect to these exist.
-      u: where to start: a field.
-      near: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
+      x0: where to start: a field.
+      preconditioner: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
         the derivative of f, but for a factor. Of a Laplacian it is taken exactly, of others by a
         multigrid cycle.
       rtol: tolerance for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
@@ -60,9 +60,12 @@ def solve_nonlinear(f, u, near, *, rtol: float | None = None, max_steps: int = 5
     who = "pde.solve_nonlinear"
     if not callable(f):
         raise errors.bad_argument(who, "f", f, "a function of a field")
+    near = preconditioner
     if not isinstance(near, (Laplacian, Diffusion, Masked)):
-        raise errors.bad_argument(who, "near", near, "a Laplacian, a Diffusion or a Masked")
-    u = near.field(u)
+        raise errors.bad_argument(
+            who, "preconditioner", near, "a Laplacian, a Diffusion or a Masked"
+        )
+    u = near.field(x0)
     got = typeof(xnp.asarray(f(u)))
     if got.shape != typeof(u).shape:
         why = f"f must give a field {typeof(u).shape}"

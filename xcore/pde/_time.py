@@ -22,7 +22,7 @@ from .._core.types import typeof
 from .._solution import Status
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
-from ._direct import function_of, solve_direct
+from ._direct import apply_function, solve_direct
 from ._fields import GridOperator
 from ._laplacian import Laplacian
 from ._masked import Masked
@@ -162,7 +162,7 @@ class RungeKutta:
 
 
 @struct
-class Theta:
+class ThetaMethod:
     """Steps of u' = op(u) + boundary + source by the θ-method:
 
         (1 - θ dt L) u₊ = u + dt ((1 - θ) L u + boundary + source)
@@ -177,7 +177,7 @@ class Theta:
       theta: from 0 to 1.
 
     >>> from xcore.pde import Grid
-    >>> stepper = Theta(Laplacian(Grid(4)))
+    >>> stepper = ThetaMethod(Laplacian(Grid(4)))
     >>> u = stepper.step(xnp.ones(3), 0.0, 0.01)
     """
 
@@ -187,7 +187,7 @@ class Theta:
 
     def __post_init__(self):
         if not 0 <= self.theta <= 1:
-            raise errors.bad_argument("pde.Theta", "theta", self.theta, "from 0 to 1")
+            raise errors.bad_argument("pde.ThetaMethod", "theta", self.theta, "from 0 to 1")
 
     def step(self, u, t, dt):
         """One step."""
@@ -200,7 +200,7 @@ class Theta:
         now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
         still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
         right = u + dt * ((1 - self.theta) * now(u) + still + source)
-        right = as_dtype("pde.Theta", "source", right, dtype)
+        right = as_dtype("pde.ThetaMethod", "source", right, dtype)
         return (right, SOLVED) if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
 
     def leap(self, u, dt, count: int):
@@ -213,7 +213,7 @@ class Theta:
         if not isinstance(self.op, Laplacian) or callable(self.source):
             return None
         dtype = typeof(u).dtype
-        still = as_dtype("pde.Theta", "source", self.op.boundary(dtype) + self.source, dtype)
+        still = as_dtype("pde.ThetaMethod", "source", self.op.boundary(dtype) + self.source, dtype)
         still = xnp.broadcast_to(still, typeof(u).shape)
 
         def made(w):
@@ -221,8 +221,8 @@ class Theta:
             power, total = _powers((1 + (1 - self.theta) * dt * w) / within, count)
             return power, total * dt / within
 
-        grown = function_of(self.op, u, lambda w: made(w)[0])
-        return (grown + function_of(self.op, still.astype(dtype), lambda w: made(w)[1])).astype(
+        grown = apply_function(self.op, u, lambda w: made(w)[0])
+        return (grown + apply_function(self.op, still.astype(dtype), lambda w: made(w)[1])).astype(
             dtype
         )
 
@@ -261,13 +261,13 @@ def shifted_solve(op, right, tau):
 
 
 @struct
-class Exponential:
+class ExponentialIntegrator:
     """Exact steps of u' = L u + boundary + source for a Laplace operator of a box and data that
     stand still, by its eigenvectors: u₊ = e^{dt L} u + dt φ(dt L) (boundary + source), where
     φ(z) = (eᶻ - 1) / z.
 
     >>> from xcore.pde import Grid
-    >>> u = Exponential(Laplacian(Grid(4))).step(xnp.ones(3), 0.0, 0.01)
+    >>> u = ExponentialIntegrator(Laplacian(Grid(4))).step(xnp.ones(3), 0.0, 0.01)
     """
 
     op: Any
@@ -276,12 +276,12 @@ class Exponential:
     def step(self, u, t, dt):
         """One step."""
         if not isinstance(self.op, Laplacian):
-            raise errors.bad_argument("pde.Exponential", "op", self.op, "a Laplacian")
+            raise errors.bad_argument("pde.ExponentialIntegrator", "op", self.op, "a Laplacian")
         dtype = typeof(u).dtype
         still = self.op.boundary(dtype) + self.source
-        still = as_dtype("pde.Exponential", "source", still, dtype)
-        grown = function_of(self.op, u, lambda w: xnp.exp(dt * w))
-        return grown + function_of(self.op, still, lambda w: dt * _phi(dt * w))
+        still = as_dtype("pde.ExponentialIntegrator", "source", still, dtype)
+        grown = apply_function(self.op, u, lambda w: xnp.exp(dt * w))
+        return grown + apply_function(self.op, still, lambda w: dt * _phi(dt * w))
 
 
 def _phi(z):
@@ -464,7 +464,7 @@ def stable_step(stepper, op=None, *, u=None, t=0.0) -> float:
         return stepper.tableau.real / spectral_radius(op)
     if isinstance(stepper, Leapfrog):
         return 2 / spectral_radius(stepper.op) ** 0.5
-    if isinstance(stepper, Theta) and stepper.theta < 0.5:
+    if isinstance(stepper, ThetaMethod) and stepper.theta < 0.5:
         op = operator_at(stepper.op, 0.0)
         return 2 / ((1 - 2 * stepper.theta) * spectral_radius(op))
     return float("inf")
@@ -496,5 +496,5 @@ def check_step(stepper, dt, op=None) -> None:
         raise UnstableStepError(
             f"xcore.pde: a step of {steps.max():.4g} makes {type(stepper).__name__} unstable: small "
             f"waves would grow without bound. The longest stable step is {longest:.6g}; take shorter "
-            "ones, or an implicit method (Theta, Exponential, Newmark)."
+            "ones, or an implicit method (ThetaMethod, ExponentialIntegrator, Newmark)."
         )

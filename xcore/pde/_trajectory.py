@@ -35,18 +35,18 @@ from ._time import (
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
 
-def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=None, op=None,
+def trajectory(stepper, x0, dt, steps: int, *, every: int = 1, t0=0.0, save=None, op=None,
                progress: bool | str = False, checkpoint=None, parts: int = 10,
                report: bool = False):  # fmt: skip
     """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
 
     Args:
       stepper: has ``step(u, t, dt)``; and, if it can take many steps at once, ``leap(u, dt, count)``.
-      u: the first state, a tree of arrays.
+      x0: the first state, a tree of arrays.
       dt: length of a step; checked where the stability limit is known.
       steps: how many; a multiple of ``every``.
-      every: after so many steps a state is kept.
-      start: the time of the first state.
+      every: a state is kept after each of this many steps.
+      t0: the time of the first state.
       save: function of (u, t) that gives what to keep; the state itself by default.
       op: for ``RungeKutta`` the linear operator in its function, to check the step with.
       progress: show a progress bar; a text is its label.
@@ -66,17 +66,17 @@ def trajectory(stepper, u, dt, steps: int, *, every: int = 1, start=0.0, save=No
     if steps < 1 or every < 1 or steps % every:
         raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
     if not hasattr(stepper, "step"):
-        want = "what has step(u, t, dt), such as pde.Theta(op)"
+        want = "what has step(u, t, dt), such as pde.ThetaMethod(op)"
         raise errors.bad_argument(who, "stepper", stepper, want)
     check_step(stepper, dt, op)
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
 
-    run = _Run(stepper, dt, start, every, save, progress, report)
+    run = _Run(stepper, dt, t0, every, save, progress, report)
     first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
         (end, _, worst), kept = run.go(first, steps // every)
         return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
-    if not all(type(x) is Array for x in tree.leaves((first, dt, start)) if not np.isscalar(x)):
+    if not all(type(x) is Array for x in tree.leaves((first, dt, t0)) if not np.isscalar(x)):
         want = "None inside of jit, grad and vmap"
         raise errors.bad_argument(who, "checkpoint", checkpoint, want)
     (end, _, worst), kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
@@ -222,7 +222,7 @@ def _inexact(x):
     return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
 
 
-def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first=None,
+def integrate(f, x0, t_eval, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first_step=None,
               max_steps: int = 100_000, report: bool = False):  # fmt: skip
     """States of u' = f(u, t) at given times, with steps as long as the error allows.
 
@@ -231,11 +231,11 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
 
     Args:
       f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
-      u: the state at times[0].
-      times: rising; states at all of them are returned, stacked.
+      x0: the state at t_eval[0].
+      t_eval: rising times; states at all of them are returned, stacked.
       tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
-      first: length of the first step.
+      first_step: its length.
       max_steps: between two times. Where more are needed, or steps become so short that rounding
         swallows them, as before a pole, this state and all after it are NaN.
       report: return a ``TrajectorySolution``, which tells that and why. Else, outside of ``jit``, ``grad``
@@ -248,11 +248,11 @@ def integrate(f, u, times, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol
     check_order("pde.integrate", f)
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
-    times = xnp.asarray(times)
-    _check_goals(times, rtol, atol, first)
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), u)
+    times = xnp.asarray(t_eval)
+    _check_goals(times, rtol, atol, first_step)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    found = adaptive(f, u, times.astype(dtype), tableau, rtol, atol, first, max_steps)
+    found = adaptive(f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps)
     return found if report else _told(found, u)
 
 
@@ -326,18 +326,18 @@ def _told(found: TrajectorySolution, u):
     return found.value
 
 
-def _check_goals(times, rtol, atol, first) -> None:
+def _check_goals(times, rtol, atol, first_step) -> None:
     """Times rise, and steps can meet the tolerances, as far as these are known."""
     who = "pde.integrate"
     if len(times.shape) != 1 or not times.shape[0]:
-        raise errors.bad_argument(who, "times", times, "a row of one or more numbers")
+        raise errors.bad_argument(who, "t_eval", times, "a row of one or more numbers")
     if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):
-        raise errors.bad_argument(who, "times", times, "rising, each later than the one before")
+        raise errors.bad_argument(who, "t_eval", times, "rising, each later than the one before")
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
     if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):
         raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
-    if isinstance(first, (int, float)) and not first > 0:
-        raise errors.bad_argument(who, "first", first, "None or positive")
+    if isinstance(first_step, (int, float)) and not first_step > 0:
+        raise errors.bad_argument(who, "first_step", first_step, "None or positive")
 
 
 def _error_norm(u, new, error, rtol, atol):

@@ -30,8 +30,8 @@ WHO = "scipy.integrate.solve_ivp"
 # The pair, and the weights of the slopes in the continuation between the ends of a step.
 METHODS = {"RK45": (DORMAND_PRINCE, BETWEEN), "RK23": (BOGACKI_SHAMPINE, (0, 0, 0, 0))}
 _STIFF = (
-    "for stiff equations on grids xcore.pde has Theta, IMEX and Exponential; else SciPy's own takes functions of "
-    "xcore: from scipy.integrate import solve_ivp"
+    "for stiff equations on grids xcore.pde has ThetaMethod, IMEX and ExponentialIntegrator; else SciPy's own takes "
+    "functions of xcore: from scipy.integrate import solve_ivp"
 )
 INSTEAD = {"DOP853": "take 'RK45'", "Radau": _STIFF, "BDF": _STIFF, "LSODA": _STIFF}
 MESSAGES = {

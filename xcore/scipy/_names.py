@@ -1,15 +1,11 @@
 """Names of SciPy that are not here: an error that says where the thing lives, or what to do instead."""
 
-import difflib as _difflib
-import dis as _dis
 import functools as _functools
 import importlib as _importlib
-import sys as _sys
 
 from .. import numpy as _xnp
+from .._core import package as _package
 from .._core.source import boundary as _boundary
-
-_IMPORT_FROM = _dis.opmap["IMPORT_FROM"]
 
 
 def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "", modules=()):
@@ -24,19 +20,17 @@ def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "",
     scipys = module.removeprefix("xcore.")
     reasons = by_name(absent or {})
 
-    @_boundary
-    def __getattr__(name: str):
+    def load(name: str):
         if name in modules:
             return _importlib.import_module(f"{module}.{name}")
         if name in borrowed.split():
             return getattr(_importlib.import_module(scipys), name)
-        message = f"module {module!r} has no attribute {name!r}"
-        if not name.startswith("_"):
-            message += f". {reasons[name] if name in reasons else _elsewhere(module, scipys, name)}"
-        kind = ImportError if _is_import(_sys._getframe(2)) else AttributeError
-        raise kind(message)
+        return None
 
-    return __getattr__
+    def explain(module: str, name: str) -> str:
+        return reasons.get(name) or _elsewhere(module, scipys, name)
+
+    return _package.guide(module, load, explain)
 
 
 def by_name(table: dict[str, str]) -> dict[str, str]:
@@ -56,17 +50,11 @@ class NoModule:
             raise ModuleNotFoundError(f"No module named {name!r}. {self.reasons[name]}", name=name)
 
 
-def _is_import(frame) -> bool:
-    """Whether ``from module import name`` asks: such an import would not pass on what we say."""
-    code = frame.f_code.co_code
-    return frame.f_lasti >= 0 and code[frame.f_lasti] == _IMPORT_FROM
-
-
 def _elsewhere(module: str, scipys: str, name: str) -> str:
-    near = _difflib.get_close_matches(name, dir(_sys.modules[module]), 3, 0.75)
     if hasattr(_importlib.import_module(scipys), name):
         return own(scipys, name)
-    return f"There is {', '.join(near)}." if near else f"SciPy's {scipys} has no such name either."
+    near = _package.similar(module, name)
+    return near or f"SciPy's {scipys} has no such name either."
 
 
 def own(scipys: str, name: str) -> str:

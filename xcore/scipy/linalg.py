@@ -11,9 +11,9 @@ from .. import linalg as _la
 from .. import numpy as _xnp
 from .._control.custom import stop_gradient as _stop_gradient
 from .._core import errors as _errors
-from ..linalg import polar, solve_lyapunov
+from ..linalg import polar, solve_continuous_lyapunov
+from ..linalg import solve_continuous_lyapunov as solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
-from ..linalg import solve_lyapunov as solve_continuous_lyapunov
 from ..numpy.linalg import LinAlgError
 from ._dense import (
     cho_solve_banded,
@@ -92,7 +92,7 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     Array([[2., 1.],
            [0., 2.]], dtype=float32)
     """
-    return _la.cholesky(a, upper=not lower)
+    return _la.cholesky(a, lower=lower)
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
@@ -113,7 +113,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     Array([0.25, 0.25], dtype=float32)
     """
     factor, lower = c_and_lower
-    return _la.cho_solve(factor, b, upper=not lower)
+    return _la.cho_solve(factor, b, lower=lower)
 
 
 def det(a, overwrite_a=False, check_finite=True):

@@ -268,7 +268,7 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         raise errors.bad_argument(who, "which", which, wanted)
     inverse = None if OPinv is None else _operator(OPinv, symmetric=True)
     w, v = _eigsh(
-        _operator(A, symmetric=True), k, which=which, start=v0, steps=ncv, sigma=sigma, inverse=inverse,
+        _operator(A, symmetric=True), k, which=which, x0=v0, ncv=ncv, sigma=sigma, inverse=inverse,
         rtol=tol or None, **({} if maxiter is None else {"max_steps": maxiter}),
     )  # fmt: skip
     return (w, v) if return_eigenvectors else w
@@ -331,7 +331,7 @@ _ABSENT = {
         "There is eigsh for Hermitian matrices; of others xcore.linalg.eigvals gives all, and on the host SciPy's own "
         "does: from scipy.sparse.linalg import eigs.",
     "lsqr lsmr": "xcore.linalg.lsmr(a, b) gives x, and with report=True how it went.",
-    "lobpcg": "xcore.linalg.lobpcg(a, k, start=X) has arguments of its own.",
+    "lobpcg": "xcore.linalg.lobpcg(a, k, x0=X) has arguments of its own.",
     "bicg cgs qmr lgmres gcrotmk tfqmr": "Take gmres or bicgstab.",
     "onenormest": "xcore.linalg.condest estimates condition numbers.",
     "ArpackNoConvergence ArpackError MatrixRankWarning": "Solvers that fail raise xcore.errors.SolverError.",
