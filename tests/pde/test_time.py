@@ -270,7 +270,7 @@ WRONG = {
           for dt in (0.0, -0.1, np.nan, np.inf, xnp.zeros(()))],
         lambda: pde.trajectory(GROW, 1.0, -0.1, 2),
     ],
-    "times must be": [
+    "t_eval must be": [
         lambda times=times: pde.integrate(lambda u, t: u, 1.0, times)
         for times in ([0.0, 1.0, 0.5], [0.0, 1.0, 1.0], [0.0, np.nan], 1.0, [])
     ],
