@@ -147,7 +147,7 @@ def test_under_transformations():
     ((X, 3, {"init": TRUE, "fixed": (0, 1, 2)}), "fixed"), ((X, 111), "at most 110"), ((X, 3, {"mask": np.ones(3, bool)}), "mask"),
     ((X, 3, {"mask": np.zeros(X.shape, bool)}), "mask"), ((X, 3, {"restarts": 0}), "restarts must be"),
     ((X, 3, {"restarts": 2, "init": TRUE}), "restarts must be"), ((X, 3, {"restarts": 2, "init": "hosvd"}), "restarts must be"),
-    ((X, 3, {"max_steps": -1}), "max_steps must be"), ((X, 3, {"ridge": -1.0}), "ridge must be not negative"),
+    ((X, 3, {"max_steps": -1}), "max_steps must be"), ((X, 3, {"ridge": -1.0}), "ridge must be 0 or more"),
 ])  # fmt: skip
 def test_bad_arguments(arguments, words):
     *positional, options = arguments if isinstance(arguments[-1], dict) else (*arguments, {})

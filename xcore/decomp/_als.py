@@ -363,12 +363,6 @@ def check_count(who: str, name: str, value, least: int = 0) -> int:
     return int(value)
 
 
-def check_ridge(who: str, ridge):
-    if isinstance(ridge, (int, float)) and not ridge >= 0:
-        raise errors.bad_argument(who, "ridge", ridge, "not negative")
-    return ridge
-
-
 def check_tensor(who: str, x, mask=None, *, masked: bool = True):
     """x as a tensor of floats, zero where it is missing, and its mask; ``masked``: whether the
     function takes one."""

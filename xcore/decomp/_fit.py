@@ -7,6 +7,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes, errors
+from .._core.keywords import require
 from .._solution import Solution
 from .._transforms.map import vmap
 from ._als import (
@@ -15,7 +16,6 @@ from ._als import (
     check_fixed,
     check_modes,
     check_rank,
-    check_ridge,
     check_tensor,
     fit_program,
     fitted,
@@ -44,7 +44,7 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, 
     restarts, max_steps = (
         check_count(who, "restarts", restarts, 1), check_count(who, "max_steps", max_steps),
     )  # fmt: skip
-    check_ridge(who, ridge)
+    require("0 or more", who, ridge=ridge)
     x, units = in_units(x)
     ridge = units.penalty(ridge, len(free))
     factors, several = starts(who, x, rank, init, key, restarts, positive)

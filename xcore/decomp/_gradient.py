@@ -8,9 +8,10 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.keywords import require
 from .._solution import Solution, Status
 from ..optimize import minimize
-from ._als import check_count, check_rank, check_ridge, check_tensor, fitted, starts
+from ._als import check_count, check_rank, check_tensor, fitted, starts
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
@@ -74,7 +75,8 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
         raise errors.bad_argument(
             who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
         )
-    max_steps, ridge = check_count(who, "max_steps", max_steps), check_ridge(who, ridge)
+    max_steps = check_count(who, "max_steps", max_steps)
+    require("0 or more", who, ridge=ridge)
     x, units = in_units(x)
     ridge = units.penalty(ridge, x.ndim)
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)

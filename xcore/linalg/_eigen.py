@@ -17,6 +17,7 @@ from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
+from .._core.keywords import require
 from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
@@ -432,9 +433,7 @@ def randomized_svd(a, k: int, key, *, n_oversamples: int = 8, n_iter: int = 2) -
     a = as_operator(a)
     m, n = a.shape
     _check_count("linalg.randomized_svd", k, min(m, n))
-    if n_oversamples < 0:
-        who = "linalg.randomized_svd"
-        raise errors.bad_argument(who, "n_oversamples", n_oversamples, "0 or more")
+    require("0 or more", "linalg.randomized_svd", n_oversamples=n_oversamples, n_iter=n_iter)
     dtype = _dtype_of(a)
     size = min(k + n_oversamples, m, n)
     adjoint = lambda y: xnp.conj(a.T.matmat(xnp.conj(y)))  # noqa: E731

@@ -19,6 +19,7 @@ from .._control.implicit import custom_linear_solve
 from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
+from .._core.keywords import require
 from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.trace import Tracer
@@ -64,11 +65,9 @@ class Krylov:
 
     def check(self, who: str) -> None:
         """An error for settings that make no sense."""
-        for name, least in (("rtol", 0), ("atol", 0), ("max_steps", 0), ("restart", 1)):
-            value = getattr(self, name, None)
-            if value is not None and not value >= least:
-                which = f"{type(self).__name__}'s {name}"
-                raise errors.bad_argument(who, which, value, f"{least} or more")
+        for wanted, names in (("0 or more", "rtol atol max_steps"), ("1 or more", "restart")):
+            own = {f"{type(self).__name__}'s {n}": getattr(self, n, None) for n in names.split()}
+            require(wanted, who, **own)
 
     def usable(self):
         """Whether settings that may be traced make sense."""

@@ -9,6 +9,7 @@ from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
+from .._core.keywords import require
 from .._core.types import typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
@@ -101,8 +102,7 @@ def lstsq(
     """
     who = "linalg.lstsq"
     one_of(who, "method", method, METHODS)
-    if isinstance(ridge, (int, float)) and not ridge >= 0:
-        raise errors.bad_argument(who, "ridge", ridge, "0 or more")
+    require("0 or more", who, ridge=ridge)
     x, pivot, evidence = _lstsq(a, b, method, ridge, rtol, report)
     if evidence is not None:
         return Solution(x, *evidence)

@@ -14,6 +14,7 @@ from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.keywords import require
 from .._core.struct import struct
 from .._core.types import typeof
 from .._iterate import iterate
@@ -214,12 +215,9 @@ class _Swapped(LinearOperator):
         return _adjoint(self.a)(x)
 
 
-def _check(who: str, a, b, **numbers) -> None:
+def _check(who: str, a, b) -> None:
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise errors.shape_mismatch(who, f"need b (m,) or (m, k) for a of shape {a.shape}", b=b)
-    for name, value in numbers.items():
-        if value is not None and not value >= 0:
-            raise errors.bad_argument(who, name, value, "0 or more")
 
 
 def lsmr(
@@ -253,7 +251,8 @@ def lsmr(
     who = "linalg.lsmr"
     a, b = as_operator(a), xnp.asarray(b)
     b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
-    _check(who, a, b, rtol=rtol, max_steps=max_steps)
+    _check(who, a, b)
+    require("0 or more", who, rtol=rtol, max_steps=max_steps)
     m, n = a.shape
     b = in_dtype_of_products(a, b)
     limit = 10 * min(m, n) if max_steps is None else max_steps
@@ -359,8 +358,7 @@ def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
     if dtypes.is_complex(xnp.asarray(t).dtype):
         columns = columns.astype(dtypes.to_complex(typeof(columns).dtype))
     steps = _steps_for(who, a, t, columns) if steps is None else steps
-    if steps < 1:
-        raise errors.bad_argument(who, "steps", steps, "1 or more")
+    require("1 or more", who, steps=steps)
     h = xnp.asarray(t).astype(typeof(columns).dtype) / steps
 
     def step(x, _):

@@ -15,6 +15,7 @@ from .. import numpy as xnp
 from .._control.implicit import custom_root
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
+from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import history_of, iterate
@@ -71,9 +72,7 @@ def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_ste
         why = f"f must give a field {typeof(u).shape}"
         raise errors.shape_mismatch(who, why, result=xnp.zeros(got.shape))
     rtol = float(dtypes.finfo(typeof(u).dtype).eps) ** (2 / 3) if rtol is None else float(rtol)
-    for name, given in (("rtol", rtol), ("max_steps", max_steps)):
-        if not given > 0:
-            raise errors.bad_argument(who, name, given, "positive")
+    require("positive", who, rtol=rtol, max_steps=max_steps)
     back = _guess(near)
 
     def solve(f, u):

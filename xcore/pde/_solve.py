@@ -11,6 +11,7 @@ from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
 from .._core.array import Array
+from .._core.keywords import require
 from .._core.trace import Tracer
 from .._core.types import typeof
 from .._solution import Certificate, Status
@@ -94,9 +95,7 @@ def solve(
         raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
     rtol = 0.1 if rtol is None and method == "full multigrid" else rtol
     rtol = rtol if rtol is None else float(rtol)
-    for name, given in (("rtol", rtol), ("max_steps", max_steps)):
-        if given is not None and not given > 0:
-            raise errors.bad_argument(who, name, given, "positive")
+    require("positive", who, rtol=rtol, max_steps=max_steps)
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = (method, cycle, smoother, rtol, int(max_steps))
     u, (steps, (residual, goal, status), excess, mean) = _solve(op, f, *settings)

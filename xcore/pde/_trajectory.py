@@ -15,6 +15,7 @@ from .._control.saving import Checkpointer, read_metadata
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
+from .._core.keywords import require
 from .._core.source import stack_level
 from .._core.struct import static, struct
 from .._core.types import typeof
@@ -336,8 +337,7 @@ def _check_goals(times, rtol, atol, first_step) -> None:
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
     if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):
         raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
-    if isinstance(first_step, (int, float)) and not first_step > 0:
-        raise errors.bad_argument(who, "first_step", first_step, "None or positive")
+    require("positive", who, first_step=first_step)
 
 
 def _error_norm(u, new, error, rtol, atol):
