@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 import warnings
+from typing import Any
 
 import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors
+from .._core.array import Array
 from .._core.eval import is_array_like, to_array
 from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.program import Literal
@@ -18,7 +20,7 @@ from .._ops.families import broadcast_in_dim, full_like_type
 from ._sanity import note_columns
 
 
-def as_value(who: str, x, name: str | None = None):
+def as_value(who: str, x: Any, name: str | None = None) -> Any:
     """An array, a tracer, a Python scalar, or what converts to an array; else TypeError."""
     if isinstance(x, (Value, Literal)) or type(x) in SCALARS:
         return x
@@ -31,7 +33,7 @@ def as_value(who: str, x, name: str | None = None):
     return to_array(x)
 
 
-def as_array(who: str, x, name: str | None = None, dtype=None):
+def as_array(who: str, x: Any, name: str | None = None, dtype: Any = None) -> Array:
     """An array or tracer; Python scalars become weak ones, or exact ones of the dtype."""
     if dtype is not None and type(x) in (float, complex) and dtypes.is_inexact(dtype):
         return to_array(np.asarray(cast_down(x, dtype), dtype)[()])
@@ -40,12 +42,12 @@ def as_array(who: str, x, name: str | None = None, dtype=None):
     return x if dtype is None else astype(x, dtype)
 
 
-def cast_down(x, dtype):
+def cast_down(x: Any, dtype: Any) -> Any:
     """The real part of a Python complex number where the dtype is real."""
     return x.real if type(x) is complex and not dtypes.is_complex(dtype) else x
 
 
-def hosted(x):
+def hosted(x: Any) -> Any:
     """Python numbers, also in lists, as a NumPy array, wide enough for what they will meet."""
     return np.asarray(x) if _is_plain(x) else x
 
@@ -54,14 +56,14 @@ def _is_plain(x) -> bool:
     return type(x) in SCALARS or (isinstance(x, (list, tuple)) and all(map(_is_plain, x)))
 
 
-def alike(who: str, *xs) -> list:
+def alike(who: str, *xs: Any) -> list:
     """Arrays of one dtype and their own shapes. Python numbers keep all digits the dtype has."""
     values = [as_value(who, x) for x in xs]
     dtype, _ = result_dtype(who, *values)
     return [as_array(who, x, dtype=dtype) for x in values]
 
 
-def kind_and_weak(x) -> tuple:
+def kind_and_weak(x: Any) -> tuple:
     """The (dtype, weak) that a value brings to a promotion."""
     if type(x) in SCALARS:
         return dtypes.scalar_dtype(x), type(x) is not bool
@@ -69,12 +71,12 @@ def kind_and_weak(x) -> tuple:
     return t.dtype, t.weak
 
 
-def result_dtype(who: str, *xs) -> tuple:
+def result_dtype(who: str, *xs: Any) -> tuple:
     """(dtype, weak) of values together."""
     return promoted(who, [kind_and_weak(x) for x in xs])
 
 
-def promoted(who: str, pairs) -> tuple:
+def promoted(who: str, pairs: Any) -> tuple:
     """(dtype, weak) of operands of these. Strict promotion holds for what users write."""
     settings = config.settings()
     if settings.numpy_dtype_promotion == "strict":
@@ -86,7 +88,7 @@ def promoted(who: str, pairs) -> tuple:
     return dtypes.promote(*pairs, bits=settings.default_bits)
 
 
-def astype(x, dtype, weak: bool = False):
+def astype(x: Any, dtype: Any, weak: bool = False) -> Array:
     """An array or tracer with another dtype. Complex to real keeps the real part."""
     t = typeof(x)
     if t.dtype == dtype and t.weak == weak:
@@ -105,7 +107,7 @@ def astype(x, dtype, weak: bool = False):
     return ops.convert(x, dtype=dtype, weak=weak)
 
 
-def cast(x, dtype, weak: bool, shape=None):
+def cast(x: Any, dtype: Any, weak: bool, shape: Any = None) -> Any:
     """A value in a dtype; Python scalars are converted on the host, in full precision."""
     if type(x) in SCALARS:
         return Literal(checked_scalar(x, dtype), ArrayType(shape or (), dtype, weak))
@@ -115,7 +117,7 @@ def cast(x, dtype, weak: bool, shape=None):
     return astype(x, dtype, weak)
 
 
-def checked_scalar(x, dtype):
+def checked_scalar(x: Any, dtype: np.dtype):
     """A Python scalar as a NumPy one; integers that do not fit wrap around as NumPy's arrays do."""
     if type(x) is int and dtype.kind in "iu":
         info = dtypes.iinfo(dtype)
@@ -153,7 +155,7 @@ def _check_ranks(who, shapes):
         warnings.warn(text, stacklevel=stack_level())
 
 
-def broadcast_to(x, shape: tuple):
+def broadcast_to(x: Any, shape: tuple) -> Array:
     """A value at a shape it broadcasts to."""
     t = typeof(x)
     if t.shape == shape:
@@ -161,11 +163,13 @@ def broadcast_to(x, shape: tuple):
     return broadcast_in_dim(x, shape=shape, dims=tuple(range(len(shape) - t.ndim, len(shape))))
 
 
-def shape_of(x) -> tuple:
+def shape_of(x: Any) -> tuple:
     return () if type(x) in SCALARS else x.type.shape
 
 
-def as_arrays(who: str, *xs, inexact: bool = False, kinds=None, any_rank: bool = False) -> list:
+def as_arrays(
+    who: str, *xs: Any, inexact: bool = False, kinds: Any = None, any_rank: bool = False
+) -> list:
     """Values of one dtype and one shape, ready for an operation.
 
     ``inexact`` turns integers into floats first; ``kinds`` limits what the common dtype may be;
@@ -181,26 +185,26 @@ def as_arrays(who: str, *xs, inexact: bool = False, kinds=None, any_rank: bool =
     return [broadcast_to(cast(x, dtype, weak, shape), shape) for x in values]
 
 
-def inexact_dtype(dtype, weak: bool = False):
+def inexact_dtype(dtype: Any, weak: bool = False) -> np.dtype:
     """The dtype in which functions with real results compute: integers of 64 bits go to float64."""
     if dtypes.is_inexact(dtype):
         return dtype
     return dtypes.default_dtype("float") if weak or dtype.itemsize < 8 else dtypes.to_inexact(dtype)
 
 
-def as_inexact(who: str, x):
+def as_inexact(who: str, x: Any) -> Array:
     """One array of floating or complex dtype."""
     x = as_array(who, x)
     t = typeof(x)
     return x if dtypes.is_inexact(t.dtype) else astype(x, inexact_dtype(t.dtype, t.weak), t.weak)
 
 
-def full(shape, value, dtype):
+def full(shape: Any, value: Any, dtype: Any) -> Array:
     """An array of one NumPy or Python number."""
     return full_like_type(ArrayType(tuple(shape), dtype), value)
 
 
-def axes_of(who: str, axis, ndim: int) -> tuple:
+def axes_of(who: str, axis: Any, ndim: int) -> tuple:
     """Axes as sorted non-negative numbers; None means all."""
     if axis is None:
         return tuple(range(ndim))
@@ -211,7 +215,7 @@ def axes_of(who: str, axis, ndim: int) -> tuple:
     return tuple(sorted(out))
 
 
-def one_axis(who: str, axis, ndim: int) -> int:
+def one_axis(who: str, axis: Any, ndim: int) -> int:
     """An axis as a non-negative number."""
     if isinstance(axis, Value):
         if isinstance(axis.type, ArrayType) and not hasattr(axis, "_t"):
@@ -227,7 +231,7 @@ def one_axis(who: str, axis, ndim: int) -> int:
     return number % ndim
 
 
-def check_shape(who: str, shape, least: int = 0, name: str = "shape") -> tuple:
+def check_shape(who: str, shape: Any, least: int = 0, name: str = "shape") -> tuple:
     """A shape as a tuple of Python ints, none below ``least``; traced values in it are explained."""
     several = isinstance(shape, (tuple, list)) or np.ndim(shape) > 0
     items = tuple(shape) if several else (shape,)
@@ -246,7 +250,7 @@ def check_shape(who: str, shape, least: int = 0, name: str = "shape") -> tuple:
     return tuple(out)
 
 
-def concrete(who: str, x):
+def concrete(who: str, x: Any) -> Any:
     """A Python or NumPy number from one, or from a concrete 0-d array; traced values are refused."""
     if not isinstance(x, Value):
         return x
@@ -255,18 +259,18 @@ def concrete(who: str, x):
     return np.asarray(x)[()]
 
 
-def dtype_or(dtype, kind: str):
+def dtype_or(dtype: Any, kind: str) -> np.dtype:
     """The dtype asked for, else the default one of a kind."""
     return dtypes.default_dtype(kind) if dtype is None else dtypes.as_dtype(dtype)
 
 
-def no_out(who: str, out) -> None:
+def no_out(who: str, out: Any) -> None:
     """Refuse an ``out`` argument: it is in signatures only so that NumPy's calls pass through."""
     if out is not None:
         raise errors.bad_argument(who, "out", out, "None: arrays are immutable", "Use the result.")
 
 
-def filled(who: str, value, t: ArrayType):
+def filled(who: str, value: Any, t: ArrayType) -> Array:
     """A number (which stands in the program) or an array as an array of a type."""
     if type(value) in SCALARS or isinstance(value, np.generic):
         return ops.full_like_type(t, value)
