@@ -25,6 +25,10 @@ __all__ = [
 def canonicalize_dtype(dtype: _DTypeLike, allow_extended_dtype: bool = False) -> _np.dtype:
     """The dtype that a name, type or dtype means. Nothing is narrowed: 64 bits are always there.
 
+    Args:
+      dtype: name, type or dtype.
+      allow_extended_dtype: of no effect: dtypes of keys are always allowed.
+
     >>> import xcore as xc
     >>> xc.dtypes.canonicalize_dtype(float)
     dtype('float32')

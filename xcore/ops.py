@@ -115,6 +115,12 @@ def _update(name: str, how: str, doc: str):
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"""{doc}: ``x.at[idx].{how}(y)``.
 
+    Args:
+      x: array.
+      idx: int, slice, array of ints or mask, or a tuple of these.
+      y: array that is broadcast to ``x[idx]``.
+      indices_are_sorted, unique_indices: promises about ``idx``.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.ops.{name}(xnp.zeros(3), 1, 2.0).shape
     (3,)

@@ -320,7 +320,8 @@ def to_host(buffer: Any) -> np.ndarray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if _forked:
         check_process(buffer)
-    if buffer._sharding._its_device.platform == "cpu":  # its memory is the host's
+    device = getattr(buffer._sharding, "_its_device", None)  # None: another library made it
+    if device is None or device.platform == "cpu":  # its memory is the host's
         try:
             return np.asarray(memoryview(buffer))
         except Exception:  # dtypes of ml_dtypes, other layouts; what has failed

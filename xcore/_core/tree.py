@@ -38,6 +38,10 @@ _flatten = registry.flatten
 def flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, PyTreeDef]:
     """The leaves of a tree, and its structure.
 
+    Args:
+      tree: any tree.
+      is_leaf: function of a node: True makes it a leaf.
+
     >>> flatten({"b": 2, "a": [1, None]})
     ([1, 2], PyTreeDef({'a': [*, None], 'b': *}))
     """
@@ -64,6 +68,10 @@ def _explain(error: Exception) -> None:
 def unflatten(treedef: PyTreeDef, leaves: Iterable):
     """The tree of a structure with the given leaves.
 
+    Args:
+      treedef: the structure.
+      leaves: as many values as it has leaves, in order.
+
     >>> unflatten(structure({"a": 0, "b": (0, 0)}), [1, 2, 3])
     {'a': 1, 'b': (2, 3)}
     """
@@ -73,6 +81,10 @@ def unflatten(treedef: PyTreeDef, leaves: Iterable):
 def leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list:
     """The leaves of a tree, in order.
 
+    Args:
+      tree: any tree.
+      is_leaf: function of a node: True makes it a leaf.
+
     >>> leaves((1, [2, None], {"x": 3}))
     [1, 2, 3]
     """
@@ -81,6 +93,10 @@ def leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list:
 
 def structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
     """The structure of a tree: what is left of it without its leaves. Hashable, comparable.
+
+    Args:
+      tree: any tree.
+      is_leaf: function of a node: True makes it a leaf.
 
     >>> structure([1, (2, 3)]) == structure([0, (0, 0)])
     True
@@ -92,6 +108,11 @@ def flatten_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Pairs (path, leaf), and the structure.
+
+    Args:
+      tree: any tree.
+      is_leaf: function of a node, or of (path, node): True makes it a leaf.
+      is_leaf_takes_path: whether ``is_leaf`` takes the path as well.
 
     >>> [(keystr(path), leaf) for path, leaf in flatten_with_path({"a": [1, 2]})[0]]
     [("['a'][0]", 1), ("['a'][1]", 2)]
@@ -111,6 +132,11 @@ def leaves_with_path(
 ) -> list[tuple[KeyPath, Any]]:
     """Pairs (path, leaf), in order.
 
+    Args:
+      tree: any tree.
+      is_leaf: function of a node, or of (path, node): True makes it a leaf.
+      is_leaf_takes_path: whether ``is_leaf`` takes the path as well.
+
     >>> leaves_with_path((5,))
     [((SequenceKey(idx=0),), 5)]
     """
@@ -119,6 +145,11 @@ def leaves_with_path(
 
 def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     """A path as text: as one writes it in Python, or the bare keys with a separator.
+
+    Args:
+      keys: the path, a tuple of keys.
+      simple: bare keys, as ``a/0``, in place of ``['a'][0]``.
+      separator: what stands between bare keys.
 
     >>> path = leaves_with_path({"a": [1]})[0][0]
     >>> keystr(path), keystr(path, simple=True, separator="/")
@@ -137,6 +168,10 @@ def _bare(key) -> str:
 
 def all_leaves(iterable: Iterable, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether each item is a leaf.
+
+    Args:
+      iterable: items, such as a list of trees.
+      is_leaf: function of a node: True makes it a leaf.
 
     >>> all_leaves([1, 2]), all_leaves([1, (2,)])
     (True, False)
@@ -178,6 +213,12 @@ def _outline(tree):
 def map(f: Callable, tree, *rest, is_leaf: Callable[[Any], bool] | None = None):
     """Apply ``f`` to each leaf, and to what the other trees have in its place.
 
+    Args:
+      f: function of a leaf and of what each further tree has there.
+      tree: the tree whose structure the result has.
+      rest: trees that have this structure, or go on below its leaves.
+      is_leaf: function of a node: True makes it a leaf.
+
     >>> map(lambda x, y: x + y, {"a": 1, "b": (2, 3)}, {"a": 10, "b": (20, 30)})
     {'a': 11, 'b': (22, 33)}
     """
@@ -195,6 +236,13 @@ def map_with_path(
 ):
     """Like ``map``, with the path of the leaf as the first argument of ``f``.
 
+    Args:
+      f: function of (path, leaf) and of what each further tree has there.
+      tree: the tree whose structure the result has.
+      rest: trees that have this structure, or go on below its leaves.
+      is_leaf: function of a node, or of (path, node): True makes it a leaf.
+      is_leaf_takes_path: whether ``is_leaf`` takes the path as well.
+
     >>> map_with_path(lambda path, x: keystr(path) + f"={x}", [1, {"a": 2}])
     ['[0]=1', {'a': "[1]['a']=2"}]
     """
@@ -205,6 +253,10 @@ def map_with_path(
 
 def all(tree, *, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether all leaves are true.
+
+    Args:
+      tree: tree of values that are true or false.
+      is_leaf: function of a node: True makes it a leaf.
 
     >>> all({"a": True, "b": [True, False]}), all(())
     (False, True)
@@ -217,6 +269,12 @@ def reduce(
 ):
     """Fold the leaves from the left.
 
+    Args:
+      function: function of (what came out so far, a leaf).
+      tree: any tree.
+      initializer: what stands before the first leaf; by default the first leaf itself.
+      is_leaf: function of a node: True makes it a leaf.
+
     >>> reduce(lambda total, x: total + x, {"a": 1, "b": (2, 3)}, 10)
     16
     """
@@ -228,6 +286,12 @@ def reduce_associative(
     operation: Callable, tree, *, identity=_LEAF, is_leaf: Callable[[Any], bool] | None = None
 ):
     """Fold the leaves by halves, which keeps the depth of the result logarithmic.
+
+    Args:
+      operation: function of two leaves, or of what it returned for others; associative.
+      tree: any tree.
+      identity: the result of a tree without leaves, which is an error without it.
+      is_leaf: function of a node: True makes it a leaf.
 
     >>> reduce_associative(lambda a, b: f"({a}{b})", ["a", "b", "c", "d"])
     '((ab)(cd))'
@@ -249,6 +313,11 @@ def _fold(operation, items):
 
 def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose):
     """A tree of trees inside out. The inner structure may be left to be found.
+
+    Args:
+      outer_treedef: structure of the outer tree, which becomes the inner one.
+      inner_treedef: structure of the trees at its leaves; None for that of the first one.
+      pytree_to_transpose: the tree.
 
     >>> transpose(structure([0, 0]), structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}] * 2)
     {'a': [1, 1], 'b': [2, 2]}
@@ -272,6 +341,11 @@ def _structure_of_first(parts: list) -> PyTreeDef:
 
 def broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None):
     """The full tree with each leaf replaced by the leaf of the prefix above it.
+
+    Args:
+      prefix_tree: a tree that ends above the leaves of the other one, or at them.
+      full_tree: the tree whose structure the result has.
+      is_leaf: function of a node of ``prefix_tree``: True makes it a leaf.
 
     >>> broadcast((1, 2), ([0, 0], {"a": 0}))
     ([1, 1], {'a': 2})
@@ -465,6 +539,12 @@ def register_pytree_with_keys(
     flatten_func: Callable | None = None,
 ) -> None:
     """``register_pytree_node`` for a class that knows the keys of its children.
+
+    Args:
+      nodetype: the class.
+      flatten_with_keys: function of a node: (pairs of key and child, hashable data).
+      unflatten_func: function of (data, children) that makes a node.
+      flatten_func: function of a node: (children, data); by default ``flatten_with_keys`` gives both.
 
     >>> class Pair:
     ...     def __init__(self, x, y):

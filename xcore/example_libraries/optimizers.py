@@ -363,6 +363,11 @@ def constant(step_size: ArrayLike) -> Schedule:
 def exponential_decay(step_size: ArrayLike, decay_steps: float, decay_rate: float) -> Schedule:
     """``step_size * decay_rate ** (i / decay_steps)``.
 
+    Args:
+      step_size: number; the size at step 0.
+      decay_steps: number of steps after which it is decay_rate times as large.
+      decay_rate: factor.
+
     >>> from xcore.example_libraries import optimizers
     >>> optimizers.exponential_decay(1.0, 10, 0.5)(20)
     0.25
@@ -374,6 +379,12 @@ def inverse_time_decay(
     step_size: ArrayLike, decay_steps: float, decay_rate: float, staircase: bool = False
 ) -> Schedule:
     """``step_size / (1 + decay_rate * i / decay_steps)``; with ``staircase``, in whole periods.
+
+    Args:
+      step_size: number; the size at step 0.
+      decay_steps: length of a period in steps.
+      decay_rate: by how much the divisor grows in a period.
+      staircase: whether it grows at the end of a period only.
 
     >>> from xcore.example_libraries import optimizers
     >>> optimizers.inverse_time_decay(1.0, 10, 1.0)(10)
@@ -388,6 +399,12 @@ def polynomial_decay(
     step_size: ArrayLike, decay_steps: float, final_step_size: ArrayLike, power: float = 1.0
 ) -> Schedule:
     """From ``step_size`` to ``final_step_size`` in ``decay_steps`` steps, by a power.
+
+    Args:
+      step_size: number; the size at step 0.
+      decay_steps: number of steps until the final size.
+      final_step_size: number; the size from there on.
+      power: exponent of what is left of the way.
 
     >>> from xcore.example_libraries import optimizers
     >>> float(optimizers.polynomial_decay(1.0, 10, 0.0)(5))
@@ -457,6 +474,10 @@ def l2_norm(tree_: PyTree) -> Array:
 
 def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
     """The gradients, scaled so that their `l2_norm` is ``max_norm`` at most.
+
+    Args:
+      grad_tree: tree of arrays.
+      max_norm: number.
 
     >>> import xcore.numpy as xnp
     >>> from xcore.example_libraries import optimizers

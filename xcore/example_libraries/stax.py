@@ -165,6 +165,10 @@ def GeneralConvTranspose(
 ) -> Layer:  # fmt: skip
     """A layer of transposed convolutions, which enlarge; arguments as those of `GeneralConv`.
 
+    Args:
+      dimension_numbers, out_chan, filter_shape, strides, padding, W_init, b_init: as for
+        `GeneralConv`.
+
     >>> import xcore as xc
     >>> from xcore.example_libraries import stax
     >>> init, apply = stax.GeneralConvTranspose(("NHC", "HIO", "NHC"), 2, (3,), (2,))
@@ -230,6 +234,10 @@ def BatchNorm(
 
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     """The layer that applies a function to its inputs.
+
+    Args:
+      fun: function of an array.
+      fun_kwargs: its further arguments, by name.
 
     >>> from xcore.example_libraries import stax
     >>> import xcore.numpy as xnp

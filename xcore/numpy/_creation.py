@@ -213,6 +213,10 @@ def _stacked(items, dtype):
 def copy(a, order=None):
     """A copy of an array.
 
+    Args:
+      a: array, or what ``array`` takes.
+      order: of no effect: how elements lie in memory is the compiler's affair.
+
     >>> import xcore.numpy as xnp
     >>> xnp.copy(xnp.arange(3))
     Array([0, 1, 2], dtype=int32)

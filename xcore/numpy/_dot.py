@@ -132,6 +132,11 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
 def vdot(a, b, *, precision=None, preferred_element_type=None):
     """The sum of conj(a) * b over all elements.
 
+    Args:
+      a, b: arrays with the same number of elements.
+      precision: of the products, on devices with less precise units.
+      preferred_element_type: dtype of the result.
+
     >>> import xcore.numpy as xnp
     >>> xnp.vdot(xnp.arange(3), xnp.arange(3))
     Array(5, dtype=int32)
@@ -157,6 +162,11 @@ def _last_axes(a, b, name, precision, preferred):
 def inner(a, b, *, precision=None, preferred_element_type=None):
     """The sum of products over the last axes of both.
 
+    Args:
+      a, b: arrays whose last axes have one length, or numbers.
+      precision: of the products, on devices with less precise units.
+      preferred_element_type: dtype of the result.
+
     >>> import xcore.numpy as xnp
     >>> xnp.inner(xnp.eye(2), xnp.arange(2.0))
     Array([0., 1.], dtype=float32)
@@ -170,6 +180,10 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
 @fused(2)
 def outer(a, b, out=None):
     """All products of an element of ``a`` with one of ``b``; both are flattened.
+
+    Args:
+      a, b: arrays of any shape.
+      out: must be None: arrays are immutable.
 
     >>> import xcore.numpy as xnp
     >>> xnp.outer(xnp.arange(2), xnp.arange(3))
@@ -213,6 +227,10 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
 def matvec(x1, x2, /):
     """Matrices times vectors: axes (..., m, n) and (..., n) give (..., m).
 
+    Args:
+      x1: array (..., m, n).
+      x2: array (..., n); axes in front are broadcast.
+
     >>> import xcore.numpy as xnp
     >>> xnp.matvec(xnp.ones((2, 3)), xnp.arange(3.0))
     Array([3., 3.], dtype=float32)
@@ -224,6 +242,10 @@ def matvec(x1, x2, /):
 @fused(2)
 def vecmat(x1, x2, /):
     """Conjugated vectors times matrices: axes (..., m) and (..., m, n) give (..., n).
+
+    Args:
+      x1: array (..., m), which is conjugated.
+      x2: array (..., m, n); axes in front are broadcast.
 
     >>> import xcore.numpy as xnp
     >>> xnp.vecmat(xnp.ones(2), xnp.ones((2, 3)))
@@ -278,6 +300,9 @@ def _paired_axes(a, b, axes):
 @fused(2)
 def kron(a, b):
     """The Kronecker product: every element of ``a`` times the whole of ``b``, as blocks.
+
+    Args:
+      a, b: arrays; the one with fewer axes gets axes of length 1 in front.
 
     >>> import xcore.numpy as xnp
     >>> xnp.kron(xnp.arange(2), xnp.ones(2, int))

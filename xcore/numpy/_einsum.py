@@ -155,6 +155,11 @@ def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
 def einsum_path(subscripts, /, *operands, optimize="greedy"):
     """The order in which ``einsum`` contracts its operands, and a description of it.
 
+    Args:
+      subscripts: as for ``einsum``: a string, or the first operand.
+      operands: arrays, of which only the shapes matter.
+      optimize: how the order is looked for, as in ``numpy.einsum_path``; "auto" is "greedy".
+
     >>> import xcore.numpy as xnp
     >>> x = xnp.ones((2, 2))
     >>> xnp.einsum_path("ij,jk,kl->il", x, x, x)[0]

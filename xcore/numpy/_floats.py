@@ -447,6 +447,11 @@ def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
     """Whether all elements are close; see ``isclose``.
 
+    Args:
+      a, b: arrays that are broadcast.
+      rtol, atol: elements are close where |a - b| <= atol + rtol |b|.
+      equal_nan: whether NaN equals NaN.
+
     >>> import xcore.numpy as xnp
     >>> xnp.allclose(xnp.ones(3), 1.000001)
     Array(True, dtype=bool)
@@ -480,6 +485,9 @@ def _array_equal(a1, a2, equal_nan):
 
 def array_equiv(a1, a2):
     """Whether two arrays (or lists of numbers) broadcast to the same elements.
+
+    Args:
+      a1, a2: arrays, or lists of numbers.
 
     >>> import xcore.numpy as xnp
     >>> xnp.array_equiv(xnp.ones(3), 1)

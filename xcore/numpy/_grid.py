@@ -175,6 +175,11 @@ def _on_host(positions) -> tuple:
 def tril_indices(n, k=0, m=None):
     """The positions on and below a diagonal of a matrix of n rows and m columns.
 
+    Args:
+      n: int; rows.
+      k: int; the diagonal: 0 is the main one, above it are positive numbers.
+      m: int; columns, as many as rows by default.
+
     >>> import xcore.numpy as xnp
     >>> xnp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
@@ -187,6 +192,11 @@ def tril_indices(n, k=0, m=None):
 
 def triu_indices(n, k=0, m=None):
     """The positions on and above a diagonal of a matrix of n rows and m columns.
+
+    Args:
+      n: int; rows.
+      k: int; the diagonal: 0 is the main one, above it are positive numbers.
+      m: int; columns, as many as rows by default.
 
     >>> import xcore.numpy as xnp
     >>> xnp.triu_indices(2)
@@ -208,6 +218,10 @@ def _matrix_shape(who: str, x) -> tuple:
 def tril_indices_from(arr, k=0):
     """The positions on and below a diagonal of a matrix like ``arr``.
 
+    Args:
+      arr: matrix, of which only the shape matters.
+      k: int; the diagonal: 0 is the main one, above it are positive numbers.
+
     >>> import xcore.numpy as xnp
     >>> xnp.tril_indices_from(xnp.zeros((2, 2)))[0]
     Array([0, 1, 1], dtype=int32)
@@ -219,6 +233,10 @@ def tril_indices_from(arr, k=0):
 def triu_indices_from(arr, k=0):
     """The positions on and above a diagonal of a matrix like ``arr``.
 
+    Args:
+      arr: matrix, of which only the shape matters.
+      k: int; the diagonal: 0 is the main one, above it are positive numbers.
+
     >>> import xcore.numpy as xnp
     >>> xnp.triu_indices_from(xnp.zeros((2, 2)))[0]
     Array([0, 0, 1], dtype=int32)
@@ -229,6 +247,10 @@ def triu_indices_from(arr, k=0):
 
 def diag_indices(n, ndim=2):
     """The positions of the main diagonal of an array with ``ndim`` axes of length n.
+
+    Args:
+      n: int; length of each axis.
+      ndim: int; how many axes.
 
     >>> import xcore.numpy as xnp
     >>> xnp.diag_indices(2)

@@ -45,6 +45,9 @@ def result_type(*args):
 def promote_types(a, b):
     """The dtype of the result of combining two dtypes.
 
+    Args:
+      a, b: dtypes, their names, or Python's types of numbers.
+
     >>> import xcore.numpy as xnp
     >>> xnp.promote_types("int32", "float16")
     dtype('float16')
@@ -185,6 +188,10 @@ def isdtype(dtype, kind):
 def issubdtype(arg1, arg2):
     """Whether a dtype is below another one in NumPy's hierarchy of types.
 
+    Args:
+      arg1: dtype, or a class of dtypes such as ``xnp.floating``.
+      arg2: the dtype or class that it may be, or be below.
+
     >>> import xcore.numpy as xnp
     >>> xnp.issubdtype(xnp.bfloat16, xnp.floating)
     True
@@ -276,6 +283,10 @@ def shape(a):
 def size(a, axis=None):
     """The number of elements, or the length along axes.
 
+    Args:
+      a: array, number or nested list.
+      axis: an int or several; None counts all elements.
+
     >>> import xcore.numpy as xnp
     >>> xnp.size(xnp.zeros((2, 3))), xnp.size(xnp.zeros((2, 3)), 1)
     (6, 3)
@@ -293,6 +304,12 @@ def size(a, axis=None):
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
     """An array as text, with its dtype.
 
+    Args:
+      arr: array.
+      max_line_width: int; columns of a line, by default what ``set_printoptions`` says.
+      precision: int; digits after the point, by default what is set.
+      suppress_small: whether numbers that round to zero are shown as zero, by default what is set.
+
     >>> import xcore.numpy as xnp
     >>> xnp.array_repr(xnp.arange(2))
     'Array([0, 1], dtype=int32)'
@@ -305,6 +322,12 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     """The content of an array as text.
 
+    Args:
+      a: array.
+      max_line_width: int; columns of a line, by default what ``set_printoptions`` says.
+      precision: int; digits after the point, by default what is set.
+      suppress_small: whether numbers that round to zero are shown as zero, by default what is set.
+
     >>> import xcore.numpy as xnp
     >>> xnp.array_str(xnp.arange(2))
     '[0 1]'
@@ -314,6 +337,9 @@ def array_str(a, max_line_width=None, precision=None, suppress_small=None):
 
 def set_printoptions(*args, **kwargs):
     """How arrays are printed: NumPy's settings, which xcore's arrays follow.
+
+    Args:
+      args, kwargs: those of ``numpy.set_printoptions``, as ``precision=3``.
 
     >>> import xcore.numpy as xnp
     >>> xnp.set_printoptions(precision=8)
@@ -334,6 +360,9 @@ def get_printoptions():
 @contextlib.contextmanager
 def printoptions(*args, **kwargs):
     """Settings of printing for a ``with`` block.
+
+    Args:
+      args, kwargs: as for ``set_printoptions``; they hold within the block.
 
     >>> import xcore.numpy as xnp
     >>> with xnp.printoptions(precision=2):

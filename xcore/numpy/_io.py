@@ -99,6 +99,13 @@ def fromiter(iter, dtype, count=-1):
 def fromfile(file, dtype=float, count=-1, sep="", offset=0):
     """Numbers from a file as a 1-d array; see ``numpy.fromfile``.
 
+    Args:
+      file: name of the file, or an open one.
+      dtype: of the numbers.
+      count: int; how many, -1 for all.
+      sep: what stands between numbers written as text; "" for binary ones.
+      offset: int; bytes to leave out at the beginning.
+
     >>> import tempfile, xcore.numpy as xnp
     >>> with tempfile.TemporaryFile() as f:
     ...     _ = f.write(bytes([1, 2])), f.seek(0)
@@ -143,6 +150,10 @@ def _restored(value: np.ndarray) -> np.ndarray:
 def load(file, *args, **kwargs):
     """An array from a .npy file, or what a .npz file holds, by name; see ``numpy.load``.
 
+    Args:
+      file: name of the file, or an open one.
+      args, kwargs: further arguments of ``numpy.load``.
+
     >>> import tempfile, xcore.numpy as xnp
     >>> with tempfile.TemporaryFile() as f:
     ...     xnp.save(f, xnp.arange(3))
@@ -160,6 +171,11 @@ def load(file, *args, **kwargs):
 def save(file, arr, allow_pickle=True):
     """Write an array to a .npy file; see ``numpy.save``.
 
+    Args:
+      file: name of the file, or an open one.
+      arr: array.
+      allow_pickle: as in ``numpy.save``.
+
     >>> import tempfile, xcore.numpy as xnp
     >>> with tempfile.TemporaryFile() as f:
     ...     xnp.save(f, xnp.arange(3))
@@ -169,6 +185,12 @@ def save(file, arr, allow_pickle=True):
 
 def savez(file, *args, allow_pickle=True, **kwds):
     """Write arrays to a .npz file; see ``numpy.savez``.
+
+    Args:
+      file: name of the file, or an open one.
+      args: arrays, stored as ``arr_0``, ``arr_1``, ….
+      allow_pickle: as in ``numpy.savez``.
+      kwds: arrays, stored by these names.
 
     >>> import tempfile, xcore.numpy as xnp
     >>> with tempfile.TemporaryFile() as f:

@@ -86,6 +86,10 @@ def concatenate(arrays, axis=0, dtype=None):
 def concat(arrays, /, *, axis=0):
     """Arrays joined along an axis: ``concatenate`` under its name in the Array API.
 
+    Args:
+      arrays: list or tuple of arrays with the same shape but for this axis.
+      axis: int; None flattens them first.
+
     >>> import xcore.numpy as xnp
     >>> xnp.concat([xnp.arange(2), xnp.arange(2)])
     Array([0, 1, 0, 1], dtype=int32)
@@ -285,6 +289,11 @@ def split(ary, indices_or_sections, axis=0):
 def array_split(ary, indices_or_sections, axis=0):
     """A list of consecutive pieces along an axis, the first ones longer if they cannot be equal.
 
+    Args:
+      ary: array.
+      indices_or_sections: how many pieces, or the positions where new ones begin.
+      axis: int; along which.
+
     >>> import xcore.numpy as xnp
     >>> [len(p) for p in xnp.array_split(xnp.arange(5), 3)]
     [2, 2, 1]
@@ -294,6 +303,10 @@ def array_split(ary, indices_or_sections, axis=0):
 
 def vsplit(ary, indices_or_sections):
     """Pieces along axis 0; see ``split``.
+
+    Args:
+      ary: array of two axes or more.
+      indices_or_sections: how many pieces of one size, or the positions where new ones begin.
 
     >>> import xcore.numpy as xnp
     >>> [p.shape for p in xnp.vsplit(xnp.zeros((4, 3)), 2)]
@@ -305,6 +318,10 @@ def vsplit(ary, indices_or_sections):
 def hsplit(ary, indices_or_sections):
     """Pieces along axis 1 (along axis 0 of a vector); see ``split``.
 
+    Args:
+      ary: array.
+      indices_or_sections: how many pieces of one size, or the positions where new ones begin.
+
     >>> import xcore.numpy as xnp
     >>> [p.shape for p in xnp.hsplit(xnp.zeros((4, 2)), 2)]
     [(4, 1), (4, 1)]
@@ -314,6 +331,10 @@ def hsplit(ary, indices_or_sections):
 
 def dsplit(ary, indices_or_sections):
     """Pieces along axis 2; see ``split``.
+
+    Args:
+      ary: array of three axes or more.
+      indices_or_sections: how many pieces of one size, or the positions where new ones begin.
 
     >>> import xcore.numpy as xnp
     >>> [p.shape for p in xnp.dsplit(xnp.zeros((4, 3, 2)), 2)]
@@ -325,6 +346,10 @@ def dsplit(ary, indices_or_sections):
 @moves("x")
 def unstack(x, /, *, axis=0):
     """The arrays along an axis, as a tuple.
+
+    Args:
+      x: array.
+      axis: int; which axis goes.
 
     >>> import xcore.numpy as xnp
     >>> xnp.unstack(xnp.arange(2))

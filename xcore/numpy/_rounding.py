@@ -52,6 +52,10 @@ trunc = _rounding(
 def fix(x, out=None):
     """x rounded toward zero.
 
+    Args:
+      x: array.
+      out: must be None: arrays are immutable.
+
     >>> import xcore.numpy as xnp
     >>> xnp.fix(xnp.asarray([-1.5, 1.5]))
     Array([-1.,  1.], dtype=float32)
@@ -133,6 +137,11 @@ def _round_integers(a, unit: int):
 
 def around(a, decimals=0, out=None):
     """Rounded to a number of decimals: ``round`` under its older name.
+
+    Args:
+      a: array.
+      decimals: int; digits after the point; negative ones round to tens, hundreds, ….
+      out: must be None: arrays are immutable.
 
     >>> import xcore.numpy as xnp
     >>> xnp.around(1.26, 1)

@@ -121,6 +121,10 @@ def transpose(a, axes=None):
 def permute_dims(x, /, axes):
     """Axes in another order: ``transpose`` under its name in the Array API.
 
+    Args:
+      x: array.
+      axes: the old axes in their new order.
+
     >>> import xcore.numpy as xnp
     >>> xnp.permute_dims(xnp.zeros((2, 3)), (1, 0)).shape
     (3, 2)
@@ -147,6 +151,10 @@ def matrix_transpose(x, /):
 @moves("a")
 def swapaxes(a, axis1, axis2):
     """Two axes exchanged.
+
+    Args:
+      a: array.
+      axis1, axis2: ints; the axes.
 
     >>> import xcore.numpy as xnp
     >>> xnp.swapaxes(xnp.zeros((2, 3, 4)), 0, 2).shape
@@ -196,6 +204,11 @@ def _axis_list(who, axes, ndim) -> list:
 @moves("a")
 def rollaxis(a, axis, start=0):
     """One axis moved to stand before another.
+
+    Args:
+      a: array.
+      axis: int; the axis that moves.
+      start: int; the axis before which it comes to stand.
 
     >>> import xcore.numpy as xnp
     >>> xnp.rollaxis(xnp.zeros((2, 3, 4)), 2).shape
@@ -260,6 +273,11 @@ def expand_dims(a, axis):
 @moves("array")
 def broadcast_to(array, shape, *, out_sharding=None):
     """An array repeated along axes of length 1, and along new axes in front.
+
+    Args:
+      array: array.
+      shape: the new shape; axes of length 1 may get any length.
+      out_sharding: how the result is spread over devices.
 
     >>> import xcore.numpy as xnp
     >>> xnp.broadcast_to(xnp.arange(2), (2, 2))
@@ -486,6 +504,11 @@ def flipud(m):
 def rot90(m, k=1, axes=(0, 1)):
     """A turn by k times 90 degrees in the plane of two axes, from the first towards the second.
 
+    Args:
+      m: array.
+      k: int; how many quarter turns, negative ones the other way.
+      axes: the two axes of the plane.
+
     >>> import xcore.numpy as xnp
     >>> xnp.rot90(xnp.arange(4).reshape(2, 2))
     Array([[1, 3],
@@ -570,6 +593,10 @@ def _roll_traced(arrays, axes):
 @moves("a")
 def resize(a, new_shape):
     """The elements of an array, repeated as often as needed, in a new shape.
+
+    Args:
+      a: array; without elements, the result is zero.
+      new_shape: int or tuple of ints.
 
     >>> import xcore.numpy as xnp
     >>> xnp.resize(xnp.arange(3), (2, 2))

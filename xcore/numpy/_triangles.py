@@ -62,6 +62,10 @@ def _shifted_rows_and_columns(shape, k):
 def identity(n, dtype=None):
     """The identity matrix of n rows.
 
+    Args:
+      n: int; rows and columns.
+      dtype: of the elements, the default float if not given.
+
     >>> import xcore.numpy as xnp
     >>> xnp.identity(2)
     Array([[1., 0.],

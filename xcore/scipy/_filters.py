@@ -219,6 +219,9 @@ def correlate2d(
 ) -> Array:  # fmt: skip
     """The correlation of two matrices; arguments as of ``convolve2d``.
 
+    Args:
+      in1, in2, mode, boundary, fillvalue, precision: as for ``convolve2d``.
+
     >>> import xcore.numpy as xnp
     >>> correlate2d(xnp.eye(2), xnp.asarray([[1.0, 2.0]]), mode="valid")
     Array([[1.],

@@ -241,6 +241,10 @@ def rosen_hess(x: ArrayLike | Sequence[Any]) -> Array:
 def rosen_hess_prod(x: ArrayLike | Sequence[Any], p: ArrayLike | Sequence[Any]) -> Array:
     """The product of its Hessian and a vector.
 
+    Args:
+      x: vector; the point.
+      p: vector of this length.
+
     >>> rosen_hess_prod([1.0, 1.0], [1.0, 2.0])
     Array([2., 0.], dtype=float32)
     """

@@ -178,6 +178,11 @@ def welch(
 ) -> tuple[Array, Array]:  # fmt: skip
     """(frequencies, power spectral density of x) by Welch's method; arguments as of ``csd``.
 
+    Args:
+      x: samples.
+      fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average: as for
+        ``csd``.
+
     >>> import xcore.numpy as xnp
     >>> f, p = welch(xnp.sin(2 * xnp.pi * xnp.arange(64.0) / 8), nperseg=16)
     >>> float(f[xnp.argmax(p)])

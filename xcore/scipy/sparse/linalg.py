@@ -139,6 +139,9 @@ def cg(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, ca
 def bicgstab(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, callback=None):
     """(x, info): x with A x = b for any regular A; arguments as for ``cg``.
 
+    Args:
+      A, b, x0, rtol, tol, atol, maxiter, M, callback: as for ``cg``; A need not be Hermitian.
+
     >>> import xcore.numpy as xnp
     >>> bicgstab(xnp.asarray([[2.0, 0.0], [0.0, 4.0]]), xnp.ones(2))[0]
     Array([0.5 , 0.25], dtype=float32)
@@ -150,6 +153,10 @@ def bicgstab(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=No
 @boundary
 def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None):
     """(x, info): x with (A - shift) x = b for a Hermitian A, by minimal residuals; arguments as for ``cg``.
+
+    Args:
+      A, b, x0, rtol, maxiter, M, callback: as for ``cg``; A need not be definite.
+      shift: number that is taken from the diagonal of A.
 
     >>> import xcore.numpy as xnp
     >>> minres(xnp.asarray([[2.0, 0.0], [0.0, -4.0]]), xnp.ones(2))[0]
@@ -219,6 +226,12 @@ def aslinearoperator(A):
 
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
     """exp(A) B; see ``xcore.linalg.expm_multiply``. All others must be left out.
+
+    Args:
+      A: matrix, dense or sparse, or operator.
+      B: vector, or matrix of columns.
+      start, stop, num: must be None.
+      endpoint, traceA: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> expm_multiply(xnp.asarray([[0.0, 1.0], [0.0, 0.0]]), xnp.ones(2))
