@@ -7,15 +7,22 @@ and ``defaultdict`` are nodes.
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from jaxlib._jax import pytree as _pytree
-from jaxlib._jax.pytree import (  # noqa: F401  (names for xcore._core.tree)
-    DictKey,
-    FlattenedIndexKey,
-    GetAttrKey,
-    PyTreeDef,
-    SequenceKey,
-)
+if TYPE_CHECKING:
+    from . import surface as _pytree
+else:
+    from jaxlib._jax import pytree as _pytree
+
+PyTreeDef = _pytree.PyTreeDef
+DictKey = _pytree.DictKey
+FlattenedIndexKey = _pytree.FlattenedIndexKey
+GetAttrKey = _pytree.GetAttrKey
+SequenceKey = _pytree.SequenceKey
+
+Keyed = tuple[tuple[DictKey, Any], ...]
+Factory = tuple[Callable[[], Any] | None, tuple[Any, ...]]  # of missing values, and the keys
 
 registry = _pytree.PyTreeRegistry(
     enable_none=True,
@@ -27,7 +34,7 @@ registry = _pytree.PyTreeRegistry(
 registry.__module__, registry.__name__ = __name__, "registry"  # by which structures pickle
 
 
-def treedef_tuple(treedefs) -> PyTreeDef:
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple whose items have the given structures.
 
     >>> import xcore as xc
@@ -37,38 +44,38 @@ def treedef_tuple(treedefs) -> PyTreeDef:
     return _pytree.treedef_tuple(registry, list(treedefs))
 
 
-def treedef_node(node_data, children) -> PyTreeDef:
+def treedef_node(node_data: tuple[type, Any] | None, children: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure with this ``node_data()`` and these children; a leaf has None and none."""
     return PyTreeDef.from_node_data_and_children(registry, node_data, children)
 
 
-def _keyed(tree, keys) -> tuple:
+def _keyed(tree: Mapping[Any, Any], keys: Iterable[Any]) -> Keyed:
     return tuple((DictKey(key), tree[key]) for key in keys)
 
 
-def _flatten_ordered(tree):
+def _flatten_ordered(tree: OrderedDict[Any, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return tuple(tree.values()), tuple(tree)
 
 
-def _flatten_ordered_with_keys(tree):
+def _flatten_ordered_with_keys(tree: OrderedDict[Any, Any]) -> tuple[Keyed, tuple[Any, ...]]:
     return _keyed(tree, tree), tuple(tree)
 
 
-def _unflatten_ordered(keys, values):
+def _unflatten_ordered(keys: Iterable[Any], values: Iterable[Any]) -> OrderedDict[Any, Any]:
     return OrderedDict(zip(keys, values))
 
 
-def _flatten_default(tree):
+def _flatten_default(tree: defaultdict[Any, Any]) -> tuple[tuple[Any, ...], Factory]:
     keys = tuple(sorted(tree))
     return tuple(tree[key] for key in keys), (tree.default_factory, keys)
 
 
-def _flatten_default_with_keys(tree):
+def _flatten_default_with_keys(tree: defaultdict[Any, Any]) -> tuple[Keyed, Factory]:
     keys = tuple(sorted(tree))
     return _keyed(tree, keys), (tree.default_factory, keys)
 
 
-def _unflatten_default(data, values):
+def _unflatten_default(data: Factory, values: Iterable[Any]) -> defaultdict[Any, Any]:
     factory, keys = data
     return defaultdict(factory, zip(keys, values))
 

@@ -7,6 +7,7 @@ xcore.numpy) is one program too, however many operations it has. All go through 
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def from_numpy(value: np.ndarray, copy: bool = True) -> Array:
     return from_host(value, default_placed(ArrayType(value.shape, value.dtype)), copy)
 
 
-def to_array(x, wide: bool = False) -> Array:
+def to_array(x: Any, wide: bool = False) -> Array:
     """Anything that counts as an array: arrays, NumPy arrays and scalars, Python scalars."""
     if type(x) is Array:
         return x
@@ -94,7 +95,7 @@ def to_array(x, wide: bool = False) -> Array:
     raise errors.not_an_array("eval", x)
 
 
-def to_value(x, wide: bool = False):
+def to_value(x: Any, wide: bool = False) -> Value | Literal:
     """Anything that counts as an array as something operations take; Python scalars stay literals."""
     if isinstance(x, (Value, Literal)):
         return x
@@ -103,7 +104,7 @@ def to_value(x, wide: bool = False):
     return to_array(x, wide)
 
 
-def is_array_like(x) -> bool:
+def is_array_like(x: Any) -> bool:
     return (
         isinstance(x, (Value, np.ndarray, np.generic, *PYTHON_SCALARS))
         or hasattr(x, "__jax_array__")

@@ -77,7 +77,7 @@ class Op:
 
     multiple_results = property(lambda self: self.many)  # as primitives call it
 
-    def __call__(self, *args: Any, **params: Any):
+    def __call__(self, *args: Any, **params: Any) -> Any:
         outs = current().process(self, args, params)
         return outs if self.many else outs[0]
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-def _is_program(value) -> bool:
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from .program import Atom, Eqn, Literal, Program, Var
+
+
+def _is_program(value: Any) -> TypeIs[Program]:
     return hasattr(value, "eqns")
 
 
-def subprograms(params: dict):
+def _is_literal(a: Atom) -> TypeIs[Literal]:
+    return hasattr(a, "value")
+
+
+def _is_tuple(value: Any) -> TypeIs[tuple[Any, ...]]:
+    return isinstance(value, tuple)
+
+
+def subprograms(params: dict[str, Any]) -> Iterator[Program]:
     """The programs among an equation's params.
 
     >>> import xcore as xc
@@ -18,11 +34,11 @@ def subprograms(params: dict):
     for value in params.values():
         if _is_program(value):
             yield value
-        elif isinstance(value, tuple):
+        elif _is_tuple(value):
             yield from filter(_is_program, value)
 
 
-def _names():
+def _names() -> Iterator[str]:
     """a b … z aa ab …"""
     n = 0
     while True:
@@ -36,19 +52,19 @@ def _names():
         n += 1
 
 
-def _param(value) -> str:
+def _param(value: Any) -> str:
     if callable(value) and hasattr(value, "__name__"):
         return value.__name__
-    if isinstance(value, tuple) and any(map(_is_program, value)):
+    if _is_tuple(value) and any(map(_is_program, value)):
         return ""
     return str(value).replace(" ", "")
 
 
-def _literal(value) -> str:
+def _literal(value: Any) -> str:
     return "[…]" if getattr(value, "ndim", 0) else str(value)
 
 
-def _params(params: dict) -> str:
+def _params(params: dict[str, Any]) -> str:
     shown = [
         f"{k}={text}"
         for k, v in params.items()
@@ -57,7 +73,9 @@ def _params(params: dict) -> str:
     return f"[{' '.join(shown)}]" if shown else ""
 
 
-def _equation(e, name, atom, indent: str) -> list[str]:
+def _equation(
+    e: Eqn, name: Callable[[Var], str], atom: Callable[[Atom], str], indent: str
+) -> list[str]:
     ins = " ".join(map(atom, e.inputs))
     outs = " ".join(f"{name(v)}:{v.type}" for v in e.outputs)
     lines = [f"{indent}{outs or '_'} = {e.op.name}{_params(e.params)} {ins}".rstrip()]
@@ -66,16 +84,17 @@ def _equation(e, name, atom, indent: str) -> list[str]:
     return lines
 
 
-def _lines(p, indent: str) -> list[str]:
-    fresh, names = _names(), {}
+def _lines(p: Program, indent: str) -> list[str]:
+    fresh = _names()
+    names: dict[Var, str] = {}
 
-    def name(v):
+    def name(v: Var) -> str:
         if v not in names:
             names[v] = next(fresh)
         return names[v]
 
-    def atom(a):
-        return f"{_literal(a.value)}:{a.type}" if hasattr(a, "value") else name(a)
+    def atom(a: Atom) -> str:
+        return f"{_literal(a.value)}:{a.type}" if _is_literal(a) else name(a)
 
     head = " ".join(f"{name(v)}:{v.type}" for v in p.inputs)
     lines = [f"{indent}{{ lambda {head} . let"]
@@ -85,6 +104,6 @@ def _lines(p, indent: str) -> list[str]:
     return [*lines, f"{indent}  in ({results}) }}"]
 
 
-def format_program(p) -> str:
+def format_program(p: Program) -> str:
     """The program in a notation close to the one of published tutorials."""
     return "\n".join(_lines(p, ""))

@@ -9,34 +9,45 @@ from __future__ import annotations
 import gc
 import hashlib
 import inspect
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import CellType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 
 from . import config, dtypes, errors
 from .op import Op
 from .pprint import format_program, subprograms
-from .source import borrowed, describe_where, user_frame
+from .source import Where, borrowed, describe_where, user_frame
 from .trace import Trace, Tracer, bind, using
 from .types import ArrayType, typeof
 from .uses import entered
 
-# Effects are names (strings) and named axes. Two names mean something here:
+if TYPE_CHECKING:
+    from .mesh import Mesh
+    from .typing import Operand
+
+T = TypeVar("T")
+
+# Effects are names (strings), named axes and meshes. Two names mean something here:
 ORDERED = "ordered"  # happens in the order of the program, after ordered effects before it
 INERT = "inert"  # must stay in the program for a transformation to find; does nothing when run
+Effect = str | tuple[str, Any]
 
 
+@final
 class Var:
     """A typed name of a program."""
 
     __slots__ = ("type",)
 
-    def __init__(self, type_: ArrayType):
+    def __init__(self, type_: ArrayType) -> None:
         self.type = type_
 
     aval = property(lambda self: self.type)
 
 
+@final
 class Literal:
     """A constant that stands in the program text.
 
@@ -46,28 +57,35 @@ class Literal:
 
     __slots__ = ("type", "value")
 
-    def __init__(self, value, type_: ArrayType | None = None):
+    value: Any  # a scalar of NumPy, or the table
+
+    def __init__(self, value: Any, type_: ArrayType | None = None) -> None:
         self.value = np.asarray(value)[()]
         self.type = type_ or ArrayType(self.value.shape, self.value.dtype)
 
     aval, val = property(lambda self: self.type), property(lambda self: self.value)
 
 
+Atom = Var | Literal
 PYTHON_SCALARS = (bool, int, float, complex)
 
 
-def python_literal(x, wide: bool = False) -> Literal:
+def python_literal(x: Any, wide: bool = False) -> Literal:
     """The literal of a Python scalar: weak, and of default width unless it is to be wide."""
     dtype = dtypes.scalar_dtype(x, wide)
     return Literal(np.asarray(x, dtype), ArrayType((), dtype, type(x) is not bool))
 
 
+@final
 class Eqn:
     """``outputs = op(inputs, **params)``, and the user's line that asked for it."""
 
     __slots__ = ("inputs", "op", "outputs", "params", "where")
 
-    def __init__(self, op: Op, inputs, outputs, params: dict, where=None):
+    def __init__(
+        self, op: Op, inputs: Sequence[Atom], outputs: list[Var], params: dict[str, Any],
+        where: Where = None,
+    ) -> None:  # fmt: skip
         self.op, self.inputs, self.outputs, self.params, self.where = (
             op,
             inputs,
@@ -83,6 +101,7 @@ class Eqn:
     effects = property(lambda self: eqn_effects(self))
 
 
+@final
 class Program:
     """Inputs, equations, results. Compared by identity; ``fingerprint`` tells equal content.
 
@@ -103,11 +122,17 @@ class Program:
         "outputs",
     )
 
-    def __init__(self, inputs, eqns, outputs, name: str = "main", options: tuple = (), consts=()):
+    def __init__(
+        self, inputs: list[Var], eqns: list[Eqn], outputs: Sequence[Atom], name: str = "main",
+        options: tuple[tuple[str, Any], ...] = (), consts: Iterable[Any] = (),
+    ) -> None:  # fmt: skip
         self.inputs, self.eqns, self.outputs, self.name = inputs, eqns, outputs, name
         self.options, self.consts = options, list(consts)
-        self._fingerprint = self._effects = None
-        self.cache: dict = {}  # results of program transforms, which live as long as the program
+        self._fingerprint: str | None = None
+        self._effects: frozenset[Effect] | None = None
+        self.cache: dict[
+            Hashable, Any
+        ] = {}  # results of program transforms, which live as long as the program
 
     @property
     def in_types(self) -> list[ArrayType]:
@@ -127,11 +152,10 @@ class Program:
     out_avals = out_types
 
     @property
-    def effects(self) -> frozenset:
+    def effects(self) -> frozenset[Effect]:
         """The kinds of effects its equations have, those of nested programs included."""
         if self._effects is None:
-            found = [eqn_effects(e) for e in self.eqns]
-            self._effects = frozenset().union(*found) if found else frozenset()
+            self._effects = frozenset[Effect]().union(*[eqn_effects(e) for e in self.eqns])
         return self._effects
 
     @property
@@ -140,7 +164,7 @@ class Program:
         return any(type(e) is str and e != INERT for e in self.effects)
 
     @property
-    def meshes(self) -> tuple:
+    def meshes(self) -> tuple[Mesh, ...]:
         """The meshes that its equations name."""
         return self.memo("meshes", lambda: _meshes(self.effects))
 
@@ -156,25 +180,25 @@ class Program:
         """False if running it needs objects of this process (Python callbacks)."""
         return "!" not in self.fingerprint and not self.acts
 
-    def memo(self, key, make):
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """A derived object, made once per program."""
         found = self.cache.get(key)
         if found is None:
             found = self.cache[key] = make()
         return found
 
-    def __str__(self):
+    def __str__(self) -> str:
         return format_program(self)
 
     __repr__ = __str__
 
 
-def _meshes(effects) -> tuple:
-    found = [e[1] for e in effects if type(e) is tuple and e[0] == "mesh"]
+def _meshes(effects: Iterable[Effect]) -> tuple[Mesh, ...]:
+    found: list[Mesh] = [e[1] for e in effects if type(e) is tuple and e[0] == "mesh"]
     return tuple(sorted(found, key=lambda mesh: mesh.canonical()))
 
 
-def eqn_effects(e: Eqn) -> frozenset:
+def eqn_effects(e: Eqn) -> frozenset[Effect]:
     return e.op.effects(**e.params) if e.op.effects else frozenset()
 
 
@@ -183,18 +207,18 @@ def eqn_effects(e: Eqn) -> frozenset:
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def canonical(value) -> str:
+def canonical(value: Any) -> str:
     """A text that is equal for equal params, in this process and in the next."""
     if isinstance(value, _PLAIN):
         return f"{type(value).__name__}:{value!r}"
     if isinstance(value, (tuple, list)):
-        return f"({','.join(map(canonical, value))})"
+        return f"({','.join(map(canonical, cast('tuple[Any, ...]', value)))})"
     if isinstance(value, (np.dtype, ArrayType)):
-        return str(value)
+        return str(cast("ArrayType", value))
     if isinstance(value, Program):
         return value.fingerprint
     if isinstance(value, np.generic):
-        return f"{value.dtype}:{value.tobytes().hex()}"
+        return f"{cast('np.generic', value).dtype}:{value.tobytes().hex()}"
     portable = getattr(value, "canonical", None)
     if portable is not None:
         return portable()
@@ -204,9 +228,9 @@ def canonical(value) -> str:
 
 
 def _fingerprint(p: Program) -> str:
-    numbers: dict = {v: i for i, v in enumerate(p.inputs)}
+    numbers = {v: i for i, v in enumerate(p.inputs)}
 
-    def atom(a) -> str:
+    def atom(a: Atom) -> str:
         if isinstance(a, Literal):
             return f"{a.value.tobytes().hex()}:{a.type}"
         return str(numbers[a])
@@ -230,19 +254,25 @@ def _fingerprint(p: Program) -> str:
 # Recording
 
 
+Flat = Callable[..., Sequence["Operand"]]  # a function of values, that returns a list of them
+Names = Callable[[], Iterable[str]]  # of arguments, for messages
+
+
+@final
 class RecordTracer(Tracer):
     __slots__ = ("variable", "where")
 
-    def __init__(self, trace, var: Var, where):
+    def __init__(self, trace: RecordTrace, var: Var, where: Where) -> None:
         self.owner, self.type, self.variable, self.where = trace, var.type, var, where
 
     def origin(self) -> str:
-        name = self.owner.argument_name(self.variable)
+        trace = cast("RecordTrace", self.owner)
+        name = trace.argument_name(self.variable)
         if name:
             return f" It is {name}."
         text = describe_where(self.where)
         made = f" It was made {text}." if text else ""
-        sources = [self.owner.argument_name(v) for v in self.owner.sources(self.variable)]
+        sources = [trace.argument_name(v) for v in trace.sources(self.variable)]
         sources = [name for name in sources if name]
         return made + (f" It depends on {', '.join(sources[:4])}." if sources else "")
 
@@ -253,10 +283,10 @@ class RecordTrace(Trace):
     ``names()`` describes its arguments for messages, one text for each.
     """
 
-    def __init__(self, names=None):
+    def __init__(self, names: Names | None = None) -> None:
         self.eqns: list[Eqn] = []
         self.arguments: list[Var] = []
-        self.captured: dict = {}  # id of an outside value -> (value, Var)
+        self.captured: dict[int, tuple[Operand, Var]] = {}  # by id of the value from outside
         self.names = names
 
     def argument(self, type_: ArrayType) -> RecordTracer:
@@ -280,7 +310,7 @@ class RecordTrace(Trace):
                 needed.update(a for a in e.inputs if type(a) is Var)
         return [v for v in self.arguments if v in needed]
 
-    def atom(self, x):
+    def atom(self, x: Operand | Var) -> Atom:
         """The program's name for a value: its variable, a literal, or a captured input."""
         if type(x) is RecordTracer and x.owner is self:
             return x.variable
@@ -297,7 +327,7 @@ class RecordTrace(Trace):
             found = self.captured[id(x)] = (x, Var(typeof(x)))
         return found[1]
 
-    def process(self, op, args, params):
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         if op.stage is not None:
             op, args, params = op.stage(*args, **params)
         atom = self.atom
@@ -314,7 +344,7 @@ class RecordTrace(Trace):
         self.eqns.append(Eqn(op, inputs, outputs, params, where))
         return [RecordTracer(self, v, where) for v in outputs]
 
-    def finish(self, outs, name: str = "main"):
+    def finish(self, outs: Iterable[Operand], name: str = "main") -> tuple[Program, list[Operand]]:
         """The program of everything recorded, and the captured values that are its first inputs."""
         outputs = [self.atom(x) for x in outs]
         self.live = False
@@ -329,7 +359,10 @@ def check_live(x: Tracer) -> None:
         raise errors.tracer_leak(x, x.origin() or " It was made in a traced function.")
 
 
-def trace_program(f, types, name: str = "main", names=None, where=None):
+def trace_program(
+    f: Flat, types: Iterable[ArrayType], name: str = "main", names: Names | None = None,
+    where: Where = None,
+) -> tuple[Program, list[Operand]]:  # fmt: skip
     """Record ``f(*tracers) -> [values]``. Returns the program and the values it captured.
 
     Equations remember the line of user code that they come from, or ``where`` if it is given.
@@ -361,36 +394,37 @@ def check_leaks(trace: RecordTrace) -> None:
         raise errors.tracer_left(held[0], held[0].origin(), _holders(held[0], held))
 
 
-def _holders(x: Tracer, held) -> str:
+def _holders(x: Tracer, held: list[Tracer]) -> str:
     """What refers to a tracer, as far as it has a name."""
-    names = []
+    names: list[str] = []
     for holder in gc.get_referrers(x):
         if isinstance(holder, dict):
+            holder = cast("dict[Any, Any]", holder)
             names += [f"{key!r} of a dict or module" for key in holder if holder[key] is x]
         elif holder is not held and type(holder) is not CellType and not inspect.isframe(holder):
             names.append(f"a {type(holder).__name__}")
     return " and ".join(names[:3])
 
 
-def trace_closed(f, types, name: str = "main") -> Program:
+def trace_closed(f: Flat, types: Iterable[ArrayType], name: str = "main") -> Program:
     """Record the function of a program transform. Arrays that a user's rule refers to stand in it."""
     program, captured = trace_program(f, types, name)
     return program if not captured else _with_constants(program, captured)
 
 
-def _with_constants(p: Program, captured) -> Program:
+def _with_constants(p: Program, captured: list[Operand]) -> Program:
     """A program without its first inputs, the values that it captured."""
     n = len(captured)
     known = {v: _constant(x) for v, x in zip(p.inputs[:n], captured, strict=True)}
 
-    def atoms(items):
+    def atoms(items: Iterable[Atom]) -> list[Atom]:
         return [known.get(a, a) if type(a) is Var else a for a in items]
 
     eqns = [Eqn(e.op, atoms(e.inputs), e.outputs, e.params, e.where) for e in p.eqns]
     return Program(p.inputs[n:], eqns, atoms(p.outputs), p.name)
 
 
-def _constant(x) -> Literal:
+def _constant(x: Operand) -> Literal:
     if isinstance(x, Tracer):
         raise errors.rule_closes_over_tracer(x, x.origin())
     return Literal(np.asarray(x), typeof(x))
@@ -399,7 +433,7 @@ def _constant(x) -> Literal:
 # Programs as functions
 
 
-def eval_program(p: Program, args) -> list:
+def eval_program(p: Program, args: Iterable[Operand]) -> list[Operand]:
     """Run a program by handing its equations to the current trace, one by one."""
     env = dict(zip(p.inputs, args, strict=True))
     outside = borrowed.where
@@ -413,7 +447,7 @@ def eval_program(p: Program, args) -> list:
     return [env[a] if type(a) is Var else literal_value(a) for a in p.outputs]
 
 
-def eval_jaxpr(jaxpr: Program, consts, *args) -> list:
+def eval_jaxpr(jaxpr: Program, consts: Iterable[Operand], *args: Operand) -> list[Operand]:
     """The results of a program that ``make_jaxpr`` gave.
 
     Args:
@@ -433,7 +467,7 @@ def eval_jaxpr(jaxpr: Program, consts, *args) -> list:
     return eval_program(jaxpr, values)
 
 
-def jaxpr_as_fun(jaxpr: Program):
+def jaxpr_as_fun(jaxpr: Program) -> Callable[..., list[Operand]]:
     """A function of the arguments that a program was made for, which returns a list.
 
     >>> import xcore as xc
@@ -444,7 +478,7 @@ def jaxpr_as_fun(jaxpr: Program):
     return lambda *args: eval_jaxpr(jaxpr, jaxpr.consts, *args)
 
 
-def literal_value(a: Literal):
+def literal_value(a: Literal) -> Operand:
     """What a literal is outside its program: itself, unless a bare scalar says the same."""
     return a if a.type.weak or a.type.shape else a.value
 
@@ -456,7 +490,7 @@ def _acts(e: Eqn) -> bool:
 def dead_code_eliminated(p: Program) -> Program:
     """Without the equations that neither a result nor an effect needs. Inputs stay."""
     needed = {a for a in p.outputs if type(a) is Var}
-    kept = []
+    kept: list[Eqn] = []
     for e in reversed(p.eqns):
         if not needed.isdisjoint(e.outputs) or _acts(e):
             kept.append(e)

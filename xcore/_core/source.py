@@ -11,7 +11,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Mapping
-from types import FrameType, MappingProxyType
+from types import CodeType, FrameType, MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from . import config
@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _package = __name__.partition(".")[0] + "."
-_ours: dict[Any, Any] = {}  # code object -> whether it belongs to xcore
+_ours: dict[CodeType, bool] = {}  # whether it belongs to xcore
 
 
 def _is_ours(frame: FrameType) -> bool:
@@ -34,11 +34,15 @@ def _is_ours(frame: FrameType) -> bool:
     return known
 
 
-NOWHERE = ()  # a place that is deliberately not known
+# A place: code, instruction, and the names of the named scopes around it. () is one that is not known
+# on purpose; None is one that was not looked for.
+Where = tuple[CodeType, int] | tuple[CodeType, int, str] | tuple[()] | None
+Line = tuple[str, int, str]  # file, line, function
+NOWHERE = ()
 
 
 class _Borrowed(threading.local):
-    where = None
+    where: Where = None
     scope = ""  # the names of the named scopes we are in, joined by "/"
 
 
@@ -47,7 +51,7 @@ class _Borrowed(threading.local):
 borrowed = _Borrowed()
 
 
-def user_frame(depth: int = 2):
+def user_frame(depth: int = 2) -> Where:
     """(code, instruction) of the nearest frame outside xcore. The line is looked up when wanted.
 
     Inside of named scopes their names are a third part.
@@ -136,11 +140,11 @@ def asking_line(column: bool = False) -> str:
     return ""
 
 
-def at_own_lines(f: Callable[..., Any]):
+def at_own_lines(f: Callable[P, R]) -> Callable[P, R]:
     """A user's function that is called while a program is transformed: its operations are of its own lines."""
 
     @functools.wraps(f)
-    def call(*args: Any, **kwargs: Any):
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         outside, borrowed.where = borrowed.where, None
         try:
             return f(*args, **kwargs)
@@ -150,7 +154,7 @@ def at_own_lines(f: Callable[..., Any]):
     return call
 
 
-def source_line(where: Any) -> tuple[str, int, str] | None:
+def source_line(where: Where) -> Line | None:
     """(file, line, function) of a place recorded by ``user_frame``."""
     if not where:
         return None
@@ -163,15 +167,15 @@ def source_line(where: Any) -> tuple[str, int, str] | None:
     return code.co_filename, line, code.co_name
 
 
-def scoped_line(where: Any) -> tuple[str, int, str] | None:
+def scoped_line(where: Where) -> Line | None:
     """The same, the function with the named scopes that the place is in."""
     place = source_line(where)
-    if place is None or len(where) == 2:
+    if not place or not where or len(where) == 2:
         return place
     return (*place[:2], f"{where[2]}/{place[2]}")
 
 
-def _column(where: Any) -> str:
+def _column(where: tuple[CodeType, int] | tuple[CodeType, int, str]) -> str:
     """``:5`` for an expression that starts in the fifth column of its line, if Python has kept that."""
     code, lasti = where[:2]
     positions = itertools.islice(code.co_positions(), lasti // 2, None)
@@ -179,10 +183,10 @@ def _column(where: Any) -> str:
     return "" if start is None else f":{start + 1}"
 
 
-def describe_where(where: Any, column: bool = False) -> str:
+def describe_where(where: Where, column: bool = False) -> str:
     """``at file.py:12 in f: y = x + 1`` for messages, or an empty text."""
     place = source_line(where)
-    if place is None:
+    if not place or not where:
         return ""
     text = linecache.getline(place[0], place[1]).strip()
     at = f"{place[0]}:{place[1]}" + (_column(where) if column else "")

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import config, errors
@@ -13,7 +13,11 @@ from .config import STATE, State, get_state
 from .types import Value
 
 if TYPE_CHECKING:
+    from contextvars import Token
+
     from .op import Op
+    from .types import ArrayType
+    from .typing import Operand
 
 
 class Trace:
@@ -25,7 +29,7 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
 
-    def process(self, op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> list[Any]:
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         raise errors.missing_rule(op, "lower")
 
 
@@ -37,14 +41,16 @@ class Tracer(Value):
 
     __slots__ = ("__weakref__", "owner", "type")
 
+    owner: Trace
+    type: ArrayType
     varies = False  # whether it has a derivative, which a plain number would lose
 
-    def concrete(self):
+    def concrete(self) -> Operand | None:
         """The value itself where it exists although traced (forward mode outside jit), else None."""
         return None
 
     @property
-    def __jax_array__(self):
+    def __jax_array__(self) -> Any:
         """What jax asks for. It cannot compute with what is traced here."""
         raise errors.given_to_jax(f"the traced value {self.type}")
 
@@ -78,10 +84,12 @@ class using:
 
     __slots__ = ("token", "trace")
 
+    token: Token[State | None]
+
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
-    def __enter__(self):
+    def __enter__(self) -> Trace:
         state = get_state()
         here = config.settings() if state is None else state.settings
         trace = None if self.trace is _bottom[0] else self.trace
@@ -102,13 +110,13 @@ class FoldingTrace(Trace):
     def __init__(self, outside: Trace) -> None:
         self.outside = outside
 
-    def process(self, op: Op, args: tuple[Any, ...], params: dict[str, Any]):
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))
         with using(self.outside if axes or not are_known(args) else _bottom[0]):
             return bind(op, *args, **params)
 
 
-def are_known(values: Iterable[Any]) -> bool:
+def are_known(values: Iterable[object]) -> bool:
     """Whether none of the values is traced."""
     return not any([isinstance(x, Tracer) for x in values])
 
@@ -119,7 +127,7 @@ def evaluating() -> using:
 
 
 @contextlib.contextmanager
-def ensure_compile_time_eval():
+def ensure_compile_time_eval() -> Generator[None]:
     """``with ensure_compile_time_eval():`` computes at once what depends on no traced value.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -137,7 +145,7 @@ def ensure_compile_time_eval():
         yield
 
 
-def bind(op: Op, *args: tuple[Any, ...], **params: dict[str, Any]) -> list[Any]:
+def bind(op: Op, *args: Operand, **params: Any) -> list[Operand]:
     """Hand an operation to the current trace; all its results as a list."""
     state = get_state()
     if state is None or state.trace is None:

@@ -11,31 +11,42 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from .._backend import pytree
-from .._backend.pytree import (  # noqa: F401  (names for the faces)
+from .._backend.pytree import (
     DictKey,
     FlattenedIndexKey,
     GetAttrKey,
     PyTreeDef,
     SequenceKey,
     registry,
-    treedef_tuple,
 )
+from .._backend.pytree import treedef_tuple as treedef_tuple  # for the faces
 from . import errors
 
+if TYPE_CHECKING:
+    from .typing import PyTree
+
+
+T = TypeVar("T")
+R = TypeVar("R")
 KeyEntry = Hashable
 KeyPath = tuple[KeyEntry, ...]
+IsLeaf = Callable[[Any], bool] | None
+Children = tuple[
+    Iterable[Any], Hashable
+]  # of a node, and the data that its class needs beside them
+Difference = tuple[KeyPath, str]  # where two trees differ, and how
 
-_LEAF = object()
+_LEAF: Any = object()
 _flatten = registry.flatten
 
 
 # Taking apart and putting together
 
 
-def flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list, PyTreeDef]:
+def flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, and its structure.
 
     Args:
@@ -65,7 +76,7 @@ def _explain(error: Exception) -> None:
         raise errors.tree_too_deep() from None
 
 
-def unflatten(treedef: PyTreeDef, leaves: Iterable):
+def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> PyTree:
     """The tree of a structure with the given leaves.
 
     Args:
@@ -78,7 +89,7 @@ def unflatten(treedef: PyTreeDef, leaves: Iterable):
     return treedef.unflatten(leaves)
 
 
-def leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list:
+def leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in order.
 
     Args:
@@ -91,7 +102,7 @@ def leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list:
     return flatten(tree, is_leaf)[0]
 
 
-def structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+def structure(tree: PyTree, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: what is left of it without its leaves. Hashable, comparable.
 
     Args:
@@ -105,7 +116,7 @@ def structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
 
 
 def flatten_with_path(
-    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """Pairs (path, leaf), and the structure.
 
@@ -117,7 +128,7 @@ def flatten_with_path(
     >>> [(keystr(path), leaf) for path, leaf in flatten_with_path({"a": [1, 2]})[0]]
     [("['a'][0]", 1), ("['a'][1]", 2)]
     """
-    predicate = is_leaf
+    predicate: Callable[[Any, Any], bool] | None = is_leaf
     if is_leaf is not None and not is_leaf_takes_path:
         predicate = lambda _, node: is_leaf(node)  # noqa: E731
     try:
@@ -128,7 +139,7 @@ def flatten_with_path(
 
 
 def leaves_with_path(
-    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree: PyTree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
     """Pairs (path, leaf), in order.
 
@@ -158,15 +169,20 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     return separator.join(builtins.map(_bare if simple else str, keys))
 
 
-_BARE = {SequenceKey: "idx", DictKey: "key", GetAttrKey: "name", FlattenedIndexKey: "key"}
+_BARE: dict[type, str] = {
+    SequenceKey: "idx",
+    DictKey: "key",
+    GetAttrKey: "name",
+    FlattenedIndexKey: "key",
+}
 
 
-def _bare(key) -> str:
+def _bare(key: KeyEntry) -> str:
     attribute = _BARE.get(type(key))
     return str(getattr(key, attribute) if attribute else key)
 
 
-def all_leaves(iterable: Iterable, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+def all_leaves(iterable: Iterable[PyTree], is_leaf: IsLeaf = None) -> bool:
     """Whether each item is a leaf.
 
     Args:
@@ -179,7 +195,7 @@ def all_leaves(iterable: Iterable, is_leaf: Callable[[Any], bool] | None = None)
     return builtins.all(is_leaf_structure(structure(item, is_leaf)) for item in iterable)
 
 
-def flatten_one_level(tree) -> tuple[list, Hashable]:
+def flatten_one_level(tree: PyTree) -> tuple[list[Any], Hashable]:
     """The children of a node, and the data that its class needs beside them.
 
     >>> flatten_one_level({"b": [1, 2], "a": 3})
@@ -191,7 +207,7 @@ def flatten_one_level(tree) -> tuple[list, Hashable]:
     return list(found[0]), found[1]
 
 
-def flatten_one_level_with_keys(tree) -> tuple[list[tuple[KeyEntry, Any]], Hashable]:
+def flatten_one_level_with_keys(tree: PyTree) -> tuple[list[tuple[KeyEntry, Any]], Hashable]:
     """Pairs (key, child) of a node, and the data that its class needs beside them.
 
     >>> flatten_one_level_with_keys({"a": (1, 2)})
@@ -201,7 +217,7 @@ def flatten_one_level_with_keys(tree) -> tuple[list[tuple[KeyEntry, Any]], Hasha
     return [(path[0], child) for path, child in _outline(tree)[0]], data
 
 
-def _outline(tree):
+def _outline(tree: PyTree) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """``flatten_with_path`` that stops at the children."""
     # The registry's own one-level function gives all fields of a named tuple the first one's name.
     return registry.flatten_with_path(tree, lambda path, _: bool(path))
@@ -210,7 +226,7 @@ def _outline(tree):
 # Mapping and folding
 
 
-def map(f: Callable, tree, *rest, is_leaf: Callable[[Any], bool] | None = None):
+def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """Apply ``f`` to each leaf, and to what the other trees have in its place.
 
     Args:
@@ -228,12 +244,12 @@ def map(f: Callable, tree, *rest, is_leaf: Callable[[Any], bool] | None = None):
 
 
 def map_with_path(
-    f: Callable,
-    tree,
-    *rest,
+    f: Callable[..., Any],
+    tree: PyTree,
+    *rest: PyTree,
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
-):
+) -> PyTree:
     """Like ``map``, with the path of the leaf as the first argument of ``f``.
 
     Args:
@@ -251,7 +267,7 @@ def map_with_path(
     return treedef.unflatten(f(*pair, *more) for pair, *more in zip(pairs, *others))
 
 
-def all(tree, *, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+def all(tree: PyTree, *, is_leaf: IsLeaf = None) -> bool:
     """Whether all leaves are true.
 
     Args:
@@ -265,8 +281,8 @@ def all(tree, *, is_leaf: Callable[[Any], bool] | None = None) -> bool:
 
 
 def reduce(
-    function: Callable, tree, initializer=_LEAF, is_leaf: Callable[[Any], bool] | None = None
-):
+    function: Callable[[R, Any], R], tree: PyTree, initializer: R = _LEAF, is_leaf: IsLeaf = None
+) -> R:
     """Fold the leaves from the left.
 
     Args:
@@ -283,8 +299,8 @@ def reduce(
 
 
 def reduce_associative(
-    operation: Callable, tree, *, identity=_LEAF, is_leaf: Callable[[Any], bool] | None = None
-):
+    operation: Callable[[R, R], R], tree: PyTree, *, identity: R = _LEAF, is_leaf: IsLeaf = None
+) -> R:
     """Fold the leaves by halves, which keeps the depth of the result logarithmic.
 
     Args:
@@ -304,14 +320,16 @@ def reduce_associative(
     return identity
 
 
-def _fold(operation, items):
+def _fold(operation: Callable[[R, R], R], items: list[R]) -> R:
     if len(items) == 1:
         return items[0]
     middle = len(items) // 2
     return operation(_fold(operation, items[:middle]), _fold(operation, items[middle:]))
 
 
-def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose):
+def transpose(
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: PyTree
+) -> PyTree:
     """A tree of trees inside out. The inner structure may be left to be found.
 
     Args:
@@ -330,7 +348,7 @@ def transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_
     return inner.unflatten(builtins.map(outer_treedef.unflatten, columns))
 
 
-def _structure_of_first(parts: list) -> PyTreeDef:
+def _structure_of_first(parts: list[PyTree]) -> PyTreeDef:
     if not parts:
         raise errors.no_inner_structure()
     return structure(parts[0])
@@ -339,7 +357,7 @@ def _structure_of_first(parts: list) -> PyTreeDef:
 # Prefixes, and where trees differ
 
 
-def broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None):
+def broadcast(prefix_tree: PyTree, full_tree: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """The full tree with each leaf replaced by the leaf of the prefix above it.
 
     Args:
@@ -354,8 +372,8 @@ def broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = No
 
 
 def broadcast_prefix(
-    prefix, full, is_leaf: Callable[[Any], bool] | None = None, who: str = "tree.broadcast"
-) -> list:
+    prefix: PyTree, full: PyTree, is_leaf: IsLeaf = None, who: str = "tree.broadcast"
+) -> list[Any]:
     """For each leaf of ``full``, the leaf of ``prefix`` above it.
 
     >>> broadcast_prefix((0, None), ([1, 2], {"a": 3}), is_leaf=lambda x: x is None)
@@ -366,7 +384,9 @@ def broadcast_prefix(
     return [x for x, part in zip(above, parts) for _ in range(structure(part).num_leaves)]
 
 
-def flatten_up_to(treedef: PyTreeDef, tree, who: str = "tree.flatten_up_to") -> list:
+def flatten_up_to(
+    treedef: PyTreeDef, tree: PyTree, who: str = "tree.flatten_up_to"
+) -> list[PyTree]:
     """The parts of ``tree`` in the place of the structure's leaves; errors name ``who``.
 
     >>> flatten_up_to(structure((0, 0)), ([1, 2], 3))
@@ -379,19 +399,21 @@ def flatten_up_to(treedef: PyTreeDef, tree, who: str = "tree.flatten_up_to") -> 
         raise _mismatch(who, found, treedef, tree) from None
 
 
-def check_structure(treedef: PyTreeDef, tree, who: str) -> None:
+def check_structure(treedef: PyTreeDef, tree: PyTree, who: str) -> None:
     """Raise, in the name of ``who``, where the tree's structure is not the given one."""
     if structure(tree) != treedef:
         found = first_difference(treedef, tree, exact=True) or ((), "structures are not equal")
         raise _mismatch(who, found, treedef, tree)
 
 
-def _mismatch(who, found, treedef, tree):
+def _mismatch(who: str, found: Difference, treedef: PyTreeDef, tree: PyTree) -> errors.TreeError:
     path, reason = found
     return errors.tree_mismatch(who, keystr(path), reason, treedef, structure(tree))
 
 
-def first_difference(treedef: PyTreeDef, tree, *, exact: bool = False, path: KeyPath = ()):
+def first_difference(
+    treedef: PyTreeDef, tree: PyTree, *, exact: bool = False, path: KeyPath = ()
+) -> Difference | None:
     """The first (path, reason) where ``treedef`` is no prefix of ``tree`` (``exact``: is not its
     structure), or None.
 
@@ -413,24 +435,23 @@ def first_difference(treedef: PyTreeDef, tree, *, exact: bool = False, path: Key
 
 
 def _node_difference(expected: PyTreeDef, given: PyTreeDef) -> str:
-    if _node_type(expected) is _node_type(given) is dict:
-        return _key_difference(*(set(d.node_data()[1]) for d in (expected, given)))
+    data, found = expected.node_data(), given.node_data()
+    if data and found and data[0] is found[0] is dict:
+        return _key_difference(set(data[1]), set(found[1]))
     names = _node_name(expected), _node_name(given)
     if names[0] != names[1]:
         return f"expected {names[0]}, given {names[1]}"
-    if expected.node_data() != given.node_data():
-        return "expected {0[0].__name__} with {0[1]!r}, given it with {1[1]!r}".format(
-            expected.node_data(), given.node_data()
-        )
+    if data and found and data != found:
+        return f"expected {data[0].__name__} with {data[1]!r}, given it with {found[1]!r}"
     return ""
 
 
-def _key_difference(expected: set, given: set) -> str:
+def _key_difference(expected: set[Any], given: set[Any]) -> str:
     sides = (("missing", expected - given), ("unexpected", given - expected))
     return ", ".join(f"{side} keys {sorted(keys)}" for side, keys in sides if keys)
 
 
-def _node_type(treedef: PyTreeDef):
+def _node_type(treedef: PyTreeDef) -> type | None:
     data = treedef.node_data()
     return data and data[0]
 
@@ -467,7 +488,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     return treedef.children()
 
 
-def treedef_state(treedef: PyTreeDef):
+def treedef_state(treedef: PyTreeDef) -> Any:
     """A structure as nested tuples, for files that outlive this version of jaxlib.
 
     >>> treedef_from_state(treedef_state(structure({"a": (1, None)})))
@@ -477,7 +498,7 @@ def treedef_state(treedef: PyTreeDef):
     return data and (data, tuple(builtins.map(treedef_state, treedef.children())))
 
 
-def treedef_from_state(state) -> PyTreeDef:
+def treedef_from_state(state: Any) -> PyTreeDef:
     """The structure that ``treedef_state`` took apart. Its classes must be registered."""
     data, children = state or (None, ())
     return pytree.treedef_node(data, [treedef_from_state(child) for child in children])
@@ -496,10 +517,10 @@ def is_tree_node(typ: type) -> bool:
 
 
 def register_pytree_node(
-    nodetype: type,
-    flatten_func: Callable,
-    unflatten_func: Callable,
-    flatten_with_keys_func: Callable | None = None,
+    nodetype: type[T],
+    flatten_func: Callable[[T], Children],
+    unflatten_func: Callable[[Any, Any], T],
+    flatten_with_keys_func: Callable[[T], Children] | None = None,
 ) -> None:
     """Make instances of a class nodes.
 
@@ -533,10 +554,10 @@ def check_unregistered(nodetype: type) -> None:
 
 
 def register_pytree_with_keys(
-    nodetype: type,
-    flatten_with_keys: Callable,
-    unflatten_func: Callable,
-    flatten_func: Callable | None = None,
+    nodetype: type[T],
+    flatten_with_keys: Callable[[T], Children],
+    unflatten_func: Callable[[Any, Any], T],
+    flatten_func: Callable[[T], Children] | None = None,
 ) -> None:
     """``register_pytree_node`` for a class that knows the keys of its children.
 
@@ -558,7 +579,7 @@ def register_pytree_with_keys(
     ['.x', '.y']
     """
 
-    def without_keys(tree):
+    def without_keys(tree: T) -> Children:
         pairs, data = flatten_with_keys(tree)
         return [child for _, child in pairs], data
 
@@ -566,7 +587,23 @@ def register_pytree_with_keys(
     register_pytree_node(nodetype, flatten_func, unflatten_func, flatten_with_keys)
 
 
-def register_pytree_node_class(cls):
+class _Node(Protocol):
+    def tree_flatten(self) -> Children: ...
+    @classmethod
+    def tree_unflatten(cls, data: Any, children: Any, /) -> Any: ...
+
+
+class _KeyedNode(Protocol):
+    def tree_flatten_with_keys(self) -> Children: ...
+    @classmethod
+    def tree_unflatten(cls, data: Any, children: Any, /) -> Any: ...
+
+
+Node = TypeVar("Node", bound=_Node)
+KeyedNode = TypeVar("KeyedNode", bound=_KeyedNode)
+
+
+def register_pytree_node_class(cls: type[Node]) -> type[Node]:
     """Class decorator: a node by its methods ``tree_flatten(self)`` and
     ``tree_unflatten(cls, data, children)``.
 
@@ -586,7 +623,7 @@ def register_pytree_node_class(cls):
     return cls
 
 
-def register_pytree_with_keys_class(cls):
+def register_pytree_with_keys_class(cls: type[KeyedNode]) -> type[KeyedNode]:
     """Class decorator: like ``register_pytree_node_class``, with ``tree_flatten_with_keys``.
 
     >>> @register_pytree_with_keys_class
@@ -606,7 +643,7 @@ def register_pytree_with_keys_class(cls):
     return cls
 
 
-def register_static(cls):
+def register_static(cls: type[T]) -> type[T]:
     """Class decorator: instances are nodes without children, hashable and compared by value.
 
     >>> @register_static
@@ -619,7 +656,7 @@ def register_static(cls):
     return cls
 
 
-class Partial(functools.partial):
+class Partial(functools.partial[R]):
     """``functools.partial`` as a node: its arguments are children, its function is structure.
 
     The arguments of a plain ``functools.partial`` inside stay part of the function.
@@ -628,12 +665,12 @@ class Partial(functools.partial):
     ([2, 7], 32)
     """
 
-    def __new__(cls, func, /, *args, **keywords):
+    def __new__(cls, func: Callable[..., R], /, *args: Any, **keywords: Any) -> Partial[R]:
         if isinstance(func, Partial):
             args, keywords = (*func.args, *args), func.keywords | keywords
             func = func.func
         elif isinstance(func, functools.partial):
-            func = _Bound(func)
+            func = _Bound(cast("functools.partial[R]", func))
         return super().__new__(cls, func, *args, **keywords)
 
 
@@ -642,20 +679,20 @@ class _Bound:
 
     __slots__ = ("func", "key")
 
-    def __init__(self, func: functools.partial):
+    def __init__(self, func: functools.partial[Any]) -> None:
         self.func = func
         self.key = (func.func, func.args, tuple(sorted(func.keywords.items())))
 
-    def __call__(self, *args, **keywords):
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self.func(*args, **keywords)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, _Bound) and self.key == other.key
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.key)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.func)
 
 

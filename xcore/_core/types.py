@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsInt
+from typing import TYPE_CHECKING, Any, SupportsInt, final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from . import dtypes, errors
 if TYPE_CHECKING:  # what xcore.numpy installs later
     from .sharding import Sharding
     from .surface import Surface
-    from .typing import DTypeLike
+    from .typing import ArrayLike, DTypeLike, SupportsType
 else:
     Surface = object
 
@@ -21,6 +21,7 @@ _interned: dict[Any, Any] = {}
 _MOST_BYTES = 2**63  # sizes are signed 64-bit numbers in XLA, which ends the process at larger ones
 
 
+@final
 class ArrayType:
     """Shape, dtype and weakness of a value. Interned: equal types are the same object.
 
@@ -104,6 +105,7 @@ class ArrayType:
         return self.size * self.dtype.itemsize
 
 
+@final
 class Placed:
     """An ArrayType together with a placement that is not the default one. Interned like ArrayType.
 
@@ -199,7 +201,7 @@ class Value(Surface):
     _counts_as_array = True
 
 
-def typeof(x: Any) -> ArrayType:
+def typeof(x: ArrayLike | SupportsType) -> ArrayType:
     """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -208,8 +210,9 @@ def typeof(x: Any) -> ArrayType:
     >>> xc.typeof(1.0)  # weak: takes the dtype of what it meets
     float32[, weak]
     """
+    given: Any = x  # most have a type
     try:
-        return x.type
+        return given.type
     except AttributeError:
         if type(x) in (float, int, complex, bool):
             return ArrayType((), dtypes.scalar_dtype(x), type(x) is not bool)

@@ -19,6 +19,8 @@ from typing import (
 import numpy as np
 
 from .array import Array
+from .program import Literal
+from .types import ArrayType, Value
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -47,6 +49,13 @@ class SupportsDType(Protocol):
     def dtype(self) -> np.dtype: ...
 
 
+class SupportsType(Protocol):
+    """Whatever says what it is, although it may not exist: arrays, variables, linear arguments."""
+
+    @property
+    def type(self) -> ArrayType: ...
+
+
 DTypeLike = str | type[Any] | np.dtype | SupportsDType
 Shape = Sequence[int]
 Axis = int | Sequence[int] | None
@@ -55,6 +64,9 @@ Axis = int | Sequence[int] | None
 Positions = Sequence[SupportsIndex | Sequence[SupportsIndex]]
 IndexItem = SupportsIndex | slice | None | EllipsisType | np.ndarray | Array | Positions
 Index = IndexItem | tuple[IndexItem, ...]
+
+# What operations compute with; beside arrays and traced values, constants that stand in programs.
+Operand = Value | Literal | np.ndarray | np.generic | Scalar
 
 Key = Array  # of random numbers: made by xcore.random.key, split and folded, never computed with
 PyTree = Any  # tuples, lists, dicts, structs and registered classes, with arrays as leaves

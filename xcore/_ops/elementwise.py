@@ -5,6 +5,8 @@ In a jvp row, ``g`` is the tangent of the argument, ``y`` the result, and the re
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core import dtypes, errors
@@ -32,6 +34,9 @@ from .families import (
     splat,
     zeros,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from .._core.typing import Operand
 
 
 def const(x, value):
@@ -343,26 +348,26 @@ convert = linear_op(
 convert._jvp = _convert_jvp
 
 
-def _of_type(x, t: ArrayType):
+def _of_type(x: Operand, t: ArrayType) -> Operand:
     """A value as one of a type that differs from its own in nothing but being weak."""
     if type(x) is Array and type(x._t) is ArrayType:
         return Array(x._b, t)
     return Literal(x.value, t) if isinstance(x, Literal) else convert(x, dtype=t.dtype, weak=t.weak)
 
 
-def weakened(x):
+def weakened(x: Operand) -> Operand:
     """A value whose dtype gives way in promotions, as that of a Python number does."""
     t = typeof(x)
     return x if t.weak else _of_type(x, t.weakened())
 
 
-def strengthened(x):
+def strengthened(x: Operand) -> Operand:
     """A weak value as an ordinary one of its dtype."""
     t = typeof(x)
     return _of_type(x, t.strong()) if t.weak else x
 
 
-def shown(x):
+def shown(x: Operand) -> Value:
     """A value as users meet it: an array or a tracer, never a bare literal."""
     if isinstance(x, Value):
         return x

@@ -8,12 +8,17 @@ at the end, with their adjoints.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .._core import dtypes, errors
 from .._core.op import Linear, Op
 from .._core.program import Literal
 from .._core.types import ArrayType, typeof
+
+if TYPE_CHECKING:
+    from .._core.typing import Operand
 
 ALL = frozenset({"bool", "int", "uint", "float", "float8", "complex"})
 NUMBERS = frozenset({"int", "uint", "float", "complex"})
@@ -111,7 +116,7 @@ def per_argument(rules, count: int):
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
-                linear=None, transpose=None, jvp=None):  # fmt: skip
+                linear=None, transpose=None, jvp=None) -> Op:  # fmt: skip
     """An operation that acts on corresponding elements of arrays of one shape and dtype.
 
     ``result`` maps the dtype to that of the result where it differs. Boolean results, and those of
@@ -155,7 +160,7 @@ def _check_pair(name, x, y) -> None:
         raise errors.dtype_mismatch(name, x=x, y=y)
 
 
-def linear_op(name, *, type, lower, transpose, batch):
+def linear_op(name, *, type, lower, transpose, batch) -> Op:
     """An operation of one result, linear in its first argument and constant in any others."""
     op = Op(name, type=type, lower=lower, batch=batch)
 
@@ -249,7 +254,7 @@ reduce_sum = linear_op(
 )  # fmt: skip
 
 
-def full_like_type(t: ArrayType, value):
+def full_like_type(t: ArrayType, value: complex) -> Operand:
     """An array of a type filled with one Python number; weak if the type is."""
     scalar = np.asarray(value, t.dtype)[()]
     if t.weak:
@@ -257,25 +262,25 @@ def full_like_type(t: ArrayType, value):
     return scalar if t.shape == () else broadcast_in_dim(scalar, shape=t.shape, dims=())
 
 
-def constant(value: np.ndarray):
+def constant(value: np.ndarray) -> Literal:
     """A small table that stands in the program, rather than becoming one of its inputs."""
     return Literal(value)
 
 
-def splat(t: ArrayType, value):
+def splat(t: ArrayType, value: complex) -> Literal:
     """A constant of one value at every place, for use as an operand: it costs no equation."""
     return Literal(np.asarray(value, t.dtype), t)
 
 
-def zeros(t: ArrayType):
+def zeros(t: ArrayType) -> Operand:
     return full_like_type(t, 0)
 
 
-def ones(t: ArrayType):
+def ones(t: ArrayType) -> Operand:
     return full_like_type(t, 1)
 
 
-def broadcast(x, size: int):
+def broadcast(x: Operand, size: int) -> Operand:
     """The same value for every batch element: a new axis 0."""
     t = typeof(x)
     if type(x) is Literal and not x.value.shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from .._core import errors
 from .._core.dtypes import bool_, int2, int4, int8, uint2, uint4
@@ -20,6 +21,9 @@ from .families import (
     reduce_sum,
     zeros,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from .._core.typing import Operand
 
 
 def _reshape_type(x, *, shape):
@@ -58,7 +62,7 @@ transpose = linear_op(
 )  # fmt: skip
 
 
-def move_axis(x, source: int, target: int):
+def move_axis(x: Operand, source: int, target: int) -> Operand:
     """One axis moved, the others in order."""
     if source == target:
         return x

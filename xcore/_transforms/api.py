@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, final, overload
 
 import numpy as np
 
@@ -20,15 +20,18 @@ from .._ops.families import ones, zeros
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
+if TYPE_CHECKING:
+    from .._core.typing import Operand, SupportsType
+
 float0 = dtypes.float0
 Aux = TypeVar("Aux")
 
 
-def values_of(who: str, tree_, what: str):
+def values_of(who: str, tree_: PyTree, what: str) -> tuple[list[Operand], tree.PyTreeDef]:
     """The leaves of a tree as values of operations, and the structure; messages name the leaf."""
     leaves, structure = tree.flatten(tree_)
     convert_leaf = to_array if is_evaluating() else to_value
-    out = []
+    out: list[Operand] = []
     for i, x in enumerate(leaves):
         if not is_array_like(x):
             path = tree.flatten_with_path(tree_)[0][i][0]
@@ -38,7 +41,7 @@ def values_of(who: str, tree_, what: str):
     return out, structure
 
 
-def results_of(who: str, result):
+def results_of(who: str, result: PyTree) -> tuple[list[Operand], tree.PyTreeDef]:
     """The same for what a function returned."""
     leaves, structure = tree.flatten(result)
     for i, x in enumerate(leaves):
@@ -51,13 +54,17 @@ def results_of(who: str, result):
     return [to_value(x) for x in leaves], structure
 
 
+@final
 class Split:
     """A function of some of its arguments, the others fixed."""
 
-    def __init__(self, f, argnums, args, kwargs):
+    def __init__(
+        self, f: Callable[..., Any], argnums: int | Sequence[int], args: tuple[PyTree, ...],
+        kwargs: Mapping[str, PyTree],
+    ) -> None:  # fmt: skip
         self.f, self.args, self.kwargs = f, list(args), kwargs
         self.single = isinstance(argnums, int)
-        numbers = (argnums,) if self.single else tuple(argnums)
+        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for i in numbers:
             if not -len(args) <= i < len(args):
                 raise TypeError(
@@ -66,16 +73,17 @@ class Split:
                 )
         self.numbers = [i % len(args) for i in numbers]
 
-    def chosen(self):
+    def chosen(self) -> tuple[PyTree, ...]:
         return tuple(self.args[i] for i in self.numbers)
 
-    def __call__(self, *chosen):
+    def __call__(self, *chosen: PyTree) -> Any:
         args = list(self.args)
         for i, x in zip(self.numbers, chosen, strict=True):
             args[i] = x
         return self.f(*args, **self.kwargs)
 
 
+@final
 class Flat:
     """A function of pytrees as one of flat lists; remembers the structure of its result.
 
@@ -83,17 +91,21 @@ class Flat:
     differentiated, and what is no array stays as it is.
     """
 
-    def __init__(self, who, f, structure, has_aux=False):
-        self.who, self.f, self.structure, self.has_aux = who, f, structure, has_aux
-        self.out = self.aux = None
-        self.others: list = []  # the leaves of aux; None where an array belongs
+    out: tree.PyTreeDef  # both are known when it was called
+    aux: tree.PyTreeDef
 
-    def __call__(self, *leaves):
+    def __init__(
+        self, who: str, f: Callable[..., Any], structure: tree.PyTreeDef, has_aux: bool = False
+    ) -> None:
+        self.who, self.f, self.structure, self.has_aux = who, f, structure, has_aux
+        self.others: list[Any] = []  # the leaves of aux; None where an array belongs
+
+    def __call__(self, *leaves: Operand) -> list[Operand]:
         result = self.f(*tree.unflatten(self.structure, leaves))
         if not self.has_aux:
             values, self.out = results_of(self.who, result)
             return values
-        if not (isinstance(result, (tuple, list)) and len(result) == 2):
+        if not (isinstance(result, (tuple, list)) and len(cast("tuple[Any, ...]", result)) == 2):
             raise TypeError(
                 f"xcore.{self.who}: with has_aux=True the function must return a pair (result, aux), "
                 f"but returned {errors.describe(result)}."
@@ -103,11 +115,11 @@ class Flat:
         self.others = [None if isinstance(x, Value) else x for x in others]
         return values + [x for x in others if isinstance(x, Value)]
 
-    def value(self, outs):
+    def value(self, outs: Sequence[Operand]) -> PyTree:
         """The result of the function from what it gave for all leaves."""
         return tree.unflatten(self.out, [shown(x) for x in outs[: self.out.num_leaves]])
 
-    def other(self, outs):
+    def other(self, outs: Sequence[Operand | None]) -> PyTree:
         """The second part of the result."""
         arrays = iter(outs[self.out.num_leaves :])
         leaves = [next(arrays) if x is None else x for x in self.others]
@@ -163,21 +175,21 @@ def jvp(
     return (*result, flat.other(outs)) if has_aux else result
 
 
-def _made(tangent, primal):
+def _made(tangent: Operand | None, primal: Operand | SupportsType) -> Value | np.ndarray:
     """A tangent for users: zeros where there is none, and a float0 array for integers."""
     if not is_differentiable(primal):
         return np.zeros(typeof(primal).shape, float0)
     return shown(dense(tangent, primal))
 
 
-def dense(tangent, primal):
+def dense(tangent: Operand | None, primal: Operand | SupportsType) -> Operand:
     """A tangent of the primal's type: a weak one has a weak tangent."""
     t = typeof(primal)
     made = zeros(t.strong()) if tangent is None else match_tangent(tangent, primal)
     return weakened(made) if t.weak else made
 
 
-def _checked_tangent(p, t):
+def _checked_tangent(p: Operand | SupportsType, t: Operand) -> Operand | None:
     tp, tt = typeof(p), typeof(t)
     if tp.shape != tt.shape:
         raise errors.shape_mismatch(
@@ -239,14 +251,17 @@ class _Frame:
 
     __slots__ = ("moves", "nonzero", "program")
 
-    def __init__(self, done: Linearized):
+    def __init__(self, done: Linearized) -> None:
         self.moves, self.nonzero, self.program = done.moves, done.nonzero, done.program
 
-    def with_values(self, outs, captured) -> Linearized:
+    def with_values(self, outs: list[Operand], captured: list[Operand]) -> Linearized:
         return Linearized(outs, self.moves, self.nonzero, self.program, captured)
 
 
-def _push(structure, out, n, types, frame, captured, outs, *tangents):
+def _push(
+    structure: tree.PyTreeDef, out: tree.PyTreeDef, n: int, types: Sequence[ArrayType],
+    frame: _Frame, captured: list[Operand], outs: list[Operand], *tangents: PyTree,
+) -> PyTree:  # fmt: skip
     ts, t_structure = values_of("linearize", tangents, "tangents")
     if t_structure != structure:
         tree.check_structure(structure, tangents, "linearize")
@@ -257,12 +272,13 @@ def _push(structure, out, n, types, frame, captured, outs, *tangents):
     return tree.unflatten(out, [_made(t, p) for t, p in zip(made[:n], outs, strict=True)])
 
 
+@final
 class Typed:
     """Stands for a value of which only the type is known."""
 
     __slots__ = ("type",)
 
-    def __init__(self, type_):
+    def __init__(self, type_: ArrayType) -> None:
         self.type = type_
 
 
@@ -306,17 +322,20 @@ def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any
     return (value, pull, flat.other(done.outs)) if has_aux else (value, pull)
 
 
-def _pull(structure, out, n_aux, in_types, out_types, frame, captured, cotangent):
+def _pull(
+    structure: tree.PyTreeDef, out: tree.PyTreeDef, n_aux: int, in_types: Sequence[ArrayType],
+    out_types: Sequence[ArrayType], frame: _Frame, captured: list[Operand], cotangent: PyTree,
+) -> PyTree:  # fmt: skip
     leaves, ct_structure = tree.flatten(cotangent)
     if ct_structure != out:
         tree.check_structure(out, cotangent, "vjp")
     cts = [_checked_cotangent(c, t) for c, t in zip(leaves, out_types, strict=True)]
-    found = pull_back(frame.with_values(None, captured), [*cts, *[None] * n_aux])
+    found = pull_back(frame.with_values([], captured), [*cts, *[None] * n_aux])
     made = [cotangent_result(c, t) for c, t in zip(found, in_types, strict=True)]
     return tree.unflatten(structure, made)
 
 
-def _checked_cotangent(c, t: ArrayType):
+def _checked_cotangent(c: Any, t: ArrayType) -> Operand | None:
     if getattr(c, "dtype", None) == float0 or not dtypes.is_inexact(t.dtype):
         return None
     c = to_array(c) if is_evaluating() else to_value(c)
@@ -334,14 +353,14 @@ def _checked_cotangent(c, t: ArrayType):
     return c
 
 
-def cotangent_result(c, t: ArrayType):
+def cotangent_result(c: Operand | None, t: ArrayType) -> Value | np.ndarray:
     """A cotangent for users: of the type of the argument that it belongs to."""
     if not dtypes.is_inexact(t.dtype):
         return np.zeros(t.shape, float0)
     return shown(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
 
 
-def _no_reduce_axes(who: str, reduce_axes) -> None:
+def _no_reduce_axes(who: str, reduce_axes: Sequence[Any]) -> None:
     if tuple(reduce_axes):
         needed = "empty: a sum over a named axis is written as lax.psum"
         raise errors.bad_argument(who, "reduce_axes", reduce_axes, needed)
@@ -370,7 +389,7 @@ def linear_transpose(
     out_types = [typeof(x).strong() for x in outs]
 
     @boundary
-    def transposed(cotangent):
+    def transposed(cotangent: PyTree) -> PyTree:
         cts, ct_structure = tree.flatten(cotangent)
         if ct_structure != flat.out:
             tree.check_structure(flat.out, cotangent, "linear_transpose")
@@ -387,7 +406,9 @@ def linear_transpose(
 # Gradients
 
 
-def check_inputs(who: str, leaves, split: Split, holomorphic: bool, allow_int: bool) -> None:
+def check_inputs(
+    who: str, leaves: Iterable[Operand], split: Split, holomorphic: bool, allow_int: bool
+) -> None:
     for i, x in enumerate(leaves):
         t = typeof(x)
         if holomorphic and not dtypes.is_complex(t.dtype):
@@ -400,11 +421,13 @@ def check_inputs(who: str, leaves, split: Split, holomorphic: bool, allow_int: b
 
 def _leaf_name(split: Split, i: int) -> str:
     """argument 0['w']: how a message calls the i-th leaf of the chosen arguments."""
-    path, _ = tree.flatten_with_path(split.chosen())[0][i]
+    path: Any = tree.flatten_with_path(split.chosen())[0][i][0]
     return f"argument {split.numbers[path[0].idx]}{tree.keystr(path[1:])}"
 
 
-def _check_scalar(who: str, outs, structure, holomorphic: bool) -> None:
+def _check_scalar(
+    who: str, outs: Sequence[Operand], structure: tree.PyTreeDef, holomorphic: bool
+) -> None:
     if structure.num_leaves != 1 or not tree.is_leaf_structure(structure):
         raise TypeError(
             f"xcore.{who}: the function must return one scalar, but returned a tree {structure}. Return the "
@@ -448,7 +471,7 @@ def value_and_grad(
 
     @functools.wraps(fun)
     @boundary
-    def wrapped(*args, **kwargs):
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         return _value_and_grad(
             "value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
         )
@@ -456,7 +479,10 @@ def value_and_grad(
     return wrapped
 
 
-def _value_and_grad(who, fun, argnums, has_aux, holomorphic, allow_int, args, kwargs):
+def _value_and_grad(
+    who: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool,
+    holomorphic: bool, allow_int: bool, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree],
+) -> tuple[Any, PyTree]:  # fmt: skip
     split = Split(fun, argnums, args, kwargs)
     ps, structure = values_of(who, split.chosen(), "arguments")
     check_inputs(who, ps, split, holomorphic, allow_int)
@@ -497,7 +523,7 @@ def grad(
 
     @functools.wraps(fun)
     @boundary
-    def wrapped(*args, **kwargs):
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         value, grads = _value_and_grad(
             "grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
         )

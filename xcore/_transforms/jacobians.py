@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._core import dtypes, tree
 from .._core.source import boundary
-from .._core.types import typeof
+from .._core.types import Value, typeof
 from .._core.typing import P
 from .._ops.elementwise import convert, eq, shown, weakened
 from .._ops.families import add, full_like_type
@@ -19,11 +21,15 @@ from .jvp import jvp_flat, linearize_flat
 from .map import vmap
 from .transpose import pull_back
 
+if TYPE_CHECKING:
+    from .._core.typing import Operand, SupportsType
 
-def _basis(leaves):
+
+def _basis(leaves: Sequence[Operand | SupportsType]) -> list[Operand]:
     """For each leaf the unit vectors of all leaves together: shape (total, *leaf.shape)."""
     total = sum(typeof(x).size for x in leaves)
-    out, start = [], 0
+    out: list[Operand] = []
+    start = 0
     for x in leaves:
         t = typeof(x)
         rows = iota(shape=(total, t.size), dtype=dtypes.int32, axis=0)
@@ -35,10 +41,11 @@ def _basis(leaves):
     return out
 
 
-def _split_columns(x, leaves, axis: int):
+def _split_columns(x: Operand, leaves: Iterable[Operand], axis: int) -> list[Operand]:
     """One array with an axis over all inputs, as one for each input with the input's shape there."""
     t = typeof(x)
-    start, out = 0, []
+    out: list[Operand] = []
+    start = 0
     for leaf in leaves:
         shape = typeof(leaf).shape
         size = math.prod(shape)
@@ -50,7 +57,7 @@ def _split_columns(x, leaves, axis: int):
     return out
 
 
-def _like_both(blocks, leaves, x):
+def _like_both(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand) -> list[Operand]:
     """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
     weak = typeof(x).weak
     return [
@@ -81,13 +88,13 @@ def jacfwd(
 
     @functools.wraps(fun)
     @boundary
-    def jacobian_of(*args, **kwargs):
+    def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         split = Split(fun, argnums, args, kwargs)
         ps, structure = values_of("jacfwd", split.chosen(), "arguments")
         check_inputs("jacfwd", ps, split, holomorphic, False)
         flat = Flat("jacfwd", split, structure, has_aux)
 
-        def columns(*ts):
+        def columns(*ts: Operand) -> tuple[list[Operand], list[Value]]:
             outs, out_ts = jvp_flat(flat, ps, ts)
             n = flat.out.num_leaves
             jac = [dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
@@ -125,7 +132,7 @@ def jacrev(
 
     @functools.wraps(fun)
     @boundary
-    def jacobian_of(*args, **kwargs):
+    def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         split = Split(fun, argnums, args, kwargs)
         ps, structure = values_of("jacrev", split.chosen(), "arguments")
         check_inputs("jacrev", ps, split, holomorphic, allow_int)
@@ -134,7 +141,7 @@ def jacrev(
         n = flat.out.num_leaves
         outs = done.outs[:n]
 
-        def rows(*cts):
+        def rows(*cts: Operand) -> list[Value | np.ndarray]:
             found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
             return [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
 

@@ -8,6 +8,8 @@ computed by the parent, what touches a tangent is recorded. There is no partial 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast, final
 
 from .._core import config, dtypes
 from .._core.program import RecordTrace, RecordTracer, check_live, check_program
@@ -16,17 +18,25 @@ from .._core.types import typeof
 from .._ops.elementwise import convert
 from .._ops.families import zeros
 
+if TYPE_CHECKING:
+    from .._core.op import Op
+    from .._core.program import Flat, Program
+    from .._core.typing import Operand, SupportsType
 
+    Tangents = Sequence[Operand | None]  # None is a zero that nobody has built
+
+
+@final
 class JVPTracer(Tracer):
     """A primal value with its tangent, which is not None: a zero nobody made needs no tracer."""
 
     __slots__ = ("primal", "tangent")
     varies = True
 
-    def __init__(self, trace, primal, tangent):
+    def __init__(self, trace: JVPTrace, primal: Operand, tangent: Operand) -> None:
         self.owner, self.primal, self.tangent, self.type = trace, primal, tangent, typeof(primal)
 
-    def concrete(self):
+    def concrete(self) -> Operand | None:
         return self.primal.concrete() if isinstance(self.primal, Tracer) else self.primal
 
     def origin(self) -> str:
@@ -34,22 +44,23 @@ class JVPTracer(Tracer):
 
 
 class JVPTrace(Trace):
-    def __init__(self, parent: Trace, tangents: Trace):
+    def __init__(self, parent: Trace, tangents: Trace) -> None:
         self.parent, self.tangents = parent, tangents
         self.linearizing = tangents is not parent
 
-    def split(self, x):
+    def split(self, x: Operand) -> tuple[Operand, Operand | None]:
         if type(x) is JVPTracer and x.owner is self:
             return x.primal, x.tangent
         if isinstance(x, Tracer):
             check_live(x)
         return x, None
 
-    def join(self, primal, tangent):
+    def join(self, primal: Operand, tangent: Operand | None) -> Operand:
         return primal if tangent is None else JVPTracer(self, primal, tangent)
 
-    def process(self, op, args, params):
-        primals, tangents = [], []
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
+        primals: list[Operand] = []
+        tangents: list[Operand | None] = []
         for x in args:
             p, t = self.split(x)
             primals.append(p)
@@ -62,7 +73,7 @@ class JVPTrace(Trace):
                 outs, tangent_fn = op.linearize(
                     primals, [t is not None for t in tangents], **params
                 )
-            changes = self.tangents.record(tangent_fn, tangents)
+            changes = cast("LinearTrace", self.tangents).record(tangent_fn, tangents)
         else:
             rule = op.rule("jvp")
             with using(self.tangents):
@@ -82,10 +93,10 @@ class Watch(Trace):
     False
     """
 
-    def __init__(self, parent: Trace):
+    def __init__(self, parent: Trace) -> None:
         self.parent, self.derivative = parent, False
 
-    def process(self, op, args, params):
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         varies = any([isinstance(x, Tracer) and x.varies for x in args])
         self.derivative |= varies and op.name != "stop_gradient"
         with using(self.parent):
@@ -93,7 +104,7 @@ class Watch(Trace):
 
 
 @contextlib.contextmanager
-def watching():
+def watching() -> Generator[Watch]:
     """``with watching() as seen:`` finds out whether ``seen.derivative`` hangs on what is computed."""
     watch = Watch(current())
     with using(current() if is_evaluating() else watch):
@@ -107,11 +118,11 @@ class LinearTrace(RecordTrace):
     jitted function that returns a value and a tangent). It is split by linearizing it at zero.
     """
 
-    def __init__(self, parent: Trace):
+    def __init__(self, parent: Trace) -> None:
         super().__init__()
         self.parent, self.splitting = parent, True
 
-    def process(self, op, args, params):
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         mine = [type(x) is RecordTracer and x.owner is self for x in args]
         if not any(mine):
             with using(self.parent):
@@ -119,13 +130,15 @@ class LinearTrace(RecordTrace):
         if op.linearize is None or all(mine) or not self.splitting:
             return super().process(op, args, params)
         with using(self.parent):
-            at_zero = [zeros(x.type) if m else x for x, m in zip(args, mine, strict=True)]
+            at_zero = [zeros(typeof(x)) if m else x for x, m in zip(args, mine, strict=True)]
             outs, tangent_fn = op.linearize(at_zero, mine, **params)
         tangents = [x if m else None for x, m in zip(args, mine, strict=True)]
         changes = self.record(tangent_fn, tangents)
         return [x if t is None else t for x, t in zip(outs, changes, strict=True)]
 
-    def record(self, tangent_fn, tangents) -> list:
+    def record(
+        self, tangent_fn: Callable[..., list[Operand | None]], tangents: Tangents
+    ) -> list[Operand | None]:
         """What a linearized operation does to tangents, which is linear already."""
         before, self.splitting = self.splitting, False
         try:
@@ -135,17 +148,19 @@ class LinearTrace(RecordTrace):
             self.splitting = before
 
 
-def is_differentiable(x) -> bool:
+def is_differentiable(x: Operand | SupportsType) -> bool:
     return dtypes.is_inexact(typeof(x).dtype)
 
 
-def match_tangent(tangent, primal):
+def match_tangent(tangent: Operand, primal: Operand | SupportsType) -> Operand:
     """The tangent in the primal's dtype. Rules may widen it; a weak primal has a weak type."""
     t, p = typeof(tangent), typeof(primal)
     return tangent if t.dtype == p.dtype else convert(tangent, dtype=p.dtype)
 
 
-def jvp_flat(f, primals, tangents):
+def jvp_flat(
+    f: Flat, primals: Sequence[Operand], tangents: Tangents
+) -> tuple[list[Operand], list[Operand | None]]:
     """``f(*primals) -> [values]`` with tangents (or None): results, and their tangents or None."""
     parent = current()
     trace = JVPTrace(parent, parent)
@@ -156,6 +171,7 @@ def jvp_flat(f, primals, tangents):
     return [p for p, _ in pairs], [t for _, t in pairs]
 
 
+@final
 class Linearized:
     """A function linearized at a point: ``program`` maps (captured values, tangents) to tangents.
 
@@ -165,18 +181,23 @@ class Linearized:
 
     __slots__ = ("captured", "moves", "nonzero", "outs", "program")
 
-    def __init__(self, outs, moves, nonzero, program, captured):
+    def __init__(
+        self, outs: list[Operand], moves: list[bool], nonzero: list[bool], program: Program,
+        captured: list[Operand],
+    ) -> None:  # fmt: skip
         self.outs, self.moves, self.nonzero = outs, moves, nonzero
         self.program, self.captured = program, captured
 
 
-def linearize_flat(f, primals, nonzero=None) -> Linearized:
+def linearize_flat(
+    f: Flat, primals: Sequence[Operand], nonzero: Iterable[bool] | None = None
+) -> Linearized:
     """Linearize ``f(*primals) -> [values]`` in the inputs that ``nonzero`` marks."""
     nonzero = [is_differentiable(p) for p in primals] if nonzero is None else list(nonzero)
     parent = current()
     linear = LinearTrace(parent)
     trace = JVPTrace(parent, linear)
-    args = []
+    args: list[Operand] = []
     for p, moves in zip(primals, nonzero, strict=True):
         args.append(JVPTracer(trace, p, linear.argument(typeof(p).strong())) if moves else p)
     with using(trace):

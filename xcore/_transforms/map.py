@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._core import errors, tree
 from .._core.eval import is_array_like, to_value
 from .._core.source import boundary
-from .._core.types import typeof
+from .._core.types import Value, typeof
 from .._core.typing import P, PyTree, R
 from .._ops.elementwise import shown, weakened
 from .._ops.families import broadcast
 from .._ops.layout import move_axis
 from .vmap import vmap_flat
 
+if TYPE_CHECKING:
+    from .._core.typing import Operand
 
-def _is_none(x) -> bool:
+
+def _is_none(x: object) -> bool:
     return x is None
 
 
-def _check_axis(axis, ndim: int, name: str, who: str) -> int:
+def _check_axis(axis: Any, ndim: int, name: str, who: str) -> int:
     if not isinstance(axis, int) or isinstance(axis, bool):
         raise TypeError(
             f"xcore.{who}: an axis must be an int or None, given {errors.describe(axis)} for {name}."
@@ -35,13 +39,15 @@ def _check_axis(axis, ndim: int, name: str, who: str) -> int:
     return axis % ndim
 
 
-def _names(args, kwargs, fun) -> list[str]:
+def _names(
+    args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree], fun: Callable[..., Any]
+) -> list[str]:
     """How messages call the leaves of the arguments."""
     code = getattr(fun, "__code__", None)
-    known = code.co_varnames[: code.co_argcount] if code else ()
-    out = []
+    known: tuple[str, ...] = code.co_varnames[: code.co_argcount] if code else ()
+    out: list[str] = []
     for path, _ in tree.flatten_with_path((args, kwargs))[0]:
-        key = path[1]
+        key: Any = path[1]
         if hasattr(key, "key"):
             first = f"keyword {key.key}"
         else:
@@ -50,7 +56,10 @@ def _names(args, kwargs, fun) -> list[str]:
     return out
 
 
-def _size(who, fun, args, kwargs, values, axes, given) -> int:
+def _size(
+    who: str, fun: Callable[..., Any], args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree],
+    values: Sequence[Operand], axes: Iterable[int | None], given: int | None,
+) -> int:  # fmt: skip
     found = [(i, typeof(values[i]).shape, a) for i, a in enumerate(axes) if a is not None]
     sizes = {shape[a] for _, shape, a in found}
     if given is not None:
@@ -63,19 +72,28 @@ def _size(who, fun, args, kwargs, values, axes, given) -> int:
             "at least one axis, or axis_size."
         )
     names = _names(args, kwargs, fun)
-    listed = [(names[i], shape[a], a, shape) for i, shape, a in found]
+    listed: list[tuple[str, int, Any, tuple[int, ...]]] = [
+        (names[i], shape[a], a, shape) for i, shape, a in found
+    ]
     if given is not None:
         listed.append(("axis_size", given, "-", ()))
     raise errors.batch_sizes_differ(who, listed)
 
 
-def in_axes_of(who: str, in_axes, args, kwargs) -> list:
+def _tuple_of_list(axes: PyTree) -> PyTree:
+    """Axes of several arguments or results may be given as a list, which those are not."""
+    return tuple(cast("list[PyTree]", axes)) if isinstance(axes, list) else axes
+
+
+def in_axes_of(
+    who: str, in_axes: PyTree, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]
+) -> list[Any]:
     """The axis of each leaf of the arguments; keyword arguments are mapped over axis 0."""
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
-    if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+    in_axes = _tuple_of_list(in_axes)
+    count = len(cast("tuple[PyTree, ...]", in_axes)) if isinstance(in_axes, tuple) else len(args)
+    if count != len(args):
         raise ValueError(
-            f"xcore.{who}: in_axes has {len(in_axes)} entries, but {len(args)} positional arguments were given."
+            f"xcore.{who}: in_axes has {count} entries, but {len(args)} positional arguments were given."
         )
     axes = tree.broadcast_prefix(in_axes, args, _is_none, f"{who}(in_axes)")
     return axes + [0] * len(tree.leaves(kwargs))
@@ -103,9 +121,11 @@ def vmap(
     if not callable(fun):
         raise TypeError(f"xcore.vmap: expected a function, given {errors.describe(fun)}.")
 
+    call: Callable[..., PyTree] = fun
+
     @functools.wraps(fun)
     @boundary
-    def mapped(*args, **kwargs):
+    def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
         leaves, structure = tree.flatten((args, kwargs))
         axes = in_axes_of("vmap", in_axes, args, kwargs)
         for i, (x, a) in enumerate(zip(leaves, axes, strict=True)):
@@ -126,13 +146,13 @@ def vmap(
         mapped_ones = [
             move_axis(v, a, 0) for v, a in zip(values, axes, strict=True) if a is not None
         ]
-        out_structure = []
+        out_structure: list[tree.PyTreeDef] = []
 
-        def flat(*lanes):
+        def flat(*lanes: Operand) -> list[Operand]:
             lane = iter(lanes)
             full = [x if a is None else next(lane) for x, a in zip(values, axes, strict=True)]
             args_, kwargs_ = tree.unflatten(structure, full)
-            outs, found = tree.flatten(fun(*args_, **kwargs_))
+            outs, found = tree.flatten(call(*args_, **kwargs_))
             out_structure.append(found)
             return [to_value(x) for x in outs]
 
@@ -143,17 +163,18 @@ def vmap(
     return mapped
 
 
-def _same_in_lanes(x, size):
+def _same_in_lanes(x: Operand, size: int) -> Operand:
     wide = broadcast(x, size)
     return weakened(wide) if typeof(x).weak else wide
 
 
-def _place_results(outs, batched, structure, out_axes, size):
-    if isinstance(out_axes, list):
-        out_axes = tuple(out_axes)
+def _place_results(
+    outs: Sequence[Operand], batched: Sequence[bool], structure: tree.PyTreeDef, out_axes: PyTree,
+    size: int,
+) -> PyTree:  # fmt: skip
     whole = tree.unflatten(structure, range(len(outs)))
-    axes = tree.broadcast_prefix(out_axes, whole, _is_none, "vmap(out_axes)")
-    placed = []
+    axes = tree.broadcast_prefix(_tuple_of_list(out_axes), whole, _is_none, "vmap(out_axes)")
+    placed: list[Value] = []
     for i, (x, b, axis) in enumerate(zip(outs, batched, axes, strict=True)):
         if axis is None:
             if b:

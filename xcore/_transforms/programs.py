@@ -5,6 +5,9 @@ Each result is kept in the program it was derived from, so it is made once.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar, final
+
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
 from .._ops.families import zeros
@@ -12,28 +15,33 @@ from .jvp import jvp_flat, linearize_flat, match_tangent
 from .transpose import instantiate, transpose_under_trace
 from .vmap import all_batched, vmap_flat
 
+if TYPE_CHECKING:
+    from .._core.typing import Operand
 
-def marked(items, marks) -> list:
+T = TypeVar("T")
+
+
+def marked(items: Iterable[T], marks: Iterable[bool]) -> list[T]:
     """The items whose mark is true."""
     return [x for x, m in zip(items, marks, strict=True) if m]
 
 
-def fill(items, marks) -> list:
+def fill(items: Iterable[T], marks: Iterable[bool]) -> list[T | None]:
     """The reverse: items at the true marks, None elsewhere."""
     source = iter(items)
     return [next(source) if m else None for m in marks]
 
 
-def jvp_program(p: Program, nonzero) -> tuple[Program, list[bool]]:
+def jvp_program(p: Program, nonzero: Iterable[bool]) -> tuple[Program, list[bool]]:
     """(inputs, tangents of those marked) -> (results, tangents of those that move); which move."""
     nonzero = tuple(nonzero)
     return p.memo(("jvp", nonzero), lambda: _jvp_program(p, nonzero))
 
 
-def _jvp_program(p, nonzero):
-    moves = []
+def _jvp_program(p: Program, nonzero: tuple[bool, ...]) -> tuple[Program, list[bool]]:
+    moves: list[bool] = []
 
-    def f(*args):
+    def f(*args: Operand) -> list[Operand]:
         n = len(p.inputs)
         outs, tangents = jvp_flat(
             lambda *xs: eval_program(p, xs), args[:n], fill(args[n:], nonzero)
@@ -46,11 +54,11 @@ def _jvp_program(p, nonzero):
     return trace_closed(f, types, p.name), moves
 
 
-def tangent_program(p: Program, nonzero) -> tuple[Program, list[bool]]:
+def tangent_program(p: Program, nonzero: Iterable[bool]) -> tuple[Program, list[bool]]:
     """The same without the results: only the tangents of those that move."""
     nonzero = tuple(nonzero)
 
-    def make():
+    def make() -> tuple[Program, list[bool]]:
         both, moves = jvp_program(p, nonzero)
         kept = Program(both.inputs, both.eqns, both.outputs[len(p.outputs) :], p.name)
         return dead_code_eliminated(kept), moves
@@ -58,6 +66,7 @@ def tangent_program(p: Program, nonzero) -> tuple[Program, list[bool]]:
     return p.memo(("tangent", nonzero), make)
 
 
+@final
 class LinearizedProgram:
     """``primal``: inputs -> (results, residuals). ``linear``: (residuals, tangents) -> tangents.
 
@@ -67,7 +76,9 @@ class LinearizedProgram:
 
     __slots__ = ("count", "kept", "linear", "moves", "primal")
 
-    def __init__(self, primal, linear, count, kept, moves):
+    def __init__(
+        self, primal: Program, linear: Program, count: int, kept: list[int], moves: list[bool]
+    ) -> None:
         self.primal, self.linear, self.count, self.kept, self.moves = (
             primal,
             linear,
@@ -76,30 +87,30 @@ class LinearizedProgram:
             moves,
         )
 
-    def residuals(self, outs, inputs) -> list:
+    def residuals(self, outs: Sequence[T], inputs: Sequence[T]) -> list[T]:
         """All residuals, from the results of ``primal`` and its inputs."""
         return [*outs[len(outs) - self.count :], *[inputs[i] for i in self.kept]]
 
 
-def linearize_program(p: Program, nonzero) -> LinearizedProgram:
+def linearize_program(p: Program, nonzero: Iterable[bool]) -> LinearizedProgram:
     nonzero = tuple(nonzero)
     return p.memo(("linearize", nonzero), lambda: _linearize_program(p, nonzero))
 
 
-def _linearize_program(p, nonzero) -> LinearizedProgram:
-    found = []
+def _linearize_program(p: Program, nonzero: tuple[bool, ...]) -> LinearizedProgram:
+    found: list[tuple[Program, list[bool], list[int], list[tuple[int, int]]]] = []
 
-    def f(*args):
+    def f(*args: Operand) -> list[Operand]:
         done = linearize_flat(lambda *xs: eval_program(p, xs), args, nonzero)
         numbers = {id(x): i for i, x in enumerate(args)}
         kept = [(j, numbers[id(c)]) for j, c in enumerate(done.captured) if id(c) in numbers]
         inside = {j for j, _ in kept}
         computed = [j for j in range(len(done.captured)) if j not in inside]
-        found[:] = [done.program, done.moves, computed, kept]
+        found[:] = [(done.program, done.moves, computed, kept)]
         return [*done.outs, *[done.captured[j] for j in computed]]
 
     primal = trace_closed(f, p.in_types, p.name)
-    linear, moves, computed, kept = found
+    ((linear, moves, computed, kept),) = found
     n = len(computed) + len(kept)
     order = [*computed, *[j for j, _ in kept]]
     inputs = [linear.inputs[j] for j in order] + linear.inputs[n:]
@@ -112,10 +123,10 @@ def transpose_program(p: Program, residuals: int) -> Program:
     return p.memo(("transpose", residuals), lambda: _transpose_program(p, residuals))
 
 
-def _transpose_program(p, n):
+def _transpose_program(p: Program, n: int) -> Program:
     linear_types = p.in_types[n:]
 
-    def f(*args):
+    def f(*args: Operand) -> list[Operand]:
         cts = transpose_under_trace(
             lambda *xs: eval_program(p, xs), args[:n], linear_types, args[n:]
         )
@@ -125,8 +136,9 @@ def _transpose_program(p, n):
 
 
 def batch_program(
-    p: Program, size: int, batched, force=None, axis_name=None
-) -> tuple[Program, list[bool]]:
+    p: Program, size: int, batched: Sequence[bool], force: Sequence[bool] | None = None,
+    axis_name: Hashable | None = None,
+) -> tuple[Program, list[bool]]:  # fmt: skip
     """The program on batch elements: which results are batched, those that ``force`` marks in any case."""
     key = ("batch", size, tuple(batched), None if force is None else tuple(force), axis_name)
     return p.memo(key, lambda: _batch_program(p, size, batched, force, axis_name))
@@ -136,10 +148,13 @@ def batched_type(t: ArrayType, size: int) -> ArrayType:
     return ArrayType((size, *t.shape), t.dtype, t.weak)
 
 
-def _batch_program(p, size, batched, force, axis_name):
-    result = []
+def _batch_program(
+    p: Program, size: int, batched: Sequence[bool], force: Sequence[bool] | None,
+    axis_name: Hashable | None,
+) -> tuple[Program, list[bool]]:  # fmt: skip
+    result: list[bool] = []
 
-    def f(*args):
+    def f(*args: Operand) -> list[Operand]:
         outs, is_batched = vmap_flat(
             lambda *xs: eval_program(p, xs), size, args, batched, axis_name
         )
@@ -152,7 +167,7 @@ def _batch_program(p, size, batched, force, axis_name):
     return trace_closed(f, types, p.name), result
 
 
-def zeros_for(tangents, primals) -> list:
+def zeros_for(tangents: Iterable[Operand | None], primals: Iterable[Operand]) -> list[Operand]:
     """Tangents with zeros made for those that are None."""
     return [
         zeros(typeof(p).strong()) if t is None else t

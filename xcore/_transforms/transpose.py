@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from .._core.op import Linear
-from .._core.program import Program, RecordTracer, Var, literal_value
+from .._core.program import Eqn, Program, RecordTracer, Var, literal_value
 from .._core.source import borrowed
 from .._core.trace import current, using
-from .._core.types import typeof
+from .._core.types import ArrayType, typeof
 from .._ops.elementwise import convert
 from .._ops.families import add, zeros
 from .jvp import Linearized, LinearTrace
 
+if TYPE_CHECKING:
+    from .._core.program import Flat
+    from .._core.typing import Operand
 
-def accumulate(cotangents: dict, var: Var, ct) -> None:
+    Cotangents = Sequence[Operand | None]  # None is a zero that nobody has built
+
+
+def accumulate(cotangents: dict[Var, Operand], var: Var, ct: Operand | None) -> None:
     if ct is None:
         return
     have = cotangents.get(var)
@@ -24,7 +33,9 @@ def accumulate(cotangents: dict, var: Var, ct) -> None:
     cotangents[var] = add(have, ct)
 
 
-def backward_pass(p: Program, captured, cotangents) -> list:
+def backward_pass(
+    p: Program, captured: Sequence[Operand], cotangents: Cotangents
+) -> list[Operand | None]:
     """Cotangents of the linear inputs of a program from those of its results (None is zero).
 
     The first inputs are the captured, constant ones. Equations are walked backwards; those that
@@ -33,7 +44,7 @@ def backward_pass(p: Program, captured, cotangents) -> list:
     n = len(captured)
     known = dict(zip(p.inputs[:n], captured, strict=True))
     linear = set(p.inputs[n:])
-    equations = []
+    equations: list[Eqn] = []
     for e in p.eqns:
         if any(type(a) is Var and a in linear for a in e.inputs):
             linear.update(e.outputs)
@@ -42,7 +53,7 @@ def backward_pass(p: Program, captured, cotangents) -> list:
             ins = [known[a] if type(a) is Var else literal_value(a) for a in e.inputs]
             outs = current().process(e.op, ins, e.params)
             known.update(zip(e.outputs, outs, strict=True))
-    collected: dict = {}
+    collected: dict[Var, Operand] = {}
     for a, ct in zip(p.outputs, cotangents, strict=True):
         if type(a) is Var and a in linear:
             accumulate(collected, a, ct)
@@ -56,7 +67,9 @@ def backward_pass(p: Program, captured, cotangents) -> list:
     return [collected.get(v) for v in p.inputs[n:]]
 
 
-def _transpose_equation(e, known, linear, collected) -> None:
+def _transpose_equation(
+    e: Eqn, known: dict[Var, Operand], linear: set[Var], collected: dict[Var, Operand]
+) -> None:
     """Hand the cotangents of an equation's results on to its linear inputs."""
     cts = [collected.pop(v, None) for v in e.outputs]
     if all(ct is None for ct in cts):
@@ -71,14 +84,16 @@ def _transpose_equation(e, known, linear, collected) -> None:
             accumulate(collected, a, ct)
 
 
-def pull_back(linearized: Linearized, cotangents) -> list:
+def pull_back(linearized: Linearized, cotangents: Cotangents) -> list[Operand | None]:
     """Cotangents of all inputs from those of all results; None where there is none."""
     cts = [ct for ct, moves in zip(cotangents, linearized.moves, strict=True) if moves]
     found = iter(backward_pass(linearized.program, linearized.captured, cts))
     return [next(found) if moves else None for moves in linearized.nonzero]
 
 
-def recorded(f, residuals, linear_types) -> tuple:
+def recorded(
+    f: Flat, residuals: Sequence[Operand], linear_types: Sequence[ArrayType]
+) -> tuple[Program, list[Operand], list[bool], Sequence[Operand]]:
     """(program, captured values, which results move, results) of a linear function.
 
     It is run under a LinearTrace: what depends on residuals is computed, the rest is recorded.
@@ -92,14 +107,16 @@ def recorded(f, residuals, linear_types) -> tuple:
     return program, captured, moves, outs
 
 
-def transpose_under_trace(f, residuals, linear_types, cotangents) -> list:
+def transpose_under_trace(
+    f: Flat, residuals: Sequence[Operand], linear_types: Sequence[ArrayType], cotangents: Cotangents
+) -> list[Operand | None]:
     """Transpose ``f(*residuals, *linear)``, which may still contain work on residuals alone."""
     program, captured, moves, _ = recorded(f, residuals, linear_types)
     cts = [ct for ct, m in zip(cotangents, moves, strict=True) if m]
     return backward_pass(program, captured, cts)
 
 
-def instantiate(ct, type_):
+def instantiate(ct: Operand | None, type_: ArrayType) -> Operand:
     """A cotangent that exists: zeros of the type for None, else in the type's dtype."""
     if ct is None:
         return zeros(type_.strong())

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from collections.abc import Hashable, Sequence
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any, cast, final
 
 from .._core.program import check_live
 from .._core.trace import Trace, Tracer, bind, current, using
 from .._core.types import ArrayType, typeof
 from .._ops.families import broadcast
 
+if TYPE_CHECKING:
+    from .._core.op import Op
+    from .._core.program import Flat
+    from .._core.typing import Operand
 
+
+@final
 class BatchTracer(Tracer):
     """One batch element's view of a batched value."""
 
     __slots__ = ("value",)
 
-    def __init__(self, trace, value):
+    def __init__(self, trace: BatchTrace, value: Operand) -> None:
         t = typeof(value)
         self.owner, self.value, self.type = trace, value, ArrayType(t.shape[1:], t.dtype, t.weak)
 
@@ -24,18 +32,19 @@ class BatchTracer(Tracer):
 
 
 class BatchTrace(Trace):
-    def __init__(self, parent: Trace, size: int, name=None):
+    def __init__(self, parent: Trace, size: int, name: Hashable | None = None) -> None:
         self.parent, self.size, self.name = parent, size, name
 
-    def split(self, x):
+    def split(self, x: Operand) -> tuple[Operand, bool]:
         if type(x) is BatchTracer and x.owner is self:
             return x.value, True
         if isinstance(x, Tracer):
             check_live(x)
         return x, False
 
-    def process(self, op, args, params):
-        values, batched = [], []
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
+        values: list[Operand] = []
+        batched: list[bool] = []
         for x in args:
             v, b = self.split(x)
             values.append(v)
@@ -56,29 +65,35 @@ class BatchTrace(Trace):
 
 
 # The named axes in scope: name -> size. Set by vmap(axis_name=…), shard_map and pmap.
-_NO_AXES: dict = {}  # never changed: with named_axis a new dict is made
-_axes: ContextVar[dict] = ContextVar("xcore axes", default=_NO_AXES)
+Axes = dict[Hashable, int]
+_NO_AXES: Axes = {}  # never changed: with named_axis a new dict is made
+_axes: ContextVar[Axes] = ContextVar("xcore axes", default=_NO_AXES)
 
 
-def axis_sizes() -> dict:
+def axis_sizes() -> Axes:
     return _axes.get()
 
 
 class named_axis:
     """``with named_axis(name, size):`` makes an axis known to collectives."""
 
-    def __init__(self, name, size: int):
+    token: Token[Axes]
+
+    def __init__(self, name: Hashable | None, size: int) -> None:
         self.name, self.size = name, size
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         here = _axes.get()
         self.token = _axes.set({**here, self.name: self.size} if self.name is not None else here)
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         _axes.reset(self.token)
 
 
-def vmap_flat(f, size: int, values, batched, name=None) -> tuple[list, list]:
+def vmap_flat(
+    f: Flat, size: int, values: Sequence[Operand], batched: Sequence[bool],
+    name: Hashable | None = None,
+) -> tuple[list[Operand], list[bool]]:  # fmt: skip
     """``f(*values) -> [values]`` for every batch element. Results, and which of them are batched."""
     trace = BatchTrace(current(), size, name)
     args = [BatchTracer(trace, v) if b else v for v, b in zip(values, batched, strict=True)]
@@ -89,13 +104,14 @@ def vmap_flat(f, size: int, values, batched, name=None) -> tuple[list, list]:
     return [v for v, _ in pairs], [b for _, b in pairs]
 
 
-def all_batched(values, batched, size: int) -> list:
+def all_batched(values: Sequence[Operand], batched: Sequence[bool], size: int) -> list[Operand]:
     return [v if b else broadcast(v, size) for v, b in zip(values, batched, strict=True)]
 
 
-def axis_size(name) -> int:
+def axis_size(name: Hashable) -> int:
     """The size of a named axis (or the product over a tuple of them)."""
-    names = name if isinstance(name, (tuple, list)) else (name,)
+    several = isinstance(name, (tuple, list))
+    names = cast("tuple[Hashable, ...]", name) if several else (name,)
     known, size = _axes.get(), 1
     for n in names:
         if n not in known:
