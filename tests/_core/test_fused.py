@@ -8,6 +8,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore._core import config
 from xcore._core.eval import fused
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
@@ -123,9 +124,7 @@ def test_an_int_out_of_reach_does_not_make_others_slow():
 
 
 def test_kinds_of_arguments_are_bounded(monkeypatch):
-    from xcore._core import eval as evaluation
-
-    monkeypatch.setattr(evaluation, "_KINDS_KEPT", 8)
+    monkeypatch.setattr(config, "KEPT", 8)
 
     @fused(1)
     def twice(a):

@@ -455,7 +455,9 @@ class Prepared:
         )
 
 
-# In what the runtime says of a buffer that is given for a donated argument and for another one.
+# In what the runtime says of a buffer that is gone, and of one that is given for a donated argument
+# and for another one.
+GONE = ("deleted", "donated", "to have 1 shards, got")
 DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 
 

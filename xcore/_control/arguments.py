@@ -6,6 +6,7 @@ import inspect
 
 from .._core import errors, tree
 from .._core.eval import is_array_like
+from .._core.keys import exact
 from .._core.program import Literal
 from .._core.trace import Tracer
 from .._core.types import ShapeDtypeStruct
@@ -91,10 +92,11 @@ class Arguments:
         if not (self.static_argnums or self.static_argnames):
             return args, kwargs, ()
         numbers = [i for i in self.static_argnums if i < len(args)]
-        statics = [(i, type(args[i]), args[i]) for i in numbers]
-        statics += [(k, type(v), v) for k, v in sorted(kwargs.items()) if k in self.static_argnames]
-        for name, _, value in statics:
+        given = [(i, args[i]) for i in numbers]
+        given += [(k, v) for k, v in sorted(kwargs.items()) if k in self.static_argnames]
+        for name, value in given:
             self._check_hashable(name, value)
+        statics = [(name, exact(value), value) for name, value in given]
         args = [None if i in numbers else a for i, a in enumerate(args)]
         return (
             args,

@@ -1,8 +1,6 @@
-"""The fast path of a jitted call.
+"""The call paths of jitted functions: for one or two arrays a table, for pytrees a function each.
 
-What a call costs beside the runtime's own share is Python between the user's call and
-``execute``. So: one closure for each number of arguments, a dict keyed by the identity of interned
-types, names bound as locals; and for pytrees a function generated for the structure, with direct
+The form is ``_core.dispatch``'s. For pytrees the path is generated for the structure, with direct
 guards instead of a flatten. Whatever is not plainly the fast case falls to the slow path.
 """
 
@@ -10,14 +8,16 @@ from __future__ import annotations
 
 import functools
 import itertools
+from textwrap import indent
 
 import numpy as np
 
-from .._backend.client import RuntimeFailure, default_device, putter
+from .._backend.client import default_device, putter
 from .._core import dtypes, tree
-from .._core.array import Array, _scalars, scalar
-from .._core.compile import translate
+from .._core.array import Array, ScalarBuffers, reach_of
 from .._core.config import get_state
+from .._core.dispatch import Path, looked_up, maker, with_parameters
+from .._core.keys import exact, has_zero
 from .._core.source import hide_frames
 from .._core.types import ArrayType
 
@@ -36,10 +36,11 @@ def make_fast(general, slow, fun):
                     return out
         return slow(*args, **kwargs)
 
-    names = _plain_parameters(fun)
-    general.has_table = names is not None
-    if names:
-        return _maker(names)(general.fast.get, other)
+    count = _plain_parameters(fun)
+    general.has_table = count is not None
+    if count:
+        call = maker(_plain_path(count))(general.fast.get, other)
+        return with_parameters(call, fun, fun.__code__)
 
     def call(*args, **kwargs):
         try:
@@ -51,57 +52,31 @@ def make_fast(general, slow, fun):
     return call
 
 
-def _plain_parameters(fun):
-    """The names of one or two parameters if there are no others, defaults or variable arguments."""
+def _plain_parameters(fun) -> int | None:
+    """The number of parameters if they are one or two, without defaults or variable arguments."""
     code = getattr(fun, "__code__", None)
     if code is None or code.co_flags & 12 or fun.__defaults__ or code.co_kwonlyargcount:
         return None
     count = code.co_argcount
     if count not in (1, 2) or code.co_posonlyargcount or getattr(fun, "__self__", None) is not None:
         return None
-    return code.co_varnames[:count]
+    return count
 
 
 @functools.cache
-def _maker(names):
-    """A function that makes the fast path for parameters of these names.
-
-    Written out for the names, it needs neither ``*args`` nor ``**kwargs``; and an array whose slots
-    are set one by one costs half of one that is made by calling its class.
-    """
+def _plain_path(count: int) -> Path:
+    names = [f"_a{i}" for i in range(count)]
     listed = ", ".join(names)
+    key = ", ".join(f"{n}._t" for n in names)
     test = " and ".join(f"type({n}) is _Array" for n in names)
-    key = f"{names[0]}._t" if len(names) == 1 else "(" + ", ".join(f"{n}._t" for n in names) + ")"
-    buffers = ", ".join(f"{n}._b" for n in names)
-    source = f"""
-def make(_get, _other):
-    def call({listed}):
-        if {test} and _state() is None:
-            _entry = _get({key})
-            if _entry is not None:
-                _run, _handlers, _t = _entry
-                try:
-                    _out = _new(_Array)
-                    _out._b = _run([{buffers}]).consume_with_handlers(_handlers)[0]
-                    _out._t = _t
-                    return _out
-                except _RuntimeFailure as _e:
-                    raise _translate(_e, [{listed}]) from None
-        try:
-            return _other(({listed},), {{}})
-        except Exception as _e:
-            _hide_frames(_e)
-            raise
-    return call
-"""
-    scope = {
-        "_Array": Array, "_new": object.__new__, "_state": get_state,
-        "_RuntimeFailure": RuntimeFailure, "_translate": translate,
-        "_hide_frames": hide_frames,
-        "__name__": __name__,
-    }  # fmt: skip
-    exec(source, scope)
-    return scope["make"]
+    return Path(
+        params=listed,
+        find=looked_up(f"({key}) if {test} else None"),
+        buffers=f"[{', '.join(f'{n}._b' for n in names)}]",
+        arrays=f"[{listed}]",
+        slow=f"_slow(({listed},), {{}})",
+        module=__name__,
+    )
 
 
 # Generated call paths
@@ -111,25 +86,25 @@ class _Writer:
     """Writes the source of one call path, and collects the objects it refers to.
 
     ``scalars``: whether Python numbers and NumPy arrays may be among the arguments; they are
-    carried as arrays on the default device, equal ones as the same array.
+    carried as arrays on the default device.
     """
 
     def __init__(self, scalars: bool):
         self.scalars = scalars
         self.lines: list[str] = []
-        self.names: dict = {"Array": Array, "MISS": MISS, "new": object.__new__}
+        self.names: dict = {"_MISS": MISS, "_leaves": tree.leaves, "_exact": exact}
         self.results: list[str] = []
         self.tests: list[str] = []
         self.buffers: list[str] = []
 
     def bind(self, value) -> str:
-        name = f"k{len(self.names)}"
+        name = f"_k{len(self.names)}"
         self.names[name] = value
         return name
 
     def take(self, expression: str, value) -> bool:
         """Code that checks one node of the arguments and finds its leaves; False if not supported."""
-        name = f"a{len(self.lines)}"
+        name = f"_a{len(self.lines)}"
         self.lines.append(f"{name} = {expression}")
         cls = type(value)
         if cls is Array:
@@ -138,8 +113,8 @@ class _Writer:
             return True
         if cls in (dict, list, tuple):
             return self._take_container(name, cls, value)
-        if cls is float or (cls is int and -(2**31) <= value < 2**31):
-            return self._take_scalar(name, cls)
+        if cls in _SCALARS:
+            return self._take_scalar(name, value)
         if cls is np.ndarray:
             return self._take_numpy(name, value)
         self.tests.append(f"{name} is not None")
@@ -147,7 +122,7 @@ class _Writer:
 
     def _take_container(self, name, cls, value) -> bool:
         self.lines.append(
-            f"if type({name}) is not {cls.__name__} or len({name}) != {len(value)}: return MISS"
+            f"if type({name}) is not {cls.__name__} or len({name}) != {len(value)}: return _MISS"
         )
         keys = sorted(value) if cls is dict else range(len(value))
         if cls is dict and not all(isinstance(k, (str, int)) for k in keys):
@@ -156,11 +131,13 @@ class _Writer:
 
     def take_static(self, expression: str, value) -> bool:
         """Code that checks a static argument."""
-        name, kept, cls = f"a{len(self.lines)}", self.bind(value), self.bind(type(value))
+        name, kept, cls = f"_a{len(self.lines)}", self.bind(value), self.bind(type(value))
         self.lines.append(f"{name} = {expression}")
         other = f"type({name}) is not {cls} or {name} != {kept}"
+        if isinstance(value, tuple):
+            other = f"_exact({name}) != {self.bind(exact(value))}"
         self.tests.append(f"({name} is not {kept} and ({other}))")
-        return True
+        return not has_zero(value)
 
     def _take_numpy(self, name, value) -> bool:
         kind = f"{name}.dtype != {self.bind(value.dtype)} or {name}.shape != {value.shape!r}"
@@ -168,10 +145,16 @@ class _Writer:
         self.buffers.append(f"{self.bind(_put_like(value))}({name})")
         return self.scalars and value.dtype.isnative
 
-    def _take_scalar(self, name, cls) -> bool:
+    def _take_scalar(self, name, value) -> bool:
+        cls = type(value)
+        dtype = dtypes.scalar_dtype(cls(0))
+        reach = reach_of(dtype) if cls is int else None
         self.tests.append(f"type({name}) is not {cls.__name__}")
-        self.buffers.append(f"{self.bind(_scalar_buffer)}({name})")
-        return self.scalars
+        self.buffers.append(f"{self.bind(ScalarBuffers(dtype, True, reach))}[{name}]")
+        return self.scalars and (not reach or reach[0] <= value <= reach[1])
+
+
+_SCALARS = (float, int)
 
 
 def _put_like(value: np.ndarray):
@@ -179,17 +162,8 @@ def _put_like(value: np.ndarray):
     return putter(ArrayType(value.shape, value.dtype), default_device())
 
 
-def _scalar_buffer(value):
-    cls = type(value)
-    found = _scalars.get((cls, value, _scalar_types[cls], True)) if value else None
-    return (found or scalar(value, _scalar_types[cls], True))._b
-
-
-_scalar_types: dict = {}
-
-
 def _rebuild(writer: _Writer, tree, counter) -> str:
-    """An expression that builds the result from ``r``, for a tree whose leaves are result types."""
+    """An expression that builds the result from ``_r``, for a tree whose leaves are result types."""
     cls = type(tree)
     if cls is dict:
         return (
@@ -201,8 +175,11 @@ def _rebuild(writer: _Writer, tree, counter) -> str:
     if tree is None:
         return "None"
     i = next(counter)
-    writer.results.append(f"o{i} = new(Array); o{i}._b = r[{i}]; o{i}._t = {writer.bind(tree)}")
-    return f"o{i}"
+    out = f"_o{i}"
+    writer.results.append(
+        f"{out} = _new(_Array); {out}._b = _r[{i}]; {out}._t = {writer.bind(tree)}"
+    )
+    return out
 
 
 def _plain(tree) -> bool:
@@ -213,6 +190,16 @@ def _plain(tree) -> bool:
     if cls in (list, tuple):
         return all(map(_plain, tree))
     return tree is None or hasattr(tree, "weak_type")
+
+
+_FIND = """\
+try:
+    if len(args) != {args} or len(kwargs) != {kwargs}: return _MISS
+{lines}
+    if {tests}: return _MISS
+except (AttributeError, KeyError, IndexError, TypeError):
+    return _MISS
+_entry = _known"""
 
 
 def generated_call(general, args, kwargs, found, exe, captured):
@@ -234,29 +221,26 @@ def generated_call(general, args, kwargs, found, exe, captured):
     taken = [(writer.take_static if fixed else writer.take)(e, a) for e, a, fixed in given]
     if not _plain(result) or not all(taken):
         return None
-    _scalar_types.update({float: dtypes.default_dtype("float"), int: dtypes.default_dtype("int")})
-    if any(t.weak and t.dtype not in _scalar_types.values() for t in found.program.in_types):
+    narrow = [dtypes.scalar_dtype(cls(0)) for cls in _SCALARS]
+    if any(t.weak and t.dtype not in narrow for t in found.program.in_types):
         return None  # a scalar carried at another width
-    run, handlers = writer.bind(exe.execute), writer.bind(exe.handlers)
     build = _rebuild(writer, result, itertools.count())
-    body = "\n".join(f"        {line}" for line in writer.lines)
-    tests = " or ".join(writer.tests) or "False"
-    wrap = "\n".join(f"    {line}" for line in writer.results)
-    source = f"""
-def generated(args, kwargs):
-    try:
-        if len(args) != {len(args)} or len(kwargs) != {len(kwargs)}: return MISS
-{body}
-        if {tests}: return MISS
-    except (AttributeError, KeyError, IndexError, TypeError):
-        return MISS
-    try:
-        r = {run}([{", ".join(writer.buffers)}]).consume_with_handlers({handlers})
-    except RuntimeFailure as e:
-        raise translate(e, [x for x in leaves((args, kwargs)) if type(x) is Array]) from None
-{wrap}
-    return {build}
-"""
-    writer.names.update(RuntimeFailure=RuntimeFailure, translate=translate, leaves=tree.leaves)
-    exec(source, writer.names)
-    return writer.names["generated"]
+    writer.names["_known"] = exe.execute, exe.handlers
+    find = _FIND.format(
+        args=len(args), kwargs=len(kwargs), lines=indent("\n".join(writer.lines), " " * 4),
+        tests=" or ".join(writer.tests) or "False",
+    )  # fmt: skip
+    run = "_r = _run({buffers}).consume_with_handlers(_handlers)"
+    path = Path(
+        params="args, kwargs",
+        find=find,
+        entry="_run, _handlers",
+        buffers=f"[{', '.join(writer.buffers)}]",
+        arrays="[_x for _x in _leaves((args, kwargs)) if type(_x) is _Array]",
+        slow="_MISS",
+        bound=", ".join(writer.names),
+        wrap="\n".join([run, *writer.results]),
+        result=build,
+        module=__name__,
+    )
+    return path.maker()(**writer.names)

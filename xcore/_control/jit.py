@@ -97,16 +97,10 @@ class Jitted(Arguments):
             x if isinstance(x, Value) else self._leaf_value(x, i, dynamic)
             for i, x in enumerate(leaves)
         ]
-        wide = any(
-            [
-                x.dtype.itemsize >= 8 and x.dtype != dtypes.complex64
-                for x in leaves
-                if hasattr(x, "dtype")
-            ]
-        )
-        values = [
-            x if isinstance(x, (ShapeDtypeStruct, Tracer)) else to_value(x, wide) for x in leaves
-        ]
+        given = [x.dtype for x in leaves if hasattr(x, "dtype")]
+        wide = any([d.itemsize >= 8 and d != dtypes.complex64 for d in given])
+        described = ShapeDtypeStruct, Tracer
+        values = [x if isinstance(x, described) else to_value(x, wide) for x in leaves]
         types = tuple([v.type for v in values])
         key = (structure, types, statics, config.settings())
         found = self.traces.lookup(key)
@@ -226,7 +220,8 @@ class Jitted(Arguments):
     # Calling
 
     def __call__(self, *args, **kwargs):
-        if config.settings().disable_jit:
+        settings = config.settings()
+        if settings.disable_jit:
             return self.f(*args, **kwargs)
         traced = self.misses
         found, values = self.find(args, kwargs)
@@ -238,7 +233,7 @@ class Jitted(Arguments):
             repeat(found.uses, own, self.misses > traced)
         if is_evaluating():
             outs, exe, captured = self._run(found, values)
-            if exe is not None and get_state() is None:
+            if exe is not None and get_state() is None and settings is config.base():
                 self._learn(found, args, kwargs, exe, captured)
         elif self.inline:
             outs = eval_program(found.program, [*found.captured, *values])
@@ -290,7 +285,7 @@ class Jitted(Arguments):
         single = not found.captured and tree.is_leaf_structure(found.out_tree)
         if table and single and len(args) <= 2 and all([type(a) is Array for a in args]):
             key = args[0]._t if len(args) == 1 else tuple([a._t for a in args])
-            self.fast[key] = exe.execute, exe.handlers, exe.result_types[0]
+            self.fast.keep(key, (exe.execute, exe.handlers, exe.result_types[0]), config.base())
         elif calls == _GENERATE_AFTER:
             made = generated_call(self, args, kwargs, found, exe, captured)
             if made is not None:

@@ -11,7 +11,9 @@ import numpy as np
 from .._backend import client as backend
 from . import dtypes, errors
 from .compile import placed, translate
+from .config import KEPT
 from .findings import pending, reading
+from .keys import exact, has_zero
 from .pieces import gather, local_indices, scatter
 from .sharding import Sharding, copy_numbers, default_sharding, tile_indices
 from .types import ArrayType, Placed, Value
@@ -388,21 +390,47 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
 
 
 _scalars: dict[Any, Array] = {}
-_SCALARS_KEPT = 4096
 
 
 def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     """A 0-d array on the default device; equal ones are made once, for a transfer costs 8 µs."""
     cls = value.__class__
-    # 0.0 and -0.0 are equal as keys: floating zeros are told apart by their text
-    key = (cls, value if value or cls is int else repr(value), dtype, weak)
+    plain = cls is int or (cls is float and value)
+    key = (cls, value, dtype, weak) if plain else (*exact(value), dtype, weak)
     found = _scalars.get(key)
     if found is None or found._b.is_deleted():
-        if len(_scalars) >= _SCALARS_KEPT:
+        if len(_scalars) >= KEPT:
             _scalars.clear()
         host = np.asarray(value, dtype)
         found = _scalars[key] = from_host(host, ArrayType((), host.dtype, weak))
     return found
+
+
+class ScalarBuffers(dict[Any, Any]):
+    """The buffers of the Python scalars, of one class, that an argument was: value -> buffer.
+
+    ``reach``: the smallest and the largest int that goes with the program; others raise OverflowError.
+    """
+
+    def __init__(self, dtype: DTypeLike, weak: bool, reach: tuple[int, int] | None = None) -> None:
+        super().__init__()
+        self.dtype, self.weak, self.reach = dtype, weak, reach
+
+    def __missing__(self, value: Any) -> Any:
+        if self.reach and not self.reach[0] <= value <= self.reach[1]:
+            raise OverflowError
+        found = scalar(value, self.dtype, self.weak)._b
+        if not has_zero(value):
+            if len(self) >= KEPT:
+                self.clear()
+            self[value] = found
+        return found
+
+
+def reach_of(*of: np.dtype[Any]) -> tuple[int, int]:
+    """The smallest and the largest int that all of these integer dtypes hold."""
+    infos = [dtypes.iinfo(d) for d in of]
+    return max(int(info.min) for info in infos), min(int(info.max) for info in infos)
 
 
 # DLPack

@@ -261,7 +261,7 @@ def translate(e: Exception, arguments: Any = ()) -> Exception:
     if any(words in text for words in backend.DONATED_TWICE):
         return errors.donated_twice(arguments)
     gone = [x for x in arguments if x.is_deleted()]
-    if gone or "deleted" in text or "donated" in text:
+    if gone or any(words in text for words in backend.GONE):
         return errors.deleted_array(gone[0].type if gone else "an argument")
     if "Gloo" in text or "NCCL" in text:
         cluster.told()

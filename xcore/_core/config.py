@@ -156,6 +156,7 @@ get_state = STATE.get
 
 
 _fast_caches: weakref.WeakSet[Any] = weakref.WeakSet()
+KEPT = 4096  # entries of one cache of calls; beyond, all are forgotten and learnt again
 
 
 class FastCache(dict[Any, Any]):
@@ -168,6 +169,13 @@ class FastCache(dict[Any, Any]):
     def __init__(self) -> None:
         super().__init__()
         _fast_caches.add(self)
+
+    def keep(self, key: Any, value: Any, made_under: Settings) -> None:
+        """Store what holds under the process-wide settings; it was made while they were these."""
+        if len(self) >= KEPT:
+            self.clear()
+        if made_under is _base:
+            self[key] = value
 
 
 class FastList(list[Any]):

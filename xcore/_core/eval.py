@@ -7,16 +7,19 @@ xcore.numpy) is one program too, however many operations it has. All go through 
 from __future__ import annotations
 
 import functools
+import inspect
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._backend import client as backend
 from . import config, dtypes, errors, findings, tree
-from .array import Array, from_host, scalar
-from .callpath import by_position, call_path
+from .array import Array, ScalarBuffers, from_host, reach_of, scalar
 from .compile import executable, placed, translate
-from .config import FastCache, get_state
+from .config import FastCache
+from .dispatch import Path, looked_up, maker, parameters, with_parameters
+from .keys import exact, has_zero
 from .op import registry
 from .placing import is_spread, prepare_spread
 from .program import (
@@ -30,7 +33,7 @@ from .program import (
     python_literal,
     trace_program,
 )  # fmt: skip
-from .source import NOWHERE, describe_where, entrance, hide_frames, user_frame
+from .source import CALLED, NOWHERE, describe_where, entrance, user_frame
 from .trace import (
     Trace,
     Tracer,
@@ -238,17 +241,13 @@ class EvalTrace(Trace):
             for a, x in zip(args, arrays)
         ])  # fmt: skip
         given = tuple([x._t.type for x in arrays])
-        try:
-            key = (op, types, given, tuple(params.items()))
-            p = self.programs.get(key)
-        except TypeError:
-            key = p = None
+        key = (op, types, given, tuple(params), exact(tuple(params.values())))
+        if not _is_hashable(key):
+            return run_program(_single(op, types, given, params), arrays)
+        p = self.programs.get(key)
         if p is None:
             p = _single(op, types, given, params)
-            if key is not None:
-                if len(self.programs) > 8192:
-                    self.programs.clear()
-                self.programs[key] = p
+            self.programs.keep(key, p, config.base())
         return run_program(p, arrays)
 
 
@@ -274,9 +273,6 @@ install_bottom(EvalTrace())
 
 
 # Fused functions
-
-new = object.__new__
-_KINDS_KEPT = 2048  # kinds of arguments that a function or an operator remembers
 
 
 def is_wide(x) -> bool:
@@ -307,8 +303,8 @@ def out_of_reach(values) -> bool:
     if not ints:
         return False
     kept = [x.dtype for x in values if hasattr(x, "dtype") and dtypes.is_integer(x.dtype)]
-    infos = [dtypes.iinfo(d) for d in kept]
-    return not all([info.min <= x <= info.max for x in ints for info in infos])
+    low, high = reach_of(*kept) if kept else (min(ints), max(ints))
+    return not low <= min(ints) <= max(ints) <= high
 
 
 class Fused:
@@ -330,27 +326,22 @@ class Fused:
     def entry(self, arrays, rest):
         """(executable, results' types, captured arrays, structure) for these arguments, and leaves."""
         leaves, structure = tree.flatten(list(arrays))
-        if out_of_reach(leaves):
+        statics = exact(rest)
+        if out_of_reach(leaves) or not _is_hashable(statics):
             return None, leaves
         wide = any(map(is_wide, leaves))
         leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
         types = tuple([x._t for x in leaves])
-        statics = tuple([(type(v), repr(v) if _is_zero(v) else v) for v in rest])
         settings = config.settings()
         # strict settings refuse what users write and let ourselves do it: programs for each way in
         way_in = entrance() if settings.strict else None
         key = (structure, types, statics, wide, settings, way_in)
-        try:
-            found = self.cache.get(key)
-        except TypeError:
-            return None, leaves
+        found = self.cache.get(key)
         if found is None:
             told = findings.count
             found = self._trace(leaves, structure, rest)
             if findings.count == told:  # what was told of one line is to be told of the next
-                if len(self.cache) >= _KINDS_KEPT:
-                    self.forget()
-                self.cache[key] = found
+                self.cache.keep(key, found, config.base())
         return found, leaves
 
     def _trace(self, leaves, structure, rest):
@@ -386,9 +377,12 @@ class Fused:
                 return self.f(*args)  # it complains in its own words
         try:
             found, leaves = self.entry(arrays, rest)
-        except TypeError:
+        except errors.ConcretizationError:  # it needs to see values
             found = None
-        if found is None:  # run eagerly, it names what was given, not what stood for it
+        except TypeError:
+            self.f(*args)  # names what was given, not what stood for it
+            raise
+        if found is None:
             return self.f(*args)
         exe, captured, structure, program, direct = found
         if direct:
@@ -400,7 +394,7 @@ class Fused:
     def fast_entry(self, arrays, rest=()):
         """What the fast path needs for a call with just these arrays, or None."""
         settings = config.settings()
-        if not is_evaluating() or settings.watches or settings.strict:
+        if not is_evaluating() or settings.watches or settings.strict or settings.disable_jit:
             return None
         found, _ = self.entry(arrays, rest)
         if found is None:
@@ -415,31 +409,39 @@ class Fused:
         for kept in self.cache, self.fast, self.seen:
             kept.clear()
 
-    def learn(self, key, arrays, rest, default: bool) -> None:
-        """Make an entry for the fast path when a kind of call comes for the second time.
+    def learn(self, key, arrays, rest, default: bool):
+        """An entry for the fast path when a kind of call comes for the second time, or None.
 
         Args:
           key: what the fast path looks for.
           arrays, rest: the arguments, arrays and static ones.
           default: whether the static ones are the defaults, and not in the key.
         """
-        refused = self.seen.get(key)
-        if refused:
-            return
-        if not _simple(arrays) or not (default or not any(map(_is_zero, rest))):
-            return
+        refused, settings = self.seen.get(key), config.base()
+        if refused or not _simple(arrays) or not (default or not has_zero(rest)):
+            return None
         if refused is None:
-            if len(self.seen) >= _KINDS_KEPT:
-                self.seen.clear()
-            self.seen[key] = False
-            return
-        found = self.fast_entry(arrays, rest)
-        if found:
-            if len(self.fast) >= _KINDS_KEPT:
-                self.fast.clear()
-            self.fast[key] = (*found, _scalar_kinds(arrays))
-        elif not out_of_reach(arrays):  # else the next number may be a smaller one
-            self.seen[key] = True
+            self.seen.keep(key, False, settings)
+            return None
+        try:
+            entry, scalars = self.fast_entry(arrays, rest), _scalar_kinds(arrays)
+        except Exception:  # the slow path, which comes next, says what is wrong
+            entry = scalars = None
+        if entry and scalars is not NotImplemented:
+            entry = (*entry, scalars)
+            self.fast.keep(key, entry, settings)
+            return entry
+        if entry is None and not out_of_reach(arrays):  # else the next number may be a smaller one
+            self.seen.keep(key, True, settings)
+        return None
+
+
+def _is_hashable(x) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
 
 
 def fused(count: int = 1, chain: bool = False):
@@ -461,116 +463,120 @@ def fused(count: int = 1, chain: bool = False):
 def _simple(args) -> bool:
     """Arrays, Python scalars and None only, and at least one array."""
     kinds = [type(x) for x in args if x is not None]
-    fits = int not in kinds or not any([type(x) is Array and x.dtype in _NARROW for x in args])
-    return fits and Array in kinds and all([k is Array or k in PYTHON_SCALARS for k in kinds])
-
-
-# Dtypes that a Python int may not fit in: every int is checked, so calls with one are not fast.
-_NARROW = {d for k in ("int", "uint") for d in dtypes.KINDS[k]} - {dtypes.int32, dtypes.int64}
-
-
-def _is_zero(x) -> bool:
-    """Whether it is an inexact zero: zeros have two signs, but as keys they are equal."""
-    return isinstance(x, (float, complex)) and not x
-
-
-class ScalarBuffers(dict):
-    """The buffers of the Python scalars, of one class, that an argument was: value -> buffer."""
-
-    def __init__(self, dtype, weak: bool):
-        super().__init__()
-        self.dtype, self.weak = dtype, weak
-
-    def __missing__(self, value):
-        found = scalar(value, self.dtype, self.weak)._b
-        if not _is_zero(value):
-            if len(self) >= 1024:
-                self.clear()
-            self[value] = found
-        return found
+    return Array in kinds and all([k is Array or k in PYTHON_SCALARS for k in kinds])
 
 
 def _scalar_kinds(args):
-    """For each argument, what has the buffers of Python scalars there; None if there are none."""
+    """For each argument, what has the buffers of Python scalars there; None if there are none.
+
+    NotImplemented if an int is so large that its program is one of its own.
+    """
     if all([type(x) is Array for x in args]):
         return None
     wide = any(map(is_wide, args))
-    return [
-        ScalarBuffers(dtypes.scalar_dtype(x, wide), type(x) is not bool)
-        if type(x) in PYTHON_SCALARS else None
-        for x in args
-    ]  # fmt: skip
+    beside = [x.dtype for x in args if type(x) is Array and dtypes.is_integer(x.dtype)]
+    found = []
+    for x in args:
+        if type(x) not in PYTHON_SCALARS:
+            found.append(None)
+            continue
+        dtype, reach = dtypes.scalar_dtype(type(x)(0), wide), None
+        if type(x) is int:
+            reach = reach_of(dtype, *beside)
+            if not reach[0] <= x <= reach[1]:
+                return NotImplemented
+        found.append(ScalarBuffers(dtype, type(x) is not bool, reach))
+    return found
 
 
-# Operator methods
+# Their call paths
 
 
-def operator(function, reflected: bool = False):
-    """A method for Array from a fused function of two arrays. Python scalars have a fast path too."""
-    general = function.fused
-    table = FastCache()
-
-    def method(self, other):
-        if get_state() is None:
-            row = table.get(self._t)
-            if row is not None:
-                cls = type(other)
-                if cls is Array:
-                    entry = row.get(other._t)
-                    if entry is not None:
-                        run, handlers, t = entry
-                        try:
-                            out, pair = new(Array), [self._b, other._b]
-                            out._b, out._t = run(pair).consume_with_handlers(handlers)[0], t
-                            return out
-                        except RuntimeFailure as e:
-                            raise translate(e, [self, other]) from None
-                else:
-                    entry = row.get(cls)
-                    if entry is not None:
-                        run, handlers, t, scalars = entry
-                        b = scalars.get(other)
-                        if b is not None:
-                            try:
-                                out, pair = new(Array), [b, self._b] if reflected else [self._b, b]
-                                out._b, out._t = run(pair).consume_with_handlers(handlers)[0], t
-                                return out
-                            except RuntimeFailure as e:
-                                raise translate(e, [self]) from None
-        try:
-            return slow(self, other)
-        except Exception as e:
-            hide_frames(e)
-            raise
-
-    def slow(self, other):
-        if not is_array_like(other):
-            return NotImplemented
-        pair = [other, self] if reflected else [self, other]
-        out = function(*pair)
-        if get_state() is None and type(self) is Array:
-            if len(table) >= _KINDS_KEPT:
-                table.clear()
-            _remember(general, table.setdefault(self._t, {}), self, other, pair)
-        return out
-
-    functools.update_wrapper(method, general.f)
-    return method
+def call_path(general: Fused, f):
+    """The function that users call in front of ``general``, with the parameters of ``f``."""
+    plain = inspect.unwrap(f)  # f may be decorated, or differentiated by a rule of its own
+    code = plain.__code__
+    names, varies = parameters(code), bool(code.co_flags & inspect.CO_VARARGS)
+    defaults = plain.__defaults__ or ()
+    known = dict(zip(reversed(names[: code.co_argcount]), reversed(defaults), strict=False))
+    known |= plain.__kwdefaults__ or {}
+    statics = () if varies else names[general.count :]
+    make = maker(_fused_path(general.count, len(statics), varies))
+    call = make(general, general.learn, general.f, general.fast.get, general.results,
+                *map(known.get, statics))  # fmt: skip
+    if varies:
+        call.__code__ = call.__code__.replace(co_name=f.__name__)
+    else:
+        with_parameters(call, f, code)
+        call.__defaults__, call.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
+    return functools.update_wrapper(call, f)
 
 
-def _remember(general, row: dict, x: Array, other, pair) -> None:
-    """Keep what the fast path of an operator needs for ``x`` and operands like ``other``."""
-    cls = type(other)
-    if cls is Array:
-        entry = general.fast_entry(pair)
-        if entry:
-            row[other._t] = entry
-    elif cls in PYTHON_SCALARS and type(x._t) is ArrayType and not out_of_reach(pair):
-        s = to_array(other, is_wide(x))
-        entry = general.fast_entry([s if operand is other else operand for operand in pair])
-        # a wide int needs another program: not kept
-        if entry and not _is_zero(other) and (cls is not int or -(2**31) <= other < 2**31):
-            scalars = row.setdefault(cls, (*entry, {}))[3]
-            if len(scalars) > 1024:
-                scalars.clear()
-            scalars[other] = s._b
+def by_position(f):
+    """A function without keyword-only parameters: the same, given everything by position."""
+    code = inspect.unwrap(f).__code__
+    n = code.co_argcount
+    names = parameters(code)[n:]
+    if not names:
+        return f
+    return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=False)))
+
+
+_TRACES = "(_s := _state()) is not None and _s.trace is not None and not _s.trace.folds"
+
+
+@functools.cache
+def _fused_path(arrays: int, statics: int, varies: bool) -> Path:
+    """The path for these numbers of arrays and of static arguments."""
+    a, s = [f"_a{i}" for i in range(arrays)], [f"_s{i}" for i in range(statics)]
+    given = "*_arrays" if varies else ", ".join(a + s)
+    pack = "_arrays" if varies else f"({''.join(f'{x}, ' for x in a)})"
+    rest = f"({''.join(f'{x}, ' for x in s)})"
+    kinds = f"tuple([_x._t if type(_x) is _Array else type(_x) for _x in {pack}])"
+    buffers = f"[_x._b for _x in {pack}]"
+    if not varies and arrays < 4:
+        kinds = f"({''.join(f'{x}._t if type({x}) is _Array else type({x}), ' for x in a)})"
+        buffers = f"[{', '.join(f'{x}._b' for x in a)}]"
+    if arrays == 1 and not varies:
+        kinds = "_a0._t"
+    default = " and ".join(f"{x} is _d{i}" for i, x in enumerate(s)) or "True"
+    kind = [f"{x}.__class__ if {x}.__class__ is not tuple else _classes({x})" for x in s]
+    key = f"{kinds} if {default} else ({', '.join([kinds, *kind, *s])})" if s else kinds
+    if arrays == 1 and not varies:
+        key = f"({key}) if type(_a0) is _Array else None"
+    scalars = f"_x._b if _k is None else _k[_x] for _x, _k in zip({pack}, _scalars)"
+    return Path(
+        params=given,
+        bound="_general, _learn, _f, _get, _results, " + ", ".join(f"_d{i}" for i in range(statics)),
+        find=looked_up(key, f"None if _key is None else _learn(_key, {pack}, {rest}, {default})"),
+        entry="_run, _handlers, _t, _scalars",
+        buffers=f"{buffers} if _scalars is None else [{scalars} if _x is not None]",
+        arrays=f"[_x for _x in {pack} if type(_x) is _Array]",
+        slow=f"_results(_f({given})) if {_TRACES} else _general({given})",
+        module=CALLED,
+    )  # fmt: skip
+
+
+def operator(slow, function, reflected: bool = False):
+    """A method for Array of two operands: the path of a fused function of two arrays, without its statics.
+
+    ``slow`` is the method for all other operands. What is known of calls is the function's.
+    """
+    call = maker(_REFLECTED if reflected else _OPERATOR)(function.fused.fast.get, slow)
+    return functools.update_wrapper(call, function.fused.f)
+
+
+_OPERATOR = Path(
+    params="self, other",
+    find=looked_up("(self._t, other._t if type(other) is _Array else type(other))"),
+    entry="_run, _handlers, _t, _scalars",
+    buffers="[self._b, other._b if _scalars is None else _scalars[1][other]]",
+    arrays="[_x for _x in (self, other) if type(_x) is _Array]",
+    slow="_slow(self, other)",
+    module=__name__,
+)
+_REFLECTED = replace(
+    _OPERATOR,
+    find=looked_up("(other._t if type(other) is _Array else type(other), self._t)"),
+    buffers="[other._b if _scalars is None else _scalars[0][other], self._b]",
+)

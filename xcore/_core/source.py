@@ -78,7 +78,7 @@ _PASSAGES = tuple(f"{_package}{name}" for name in (
     "_core.", "_transforms.", "_control.", "numpy._operators", "numpy._methods",
     "numpy._compound", "numpy._spread",
 ))  # fmt: skip
-_CALL_PATH = f"{_package}_core.callpath"
+CALLED = f"{_package}_core.called"  # what frames of fused functions give as their module
 
 
 def entrance() -> tuple[str, str] | None:
@@ -86,9 +86,7 @@ def entrance() -> tuple[str, str] | None:
     frame, entered = sys._getframe(1), None
     while frame is not None and _is_ours(frame):
         module = frame.f_globals.get("__name__", "")
-        if module == _CALL_PATH or not (
-            f"{module}.".startswith(_PASSAGES) or module == "functools"
-        ):
+        if module == CALLED or not (f"{module}.".startswith(_PASSAGES) or module == "functools"):
             entered = frame
         frame = frame.f_back
     return entered and (entered.f_globals.get("__name__", ""), entered.f_code.co_name)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors, findings
-from .._core.array import Array, scalar
+from .._core.array import Array, ScalarBuffers, reach_of, scalar
+from .._core.config import FastCache
+from .._core.dispatch import Path, maker, with_parameters
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
 from ._creation import asarray
-from ._index import getitem, window_of
+from ._index import KEY, PARTS, getitem, has_windows, places, window_of
 from ._plan import (
     Index,
     final_shape,
@@ -224,9 +227,9 @@ def update(x, index, v, how: str, access: Access):
                 "Under a transformation x.at[mask] takes a scalar, or a value for the axes behind the mask; one "
                 f"value for each selected element ({typeof(v)}) needs their number. Use xnp.where(mask, v_full, x)."
             )
-    if type(x) is Array and access.mode is None and access.wraps and is_evaluating() and x.size < 2**31:  # fmt: skip
+    if type(x) is Array and access.mode is None and access.wraps and is_evaluating() and has_windows(x):  # fmt: skip
         found = window_of(x, index)
-        if found is not None and x.ndim:
+        if found is not None:
             starts, sizes, shape = found
             return _put_window(
                 [x, v, *[scalar(i, dtypes.int32) for i in starts]], sizes, shape, how
@@ -294,14 +297,9 @@ class At:
         return f"At({self._x!r})"
 
 
-def _combining(how: str):
-    return lambda x, index, v, access: update(x, index, v, how, access)
-
-
 def _method(doc: str, change):
     """A method of ``x.at[index]`` that returns a changed copy."""
 
-    @boundary
     def method(self, values, *, indices_are_sorted=False, unique_indices=False, mode=None,
                wrap_negative_indices=True):  # fmt: skip
         access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
@@ -312,6 +310,87 @@ def _method(doc: str, change):
 
     method.__doc__ = doc
     return method
+
+
+# The fast path of x.at[index], as that of x[index]
+
+_programs = FastCache()  # (how, type, sizes, shape, kind of value) -> the program of a window
+_ONE = "values._t if type(values) is _Array else type(values)"
+_PATH = Path(
+    params="self, values, indices_are_sorted, unique_indices, mode, wrap_negative_indices",
+    find=f"""\
+_x, _i, _key, _entry = self._x, self._index, None, None
+if mode is None and wrap_negative_indices is True and type(_x) is _Array:
+    _at = {KEY}
+    if _at is not None:
+        _key = _x._t, _at, {_ONE}
+        _entry = _get(_key)
+    if _entry is None:
+        _entry = _learn(_key, _x, _i, values)""",
+    entry="_run, _handlers, _t, _scalars, _places",
+    buffers="[_x._b, values._b if _scalars is None else _scalars[values], *_places]",
+    arrays="[_x, *([values] if _scalars is None else [])]",
+    slow="_slow(self, values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, "
+    "mode=mode, wrap_negative_indices=wrap_negative_indices)",
+    bound="_get, _learn, _slow, _bounds, _ints",
+    module=__name__,
+)
+
+
+def _combining(name: str, how: str, doc: str):
+    """The method of this name that combines by ``how``, with a fast path."""
+    ready = FastCache()  # (type, index, kind of value) -> the program with its buffers
+    slow = _method(doc, lambda x, index, v, access: update(x, index, v, how, access))
+    learn = functools.partial(_learn, ready, how)
+    call = maker(_PATH)(ready.get, learn, slow, **PARTS)
+    call.__name__, call.__qualname__ = name, f"AtIndex.{name}"
+    with_parameters(call, call, slow.__code__)
+    call.__kwdefaults__, call.__doc__ = slow.__kwdefaults__, doc
+    return call
+
+
+def _learn(ready: FastCache, how: str, key, x: Array, index, v):
+    """What the fast path needs for a change by ``v``, kept under a key that is not None; or None."""
+    settings, found = config.base(), None
+    given = _simple_value(x, v) if has_windows(x) else None
+    if given is not None:
+        found = window_of(x, index)
+    if found is None:
+        return None
+    (kind, scalars), (starts, sizes, shape) = given, found
+    program = how, x._t, sizes, shape, kind
+    entry = _programs.get(program)
+    if entry is None:
+        zeros = [scalar(0, dtypes.int32)] * len(sizes)
+        value = v if scalars is None else scalar(0, x.dtype)
+        try:
+            entry = _put_window.fused.fast_entry([[x, value, *zeros]], (sizes, shape, how))
+        except Exception:  # the slow path, which comes next, says what is wrong
+            entry = None
+        if entry is None:
+            return None
+        entry = *entry, scalars
+        _programs.keep(program, entry, settings)
+    entry = *entry, places(starts)
+    if key is not None:
+        ready.keep(key, entry, settings)
+    return entry
+
+
+_RANKS = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
+
+
+def _simple_value(x: Array, v):
+    """(kind, what has buffers of Python scalars) of a value of x's dtype or a number of its kind, or None."""
+    t = x._t
+    if type(v) is Array:
+        fits = type(v._t) is ArrayType and v._t.dtype == t.dtype and not v._t.weak
+        return (v._t, None) if fits else None
+    rank = _RANKS.get(dtypes.kind(t.dtype), -1) if t.dtype.kind != "V" else -1
+    if type(v) not in SCALARS or _RANKS[dtypes.kind(dtypes.scalar_dtype(v))] > rank:
+        return None
+    reach = reach_of(t.dtype) if type(v) is int and dtypes.is_integer(t.dtype) else None
+    return type(v), ScalarBuffers(t.dtype, False, reach)
 
 
 class AtIndex:
@@ -340,13 +419,14 @@ class AtIndex:
         )  # fmt: skip
         return out if out_sharding is None else laid_out(WHO, out, out_sharding)
 
-    set = _method("x with x[index] = values.", _combining("set"))
-    add = _method("x with values added at the index; repeated positions add up.", _combining("add"))
-    subtract = _method("x with values subtracted at the index.", _subtract)
-    multiply = _method("x with the elements at the index multiplied.", _combining("mul"))
-    mul = multiply
-    divide = _method("x with elements divided; integers become floats, as with ``/``.", _divide)
-    power = _method("x with the elements at the index raised to a power.", _power)
-    min = _method("x with the smaller of x[index] and values.", _combining("min"))
-    max = _method("x with the larger of x[index] and values.", _combining("max"))
-    apply = _method("x with a function applied to the elements at the index.", _apply)
+    set = _combining("set", "set", "x with x[index] = values.")
+    add = _combining("add", "add", "x with values added at the index; repeated positions add up.")
+    subtract = boundary(_method("x with values subtracted at the index.", _subtract))
+    multiply = mul = _combining("multiply", "mul", "x with the elements at the index multiplied.")
+    divide = boundary(
+        _method("x with elements divided; integers become floats, as with ``/``.", _divide)
+    )
+    power = boundary(_method("x with the elements at the index raised to a power.", _power))
+    min = _combining("min", "min", "x with the smaller of x[index] and values.")
+    max = _combining("max", "max", "x with the larger of x[index] and values.")
+    apply = boundary(_method("x with a function applied to the elements at the index.", _apply))

@@ -11,9 +11,9 @@ import numpy as np
 from .. import _ops as ops
 from .._core import config, dtypes, errors
 from .._core.array import Array, scalar
-from .._core.compile import translate
-from .._core.config import FastCache, get_state
-from .._core.eval import RuntimeFailure, fused
+from .._core.config import FastCache
+from .._core.dispatch import Path, looked_up, maker
+from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
@@ -94,18 +94,8 @@ def getitem(x, index, mode=None, fill_value=None, unique=False, is_sorted=False,
 # Eager indexing with ints and plain slices: positions are arguments of the program, so a loop over
 # x[i] runs one program, not one for each i.
 
-_programs = FastCache()
-_positions: dict = {}
-_KEEP = 4096
-
-
-def _position(i: int):
-    found = _positions.get(i)
-    if found is None or found.is_deleted():
-        if len(_positions) > _KEEP:
-            _positions.clear()
-        found = _positions[i] = scalar(i, dtypes.int32)._b
-    return found
+_programs = FastCache()  # (type, sizes, shape) -> the program of a window
+_ready = FastCache()  # (type, index) -> the same with the buffers of the positions
 
 
 @fused(1)
@@ -142,68 +132,56 @@ def window_of(x: Array, index):
     return starts + [0] * len(rest), (*sizes, *rest), (*out, *rest)
 
 
-_ready = FastCache()  # (type, index) -> what runs, with the buffers of the positions
+def places(starts) -> list:
+    """The buffers of positions."""
+    return [scalar(i, dtypes.int32)._b for i in starts]
 
 
-def array_getitem(x: Array, index):
-    """x[index] for an Array: the fast path, else the general one."""
-    if get_state() is None:
-        cls = type(index)
-        if cls is int:
-            key = x._t, index
-        elif (
-            cls is slice and index.step is None and {type(index.start), type(index.stop)} <= _BOUNDS
-        ):
-            key = x._t, index.start, index.stop
-        else:
-            key = None
-        entry = _ready.get(key)
-        if entry is not None:
-            run, handlers, t, places = entry
-            try:
-                return Array(run([x._b, *places]).consume_with_handlers(handlers)[0], t)
-            except RuntimeFailure as e:
-                raise translate(e, [x]) from None
-        return _getitem(x, index, key)
-    return general_getitem(x, index)
-
-
-_BOUNDS = {int, type(None)}
-
-
-@boundary
-def _getitem(x: Array, index, key):
-    if type(x._t) is ArrayType and x._t.size < 2**31:
-        found = window_of(x, index)
-        if found is not None:
-            starts, sizes, shape = found
-            program = x._t, sizes, shape
-            entry = _programs.get(program) or _window_program(program, x, sizes, shape)
-            if entry:
-                run, handlers, t = entry
-                places = [_position(i) for i in starts]
-                if key is not None:
-                    if len(_ready) > _KEEP:
-                        _ready.clear()
-                    _ready[key] = run, handlers, t, places
-                try:
-                    return Array(run([x._b, *places]).consume_with_handlers(handlers)[0], t)
-                except RuntimeFailure as e:
-                    raise translate(e, [x]) from None
-    return general_getitem(x, index)
-
-
-def _window_program(key, x, sizes, shape):
-    if not x._t.ndim:
+def _learn(key, x: Array, index):
+    """What the fast path needs for x[index], kept under a key that is not None; or None."""
+    settings = config.base()
+    found = window_of(x, index) if has_windows(x) else None
+    if found is None:
         return None
-    settings = config.settings()
-    if settings.watches or settings.disable_jit:
-        return None
-    zero = scalar(0, dtypes.int32)
-    found, _ = _window.fused.entry([[x, *[zero] * len(sizes)]], (sizes, shape))
-    exe = found[0]
-    entry = _programs[key] = exe.execute, exe.handlers, exe.result_types[0]
+    starts, sizes, shape = found
+    program = x._t, sizes, shape
+    entry = _programs.get(program)
+    if entry is None:
+        zeros = [scalar(0, dtypes.int32)] * len(sizes)
+        entry = _window.fused.fast_entry([[x, *zeros]], (sizes, shape))
+        if entry is None:
+            return None
+        _programs.keep(program, entry, settings)
+    entry = (*entry, places(starts))
+    if key is not None:
+        _ready.keep(key, entry, settings)
     return entry
 
 
+def has_windows(x: Array) -> bool:
+    """Whether windows of an array are found by one program for all positions."""
+    return type(x._t) is ArrayType and 0 < x._t.ndim and x._t.size < 2**31
+
+
 general_getitem = boundary(getitem)
+
+_BOUNDS = {int, type(None)}
+_INTS = {int}
+# The key of an index ``_i`` of ints, or of one slice without a step; None if it is another.
+KEY = (
+    "_i if type(_i) is int else (_i.start, _i.stop, None) "
+    "if type(_i) is slice and _i.step is None and {type(_i.start), type(_i.stop)} <= _bounds "
+    "else _i if type(_i) is tuple and {*map(type, _i)} == _ints else None"
+)
+PARTS = {"_bounds": _BOUNDS, "_ints": _INTS}
+_PATH = Path(
+    params="x, _i",
+    find=f"_at = {KEY}\n" + looked_up("_at if _at is None else (x._t, _at)", "_learn(_key, x, _i)"),
+    buffers="[x._b, *_places]",
+    arrays="[x]",
+    slow="_slow(x, _i)",
+    bound="_get, _learn, _slow, _bounds, _ints",
+    entry="_run, _handlers, _t, _places",
+    module=__name__,
+)
+array_getitem = maker(_PATH)(_ready.get, _learn, general_getitem, **PARTS)

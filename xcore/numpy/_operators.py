@@ -39,14 +39,18 @@ _COMPARE = {
     "ge": e.greater_equal,
 }  # fmt: skip
 
+
+def _install(name: str, function, reflected: bool = False) -> None:
+    method = _deferring(function, reflected)
+    setattr(Value, name, method)
+    setattr(Array, name, operator(method, function, reflected))
+
+
 for _name, _function in _BINARY.items():
-    setattr(Value, f"__{_name}__", _deferring(_function))
-    setattr(Value, f"__r{_name}__", _deferring(_function, reflected=True))
-    setattr(Array, f"__{_name}__", operator(_function))
-    setattr(Array, f"__r{_name}__", operator(_function, reflected=True))
+    _install(f"__{_name}__", _function)
+    _install(f"__r{_name}__", _function, reflected=True)
 for _name, _function in _COMPARE.items():
-    setattr(Value, f"__{_name}__", _deferring(_function))
-    setattr(Array, f"__{_name}__", operator(_function))
+    _install(f"__{_name}__", _function)
 
 
 def _power(self, other, modulo=None):

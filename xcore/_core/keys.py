@@ -1,0 +1,28 @@
+"""Python values as keys of caches. 1, 1.0 and True are equal to Python, as 0.0 and -0.0 are: not here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def exact(value: Any) -> tuple[Any, Any]:
+    """A key that differs where the meaning may: the class, and the value with signs of its zeros."""
+    if isinstance(value, tuple):
+        return value.__class__, tuple(map(exact, value))
+    return value.__class__, repr(value) if has_zero(value) else value
+
+
+def classes(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The classes in a tuple, and in tuples within. Beside equal values they make a key exact but for zeros."""
+    return tuple([classes(v) if v.__class__ is tuple else v.__class__ for v in values])
+
+
+def has_zero(x: Any) -> bool:
+    """Whether a value holds an inexact zero: it has two signs, but they are equal as keys."""
+    if isinstance(x, tuple):
+        return any(map(has_zero, x))
+    if isinstance(x, (complex, np.complexfloating)):
+        return not (x.real and x.imag)
+    return isinstance(x, (float, np.generic)) and not x
