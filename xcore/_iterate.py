@@ -7,7 +7,7 @@ each step that there may be; users get the rows that were written, where their n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -20,15 +20,48 @@ from ._core.devices import device_put
 from ._core.types import typeof
 from ._transforms.map import vmap
 
+if TYPE_CHECKING:
+    from ._core.typing import ArrayLike, PyTree
+
+S = TypeVar("S")
+Progress = bool | str | None
+
+
+class Solver(Protocol[S]):
+    """What ``iterate`` drives."""
+
+    @property
+    def step(self) -> Callable[[S], S]: ...
+    @property
+    def done(self) -> Callable[[S], ArrayLike]: ...
+
 
 class Steps(NamedTuple):
     """A solver made of two functions."""
 
-    step: Callable
-    done: Callable
+    step: Callable[[Any], Any]
+    done: Callable[[Any], ArrayLike]
 
 
-def iterate(solver, state, max_steps: int, *, row=None, first=None, progress: Any = False):
+@overload
+def iterate(
+    solver: Solver[S], state: S, max_steps: int, *, row: None = None, first: None = None,
+    progress: Progress = False,
+) -> tuple[S, Array]: ...  # fmt: skip
+@overload
+def iterate(
+    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree],
+    first: PyTree = None, progress: Progress = False,
+) -> tuple[S, Array, PyTree]: ...  # fmt: skip
+@overload
+def iterate(
+    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree] | None,
+    first: PyTree = None, progress: Progress = False,
+) -> tuple[Any, ...]: ...  # fmt: skip
+def iterate(
+    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree] | None = None,
+    first: PyTree = None, progress: Progress = False,
+) -> tuple[Any, ...]:  # fmt: skip
     """Steps of a solver until it is done. Returns its last state and the number of steps.
 
     Args:
@@ -48,41 +81,48 @@ def iterate(solver, state, max_steps: int, *, row=None, first=None, progress: An
     (Array(0.75, dtype=float32), Array(4, dtype=int32))
     """
 
-    def going(carry):
+    kept = [] if row is None else [row]
+
+    def going(carry: tuple[Any, ...]) -> Array:
         state, steps, *_ = carry
         return (steps < max_steps) & ~xnp.all(solver.done(state))
 
-    def body(carry):
+    def body(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         state, steps, *rows = carry
         state, steps = solver.step(state), steps + np.int32(1)
-        return state, steps, *[with_row(r, steps, row(state)) for r in rows]
+        return (
+            state,
+            steps,
+            *[with_row(r, steps, f(state)) for r, f in zip(rows, kept, strict=True)],
+        )
 
-    start = (state, xnp.zeros((), np.int32))
-    if row:
-        start = *start, first_row(row(state) if first is None else first, max_steps)
-    return while_loop(going, body, start, progress=progress)
+    begun = [first_row(f(state) if first is None else first, max_steps) for f in kept]
+    return while_loop(going, body, (state, xnp.zeros((), np.int32), *begun), progress=progress)
 
 
 # History
 
 
-def first_row(values, max_steps: int):
+def first_row(values: PyTree, max_steps: int) -> PyTree:
     """A history of at most this many steps that holds its row 0, a tree of arrays."""
-    blank = lambda v: xnp.zeros((max_steps + 1, *typeof(v).shape), typeof(v).dtype)  # noqa: E731
+
+    def blank(v: Array) -> Array:
+        return xnp.zeros((max_steps + 1, *typeof(v).shape), typeof(v).dtype)
+
     return with_row(tree.map(blank, values), np.int32(0), values)
 
 
-def with_row(rows, step, values):
+def with_row(rows: PyTree, step: ArrayLike, values: PyTree) -> PyTree:
     """A history with one more row: the others are not touched, which a selection would do."""
 
-    def put(row, v):
+    def put(row: Array, v: Array) -> Array:
         start = [step, *[np.int32(0)] * typeof(v).ndim]
         return ops.dynamic_update_slice(row, v.astype(row.dtype)[None], *map(xnp.asarray, start))
 
     return tree.map(put, rows, values)
 
 
-def history_of(rows, steps):
+def history_of(rows: PyTree, steps: Array) -> PyTree:
     """What users get: the rows 0 to ``steps``; None stays None.
 
     Under ``jit`` and ``vmap`` the number of steps is not known: rows past the end repeat the last, and
@@ -96,11 +136,11 @@ def history_of(rows, steps):
     return rows if steps.ndim else tree.map(lambda r: _filled(r, steps), rows)
 
 
-def _filled(rows, steps):
+def _filled(rows: Array, steps: Array) -> Array:
     return rows[xnp.minimum(xnp.arange(typeof(rows).shape[0], dtype=np.int32), steps)]
 
 
-def _cut(rows, count: int):
+def _cut(rows: Array, count: int) -> Array:
     if type(rows) is not Array:
         return rows[:count]
     return device_put(np.asarray(rows)[:count], rows.sharding)

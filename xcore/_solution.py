@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Any
+from collections.abc import Iterator, KeysView
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from ._core.array import Array
 from ._core.exceptions import SingularMatrixError, SolverError
 from ._core.struct import static, struct
 from ._core.types import Value, typeof
+
+if TYPE_CHECKING:
+    from ._core.typing import ArrayLike, PyTree
+Figure = Any  # a number, or an array of them; None where it is not known
 
 
 class Status(enum.IntEnum):
@@ -26,7 +31,7 @@ class Status(enum.IntEnum):
 
     message: str
 
-    def __new__(cls, number: int, message: str):
+    def __new__(cls, number: int, message: str) -> Self:
         self = int.__new__(cls, number)
         self._value_, self.message = number, message
         return self
@@ -52,13 +57,13 @@ class Status(enum.IntEnum):
 _ABOUT_MATRIX = (Status.singular, Status.not_definite, Status.ill_conditioned)
 
 
-def first_that_holds(*rules, default: Status = Status.max_steps):
+def first_that_holds(*rules: tuple[ArrayLike, Status], default: Status = Status.max_steps) -> Array:
     """The number of the first status whose condition holds, of (condition, status); else the default.
 
     >>> int(first_that_holds((False, Status.singular), (True, Status.success)))
     0
     """
-    status = np.int32(default)
+    status: ArrayLike = np.int32(default)
     for holds, which in reversed(rules):
         status = xnp.where(holds, np.int32(which), status)
     return xnp.asarray(status).astype(np.int32)
@@ -107,43 +112,43 @@ class Certificate:
       tested: what was compared with ``tol``, in words.
     """
 
-    digits: Any = None
-    error: Any = None
-    residual: Any = None
-    condition: Any = None
-    more: Any = dataclasses.field(default_factory=dict)
-    stationarity: Any = None
-    feasibility: Any = None
-    complementarity: Any = None
-    smallest_eigenvalue: Any = None
-    multipliers: Any = None
-    gain: Any = None
-    qualification: Any = None
-    undetermined: Any = None
-    tested: Any = static(default=None)
+    digits: Figure = None
+    error: Figure = None
+    residual: Figure = None
+    condition: Figure = None
+    more: dict[str, Figure] = dataclasses.field(default_factory=dict[str, Figure])
+    stationarity: Figure = None
+    feasibility: Figure = None
+    complementarity: Figure = None
+    smallest_eigenvalue: Figure = None
+    multipliers: Figure = None
+    gain: Figure = None
+    qualification: Figure = None
+    undetermined: Figure = None
+    tested: str | None = static(default=None)
 
-    def __getattr__(self, name: str):
-        more = self.__dict__.get("more")
+    def __getattr__(self, name: str) -> Figure:
+        more: dict[str, Figure] | None = self.__dict__.get("more")
         if type(more) is dict and name in more:
             return more[name]
         raise AttributeError(f"this certificate has no {name!r}; it has {list(self.keys())}")
 
-    def __getitem__(self, name: str):
+    def __getitem__(self, name: str) -> Figure:
         found = dict(self.items())
         if name not in found:
             raise KeyError(f"this certificate has no {name!r}; it has {list(found)}")
         return found[name]
 
-    def __contains__(self, name) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self.keys()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         return dict(self.items()).keys()
 
-    def items(self):
+    def items(self) -> list[tuple[str, Figure]]:
         """(name, figure) of all that is known."""
         own = [(f.name, self.__dict__.get(f.name)) for f in dataclasses.fields(self)]
         own = [(k, v) for k, v in own if k not in ("more", "tested") and v is not None]
@@ -180,21 +185,23 @@ class Solution:
     (False, 2.0)
     """
 
-    value: Any
-    status: Any
-    certificate: Any = None
-    steps: Any = None
-    error: Any = None
-    history: Any = None
-    stats: Any = dataclasses.field(default_factory=dict)
+    value: PyTree
+    status: Figure
+    certificate: Certificate | None = None
+    steps: Figure = None
+    error: Figure = None
+    history: PyTree = None
+    stats: dict[str, Figure] = dataclasses.field(default_factory=dict[str, Figure])
     who: str = static(default="")
     method: str = static(default="")
     reason: str = static(default="")
-    advice: tuple = static(default=())
+    advice: tuple[tuple[int, str], ...] = static(default=())
 
-    ok = property(
-        lambda self: xnp.asarray(self.status) == 0, doc="Whether the method's test holds."
-    )
+    @property
+    def ok(self) -> Array:
+        """Whether the method's test holds."""
+        return xnp.asarray(self.status) == 0
+
     success = converged = ok
     x = root = property(lambda self: self.value, doc="The value, by SciPy's name.")
     nit = iterations = property(lambda self: self.steps, doc="The steps, by SciPy's name.")
@@ -212,9 +219,10 @@ class Solution:
         return "; ".join(told)
 
     def _words(self, end: int) -> str:
-        return Status(int(end)).message + dict(self.advice).get(end, "")
+        said: dict[int, str] = dict(self.advice)
+        return Status(int(end)).message + said.get(end, "")
 
-    def check(self, who: str = ""):
+    def check(self, who: str = "") -> Self:
         """Itself, or an error with the status in words. Traced solutions pass.
 
         >>> Solution(1.0, Status.max_steps).check()  # doctest: +IGNORE_EXCEPTION_DETAIL
@@ -233,7 +241,7 @@ class Solution:
         who = who or self.who or "Solution.check"
         return kind(f"xcore.{who}: {self.message}{f' ({told})' if told else ''}.")
 
-    def _figures(self) -> list:
+    def _figures(self) -> list[tuple[str, Figure]]:
         """(name, figure) of all that was measured."""
         names = [f.name for f in dataclasses.fields(self) if not f.metadata.get("static")]
         own = [(name, getattr(self, name)) for name in names if name not in _NO_FIGURES]
@@ -254,25 +262,26 @@ class Solution:
 _NO_FIGURES = ("value", "status", "certificate", "history", "stats")
 
 
-def _is_known(status) -> bool:
+def _is_known(status: Figure) -> bool:
     return not isinstance(status, Value) or type(status) is Array
 
 
-def _is_figure(x) -> bool:
+def _is_figure(x: Any) -> bool:
     one = isinstance(x, (Value, np.ndarray, np.generic, int, float))
     return one and _is_known(x) and np.asarray(x).dtype.kind in "biuf"
 
 
-def _short(x) -> str:
+def _short(x: Figure) -> str:
     x = np.asarray(x)
     return f"{x:.3g}" if x.ndim == 0 else f"up to {x.max(initial=0):.3g}"
 
 
-def _type_of(x) -> str:
+def _type_of(x: Any) -> str:
     """A number as it is, arrays by their type, trees by that of their leaves."""
-    if isinstance(x, (tuple, list)) and not hasattr(x, "_fields"):
-        return "(" + ", ".join(_type_of(part) for part in x) + ")"
+    given: Any = x
+    if isinstance(x, (tuple, list)) and not hasattr(given, "_fields"):
+        return "(" + ", ".join(_type_of(part) for part in given) + ")"
     if not isinstance(x, (Value, np.ndarray, np.generic)):
-        return repr(x)
-    kind = typeof(xnp.asarray(x)) if not isinstance(x, Value) else typeof(x)
-    return f"{np.asarray(x):.6g}" if not kind.shape and _is_figure(x) else str(kind)
+        return repr(given)
+    kind = typeof(given if isinstance(x, Value) else xnp.asarray(given))
+    return f"{np.asarray(given):.6g}" if not kind.shape and _is_figure(given) else str(kind)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -19,6 +22,9 @@ from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .checkpointed import linearize_loop
 from .masked import masked
 from .progress import Bar
+
+if TYPE_CHECKING:
+    from .._core.typing import PyTree
 
 # Arguments of the operation: constants of ``cond``, constants of ``body``, carry. ``counts`` holds
 # how many of the first two there are.
@@ -265,8 +271,9 @@ def trace_loop(who: str, cond_fun, body_fun, init_val):
 
 @boundary
 def while_loop(
-    cond_fun, body_fun, init_val, *, max_steps=None, checkpoints: int = 32, progress=False
-):
+    cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: PyTree, *,
+    max_steps: int | None = None, checkpoints: int = 32, progress: str | bool | None = False,
+) -> PyTree:  # fmt: skip
     """Repeat ``val = body_fun(val)`` while ``cond_fun(val)``; the result is the last ``val``.
 
     Args:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 from .._backend import pytree
 from .._backend.pytree import (
@@ -226,6 +226,14 @@ def _outline(tree: PyTree) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
 # Mapping and folding
 
 
+@overload
+def map(f: Callable[[Any], Any], tree: PyTree, /, *, is_leaf: IsLeaf = None) -> PyTree: ...
+@overload
+def map(
+    f: Callable[[Any, Any], Any], tree: PyTree, other: PyTree, /, *, is_leaf: IsLeaf = None
+) -> PyTree: ...
+@overload
+def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = None) -> PyTree: ...
 def map(f: Callable[..., Any], tree: PyTree, *rest: PyTree, is_leaf: IsLeaf = None) -> PyTree:
     """Apply ``f`` to each leaf, and to what the other trees have in its place.
 
