@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxlib import xla_client as xla
 
+from . import hybrid
+
 
 class Routine(NamedTuple):
     """How one routine is called.
@@ -145,6 +147,10 @@ CUDA = {
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
+class NotHere(NotImplementedError):
+    """A platform cannot do what a program asks for; the message says what, and what to do."""
+
+
 def factor_call(
     builder, routine: str, dtype, operands, results, *, column_major: bool = True, **settings
 ):
@@ -165,10 +171,13 @@ def factor_call(
     if builder.platform == "cpu":
         ensure_lapack()
         found = LAPACK[routine]
-    elif routine in CUDA:
+    elif builder.platform == "cuda" and routine in CUDA:
         found = CUDA[routine]
+    elif builder.platform == "cuda" and routine in hybrid.ROUTINES:
+        call = hybrid.HostRoutine(routine, np.dtype(dtype).name)
+        return builder.callback(call, operands, results, side_effect=False, row_major=True)[0]
     else:
-        raise RuntimeError(
+        raise NotHere(
             f"xcore: there is no routine like LAPACK's {routine} on this platform "
             f"({builder.platform}). Compute it on the CPU: xc.device_put(x, xc.devices('cpu')[0])."
         )

@@ -13,11 +13,12 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func, sdy
 from jaxlib.mlir.dialects import stablehlo as hlo
 
-from . import context, ffi, partitioned, quirks
+from . import context, ffi, quirks
+from .calls import Calls
 from .client import VERSION
 
 
-class Builder:
+class Builder(Calls):
     """Writes the operations of one module. The names of its methods are StableHLO's."""
 
     may_repeat = staticmethod(quirks.may_repeat)
@@ -56,6 +57,11 @@ class Builder:
     def element(self, dtype):
         found = self._elements.get(dtype)
         if found is None:
+            if self.platform == "tpu" and dtype.name in ("float64", "complex128"):
+                raise ffi.NotHere(
+                    f"xcore: a TPU has no {dtype.name}, and XLA's compiler for it ends the process at some of its "
+                    "operations. Use float32 and complex64: x.astype(xnp.float32); xc.config.default_bits is 32."
+                )
             found = self._elements[dtype] = context.ELEMENTS[dtype.name]()
         return found
 
@@ -377,25 +383,9 @@ class Builder:
             fft_length=self.i64s(lengths),
         )
 
-    def fft_of_rows(self, x, result, kind: str, lengths, dtypes):
-        """The same on several devices, for arrays with axes in front of the transformed ones."""
-        partitioned.ensure(Builder)
-        shape_in, shape_out = tuple(x.type.shape), tuple(result.shape)
-        rule = ffi.batch_rule([shape_in], [shape_out], len(shape_in) - len(lengths))
-        attributes = {"sdy.sharding_rule": self.parse(rule)}
-        return self.one(
-            "stablehlo.custom_call", result, [x], call_target_name=self.text(partitioned.TARGET),
-            api_version=self.integer(2, 32), has_side_effect=self.flag(False),
-            backend_config=self.text(partitioned.describe(kind, lengths, *dtypes)), **attributes,
-        )  # fmt: skip
-
     def top_k(self, x, k: int, results):
         stable = {} if VERSION < 490 else {"is_stable": self.flag(True)}
         return list(self.op("chlo.top_k", results, [x], k=self.integer(k), **stable))
-
-    def routine(self, name: str, dtype, operands, results, **settings) -> list:
-        """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
-        return ffi.factor_call(self, name, dtype, operands, results, **settings)
 
     # Several devices
 
@@ -502,42 +492,6 @@ class Builder:
 
     def token(self):
         return self.one("stablehlo.create_token", hlo.TokenType.get(), ())
-
-    def callback(self, function, operands, results, ordered_token=None, side_effect: bool = True):
-        """Call a Python function of NumPy arrays. Returns (results, token)."""
-        index = len(self.callbacks)
-        self.callbacks.append(function)
-        target = f"xla_ffi_python_{'cpu' if self.platform == 'cpu' else 'gpu'}_callback"
-        if ordered_token is not None:
-            operands, results = [ordered_token, *operands], [hlo.TokenType.get(), *results]
-        where = self._on_first_device(results)
-        outs = list(self.op(
-            "stablehlo.custom_call", results, operands, call_target_name=self.text(target),
-            api_version=self.integer(4, 32), has_side_effect=self.flag(side_effect),
-            backend_config=self.parse(f"{{index = {index} : ui64}}"), **where,
-        ))  # fmt: skip
-        return (outs[1:], outs[0]) if ordered_token is not None else (outs, None)
-
-    def host_kernel(self, call, operands, results) -> list:
-        """Call ``call(context, *buffers)``, which writes to the buffers of the results (CPU only)."""
-        index = len(self.callbacks)
-        self.callbacks.append(call)
-        return list(self.op(
-            "stablehlo.custom_call", results, operands, api_version=self.integer(4, 32),
-            call_target_name=self.text("xla_buffer_python_cpu_callback"),
-            has_side_effect=self.flag(False), backend_config=self.parse(f"{{index = {index} : ui64}}"),
-            operand_layouts=self._row_major([x.type for x in operands]),
-            result_layouts=self._row_major(results),
-        ))  # fmt: skip
-
-    def _row_major(self, types):
-        """Layouts in which the last axis varies fastest: without them XLA may choose others."""
-        return ir.ArrayAttr.get([
-            ir.DenseIntElementsAttr.get(
-                np.arange(t.rank)[::-1].copy(), type=ir.IndexType.get(), shape=[t.rank]
-            )
-            for t in map(ir.RankedTensorType, types)
-        ])  # fmt: skip
 
     # Functions
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from .._backend.hybrid import HostRoutine
+
 _kernels: dict[Any, Any] = {}
-forms: dict[
-    Any, Any
-] = {}  # first words of keys -> what makes calls of other kinds of the words that follow
+# first words of keys -> what makes calls of other kinds of the words that follow
+forms: dict[Any, Any] = {"host": HostRoutine}
 
 
 def kernel(f: Callable[..., Any]):

@@ -11,7 +11,7 @@ from .._core.op import Linear, Op
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
 from .dot import PRECISIONS, dot_general
-from .elementwise import convert, mul, sub
+from .elementwise import complex, convert, imag, mul, real, sub
 from .families import add, broadcast, broadcast_in_dim, full_like_type, zeros
 from .identity import optimization_barrier
 from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, transpose
@@ -44,6 +44,8 @@ def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
     if 0 in ctx.in_types[1].shape:  # a sum of nothing, for which XLA has no convolution
         return ctx.full(ctx.out_types[0], 0)
     program = ctx.platform == "cpu" and _by_taps(*ctx.in_types, groups, windows)
+    if ctx.platform != "cpu" and dtypes.is_complex(ctx.in_types[0].dtype):
+        program = _by_parts(*ctx.in_types, groups=groups, precision=precision, **windows)
     if program:
         return ctx.program(program, [x, kernel])[0]
     axes = tuple(range(ctx.in_types[0].ndim))
@@ -51,6 +53,17 @@ def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
         x, kernel, ctx.out(), numbers=(axes, axes, axes), groups=groups,
         precision=PRECISIONS[precision], **windows,
     )  # fmt: skip
+
+
+def _by_parts(x: ArrayType, kernel: ArrayType, **params):
+    """The program of real convolutions for a complex one, which the libraries of accelerators lack."""
+
+    def parts(x, kernel):
+        (a, b), (c, d) = ((real(v), imag(v)) for v in (x, kernel))
+        ac, bd, ad, bc = (conv(*pair, **params) for pair in ((a, c), (b, d), (a, d), (b, c)))
+        return [complex(sub(ac, bd), add(ad, bc))]
+
+    return trace_closed(parts, [x.strong(), kernel.strong()])
 
 
 def _conv_jvp(primals, tangents, **params):

@@ -54,7 +54,17 @@ def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
         made = _in_better_form(ctx, x, y, contract, how)
         if made is not None:
             return made
+    if ctx.platform != "cpu" and _sums_whole_numbers_as_floats(ctx):
+        x, y = (
+            ctx.convert(v, ctx.tensor(t.shape, ctx.out_types[0].dtype))
+            for v, t in zip((x, y), ctx.in_types, strict=True)
+        )
     return ctx.dot_general(x, y, ctx.out(), contract, batch, how)
+
+
+def _sums_whole_numbers_as_floats(ctx) -> bool:
+    """XLA's compiler for CUDA ends the process at such products (int8 · int8 to float32)."""
+    return ctx.in_types[0].dtype.kind in "iub" and ctx.out_types[0].dtype.kind not in "iub"
 
 
 # Forms of a product on a CPU

@@ -18,6 +18,7 @@ from .._core import dtypes, errors
 from .._core.kernels import kernel, kernel_call
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
+from . import plain
 from .elementwise import eq, ge, gt, le, mul, neg, sub
 from .families import add, full_like_type, linear_op, zeros
 from .layout import concatenate, move_axis, pad, reshape
@@ -27,6 +28,7 @@ from .matrices import (
     check_matrices,
     columns,
     conjugate,
+    finite_or_zero,
     hermitian_of_lower,
     info_type,
     matmul,
@@ -167,12 +169,20 @@ def _cholesky_lower(ctx, a):
     (t,) = ctx.in_types
     if 0 in t.shape:
         return ctx.full(t, 0)
+    if ctx.platform == "tpu":
+        return _cholesky_by_xla(ctx, a, t)
     # conj(a) = aᵀ = uᴴu with the upper triangle of aᵀ  =>  a = uᵀ(uᵀ)ᴴ
     u, info = ctx.routine(
         "potrf", t.dtype, [swap_values(ctx, a, t)], [ctx.out(), info_type(ctx, t)], lower=False
     )
     lower = part_values(ctx, swap_values(ctx, u, t), t, "GE")
     return or_nan(ctx, succeeded(ctx, info, t), lower, t, t.ndim - 2)
+
+
+def _cholesky_by_xla(ctx, a, t: ArrayType):
+    factor = ctx.one("stablehlo.cholesky", ctx.type(t), [a], lower=ctx.flag(True))
+    ok, factor = finite_or_zero(ctx, part_values(ctx, factor, t, "GE"), t)
+    return or_nan(ctx, ok, factor, t, t.ndim - 2)
 
 
 def _cholesky_jvp(primals, tangents):
@@ -209,6 +219,8 @@ def _lu_lower(ctx, a):
     if 0 in t.shape:
         pivots = ctx.full(t_pivots, 0)
         return [ctx.full(t, 0), pivots, _order_values(ctx, pivots, t_pivots, t_order)]
+    if ctx.platform == "tpu":
+        return plain.lu(ctx, a, t)
     factors, pivots, _ = ctx.routine(
         "getrf", t.dtype, [a], [ctx.out(0), ctx.out(1), info_type(ctx, t)]
     )
@@ -282,7 +294,7 @@ def _exchange_type(x, pivots, *, reverse):
 def _exchange_values(ctx, x, pivots, t: ArrayType, t_pivots: ArrayType, reverse: bool):
     if 0 in t.shape or 0 in t_pivots.shape:
         return x
-    if ctx.platform != "cpu":
+    if ctx.platform == "cuda":
         return _permuted(ctx, x, pivots, t, t_pivots, reverse)
     *batch, m, n = t.shape
     if _by_kernel(ctx, t):
@@ -471,8 +483,11 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     t, t_b = ctx.in_types[1], ctx.in_types[3]
     if 0 in t_b.shape:
         return ctx.full(t_b, 0)
-    if ctx.platform != "cpu":
+    # Of several systems cuSPARSE exchanges no rows; of one it does.
+    if ctx.platform == "cuda" and math.prod(t_b.shape[:-2]) == 1:
         return _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b)
+    if ctx.platform != "cpu":
+        return plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)
     kinds = [ctx.type(t)] * 3 + [ctx.type(t_b), info_type(ctx, t_b)]
     *_, x, info = ctx.routine("gtsv", t.dtype, [dl, d, du, b], kinds)
     return or_nan(ctx, succeeded(ctx, info, t_b), x, t_b, t_b.ndim - 2)

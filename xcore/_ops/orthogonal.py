@@ -36,7 +36,13 @@ def _geqrf_lower(ctx, a):
     (t,) = ctx.in_types
     if 0 in t.shape:
         return [ctx.full(o, 0) for o in ctx.out_types]
-    return ctx.routine("geqrf", t.dtype, [a], ctx.outs())
+    return _geqrf_values(ctx, a, t, ctx.outs())
+
+
+def _geqrf_values(ctx, a, t: ArrayType, results) -> list:
+    if ctx.platform == "tpu":
+        return ctx.xla_call("Qr", [a], results)
+    return ctx.routine("geqrf", t.dtype, [a], results)
 
 
 # r on and above the diagonal, the Householder vectors below it, and their factors.
@@ -61,7 +67,10 @@ def _householder_lower(ctx, a, taus):
 def _product_values(ctx, a, taus, t: ArrayType, t_taus: ArrayType):
     if 0 in t.shape or 0 in t_taus.shape:
         return identity(ctx, t)
-    return ctx.routine("orgqr", t.dtype, [a, taus], [ctx.tensor(t.shape, t.dtype)])[0]
+    result = [ctx.tensor(t.shape, t.dtype)]
+    if ctx.platform == "tpu":
+        return ctx.xla_call("ProductOfElementaryHouseholderReflectors", [a, taus], result)[0]
+    return ctx.routine("orgqr", t.dtype, [a, taus], result)[0]
 
 
 # The first columns of the product of Householder reflectors that geqrf gave.
@@ -97,7 +106,7 @@ def _qr_lower(ctx, a, *, full, pivoting):
 def _reflectors(ctx, a, t: ArrayType, t_taus: ArrayType, pivoting: bool):
     """Packed factors, taus and, with pivoting, the order of the columns."""
     if not pivoting:
-        return ctx.routine("geqrf", t.dtype, [a], [ctx.type(t), ctx.type(t_taus)])
+        return _geqrf_values(ctx, a, t, [ctx.type(t), ctx.type(t_taus)])
     t_order = ctx.out_types[2]
     free = ctx.full(t_order, 0)
     packed, order, taus = ctx.routine(

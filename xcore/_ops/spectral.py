@@ -14,6 +14,7 @@ import numpy as np
 
 from .._core import dtypes, errors
 from .._core.op import Op
+from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
 from .coalescing import (
     aligned,
@@ -46,18 +47,20 @@ from .elementwise import (
     sub,
 )  # fmt: skip
 from .factor import lu, solve_with, take_rows
-from .families import full_like_type, ones, reduce_sum, zeros
-from .layout import iota
+from .families import broadcast_in_dim, full_like_type, ones, reduce_sum, zeros
+from .layout import concatenate, iota, rev
 from .matrices import (
     adjoint,
     batch_in_front,
     check_matrices,
+    columns,
     conj_values,
     conjugate,
     diagonal,
     finite_or_zero,
     hermitian_of_lower,
     identity,
+    in_dtype_of,
     info_type,
     is_complex,
     matmul,
@@ -66,16 +69,21 @@ from .matrices import (
     part_values,
     real_part,
     real_type,
+    rows,
     slice_values,
     succeeded,
     swap_shape,
     swap_values,
     times_columns,
 )  # fmt: skip
+from .orthogonal import qr
 from .reduce import argmax, reduce_min
 from .transcendental import sqrt
 
 # eigh
+
+# Of XLA's own Jacobi iteration: at most so many sweeps, until what is beside the diagonal is so small.
+_SWEEPS, _SMALL = 100, {"float32": 1e-6, "float64": 1e-12}
 
 
 def _eigh_type(a, *, vectors):
@@ -91,6 +99,12 @@ def _eigh_lower(ctx, a, *, vectors):
     finite, a = finite_or_zero(ctx, part_values(ctx, a, t, "GE"), t)
     if not dtypes.is_complex(t.dtype):  # symmetric: the transposed is as good, and free
         a = swap_values(ctx, a, t)
+    if ctx.platform == "tpu":
+        config = (
+            f"{dtypes.is_complex(t.dtype):d},1,{_SWEEPS},{_SMALL[dtypes.to_real(t.dtype).name]}"
+        )
+        v, w = ctx.xla_call("Eigh", [a], [ctx.type(t), ctx.type(t_values)], config)
+        return [or_nan(ctx, finite, x, o, t.ndim - 2) for x, o in zip((w, v), ctx.out_types)]
     v, w, info = ctx.routine(
         "syevd", t.dtype, [a], [ctx.type(t), ctx.type(t_values), info_type(ctx, t)],
         vectors=vectors, lower=dtypes.is_complex(t.dtype),
@@ -154,6 +168,10 @@ def _svd_lower(ctx, a, *, full, vectors):
     if 0 in t.shape:
         t_values, *t_vectors = ctx.out_types
         return [ctx.full(t_values, 0), *(identity(ctx, o) for o in t_vectors)]
+    if ctx.platform == "tpu":
+        finite, a = finite_or_zero(ctx, a, t)
+        outs = ctx.program(_svd_program(t, full, vectors), [a])
+        return [or_nan(ctx, finite, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
     write = _svd_cpu if ctx.platform == "cpu" else _svd_gpu
     finite, a = finite_or_zero(ctx, a, t)
     *outs, info = write(ctx, a, t, full, vectors)
@@ -229,6 +247,78 @@ def _svd_gpu_qr(ctx, a, t, full: bool, vectors: bool):
         column_major=not wide, full_matrices=full, compute_uv=vectors, transposed=wide,
     )  # fmt: skip
     return (s, y, x, info) if wide else (s, x, y, info)
+
+
+def _svd_program(t: ArrayType, full: bool, vectors: bool):
+    """The program of an SVD by a polar decomposition and an eigenvalue problem, for TPUs."""
+
+    def program(a):
+        m, n = t.shape[-2:]
+        s, u, v = _svd_by_polar(adjoint(a) if m < n else a, full and vectors)
+        if not vectors:
+            return [s]
+        return [s, v, adjoint(u)] if m < n else [s, u, adjoint(v)]
+
+    return trace_closed(program, [t.strong()])
+
+
+def _svd_by_polar(a, full: bool):
+    # a = p h with orthonormal columns of p and h = pᴴ a = v s vᴴ, so a = (p v) s vᴴ. What belongs to
+    # vanishing s is no basis yet: q of p v = q r is one, with the other columns as they were up to a
+    # factor of modulus 1. (Nakatsukasa and Higham 2013, "Stable and efficient spectral divide and
+    # conquer algorithms for the symmetric eigenvalue decomposition and the SVD")
+    p = _polar_factor(a)
+    h = matmul(adjoint(p), a)
+    half = full_like_type(typeof(h), 0.5)
+    w, v = eigh(mul(half, add(h, adjoint(h))), vectors=True)
+    last = typeof(w).ndim - 1
+    w, v = rev(w, axes=(last,)), rev(v, axes=(last + 1,))
+    s = select(gt(w, zeros(typeof(w))), w, zeros(typeof(w)))  # rounding may leave a negative one
+    u, r = qr(matmul(p, v), full=full, pivoting=False)
+    k = typeof(s).shape[-1]
+    turn = diagonal(rows(r, 0, k))
+    size = abs(turn)
+    none = eq(size, zeros(typeof(size)))
+    one = full_like_type(typeof(turn), 1)
+    turn = select(
+        none, one, div(turn, in_dtype_of(select(none, real_part(one), size), typeof(turn)))
+    )
+    if typeof(u).shape[-1] > k:
+        rest = columns(u, k, typeof(u).shape[-1])
+        first = times_columns(columns(u, 0, k), turn)
+        return s, concatenate(first, rest, axis=typeof(u).ndim - 1), v
+    return s, times_columns(u, turn), v
+
+
+def _polar_factor(a):
+    """The factor with orthonormal columns of matrices with no more columns than rows.
+
+    Dynamically weighted Halley's iteration, whose weights follow from a lower bound of the singular
+    values of a / |a|: rounding, so they are known beforehand. Products and QR alone.
+    (Nakatsukasa, Bai and Gygi 2010, "Optimizing Halley's iteration for computing the matrix polar
+    decomposition")
+    """
+    t, low = typeof(a), float(np.finfo(dtypes.to_real(typeof(a).dtype)).eps)
+    size = sqrt(reduce_sum(real_part(mul(a, conjugate(a))), axes=(t.ndim - 2, t.ndim - 1)))
+    size = select(eq(size, zeros(typeof(size))), full_like_type(typeof(size), 1), size)
+    x = div(a, broadcast_in_dim(in_dtype_of(size, t), shape=t.shape, dims=tuple(range(t.ndim - 2))))
+    *batch, m, n = t.shape
+    one = part(full_like_type(ArrayType((*batch, n, n), t.dtype), 1), eq)
+    while 1 - low > 10 * np.finfo(dtypes.to_real(t.dtype)).eps:
+        d = (4 * (1 - low**2) / low**4) ** (1 / 3)
+        root = math.sqrt(1 + d)
+        u = root + math.sqrt(8 - 4 * d + 8 * (2 - low**2) / (low**2 * root)) / 2
+        v = (u - 1) ** 2 / 4
+        c = u + v - 1
+        low = min(1.0, low * (u + v * low**2) / (1 + c * low**2))
+        wide = mul(x, full_like_type(t, math.sqrt(c)))
+        q, _ = qr(concatenate(wide, one, axis=t.ndim - 2), full=False, pivoting=False)
+        product = matmul(rows(q, 0, m), adjoint(rows(q, m, m + n)))
+        x = add(
+            mul(x, full_like_type(t, v / c)),
+            mul(product, full_like_type(t, (u - v / c) / math.sqrt(c))),
+        )
+    return x
 
 
 def _svd_change(u, v, a_dot):
