@@ -122,6 +122,57 @@ def test_linear_solvers(solver):
     assert (compiled[len(rows) :] == compiled[len(rows) - 1]).all()
 
 
+def test_least_squares_from_products():
+    a, b = np.diag(np.arange(1.0, 31.0))[:, :7], np.ones(30)
+    solve = lambda b, **kw: linalg.lsmr(a, b, rtol=1e-10, report=True, history=True, **kw)
+    found = solve(b)
+    rows = np.asarray(found.history)
+    assert rows.shape == (int(found.steps) + 1,) and rows[-1] == found.error
+    same(rows[0], np.linalg.norm(a.T @ b))
+    assert (np.diff(rows) < 0).all()
+    two = solve(1e3 * np.stack([b, np.eye(30)[0]], 1))
+    assert two.history.shape == (int(two.steps.max()) + 1, 2)
+    same(two.history[:3, 0], 1e3 * rows[:3])
+    damped = solve(b, damp=0.5)
+    same(damped.history[0], rows[0])
+    assert damped.history[-1] == damped.error
+
+
+EIGENPAIRS = {
+    "eigsh": lambda **kw: linalg.eigsh(np.diag(np.arange(1.0, 31.0)), 2, ncv=8, report=True, **kw),
+    "lobpcg": lambda **kw: linalg.lobpcg(np.diag(np.arange(1.0, 31.0)), 2, report=True, **kw),
+    "by cycles": lambda **kw: pde.eigenmodes(VARIED, 2, report=True, **kw),
+    "by the inverse": lambda **kw: pde.eigenmodes(
+        VARIED, 2, report=True, method="shift-invert", **kw
+    ),
+}
+VARIED = pde.Diffusion(pde.Grid((16, 16)), lambda x, y: 1 + x)
+
+
+@pytest.mark.parametrize("name", EIGENPAIRS)
+def test_eigenpairs(name):
+    found = EIGENPAIRS[name](history=True)
+    rows = np.asarray(found.history)
+    assert rows.shape == (int(found.steps) + 1, 2) and np.isfinite(rows[1:]).all()
+    assert (rows[-1] <= rows[0]).all()
+    if name == "eigsh":  # each restart shows what it came to
+        short = EIGENPAIRS[name](history=True, max_steps=3)
+        same(short.history, rows[:4])
+    assert EIGENPAIRS[name]().history is None
+
+
+@pytest.mark.parametrize("method", ["cg", "multigrid"])
+def test_fields(method):
+    found = pde.solve(VARIED, -1.0, method=method, report=True, history=True)
+    rows = np.asarray(found.history)
+    assert rows.shape == (int(found.steps) + 1,) and rows[0] == 1
+    assert rows[-1] < 0.1 * rows[0]
+    np.testing.assert_allclose(rows[-1], found.error, rtol=0.2)  # in a norm that is near to it
+    assert pde.solve(VARIED, -1.0, method=method, report=True).history is None
+    direct = pde.solve(pde.Laplacian(pde.Grid(8)), -1.0, report=True, history=True)
+    assert direct.history is None
+
+
 def test_newton_for_fields():
     lap = pde.Laplacian(pde.Grid(16))
     equation, start = (lambda u: lap(u) + xnp.exp(u)), lap.field(0.0)

@@ -214,7 +214,28 @@ def cycles(files: dict[str, str]) -> list[str]:
     return []
 
 
-RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles)
+def own_loops(files: dict[str, str]) -> list[str]:
+    """Solvers run by `iterate`; a loop of their own has a comment that says why."""
+    return [
+        f"{file}:{node.lineno} has a loop of its own, and no comment `# own loop: why`"
+        for file, text in files.items()
+        if folder(module_of(file)) in SOLVERS and not file.endswith(LOOPS)
+        for node, _, _ in statements(text)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in loops_of(text)
+        and not any("# own loop: " in x for x in text.split("\n")[node.lineno - 3 : node.lineno])
+    ]
+
+
+def loops_of(text: str) -> set[str]:
+    """What a module calls loops whose number of steps is not known before."""
+    return {"while_loop"} | ({"loop"} if "from ._packed import loop\n" in text else set())
+
+
+SOLVERS = ("linalg", "optimize", "pde", "decomp")
+LOOPS = ("optimize/_loop.py", "optimize/_packed.py", "optimize/_lanes.py")  # what runs `iterate`
+
+RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles, own_loops)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -241,6 +262,12 @@ BROKEN = [
         "def f():\n    def g():\n        import xcore._core.tree",
     ),
     (cycles, "xcore/_core/tree.py", "from xcore._core import types"),
+    (own_loops, "xcore/pde/_grid.py", "x = while_loop(going, step, x)"),
+    (
+        own_loops,
+        "xcore/optimize/_root.py",
+        "from ._packed import loop\n\n\nx = loop(going, step, x)",
+    ),
 ]
 
 

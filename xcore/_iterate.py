@@ -1,4 +1,4 @@
-"""The one loop of iterative solvers, and the history that they keep.
+"""The one loop of iterative solvers, the history that they keep, and their states on disk.
 
 Row 0 of a history is the start, row k what step k ended with. Loops write into a buffer with a row for
 each step that there may be; users get the rows that were written, where their number is known.
@@ -6,17 +6,24 @@ each step that there may be; users get the rows that were written, where their n
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from . import _ops as ops
 from . import numpy as xnp
+from ._control.jit import jit
+from ._control.progress import Bar
+from ._control.saving import Checkpointer, read_metadata
 from ._control.while_loop import while_loop
-from ._core import tree
+from ._core import errors, tree
 from ._core.array import Array
 from ._core.devices import device_put
+from ._core.trace import is_evaluating
 from ._core.types import typeof
 from ._transforms.map import vmap
 
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 Progress = bool | str | None
+Carry = tuple[Any, Any, Any]  # state, steps, history
+Loop = Callable[..., Any]  # of (going, body, carry), as while_loop
 
 
 class Solver(Protocol[S]):
@@ -43,26 +52,20 @@ class Steps(NamedTuple):
     done: Callable[[Any], ArrayLike]
 
 
-@overload
+class Run(NamedTuple):
+    """How a loop ended: the last state, the number of steps, and the history, if there is one."""
+
+    state: Any
+    steps: Any
+    rows: Any = None
+
+
 def iterate(
-    solver: Solver[S], state: S, max_steps: int, *, row: None = None, first: None = None,
-    progress: Progress = False,
-) -> tuple[S, Array]: ...  # fmt: skip
-@overload
-def iterate(
-    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree],
-    first: PyTree = None, progress: Progress = False,
-) -> tuple[S, Array, PyTree]: ...  # fmt: skip
-@overload
-def iterate(
-    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree] | None,
-    first: PyTree = None, progress: Progress = False,
-) -> tuple[Any, ...]: ...  # fmt: skip
-def iterate(
-    solver: Solver[S], state: S, max_steps: int, *, row: Callable[[S], PyTree] | None = None,
-    first: PyTree = None, progress: Progress = False,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Steps of a solver until it is done. Returns its last state and the number of steps.
+    solver: Solver[S], state: S, max_steps: int | Array, *, row: Callable[[S], PyTree] | None = None,
+    first: PyTree = None, rows: PyTree = None, steps: ArrayLike = 0, progress: Progress = False,
+    loop: Loop | None = None, checkpoint: Checkpoints | None = None,
+) -> Run:  # fmt: skip
+    """Steps of a solver until it is done.
 
     Args:
       solver: has ``step(state) -> state`` and ``done(state) -> boolean array``; where it holds one
@@ -70,34 +73,124 @@ def iterate(
         state of finished ones is the step's business.
       state: tree of arrays to start from.
       max_steps: at most this many steps.
-      row: ``row(state)``, what history keeps of a step, a tree; the history is returned, too.
+      row: ``row(state)``, what history keeps of a step, a tree; without it there is none.
       first: row 0, that of the start, where it is not ``row(state)``.
+      rows: a history to go on with, instead.
+      steps: the number of steps that there were before.
       progress: show the number of steps and their rate; a text is the label.
+      loop: runs it, as ``while_loop(going, body, carry)`` does.
+      checkpoint: where states are kept on disk.
 
     >>> class Halve:
     ...     def step(self, x): return x / 2
     ...     def done(self, x): return x < 1
     >>> iterate(Halve(), xnp.float32(12.0), 100)
-    (Array(0.75, dtype=float32), Array(4, dtype=int32))
+    Run(state=Array(0.75, dtype=float32), steps=Array(4, dtype=int32), rows=None)
     """
 
-    kept = [] if row is None else [row]
+    def going(carry: Carry) -> Array:
+        return (carry[1] < max_steps) & ~xnp.all(solver.done(carry[0]))
 
-    def going(carry: tuple[Any, ...]) -> Array:
-        state, steps, *_ = carry
-        return (steps < max_steps) & ~xnp.all(solver.done(state))
-
-    def body(carry: tuple[Any, ...]) -> tuple[Any, ...]:
-        state, steps, *rows = carry
+    def body(carry: Carry) -> Carry:
+        state, steps, rows = carry
         state, steps = solver.step(state), steps + np.int32(1)
-        return (
-            state,
-            steps,
-            *[with_row(r, steps, f(state)) for r, f in zip(rows, kept, strict=True)],
-        )
+        return state, steps, None if row is None else with_row(rows, steps, row(state))
 
-    begun = [first_row(f(state) if first is None else first, max_steps) for f in kept]
-    return while_loop(going, body, (state, xnp.zeros((), np.int32), *begun), progress=progress)
+    if row is not None and rows is None:
+        rows = first_row(row(state) if first is None else first, int(max_steps))
+    carry = (state, xnp.asarray(steps, np.int32), rows)
+    if checkpoint is not None:
+        return Run(*checkpoint.go(going, body, carry, loop or while_loop, progress))
+    if loop is None:
+        return Run(*while_loop(going, body, carry, progress=progress))
+    return Run(*loop(going, body, carry))
+
+
+# States on disk
+
+_SECONDS = 10.0  # between two of them
+
+
+class Checkpoints:
+    """The states of a long run in a folder, from where it goes on when it was interrupted.
+
+    About every ten seconds, after a whole number of steps, a state is written there. A run with the same
+    folder goes on from the last one, with the same programs and so to the same bits. What is solved is not
+    compared: only the function's name, and shapes and dtypes.
+    """
+
+    def __init__(self, who: str, folder: str | os.PathLike[str]):
+        self.who, self.folder = who, Path(folder)
+
+    def inside(self, name: str) -> Checkpoints:
+        """Those of a loop inside of a step."""
+        return Checkpoints(self.who, self.folder / name)
+
+    def go(
+        self, going: Callable[[Carry], Array], body: Callable[[Carry], Carry], carry: Carry, loop: Loop,
+        progress: Progress = False,
+    ) -> Carry:  # fmt: skip
+        """``loop(going, body, carry)`` in parts, behind each of which the carry is written."""
+        bar = Bar(progress, None) if progress else None
+
+        def step(both: tuple[Any, Carry]) -> tuple[Any, Carry]:
+            return bar.step(both[0]) if bar else None, body(both[1])
+
+        def some(both: tuple[Any, Carry], end: Array) -> tuple[Any, Carry]:
+            return loop(lambda c: going(c[1]) & (c[1][1] < end), step, both)
+
+        part, size, shown = jit(some), 1, bar.start() if bar else None
+        with Checkpointer(self.folder, keep=2, asynchronous=False) as disk:
+            carry = self._last(disk, carry)
+            while bool(going(carry)):
+                begun = time.monotonic()
+                shown, carry = part((shown, carry), carry[1] + np.int32(size))
+                disk.save(int(carry[1]), carry, metadata=self.who)
+                spent = max(time.monotonic() - begun, 1e-9)
+                size = max(1, min(2 * size, int(size * _SECONDS / spent)))
+        if bar:
+            bar.stop(shown)
+        return carry
+
+    def each(
+        self,
+        going: Callable[[S], Array],
+        body: Callable[[S], S],
+        carry: S,
+        count: Callable[[S], Array],
+    ) -> S:
+        """The same where ``body`` is no program, but has loops of its own with checkpoints inside.
+
+        ``count(carry)`` is the number of the next call.
+        """
+        with Checkpointer(self.folder, keep=2, asynchronous=False) as disk:
+            carry = self._last(disk, carry)
+            while bool(going(carry)):
+                carry = body(carry)
+                disk.save(int(count(carry)), carry, metadata=self.who)
+        return carry
+
+    def _last(self, disk: Checkpointer, carry: Any) -> Any:
+        carry = tree.map(xnp.asarray, carry)
+        last = disk.latest_step()
+        if last is None:
+            return carry
+        if (found := read_metadata(disk.path(last))) != self.who:
+            raise errors.bad_argument(
+                self.who, "checkpoint", str(self.folder), f"a folder of {self.who}, or an empty one",
+                f"It is one of {found}.",
+            )  # fmt: skip
+        return disk.restore(carry)
+
+
+def checkpoints(who: str, folder: str | os.PathLike[str] | None) -> Checkpoints | None:
+    """The argument ``checkpoint`` of a solver as what ``iterate`` takes: for calls with arrays at hand."""
+    if folder is None:
+        return None
+    if not is_evaluating():
+        want = "None inside of jit, grad and vmap: there are no values yet to write"
+        raise errors.bad_argument(who, "checkpoint", folder, want)
+    return Checkpoints(who, folder)
 
 
 # History

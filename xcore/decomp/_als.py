@@ -25,9 +25,10 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
-from .._iterate import Steps, iterate
+from .._iterate import Steps, checkpoints, iterate
 from .._solution import Solution, Status
 from .._transforms.map import vmap
+from ..numpy._select import safe_divide
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
 from ._products import first_modes, mttkrp, transposed_khatri_rao, unfold
 
@@ -40,12 +41,13 @@ _ADVICE = (
 )
 
 
-def until_level(step, state, max_steps: int, first, progress):
+def until_level(step, state, max_steps: int, first, progress, checkpoint=None):
     """(the last state, steps, history of errors) of steps until the status says that they are over."""
     solver = Steps(step, lambda s: s["status"] != Status.max_steps)
     return iterate(
-        solver, state, max_steps, row=lambda s: s["error"], first=first, progress=progress
-    )
+        solver, state, max_steps, row=lambda s: s["error"], first=first, progress=progress,
+        checkpoint=checkpoint,
+    )  # fmt: skip
 
 
 def fitted(value, error, status, steps, history) -> Solution:
@@ -203,15 +205,32 @@ _INNER_STEPS = 10
 # The loop
 
 
+def in_parts(fit, static):
+    """``fit`` as one program; called with ``checkpoint``, which cuts its loop, as what it is."""
+    program = jit(fit, static_argnames=static)
+
+    def run(*args, checkpoint=None, **settings):
+        if checkpoint is None:
+            return program(*args, **settings)
+        return fit(*args, checkpoint=checkpoint, **settings)
+
+    return run
+
+
+def checkpoints_of(who: str, folder, several: bool):
+    """The argument ``checkpoint`` of a fit."""
+    if folder is not None and several:
+        raise errors.bad_argument(who, "checkpoint", folder, "None with several restarts")
+    return checkpoints(who, folder)
+
+
 def balanced(factors, free):
     """The same tensor; the columns of each term are equally long in the free modes. It is the choice
     that a ridge prefers. Where one of them vanishes all stay as they are."""
     sizes = {k: norms_of_columns(factors[k])[0] for k in free}
     whole = functools.reduce(xnp.multiply, sizes.values())
     share = whole ** (1 / len(free))
-    scaled = {
-        k: xnp.where(whole == 0, 1, share / xnp.where(whole == 0, 1, v)) for k, v in sizes.items()
-    }
+    scaled = {k: safe_divide(share, v, 1, where=whole != 0) for k, v in sizes.items()}
     return [f * scaled[k] if k in scaled else f for k, f in enumerate(factors)]
 
 
@@ -274,7 +293,7 @@ def _final_error(known, mask, factors, error, safe):
 
 
 def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_steps, scale, extrapolate,
-         progress):  # fmt: skip
+         progress, checkpoint=None):  # fmt: skip
     proxes = [units.prox(p, len(free)) for p in proxes]
     known = x if mask is None else xnp.where(mask, x, 0)
     total = (known * known.conj()).real.sum()
@@ -311,7 +330,7 @@ def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_st
     out, *how = until_level(step, {
         "factors": list(factors), "start": list(factors), "duals": duals, "momentum": xnp.zeros((), real),
         "status": xnp.asarray(Status.max_steps, np.int32), "error": xnp.asarray(np.inf, real),
-    }, max_steps, first, progress)  # fmt: skip
+    }, max_steps, first, progress, checkpoint)  # fmt: skip
     value = CP(None, tuple(out["factors"]))
     error = _final_error(known, mask, value.factors, out["error"], safe)
     return fitted(normalize(value) if scale else value, error, out["status"], *how)
@@ -331,7 +350,7 @@ def _next_start(s, factors, worse, extrapolate: bool, free):
 
 
 _STATIC = ("rules", "free", "proxes", "max_steps", "scale", "extrapolate", "progress")
-fit_program = jit(_fit, static_argnames=_STATIC)
+fit_program = in_parts(_fit, _STATIC)
 
 
 # Starts and arguments

@@ -16,8 +16,8 @@ import numpy as np
 from .. import _ops as ops
 from .. import fft, random
 from .. import numpy as xnp
-from .._control.jit import jit
 from .._core import errors
+from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._als import (
     balanced,
@@ -25,6 +25,7 @@ from ._als import (
     check_rank,
     check_tensor,
     fitted,
+    in_parts,
     right_solve,
     starts,
     until_level,
@@ -85,7 +86,7 @@ def _watch(x, key):
     return lambda factors: share * xnp.linalg.norm(seen - _rows(factors, where).sum(-1))
 
 
-def _run(x, factors, key, rtol, samples, max_steps, mix, progress):
+def _run(x, factors, key, rtol, samples, max_steps, mix, progress, checkpoint=None):
     size = xnp.linalg.norm(x.ravel())
     safe = xnp.where(size > 0, size, 1)
     turn, watched, draw = random.split(key, 3)
@@ -120,18 +121,18 @@ def _run(x, factors, key, rtol, samples, max_steps, mix, progress):
         "stale": xnp.zeros((), np.int32), "status": xnp.asarray(Status.max_steps, np.int32),
         "step": xnp.zeros((), np.int32),
     }  # fmt: skip
-    out, *how = until_level(sweep, start, max_steps, start["error"], progress)
+    out, *how = until_level(sweep, start, max_steps, start["error"], progress, checkpoint)
     found = [_unmix(f, s) for f, s in zip(out["best"], signs, strict=True)] if mix else out["best"]
     value = normalize(CP(None, tuple(found)))
     error = xnp.linalg.norm((x - value.to_dense()).ravel()) / safe
     return fitted(value, error, out["status"], *how)
 
 
-_run_program = jit(_run, static_argnames=("samples", "max_steps", "mix", "progress"))
+_run_program = in_parts(_run, ("samples", "max_steps", "mix", "progress"))
 
 
 def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init="random", key=None,
-            rtol=1e-4, max_steps: int = 500, progress=False) -> Solution:  # fmt: skip
+            rtol=1e-4, max_steps: int = 500, progress=False, checkpoint=None) -> Solution:  # fmt: skip
     """A CP tensor near a tensor, by alternating least squares on random samples (CP-ARLS).
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that
@@ -152,6 +153,8 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
         by so much in twenty sweeps.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     Returns:
       a ``Solution``: its value is the best one seen, ``error`` exact, ``history`` the estimates. Derivatives
@@ -174,5 +177,6 @@ def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init=
     factors = units.start(init, factors, x)
     max_steps = check_count(who, "max_steps", max_steps)
     found = _run_program(ops.stop_gradient(x), factors, second, rtol, samples=int(samples),
-                         max_steps=max_steps, mix=bool(mix), progress=progress)  # fmt: skip
+                         max_steps=max_steps, mix=bool(mix), progress=progress,
+                         checkpoint=checkpoints(who, checkpoint))  # fmt: skip
     return units.result(differentiable(found, x))

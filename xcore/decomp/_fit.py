@@ -17,6 +17,7 @@ from ._als import (
     check_modes,
     check_rank,
     check_tensor,
+    checkpoints_of,
     fit_program,
     fitted,
     hals,
@@ -29,7 +30,7 @@ from ._units import in_units
 
 
 def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, scale,
-        extrapolate, progress, positive=False):  # fmt: skip
+        extrapolate, progress, checkpoint, positive=False):  # fmt: skip
     """What all entry points do: check, start, run, and take the best of several starts."""
     x, mask = check_tensor(who, x, mask)
     rank, free = check_rank(who, rank, x.shape), check_fixed(who, fixed, x.ndim)
@@ -49,13 +50,13 @@ def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, 
     ridge = units.penalty(ridge, len(free))
     factors, several = starts(who, x, rank, init, key, restarts, positive)
     factors = units.start(init, factors, x, mask, free[:1] if scale else free)
-    stop = stop_gradient
+    stop, checkpoint = stop_gradient, checkpoints_of(who, checkpoint, several)
 
     def run(factors):
         held = [stop(f) for f in factors]
         return fit_program(stop(x), mask, held, stop(ridge), rtol, gtol, units, rules=rules, free=free, proxes=proxes,
                            max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
-                           progress=progress)  # fmt: skip
+                           progress=progress, checkpoint=checkpoint)  # fmt: skip
 
     found = best_of(run, factors) if several else run(factors)
     signed = tuple(k for k in free if rules[k] is hals)
@@ -77,7 +78,8 @@ def _pick(every: Solution, at) -> Solution:
 
 
 def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
-           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False) -> Solution:  # fmt: skip
+           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False,
+           checkpoint=None) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
 
     min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
@@ -97,6 +99,9 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
       extrapolate: go beyond each sweep's factors while that lowers the error; fewer sweeps where
         they are slow.
       progress: show the number of sweeps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts; that the problem is
+        the same is up to you.
 
     Returns:
       a ``Solution``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.
@@ -110,12 +115,12 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
     n = xnp.ndim(x)
     return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
                mask=mask, ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, progress=progress)  # fmt: skip
+               extrapolate=extrapolate, progress=progress, checkpoint=checkpoint)  # fmt: skip
 
 
 def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
               max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False,
-              progress=False) -> Solution:  # fmt: skip
+              progress=False, checkpoint=None) -> Solution:  # fmt: skip
     """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
 
     Args:
@@ -136,11 +141,12 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
     rules = tuple(hals if k in chosen else least_squares for k in range(n))
     return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
                ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, progress=progress, positive=True)  # fmt: skip
+               extrapolate=extrapolate, progress=progress, checkpoint=checkpoint, positive=True)  # fmt: skip
 
 
 def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8,
-                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False) -> Solution:  # fmt: skip
+                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False,
+                   checkpoint=None) -> Solution:  # fmt: skip
     """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
 
     Args:
@@ -165,4 +171,4 @@ def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int
     rules = tuple(least_squares if p is None else admm for p in proxes)
     return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
                ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
-               extrapolate=False, progress=progress)  # fmt: skip
+               extrapolate=False, progress=progress, checkpoint=checkpoint)  # fmt: skip

@@ -17,7 +17,6 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
 from .._core import dtypes, errors
 from .._solution import Solution, Status
 from .._transforms.api import jvp
@@ -28,9 +27,11 @@ from ._als import (
     check_count,
     check_rank,
     check_tensor,
+    checkpoints_of,
     fit_program,
     fitted,
     gram,
+    in_parts,
     least_squares,
     right_solve,
     squared_error,
@@ -116,7 +117,7 @@ def _measure(x, mask, square, factors):
     return slopes, squared_error(square, factors, -1, m[-1])
 
 
-def _run(x, mask, factors, rtol, gtol, max_steps, progress):
+def _run(x, mask, factors, rtol, gtol, max_steps, progress, checkpoint=None):
     square = (x * x).sum()
     safe = xnp.where(square > 0, square, 1)
     factors = balanced(factors, range(x.ndim))
@@ -161,7 +162,7 @@ def _run(x, mask, factors, rtol, gtol, max_steps, progress):
             "error": xnp.where(better, size, before),
         }  # fmt: skip
 
-    out, *how = until_level(step, start, max_steps, start["error"], progress)
+    out, *how = until_level(step, start, max_steps, start["error"], progress, checkpoint)
     value = CP(None, tuple(out["factors"]))
     gap = x - value.to_dense()
     error = xnp.linalg.norm((gap if mask is None else xnp.where(mask, gap, 0)).ravel())
@@ -185,12 +186,12 @@ def _some_sweeps(x, mask, factors, units) -> list:
     return [first * found.value.weights, *rest]
 
 
-_run_program = jit(_run, static_argnames=("max_steps", "progress"))
+_run_program = in_parts(_run, ("max_steps", "progress"))
 
 
 def cp_gauss_newton(
     x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, rtol=1e-9, gtol=0.0,
-    max_steps: int = 100, progress=False,
+    max_steps: int = 100, progress=False, checkpoint=None,
 ) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 
@@ -211,6 +212,9 @@ def cp_gauss_newton(
       gtol: stop when the slope of the squared error is below this share of ‖x‖².
       max_steps: steps at most.
       progress: show the number of steps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts; that the problem is
+        the same is up to you.
 
     Returns:
       a ``Solution``.
@@ -230,13 +234,23 @@ def cp_gauss_newton(
     rank = check_rank(who, rank, x.shape)
     factors, several = starts(who, x, rank, init, key, restarts, False)
     factors = units.start(init, factors, x, mask)
+    checkpoint = checkpoints_of(who, checkpoint, several)
     drawn = not isinstance(init, (CP, tuple, list))
     max_steps, data = check_count(who, "max_steps", max_steps), ops.stop_gradient(x)
 
     def run(factors):
         if mask is not None and drawn:
             factors = _some_sweeps(data, mask, factors, units)
-        return _run_program(data, mask, factors, rtol, gtol, max_steps=max_steps, progress=progress)
+        return _run_program(
+            data,
+            mask,
+            factors,
+            rtol,
+            gtol,
+            max_steps=max_steps,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
 
     found = best_of(run, factors) if several else run(factors)
     return units.result(differentiable(found, x, mask))

@@ -42,7 +42,7 @@ def _penalty(factors, ridge):
 
 
 def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="random", key=None, ridge=0.0,
-                rtol=None, max_steps: int = 1000, progress=False) -> Solution:  # fmt: skip
+                rtol=None, max_steps: int = 1000, progress=False, checkpoint=None) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by an optimiser on all factors at once (CP-OPT).
 
     min Σ weights (x - Σ_r a_r ∘ b_r ∘ …)² / 2 + ridge/2 Σ ‖factors‖². With elements missing this is
@@ -60,6 +60,8 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
       rtol: of ``minimize``, for the loss divided by ‖x‖².
       max_steps: iterations at most.
       progress: show the number of iterations and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     Returns:
       a ``Solution``; its ``history`` is √(2 loss) / ‖x‖ of the start and of each
@@ -91,7 +93,7 @@ def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="ran
     start = [f * scale for f in factors] if not isinstance(init, (CP, tuple, list)) else factors
     found = minimize(
         lambda f: loss(f) / safe, start, method=method, tol=rtol, maxiter=max_steps, history=("f",),
-        progress=progress,
+        progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     value = normalize(CP(None, tuple(ops.stop_gradient(f) for f in found.x)))
     left = xnp.where(

@@ -11,6 +11,7 @@ from .. import random, stats
 from .._core import dtypes, errors
 from .._core.struct import struct
 from .._transforms.map import vmap
+from ..numpy._select import safe_divide
 from ._als import check_tensor
 from ._cp import CP, as_cp, normalize, norms_of_columns
 from ._fit import cp_als
@@ -238,7 +239,7 @@ def _uncertainty(x, mask, cp, known, free) -> Uncertainty:
     left = left if mask is None else xnp.where(mask, left, 0)
     degrees = known - free
     enough = degrees > 0
-    variance = xnp.where(enough, (left * left).sum() / xnp.where(enough, degrees, 1), np.inf)
+    variance = safe_divide((left * left).sum(), degrees, np.inf, where=enough)
     values, vectors = _information(factors, mask)
     vectors = _rows_of(vectors, factors)
     # an entry of a column of length 1, and the logarithm of the length, as a column changes

@@ -256,5 +256,6 @@ def _largest_volume(q):
         weights = weights - xnp.outer(weights[:, j], row) / weights[i, j]
         return rows.at[j].set(i.astype(rows.dtype)), weights, count + np.int32(1)
 
+    # own loop: inside a sweep
     rows, weights, _ = while_loop(going, swap, (order, weights, xnp.zeros((), np.int32)))
     return rows, weights

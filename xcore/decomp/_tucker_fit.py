@@ -18,8 +18,9 @@ from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
+from .._iterate import checkpoints
 from .._solution import Solution, Status
-from ._als import check_count, check_tensor, fitted, until_level
+from ._als import check_count, check_tensor, fitted, in_parts, until_level
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, unfold
 from ._tucker import Tucker, orthogonalize
@@ -236,7 +237,7 @@ def _hooi(x, factors, ranks, steps, progress):
 
 
 def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None = None,
-               progress=False) -> Solution:  # fmt: skip
+               progress=False, checkpoint=None) -> Solution:  # fmt: skip
     """As ``hooi``, until the error changes no more, with an account of how it went.
 
     Args:
@@ -244,6 +245,8 @@ def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None
       rtol: stop when a sweep changes the relative error by less.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     Returns:
       a ``Solution`` whose value is a ``Tucker`` tensor.
@@ -257,11 +260,12 @@ def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None
     x, units, factors, ranks = _hooi_start(who, x, ranks, init)
     max_steps = check_count(who, "max_steps", max_steps)
     return units.result(
-        _tucker_als(x, factors, rtol, ranks=ranks, max_steps=max_steps, progress=progress)
-    )
+        _tucker_als(x, factors, rtol, ranks=ranks, max_steps=max_steps, progress=progress,
+                    checkpoint=checkpoints(who, checkpoint))
+    )  # fmt: skip
 
 
-def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress):
+def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress, checkpoint):
     """(parts, status, steps, history) of sweeps until the error changes no more.
 
     ``sweep(parts)`` gives (parts, what they leave of ‖x‖²); ``left``: what the start leaves of it.
@@ -283,7 +287,7 @@ def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress):
         "parts": parts, "error": xnp.asarray(np.inf, square.dtype),
         "status": xnp.asarray(Status.max_steps, np.int32),
     }  # fmt: skip
-    out, *how = until_level(step, start, max_steps, relative(left), progress)
+    out, *how = until_level(step, start, max_steps, relative(left), progress, checkpoint)
     return out["parts"], out["status"], *how
 
 
@@ -298,8 +302,8 @@ def _tucker_fit(x, value: Tucker, *how) -> Solution:
     return fitted(value, error, *how)
 
 
-@functools.partial(jit, static_argnames=("ranks", "max_steps", "progress"))
-def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress):
+@functools.partial(in_parts, static=("ranks", "max_steps", "progress"))
+def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress, checkpoint=None):
     square = _square(x)
 
     def sweep(factors):
@@ -307,7 +311,9 @@ def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress):
         return factors, square - kept
 
     left = square - _square(multi_mode_product(x, factors, transpose=True))
-    factors, *how = _until_level(square, sweep, factors, left, rtol, max_steps, progress)
+    factors, *how = _until_level(
+        square, sweep, factors, left, rtol, max_steps, progress, checkpoint
+    )
     core = multi_mode_product(x, factors, transpose=True)
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
@@ -352,7 +358,7 @@ def _tucker_random(x, key, ranks, extra, rounds):
 
 
 def tucker_nonneg(
-    x, ranks, *, key=None, rtol=1e-8, max_steps: int = 200, progress=False
+    x, ranks, *, key=None, rtol=1e-8, max_steps: int = 200, progress=False, checkpoint=None
 ) -> Solution:
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
@@ -364,6 +370,8 @@ def tucker_nonneg(
       rtol: stop when a sweep changes the relative error by less.
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     Returns:
       a ``Solution`` whose value is a ``Tucker`` tensor.
@@ -385,12 +393,15 @@ def tucker_nonneg(
     core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
     scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
     max_steps = check_count(who, "max_steps", max_steps)
-    found = _nonneg(x, [core * scale, *factors], rtol, max_steps=max_steps, progress=progress)
+    found = _nonneg(
+        x, [core * scale, *factors], rtol, max_steps=max_steps, progress=progress,
+        checkpoint=checkpoints(who, checkpoint),
+    )  # fmt: skip
     return units.result(found)
 
 
-@functools.partial(jit, static_argnames=("max_steps", "progress"))
-def _nonneg(x, parts, rtol, *, max_steps, progress):
+@functools.partial(in_parts, static=("max_steps", "progress"))
+def _nonneg(x, parts, rtol, *, max_steps, progress, checkpoint=None):
     square = _square(x)
 
     def products(factors):
@@ -406,7 +417,9 @@ def _nonneg(x, parts, rtol, *, max_steps, progress):
         return [core, *factors], left(core, up, grams)
 
     first = left(parts[0], *products(parts[1:]))
-    (core, *factors), *how = _until_level(square, sweep, parts, first, rtol, max_steps, progress)
+    (core, *factors), *how = _until_level(
+        square, sweep, parts, first, rtol, max_steps, progress, checkpoint
+    )
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 

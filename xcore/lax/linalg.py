@@ -17,6 +17,7 @@ from .._core.eval import fused
 from .._core.types import typeof
 from ..numpy._matrices import symmetric
 from ..numpy._promote import as_array, as_arrays, as_inexact, astype
+from ..numpy._select import safe_divide
 
 __all__ = [
     "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig", "eigh",
@@ -107,9 +108,7 @@ def cholesky_update(r_matrix, w_vector):
         x, y = row[..., k, None], w[..., k, None]
         length = xnp.hypot(x, y)
         empty = length == 0
-        cos, sin = (
-            xnp.where(empty, v, u / xnp.where(empty, 1, length)) for u, v in ((x, 1), (y, 0))
-        )
+        cos, sin = (safe_divide(u, length, v, where=~empty) for u, v in ((x, 1), (y, 0)))
         return cos * w - sin * row, cos * row + sin * w
 
     n = typeof(w).shape[-1]

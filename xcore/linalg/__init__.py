@@ -32,8 +32,9 @@ from ._functions import expm, expm_frechet, logm, sqrtm
 from ._gauss import GaussLU, gauss_det, gauss_inv, gauss_lu, gauss_null_space, gauss_solve
 from ._hermitian_functions import funmh
 from ._indefinite import LDL, ldl
-from ._krylov import CG, GMRES, MINRES, BiCGStab, Chebyshev, jacobi_preconditioner, linear_solve
+from ._krylov import CG, GMRES, MINRES, BiCGStab, Chebyshev
 from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
+from ._linear_solve import jacobi_preconditioner, linear_solve
 from ._lsmr import expm_multiply, lsmr
 from ._operators import (
     Blocks,

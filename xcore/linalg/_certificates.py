@@ -15,6 +15,7 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._equations import solve_matrices
+from ..numpy._select import safe_divide
 from ._arguments import as_inexact, epsilon, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
@@ -290,7 +291,7 @@ def of_least_squares(a, b, x, rank, s) -> dict:
     first = xnp.where(padded[..., 0] > 0, padded[..., 0], 1)
     kept, dropped = of(xnp.maximum(rank - 1, 0)) / first, of(rank) / first
     gap = xnp.where(rank > 0, kept - dropped, 1)[..., None]
-    condition = xnp.where(rank > 0, 1 / xnp.where(rank > 0, kept, 1), 1)
+    condition = safe_divide(1, kept, 1, where=rank > 0)
     error = _wedin(a, b, x, first, gap)
     return {
         "digits": digits_of(error, epsilon(a)), "error": error, "condition": condition,
@@ -325,7 +326,7 @@ def _wedin(a, b, x, first, gap):
     off = left + 4 * epsilon(a) * (first[..., None] * size + _lengths(b))
     share = relative(off / first[..., None], size)
     gap = xnp.where(gap > 0, gap, 0)
-    inverse = xnp.where(gap > 0, 1 / xnp.where(gap > 0, gap, 1), xnp.inf)
+    inverse = safe_divide(1, gap, xnp.inf, where=gap > 0)
     change = (4 + max(m, n) ** 0.5) * epsilon(a) * inverse
     error = xnp.max(change * (2 + (inverse + 1) * share), axis=-1, initial=0)
     error = error * min(m, n) ** 0.5

@@ -17,12 +17,10 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
 from .._core.types import typeof
+from .._iterate import Steps, iterate
 from .._ops.matrices import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import epsilon
@@ -53,17 +51,12 @@ def hermitian(x):
 def settled(step, start, size_of_change):
     """Steps until what they add is below rounding, or is not finite."""
 
-    def going(state):
-        _, change, count = state
-        return (count < _DOUBLINGS) & xnp.any(change > 0)
-
     def forward(state):
-        old, _, count = state
-        new = step(old)
-        return new, size_of_change(old, new), count + np.int32(1)
+        new = step(state[0])
+        return new, size_of_change(state[0], new)
 
-    first = step(start)
-    return while_loop(going, forward, (first, size_of_change(start, first), np.int32(1)))[0]
+    solver = Steps(forward, lambda state: ~(state[1] > 0))
+    return iterate(solver, forward((start, None)), _DOUBLINGS, steps=1).state[0]
 
 
 def significant(old, new, eps: float):

@@ -18,6 +18,7 @@ from .._solution import Certificate, Solution, Status, first_that_holds
 from .._transforms.api import jvp
 from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
+from ..numpy._select import safe_divide
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
 from ._certificates import of_inverse
@@ -387,7 +388,7 @@ def slogdet(a, *, report: bool = False):
 def _slogdet(a):
     pivots, odd = _signed_pivots(a)
     size = xnp.abs(pivots)
-    sign = xnp.prod(xnp.where(size == 0, 0, pivots / xnp.where(size == 0, 1, size)), axis=-1)
+    sign = xnp.prod(safe_divide(pivots, size), axis=-1)
     log = xnp.sum(xnp.log(size), axis=-1)
     return xnp.where(odd, -sign, sign).astype(typeof(a).dtype), log
 

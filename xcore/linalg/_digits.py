@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import numpy as xnp
+from ..numpy._select import safe_divide
 
 
 def digits_of(off, eps: float):
@@ -15,9 +16,9 @@ def digits_of(off, eps: float):
 
 def relative(error, size):
     """error / size for errors >= 0; of nothing, 0."""
-    return xnp.where(error == 0, 0, error / xnp.where(error == 0, 1, size))
+    return safe_divide(error, size, where=error != 0)
 
 
 def of_truth(off):
     """Errors relative to the true result, from those relative to what was found, which may be too large."""
-    return xnp.where(off < 1, off / xnp.where(off < 1, 1 - off, 1), xnp.inf)
+    return safe_divide(off, 1 - off, xnp.inf, where=off < 1)

@@ -21,22 +21,18 @@ from .._core.keywords import require
 from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import iterate
+from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ..numpy._matrices import SVDResult
+from ..numpy._select import safe_divide
 from ..random import key, normal
 from ._arguments import epsilon, modulus, one_of
 from ._eigenpairs import with_derivatives
 from ._elimination import first_zero
 from ._factors import factorise, kind_for
-from ._krylov import (
-    MINRES,
-    inner,
-    norm,
-    safe_norm,
-    solved_within,
-)
+from ._krylov import MINRES
+from ._linear_solve import solved_within
 from ._operators import (
     FunctionOperator,
     LinearOperator,
@@ -44,7 +40,7 @@ from ._operators import (
     as_operator,
     in_dtype_of_products,
 )  # fmt: skip
-from ._range import ratio
+from ._range import inner, norm, safe_norm
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import check_status, fail, of_pairs
 
@@ -120,7 +116,7 @@ def lanczos(a, x0, ncv: int):
         small = size <= 10 * xnp.finfo(real).eps * xnp.max(xnp.abs(alpha))
         beta = beta.at[k].set(xnp.where(small, 0, size))
         w = cond(small, lambda q, w: another(q, k), lambda q, w: w, q, w)
-        return q, alpha, beta, ratio(w, norm(w).astype(dtype))
+        return q, alpha, beta, safe_divide(w, norm(w).astype(dtype))
 
     empty = xnp.zeros(ncv, real)
     size = norm(start)
@@ -158,6 +154,7 @@ def _solved_by_minres(params, x):
 def eigsh(
     a, k: int = 6, *, which: str = "largest", x0=None, ncv: int | None = None, sigma=None,
     inverse=None, rtol: float | None = None, max_steps: int = 300, report: bool = False,
+    history: bool = False, progress=False, checkpoint=None,
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
@@ -182,6 +179,11 @@ def eigsh(
       report: return a ``Solution`` instead of raising SolverError where the tolerance was missed. Its certificate
         are, for each pair, the residual, a bound of the error of w with it, and one of the sine of the
         angle of v, from the gaps to the other values found; and the number of products.
+      history: with ``report``, keep the residuals of the pairs wanted, as the space shows them (with a shift those
+        of the inverse): row k after restart k, row 0 infinite, for nothing is known yet.
+      progress: show the number of restarts and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.diag(xnp.arange(1.0, 9.0))
@@ -205,7 +207,10 @@ def eigsh(
         operator = _inverse_of(held, sigma) if inverse is None else as_operator(inverse)
         operator, wanted = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator), "LM"
     rtol = epsilon(start) ** 0.75 if rtol is None else rtol
-    end = largest_pairs(operator, start, k, min(n, max(k + 2, m)), wanted, rtol, max_steps)
+    end, steps, rows = largest_pairs(
+        operator, start, k, min(n, max(k + 2, m)), wanted, rtol, max_steps, history=history,
+        progress=progress, checkpoint=checkpoints(who, checkpoint),
+    )  # fmt: skip
     v = end["v"].T
     image = held.matmat(v).astype(typeof(v).dtype)
     w = xnp.real(xnp.sum(xnp.conj(v) * image, axis=0))
@@ -215,7 +220,7 @@ def eigsh(
     if shifted:
         other = held.mv(fresh(xnp.zeros_like(end["q"][:1]), 0)).astype(typeof(v).dtype)
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(other))
-        beyond = sigma + ratio(xnp.ones_like(beyond), beyond)
+        beyond = sigma + safe_divide(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = first_that_holds(
         (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
@@ -223,12 +228,13 @@ def eigsh(
     )  # fmt: skip
     others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
     certificate = of_pairs(w, left, size, n, others, products=end["products"])
-    return _told(who, with_derivatives(a, w, v), status, certificate, report)
+    return _told(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
 
 
-def _told(who: str, found, status, certificate, report: bool, steps=None):
+def _told(who: str, found, status, certificate, report: bool, steps, rows):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
-    solution = Solution(found, status, certificate, steps, who=who)
+    history = None if rows is None else history_of(rows, steps)
+    solution = Solution(found, status, certificate, steps, history=history, who=who)
     if report:
         return solution
     if type(status) is not Array:
@@ -327,7 +333,8 @@ def _guarded(start, k: int):
 
 def lobpcg(
     a, k: int = 1, *, which: str = "smallest", x0=None, preconditioner=None,
-    rtol: float | None = None, max_steps: int = 200, report: bool = False,
+    rtol: float | None = None, max_steps: int = 200, report: bool = False, history: bool = False,
+    progress=False, checkpoint=None,
 ):  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG.
 
@@ -348,6 +355,11 @@ def lobpcg(
       report: return a ``Solution`` instead of raising SolverError if the tolerance was not reached. Its
         certificate are the number of steps and, for each pair, its residual, computed anew, and bounds of
         the errors of w and of the sine of the angle of v, as of ``eigsh``.
+      history: with ``report``, keep the residuals of the k vectors wanted, the best in front: row 0 those of the
+        start, row j after step j.
+      progress: show the number of steps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> w, v = xc.linalg.lobpcg(xnp.diag(xnp.arange(1.0, 21.0)), 2)
@@ -371,7 +383,15 @@ def lobpcg(
     image = held.matmat(x)
     _, s = xnp.linalg.eigh(_hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
     state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x))
-    state, steps = iterate(blocks, state, max_steps)
+    row = (lambda s: s["size"][:k]) if history else None
+    state, steps, rows = iterate(
+        blocks,
+        state,
+        max_steps,
+        row=row,
+        progress=progress,
+        checkpoint=checkpoints(who, checkpoint),
+    )
     reached = xnp.all(blocks.done(state)[k:])
     order = xnp.argsort(state["w"][:k])
     v = state["x"][:, order]
@@ -386,7 +406,7 @@ def lobpcg(
     )  # fmt: skip
     certificate = of_pairs(w, left, state["scale"], n, state["w"][k:])
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
-    return _told(who, found, status, certificate, report, steps)
+    return _told(who, found, status, certificate, report, steps, rows)
 
 
 def _hermitian_part(x):

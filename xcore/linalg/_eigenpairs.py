@@ -25,7 +25,9 @@ from .._control.implicit import custom_root
 from .._core import dtypes
 from .._core.types import typeof
 from .._transforms.map import vmap
-from ._krylov import MINRES, solved_within
+from ..numpy._select import safe_divide
+from ._krylov import MINRES
+from ._linear_solve import solved_within
 from ._operators import FunctionOperator
 
 
@@ -81,7 +83,7 @@ def _reciprocal_gaps(w):
     gaps = w[:, None] - w
     size = xnp.max(xnp.abs(w), initial=0)
     same = xnp.abs(gaps) <= 10 * typeof(w).shape[0] * _smallest(w) * size
-    return xnp.where(same, 0, 1 / xnp.where(same, 1, gaps))
+    return safe_divide(1, gaps, where=~same)
 
 
 def _without(u, x):

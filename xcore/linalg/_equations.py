@@ -25,6 +25,7 @@ from .._core.types import typeof
 from .._ops import matrices
 from .._ops.matrices import swapped
 from .._solution import Certificate, Status, first_that_holds
+from ..numpy._select import safe_divide
 from ._arguments import product
 from ._digits import digits_of, of_truth, relative
 
@@ -57,7 +58,7 @@ def roundings(n: int) -> float:
 
 def signs(y):
     size = xnp.abs(y)
-    return xnp.where(size == 0, 1, y / xnp.where(size == 0, 1, size)).astype(typeof(y).dtype)
+    return safe_divide(y, size, 1).astype(typeof(y).dtype)
 
 
 def coins(n: int, k: int, dtype):

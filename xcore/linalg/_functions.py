@@ -213,6 +213,7 @@ def _expm_and_error(a) -> tuple:
 
     most = xnp.where(xnp.isfinite(times), times, 0).max(initial=0)
     start = (xnp.zeros((), typeof(times).dtype), x, off, slope)
+    # own loop: counted
     return while_loop(lambda s: s[0] < most, square, start)[1:]
 
 
@@ -235,6 +236,7 @@ def _squared(x, times):
         return i + 1, xnp.where((i < times)[..., None, None], matmul(x, x), x)
 
     most = xnp.where(xnp.isfinite(times), times, 0).max(initial=0)
+    # own loop: counted
     return while_loop(lambda s: s[0] < most, square, (xnp.zeros((), typeof(times).dtype), x))[1]
 
 
@@ -407,6 +409,7 @@ def _log_of_triangular(t, told: bool = False):
         return root, k + 1, *(_slopes(root, one, k, *slopes) if told else slopes)
 
     slopes = [xnp.asarray(x, dtypes.to_real(typeof(t).dtype)) for x in ((1.0, 0.0) if told else ())]
+    # own loop: its end is no status: as many roots as it takes are part of the formula
     root, k, *slopes = while_loop(going, halve, (t, xnp.zeros((), np.int32), *slopes))
     x, result = root - one, xnp.zeros_like(t)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)

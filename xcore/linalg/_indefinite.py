@@ -86,6 +86,7 @@ def _pivoted(a, hermitian: bool):
         return k + 1 + two, a, low, order, twos | (two & (row == k))
 
     start = (xnp.zeros((), np.int32), a, xnp.zeros_like(a), row, row < 0)
+    # own loop: counted, in steps of one or two columns
     _, a, low, order, twos = while_loop(lambda state: state[0] < n, eliminate, start)
     beside = xnp.where((row[:, None] == row + 1) & twos, a, 0)
     middle = xnp.where(row[:, None] == row, a, 0)

@@ -15,29 +15,30 @@ from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.keywords import require
-from .._core.struct import struct
+from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import iterate
+from .._iterate import first_row, history_of, iterate, with_row
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
+from ..numpy._select import safe_divide
 from ._arguments import epsilon
-from ._krylov import MAX_PASSES, magnitude, safe_norm
 from ._operators import LinearOperator, as_operator, in_dtype_of_products
-from ._range import divided, ratio, unit_of
+from ._passes import MAX_PASSES
+from ._range import divided, magnitude, safe_norm, unit_of
 from ._truth import check_status
 
 
 def _normalised(x):
     """(|x|, x / |x|), and 0 of 0."""
     size = safe_norm(x)
-    return size, ratio(x, size.astype(typeof(x).dtype))
+    return size, safe_divide(x, size.astype(typeof(x).dtype))
 
 
 def _rotation(a, b):
     """(c, s, r) with c a + s b = r >= 0 and c b = s a; c = 1 for zeros."""
     size = magnitude(xnp.stack([a, b]))
     r = size * xnp.sqrt((a / size) ** 2 + (b / size) ** 2)
-    return xnp.where(r == 0, 1, ratio(a, r)), ratio(b, r), r
+    return xnp.where(r == 0, 1, safe_divide(a, r)), safe_divide(b, r), r
 
 
 @struct
@@ -71,12 +72,14 @@ class _LSMR:
         theta_bar = s["s_bar"] * rho
         c_bar, s_bar, rho_bar = _rotation(s["c_bar"] * rho, theta)
         zeta, zeta_bar = c_bar * s["zeta_bar"], -s_bar * s["zeta_bar"]
-        h_bar = s["h"] - scaled(ratio(theta_bar, s["rho"]) * ratio(rho, s["rho_bar"]), s["h_bar"])
+        h_bar = s["h"] - scaled(
+            safe_divide(theta_bar, s["rho"]) * safe_divide(rho, s["rho_bar"]), s["h_bar"]
+        )
         return {
-            "x": s["x"] + scaled(ratio(ratio(zeta, rho), rho_bar), h_bar), "u": u, "v": v,
+            "x": s["x"] + scaled(safe_divide(safe_divide(zeta, rho), rho_bar), h_bar), "u": u, "v": v,
             "alpha": alpha, "alpha_bar": c * alpha, "zeta_bar": zeta_bar, "rho": rho,
             "rho_bar": rho_bar, "c_bar": c_bar, "s_bar": s_bar,
-            "h": v - scaled(ratio(theta, rho), s["h"]), "h_bar": h_bar,
+            "h": v - scaled(safe_divide(theta, rho), s["h"]), "h_bar": h_bar,
         }  # fmt: skip
 
 
@@ -93,6 +96,8 @@ class _Passes:
     b: Any
     target: Any
     limit: int
+    unit: Any = 1.0  # of what history keeps
+    progress: Any = static(default=False)
 
     def done(self, s):
         return ~s["again"]
@@ -100,7 +105,13 @@ class _Passes:
     def step(self, s):
         scale, spent = magnitude(s["r"]), xnp.maximum(s["steps"], 0)
         solver = _LSMR(self.mv, self.back, self.target / scale)
-        ran, steps = iterate(solver, solver.begin(s["r"] / scale), self.limit - spent)
+        row = (
+            (lambda state: xnp.abs(state["zeta_bar"]) * scale * self.unit) if "rows" in s else None
+        )
+        ran, steps, rows = iterate(
+            solver, solver.begin(s["r"] / scale), self.limit, row=row, rows=s.get("rows"), steps=spent,
+            progress=self.progress,
+        )  # fmt: skip
         x = s["x"] + scale * ran["x"]
         r = self.b - self.mv(x)
         gradient = self.back(r / scale)
@@ -122,9 +133,9 @@ class _Passes:
         kept = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         return {
             "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
-            "steps": spent + steps, "status": kept(status, s["status"]),
-            "again": watched & ~good & halved & (spent + steps < self.limit),
-        }  # fmt: skip
+            "steps": steps, "status": kept(status, s["status"]),
+            "again": watched & ~good & halved & (steps < self.limit),
+        } | ({"rows": with_row(rows, steps, size * scale * self.unit)} if row else {})  # fmt: skip
 
 
 def _adjoint(a: LinearOperator):
@@ -141,18 +152,22 @@ def _damped(a: LinearOperator, back, damp):
     return mv, lambda y: back(y[:m]) + damp.astype(typeof(y).dtype) * y[m:]
 
 
-def _run(mv, back, b, rtol: float, limit: int):
-    """(x, steps, |aᴴ (b - a x)|, status) of one right-hand side."""
+def _run(mv, back, b, rtol: float, limit: int, unit=None, progress=False):
+    """(x, steps, |aᴴ (b - a x)|, status) of one right-hand side; with ``unit`` also |aᴴ (b - a x)| of the start and
+    after each step, times it."""
     first = back(b)
     size = safe_norm(first)
-    passes = _Passes(mv, back, b, rtol * size, limit)
+    passes = _Passes(mv, back, b, rtol * size, limit, 1.0 if unit is None else unit, progress)
     state = {
         "x": xnp.zeros_like(first), "r": b, "size": xnp.full_like(size, np.inf),
         "steps": xnp.full((), -1, np.int32),  # none as yet
         "status": xnp.zeros((), np.int32), "again": xnp.ones((), bool),
     }  # fmt: skip
-    state, _ = iterate(passes, state, MAX_PASSES)
-    return state["x"], state["steps"], state["size"], state["status"]
+    if unit is not None:
+        state["rows"] = first_row(size * unit, limit)
+    state = iterate(passes, state, MAX_PASSES).state
+    rows = [] if unit is None else [state["rows"]]
+    return state["x"], state["steps"], state["size"], state["status"], *rows
 
 
 @struct
@@ -222,7 +237,7 @@ def _check(who: str, a, b) -> None:
 
 def lsmr(
     a, b, *, damp: float = 0.0, rtol: float | None = None, max_steps: int | None = None,
-    report: bool = False,
+    report: bool = False, history: bool = False, progress=False,
 ):  # fmt: skip
     """The x that makes |a x - b|² + damp² |x|² least, from products with a and its adjoint.
 
@@ -242,6 +257,9 @@ def lsmr(
       max_steps: at most this many steps; 10 min(m, n) by default.
       report: return a ``Solution`` with the steps of each column and what is left of that goal's
         quantity ("residual"), instead of raising SolverError.
+      history: with ``report``, keep |aᴴ (b - a x) - damp² x|: row 0 that of the start, row k after step k, as the
+        method keeps it up to date, the last as computed from x; (rows,) or (rows, k).
+      progress: show the number of steps and their rate; a text is the label.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -263,18 +281,22 @@ def lsmr(
     fixed = ops.stop_gradient(weight)
     within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
 
-    def run(mv, back, columns):
-        one = lambda b: _run(mv, back, b, within, limit)  # noqa: E731
+    def run(mv, back, columns, sizes=None, progress=False):
+        one = lambda b, *unit: _run(mv, back, b, within, limit, *unit, progress=progress)  # noqa: E731
+        units = [] if sizes is None else [sizes * unit]
         if typeof(columns).shape[1] == 1:
-            return tuple(y[..., None] for y in one(columns[:, 0]))
-        return vmap(one, in_axes=1, out_axes=(1, 0, 0, 0))(columns)
+            return tuple(y[..., None] for y in one(columns[:, 0], *[x[0] for x in units]))
+        out_axes = (1, 0, 0, 0, *[1] * len(units))
+        return vmap(one, in_axes=(1, *[0] * len(units)), out_axes=out_axes)(columns, *units)
 
     back, held = _adjoint(a), ops.stop_gradient(columns)
+    kept = ops.stop_gradient(sizes) if history else None
     if isinstance(damp, (int, float)) and damp == 0:
-        first, steps, size, status = run(a.mv, back, held)
+        first, steps, size, status, *rows = run(a.mv, back, held, kept, progress)
     else:
         below = xnp.zeros((n, typeof(columns).shape[1]), typeof(b).dtype)
-        first, steps, size, status = run(*_damped(a, back, fixed), xnp.concatenate([held, below]))
+        damped = *_damped(a, back, fixed), xnp.concatenate([held, below])
+        first, steps, size, status, *rows = run(*damped, kept, progress)
     first = ops.stop_gradient(first)
     square = (weight * weight).astype(typeof(b).dtype)
     turned = _Swapped(a)
@@ -297,8 +319,9 @@ def lsmr(
     single = b.ndim == 1
     size = size * unit * sizes
     x = x[:, 0] if single else x
-    status, steps, size = (v[0] if single else v for v in (status, steps, size))
-    solution = Solution(x, status, steps=steps, error=size, who=who)
+    status, steps, size, *rows = (v[..., 0] if single else v for v in (status, steps, size, *rows))
+    told = history_of(rows[0], steps) if rows else None
+    solution = Solution(x, status, steps=steps, error=size, history=told, who=who)
     return solution if report else solution.check().value
 
 
@@ -397,7 +420,7 @@ def _norm1_estimate(a: LinearOperator, like, tries: int = 4):
     for _ in range(tries if n else 0):
         y = a.mv(x)
         best = xnp.maximum(best, xnp.sum(xnp.abs(y)))
-        signs = xnp.where(y == 0, 1, y / xnp.where(y == 0, 1, xnp.abs(y)))
+        signs = safe_divide(y, xnp.abs(y), 1, where=y != 0)
         z = _adjoint(a)(signs)
         x = (xnp.arange(n) == xnp.argmax(xnp.abs(z))).astype(typeof(like).dtype)
     return best

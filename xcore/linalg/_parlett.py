@@ -16,6 +16,7 @@ from .._ops.matrices import adjoint, diagonal, matmul, part
 from .._solution import Solution
 from .._transforms.api import jvp
 from ..numpy._equations import identity_like, solve_matrices
+from ..numpy._select import safe_divide
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, over_batch
 from ._at_eigenvalues import of_general
 from ._sensitivity import nothing
@@ -75,7 +76,7 @@ def _derivative(a, e, f):
     close = xnp.abs(gap) <= epsilon(w) ** 0.5 * norm1(a)[..., None, None]
     rise = values[..., :, None] - values[..., None, :]
     middle = (slopes[..., :, None] + slopes[..., None, :]) / 2
-    quotient = xnp.where(close, middle, rise / xnp.where(close, 1, gap))
+    quotient = safe_divide(rise, gap, middle, where=~close)
     inner = quotient * solve_matrices(v, matmul(e, v))[0]
     return matmul(matmul(v, inner), solve_matrices(v, identity_like(v))[0])
 

@@ -11,10 +11,10 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
 from .._control.implicit import custom_linear_solve
-from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.eval import fused
 from .._core.types import typeof
+from .._iterate import Steps, iterate
 from .._ops.coalescing import sums
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate
@@ -141,9 +141,9 @@ def _halley(x, eps: float, most: int) -> tuple:
     def norm(y):
         return xnp.sqrt((xnp.abs(y) ** 2).sum((-2, -1)))
 
-    def going(state):
-        _, change, size, k = state
-        return (k < most) & xnp.any(change > (4 * eps) ** (1 / 3) * size)
+    def done(state):
+        _, change, size, _ = state
+        return ~(change > (4 * eps) ** (1 / 3) * size)
 
     def step(state):
         x, _, _, k = state
@@ -153,8 +153,8 @@ def _halley(x, eps: float, most: int) -> tuple:
 
     far = xnp.full_like(norm(x), xnp.inf)
     start = (x, far, xnp.ones_like(far), xnp.full((), count, np.int32))
-    x, change, size, k = while_loop(going, step, start)
-    return x, k, xnp.all(change <= (4 * eps) ** (1 / 3) * size)
+    (x, change, size, _), steps, _ = iterate(Steps(step, done), start, most, steps=count)
+    return x, steps, xnp.all(change <= (4 * eps) ** (1 / 3) * size)
 
 
 def _by_halley(a, eps, most):

@@ -39,12 +39,6 @@ def safe_norm(x):
     return norm(x / size) * size
 
 
-def ratio(x, y):
-    """x / y, and 0 where y vanishes: such a step leaves everything as it is."""
-    zero = y == 0
-    return xnp.where(zero, 0, x / xnp.where(zero, 1, y))
-
-
 def unit_of(image):
     """What products are divided by so that their squares stay in range: 1 where they are not far from 1."""
     size = magnitude(image)

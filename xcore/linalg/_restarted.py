@@ -23,9 +23,10 @@ from .._core import dtypes
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import iterate
+from ..numpy._select import safe_divide
 from ..random import fold_in, key, normal
 from ._arguments import epsilon
-from ._range import magnitude, ratio, safe_norm
+from ._range import magnitude, safe_norm
 
 WHICH = {
     "largest": "LA", "smallest": "SA", "LA": "LA", "SA": "SA", "LM": "LM", "SM": "SM", "BE": "BE",
@@ -57,7 +58,7 @@ def fresh(q, number):
     w = normal(fold_in(key(7), number), typeof(q).shape[1:], dtypes.float32).astype(dtype)
     w, _ = orthogonalised(q, w)
     w, _ = orthogonalised(q, w / safe_norm(w).astype(dtype))
-    return ratio(w, safe_norm(w).astype(dtype))
+    return safe_divide(w, safe_norm(w).astype(dtype))
 
 
 @struct
@@ -84,7 +85,8 @@ class ThickRestart:
         return {
             "q": xnp.zeros((self.m + 1, n), dtype).at[0].set(start), "filled": zero, "cycle": zero,
             "h": xnp.zeros((self.m, self.m), dtype), "v": xnp.zeros((self.k, n), dtype),
-            "believed": xnp.zeros(self.k, real), "next": size, "scale": size, "products": zero,
+            "believed": xnp.zeros(self.k, real), "residual": xnp.full(self.k, np.inf, real),
+            "next": size, "scale": size, "products": zero,
             "verifying": no, "done": no,
         }  # fmt: skip
 
@@ -104,7 +106,7 @@ class ThickRestart:
         q, h, filled = self._next(rows, theta, q[self.m], again, s["cycle"])
         return {
             "q": q, "h": h, "v": rows[:k], "filled": filled, "cycle": s["cycle"] + np.int32(1),
-            "believed": xnp.where(again, best, s["believed"]), "scale": scale,
+            "believed": xnp.where(again, best, s["believed"]), "residual": residual[:k], "scale": scale,
             "verifying": again | (s["verifying"] & ~changed),
             "done": sure | (self.m == typeof(q).shape[1]),  # the space is all there is
             "next": theta[min(k, self.m - 1)], "products": s["products"] + self.m - s["filled"],
@@ -122,7 +124,7 @@ class ThickRestart:
             lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
             w = cond(
                 lost, lambda: fresh(q, (self.m + 1) * s["cycle"] + j),
-                lambda: ratio(w, beta.astype(typeof(w).dtype)),
+                lambda: safe_divide(w, beta.astype(typeof(w).dtype)),
             )  # fmt: skip
             column = xnp.where(xnp.arange(self.m) <= j, column[: self.m], 0)
             h = h.at[:, j].set(column)
@@ -130,6 +132,7 @@ class ThickRestart:
             return j + np.int32(1), q.at[j + 1].set(w), h, xnp.where(lost, 0, beta)
 
         start = s["filled"], s["q"], s["h"], xnp.zeros_like(s["scale"])
+        # own loop: counted, inside a step
         return while_loop(lambda state: state[0] < self.m, add, start)[1:]
 
     def _pairs(self, h, beta):
@@ -161,9 +164,12 @@ class ThickRestart:
         return q, xnp.diag(xnp.where(there, theta, 0).astype(typeof(q).dtype)), filled
 
 
-def largest_pairs(a, start, k: int, m: int, which: str, rtol: float, max_steps: int):
-    """The state of ``ThickRestart`` in the end, from a vector that is not zero."""
+def largest_pairs(
+    a, start, k: int, m: int, which: str, rtol: float, max_steps: int, *, history=False, **how
+):
+    """How ``ThickRestart`` ran, from a vector that is not zero."""
     start = start / magnitude(start)
     start = start / safe_norm(start).astype(typeof(start).dtype)
     solver = ThickRestart(a, k, m, which, rtol)
-    return iterate(solver, solver.begin(start), max_steps)[0]
+    row = (lambda s: s["residual"]) if history else None
+    return iterate(solver, solver.begin(start), max_steps, row=row, **how)

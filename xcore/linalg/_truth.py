@@ -7,13 +7,14 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.checks import fail_if, make_site
 from .._control.custom import stop_gradient
-from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.source import user_frame
 from .._core.types import typeof
+from .._iterate import Steps, iterate
 from .._ops.matrices import hermitian_of_lower
 from .._solution import Certificate, Status
+from ..numpy._select import safe_divide
 from ._arguments import epsilon, product
 from ._digits import digits_of, of_truth, relative
 from ._elimination import first_zero
@@ -44,20 +45,16 @@ def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
     def size_of(y):
         return xnp.sum(xnp.abs(y), axis=(-2, -1)).astype(real)
 
-    def going(state):
-        _, best, last, count = state
-        return (count < steps) & xnp.any(best > last)
-
     def climb(state):
-        y, best, _, count = state
+        y, best, _ = state
         corner = xnp.argmax(xnp.abs(adjoint_apply(signs(y))[..., 0]), axis=-1)
         y = apply((numbers == corner[..., None]).astype(dtype)[..., None])
-        return y, xnp.maximum(best, size_of(y)), best, count + np.int32(1)
+        return y, xnp.maximum(best, size_of(y)), best
 
     y = apply(xnp.full((*lead, n, 1), 1 / n, dtype))
     first = size_of(y)
-    start = (y, first, xnp.full_like(first, -1), xnp.zeros((), np.int32))
-    _, best, *_ = while_loop(going, climb, start)
+    solver = Steps(climb, lambda s: ~(s[1] > s[2]))  # where it led no higher
+    best = iterate(solver, (y, first, xnp.full_like(first, -1)), steps).state[1]
     last = ((-1.0) ** numbers * (1 + numbers / max(n - 1, 1))).astype(real)
     last = xnp.broadcast_to(xnp.asarray(last).astype(dtype)[:, None], (*lead, n, 1))
     return xnp.maximum(best, 2 * size_of(apply(last)) / (3 * n)).astype(real)
@@ -134,7 +131,7 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
         beyond = xnp.abs(w[..., :, None] - others[..., None, :])
         gaps = xnp.concatenate([gaps, beyond], axis=-1)
     gap = xnp.min(gaps, axis=-1, initial=xnp.inf) - error
-    angle = xnp.where(gap > error, error / xnp.where(gap > error, gap, 1), 1)
+    angle = safe_divide(error, gap, 1, where=gap > error)
     most = xnp.max(error, axis=-1, initial=0)
     off = relative(most, xnp.max(xnp.abs(w), axis=-1, initial=0))
     off = xnp.where(size == 0, 0, off) if typeof(w).shape[-1] else xnp.zeros_like(most)
@@ -150,21 +147,20 @@ def refine(a, x, b, solve, steps: int, goal: float):
     Returns x and the number of steps. (Higham 2002, chapter 12)
     """
 
-    def going(state):
-        _, error, best, count = state
-        return (count < steps) & xnp.any((error > goal) & (error < best))
+    def done(state):
+        _, error, best = state
+        return ~((error > goal) & (error < best))
 
     def step(state):
-        x, error, _, count = state
+        x, error, _ = state
         better = x + solve(b - product(a, x))
         lower = backward_error(a, better, b)
         x = xnp.where((lower < error)[..., None, None], better, x)
-        return x, xnp.minimum(lower, error), error, count + np.int32(1)
+        return x, xnp.minimum(lower, error), error
 
     error = backward_error(a, x, b)
-    start = (x, error, xnp.full_like(error, xnp.inf), xnp.zeros((), np.int32))
-    x, _, _, count = while_loop(going, step, start)
-    return x, count
+    ran = iterate(Steps(step, done), (x, error, xnp.full_like(error, xnp.inf)), steps)
+    return ran.state[0], ran.steps
 
 
 _DEFINITE = ("cholesky", "definite")  # dense matrices, and others

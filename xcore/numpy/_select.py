@@ -13,7 +13,7 @@ from .._core.eval import from_numpy, fused, is_array_like
 from .._core.types import ArrayType, Value, typeof
 from ._compound import moves
 from ._creation import asarray, zeros
-from ._elementwise import truth
+from ._elementwise import divide, not_equal, truth
 from ._promote import (
     as_array,
     as_arrays,
@@ -60,6 +60,15 @@ def _where(condition, x, y):
     return ops.select(
         broadcast_to(condition, shape), broadcast_to(x, shape), broadcast_to(y, shape)
     )
+
+
+def safe_divide(x, y, otherwise=0, *, where=None):
+    """x / y where y is not 0, or where ``where`` holds, else ``otherwise``.
+
+    The other elements of y divide nothing: neither values nor derivatives become NaN by them.
+    """
+    fine = not_equal(y, 0) if where is None else where
+    return _where(fine, divide(x, _where(fine, y, 1)), otherwise)
 
 
 def select(condlist, choicelist, default=0):

@@ -16,6 +16,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ..numpy._select import safe_divide
 from ._descent import first_status, is_bottomless
 from ._line_search import Wolfe
 from ._problem import count, largest
@@ -87,7 +88,7 @@ class LBFGSB:
         push = lambda rows, new: xnp.where(good, xnp.concatenate([rows[1:], new[None]]), rows)  # noqa: E731
         return {
             "s": push(s["s"], step), "y": push(s["y"], y),
-            "theta": xnp.where(good, yy / xnp.where(good, sy, 1), s["theta"]),
+            "theta": safe_divide(yy, sy, s["theta"], where=good),
             "pairs": s["pairs"] + good.astype(np.int32),
         }  # fmt: skip
 
@@ -105,7 +106,7 @@ class _Clipped:
 def _longest(x, d, lower, upper):
     """The longest step that stays in the box, at least 1: the target is in it."""
     room = xnp.where(d > 0, upper - x, xnp.where(d < 0, lower - x, xnp.inf))
-    steps = xnp.where(d == 0, xnp.inf, room / xnp.where(d == 0, 1, d))
+    steps = safe_divide(room, d, xnp.inf)
     return xnp.maximum(xnp.min(steps, initial=xnp.inf), 1)
 
 
@@ -125,7 +126,7 @@ def _model(s, y, theta):
 def _cauchy_point(x, g, lower, upper, theta, w, m):
     """(point, Wᵀ (point - x)): the first least of the model along P(x - t g), t ≥ 0."""
     bound = xnp.where(g < 0, upper, lower)
-    t = xnp.where(g == 0, xnp.inf, (x - bound) / xnp.where(g == 0, 1, g))
+    t = safe_divide(x - bound, g, xnp.inf)
     t = xnp.maximum(t, 0)
     order = xnp.argsort(t)
     ts, gs, ws = t[order], g[order], w[order]
@@ -146,7 +147,7 @@ def _cauchy_point(x, g, lower, upper, theta, w, m):
     pm = p @ m
     slope = -squares + theta * begin * squares - xnp.sum(pm * c, axis=1)
     curve = theta * squares - xnp.sum(pm * p, axis=1)
-    ahead = xnp.where(curve > 0, -slope / xnp.where(curve > 0, curve, 1), xnp.inf)
+    ahead = safe_divide(-slope, curve, xnp.inf, where=curve > 0)
     stop = (slope >= 0) | (begin + ahead <= end) | ~xnp.isfinite(end)
     j = xnp.argmax(stop)
     more = xnp.where(slope[j] >= 0, 0, ahead[j])
@@ -169,6 +170,6 @@ def _subspace_minimum(x, g, lower, upper, theta, w, m, cauchy, c):
     projected = xnp.clip(cauchy + d, lower, upper)
     # projecting is better than shortening, if it is downhill (Morales, Nocedal 2011)
     room = xnp.where(d > 0, upper - cauchy, xnp.where(d < 0, lower - cauchy, 0))
-    short = xnp.min(xnp.where(d == 0, 1, room / xnp.where(d == 0, 1, d)), initial=1)
+    short = xnp.min(safe_divide(room, d, 1), initial=1)
     downhill = xnp.vdot(projected - x, g) < 0
     return xnp.where(downhill, projected, cauchy + short * d)

@@ -16,7 +16,7 @@ from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._solution import Certificate
 from ._implicit import at_once
-from ._packed import loop
+from ._loop import iterations
 from ._problem import Flat, Objective, count
 from ._result import RUNNING, Result, Status, first_of, result
 
@@ -230,7 +230,7 @@ def _solve(value, a, b, rule, xtol, limit):
         widths = xnp.concatenate([s["widths"][1:], width[None]])
         return kept | {"n": s["n"] + np.int32(1), "widths": widths}
 
-    s = loop(lambda s: ~xnp.all(done(s)) & (s["n"] < limit), step, state)
+    s = iterations(lambda s: ~done(s), step, state, limit)
     best = xnp.abs(s["fa"]) <= xnp.abs(s["fb"])
     x, f = xnp.where(best, s["a"], s["b"]), xnp.where(best, s["fa"], s["fb"])
     changes = s["fa"] * xnp.sign(s["fb"]) < 0

@@ -16,6 +16,7 @@ from .._control.jit import eval_shape
 from .._core import tree
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import linearize, vjp
 from .._transforms.map import vmap
@@ -280,6 +281,7 @@ class SQP:
         start = (
             whole, whole * p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL},
         )  # fmt: skip
+        # own loop: inside a step
         *_, k, good, step, here = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
         new = {name: xnp.where(good, here[name], s[name]) for name in _LOCAL}
         return good, xnp.where(good, step, 0), new, k
@@ -404,7 +406,7 @@ def _method_of(who, given):
 
 def minimize_constrained(
     fun, x0, args=(), constraints=None, method="sqp", *, bounds=None, tol=None,
-    maxiter: int | None = None, history: Any = False, progress: Any = False,
+    maxiter: int | None = None, history: Any = False, progress: Any = False, checkpoint=None,
 ) -> Result:  # fmt: skip
     """The least of a function where equations and inequalities hold.
 
@@ -425,6 +427,8 @@ def minimize_constrained(
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       progress: show the number of steps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
     those of lower and upper bounds). Of up to 64 variables the Lagrangian's Hessian along active constraints
@@ -445,8 +449,10 @@ def minimize_constrained(
     if maxiter is None:
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
+    checkpoint = checkpoints(who, checkpoint)
+
     def solve(x):
-        s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress)
+        s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)
         keys = ("g", "stationary", "feasible", "product", "flat", "status", "nit", "nfev", "njev")
         aux = {k: s[k] for k in keys} | {"told": s["f"]}
         if history:
@@ -468,7 +474,9 @@ def minimize_constrained(
         return solve(z[:n])
 
     start = xnp.concatenate([flat.start, xnp.zeros(me + mi, flat.dtype)])
-    z, aux = differentiable(equation, lambda z: problem.value(parts(z)[0]), run, start, problem)
+    z, aux = differentiable(
+        equation, lambda z: problem.value(parts(z)[0]), run, start, problem, checkpoint
+    )
     x, y, lam = parts(z)
     _, _, h, _, c, _ = problem.local(x)
     certificate = Certificate(

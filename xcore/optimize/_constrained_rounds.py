@@ -14,13 +14,13 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.cond import cond
-from .._control.while_loop import while_loop
 from .._core.struct import struct
 from .._core.types import typeof
 from .._transforms.api import grad
 from .._transforms.jacobians import hessian
+from ..numpy._select import safe_divide
 from ._constrained_saddle import falls
-from ._loop import empty_rows, iterations_from
+from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
 from ._units import FULL, power_of_two
@@ -56,7 +56,7 @@ def lengths_of(problem, x, g, j, values):
     bend = xnp.zeros_like(x)
     if typeof(x).shape[0] <= FULL:
         bend = xnp.abs(xnp.diagonal(hessian(problem.value)(x)))
-        newton = xnp.where(bend > 0, xnp.abs(g) / xnp.where(bend > 0, bend, 1), 0)
+        newton = safe_divide(xnp.abs(g), bend, where=bend > 0)
         way = xnp.where(newton > 0, newton, way)
     for other in (width, way):
         size = xnp.where(size > 0, size, other)
@@ -138,7 +138,7 @@ def look(problem, x, y, lam, lengths, rows, tol) -> View:
     wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
     safe = xnp.where(size > 0, size, 1)
     active = (xnp.abs(c) <= 1e-3 * units[1]) & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
-    parts = [xnp.where(b > 0, a / xnp.where(b > 0, b, 1), 1) for a, b in zip(now, rows)]
+    parts = [safe_divide(a, b, 1, where=b > 0) for a, b in zip(now, rows)]
     flat = xnp.minimum(
         xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
     )
@@ -166,7 +166,9 @@ def _or_else(a, b):
     return xnp.where((a > 0) & xnp.isfinite(a), a, xnp.where(b > 0, b, 1))
 
 
-def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) -> dict:
+def rounds(
+    who, method, problem, make, x, tol, maxiter: int, history, progress, checkpoint=None
+) -> dict:
     """What is known at the end, in the user's units; ``make(problem, scales)`` is the problem in units."""
     me, _, mi = problem.sizes
     dtype = problem.flat.dtype
@@ -188,33 +190,46 @@ def rounds(who, method, problem, make, x, tol, maxiter: int, history, progress) 
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
-    turn = lambda s: _round(who, method, problem, make, s, tol, maxiter, progress)  # noqa: E731
-    return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
+    aim = 0.02 * tol
+
+    def begin(s):
+        return _begun(method, problem, make, s, tol, aim, maxiter)
+
+    def run(s, begun, checkpoint):
+        scales = begun["seen"].scales
+
+        def told(name, v):
+            return s["nfev"] + v if name == "nfev" else scales.of(name, v)
+
+        return iterations_from(
+            who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
+            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, told=told,
+            begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
+        )  # fmt: skip
+
+    return in_rounds(begin, run, _ended, lambda s: s["status"] == RUNNING, start, checkpoint)
 
 
-def _round(who, method, problem, make, s, tol, maxiter, progress):
+def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
+    """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = xnp.maximum(s["lengths"], coarse(xnp.where(reach > 0, reach, s["lengths"])))
     seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"], tol)
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     scales = seen.scales
-    local = make(problem, scales)
-    aim = 0.02 * tol
-    state = method.init(local, s["x"] / scales.x, aim)
+    state = method.init(make(problem, scales), s["x"] / scales.x, aim)
     state = state | {
         "status": xnp.where(status == RUNNING, state["status"], status),
         "y": s["y"] * scales.eq / scales.f, "lam": s["lam"] * scales.ineq / scales.f,
     }  # fmt: skip
+    return {"seen": seen, "state": state, "status": status, "worst": worst, "lengths": lengths}
 
-    def told(name, v):
-        return s["nfev"] + v if name == "nfev" else scales.of(name, v)
 
-    ended = iterations_from(
-        who, method, local, state, aim, maxiter, progress, rows=s.get("history"), before=s["nit"],
-        begun={"x": s["x"], "f": seen.f, "g": seen.g, "nfev": s["nfev"]}, told=told,
-    )  # fmt: skip
-    went = (status == RUNNING) & (ended["nit"] >= 0)
+def _ended(s, begun, ended) -> dict:
+    """The state after a round."""
+    seen, status = begun["seen"], begun["status"]
+    scales, went = seen.scales, (status == RUNNING) & (ended["nit"] >= 0)
     more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
     put = lambda k: xnp.where(went, scales.of(k, ended[k]), s[k])  # noqa: E731
     new = {k: put(k) for k in ("x", "y", "lam")} | {k: more(k) for k in ("nit", "nfev", "njev")}
@@ -225,8 +240,8 @@ def _round(who, method, problem, make, s, tol, maxiter, progress):
     if "history" in s:
         new["history"] = ended["history"]
     return new | {
-        "start": s["start"], "lengths": lengths, "rows": s["rows"], "status": status, "last": ended["status"],
-        "best": xnp.minimum(s["best"], worst), "round": s["round"] + np.int32(1),
+        "start": s["start"], "lengths": begun["lengths"], "rows": s["rows"], "status": status,
+        "last": ended["status"], "best": xnp.minimum(s["best"], begun["worst"]), "round": s["round"] + np.int32(1),
     }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._transforms.api import linearize
 from .._transforms.map import vmap
+from ..numpy._select import safe_divide
 from ._implicit import at_once
 from ._least_squares import least_squares
 from ._losses import loss_of
@@ -75,7 +76,7 @@ class CurveFit:
         # in units of the largest term, whose square may be no number
         terms = slopes * self.stderr
         unit = xnp.max(xnp.abs(terms), axis=-1, keepdims=True)
-        terms = xnp.where(unit > 0, terms / xnp.where(unit > 0, unit, 1), 0)
+        terms = safe_divide(terms, unit, where=unit > 0)
         spread = xnp.sqrt(xnp.maximum(xnp.sum((terms @ self.correlation) * terms, axis=-1), 0))
         deviation = xnp.where(xnp.all(xnp.isfinite(self.stderr)), unit[..., 0] * spread, xnp.inf)
         half = t_quantile(0.5 + level / 2, self.dof) * deviation

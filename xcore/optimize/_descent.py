@@ -13,6 +13,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ..numpy._select import safe_divide
 from ._line_search import Wolfe, line_search_of
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
@@ -133,7 +134,7 @@ class Gradient:
         gg, guess = xnp.vdot(g, g), 2 * step
         if self.barzilai_borwein:
             sy = xnp.vdot(s, y)
-            guess = xnp.where(sy > 0, xnp.vdot(s, s) / xnp.where(sy > 0, sy, 1), guess)
+            guess = safe_divide(xnp.vdot(s, s), sy, guess, where=sy > 0)
         return (), *_either(fresh, -g, -gg, guess, g, gg)
 
 
@@ -226,7 +227,7 @@ class LBFGS:
         limits = xnp.finfo(typeof(g).dtype)
         large = 1e10 if limits.bits > 16 else 1 / limits.eps  # the cosine's reciprocal at most
         good = (sy > 0) & ((large * sy) * (large * sy) > ss * yy)
-        gamma = xnp.where(good, sy / xnp.where(good, yy, 1), memory["gamma"])
+        gamma = safe_divide(sy, yy, memory["gamma"], where=good)
         i = xnp.where(good, memory["n"], m)
         p = memory["p"].at[i].set(s).at[i + np.int32(m + 1)].set(y).at[2 * m + 2].set(g)
         with_y, with_g = p @ y, p @ g
@@ -257,5 +258,5 @@ class LBFGS:
         """(u, v): what Y and S are multiplied by."""
         diagonal = xnp.diagonal(v)
         u = _times(v, sg)
-        du = xnp.where(diagonal == 0, 0, u / xnp.where(diagonal == 0, 1, diagonal))
+        du = safe_divide(u, diagonal)
         return u, _times(v.T, du + gamma * (_times(yy, u) - yg))

@@ -16,8 +16,8 @@ from .._transforms.map import vmap
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
 from ._box import projected_gradient
 from ._implicit import at_once
+from ._loop import iterations
 from ._minimize import minimize
-from ._packed import loop
 from ._problem import Flat, Objective, count, largest
 from ._result import RUNNING, Result, Status, first_of, result
 
@@ -148,7 +148,7 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
         "points": points, "values": values, "nit": count(0),
         "status": first_of((~xnp.any(xnp.isfinite(values)), Status.not_finite)),
     }  # fmt: skip
-    s = loop(lambda s: (s["status"] == RUNNING) & (s["nit"] < maxiter), generation, state)
+    s = iterations(lambda s: s["status"] == RUNNING, generation, state, maxiter)
     best = xnp.argmin(s["values"])
     status = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     return s | {

@@ -93,7 +93,7 @@ def at_once(solve, problem, *starts):
     return jit(solve)(*starts)
 
 
-def differentiable(equation, told, solve, x0, problem):
+def differentiable(equation, told, solve, x0, problem, checkpoint=None):
     """``solve(x0) -> (x, aux)`` as a function with derivatives.
 
     Args:
@@ -102,9 +102,12 @@ def differentiable(equation, told, solve, x0, problem):
       solve: finds x and aux, a dict.
       x0: where to start.
       problem: what ``solve`` solves, with ``args`` and ``flat``.
+      checkpoint: where ``solve`` keeps states on disk, and so is no program.
 
     Returns x and aux. Called on arrays, nothing can be differentiated, and it is just ``solve``.
     """
+    if checkpoint is not None:
+        return solve(x0)
     if is_evaluating():
         return at_once(solve, problem, x0)
     values, structure = tree.flatten(eval_shape(told, x0))

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
 from .._core.types import typeof
-from ._loop import empty_rows, iterations_from
+from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, default_tol, largest
 from ._result import Status, first_of
 from ._trust import lengths
@@ -95,7 +94,7 @@ def _verdict(s, error, gain, least, lost, tol):
     )
 
 
-def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
+def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=None) -> dict:
     """What is known at the end, in the user's units; ``tol``: of steps that are taken, and refused."""
     local, dtype = problem.in_units_of(x0), x0.dtype
     square = local.unit * local.unit
@@ -107,18 +106,20 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
     def told(name, v):
         return v * square if name in ("f", "g") else v
 
-    def turn(s):
+    def begin(s):
         state = method.init(local, x0, tol)
         if restarts:
             state["first"] = xnp.where(s["turn"] == 0, state["first"], SHORT).astype(dtype)
-        ended = iterations_from(
+        return state
+
+    def run(s, state, checkpoint):
+        return iterations_from(
             who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter),
-            rows=s.get("history"), before=s["nit"],
+            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
             told=lambda k, v: s["nfev"] + v if k == "nfev" else told(k, v),
         )  # fmt: skip
-        return _next(s, ended)
 
-    def _next(s, ended):
+    def end(s, _, ended):
         error, gain, least, lost = _seen(method, local, ended, x0)
         status = _verdict(ended, error, gain, least, lost, asked)
         better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
@@ -141,7 +142,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history) -> dict:
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x0, maxiter)
-    s = while_loop(lambda s: s["going"], turn, start, checkpoints=0)
+    s = in_rounds(begin, run, end, lambda s: s["going"], start, checkpoint)
     kept = ("x", "f", "g", "size", "gain", "error", "status", "nit", "nfev", "njev", "history")
     units = {"f": square, "g": square, "size": square, "gain": square}
     return {k: s[k] * units[k] if k in units else s[k] for k in kept if k in s}

@@ -11,10 +11,12 @@ from .._core import dtypes
 from .._core.exceptions import DTypeError, ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import grad, linearize, vjp
 from .._transforms.jacobians import hessian
 from .._transforms.map import vmap
+from ..numpy._select import safe_divide
 from ._bounds import box_of
 from ._box import projected_gradient
 from ._implicit import differentiable
@@ -285,7 +287,7 @@ def _distances(x, g, lower, upper, scale):
 def _to_bound(x, p, lower, upper):
     """(the longest t with x + t p inside, which variables stop it)."""
     room = xnp.where(p > 0, upper - x, xnp.where(p < 0, lower - x, xnp.inf))
-    steps = xnp.where(p == 0, xnp.inf, room / xnp.where(p == 0, 1, p))
+    steps = safe_divide(room, p, xnp.inf)
     t = xnp.min(steps)
     return t, steps == t
 
@@ -303,7 +305,7 @@ def _reflected(problem, x, d, r, g, p, radius, v):
         """base + t q with the t in [0, most] that is best for the model."""
         rq, rb = r @ q, r @ base
         bend, slope = xnp.vdot(rq, rq), xnp.vdot(g, q) + xnp.vdot(rb, rq)
-        t = xnp.where(bend > 0, -slope / xnp.where(bend > 0, bend, 1), most)
+        t = safe_divide(-slope, bend, most, where=bend > 0)
         return base + xnp.clip(t, 0, most) * q
 
     t, hits = _to_bound(x, d * p, lower, upper)
@@ -403,7 +405,7 @@ def _method(given, bounds):
 
 def least_squares(
     fun, x0, args=(), method=None, *, bounds=None, loss="linear", f_scale=1.0, tol=None,
-    maxiter: int | None = None, history: bool = False,
+    maxiter: int | None = None, history: bool = False, checkpoint=None,
 ) -> Result:  # fmt: skip
     """The x for which half the sum of squares of ``fun(x)`` is least.
 
@@ -426,6 +428,8 @@ def least_squares(
       maxiter: steps at most. "lm" that did not converge in half of them begins anew with short steps,
         and the better of both ends is returned.
       history: keep x, the cost f, its gradient g and nfev of all iterations.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     Returns a ``Result`` whose ``fun`` is the residuals; ``stats["cost"]`` is half the sum.
 
@@ -446,8 +450,10 @@ def least_squares(
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 
+    checkpoint = checkpoints(who, checkpoint)
+
     def solve(x):
-        s = attempts(who, method, problem, x, tol, maxiter, history)
+        s = attempts(who, method, problem, x, tol, maxiter, history, checkpoint)
         told = {"residuals": problem.given(s["x"]), "cost": s.pop("f")}
         return s.pop("x"), s | {"told": told}
 
@@ -459,7 +465,7 @@ def least_squares(
         g = problem.gradient(x)
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, told, solve, flat.start, problem)
+    x, aux = differentiable(equation, told, solve, flat.start, problem, checkpoint)
     known = aux["told"]
     certificate = Certificate(
         stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED

@@ -95,6 +95,7 @@ class Wolfe:
         def going(s):
             return ~s["done"] & (s["n"] < self.max_evals)
 
+        # own loop: inside a step
         s = loop(going, turn, start)
         a, fa, da = s["lo"]
         endless = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0) & (-a * da >= 0.1 * (f - fa))
@@ -174,6 +175,7 @@ class Backtracking:
             good = fa <= f + self.c1 * a * slope + noise
             return (n == 0) | (~good & (n < self.max_evals))
 
+        # own loop: inside a step
         a, fa, ga, n = loop(going, turn, (xnp.minimum(step, longest), f, g, count(0)))
         ok = fa <= f + self.c1 * a * slope + noise
         return Found(xnp.where(ok, a, 0), xnp.where(ok, fa, f), xnp.where(ok, ga, g), n, ok)

@@ -1,16 +1,19 @@
-"""The loop that all methods share."""
+"""How methods of optimize run: iterations of a method, in rounds."""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._control.cond import cond
+from .._control.jit import eval_shape, jit
 from .._control.while_loop import while_loop
 from .._core.errors import bad_argument
-from .._iterate import with_row
+from .._iterate import Checkpoints, Steps, iterate, with_row
 from ._lanes import while_lanes
-from ._packed import loop
+from ._packed import loop as packed
 from ._result import RUNNING, Status
 
 ROWS = ("x", "f", "g", "nfev")
@@ -25,9 +28,21 @@ def empty_rows(who: str, history, x, maxiter: int) -> dict:
     return {k: xnp.zeros((maxiter + 1, *shape.get(k, ())), kind.get(k, x.dtype)) for k in names}
 
 
+def iterations(going, step, state, limit: int, apart: str = ""):
+    """The last state of ``step`` while ``going(state)``, at most ``limit`` times.
+
+    Its scalars travel as two vectors. ``apart``: the public function's name, where under vmap batch
+    elements that have stopped shall cost nothing.
+    """
+    run = functools.partial(while_lanes, apart) if apart else None
+    return iterate(
+        Steps(step, lambda s: ~going(s)), state, limit, loop=lambda *args: packed(*args, run)
+    ).state
+
+
 def iterations_from(
     who, method, problem, state, tol, maxiter, progress=False, *, rows=None, before=0, begun=None,
-    told=lambda name, v: v,
+    told=lambda name, v: v, checkpoint: Checkpoints | None = None,
 ):  # fmt: skip
     """The last state of a method from this one on.
 
@@ -35,32 +50,59 @@ def iterations_from(
       rows: of history, kept so far, or None; ``before``: how many iterations there were.
       begun: the row of this state, where it is known better than by what the state holds.
       told: what history keeps of a value by its name.
+      checkpoint: where states are kept on disk.
     """
 
-    def kept(rows, s, row=None):
-        if rows is None:
-            return s
-        at = xnp.maximum(s["nit"], 0) + before
-        row = row or {k: told(k, s[k]) for k in rows}
-        return s | {"history": with_row(rows, at, {k: row[k] for k in rows})}
+    def row(s):
+        return {k: told(k, s[k]) for k in rows}
 
-    def step(s):
-        new = method.step(problem, {k: v for k, v in s.items() if k != "history"}, tol)
-        return kept(s.get("history"), new)
+    steps = state["nit"] + before
+    if rows is not None:
+        first = row(state) if begun is None else {k: begun[k] for k in rows}
+        rows = with_row(rows, xnp.maximum(steps, before), first)
+    solver = Steps(lambda s: method.step(problem, s, tol), lambda s: s["status"] != RUNNING)
 
-    state = kept(rows, state, begun)
+    def go(state, rows, run, progress=False):
+        return iterate(
+            solver, state, maxiter, row=None if rows is None else row, rows=rows, steps=steps,
+            loop=lambda *args: packed(*args, run), progress=progress, checkpoint=checkpoint,
+        )  # fmt: skip
 
-    def going(s):
-        return (s["status"] == RUNNING) & (s["nit"] + before < maxiter)
-
-    if progress:
-
-        def shown(s):
-            return loop(going, step, s, lambda *args: while_loop(*args, progress=progress))
-
+    if progress and checkpoint is None:
+        bar = functools.partial(while_loop, progress=progress)
         # a round that only judges shows nothing
-        state = cond(state["status"] == RUNNING, shown, lambda s: s, state)
+        state, _, rows = cond(
+            state["status"] == RUNNING, lambda s, r: go(s, r, bar), lambda s, r: (s, steps, r),
+            state, rows,
+        )  # fmt: skip
     else:
-        state = loop(going, step, state, lambda *args: while_lanes(who, *args))
+        state, _, rows = go(state, rows, functools.partial(while_lanes, who), progress)
     limit = xnp.where(state["status"] == RUNNING, np.int32(Status.max_steps), state["status"])
-    return state | {"status": limit}
+    return state | {"status": limit} | ({} if rows is None else {"history": rows})
+
+
+ROUNDS = 1000  # never met: each kind of round has an end of its own
+
+
+def in_rounds(begin, run, end, going, start, checkpoint: Checkpoints | None = None):
+    """The last state of rounds, while ``going(state)``.
+
+    A round is ``end(state, begun, ended)`` with ``begun = begin(state)`` and ``ended = run(state, begun,
+    checkpoint)``: the first and the last are programs of their own where states are kept on disk.
+    """
+
+    def turn(s, begin=begin, end=end, checkpoint=None):
+        begun = begin(s)
+        return end(s, begun, run(s, begun, checkpoint))
+
+    solver = Steps(turn, lambda s: ~going(s))
+    if checkpoint is None:
+        loop = functools.partial(while_loop, checkpoints=0)
+        return iterate(solver, start, ROUNDS, loop=loop).state
+    eval_shape(begin, start)  # tells what is found at a trace, though there may be no round left
+    parts = jit(begin), jit(end)
+    step = lambda c: (  # noqa: E731
+        turn(c[0], *parts, checkpoint.inside(f"round {int(c[1])}")), c[1] + np.int32(1)
+    )  # fmt: skip
+    carry = (start, xnp.zeros((), np.int32))
+    return checkpoint.each(lambda c: going(c[0]), step, carry, lambda c: c[1])[0]

@@ -16,7 +16,7 @@ from ._unconstrained import unconstrained
 def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=None,
     tol=None, callback=None, options=None, *, maxiter: int | None = None, history: Any = False,
-    curvature: bool = False, progress: Any = False,
+    curvature: bool = False, progress: Any = False, checkpoint=None,
 ) -> Result:  # fmt: skip
     """The point where a function is least, near a start.
 
@@ -60,6 +60,8 @@ def minimize(
       curvature: put the smallest eigenvalue of the Hessian, in the units of x, into the certificate.
       progress: show the number of iterations and their rate; a text is the label. The elements of a batch
         then go on side by side.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     BFGS puts its last estimate of the inverse Hessian into ``stats["hess_inv"]``.
 
@@ -86,11 +88,22 @@ def minimize(
         known, method = False, None
     if not (known or any_given(constraints)):
         return unconstrained(
-            who, fun, x0, args, method, bounds, tol, maxiter, history, curvature, progress
+            who,
+            fun,
+            x0,
+            args,
+            method,
+            bounds,
+            tol,
+            maxiter,
+            history,
+            curvature,
+            progress,
+            checkpoint,
         )
     if curvature:
         raise ValueError(f"xcore.{who}: curvature=True is for problems without constraints.")
     return minimize_constrained(
         fun, x0, args, constraints, "sqp" if method is None else method, bounds=bounds, tol=tol,
-        maxiter=maxiter, history=history, progress=progress,
+        maxiter=maxiter, history=history, progress=progress, checkpoint=checkpoint,
     )  # fmt: skip

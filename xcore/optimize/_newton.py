@@ -9,8 +9,10 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ..linalg._cg import cg_begin, cg_step
 from ._descent import has_fallen, is_bottomless, start_state
 from ._line_search import Wolfe, line_search_of
+from ._loop import iterations
 from ._packed import loop
 from ._problem import count, largest
 from ._result import Status, first_of
@@ -37,29 +39,26 @@ def truncated_cg(mv, g, radius, target, limit: int):
     inside = xnp.isfinite(radius)
     safe = xnp.where(inside, radius, 1)
 
-    def turn(s):
-        p, r, d, rr, k, _, _ = s
-        hd = mv(d)
-        curvature = xnp.vdot(d, hd)
-        bad = curvature <= 0
-        alpha = rr / _tiny_over(xnp.where(bad, 1, curvature))
-        ahead = p + alpha * d
+    def step(s):
+        before = s["x"]
+        s, curvature = cg_step(s, mv, lambda r: r)
+        d, ahead, bad = s["p"], s["x"], curvature <= 0
         outside = inside & (xnp.vdot(ahead, ahead) >= radius * radius)
-        at_border = inside & (bad | outside)
-        border = p + _to_border(p, d, safe) * d
-        start = xnp.where(k == 0, d, p)  # downhill at least
-        stay = xnp.where(bad, start, ahead)
-        new_p = xnp.where(at_border, border, stay)
-        new_r = r + alpha * hd
-        new_rr = xnp.vdot(new_r, new_r)
-        d = -new_r + new_rr / _tiny_over(rr) * d
-        stop = bad | outside
-        return new_p, new_r, d, new_rr, k + np.int32(1), stop | (xnp.sqrt(new_rr) <= target), stop
+        start = xnp.where(xnp.any(before != 0), before, d)  # downhill at least
+        p = xnp.where(bad, start, ahead)
+        border = before + _to_border(before, d, safe) * d
+        p = xnp.where(inside & (bad | outside), border, p)
+        stopped = bad | outside
+        return s | {
+            "x": p,
+            "stopped": stopped,
+            "small": xnp.sqrt(xnp.vdot(s["r"], s["r"])) <= target,
+        }
 
-    zero, no = xnp.zeros_like(g), xnp.zeros((), bool)
-    start = (zero, g, -g, xnp.vdot(g, g), xnp.zeros((), np.int32), no, no)
-    s = loop(lambda s: ~s[5] & (s[4] < limit), turn, start)
-    return s[0], s[6]
+    no = xnp.zeros((), bool)
+    start = cg_begin(xnp.zeros_like(g), -g) | {"stopped": no, "small": no}
+    s = iterations(lambda s: ~(s["stopped"] | s["small"]), step, start, limit)
+    return s["x"], s["stopped"]
 
 
 @struct
@@ -167,6 +166,7 @@ def minimum_in_ball(w, q, c, radius):
     inside = size0 <= radius
     most = least + xnp.sqrt(xnp.vdot(c, c)) / radius + eps * scale
     start = (most, floor, most * 1.001, xnp.zeros((), np.int32), inside)
+    # own loop: inside a step
     sigma = loop(lambda s: ~s[4] & (s[3] < 60), newton, start)[0]
     p = xnp.where(inside, p0, length(sigma)[0])
     # the hard case: p does not reach the border, and moving along the least eigenvector pays

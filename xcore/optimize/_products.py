@@ -14,6 +14,8 @@ from .. import numpy as xnp
 from .. import random
 from .._core.types import typeof
 from .._transforms.map import vmap
+from ..linalg._cg import cg_begin, cg_step
+from ._loop import iterations
 from ._packed import loop
 from ._problem import largest
 from ._units import Sight, power_of_two
@@ -33,7 +35,7 @@ def by_products(problem, z, g, held, products) -> Sight:
     def solved(b):
         size = power_of_two(largest(b))
         found = _conjugate_gradients(scaled, b / size, 0.1 / n**0.5, products)
-        return size * found["p"], found
+        return size * found["x"], found
 
     # a gradient's rounding errors are those of moving z by its own
     noise = eps * xnp.mean(xnp.abs(vmap(scaled)(draws[:PROBES] * (z / d))), axis=0)
@@ -68,36 +70,35 @@ def _balanced(times, draws):
         return d / xnp.sqrt(xnp.where(fine, size, 1)), k + np.int32(1)
 
     start = xnp.ones_like(draws[0]), xnp.zeros((), np.int32)
+    # own loop: counted
     return loop(lambda s: s[1] < BALANCES, turn, start)[0]
 
 
 def _conjugate_gradients(times, b, target, limit):
-    """p with h p = b, whether it is one, the least and the largest curvature seen, and the way of the least.
+    """x with h x = b, whether it is one, the least and the largest curvature seen, and the way of the least.
 
     It ends where the residual has fallen to ``target``, after ``limit`` products, or where h does not bend upwards.
     """
     eps, bb = xnp.finfo(typeof(b).dtype).eps, xnp.vdot(b, b)
     nothing = xnp.zeros((), bool)
-    start = {
-        "p": xnp.zeros_like(b), "r": b, "d": b, "rr": bb, "k": xnp.zeros((), np.int32), "stop": bb == 0,
-        "done": bb == 0, "least": xnp.full_like(bb, xnp.inf), "most": xnp.zeros_like(bb),
+    start = cg_begin(xnp.zeros_like(b), b) | {
+        "rr": bb, "done": bb == 0, "least": xnp.full_like(bb, xnp.inf), "most": xnp.zeros_like(bb),
         "way": xnp.zeros_like(b), "bad": nothing,
     }  # fmt: skip
 
-    def turn(s):
-        d, h = s["d"], times(s["d"])
-        curvature, dd = xnp.vdot(d, h), xnp.vdot(d, d)
+    def step(s):
+        new, curvature = cg_step(s, times, lambda r: r)
+        d = new["p"]
+        dd = xnp.vdot(d, d)
         bend = curvature / xnp.where(dd > 0, dd, 1)
-        most = xnp.maximum(s["most"], xnp.abs(bend))
+        most, less = xnp.maximum(s["most"], xnp.abs(bend)), bend < s["least"]
         bad = ~(bend > 4 * typeof(b).shape[0] * eps * most)
-        t = xnp.where(bad, 0, s["rr"] / xnp.where(bad, 1, curvature))
-        p, r = s["p"] + t * d, s["r"] - t * h
-        rr = xnp.vdot(r, r)
-        done, less = rr <= target * target * bb, bend < s["least"]
-        return {
-            "p": p, "r": r, "d": r + rr / xnp.where(s["rr"] > 0, s["rr"], 1) * d, "rr": rr, "k": s["k"] + np.int32(1),
-            "stop": bad | done, "done": done, "bad": bad, "least": xnp.where(less, bend, s["least"]), "most": most,
+        kept = {k: xnp.where(bad, s[k], new[k]) for k in ("x", "r")}
+        rr = xnp.vdot(kept["r"], kept["r"])
+        return new | kept | {
+            "rr": rr, "done": rr <= target * target * bb, "bad": bad, "most": most,
+            "least": xnp.where(less, bend, s["least"]),
             "way": xnp.where(less, d / xnp.where(dd > 0, xnp.sqrt(dd), 1), s["way"]),
         }  # fmt: skip
 
-    return loop(lambda s: ~s["stop"] & (s["k"] < limit), turn, start)
+    return iterations(lambda s: ~(s["done"] | s["bad"]), step, start, limit)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
 from .._core.errors import describe
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import with_row
+from .._iterate import checkpoints, with_row
 from .._solution import Certificate
+from ..numpy._select import safe_divide
 from ._implicit import differentiable
-from ._loop import empty_rows, iterations_from
+from ._loop import empty_rows, in_rounds, iterations_from
 from ._packed import loop
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._result import RUNNING, Result, Status, first_of, result
@@ -59,6 +59,7 @@ class FISTA:
             return step, new, n + np.int32(1), fits
 
         start = (1.1 * s["step"], x, count(0), xnp.zeros((), bool))
+        # own loop: inside a step
         step, new, n, _ = loop(lambda c: ~c[3] & (c[2] < 60), shorter, start)
         # (y - new)/step is a subgradient of f + g, but for the change of f's gradient
         size, most = largest((y - new) / step), xnp.maximum(s["most"], largest(g))
@@ -89,10 +90,10 @@ def natural_step(problem, x):
     length = xnp.vdot(d, d)
     plain = xnp.where((unit > 0) & (largest(x) > 0), largest(x) / xnp.where(unit > 0, unit, 1), 1)
     known = (bend > 0) & xnp.isfinite(bend)
-    return xnp.where(known, length / xnp.where(known, bend, 1), plain).astype(x.dtype)
+    return safe_divide(length, bend, plain, where=known).astype(x.dtype)
 
 
-def rounds(who, method, problem, x, tol, maxiter: int, history):
+def rounds(who, method, problem, x, tol, maxiter: int, history, checkpoint=None):
     """The last state: where what is computed anew at x meets the test, else the method goes on from there."""
 
     def judged(s):
@@ -110,13 +111,23 @@ def rounds(who, method, problem, x, tol, maxiter: int, history):
             "status": xnp.where(again, RUNNING, status).astype(np.int32),
         }  # fmt: skip
 
-    def turn(s):
-        rest = {k: s[k] for k in ("aim", "error")}
-        state = {k: v for k, v in s.items() if k not in (*rest, "history")}
-        ended = iterations_from(
-            who, method, problem, state, s["aim"], maxiter, rows=s.get("history")
+    def begin(s):
+        return {k: v for k, v in s.items() if k not in ("aim", "error", "history")}
+
+    def run(s, state, checkpoint):
+        return iterations_from(
+            who,
+            method,
+            problem,
+            state,
+            s["aim"],
+            maxiter,
+            rows=s.get("history"),
+            checkpoint=checkpoint,
         )
-        found = judged(ended | rest)
+
+    def end(s, _, ended):
+        found = judged(ended | {k: s[k] for k in ("aim", "error")})
         if "history" in found:  # steps know f and g where momentum led, ahead of x
             row = {k: found[k] for k in found["history"]}
             found["history"] = with_row(found["history"], found["nit"], row)
@@ -127,7 +138,7 @@ def rounds(who, method, problem, x, tol, maxiter: int, history):
     start |= {"aim": aim, "error": xnp.full_like(aim, xnp.inf)}
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
-    return while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
+    return in_rounds(begin, run, end, lambda s: s["status"] == RUNNING, start, checkpoint)
 
 
 TESTED = "(x - prox(x - step gradient, step)) / step, the gradient of f + g, relative to the largest gradient of f seen"
@@ -135,8 +146,9 @@ METHODS = {"fista": FISTA(), "proximal-gradient": FISTA(accelerated=False)}
 
 
 def proximal_gradient(
-    fun, x0, prox, args=(), method="fista", *, tol=None, maxiter: int = 5000, history: bool = False
-) -> Result:
+    fun, x0, prox, args=(), method="fista", *, tol=None, maxiter: int = 5000, history: bool = False,
+    checkpoint=None,
+) -> Result:  # fmt: skip
     """The least of ``fun`` + g, where g is given by its proximal map; or of ``fun`` in a set.
 
     Args:
@@ -151,6 +163,8 @@ def proximal_gradient(
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations. Row 0 is the proximal map of x0; with momentum, f and g
         are those of the point ahead of x from where the step was made.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     ``fun`` of the result is the smooth part. Solutions have derivatives by x = prox(x - gradient).
 
@@ -175,8 +189,10 @@ def proximal_gradient(
     problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
     tol = default_tol(flat.dtype) if tol is None else tol
 
+    checkpoint = checkpoints(who, checkpoint)
+
     def solve(x):
-        s = rounds(who, method, problem, x, tol, maxiter, history)
+        s = rounds(who, method, problem, x, tol, maxiter, history, checkpoint)
         aux = {k: s[k] for k in ("size", "error", "status", "nit", "nfev", "njev", "g")} | {
             "told": s["f"]
         }
@@ -185,7 +201,7 @@ def proximal_gradient(
     def equation(x):
         return x - problem.prox(x - problem.value_and_grad(x)[1], xnp.ones((), x.dtype))
 
-    x, aux = differentiable(equation, problem.value, solve, flat.start, problem)
+    x, aux = differentiable(equation, problem.value, solve, flat.start, problem, checkpoint)
     return result(
         flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from .. import numpy as xnp
 from .._core.types import typeof
-from ._packed import loop
+from ..numpy._select import safe_divide
+from ._loop import iterations
 from ._problem import largest
 
 
@@ -27,7 +26,7 @@ def solve_qp(b, g, a_matrix, a, c_matrix, c, charge, limit: int = 40):
         none = xnp.zeros(0, g.dtype)
         return xnp.linalg.solve(b, -g), none, none
     problem = _Elastic(b, g, a_matrix, a, c_matrix, c, charge)
-    z, y, _, lam, *_ = loop(lambda s: ~s[5] & (s[4] < limit), problem.turn, problem.start(c))
+    z, y, _, lam, *_ = iterations(lambda s: ~s[4], problem.turn, problem.start(c), limit)
     return z[:n], y, lam[:mi]
 
 
@@ -51,13 +50,13 @@ class _Elastic:
         self.offset = xnp.concatenate([c, zeros(extra)])
 
     def start(self, c):
-        """(z, y, slack s of the inequalities, λ, number of steps, at the end?, error)."""
+        """(z, y, slack s of the inequalities, λ, at the end?, error)."""
         ones = xnp.ones(self.elastic, self.dtype)
         s = xnp.concatenate([xnp.maximum(xnp.abs(c), 1), ones])
         lam = xnp.ones_like(s) * xnp.maximum(1, largest(self.price[: self.n]))
         z = xnp.concatenate([xnp.zeros(self.n, self.dtype), ones])
         y, far = xnp.zeros(self.me, self.dtype), xnp.full((), xnp.inf, self.dtype)
-        return z, y, s, lam, xnp.zeros((), np.int32), xnp.zeros((), bool), far
+        return z, y, s, lam, xnp.zeros((), bool), far
 
     def residuals(self, z, y, s, lam):
         dual = self.q @ z + self.price - self.equal.T @ y - self.rows.T @ lam
@@ -82,7 +81,7 @@ class _Elastic:
         return xnp.maximum(gap, wrong / self.scale) / (1 + largest(self.price) + largest(z))
 
     def turn(self, state):
-        *old, k, _, before = state
+        *old, _, before = state
         s, lam = old[2:]
         missing, m = self.residuals(*old), typeof(s).shape[0]
         gap = xnp.vdot(s, lam) / m
@@ -99,10 +98,10 @@ class _Elastic:
         fine = xnp.isfinite(error) & ((error < before) | (before > 1e-6))
         new = [xnp.where(fine, x, o) for x, o in zip(new, old)]
         done = ~fine | (error <= 1e3 * xnp.finfo(self.dtype).eps)
-        return (*new, k + np.int32(1), done, error)
+        return (*new, done, error)
 
 
 def _longest(x, dx):
     """The longest step along dx, up to 1, that leaves x positive."""
-    ratio = xnp.where(dx < 0, -x / xnp.where(dx < 0, dx, 1), xnp.inf)
+    ratio = safe_divide(-x, dx, xnp.inf, where=dx < 0)
     return xnp.minimum(1, xnp.min(ratio))

@@ -8,6 +8,7 @@ from .. import numpy as xnp
 from .._core.exceptions import ShapeError
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import linearize
 from .._transforms.jacobians import jacfwd
@@ -83,6 +84,7 @@ def shortened(problem, x, f, p, limit: int = 30):
         return t, new, n + np.int32(1), good
 
     start = (xnp.ones((), typeof(x).dtype), f, count(0), xnp.zeros((), bool))
+    # own loop: inside a step
     t, new, n, good = loop(lambda s: ~s[3] & (s[2] < limit), turn, start)
     return x + t * p, new, n, ~good
 
@@ -267,7 +269,7 @@ METHODS = {
 }  # fmt: skip
 
 
-def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
+def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> Result:
     if isinstance(method, str):
         if method not in METHODS:
             raise ValueError(
@@ -277,12 +279,14 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
     method = method if flat.size else METHODS["newton"]  # of nothing there is no space to search
     whole = isinstance(method, Anderson)
 
+    checkpoint = checkpoints(who, checkpoint)
+
     def solve(x):
-        s = rounds(who, method, problem, x, tol, maxiter, history, whole)
+        s = rounds(who, method, problem, x, tol, maxiter, history, whole, checkpoint)
         kept = ("size", "status", "nit", "nfev", "njev", "error", "history")
         return s["x"], {k: s[k] for k in kept if k in s} | {"told": s["f"]}
 
-    x, aux = differentiable(problem.value, problem.value, solve, flat.start, problem)
+    x, aux = differentiable(problem.value, problem.value, solve, flat.start, problem, checkpoint)
     return result(
         flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
         Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
@@ -291,8 +295,9 @@ def _solution(who, problem, method, flat, tol, maxiter, history) -> Result:
 
 
 def root(
-    fun, x0, args=(), method="hybr", *, tol=None, maxiter: int | None = None, history: bool = False
-) -> Result:
+    fun, x0, args=(), method="hybr", *, tol=None, maxiter: int | None = None, history: bool = False,
+    checkpoint=None,
+) -> Result:  # fmt: skip
     """A solution x of ``fun(x, *args) = 0``, as many equations as unknowns.
 
     Args:
@@ -305,6 +310,8 @@ def root(
         bits, 3e-4 in 32; most often far less) of the size or the way of each variable: that holds in all units.
       maxiter: steps at most.
       history: keep all iterations.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> f = lambda x: xnp.stack([x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]])
@@ -314,12 +321,14 @@ def root(
     who = "optimize.root"
     flat = Flat(who, "x0", x0)
     limit = 200 + 100 * (flat.size > 0) if maxiter is None else maxiter
-    return _solution(who, Equations(who, fun, flat, args), method, flat, tol, limit, history)
+    problem = Equations(who, fun, flat, args)
+    return _solution(who, problem, method, flat, tol, limit, history, checkpoint)
 
 
 def fixed_point(
-    fun, x0, args=(), method="anderson", *, tol=None, maxiter: int = 1000, history: bool = False
-) -> Result:
+    fun, x0, args=(), method="anderson", *, tol=None, maxiter: int = 1000, history: bool = False,
+    checkpoint=None,
+) -> Result:  # fmt: skip
     """A solution x of ``fun(x, *args) = x``.
 
     Args:
@@ -327,7 +336,7 @@ def fixed_point(
       x0: tree of arrays to start from.
       args: further arguments.
       method: "anderson", "picard" (just repeat), or one of those of ``root``.
-      tol, maxiter, history: as for ``root``, of x - fun(x).
+      tol, maxiter, history, checkpoint: as for ``root``, of x - fun(x).
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> round(float(xo.fixed_point(xnp.cos, 1.0).x), 3)
@@ -336,4 +345,4 @@ def fixed_point(
     who = "optimize.fixed_point"
     flat = Flat(who, "x0", x0)
     problem = Equations(who, fun, flat, args, fixed=True)
-    return _solution(who, problem, method, flat, tol, maxiter, history)
+    return _solution(who, problem, method, flat, tol, maxiter, history, checkpoint)

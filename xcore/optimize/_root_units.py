@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
 from .._core.types import typeof
 from .._transforms.api import linearize
 from .._transforms.jacobians import jacfwd
 from ..linalg import GMRES, FunctionOperator, linear_solve
+from ..numpy._select import safe_divide
 from ._implicit import DENSE
-from ._loop import empty_rows, iterations_from
+from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
 from ._units import power_of_two, relative_error
@@ -72,7 +72,7 @@ def missing(problem, x, f):
     c = u.T @ xnp.where(fine, f, 0)
     # what lies outside the range of the Jacobian no step removes; rounding errors of x make some of it
     outside = xnp.any(~known & (xnp.abs(c) > 4 * n * eps * largest(xnp.abs(j) @ xnp.abs(x / d))))
-    step = d * (vt.T @ xnp.where(known, -c / xnp.where(known, s, 1), 0))
+    step = d * (vt.T @ safe_divide(-c, s, where=known))
     return xnp.where(fine & ~outside, step, xnp.nan)
 
 
@@ -88,7 +88,9 @@ def _error(problem, x, x0, first):
     return f, xnp.where(largest(f) == 0, 0, xnp.where(xnp.isnan(error), xnp.inf, error))
 
 
-def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) -> dict:
+def rounds(
+    who, method, problem, x0, tol, maxiter: int, history, whole: bool, checkpoint=None
+) -> dict:
     """What is known at the end. ``tol``: of F in the user's units, or None: then x is judged.
 
     A first round ends where F is small in units; where that leaves x uncertain, a second one goes on to what
@@ -101,14 +103,18 @@ def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) ->
     local = units_at(problem, x0, f0, whole) if tol is None else plain
     fine = eps**0.5  # what is left of the digits at a double root
 
-    def turn(s):
+    def begin(s):
         aim = eps**0.75 if tol is None else tol
         aim = xnp.where(s["turn"] == 0, aim, eps if tol is None else tol).astype(dtype)
-        state = method.init(local, s["x"] / local.x, aim)
-        ended = iterations_from(
-            who, method, local, state, aim, maxiter, rows=s.get("history"), before=s["nit"],
-            told=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v),
+        return method.init(local, s["x"] / local.x, aim), aim
+
+    def run(s, begun, checkpoint):
+        return iterations_from(
+            who, method, local, *begun, maxiter, rows=s.get("history"), before=s["nit"],
+            told=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v), checkpoint=checkpoint,
         )  # fmt: skip
+
+    def end(s, _, ended):
         x = ended["x"] * local.x
         f, error = _error(problem, x, x0, largest(f0))
         good = error <= fine if tol is None else largest(f) <= tol
@@ -134,4 +140,4 @@ def rounds(who, method, problem, x0, tol, maxiter: int, history, whole: bool) ->
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x0, maxiter)
-    return while_loop(lambda s: s["going"], turn, start, checkpoints=0)
+    return in_rounds(begin, run, end, lambda s: s["going"], start, checkpoint)

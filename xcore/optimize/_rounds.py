@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
 from .._core.struct import static, struct
 from ._box import projected_gradient
 from ._descent import BFGS
-from ._loop import empty_rows, iterations_from
+from ._loop import empty_rows, in_rounds, iterations_from
 from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
 from ._result import RUNNING, Status
@@ -41,7 +40,7 @@ class Words:
     text: str = static()
 
 
-def rounds(who, method, problem, x, tol, maxiter: int, history, progress) -> dict:
+def rounds(who, method, problem, x, tol, maxiter: int, history, progress, checkpoint=None) -> dict:
     """What is known at the end, in the user's units."""
     if problem.flat.size == 0:
         maxiter = 0
@@ -60,10 +59,25 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress) -> dic
 
     tested = []
 
-    def turn(s):
-        return _round(who, method, problem, s, tol, maxiter, progress, tested)
+    def begin(s):
+        return _begun(method, problem, s, tol, maxiter, tested)
 
-    s = while_loop(lambda s: s["status"] == RUNNING, turn, start, checkpoints=0)
+    def run(s, begun, checkpoint):
+        units = begun["units"]
+
+        def told(name, v):
+            return begun["nfev"] + v if name == "nfev" else units.of(name, v)
+
+        return iterations_from(
+            who, method, InUnits(problem, units), begun["state"], begun["aim"], maxiter, progress,
+            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, told=told,
+            begun={"x": s["x"]} | {k: begun[k] for k in ("f", "g", "nfev")},
+        )  # fmt: skip
+
+    s = in_rounds(
+        begin, run, lambda *args: _ended(problem, *args), lambda s: s["status"] == RUNNING, start,
+        checkpoint,
+    )  # fmt: skip
     told = (
         "x",
         "g",
@@ -94,7 +108,8 @@ def _keeps_inverse(method) -> bool:
     return isinstance(getattr(method, "rule", None), BFGS)
 
 
-def _round(who, method, problem, s, tol, maxiter, progress, tested):
+def _begun(method, problem, s, tol, maxiter, tested) -> dict:
+    """What a round sees where it begins, in the user's units, and the method's state in its own."""
     blind = isinstance(method, BLIND)
     here = InUnits(problem, s["units"])
     z = s["x"] / s["units"].x
@@ -105,31 +120,31 @@ def _round(who, method, problem, s, tol, maxiter, progress, tested):
     units = _units_for(s, seen, blind, z)
     local = InUnits(problem, units)
     aim = xnp.clip(0.02 * tol / xnp.where(error > 0, error, 1), 0, 0.1).astype(z.dtype)
-    aim = tol * 0.1 if blind else aim
+    aim = xnp.asarray(tol * 0.1, z.dtype) if blind else aim
     state = method.init(local, s["x"] / units.x, aim)
     state = state | {"status": xnp.where(status == RUNNING, state["status"], status)}
     if "patience" in state:
         state["patience"] = state["patience"] << xnp.minimum(s["round"], np.int32(16))
-    nfev, f, g = s["nfev"] + np.int32(1), seen.f * s["units"].f, s["units"].of("g", seen.g)
+    return {
+        "state": state, "units": units, "aim": aim, "nfev": s["nfev"] + np.int32(1),
+        "f": seen.f * s["units"].f, "g": s["units"].of("g", seen.g), "reach": reach, "error": error,
+        "status": status, "gain": seen.gain * s["units"].f,
+        "undetermined": s["undetermined"] if seen.open is None else seen.open.astype(np.int32),
+    }  # fmt: skip
 
-    def told(name, v):
-        return nfev + v if name == "nfev" else units.of(name, v)
 
-    ended = iterations_from(
-        who, method, local, state, aim, maxiter, progress, rows=s.get("history"), before=s["nit"],
-        begun={"x": s["x"], "f": f, "g": g, "nfev": nfev}, told=told,
-    )  # fmt: skip
-    went = status == RUNNING
+def _ended(problem, s, begun, ended) -> dict:
+    """The state after a round."""
+    units, went = begun["units"], begun["status"] == RUNNING
     more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
     new = {
-        "x": xnp.where(went, ended["x"] * units.x, s["x"]), "units": units, "reach": reach, "start": s["start"],
-        "status": status, "last": ended["status"], "error": error, "gain": seen.gain * s["units"].f,
-        "f": f, "g": g, "nit": more("nit"),
+        "x": xnp.where(went, ended["x"] * units.x, s["x"]), "start": s["start"], "last": ended["status"],
+        "nit": more("nit"),
         "nfev": more("nfev") + np.int32(1), "njev": more("njev") + np.int32(1), "round": s["round"] + np.int32(1),
-        "best": xnp.minimum(s["best"], error),
-        "undetermined": s["undetermined"] if seen.open is None else seen.open.astype(np.int32),
+        "best": xnp.minimum(s["best"], begun["error"]),
         "ended": s["ended"] + (ended["status"] != np.int32(Status.max_steps)).astype(np.int32),
     }  # fmt: skip
+    new |= {k: begun[k] for k in _SEEN}
     new["x"] = xnp.clip(new["x"], problem.lower, problem.upper)
     size = projected_gradient(s["x"], new["g"], problem.lower, problem.upper)
     new["size"] = largest(size)
@@ -139,6 +154,9 @@ def _round(who, method, problem, s, tol, maxiter, progress, tested):
         h = ended["memory"]["h"] * units.x * units.x[:, None] / units.f
         new["hess_inv"] = xnp.where(went, h, s["hess_inv"])
     return new
+
+
+_SEEN = ("units", "reach", "status", "error", "gain", "f", "g", "undetermined")
 
 
 def _units_for(s, seen, blind: bool, z):

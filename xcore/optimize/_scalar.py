@@ -15,8 +15,7 @@ from .._solution import Certificate
 from .._transforms.api import grad
 from .._transforms.map import vmap
 from ._implicit import differentiable
-from ._lanes import while_lanes
-from ._packed import loop
+from ._loop import iterations
 from ._problem import Flat, Objective, count, default_tol, largest
 from ._result import RUNNING, Result, Status, first_of, result
 from ._verdict import PARTS, aside, noise_of
@@ -39,7 +38,7 @@ def bracket_from(value, a, b, limit: int = 100):
         return b, c, fc, further, value(further), n + np.int32(1)
 
     start = (a, b, fb, c, value(c), count(3))
-    a, b, fb, c, fc, n = loop(lambda s: (s[4] < s[2]) & (s[5] < limit), turn, start)
+    a, b, fb, c, fc, n = iterations(lambda s: s[4] < s[2], turn, start, limit - 3)
     return a, b, c, n, fc >= fb
 
 
@@ -258,13 +257,13 @@ def _search(who, method: Brent, problem, ends, bounded: bool, tol, asked, maxite
         status = first_of((ends[0] == ends[1], Status.no_bracket), (~found, Status.unbounded))
     state = method.between(value, lo, start, hi, status)
 
-    def going(s):
-        return (s["status"] == RUNNING) & (s["nit"] < maxiter)
-
-    s = loop(
-        going, lambda s: s | method.narrowed(value, s, tol), state,
-        lambda *args: while_lanes(who, *args),
-    )  # fmt: skip
+    s = iterations(
+        lambda s: s["status"] == RUNNING,
+        lambda s: s | method.narrowed(value, s, tol),
+        state,
+        maxiter,
+        who,
+    )
     end = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     error, pole = _judged(value, s, (problem.lower, problem.upper), asked)
     held = first_of((s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation), (error <= asked, Status.success),

@@ -159,6 +159,7 @@ def _search(damped, r, qtf, scale, radius):
         least, least, most * 1.001, xnp.zeros_like(qtf), xnp.asarray(np.int32(0)),
         xnp.zeros(least.shape, bool),
     )  # fmt: skip
+    # own loop: inside a step
     damping, _, _, p, _, _ = loop(lambda s: ~xnp.all(s[5]) & (s[4] < 12), newton, start)
     return p, damping
 

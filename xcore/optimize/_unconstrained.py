@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import numpy as xnp
 from .._core.types import typeof
+from .._iterate import checkpoints
 from .._solution import Certificate
 from ._bounds import box_of
 from ._box import LBFGSB, projected_gradient
@@ -66,7 +67,18 @@ def least_curvature(problem, x, g):
 
 
 def unconstrained(
-    who, fun, x0, args, method, bounds, tol, maxiter, history=False, curvature=False, progress=False
+    who,
+    fun,
+    x0,
+    args,
+    method,
+    bounds,
+    tol,
+    maxiter,
+    history=False,
+    curvature=False,
+    progress=False,
+    checkpoint=None,
 ) -> Result:
     """``minimize`` where there are no constraints but bounds."""
     flat = Flat(who, "x0", x0)
@@ -78,8 +90,10 @@ def unconstrained(
     tol = default_tol(flat.dtype) if tol is None else tol
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter
 
+    checkpoint = checkpoints(who, checkpoint)
+
     def solve(x):
-        s = rounds(who, method, problem, x, tol, maxiter, history, progress)
+        s = rounds(who, method, problem, x, tol, maxiter, history, progress, checkpoint)
         if curvature:
             s["curvature"] = least_curvature(problem, s["x"], s["g"])
         return s.pop("x"), s
@@ -88,7 +102,7 @@ def unconstrained(
         g = problem.value_and_grad(x)[1]
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, problem.value, solve, flat.start, problem)
+    x, aux = differentiable(equation, problem.value, solve, flat.start, problem, checkpoint)
     kind = aux["tested"].text
     certificate = Certificate(
         stationarity=aux["size"], smallest_eigenvalue=aux.get("curvature"), error=aux["error"], gain=aux["gain"],

@@ -161,6 +161,7 @@ def _is_pinned(problem, z, seen, reach, tol, noise):
 
     def rise(size):
         start = {"z": z + size * way, "f": seen.f, "k": count(0)}
+        # own loop: counted
         return loop(lambda s: s["k"] < turns, turn, start)["f"] - seen.f
 
     sides = np.array([sign * tol**p for p in (1, *FAR) for sign in (1, -1)], z.dtype)

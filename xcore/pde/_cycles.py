@@ -14,8 +14,38 @@ from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._solution import Status
-from ..linalg._krylov import Krylov, _solve_one, magnitude, norm
+from ..linalg._cg import cg_begin, cg_step
+from ..linalg._krylov import Krylov
+from ..linalg._passes import solve_one
+from ..linalg._range import magnitude, norm, safe_norm
+from ..numpy._select import safe_divide
 from ._multigrid import Level, cycle
+
+
+@struct
+class Ran:
+    """How a linear solver went.
+
+    Attributes:
+      steps, status: none of the latter where there are no steps.
+      norms: (the norms of the residual, of the start and after each step; that of the right side), or None.
+    """
+
+    steps: Any
+    status: Any = None
+    norms: Any = None
+
+    def beside(self, other) -> Ran:
+        """That of this and another run, for two parts of the same field."""
+        norms = None
+        if self.norms is not None:
+            norms = tuple(xnp.hypot(a, b) for a, b in zip(self.norms, other.norms, strict=True))
+        status = xnp.where(self.status == 0, other.status, self.status)
+        return Ran(xnp.maximum(self.steps, other.steps), status, norms)
+
+    def history(self):
+        """The residuals relative to the right side."""
+        return None if self.norms is None else safe_divide(*self.norms)
 
 
 @struct
@@ -40,21 +70,23 @@ class Near:
 
 
 def by_cycles(
-    level: Level, near: Near, b, rows, singular: bool, method: str, rtol: float, max_steps: int
-):
-    """A⁻¹ b for the operator of a level, and (steps, status), by "cg" or "multigrid"; ``rows`` are
+    level: Level, near: Near, b, rows, singular: bool, method: str, rtol: float, max_steps: int,
+    history=False, progress=False,
+):  # fmt: skip
+    """A⁻¹ b for the operator of a level, and how it was found, by "cg" or "multigrid"; ``rows`` are
     factors of rows in the norm of residuals."""
     unit = magnitude(level.diagonal)  # of A; unknowns are multiplied by it
     even = lambda r: r - xnp.mean(r) if singular else r  # noqa: E731
-    u, steps, _, status = _solve_one(
+    u, steps, _, status, *norms = solve_one(
         (_Gradients if method == "cg" else Repeated)(
             rtol=rtol, max_steps=max_steps, weights=1 / rows
         ),
         lambda u: rows * (level(u) / unit),
         lambda r: unit * near(even(r / rows)),
-        None, rows * b,
+        None, rows * b, (), history, progress,
     )  # fmt: skip
-    return u / unit, (steps, status)
+    norms = (norms[0], safe_norm(rows * b)) if norms else None
+    return u / unit, Ran(steps, status, norms)
 
 
 @struct
@@ -70,23 +102,12 @@ class _Gradients(Krylov):
     lost = Status.stagnation
 
     def begin(self, p, x, r):
-        zero = xnp.zeros_like(r)
-        return {"x": x, "r": r, "old": zero, "p": zero, "rz": xnp.sum(zero)}
+        return cg_begin(x, r, flexible=True)
 
     def advance(self, p, s):
-        r = s["r"]
-        z = p.precondition(r)
-        weighted = xnp.conj(z) * self.weights
-        # Polak and Ribière's form bears a preconditioner that is not quite symmetric
-        rz, change = xnp.sum(weighted * r), xnp.sum(weighted * (r - s["old"]))
-        beta = xnp.where(s["rz"] == 0, 0, change / xnp.where(s["rz"] == 0, 1, s["rz"]))
-        way = z + beta * s["p"]
-        q = p.mv(way)
-        curvature = xnp.sum(xnp.conj(way) * self.weights * q)
-        alpha = rz / xnp.where(curvature == 0, 1, curvature)
-        new = r - alpha * q
-        return {"x": s["x"] + alpha * way, "r": new, "old": r, "p": way, "rz": rz,
-                "size": norm(new), "stalled": curvature == 0}  # fmt: skip
+        inner = lambda x, y: xnp.vdot(x, self.weights * y)  # noqa: E731
+        s, curvature = cg_step(s, p.mv, p.precondition, inner=inner, flexible=True)
+        return s | {"size": norm(s["r"]), "stalled": curvature == 0}
 
 
 @struct

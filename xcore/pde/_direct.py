@@ -22,6 +22,7 @@ from .._core import dtypes
 from .._core.types import typeof
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
+from ..numpy._select import safe_divide
 from ._axis import Axis
 from ._boundary import complex_if
 from ._fields import along
@@ -241,7 +242,7 @@ def _divide(lap, lines, c, shift, scale):
     real = dtypes.to_real(dtype)
     largest = max(np.abs(np.asarray(x.values)).max() for x in lines)
     zero = xnp.abs(divisor) <= 1e-3 * xnp.finfo(real).eps * largest * xnp.abs(scale)
-    return xnp.where(zero, 0, c / xnp.where(zero, 1, divisor))
+    return safe_divide(c, divisor, where=~zero)
 
 
 def _solve_rows(lap, lines, c, shift, scale):

@@ -29,6 +29,7 @@ from .. import numpy as xnp
 from .._control.loops import scan
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
+from ..numpy._select import safe_divide
 from ._fields import _colours, along, shifted
 from ._grid import size
 
@@ -143,7 +144,7 @@ def _weights(level, stencil: dict, between: tuple) -> tuple:
     # rows that do not have the signs of flows stay tame: what has the wrong one is left out
     flows = [xnp.maximum(-x, 0) for x in total.values()]
     centre = reduce(xnp.add, flows, sums)
-    share = xnp.where(centre > 0, 1 / xnp.where(centre > 0, centre, 1), 0)
+    share = safe_divide(1, centre, where=centre > 0)
     return (share * sums, *[share * x for x in flows])
 
 

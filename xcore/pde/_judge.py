@@ -11,7 +11,8 @@ from .. import numpy as xnp
 from .._core import dtypes, tree
 from .._core.types import typeof
 from .._solution import Status, first_that_holds
-from ..linalg._krylov import safe_norm
+from ..linalg._range import safe_norm
+from ..numpy._select import safe_divide
 from ._diffusion import Diffusion, diagonal
 from ._fields import along, shifted
 from ._laplacian import Laplacian
@@ -51,7 +52,7 @@ def judged(op, u, right, goal, excess, status=None):
     size = safe_norm(rows * right)
     applied = _flowing(op, u) if _has_energy(op) and isinstance(op, Laplacian) else op(u)
     left = safe_norm(rows * (applied - right))
-    share = lambda x: xnp.where(size > 0, x / xnp.where(size > 0, size, 1), x)  # noqa: E731
+    share = lambda x: safe_divide(x, size, x, where=size > 0)  # noqa: E731
     residual = share(left)
     eps = float(dtypes.finfo(typeof(residual).dtype).eps)
     if goal is None:

@@ -46,9 +46,19 @@ def coarsest_for(level: Level, k: int) -> int | None:
     return enough[-1] if sizes[enough[-1]] <= _DENSE_UP_TO else None
 
 
-def search(level: Level, weights, k: int, first: int, dtype, smoother: str, rtol: float):
-    """(modes (k, ...) orthonormal as M^½ u, estimated errors (k,)), from the level numbered
-    ``first`` up."""
+def search(
+    level: Level,
+    weights,
+    k: int,
+    first: int,
+    dtype,
+    smoother: str,
+    rtol: float,
+    history=False,
+    progress=False,
+):
+    """(modes (k, ...) orthonormal as M^½ u, estimated errors (k,), steps on the finest level, the history of
+    the errors or None), from the level numbered ``first`` up."""
     parts, roots = levels(level)[: first + 1], _roots(level, weights)[: first + 1]
     m = vectors_for(k, size(parts[-1].shape))
     low = np.float32 if dtype == np.float64 else dtype
@@ -66,9 +76,13 @@ def search(level: Level, weights, k: int, first: int, dtype, smoother: str, rtol
             rtol, min(k + 1, m) if i == 0 else m, k, smoother,
         )  # fmt: skip
         found = state.begin((_filled(fields, cut) * roots[i]).astype(dtype))
-        found = iterate(state, found, _MAX_STEPS)[0] if i == 0 else state.step(found)
+        if i:
+            found = state.step(found)
+        else:
+            row = (lambda s: s["size"][:k]) if history else None
+            found, steps, rows = iterate(state, found, _MAX_STEPS, row=row, progress=progress)
         fields = found["x"] / roots[i]
-    return found["x"][:k], found["size"][:k]
+    return found["x"][:k], found["size"][:k], steps, rows
 
 
 def _in(dtype, x):

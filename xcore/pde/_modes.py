@@ -11,11 +11,13 @@ from .._control.loops import scan
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
+from .._iterate import history_of
 from .._solution import Solution, Status
 from ..linalg import FunctionOperator, eigsh, lobpcg
 from ..linalg._arguments import one_of
 from ..linalg._eigen import rayleigh
 from ..linalg._eigenpairs import with_derivatives
+from ..linalg._truth import check_status
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._grid import real_dtype, size
@@ -31,7 +33,7 @@ METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 def eigenmodes(
     op, k: int = 6, *, rtol: float | None = None, dtype=None, method: str = "auto",
-    ncv: int | None = None,
+    ncv: int | None = None, report: bool = False, history: bool = False, progress=False,
 ):  # fmt: skip
     """(w, modes): the k smallest eigenvalues of -op, rising, and their fields (k, ...).
 
@@ -53,6 +55,11 @@ def eigenmodes(
         cycles; "lobpcg": blocks of vectors, preconditioned by cycles, from a coarse grid up. "auto"
         takes the first where it can, else the last.
       ncv: size of the space of Lanczos' method; max(3 k, 24) by default. More takes fewer restarts.
+      report: return a ``Solution`` of (w, modes), with the error of each mode and the steps on the finest grid,
+        instead of raising SolverError.
+      history: with ``report``, keep these errors: row 0 those of the start, row j after step j (of "shift-invert"
+        the residuals of Lanczos' method after each restart); of "axes" there are none.
+      progress: show the number of steps and their rate; a text is the label.
 
     >>> from xcore.pde import Grid
     >>> w, modes = eigenmodes(Laplacian(Grid((16, 16))), 2)
@@ -84,19 +91,26 @@ def eigenmodes(
     if dtypes.is_complex(dtype) or not dtypes.is_inexact(dtype):
         raise errors.bad_argument(who, "dtype", dtype, "one of real numbers")
     if by_axes:
-        return modes_by_axes(op, int(k), dtype)
+        found = modes_by_axes(op, int(k), dtype)
+        done = xnp.zeros((), np.int32)
+        return Solution(found, done, steps=done, who=who, method="axes") if report else found
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
     # coefficients of fewer digits than the modes are exact as they are
     op = tree.map(lambda x: _widened(x, dtype), op)
+    kept = (bool(history), progress)
     if method == "shift-invert":
         ncv = min(n, max(3 * k, 24) if ncv is None else max(k, ncv))
-        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, ncv)
+        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, ncv, *kept)
     else:
         op = as_diffusion(op)
-        found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol)
-    w, modes, status, residual = found
-    Solution(w, status, error=residual, who=who).check()
-    return w, xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
+        found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol, *kept)
+    w, modes, status, residual, steps, rows = found
+    modes = xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
+    answer = Solution(
+        (w, modes), status, steps=steps, error=residual, who=who,
+        history=None if rows is None else history_of(rows, steps),
+    )  # fmt: skip
+    return answer if report else answer.check().value
 
 
 def _widened(x, dtype):
@@ -116,8 +130,8 @@ def _scaled(op, dtype):
     return root, FunctionOperator(product, op, (n, n), symmetric=True)
 
 
-@jit(static_argnums=(1, 2, 3, 4))
-def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
+@jit(static_argnums=(1, 2, 3, 4, 5, 6))
+def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float, history: bool, progress):
     root, a = _scaled(op, dtype)
     near = tree.map(ops.stop_gradient, op)
     if op.singular:  # constants are no longer in the kernel
@@ -129,16 +143,23 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float):
         start = _irregular(a.shape[0], k + (3 * (k + 1) <= a.shape[0]), dtype)  # one guards
         if isinstance(op, Masked):
             start = xnp.where(op.inside.reshape(-1, 1), start, 0)
-        found = lobpcg(a, k, x0=start, preconditioner=precondition, rtol=rtol, report=True)
+        found = lobpcg(
+            a, k, x0=start, preconditioner=precondition, rtol=rtol, report=True, history=history,
+            progress=progress,
+        )  # fmt: skip
         (w, v), status, size = found.value, found.status, found.certificate.residual
+        steps, rows = found.steps, found.history
     else:
-        x, size = search(level, near.weights.astype(near.dtype), k, first, dtype, smoother, rtol)
+        weights = near.weights.astype(near.dtype)
+        x, size, steps, rows = search(
+            level, weights, k, first, dtype, smoother, rtol, history, progress
+        )
         v = x.reshape(k, -1).T
         values = rayleigh(tree.map(ops.stop_gradient, a), v)
         w, v = with_derivatives(a, values, v, lambda x: precondition(x[:, None])[:, 0])
         status = xnp.where(size <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
         status = xnp.where(xnp.isfinite(size), status, np.int32(Status.not_finite)).astype(np.int32)
-    return w, v.T.reshape(k, *op.field_shape) / root, status, size
+    return w, v.T.reshape(k, *op.field_shape) / root, status, size, steps, rows
 
 
 def _by_cycle(op, level, root, smoother: str):
@@ -165,8 +186,10 @@ def _irregular(n: int, k: int, dtype):
     return xnp.asarray(np.sin(1.0 + np.arange(n * k) ** 2 % 1e6).reshape(n, k).astype(dtype))
 
 
-@jit(static_argnums=(1, 2, 3, 4, 5))
-def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, ncv: int):
+@jit(static_argnums=(1, 2, 3, 4, 5, 6, 7))
+def _modes_by_inverse(
+    op, k: int, dtype, smoother: str, rtol: float, ncv: int, history: bool, progress
+):
     root, a = _scaled(op, dtype)
     held = tree.map(ops.stop_gradient, op)
     shift = _small(op) if op.singular else 0.0  # pure Neumann problems have an inverse too
@@ -193,7 +216,12 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, ncv: int):
     start = _irregular(a.shape[0], 1, dtype)[:, 0]
     if isinstance(op, Masked):
         start = xnp.where(op.inside.reshape(-1), start, 0)
-    w, v = eigsh(a, k, sigma=-shift, inverse=inverted, x0=start, ncv=ncv)
+    found = eigsh(
+        a, k, sigma=-shift, inverse=inverted, x0=start, ncv=ncv, report=True, history=history,
+        progress=progress,
+    )  # fmt: skip
+    w, v = found.value
+    check_status("linalg.eigsh", found.status)
     # judged by the inverse: rounding of high frequencies says nothing about modes
     rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) + shift
     _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
@@ -201,4 +229,5 @@ def _modes_by_inverse(op, k: int, dtype, smoother: str, rtol: float, ncv: int):
     status = xnp.where(size <= rtol, np.int32(Status.success), np.int32(Status.max_steps)).astype(
         np.int32
     )
-    return w, v.T.reshape(k, *op.field_shape) / root, status, size
+    modes = v.T.reshape(k, *op.field_shape) / root
+    return w, modes, status, size, found.steps, found.history

@@ -18,11 +18,11 @@ from .._core import dtypes, errors
 from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.types import typeof
-from .._iterate import history_of, iterate
+from .._iterate import checkpoints, history_of, iterate
 from .._solution import Status
 from .._transforms.api import jvp
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
-from ..linalg._krylov import safe_norm
+from ..linalg._range import safe_norm
 from ._diffusion import Diffusion
 from ._direct import solve_direct
 from ._laplacian import Laplacian
@@ -36,7 +36,7 @@ _HALVINGS = 12  # of a step at most
 
 
 def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_steps: int = 50, report: bool = False,
-                    history: bool = False):  # fmt: skip
+                    history: bool = False, progress=False, checkpoint=None):  # fmt: skip
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more.
 
     Args:
@@ -51,6 +51,9 @@ def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_ste
       max_steps: at most this many steps.
       report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
       history: with ``report``, keep the relative residual of the start and of each step.
+      progress: show the number of steps and their rate; a text is the label.
+      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(16))
@@ -73,7 +76,7 @@ def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_ste
         raise errors.shape_mismatch(who, why, result=xnp.zeros(got.shape))
     rtol = float(dtypes.finfo(typeof(u).dtype).eps) ** (2 / 3) if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
-    back = _guess(near)
+    back, kept = _guess(near), checkpoints(who, checkpoint)
 
     def solve(f, u):
         r = f(u)
@@ -81,7 +84,9 @@ def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_ste
         newton = _Newton(f, back, size, rtol)
         state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stalled": size != size}
         row = (lambda s: s["size"] / newton.scale(s)) if history else None
-        state, steps, *rows = iterate(newton, state, max_steps, row=row)
+        state, steps, rows = iterate(
+            newton, state, max_steps, row=row, progress=progress, checkpoint=kept
+        )
         good = newton.reached(state)
         status = xnp.where(good, np.int32(Status.success), np.int32(Status.max_steps))
         status = xnp.where(state["stalled"] & ~good, np.int32(Status.stagnation), status)
@@ -92,9 +97,12 @@ def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_ste
     def tangent(g, y):
         return _linear(g, y, back, min(rtol, 1e-6))
 
-    u, (steps, residual, status, rows) = custom_root(f, u, solve, tangent, has_aux=True)
+    if kept is None:
+        u, (steps, residual, status, rows) = custom_root(f, u, solve, tangent, has_aux=True)
+    else:  # there is nothing to differentiate
+        u, (steps, residual, status, rows) = solve(f, u)
     answer = FieldSolution(
-        u, status, None, steps, residual, history_of(rows[0], steps) if rows else None, who=who,
+        u, status, None, steps, residual, None if rows is None else history_of(rows, steps), who=who,
         method="newton", reason="the equation is not linear",
     )  # fmt: skip
     return answer if report else answer.check().value
@@ -137,6 +145,7 @@ class _Newton:
             return ~(size <= (1 - 1e-4 * t) * s["size"]) & (k < _HALVINGS)
 
         one, zero = xnp.ones((), typeof(u).dtype), xnp.zeros((), np.int32)
+        # own loop: inside a step
         t, _, r, size = while_loop(too_long, shorter, self._at(u, way, one, zero))
         better = size < s["size"]
         keep = lambda new, old: xnp.where(better, new, old)  # noqa: E731

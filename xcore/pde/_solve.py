@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .. import _ops as ops
@@ -14,11 +16,13 @@ from .._core.array import Array
 from .._core.keywords import require
 from .._core.trace import Tracer
 from .._core.types import typeof
+from .._iterate import history_of
 from .._solution import Certificate, Status
 from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
+from ..linalg._range import safe_norm
 from ._boundary import complex_if
-from ._cycles import Near, Repeated, by_cycles
+from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._geometry import coarser_masked
@@ -40,6 +44,7 @@ METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 def solve(
     op, f, *, rtol: float | None = None, method: str = "auto", cycle: str = "V",
     smoother: str = "auto", max_steps: int = 100, report: bool = False, estimate: bool = False,
+    history: bool = False, progress=False,
 ):  # fmt: skip
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
@@ -64,6 +69,9 @@ def solve(
       report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
       estimate: also solve on every second node, to estimate the error of discretisation, for the
         certificate of the report.
+      history: with ``report``, keep the relative residual: row 0 that of the start, row k after iteration k, as the
+        solver keeps it up to date, the last as computed from u. None of "direct" and "full multigrid".
+      progress: show the number of iterations and their rate; a text is the label.
 
     >>> import xcore as xc
     >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
@@ -97,15 +105,16 @@ def solve(
     rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
     smoother = smoother_for(op) if smoother == "auto" else smoother
-    settings = (method, cycle, smoother, rtol, int(max_steps))
-    u, (steps, (residual, goal, status), excess, mean) = _solve(op, f, *settings)
+    settings = Settings(method, cycle, smoother, rtol, int(max_steps), history, progress)
+    u, ran, (residual, goal, status), excess, mean = _solve(op, f, settings)
     require_compatible(who, excess, dtype)
     certificate = None
     if estimate:
         certificate = Certificate(more={"discretization_error": _richardson(op, f, u, settings)})
+    rows = ran.history()
     answer = FieldSolution(
-        u, status, certificate, steps, residual, who=who, method=method, reason=reason,
-        advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
+        u, status, certificate, ran.steps, residual, None if rows is None else history_of(rows, ran.steps),
+        who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
     return answer if report else answer.check().value
 
@@ -195,33 +204,53 @@ def smoother_for(op) -> str:
     return "lines" if max(means) > 8 * min(means) or wide > 8 else "chebyshev"
 
 
-def _solve_any(op, f, method: str, kind: str, smoother: str, rtol: float | None, max_steps: int):
-    """(u, (steps, (residual, goal, status), imbalance, mean that was taken away))."""
+class Settings(NamedTuple):
+    """How to solve; without an ``rtol`` to the dtype's precision to the power of 2/3."""
+
+    method: str
+    cycle: str = "V"
+    smoother: str = "chebyshev"
+    rtol: float | None = None
+    max_steps: int = 100
+    history: bool = False
+    progress: Any = False
+
+    def within(self, dtype) -> dict:
+        """What stops an iteration."""
+        return {"rtol": self.rtol or default_rtol(dtype), "max_steps": self.max_steps}
+
+    def kept(self) -> dict:
+        """What is kept and shown of it."""
+        return {"history": self.history, "progress": self.progress}
+
+
+def _solve_any(op, f, settings: Settings):
+    """(u, how it went, (residual, goal, status), imbalance, mean that was taken away)."""
     right = f - op.boundary(typeof(f).dtype)
     excess = imbalance(op, right)
     right, mean = balanced(op, right)
-    settings = (method, kind, smoother, rtol or default_rtol(typeof(f).dtype), max_steps)
-    u, (steps, status) = _solved(op, right, settings)
-    return u, (steps, judged(op, u, right, rtol, excess, status), excess, mean)
+    u, ran = _solved(op, right, settings)
+    return u, ran, judged(op, u, right, settings.rtol, excess, ran.status), excess, mean
 
 
-def _solved(op, right, settings: tuple):
-    """(u, (steps, status)) with op(u) = right; no status where there are no steps."""
-    method, _, smoother, rtol, max_steps = settings
-    if method == "direct":
-        return solve_direct(*_as_shifted(op, right)), (xnp.zeros((), np.int32), None)
+def _solved(op, right, settings: Settings):
+    """(u, how it went) with op(u) = right."""
+    if settings.method == "direct":
+        return solve_direct(*_as_shifted(op, right)), Ran(xnp.zeros((), np.int32))
     if isinstance(op, Helmholtz):
-        return _solve_near(op, right, rtol, max_steps)
+        return _solve_near(op, right, settings)
     dtype = typeof(right).dtype
     flows = as_diffusion(op, dtypes.to_real(dtype))
     # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
     lift = None
-    if method == "full multigrid":
-        lift = _masked_lift(op, dtype, smoother) if isinstance(op, Masked) else op.lift(dtype)
-    u, told = _solve_parts(flows, right if lift is None else right - flows(lift), settings)
+    if settings.method == "full multigrid":
+        lift = (
+            _masked_lift(op, dtype, settings.smoother) if isinstance(op, Masked) else op.lift(dtype)
+        )
+    u, ran = _solve_parts(flows, right if lift is None else right - flows(lift), settings)
     u = u if lift is None else u + lift
     # so that no cotangents come from outside
-    return op.field(u) if isinstance(op, Masked) else u, told
+    return op.field(u) if isinstance(op, Masked) else u, ran
 
 
 def _masked_lift(op: Masked, dtype, smoother: str):
@@ -238,8 +267,8 @@ def _as_shifted(op, right) -> tuple:
     return Laplacian(op.grid, op.faces), right, 0.0 if op.c is None else -op.c, op.a[0]
 
 
-def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
-    """(u, (steps, status)) by the inverse of the operator with the mean of q."""
+def _solve_near(op: Helmholtz, right, settings: Settings):
+    """(u, how it went) by the inverse of the operator with the mean of q."""
     mean = ops.stop_gradient(xnp.mean(op.q))
     flat = lambda f: lambda op, x: f(op, x.reshape(op.field_shape)).reshape(-1)  # noqa: E731
 
@@ -249,38 +278,45 @@ def _solve_near(op: Helmholtz, right, rtol: float, max_steps: int):
 
     a = FunctionOperator(flat(lambda op, x: op(x)), op, op.shape)
     m = FunctionOperator(near, (op.laplacian, mean), op.shape)
-    solver = BiCGStab(rtol=rtol, max_steps=max_steps)
-    found = linear_solve(a, right.reshape(-1), solver, preconditioner=m, report=True)
-    return found.value.reshape(op.field_shape), (found.steps, found.status)
+    return _by_linear_solve(a, right, BiCGStab, m, settings)
 
 
-def _solve_parts(op, right, settings: tuple):
+def _by_linear_solve(a, b, solver, preconditioner, settings: Settings):
+    """(u, how it went) for the field u with a u = b."""
+    found = linear_solve(
+        a, b.reshape(-1), solver(**settings.within(typeof(b).dtype)), preconditioner=preconditioner,
+        report=True, **settings.kept(),
+    )  # fmt: skip
+    norms = (found.history, safe_norm(b)) if settings.history else None
+    return found.value.reshape(typeof(b).shape), Ran(found.steps, found.status, norms)
+
+
+def _solve_parts(op, right, settings: Settings):
     """``_solve_flows``, for real and imaginary part on their own: the operator is real."""
     if not dtypes.is_complex(typeof(right).dtype):
         return _solve_flows(op, right, settings)
-    u, (steps, status) = _solve_flows(op, xnp.real(right), settings)
-    v, (more, other) = _solve_flows(op, xnp.imag(right), settings)
-    return u + 1j * v, (xnp.maximum(steps, more), xnp.where(status == 0, other, status))
+    u, ran = _solve_flows(op, xnp.real(right), settings)
+    v, other = _solve_flows(op, xnp.imag(right), settings)
+    return u + 1j * v, ran.beside(other)
 
 
-def _solve_flows(op, right, settings: tuple):
-    """(u, (steps, status)) with op(u) = right; the one without mean where op is singular."""
-    if settings[0] == "full multigrid" and isinstance(op, Masked):
-        return _solve_nested(op, right, settings[2])
-    if settings[0] == "bicgstab" or getattr(op, "edge", None) == "shortley-weller":
+def _solve_flows(op, right, settings: Settings):
+    """(u, how it went) with op(u) = right; the one without mean where op is singular."""
+    if settings.method == "full multigrid" and isinstance(op, Masked):
+        return _solve_nested(op, right, settings.smoother)
+    if settings.method == "bicgstab" or getattr(op, "edge", None) == "shortley-weller":
         return _solve_skew(op, right, settings)
     w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
     held = tree.map(ops.stop_gradient, op)
     u, aux = custom_linear_solve(
         lambda u: -w * op(u), -w * right,
-        solve=lambda _, b: _by_multigrid(held, b, *settings), symmetric=True, has_aux=True,
+        solve=lambda _, b: _by_multigrid(held, b, settings), symmetric=True, has_aux=True,
     )  # fmt: skip
     return (u - xnp.sum(w * u) / xnp.sum(w) if op.singular else u), aux
 
 
-def _solve_skew(op, right, settings: tuple):
+def _solve_skew(op, right, settings: Settings):
     """The same for an operator that is not symmetric, near to one of which there is a hierarchy."""
-    method, kind, smoother, rtol, max_steps = settings
     held = tree.map(ops.stop_gradient, op)
     even, ratio = held.balance()
     w, rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)), even * ratio
@@ -288,7 +324,8 @@ def _solve_skew(op, right, settings: tuple):
 
     def near(state, x):
         level, even = state
-        return flat(cycle(level, w * x.reshape(op.field_shape) / even, kind, smoother, 3))
+        right = w * x.reshape(op.field_shape) / even
+        return flat(cycle(level, right, settings.cycle, settings.smoother, 3))
 
     def scaled(state, x):
         op, rows = state
@@ -296,9 +333,8 @@ def _solve_skew(op, right, settings: tuple):
 
     m = FunctionOperator(near, (hierarchy(held), even), (n, n))
     a = FunctionOperator(scaled, (op, rows), (n, n))
-    solver = (Repeated if method == "multigrid" else BiCGStab)(rtol=rtol, max_steps=max_steps)
-    found = linear_solve(a, flat(-rows * right), solver, preconditioner=m, report=True)
-    return found.value.reshape(op.field_shape), (found.steps, found.status)
+    solver = Repeated if settings.method == "multigrid" else BiCGStab
+    return _by_linear_solve(a, -rows * right, solver, m, settings)
 
 
 def _solve_nested(op: Masked, right, smoother: str):
@@ -316,7 +352,7 @@ def _solve_nested(op: Masked, right, smoother: str):
         return linear_transpose(lambda b: solve(None, b), xnp.zeros_like(c))(c)[0]
 
     u = custom_linear_solve(lambda u: -rows * op(u), -rows * right, solve, transpose_solve)
-    return u, (xnp.ones((), np.int32), np.int32(Status.max_steps))
+    return u, _ONCE
 
 
 def solve_shifted(op, right, tau):
@@ -325,38 +361,45 @@ def solve_shifted(op, right, tau):
     shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
     kept = typeof(right).dtype  # states keep their dtype, of coefficients that have more digits too
     b = -right.astype(xnp.promote_types(kept, shifted.dtype))
-    u, (_, status) = _solve_parts(shifted, b, ("cg", "V", "chebyshev", default_rtol(kept), 100))
+    u, ran = _solve_parts(shifted, b, Settings("cg", rtol=default_rtol(kept)))
+    status = ran.status
     # success there is of a residual computed anew; else rounding may allow no more
     status = cond(status == 0, lambda: status, lambda: judged(shifted, u, b, None, 0.0, status)[2])
     return u.astype(kept), status
 
 
-_solve = jit(_solve_any, static_argnums=(2, 3, 4, 5, 6))
+_solve = jit(_solve_any, static_argnums=2)
 
 
 # By multigrid
 
+_ONCE = Ran(
+    np.int32(1), np.int32(Status.max_steps)
+)  # full multigrid goes up once, and is judged by others
 
-def _by_multigrid(op, b, method: str, kind: str, smoother: str, rtol: float, max_steps: int):
-    """A⁻¹ b for the stiffness A, and (steps, status)."""
+
+def _by_multigrid(op, b, settings: Settings):
+    """A⁻¹ b for the stiffness A, and how it went."""
+    method, smoother = settings.method, settings.smoother
     w = op.weights.astype(dtypes.to_real(typeof(b).dtype))
     b = (
         b - w * (xnp.sum(b) / float(np.sum(op.weights))) if op.singular else b
     )  # as for constant excess
     if method != "full multigrid" and _light(op, typeof(b).dtype):
         level = finest(op)
-        near = Near(*lighter(op, level, np.float32), (kind, smoother, 3))
+        near = Near(*lighter(op, level, np.float32), (settings.cycle, smoother, 3))
     else:
         level = hierarchy(op)
-        near = Near(level, None, (kind, smoother, 3))
+        near = Near(level, None, (settings.cycle, smoother, 3))
     if method == "full multigrid":
         smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
         u = full_multigrid(level, b, smoother, smooth=smooth)
-        return u, (xnp.ones((), np.int32), np.int32(Status.max_steps))
+        return u, _ONCE
     rows = evened(op) / w
     if not isinstance(op, Masked) and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
         rows = 1.0  # it is the same norm but for a factor
-    return by_cycles(level, near, b, rows, op.singular, method, rtol, max_steps)
+    how = settings.within(typeof(b).dtype) | settings.kept()
+    return by_cycles(level, near, b, rows, op.singular, method, **how)
 
 
 def _light(op, dtype) -> bool:
@@ -370,10 +413,10 @@ def _light(op, dtype) -> bool:
 # Error estimate
 
 
-def _richardson(op, f, u, settings):
+def _richardson(op, f, u, settings: Settings):
     """The largest difference to the solution on every second node, over 2^order - 1."""
     coarse, pick = _coarser(op)
-    other, _ = _solve(coarse, f[pick], *settings)
+    other, *_ = _solve(coarse, f[pick], settings)
     order = {"compact": 4}.get(op.order, op.order)
     if isinstance(op, Masked):
         order = 1 if op.edge == "staircase" else 2

@@ -283,6 +283,7 @@ def adaptive(
 
     def advance(carry, goal):
         u, t, dt, status = carry
+        # own loop: time, which is differentiated through
         u, t, dt, _, short = while_loop(
             lambda s: (s[1] < goal) & (s[3] < max_steps) & ~s[4],
             lambda s: attempt(s, goal),

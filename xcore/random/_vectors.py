@@ -11,6 +11,7 @@ from .._core.source import boundary
 from .._core.types import typeof
 from .._ops.matrices import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
+from ..numpy._select import safe_divide
 from ._continuous import sample_exponential, sample_generalized_normal
 from ._keys import consumed
 from ._source import Source, concrete, draw, floating, positive, rounding
@@ -201,7 +202,7 @@ def _sample_sphere(source, *, shape, dtype):
     size = xnp.sqrt((x * x).sum(axis=-1, keepdims=True))
     # a vector of zeros (rare, in one dimension) points along the first axis
     first = ops.iota(shape=shape, dtype=dtype, axis=len(shape) - 1) == 0
-    return xnp.where(size > 0, x / xnp.where(size > 0, size, 1), xnp.where(first, 1.0, 0.0))
+    return safe_divide(x, size, xnp.where(first, 1.0, 0.0), where=size > 0)
 
 
 @boundary
