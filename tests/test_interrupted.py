@@ -61,7 +61,7 @@ class Interrupted(Exception):
 def test_goes_on_to_the_same_bits(name, tmp_path, monkeypatch):
     monkeypatch.setattr(_iterate, "_SECONDS", 0.0)  # a state for each step
     whole = RUNS[name](checkpoint=tmp_path / "whole")
-    save, left = Checkpointer.save, [3]
+    save, left = Checkpointer.save, [2]
 
     def interrupt(*args, **kw):
         save(*args, **kw)

@@ -235,7 +235,68 @@ def loops_of(text: str) -> set[str]:
 SOLVERS = ("linalg", "optimize", "pde", "decomp")
 LOOPS = ("optimize/_loop.py", "optimize/_packed.py", "optimize/_lanes.py")  # what runs `iterate`
 
-RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles, own_loops)
+# What packages of methods take from below numpy, beside `_ops` itself: they live on `xcore.numpy`, and on this.
+# Who needs more looks first whether numpy or the package has it.
+BELOW = {
+    # names that users have too: transformations, loops and rules of one's own
+    "_control.jit": "jit eval_shape",
+    "_transforms.map": "vmap",
+    "_transforms.api": "grad value_and_grad jvp vjp linearize linear_transpose",
+    "_transforms.jacobians": "jacfwd hessian",
+    "_control.cond": "cond",
+    "_control.loops": "scan fori_loop",
+    "_control.while_loop": "while_loop",
+    "_control.implicit": "custom_root custom_linear_solve",
+    "_control.custom": "custom_jvp stop_gradient",
+    "_control.custom_lanes": "custom_vmap sequential_vmap",
+    "_control.callback": "pure_callback",
+    "_control.saving": "Checkpointer read_metadata",
+    "_core": "tree dtypes errors findings package",
+    "_core.array": "Array",
+    "_core.types": "typeof ShapeDtypeStruct",
+    "_core.typing": "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar",
+    "_core.trace": "Tracer is_evaluating ensure_compile_time_eval",
+    # how functions and solutions are made
+    "_core.struct": "struct static",
+    "_core.eval": "fused",
+    "_core.types ": "ArrayType Value",
+    "_core.keywords": "require",
+    "_core.package": "bound",
+    "_core.source": "boundary stack_level user_frame",
+    "_control.checks": "fail_if make_site report",
+    "_control.once": "once",
+    "_control.linear_call": "linear_call",
+    "_control.call": "in_one_kernel",
+    "_core.program": "trace_program eval_program",
+    "_transforms.jvp": "watching",
+    # the algebra of small matrices, and what LAPACK's factors are good for
+    "_ops.matrices": "adjoint conjugate diagonal hermitian_of_lower matmul part swapped FACTORISED",
+    "_ops.factor": "solve_with apply_transpose take_rows",
+    "_ops.coalescing": "sums",
+    "_ops.trigonometric": "matrix",
+    # where and on what a program runs
+    "_core.sharding": "default_sharding",
+    "_ops.host": "cores",
+}
+METHODS = (*SOLVERS, "scipy")
+
+
+def below_numpy(files: dict[str, str]) -> list[str]:
+    """Packages of methods live on `xcore.numpy`; what else they need is listed in `BELOW`."""
+    allowed = {f"xcore.{m.strip()}.{n}" for m, names in BELOW.items() for n in names.split()}
+    return [
+        f"{file}:{node.lineno} imports {name}"
+        for file, text in files.items()
+        if folder(module_of(file)) in METHODS
+        and not file.endswith("optimize/_lanes.py")  # is an op
+        for node, _, _ in statements(text)
+        if isinstance(node, ast.ImportFrom)
+        for name in [f"{absolute(file, node)}.{alias.name}" for alias in node.names]
+        if RANK.get(folder(name), FACE) < RANK["numpy"] and name not in allowed | {"xcore._ops"}
+    ]
+
+
+RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles, own_loops, below_numpy)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -262,6 +323,7 @@ BROKEN = [
         "def f():\n    def g():\n        import xcore._core.tree",
     ),
     (cycles, "xcore/_core/tree.py", "from xcore._core import types"),
+    (below_numpy, "xcore/pde/_grid.py", "from .._core.op import Op"),
     (own_loops, "xcore/pde/_grid.py", "x = while_loop(going, step, x)"),
     (
         own_loops,

@@ -131,13 +131,16 @@ class Checkpoints:
         progress: Progress = False,
     ) -> Carry:  # fmt: skip
         """``loop(going, body, carry)`` in parts, behind each of which the carry is written."""
-        bar = Bar(progress, None) if progress else None
+        bar: Any = Bar(progress, None) if progress else None
 
         def step(both: tuple[Any, Carry]) -> tuple[Any, Carry]:
             return bar.step(both[0]) if bar else None, body(both[1])
 
         def some(both: tuple[Any, Carry], end: Array) -> tuple[Any, Carry]:
-            return loop(lambda c: going(c[1]) & (c[1][1] < end), step, both)
+            def on(c: tuple[Any, Carry]) -> Array:
+                return going(c[1]) & (c[1][1] < end)
+
+            return loop(on, step, both)
 
         part, size, shown = jit(some), 1, bar.start() if bar else None
         with Checkpointer(self.folder, keep=2, asynchronous=False) as disk:

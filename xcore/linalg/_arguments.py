@@ -12,7 +12,6 @@ from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, typeof
-from .._ops.dot import dot_general
 from .._transforms.map import vmap
 from ..numpy._promote import (
     as_array,
@@ -102,7 +101,9 @@ def product(x, y):
     """The product of matrices (batches alike), in full precision on every device."""
     n = typeof(x).ndim
     lead = tuple(range(n - 2))
-    return dot_general(x, y, contract=((n - 1,), (n - 2,)), batch=(lead, lead), precision="highest")
+    return ops.dot_general(
+        x, y, contract=((n - 1,), (n - 2,)), batch=(lead, lead), precision="highest"
+    )
 
 
 def on_cpu() -> bool:

@@ -12,13 +12,11 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.checks import fail_if, make_site
 from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.keywords import require
-from .._core.source import user_frame
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import checkpoints, history_of, iterate
@@ -42,7 +40,7 @@ from ._operators import (
 )  # fmt: skip
 from ._range import inner, norm, safe_norm
 from ._restarted import WHICH, fresh, largest_pairs
-from ._truth import check_status, fail, of_pairs
+from ._truth import check_later, check_status, fail, of_pairs
 
 
 def _dtype_of(a: LinearOperator):
@@ -270,8 +268,7 @@ def _check_symmetric(who: str, a) -> None:
         if bool(far):
             raise errors.not_matrices(who, told, a=x)
         return
-    site, values = make_site("user", f"{who}: {told}", (), {}, user_frame())
-    fail_if(far, site, values, active=False)
+    check_later(far, f"{who}: {told}")
 
 
 def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:

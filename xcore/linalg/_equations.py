@@ -22,8 +22,7 @@ from .._control.cond import cond
 from .._control.custom import stop_gradient
 from .._core import dtypes
 from .._core.types import typeof
-from .._ops import matrices
-from .._ops.matrices import swapped
+from .._ops.matrices import adjoint, part, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._select import safe_divide
 from ._arguments import product
@@ -209,7 +208,7 @@ def judged_dense(
         shows in the residual.
     """
     a, x, b = map(_widened, (a, x, b))
-    read = lambda: matrices.part(a, ops.ge) if hermitian else a  # noqa: E731
+    read = lambda: part(a, ops.ge) if hermitian else a  # noqa: E731
     m, one = xnp.abs(read()), xnp.ones((*typeof(a).shape[:-1], 1), typeof(xnp.real(a)).dtype)
     times = _times_lower if hermitian else product
     # products, each with one column: XLA does those several times faster than sums or a product with two
@@ -240,7 +239,7 @@ def judged_dense(
 
 def _times_lower(a, x):
     """a x for the Hermitian matrix of which a is the lower triangle, with its diagonal."""
-    back = matrices.adjoint(product(matrices.adjoint(x), a))
+    back = adjoint(product(adjoint(x), a))
     along = xnp.real(xnp.diagonal(a, axis1=-2, axis2=-1))[..., None].astype(typeof(a).dtype)
     return product(a, x) + back - along * x
 

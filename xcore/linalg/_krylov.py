@@ -55,7 +55,9 @@ class Krylov:
 
     def check(self, who: str) -> None:
         """An error for settings that make no sense."""
-        own = {f"{type(self).__name__}'s {n}": getattr(self, n) for n in ("rtol", "atol", "max_steps")}
+        own = {
+            f"{type(self).__name__}'s {n}": getattr(self, n) for n in ("rtol", "atol", "max_steps")
+        }
         require("0 or more", who, **own)
 
     def usable(self):

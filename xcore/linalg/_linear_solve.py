@@ -6,11 +6,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.checks import fail_if, make_site
 from .._control.implicit import custom_linear_solve
 from .._control.jit import eval_shape
 from .._core import dtypes, errors, tree
-from .._core.source import user_frame
 from .._core.types import typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
@@ -21,7 +19,7 @@ from ._krylov import CG, GMRES, MINRES, Krylov, identity
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
 from ._passes import solve_alone, solve_one
 from ._range import safe_norm
-from ._truth import check_status, fail
+from ._truth import check_later, check_status, fail
 
 _ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
 
@@ -170,9 +168,8 @@ def solved_within(a, b, solver, rtol: float, who: str, preconditioner=None):
     def judge(x, b, size, _):
         limit = rtol * vmap(safe_norm, in_axes=1)(b)
         bad = ~(size <= limit)
-        told = f"{who}: {type(solver).__name__} left a relative residual above {rtol:.0e}"
-        site, values = make_site("user", told, (), {}, user_frame())
-        fail_if(xnp.any(bad), site, values, active=False)
+        left = f"left a relative residual above {rtol:.0e}"
+        check_later(xnp.any(bad), f"{who}: {type(solver).__name__} {left}")
         return xnp.where(bad, np.nan, x).astype(typeof(x).dtype)
 
     return _differentiable(a, b[:, None], solver, preconditioner, None, judge)[0][:, 0]

@@ -21,12 +21,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.checks import fail_if, make_site
 from .._control.implicit import custom_linear_solve, custom_root
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._core.source import user_frame
 from .._core.types import typeof
 from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
@@ -45,7 +43,7 @@ from ._closed_loops import (
     turned,
 )
 from ._sensitivity import nothing
-from ._truth import norm1
+from ._truth import check_later, norm1
 
 # Doubling
 
@@ -199,8 +197,7 @@ def _solution(kind: str, *given, report: bool):
             "reached by b and seen by q, and r must be regular; scale states so that a, b, q are alike."
         )
     if type(bad) is not Array:
-        site, values = make_site("user", f"{who}: {what}", (), {}, user_frame())
-        fail_if(xnp.any(bad), site, values, active=False)
+        check_later(xnp.any(bad), f"{who}: {what}")
     return x
 
 

@@ -253,8 +253,13 @@ def fail(who: str, a, pivot, kind: str) -> None:
         return
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
     told = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
-    site, values = make_site("user", told, (worst,), {}, user_frame())
-    fail_if(worst >= 0, site, values, active=False)
+    check_later(worst >= 0, told, worst)
+
+
+def check_later(bad, told: str, *values) -> None:
+    """A check for ``checkify``, at the user's line, of what is known when a compiled function runs."""
+    site, values = make_site("user", told, values, {}, user_frame())
+    fail_if(bad, site, values, active=False)
 
 
 def _error(who: str, a, found: np.ndarray, kind: str) -> Exception:
@@ -273,8 +278,7 @@ def check_status(who: str, status) -> None:
     worst = xnp.max(xnp.asarray(status), initial=0)
     words = ", ".join(f"{s.value}: {s.name.replace('_', ' ')}" for s in Status if s.value)
     told = f"{who} ended with status {{}} ({words})"
-    site, values = make_site("user", told, (worst,), {}, user_frame())
-    fail_if(worst > 0, site, values, active=False)
+    check_later(worst > 0, told, worst)
 
 
 def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
@@ -286,5 +290,4 @@ def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
     good = xnp.isfinite(xnp.asarray(x)).all()
     for y in given:
         good = good | ~xnp.isfinite(xnp.asarray(y)).all()
-    site, values = make_site("user", f"{who}: {why}", (), {}, user_frame())
-    fail_if(~good, site, values, active=False)
+    check_later(~good, f"{who}: {why}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import tree
-from .._core.errors import describe
+from .._core import errors, tree
 from .._core.trace import is_evaluating
 from ._problem import Flat
 
@@ -81,7 +80,9 @@ def columns_of(who: str, bounds, size: int | None = None):
     fine = isinstance(bounds, (tuple, list)) and size in (None, len(bounds))
     if not (fine and all(map(_is_pair, bounds))):
         many = "" if size is None else f" There are {size} variables."
-        raise ValueError(f"xcore.{who}: bounds must be {FORMS}; given {describe(bounds)}.{many}")
+        raise ValueError(
+            f"xcore.{who}: bounds must be {FORMS}; given {errors.describe(bounds)}.{many}"
+        )
     return [
         xnp.asarray([none if pair[i] is None else pair[i] for pair in bounds])
         for i, none in enumerate((-np.inf, np.inf))

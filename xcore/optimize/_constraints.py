@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import tree
-from .._core.errors import bad_argument
+from .._core import errors, tree
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof
@@ -66,7 +65,7 @@ def _one(who, flat, given) -> Constraints:
     if isinstance(given, dict):
         return _of_dict(who, flat, given)
     if not (hasattr(given, "lb") and hasattr(given, "ub")):
-        raise bad_argument(who, "constraints", given, FORMS)
+        raise errors.bad_argument(who, "constraints", given, FORMS)
     if np.any(getattr(given, "keep_feasible", False)):
         raise ValueError(
             f"xcore.{who}: no method keeps constraints between its steps; leave keep_feasible out."
@@ -77,14 +76,14 @@ def _one(who, flat, given) -> Constraints:
     if callable(getattr(given, "fun", None)):
         jac = getattr(given, "jac", None)
         return _between(who, _vector(flat, given.fun, (), jac), given)
-    raise bad_argument(who, "constraints", given, FORMS)
+    raise errors.bad_argument(who, "constraints", given, FORMS)
 
 
 def _of_dict(who, flat, given) -> Constraints:
     known = given.keys() <= {"type", "fun", "jac", "args"} and callable(given.get("fun"))
     kind = str(given.get("type")).lower()
     if not known or kind not in ("eq", "ineq"):
-        raise bad_argument(who, "constraints", given, FORMS)
+        raise errors.bad_argument(who, "constraints", given, FORMS)
     args = given.get("args", ())
     args = args if isinstance(args, tuple) else (args,)
     return Constraints(**{kind: _vector(flat, given["fun"], args, given.get("jac"))})

@@ -10,8 +10,7 @@ from .. import numpy as xnp
 from .. import random
 from .._control.jit import jit
 from .._control.loops import scan
-from .._core import tree
-from .._core.errors import describe
+from .._core import errors, tree
 from .._core.struct import struct
 from .._core.trace import is_evaluating
 from .._core.types import typeof
@@ -142,7 +141,7 @@ def _watched(one_epoch, start: TrainState, epochs: int, callback) -> TrainState:
 def _check_callback(callback, progress) -> None:
     if not callable(callback):
         raise TypeError(
-            f"xcore.optimize.fit: callback must be a function, given {describe(callback)}."
+            f"xcore.optimize.fit: callback must be a function, given {errors.describe(callback)}."
         )
     if progress or not is_evaluating():
         raise ValueError(
@@ -154,4 +153,6 @@ def _check_callback(callback, progress) -> None:
 def _check(name: str, value, fine: bool) -> None:
     if not fine:
         what = "a function" if name == "loss" else "a gradient transformation such as adam(1e-3)"
-        raise TypeError(f"xcore.optimize.fit: {name} must be {what}, given {describe(value)}.")
+        raise TypeError(
+            f"xcore.optimize.fit: {name} must be {what}, given {errors.describe(value)}."
+        )

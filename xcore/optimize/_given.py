@@ -5,8 +5,7 @@ from __future__ import annotations
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
-from .._core import tree
-from .._core.errors import ShapeError, bad_argument, describe
+from .._core import errors, tree
 from .._core.program import eval_program, trace_program
 from .._core.types import typeof
 from .._transforms.api import grad
@@ -44,7 +43,7 @@ def canonical(who: str, method):
 def settings(who: str, options, tol, maxiter):
     """(tol, maxiter), of which SciPy's ``options`` may be the source."""
     if not isinstance(options or {}, dict):
-        raise bad_argument(who, "options", options, "a dict with the keys gtol and maxiter")
+        raise errors.bad_argument(who, "options", options, "a dict with the keys gtol and maxiter")
     given = {
         k: v for k, v in (options or {}).items() if not (k in ("disp", "return_all") and not v)
     }
@@ -56,7 +55,7 @@ def settings(who: str, options, tol, maxiter):
                 why[0] if why else "settings of a method belong to its object, as in NewtonCG()"
             )
             wanted = "a dict with the keys gtol and maxiter"
-            raise bad_argument(who, "options", sorted(given), wanted, f"{key}: {advice}.")
+            raise errors.bad_argument(who, "options", sorted(given), wanted, f"{key}: {advice}.")
         if found[key] is not None:
             raise ValueError(f"xcore.{who}: {key} is given twice, by options and by an argument.")
         found[key] = value
@@ -128,9 +127,9 @@ def _check_derivatives(who, fun, jac, hess, hessp) -> None:
                               ("hessp", hessp, (None,))):  # fmt: skip
         if not (callable(given) or any(given is f for f in fine)):
             expected = "True (fun returns the gradient too), " if name == "jac" else ""
-            raise bad_argument(who, name, given, expected + wanted)
+            raise errors.bad_argument(who, name, given, expected + wanted)
     if not callable(fun):
-        raise TypeError(f"xcore.{who}: fun must be a function, given {describe(fun)}.")
+        raise TypeError(f"xcore.{who}: fun must be a function, given {errors.describe(fun)}.")
     if hess is not None and hessp is not None:
         raise ValueError(f"xcore.{who}: give hess or hessp, not both.")
 
@@ -139,7 +138,7 @@ def _pair(who, found):
     if not (isinstance(found, (tuple, list)) and len(found) == 2):
         raise ValueError(
             f"xcore.{who}: with jac=True fun must return (value, gradient), but it returned "
-            f"{describe(found)}."
+            f"{errors.describe(found)}."
         )
     return found
 
@@ -149,7 +148,7 @@ def _joined(who, name, flat, found):
     parts = tree.flatten_up_to(flat.structure, found, who)
     shapes = [typeof(xnp.asarray(p)).shape for p in parts]
     if shapes != [t.shape for t in flat.types]:
-        raise ShapeError(
+        raise errors.ShapeError(
             f"xcore.{who}: {name} must return what has the shapes of x0, "
             f"{[t.shape for t in flat.types]}; given {shapes}."
         )
@@ -159,7 +158,7 @@ def _joined(who, name, flat, found):
 def _square(who, h, v):
     h, n = xnp.asarray(h), typeof(v).size
     if typeof(h).shape != (n, n):
-        raise ShapeError(
+        raise errors.ShapeError(
             f"xcore.{who}: hess must return a matrix of shape {(n, n)}, one row for each of the numbers "
             f"in x0; given {typeof(h).shape}."
         )

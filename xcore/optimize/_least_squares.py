@@ -7,8 +7,7 @@ import copy
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.exceptions import DTypeError, ShapeError
+from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import checkpoints
@@ -56,11 +55,11 @@ class Residuals:
         if dtypes.is_complex(found.dtype):
             found = xnp.concatenate([xnp.real(found).reshape(-1), xnp.imag(found).reshape(-1)])
         if not dtypes.is_inexact(found.dtype):
-            raise DTypeError(
+            raise errors.DTypeError(
                 f"xcore.{self.who}: fun must return floating-point residuals, but returned {typeof(found)}."
             )
         if typeof(found).size == 0:
-            raise ShapeError(f"xcore.{self.who}: fun returned no residuals.")
+            raise errors.ShapeError(f"xcore.{self.who}: fun returned no residuals.")
         return found.reshape(-1).astype(self.flat.dtype)
 
     def cost(self, x):

@@ -10,7 +10,7 @@ from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.jit import eval_shape, jit
 from .._control.while_loop import while_loop
-from .._core.errors import bad_argument
+from .._core import errors
 from .._iterate import Checkpoints, Steps, iterate, with_row
 from ._lanes import while_lanes
 from ._packed import loop as packed
@@ -23,7 +23,7 @@ def empty_rows(who: str, history, x, maxiter: int) -> dict:
     """The rows of history, by name, before the first iteration."""
     names = ROWS if history is True else (history,) if isinstance(history, str) else tuple(history)
     if not set(names) <= set(ROWS):
-        raise bad_argument(who, "history", history, f"a bool, or some of the names {ROWS}")
+        raise errors.bad_argument(who, "history", history, f"a bool, or some of the names {ROWS}")
     shape, kind = {"x": x.shape, "g": x.shape}, {"nfev": np.dtype(np.int32)}
     return {k: xnp.zeros((maxiter + 1, *shape.get(k, ())), kind.get(k, x.dtype)) for k in names}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core.errors import describe
+from .._core import errors
 
 
 def _linear(z):
@@ -46,7 +46,7 @@ def loss_of(given):
     if given not in LOSSES:
         raise ValueError(
             f"xcore.optimize.least_squares: loss must be one of {', '.join(LOSSES)}, or a function "
-            f"z -> (rho, rho', rho''); given {describe(given)}."
+            f"z -> (rho, rho', rho''); given {errors.describe(given)}."
         )
     return LOSSES[given]
 

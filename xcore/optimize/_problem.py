@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, tree
-from .._core.errors import DTypeError, ShapeError, describe
+from .._core import dtypes, errors, tree
 from .._core.types import typeof
 from .._transforms.api import grad, linearize, value_and_grad
 from .._transforms.jacobians import hessian
@@ -30,7 +29,9 @@ class Flat:
     @staticmethod
     def _inexact(who, what, x):
         if isinstance(x, str) or x is None:
-            raise DTypeError(f"xcore.{who}: {what} must consist of numbers, given {describe(x)}.")
+            raise errors.DTypeError(
+                f"xcore.{who}: {what} must consist of numbers, given {errors.describe(x)}."
+            )
         x = xnp.asarray(x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(dtypes.default_dtype("float"))
 
@@ -66,7 +67,7 @@ class Objective:
 
     def __init__(self, who: str, fun, flat: Flat, args=()):
         if not callable(fun):
-            raise TypeError(f"xcore.{who}: fun must be a function, given {describe(fun)}.")
+            raise TypeError(f"xcore.{who}: fun must be a function, given {errors.describe(fun)}.")
         self.who, self.fun, self.flat = who, fun, flat
         self.args = args if isinstance(args, tuple) else (args,)
 
@@ -75,12 +76,12 @@ class Objective:
         found = xnp.asarray(self.fun(self.flat.split(x), *self.args))
         t = typeof(found)
         if t.size != 1:
-            raise ShapeError(
+            raise errors.ShapeError(
                 f"xcore.{self.who}: fun must return one number, but returned {t}. Reduce it (.sum(), "
                 ".mean()); for a sum of squares of residuals use xcore.optimize.least_squares."
             )
         if dtypes.is_complex(t.dtype):
-            raise DTypeError(
+            raise errors.DTypeError(
                 f"xcore.{self.who}: fun must return a real number, but returned {t}; "
                 "take its real part or its absolute value."
             )

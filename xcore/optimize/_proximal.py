@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.errors import describe
+from .._core import errors
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import checkpoints, with_row
@@ -176,7 +176,7 @@ def proximal_gradient(
     who = "optimize.proximal_gradient"
     if not callable(prox):
         raise TypeError(
-            f"xcore.{who}: prox must be a function of (x, step), given {describe(prox)}."
+            f"xcore.{who}: prox must be a function of (x, step), given {errors.describe(prox)}."
         )
     if isinstance(method, str):
         if method not in METHODS:

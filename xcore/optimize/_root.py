@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.exceptions import ShapeError
+from .._core import errors
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._iterate import checkpoints
@@ -38,7 +38,7 @@ class Equations:
     def flat_value(self, y):
         given = Flat(self.who, "the result of fun", y)
         if given.size != self.flat.size or (self.fixed and given.structure != self.flat.structure):
-            raise ShapeError(
+            raise errors.ShapeError(
                 f"xcore.{self.who}: fun must return as many numbers as there are unknowns, "
                 f"{self.flat.size}, but returned {given.size}; for more equations than unknowns use "
                 "least_squares."

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.exceptions import ShapeError
+from .._core import errors
 from .._core.struct import static, struct
 from .._core.trace import is_evaluating
 from .._core.types import typeof
@@ -57,7 +57,7 @@ class Brent:
 
     def init(self, problem, x, tol):
         if typeof(x).shape != (1,):
-            raise ShapeError(
+            raise errors.ShapeError(
                 f"xcore.{problem.who}: 'brent' and 'golden' search along a line, but x0 has "
                 f"{typeof(x).size} numbers; use 'nelder-mead', or 'lbfgs' with derivatives."
             )

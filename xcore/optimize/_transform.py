@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, tree
-from .._core.errors import describe
+from .._core import dtypes, errors, tree
 from .._core.types import typeof
 
 
@@ -168,7 +167,7 @@ def chain(*args: GradientTransformation) -> GradientTransformation:
         if not (hasattr(part, "init") and hasattr(part, "update")):
             raise TypeError(
                 f"xcore.optimize.chain: argument {i} must be a gradient transformation (a pair init, "
-                f"update), given {describe(part)}."
+                f"update), given {errors.describe(part)}."
             )
 
     def init(params):

@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.cond import cond
-from .._core import tree
-from .._core.errors import describe
+from .._core import errors, tree
 from .._core.types import typeof
 from ._transform import (
     GradientTransformation,
@@ -137,7 +136,7 @@ def lookahead(fast_optimizer, sync_period: int, slow_step_size, reset_state: boo
     def update(g, state, params=None):
         if not isinstance(params, LookaheadParams):
             raise TypeError(
-                f"xcore.optimize.lookahead: params must be LookaheadParams, given {describe(params)}; "
+                f"xcore.optimize.lookahead: params must be LookaheadParams, given {errors.describe(params)}; "
                 "make them with LookaheadParams.init_synced(params)."
             )
         g, fast_state = fast_optimizer.update(g, state.fast_state, params.fast)

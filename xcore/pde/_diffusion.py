@@ -196,6 +196,42 @@ class Diffusion(GridOperator):
         part = _cut(a, axis, place, place + 1) * self._area(axis).astype(self.dtype) * value
         return padded(part, axis, place, n)
 
+    # What ``solve`` asks
+
+    conductances = property(lambda self: self.a)
+    accuracy = 2
+
+    @property
+    def constant(self) -> bool:
+        """Whether a and c are numbers, and no Robin face takes a away."""
+        number = self.c is None or self.c.ndim == 0
+        robin = any(c.kind and c.kind[0] and c.kind[1] for pair in self.faces for c in pair)
+        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin
+
+    def instead_of(self, method: str) -> str:
+        """What to take where a method does not do; empty where it does."""
+        if method == "bicgstab" and not self.constant:
+            return '"cg": the operator is symmetric'
+        return super().instead_of(method)
+
+    def shifted(self) -> tuple:
+        """(Laplace operator, q, a) with a Δ + q, as ``solve_direct`` takes them behind the right side."""
+        return Laplacian(self.grid, self.faces), 0.0 if self.c is None else -self.c, self.a[0]
+
+    def absolute(self):
+        """For each row the sum of the absolute values of its elements."""
+        return (
+            2 * diagonal(self.edges(), self.sinks(), self.rings) / self.weights.astype(self.dtype)
+        )
+
+    def coarser(self):
+        """The operator on every second node."""
+        thin = lambda x: x[(slice(None, None, 2),) * self.grid.ndim] if x.ndim else x  # noqa: E731
+        c = None if self.c is None else thin(self.c)
+        return Diffusion(
+            self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean
+        )
+
     def __call__(self, u):
         return _applied(self, self.field(u))
 

@@ -107,6 +107,58 @@ class GridOperator(LinearOperator):
         """The integral of a field, by the volumes of its nodes."""
         return xnp.sum(xnp.asarray(u) * self.weights.astype(typeof(xnp.asarray(u)).dtype))
 
+    # What ``solve`` asks an operator
+
+    inside = None  # where the unknowns are, if not everywhere
+    constant = False  # whether its coefficients are numbers, the same for all axes
+    has_energy = True  # whether ∫ u op(u) tells how large an error along u is
+    skew = False  # whether it is unsymmetric, also when weighted by volumes
+    conductances = (1.0,)  # of all axes, or of each
+
+    def prepared(self, who: str):
+        """Itself, or a simpler operator that is the same; raises where there is no solution."""
+        return self
+
+    def right(self, f):
+        """The right-hand side that belongs to f."""
+        return self.field(f)
+
+    def dtype_for(self, dtype):
+        """Of the solution for a right-hand side of this dtype."""
+        return self.with_data(xnp.promote_types(dtype, getattr(self, "dtype", np.float32)))
+
+    def automatic(self) -> tuple[str, str]:
+        """(the method of choice, why)."""
+        if self.constant:
+            return "direct", "the coefficients are constant, so the operator is a sum over the axes"
+        return (
+            "cg",
+            "the coefficients vary: multigrid alone would do, conjugate gradients are safer",
+        )
+
+    def instead_of(self, method: str) -> str:
+        """What to take where a method does not do; empty where it does."""
+        if self.constant:
+            return '"direct": the coefficients are constant' if method == "bicgstab" else ""
+        return '"cg" or "multigrid" where coefficients vary' if method == "direct" else ""
+
+    def only_inside(self, u):
+        """A field without what does not belong to it."""
+        return u
+
+    def evened(self):
+        """Factors of rows: those next to the boundary of a mask outweigh all others in a norm."""
+        return 1
+
+    def in_differences(self, u):
+        """``self(u)``, if possible as a sum of differences, which are exact between neighbours."""
+        return self(u)
+
+    def coarser_faces(self) -> tuple:
+        """The conditions with their data at every second node."""
+        pairs = enumerate(self.faces)
+        return tuple(tuple(_fewer(c, self.grid, axis) for c in pair) for axis, pair in pairs)
+
     def with_data(self, dtype=None):
         """The dtype, or the default one, made complex if the data on the faces are."""
         values = [c.value for pair in self.faces for c in pair if hasattr(c, "value")]
@@ -308,3 +360,12 @@ def check_order(who: str, grid: Grid, order: int) -> None:
     if min(grid.cells) < fewest_cells(order):
         want = f"{fewest_cells(order)} or more along each axis for order {order}"
         raise errors.bad_argument(who, "cells", grid.cells, want)
+
+
+def _fewer(condition, grid, axis: int):
+    """A condition with the data at every second node of its face."""
+    if not hasattr(condition, "value"):
+        return condition
+    value = xnp.asarray(condition.value)
+    keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
+    return condition.replace(value=value[tuple(keep)])

@@ -9,8 +9,9 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.jit import jit
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.struct import static, struct
+from .._core.types import typeof
 from ._boundary import Dirichlet, face_shape, face_values, resolve
 from ._fields import (
     GridOperator,
@@ -170,6 +171,48 @@ class Laplacian(GridOperator):
             around = around if a.ring else around[(slice(None),) * i + (slice(1, -1),)]
             out = out + around / 12
         return out
+
+    # What ``solve`` asks
+
+    constant = True
+    has_energy = property(lambda self: self.order == 2)
+    accuracy = property(lambda self: 4 if self.order == COMPACT else self.order)
+
+    def right(self, f):
+        """The right-hand side that belongs to f."""
+        return self.mean(f)
+
+    def instead_of(self, method: str) -> str:
+        """What to take where a method does not do; empty where it does."""
+        other = "" if method == "direct" or self.order == 2 else '"direct" for orders other than 2'
+        return super().instead_of(method) or other
+
+    def shifted(self) -> tuple:
+        """(Laplace operator, q, a) with a Δ + q, as ``solve_direct`` takes them behind the right side."""
+        return self, 0.0, 1.0
+
+    def in_differences(self, u):
+        """L(u) of order 2 as a sum of differences, which are exact between neighbours."""
+        if self.order != 2:
+            return self(u)
+        terms = []
+        for i, a in enumerate(self.axes):
+            for side, leak in zip((-1, 1), a.leaks, strict=True):
+                line = np.broadcast_to(a.bands[side], a.count).copy()
+                if not a.ring:  # beyond a face u is 0
+                    line[0 if side < 0 else -1] = leak
+                line = along(line, i, self.grid.ndim, dtypes.to_real(typeof(u).dtype))
+                terms.append(line * (shifted(u, i, side, a.ring) - u))
+        return functools.reduce(xnp.add, terms)
+
+    def absolute(self):
+        """For each row the sum of the absolute values of its elements; about that of orders above 2."""
+        rows = [sum(np.abs(x) for x in a.bands.values()) for a in self.axes]
+        return sum(along(x, i, self.grid.ndim, np.float64) for i, x in enumerate(rows))
+
+    def coarser(self):
+        """The operator on every second node."""
+        return Laplacian(self.grid.coarser(), self.coarser_faces(), self.order)
 
     def symbol(self, dtype=None):
         """The eigenvalues of L as a field of frequencies: sums of those along the axes."""

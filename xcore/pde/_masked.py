@@ -173,6 +173,38 @@ class Masked(GridOperator):
         ratio = even / total(self.edge)
         return tuple(xnp.where(self.inside, x, 1) for x in (regular / even, ratio))
 
+    # What ``solve`` asks
+
+    has_energy = False
+    skew = property(lambda self: self.edge == "shortley-weller")
+    accuracy = property(lambda self: 1 if self.edge == "staircase" else 2)
+    conductances = (1.0,)
+
+    def automatic(self) -> tuple[str, str]:
+        """(the method of choice, why)."""
+        if self.skew:
+            return "bicgstab", "rows next to the boundary make the operator unsymmetric"
+        return super().automatic()
+
+    def instead_of(self, method: str) -> str:
+        """What to take where a method does not do; empty where it does."""
+        if self.skew and method == "cg":
+            return '"bicgstab" or "multigrid", or edge="symmetric"'
+        return super().instead_of(method)
+
+    def only_inside(self, u):
+        """The field, zero outside: no cotangents come from there."""
+        return self.field(u)
+
+    def evened(self):
+        """Factors of rows: those next to the boundary outweigh all others in a norm."""
+        even, ratio = self.balance()
+        return even * ratio
+
+    def absolute(self):
+        """About the sum of the absolute values of the elements of each row."""
+        return 2 * self.diagonal()
+
     # Its parts
 
     def _between(self, who: str, name: str, x) -> tuple:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from ._boundary import ZERO, complex_if, real_only, resolve
@@ -286,6 +287,64 @@ class Helmholtz(GridOperator):
     def boundary(self, dtype=None):
         """What the data on the faces add: a field."""
         return self.laplacian.boundary(dtype)
+
+    # What ``solve`` asks
+
+    constant = property(lambda self: self.q.ndim == 0)
+    has_energy = False
+    accuracy = property(lambda self: self.order)
+
+    def prepared(self, who: str):
+        """With a q that is known to be 0 Laplace's, which may be singular. Raises where Δ + q is known to be so
+        but for rounding."""
+        if self.q.ndim or type(self.q) is not Array:
+            return self
+        if not self.q:
+            return self.laplacian
+        values = np.asarray(self.laplacian.symbol(dtypes.to_real(self.q.dtype)))
+        apart = np.abs(values + np.asarray(self.q))
+        condition = float(apart.max()) / max(float(apart.min()), 1e-300)
+        if condition * float(dtypes.finfo(self.q.dtype).eps) < 0.1:
+            return self
+        near = -complex(values.flat[np.argmin(apart)])
+        raise errors.bad_argument(
+            who, "q", complex(self.q) if self.q.dtype.kind == "c" else float(self.q),
+            f"away from the eigenvalues of -Δ, here {near.real:.8g}",
+            f"At a resonance there is no one solution: the condition number is {condition:.2g}. Move q, "
+            "or damp waves by an imaginary part of q.",
+        )  # fmt: skip
+
+    def dtype_for(self, dtype):
+        """Of the solution for a right-hand side of this dtype."""
+        return complex_if(super().dtype_for(dtype), self.q)
+
+    def automatic(self) -> tuple[str, str]:
+        """(the method of choice, why)."""
+        if self.constant:
+            return super().automatic()
+        return "bicgstab", "q varies, and the inverse for its mean is a good preconditioner"
+
+    def instead_of(self, method: str) -> str:
+        """What to take where a method does not do; empty where it does."""
+        if not self.constant:
+            return "" if method == "bicgstab" else '"bicgstab" where q varies'
+        return super().instead_of(method) or (
+            "" if method == "direct" else '"direct" where q is a number'
+        )
+
+    def shifted(self) -> tuple:
+        """(Laplace operator, q, a) with a Δ + q, as ``solve_direct`` takes them behind the right side."""
+        return self.laplacian, self.q, 1.0
+
+    def absolute(self):
+        """For each row the sum of the absolute values of its elements; about that of orders above 2."""
+        return self.laplacian.absolute().astype(self.q.dtype) + xnp.abs(self.q)
+
+    def coarser(self):
+        """The operator on every second node."""
+        fine = tuple(slice(1 if a.start else 0, None, 2) for a in self.axes)
+        q = self.q[fine] if self.q.ndim else self.q
+        return Helmholtz(self.grid.coarser(), q, self.coarser_faces(), self.order)
 
     def as_sparse(self):
         """The matrix on flat fields, as a SciPy array in CSR form."""

@@ -6,9 +6,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.jit import jit
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.exceptions import XcoreError
 from .._core.types import typeof
 from ._boundary import ZERO
 from ._direct import solve_direct
@@ -18,7 +17,7 @@ from ._laplacian import Laplacian
 UNBALANCED = 1e-2  # of the size of sources: more than rounding and discretisation explain
 
 
-class IncompatibleError(XcoreError, ValueError):
+class IncompatibleError(errors.XcoreError, ValueError):
     """A problem without Dirichlet or Robin faces has no solution: what flows in does not flow out.
 
     >>> import xcore as xc

@@ -12,7 +12,6 @@ from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
-from .._core.array import Array
 from .._core.keywords import require
 from .._core.trace import Tracer
 from .._core.types import typeof
@@ -21,13 +20,12 @@ from .._solution import Certificate, Status
 from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._range import safe_norm
-from ._boundary import complex_if
 from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._geometry import coarser_masked
 from ._grid import size
-from ._judge import default_rtol, evened, judged
+from ._judge import default_rtol, judged
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._multigrid import CYCLES, SMOOTHERS, cycle, finest, full_multigrid, hierarchy, lighter
@@ -38,6 +36,7 @@ from ._solutions import FieldSolution
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 _ADVICE = ((Status.max_steps, " with max_steps"),)
+OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
 
@@ -80,7 +79,7 @@ def solve(
     ('cg', True)
     """
     who = "pde.solve"
-    if not isinstance(op, (Laplacian, Diffusion, Masked, Helmholtz)):
+    if not isinstance(op, OPERATORS):
         raise errors.bad_argument(
             who, "op", op, "a Laplacian or a Diffusion, a Masked or a Helmholtz"
         )
@@ -88,16 +87,12 @@ def solve(
                                ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
         if given not in known:
             raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
-    op = _plain(op)
+    op = op.prepared(who)
     method, reason = _chosen(who, op, method)
-    _refuse_resonance(who, op)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
-    f = op.mean(f) if isinstance(op, Laplacian) else op.field(f)
-    dtype = xnp.promote_types(
-        typeof(f).dtype, op.dtype if isinstance(op, (Diffusion, Masked)) else np.float32
-    )
-    dtype = complex_if(op.with_data(dtype), *([op.q] if isinstance(op, Helmholtz) else []))
+    f = op.right(f)
+    dtype = op.dtype_for(typeof(f).dtype)
     f = f.astype(dtype)
     if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
         raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
@@ -119,83 +114,18 @@ def solve(
     return answer if report else answer.check().value
 
 
-def _plain(op):
-    """Helmholtz' operator with a q that is known to be 0 is Laplace's, which may be singular."""
-    number = isinstance(op, Helmholtz) and type(op.q) is Array and op.q.ndim == 0
-    return op.laplacian if number and not op.q else op
-
-
-def _refuse_resonance(who: str, op) -> None:
-    """Raises where Δ + q is known to be singular but for rounding."""
-    if not isinstance(op, Helmholtz) or op.q.ndim or type(op.q) is not Array:
-        return
-    values = np.asarray(op.laplacian.symbol(dtypes.to_real(op.q.dtype)))
-    apart = np.abs(values + np.asarray(op.q))
-    condition = float(apart.max()) / max(float(apart.min()), 1e-300)
-    if condition * float(dtypes.finfo(op.q.dtype).eps) < 0.1:
-        return
-    near = -complex(values.flat[np.argmin(apart)])
-    raise errors.bad_argument(
-        who, "q", complex(op.q) if op.q.dtype.kind == "c" else float(op.q),
-        f"away from the eigenvalues of -Δ, here {near.real:.8g}",
-        f"At a resonance there is no one solution: the condition number is {condition:.2g}. Move q, "
-        "or damp waves by an imaginary part of q.",
-    )  # fmt: skip
-
-
-def _constant(op) -> bool:
-    """Whether coefficients are numbers, the same for all axes."""
-    if isinstance(op, Laplacian):
-        return True
-    if isinstance(op, Masked):
-        return False
-    if isinstance(op, Helmholtz):
-        return op.q.ndim == 0
-    number = op.c is None or op.c.ndim == 0
-    return number and len(op.a) == 1 and op.a[0].ndim == 0 and not _robin(op)
-
-
-def _robin(op) -> bool:
-    return any(c.kind and c.kind[0] and c.kind[1] for pair in op.faces for c in pair)
-
-
 def _chosen(who: str, op, method: str) -> tuple[str, str]:
-    constant = _constant(op)
-    skew = isinstance(op, Masked) and op.edge == "shortley-weller"
-    if isinstance(op, Helmholtz) and not constant:
-        if method not in ("auto", "bicgstab"):
-            raise errors.bad_argument(who, "method", method, '"bicgstab" where q varies')
-        return "bicgstab", "q varies, and the inverse for its mean is a good preconditioner"
     if method == "auto":
-        if skew:
-            return "bicgstab", "rows next to the boundary make the operator unsymmetric"
-        if constant:
-            return "direct", "the coefficients are constant, so the operator is a sum over the axes"
-        return (
-            "cg",
-            "the coefficients vary: multigrid alone would do, conjugate gradients are safer",
-        )
-    if method == "direct" and not constant:
-        want = '"cg" or "multigrid" where coefficients vary'
-        raise errors.bad_argument(who, "method", method, want)
-    if skew and method == "cg":
-        want = '"bicgstab" or "multigrid", or edge="symmetric"'
-        raise errors.bad_argument(who, "method", method, want)
-    if method == "bicgstab" and constant:
-        raise errors.bad_argument(who, "method", method, '"direct": the coefficients are constant')
-    if method != "direct" and isinstance(op, Helmholtz):
-        raise errors.bad_argument(who, "method", method, '"direct" where q is a number')
-    if method == "bicgstab" and isinstance(op, Diffusion):
-        raise errors.bad_argument(who, "method", method, '"cg": the operator is symmetric')
-    if method != "direct" and isinstance(op, Laplacian) and op.order != 2:
-        raise errors.bad_argument(who, "method", method, '"direct" for orders other than 2')
+        return op.automatic()
+    if instead := op.instead_of(method):
+        raise errors.bad_argument(who, "method", method, instead)
     return method, "it was asked for"
 
 
 def smoother_for(op) -> str:
     """Lines where the axes' mean conductances differ by more than 8 times, as far as they are known:
     of coefficients that come later those of the grid."""
-    a = op.a if isinstance(op, Diffusion) else (1.0,)
+    a = op.conductances
     a = (1.0,) if any(isinstance(x, Tracer) for x in a) else a
     means = [
         float(np.mean(np.asarray(a[i % len(a)]))) / h**2 for i, h in enumerate(op.grid.spacing)
@@ -236,7 +166,8 @@ def _solve_any(op, f, settings: Settings):
 def _solved(op, right, settings: Settings):
     """(u, how it went) with op(u) = right."""
     if settings.method == "direct":
-        return solve_direct(*_as_shifted(op, right)), Ran(xnp.zeros((), np.int32))
+        lap, q, a = op.shifted()
+        return solve_direct(lap, right, q, a), Ran(xnp.zeros((), np.int32))
     if isinstance(op, Helmholtz):
         return _solve_near(op, right, settings)
     dtype = typeof(right).dtype
@@ -244,27 +175,16 @@ def _solved(op, right, settings: Settings):
     # full multigrid interpolates solutions, which must vanish on Dirichlet faces for that
     lift = None
     if settings.method == "full multigrid":
-        lift = (
-            _masked_lift(op, dtype, settings.smoother) if isinstance(op, Masked) else op.lift(dtype)
-        )
+        lift = op.lift(dtype) if op.inside is None else _masked_lift(op, dtype, settings.smoother)
     u, ran = _solve_parts(flows, right if lift is None else right - flows(lift), settings)
     u = u if lift is None else u + lift
     # so that no cotangents come from outside
-    return op.field(u) if isinstance(op, Masked) else u, ran
+    return op.only_inside(u), ran
 
 
 def _masked_lift(op: Masked, dtype, smoother: str):
     level = hierarchy(tree.map(ops.stop_gradient, op))
     return op.field(continued(op, level, smoother)).astype(dtype)
-
-
-def _as_shifted(op, right) -> tuple:
-    """What ``solve_direct`` takes for an operator with constant coefficients."""
-    if isinstance(op, Laplacian):
-        return op, right
-    if isinstance(op, Helmholtz):
-        return op.laplacian, right, op.q, 1.0
-    return Laplacian(op.grid, op.faces), right, 0.0 if op.c is None else -op.c, op.a[0]
 
 
 def _solve_near(op: Helmholtz, right, settings: Settings):
@@ -302,9 +222,9 @@ def _solve_parts(op, right, settings: Settings):
 
 def _solve_flows(op, right, settings: Settings):
     """(u, how it went) with op(u) = right; the one without mean where op is singular."""
-    if settings.method == "full multigrid" and isinstance(op, Masked):
+    if settings.method == "full multigrid" and op.inside is not None:
         return _solve_nested(op, right, settings.smoother)
-    if settings.method == "bicgstab" or getattr(op, "edge", None) == "shortley-weller":
+    if settings.method == "bicgstab" or op.skew:
         return _solve_skew(op, right, settings)
     w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
     held = tree.map(ops.stop_gradient, op)
@@ -392,11 +312,11 @@ def _by_multigrid(op, b, settings: Settings):
         level = hierarchy(op)
         near = Near(level, None, (settings.cycle, smoother, 3))
     if method == "full multigrid":
-        smooth = isinstance(op, Diffusion) and op.grid.uniform and _constant(op)
+        smooth = op.constant and op.grid.uniform
         u = full_multigrid(level, b, smoother, smooth=smooth)
         return u, _ONCE
-    rows = evened(op) / w
-    if not isinstance(op, Masked) and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
+    rows = op.evened() / w
+    if op.inside is None and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
         rows = 1.0  # it is the same norm but for a factor
     how = settings.within(typeof(b).dtype) | settings.kept()
     return by_cycles(level, near, b, rows, op.singular, method, **how)
@@ -405,7 +325,7 @@ def _by_multigrid(op, b, settings: Settings):
 def _light(op, dtype) -> bool:
     """Whether cycles go in single precision: where memory takes the time, and its rounding, which is
     that of products with the operator, does not reach the lowest modes."""
-    if dtype != np.float64 or isinstance(op, Masked):
+    if dtype != np.float64 or op.inside is not None:
         return False
     return size(op.field_shape) >= _LIGHT_FROM and max(op.field_shape) <= _LIGHT_UP_TO
 
@@ -415,39 +335,9 @@ def _light(op, dtype) -> bool:
 
 def _richardson(op, f, u, settings: Settings):
     """The largest difference to the solution on every second node, over 2^order - 1."""
-    coarse, pick = _coarser(op)
+    coarse = op.coarser() if op.inside is None else coarser_masked(op)
+    pick = tuple(slice(1 if a.start else 0, None, 2) for a in op.axes)
     other, *_ = _solve(coarse, f[pick], settings)
-    order = {"compact": 4}.get(op.order, op.order)
-    if isinstance(op, Masked):
-        order = 1 if op.edge == "staircase" else 2
+    if coarse.inside is not None:
         other = xnp.where(coarse.inside, other, u[pick])
-    return xnp.max(xnp.abs(u[pick] - other)) / (2**order - 1)
-
-
-def _coarser(op):
-    """The operator on every second node, and which unknowns remain."""
-    if isinstance(op, Masked):
-        return coarser_masked(op), (slice(1, None, 2),) * op.grid.ndim
-    grid = op.grid.coarser()
-    faces = tuple(
-        tuple(_fewer(c, op.grid, axis) for c in pair) for axis, pair in enumerate(op.faces)
-    )
-    fine = [slice(1 if a.start else 0, None, 2) for a in op.axes]
-    if isinstance(op, Laplacian):
-        return Laplacian(grid, faces, op.order), tuple(fine)
-    if isinstance(op, Helmholtz):
-        q = op.q[tuple(fine)] if op.q.ndim else op.q
-        return Helmholtz(grid, q, faces, op.order), tuple(fine)
-    thin = lambda x: x[(slice(None, None, 2),) * grid.ndim] if x.ndim else x  # noqa: E731
-    return Diffusion(
-        grid, tuple(map(thin, op.a)), faces, None if op.c is None else thin(op.c), op.mean
-    ), tuple(fine)
-
-
-def _fewer(condition, grid, axis: int):
-    """A condition with the data at every second node of its face."""
-    if not hasattr(condition, "value"):
-        return condition
-    value = xnp.asarray(condition.value)
-    keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
-    return condition.replace(value=value[tuple(keep)])
+    return xnp.max(xnp.abs(u[pick] - other)) / (2**op.accuracy - 1)

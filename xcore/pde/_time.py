@@ -16,7 +16,6 @@ from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import errors, tree
 from .._core.array import Array
-from .._core.exceptions import XcoreError
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._solution import Status
@@ -412,7 +411,7 @@ def wave_energy(op, state):
 # Stability
 
 
-class UnstableStepError(XcoreError, ValueError):
+class UnstableStepError(errors.XcoreError, ValueError):
     """A step longer than the method is stable for; the message gives the longest.
 
     >>> import xcore as xc
