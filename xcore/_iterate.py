@@ -21,8 +21,9 @@ from ._control.progress import Bar
 from ._control.saving import Checkpointer, read_metadata
 from ._control.while_loop import while_loop
 from ._core import errors, tree
-from ._core.array import Array
+from ._core.array import Array, from_host
 from ._core.devices import device_put
+from ._core.sharding import default_sharding
 from ._core.trace import is_evaluating
 from ._core.types import typeof
 from ._transforms.map import vmap
@@ -228,7 +229,8 @@ def history_of(rows: PyTree, steps: Array) -> PyTree:
         rows = tree.map(lambda r: vmap(_filled, in_axes=-1, out_axes=-1)(r, steps), rows)
     if type(steps) is Array:
         # by way of the host: a slice on the device would be a program for each number of steps
-        return tree.map(lambda r: _cut(r, int(np.max(steps, initial=0)) + 1), rows)
+        count = int(np.asarray(steps).max(initial=0)) + 1
+        return tree.map(lambda r: _cut(r, count), rows)
     return rows if steps.ndim else tree.map(lambda r: _filled(r, steps), rows)
 
 
@@ -239,4 +241,7 @@ def _filled(rows: Array, steps: Array) -> Array:
 def _cut(rows: Array, count: int) -> Array:
     if type(rows) is not Array:
         return rows[:count]
-    return device_put(np.asarray(rows)[:count], rows.sharding)
+    host = np.asarray(rows)[:count]
+    if rows.sharding != default_sharding():
+        return device_put(host, rows.sharding)
+    return from_host(host, copy=False)  # on a CPU the same memory, which nobody writes to any more

@@ -12,7 +12,7 @@ from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary, written_at
 from .._core.types import ArrayType, typeof
 from .._ops.elementwise import strengthened, weakened
-from .._ops.layout import concatenate, pad, reshape, rev, slice
+from .._ops.layout import concatenate, pad, reshape, rev, slice, slice_along
 from .._transforms.map import vmap
 from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .progress import Bar
@@ -304,13 +304,6 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
     return tree.unflatten(structure, _prefixes(combine, values, axis, reverse))
 
 
-def _cut(x, axis, start, stop, step=1):
-    t = typeof(x)
-    low, high, strides = [0] * t.ndim, list(t.shape), [1] * t.ndim
-    low[axis], high[axis], strides[axis] = start, stop, step
-    return slice(x, start=tuple(low), limit=tuple(high), strides=tuple(strides))
-
-
 def _prefixes(combine, xs, axis, reverse):
     """Combine neighbours, recurse on half the length, fill in the others (Blelloch)."""
     n = typeof(xs[0]).shape[axis]
@@ -319,13 +312,13 @@ def _prefixes(combine, xs, axis, reverse):
     if reverse:
         flipped = _prefixes(combine, [rev(x, axes=(axis,)) for x in xs], axis, False)
         return [rev(x, axes=(axis,)) for x in flipped]
-    even = [_cut(x, axis, 0, n - n % 2, 2) for x in xs]
-    odd = [_cut(x, axis, 1, n, 2) for x in xs]
+    even = [slice_along(x, axis, 0, n - n % 2, 2) for x in xs]
+    odd = [slice_along(x, axis, 1, n, 2) for x in xs]
     inner = _prefixes(combine, combine(even, odd), axis, False)  # results at odd places
     m = (n - 1) // 2  # even places behind the first
-    later = [_cut(x, axis, 2, n, 2) for x in xs]
-    filled = combine([_cut(x, axis, 0, m) for x in inner], later) if m else []
-    first = [_cut(x, axis, 0, 1) for x in xs]
+    later = [slice_along(x, axis, 2, n, 2) for x in xs]
+    filled = combine([slice_along(x, axis, 0, m) for x in inner], later) if m else []
+    first = [slice_along(x, axis, 0, 1) for x in xs]
     evens = (
         [concatenate(a, b, axis=axis) for a, b in zip(first, filled, strict=True)] if m else first
     )
@@ -344,4 +337,4 @@ def _interleaved(a, b, axis):
     shape = (*t.shape[: axis + 1], 1, *t.shape[axis + 1 :])
     both = concatenate(reshape(a, shape=shape), reshape(b, shape=shape), axis=axis + 1)
     flat = reshape(both, shape=(*t.shape[:axis], 2 * n, *t.shape[axis + 1 :]))
-    return _cut(flat, axis, 0, n + m)
+    return slice_along(flat, axis, 0, n + m)

@@ -28,7 +28,17 @@ from .families import (
 )  # fmt: skip
 from .fft import fft
 from .identity import name_op, optimization_barrier, stop_gradient
-from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, transpose
+from .layout import (
+    concatenate,
+    iota,
+    move_axis,
+    pad,
+    reshape,
+    rev,
+    slice,
+    slice_along,
+    transpose,
+)
 from .orthogonal import geqrf, householder_product, qr
 from .reduce import (
     argmax,

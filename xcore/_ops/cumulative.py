@@ -23,7 +23,7 @@ from .families import (
     zeros,
 )
 from .identity import optimization_barrier
-from .layout import iota, pad, reshape, slice
+from .layout import iota, pad, reshape, slice_along
 from .reduce import highest, lowest
 from .sort import take_along
 from .transcendental import exp, log1p
@@ -88,7 +88,7 @@ def _of_blocks(combine, fill, x, size: int, reverse: bool):
         0
     ]  # a loop over blocks: along the joined axis it is twice as slow
     out = reshape(out, shape=(rows, shape[1] * size, width))
-    return _part(out, 1, 0, n)
+    return out if typeof(out).shape[1] == n else slice_along(out, 1, 0, n)
 
 
 def _columns_of_blocks(x, size: int, fill) -> list:
@@ -100,7 +100,7 @@ def _columns_of_blocks(x, size: int, fill) -> list:
         x = pad(x, value, low=(0, 0, 0), high=(0, more, 0), interior=(0, 0, 0))
         x = optimization_barrier(x)[0]
     blocks = reshape(x, shape=(rows, (n + more) // size, size, width))
-    return [_part(blocks, 2, i, i + 1) for i in range(size)]
+    return [slice_along(blocks, 2, i, i + 1) for i in range(size)] if size > 1 else [blocks]
 
 
 def _inside_blocks(combine, fill, columns, reverse: bool):
@@ -114,15 +114,6 @@ def _inside_blocks(combine, fill, columns, reverse: bool):
         column = broadcast_in_dim(column, shape=full.shape, dims=(0, 1, 2, 3))
         parts.append(select(holds, column, nothing))
     return functools.reduce(combine, parts)
-
-
-def _part(x, axis: int, start: int, stop: int):
-    shape = typeof(x).shape
-    if stop - start == shape[axis]:
-        return x
-    low, limit = [0] * len(shape), list(shape)
-    low[axis], limit[axis] = start, stop
-    return slice(x, start=tuple(low), limit=tuple(limit), strides=(1,) * len(shape))
 
 
 # The operations

@@ -123,22 +123,24 @@ def _concatenate_jvp(primals, tangents, *, axis):
     return [concatenate(*primals, axis=axis)], [concatenate(*known, axis=axis)]
 
 
+def slice_along(x, axis: int, start: int, stop: int, step: int = 1):
+    """The elements start, start + step, … before stop of one axis."""
+    t = typeof(x)
+    low, high, strides = [0] * t.ndim, list(t.shape), [1] * t.ndim
+    low[axis], high[axis], strides[axis] = start, stop, step
+    return slice(x, start=tuple(low), limit=tuple(high), strides=tuple(strides))
+
+
 def _concatenate_transpose(cotangents, *xs, axis):
     from_here, out = 0, []
     for x in xs:
         t = typeof(x)
         stop = from_here + t.shape[axis]
-        out.append(_part(cotangents[0], axis, from_here, stop) if isinstance(x, Linear) else None)
+        out.append(
+            slice_along(cotangents[0], axis, from_here, stop) if isinstance(x, Linear) else None
+        )
         from_here = stop
     return out
-
-
-def _part(x, axis, start, stop):
-    t = typeof(x)
-    low = [0] * t.ndim
-    high = list(t.shape)
-    low[axis], high[axis] = start, stop
-    return slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
 
 
 def _concatenate_batch(size, args, batched, *, axis):

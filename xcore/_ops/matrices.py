@@ -15,7 +15,7 @@ from .._core.types import ArrayType, typeof
 from .dot import dot_general
 from .elementwise import conj, convert, eq, gt, mul, real, select
 from .families import add, broadcast, broadcast_in_dim, reduce_sum, zeros
-from .layout import iota, slice, transpose
+from .layout import iota, slice_along, transpose
 
 FACTORISED = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 
@@ -101,18 +101,11 @@ def _without(ndim: int, axis: int) -> tuple:
 
 
 def rows(x, start: int, stop: int):
-    return _cut(x, -2, start, stop)
+    return slice_along(x, -2, start, stop)
 
 
 def columns(x, start: int, stop: int):
-    return _cut(x, -1, start, stop)
-
-
-def _cut(x, axis: int, start: int, stop: int):
-    t = typeof(x)
-    low, high = [0] * t.ndim, list(t.shape)
-    low[axis], high[axis] = start, stop
-    return slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * t.ndim)
+    return slice_along(x, -1, start, stop)
 
 
 def part(x, relation):

@@ -30,7 +30,7 @@ from .._solution import Solution, Status
 from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._cp import CP, _balanced, gram_product, normalize, norms_of_columns
-from ._products import first_modes, mttkrp, transposed_khatri_rao, unfold
+from ._products import first_modes, mttkrp, squared_norm, transposed_khatri_rao, unfold
 
 _ADVICE = (
     (Status.max_steps, " with max_steps"),
@@ -270,7 +270,7 @@ def _filled(x, mask, factors):
 def _error_of_known(x, mask, factors):
     """The squared distance. Batch elements one by one: the dense tensors of all of them at once fill the memory."""
     left = xnp.where(mask, x - CP(None, tuple(factors)).to_dense(), 0)
-    return (left * left.conj()).real.sum()
+    return squared_norm(left)
 
 
 def _error_of_start(x, mask, square, factors):
@@ -296,7 +296,7 @@ def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_st
          progress, checkpoint=None):  # fmt: skip
     proxes = [units.prox(p, len(free)) for p in proxes]
     known = x if mask is None else xnp.where(mask, x, 0)
-    total = (known * known.conj()).real.sum()
+    total = squared_norm(known)
     safe = xnp.where(total > 0, total, 1)
     real = total.dtype
     duals = [
@@ -307,7 +307,7 @@ def _fit(x, mask, factors, ridge, rtol, gtol, units, rules, free, proxes, max_st
 
     def step(s):
         now = _filled(known, mask, s["start"])
-        square = total if mask is None else (now * now.conj()).real.sum()
+        square = total if mask is None else squared_norm(now)
         factors, duals, left, slope = _one_sweep(
             now, square, s["start"], s["duals"], ridge, rules, free, proxes, scale
         )

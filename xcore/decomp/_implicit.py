@@ -37,6 +37,7 @@ from .._transforms.map import vmap
 from ..linalg import CG, FunctionOperator, linear_solve
 from ._als import balanced, gram, right_solve
 from ._cp import CP, normalize, norms_of_columns
+from ._products import squared_norm
 
 
 def flat(parts):
@@ -59,10 +60,6 @@ def _from_real(vector, like) -> list:
         half = vector.shape[0] // 2
         vector = vector[:half] + 1j * vector[half:]
     return parts_of(vector.astype(like[0].dtype), like)
-
-
-def _square(x):
-    return (x * x.conj()).real.sum()
 
 
 class _Problem:
@@ -92,7 +89,7 @@ class _Problem:
         lengths = xnp.stack([(a.conj() * b).sum(0) for a, b in zip(self.parts, parts, strict=True)])
         uneven = lengths - lengths.mean(0)
         choice = (self.pull * (uneven * uneven.conj()).real).sum()
-        return (_square(left) + self.ridge * sum(map(_square, parts)) + choice) / 2
+        return (squared_norm(left) + self.ridge * sum(map(squared_norm, parts)) + choice) / 2
 
     def equation(self, vector):
         """The slope, where the vector is free to move, and else the vector itself."""

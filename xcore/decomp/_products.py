@@ -213,3 +213,8 @@ def mttkrp(x, factors: Sequence, mode: int):
             f"matrices of {tuple(x.shape)} rows, one for each mode",
         )
     return _mttkrp(x, factors, mode)
+
+
+def squared_norm(x):
+    """Σ |x|²."""
+    return (x * x.conj()).real.sum()

@@ -22,7 +22,7 @@ from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._als import check_count, check_tensor, fitted, in_parts, until_level
 from ._cp import norms_of_columns
-from ._products import mode_product, multi_mode_product, unfold
+from ._products import mode_product, multi_mode_product, squared_norm, unfold
 from ._tucker import Tucker, orthogonalize
 from ._units import in_units
 
@@ -291,26 +291,22 @@ def _until_level(square, sweep, parts, left, rtol, max_steps: int, progress, che
     return out["parts"], out["status"], *how
 
 
-def _square(x):
-    return (x * x.conj()).real.sum()
-
-
 def _tucker_fit(x, value: Tucker, *how) -> Solution:
     """With the error from the elements themselves: the loop's formula has half the digits only."""
-    square = _square(x)
-    error = xnp.sqrt(_square(x - value.to_dense()) / xnp.where(square > 0, square, 1))
+    square = squared_norm(x)
+    error = xnp.sqrt(squared_norm(x - value.to_dense()) / xnp.where(square > 0, square, 1))
     return fitted(value, error, *how)
 
 
 @functools.partial(in_parts, static=("ranks", "max_steps", "progress"))
 def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress, checkpoint=None):
-    square = _square(x)
+    square = squared_norm(x)
 
     def sweep(factors):
         factors, kept = _hooi_sweep(x, factors, ranks)
         return factors, square - kept
 
-    left = square - _square(multi_mode_product(x, factors, transpose=True))
+    left = square - squared_norm(multi_mode_product(x, factors, transpose=True))
     factors, *how = _until_level(
         square, sweep, factors, left, rtol, max_steps, progress, checkpoint
     )
@@ -402,7 +398,7 @@ def tucker_nonneg(
 
 @functools.partial(in_parts, static=("max_steps", "progress"))
 def _nonneg(x, parts, rtol, *, max_steps, progress, checkpoint=None):
-    square = _square(x)
+    square = squared_norm(x)
 
     def products(factors):
         return multi_mode_product(x, factors, transpose=True), [f.T @ f for f in factors]

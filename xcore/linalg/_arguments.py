@@ -12,6 +12,7 @@ from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, typeof
+from .._ops.matrices import adjoint
 from .._transforms.map import vmap
 from ..numpy._promote import (
     as_array,
@@ -95,6 +96,11 @@ def over_batch(f, *xs, core: int = 2):
 
 def _listed(outs) -> list:
     return list(outs) if isinstance(outs, (tuple, list)) else [outs]
+
+
+def hermitian_part(a):
+    """(a + aᴴ) / 2."""
+    return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
 
 
 def product(x, y):

@@ -16,7 +16,7 @@ from .._ops.matrices import adjoint, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._equations import solve_matrices
 from ..numpy._select import safe_divide
-from ._arguments import as_inexact, epsilon, product
+from ._arguments import as_inexact, epsilon, hermitian_part, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
 from ._sensitivity import nothing, scaled, times, unit
@@ -71,7 +71,7 @@ def of_eigh(a, w, v, b=None):
     (a,) = map(ops.stop_gradient, as_inexact("linalg.eigh", a))
     eps = epsilon(a)
     a, w, v, b = _at_least_32_bits(a, w, v, b)
-    a = _hermitian(a)
+    a = hermitian_part(a)
     real = dtypes.to_real(typeof(a).dtype)
     n, size = typeof(a).shape[-1], xnp.max(xnp.abs(w), axis=-1, initial=0).astype(real)
     values = w[..., None, :].astype(typeof(v).dtype)
@@ -79,7 +79,7 @@ def of_eigh(a, w, v, b=None):
         residual, metric = _lengths(product(a, v) - v * values), lambda x: x
         told = residual
     else:
-        b = _hermitian(b)
+        b = hermitian_part(b)
         l = ops.cholesky(b)
         left = product(a, v) - product(b, v) * values
         told, residual = _lengths(left), _lengths(solve_with(l, left, True))
@@ -89,10 +89,6 @@ def of_eigh(a, w, v, b=None):
     off = size[..., None] * _orthogonality(v, metric)[..., None]
     report = of_pairs(w, residual + off, size, n)
     return _status(residual + off, size, n, eps), report.replace(residual=told)
-
-
-def _hermitian(a):
-    return (a + adjoint(a)) * 0.5
 
 
 def _inverse_length(l):

@@ -23,7 +23,7 @@ from .._core.types import typeof
 from .._iterate import Steps, iterate
 from .._ops.matrices import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import identity_like, solve_matrices
-from ._arguments import epsilon
+from ._arguments import epsilon, hermitian_part
 from ._digits import relative
 from ._equations import roundings
 from ._sensitivity import concluded, frobenius, scaled, unit
@@ -39,10 +39,6 @@ def solve(a, b):
 def solve_right(b, a):
     """b a⁻¹."""
     return swapped(solve(swapped(a), swapped(b)))
-
-
-def hermitian(x):
-    return (x + adjoint(x)) * ops.full_like_type(typeof(x), 0.5)
 
 
 # Sums
@@ -143,7 +139,7 @@ def _solution_of_loop(kind: str, c, e, y):
     """d with l(d) = -y."""
     if e is not None:
         c, y = solve_right(c, e), solve_right(solve(adjoint(e), y), e)
-    return hermitian(_LOOPS[kind][1](c, y))
+    return hermitian_part(_LOOPS[kind][1](c, y))
 
 
 def _positive(d):
@@ -270,7 +266,7 @@ def of_riccati(kind: str, x, a, b, q, r, e, s, bad, eps: float) -> tuple:
     x, a, b, q, r, e, s = (
         None if y is None else ops.stop_gradient(y) for y in (x, a, b, q, r, e, s)
     )
-    x, q, r = hermitian(x.astype(typeof(a).dtype)), hermitian(q), hermitian(r)
+    x, q, r = hermitian_part(x.astype(typeof(a).dtype)), hermitian_part(q), hermitian_part(r)
     x, a, b, q, r, e, s, units = _in_units(kind, x, a, b, q, r, e, s)
     s = xnp.zeros_like(b) if s is None else s
     l, _, sizes_of, changes = _LOOPS[kind]

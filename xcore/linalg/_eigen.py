@@ -25,7 +25,7 @@ from .._transforms.map import vmap
 from ..numpy._matrices import SVDResult
 from ..numpy._select import safe_divide
 from ..random import key, normal
-from ._arguments import epsilon, modulus, one_of
+from ._arguments import epsilon, hermitian_part, modulus, one_of
 from ._eigenpairs import with_derivatives
 from ._elimination import first_zero
 from ._factors import factorise, kind_for
@@ -306,7 +306,7 @@ class _Blocks:
         basis, _ = xnp.linalg.qr(xnp.concatenate([x, r, state["p"]], axis=1))
         image = self.a.matmat(basis)
         small = xnp.conj(basis).T @ image
-        _, s = xnp.linalg.eigh(_hermitian_part(small) * self.sign)
+        _, s = xnp.linalg.eigh(hermitian_part(small) * self.sign)
         s = s[:, :k]
         return self.residuals(basis @ s, image @ s, basis[:, k:] @ s[k:])
 
@@ -378,7 +378,7 @@ def lobpcg(
     blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
     x, _ = xnp.linalg.qr(_guarded(ops.stop_gradient(start).astype(dtype), k))
     image = held.matmat(x)
-    _, s = xnp.linalg.eigh(_hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
+    _, s = xnp.linalg.eigh(hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
     state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x))
     row = (lambda s: s["size"][:k]) if history else None
     state, steps, rows = iterate(
@@ -404,10 +404,6 @@ def lobpcg(
     certificate = of_pairs(w, left, state["scale"], n, state["w"][k:])
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
     return _told(who, found, status, certificate, report, steps, rows)
-
-
-def _hermitian_part(x):
-    return (x + xnp.conj(x).T) / 2
 
 
 def _by_columns(m):

@@ -15,15 +15,17 @@ are few panels, each a program of its own shape, and loops inside of them: progr
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
-from .._control.implicit import custom_linear_solve
 from .._core.types import ArrayType, typeof
 from .._ops.factor import take_rows
 from .._ops.matrices import diagonal, part, swapped
+from ..numpy._equations import differentiable_solve
 from ._arguments import loop, modulus, number, over_batch, product
 
 PIVOTING = ("partial", "complete", "none")
@@ -349,18 +351,10 @@ def _back_transposed(packed, rows, columns, b):
 
 
 def solve_by_elimination(a, b, pivoting: str) -> tuple:
-    """(x with a x = b, packed factors of a). The derivatives of x are those of the equation.
-
-    From a x = b follows a x' = b' - a' x, and for the adjoint aᵀ λ = x̄, b̄ = λ, ā = -λ xᵀ: one more
-    solution with the same factors, and no derivative of the elimination.
-    (Giles 2008, "Collected matrix derivative results", section 2.3.1)
-    """
+    """(x with a x = b, packed factors of a). The derivatives of x are those of the equation."""
     factors = eliminate(ops.stop_gradient(a), pivoting)
-    x = custom_linear_solve(
-        lambda x: product(a, x), b,
-        solve=lambda _, b: back_substitute(*factors, b),
-        transpose_solve=lambda _, c: back_substitute(*factors, c, transposed=True),
-    )  # fmt: skip
+    solve = functools.partial(back_substitute, *factors)
+    x = differentiable_solve(lambda x: product(a, x), b, solve)
     return x, factors[0]
 
 

@@ -25,6 +25,7 @@ from ._arguments import (
     as_inexact,
     check_matrices,
     epsilon,
+    hermitian_part,
     in_lapack_dtype,
     one_of,
     product,
@@ -43,17 +44,13 @@ def _prepared(who: str, *xs, square: bool = False) -> tuple:
     return (*xs, back)
 
 
-def _hermitian(a):
-    return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
-
-
 # Cholesky
 
 
 @fused(1)
 def _cholesky(a, lower):
     a, back = _prepared("cholesky", a, square=True)
-    factor = ops.cholesky(_hermitian(a))
+    factor = ops.cholesky(hermitian_part(a))
     pivot = first_zero(diagonal_of(ops.stop_gradient(factor), 0))
     return back(factor if lower else adjoint(factor)), pivot
 
@@ -296,14 +293,14 @@ def _eigh(a, b, vectors):
     who = "eigh" if vectors else "eigvalsh"
     if b is None:
         a, back = _prepared(who, a, square=True)
-        found = ops.eigh(_hermitian(a), vectors=vectors)
+        found = ops.eigh(hermitian_part(a), vectors=vectors)
         return tuple(map(back, found)), xnp.full(typeof(a).shape[:-2], -1, np.int32)
     # With b = l lᴴ:  a v = w b v  <=>  (l⁻¹ a l⁻ᴴ) y = w y,  v = l⁻ᴴ y.
     # (Golub and Van Loan 2013, "Matrix computations", section 8.7.2)
     a, b, back = _prepared(who, a, b, square=True)
-    l = ops.cholesky(_hermitian(b))
-    c = solve_with(l, solve_with(l, _hermitian(a), True), True, left=False, transpose="C")
-    w, *v = ops.eigh(_hermitian(c), vectors=vectors)
+    l = ops.cholesky(hermitian_part(b))
+    c = solve_with(l, solve_with(l, hermitian_part(a), True), True, left=False, transpose="C")
+    w, *v = ops.eigh(hermitian_part(c), vectors=vectors)
     v = [solve_with(l, y, True, transpose="C") for y in v]
     return tuple(map(back, (w, *v))), first_zero(diagonal_of(ops.stop_gradient(l), 0))
 

@@ -12,15 +12,14 @@ from typing import Any
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.custom import custom_jvp
-from .._control.implicit import custom_linear_solve
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._ops.factor import solve_with
-from .._ops.matrices import FACTORISED, adjoint, diagonal, hermitian_of_lower, part
-from ..numpy._equations import factorised, solve_factorised
+from .._ops.matrices import FACTORISED, diagonal, hermitian_of_lower, part
+from ..numpy._equations import differentiable_solve, factorised, solve_factorised
 from ..numpy._triangles import diagonal_of
 from . import _elimination, _lanes
-from ._arguments import product
+from ._arguments import hermitian_part, product
 
 
 @struct
@@ -54,10 +53,6 @@ def _solve_cholesky(parts, b, transposed: bool):
     if transposed:
         return xnp.conj(_solve_cholesky(parts, xnp.conj(b), False))
     return solve_with(parts[0], solve_with(parts[0], b, True), True, transpose="C")
-
-
-def _hermitian(a):
-    return (a + adjoint(a)) * ops.full_like_type(typeof(a), 0.5)
 
 
 # name: (factors of a, solution from them, what must not be zero)
@@ -116,7 +111,7 @@ def read_part(a, assumed: str):
     """What of the matrix derivatives are about, by the ``ASSUME``d kind."""
     if assumed in _READ:
         return part(a, _READ[assumed])
-    return _hermitian(a) if assumed == "cholesky" else a
+    return hermitian_part(a) if assumed == "cholesky" else a
 
 
 def read_only(a, assumed: str):
@@ -125,16 +120,8 @@ def read_only(a, assumed: str):
 
 
 def solve_with_factors(a, b, factors: Factors):
-    """x with a x = b; its derivatives are those of the equation, the factors are not looked into.
-
-    From a x = b follows a x' = b' - a' x, and for the adjoint aᵀ λ = x̄, b̄ = λ, ā = -λ xᵀ.
-    (Giles 2008, "Collected matrix derivative results", section 2.3.1)
-    """
-    return custom_linear_solve(
-        lambda x: product(a, x), b,
-        solve=lambda _, b: factors.solve(b),
-        transpose_solve=lambda _, c: factors.solve(c, transposed=True),
-    )  # fmt: skip
+    """x with a x = b; its derivatives are those of the equation, the factors are not looked into."""
+    return differentiable_solve(lambda x: product(a, x), b, factors.solve)
 
 
 def solve_lanes(a, b) -> tuple:
@@ -142,12 +129,8 @@ def solve_lanes(a, b) -> tuple:
 
     Derivatives as in ``solve_with_factors``; what they need is eliminated anew.
     """
-    fixed = ops.stop_gradient(a)
-    x, pivots = custom_linear_solve(
-        lambda x: product(a, x), b, has_aux=True,
-        solve=lambda _, b: _lanes.solve(fixed, b),
-        transpose_solve=lambda _, c: _lanes.solve(fixed, c, transposed=True),
-    )  # fmt: skip
+    solve = functools.partial(_lanes.solve, ops.stop_gradient(a))
+    x, pivots = differentiable_solve(lambda x: product(a, x), b, solve, has_aux=True)
     return x, _elimination.first_zero(pivots)
 
 

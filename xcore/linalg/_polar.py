@@ -20,17 +20,21 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate
 from .._transforms.api import jvp
 from ..numpy._equations import solve_matrices
-from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, one_of, product
+from ._arguments import (
+    as_inexact,
+    check_matrices,
+    epsilon,
+    hermitian_part,
+    in_lapack_dtype,
+    one_of,
+    product,
+)
 
 
 def _prepared(who: str, a) -> tuple:
     a, back = in_lapack_dtype(*as_inexact(who, a))
     check_matrices(who, a=a)
     return a, back
-
-
-def _hermitian(h):
-    return (h + adjoint(h)) * ops.full_like_type(typeof(h), 0.5)
 
 
 @custom_jvp
@@ -47,7 +51,7 @@ def _(primals, tangents):
     (a,), (a_dot,) = primals, tangents
     u = _unitary(a)
     inner = product(adjoint(u), a_dot)
-    h = _hermitian(product(adjoint(u), a))
+    h = hermitian_part(product(adjoint(u), a))
     moved = product(u, _sylvester_of_itself(h, inner - adjoint(inner)))
     if typeof(a).shape[-2] > typeof(a).shape[-1]:
         outside = a_dot - product(u, inner)
@@ -82,7 +86,7 @@ def _unitary_of_any(a):
 def _by_svd(a):
     """Polar factors."""
     u = _unitary(a)
-    return u, _hermitian(product(adjoint(u), a))
+    return u, hermitian_part(product(adjoint(u), a))
 
 
 # QDWH
@@ -163,7 +167,7 @@ def _by_halley(a, eps, most):
     u, steps, converged = _halley(x, eps, most)
     for _ in range(2):  # what rounding left: Newton and Schulz, u (3 - uᴴu) / 2
         u = 1.5 * u - 0.5 * product(u, product(adjoint(u), u))
-    return u, _hermitian(product(adjoint(u), a)), steps, converged
+    return u, hermitian_part(product(adjoint(u), a)), steps, converged
 
 
 class QDWH(NamedTuple):
@@ -245,4 +249,4 @@ def polar(a, side: str = "right", method: str = "svd", eps: float | None = None,
     else:
         u = qdwh(a, eps, max_iterations).U
     p = product(adjoint(u), a) if side == "right" else product(a, adjoint(u))
-    return back(u), back(_hermitian(p))
+    return back(u), back(hermitian_part(p))

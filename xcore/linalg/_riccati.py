@@ -30,10 +30,9 @@ from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like
 from ..numpy._promote import broadcast_shapes, broadcast_to
-from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
+from ._arguments import as_inexact, check_matrices, epsilon, hermitian_part, in_lapack_dtype
 from ._closed_loops import (
     beyond,
-    hermitian,
     of_riccati,
     settled,
     significant,
@@ -59,8 +58,8 @@ def _doubled(a, g, h):
         w_a, w_g = solve(w, a), solve(w, g)
         return (
             matmul(a, w_a),
-            hermitian(g + matmul(matmul(a, w_g), adjoint(a))),
-            hermitian(h + matmul(adjoint(a), matmul(h, w_a))),
+            hermitian_part(g + matmul(matmul(a, w_g), adjoint(a))),
+            hermitian_part(h + matmul(adjoint(a), matmul(h, w_a))),
         )
 
     return settled(step, (a, g, h), lambda x, y: significant(x[2], y[2], eps))[2]
@@ -75,8 +74,8 @@ def _cayley(a, g, h, gamma):
     inner_h = solve_right(h, left)
     return (
         one + 2 * gamma * adjoint(solve(w, one)),
-        hermitian(2 * gamma * solve_right(inner_g, w)),
-        hermitian(2 * gamma * solve(w, inner_h)),
+        hermitian_part(2 * gamma * solve_right(inner_g, w)),
+        hermitian_part(2 * gamma * solve(w, inner_h)),
     )
 
 
@@ -134,7 +133,7 @@ def _stabilising(kind: str, a, g, h) -> tuple:
     found = _doubled(*discrete(*known))
     for _ in range(2):
         change, power = _corrected(-residual(found, *known), *loop_of(found, *known))
-        found = hermitian(found + change)
+        found = hermitian_part(found + change)
     loop = tuple(ops.stop_gradient(y) for y in loop_of(found, *known))
 
     def tangent(slope, y):
@@ -170,7 +169,7 @@ def _riccati(a, b, q, r, e, s, kind, report):
     weighted = solve(r, adjoint(b))
     if s is not None:  # the input u - r⁻¹ sᴴ x for u
         a, q = a - matmul(b, solve(r, adjoint(s))), q - matmul(s, solve(r, adjoint(s)))
-    x, bad = _stabilising(kind, a, hermitian(matmul(b, weighted)), hermitian(q))
+    x, bad = _stabilising(kind, a, hermitian_part(matmul(b, weighted)), hermitian_part(q))
     x = back(x)
     return x, bad, of_riccati(kind, x, *whole, bad, eps) if report else None
 

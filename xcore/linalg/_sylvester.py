@@ -6,13 +6,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
-from ..numpy._equations import identity_like, solve_matrices
+from ..numpy._equations import differentiable_solve, identity_like, solve_matrices
 from ._arguments import as_inexact, as_square, check_matrices, epsilon, one_of, over_batch
 from ._elimination import first_zero
 from ._sensitivity import (
@@ -93,10 +92,7 @@ def _sylvester(a, b, c, method: str = "schur", tol: float | None = None) -> tupl
         x = solved(c.astype(wide), transposed)
         return x if dtypes.is_complex(dtype) else xnp.real(x)
 
-    x = custom_linear_solve(
-        lambda x: matmul(a, x) + matmul(x, b), c,
-        solve=lambda _, c: solve(c), transpose_solve=lambda _, c: solve(c, True),
-    )  # fmt: skip
+    x = differentiable_solve(lambda x: matmul(a, x) + matmul(x, b), c, solve)
     about = solved, lambda: norm(ops.stop_gradient(c).astype(wide))
     gaps = xnp.min(xnp.abs(s[..., :, None] + t[..., None, :]), axis=-1)
     if tol is None:

@@ -30,16 +30,11 @@ from ._promote import (
     result_dtype,
 )
 from ._rounding import clip
-from ._select import where
+from ._select import cut, where
 from ._shape import moveaxis, ravel
 from ._sort import searchsorted
 
 # Differences
-
-
-def _cut(x, axis: int, start=None, stop=None, step=None):
-    """A slice along one axis."""
-    return x[(slice(None),) * axis + (slice(start, stop, step),)]
 
 
 @fused(1)
@@ -47,7 +42,7 @@ def _diff(a, n, axis):
     for _ in range(n):
         if typeof(a).shape[axis] == 0:
             break
-        behind, before = _cut(a, axis, 1), _cut(a, axis, None, -1)
+        behind, before = cut(a, axis, 1), cut(a, axis, None, -1)
         a = behind != before if typeof(a).dtype == bool else behind - before
     return a
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 
@@ -40,17 +41,23 @@ def solve_factorised(packed, pivots, b, transposed: bool = False):
     return x if pivots is None else ops.exchange_rows(x, pivots, reverse=True)
 
 
-def solve_matrices(a, b) -> tuple:
-    """(x with a x = b, whether any a is singular), of equal batches and dtypes.
+def differentiable_solve(times, b, solve, has_aux: bool = False):
+    """The x with times(x) = b, found by ``solve(b, transposed=False)``, which is not looked into.
 
-    Derivatives are those of the equation: the factorisation serves them, and is not looked into.
+    From a x = b follows a x' = b' - a' x, and for the adjoint aᵀ λ = x̄, b̄ = λ, ā = -λ xᵀ: one more
+    solution with the same factors each. (Giles 2008, "Collected matrix derivative results", section 2.3.1)
     """
-    packed, pivots = factorised(ops.stop_gradient(a))
-    x = custom_linear_solve(
-        lambda x: matmul(a, x), b,
-        solve=lambda _, b: solve_factorised(packed, pivots, b),
-        transpose_solve=lambda _, c: solve_factorised(packed, pivots, c, transposed=True),
+    return custom_linear_solve(
+        times, b, solve=lambda _, b: solve(b), transpose_solve=lambda _, c: solve(c, transposed=True),
+        has_aux=has_aux,
     )  # fmt: skip
+
+
+def solve_matrices(a, b) -> tuple:
+    """(x with a x = b, whether any a is singular), of equal batches and dtypes."""
+    packed, pivots = factorised(ops.stop_gradient(a))
+    solve = functools.partial(solve_factorised, packed, pivots)
+    x = differentiable_solve(lambda x: matmul(a, x), b, solve)
     d = diagonal(packed)
     is_zero = ops.eq(d, ops.zeros(typeof(d)))
     return x, ops.reduce_or(is_zero, axes=tuple(range(typeof(d).ndim)))

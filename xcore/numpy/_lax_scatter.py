@@ -281,14 +281,9 @@ def split(operand, sizes, axis: int = 0) -> list:
             "lax.split", "sizes", tuple(sizes), f"lengths that add up to {shape[axis]}"
         )
     stops = np.cumsum(sizes).tolist()
-    return [_part(x, stop - size, stop, axis) for size, stop in zip(sizes, stops, strict=True)]
-
-
-def _part(x, start: int, stop: int, axis: int):
-    shape = typeof(x).shape
-    low, high = [0] * len(shape), list(shape)
-    low[axis], high[axis] = start, stop
-    return ops.slice(x, start=tuple(low), limit=tuple(high), strides=(1,) * len(shape))
+    return [
+        ops.slice_along(x, axis, stop - size, stop) for size, stop in zip(sizes, stops, strict=True)
+    ]
 
 
 def dtype(x) -> np.dtype:

@@ -18,6 +18,7 @@ from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, hosted
 from ._quantile import median
 from ._rounding import floor, round
+from ._select import cut
 from ._shape import flip, tile
 
 
@@ -170,10 +171,6 @@ def _padded(arrays, widths, mode, settings):
     return x
 
 
-def _part(x, axis: int, start: int, stop: int):
-    return x[(slice(None),) * axis + (slice(start, stop),)]
-
-
 def _around(parts, axis: int):
     return concatenate([p for p in parts if typeof(p).shape[axis]], axis)
 
@@ -186,7 +183,7 @@ def _repeated(x, axis: int, n: int):
 
 def _ends(x, axis: int):
     n = typeof(x).shape[axis]
-    return _part(x, axis, 0, 1), _part(x, axis, n - 1, n)
+    return cut(x, axis, 0, 1), cut(x, axis, n - 1, n)
 
 
 def _constant(x, axis, low, high, pair, *_):
@@ -241,7 +238,7 @@ def _statistic(name: str):
         counts = [min(k, n) for k in lengths[axis]] if lengths else [n, n]
         if not all(counts) and name in ("maximum", "minimum"):
             raise errors.bad_argument("numpy.pad", "stat_length", 0, "positive for this mode")
-        ends = _part(x, axis, 0, counts[0]), _part(x, axis, n - counts[1], n)
+        ends = cut(x, axis, 0, counts[0]), cut(x, axis, n - counts[1], n)
         found = [reduce(e, axis=axis, keepdims=True) for e in ends]
         if not dtypes.is_inexact(dtype):
             found = [round(v) if dtypes.is_inexact(typeof(v).dtype) else v for v in found]
@@ -259,7 +256,7 @@ def _mirror(includes_edge: bool):
         while low or high:
             n, skip = typeof(x).shape[axis], 0 if includes_edge else 1
             left, right = min(low, n - skip), min(high, n - skip)
-            parts = [_part(x, axis, skip, skip + left), _part(x, axis, n - skip - right, n - skip)]
+            parts = [cut(x, axis, skip, skip + left), cut(x, axis, n - skip - right, n - skip)]
             parts = [flip(p, axis) for p in parts]
             if odd:
                 parts = [2 * end - p for end, p in zip(_ends(x, axis), parts, strict=True)]
@@ -278,7 +275,7 @@ def _wrap(x, axis, low, high, *_):
         tuple(before + 1 + math.ceil(high / n) if i == axis else 1 for i in range(typeof(x).ndim)),
     )
     start = before * n - low
-    return _part(copies, axis, start, start + low + n + high)
+    return cut(copies, axis, start, start + low + n + high)
 
 
 _MODES = {

@@ -62,6 +62,11 @@ def _where(condition, x, y):
     )
 
 
+def cut(x, axis: int, start=None, stop=None, step=None):
+    """``x[start:stop:step]`` along one axis."""
+    return x[(slice(None),) * axis + (slice(start, stop, step),)]
+
+
 def safe_divide(x, y, otherwise=0, *, where=None):
     """x / y where y is not 0, or where ``where`` holds, else ``otherwise``.
 

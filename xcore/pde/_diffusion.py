@@ -20,6 +20,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from ..numpy._select import cut
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, along, check_order, padded, shifted
 from ._grid import Grid, real_dtype
@@ -36,13 +37,9 @@ def stiffness(edges, sinks, u, rings):
     for axis, (e, ring) in enumerate(zip(edges, rings, strict=True)):
         n = typeof(u).shape[axis]
         before, after = shifted(u, axis, -1, ring), shifted(u, axis, 1, ring)
-        behind = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
-        out = out + (_cut(e, axis, 0, n) * (u - before) - behind * (after - u))
+        behind = shifted(e, axis, 1, True) if ring else cut(e, axis, 1, n + 1)
+        out = out + (cut(e, axis, 0, n) * (u - before) - behind * (after - u))
     return out
-
-
-def _cut(x, axis: int, start: int, stop: int):
-    return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def diagonal(edges, sinks, rings):
@@ -50,8 +47,8 @@ def diagonal(edges, sinks, rings):
     out = sinks
     for axis, (e, ring) in enumerate(zip(edges, rings, strict=True)):
         n = typeof(e).shape[axis] - (not ring)
-        after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
-        out = out + (_cut(e, axis, 0, n) + after)
+        after = shifted(e, axis, 1, True) if ring else cut(e, axis, 1, n + 1)
+        out = out + (cut(e, axis, 0, n) + after)
     return out
 
 
@@ -152,13 +149,13 @@ class Diffusion(GridOperator):
         n = typeof(values).shape[axis]
         if a.ring:
             first = xnp.concatenate(
-                [_cut(values, axis, n - 1, n), _cut(values, axis, 0, n - 1)], axis=axis
+                [cut(values, axis, n - 1, n), cut(values, axis, 0, n - 1)], axis=axis
             )
             gaps = np.diff(np.append(a.nodes[-1] - a.period, a.nodes))
             inner = MEANS[self.mean](first, values)
         else:
             gaps = np.diff(a.nodes)
-            inner = MEANS[self.mean](_cut(values, axis, 0, n - 1), _cut(values, axis, 1, n))
+            inner = MEANS[self.mean](cut(values, axis, 0, n - 1), cut(values, axis, 1, n))
         inner = inner * (self._area(axis) / along(gaps, axis, self.grid.ndim, np.float64)).astype(
             dtype
         )
@@ -193,7 +190,7 @@ class Diffusion(GridOperator):
         a = self._unknowns(self._whole(self.a[axis % len(self.a)])).astype(self.dtype)
         n = typeof(a).shape[axis]
         place = 0 if side == 0 else n - 1
-        part = _cut(a, axis, place, place + 1) * self._area(axis).astype(self.dtype) * value
+        part = cut(a, axis, place, place + 1) * self._area(axis).astype(self.dtype) * value
         return padded(part, axis, place, n)
 
     # What ``solve`` asks
@@ -254,7 +251,7 @@ class Diffusion(GridOperator):
                     out = out + self._at_face(axis, side, data / self.faces[axis][side].kind[1])
                 else:
                     n = a.count
-                    edge = _cut(edges, axis, 0, 1) if side == 0 else _cut(edges, axis, n, n + 1)
+                    edge = cut(edges, axis, 0, 1) if side == 0 else cut(edges, axis, n, n + 1)
                     out = out + padded(edge * data, axis, 0 if side == 0 else n - 1, n)
         return (out / self.weights.astype(dtypes.to_real(dtype))).astype(dtype)
 

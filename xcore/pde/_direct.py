@@ -22,7 +22,7 @@ from .._core import dtypes
 from .._core.types import typeof
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
-from ..numpy._select import safe_divide
+from ..numpy._select import cut, safe_divide
 from ._axis import Axis
 from ._boundary import complex_if
 from ._fields import along
@@ -58,14 +58,10 @@ def _by_matrix(x, m: np.ndarray, axis: int, to: int):
 def _halves(x, axis: int):
     """(sums, differences) of elements that mirror each other; a middle one is with the sums."""
     n = typeof(x).shape[axis]
-    low = _part(x, axis, 0, n // 2)
-    high = xnp.flip(_part(x, axis, n - n // 2, n), axis)
-    middle = _part(x, axis, n // 2, n - n // 2)
+    low = cut(x, axis, 0, n // 2)
+    high = xnp.flip(cut(x, axis, n - n // 2, n), axis)
+    middle = cut(x, axis, n // 2, n - n // 2)
     return xnp.concatenate([low + high, middle], axis=axis), low - high
-
-
-def _part(x, axis: int, start: int, stop: int):
-    return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _analysis(x, inverse: np.ndarray, axis: int, to: int):
@@ -91,9 +87,9 @@ def _synthesis(c, v: np.ndarray, axis: int, to: int):
         return _by_matrix(c, v, axis, to)
     n = v.shape[0]
     m = n - n // 2
-    even = _by_matrix(_part(c, axis, 0, m), v[:m, ::2], axis, to)
-    odd = _by_matrix(_part(c, axis, m, n), v[: n // 2, 1::2], axis, to)
-    low, middle = _part(even, to, 0, n // 2), _part(even, to, n // 2, m)
+    even = _by_matrix(cut(c, axis, 0, m), v[:m, ::2], axis, to)
+    odd = _by_matrix(cut(c, axis, m, n), v[: n // 2, 1::2], axis, to)
+    low, middle = cut(even, to, 0, n // 2), cut(even, to, n // 2, m)
     return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, to)], axis=to)
 
 

@@ -29,7 +29,7 @@ from .. import numpy as xnp
 from .._control.loops import scan
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
-from ..numpy._select import safe_divide
+from ..numpy._select import cut, safe_divide
 from ._fields import _colours, along, shifted
 from ._grid import size
 
@@ -67,7 +67,7 @@ def _near(u, rings) -> list:
     wide, shape = u, typeof(u).shape
     for axis, ring in enumerate(rings):
         n = shape[axis]
-        ends = [_cut(wide, axis, n - 1, n), _cut(wide, axis, 0, 1)]
+        ends = [cut(wide, axis, n - 1, n), cut(wide, axis, 0, 1)]
         low, high = ends if ring else [xnp.zeros_like(x) for x in ends]
         wide = xnp.concatenate([low, wide, high], axis=axis)
     return [
@@ -81,10 +81,6 @@ def _near_of_large(u, rings) -> list:
     zero, none = xnp.zeros((), typeof(u).dtype), (0,) * len(rings)
     turned = [(tuple(-s for s in offset), offset) for offset in offsets(len(rings))]
     return [ops.pad(u, zero, low=low, high=high, interior=none) for low, high in turned]
-
-
-def _cut(x, axis: int, start: int, stop: int, step: int = 1):
-    return x[(slice(None),) * axis + (slice(start, stop, step),)]
 
 
 def stencil_of(level) -> tuple:
@@ -122,7 +118,7 @@ def _of_class(level, x, between: tuple):
     """The part of a field at the nodes of a class."""
     for axis, (stride, off) in enumerate(zip(level.strides, level.offsets, strict=True)):
         if stride == 2:
-            x = _cut(x, axis, 1 - off if axis in between else off, level.shape[axis], 2)
+            x = cut(x, axis, 1 - off if axis in between else off, level.shape[axis], 2)
     return x
 
 
@@ -161,7 +157,7 @@ def _beside(level, x, axis: int, side: int):
     first = (side + 1) // 2 + 1 - level.offsets[axis]  # in x with a zero at both ends
     one = tuple(int(i == axis) for i in range(typeof(x).ndim))
     wide = ops.pad(x, xnp.zeros((), typeof(x).dtype), low=one, high=one, interior=(0,) * len(one))
-    return _cut(wide, axis, first, first + count)
+    return cut(wide, axis, first, first + count)
 
 
 def _woven(level, coarse, between, axis: int):
@@ -169,11 +165,11 @@ def _woven(level, coarse, between, axis: int):
     first, second = (between, coarse) if level.offsets[axis] else (coarse, between)
     n = level.shape[axis]
     if n % 2:
-        zero = xnp.zeros_like(_cut(second, axis, 0, 1))
+        zero = xnp.zeros_like(cut(second, axis, 0, 1))
         second = xnp.concatenate([second, zero], axis=axis)
     shape = list(typeof(first).shape)
     shape[axis] *= 2
-    return _cut(xnp.stack([first, second], axis=axis + 1).reshape(shape), axis, 0, n)
+    return cut(xnp.stack([first, second], axis=axis + 1).reshape(shape), axis, 0, n)
 
 
 def prolong(level, coarse, losses=None):

@@ -26,7 +26,8 @@ from .._core.types import typeof
 from .._transforms.api import linear_transpose
 from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
-from ._diffusion import _cut, diagonal, stiffness
+from ..numpy._select import cut
+from ._diffusion import diagonal, stiffness
 from ._fields import shifted
 from ._galerkin import coarse_stencil, diagonal_of, offsets, product, split, weights_of
 from ._galerkin import prolong as prolong_by_equations
@@ -87,8 +88,8 @@ class Level:
             near = [tuple(s * (i == axis) for i in range(len(self.shape))) for s in (-1, 1)]
             return tuple(-self.stencil[offsets(len(self.shape)).index(o)] for o in near)
         e, n = self.edges[axis], self.shape[axis]
-        after = shifted(e, axis, 1, True) if self.rings[axis] else _cut(e, axis, 1, n + 1)
-        return _cut(e, axis, 0, n), after
+        after = shifted(e, axis, 1, True) if self.rings[axis] else cut(e, axis, 1, n + 1)
+        return cut(e, axis, 0, n), after
 
 
 def hierarchy(op) -> Level:
@@ -236,12 +237,12 @@ def _coarse_edges(level: Level, axis: int):
     if level.rings[axis]:  # edge k leads from k - 1 to k; the coarse one ends at 2 k
         return _in_series(_every(shifted(e, axis, -1, True), axis, 0, 2), _every(e, axis, 0, 2))
     n = typeof(e).shape[axis]
-    lead = [] if level.offsets[axis] else [_cut(e, axis, 0, 1)]
-    rest = e if level.offsets[axis] else _cut(e, axis, 1, n)
+    lead = [] if level.offsets[axis] else [cut(e, axis, 0, 1)]
+    rest = e if level.offsets[axis] else cut(e, axis, 1, n)
     first, second = _every(rest, axis, 0, 2), _every(rest, axis, 1, 2)
     m = typeof(second).shape[axis]
-    pairs = _in_series(_cut(first, axis, 0, m), second)
-    last = [_cut(first, axis, m, m + 1)] if typeof(first).shape[axis] > m else []
+    pairs = _in_series(cut(first, axis, 0, m), second)
+    last = [cut(first, axis, m, m + 1)] if typeof(first).shape[axis] > m else []
     return xnp.concatenate([*lead, pairs, *last], axis=axis)
 
 
@@ -279,8 +280,8 @@ def _prolong_along(level: Level, u, axis: int, inflow=None):
     thinned = [i for i in range(axis + 1, ndim) if level.strides[i] == 2]
     thin = lambda x: reduce(lambda y, i: _every(y, i, level.offsets[i], 2), thinned, x)  # noqa: E731
     e = thin(e)
-    before = _cut(e, axis, 0, n)
-    after = shifted(e, axis, 1, True) if ring else _cut(e, axis, 1, n + 1)
+    before = cut(e, axis, 0, n)
+    after = shifted(e, axis, 1, True) if ring else cut(e, axis, 1, n + 1)
     total = before + after
     if level.walls is not None:
         total = total + thin(level.walls[axis])
