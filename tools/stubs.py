@@ -1,7 +1,8 @@
 """Writes the stubs of packages whose functions are made from tables: ``make stubs``.
 
 A parameter's type follows from its name, and a result is an array, but for the exceptions below. What
-is annotated where it stands is passed on. ``tests/typing`` writes the stubs again and compares.
+is annotated where it stands is passed on; what can return a ``Solution`` does so where ``report`` is True.
+``tests/typing`` writes the stubs again and compares.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "special", "fft", "nn", "stats",
-    "random",
+    "random", "linalg", "pde",
 )  # fmt: skip
 
 # What a parameter is, by its name. One that stands nowhere may be anything.
@@ -105,8 +106,6 @@ ELSEWHERE = {
     "lax.optimization_barrier": {"Any": "operand"},
     "lax.with_sharding_constraint": {"Any": "x shardings"},
     "lax.iota": {"int": "size"},
-    "lax.argmax": {"int | None": "axis"},
-    "lax.argmin": {"int | None": "axis"},
     "lax.clamp": {"ArrayLike": "min x max"},
     "lax.dot": {"Any": "rhs"},
     "lax.top_k": {"ArrayLike": "operand", "int": "k"},
@@ -217,7 +216,7 @@ RESULTS = {
     """,
     "tuple[Array, Array]": """
         numpy.divmod numpy.frexp numpy.modf numpy.histogram numpy.polydiv special.fresnel special.sici
-        lax.top_k lax.approx_max_k lax.approx_min_k
+        lax.top_k lax.approx_max_k lax.approx_min_k linalg.qr linalg.schur
     """,
     "tuple[Array, Array, Array]": "numpy.histogram2d",
     "tuple[Array, list[Array]]": "numpy.histogramdd",
@@ -258,6 +257,11 @@ CHANGING = {
     "numpy.unique": "return_index return_inverse return_counts",
     "numpy.linalg.qr": "mode",
     "numpy.linalg.svd": "compute_uv",
+    "linalg.gauss_solve": "return_steps",
+    "linalg.qr": "mode pivoting",
+    "linalg.row_echelon": "return_steps",
+    "linalg.rref": "return_steps",
+    "linalg.schur": "sort",
     "nn.dot_product_attention": "return_residual",
     "nn.logsumexp": "return_sign",
     "special.logsumexp": "return_sign",
@@ -267,6 +271,14 @@ WHOLE = {  # signatures that no rule gives
         "(condition: ArrayLike, x: None = None, y: None = None, /, *, size: int | None = None, "
         "fill_value: Any = None) -> tuple[Array, ...]",
         "(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array",
+    ),
+    "linalg.svd": (
+        "(a: ArrayLike, full_matrices: bool = False, compute_uv: Literal[True] = True, *, "
+        "report: Literal[False] = False) -> SVDResult",
+        "(a: ArrayLike, full_matrices: bool = False, *, compute_uv: Literal[False], "
+        "report: Literal[False] = False) -> Array",
+        "(a: ArrayLike, full_matrices: bool = False, compute_uv: bool = True, *, "
+        "report: Literal[True]) -> Solution",
     ),
 }
 # What a package needs for itself and does not offer.
@@ -321,11 +333,19 @@ def written(value: object) -> str:
     return repr(value) if plain and value not in (float("inf"), float("-inf")) else "..."
 
 
+def text_of(annotation: object) -> str:
+    """As it is written in the source; modules without deferred annotations have classes there."""
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
 def parameter(
     where: str, p: inspect.Parameter, literal: bool = False, required: bool = False
 ) -> str:
-    kind = type_of(where, p.name)
+    annotated = p.annotation is not p.empty
+    kind = text_of(p.annotation) if annotated else type_of(where, p.name)
     if p.kind is p.VAR_POSITIONAL:
+        if annotated:
+            return f"*{p.name}: {kind}"
         return f"*{p.name}: {'ArrayLike' if p.name in ('arys', 'xi', 'cases') else 'Any'}"
     if p.kind is p.VAR_KEYWORD:
         return f"**{p.name}: Any"
@@ -333,19 +353,27 @@ def parameter(
         return f"{p.name}: {kind}"
     if literal:
         kind = f"Literal[{p.default!r}]"
-    elif p.default is None and kind not in ("Any", "None", "Axis") and "None" not in kind:
+    elif (
+        not annotated
+        and p.default is None
+        and kind not in ("Any", "None", "Axis")
+        and "None" not in kind
+    ):
         kind += " | None"
     return f"{p.name}: {kind} = {written(p.default)}"
 
 
-def arguments(where: str, signature: inspect.Signature, literal: tuple = ()) -> str:
+def arguments(
+    where: str, signature: inspect.Signature, literal: tuple = (), reports: bool = False
+) -> str:
     out, last = [], None
     for p in signature.parameters.values():
         if last is inspect.Parameter.POSITIONAL_ONLY and p.kind is not last:
             out.append("/")
         if p.kind is p.KEYWORD_ONLY and last not in (p.KEYWORD_ONLY, p.VAR_POSITIONAL):
             out.append("*")
-        out.append(parameter(where, p, p.name in literal))
+        given = reports and p.name == "report"
+        out.append("report: Literal[True]" if given else parameter(where, p, p.name in literal))
         last = p.kind
     return ", ".join([*out, "/"] if last is inspect.Parameter.POSITIONAL_ONLY else out)
 
@@ -360,6 +388,12 @@ def function(where: str, name: str, f: object) -> list[str]:
     signature = inspect.signature(f)
     if where in WHOLE:
         kinds = WHOLE[where]
+    elif can_report(f):
+        plain, solution = alternatives(f)
+        kinds = (
+            f"({arguments(where, signature, ('report',))}) -> {plain}",
+            f"({arguments(where, signature, reports=True)}) -> {solution}",
+        )
     elif where in CHANGING:
         flags = tuple(CHANGING[where].split())
         kinds = (
@@ -394,6 +428,16 @@ def is_annotated(f: object) -> bool:
     return bool(given) and all(p.annotation is not p.empty for p in given)
 
 
+def alternatives(f: object) -> tuple[str, str]:
+    """What it returns without a report, and with one; ("", …) if that is the same."""
+    plain, _, last = str(inspect.signature(f).return_annotation).rpartition(" | ")
+    return (plain, last) if last.endswith("Solution") else ("", last)
+
+
+def can_report(f: object) -> bool:
+    return "report" in inspect.signature(f).parameters and bool(alternatives(f)[0])
+
+
 def home(value: object) -> str:
     """The module where a function or class is written."""
     code = getattr(inspect.unwrap(value), "__code__", None)
@@ -409,7 +453,7 @@ def entry(package: str, name: str, value: object) -> list[str]:
     if inspect.isfunction(value):
         if is_ufunc(where, value):
             return [f"{name}: {UFUNCS[value.nin]}", first_line(value)]
-        if is_annotated(value):
+        if is_annotated(value) and not (can_report(value) or where in {*CHANGING, *WHOLE}):
             return [f"from {home(value)} import {value.__name__} as {name}"]
         return function(where, name, value)
     if isinstance(value, ModuleType):
@@ -450,6 +494,11 @@ def classes_used(lines: list[str]) -> list[str]:
         "xcore.numpy._determinant": "SlogdetResult",
         "xcore.numpy._types": "DType",
         "xcore.stats._samples": "ModeResult",
+        "xcore._solution": "Solution",
+        "xcore.pde._solutions": "FieldSolution TrajectorySolution",
+        "xcore.linalg._factorisations": "LUFactors",
+        "xcore.linalg._krylov": "Krylov",
+        "xcore.linalg._operators": "LinearOperator",
     }
     text = "\n".join(lines)
     out = []

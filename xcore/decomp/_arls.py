@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +20,7 @@ from .. import _ops as ops
 from .. import fft, random
 from .. import numpy as xnp
 from .._core import errors
+from .._core.typing import Key
 from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._als import (
@@ -36,6 +40,9 @@ from ._units import in_units
 
 _WATCHED = 2**14  # elements from which the error is estimated
 _PATIENCE = 20  # sweeps without a better estimate
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def _mix(x, signs, mode: int):
@@ -131,8 +138,11 @@ def _run(x, factors, key, rtol, samples, max_steps, mix, progress, checkpoint=No
 _run_program = in_parts(_run, ("samples", "max_steps", "mix", "progress"))
 
 
-def cp_arls(x, rank: int, *, samples: int | None = None, mix: bool = True, init="random", key=None,
-            rtol=1e-4, max_steps: int = 500, progress=False, checkpoint=None) -> Solution:  # fmt: skip
+def cp_arls(
+    x: Tensor, rank: int, *, samples: int | None = None, mix: bool = True,
+    init: str | CP | Sequence[Any] = "random", key: Key | None = None, rtol: float = 1e-4,
+    max_steps: int = 500, progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """A CP tensor near a tensor, by alternating least squares on random samples (CP-ARLS).
 
     A sweep reads ``samples`` fibres for each mode and not the whole tensor: for tensors so large that

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from . import _index
 from ._products import khatri_rao
@@ -98,7 +99,7 @@ class CP:
     def __getitem__(self, index):
         return _getitem(self, _index.parse("decomp.CP", index, self.shape))
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The whole tensor."""
         return _to_dense(self)
 
@@ -190,7 +191,7 @@ class CanonicalTT:
         cp = self.to_cp()._with_mode(matrix, mode)
         return CanonicalTT(list(cp.factors), cp.shape, self.rank)
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The whole tensor."""
         return self.to_cp().to_dense()
 

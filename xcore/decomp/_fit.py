@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes, errors
 from .._core.keywords import require
+from .._core.typing import ArrayLike, Key
 from .._solution import Solution
 from .._transforms.map import vmap
 from ._als import (
@@ -27,6 +32,9 @@ from ._als import (
 from ._cp import CP
 from ._implicit import differentiable
 from ._units import in_units
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, scale,
@@ -77,9 +85,12 @@ def _pick(every: Solution, at) -> Solution:
     return fitted(value, every.error[at], every.status[at], every.steps[at], every.history[at])
 
 
-def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
-           max_steps: int = 200, fixed=(), extrapolate: bool = False, progress=False,
-           checkpoint=None) -> Solution:  # fmt: skip
+def cp_als(
+    x: Tensor, rank: int, *, init: str | CP | Sequence[Any] = "random", key: Key | None = None,
+    restarts: int = 1, mask: ArrayLike | None = None, ridge: float = 0.0, rtol: float = 1e-8,
+    gtol: float = 0.0, max_steps: int = 200, fixed: Sequence[int] = (), extrapolate: bool = False,
+    progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by alternating least squares.
 
     min ‖x - Σ_r a_r ∘ b_r ∘ …‖² + ridge Σ ‖factors‖², each factor in turn.
@@ -118,9 +129,13 @@ def cp_als(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=Non
                extrapolate=extrapolate, progress=progress, checkpoint=checkpoint)  # fmt: skip
 
 
-def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8, gtol=0.0,
-              max_steps: int = 500, fixed=(), modes=None, extrapolate: bool = False,
-              progress=False, checkpoint=None) -> Solution:  # fmt: skip
+def cp_nonneg(
+    x: Tensor, rank: int, *, init: str | CP | Sequence[Any] = "random", key: Key | None = None,
+    restarts: int = 1, mask: ArrayLike | None = None, ridge: float = 0.0, rtol: float = 1e-8,
+    gtol: float = 0.0, max_steps: int = 500, fixed: Sequence[int] = (),
+    modes: Sequence[int] | None = None, extrapolate: bool = False, progress: bool | str = False,
+    checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """A CP tensor with factors that are nowhere negative, by hierarchical alternating least squares.
 
     Args:
@@ -144,9 +159,12 @@ def cp_nonneg(x, rank: int, *, init="random", key=None, restarts: int = 1, mask=
                extrapolate=extrapolate, progress=progress, checkpoint=checkpoint, positive=True)  # fmt: skip
 
 
-def cp_constrained(x, rank: int, prox, *, init="random", key=None, restarts: int = 1, mask=None, ridge=0.0, rtol=1e-8,
-                   gtol=0.0, max_steps: int = 500, fixed=(), progress=False,
-                   checkpoint=None) -> Solution:  # fmt: skip
+def cp_constrained(
+    x: Tensor, rank: int, prox: Any, *, init: str | CP | Sequence[Any] = "random",
+    key: Key | None = None, restarts: int = 1, mask: ArrayLike | None = None, ridge: float = 0.0,
+    rtol: float = 1e-8, gtol: float = 0.0, max_steps: int = 500, fixed: Sequence[int] = (),
+    progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """A CP tensor whose factors obey constraints or penalties, given by proximal maps (AO-ADMM).
 
     Args:

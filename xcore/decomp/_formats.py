@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
 from .._control.callback import pure_callback
 from .._core import errors
+from .._core.array import Array
 from .._core.types import ShapeDtypeStruct
+from .._core.typing import ArrayLike
 from ._cp import CP, CanonicalTT, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
 from ._tucker import Tucker, inner_tucker
 
 FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
+
+Tensor = ArrayLike | CP | Tucker | TT  # what functions of tensors take
 
 
 def as_tensor(x):
@@ -30,7 +37,7 @@ def is_dense(x) -> bool:
 # Inner products and norms
 
 
-def inner(a, b):
+def inner(a: Tensor, b: Tensor) -> Array:
     """Σ conj(a) b over all elements, for tensors in any formats; none of them is expanded.
 
     Args:
@@ -83,7 +90,7 @@ def _cp_with_tucker(cp: CP, t: Tucker):
     return _cp_with_dense(small, t.core)
 
 
-def norm(x):
+def norm(x: Tensor) -> Array:
     """The square root of the sum of squares of all elements.
 
     >>> import xcore.numpy as xnp
@@ -96,7 +103,7 @@ def norm(x):
     return xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square)))
 
 
-def relative_error(x, approximation):
+def relative_error(x: Tensor, approximation: Tensor) -> Array:
     """‖x - approximation‖ / ‖x‖, where x may be dense, from the elements themselves.
 
     Args:
@@ -119,7 +126,7 @@ def relative_error(x, approximation):
 # Conversion
 
 
-def to_tucker(x) -> Tucker:
+def to_tucker(x: Tensor) -> Tucker:
     """A tensor in Tucker form, exactly. A CP tensor gets a core with its weights on the diagonal.
 
     >>> import xcore.numpy as xnp
@@ -148,7 +155,7 @@ def _tucker_of_tt(t: TT) -> Tucker:
     return Tucker(TT(tuple(cores)).to_dense(), tuple(factors))
 
 
-def to_tt(x) -> TT:
+def to_tt(x: Tensor) -> TT:
     """A tensor as a tensor train, exactly. The bonds of a CP tensor are of its rank.
 
     >>> import xcore.numpy as xnp
@@ -197,7 +204,7 @@ def _no_format(who: str, x, advice: str):
 # Comparison
 
 
-def factor_match_score(a: CP, b: CP):
+def factor_match_score(a: CP, b: CP) -> Array:
     """How alike the terms of two CP tensors are, from 0 to 1 (the factor match score).
 
     The terms are paired so that the sum of their scores is the largest; the score of a pair is
@@ -238,7 +245,7 @@ def _assign(scores):
 # Files
 
 
-def save(path, x) -> None:
+def save(path: str | Path, x: CP | Tucker | TT) -> None:
     """Write a tensor in any format to a file (NumPy's npz).
 
     Args:
@@ -268,7 +275,7 @@ def save(path, x) -> None:
         )
 
 
-def load(path):
+def load(path: str | Path) -> CP | Tucker | TT:
     """What ``save`` has written.
 
     >>> import tempfile, pathlib, xcore.numpy as xnp
@@ -287,7 +294,7 @@ def load(path):
     return TT(tuple(parts)) if name == "TT" else FORMATS[name](parts[0], tuple(parts[1:]))
 
 
-def plot_factors(cp: CP, axes=None):
+def plot_factors(cp: CP, axes: Any = None) -> Any:
     """Draw the columns of each factor, a row of axes for each term; returns the figure (matplotlib).
 
     Args:

@@ -13,11 +13,16 @@ least squares crawls and this does not.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.typing import ArrayLike, Key
 from .._solution import Solution, Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
@@ -43,6 +48,9 @@ from ._cp import CP, normalize
 from ._fit import best_of
 from ._implicit import differentiable, flat, parts_of
 from ._units import in_units
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def products(x, factors) -> list:
@@ -190,8 +198,9 @@ _run_program = in_parts(_run, ("max_steps", "progress"))
 
 
 def cp_gauss_newton(
-    x, rank: int, *, init="random", key=None, restarts: int = 1, mask=None, rtol=1e-9, gtol=0.0,
-    max_steps: int = 100, progress=False, checkpoint=None,
+    x: Tensor, rank: int, *, init: str | CP | Sequence[Any] = "random", key: Key | None = None,
+    restarts: int = 1, mask: ArrayLike | None = None, rtol: float = 1e-9, gtol: float = 0.0,
+    max_steps: int = 100, progress: bool | str = False, checkpoint: str | Path | None = None,
 ) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by damped Gauss-Newton (Levenberg-Marquardt).
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -9,6 +13,7 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.keywords import require
+from .._core.typing import ArrayLike, Key
 from .._solution import Solution, Status
 from ..optimize import minimize
 from ._als import check_count, check_rank, check_tensor, fitted, starts
@@ -16,6 +21,9 @@ from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
 from ._units import in_units
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def _loss(x, weights, ridge):
@@ -41,8 +49,12 @@ def _penalty(factors, ridge):
     return ridge / 2 * sum((f * f).sum() for f in factors)
 
 
-def cp_gradient(x, rank: int, *, method=None, mask=None, weights=None, init="random", key=None, ridge=0.0,
-                rtol=None, max_steps: int = 1000, progress=False, checkpoint=None) -> Solution:  # fmt: skip
+def cp_gradient(
+    x: Tensor, rank: int, *, method: Any = None, mask: ArrayLike | None = None,
+    weights: ArrayLike | None = None, init: str | CP | Sequence[Any] = "random",
+    key: Key | None = None, ridge: float = 0.0, rtol: float | None = None, max_steps: int = 1000,
+    progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """The CP tensor of a rank that is nearest to a tensor, by an optimiser on all factors at once (CP-OPT).
 
     min Σ weights (x - Σ_r a_r ∘ b_r ∘ …)² / 2 + ridge/2 Σ ‖factors‖². With elements missing this is

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .. import random, stats
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import struct
+from .._core.typing import ArrayLike, Key
 from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._als import check_tensor
@@ -20,8 +23,11 @@ from ._implicit import flat, parts_of
 from ._products import multi_mode_product
 from ._units import in_units
 
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
-def core_consistency(x, cp: CP):
+
+def core_consistency(x: Tensor, cp: CP) -> Array:
     """How well a core with ones on its diagonal suits the factors, in percent (CORCONDIA).
 
     100 (1 - ‖G - I‖² / R), where G is the core that fits best with these factors and I has ones on
@@ -70,8 +76,9 @@ class RankScan:
 
 
 def scan_ranks(
-    x, ranks: Sequence[int], *, share: float = 0.1, mask=None, key=None, **options
-) -> RankScan:
+    x: Tensor, ranks: Sequence[int], *, share: float = 0.1, mask: ArrayLike | None = None,
+    key: Key | None = None, **options: Any,
+) -> RankScan:  # fmt: skip
     """Fit several ranks without a random share of the elements, and see how these are predicted.
 
     Args:
@@ -192,7 +199,7 @@ class Uncertainty:
         return Uncertainty(factors, times * self.weights, self.degrees)
 
 
-def factor_uncertainty(x, cp: CP, *, mask=None) -> Uncertainty:
+def factor_uncertainty(x: Tensor, cp: CP, *, mask: ArrayLike | None = None) -> Uncertainty:
     """Standard deviations of the entries of a fit's factors and of its weights.
 
     For noise that is independent and alike in all elements, σ² (JᵀJ)⁻¹ with J the derivative of the

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from .. import numpy as xnp
 from .._core import errors
+from .._core.array import Array
 from .._core.eval import fused
+from .._core.typing import ArrayLike
 
 
 def check_mode(who: str, mode: int, ndim: int) -> int:
@@ -17,7 +20,7 @@ def check_mode(who: str, mode: int, ndim: int) -> int:
     return mode % ndim
 
 
-def unfold(x, mode: int):
+def unfold(x: ArrayLike, mode: int) -> Array:
     """The matrix whose rows are the slices of a tensor along a mode.
 
     The other modes follow each other in order, the last one fastest, as the rows of
@@ -39,7 +42,7 @@ def unfold(x, mode: int):
     return xnp.moveaxis(x, mode, 0).reshape(x.shape[mode], rest)
 
 
-def fold(matrix, mode: int, shape: Sequence[int]):
+def fold(matrix: ArrayLike, mode: int, shape: Sequence[int]) -> Array:
     """The tensor of a shape whose unfolding along a mode is the matrix.
 
     Args:
@@ -58,7 +61,7 @@ def fold(matrix, mode: int, shape: Sequence[int]):
     return xnp.moveaxis(rows, 0, mode)
 
 
-def khatri_rao(matrices: Sequence):
+def khatri_rao(matrices: Sequence) -> Array:
     """The Kronecker products of corresponding columns of matrices.
 
     Row (i, j, …) of the result, the last index fastest, is the product of row i of the first
@@ -93,7 +96,7 @@ def transposed_khatri_rao(matrices: Sequence):
     return out
 
 
-def mode_product(x, matrix, mode: int):
+def mode_product(x: ArrayLike, matrix: ArrayLike, mode: int) -> Array:
     """A tensor multiplied by a matrix along a mode: Σ_j matrix[i, j] x[…, j, …].
 
     Args:
@@ -121,8 +124,8 @@ def mode_product(x, matrix, mode: int):
 
 
 def multi_mode_product(
-    x, matrices: Sequence, modes: Sequence[int] | None = None, transpose: bool = False
-):
+    x: ArrayLike, matrices: Sequence, modes: Sequence[int] | None = None, transpose: bool = False
+) -> Array:
     """A tensor multiplied by a matrix along each of several modes, those that shrink it most first.
 
     Args:
@@ -180,7 +183,7 @@ def first_modes(shape, least: int) -> int:
     return len(shape)
 
 
-def mttkrp(x, factors: Sequence, mode: int):
+def mttkrp(x: ArrayLike, factors: Sequence, mode: int) -> Any:
     """The unfolding of a tensor times the Khatri-Rao product of all factors but one.
 
     M[i, r] = Σ x[…, i, …] · Π_{k ≠ mode} factors[k][i_k, r]. The product with the longer side is one

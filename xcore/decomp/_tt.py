@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import errors
+from .._core.array import Array
 from .._core.struct import struct
 from . import _index
 from ._cp import _as_inexact, _is_scalar
@@ -75,7 +76,7 @@ class TT:
     def __repr__(self) -> str:
         return f"TT(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The whole tensor."""
         out = self.cores[0][0]
         for core in self.cores[1:]:

@@ -6,7 +6,8 @@ Oseledets 2011 (doi 10.1137/090752286); cross interpolation: Oseledets, Tyrtyshn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from .. import random
 from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.eval import fused
+from .._core.typing import DTypeLike, Key, Shape
 from ._als import check_count, check_tensor
 from ._tt import TT
 from ._tucker_fit import _budget, _one_of, _rank_for, squares_tell
 from ._units import in_units
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def _bonds(who: str, ranks, shape) -> tuple:
@@ -38,7 +43,7 @@ def _bonds(who: str, ranks, shape) -> tuple:
     return tuple(out)
 
 
-def tt_svd(x, ranks=None, *, rtol=None) -> TT:
+def tt_svd(x: Tensor, ranks: int | Sequence[int] | None = None, *, rtol: float | None = None) -> TT:
     """A tensor train by singular value decompositions from the left.
 
     Its squared error is at most the sum of what the cuts leave out: within √(N-1) of the best one.
@@ -95,7 +100,7 @@ def _tt_svd(x, bonds):
     return TT((*cores, x.reshape(rank, shape[-1], 1)))
 
 
-def round_tt(x: TT, ranks=None, *, rtol=None) -> TT:
+def round_tt(x: TT, ranks: int | Sequence[int] | None = None, *, rtol: float | None = None) -> TT:
     """A shorter train near a train, without the full tensor: by QR from the right, SVD from the left.
 
     Args:
@@ -139,7 +144,10 @@ def _orthogonal_from_right(x: TT) -> list:
 # Cross interpolation
 
 
-def tt_cross(f: Callable, shape, rank: int, *, key=None, max_steps: int = 4, dtype=None) -> TT:
+def tt_cross(
+    f: Callable, shape: Shape, rank: int, *, key: Key | None = None, max_steps: int = 4,
+    dtype: DTypeLike | None = None,
+) -> TT:  # fmt: skip
     """A tensor train of a function of integer positions, from few of its values.
 
     Each sweep goes from left to right and back, and at each bond takes the rows of largest volume

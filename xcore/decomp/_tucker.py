@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import errors
+from .._core.array import Array
 from .._core.struct import struct
 from . import _index
 from ._cp import _as_inexact, _is_scalar
@@ -80,7 +81,7 @@ class Tucker:
     def __repr__(self) -> str:
         return f"Tucker(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The whole tensor."""
         return multi_mode_product(self.core, self.factors)
 

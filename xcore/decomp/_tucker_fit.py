@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +21,7 @@ from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
+from .._core.typing import Key
 from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._als import check_count, check_tensor, fitted, in_parts, until_level
@@ -25,6 +29,9 @@ from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, squared_norm, unfold
 from ._tucker import Tucker, orthogonalize
 from ._units import in_units
+
+if TYPE_CHECKING:
+    from ._formats import Tensor
 
 
 def check_ranks(who: str, ranks, shape) -> tuple:
@@ -93,7 +100,9 @@ def _one_of(who: str, ranks, rtol) -> None:
         )
 
 
-def hosvd(x, ranks=None, *, rtol=None) -> Tucker:
+def hosvd(
+    x: Tensor, ranks: int | Sequence[int] | None = None, *, rtol: float | None = None
+) -> Tucker:
     """A Tucker tensor with the leading left singular vectors of every unfolding.
 
     Its squared error is at most the sum of the squared singular values left out, so it is within √N
@@ -128,7 +137,9 @@ def _projected(x, factors) -> Tucker:
     return Tucker(multi_mode_product(x, factors, transpose=True), factors)
 
 
-def st_hosvd(x, ranks=None, *, rtol=None) -> Tucker:
+def st_hosvd(
+    x: Tensor, ranks: int | Sequence[int] | None = None, *, rtol: float | None = None
+) -> Tucker:
     """As ``hosvd``, but each mode is cut before the next is looked at: less work, and the same bound.
 
     Args:
@@ -161,7 +172,9 @@ def _st_hosvd(x, ranks):
     return Tucker(x, tuple(factors))
 
 
-def round_tucker(x: Tucker, ranks=None, *, rtol=None) -> Tucker:
+def round_tucker(
+    x: Tucker, ranks: int | Sequence[int] | None = None, *, rtol: float | None = None
+) -> Tucker:
     """A Tucker tensor of smaller ranks near one, without the full tensor: its core is truncated.
 
     Args:
@@ -184,7 +197,10 @@ def round_tucker(x: Tucker, ranks=None, *, rtol=None) -> Tucker:
     return Tucker(core.core, tuple(f @ g for f, g in zip(x.factors, core.factors, strict=True)))
 
 
-def hooi(x, ranks, *, max_steps: int = 10, init: Tucker | None = None, progress=False) -> Tucker:
+def hooi(
+    x: Tensor, ranks: int | Sequence[int], *, max_steps: int = 10, init: Tucker | None = None,
+    progress: bool | str = False,
+) -> Tucker:  # fmt: skip
     """The Tucker tensor of given ranks improved mode by mode (higher-order orthogonal iteration).
 
     ``tucker_als`` does the same until the error changes no more, and has the history of errors.
@@ -236,8 +252,10 @@ def _hooi(x, factors, ranks, steps, progress):
     return Tucker(multi_mode_product(x, factors, transpose=True), tuple(factors))
 
 
-def tucker_als(x, ranks, *, rtol=1e-8, max_steps: int = 100, init: Tucker | None = None,
-               progress=False, checkpoint=None) -> Solution:  # fmt: skip
+def tucker_als(
+    x: Tensor, ranks: int | Sequence[int], *, rtol: float = 1e-8, max_steps: int = 100,
+    init: Tucker | None = None, progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """As ``hooi``, until the error changes no more, with an account of how it went.
 
     Args:
@@ -314,7 +332,10 @@ def _tucker_als(x, factors, rtol, *, ranks, max_steps, progress, checkpoint=None
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 
-def tucker_random(x, ranks, *, key=None, n_oversamples: int = 8, n_iter: int = 1) -> Tucker:
+def tucker_random(
+    x: Tensor, ranks: int | Sequence[int], *, key: Key | None = None, n_oversamples: int = 8,
+    n_iter: int = 1,
+) -> Tucker:  # fmt: skip
     """As ``st_hosvd``, with the range of each unfolding found by random combinations of its columns
     (Halko, Martinsson, Tropp 2011, doi 10.1137/090771806).
 
@@ -354,8 +375,9 @@ def _tucker_random(x, key, ranks, extra, rounds):
 
 
 def tucker_nonneg(
-    x, ranks, *, key=None, rtol=1e-8, max_steps: int = 200, progress=False, checkpoint=None
-) -> Solution:
+    x: Tensor, ranks: int | Sequence[int], *, key: Key | None = None, rtol: float = 1e-8,
+    max_steps: int = 200, progress: bool | str = False, checkpoint: str | Path | None = None,
+) -> Solution:  # fmt: skip
     """A Tucker tensor whose core and factors are nowhere negative, by multiplicative updates
     (Lee, Seung 2001; Kim, Choi 2007), none of which makes the error larger.
 

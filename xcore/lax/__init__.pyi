@@ -13,6 +13,7 @@ from xcore._control.checkpoint import optimization_barrier as optimization_barri
 from xcore._control.custom import stop_gradient as stop_gradient
 from xcore._control.implicit import custom_root as custom_root
 from xcore._control.sharding import with_sharding_constraint as with_sharding_constraint
+from xcore._control.while_loop import while_loop as while_loop
 from xcore.lax import linalg as linalg
 from xcore.numpy._lax import FftType as FftType
 from xcore.numpy._lax_elementwise import AccuracyMode as AccuracyMode
@@ -31,7 +32,7 @@ def acosh(x: ArrayLike) -> Array:
     """Inverse of cosh, for x >= 1."""
 def add(x: ArrayLike, y: ArrayLike) -> Array:
     """x + y."""
-def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Any = None, axis: Axis = 0, tiled: bool = False, to: Any = 'varying') -> Any:
+def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False, to: str = 'varying') -> Any:
     """The values of all members, stacked along ``axis`` (or joined there, if ``tiled``)."""
 def all_to_all(x: ArrayLike, axis_name: Hashable, split_axis: int, concat_axis: int, *, axis_index_groups: Any = None, tiled: bool = False) -> Any:
     """Split every member's value along one axis and give part j to member j, joined along another."""
@@ -39,15 +40,15 @@ def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_:
     """The k largest elements along an axis and their positions (exact on every platform)."""
 def approx_min_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_: Any) -> tuple[Array, Array]:
     """The k smallest elements along an axis and their positions (exact on every platform)."""
-def argmax(operand: ArrayLike, axis: int | None, index_dtype: DTypeLike) -> Array:
+def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Index of the first largest element along an axis."""
-def argmin(operand: ArrayLike, axis: int | None, index_dtype: DTypeLike) -> Array:
+def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Index of the first smallest element along an axis."""
 def asin(x: ArrayLike) -> Array:
     """The angle in [-π/2, π/2] whose sine is x."""
 def asinh(x: ArrayLike) -> Array:
     """Inverse of sinh."""
-def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, axis: Axis = 0) -> Any:
+def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """All partial combinations of an associative function: ``[a, a·b, a·b·c, …]``, in log₂ n steps."""
 def atan(x: ArrayLike) -> Array:
     """The angle in (-π/2, π/2) whose tangent is x."""
@@ -123,15 +124,15 @@ def cos(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """Cosine of an angle in radians."""
 def cosh(x: ArrayLike) -> Array:
     """(e^x + e^-x)/2."""
-def cumlogsumexp(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
+def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running log Σ exp(x) along an axis, without overflow."""
-def cummax(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
+def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running maxima along an axis."""
-def cummin(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
+def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running minima along an axis."""
-def cumprod(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
+def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running products along an axis."""
-def cumsum(operand: ArrayLike, axis: Axis = 0, reverse: bool = False) -> Array:
+def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running sums along an axis."""
 def custom_linear_solve(matvec: Any, b: ArrayLike, solve: Any, transpose_solve: Any = None, symmetric: bool = False, has_aux: bool = False) -> Any:
     """The solution x of ``matvec(x) = b``, with derivatives that need no look into the solver."""
@@ -145,17 +146,17 @@ def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, precisio
     """A product that sums over some pairs of axes and runs along others."""
 def dtype(x: ArrayLike) -> np.dtype[Any]:
     """The dtype of an array, or the one that a Python number would get."""
-def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: Axis = 0, keepdims: bool = True, *, allow_negative_indices: bool = True) -> Array:
+def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True) -> Array:
     """One position of an axis, which may be computed."""
 def dynamic_slice(operand: ArrayLike, start_indices: Any, slice_sizes: Shape, *, allow_negative_indices: bool = True) -> Array:
     """A window of fixed size at a place known at run time, moved inside if it does not fit."""
-def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, axis: Axis = 0, *, allow_negative_indices: bool = True) -> Array:
+def dynamic_slice_in_dim(operand: ArrayLike, start_index: Any, slice_size: int, axis: int = 0, *, allow_negative_indices: bool = True) -> Array:
     """``dynamic_slice`` along one axis."""
-def dynamic_update_index_in_dim(operand: ArrayLike, update: ArrayLike, index: Any, axis: Axis, *, allow_negative_indices: bool = True) -> Array:
+def dynamic_update_index_in_dim(operand: ArrayLike, update: ArrayLike, index: Any, axis: int, *, allow_negative_indices: bool = True) -> Array:
     """The array with one position of an axis replaced."""
 def dynamic_update_slice(operand: ArrayLike, update: ArrayLike, start_indices: Any, *, allow_negative_indices: bool = True) -> Array:
     """The array with a window replaced, at a place known at run time."""
-def dynamic_update_slice_in_dim(operand: ArrayLike, update: ArrayLike, start_index: Any, axis: Axis, *, allow_negative_indices: bool = True) -> Array:
+def dynamic_update_slice_in_dim(operand: ArrayLike, update: ArrayLike, start_index: Any, axis: int, *, allow_negative_indices: bool = True) -> Array:
     """``dynamic_update_slice`` along one axis."""
 def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, out_sharding: Any = None) -> Array:
     """An array whose content does not matter (zeros, in fact)."""
@@ -197,7 +198,7 @@ def igammac(a: ArrayLike, x: ArrayLike) -> Array:
     """The upper incomplete gamma function 1 - P(a, x), accurate also where it is tiny."""
 def imag(x: ArrayLike) -> Array:
     """Imaginary part."""
-def index_in_dim(operand: ArrayLike, index: Any, axis: Axis = 0, keepdims: bool = True) -> Array:
+def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """One position of an axis."""
 def index_take(src: Any, idxs: ArrayLike, axes: int | Sequence[Any]) -> Array:
     """Slices of length 1 along ``axes`` at the positions ``idxs`` (an array for each axis), as rows."""
@@ -243,9 +244,9 @@ def pargmax(x: ArrayLike, axis_name: Hashable) -> Any:
     """The index along a named axis at which the largest value is, the first of several."""
 def pargmin(x: ArrayLike, axis_name: Hashable) -> Any:
     """The index along a named axis at which the smallest value is, the first of several."""
-def pbroadcast(x: ArrayLike, axis_name: Hashable, source: Any) -> Any:
+def pbroadcast(x: ArrayLike, axis_name: Hashable, source: int) -> Any:
     """The value of one member, for all members."""
-def pcast(x: ArrayLike, axis_name: Hashable, *, to: Any) -> Any:
+def pcast(x: ArrayLike, axis_name: Hashable, *, to: str) -> Any:
     """The same value, as one that differs between the members of a named axis (``to="varying"``)."""
 def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
     """The function of the platform that the program is lowered for, applied to ``args``."""
@@ -267,9 +268,9 @@ def pshuffle(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
     """Member i gets the value of member perm[i]."""
 def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The sum over all members of a named axis; every member gets it."""
-def psum_scatter(x: ArrayLike, axis_name: Hashable, *, scatter_dimension: Any = 0, axis_index_groups: Any = None, tiled: bool = False) -> Any:
+def psum_scatter(x: ArrayLike, axis_name: Hashable, *, scatter_dimension: int = 0, axis_index_groups: Any = None, tiled: bool = False) -> Any:
     """The sum over members, of which each member keeps its part along ``scatter_dimension``."""
-def pswapaxes(x: ArrayLike, axis_name: Hashable, axis: Axis, *, axis_index_groups: Any = None) -> Any:
+def pswapaxes(x: ArrayLike, axis_name: Hashable, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange a named axis with an array axis of the same length: a transposition over the members."""
 def pvary(x: ArrayLike, axis_name: Hashable) -> Any:
     """The same value. Values need no mark that they differ between the members of a named axis."""
@@ -307,7 +308,7 @@ def round(x: ArrayLike, rounding_method: Any = ...) -> Array:
     """The nearest integer."""
 def rsqrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """1/√x."""
-def scan(f: Any, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: Any = False, *, progress: str | bool | None = False) -> tuple[Any, Any]:
+def scan(f: Any, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: bool = False, *, progress: str | bool | None = False) -> tuple[Any, Any]:
     """A loop over the slices of ``xs`` that carries a state and stacks what each step returns."""
 def scatter(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
     """The array with windows replaced."""
@@ -341,13 +342,13 @@ def sinh(x: ArrayLike) -> Array:
     """(e^x - e^-x)/2."""
 def slice(operand: ArrayLike, start_indices: Any, limit_indices: Sequence[int], strides: Any = None) -> Array:
     """Elements start, start + stride, … below limit along each axis."""
-def slice_in_dim(operand: ArrayLike, start_index: Any, limit_index: Any, stride: int = 1, axis: Axis = 0) -> Array:
+def slice_in_dim(operand: ArrayLike, start_index: Any, limit_index: Any, stride: int = 1, axis: int = 0) -> Array:
     """A slice along one axis."""
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sorted along an axis; several arrays are sorted together by the first ``num_keys``."""
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> Any:
     """Keys sorted along an axis, and values in the same order."""
-def split(operand: ArrayLike, sizes: Shape, axis: Axis = 0) -> list[Array]:
+def split(operand: ArrayLike, sizes: Shape, axis: int = 0) -> list[Array]:
     """Parts of the given lengths along an axis."""
 def sqrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """Square root: NaN of negative numbers."""
@@ -355,7 +356,7 @@ def square(x: ArrayLike) -> Array:
     """x²."""
 def squeeze(array: ArrayLike, dimensions: int | Sequence[int] | None) -> Array:
     """Without the given axes of length 1."""
-def stack(operands: Sequence[ArrayLike] | ArrayLike, axis: Axis = 0) -> Array:
+def stack(operands: Sequence[ArrayLike] | ArrayLike, axis: int = 0) -> Array:
     """Arrays of one shape joined along a new axis."""
 def sub(x: ArrayLike, y: ArrayLike) -> Array:
     """x - y."""
@@ -367,13 +368,11 @@ def tanh(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """sinh(x)/cosh(x)."""
 def tile(operand: ArrayLike, reps: Any) -> Array:
     """The array several times along its axes."""
-def top_k(operand: ArrayLike, k: int, *, axis: Axis = -1) -> tuple[Array, Array]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """The k largest elements along an axis, in descending order, and their positions."""
 def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """Axes in another order."""
-def unstack(x: ArrayLike, axis: Axis = 0) -> tuple[Array, ...]:
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """The arrays along an axis, as a tuple."""
-def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any, *, max_steps: int | None = None, checkpoints: int = 32, progress: str | bool | None = False) -> Any:
-    """Repeat ``val = body_fun(val)`` while ``cond_fun(val)``; the result is the last ``val``."""
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """Hurwitz' zeta function Σ (k + q)^-x over k = 0, 1, …."""

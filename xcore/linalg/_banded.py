@@ -8,6 +8,7 @@ a[i, j]: each row of ab is a diagonal, flush with its columns. Row i of the matr
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from .. import numpy as xnp
 from .._control.implicit import custom_linear_solve
 from .._control.loops import scan
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._solution import Solution, Status
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 from ._elimination import first_zero
@@ -184,7 +187,9 @@ def _first(bad):
     return first_zero(xnp.where(bad, 0, 1))
 
 
-def solve_banded(l_and_u, ab, b, *, report: bool = False):
+def solve_banded(
+    l_and_u: Sequence[int], ab: ArrayLike, b: ArrayLike, *, report: bool = False
+) -> Array | Solution:
     """The solution x of a x = b for banded a, by elimination with exchanges of rows.
 
     Args:
@@ -239,7 +244,9 @@ def _solveh_banded(ab, b, lower, report):
     return back(x), pivot, told
 
 
-def solveh_banded(ab, b, *, lower: bool = False, report: bool = False):
+def solveh_banded(
+    ab: ArrayLike, b: ArrayLike, *, lower: bool = False, report: bool = False
+) -> Array | Solution:
     """The solution x of a x = b for Hermitian positive definite banded a.
 
     Args:
@@ -277,7 +284,7 @@ def _cholesky_banded(ab):
     return factor, _first(~(pivots > 0))
 
 
-def cholesky_banded(ab):
+def cholesky_banded(ab: ArrayLike) -> Array:
     """The upper triangular factor r of a = rᴴ r, banded like a: (..., u + 1, n).
 
     Args:
@@ -315,7 +322,7 @@ class IncompleteCholesky(LinearOperator):
     def shape(self):
         return (typeof(self.rows).shape[0],) * 2
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         x = x.astype(xnp.result_type(x, self.rows))
         return self._backward(self._forward(x))
 
@@ -341,7 +348,7 @@ class IncompleteCholesky(LinearOperator):
         return turned._forward(y[::-1])[::-1] if n else y
 
 
-def incomplete_cholesky(ab, offsets: tuple | None = None) -> IncompleteCholesky:
+def incomplete_cholesky(ab: ArrayLike, offsets: tuple | None = None) -> IncompleteCholesky:
     """A triangular l that has only the diagonals that a has, with l lᴴ = a on them.
 
     A preconditioner for ``CG``. For M-matrices, such as discrete Laplacians, it always exists.

@@ -13,6 +13,7 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from .._ops.matrices import FACTORISED, diagonal, swapped
 from .._solution import Certificate, Solution, Status, first_that_holds
 from .._transforms.api import jvp
@@ -140,9 +141,9 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
 
 
 def solve(
-    a, b, assume_a: str = "general", *, transposed: bool = False, refine: int | None = None,
-    precision=None, report: bool = False,
-):  # fmt: skip
+    a: ArrayLike, b: ArrayLike, assume_a: str = "general", *, transposed: bool = False,
+    refine: int | None = None, precision: DTypeLike | None = None, report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The solution x of a x = b.
 
     A singular matrix raises SingularMatrixError. In compiled code nothing can be raised: there a
@@ -228,7 +229,7 @@ def _inv(a, assume_a, pivots, report=False):
     return x, of_inverse(read_only(whole, assumed), x, epsilon(a), pivot, failed)
 
 
-def inv(a, assume_a: str = "general", *, report: bool = False):
+def inv(a: ArrayLike, assume_a: str = "general", *, report: bool = False) -> Array | Solution:
     """The inverse. To solve equations, ``solve`` is faster and more accurate.
 
     Args:
@@ -298,7 +299,7 @@ def _det_of(a, report):
     return found, (status, told)
 
 
-def det(a, *, report: bool = False):
+def det(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The determinant; its derivative is right for singular matrices too.
 
     Args:
@@ -364,7 +365,7 @@ def _determinants_report(a, value=None) -> tuple:
     return status, Certificate(digits_of(relative_error, own), error, None, condition)
 
 
-def slogdet(a, *, report: bool = False):
+def slogdet(a: ArrayLike, *, report: bool = False) -> tuple[Array, Array] | Solution:
     """The sign (or phase) of the determinant and the logarithm of its modulus.
 
     A singular matrix has sign 0 and logarithm -inf.
@@ -410,7 +411,7 @@ def _(primals, tangents):
 
 
 @fused(1)
-def condest(a):
+def condest(a: ArrayLike) -> Array:
     """An estimate of the condition number in the 1-norm, |a| |a⁻¹|, from one factorisation.
 
     Almost always within a factor of 3, never too large but for rounding. inf for singular matrices.

@@ -16,9 +16,11 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from ..numpy._promote import as_array
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 
@@ -223,8 +225,8 @@ def forms(a, who, reduced, field, tol, columns=None):
 
 
 def row_echelon(
-    a, *, field: int | None = None, tol: float | None = None, return_steps: bool = False
-):
+    a: ArrayLike, *, field: int | None = None, tol: float | None = None, return_steps: bool = False
+) -> Array | EliminationSteps:
     """A row echelon form: below and left of each row's first nonzero number stand zeros.
 
     Rows are exchanged so that the largest possible pivot is used (over a field, the first).
@@ -247,7 +249,9 @@ def row_echelon(
     return forms(a, "linalg.row_echelon", False, field, tol)[0]
 
 
-def rref(a, *, field: int | None = None, tol: float | None = None, return_steps: bool = False):
+def rref(
+    a: ArrayLike, *, field: int | None = None, tol: float | None = None, return_steps: bool = False
+) -> Array | EliminationSteps:
     """The reduced row echelon form: pivots are 1 and stand alone in their columns.
 
     Args:
@@ -331,7 +335,7 @@ def _steps(a, reduced, field, tol):
 
 
 def elimination_steps(
-    a, *, reduced: bool = False, field: int | None = None, tol=None
+    a: ArrayLike, *, reduced: bool = False, field: int | None = None, tol: float | None = None
 ) -> EliminationSteps:
     """Every step of the elimination of one matrix, to look at. For equations give (a b).
 

@@ -6,6 +6,7 @@ Derivatives of eigenvalues and their vectors are those of the equations that the
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .._core.array import Array
 from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, Key
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
@@ -68,7 +70,7 @@ def rayleigh(a: LinearOperator, v):
     return xnp.real(xnp.sum(xnp.conj(v) * a.matmat(v), axis=0))
 
 
-def lanczos(a, x0, ncv: int):
+def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Array, Array, Array]:
     """(q, alpha, beta): a q ≈ q t with orthonormal columns q (n, ncv) and t tridiagonal.
 
     Vectors are orthogonalised against all earlier ones, twice. (Parlett 1998, chapter 13) Where they
@@ -150,10 +152,12 @@ def _solved_by_minres(params, x):
 
 
 def eigsh(
-    a, k: int = 6, *, which: str = "largest", x0=None, ncv: int | None = None, sigma=None,
-    inverse=None, rtol: float | None = None, max_steps: int = 300, report: bool = False,
-    history: bool = False, progress=False, checkpoint=None,
-):  # fmt: skip
+    a: ArrayLike | LinearOperator, k: int = 6, *, which: str = "largest",
+    x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None,
+    inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None,
+    max_steps: int = 300, report: bool = False, history: bool = False, progress: str | bool = False,
+    checkpoint: str | Path | None = None,
+) -> tuple[Array, Array] | Solution:  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
 
     The space is restarted until all residuals |a v - w v| meet the tolerance, and then searched once more
@@ -329,10 +333,11 @@ def _guarded(start, k: int):
 
 
 def lobpcg(
-    a, k: int = 1, *, which: str = "smallest", x0=None, preconditioner=None,
+    a: ArrayLike | LinearOperator, k: int = 1, *, which: str = "smallest",
+    x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None,
     rtol: float | None = None, max_steps: int = 200, report: bool = False, history: bool = False,
-    progress=False, checkpoint=None,
-):  # fmt: skip
+    progress: str | bool = False, checkpoint: str | Path | None = None,
+) -> tuple[Array, Array] | Solution:  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG.
 
     Every step looks for the best vectors in the space of the current ones, their preconditioned
@@ -424,7 +429,9 @@ def _same(x):
 # Random projections
 
 
-def randomized_svd(a, k: int, key, *, n_oversamples: int = 8, n_iter: int = 2) -> SVDResult:
+def randomized_svd(
+    a: ArrayLike | LinearOperator, k: int, key: Key, *, n_oversamples: int = 8, n_iter: int = 2
+) -> SVDResult:
     """The k largest singular values and their vectors, from products with random vectors.
 
     The error is about that of the best approximation of rank k, less with more ``n_iter``.

@@ -6,6 +6,7 @@ are factorised in 32 bits and rounded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,10 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, part, swapped
 from .._solution import Solution, Status
@@ -55,7 +58,7 @@ def _cholesky(a, lower):
     return back(factor if lower else adjoint(factor)), pivot
 
 
-def cholesky(a, *, lower: bool = True):
+def cholesky(a: ArrayLike, *, lower: bool = True) -> Array:
     """The triangular factor l of Hermitian positive definite matrices, a = l lᴴ.
 
     A matrix that is not positive definite raises SingularMatrixError; in compiled code it leaves a
@@ -114,7 +117,9 @@ def _of_factors(l, u, given, *units) -> Equation:
     )  # fmt: skip
 
 
-def cho_solve(factor, b, *, lower: bool = True, report: bool = False):
+def cho_solve(
+    factor: ArrayLike, b: ArrayLike, *, lower: bool = True, report: bool = False
+) -> Array | Solution:
     """The solution x of a x = b from the Cholesky factor of a.
 
     A zero on the diagonal of the factor raises SingularMatrixError; in compiled code it leaves a
@@ -151,7 +156,7 @@ class PivotedQR(NamedTuple):
 
 
 @fused(1)
-def qr(a, mode: str = "reduced", *, pivoting: bool = False):
+def qr(a: ArrayLike, mode: str = "reduced", *, pivoting: bool = False) -> Any:
     """The factors of a = Q R: orthonormal columns in Q, R upper triangular.
 
     Args:
@@ -179,7 +184,7 @@ def qr(a, mode: str = "reduced", *, pivoting: bool = False):
 
 
 @fused(1)
-def lu(a):
+def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     """(p, l, u): the factors of a[p] = l u by elimination with partial pivoting.
 
     Args:
@@ -215,7 +220,7 @@ def _lu_factor(a):
     return LUFactors(back(packed), pivots), first_zero(diagonal_of(ops.stop_gradient(packed), 0))
 
 
-def lu_factor(a) -> LUFactors:
+def lu_factor(a: ArrayLike) -> LUFactors:
     """Factors of square matrices for ``lu_solve``: factorise once, solve often.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -259,7 +264,9 @@ def _lu_solve(factors, b, trans, report):
     return back(x), zero, told
 
 
-def lu_solve(factors, b, trans: int = 0, *, report: bool = False):
+def lu_solve(
+    factors: LUFactors | Sequence[ArrayLike], b: ArrayLike, trans: int = 0, *, report: bool = False
+) -> Array | Solution:
     """The solution x of a x = b (aᵀ x = b, aᴴ x = b for ``trans`` 1, 2) from ``lu_factor(a)``.
 
     A vanishing pivot raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.
@@ -305,7 +312,9 @@ def _eigh(a, b, vectors):
     return tuple(map(back, (w, *v))), first_zero(diagonal_of(ops.stop_gradient(l), 0))
 
 
-def eigh(a, b=None, *, report: bool = False):
+def eigh(
+    a: ArrayLike, b: ArrayLike | None = None, *, report: bool = False
+) -> EighResult | Solution:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: a v = w v or a v = w b v.
 
     Derivatives are finite also where eigenvalues coincide, and right for all that does not depend
@@ -339,7 +348,7 @@ def _eigh_report(a, b, pivot, found) -> tuple:
     return xnp.where(pivot >= 0, np.int32(Status.not_definite), status), told
 
 
-def eigvalsh(a, b=None, *, report: bool = False):
+def eigvalsh(a: ArrayLike, b: ArrayLike | None = None, *, report: bool = False) -> Array | Solution:
     """Eigenvalues of Hermitian matrices, ascending; arguments as for ``eigh``.
 
     With ``report=True`` vectors are computed too, for values alone cannot be checked: it costs what
@@ -362,7 +371,7 @@ def eigvalsh(a, b=None, *, report: bool = False):
     return w
 
 
-def eig(a, *, report: bool = False):
+def eig(a: ArrayLike, *, report: bool = False) -> EigResult | Solution:
     """Eigenvalues and right eigenvectors of square matrices; both complex.
 
     Columns have norm 1 and a real largest element.
@@ -382,7 +391,7 @@ def eig(a, *, report: bool = False):
     return Solution(found, *of_eig(a, *map(ops.stop_gradient, found))) if report else found
 
 
-def eigvals(a, *, report: bool = False):
+def eigvals(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """Eigenvalues of square matrices, complex; ``report`` as for ``eig``, whose vectors it needs and costs:
     at n = 500 about twice the values alone.
 
@@ -403,7 +412,9 @@ def eigvals(a, *, report: bool = False):
 # Singular values
 
 
-def svd(a, full_matrices: bool = False, compute_uv: bool = True, *, report: bool = False):
+def svd(
+    a: ArrayLike, full_matrices: bool = False, compute_uv: bool = True, *, report: bool = False
+) -> Any:
     """Singular values S, descending, and vectors: a = U diag(S) Vh.
 
     Args:
@@ -424,7 +435,7 @@ def svd(a, full_matrices: bool = False, compute_uv: bool = True, *, report: bool
     return Solution(found, *of_svd(a, *map(ops.stop_gradient, found))) if report else found
 
 
-def svdvals(a):
+def svdvals(a: ArrayLike) -> Array:
     """Singular values, descending.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -25,8 +25,10 @@ from .._control.linear_call import linear_call
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
 from .._core import dtypes
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part, swapped
 from .._solution import Solution
@@ -258,7 +260,9 @@ def _expm_of(a, max_squarings, report):
     return back(xnp.where(many, np.nan, x)), told
 
 
-def expm(a, max_squarings: int | None = None, *, report: bool = False):
+def expm(
+    a: ArrayLike, max_squarings: int | None = None, *, report: bool = False
+) -> Array | Solution:
     """The exponential of square matrices, 1 + a + a² / 2 + …
 
     Args:
@@ -280,7 +284,7 @@ def expm(a, max_squarings: int | None = None, *, report: bool = False):
 
 
 @fused(2)
-def expm_frechet(a, e):
+def expm_frechet(a: ArrayLike, e: ArrayLike) -> tuple[Array, Array]:
     """(exp(a), its derivative at a in the direction e).
 
     Args:
@@ -354,7 +358,7 @@ def _sqrtm_of(a, report):
     return _sqrtm.reported(a, told) if report else (_sqrtm(a), None)
 
 
-def sqrtm(a, *, report: bool = False):
+def sqrtm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The principal square root of square matrices, complex. On a CPU only.
 
     Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices may
@@ -494,7 +498,7 @@ def _eigenvalue_zero(a):
     return first_zero(xnp.where(small & ~exact, 0, size))
 
 
-def logm(a, *, report: bool = False):
+def logm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The principal logarithm of square matrices, complex. On a CPU only.
 
     Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices have

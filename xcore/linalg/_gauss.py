@@ -16,6 +16,7 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.struct import struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import diagonal, part
 from ..numpy._equations import identity_like
 from ..numpy._promote import as_array
@@ -66,7 +67,7 @@ class GaussLU:
 
 
 @fused(1)
-def gauss_lu(a, pivoting: str = "partial"):
+def gauss_lu(a: ArrayLike, pivoting: str = "partial") -> GaussLU:
     """Factors by our own blocked Gaussian elimination, in any floating or complex dtype.
 
     Args:
@@ -121,8 +122,9 @@ def _solve_in_field(a, b, p):
 
 
 def gauss_solve(
-    a, b, pivoting: str = "partial", *, field: int | None = None, return_steps: bool = False
-):
+    a: ArrayLike, b: ArrayLike, pivoting: str = "partial", *, field: int | None = None,
+    return_steps: bool = False,
+) -> Array | EliminationSteps:  # fmt: skip
     """The solution x of a x = b by our own elimination; exact over a field.
 
     A singular matrix raises SingularMatrixError. Derivatives are those of the equation.
@@ -166,7 +168,7 @@ def _shown(who: str, a, b, pivoting: str, field) -> EliminationSteps:
     return elimination_steps(xnp.concatenate([a, b], axis=-1), reduced=True, field=field)
 
 
-def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
+def gauss_inv(a: ArrayLike, pivoting: str = "partial", *, field: int | None = None) -> Array:
     """The inverse by our own elimination; exact over a field.
 
     Args:
@@ -186,7 +188,7 @@ def gauss_inv(a, pivoting: str = "partial", *, field: int | None = None):
     return _solved(who, a, identity_like(a), pivoting, field)
 
 
-def gauss_det(a, *, field: int | None = None):
+def gauss_det(a: ArrayLike, *, field: int | None = None) -> Array:
     """The determinant by our own elimination; exact over a field.
 
     Args:
@@ -226,8 +228,8 @@ def _null_space(a, field, tol):
 
 
 def gauss_null_space(
-    a, *, field: int | None = None, tol: float | None = None, size: int | None = None
-):
+    a: ArrayLike, *, field: int | None = None, tol: float | None = None, size: int | None = None
+) -> Array:
     """A basis of the vectors x with a x = 0, as columns.
 
     Args:

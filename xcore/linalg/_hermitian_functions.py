@@ -12,6 +12,7 @@ is the sum of m with d put before, between and after the e. (Daleckii and Krein 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,8 +21,10 @@ from .. import numpy as xnp
 from .._control.custom import custom_jvp
 from .._control.linear_call import linear_call
 from .._core import dtypes
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
 from .._transforms.api import jvp
@@ -157,7 +160,7 @@ def _funmh(a, f, report):
     return x, of_hermitian(hermitian, w, v, values_of, x, eps)
 
 
-def funmh(a, f, *, report: bool = False):
+def funmh(a: ArrayLike, f: Callable[[Array], Array], *, report: bool = False) -> Array | Solution:
     """f(a) = v diag(f(w)) vᴴ for a Hermitian matrix a = v diag(w) vᴴ and a function f of numbers.
 
     Derivatives are right where eigenvalues repeat, or nearly so (tests go to the third; one rule makes

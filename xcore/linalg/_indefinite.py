@@ -12,6 +12,7 @@ from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate, swapped
 from .._ops.matrices import matmul as product
@@ -135,7 +136,7 @@ class LDL(NamedTuple):
 
 
 @fused(1)
-def ldl(a, lower: bool = True, hermitian: bool = True) -> LDL:
+def ldl(a: ArrayLike, lower: bool = True, hermitian: bool = True) -> LDL:
     """(l, d, p): the factors of Hermitian matrices a = l d lᴴ that need not be definite.
 
     l[p] is triangular with ones on its diagonal; d has blocks of one or two rows, whose eigenvalues

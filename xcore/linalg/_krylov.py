@@ -13,6 +13,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.trace import Tracer
@@ -95,10 +96,10 @@ class CG(Krylov):
     lost = Status.not_definite
     any_shape = True
 
-    def begin(self, p: Problem, x, r):
+    def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         return cg_begin(x, r, self.flexible)
 
-    def advance(self, p: Problem, s):
+    def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
         s, curvature = cg_step(s, p.mv, p.precondition, flexible=self.flexible)
         return s | {"size": norm(s["r"]), "stalled": ~(xnp.real(curvature) > 0)}
 
@@ -107,7 +108,7 @@ class CG(Krylov):
 class BiCGStab(Krylov):
     """Biconjugate gradients, stabilised, for any square matrix. (van der Vorst 1992)"""
 
-    def begin(self, p: Problem, x, r):
+    def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         one = xnp.ones((), typeof(r).dtype)
         zero = xnp.zeros_like(r)
         return {
@@ -121,7 +122,7 @@ class BiCGStab(Krylov):
             "v": zero,
         }
 
-    def advance(self, p: Problem, s):
+    def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
         rho = inner(s["shadow"], s["r"])
         beta = safe_divide(rho, s["rho"]) * safe_divide(s["alpha"], s["omega"])
         direction = s["r"] + beta * (s["p"] - s["omega"] * s["v"])
@@ -147,7 +148,7 @@ class MINRES(Krylov):
     positive definite. (Paige and Saunders 1975; with a preconditioner Elman, Silvester and Wathen
     2014, "Finite elements and fast iterative solvers", algorithm 4.1)"""
 
-    def begin(self, p: Problem, x, r):
+    def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         z = p.precondition(r)
         beta = _norm_by(z, r)
         zeros, zero = xnp.zeros_like(r), xnp.zeros((), typeof(r).dtype)
@@ -157,7 +158,7 @@ class MINRES(Krylov):
             "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": zeros, "w_old": zeros,
         }  # fmt: skip
 
-    def advance(self, p: Problem, s):
+    def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
         v, z = s["v"], s["z"]
         q = p.mv(z) - s["beta"] * s["old"]
         alpha = inner(z, q)
@@ -198,10 +199,10 @@ class GMRES(Krylov):
         super().check(who)
         require("1 or more", who, **{"GMRES's restart": self.restart})
 
-    def begin(self, p: Problem, x, r):
+    def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         return {"x": x, "r": r, "b": r}  # a run begins at x = 0
 
-    def advance(self, p: Problem, s):
+    def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
         n = typeof(s["r"]).shape[0]
         m = min(self.restart, n)
         dtype = typeof(s["r"]).dtype
@@ -254,7 +255,7 @@ class Chebyshev(Krylov):
         low, high = self.bounds
         return xnp.asarray((low > 0) & (low <= high) & (high < np.inf))
 
-    def begin(self, p: Problem, x, r):
+    def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         dtype = dtypes.to_real(typeof(r).dtype)
         low, high = (xnp.asarray(y, dtype) / p.unit for y in self.bounds)
         centre = xnp.asarray((low + high) / 2).astype(dtype)
@@ -263,7 +264,7 @@ class Chebyshev(Krylov):
         return {"x": x, "r": r, "d": z / centre, "rho": radius / centre, "radius": radius,
                 "ratio": 2 * centre / radius, "first": norm(r)}  # fmt: skip
 
-    def advance(self, p: Problem, s):
+    def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
         x, r = s["x"] + s["d"], s["r"] - p.mv(s["d"])
         z = p.precondition(r)
         rho = 1 / (s["ratio"] - s["rho"])

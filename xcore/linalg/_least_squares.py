@@ -11,6 +11,7 @@ from .._core.array import Array
 from .._core.eval import fused
 from .._core.keywords import require
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from .._solution import Certificate, Solution, Status, first_that_holds
@@ -68,14 +69,9 @@ def _rounded(error, x, short, eps: float) -> dict:
 
 
 def lstsq(
-    a,
-    b,
-    *,
-    method: str = "svd",
-    ridge: float = 0.0,
-    rtol: float | None = None,
-    report: bool = False,
-):
+    a: ArrayLike, b: ArrayLike, *, method: str = "svd", ridge: float = 0.0,
+    rtol: float | None = None, report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The x that makes |a x - b|² + ridge |x|² least.
 
     Args:
@@ -152,7 +148,9 @@ def _by_svd(a, b, rtol, report: bool):
     return least_squares(a, b, relative, False), rank, none, about
 
 
-def pinv(a, *, rtol: float | None = None, hermitian: bool = False, report: bool = False):
+def pinv(
+    a: ArrayLike, *, rtol: float | None = None, hermitian: bool = False, report: bool = False
+) -> Array | Solution:
     """The pseudoinverse of Moore and Penrose; arguments as in ``numpy.linalg.pinv``.
 
     With ``report=True`` a ``Solution`` with a ``Certificate`` of the residual |x a x - x|, the rank,
@@ -218,8 +216,10 @@ def _times(first, x):
     return x * first.astype(typeof(x).dtype)[..., None, None]
 
 
-def matrix_rank(a, tol: float | None = None, *, rtol: float | None = None, field: int | None = None,
-                method: str = "svd"):  # fmt: skip
+def matrix_rank(
+    a: ArrayLike, tol: float | None = None, *, rtol: float | None = None, field: int | None = None,
+    method: str = "svd",
+) -> Array:  # fmt: skip
     """How many singular values, or pivots of an elimination, are not zero up to rounding.
 
     Args:
@@ -277,7 +277,7 @@ def _chosen(who: str, basis, wanted, size: int | None):
     return basis[:, np.flatnonzero(np.asarray(wanted))]
 
 
-def null_space(a, *, rtol: float | None = None, size: int | None = None):
+def null_space(a: ArrayLike, *, rtol: float | None = None, size: int | None = None) -> Array:
     """An orthonormal basis of the vectors x with a x = 0, as columns.
 
     Args:
@@ -294,7 +294,7 @@ def null_space(a, *, rtol: float | None = None, size: int | None = None):
     return _chosen(who, *_vectors(a, who, rtol, True), size)
 
 
-def orth(a, *, rtol: float | None = None, size: int | None = None):
+def orth(a: ArrayLike, *, rtol: float | None = None, size: int | None = None) -> Array:
     """An orthonormal basis of the range of a, as columns; arguments as for ``null_space``.
 
     Args:

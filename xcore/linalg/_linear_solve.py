@@ -9,7 +9,9 @@ from .. import numpy as xnp
 from .._control.implicit import custom_linear_solve
 from .._control.jit import eval_shape
 from .._core import dtypes, errors, tree
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._iterate import history_of
 from .._solution import Solution, Status
 from .._transforms.map import vmap
@@ -25,9 +27,10 @@ _ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
 
 
 def linear_solve(
-    a, b, solver=None, *, preconditioner=None, x0=None, report: bool = False, history: bool = False,
-    progress=False,
-):  # fmt: skip
+    a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *,
+    preconditioner: ArrayLike | LinearOperator | None = None, x0: ArrayLike | None = None,
+    report: bool = False, history: bool = False, progress: str | bool = False,
+) -> Array | Solution:  # fmt: skip
     """The solution x of a x = b from products with a. Derivatives cost one more solution.
 
     Args:
@@ -185,7 +188,7 @@ def _preconditioning(m):
     return m, lambda x: xnp.conj(m(xnp.conj(x)))
 
 
-def jacobi_preconditioner(a) -> LinearOperator:
+def jacobi_preconditioner(a: ArrayLike) -> LinearOperator:
     """The inverse of the diagonal of a matrix, as a preconditioner.
 
     >>> import xcore.numpy as xnp

@@ -17,6 +17,7 @@ from .._core.array import Array
 from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._iterate import first_row, history_of, iterate, with_row
 from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
@@ -236,9 +237,10 @@ def _check(who: str, a, b) -> None:
 
 
 def lsmr(
-    a, b, *, damp: float = 0.0, rtol: float | None = None, max_steps: int | None = None,
-    report: bool = False, history: bool = False, progress=False,
-):  # fmt: skip
+    a: ArrayLike | LinearOperator, b: ArrayLike, *, damp: float = 0.0, rtol: float | None = None,
+    max_steps: int | None = None, report: bool = False, history: bool = False,
+    progress: str | bool = False,
+) -> Array | Solution:  # fmt: skip
     """The x that makes |a x - b|² + damp² |x|² least, from products with a and its adjoint.
 
     Without damping and with fewer independent columns than x has elements, it is that of least
@@ -352,7 +354,9 @@ _DEGREE = 24  # of the Taylor polynomial of one step
 _REACH = 4.0  # norm up to which it is good to double precision
 
 
-def expm_multiply(a, b, t=1.0, *, steps: int | None = None):
+def expm_multiply(
+    a: ArrayLike | LinearOperator, b: ArrayLike, t: ArrayLike = 1.0, *, steps: int | None = None
+) -> Array:
     """exp(t a) b, without the exponential: Taylor polynomials in steps short enough.
 
     (Al-Mohy and Higham 2011, "Computing the action of the matrix exponential")

@@ -7,6 +7,7 @@ to a vector, ``T`` is the transposed operator, and the tags say what a solver ma
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import jvp, linear_transpose
 from .._transforms.map import vmap
 
@@ -35,13 +38,13 @@ class LinearOperator:
     positive = False
     __array_ufunc__ = None  # array + operator is the operator's business, not NumPy's
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         """The product with a vector."""
         raise errors.bad_argument(
             type(self).__name__, "mv", self, "defined by the operator's class"
         )
 
-    def matmat(self, x):
+    def matmat(self, x: Array) -> Array:
         """The product with each column of a matrix."""
         return vmap(self.mv, in_axes=1, out_axes=1)(x)
 
@@ -50,7 +53,7 @@ class LinearOperator:
         """The transposed operator (without conjugation)."""
         return Conjugated(self) if self.symmetric else Transposed(self)
 
-    def as_matrix(self, dtype=None):
+    def as_matrix(self, dtype: DTypeLike | None = None) -> Array:
         """All of its elements, from the products with the unit vectors."""
         return self.matmat(xnp.eye(self.shape[1], dtype=dtype))
 
@@ -145,7 +148,7 @@ class Matrix(LinearOperator):
             raise errors.ShapeError(f"xcore.linalg.Matrix: need a matrix, given shape {shape}.")
         return shape
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         return xnp.asarray(self.a) @ x
 
 
@@ -168,7 +171,7 @@ class Diagonal(LinearOperator):
     def shape(self):
         return (xnp.shape(self.d)[0],) * 2
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         return self.d * x
 
 
@@ -191,7 +194,7 @@ class FunctionOperator(LinearOperator):
     positive: bool = static(default=False)
     field: tuple | None = static(default=None)
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         return self.f(self.params, x)
 
 
@@ -334,7 +337,7 @@ class Kronecker(LinearOperator):
     def positive(self):
         return all(f.positive for f in self.factors())
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         a, b = self.factors()
         x = x.reshape(a.shape[1], b.shape[1])
         return b.matmat(a.matmat(x).T).T.reshape(-1)
@@ -370,7 +373,7 @@ class Blocks(LinearOperator):
         rows = self.blocks()
         return (sum(row[0].shape[0] for row in rows), sum(a.shape[1] for a in rows[0]))
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         rows = self.blocks()
         cuts = np.cumsum([a.shape[1] for a in rows[0]])[:-1].tolist()
         parts = xnp.split(x, cuts)
@@ -385,7 +388,7 @@ def in_dtype_of_products(a, b):
     return b.astype(xnp.promote_types(typeof(b).dtype, eval_shape(a.mv, example).dtype))
 
 
-def as_operator(a) -> LinearOperator:
+def as_operator(a: Any) -> LinearOperator:
     """An operator as it is; a matrix as a ``Matrix``.
 
     >>> import xcore.numpy as xnp
@@ -400,7 +403,7 @@ def as_operator(a) -> LinearOperator:
     return Matrix(a if dtypes.is_inexact(a.dtype) else a.astype(np.float32))
 
 
-def jacobian_operator(f, x) -> LinearOperator:
+def jacobian_operator(f: Callable[[Array], Array], x: ArrayLike) -> LinearOperator:
     """The derivative of a function of vectors at x, as an operator: products by ``jvp``, those with
     the transpose by transposing it.
 

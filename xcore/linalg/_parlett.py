@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import _ops as ops
@@ -9,8 +11,10 @@ from .. import numpy as xnp
 from .._control.custom import custom_jvp
 from .._control.loops import fori_loop
 from .._core import dtypes
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part
 from .._solution import Solution
@@ -117,7 +121,9 @@ def _funm(a, f, report):
     return found, of_general(a, w, v, values_of, found[0], eps)
 
 
-def funm(a, f, *, report: bool = False):
+def funm(
+    a: ArrayLike, f: Callable[[Array], Array], *, report: bool = False
+) -> tuple[Array, Array] | Solution:
     """(f(a), an estimate of its relative error) for a function f of numbers. On a CPU only.
 
     From the Schur form by Parlett's recurrence, which divides by differences of eigenvalues: unless a is

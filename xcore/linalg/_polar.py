@@ -12,8 +12,10 @@ from .. import numpy as xnp
 from .._control.custom import custom_jvp
 from .._control.implicit import custom_linear_solve
 from .._core import errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._iterate import Steps, iterate
 from .._ops.coalescing import sums
 from .._ops.factor import solve_with
@@ -180,7 +182,7 @@ class QDWH(NamedTuple):
 
 
 @fused(1)
-def qdwh(a, eps: float | None = None, max_iterations: int | None = None) -> QDWH:
+def qdwh(a: ArrayLike, eps: float | None = None, max_iterations: int | None = None) -> QDWH:
     """(u, h, steps, converged): the polar factors of a = u h, by QR factorisations and products only.
 
     That suits accelerators. Of matrices without full rank u has no orthonormal columns: take
@@ -222,8 +224,10 @@ def qdwh(a, eps: float | None = None, max_iterations: int | None = None) -> QDWH
 
 
 @fused(1)
-def polar(a, side: str = "right", method: str = "svd", eps: float | None = None,
-          max_iterations: int | None = None):  # fmt: skip
+def polar(
+    a: ArrayLike, side: str = "right", method: str = "svd", eps: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """(u, p): the polar factors of a = u p (side "left": a = p u), u with orthonormal columns
     or rows, p Hermitian positive semidefinite.
 

@@ -26,6 +26,7 @@ from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like
@@ -200,7 +201,10 @@ def _solution(kind: str, *given, report: bool):
     return x
 
 
-def solve_continuous_are(a, b, q, r, e=None, s=None, *, report: bool = False):
+def solve_continuous_are(
+    a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: ArrayLike | None = None,
+    s: ArrayLike | None = None, *, report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The stabilising solution x of aᴴ x + x a - x b r⁻¹ bᴴ x + q = 0, Riccati's equation.
 
     It is Hermitian, and a - b r⁻¹ bᴴ x has eigenvalues in the left half plane only. If there is none
@@ -230,7 +234,10 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, *, report: bool = False):
     return _solution("continuous", a, b, q, r, e, s, report=report)
 
 
-def solve_discrete_are(a, b, q, r, e=None, s=None, *, report: bool = False):
+def solve_discrete_are(
+    a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: ArrayLike | None = None,
+    s: ArrayLike | None = None, *, report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The stabilising solution x of aᴴ x a - x - aᴴ x b (r + bᴴ x b)⁻¹ bᴴ x a + q = 0.
 
     It is Hermitian, and a - b (r + bᴴ x b)⁻¹ bᴴ x a has eigenvalues inside of the unit circle only; if

@@ -7,6 +7,9 @@ first basis vector. (Golub and Van Loan 2013, "Matrix computations", section 7.6
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -16,6 +19,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import adjoint, diagonal, part
 from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, over_batch, product
@@ -103,7 +107,7 @@ def _ordered(t, z, chosen):
 
 
 @fused(2)
-def rsf2csf(t, z):
+def rsf2csf(t: ArrayLike, z: ArrayLike) -> tuple[Array, Array]:
     """(t, z): the triangular Schur form of the matrix whose real Schur form is given, z t zᴴ.
 
     Args:
@@ -201,7 +205,9 @@ def _every_real_sorted(a, t, z, sort):
     return t.reshape(*lead, n, n), z.reshape(*lead, n, n), k.reshape(lead)
 
 
-def schur(a, output: str = "real", sort=None):
+def schur(
+    a: ArrayLike, output: str = "real", sort: str | Callable[[Array], Array] | None = None
+) -> Any:
     """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. On a CPU only.
 
     Args:
@@ -235,7 +241,7 @@ def schur(a, output: str = "real", sort=None):
 
 
 @fused(1)
-def hessenberg(a):
+def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     """(h, q): the Hessenberg form of a = q h qᴴ, zero below its first subdiagonal. On a CPU only.
 
     >>> import xcore as xc, xcore.numpy as xnp

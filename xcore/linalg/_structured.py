@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.factor import apply_transpose, solve_with
 from .._ops.matrices import FACTORISED, part, swapped
 from .._solution import Solution
@@ -78,8 +81,9 @@ _TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}
 
 
 def solve_triangular(
-    a, b, trans=0, lower: bool = False, unit_diagonal: bool = False, *, report: bool = False
-):
+    a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False,
+    unit_diagonal: bool = False, *, report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The solution x of a x = b for triangular a, of which only that triangle is read.
 
     Args:
@@ -230,7 +234,10 @@ def _tridiagonal_equation(run, _, lower, diagonal, upper) -> Equation:
     )  # fmt: skip
 
 
-def solve_tridiagonal(lower, diagonal, upper, b, *, method: str = "auto", report: bool = False):
+def solve_tridiagonal(
+    lower: ArrayLike, diagonal: ArrayLike, upper: ArrayLike, b: ArrayLike, *, method: str = "auto",
+    report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The solution x of t x = b for tridiagonal t.
 
     Args:
@@ -300,7 +307,7 @@ def _circulant_equation(_, c) -> Equation:
     )  # fmt: skip
 
 
-def solve_circulant(c, b, *, report: bool = False):
+def solve_circulant(c: ArrayLike, b: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The solution x of a x = b for the circulant matrix a[i, j] = c[i - j], by Fourier transforms.
 
     A matrix that is singular up to rounding raises SingularMatrixError.
@@ -330,7 +337,7 @@ def fft(x, inverse: bool = False):
     return swapped(rows)
 
 
-def solve_kronecker(matrices, b):
+def solve_kronecker(matrices: Sequence[ArrayLike], b: ArrayLike) -> Array:
     """The solution x of (a₁ ⊗ a₂ ⊗ …) x = b, from one solution with each small matrix.
 
     Args:
@@ -355,7 +362,7 @@ def solve_kronecker(matrices, b):
     return x.reshape(b.shape)
 
 
-def solve_block_diag(blocks, b):
+def solve_block_diag(blocks: Sequence[ArrayLike] | Array, b: ArrayLike) -> Array:
     """The solution x of a x = b where a has these square blocks on its diagonal.
 
     Args:
@@ -377,7 +384,9 @@ def solve_block_diag(blocks, b):
     return xnp.concatenate([solve(a, x) for a, x in zip(blocks, xnp.split(b, cuts), strict=True)])
 
 
-def solve_woodbury(solve_a, u, c, v, b):
+def solve_woodbury(
+    solve_a: Callable[[Array], Array], u: ArrayLike, c: ArrayLike, v: ArrayLike, b: ArrayLike
+) -> Array:
     """The solution x of (a + u c v) x = b from solutions with a, for few columns in u.
 
         x = y - z (c⁻¹ + v z)⁻¹ v y,   y = a⁻¹ b,   z = a⁻¹ u

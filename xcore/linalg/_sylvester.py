@@ -7,8 +7,10 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import differentiable_solve, identity_like, solve_matrices
@@ -131,8 +133,9 @@ def _solution(who: str, a, b, c, eigenvalues: str, method="schur", tol=None, rep
 
 
 def solve_sylvester(
-    a, b, c, method: str = "schur", tol: float | None = None, *, report: bool = False
-):
+    a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str = "schur", tol: float | None = None, *,
+    report: bool = False,
+) -> Array | Solution:  # fmt: skip
     """The solution x of a x + x b = c.
 
     It is unique if a and -b have no eigenvalue in common; else SingularMatrixError is raised, or in
@@ -161,7 +164,9 @@ def solve_sylvester(
     return _solution(who, a, b, c, "a and -b", method, tol, report)
 
 
-def solve_continuous_lyapunov(a, q, *, report: bool = False):
+def solve_continuous_lyapunov(
+    a: ArrayLike, q: ArrayLike, *, report: bool = False
+) -> Array | Solution:
     """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only.
 
     ``report`` as for ``solve_sylvester``.
@@ -213,7 +218,9 @@ def _stein_norm(solved, inverse):
     return 2 * inverse_norm(there, lambda c: matmul(wide, matmul(back(c), turned)), wide)
 
 
-def solve_discrete_lyapunov(a, q, *, report: bool = False):
+def solve_discrete_lyapunov(
+    a: ArrayLike, q: ArrayLike, *, report: bool = False
+) -> Array | Solution:
     """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation. On a CPU only.
 
     With b = (aᴴ - 1)(aᴴ + 1)⁻¹ it is the continuous equation bᴴ x + x b = -2 (a + 1)⁻¹ q (aᴴ + 1)⁻¹.

@@ -11,8 +11,10 @@ from .. import numpy as xnp
 from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.eval import fused
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._ops.matrices import diagonal
 from .._solution import Solution
 from ..numpy._equations import factorised, solve_factorised
@@ -152,7 +154,9 @@ def _differentiable(c, r, b):
     )  # fmt: skip
 
 
-def solve_toeplitz(c, b, r=None, *, report: bool = False):
+def solve_toeplitz(
+    c: ArrayLike, b: ArrayLike, r: ArrayLike | None = None, *, report: bool = False
+) -> Array | Solution:
     """The solution x of a x = b for the Toeplitz matrix of first column c and first row r.
 
     By Levinson's recursion in O(n²) operations; where a leading minor is singular, or so near to it

@@ -44,17 +44,17 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """The solution x of a x = b."""
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] | None = None) -> Array:
     """The x with ``tensordot(a, x, x.ndim) == b``."""
-def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: Any = False) -> tuple[Array, Array, Array, Array]:
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False) -> tuple[Array, Array, Array, Array]:
     """A least-squares solution of a x = b: among the best x the one of least norm."""
 def inv(a: ArrayLike) -> Array:
     """The inverse. To solve equations, ``solve`` is faster and more accurate."""
 def pinv(a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *, rcond: ArrayLike | None = None) -> Array:
     """The Moore-Penrose inverse."""
-def tensorinv(a: ArrayLike, ind: Any = 2) -> Array:
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse with respect to ``tensordot`` over ``ind`` axes."""
 def det(a: ArrayLike) -> Array:
     """The determinant; its derivative is right for singular matrices too."""
-def slogdet(a: ArrayLike, *, method: Any = None) -> SlogdetResult:
+def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """The sign of the determinant and the logarithm of its modulus, which cannot overflow."""
 def matrix_rank(A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None) -> Array:
     """The number of singular values that are not zero up to rounding."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import tree
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import DTypeLike, PyTree
 from ._clipping import clip_by_block_rms
 from ._masking import add_decayed_weights
 from ._scaling import ema, scale_by_param_block_rms
@@ -46,9 +49,10 @@ def _decay(step, rate):
 
 
 def scale_by_factored_rms(
-    factored: bool = True, decay_rate=0.8, step_offset: int = 0, min_dim_size_to_factor: int = 128,
-    epsilon=1e-30, decay_rate_fn=_decay,
-):  # fmt: skip
+    factored: bool = True, decay_rate: float = 0.8, step_offset: int = 0,
+    min_dim_size_to_factor: int = 128, epsilon: float = 1e-30,
+    decay_rate_fn: Callable[[Any, float], Any] = _decay,
+) -> GradientTransformation:  # fmt: skip
     """Divides by the root of the average square, of rank one for large matrices. (Shazeer, Stern 2018)
 
     >>> import xcore.numpy as xnp
@@ -100,11 +104,13 @@ def scale_by_factored_rms(
 
 
 def adafactor(
-    learning_rate=None, min_dim_size_to_factor: int = 128, decay_rate=0.8, decay_offset: int = 0,
-    multiply_by_parameter_scale: bool = True, clipping_threshold: float | None = 1.0, momentum=None,
-    dtype_momentum=np.float32, weight_decay_rate=None, eps=1e-30, factored: bool = True,
-    weight_decay_mask=None,
-):  # fmt: skip
+    learning_rate: float | Array | Callable[[Any], Any] | None = None,
+    min_dim_size_to_factor: int = 128, decay_rate: float = 0.8, decay_offset: int = 0,
+    multiply_by_parameter_scale: bool = True, clipping_threshold: float | None = 1.0,
+    momentum: float | None = None, dtype_momentum: DTypeLike = np.float32,
+    weight_decay_rate: float | None = None, eps: float = 1e-30, factored: bool = True,
+    weight_decay_mask: PyTree = None,
+) -> GradientTransformation:  # fmt: skip
     """Adafactor: memory for a matrix of n rows and m columns is n + m numbers. (Shazeer, Stern 2018)
 
     >>> import xcore.numpy as xnp

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from .._core.array import Array
+from .._core.typing import DTypeLike, PyTree
 from ._masking import add_decayed_weights, masked
 from ._scaling import (
     scale_by_adadelta,
@@ -19,14 +24,17 @@ from ._scaling import (
     scale_by_yogi,
     trace,
 )  # fmt: skip
-from ._transform import chain, scale_by_learning_rate
+from ._transform import GradientTransformation, chain, scale_by_learning_rate
 
 
 def _stepping(*parts, learning_rate):
     return chain(*[p for p in parts if p is not None], scale_by_learning_rate(learning_rate))
 
 
-def sgd(learning_rate, momentum=None, nesterov: bool = False, accumulator_dtype=None):
+def sgd(
+    learning_rate: float | Array | Callable[[Any], Any], momentum: float | None = None,
+    nesterov: bool = False, accumulator_dtype: DTypeLike | None = None,
+) -> GradientTransformation:  # fmt: skip
     """Gradient descent, with momentum if it is given. (Nesterov 1983; Sutskever et al. 2013)
 
     Args:
@@ -45,7 +53,10 @@ def sgd(learning_rate, momentum=None, nesterov: bool = False, accumulator_dtype=
     return _stepping(kept, learning_rate=learning_rate)
 
 
-def adagrad(learning_rate, initial_accumulator_value=0.1, eps=1e-7):
+def adagrad(
+    learning_rate: float | Array | Callable[[Any], Any], initial_accumulator_value: float = 0.1,
+    eps: float = 1e-7,
+) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the sum of all squared gradients. (Duchi et al. 2011)
 
     >>> opt = adagrad(1.0, 0.0)
@@ -56,9 +67,10 @@ def adagrad(learning_rate, initial_accumulator_value=0.1, eps=1e-7):
 
 
 def rmsprop(
-    learning_rate, decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True,
-    centered: bool = False, momentum=None, nesterov: bool = False, bias_correction: bool = False,
-):  # fmt: skip
+    learning_rate: float | Array | Callable[[Any], Any], decay: float = 0.9, eps: float = 1e-8,
+    initial_scale: float = 0.0, eps_in_sqrt: bool = True, centered: bool = False,
+    momentum: float | None = None, nesterov: bool = False, bias_correction: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the average squared gradient. (Hinton 2012; Graves 2013)
 
     >>> opt = rmsprop(1.0, decay=0.75)
@@ -73,7 +85,10 @@ def rmsprop(
     return chain(*parts, *([] if momentum is None else [trace(momentum, nesterov)]))
 
 
-def adadelta(learning_rate=None, rho=0.9, eps=1e-6, weight_decay=0.0, weight_decay_mask=None):
+def adadelta(
+    learning_rate: float | Array | Callable[[Any], Any] | None = None, rho: float = 0.9,
+    eps: float = 1e-6, weight_decay: float = 0.0, weight_decay_mask: PyTree = None,
+) -> GradientTransformation:  # fmt: skip
     """Steps of the size of earlier ones, without a scale of their own. (Zeiler 2012)
 
     >>> opt = adadelta(1.0)
@@ -87,7 +102,11 @@ def adadelta(learning_rate=None, rho=0.9, eps=1e-6, weight_decay=0.0, weight_dec
     )
 
 
-def adam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, *, nesterov=False):
+def adam(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None, *,
+    nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Adam: average gradient over the root of the average square. (Kingma, Ba 2014)
 
     Args:
@@ -106,7 +125,10 @@ def adam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None,
     return _stepping(inner, learning_rate=learning_rate)
 
 
-def nadam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+def nadam(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None,
+) -> GradientTransformation:  # fmt: skip
     """Adam with Nesterov's momentum. (Dozat 2016)
 
     >>> opt = nadam(0.1)
@@ -117,9 +139,10 @@ def nadam(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None
 
 
 def adamw(
-    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, weight_decay=1e-4,
-    mask=None, *, nesterov: bool = False,
-):  # fmt: skip
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None,
+    weight_decay: float = 1e-4, mask: PyTree = None, *, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Adam whose weight decay is not divided by the root. (Loshchilov, Hutter 2017)
 
     Arguments besides these are those of ``adam``.
@@ -140,9 +163,10 @@ def adamw(
 
 
 def nadamw(
-    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, weight_decay=1e-4,
-    mask=None,
-):  # fmt: skip
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None,
+    weight_decay: float = 1e-4, mask: PyTree = None,
+) -> GradientTransformation:  # fmt: skip
     """``adamw`` with Nesterov's momentum.
 
     >>> opt = nadamw(0.1, weight_decay=0.0)
@@ -152,7 +176,10 @@ def nadamw(
     return adamw(learning_rate, b1, b2, eps, eps_root, mu_dtype, weight_decay, mask, nesterov=True)
 
 
-def amsgrad(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+def amsgrad(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None,
+) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
     >>> opt = amsgrad(0.1)
@@ -162,7 +189,10 @@ def amsgrad(learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=No
     return _stepping(scale_by_amsgrad(b1, b2, eps, eps_root, mu_dtype), learning_rate=learning_rate)
 
 
-def adamax(learning_rate, b1=0.9, b2=0.999, eps=1e-8):
+def adamax(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8,
+) -> GradientTransformation:  # fmt: skip
     """Adam with a decaying maximum. (Kingma, Ba 2014, section 7.1)
 
     >>> opt = adamax(0.1)
@@ -173,8 +203,9 @@ def adamax(learning_rate, b1=0.9, b2=0.999, eps=1e-8):
 
 
 def radam(
-    learning_rate, b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, threshold=5.0, *, nesterov=False
-):
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0, *, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Rectified Adam: plain momentum until the average square can be trusted. (Liu et al. 2019)
 
     >>> opt = radam(0.1)
@@ -185,7 +216,10 @@ def radam(
     return _stepping(inner, learning_rate=learning_rate)
 
 
-def lion(learning_rate, b1=0.9, b2=0.99, mu_dtype=None, weight_decay=1e-3, mask=None):
+def lion(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.99,
+    mu_dtype: DTypeLike | None = None, weight_decay: float = 1e-3, mask: PyTree = None,
+) -> GradientTransformation:  # fmt: skip
     """The sign of an average gradient, and weight decay. (Chen et al. 2023)
 
     >>> opt = lion(0.1, weight_decay=0.0)
@@ -199,7 +233,10 @@ def lion(learning_rate, b1=0.9, b2=0.99, mu_dtype=None, weight_decay=1e-3, mask=
     )
 
 
-def lamb(learning_rate, b1=0.9, b2=0.999, eps=1e-6, eps_root=0.0, weight_decay=0.0, mask=None):
+def lamb(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-6, eps_root: float = 0.0, weight_decay: float = 0.0, mask: PyTree = None,
+) -> GradientTransformation:  # fmt: skip
     """Adam with steps in proportion to each leaf's norm, for large batches. (You et al. 2019)
 
     >>> opt = lamb(0.1)
@@ -215,9 +252,10 @@ def lamb(learning_rate, b1=0.9, b2=0.999, eps=1e-6, eps_root=0.0, weight_decay=0
 
 
 def lars(
-    learning_rate, weight_decay=0.0, weight_decay_mask=True, trust_coefficient=0.001, eps=0.0,
-    trust_ratio_mask=True, momentum=0.9, nesterov: bool = False,
-):  # fmt: skip
+    learning_rate: float | Array | Callable[[Any], Any], weight_decay: float = 0.0,
+    weight_decay_mask: PyTree = True, trust_coefficient: float = 0.001, eps: float = 0.0,
+    trust_ratio_mask: PyTree = True, momentum: float = 0.9, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Momentum with steps in proportion to each leaf's norm, for large batches. (You et al. 2017)
 
     >>> opt = lars(0.1, trust_coefficient=1.0)
@@ -235,8 +273,9 @@ def lars(
 
 
 def adabelief(
-    learning_rate, b1=0.9, b2=0.999, eps=1e-16, eps_root=1e-16, *, nesterov: bool = False
-):
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-16, eps_root: float = 1e-16, *, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Adam that trusts gradients that are as expected. (Zhuang et al. 2020)
 
     >>> opt = adabelief(0.1)
@@ -247,7 +286,10 @@ def adabelief(
     return _stepping(inner, learning_rate=learning_rate)
 
 
-def yogi(learning_rate, b1=0.9, b2=0.999, eps=1e-3):
+def yogi(
+    learning_rate: float | Array | Callable[[Any], Any], b1: float = 0.9, b2: float = 0.999,
+    eps: float = 1e-3,
+) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
 
     >>> opt = yogi(0.1)
@@ -257,7 +299,7 @@ def yogi(learning_rate, b1=0.9, b2=0.999, eps=1e-3):
     return _stepping(scale_by_yogi(b1, b2, eps), learning_rate=learning_rate)
 
 
-def sign_sgd(learning_rate):
+def sign_sgd(learning_rate: float | Array | Callable[[Any], Any]) -> GradientTransformation:
     """Steps of one size, in the direction of the gradient's signs. (Bernstein et al. 2018)
 
     >>> opt = sign_sgd(0.1)

@@ -6,6 +6,9 @@ keeps in each the half in which the sign changes. Batch elements that are done s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -114,8 +117,9 @@ RULES = {"bisect": _bisect, "brent": _brent, "toms748": _toms748}
 
 
 def root_scalar(
-    fun, bracket, args=(), method="toms748", *, xtol=None, maxiter: int | None = None
-) -> Result:
+    fun: Callable[..., Any], bracket: Sequence[Any], args: Any = (), method: Any = "toms748", *,
+    xtol: float | None = None, maxiter: int | None = None,
+) -> Result:  # fmt: skip
     """Roots between two points where the function has different signs, elementwise.
 
     Args:

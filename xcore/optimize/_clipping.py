@@ -8,6 +8,7 @@ from .. import numpy as xnp
 from .. import random
 from .._core import dtypes, tree
 from .._core.types import typeof
+from .._core.typing import ArrayLike, Key
 from ._transform import (
     GradientTransformation,
     all_finite,
@@ -22,7 +23,7 @@ from ._transform import (
 )
 
 
-def clip(max_delta):
+def clip(max_delta: ArrayLike) -> GradientTransformation:
     """Bounds each number to [-max_delta, max_delta].
 
     >>> float(clip(1.0).update(-3.0, ())[0])
@@ -31,7 +32,7 @@ def clip(max_delta):
     return stateless_with_tree_map(lambda u, p: xnp.clip(u, -max_delta, max_delta))
 
 
-def clip_by_global_norm(max_norm):
+def clip_by_global_norm(max_norm: ArrayLike) -> GradientTransformation:
     """Scales the tree down so that its Euclidean norm is at most ``max_norm``.
 
     >>> import xcore.numpy as xnp
@@ -50,7 +51,7 @@ def clip_by_global_norm(max_norm):
     return stateless(clipped)
 
 
-def clip_by_block_rms(threshold):
+def clip_by_block_rms(threshold: ArrayLike) -> GradientTransformation:
     """Scales each leaf down so that its root mean square is at most ``threshold``.
 
     >>> import xcore.numpy as xnp
@@ -76,7 +77,7 @@ def _unitwise_norm(x):
     return xnp.sqrt(xnp.sum(square(x), axis=axes[ndim or 0], keepdims=True))
 
 
-def adaptive_grad_clip(clipping, eps=1e-3):
+def adaptive_grad_clip(clipping: float, eps: float = 1e-3) -> GradientTransformation:
     """Bounds each unit's gradient to a fraction of its parameters' norm. (Brock et al. 2021)
 
     >>> import xcore.numpy as xnp
@@ -95,7 +96,7 @@ def adaptive_grad_clip(clipping, eps=1e-3):
     return stateless_with_tree_map(clipped)
 
 
-def centralize():
+def centralize() -> GradientTransformation:
     """Subtracts from each leaf of rank 2 or more its mean over all axes but the first. (Yong et al. 2020)
 
     >>> import xcore.numpy as xnp
@@ -120,7 +121,7 @@ class AddNoiseState(NamedTuple):
     key: Any
 
 
-def add_noise(eta, gamma, key):
+def add_noise(eta: float, gamma: float, key: Key | int) -> GradientTransformation:
     """Adds normal noise of variance eta / nᵞ at step n. (Neelakantan et al. 2014)
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -156,7 +157,7 @@ class ZeroNansState(NamedTuple):
     found_nan: Any
 
 
-def zero_nans():
+def zero_nans() -> GradientTransformation:
     """Replaces NaN by zero.
 
     >>> float(zero_nans().update(float("nan"), ())[0])
@@ -172,7 +173,7 @@ def zero_nans():
     )
 
 
-def keep_params_nonnegative():
+def keep_params_nonnegative() -> GradientTransformation:
     """Shortens updates so that parameters do not become negative.
 
     >>> keep_params_nonnegative().update(-3.0, (), 1.0)[0]
@@ -195,7 +196,9 @@ class ApplyIfFiniteState(NamedTuple):
     inner_state: Any
 
 
-def apply_if_finite(inner: GradientTransformation, max_consecutive_errors: int):
+def apply_if_finite(
+    inner: GradientTransformation, max_consecutive_errors: int
+) -> GradientTransformation:
     """Makes an update zero, and forgets it, where its gradient has infinities or NaN.
 
     After ``max_consecutive_errors`` of them in a row they are let through.

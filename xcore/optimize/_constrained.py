@@ -6,7 +6,9 @@ solution has ∇f = ∇h y + ∇c λ, h = 0, c ≥ 0 and λ c = 0 (Karush, Kuhn 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from .._control.jit import eval_shape
 from .._core import tree
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import linearize, vjp
@@ -405,8 +408,10 @@ def _method_of(who, given):
 
 
 def minimize_constrained(
-    fun, x0, args=(), constraints=None, method="sqp", *, bounds=None, tol=None,
-    maxiter: int | None = None, history: Any = False, progress: Any = False, checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), constraints: Any = None,
+    method: Any = "sqp", *, bounds: Any = None, tol: float | None = None,
+    maxiter: int | None = None, history: Any = False, progress: Any = False,
+    checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """The least of a function where equations and inequalities hold.
 

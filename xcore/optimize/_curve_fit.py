@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, tree
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._core.typing import ArrayLike, PyTree
 from .._transforms.api import linearize
 from .._transforms.map import vmap
 from ..numpy._select import safe_divide
@@ -46,7 +49,7 @@ class CurveFit:
     def __iter__(self):
         return iter((self.popt, self.pcov))
 
-    def interval(self, level: float = 0.95):
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """(lower, upper): confidence intervals of the parameters, as vectors, by Student's t.
 
         >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -60,7 +63,9 @@ class CurveFit:
         half = t_quantile(0.5 + level / 2, self.dof) * self.stderr
         return middle - half, middle + half
 
-    def band(self, f, xdata, level: float = 0.95):
+    def band(
+        self, f: Callable[..., Any], xdata: PyTree, level: float = 0.95
+    ) -> tuple[Array, Array]:
         """(lower, upper): confidence band of the curve at ``xdata``, to first order.
 
         >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -105,8 +110,10 @@ def t_quantile(p: float, dof: int) -> float:
 
 
 def curve_fit(
-    f, xdata, ydata, p0, sigma=None, absolute_sigma: bool = False, *, bounds=None, method=None,
-    loss="linear", f_scale=1.0, tol=None, maxiter: int | None = None,
+    f: Callable[..., Any], xdata: PyTree, ydata: ArrayLike, p0: PyTree,
+    sigma: ArrayLike | None = None, absolute_sigma: bool = False, *, bounds: Any = None,
+    method: Any = None, loss: str | Callable[[Array], Any] = "linear", f_scale: float = 1.0,
+    tol: float | None = None, maxiter: int | None = None,
 ) -> CurveFit:  # fmt: skip
     """Fit ``f(xdata, *params)`` to ``ydata`` by least squares.
 

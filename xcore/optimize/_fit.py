@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ from .._core import errors, tree
 from .._core.struct import struct
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._core.typing import Key, PyTree
 from .._transforms.api import value_and_grad
-from ._transform import apply_updates
+from ._transform import GradientTransformation, apply_updates
 
 
 @struct
@@ -64,8 +66,10 @@ def _batches(data, batch_size, key, epoch):
 
 
 def fit(
-    loss, params, data, optimizer, *, epochs: int = 1, batch_size: int | None = None, key=None,
-    resume: TrainState | None = None, progress=False, callback=None,
+    loss: Callable[..., Any], params: PyTree, data: PyTree, optimizer: GradientTransformation, *,
+    epochs: int = 1, batch_size: int | None = None, key: Key | None = None,
+    resume: TrainState | None = None, progress: str | bool = False,
+    callback: Callable[..., Any] | None = None,
 ) -> TrainState:  # fmt: skip
     """Train parameters: ``epochs`` passes through the data, one optimizer step for each batch.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -10,6 +13,7 @@ from .._control.once import once
 from .._core import tree
 from .._core.trace import is_evaluating
 from .._core.types import typeof
+from .._core.typing import Key, PyTree
 from .._iterate import history_of
 from .._solution import Certificate
 from .._transforms.map import vmap
@@ -23,8 +27,9 @@ from ._result import RUNNING, Result, Status, first_of, result
 
 
 def differential_evolution(
-    fun, bounds, args=(), *, key, popsize: int = 15, mutation=(0.5, 1.0), recombination=0.7,
-    tol: float = 0.01, atol: float = 0.0, maxiter: int = 1000, polish: bool = True, x0=None,
+    fun: Callable[..., Any], bounds: Any, args: Any = (), *, key: Key, popsize: int = 15,
+    mutation: float | Sequence[float] = (0.5, 1.0), recombination: float = 0.7, tol: float = 0.01,
+    atol: float = 0.0, maxiter: int = 1000, polish: bool = True, x0: PyTree = None,
 ) -> Result:  # fmt: skip
     """The least of a function in a box, by a population that mixes with itself. (Storn, Price 1997)
 
@@ -157,7 +162,9 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
     }  # fmt: skip
 
 
-def multistart(fun, starts, args=(), method=None, **settings) -> Result:
+def multistart(
+    fun: Callable[..., Any], starts: PyTree, args: Any = (), method: Any = None, **settings: Any
+) -> Result:
     """The best of the minima found from many starts at once, by ``vmap``.
 
     Args:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import grad, linearize, vjp
@@ -403,8 +408,9 @@ def _method(given, bounds):
 
 
 def least_squares(
-    fun, x0, args=(), method=None, *, bounds=None, loss="linear", f_scale=1.0, tol=None,
-    maxiter: int | None = None, history: bool = False, checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None, *, bounds: Any = None,
+    loss: str | Callable[[Array], Any] = "linear", f_scale: float = 1.0, tol: float | None = None,
+    maxiter: int | None = None, history: bool = False, checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """The x for which half the sum of squares of ``fun(x)`` is least.
 

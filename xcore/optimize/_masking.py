@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .._core import tree
+from .._core.typing import PyTree
 from ._transform import GradientTransformation, at_count, need_params, next_count, zero_count
 
 
@@ -18,7 +19,7 @@ class MaskedState(NamedTuple):
     inner_state: Any
 
 
-def masked(inner: GradientTransformation, mask) -> GradientTransformation:
+def masked(inner: GradientTransformation, mask: PyTree) -> GradientTransformation:
     """The transformation of some leaves; the others pass unchanged.
 
     Args:
@@ -52,7 +53,7 @@ class PartitionState(NamedTuple):
     inner_states: Any
 
 
-def partition(transforms: dict, param_labels) -> GradientTransformation:
+def partition(transforms: dict, param_labels: PyTree) -> GradientTransformation:
     """Another transformation for each group of leaves.
 
     Args:
@@ -96,7 +97,7 @@ class AddDecayedWeightsState(NamedTuple):
     count: Any
 
 
-def add_decayed_weights(weight_decay=0.0, mask=None):
+def add_decayed_weights(weight_decay: float = 0.0, mask: PyTree = None) -> GradientTransformation:
     """Adds ``weight_decay`` times the parameters: l2 before a rescaling, weight decay after it.
 
     Args:

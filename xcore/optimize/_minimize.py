@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from .._core.typing import PyTree
 from ._constrained import METHODS as CONSTRAINED
 from ._constrained import SQP, AugmentedLagrangian, minimize_constrained
 from ._constraints import any_given
@@ -14,9 +17,12 @@ from ._unconstrained import unconstrained
 
 
 def minimize(
-    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=None,
-    tol=None, callback=None, options=None, *, maxiter: int | None = None, history: Any = False,
-    curvature: bool = False, progress: Any = False, checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None,
+    jac: bool | Callable[..., Any] | None = None, hess: Callable[..., Any] | None = None,
+    hessp: Callable[..., Any] | None = None, bounds: Any = None, constraints: Any = None,
+    tol: float | None = None, callback: None = None, options: dict[str, Any] | None = None, *,
+    maxiter: int | None = None, history: Any = False, curvature: bool = False,
+    progress: Any = False, checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """The point where a function is least, near a start.
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import errors
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._iterate import checkpoints, with_row
 from .._solution import Certificate
 from ..numpy._select import safe_divide
@@ -146,8 +151,9 @@ METHODS = {"fista": FISTA(), "proximal-gradient": FISTA(accelerated=False)}
 
 
 def proximal_gradient(
-    fun, x0, prox, args=(), method="fista", *, tol=None, maxiter: int = 5000, history: bool = False,
-    checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, prox: Callable[[Any, Any], Any], args: Any = (),
+    method: Any = "fista", *, tol: float | None = None, maxiter: int = 5000, history: bool = False,
+    checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """The least of ``fun`` + g, where g is given by its proximal map; or of ``fun`` in a set.
 

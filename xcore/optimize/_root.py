@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import errors
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import PyTree
 from .._iterate import checkpoints
 from .._solution import Certificate
 from .._transforms.api import linearize
@@ -295,8 +300,9 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> 
 
 
 def root(
-    fun, x0, args=(), method="hybr", *, tol=None, maxiter: int | None = None, history: bool = False,
-    checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = "hybr", *,
+    tol: float | None = None, maxiter: int | None = None, history: bool = False,
+    checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """A solution x of ``fun(x, *args) = 0``, as many equations as unknowns.
 
@@ -326,8 +332,9 @@ def root(
 
 
 def fixed_point(
-    fun, x0, args=(), method="anderson", *, tol=None, maxiter: int = 1000, history: bool = False,
-    checkpoint=None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = "anderson", *,
+    tol: float | None = None, maxiter: int = 1000, history: bool = False,
+    checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """A solution x of ``fun(x, *args) = x``.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from .. import numpy as xnp
 from .. import random
 from .._core import dtypes, tree
 from .._core.types import typeof
+from .._core.typing import PyTree
 
 
-def save(path, state) -> None:
+def save(path: str | Path, state: PyTree) -> None:
     """Write a tree of arrays to a file: optimizer states, parameters, results.
 
     The file is an ``.npz`` archive with one array for each leaf, named by its place in the tree.
@@ -40,7 +42,7 @@ def save(path, state) -> None:
         raise
 
 
-def load(path, like):
+def load(path: str | Path, like: PyTree) -> PyTree:
     """Read a tree that ``save`` wrote.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -159,8 +160,10 @@ METHODS = {"brent": Brent(), "bounded": Brent(), "golden": Brent(parabolas=False
 
 
 def minimize_scalar(
-    fun, bracket=None, bounds=None, args=(), method: Any = "brent", *, tol=None, maxiter: int = 200
-) -> Result:
+    fun: Callable[..., Any], bracket: Sequence[Any] | None = None,
+    bounds: Sequence[Any] | None = None, args: Any = (), method: Any = "brent", *,
+    tol: float | None = None, maxiter: int = 200,
+) -> Result:  # fmt: skip
     """The least of a function of one number, by Brent's method or by golden sections.
 
     Args:

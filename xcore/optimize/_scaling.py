@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .. import numpy as xnp
 from .._core import dtypes, tree
 from .._core.types import typeof
+from .._core.typing import DTypeLike
 from ._transform import (
     GradientTransformation,
     need_params,
@@ -62,7 +63,9 @@ class TraceState(NamedTuple):
     trace: Any
 
 
-def trace(decay, nesterov: bool = False, accumulator_dtype=None):
+def trace(
+    decay: float, nesterov: bool = False, accumulator_dtype: DTypeLike | None = None
+) -> GradientTransformation:
     """Momentum: t ← g + decay t; the update is t, or g + decay t once more for Nesterov's.
 
     >>> t = trace(0.5)
@@ -86,7 +89,9 @@ class EmaState(NamedTuple):
     ema: Any
 
 
-def ema(decay, debias: bool = True, accumulator_dtype=None):
+def ema(
+    decay: float, debias: bool = True, accumulator_dtype: DTypeLike | None = None
+) -> GradientTransformation:
     """The exponential moving average of updates.
 
     >>> average = ema(0.5)
@@ -111,7 +116,9 @@ class ScaleByRssState(NamedTuple):
     sum_of_squares: Any
 
 
-def scale_by_rss(initial_accumulator_value=0.1, eps=1e-7):
+def scale_by_rss(
+    initial_accumulator_value: float = 0.1, eps: float = 1e-7
+) -> GradientTransformation:
     """Divides by the root of the sum of all squares so far: Adagrad. (Duchi et al. 2011)
 
     >>> s = scale_by_rss(0.0)
@@ -146,8 +153,9 @@ def _root(v, eps, eps_in_sqrt: bool):
 
 
 def scale_by_rms(
-    decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True, bias_correction: bool = False
-):
+    decay: float = 0.9, eps: float = 1e-8, initial_scale: float = 0.0, eps_in_sqrt: bool = True,
+    bias_correction: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Divides by the root of the average square: RMSProp. (Hinton 2012)
 
     >>> s = scale_by_rms(0.75)
@@ -177,8 +185,9 @@ class ScaleByRStdDevState(NamedTuple):
 
 
 def scale_by_stddev(
-    decay=0.9, eps=1e-8, initial_scale=0.0, eps_in_sqrt: bool = True, bias_correction: bool = False
-):
+    decay: float = 0.9, eps: float = 1e-8, initial_scale: float = 0.0, eps_in_sqrt: bool = True,
+    bias_correction: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Divides by the standard deviation of gradients: centred RMSProp. (Graves 2013)
 
     >>> s = scale_by_stddev(0.5)
@@ -207,7 +216,7 @@ class ScaleByAdaDeltaState(NamedTuple):
     e_x: Any
 
 
-def scale_by_adadelta(rho=0.9, eps=1e-6):
+def scale_by_adadelta(rho: float = 0.9, eps: float = 1e-6) -> GradientTransformation:
     """Multiplies by the ratio of the typical update to the typical gradient. (Zeiler 2012)
 
     >>> s = scale_by_adadelta()
@@ -238,8 +247,9 @@ def _adam_init(mu_dtype=None):
 
 
 def scale_by_adam(
-    b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None, *, nesterov: bool = False
-):
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
+    mu_dtype: DTypeLike | None = None, *, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """The average gradient divided by the root of the average square. (Kingma, Ba 2014)
 
     >>> s = scale_by_adam()
@@ -266,7 +276,10 @@ class ScaleByAmsgradState(NamedTuple):
     nu_max: Any
 
 
-def scale_by_amsgrad(b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
+def scale_by_amsgrad(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
+    mu_dtype: DTypeLike | None = None,
+) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
     >>> s = scale_by_amsgrad()
@@ -288,7 +301,9 @@ def scale_by_amsgrad(b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, mu_dtype=None):
     return GradientTransformation(init, update)
 
 
-def scale_by_adamax(b1=0.9, b2=0.999, eps=1e-8):
+def scale_by_adamax(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8
+) -> GradientTransformation:
     """Adam with a decaying maximum in place of the root of the average square.
 
     >>> s = scale_by_adamax()
@@ -307,8 +322,9 @@ def scale_by_adamax(b1=0.9, b2=0.999, eps=1e-8):
 
 
 def scale_by_radam(
-    b1=0.9, b2=0.999, eps=1e-8, eps_root=0.0, threshold=5.0, *, nesterov: bool = False
-):
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
+    threshold: float = 5.0, *, nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Adam whose steps are shorter while the average square rests on few values. (Liu et al. 2019)
 
     >>> s = scale_by_radam()
@@ -334,7 +350,10 @@ def scale_by_radam(
     return GradientTransformation(_adam_init(), update)
 
 
-def scale_by_belief(b1=0.9, b2=0.999, eps=1e-16, eps_root=1e-16, *, nesterov: bool = False):
+def scale_by_belief(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16, *,
+    nesterov: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Adam with the average square of the surprise g - m in place of g's. (Zhuang et al. 2020)
 
     >>> s = scale_by_belief()
@@ -354,7 +373,10 @@ def scale_by_belief(b1=0.9, b2=0.999, eps=1e-16, eps_root=1e-16, *, nesterov: bo
     return GradientTransformation(_adam_init(), update)
 
 
-def scale_by_yogi(b1=0.9, b2=0.999, eps=1e-3, eps_root=0.0, initial_accumulator_value=1e-6):
+def scale_by_yogi(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-3, eps_root: float = 0.0,
+    initial_accumulator_value: float = 1e-6,
+) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
 
     >>> s = scale_by_yogi()
@@ -386,7 +408,9 @@ class ScaleByLionState(NamedTuple):
     mu: Any
 
 
-def scale_by_lion(b1=0.9, b2=0.99, mu_dtype=None):
+def scale_by_lion(
+    b1: float = 0.9, b2: float = 0.99, mu_dtype: DTypeLike | None = None
+) -> GradientTransformation:
     """The sign of an average gradient. (Chen et al. 2023)
 
     >>> s = scale_by_lion()
@@ -404,7 +428,7 @@ def scale_by_lion(b1=0.9, b2=0.99, mu_dtype=None):
     )
 
 
-def scale_by_sign():
+def scale_by_sign() -> GradientTransformation:
     """The sign of the updates.
 
     >>> float(scale_by_sign().update(-2.0, ())[0])
@@ -417,7 +441,9 @@ def _norm(x, least=0.0):
     return xnp.maximum(xnp.sqrt(xnp.sum(square(xnp.asarray(x)))), least)
 
 
-def scale_by_trust_ratio(min_norm=0.0, trust_coefficient=1.0, eps=0.0):
+def scale_by_trust_ratio(
+    min_norm: float = 0.0, trust_coefficient: float = 1.0, eps: float = 0.0
+) -> GradientTransformation:
     """Makes each leaf's update as long as its parameters, times a factor. (You et al. 2017, 2019)
 
     >>> float(scale_by_trust_ratio().update(0.5, (), 3.0)[0])
@@ -434,7 +460,7 @@ def scale_by_trust_ratio(min_norm=0.0, trust_coefficient=1.0, eps=0.0):
     return stateless_with_tree_map(lambda u, p: scaled(xnp.asarray(u), p))
 
 
-def scale_by_param_block_rms(min_scale=1e-3):
+def scale_by_param_block_rms(min_scale: float = 1e-3) -> GradientTransformation:
     """Multiplies each leaf by the root of the mean square of its parameters.
 
     >>> float(scale_by_param_block_rms().update(0.5, (), 3.0)[0])

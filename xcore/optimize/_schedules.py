@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
+from .._core.typing import ArrayLike
 
 
 def _positive(who: str, name: str, value) -> None:
@@ -14,7 +16,7 @@ def _positive(who: str, name: str, value) -> None:
         raise ValueError(f"xcore.optimize.{who}: {name} must be positive, given {value}.")
 
 
-def constant_schedule(value):
+def constant_schedule(value: ArrayLike) -> Callable[[Any], Any]:
     """The same value at every step.
 
     >>> constant_schedule(0.1)(7)
@@ -23,7 +25,10 @@ def constant_schedule(value):
     return lambda count: value
 
 
-def polynomial_schedule(init_value, end_value, power, transition_steps: int, transition_begin=0):
+def polynomial_schedule(
+    init_value: ArrayLike, end_value: ArrayLike, power: ArrayLike, transition_steps: int,
+    transition_begin: int = 0,
+) -> Callable[[Any], Any]:  # fmt: skip
     """From one value to another along (1 - t)^power, t from 0 to 1 in ``transition_steps`` steps.
 
     >>> float(polynomial_schedule(1.0, 0.0, 2, 10)(5))
@@ -40,7 +45,9 @@ def polynomial_schedule(init_value, end_value, power, transition_steps: int, tra
     return schedule
 
 
-def linear_schedule(init_value, end_value, transition_steps: int, transition_begin: int = 0):
+def linear_schedule(
+    init_value: ArrayLike, end_value: ArrayLike, transition_steps: int, transition_begin: int = 0
+) -> Callable[[Any], Any]:
     """From one value to another along a straight line.
 
     >>> float(linear_schedule(0.0, 1.0, 4)(1))
@@ -49,7 +56,9 @@ def linear_schedule(init_value, end_value, transition_steps: int, transition_beg
     return polynomial_schedule(init_value, end_value, 1, transition_steps, transition_begin)
 
 
-def piecewise_constant_schedule(init_value, boundaries_and_scales: dict | None = None):
+def piecewise_constant_schedule(
+    init_value: ArrayLike, boundaries_and_scales: dict | None = None
+) -> Callable[[Any], Any]:
     """A value that is multiplied by a factor when the step reaches each of the boundaries.
 
     >>> [float(piecewise_constant_schedule(1.0, {2: 0.1})(n)) for n in (1, 2)]
@@ -79,8 +88,8 @@ _INTERPOLATE = {
 
 
 def piecewise_interpolate_schedule(
-    interpolate_type: str, init_value, boundaries_and_scales: dict | None = None
-):
+    interpolate_type: str, init_value: ArrayLike, boundaries_and_scales: dict | None = None
+) -> Callable[[Any], Any]:
     """Like ``piecewise_constant_schedule``, but joined by lines or half waves of a cosine.
 
     >>> float(piecewise_interpolate_schedule("linear", 1.0, {10: 3.0})(5))
@@ -109,7 +118,9 @@ def piecewise_interpolate_schedule(
     return schedule
 
 
-def cosine_decay_schedule(init_value, decay_steps: int, alpha=0.0, exponent=1.0):
+def cosine_decay_schedule(
+    init_value: ArrayLike, decay_steps: int, alpha: float = 0.0, exponent: float = 1.0
+) -> Callable[[Any], Any]:
     """Half a wave of a cosine down to alpha times the first value, which then stays.
 
     >>> round(float(cosine_decay_schedule(1.0, 10)(5)), 6)
@@ -126,9 +137,9 @@ def cosine_decay_schedule(init_value, decay_steps: int, alpha=0.0, exponent=1.0)
 
 
 def exponential_decay(
-    init_value, transition_steps: int, decay_rate, transition_begin: int = 0, staircase=False,
-    end_value=None,
-):  # fmt: skip
+    init_value: ArrayLike, transition_steps: int, decay_rate: float, transition_begin: int = 0,
+    staircase: bool = False, end_value: ArrayLike | None = None,
+) -> Callable[[Any], Any]:  # fmt: skip
     """``init_value * decay_rate ** (step / transition_steps)``, not beyond ``end_value``.
 
     >>> float(exponential_decay(1.0, 10, 0.25)(5))
@@ -148,7 +159,7 @@ def exponential_decay(
     return schedule
 
 
-def join_schedules(schedules: Sequence, boundaries: Sequence[int]):
+def join_schedules(schedules: Sequence, boundaries: Sequence[int]) -> Callable[[Any], Any]:
     """One schedule after the other, each counting its steps from its own beginning.
 
     >>> joined = join_schedules([constant_schedule(1.0), linear_schedule(1.0, 0.0, 10)], [5])
@@ -170,7 +181,9 @@ def join_schedules(schedules: Sequence, boundaries: Sequence[int]):
     return schedule
 
 
-def warmup_constant_schedule(init_value, peak_value, warmup_steps: int):
+def warmup_constant_schedule(
+    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int
+) -> Callable[[Any], Any]:
     """A straight rise, then constant.
 
     >>> [float(warmup_constant_schedule(0.0, 1.0, 4)(n)) for n in (2, 9)]
@@ -180,8 +193,9 @@ def warmup_constant_schedule(init_value, peak_value, warmup_steps: int):
 
 
 def warmup_cosine_decay_schedule(
-    init_value, peak_value, warmup_steps: int, decay_steps: int, end_value=0.0, exponent=1.0
-):
+    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int, decay_steps: int,
+    end_value: ArrayLike = 0.0, exponent: float = 1.0,
+) -> Callable[[Any], Any]:  # fmt: skip
     """A straight rise, then half a wave of a cosine down; ``decay_steps`` counts both.
 
     >>> [round(float(warmup_cosine_decay_schedule(0.0, 1.0, 4, 14)(n)), 6) for n in (2, 4, 9)]
@@ -194,9 +208,10 @@ def warmup_cosine_decay_schedule(
 
 
 def warmup_exponential_decay_schedule(
-    init_value, peak_value, warmup_steps: int, transition_steps: int, decay_rate,
-    transition_begin: int = 0, staircase: bool = False, end_value=None,
-):  # fmt: skip
+    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int, transition_steps: int,
+    decay_rate: float, transition_begin: int = 0, staircase: bool = False,
+    end_value: ArrayLike | None = None,
+) -> Callable[[Any], Any]:  # fmt: skip
     """A straight rise, then an exponential decay.
 
     >>> [float(warmup_exponential_decay_schedule(0.0, 1.0, 4, 10, 0.25)(n)) for n in (2, 9)]
@@ -209,7 +224,7 @@ def warmup_exponential_decay_schedule(
     return join_schedules([rise, fall], [warmup_steps])
 
 
-def sgdr_schedule(cosine_kwargs):
+def sgdr_schedule(cosine_kwargs: Sequence[dict[str, Any]]) -> Callable[[Any], Any]:
     """Cosine decay with warm restarts: a ``warmup_cosine_decay_schedule`` for each cycle.
 
     >>> cycle = dict(init_value=0.0, peak_value=1.0, warmup_steps=2, decay_steps=10)
@@ -224,9 +239,9 @@ def sgdr_schedule(cosine_kwargs):
 
 
 def linear_onecycle_schedule(
-    transition_steps: int, peak_value, pct_start=0.3, pct_final=0.85, div_factor=25.0,
-    final_div_factor=1e4,
-):  # fmt: skip
+    transition_steps: int, peak_value: ArrayLike, pct_start: float = 0.3, pct_final: float = 0.85,
+    div_factor: float = 25.0, final_div_factor: float = 1e4,
+) -> Callable[[Any], Any]:  # fmt: skip
     """Up to the peak and down again along lines, then further down. (Smith, Topin 2017)
 
     >>> float(linear_onecycle_schedule(100, 1.0)(30))
@@ -242,8 +257,9 @@ def linear_onecycle_schedule(
 
 
 def cosine_onecycle_schedule(
-    transition_steps: int, peak_value, pct_start=0.3, div_factor=25.0, final_div_factor=1e4
-):
+    transition_steps: int, peak_value: ArrayLike, pct_start: float = 0.3, div_factor: float = 25.0,
+    final_div_factor: float = 1e4,
+) -> Callable[[Any], Any]:  # fmt: skip
     """Up to the peak and down far below the start, along cosines. (Smith, Topin 2017)
 
     >>> float(cosine_onecycle_schedule(100, 1.0)(30))

@@ -15,7 +15,9 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, tree
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike, PyTree
 
 
 class GradientTransformation(NamedTuple):
@@ -67,7 +69,7 @@ def square(x):
     return xnp.real(x * xnp.conj(x)) if dtypes.is_complex(typeof(x).dtype) else x * x
 
 
-def global_norm(updates):
+def global_norm(updates: PyTree) -> Array:
     """The Euclidean norm of all numbers of a tree.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -78,7 +80,7 @@ def global_norm(updates):
     return xnp.sqrt(sum([norm_squared(x) for x in leaves], start=xnp.asarray(0.0)))
 
 
-def apply_updates(params, updates):
+def apply_updates(params: PyTree, updates: PyTree) -> PyTree:
     """Parameters plus updates, in the dtypes of the parameters.
 
     >>> apply_updates({"w": 1.0}, {"w": 0.5})
@@ -93,7 +95,7 @@ def apply_updates(params, updates):
     return tree.map(add, params, updates)
 
 
-def incremental_update(new_tensors, old_tensors, step_size):
+def incremental_update(new_tensors: PyTree, old_tensors: PyTree, step_size: ArrayLike) -> PyTree:
     """A step from the old values towards the new ones, leaf by leaf.
 
     >>> incremental_update(2.0, 1.0, 0.25)
@@ -104,7 +106,7 @@ def incremental_update(new_tensors, old_tensors, step_size):
     )
 
 
-def stateless(f):
+def stateless(f: Callable[[Any, Any], Any]) -> GradientTransformation:
     """The transformation ``updates -> f(updates, params)``.
 
     >>> import xcore.optimize as xo
@@ -117,7 +119,7 @@ def stateless(f):
     )
 
 
-def stateless_with_tree_map(f):
+def stateless_with_tree_map(f: Callable[[Any, Any], Any]) -> GradientTransformation:
     """The transformation of each leaf, ``u -> f(u, p)``, p the parameter or None.
 
     >>> flip = stateless_with_tree_map(lambda u, p: -u)
@@ -133,7 +135,7 @@ def stateless_with_tree_map(f):
     return stateless(every)
 
 
-def identity():
+def identity() -> GradientTransformation:
     """The transformation that leaves updates as they are.
 
     >>> identity().update(3.0, ())[0]
@@ -142,7 +144,7 @@ def identity():
     return stateless(lambda updates, params: updates)
 
 
-def set_to_zero():
+def set_to_zero() -> GradientTransformation:
     """The transformation that makes all updates zero: parameters stay.
 
     >>> import xcore.numpy as xnp
@@ -188,7 +190,7 @@ def chain(*args: GradientTransformation) -> GradientTransformation:
     return GradientTransformation(init, update)
 
 
-def named_chain(*pairs) -> GradientTransformation:
+def named_chain(*pairs: tuple[str, GradientTransformation]) -> GradientTransformation:
     """``chain`` of (name, transformation) pairs, whose state is a dict by name.
 
     >>> import xcore.optimize as xo
@@ -210,7 +212,7 @@ def named_chain(*pairs) -> GradientTransformation:
 # Trees as vectors
 
 
-def tree_add(a, b):
+def tree_add(a: PyTree, b: PyTree) -> PyTree:
     """The sum of two trees.
 
     >>> tree_add((1.0,), (2.0,))
@@ -219,7 +221,7 @@ def tree_add(a, b):
     return tree.map(operator.add, a, b)
 
 
-def tree_sub(a, b):
+def tree_sub(a: PyTree, b: PyTree) -> PyTree:
     """The difference of two trees.
 
     >>> tree_sub((1.0,), (2.0,))
@@ -228,7 +230,7 @@ def tree_sub(a, b):
     return tree.map(operator.sub, a, b)
 
 
-def tree_scale(factor, a):
+def tree_scale(factor: ArrayLike, a: PyTree) -> PyTree:
     """A number times a tree.
 
     >>> tree_scale(2.0, {"a": 3.0})
@@ -257,7 +259,7 @@ def all_finite(x):
 # Scaling
 
 
-def scale(step_size):
+def scale(step_size: ArrayLike) -> GradientTransformation:
     """Multiplies updates by a number.
 
     >>> scale(-0.5).update(2.0, ())[0]
@@ -272,7 +274,7 @@ class ScaleByScheduleState(NamedTuple):
     count: Any
 
 
-def scale_by_schedule(step_size_fn):
+def scale_by_schedule(step_size_fn: Callable[[Any], Any]) -> GradientTransformation:
     """Multiplies updates by ``step_size_fn(number of this update)``, counted from 0.
 
     >>> import xcore.optimize as xo
@@ -296,7 +298,9 @@ def _as(size, u):
     return xnp.asarray(size).astype(u.dtype) if dtypes.is_inexact(u.dtype) else size
 
 
-def scale_by_learning_rate(learning_rate, *, flip_sign: bool = True):
+def scale_by_learning_rate(
+    learning_rate: float | Array | Callable[[Any], Any], *, flip_sign: bool = True
+) -> GradientTransformation:
     """Multiplies by minus the learning rate, a number or a schedule.
 
     >>> scale_by_learning_rate(0.1).update(1.0, ())[0]

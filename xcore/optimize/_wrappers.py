@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.cond import cond
 from .._core import errors, tree
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import PyTree
 from ._transform import (
     GradientTransformation,
     at_count,
@@ -55,13 +58,15 @@ class MultiSteps:
             )
         self._opt, self._every, self._mean = opt, every_k_schedule, use_grad_mean
 
-    def init(self, params) -> MultiStepsState:
+    def init(self, params: PyTree) -> MultiStepsState:
         """The state to start from."""
         return MultiStepsState(
             zero_count(), zero_count(), self._opt.init(params), zeros_like(params)
         )
 
-    def update(self, updates, state: MultiStepsState, params=None):
+    def update(
+        self, updates: PyTree, state: MultiStepsState, params: PyTree = None
+    ) -> tuple[PyTree, MultiStepsState]:
         """Zeros, or every k-th time the optimizer's updates; and the new state."""
         k = at_count(self._every, state.gradient_step)
         n = state.mini_step
@@ -84,7 +89,7 @@ class MultiSteps:
         step = xnp.where(emit, next_count(state.gradient_step), state.gradient_step)
         return out, MultiStepsState(((n + 1) % k).astype(np.int32), step, inner, kept)
 
-    def has_updated(self, state: MultiStepsState):
+    def has_updated(self, state: MultiStepsState) -> Array:
         """Whether the last call was one that updates."""
         return (state.mini_step == 0) & (state.gradient_step > 0)
 
@@ -100,7 +105,7 @@ class LookaheadParams(NamedTuple):
     slow: Any
 
     @classmethod
-    def init_synced(cls, params) -> LookaheadParams:
+    def init_synced(cls, params: PyTree) -> LookaheadParams:
         """Both equal."""
         return cls(params, params)
 
@@ -112,7 +117,10 @@ class LookaheadState(NamedTuple):
     steps_since_sync: Any
 
 
-def lookahead(fast_optimizer, sync_period: int, slow_step_size, reset_state: bool = False):
+def lookahead(
+    fast_optimizer: GradientTransformation, sync_period: int, slow_step_size: float,
+    reset_state: bool = False,
+) -> GradientTransformation:  # fmt: skip
     """Every few steps slow parameters go part of the way to the fast ones, which then start there.
 
     Its parameters are ``LookaheadParams``; gradients are those of the fast ones. (Zhang et al. 2019)
@@ -160,7 +168,9 @@ class InjectHyperparamsState(NamedTuple):
     inner_state: Any
 
 
-def inject_hyperparams(inner_factory, static_args=()):
+def inject_hyperparams(
+    inner_factory: Callable[..., GradientTransformation], static_args: str | Sequence[str] = ()
+) -> Callable[..., GradientTransformation]:
     """The factory of an optimizer whose hyperparameters are part of its state.
 
     So they can be read, and changed between steps without a new compilation. Schedules are

@@ -6,9 +6,13 @@ a set is the projection into it, whatever the step. Each function here returns s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .. import numpy as xnp
 from .._core import tree
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 
 __all__ = [
     "affine", "ball", "box", "elastic_net", "group_lasso", "halfspace", "l1", "l1_ball", "l2",
@@ -25,7 +29,7 @@ def soft(x, t):
     return xnp.sign(x) * xnp.maximum(xnp.abs(x) - t, 0)
 
 
-def zero():
+def zero() -> Callable[[Any, Any], Any]:
     """Of g = 0: the identity.
 
     >>> zero()(2.0, 0.1)
@@ -34,7 +38,7 @@ def zero():
     return lambda x, step=1.0: x
 
 
-def l1(weight=1.0):
+def l1(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight |x|₁: soft thresholding.
 
     >>> import xcore.numpy as xnp
@@ -44,7 +48,7 @@ def l1(weight=1.0):
     return _leaves(lambda x, step: soft(x, step * weight))
 
 
-def l2(weight=1.0):
+def l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight |x|₂ of each leaf: it becomes shorter by the weight, or 0.
 
     >>> import xcore.numpy as xnp
@@ -59,7 +63,7 @@ def l2(weight=1.0):
     return _leaves(shrink)
 
 
-def squared_l2(weight=1.0):
+def squared_l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight/2 |x|₂².
 
     >>> float(squared_l2(1.0)(3.0, 0.5))
@@ -68,7 +72,7 @@ def squared_l2(weight=1.0):
     return _leaves(lambda x, step: x / (1 + step * weight))
 
 
-def elastic_net(weight=1.0, ridge=1.0):
+def elastic_net(weight: ArrayLike = 1.0, ridge: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight |x|₁ + ridge/2 |x|₂².
 
     Args:
@@ -80,7 +84,7 @@ def elastic_net(weight=1.0, ridge=1.0):
     return _leaves(lambda x, step: soft(x, step * weight) / (1 + step * ridge))
 
 
-def group_lasso(weight=1.0):
+def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight times the sum of the lengths of rows.
 
     >>> import xcore.numpy as xnp
@@ -96,7 +100,7 @@ def group_lasso(weight=1.0):
     return _leaves(shrink)
 
 
-def nuclear(weight=1.0):
+def nuclear(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight times the sum of singular values: these are soft-thresholded.
 
     >>> import xcore.numpy as xnp
@@ -112,7 +116,7 @@ def nuclear(weight=1.0):
     return _leaves(shrink)
 
 
-def nonnegative():
+def nonnegative() -> Callable[[Any, Any], Any]:
     """Onto x ≥ 0.
 
     >>> import xcore.numpy as xnp
@@ -122,7 +126,7 @@ def nonnegative():
     return _leaves(lambda x, step: xnp.maximum(x, 0))
 
 
-def box(lower, upper):
+def box(lower: ArrayLike, upper: ArrayLike) -> Callable[[Any, Any], Any]:
     """Onto lower ≤ x ≤ upper, numbers or trees like x.
 
     Args:
@@ -140,7 +144,7 @@ def box(lower, upper):
     return project
 
 
-def ball(radius=1.0):
+def ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto |x|₂ ≤ radius, of each leaf.
 
     >>> import xcore.numpy as xnp
@@ -163,7 +167,7 @@ def _threshold(v, total):
     return excess[xnp.sum(falling > excess) - 1]
 
 
-def simplex(total=1.0):
+def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto x ≥ 0 with sum ``total``, of each vector.
 
     >>> import xcore.numpy as xnp
@@ -173,7 +177,7 @@ def simplex(total=1.0):
     return _leaves(lambda x, step: xnp.maximum(x - _threshold(x, total), 0))
 
 
-def l1_ball(radius=1.0):
+def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto |x|₁ ≤ radius, of each vector.
 
     >>> import xcore.numpy as xnp
@@ -188,7 +192,7 @@ def l1_ball(radius=1.0):
     return _leaves(project)
 
 
-def halfspace(normal, offset):
+def halfspace(normal: ArrayLike, offset: ArrayLike) -> Callable[[Any, Any], Any]:
     """Onto normal · x ≤ offset.
 
     Args:
@@ -206,7 +210,7 @@ def halfspace(normal, offset):
     return _leaves(project)
 
 
-def affine(a, b):
+def affine(a: ArrayLike, b: ArrayLike) -> Callable[[Any, Any], Any]:
     """Onto a x = b, a of full row rank.
 
     Args:
@@ -220,7 +224,7 @@ def affine(a, b):
     return _leaves(lambda x, step: x - a.T @ xnp.linalg.solve(a @ a.T, a @ x - b))
 
 
-def second_order_cone():
+def second_order_cone() -> Callable[[Any, Any], Any]:
     """Onto |x₁…| ≤ x₀, of each vector.
 
     >>> import xcore.numpy as xnp

@@ -20,6 +20,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, along, check_order, padded, shifted
@@ -229,14 +230,14 @@ class Diffusion(GridOperator):
             self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean
         )
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return _applied(self, self.field(u))
 
     def _apply(self, u):
         flow = stiffness(self.edges(), self.sinks(), u, self.rings)
         return -flow / self.weights.astype(dtypes.to_real(typeof(u).dtype))
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
         return _data(self, self.with_data(self.dtype) if dtype is None else np.dtype(dtype))
 

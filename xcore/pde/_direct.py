@@ -10,6 +10,7 @@ each mode of the others.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from .. import numpy as xnp
 from .._control.call import in_one_kernel
 from .._control.implicit import custom_linear_solve
 from .._core import dtypes
+from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
@@ -175,7 +178,9 @@ def fft_along(x, axis: int, inverse: bool = False):
 # The solution
 
 
-def solve_direct(lap: Laplacian, f, shift=0.0, scale=1.0):
+def solve_direct(
+    lap: Laplacian, f: ArrayLike, shift: ArrayLike = 0.0, scale: ArrayLike = 1.0
+) -> Array:
     """The field u with shift u + scale L(u) = f.
 
     Where that is singular, the solution without a part in the kernel, of the f without one.
@@ -285,7 +290,7 @@ def _sweep(low, high, sums, others, c):
     return loop(n, backward, (zero, rows))[1]
 
 
-def apply_function(lap: Laplacian, u, g):
+def apply_function(lap: Laplacian, u: ArrayLike, g: Callable[[Array], Array]) -> Array:
     """g(L) u for a function g of the eigenvalues, by the eigenvectors of L.
 
     Args:

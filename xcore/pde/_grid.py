@@ -9,8 +9,10 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 
 
 def _per_axis(value, ndim: int) -> tuple:
@@ -98,12 +100,12 @@ class Grid:
         steps = np.arange(self.cells[axis] + 1) / self.cells[axis]
         return self.lower[axis] + (self.upper[axis] - self.lower[axis]) * steps
 
-    def coordinates(self, dtype=None) -> tuple:
+    def coordinates(self, dtype: DTypeLike | None = None) -> tuple:
         """The coordinates of all nodes: for each axis an array of the grid's shape."""
         lines = [self.nodes(i).astype(real_dtype(dtype)) for i in range(self.ndim)]
         return tuple(xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij"))
 
-    def integrate(self, u):
+    def integrate(self, u: ArrayLike) -> Array:
         """The integral of an array of values at the nodes, by the trapezoidal rule.
 
         >>> x, y = Grid((8, 8)).coordinates()
@@ -115,11 +117,11 @@ class Grid:
             u = xnp.tensordot(u, trapezoid(self.nodes(axis)).astype(typeof(u).dtype), axes=(0, 0))
         return u
 
-    def inner(self, u, v):
+    def inner(self, u: ArrayLike, v: ArrayLike) -> Array:
         """The inner product of two arrays at the nodes: the integral of their product."""
         return self.integrate(xnp.conj(u) * v)
 
-    def check(self, who: str, u):
+    def check(self, who: str, u: ArrayLike) -> Array:
         """An array of values at the nodes, or an error that says so."""
         u = xnp.asarray(u)
         if u.shape != self.shape:
@@ -159,7 +161,7 @@ class Grid:
         nodes = tuple(None if s is None else _halved(s) for s in self.stretched)
         return self.replace(cells=tuple(2 * c for c in self.cells), stretched=nodes)
 
-    def restrict(self, u):
+    def restrict(self, u: ArrayLike) -> Array:
         """Values at the nodes of the coarser grid: weighted means over neighbours, so that
         integrals stay; faces keep their values."""
         u = self.check("pde.Grid.restrict", u)
@@ -168,7 +170,7 @@ class Grid:
             u = _along(_restrict_line, u, axis)
         return u
 
-    def prolong(self, u):
+    def prolong(self, u: ArrayLike) -> Array:
         """Values at the nodes of the finer grid, linear in between.
 
         >>> Grid(2).prolong(xnp.asarray([0.0, 1.0, 4.0]))
@@ -179,7 +181,7 @@ class Grid:
             u = _along(_prolong_line, u, axis)
         return u
 
-    def plot(self, u, ax=None, **options):
+    def plot(self, u: ArrayLike, ax: Any = None, **options: Any) -> Any:
         """Draws a field: a line, a map, or the middle section of a box. Returns axes.
 
         Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from ._boundary import Dirichlet, face_shape, face_values, resolve
 from ._fields import (
     GridOperator,
@@ -82,7 +85,7 @@ class Laplacian(GridOperator):
         """Whether constants are in the kernel: all faces are Neumann or periodic."""
         return all(a.singular for a in self.axes)
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return _applied(self, self.field(u))
 
     def _apply(self, u):
@@ -100,7 +103,7 @@ class Laplacian(GridOperator):
         h, n = [a.spacing for a in self.axes], self.grid.ndim
         return [(i, j, (h[i] ** 2 + h[j] ** 2) / 12) for i in range(n) for j in range(i + 1, n)]
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add to L(u): a field."""
         return _data(self, self._data_dtype() if dtype is None else dtype)
 
@@ -150,7 +153,7 @@ class Laplacian(GridOperator):
                 shell = xnp.where(here != 0, slab, shell)
         return shell
 
-    def mean(self, f):
+    def mean(self, f: ArrayLike | Callable[..., ArrayLike]) -> Array:
         """The right-hand side that belongs to f: f itself, or for "compact" its local mean
         f + Σ hᵢ²/12 ∂ᵢ²f, for which f is a function or an array at all nodes of the grid."""
         if self.order != COMPACT:
@@ -214,14 +217,14 @@ class Laplacian(GridOperator):
         """The operator on every second node."""
         return Laplacian(self.grid.coarser(), self.coarser_faces(), self.order)
 
-    def symbol(self, dtype=None):
+    def symbol(self, dtype: DTypeLike | None = None) -> Array:
         """The eigenvalues of L as a field of frequencies: sums of those along the axes."""
         dtype = real_dtype(dtype)
         n = self.grid.ndim
         lines = [along(a.eigenvalues, i, n, dtype) for i, a in enumerate(self.axes)]
         return self.combine(lines)
 
-    def combine(self, lines):
+    def combine(self, lines: Sequence[Any]) -> Array:
         """The eigenvalue of L for eigenvalues of the second derivatives along the axes."""
         out = functools.reduce(lambda x, y: x + y, lines)
         if self.order == COMPACT:
@@ -229,7 +232,7 @@ class Laplacian(GridOperator):
                 out = out + c * lines[i] * lines[j]
         return out
 
-    def eigenvalues(self, dtype=None):
+    def eigenvalues(self, dtype: DTypeLike | None = None) -> Array:
         """All eigenvalues of L, rising: closed formulas for order 2 and periodic axes, else numbers.
 
         >>> xnp.round(Laplacian(Grid(4)).eigenvalues())

@@ -14,6 +14,7 @@ equation on irregular domains") A staircase puts the boundary on nodes: order 1.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import Value, typeof
+from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import jvp
 from .._transforms.jvp import watching
 from ._boundary import ZERO, real_only, resolve
@@ -107,21 +110,23 @@ class Masked(GridOperator):
         parts = [*(x for pair in (*self.a, *self.value) for x in pair), self.c]
         return functools.reduce(xnp.promote_types, [x.dtype for x in parts if x is not None])
 
-    def field(self, f, dtype=None):
+    def field(
+        self, f: ArrayLike | Callable[..., ArrayLike], dtype: DTypeLike | None = None
+    ) -> Array:
         """A field, zero outside."""
         return xnp.where(self.inside, GridOperator.field(self, f, dtype), 0)
 
-    def full(self, u, outside=0.0):
+    def full(self, u: ArrayLike, outside: ArrayLike = 0.0) -> Array:
         """Values at all nodes: those of a field, and one number for all nodes outside."""
         u = xnp.where(self.inside, GridOperator.field(self, u), outside)
         return xnp.pad(u, 1, constant_values=outside)
 
-    def integrate(self, u):
+    def integrate(self, u: ArrayLike) -> Array:
         """The integral of a field, by the volumes of its nodes: of order 2 if u vanishes on the
         boundary, else of order 1."""
         return GridOperator.integrate(self, xnp.where(self.inside, u, 0))
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return _applied(self, self.field(u))
 
     def _apply(self, u):
@@ -132,7 +137,7 @@ class Masked(GridOperator):
             out = out + (high * (after - u) - low * (u - before))
         return xnp.where(self.inside, out, 0)
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the boundary add: a field."""
         return _data(self, self.dtype if dtype is None else np.dtype(dtype))
 

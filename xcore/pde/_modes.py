@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -11,6 +13,7 @@ from .._control.loops import scan
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import DTypeLike
 from .._iterate import history_of
 from .._solution import Solution, Status
 from ..linalg import FunctionOperator, eigsh, lobpcg
@@ -32,9 +35,10 @@ METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 
 def eigenmodes(
-    op, k: int = 6, *, rtol: float | None = None, dtype=None, method: str = "auto",
-    ncv: int | None = None, report: bool = False, history: bool = False, progress=False,
-):  # fmt: skip
+    op: Any, k: int = 6, *, rtol: float | None = None, dtype: DTypeLike | None = None,
+    method: str = "auto", ncv: int | None = None, report: bool = False, history: bool = False,
+    progress: str | bool = False,
+) -> tuple[Array, Array]:  # fmt: skip
     """(w, modes): the k smallest eigenvalues of -op, rising, and their fields (k, ...).
 
     Modes are orthonormal in the inner product of the grid. Of orders 4 and 6 they have norm 1, but as

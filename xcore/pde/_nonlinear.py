@@ -7,6 +7,8 @@ the inverse of an operator that is near to it, and goes as far along s as the re
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from .. import numpy as xnp
 from .._control.implicit import custom_root
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.keywords import require
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Status
 from .._transforms.api import jvp
@@ -35,8 +39,11 @@ _FORCING = 1e-3  # how well the linear systems are solved; each step gains about
 _HALVINGS = 12  # of a step at most
 
 
-def solve_nonlinear(f, x0, preconditioner, *, rtol: float | None = None, max_steps: int = 50, report: bool = False,
-                    history: bool = False, progress=False, checkpoint=None):  # fmt: skip
+def solve_nonlinear(
+    f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None,
+    max_steps: int = 50, report: bool = False, history: bool = False, progress: str | bool = False,
+    checkpoint: str | Path | None = None,
+) -> Array | FieldSolution:  # fmt: skip
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from ._boundary import ZERO, complex_if, real_only, resolve
 from ._fields import GridOperator, axes_of, check_order, sparse_along, spread, times_axis
 from ._grid import Grid, real_dtype, size
@@ -70,18 +72,18 @@ class Gradient(_FirstOrder):
 
     symmetric = False
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return _gradient(self, self.field(u))
 
     def _apply(self, u):
         return tuple(times_axis(a, u, i) for i, a in enumerate(self.axes))
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a tuple of fields."""
         dtype = self.with_data() if dtype is None else dtype
         return tuple(self._data(i, dtype) for i in range(self.grid.ndim))
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         return xnp.stack(self(x.reshape(self.field_shape))).reshape(-1)
 
     def as_sparse(self):
@@ -117,7 +119,7 @@ class Divergence(_FirstOrder):
 
     symmetric = False
 
-    def __call__(self, v):
+    def __call__(self, v: Array | Sequence[ArrayLike]) -> Array:
         v = tuple(v)
         if len(v) != self.grid.ndim:
             raise errors.bad_argument("pde.Divergence", "v", v, f"{self.grid.ndim} fields")
@@ -127,13 +129,13 @@ class Divergence(_FirstOrder):
         parts = [times_axis(a, x, i) for i, (a, x) in enumerate(zip(self.axes, v, strict=True))]
         return functools.reduce(xnp.add, parts)
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
         dtype = self.with_data() if dtype is None else dtype
         parts = [self._data(i, dtype) for i in range(self.grid.ndim)]
         return functools.reduce(xnp.add, parts)
 
-    def mv(self, x):
+    def mv(self, x: Array) -> Array:
         return self(tuple(x.reshape(self.grid.ndim, *self.field_shape))).reshape(-1)
 
     def as_sparse(self):
@@ -196,7 +198,7 @@ class Advection(_FirstOrder):
 
     symmetric = False
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return _advection(self, self.field(u))
 
     def _sides(self):
@@ -214,7 +216,7 @@ class Advection(_FirstOrder):
         ]
         return functools.reduce(xnp.add, parts)
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
         dtype = self.with_data() if dtype is None else dtype
         parts = [
@@ -278,13 +280,13 @@ class Helmholtz(GridOperator):
 
     symmetric = property(lambda self: self.laplacian.symmetric)
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         u = self.field(u)
         dtype = complex_if(typeof(u).dtype, self.q)
         q = self.q if dtypes.is_complex(self.q.dtype) else self.q.astype(dtypes.to_real(dtype))
         return self.laplacian(u) + q.astype(complex_if(dtypes.to_real(dtype), q)) * u
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
         return self.laplacian.boundary(dtype)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -9,6 +12,7 @@ from .._control.jit import jit
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from ._boundary import ZERO
 from ._direct import solve_direct
 from ._grid import Grid
@@ -30,7 +34,9 @@ class IncompatibleError(errors.XcoreError, ValueError):
     """
 
 
-def poisson(f, grid: Grid, bc=ZERO, *, order=2):
+def poisson(
+    f: ArrayLike | Callable[..., ArrayLike], grid: Grid, bc: Any = ZERO, *, order: int | str = 2
+) -> Array:
     """The field u with -Δu = f in the box and the conditions on its faces.
 
     Direct: exact but for rounding. Derivatives with respect to f and to the data on the faces cost

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,11 @@ from .._control.cond import cond
 from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
+from .._core.array import Array
 from .._core.keywords import require
 from .._core.trace import Tracer
 from .._core.types import typeof
+from .._core.typing import ArrayLike
 from .._iterate import history_of
 from .._solution import Certificate, Status
 from .._transforms.api import linear_transpose
@@ -23,6 +26,7 @@ from ..linalg._range import safe_norm
 from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
+from ._fields import GridOperator
 from ._geometry import coarser_masked
 from ._grid import size
 from ._judge import default_rtol, judged
@@ -41,10 +45,11 @@ METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 
 
 def solve(
-    op, f, *, rtol: float | None = None, method: str = "auto", cycle: str = "V",
-    smoother: str = "auto", max_steps: int = 100, report: bool = False, estimate: bool = False,
-    history: bool = False, progress=False,
-):  # fmt: skip
+    op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None,
+    method: str = "auto", cycle: str = "V", smoother: str = "auto", max_steps: int = 100,
+    report: bool = False, estimate: bool = False, history: bool = False,
+    progress: str | bool = False,
+) -> Array | FieldSolution:  # fmt: skip
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
     Args:

@@ -17,6 +17,7 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike
 from ._boundary import ZERO, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of
 from ._grid import Grid, real_dtype
@@ -119,10 +120,10 @@ class Stencil(GridOperator):
     def _values(self, u):
         return self.f(u) if self.params is None else self.f(u, self.params)
 
-    def __call__(self, u):
+    def __call__(self, u: ArrayLike) -> Array:
         return self._at(self.field(u), False)
 
-    def boundary(self, dtype=None):
+    def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
         return self._at(
             xnp.zeros(self.field_shape, self.with_data() if dtype is None else dtype), True

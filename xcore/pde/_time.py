@@ -18,6 +18,7 @@ from .._core import errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
@@ -152,7 +153,7 @@ class RungeKutta:
     def __post_init__(self):
         check_order("pde.RungeKutta", self.f)
 
-    def step(self, u, t, dt):
+    def step(self, u: PyTree, t: float | Array, dt: float | Array) -> PyTree:
         """One step."""
         return moved(u, stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
 
@@ -188,11 +189,11 @@ class ThetaMethod:
         if not 0 <= self.theta <= 1:
             raise errors.bad_argument("pde.ThetaMethod", "theta", self.theta, "from 0 to 1")
 
-    def step(self, u, t, dt):
+    def step(self, u: Array, t: float | Array, dt: float | Array) -> Array:
         """One step."""
         return self.attempt(u, t, dt)[0]
 
-    def attempt(self, u, t, dt):
+    def attempt(self, u: Array, t: float | Array, dt: float | Array) -> tuple[Array, Array]:
         """One step, and the status of its linear system."""
         dtype = typeof(u).dtype
         source = self.source(t + dt / 2) if callable(self.source) else self.source
@@ -202,7 +203,7 @@ class ThetaMethod:
         right = as_dtype("pde.ThetaMethod", "source", right, dtype)
         return (right, SOLVED) if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
 
-    def leap(self, u, dt, count: int):
+    def leap(self, u: Array, dt: float | Array, count: int) -> Any:
         """So many steps at once, or None where that is not known how.
 
         With data that stand still, and a Laplace operator of a box, a step multiplies the part of an
@@ -272,7 +273,7 @@ class ExponentialIntegrator:
     op: Any
     source: Any = 0.0
 
-    def step(self, u, t, dt):
+    def step(self, u: Array, t: float | Array, dt: float | Array) -> Array:
         """One step."""
         if not isinstance(self.op, Laplacian):
             raise errors.bad_argument("pde.ExponentialIntegrator", "op", self.op, "a Laplacian")
@@ -304,11 +305,11 @@ class IMEX:
     op: Any
     f: Any = static(default=None)
 
-    def step(self, u, t, dt):
+    def step(self, u: PyTree, t: float | Array, dt: float | Array) -> PyTree:
         """One step."""
         return self.attempt(u, t, dt)[0]
 
-    def attempt(self, u, t, dt):
+    def attempt(self, u: PyTree, t: float | Array, dt: float | Array) -> tuple[PyTree, Array]:
         """One step, and the status of its linear systems."""
         if not callable(self.f):
             raise errors.bad_argument("pde.IMEX", "f", self.f, "a function of u and t")
@@ -351,7 +352,9 @@ class Leapfrog:
 
     op: Any
 
-    def step(self, state, t, dt):
+    def step(
+        self, state: tuple[Array, Array], t: float | Array, dt: float | Array
+    ) -> tuple[Array, Array]:
         """One step."""
         u, v = _pair("pde.Leapfrog", self.op, state)
         still = self.op.boundary(typeof(u).dtype)
@@ -371,11 +374,15 @@ class Newmark:
 
     op: Any
 
-    def step(self, state, t, dt):
+    def step(
+        self, state: tuple[Array, Array], t: float | Array, dt: float | Array
+    ) -> tuple[Array, Array]:
         """One step."""
         return self.attempt(state, t, dt)[0]
 
-    def attempt(self, state, t, dt):
+    def attempt(
+        self, state: tuple[Array, Array], t: float | Array, dt: float | Array
+    ) -> tuple[tuple[Array, Array], Array]:
         """One step, and the status of its linear system."""
         u, v = _pair("pde.Newmark", self.op, state)
         force = self.op(u) + self.op.boundary(typeof(u).dtype)
@@ -393,7 +400,7 @@ def _pair(who: str, op, state) -> tuple:
     return tuple(state)
 
 
-def wave_energy(op, state):
+def wave_energy(op: Laplacian | Diffusion, state: tuple[Array, Array]) -> Array:
     """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes.
 
     Args:
@@ -440,7 +447,7 @@ def spectral_radius(op) -> float:
     return 2 * float(xnp.max(d))
 
 
-def stable_step(stepper, op=None, *, u=None, t=0.0) -> float:
+def stable_step(stepper: Any, op: Any = None, *, u: PyTree = None, t: ArrayLike = 0.0) -> float:
     """The longest step for which a method stays bounded: infinite for implicit ones.
 
     Args:
@@ -469,7 +476,7 @@ def stable_step(stepper, op=None, *, u=None, t=0.0) -> float:
     return float("inf")
 
 
-def check_step(stepper, dt, op=None) -> None:
+def check_step(stepper: Any, dt: ArrayLike, op: Any = None) -> None:
     """Raises ``UnstableStepError`` if dt and the limit are known, and dt is longer.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from .._core.keywords import require
 from .._core.source import stack_level
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._boundary import as_dtype
 from ._solutions import TrajectorySolution
@@ -36,9 +39,11 @@ from ._time import (
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
 
-def trajectory(stepper, x0, dt, steps: int, *, every: int = 1, t0=0.0, save=None, op=None,
-               progress: bool | str = False, checkpoint=None, parts: int = 10,
-               report: bool = False):  # fmt: skip
+def trajectory(
+    stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0,
+    save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False,
+    checkpoint: str | Path | None = None, parts: int = 10, report: bool = False,
+) -> PyTree | TrajectorySolution:  # fmt: skip
     """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
 
     Args:
@@ -223,8 +228,11 @@ def _inexact(x):
     return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
 
 
-def integrate(f, x0, t_eval, *, tableau: Tableau = DORMAND_PRINCE, rtol=1e-5, atol=1e-8, first_step=None,
-              max_steps: int = 100_000, report: bool = False):  # fmt: skip
+def integrate(
+    f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *,
+    tableau: Tableau = DORMAND_PRINCE, rtol: float = 1e-5, atol: float = 1e-8,
+    first_step: ArrayLike | None = None, max_steps: int = 100_000, report: bool = False,
+) -> PyTree | TrajectorySolution:  # fmt: skip
     """States of u' = f(u, t) at given times, with steps as long as the error allows.
 
     An embedded pair estimates the error of each step; the step's length follows it.

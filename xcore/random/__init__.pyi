@@ -125,11 +125,11 @@ def sobol(key: Key | None, n: int, dim: int, *, start: int = 0, dtype: DTypeLike
     """Points of Sobol's sequence in the unit cube: the first 2^k, and each next 2^k, are balanced."""
 def halton(key: Key | None, n: int, dim: int, *, start: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Points of Halton's sequence in the unit cube: digits of their numbers in the first primes, mirrored."""
-def threefry2x32(key: Key, counter: ArrayLike, rounds: Any = 20) -> Array:
+def threefry2x32(key: Key, counter: ArrayLike, rounds: int = 20) -> Array:
     """Threefry with 2 words of 32 bits: a hash of a counter under a key."""
-def threefry4x32(key: Key, counter: ArrayLike, rounds: Any = 20) -> Array:
+def threefry4x32(key: Key, counter: ArrayLike, rounds: int = 20) -> Array:
     """Threefry with 4 words of 32 bits: a hash of a counter under a key."""
-def philox2x32(key: Key, counter: ArrayLike, rounds: Any = 10) -> Array:
+def philox2x32(key: Key, counter: ArrayLike, rounds: int = 10) -> Array:
     """Philox with 2 words of 32 bits: a hash of a counter under a key."""
-def philox4x32(key: Key, counter: ArrayLike, rounds: Any = 10) -> Array:
+def philox4x32(key: Key, counter: ArrayLike, rounds: int = 10) -> Array:
     """Philox with 4 words of 32 bits: a hash of a counter under a key."""

@@ -1,0 +1,72 @@
+"""Types of xcore.pde. Written by tools/stubs.py."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from xcore._core.array import Array
+from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
+
+from xcore._solution import Solution
+from xcore.pde._solutions import FieldSolution, TrajectorySolution
+from xcore._solution import Status as Status
+from xcore.errors import IncompatibleError as IncompatibleError
+from xcore.errors import UnstableStepError as UnstableStepError
+from xcore.pde._boundary import Dirichlet as Dirichlet
+from xcore.pde._boundary import Neumann as Neumann
+from xcore.pde._boundary import Periodic as Periodic
+from xcore.pde._boundary import Robin as Robin
+from xcore.pde._diffusion import Diffusion as Diffusion
+from xcore.pde._direct import apply_function as apply_function
+from xcore.pde._direct import solve_direct as solve_direct
+from xcore.pde._grid import Grid as Grid
+from xcore.pde._laplacian import Laplacian as Laplacian
+from xcore.pde._masked import Masked as Masked
+from xcore.pde._modes import eigenmodes as eigenmodes
+from xcore.pde._operators import Advection as Advection
+from xcore.pde._operators import Divergence as Divergence
+from xcore.pde._operators import Gradient as Gradient
+from xcore.pde._operators import Helmholtz as Helmholtz
+from xcore.pde._poisson import poisson as poisson
+from xcore.pde._solutions import FieldSolution as FieldSolution
+from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
+from xcore.pde._stencil import Stencil as Stencil
+from xcore.pde._time import ExponentialIntegrator as ExponentialIntegrator
+from xcore.pde._time import IMEX as IMEX
+from xcore.pde._time import Leapfrog as Leapfrog
+from xcore.pde._time import Newmark as Newmark
+from xcore.pde._time import RungeKutta as RungeKutta
+from xcore.pde._time import Tableau as Tableau
+from xcore.pde._time import ThetaMethod as ThetaMethod
+from xcore.pde._time import check_step as check_step
+from xcore.pde._time import stable_step as stable_step
+from xcore.pde._time import wave_energy as wave_energy
+
+BOGACKI_SHAMPINE: Tableau
+DORMAND_PRINCE: Tableau
+EULER: Tableau
+HEUN: Tableau
+MIDPOINT: Tableau
+RK4: Tableau
+SSP3: Tableau
+@overload
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, report: Literal[False] = False) -> PyTree: ...
+@overload
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, report: Literal[True]) -> TrajectorySolution:
+    """States of u' = f(u, t) at given times, with steps as long as the error allows."""
+@overload
+def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool = False, history: bool = False, progress: str | bool = False) -> Array: ...
+@overload
+def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[True], estimate: bool = False, history: bool = False, progress: str | bool = False) -> FieldSolution:
+    """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution."""
+@overload
+def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None, max_steps: int = 50, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Array: ...
+@overload
+def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None, max_steps: int = 50, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> FieldSolution:
+    """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more."""
+@overload
+def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, report: Literal[False] = False) -> PyTree: ...
+@overload
+def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, report: Literal[True]) -> TrajectorySolution:
+    """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis."""
