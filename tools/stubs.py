@@ -485,25 +485,28 @@ def dunder(module: ModuleType) -> list[str]:
     return [f"{n}: Any" for n in names if hasattr(module, n)]
 
 
-def classes_used(lines: list[str]) -> list[str]:
-    """Imports of the classes of results."""
+def classes_used(lines: list[str], offered: list[str]) -> list[str]:
+    """Imports of the classes of arguments and results that the package does not pass on itself."""
     homes = {
         "xcore._core.surface": "UnaryFunction BinaryFunction",
         "xcore.numpy._sets": "UniqueAll UniqueCounts UniqueInverse",
         "xcore.numpy._matrices": "QRResult SVDResult EigResult EighResult",
         "xcore.numpy._determinant": "SlogdetResult",
         "xcore.numpy._types": "DType",
+        "pathlib": "Path",
+        "xcore._core.typing": "PyTree",
         "xcore.stats._samples": "ModeResult",
         "xcore._solution": "Solution",
+        "xcore.pde._fields": "GridOperator",
         "xcore.pde._solutions": "FieldSolution TrajectorySolution",
         "xcore.linalg._factorisations": "LUFactors",
         "xcore.linalg._krylov": "Krylov",
         "xcore.linalg._operators": "LinearOperator",
     }
-    text = "\n".join(lines)
+    text, given = "\n".join(lines), "\n".join(offered)
     out = []
     for module, names in homes.items():
-        used = [n for n in names.split() if n in text and f"import {n} as" not in text]
+        used = [n for n in names.split() if n in text and f"import {n} as" not in given]
         if used:
             out.append(f"from {module} import {', '.join(used)}")
     return out
@@ -520,7 +523,7 @@ def stub(package: str) -> str:
         imports.append("from builtins import bool as _bool")
     head = HEAD.format(name=package)
     rest += dunder(module)
-    return "\n".join([head, *classes_used(rest), *imports, "", *rest]) + "\n"
+    return "\n".join([head, *classes_used(rest, imports), *imports, "", *rest]) + "\n"
 
 
 def path_of(package: str) -> Path:

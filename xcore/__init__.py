@@ -115,7 +115,7 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
     checkpoint: _Module
 
 __all__ = [
-    "ad_checkpoint", "Array", "block_until_ready", "check_tracer_leaks", "checkify",
+    "ad_checkpoint", "Array", "block_until_ready", "Certificate", "check_tracer_leaks", "checkify",
     "checking_leaks", "checkpoint", "checkpoint_policies", "clear_caches", "closure_convert", "config",
     "core", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
     "custom_vjp", "debug", "debug_infs", "debug_key_reuse", "debug_nans", "decomp",
@@ -133,8 +133,8 @@ __all__ = [
     "numpy_dtype_promotion", "numpy_rank_promotion", "ops", "optimize", "P", "pde", "pmap",
     "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
     "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "set_mesh",
-    "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "special", "stages",
-    "stats", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
+    "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "Solution", "special", "stages",
+    "stats", "Status", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
     "typing", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 

@@ -10,10 +10,9 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._matrices import SVDResult, EigResult, EighResult
 from xcore.numpy._types import DType
+from pathlib import Path
 from xcore._solution import Solution
-from xcore.linalg._factorisations import LUFactors
 from xcore.linalg._krylov import Krylov
-from xcore.linalg._operators import LinearOperator
 from xcore._solution import Certificate as Certificate
 from xcore.linalg._banded import IncompleteCholesky as IncompleteCholesky
 from xcore.linalg._banded import cholesky_banded as cholesky_banded

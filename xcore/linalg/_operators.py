@@ -34,8 +34,9 @@ class LinearOperator:
       positive: whether it is known to be positive definite as well.
     """
 
-    symmetric = False
-    positive = False
+    shape: tuple[int, int]
+    symmetric: bool = False
+    positive: bool = False
     __array_ufunc__ = None  # array + operator is the operator's business, not NumPy's
 
     def mv(self, x: Array) -> Array:
@@ -49,7 +50,7 @@ class LinearOperator:
         return vmap(self.mv, in_axes=1, out_axes=1)(x)
 
     @property
-    def T(self):
+    def T(self) -> LinearOperator:
         """The transposed operator (without conjugation)."""
         return Conjugated(self) if self.symmetric else Transposed(self)
 
@@ -57,7 +58,7 @@ class LinearOperator:
         """All of its elements, from the products with the unit vectors."""
         return self.matmat(xnp.eye(self.shape[1], dtype=dtype))
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: Any) -> Any:
         if isinstance(other, LinearOperator):
             _need(self.shape[1] == other.shape[0], "@", self, other)
             return Product(self, other)
@@ -71,43 +72,43 @@ class LinearOperator:
             raise errors.shape_mismatch("linalg.LinearOperator @", why, product=out)
         return out
 
-    def __rmatmul__(self, x):
+    def __rmatmul__(self, x: Any) -> Array:
         x = xnp.asarray(x)
         if x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
             why = f"need a vector or matrix of {self.shape[0]} columns"
             raise errors.shape_mismatch("linalg.LinearOperator @", why, x=x)
         return (self.T @ x.T).T
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> LinearOperator:
         other = as_operator(other)
         _need(self.shape == other.shape, "+", self, other)
         return Sum(self, other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> LinearOperator:
         return as_operator(other) + self
 
-    def __sub__(self, other):
+    def __sub__(self, other: Any) -> LinearOperator:
         return self + as_operator(other) * -1.0
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Any) -> LinearOperator:
         return as_operator(other) + self * -1.0
 
-    def __mul__(self, number):
+    def __mul__(self, number: ArrayLike) -> LinearOperator:
         return Scaled(_number("*", number), self)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, number):
+    def __truediv__(self, number: ArrayLike) -> LinearOperator:
         return Scaled(1 / _number("/", number), self)
 
     def __rtruediv__(self, _):
         why = "need an operator before /, and a number after it; linear_solve divides by operators"
         raise errors.shape_mismatch("linalg.LinearOperator /", why, operator=self)
 
-    def __neg__(self):
+    def __neg__(self) -> LinearOperator:
         return self * -1.0
 
-    def __pow__(self, times):
+    def __pow__(self, times: int) -> LinearOperator:
         _need(self.shape[0] == self.shape[1], "**", self, self)
         if type(times) is not int or times < 1:
             need = "an int of 1 or more: that many products"

@@ -8,8 +8,6 @@ import numpy as np
 from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
-from xcore.numpy._matrices import QRResult, SVDResult, EigResult, EighResult
-from xcore.numpy._determinant import SlogdetResult
 from xcore.numpy._types import DType
 from numpy.linalg import LinAlgError as LinAlgError
 from xcore.numpy._determinant import SlogdetResult as SlogdetResult

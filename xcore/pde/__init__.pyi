@@ -8,8 +8,10 @@ import numpy as np
 from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
+from pathlib import Path
+from xcore._core.typing import PyTree
 from xcore._solution import Solution
-from xcore.pde._solutions import FieldSolution, TrajectorySolution
+from xcore.pde._fields import GridOperator
 from xcore._solution import Status as Status
 from xcore.errors import IncompatibleError as IncompatibleError
 from xcore.errors import UnstableStepError as UnstableStepError

@@ -8,7 +8,6 @@ import numpy as np
 from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
-from xcore.stats._samples import ModeResult
 from xcore.stats._kde import gaussian_kde as gaussian_kde
 from xcore.stats._samples import ModeResult as ModeResult
 
