@@ -53,10 +53,6 @@ def without_example(module: ModuleType) -> list[str]:
     return [n for n, f in functions(module).items() if ">>>" not in (inspect.getdoc(f) or "")]
 
 
-# How many functions of several parameters do not say yet what these are. Numbers go down only.
-WITHOUT_ARGUMENTS = {"xcore.optimize": 52, "xcore.scipy.linalg": 64}
-
-
 def without_arguments(module: ModuleType) -> list[str]:
     """Functions of two parameters or more whose docstring has no section Args."""
 
@@ -75,8 +71,7 @@ def without_arguments(module: ModuleType) -> list[str]:
 
 @pytest.mark.parametrize("name", public_modules())
 def test_arguments_are_described(name):
-    missing = without_arguments(importlib.import_module(name))
-    assert len(missing) <= WITHOUT_ARGUMENTS.get(name, 0), missing
+    assert without_arguments(importlib.import_module(name)) == []
 
 
 @pytest.mark.parametrize("name", public_modules())

@@ -55,6 +55,14 @@ def scale_by_factored_rms(
 ) -> GradientTransformation:  # fmt: skip
     """Divides by the root of the average square, of rank one for large matrices. (Shazeer, Stern 2018)
 
+    Args:
+      factored: whether squares are kept as sums of rows and columns.
+      decay_rate: exponent of the decay of the averages.
+      step_offset: int; number of the step at which the decay begins.
+      min_dim_size_to_factor: int; arrays are factored whose second largest axis is so long.
+      epsilon: number added to squared gradients.
+      decay_rate_fn: function of (step, decay_rate) that gives how much of the averages is kept.
+
     >>> import xcore.numpy as xnp
     >>> s = scale_by_factored_rms()
     >>> s.update(xnp.asarray([2.0]), s.init(xnp.ones(1)), xnp.ones(1))[0]
@@ -112,6 +120,20 @@ def adafactor(
     weight_decay_mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """Adafactor: memory for a matrix of n rows and m columns is n + m numbers. (Shazeer, Stern 2018)
+
+    Args:
+      learning_rate: a number or a schedule; None for steps of the size that Adafactor finds.
+      min_dim_size_to_factor: int; arrays are factored whose second largest axis is so long.
+      decay_rate: exponent of the decay of the averages.
+      decay_offset: int; number of the step at which the decay begins.
+      multiply_by_parameter_scale: whether steps are in proportion to the parameters.
+      clipping_threshold: the root of the mean square of an update at most; None for no limit.
+      momentum: how much of the last update is kept; None for no momentum.
+      dtype_momentum: dtype of the momentum.
+      weight_decay_rate: this times the parameters is added to the updates; None for none.
+      eps: number added to squared gradients.
+      factored: whether squares are kept as sums of rows and columns.
+      weight_decay_mask: a tree of booleans, or a function that makes it: what decays.
 
     >>> import xcore.numpy as xnp
     >>> opt = adafactor(0.1)

@@ -59,6 +59,11 @@ def adagrad(
 ) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the sum of all squared gradients. (Duchi et al. 2011)
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      initial_accumulator_value: number; where the sums of squares begin.
+      eps: number added to the root.
+
     >>> opt = adagrad(1.0, 0.0)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
     -1.0
@@ -72,6 +77,17 @@ def rmsprop(
     momentum: float | None = None, nesterov: bool = False, bias_correction: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the average squared gradient. (Hinton 2012; Graves 2013)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      decay: how much of the average is kept at each step.
+      eps: number added to the root.
+      initial_scale: number; where the average square begins.
+      eps_in_sqrt: whether eps is added inside of the root.
+      centered: divide by the standard deviation instead.
+      momentum: how much of the last step is kept; None for no momentum.
+      nesterov: look ahead by the momentum.
+      bias_correction: whether averages are freed of their start at zero.
 
     >>> opt = rmsprop(1.0, decay=0.75)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
@@ -90,6 +106,13 @@ def adadelta(
     eps: float = 1e-6, weight_decay: float = 0.0, weight_decay_mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """Steps of the size of earlier ones, without a scale of their own. (Zeiler 2012)
+
+    Args:
+      learning_rate: a number or a schedule; 1 by default.
+      rho: how much of the average squares is kept at each step.
+      eps: number added to the root.
+      weight_decay: this times the parameters is added to the updates.
+      weight_decay_mask: a tree of booleans, or a function that makes it: what decays.
 
     >>> opt = adadelta(1.0)
     >>> round(float(opt.update(2.0, opt.init(0.0), 0.0)[0]), 5)
@@ -131,6 +154,14 @@ def nadam(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with Nesterov's momentum. (Dozat 2016)
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+
     >>> opt = nadam(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 3)
     -0.147
@@ -169,6 +200,16 @@ def nadamw(
 ) -> GradientTransformation:  # fmt: skip
     """``adamw`` with Nesterov's momentum.
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+      weight_decay: this times the parameters is added to the updates.
+      mask: a tree of booleans, or a function that makes it: what decays.
+
     >>> opt = nadamw(0.1, weight_decay=0.0)
     >>> round(float(opt.update(2.0, opt.init(4.0), 4.0)[0]), 3)
     -0.147
@@ -181,6 +222,14 @@ def amsgrad(
     eps: float = 1e-8, eps_root: float = 0.0, mu_dtype: DTypeLike | None = None,
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
 
     >>> opt = amsgrad(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
@@ -195,6 +244,12 @@ def adamax(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with a decaying maximum. (Kingma, Ba 2014, section 7.1)
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the largest gradient is kept at each step.
+      eps: number added to the root.
+
     >>> opt = adamax(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
     -0.1
@@ -207,6 +262,15 @@ def radam(
     eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Rectified Adam: plain momentum until the average square can be trusted. (Liu et al. 2019)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      threshold: how many values the average square must rest on to be used.
+      nesterov: Nesterov's variant.
 
     >>> opt = radam(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
@@ -221,6 +285,14 @@ def lion(
     mu_dtype: DTypeLike | None = None, weight_decay: float = 1e-3, mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """The sign of an average gradient, and weight decay. (Chen et al. 2023)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: weight of the kept average in the sign.
+      b2: how much of the kept average is kept at each step.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+      weight_decay: this times the parameters is added to the updates.
+      mask: a tree of booleans, or a function that makes it: what decays.
 
     >>> opt = lion(0.1, weight_decay=0.0)
     >>> round(float(opt.update(2.0, opt.init(0.0), 0.0)[0]), 4)
@@ -238,6 +310,15 @@ def lamb(
     eps: float = 1e-6, eps_root: float = 0.0, weight_decay: float = 0.0, mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """Adam with steps in proportion to each leaf's norm, for large batches. (You et al. 2019)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      weight_decay: this times the parameters is added to the updates.
+      mask: a tree of booleans, or a function that makes it: what decays.
 
     >>> opt = lamb(0.1)
     >>> round(float(opt.update(2.0, opt.init(3.0), 3.0)[0]), 4)
@@ -257,6 +338,16 @@ def lars(
     trust_ratio_mask: PyTree = True, momentum: float = 0.9, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Momentum with steps in proportion to each leaf's norm, for large batches. (You et al. 2017)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      weight_decay: this times the parameters is added to the gradient.
+      weight_decay_mask: a tree of booleans, or a function that makes it: what decays.
+      trust_coefficient: factor of the ratio of norms.
+      eps: number added to the norm of the update.
+      trust_ratio_mask: a tree of booleans, or a function that makes it: what is scaled by norms.
+      momentum: how much of the last step is kept.
+      nesterov: look ahead by the momentum.
 
     >>> opt = lars(0.1, trust_coefficient=1.0)
     >>> round(float(opt.update(2.0, opt.init(3.0), 3.0)[0]), 4)
@@ -278,6 +369,14 @@ def adabelief(
 ) -> GradientTransformation:  # fmt: skip
     """Adam that trusts gradients that are as expected. (Zhuang et al. 2020)
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      nesterov: Nesterov's variant.
+
     >>> opt = adabelief(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
     -0.1111
@@ -291,6 +390,12 @@ def yogi(
     eps: float = 1e-3,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
 
     >>> opt = yogi(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)

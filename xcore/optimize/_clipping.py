@@ -80,6 +80,10 @@ def _unitwise_norm(x):
 def adaptive_grad_clip(clipping: float, eps: float = 1e-3) -> GradientTransformation:
     """Bounds each unit's gradient to a fraction of its parameters' norm. (Brock et al. 2021)
 
+    Args:
+      clipping: the norm of an update at most, relative to that of its parameters.
+      eps: norms of parameters count as this at least.
+
     >>> import xcore.numpy as xnp
     >>> c = adaptive_grad_clip(0.5)
     >>> c.update(xnp.asarray([3.0, 4.0]), (), xnp.asarray([1.0, 0.0]))[0]
@@ -123,6 +127,11 @@ class AddNoiseState(NamedTuple):
 
 def add_noise(eta: float, gamma: float, key: Key | int) -> GradientTransformation:
     """Adds normal noise of variance eta / nᵞ at step n. (Neelakantan et al. 2014)
+
+    Args:
+      eta: the variance of the noise in the first step.
+      gamma: the variance in step k, from 1 on, is eta / k^gamma.
+      key: random key, or a whole number that one is made of.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> noise = add_noise(0.01, 0.55, xc.random.key(0))
@@ -202,6 +211,10 @@ def apply_if_finite(
     """Makes an update zero, and forgets it, where its gradient has infinities or NaN.
 
     After ``max_consecutive_errors`` of them in a row they are let through.
+
+    Args:
+      inner: the transformation.
+      max_consecutive_errors: int; so many updates in a row are held back at most.
 
     >>> import xcore.optimize as xo
     >>> safe = xo.apply_if_finite(xo.sgd(0.1), 5)

@@ -21,6 +21,10 @@ def save(path: str | Path, state: PyTree) -> None:
     The file is an ``.npz`` archive with one array for each leaf, named by its place in the tree.
     It is written beside its place and then moved there, so that no half of a file is ever seen.
 
+    Args:
+      path: of the file.
+      state: tree of arrays.
+
     >>> import tempfile, pathlib, xcore.optimize as xo, xcore.numpy as xnp
     >>> params = xnp.asarray([1.0, 2.0])
     >>> opt = xo.adam(0.1)

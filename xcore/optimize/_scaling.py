@@ -68,6 +68,11 @@ def trace(
 ) -> GradientTransformation:
     """Momentum: t ← g + decay t; the update is t, or g + decay t once more for Nesterov's.
 
+    Args:
+      decay: how much of what is accumulated is kept at each step.
+      nesterov: look ahead by the momentum.
+      accumulator_dtype: dtype of what is kept; by default the parameters'.
+
     >>> t = trace(0.5)
     >>> _, state = t.update(1.0, t.init(0.0))
     >>> float(t.update(1.0, state)[0])
@@ -93,6 +98,11 @@ def ema(
     decay: float, debias: bool = True, accumulator_dtype: DTypeLike | None = None
 ) -> GradientTransformation:
     """The exponential moving average of updates.
+
+    Args:
+      decay: how much of the average is kept at each step.
+      debias: whether the average is freed of its start at zero.
+      accumulator_dtype: dtype of what is kept; by default the parameters'.
 
     >>> average = ema(0.5)
     >>> _, state = average.update(1.0, average.init(0.0))
@@ -120,6 +130,10 @@ def scale_by_rss(
     initial_accumulator_value: float = 0.1, eps: float = 1e-7
 ) -> GradientTransformation:
     """Divides by the root of the sum of all squares so far: Adagrad. (Duchi et al. 2011)
+
+    Args:
+      initial_accumulator_value: number; where the sums of squares begin.
+      eps: number added to the root.
 
     >>> s = scale_by_rss(0.0)
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
@@ -158,6 +172,13 @@ def scale_by_rms(
 ) -> GradientTransformation:  # fmt: skip
     """Divides by the root of the average square: RMSProp. (Hinton 2012)
 
+    Args:
+      decay: how much of the average is kept at each step.
+      eps: number added to the root.
+      initial_scale: number; where the average square begins.
+      eps_in_sqrt: whether eps is added inside of the root.
+      bias_correction: whether averages are freed of their start at zero.
+
     >>> s = scale_by_rms(0.75)
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
     2.0
@@ -190,6 +211,13 @@ def scale_by_stddev(
 ) -> GradientTransformation:  # fmt: skip
     """Divides by the standard deviation of gradients: centred RMSProp. (Graves 2013)
 
+    Args:
+      decay: how much of the average is kept at each step.
+      eps: number added to the root.
+      initial_scale: number; where the average square begins.
+      eps_in_sqrt: whether eps is added inside of the root.
+      bias_correction: whether averages are freed of their start at zero.
+
     >>> s = scale_by_stddev(0.5)
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
     2.0
@@ -218,6 +246,10 @@ class ScaleByAdaDeltaState(NamedTuple):
 
 def scale_by_adadelta(rho: float = 0.9, eps: float = 1e-6) -> GradientTransformation:
     """Multiplies by the ratio of the typical update to the typical gradient. (Zeiler 2012)
+
+    Args:
+      rho: how much of the average squares is kept at each step.
+      eps: number added to the root.
 
     >>> s = scale_by_adadelta()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 5)
@@ -252,6 +284,14 @@ def scale_by_adam(
 ) -> GradientTransformation:  # fmt: skip
     """The average gradient divided by the root of the average square. (Kingma, Ba 2014)
 
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+      nesterov: Nesterov's variant. (Dozat 2016)
+
     >>> s = scale_by_adam()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
     1.0
@@ -282,6 +322,13 @@ def scale_by_amsgrad(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+
     >>> s = scale_by_amsgrad()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
     1.0
@@ -306,6 +353,11 @@ def scale_by_adamax(
 ) -> GradientTransformation:
     """Adam with a decaying maximum in place of the root of the average square.
 
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the largest gradient is kept at each step.
+      eps: number added to the root.
+
     >>> s = scale_by_adamax()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
     1.0
@@ -326,6 +378,14 @@ def scale_by_radam(
     threshold: float = 5.0, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose steps are shorter while the average square rests on few values. (Liu et al. 2019)
+
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      threshold: how many values the average square must rest on to be used.
+      nesterov: Nesterov's variant.
 
     >>> s = scale_by_radam()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 4)
@@ -356,6 +416,13 @@ def scale_by_belief(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the average square of the surprise g - m in place of g's. (Zhuang et al. 2020)
 
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      nesterov: Nesterov's variant.
+
     >>> s = scale_by_belief()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 3)
     1.111
@@ -378,6 +445,13 @@ def scale_by_yogi(
     initial_accumulator_value: float = 1e-6,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
+
+    Args:
+      b1: how much of the average gradient is kept at each step.
+      b2: how much of the average square is kept at each step.
+      eps: number added to the root.
+      eps_root: number added inside of the root.
+      initial_accumulator_value: number; where the sums of squares begin.
 
     >>> s = scale_by_yogi()
     >>> round(float(s.update(2.0, s.init(0.0))[0]), 3)
@@ -413,6 +487,11 @@ def scale_by_lion(
 ) -> GradientTransformation:
     """The sign of an average gradient. (Chen et al. 2023)
 
+    Args:
+      b1: weight of the kept average in the sign.
+      b2: how much of the kept average is kept at each step.
+      mu_dtype: dtype of the average gradient; by default the parameters'.
+
     >>> s = scale_by_lion()
     >>> float(s.update(-2.0, s.init(0.0))[0])
     -1.0
@@ -445,6 +524,11 @@ def scale_by_trust_ratio(
     min_norm: float = 0.0, trust_coefficient: float = 1.0, eps: float = 0.0
 ) -> GradientTransformation:
     """Makes each leaf's update as long as its parameters, times a factor. (You et al. 2017, 2019)
+
+    Args:
+      min_norm: number; norms count as this at least.
+      trust_coefficient: factor of the ratio of norms.
+      eps: number added to the norm of the update.
 
     >>> float(scale_by_trust_ratio().update(0.5, (), 3.0)[0])
     3.0

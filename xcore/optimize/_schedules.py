@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.typing import ArrayLike
+from .._core.array import Array
 
 
 def _positive(who: str, name: str, value) -> None:
@@ -16,7 +16,7 @@ def _positive(who: str, name: str, value) -> None:
         raise ValueError(f"xcore.optimize.{who}: {name} must be positive, given {value}.")
 
 
-def constant_schedule(value: ArrayLike) -> Callable[[Any], Any]:
+def constant_schedule(value: float | Array) -> Callable[[Any], Any]:
     """The same value at every step.
 
     >>> constant_schedule(0.1)(7)
@@ -26,10 +26,17 @@ def constant_schedule(value: ArrayLike) -> Callable[[Any], Any]:
 
 
 def polynomial_schedule(
-    init_value: ArrayLike, end_value: ArrayLike, power: ArrayLike, transition_steps: int,
+    init_value: float | Array, end_value: float | Array, power: float | Array, transition_steps: int,
     transition_begin: int = 0,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """From one value to another along (1 - t)^power, t from 0 to 1 in ``transition_steps`` steps.
+
+    Args:
+      init_value: number; the first value.
+      end_value: number; the last value.
+      power: exponent.
+      transition_steps: int; how many steps it takes.
+      transition_begin: int; the step at which it begins.
 
     >>> float(polynomial_schedule(1.0, 0.0, 2, 10)(5))
     0.25
@@ -46,9 +53,18 @@ def polynomial_schedule(
 
 
 def linear_schedule(
-    init_value: ArrayLike, end_value: ArrayLike, transition_steps: int, transition_begin: int = 0
+    init_value: float | Array,
+    end_value: float | Array,
+    transition_steps: int,
+    transition_begin: int = 0,
 ) -> Callable[[Any], Any]:
     """From one value to another along a straight line.
+
+    Args:
+      init_value: number; the first value.
+      end_value: number; the last value.
+      transition_steps: int; how many steps it takes.
+      transition_begin: int; the step at which it begins.
 
     >>> float(linear_schedule(0.0, 1.0, 4)(1))
     0.25
@@ -57,9 +73,13 @@ def linear_schedule(
 
 
 def piecewise_constant_schedule(
-    init_value: ArrayLike, boundaries_and_scales: dict | None = None
+    init_value: float | Array, boundaries_and_scales: dict | None = None
 ) -> Callable[[Any], Any]:
     """A value that is multiplied by a factor when the step reaches each of the boundaries.
+
+    Args:
+      init_value: number; the first value.
+      boundaries_and_scales: dict of steps and the factors that the value is multiplied by there.
 
     >>> [float(piecewise_constant_schedule(1.0, {2: 0.1})(n)) for n in (1, 2)]
     [1.0, 0.10000000149011612]
@@ -88,9 +108,14 @@ _INTERPOLATE = {
 
 
 def piecewise_interpolate_schedule(
-    interpolate_type: str, init_value: ArrayLike, boundaries_and_scales: dict | None = None
+    interpolate_type: str, init_value: float | Array, boundaries_and_scales: dict | None = None
 ) -> Callable[[Any], Any]:
     """Like ``piecewise_constant_schedule``, but joined by lines or half waves of a cosine.
+
+    Args:
+      interpolate_type: "linear" or "cosine".
+      init_value: number; the first value.
+      boundaries_and_scales: dict of steps and the factors that the value is multiplied by there.
 
     >>> float(piecewise_interpolate_schedule("linear", 1.0, {10: 3.0})(5))
     2.0
@@ -119,9 +144,15 @@ def piecewise_interpolate_schedule(
 
 
 def cosine_decay_schedule(
-    init_value: ArrayLike, decay_steps: int, alpha: float = 0.0, exponent: float = 1.0
+    init_value: float | Array, decay_steps: int, alpha: float = 0.0, exponent: float = 1.0
 ) -> Callable[[Any], Any]:
     """Half a wave of a cosine down to alpha times the first value, which then stays.
+
+    Args:
+      init_value: number; the first value.
+      decay_steps: int; how many steps the decay takes.
+      alpha: the last value, relative to the first.
+      exponent: exponent of the wave.
 
     >>> round(float(cosine_decay_schedule(1.0, 10)(5)), 6)
     0.5
@@ -137,10 +168,18 @@ def cosine_decay_schedule(
 
 
 def exponential_decay(
-    init_value: ArrayLike, transition_steps: int, decay_rate: float, transition_begin: int = 0,
-    staircase: bool = False, end_value: ArrayLike | None = None,
+    init_value: float | Array, transition_steps: int, decay_rate: float, transition_begin: int = 0,
+    staircase: bool = False, end_value: float | Array | None = None,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """``init_value * decay_rate ** (step / transition_steps)``, not beyond ``end_value``.
+
+    Args:
+      init_value: number; the first value.
+      transition_steps: int; how many steps it takes.
+      decay_rate: factor of ``transition_steps`` steps.
+      transition_begin: int; the step at which it begins.
+      staircase: whether it changes at the end of each period only.
+      end_value: number that the value does not go beyond; None for no limit.
 
     >>> float(exponential_decay(1.0, 10, 0.25)(5))
     0.5
@@ -162,6 +201,10 @@ def exponential_decay(
 def join_schedules(schedules: Sequence, boundaries: Sequence[int]) -> Callable[[Any], Any]:
     """One schedule after the other, each counting its steps from its own beginning.
 
+    Args:
+      schedules: functions of the number of the step.
+      boundaries: ints, one less: where the next one begins.
+
     >>> joined = join_schedules([constant_schedule(1.0), linear_schedule(1.0, 0.0, 10)], [5])
     >>> [float(joined(n)) for n in (4, 10)]
     [1.0, 0.5]
@@ -182,9 +225,14 @@ def join_schedules(schedules: Sequence, boundaries: Sequence[int]) -> Callable[[
 
 
 def warmup_constant_schedule(
-    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int
+    init_value: float | Array, peak_value: float | Array, warmup_steps: int
 ) -> Callable[[Any], Any]:
     """A straight rise, then constant.
+
+    Args:
+      init_value: number; the first value.
+      peak_value: number; the largest value.
+      warmup_steps: int; how many steps the rise takes.
 
     >>> [float(warmup_constant_schedule(0.0, 1.0, 4)(n)) for n in (2, 9)]
     [0.5, 1.0]
@@ -193,10 +241,18 @@ def warmup_constant_schedule(
 
 
 def warmup_cosine_decay_schedule(
-    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int, decay_steps: int,
-    end_value: ArrayLike = 0.0, exponent: float = 1.0,
+    init_value: float | Array, peak_value: float | Array, warmup_steps: int, decay_steps: int,
+    end_value: float | Array = 0.0, exponent: float = 1.0,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """A straight rise, then half a wave of a cosine down; ``decay_steps`` counts both.
+
+    Args:
+      init_value: number; the first value.
+      peak_value: number; the largest value.
+      warmup_steps: int; how many steps the rise takes.
+      decay_steps: int; how many steps rise and decay take together.
+      end_value: number; the last value.
+      exponent: exponent of the wave.
 
     >>> [round(float(warmup_cosine_decay_schedule(0.0, 1.0, 4, 14)(n)), 6) for n in (2, 4, 9)]
     [0.5, 1.0, 0.5]
@@ -208,11 +264,21 @@ def warmup_cosine_decay_schedule(
 
 
 def warmup_exponential_decay_schedule(
-    init_value: ArrayLike, peak_value: ArrayLike, warmup_steps: int, transition_steps: int,
+    init_value: float | Array, peak_value: float | Array, warmup_steps: int, transition_steps: int,
     decay_rate: float, transition_begin: int = 0, staircase: bool = False,
-    end_value: ArrayLike | None = None,
+    end_value: float | Array | None = None,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """A straight rise, then an exponential decay.
+
+    Args:
+      init_value: number; the first value.
+      peak_value: number; the largest value.
+      warmup_steps: int; how many steps the rise takes.
+      transition_steps: int; how many steps it takes.
+      decay_rate: factor of ``transition_steps`` steps.
+      transition_begin: int; steps from the peak to the beginning of the decay.
+      staircase: whether it changes at the end of each period only.
+      end_value: number that the value does not go beyond; None for no limit.
 
     >>> [float(warmup_exponential_decay_schedule(0.0, 1.0, 4, 10, 0.25)(n)) for n in (2, 9)]
     [0.5, 0.5]
@@ -239,10 +305,18 @@ def sgdr_schedule(cosine_kwargs: Sequence[dict[str, Any]]) -> Callable[[Any], An
 
 
 def linear_onecycle_schedule(
-    transition_steps: int, peak_value: ArrayLike, pct_start: float = 0.3, pct_final: float = 0.85,
+    transition_steps: int, peak_value: float | Array, pct_start: float = 0.3, pct_final: float = 0.85,
     div_factor: float = 25.0, final_div_factor: float = 1e4,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """Up to the peak and down again along lines, then further down. (Smith, Topin 2017)
+
+    Args:
+      transition_steps: int; how many steps it takes.
+      peak_value: number; the largest value.
+      pct_start: which part of the steps goes up.
+      pct_final: after which part of the steps it is down again.
+      div_factor: the peak divided by the first value.
+      final_div_factor: the first value divided by the last.
 
     >>> float(linear_onecycle_schedule(100, 1.0)(30))
     1.0
@@ -257,10 +331,17 @@ def linear_onecycle_schedule(
 
 
 def cosine_onecycle_schedule(
-    transition_steps: int, peak_value: ArrayLike, pct_start: float = 0.3, div_factor: float = 25.0,
+    transition_steps: int, peak_value: float | Array, pct_start: float = 0.3, div_factor: float = 25.0,
     final_div_factor: float = 1e4,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """Up to the peak and down far below the start, along cosines. (Smith, Topin 2017)
+
+    Args:
+      transition_steps: int; how many steps it takes.
+      peak_value: number; the largest value.
+      pct_start: which part of the steps goes up.
+      div_factor: the peak divided by the first value.
+      final_div_factor: the first value divided by the last.
 
     >>> float(cosine_onecycle_schedule(100, 1.0)(30))
     1.0

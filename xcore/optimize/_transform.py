@@ -83,6 +83,10 @@ def global_norm(updates: PyTree) -> Array:
 def apply_updates(params: PyTree, updates: PyTree) -> PyTree:
     """Parameters plus updates, in the dtypes of the parameters.
 
+    Args:
+      params: tree of arrays.
+      updates: tree like it, of what is added.
+
     >>> apply_updates({"w": 1.0}, {"w": 0.5})
     {'w': Array(1.5, dtype=float32, weak_type=True)}
     """
@@ -97,6 +101,11 @@ def apply_updates(params: PyTree, updates: PyTree) -> PyTree:
 
 def incremental_update(new_tensors: PyTree, old_tensors: PyTree, step_size: ArrayLike) -> PyTree:
     """A step from the old values towards the new ones, leaf by leaf.
+
+    Args:
+      new_tensors: tree of arrays.
+      old_tensors: tree like it.
+      step_size: which part of the way from old to new.
 
     >>> incremental_update(2.0, 1.0, 0.25)
     1.25
@@ -215,6 +224,10 @@ def named_chain(*pairs: tuple[str, GradientTransformation]) -> GradientTransform
 def tree_add(a: PyTree, b: PyTree) -> PyTree:
     """The sum of two trees.
 
+    Args:
+      a: tree of arrays.
+      b: tree like a.
+
     >>> tree_add((1.0,), (2.0,))
     (3.0,)
     """
@@ -224,6 +237,10 @@ def tree_add(a: PyTree, b: PyTree) -> PyTree:
 def tree_sub(a: PyTree, b: PyTree) -> PyTree:
     """The difference of two trees.
 
+    Args:
+      a: tree of arrays.
+      b: tree like a.
+
     >>> tree_sub((1.0,), (2.0,))
     (-1.0,)
     """
@@ -232,6 +249,10 @@ def tree_sub(a: PyTree, b: PyTree) -> PyTree:
 
 def tree_scale(factor: ArrayLike, a: PyTree) -> PyTree:
     """A number times a tree.
+
+    Args:
+      factor: number.
+      a: tree of arrays.
 
     >>> tree_scale(2.0, {"a": 3.0})
     {'a': 6.0}
@@ -302,6 +323,10 @@ def scale_by_learning_rate(
     learning_rate: float | Array | Callable[[Any], Any], *, flip_sign: bool = True
 ) -> GradientTransformation:
     """Multiplies by minus the learning rate, a number or a schedule.
+
+    Args:
+      learning_rate: a number, or a schedule: a function of the number of the step.
+      flip_sign: whether it goes down, against the gradient.
 
     >>> scale_by_learning_rate(0.1).update(1.0, ())[0]
     -0.1

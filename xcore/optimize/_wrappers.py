@@ -125,6 +125,12 @@ def lookahead(
 
     Its parameters are ``LookaheadParams``; gradients are those of the fast ones. (Zhang et al. 2019)
 
+    Args:
+      fast_optimizer: the optimizer of the fast parameters.
+      sync_period: int; steps between two meetings.
+      slow_step_size: which part of the way to the fast parameters the slow ones go.
+      reset_state: whether the fast optimizer begins anew then.
+
     >>> import xcore.optimize as xo
     >>> look = xo.lookahead(xo.sgd(1.0), 1, 0.5)
     >>> params = xo.LookaheadParams.init_synced(4.0)

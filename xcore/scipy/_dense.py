@@ -12,6 +12,13 @@ from ._spectral import from_triangle
 def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
     """The norm of a vector or matrix; see ``numpy.linalg.norm``.
 
+    Args:
+      a: vector or matrices.
+      ord: which norm, as in ``numpy.linalg.norm``.
+      axis: an int for norms of vectors, two for norms of matrices; all by default.
+      keepdims: keep the reduced axes with length 1.
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> norm(xnp.asarray([3.0, 4.0]))
     Array(5., dtype=float32)
@@ -21,6 +28,10 @@ def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
 
 def lu_factor(a, overwrite_a=False, check_finite=True):
     """(packed factors, pivots) for ``lu_solve``.
+
+    Args:
+      a: matrices (..., n, n).
+      overwrite_a, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> lu_factor(xnp.asarray([[4.0, 2.0], [2.0, 3.0]]))[0]
@@ -33,6 +44,10 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
 def svdvals(a, overwrite_a=False, check_finite=True):
     """The singular values, descending.
 
+    Args:
+      a: matrices (..., m, n).
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> svdvals(xnp.diag(xnp.asarray([1.0, 2.0])))
     Array([2., 1.], dtype=float32)
@@ -44,6 +59,12 @@ def null_space(A, rcond=None, overwrite_a=False, check_finite=True, lapack_drive
                size=None):  # fmt: skip
     """An orthonormal basis of the vectors x with a x = 0; ``size`` as in ``xcore.linalg.null_space``.
 
+    Args:
+      A: matrix (m, n).
+      rcond: singular values below this times the largest count as zero; by default the rounding.
+      size: int; columns of the result, needed under ``jit``.
+      overwrite_a, check_finite, lapack_driver: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> xnp.abs(null_space(xnp.asarray([[1.0, 0.0]])))
     Array([[0.],
@@ -54,6 +75,11 @@ def null_space(A, rcond=None, overwrite_a=False, check_finite=True, lapack_drive
 
 def orth(A, rcond=None, *, size=None):
     """An orthonormal basis of the range of a; ``size`` as in ``xcore.linalg.orth``.
+
+    Args:
+      A: matrix (m, n).
+      rcond: singular values below this times the largest count as zero; by default the rounding.
+      size: int; columns of the result, needed under ``jit``.
 
     >>> import xcore.numpy as xnp
     >>> xnp.abs(orth(xnp.ones((2, 2)))).round(4)
@@ -75,6 +101,13 @@ def _pseudoinverse(a, s, atol, rtol, return_rank, hermitian):
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     """The pseudoinverse of Moore and Penrose; with ``return_rank`` also the rank.
 
+    Args:
+      a: matrices (..., m, n).
+      atol: singular values up to this count as zero.
+      rtol: singular values up to this times the largest count as zero.
+      return_rank: return (the pseudoinverse, the rank).
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> pinv(xnp.asarray([[2.0, 0.0], [0.0, 0.0]]))
     Array([[0.5, 0. ],
@@ -88,6 +121,14 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
 
 def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
     """The pseudoinverse of a Hermitian matrix, of which one triangle is read.
+
+    Args:
+      a: Hermitian matrices (..., n, n).
+      atol: singular values up to this count as zero.
+      rtol: singular values up to this times the largest count as zero.
+      lower: which triangle is read.
+      return_rank: return (the pseudoinverse, the rank).
+      check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> pinvh(xnp.asarray([[2.0, 9.0], [0.0, 0.0]]))
@@ -105,6 +146,11 @@ def rq(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
     """(R, Q) with a = R Q; in mode "r" R alone.
 
     From (J a)ᴴ = q r with J reversing the order follows a = (J rᴴ J) (J qᴴ).
+
+    Args:
+      a: matrices (..., m, n).
+      mode: "full", "economic" or "r" (R alone).
+      overwrite_a, lwork, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> r, q = rq(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
@@ -126,6 +172,11 @@ def _adjoint(x):
 
 def diagsvd(s, M, N):
     """The M × N matrix with these singular values on its diagonal.
+
+    Args:
+      s: vector of min(M, N) numbers.
+      M: int; rows.
+      N: int; columns.
 
     >>> import xcore.numpy as xnp
     >>> diagsvd(xnp.asarray([2.0, 1.0]), 2, 3)
@@ -163,6 +214,11 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
     """The factor of a Hermitian positive definite band, in the same form: r of a = rᴴ r from the
     upper half, l of a = l lᴴ from the lower one.
 
+    Args:
+      ab: the upper half of the band, (u + 1, n), or with ``lower`` the lower one.
+      lower: which half is given and returned.
+      overwrite_ab, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> cholesky_banded(xnp.asarray([[4.0, 2.0], [2.0, 0.0]]), lower=True)
     Array([[2., 1.],
@@ -176,6 +232,11 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
 
 def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
     """The solution of a x = b from (``cholesky_banded(ab)``, whether it is the lower form).
+
+    Args:
+      cb_and_lower: (what ``cholesky_banded`` returned, its ``lower``).
+      b: right-hand sides (..., n, k), or one vector (n,).
+      overwrite_b, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> cho_solve_banded((xnp.asarray([[2.0, 4.0]]), False), xnp.ones(2))
@@ -193,6 +254,10 @@ def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
 
 def toeplitz(c, r=None):
     """The matrix with first column c, first row r and equal numbers along diagonals.
+
+    Args:
+      c: first column (..., m).
+      r: first row (..., n), of which the first element is not read; conj(c) by default.
 
     >>> import xcore.numpy as xnp
     >>> toeplitz(xnp.asarray([1, 2, 3]), xnp.asarray([1, 4]))
@@ -216,6 +281,11 @@ def _pair(c_or_cr):
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     """The solution of a x = b for a Toeplitz matrix of column c, or (column, row).
 
+    Args:
+      c_or_cr: first column (n,), or the pair of it and the first row.
+      b: right-hand sides (..., n, k), or one vector (n,).
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> solve_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([3.0, 3.0])).round(4)
     Array([1., 1.], dtype=float32)
@@ -226,6 +296,11 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
 
 def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     """The product of a Toeplitz matrix of column c, or (column, row), and x.
+
+    Args:
+      c_or_cr: first column (m,), or the pair of it and the first row (n,).
+      x: vector (n,), or columns (n, k).
+      check_finite, workers: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> matmul_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([1.0, 1.0]))

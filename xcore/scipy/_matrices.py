@@ -25,6 +25,10 @@ def _under(first_row, below):
 def hankel(c, r=None):
     """The matrix a[i, j] that depends on i + j alone: first column c, last row r, else zeros.
 
+    Args:
+      c: first column (m,).
+      r: last row (n,), of which the first element is not read; zeros by default.
+
     >>> hankel([1, 2, 3])
     Array([[1, 2, 3],
            [2, 3, 0],
@@ -93,6 +97,10 @@ def leslie(f, s):
     """The matrix of a population by age: fertilities f in its first row, rates of survival below
     the diagonal.
 
+    Args:
+      f: vector (..., n), a fertility for each age.
+      s: vector (..., n - 1), the rates of survival.
+
     >>> leslie([0.0, 2.0], [0.5])
     Array([[0. , 2. ],
            [0.5, 0. ]], dtype=float32)
@@ -120,6 +128,11 @@ def fiedler(a):
 def convolution_matrix(a, n, mode="full"):
     """The matrix m with m @ x = convolve(a, x, mode) for x of n elements.
 
+    Args:
+      a: vector.
+      n: int; columns.
+      mode: "full", "same" or "valid", as for ``convolve``.
+
     >>> convolution_matrix([1, 2], 2)
     Array([[1, 0],
            [2, 1],
@@ -139,6 +152,10 @@ def convolution_matrix(a, n, mode="full"):
 
 def khatri_rao(a, b):
     """Kronecker's products of the columns of a with those of b, side by side.
+
+    Args:
+      a: matrix (m, k).
+      b: matrix (n, k).
 
     >>> khatri_rao([[1, 2]], [[3, 4], [5, 6]])
     Array([[ 3,  8],
@@ -170,6 +187,10 @@ def invhilbert(n, exact=False):
 
     (-1)^{i+j} (i + j + 1) C(n + i, n - j - 1) C(n + j, n - i - 1) C(i + j, i)²
 
+    Args:
+      n: int; rows and columns.
+      exact: of no effect: elements are computed exactly, and then rounded.
+
     >>> invhilbert(2)
     Array([[ 4., -6.],
            [-6., 12.]], dtype=float32)
@@ -199,6 +220,11 @@ def pascal(n, kind="symmetric", exact=True):
     """Binomial coefficients: C(i + j, i), or the factor of that matrix that is "lower" or "upper";
     as floats unless ``exact``.
 
+    Args:
+      n: int; rows and columns.
+      kind: "symmetric", "lower" or "upper".
+      exact: whether the elements are integers, not floats.
+
     >>> pascal(3)
     Array([[1, 1, 1],
            [1, 2, 3],
@@ -218,6 +244,11 @@ def _kind(who: str, kind):
 def invpascal(n, kind="symmetric", exact=True):
     """The inverse of ``pascal(n, kind)``, of integers too; as floats unless ``exact``.
 
+    Args:
+      n: int; rows and columns.
+      kind: "symmetric", "lower" or "upper".
+      exact: whether the elements are integers.
+
     >>> invpascal(2)
     Array([[ 2, -1],
            [-1,  1]], dtype=int32)
@@ -233,6 +264,10 @@ def invpascal(n, kind="symmetric", exact=True):
 def hadamard(n, dtype=None):
     """Sylvester's matrix of orthogonal rows of ones and minus ones; n is a power of two.
 
+    Args:
+      n: int; rows and columns, a power of two.
+      dtype: of the elements.
+
     >>> hadamard(2)
     Array([[ 1,  1],
            [ 1, -1]], dtype=int32)
@@ -247,6 +282,10 @@ def helmert(n, full=False):
     """Orthonormal rows, each the contrast of an element with the mean of those before it; ``full``
     puts a row of equal numbers first.
 
+    Args:
+      n: int; rows and columns.
+      full: with the first row, so that it is square.
+
     >>> helmert(2).round(4)
     Array([[ 0.7071, -0.7071]], dtype=float32)
     """
@@ -258,6 +297,11 @@ def helmert(n, full=False):
 
 def dft(n, scale=None, *, dtype=None):
     """The matrix of the discrete Fourier transform; ``scale`` is None, "sqrtn" or "n"; complex.
+
+    Args:
+      n: int; rows and columns.
+      scale: None, "sqrtn" or "n": what the matrix is divided by.
+      dtype: of the elements.
 
     >>> dft(2).real.round(4)
     Array([[ 1.,  1.],

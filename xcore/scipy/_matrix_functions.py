@@ -14,6 +14,13 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
 
     ``method`` is None, "SPS" or "blockEnlarge"; all are the last one.
 
+    Args:
+      A: matrices (..., n, n).
+      E: matrices (..., n, n), the direction.
+      compute_expm: False returns the derivative alone.
+      method: None, "SPS" or "blockEnlarge"; of no effect.
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> expm_frechet(xnp.zeros((1, 1)), xnp.ones((1, 1)))[1].round(3)
     Array([[1.]], dtype=float32)
@@ -44,6 +51,10 @@ def expm(A, *, upper_triangular=False, max_squarings=None):
 def logm(A, disp=True):
     """The principal logarithm; without ``disp`` also |exp(x) - a| / |a| in the 1-norm.
 
+    Args:
+      A: matrices (..., n, n).
+      disp: False returns a pair: the matrix, and how wrong it is, as said above.
+
     >>> import xcore.numpy as xnp
     >>> logm(xnp.eye(2)).real.round(4)
     Array([[0., 0.],
@@ -55,6 +66,11 @@ def logm(A, disp=True):
 
 def sqrtm(A, disp=True, blocksize=64):
     """The principal square root; without ``disp`` also |x² - a|² / |a| in Frobenius' norm.
+
+    Args:
+      A: matrices (..., n, n).
+      disp: False returns a pair: the matrix, and how wrong it is, as said above.
+      blocksize: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> sqrtm(xnp.eye(2) * 4).real.round(4)
@@ -68,6 +84,10 @@ def sqrtm(A, disp=True, blocksize=64):
 def expm_cond(A, check_finite=True):
     """How much relative changes of a matrix are amplified in its exponential, in Frobenius' norm:
     |L| |a| / |exp(a)| with the derivative L, a matrix of n² rows.
+
+    Args:
+      A: matrices (..., n, n).
+      check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> expm_cond(xnp.eye(1) * 2).round(3)
@@ -86,6 +106,11 @@ def funm(A, func, disp=True):
     """A function of a matrix from its values at eigenvalues, complex; without ``disp`` also an estimate
     of the relative error. See ``xcore.linalg.funm``.
 
+    Args:
+      A: matrices (..., n, n).
+      func: function of complex arrays, elementwise and analytic.
+      disp: False returns a pair: the matrix, and how wrong it is, as said above.
+
     >>> import xcore.numpy as xnp
     >>> funm(xnp.diag(xnp.asarray([1.0, 4.0])), xnp.sqrt).real
     Array([[1., 0.],
@@ -100,6 +125,10 @@ def signm(A, disp=True):
     |x² - 1| in the 1-norm.
 
     (Higham 2008, "Functions of matrices", section 5.1)
+
+    Args:
+      A: matrices (..., n, n).
+      disp: False returns a pair: the matrix, and how wrong it is, as said above.
 
     >>> import xcore.numpy as xnp
     >>> signm(xnp.diag(xnp.asarray([3.0, -2.0]))).round(4)
@@ -192,6 +221,10 @@ def tanhm(A):
 
 def fractional_matrix_power(A, t):
     """A^t = A^⌊t⌋ e^{(t - ⌊t⌋) log A}; complex, like ``logm``, but for whole t. On a CPU only, then.
+
+    Args:
+      A: matrices (..., n, n).
+      t: number.
 
     >>> import xcore.numpy as xnp
     >>> fractional_matrix_power(xnp.eye(1) * 4, 0.5).real.round(3)

@@ -97,6 +97,13 @@ def eigvalsh(a, b=None, lower=True, overwrite_a=False, overwrite_b=False, turbo=
              driver=None):  # fmt: skip
     """Eigenvalues of a Hermitian matrix, ascending; arguments as for ``eigh``.
 
+    Args:
+      a: Hermitian matrices (..., n, n), of which one triangle is read.
+      b: Hermitian positive definite matrices of a v = w b v, or what ``type`` says.
+      lower: whether the lower triangles are read.
+      eigvals, type, subset_by_index, subset_by_value: as for ``eigh``.
+      overwrite_a, overwrite_b, turbo, check_finite, driver: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> eigvalsh(xnp.diag(xnp.asarray([2.0, 1.0])))
     Array([1., 2.], dtype=float32)
@@ -152,6 +159,13 @@ def eigvalsh_tridiagonal(d, e, select="a", select_range=None, check_finite=True,
                          lapack_driver="auto"):  # fmt: skip
     """The eigenvalues, ascending, of a symmetric tridiagonal matrix; see ``eigh_tridiagonal``.
 
+    Args:
+      d: diagonal (..., n).
+      e: beside it (..., n - 1).
+      select: "a" for all, "v" by value, "i" by index.
+      select_range: (low, high): the values or indices that ``select`` asks for.
+      check_finite, tol, lapack_driver: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> eigvalsh_tridiagonal(xnp.asarray([2.0, 2.0]), xnp.asarray([1.0]))
     Array([1., 3.], dtype=float32)
@@ -162,6 +176,14 @@ def eigvalsh_tridiagonal(d, e, select="a", select_range=None, check_finite=True,
 def eig_banded(a_band, lower=False, eigvals_only=False, overwrite_a_band=False, select="a",
                select_range=None, max_ev=0, check_finite=True):  # fmt: skip
     """(w, v) of a Hermitian matrix whose diagonals are the rows of a_band, as for ``cholesky_banded``.
+
+    Args:
+      a_band: the upper half of the band of Hermitian a, (u + 1, n), or with ``lower`` the lower one.
+      lower: which half is given.
+      eigvals_only: return eigenvalues alone.
+      select: "a" for all, "v" by value, "i" by index.
+      select_range: (low, high): the values or indices that ``select`` asks for.
+      overwrite_a_band, max_ev, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> eig_banded(xnp.asarray([[2.0, 2.0], [1.0, 0.0]]), lower=True, eigvals_only=True)
@@ -184,6 +206,13 @@ def eig_banded(a_band, lower=False, eigvals_only=False, overwrite_a_band=False, 
 def eigvals_banded(a_band, lower=False, overwrite_a_band=False, select="a", select_range=None,
                    check_finite=True):  # fmt: skip
     """The eigenvalues, ascending, of a Hermitian band matrix; see ``eig_banded``.
+
+    Args:
+      a_band: the upper half of the band of Hermitian a, (u + 1, n), or with ``lower`` the lower one.
+      lower: which half is given.
+      select: "a" for all, "v" by value, "i" by index.
+      select_range: (low, high): the values or indices that ``select`` asks for.
+      overwrite_a_band, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> eigvals_banded(xnp.asarray([[0.0, 1.0], [2.0, 2.0]]))
@@ -210,6 +239,14 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     Without b it is the identity; else it must be regular. ``homogeneous_eigvals`` gives pairs
     (α, β) of α / β = w, with β = 1.
 
+    Args:
+      a: matrices (..., n, n).
+      b: matrices (..., n, n), for a v = w b v.
+      left: return left eigenvectors too.
+      right: False leaves the right eigenvectors out.
+      homogeneous_eigvals: return pairs (α, β) with w = α / β in place of the eigenvalues.
+      overwrite_a, overwrite_b, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> xnp.sort(xnp.real(eig(xnp.diag(xnp.asarray([1.0, 2.0])))[0]))
     Array([1., 2.], dtype=float32)
@@ -225,6 +262,12 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
 def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
     """The eigenvalues of a square matrix; those of a v = w b v with a regular b.
 
+    Args:
+      a: matrices (..., n, n).
+      b: matrices (..., n, n), for a v = w b v.
+      homogeneous_eigvals: return pairs (α, β) with w = α / β in place of the eigenvalues.
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> xnp.sort(xnp.real(eigvals(xnp.diag(xnp.asarray([2.0, 1.0])))))
     Array([1., 2.], dtype=float32)
@@ -236,6 +279,12 @@ def schur(a, output="real", lwork=None, overwrite_a=False, sort=None, check_fini
     """(T, Z) with a = Z T Zᴴ, and with ``sort`` how many come first; see ``xcore.linalg.schur``.
 
     As in SciPy, for a real form a function ``sort`` takes the real and the imaginary part.
+
+    Args:
+      a: matrices (..., n, n).
+      output: "real" or "complex".
+      sort: which eigenvalues come first, as for ``xcore.linalg.schur``.
+      lwork, overwrite_a, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> schur(xnp.diag(xnp.asarray([2.0, 1.0])))[0]
@@ -251,6 +300,11 @@ def schur(a, output="real", lwork=None, overwrite_a=False, sort=None, check_fini
 def hessenberg(a, calc_q=False, overwrite_a=False, check_finite=True):
     """The Hessenberg form h of a = q h qᴴ, with ``calc_q`` (h, q).
 
+    Args:
+      a: matrices (..., n, n).
+      calc_q: return (h, q).
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> hessenberg(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
     Array([[1., 2.],
@@ -263,6 +317,11 @@ def hessenberg(a, calc_q=False, overwrite_a=False, check_finite=True):
 def rsf2csf(T, Z, check_finite=True):
     """(T, Z): the triangular Schur form from the real one; see ``xcore.linalg.rsf2csf``.
 
+    Args:
+      T: upper triangular matrices (..., n, n) but for 2 × 2 blocks.
+      Z: unitary matrices of this shape.
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> rsf2csf(xnp.asarray([[0.0, 1.0], [-1.0, 0.0]]), xnp.eye(2))[0].diagonal().round(4)
     Array([0.+1.j, 0.-1.j], dtype=complex64)
@@ -273,6 +332,10 @@ def rsf2csf(T, Z, check_finite=True):
 def cdf2rdf(w, v):
     """(w, v): from complex eigenvalues and vectors of a real matrix, conjugate pairs side by side, a
     real block diagonal matrix and real vectors: a v = v w.
+
+    Args:
+      w: eigenvalues (..., n), conjugate pairs side by side.
+      v: eigenvectors (..., n, n).
 
     >>> w, v = eig(xnp.asarray([[0.0, 1.0], [-1.0, 0.0]]))
     >>> cdf2rdf(w, v)[0].round(4)

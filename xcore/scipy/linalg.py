@@ -87,6 +87,11 @@ from ._spectral import (
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     """The triangular factor of a Hermitian positive definite matrix; SciPy's default is upper.
 
+    Args:
+      a: Hermitian positive definite matrices (..., n, n).
+      lower: return the lower factor l, a = l lᴴ, not the upper one r, a = rᴴ r.
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> cholesky(xnp.asarray([[4.0, 2.0], [2.0, 5.0]]))
     Array([[2., 1.],
@@ -98,6 +103,11 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     """(factor, lower), for ``cho_solve``.
 
+    Args:
+      a: Hermitian positive definite matrices (..., n, n).
+      lower: whether the factor is the lower one.
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> cho_factor(xnp.eye(2) * 4)[1]
     False
@@ -107,6 +117,11 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
 
 def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     """The solution of a x = b from ``cho_factor(a)``.
+
+    Args:
+      c_and_lower: what ``cho_factor`` returned.
+      b: right-hand sides (..., n, k), or one vector (n,).
+      overwrite_b, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> cho_solve(cho_factor(xnp.eye(2) * 4), xnp.ones(2))
@@ -119,6 +134,10 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def det(a, overwrite_a=False, check_finite=True):
     """The determinant.
 
+    Args:
+      a: matrices (..., n, n).
+      overwrite_a, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> det(xnp.asarray([[2.0, 1.0], [1.0, 3.0]])).round(3)
     Array(5., dtype=float32)
@@ -128,6 +147,11 @@ def det(a, overwrite_a=False, check_finite=True):
 
 def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
     """The inverse; a singular matrix raises LinAlgError. ``assume_a`` and ``lower`` as for ``solve``.
+
+    Args:
+      a: matrices (..., n, n).
+      assume_a, lower: as for ``solve``.
+      overwrite_a, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> inv(xnp.eye(2) * 4)
@@ -147,7 +171,16 @@ _ASSUMED = {None: "gen", "tridiagonal": "gen", "banded": "gen"}  # which only sa
 
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
           transposed=False, *, debug=False):  # fmt: skip
-    """The solution of a x = b; see ``xcore.linalg.solve``. ``debug`` has no effect.
+    """The solution of a x = b; see ``xcore.linalg.solve``.
+
+    Args:
+      a: matrices (..., n, n).
+      b: right-hand sides (..., n, k), or one vector (n,).
+      lower: which triangle is read.
+      assume_a: what is known of a: "sym", "her", "pos" (one triangle is read), "diagonal", "upper triangular", …;
+        see ``xcore.linalg.solve``.
+      transposed: solve aᵀ x = b.
+      overwrite_a, overwrite_b, check_finite, debug: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> solve(xnp.asarray([[4.0, 0.0], [0.0, 16.0]]), xnp.ones(2), assume_a="pos")
@@ -164,7 +197,13 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
                      check_finite=True, *, debug=None):  # fmt: skip
     """The solution of a x = b for triangular a; see ``xcore.linalg.solve_triangular``.
 
-    ``debug`` has no effect.
+    Args:
+      a: matrices (..., n, n).
+      b: right-hand sides (..., n, k), or one vector (n,).
+      trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
+      lower: a is lower triangular.
+      unit_diagonal: take the diagonal for ones, and do not read it.
+      overwrite_b, check_finite, debug: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> solve_triangular(xnp.eye(2) * 4, xnp.ones(2))
@@ -176,6 +215,12 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
 def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
     """The solution of a x = b for banded a; see ``xcore.linalg.solve_banded``.
 
+    Args:
+      l_and_u: (l, u), the numbers of diagonals below and above the main one.
+      ab: the band, (l + u + 1, n), ab[u + i - j, j] = a[i, j].
+      b: right-hand sides (..., n, k), or one vector (n,).
+      overwrite_ab, overwrite_b, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> solve_banded((0, 0), xnp.asarray([[2.0, 4.0]]), xnp.ones(2))
     Array([0.5 , 0.25], dtype=float32)
@@ -186,6 +231,12 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
 def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
     """The solution of a x = b for Hermitian positive definite banded a.
 
+    Args:
+      ab: the upper half of the band, (u + 1, n), or with ``lower`` the lower one.
+      b: right-hand sides (..., n, k), or one vector (n,).
+      lower: which half is given.
+      overwrite_ab, overwrite_b, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> solveh_banded(xnp.asarray([[2.0, 4.0]]), xnp.ones(2))
     Array([0.5 , 0.25], dtype=float32)
@@ -195,6 +246,13 @@ def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, che
 
 def solve_sylvester(a, b, q, *, method="schur", tol=None):
     """The solution of a x + x b = q; see ``xcore.linalg.solve_sylvester``.
+
+    Args:
+      a: matrices (..., m, m).
+      b: matrices (..., n, n).
+      q: matrices (..., m, n).
+      method: "schur" or "eigen", as for ``xcore.linalg.solve_sylvester``.
+      tol: NaN where a and -b have eigenvalues closer to each other than that.
 
     >>> import xcore.numpy as xnp
     >>> one = xnp.ones((1, 1))
@@ -207,6 +265,10 @@ def solve_sylvester(a, b, q, *, method="schur", tol=None):
 def solve_discrete_lyapunov(a, q, method=None):
     """The solution of a x aᴴ - x + q = 0; ``method`` is None, "direct" or "bilinear", all the last.
 
+    Args:
+      a, q: matrices (..., n, n).
+      method: None, "direct" or "bilinear"; all are the last.
+
     >>> import xcore.numpy as xnp
     >>> solve_discrete_lyapunov(xnp.zeros((1, 1)), xnp.ones((1, 1)))
     Array([[1.]], dtype=float32)
@@ -216,6 +278,12 @@ def solve_discrete_lyapunov(a, q, method=None):
 
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
     """(P, L, U) with a = P L U, or (P L, U); with ``p_indices`` P is an order of rows, a = L[P] U.
+
+    Args:
+      a: matrices (..., m, n).
+      permute_l: return (P L, U).
+      p_indices: return P as an order of rows.
+      overwrite_a, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> p, l, u = lu(xnp.asarray([[1.0, 2.0], [2.0, 2.0]]))
@@ -236,6 +304,12 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     """The solution of a x = b from ``lu_factor(a)``.
 
+    Args:
+      lu_and_piv: what ``lu_factor`` returned.
+      b: right-hand sides (..., n, k), or one vector (n,).
+      trans: 0 or "N": a x = b, 1 or "T": aᵀ x = b, 2 or "C": aᴴ x = b.
+      overwrite_b, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> lu_solve(lu_factor(xnp.eye(2) * 4), xnp.ones(2))
     Array([0.25, 0.25], dtype=float32)
@@ -245,6 +319,12 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
 def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     """(lu, d, perm) with a = lu d luᴴ, where lu[perm] is triangular; see ``xcore.linalg.ldl``.
+
+    Args:
+      A: Hermitian matrices (..., n, n).
+      lower: which triangle is read, and whether lu is lower triangular.
+      hermitian: False says that a is complex symmetric.
+      overwrite_a, check_finite: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> ldl(xnp.asarray([[2.0, 1.0], [1.0, 1.0]]))[1]
@@ -258,6 +338,15 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
     """The stabilising solution of Riccati's continuous equation; see
     ``xcore.linalg.solve_continuous_are``. ``balanced`` has no effect.
 
+    Args:
+      a: matrices (..., n, n).
+      b: matrices (..., n, m).
+      q: matrices (..., n, n).
+      r: matrices (..., m, m).
+      e: matrices (..., n, n), regular; the identity by default.
+      s: matrices (..., n, m); zero by default.
+      balanced: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> one = xnp.ones((1, 1))
     >>> solve_continuous_are(0 * one, one, 4 * one, one).round(4)
@@ -269,6 +358,15 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
 def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
     """The stabilising solution of Riccati's discrete equation; see
     ``xcore.linalg.solve_discrete_are``. ``balanced`` has no effect.
+
+    Args:
+      a: matrices (..., n, n).
+      b: matrices (..., n, m).
+      q: matrices (..., n, n).
+      r: matrices (..., m, m).
+      e: matrices (..., n, n), regular; the identity by default.
+      s: matrices (..., n, m); zero by default.
+      balanced: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> one = xnp.ones((1, 1))
@@ -284,6 +382,12 @@ _QR_MODES = {"full": "complete", "economic": "reduced", "r": "r"}
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
     """(Q, R), with pivoting (Q, R, P), in mode "r" without Q.
 
+    Args:
+      a: matrices (..., m, n).
+      mode: "full", "economic" (min(m, n) columns in Q) or "r" (R alone).
+      pivoting: exchange columns so that the diagonal of R falls; the order of columns is returned too.
+      overwrite_a, lwork, check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> qr(xnp.ones((3, 2)), mode="economic")[0].shape
     (3, 2)
@@ -298,6 +402,12 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
         lapack_driver="gesdd"):  # fmt: skip
     """(U, s, Vh), or s alone.
 
+    Args:
+      a: matrices (..., m, n).
+      full_matrices: whether U and Vh are square.
+      compute_uv: False returns s alone.
+      overwrite_a, check_finite, lapack_driver: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> svd(xnp.diag(xnp.asarray([1.0, 2.0])))[1]
     Array([2., 1.], dtype=float32)
@@ -308,6 +418,12 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
 def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True,
           lapack_driver=None):  # fmt: skip
     """(x, sums of squared residuals, rank, singular values).
+
+    Args:
+      a: matrices (..., m, n).
+      b: right-hand sides (..., m, k), or one vector (m,).
+      cond: singular values below this times the largest count as zero; by default the rounding.
+      overwrite_a, overwrite_b, check_finite, lapack_driver: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> lstsq(xnp.ones((3, 1)), xnp.asarray([1.0, 2.0, 3.0]))[0].round(3)
@@ -345,6 +461,10 @@ def orthogonal_procrustes(A, B, check_finite=True):
     """(r, scale): the orthogonal r for which |A r - B| is least; ``scale`` is the sum of the singular
     values of Aᴴ B.
 
+    Args:
+      A, B: matrix (m, n).
+      check_finite: of no effect.
+
     >>> import xcore.numpy as xnp
     >>> orthogonal_procrustes(xnp.eye(2), xnp.eye(2)[::-1])[0]
     Array([[0., 1.],
@@ -360,6 +480,10 @@ def subspace_angles(A, B):
 
     Small ones by their sines, large ones by their cosines. (Knyazev and Argentati 2002, "Principal
     angles between subspaces in an A-based scalar product")
+
+    Args:
+      A: matrix (m, k) whose columns span the first space.
+      B: matrix (m, l) whose columns span the other one.
 
     >>> import xcore.numpy as xnp
     >>> subspace_angles(xnp.eye(2)[:, :1], xnp.ones((2, 1))).round(4)
@@ -387,6 +511,11 @@ def issymmetric(a, atol=None, rtol=None):
     """Whether a known matrix, or each of a batch, equals its transpose, up to the tolerances if there
     are some.
 
+    Args:
+      a: matrices (..., n, n).
+      atol: absolute difference that counts as none.
+      rtol: relative difference that counts as none.
+
     >>> issymmetric([[1, 2], [2, 1]])
     True
     """
@@ -397,6 +526,11 @@ def issymmetric(a, atol=None, rtol=None):
 def ishermitian(a, atol=None, rtol=None):
     """Whether a known matrix, or each of a batch, equals its conjugate transpose, up to the tolerances
     if there are some.
+
+    Args:
+      a: matrices (..., n, n).
+      atol: absolute difference that counts as none.
+      rtol: relative difference that counts as none.
 
     >>> ishermitian([[1, 2j], [-2j, 1]])
     True
