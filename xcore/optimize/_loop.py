@@ -11,7 +11,7 @@ from .._control.cond import cond
 from .._control.jit import eval_shape, jit
 from .._control.while_loop import while_loop
 from .._core import errors
-from .._iterate import Checkpoints, Steps, iterate, with_row
+from .._iterate import Checkpoints, Run, Steps, iterate, with_row
 from ._lanes import while_lanes
 from ._packed import loop as packed
 from ._result import RUNNING, Status
@@ -72,7 +72,7 @@ def iterations_from(
         bar = functools.partial(while_loop, progress=progress)
         # a round that only judges shows nothing
         state, _, rows = cond(
-            state["status"] == RUNNING, lambda s, r: go(s, r, bar), lambda s, r: (s, steps, r),
+            state["status"] == RUNNING, lambda s, r: go(s, r, bar), lambda s, r: Run(s, steps, r),
             state, rows,
         )  # fmt: skip
     else:
