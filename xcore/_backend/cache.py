@@ -6,6 +6,10 @@ returns exactly what some `put` stored under that key, or nothing: machine code 
 without further checks, so every entry carries a digest that is verified first.
 """
 
+# pyright: reportPrivateImportUsage=false
+
+from __future__ import annotations
+
 import functools
 import os
 import platform
@@ -13,8 +17,13 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import jaxlib
+
+if TYPE_CHECKING:
+    from .surface import Device
 
 try:  # hashlib loads OpenSSL to offer the same function: 3 ms of every start
     from _blake2 import blake2b
@@ -113,7 +122,7 @@ class DiskCache:
             if total > target:
                 _remove(path)
 
-    def _files(self):
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
         """Path and stat of every entry; leftovers of writers that died are removed in passing."""
         oldest = time.time() - _STALE_SECONDS
         for shard in _scan(self.directory):
@@ -128,7 +137,7 @@ class DiskCache:
                     _remove(file.path)
 
 
-def _digest(key: str, blob) -> bytes:
+def _digest(key: str, blob: bytes | memoryview) -> bytes:
     # The key is part of it: an entry renamed or copied to another key is not that key's entry.
     state = blake2b(key.encode(), digest_size=_DIGEST_SIZE)
     state.update(blob)
@@ -137,7 +146,7 @@ def _digest(key: str, blob) -> bytes:
 
 def _unpack(key: str, data: bytes) -> bytes | None:
     view = memoryview(data)
-    if view[: len(MAGIC)] != MAGIC or view[len(MAGIC) : _HEADER] != _digest(key, view[_HEADER:]):
+    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : _HEADER] != _digest(key, view[_HEADER:]):
         return None
     return data[_HEADER:]
 
@@ -159,7 +168,7 @@ def _touch(descriptor: int) -> None:
         pass
 
 
-def _write(path: str, parts) -> None:
+def _write(path: str, parts: Iterable[bytes]) -> None:
     shard, name = os.path.split(path)
     temporary = f"{shard}/.{name[:16]}.{os.getpid()}.{threading.get_ident()}"
     try:
@@ -183,7 +192,7 @@ def _remove(path: str) -> None:
         pass
 
 
-def _scan(directory: str):
+def _scan(directory: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(directory) as entries:
             return list(entries)
@@ -223,7 +232,7 @@ _CPU_FIELDS = (
 
 
 @functools.lru_cache(maxsize=16)
-def environment_key(device) -> bytes:
+def environment_key(device: Device) -> bytes:
     """Digest of all that determines an executable besides its program and compile options.
 
     That is: the versions of jaxlib and of the platform, the kind of device, compiler settings in
@@ -275,7 +284,7 @@ def _compiler_environment() -> list[tuple[str, str]]:
 
 def _source_files(root: str, prefix: str = "") -> list[tuple[str, int, int]]:
     """Name, size and modification time of every Python file below `root`, in a fixed order."""
-    found = []
+    found: list[tuple[str, int, int]] = []
     for entry in sorted(_scan(root), key=lambda entry: entry.name):
         if entry.name.endswith(".py"):
             stat = entry.stat()

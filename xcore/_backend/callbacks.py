@@ -10,9 +10,12 @@ import itertools
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from .surface import HasType, NDArray
 _KEPT = 64  # exceptions; a failed result may be read, and then fail, any number of times
 _raised: OrderedDict[int, tuple[str | None, BaseException]] = OrderedDict()
 _numbers = itertools.count(1)
@@ -38,8 +41,9 @@ def raised(text: str) -> tuple[str | None, BaseException] | None:
 
 
 def wrap_callback(
-    function: Callable, out_types: Sequence, name: str | None, token: bool = False
-) -> Callable:
+    function: Callable[..., Any], out_types: Sequence[HasType], name: str | None,
+    token: bool = False,
+) -> Callable[..., tuple[Any, ...]]:  # fmt: skip
     """A Python function in the form XLA calls: NumPy arrays in, a checked tuple of them out.
 
     Args:
@@ -51,7 +55,7 @@ def wrap_callback(
         token: whether an ordering token leads arguments and results.
     """
 
-    def call(*arguments):
+    def call(*arguments: Any) -> tuple[Any, ...]:
         lead, arguments = (arguments[:1], arguments[1:]) if token else ((), arguments)
         try:
             return (*lead, *checked(function(*arguments), out_types, name))
@@ -61,21 +65,21 @@ def wrap_callback(
     return call
 
 
-def checked(results, types: Sequence, name: str | None) -> tuple:
+def checked(results: Any, types: Sequence[HasType], name: str | None) -> tuple[NDArray, ...]:
     """The results as arrays of the promised types; raises if they are something else."""
-    if results is None:
-        results = ()
-    elif not isinstance(results, (tuple, list)):
+    found: Any = () if results is None else results
+    if not isinstance(found, (tuple, list)):
         raise TypeError(
             f"{name} must return a tuple of {len(types)} arrays, "
             f"but returned one object of type {type(results).__name__}."
         )
-    if len(results) != len(types):
-        raise ValueError(f"{name} must return {len(types)} arrays, but returned {len(results)}.")
-    return tuple(_checked_one(i, r, t, name) for i, (r, t) in enumerate(zip(results, types)))
+    found = cast("Sequence[Any]", found)
+    if len(found) != len(types):
+        raise ValueError(f"{name} must return {len(types)} arrays, but returned {len(found)}.")
+    return tuple(_checked_one(i, r, t, name) for i, (r, t) in enumerate(zip(found, types)))
 
 
-def _checked_one(i: int, result, type_, name: str | None) -> np.ndarray:
+def _checked_one(i: int, result: Any, type_: HasType, name: str | None) -> NDArray:
     array, shape, dtype = np.asarray(result), tuple(type_.shape), np.dtype(type_.dtype)
     if array.dtype != dtype and _may_convert(result, array.dtype, dtype):
         array = array.astype(dtype)
@@ -87,7 +91,7 @@ def _checked_one(i: int, result, type_, name: str | None) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(shape)
 
 
-def _may_convert(result, have: np.dtype, want: np.dtype) -> bool:
+def _may_convert(result: Any, have: np.dtype[Any], want: np.dtype[Any]) -> bool:
     """A bare Python number has no dtype of its own, and NumPy's defaults are twice as wide as ours."""
     if isinstance(result, (bool, int, float, complex)) and not isinstance(result, np.generic):
         return np.can_cast(np.result_type(type(result)), want, "same_kind")

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
 import numpy as np
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import stablehlo as hlo
+
+if TYPE_CHECKING:
+    from . import mlir as hlo
+    from . import mlir as ir
+    from .hlo import Builder
+    from .mlir import Attribute, RankedTensorType, Value
+
+    Values = Sequence[Value]
+    Types = Sequence[ir.Type]
+    DType = str | np.dtype[Any]
+else:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo as hlo
 
 from . import ffi, partitioned
 
@@ -12,11 +26,35 @@ from . import ffi, partitioned
 class Calls:
     """Methods of Builder."""
 
-    def routine(self, name: str, dtype, operands, results, **settings) -> list:
-        """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
-        return ffi.factor_call(self, name, dtype, operands, results, **settings)
+    if TYPE_CHECKING:  # what Builder has
+        platform: str
+        callbacks: list[Callable[..., Any]]
 
-    def xla_call(self, target: str, operands, results, config: str = "") -> list:
+        def op(
+            self, name: str, results: Types, operands: Values, **attributes: Attribute
+        ) -> Sequence[Value]: ...
+        def one(
+            self, name: str, result: ir.Type, operands: Values, **attributes: Attribute
+        ) -> Value: ...
+        @staticmethod
+        def text(value: str) -> Attribute: ...
+        @staticmethod
+        def flag(value: bool) -> Attribute: ...
+        @staticmethod
+        def integer(value: int, bits: int = 64) -> Attribute: ...
+        def parse(self, text: str) -> Attribute: ...
+        def _on_first_device(self, results: Types) -> dict[str, Attribute]: ...
+
+    def routine(
+        self, name: str, dtype: DType, operands: Values, results: Types, **settings: Any
+    ) -> list[Value]:
+        """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
+        tensors = cast("Sequence[RankedTensorType]", results)
+        return ffi.factor_call(self, name, dtype, operands, tensors, **settings)
+
+    def xla_call(
+        self, target: str, operands: Values, results: Types, config: str = ""
+    ) -> list[Value]:
         """A custom call that XLA itself turns into loops (its "Qr", "Eigh", …)."""
         return list(self.op(
             "stablehlo.custom_call", results, operands, call_target_name=self.text(target),
@@ -25,8 +63,9 @@ class Calls:
         ))  # fmt: skip
 
     def callback(
-        self, function, operands, results, ordered_token=None, side_effect: bool = True, row_major: bool = False,
-    ):  # fmt: skip
+        self, function: Callable[..., Any], operands: Values, results: Types,
+        ordered_token: Value | None = None, side_effect: bool = True, row_major: bool = False,
+    ) -> tuple[list[Value], Value | None]:  # fmt: skip
         """Call a Python function of NumPy arrays. Returns (results, token)."""
         if self.platform == "tpu":
             raise ffi.NotHere(
@@ -49,7 +88,9 @@ class Calls:
         ))  # fmt: skip
         return (outs[1:], outs[0]) if ordered_token is not None else (outs, None)
 
-    def host_kernel(self, call, operands, results) -> list:
+    def host_kernel(
+        self, call: Callable[..., Any], operands: Values, results: Types
+    ) -> list[Value]:
         """Call ``call(context, *buffers)``, which writes to the buffers of the results (CPU only)."""
         index = len(self.callbacks)
         self.callbacks.append(call)
@@ -61,7 +102,7 @@ class Calls:
             result_layouts=self._row_major(results),
         ))  # fmt: skip
 
-    def _row_major(self, types):
+    def _row_major(self, types: Types) -> Attribute:
         """Layouts in which the last axis varies fastest: without them XLA may choose others."""
         return ir.ArrayAttr.get([
             ir.DenseIntElementsAttr.get(
@@ -70,10 +111,17 @@ class Calls:
             for t in map(ir.RankedTensorType, types)
         ])  # fmt: skip
 
-    def fft_of_rows(self, x, result, kind: str, lengths, dtypes):
+    def fft_of_rows(
+        self,
+        x: Value,
+        result: RankedTensorType,
+        kind: str,
+        lengths: Sequence[int],
+        dtypes: tuple[np.dtype[Any], np.dtype[Any]],
+    ) -> Value:
         """The same on several devices, for arrays with axes in front of the transformed ones."""
-        partitioned.ensure(type(self))
-        shape_in, shape_out = tuple(x.type.shape), tuple(result.shape)
+        partitioned.ensure(cast("type[Builder]", type(self)))
+        shape_in, shape_out = tuple(cast("RankedTensorType", x.type).shape), tuple(result.shape)
         rule = ffi.batch_rule([shape_in], [shape_out], len(shape_in) - len(lengths))
         attributes = {"sdy.sharding_rule": self.parse(rule)}
         return self.one(

@@ -7,6 +7,8 @@ Facts about jaxlib that are not obvious, each tried on every supported version:
 - without a device assignment a wrongly placed argument aborts the process instead of raising.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import contextlib
@@ -17,17 +19,35 @@ import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # read once, when the library below is loaded
-from jaxlib import _jax
-from jaxlib import xla_client as xla
+if TYPE_CHECKING:
+    from . import surface as _jax
+    from . import surface as xla
+    from .surface import (
+        Buffer,
+        Client,
+        CompileOptions,
+        ExecuteResults,
+        Handler,
+        HasType,
+        HloSharding,
+        LoadedExecutable,
+        NDArray,
+        OpSharding,
+        Token,
+    )
+else:
+    from jaxlib import _jax
+    from jaxlib import xla_client as xla
 
 from . import cuda, exchanges, ffi, topologies, tpu
 
+T = TypeVar("T")
 RuntimeFailure: type[Exception] = xla.XlaRuntimeError
 DeviceList = _jax.DeviceList
 Device = _jax.Device
@@ -64,7 +84,7 @@ def _note_fork() -> None:
 os.register_at_fork(before=_warn_of_fork, after_in_child=_note_fork)
 
 
-def check_process(*buffers: Sequence[Any]) -> None:
+def check_process(*buffers: Buffer) -> None:
     """Refuse what would wait for ever in a forked process: all work whose results are not there."""
     if _forked and not (buffers and all([b.is_ready() for b in buffers])):
         raise ForkedProcess(
@@ -79,7 +99,7 @@ class OneDevice(_jax.SingleDeviceSharding):
 
     # Properties of the class, not attributes: importing jax puts properties of these names, which
     # raise, on the base class, and those would come before attributes of the object.
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Device) -> None:
         super().__init__(device)
         self._its_device = device
 
@@ -87,14 +107,16 @@ class OneDevice(_jax.SingleDeviceSharding):
     device_set = property(lambda self: {self._its_device})
     _device_assignment = property(lambda self: (self._its_device,))
 
-    def _to_xla_hlo_sharding(self, ndim: Any):
+    def _to_xla_hlo_sharding(self, ndim: int) -> HloSharding:
         return xla.HloSharding.replicate()
 
 
 class Spread(_jax.Sharding):
     """What the runtime wants to know about an array spread over several devices."""
 
-    def __init__(self, devices: tuple[Any, ...], hlo_sharding: Any, tiles: Any = None) -> None:
+    def __init__(
+        self, devices: tuple[Device, ...], hlo_sharding: HloSharding, tiles: NDArray | None = None
+    ) -> None:
         super().__init__()
         self._its_devices, self.tiles = tuple(devices), tiles
         self._devices = DeviceList(self._its_devices)
@@ -103,16 +125,16 @@ class Spread(_jax.Sharding):
     memory_kind = None
     _internal_device_list = property(lambda self: self._devices)
 
-    def _to_xla_hlo_sharding(self, ndim: Any):
+    def _to_xla_hlo_sharding(self, ndim: int) -> HloSharding:
         return self._hlo_sharding
 
 
 @functools.cache
-def one_device(device: Any) -> OneDevice:
+def one_device(device: Device) -> OneDevice:
     return OneDevice(device)
 
 
-def spread(devices: tuple[Any, ...], tiles: np.ndarray) -> Spread:
+def spread(devices: tuple[Device, ...], tiles: NDArray) -> Spread:
     """The placement of tiles: places in ``devices``, the last axis of ``tiles`` counting copies."""
     proto = xla.OpSharding()
     proto.type = xla.OpSharding.Type.OTHER
@@ -122,7 +144,7 @@ def spread(devices: tuple[Any, ...], tiles: np.ndarray) -> Spread:
     return Spread(devices, xla.HloSharding.from_proto(proto), tiles)
 
 
-def tiles_of(proto: Any, count: int, ndim: int) -> np.ndarray:
+def tiles_of(proto: OpSharding, count: int, ndim: int) -> NDArray:
     """What the compiler says of an array's placement, as tiles; see spread."""
     sharding = xla.HloSharding.from_proto(proto)
     if sharding.is_replicated() or sharding.is_maximal():
@@ -146,13 +168,12 @@ def _cpu_device_count() -> int | None:
     return int(text)
 
 
-_clients: dict[Any, Any] = {}
-_distributed: dict[
-    Any, Any
-] = {}  # platform -> arguments of several hosts, set before the first device is used
+_clients: dict[str, Client] = {}
+# platform -> arguments of several hosts, set before the first device is used
+_distributed: dict[str, Mapping[str, Any]] = {}
 
 
-def set_distributed(cpu: dict[Any, Any], cuda: dict[Any, Any]) -> None:
+def set_distributed(cpu: Mapping[str, Any], cuda: Mapping[str, Any]) -> None:
     """Make the clients part of a cluster. Must come before the first use of a device.
 
     Args:
@@ -179,7 +200,7 @@ def named(platform: str) -> str:
     return "cuda" if platform == "gpu" else platform
 
 
-def client(platform: str | None = None) -> Any:
+def client(platform: str | None = None) -> Client:
     """The client of a platform: "cpu", "cuda" (or "gpu"), "tpu", or None for the best there is."""
     platform = _best_platform() if platform is None else named(platform)
     found = _clients.get(platform)
@@ -191,8 +212,8 @@ def client(platform: str | None = None) -> Any:
         return _clients[platform]
 
 
-def _make_client(platform: str) -> Any:
-    options = dict(_distributed.get(platform, ()))
+def _make_client(platform: str) -> Client:
+    options = dict(_distributed.get(platform, {}))
     if platform == "cpu":
         count = _cpu_device_count()
         if count is not None:
@@ -240,57 +261,60 @@ def platforms() -> list[str]:
     return ["cpu"] if best == "cpu" else [best, "cpu"]
 
 
-def platform_of(device: Any) -> str:
+def platform_of(device: Device) -> str:
     """ "cpu", "cuda" or "tpu": the name that lowering rules and caches go by."""
     return named(getattr(device.client, "_raw_platform", device.client.platform))
 
 
 @functools.cache
-def default_device() -> Any:
+def default_device() -> Device:
     return client().local_devices()[0]
 
 
-def worker() -> Any:
+def worker() -> Device:
     """A CPU device that runs programs on the thread that calls them: for calls inside of others."""
     with _lock:
         return _worker()
 
 
 @functools.cache
-def _worker() -> Any:
+def _worker() -> Device:
     return xla.make_cpu_client(asynchronous=False, num_devices=1).local_devices()[0]
 
 
 # Transfers
 
 
-def put(value: np.ndarray, type_: Any, device: Any, copy: bool = True) -> Any:
+def put(value: NDArray, type_: HasType, device: Device, copy: bool = True) -> Buffer:
     """A host array as a device buffer. ``type_`` must tell the truth: it is not checked below."""
     return _jax.batched_device_put(
         type_, one_device(device), [value], [device], True, copy, enable_x64=True
     )
 
 
-def putter(type_: Any, device: Any) -> Any:
+def putter(type_: HasType, device: Device) -> Callable[[NDArray], Buffer]:
     """`put` for many arrays of one type: what is the same for all of them is looked up once."""
     transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
     return lambda value: transfer(type_, sharding, [value], devices, True, True, enable_x64=True)
 
 
-def viewer(type_: Any, device: Any) -> Any:
+def viewer(type_: HasType, device: Device) -> Callable[[NDArray], Buffer]:
     """As `putter`, but buffers on the memory of the arrays where it begins at a multiple of 64."""
     transfer, sharding, devices = _jax.batched_device_put, one_device(device), [device]
     return lambda value: transfer(type_, sharding, [value], devices, True, False, enable_x64=True)
 
 
-def put_sharded(type_: Any, sharding: Spread, pieces: Any, devices: Any) -> Any:
+def put_sharded(
+    type_: HasType, sharding: OneDevice | Spread, pieces: Sequence[NDArray],
+    devices: Iterable[Device],
+) -> Buffer:  # fmt: skip
     """One buffer over several devices from a host array for each of the local ones."""
     return _jax.batched_device_put(
         type_, sharding, pieces, list(devices), True, True, enable_x64=True
     )
 
 
-def assemble(type_: Any, sharding: Any, buffers: Sequence[Any]) -> Any:
+def assemble(type_: HasType, sharding: OneDevice | Spread, buffers: Sequence[Buffer]) -> Buffer:
     """One buffer out of single-device ones."""
     return _jax.ArrayImpl(type_, sharding, buffers, True, True)
 
@@ -299,11 +323,12 @@ def assemble(type_: Any, sharding: Any, buffers: Sequence[Any]) -> Any:
 _JAX_MODULES = ("jax.core", "jax._src.sharding_impls")
 
 
-def _without_jax(read: Callable[..., Any], x: Any):
+def _without_jax(read: Callable[[Any], T], x: object) -> T:
     """``read(x)``, which C++ does as well without jax, but imports it if it can."""
     blocked = () if "jax" in sys.modules else _JAX_MODULES
+    modules: dict[str, Any] = sys.modules
     for name in blocked:
-        sys.modules[name] = None  # an import of it fails at once
+        modules[name] = None  # an import of it fails at once
     try:
         return read(x)
     finally:
@@ -311,12 +336,12 @@ def _without_jax(read: Callable[..., Any], x: Any):
             sys.modules.pop(name, None)
 
 
-def shards(buffer: Any) -> list[Any]:
+def shards(buffer: Buffer) -> list[Buffer]:
     """The single-device buffers of a buffer."""
     return _without_jax(lambda x: x._arrays, buffer)
 
 
-def to_host(buffer: Any) -> np.ndarray:
+def to_host(buffer: Buffer) -> NDArray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if _forked:
         check_process(buffer)
@@ -329,13 +354,13 @@ def to_host(buffer: Any) -> np.ndarray:
     return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
 
 
-def begin_to_host(buffer: Any) -> None:
+def begin_to_host(buffer: Buffer) -> None:
     """Begin to copy a buffer to host memory; on the CPU there is nothing to copy."""
     for part in shards(buffer):
         _without_jax(lambda x: x._copy_single_device_array_to_host_async(), part)
 
 
-def move(buffer: Any, device: Any) -> Any:
+def move(buffer: Buffer, device: Device) -> Buffer:
     """A copy of a single-device buffer on another device of the same client."""
     return xla.batched_copy_array_to_devices_with_sharding(
         [buffer],
@@ -345,7 +370,7 @@ def move(buffer: Any, device: Any) -> Any:
     )[0]
 
 
-def place_of(buffer: Any) -> Any:
+def place_of(buffer: Buffer) -> tuple[tuple[Device, ...], NDArray | None]:
     """The devices of a buffer, and its tiles over them; see spread."""
     sharding = buffer._sharding
     if isinstance(sharding, Spread):
@@ -353,17 +378,17 @@ def place_of(buffer: Any) -> Any:
     return (sharding._its_device,), None
 
 
-def live_buffers() -> list[Any]:
+def live_buffers() -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
     """(shape, dtype) of every array that exists, on any platform."""
     found = [b for c in _clients.values() for b in c.live_arrays() if not b.is_deleted()]
     return [(tuple(b.aval.shape), np.dtype(b.aval.dtype)) for b in found if b.aval is not None]
 
 
-def to_dlpack(buffer: Any) -> Any:
+def to_dlpack(buffer: Buffer) -> object:
     return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
 
 
-def from_dlpack(capsule: Any, device: Any, copy: bool | None) -> tuple[Any, bool]:
+def from_dlpack(capsule: object, device: Device, copy: bool | None) -> tuple[Buffer, bool]:
     """A buffer from a DLPack capsule, and whether its layout is row-major (else copy on the host)."""
     buffer = _without_jax(
         lambda x: _jax.dlpack_managed_tensor_to_buffer(x, device, None, copy=copy), capsule
@@ -379,7 +404,7 @@ def from_dlpack(capsule: Any, device: Any, copy: bool | None) -> tuple[Any, bool
 # Compiling and running
 
 
-def _result_handler(type_: Any, sharding: Any):
+def _result_handler(type_: HasType, sharding: _jax.Sharding) -> Handler:
     if VERSION < 495:
         return _jax.array_result_handler(type_, sharding, True, True)
     return _jax.array_result_handler(type_, sharding, True)
@@ -400,12 +425,13 @@ class Executable:
     )
 
     def __init__(
-        self, loaded: Any, result_types: Any, shardings: Any, devices: Any, effectful: bool = False, keep: Any = None,
-        donors: Any = (),
+        self, loaded: LoadedExecutable, result_types: list[Any],
+        shardings: Sequence[_jax.Sharding], devices: tuple[Device, ...], effectful: bool = False,
+        keep: object = None, donors: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.loaded, self.result_types, self.devices = loaded, result_types, devices
         self.keep = keep  # objects whose identity the cache key of this executable relies on
-        self.execute = loaded.execute_sharded
+        self.execute: Callable[..., ExecuteResults] = loaded.execute_sharded
         if len(devices) > 1:
             self.execute = _while_they_exist(loaded.execute_sharded, donors)
             on_cpu = platform_of(devices[0]) == "cpu"
@@ -417,12 +443,12 @@ class Executable:
         ]
         self.effectful = effectful
 
-    def __call__(self, buffers: Sequence[Any]) -> list[Any]:
+    def __call__(self, buffers: Sequence[Buffer]) -> list[Buffer]:
         if self.effectful:
             return self._run_with_effects(buffers)
         return self.execute(buffers).consume_with_handlers(self.handlers)
 
-    def _run_with_effects(self, buffers: Sequence[Any]) -> list[Any]:
+    def _run_with_effects(self, buffers: Sequence[Buffer]) -> list[Buffer]:
         """Wait for the end, so that effects of successive programs keep their order."""
         results = self.execute(buffers, with_tokens=True)
         token = results.consume_token()
@@ -440,7 +466,10 @@ class Prepared:
     __slots__ = ("__weakref__", "devices", "keep", "loaded", "result_types")
     effectful, handlers = False, ()
 
-    def __init__(self, loaded: Any, result_types: Any, devices: Any, keep: Any = None) -> None:
+    def __init__(
+        self, loaded: LoadedExecutable, result_types: list[Any], devices: tuple[Device, ...],
+        keep: object = None,
+    ) -> None:  # fmt: skip
         self.loaded, self.result_types, self.devices, self.keep = (
             loaded,
             result_types,
@@ -448,7 +477,7 @@ class Prepared:
             keep,
         )
 
-    def __call__(self, buffers: Sequence[Any]):
+    def __call__(self, buffers: Sequence[Buffer]) -> NoReturn:
         raise RuntimeError(
             f"xcore: this program was compiled for {self.devices[0].device_kind}, which is not here: "
             "it can be looked at and serialised, not run."
@@ -461,10 +490,12 @@ GONE = ("deleted", "donated", "to have 1 shards, got")
 DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 
 
-def _while_they_exist(execute: Callable[..., Any], donors: Any) -> Callable[..., Any]:
+def _while_they_exist(
+    execute: Callable[..., ExecuteResults], donors: Sequence[int]
+) -> Callable[..., ExecuteResults]:
     """Refuse buffers that are gone or twice given away: on several devices these end the process."""
 
-    def run(buffers: Sequence[Any], **options: Any):
+    def run(buffers: Sequence[Buffer], **options: bool) -> ExecuteResults:
         for b in buffers:
             # a part may have been given away by itself, which the whole does not know
             if b.is_deleted() or any([part.is_deleted() for part in shards(b)]):
@@ -476,7 +507,7 @@ def _while_they_exist(execute: Callable[..., Any], donors: Any) -> Callable[...,
     return run
 
 
-def _check_given_once(buffers: Sequence[Any], donors: Any) -> None:
+def _check_given_once(buffers: Sequence[Buffer], donors: Sequence[int]) -> None:
     """Two arrays may lie on the same memory, under different shardings."""
     parts = [{part.unsafe_buffer_pointer() for part in shards(b)} for b in buffers]
     counts = Counter([p for pointers in parts for p in pointers if p])
@@ -489,12 +520,12 @@ _COLLECTIVES = re.compile(
 )
 
 
-def _communicates(loaded: Any) -> bool:
+def _communicates(loaded: LoadedExecutable) -> bool:
     """Whether the devices of a program wait for each other."""
     return any(_COLLECTIVES.search(m.to_string()) for m in loaded.hlo_modules())
 
 
-_running: set[Any] = set()  # tokens of programs with effects, of all threads
+_running: set[Token] = set()  # tokens of programs with effects, of all threads
 
 
 def wait_for_effects() -> None:
@@ -504,8 +535,10 @@ def wait_for_effects() -> None:
             token.block_until_ready()
 
 
+Flags = tuple[tuple[str, Any], ...]  # names of XLA's flags, and values
+
 # On a CPU nearly all of a compilation is LLVM's work, half of it on what the fusion emitters make.
-_HASTE = {
+_HASTE: dict[str, Flags] = {
     "cpu": (
         ("xla_backend_optimization_level", 0),
         ("xla_cpu_parallel_codegen_split_count", 1),
@@ -523,17 +556,18 @@ _HASTE = {
 
 # For programs that are one long chain of operations on each element, as a hash is: the older emitters
 # of loops make as fast code of it in two thirds of the time. Newer jaxlibs have no others.
-CHAIN_OPTIONS = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 495 else ()
+CHAIN_OPTIONS: Flags = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 495 else ()
 
 
-def hasty_options(device: Any) -> tuple[Any, ...]:
+def hasty_options(device: Device) -> Flags:
     """Options for programs that are compiled fast rather than well."""
     return _HASTE[platform_of(device)]
 
 
 def compile_options(
-    devices: Any, partitions: int = 1, open_outputs: Any = (True,), options: Any = ()
-):
+    devices: Sequence[Device], partitions: int = 1, open_outputs: Iterable[bool] = (True,),
+    options: Flags = (),
+) -> CompileOptions:  # fmt: skip
     """Options of a program on devices.
 
     Args:
@@ -561,14 +595,14 @@ def compile_options(
     return whole
 
 
-def _leave_out(options: Any, name: str) -> None:
+def _leave_out(options: CompileOptions, name: str) -> None:
     """Compile without a pass, besides those that XLA_FLAGS disable."""
     debug = options.executable_build_options.debug_options
     given = debug.xla_disable_hlo_passes
     debug.xla_disable_hlo_passes = f"{given},{name}" if given else name
 
 
-def keep_barriers(options: Any) -> None:
+def keep_barriers(options: CompileOptions) -> None:
     """Options for a CPU program with optimization barriers in it.
 
     Small loops become one kernel there, and the emitter of kernels ends the process at a barrier of
@@ -577,7 +611,10 @@ def keep_barriers(options: Any) -> None:
     _leave_out(options, "small-while-loop-hoisting")
 
 
-def compile_module(module: Any, devices: Any, options: Any, callbacks: Any = ()):
+def compile_module(
+    module: object, devices: Sequence[Device], options: CompileOptions,
+    callbacks: Iterable[Callable[..., Any]] = (),
+) -> LoadedExecutable:  # fmt: skip
     """Compile a module (bytecode or MLIR) for devices."""
     check_process()
     where = DeviceList(tuple(devices))
@@ -586,7 +623,7 @@ def compile_module(module: Any, devices: Any, options: Any, callbacks: Any = ())
     return devices[0].client.compile_and_load(module, where, options, list(callbacks))
 
 
-def is_here(device: Any) -> bool:
+def is_here(device: Device) -> bool:
     """Whether a device runs programs; those of a topology are compiled for, and do not."""
     return device not in topologies.made
 
@@ -597,25 +634,28 @@ _WITHOUT_CODE = ("Failed to materialize symbols", "Symbols not found")
 _HALF = re.compile(r"(?<!b)f16|f[468]E")
 
 
-def lacks_half_floats(error: Any, module: Any) -> bool:
+def lacks_half_floats(error: Exception, module: object) -> bool:
     """Whether a module does not compile because this processor has no conversions of float16."""
     return any(words in str(error) for words in _WITHOUT_CODE) and bool(_HALF.search(str(module)))
 
 
-def output_shardings(loaded: Any, count: int) -> list[Any]:
+def output_shardings(loaded: LoadedExecutable, count: int) -> list[OpSharding]:
     """What the compiler says of the placement of each result."""
     return list(loaded.get_output_shardings() or [_replicated()] * count)
 
 
-def _replicated():
+def _replicated() -> OpSharding:
     return xla.HloSharding.replicate().to_proto()
 
 
-def serialize(loaded: Any) -> bytes:
+def serialize(loaded: LoadedExecutable) -> bytes:
     return loaded.serialize()
 
 
-def deserialize(blob: bytes, devices: Any, options: Any, callbacks: Any = ()):
+def deserialize(
+    blob: bytes, devices: Sequence[Device], options: CompileOptions,
+    callbacks: Iterable[Callable[..., Any]] = (),
+) -> LoadedExecutable:  # fmt: skip
     check_process()
     if ffi.calls_lapack(blob):  # its routines must be there before the program is
         ffi.ensure_lapack()
@@ -624,7 +664,7 @@ def deserialize(blob: bytes, devices: Any, options: Any, callbacks: Any = ()):
     )
 
 
-def block_until_ready(buffers: Sequence[Any]) -> None:
+def block_until_ready(buffers: Sequence[Buffer]) -> None:
     check_process(*buffers)
     _jax.batched_block_until_ready(buffers)
 

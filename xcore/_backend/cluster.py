@@ -20,14 +20,22 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from jaxlib import _jax
-from jaxlib import xla_client as xla
+if TYPE_CHECKING:
+    from . import surface as _jax
+    from . import surface as xla
+    from .surface import DistributedRuntimeClient, DistributedRuntimeService
+else:
+    from jaxlib import _jax
+    from jaxlib import xla_client as xla
 
 from . import exchanges
 from .presence import Guest, Host, Presence, Relay
+
+T = TypeVar("T")
+Environment = Mapping[str, str]
 
 _PRESENCE = "xcore/presence"  # key: the port on which process 0 hears who is there
 _SIZE = "xcore/size"  # key: the number of processes, as process 0 knows it
@@ -49,6 +57,14 @@ class Place(NamedTuple):
     process_id: int | None = None
 
 
+class Seat(NamedTuple):
+    """A place of which all is known."""
+
+    coordinator_address: str
+    num_processes: int
+    process_id: int
+
+
 class Cluster:
     """The connection of this process to the others. Made by `connect`.
 
@@ -59,17 +75,26 @@ class Cluster:
     """
 
     def __init__(
-        self, place: Place, client, service, presence: Presence | None, shutdown_timeout: int
-    ):
+        self,
+        place: Seat,
+        client: DistributedRuntimeClient,
+        service: DistributedRuntimeService | None,
+        presence: Presence | None,
+        shutdown_timeout: int,
+    ) -> None:
         self.num_processes, self.process_id = place.num_processes, place.process_id
         self.client, self._service, self._presence = client, service, presence
         self._shutdown_timeout = shutdown_timeout
         self._leaving = threading.Event()  # set as soon as this process starts to say goodbye
-        self._waits: list = []  # threads that wait for something of another process
+        # threads that wait for something of another process
+        self._waits: list[threading.Thread] = []
         self._told = False  # whether the program has seen a DistributedError
         if presence is not None:
             self._grace = min(_GRACE_SECONDS, presence.timeout / 4)
-            threading.Thread(target=self._watch, name="xcore-cluster", daemon=True).start()
+            watch = threading.Thread(
+                target=self._watch, args=(presence,), name="xcore-cluster", daemon=True
+            )
+            watch.start()
 
     def cpu_options(self) -> dict[str, Any]:
         """Arguments that make a CPU client part of the cluster."""
@@ -100,7 +125,9 @@ class Cluster:
             lambda: self.client.blocking_key_value_get_bytes(key, int(timeout * 1000)),
         )
 
-    def barrier(self, name: str, timeout: float = 300.0, processes: Any = None) -> None:
+    def barrier(
+        self, name: str, timeout: float = 300.0, processes: Sequence[int] | None = None
+    ) -> None:
         """Wait until all processes (or the given ones) have come here. A name works once."""
         self._waiting(
             f"not all processes have reached the barrier {name!r}",
@@ -127,7 +154,7 @@ class Cluster:
         except xla.XlaRuntimeError as error:
             print(f"xcore: the coordinator is gone: {_first_line(error)}", file=sys.stderr)
         if self._service is not None:
-            self._end_service(orderly)
+            self._end_service(self._service, orderly)
         if self._presence is not None:
             self._presence.close()
         if 0 not in self._absent():
@@ -146,23 +173,23 @@ class Cluster:
         # who has said goodbye may still be talking to the service, and would be aborted without it
         return isinstance(self._presence, Host) and self._presence.is_connected()
 
-    def _end_service(self, orderly: bool) -> None:
+    def _end_service(self, service: DistributedRuntimeService, orderly: bool) -> None:
         """End the service, or leave it to the end of the process: it aborts who is still here."""
         if orderly and not self._others_are_here():
-            self._service.shutdown()
+            service.shutdown()
         else:
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._service))
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(service))
 
     def _absent(self) -> set[int]:
         """The other processes that have left or are gone."""
         p = self._presence
         return set() if p is None else (p.left | p.gone) - {self.process_id}
 
-    def _waiting(self, what: str, timeout: float, wait: Callable):
+    def _waiting(self, what: str, timeout: float, wait: Callable[[], T]) -> T:
         """What ``wait`` returns; raises when another process is gone meanwhile, or at the timeout."""
-        done: list = []
+        done: list[tuple[T | None, BaseException | None]] = []
 
-        def run():
+        def run() -> None:
             try:
                 done.append((wait(), None))
             except BaseException as error:  # raised on the thread that waits
@@ -181,7 +208,7 @@ class Cluster:
         self._waits.remove(thread)
         found, error = done[0]
         if error is None:
-            return found
+            return cast("T", found)
         if "DEADLINE_EXCEEDED" not in str(error):
             raise error
         raise TimeoutError(
@@ -198,20 +225,20 @@ class Cluster:
         """The program is told, by an exception, that another process is gone."""
         self._told = True
 
-    def _watch(self) -> None:
+    def _watch(self, presence: Presence) -> None:
         seen: dict[int, float] = {}  # process -> when its absence was noticed
-        while not self._leaving.wait(self._presence.timeout / 40):
+        while not self._leaving.wait(presence.timeout / 40):
             now = time.monotonic()
             for process in self._absent():
                 seen.setdefault(process, now)
             missed = {process for process, t in seen.items() if now - t > self._grace}
-            untold = bool(missed & self._presence.gone) and not self._told
+            untold = bool(missed & presence.gone) and not self._told
             if missed and (untold or exchanges.stuck(missed, self._grace / 4)):
-                self._end(missed)
+                self._end(missed, bool(missed & presence.gone))
 
-    def _end(self, absent: set[int]) -> None:
+    def _end(self, absent: set[int], gone: bool) -> None:
         how = "killed, crashed or hanging"
-        if not absent & self._presence.gone:
+        if not gone:
             how = "ended, while this one still waits for values"
         print(
             f"xcore: process {self.process_id} of {self.num_processes} stops with status "
@@ -222,7 +249,7 @@ class Cluster:
         os._exit(EXIT_STATUS)
 
 
-def _named(processes) -> str:
+def _named(processes: Iterable[int]) -> str:
     return f"process {' and '.join(map(str, sorted(processes)))}"
 
 
@@ -314,7 +341,9 @@ def _split(address: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _presence(client, place: Place, timeout: float, patience: int) -> Presence | None:
+def _presence(
+    client: DistributedRuntimeClient, place: Seat, timeout: float, patience: int
+) -> Presence | None:
     """The connection by which this process and process 0 know that the other is there."""
     if place.num_processes == 1:
         return None
@@ -326,11 +355,11 @@ def _presence(client, place: Place, timeout: float, patience: int) -> Presence |
     return Guest(place.process_id, timeout, _split(place.coordinator_address)[0], port)
 
 
-def _meet(client, place: Place, timeout: int) -> None:
+def _meet(client: DistributedRuntimeClient, place: Seat, timeout: int) -> None:
     """Wait for the other processes, in a thread: the client's own timeout aborts the process."""
-    failure = []
+    failure: list[Exception] = []
 
-    def connect():
+    def connect() -> None:
         try:
             client.connect()
         except xla.XlaRuntimeError as error:
@@ -362,7 +391,7 @@ def _check_port(port: int) -> None:
             ) from None
 
 
-def _check_number(client, place: Place, timeout: int) -> None:
+def _check_number(client: DistributedRuntimeClient, place: Seat, timeout: int) -> None:
     """Raise if this process has been told of another number of processes than process 0."""
     if place.process_id == 0:
         client.key_value_set_bytes(_SIZE, str(place.num_processes).encode())
@@ -389,7 +418,7 @@ def _at_exit() -> None:
         _current.shutdown(orderly=getattr(sys, "last_value", None) is None)
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
@@ -403,23 +432,23 @@ class Manager(NamedTuple):
     marker: str  # a variable that is set under this manager and no other
     size: str
     rank: str
-    coordinator: Callable[[Mapping], str | None]
+    coordinator: Callable[[Environment], str | None]
 
 
-def _job_port(number: str) -> int:
+def _job_port(number: str | int) -> int:
     """A port that all processes of a job, and few other jobs, agree on."""
     first, count = _PORTS
     return first + int(number) % count
 
 
-def _slurm_coordinator(env: Mapping) -> str | None:
+def _slurm_coordinator(env: Environment) -> str | None:
     nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
     # The first of "head", "node[007-012,015]", "rack[1-2]n3,other", …
     match = re.match(r"([^,\[]+)(?:\[([^\],-]*)[^\]]*\])?([^,\[]*)", nodes)
     return match and f"{''.join(filter(None, match.groups()))}:{_job_port(env['SLURM_JOB_ID'])}"
 
 
-def _open_mpi_coordinator(env: Mapping) -> str | None:
+def _open_mpi_coordinator(env: Environment) -> str | None:
     # Open MPI 4 names mpirun's address: "1531576320.0;tcp://10.96.0.1,10.148.0.1:34911". The job's
     # number is a multiple of 4096.
     match = re.match(
@@ -432,7 +461,7 @@ def _open_mpi_coordinator(env: Mapping) -> str | None:
     return match and f"{match[1]}:{_job_port(match[2])}"
 
 
-def _kubernetes_coordinator(env: Mapping) -> str | None:
+def _kubernetes_coordinator(env: Environment) -> str | None:
     # Pods of an indexed Job are called <job>-<index>, in the domain of the job's headless service.
     host, index = env.get("HOSTNAME", ""), env["JOB_COMPLETION_INDEX"]
     if not host.endswith(f"-{index}"):
@@ -441,7 +470,7 @@ def _kubernetes_coordinator(env: Mapping) -> str | None:
     return f"{host.removesuffix(index)}0{dot}{domain}:{_PORTS[0]}"
 
 
-def _torchrun_coordinator(env: Mapping) -> str | None:
+def _torchrun_coordinator(env: Environment) -> str | None:
     # MASTER_PORT itself is taken by torchrun's own store.
     return f"{env['MASTER_ADDR']}:{int(env['MASTER_PORT']) + 1}" if "MASTER_PORT" in env else None
 
@@ -478,7 +507,7 @@ def _managers(method: str | None) -> list[Manager]:
     return [m for m in MANAGERS if m.name == METHODS[method.lower()]]
 
 
-def detect(env: Mapping, method: str | None = None) -> Place:
+def detect(env: Environment, method: str | None = None) -> Place:
     """What the environment says of this process's place; None for what it does not say."""
     found = Place()
     for manager in _managers(method):
@@ -496,10 +525,11 @@ def detect(env: Mapping, method: str | None = None) -> Place:
 
 
 def _prefer(first: Place, second: Place) -> Place:
-    return Place(*(b if a is None else a for a, b in zip(first, second)))
+    found: Any = [b if a is None else a for a, b in zip(first, second)]
+    return Place(*found)
 
 
-def _number(env: Mapping, name: str) -> int | None:
+def _number(env: Environment, name: str) -> int | None:
     text = env.get(name)
     if text is None:
         return None
@@ -508,7 +538,7 @@ def _number(env: Mapping, name: str) -> int | None:
     return int(text)
 
 
-def _complete(given: Place, env: Mapping, method: str | None = None) -> Place:
+def _complete(given: Place, env: Environment, method: str | None = None) -> Seat:
     """The given place, completed from the environment and checked."""
     place = _prefer(given, Place() if None not in given else detect(env, method))
     missing = [name for name, value in zip(Place._fields, place) if value is None]
@@ -518,14 +548,15 @@ def _complete(given: Place, env: Mapping, method: str | None = None) -> Place:
             "environment. Pass them, set XCORE_COORDINATOR_ADDRESS, XCORE_NUM_PROCESSES and "
             f"XCORE_PROCESS_ID, or start under {', '.join(m.name for m in MANAGERS)}."
         )
-    if not 0 <= place.process_id < place.num_processes:
+    seat = Seat(*cast("tuple[str, int, int]", place))
+    if not 0 <= seat.process_id < seat.num_processes:
         raise ValueError(
             f"xcore.distributed.initialize: process_id must be from 0 to num_processes - 1 = "
-            f"{place.num_processes - 1}, given {place.process_id}."
+            f"{seat.num_processes - 1}, given {seat.process_id}."
         )
-    if not re.fullmatch(r".+:\d+", place.coordinator_address):
+    if not re.fullmatch(r".+:\d+", seat.coordinator_address):
         raise ValueError(
             'xcore.distributed.initialize: coordinator_address must be "host:port", '
-            f"given {place.coordinator_address!r}."
+            f"given {seat.coordinator_address!r}."
         )
-    return place
+    return seat

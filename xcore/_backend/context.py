@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxlib.mlir import ir
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, sdy
-from jaxlib.mlir.dialects import stablehlo as hlo
+
+if TYPE_CHECKING:
+    from . import mlir as _jax_mlir_ext
+    from . import mlir as chlo
+    from . import mlir as hlo
+    from . import mlir as ir
+    from . import mlir as sdy
+    from .surface import NDArray
+else:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+    from jaxlib.mlir.dialects import chlo, sdy
+    from jaxlib.mlir.dialects import stablehlo as hlo
 
 _registry = ir.DialectRegistry()
 _jax_mlir_ext.register_dialects(_registry)
@@ -16,11 +27,12 @@ _jax_mlir_ext.register_dialects(_registry)
 # Attributes, types and locations are interned in a context until it dies, so contexts are used a
 # number of times and then dropped; one lowering has its context to itself.
 _USES = 24
-_idle: list = []
+Entry = list[Any]  # a context, and how often it may still be used
+_idle: list[Entry] = []
 _guard = threading.Lock()
 
 
-def take():
+def take() -> Entry:
     """A context and how often it may still be used."""
     with _guard:
         if _idle:
@@ -33,14 +45,14 @@ def take():
     return [context, _USES]
 
 
-def give_back(entry) -> None:
+def give_back(entry: Entry) -> None:
     entry[1] -= 1
     if entry[1] > 0:
         with _guard:
             _idle.append(entry)
 
 
-ELEMENTS = {
+ELEMENTS: dict[str, Callable[[], ir.Type]] = {
     "bool": lambda: ir.IntegerType.get_signless(1),
     "float16": ir.F16Type.get,
     "bfloat16": ir.BF16Type.get,
@@ -63,7 +75,7 @@ ELEMENTS = {
 _SAME_BITS = {2: np.uint16, 1: np.uint8}
 
 
-def dense(value: np.ndarray, element):
+def dense(value: NDArray, element: ir.Type) -> ir.DenseElementsAttr:
     """A constant attribute with the content of an array."""
     if value.dtype == bool:
         flat = np.packbits(np.ascontiguousarray(value), bitorder="little")

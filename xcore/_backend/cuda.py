@@ -6,6 +6,8 @@ of them is imported before `load_cuda`, and of the former nothing at all: its Py
 jax.
 """
 
+# pyright: reportPrivateImportUsage=false
+
 from __future__ import annotations
 
 import ctypes
@@ -13,12 +15,19 @@ import functools
 import importlib
 import os
 import re
+from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jaxlib
-from jaxlib import _jax
-from jaxlib import xla_client as xla
+
+if TYPE_CHECKING:
+    from . import surface as _jax
+    from . import surface as xla
+    from .surface import Capsule, Client, DebugOptions, DistributedRuntimeClient
+else:
+    from jaxlib import _jax
+    from jaxlib import xla_client as xla
 
 _NAME = "cuda"  # of the plugin, in lower case; the platform that handlers belong to is "CUDA"
 
@@ -56,11 +65,11 @@ _TOOLKITS = {"13": "cu13", "12": "cuda_nvcc"}
 # Library, name of its queries, and the lowest number that works: a constant, or (a divisor) the
 # number the plugin was built against without its patch digits.
 _REQUIREMENTS = (
-    ("CUDA", "cuda_runtime", 12010, None),
+    ("CUDA", "cuda_runtime", 12010, 1),
     ("cuDNN", "cudnn", None, 100),
     ("cuFFT", "cufft", None, 100),
-    ("cuBLAS", "cublas", 120100, None),
-    ("cuSPARSE", "cusparse", 12100, None),
+    ("cuBLAS", "cublas", 120100, 1),
+    ("cuSPARSE", "cusparse", 12100, 1),
 )
 
 
@@ -79,7 +88,7 @@ class Plugin(NamedTuple):
     library: str  # path of XLA for CUDA
     package: str  # Python package with the kernels
 
-    def module(self, name: str):
+    def module(self, name: str) -> Any:
         return importlib.import_module(f"{self.package}.{name}")
 
 
@@ -105,7 +114,10 @@ def only_compiles() -> bool:
     return plugin is not None and not driver and not _find("nvidia", _CUBLAS[plugin.major])
 
 
-def load_cuda(distributed_client=None, node_id: int = 0, num_nodes: int = 1, visible_devices=None):
+def load_cuda(
+    distributed_client: DistributedRuntimeClient | None = None, node_id: int = 0,
+    num_nodes: int = 1, visible_devices: Iterable[int] | None = None,
+) -> Client | None:  # fmt: skip
     """The CUDA client, or None where the plugin packages are not installed.
 
     Memory is taken as needed, not most of it at once, unless XLA_PYTHON_CLIENT_PREALLOCATE says
@@ -148,7 +160,7 @@ def load_compiler() -> bool:
     return True
 
 
-def set_compile_options(debug_options) -> None:
+def set_compile_options(debug_options: DebugOptions) -> None:
     """Tell XLA where ptxas and libdevice are if they came as wheels."""
     directory = toolkit_directory()
     if directory is not None:
@@ -161,7 +173,7 @@ def toolkit_directory() -> str | None:
     return plugin and _find("nvidia", _TOOLKITS[plugin.major])
 
 
-def _client_options(visible_devices) -> dict:
+def _client_options(visible_devices: Iterable[int] | None) -> dict[str, Any]:
     options = dict(xla.generate_pjrt_gpu_plugin_options())
     options.setdefault("preallocate", False)
     options["enable_mock_nccl"] = False
@@ -192,7 +204,7 @@ def _find(package: str, name: str) -> str | None:
 
 
 def _release(version: str) -> list[str]:
-    return re.match(r"[\d.]*", version)[0].strip(".").split(".")
+    return re.findall(r"[\d.]*", version)[0].strip(".").split(".")
 
 
 def _check_version(plugin: Plugin) -> None:
@@ -221,7 +233,7 @@ def _load_library(path: str) -> None:
         pass
 
 
-def _check_machine(versions) -> None:
+def _check_machine(versions: Any) -> None:
     if _device_count(versions) == 0:
         hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
         raise _unavailable(
@@ -233,14 +245,14 @@ def _check_machine(versions) -> None:
         _check_library(versions, name, query, lowest, patch)
 
 
-def _device_count(versions) -> int:
+def _device_count(versions: Any) -> int:
     try:
         return versions.cuda_device_count()
     except RuntimeError:  # no driver, or none that works
         return 0
 
 
-def _check_library(versions, name: str, query: str, lowest: int | None, patch: int | None) -> None:
+def _check_library(versions: Any, name: str, query: str, lowest: int | None, patch: int) -> None:
     built = getattr(versions, f"{query}_build_version")()
     needed = lowest if lowest is not None else built // patch * patch
     try:
@@ -254,7 +266,7 @@ def _check_library(versions, name: str, query: str, lowest: int | None, patch: i
 # Registering
 
 
-def _register(plugin: Plugin, c_api) -> None:
+def _register(plugin: Plugin, c_api: Capsule) -> None:
     """Make the plugin's custom calls, callbacks and profiler known to XLA."""
     extension = plugin.module("cuda_plugin_extension")
     importlib.import_module("jaxlib._profiler").register_plugin_profiler(c_api)
@@ -273,9 +285,9 @@ def _register(plugin: Plugin, c_api) -> None:
     importlib.import_module("jaxlib.gpu_solver").initialize_hybrid_kernels()
 
 
-def _register_kernels(module, c_api) -> None:
+def _register_kernels(module: Any, c_api: Capsule) -> None:
     for name, function, version in module.registrations().get("CUDA", ()):
         xla.register_custom_call_target(name, function, platform="CUDA", api_version=version)
-    targets = getattr(module, "batch_partitionable_targets", list)
+    targets: Any = getattr(module, "batch_partitionable_targets", list)
     for name in targets():
         _jax.register_custom_call_as_batch_partitionable(name, c_api)

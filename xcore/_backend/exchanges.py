@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from jaxlib import xla_client as xla
-
+if TYPE_CHECKING:
+    from . import surface as xla
+else:
+    from jaxlib import xla_client as xla
 _turn = threading.Lock()
-_under_way: list = []  # the last program: what waits for its end, and its processes
+_under_way: list[
+    tuple[xla.Token, set[int]]
+] = []  # the last program: what waits for its end, and its processes
 
 
-def one_after_another(execute: Callable, processes: set[int]) -> Callable:
+def one_after_another(
+    execute: Callable[..., xla.ExecuteResults], processes: set[int]
+) -> Callable[..., xla.ExecuteResults]:
     """Start a program when the last one of its kind has ended.
 
     A CPU's devices share threads. When several programs are under way whose devices wait for each
     other, all threads may end up waiting for a device that has none.
     """
 
-    def run(buffers):
+    def run(buffers: Sequence[xla.Buffer]) -> xla.ExecuteResults:
         with _turn:
             while _under_way:
                 with contextlib.suppress(xla.XlaRuntimeError):  # whoever needs its results sees it
@@ -38,7 +45,7 @@ def stuck(absent: set[int], seconds: float) -> bool:
     if not waiting:
         return False
 
-    def wait():
+    def wait() -> None:
         with contextlib.suppress(xla.XlaRuntimeError):
             waiting[0].block_until_ready()
 

@@ -11,14 +11,26 @@ import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from jaxlib import xla_client as xla
 
+if TYPE_CHECKING:
+    from . import surface as xla
+    from .calls import Calls
+    from .mlir import Attribute, RankedTensorType, Value
+
+    Values = Sequence[Value]
+    Types = Sequence[RankedTensorType]
+else:
+    from jaxlib import xla_client as xla
 from . import hybrid
+
+Shape = tuple[int, ...]
+DType = str | np.dtype[Any]
 
 
 class Routine(NamedTuple):
@@ -35,8 +47,8 @@ class Routine(NamedTuple):
     """
 
     target: str
-    attributes: dict = {}
-    aliases: tuple = ((0, 0),)
+    attributes: Mapping[str, tuple[str | None, str]] = {}
+    aliases: tuple[tuple[int, int], ...] = ((0, 0),)
     complex_target: str | None = None
     rank: int = 2
 
@@ -152,8 +164,9 @@ class NotHere(NotImplementedError):
 
 
 def factor_call(
-    builder, routine: str, dtype, operands, results, *, column_major: bool = True, **settings
-):
+    builder: Calls, routine: str, dtype: DType, operands: Values, results: Types, *,
+    column_major: bool = True, **settings: Any,
+) -> list[Value]:  # fmt: skip
     """Write the call of a routine of the tables, for the builder's platform.
 
     Args:
@@ -188,7 +201,7 @@ def factor_call(
     )  # fmt: skip
 
 
-def lapack_target(routine: str, dtype) -> str:
+def lapack_target(routine: str, dtype: DType) -> str:
     """The name of a LAPACK routine as a custom call, ready to be used.
 
     >>> lapack_target("orgqr", "complex64")
@@ -198,13 +211,13 @@ def lapack_target(routine: str, dtype) -> str:
     return _target(LAPACK[routine], dtype)
 
 
-def _target(routine: Routine, dtype) -> str:
+def _target(routine: Routine, dtype: DType) -> str:
     dtype = np.dtype(dtype)
     complex_ = dtype.kind == "c" and routine.complex_target
     return (complex_ or routine.target).format(_LETTERS.get(dtype.name))
 
 
-def _written(how: tuple, settings: dict) -> str:
+def _written(how: tuple[str | None, str], settings: Mapping[str, Any]) -> str:
     """An attribute's text from the routine's settings."""
     keyword, form = how
     if keyword is None:
@@ -222,9 +235,10 @@ def _written(how: tuple, settings: dict) -> str:
 
 
 def custom_call(
-    builder, target: str, operands, results, *,
-    attributes: dict, aliases=(), column_major: bool = True, rank: int = 2,
-):  # fmt: skip
+    builder: Calls, target: str, operands: Values, results: Types, *,
+    attributes: Mapping[str, str], aliases: Iterable[tuple[int, int]] = (),
+    column_major: bool = True, rank: int = 2,
+) -> list[Value]:  # fmt: skip
     """Write a call of a typed FFI target that works on a batch of matrices.
 
     Operands and results of the highest rank are matrices and laid out as the target wants them;
@@ -240,11 +254,11 @@ def custom_call(
         column_major: whether matrices are.
         rank: of the largest operand without batch dimensions.
     """
-    shapes_in = [tuple(value.type.shape) for value in operands]
+    shapes_in = [tuple(cast("RankedTensorType", value.type).shape) for value in operands]
     shapes_out = [tuple(kind.shape) for kind in results]
     highest = max(map(len, shapes_in))
     batch = highest - rank
-    options = {}
+    options: dict[str, Attribute] = {}
     if batch:
         options["mhlo.frontend_attributes"] = builder.parse(f'{{num_batch_dims = "{batch}"}}')
         options["sdy.sharding_rule"] = builder.parse(batch_rule(shapes_in, shapes_out, batch))
@@ -260,15 +274,15 @@ def custom_call(
     ))  # fmt: skip
 
 
-def _list(items) -> str:
+def _list(items: Iterable[object]) -> str:
     return f"[{', '.join(map(str, items))}]"
 
 
-def _dictionary(attributes: dict) -> str:
+def _dictionary(attributes: Mapping[str, str]) -> str:
     return f"{{{', '.join(f'{name} = {text}' for name, text in attributes.items())}}}"
 
 
-def _layouts(shapes, highest: int, column_major: bool) -> str:
+def _layouts(shapes: Iterable[Shape], highest: int, column_major: bool) -> str:
     return _list(_layout(len(shape), column_major and len(shape) == highest) for shape in shapes)
 
 
@@ -287,12 +301,12 @@ def _alias(operand: int, result: int, single: bool) -> str:
     )
 
 
-def batch_rule(shapes_in, shapes_out, batch: int) -> str:
+def batch_rule(shapes_in: Sequence[Shape], shapes_out: Sequence[Shape], batch: int) -> str:
     """Tell the partitioner that batch dimensions may be split and the others may not."""
     factors = [f"{name}={size}" for name, size in zip(_names(0, batch), shapes_in[0])]
-    whole = []
+    whole: list[str] = []
 
-    def tensor(shape):
+    def tensor(shape: Shape) -> str:
         names = _names(0, batch) + _names(batch + len(whole), len(shape) - batch)
         whole.extend(names[batch:])
         factors.extend(f"{name}={size}" for name, size in zip(names[batch:], shape[batch:]))
@@ -351,7 +365,7 @@ _POINTERS = ("scipy.linalg.cython_blas", "scipy.linalg.cython_lapack")
 
 
 @contextmanager
-def _scipy_pointers():
+def _scipy_pointers() -> Generator[None]:
     """Make the two modules that jaxlib takes pointers from importable at little cost.
 
     By itself jaxlib imports all of scipy.linalg for them, 0.2 s at the first factorisation; the two
@@ -361,7 +375,7 @@ def _scipy_pointers():
     if "scipy.linalg" in sys.modules:
         yield
         return
-    loaded = []
+    loaded: list[str] = []
     try:
         for name in _POINTERS:
             _import_alone(name)
@@ -381,7 +395,7 @@ def _import_alone(name: str) -> None:
     top, *inner = package.split(".")
     root = os.path.join(importlib.import_module(top).__path__[0], *inner)
     spec = PathFinder.find_spec(name, [root])
-    if spec is None:
+    if spec is None or spec.loader is None:
         raise ImportError(f"there is no {tail} in {root}")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:

@@ -7,15 +7,47 @@ than half the cost of the typed builders, which infer types again.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func, sdy
-from jaxlib.mlir.dialects import stablehlo as hlo
+
+if TYPE_CHECKING:
+    from . import mlir as func
+    from . import mlir as hlo
+    from . import mlir as ir
+    from . import mlir as sdy
+else:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import func, sdy
+    from jaxlib.mlir.dialects import stablehlo as hlo
 
 from . import context, ffi, quirks
 from .calls import Calls
 from .client import VERSION
+
+if TYPE_CHECKING:
+    from .mlir import Value
+    from .surface import HasType, NDArray
+
+    Values = Sequence[Value]
+    Types = Sequence[ir.Type]
+
+    Ints = Sequence[int]
+    Pairs = Sequence[Sequence[int]]
+    DType = str | np.dtype[Any] | type
+    Body = Callable[..., Iterable[Value]]
+    Combine = Callable[[Value, Value], Value]
+    Axes = Sequence[Sequence[str] | None]  # for each array axis the mesh axes that split it
+
+
+def _listing(combine: Combine) -> Body:
+    """The body of a region that combines two values."""
+
+    def body(a: Value, b: Value) -> list[Value]:
+        return [combine(a, b)]
+
+    return body
 
 
 class Builder(Calls):
@@ -25,7 +57,7 @@ class Builder(Calls):
     may_overlap = staticmethod(quirks.may_overlap)
     log1p_is_inaccurate = quirks.LOG1P_INACCURATE.is_here()
 
-    def __init__(self, platform: str, partitions: int = 1):
+    def __init__(self, platform: str, partitions: int = 1) -> None:
         self.platform = platform
         self._entry = context.take()
         self._context = self._entry[0]
@@ -38,23 +70,23 @@ class Builder(Calls):
         self.module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(
             ir.IntegerType.get_signless(32), partitions
         )
-        self._types: dict = {}
-        self._elements: dict = {}
-        self._locations: dict = {}
-        self.callbacks: list = []
-        self.functions: dict = {}
+        self._types: dict[HasType, ir.Type] = {}
+        self._elements: dict[np.dtype[Any], ir.Type] = {}
+        self._locations: dict[Hashable, ir.Location] = {}
+        self.callbacks: list[Callable[..., Any]] = []
+        self.functions: dict[Hashable, func.FuncOp] = {}
         self.partitions, self._channels = partitions, 0
-        self.manual = None  # what shard_map says of the part of the module being written
+        self.manual: Any = None  # what shard_map says of the part of the module being written
 
     def close(self) -> None:
         self._unknown.__exit__(None, None, None)
         self._context.__exit__(None, None, None)
-        self.module = None
+        del self.module
         context.give_back(self._entry)
 
     # Types, places, attributes
 
-    def element(self, dtype):
+    def element(self, dtype: np.dtype[Any]) -> ir.Type:
         found = self._elements.get(dtype)
         if found is None:
             if self.platform == "tpu" and dtype.name in ("float64", "complex128"):
@@ -65,7 +97,7 @@ class Builder(Calls):
             found = self._elements[dtype] = context.ELEMENTS[dtype.name]()
         return found
 
-    def type(self, t):
+    def type(self, t: HasType) -> ir.Type:
         """The MLIR type of anything with shape and dtype that hashes by identity."""
         found = self._types.get(t)
         if found is None:
@@ -73,15 +105,15 @@ class Builder(Calls):
         return found
 
     @staticmethod
-    def real_type_of(value):
+    def real_type_of(value: Value) -> ir.Type:
         """The MLIR type of the parts of a complex value."""
         t = ir.RankedTensorType(value.type)
         return ir.RankedTensorType.get(t.shape, ir.ComplexType(t.element_type).element_type)
 
-    def tensor(self, shape, dtype):
+    def tensor(self, shape: Ints, dtype: DType) -> ir.RankedTensorType:
         return ir.RankedTensorType.get(shape, self.element(np.dtype(dtype)))
 
-    def at(self, key, place) -> None:
+    def at(self, key: Hashable, place: tuple[str, int, str] | None) -> None:
         """Following operations come from this (file, line, function); ``key`` caches."""
         found = self._locations.get(key)
         if found is None:
@@ -92,7 +124,7 @@ class Builder(Calls):
             self._locations[key] = found
         self.location = found
 
-    def known_location(self, key):
+    def known_location(self, key: Hashable) -> bool:
         """Move to a location seen before; False if it is new."""
         found = self._locations.get(key)
         if found is None:
@@ -101,45 +133,49 @@ class Builder(Calls):
         return True
 
     @staticmethod
-    def i64s(values):
+    def i64s(values: Iterable[int]) -> ir.Attribute:
         return ir.DenseI64ArrayAttr.get(list(values))
 
     @staticmethod
-    def integer(value: int, bits: int = 64):
+    def integer(value: int, bits: int = 64) -> ir.IntegerAttr:
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(bits), value)
 
     @staticmethod
-    def text(value: str):
+    def text(value: str) -> ir.StringAttr:
         return ir.StringAttr.get(value)
 
     @staticmethod
-    def flag(value: bool):
+    def flag(value: bool) -> ir.BoolAttr:
         return ir.BoolAttr.get(value)
 
-    def parse(self, text: str):
+    def parse(self, text: str) -> ir.Attribute:
         """An attribute from its textual form."""
         return ir.Attribute.parse(text)
 
     # Operations
 
-    def op(self, name: str, results, operands, regions: int = 0, **attributes):
+    def op(
+        self, name: str, results: Types, operands: Values, **attributes: ir.Attribute
+    ) -> Sequence[Value]:
         """One operation; a list of its results. ``results`` are MLIR types."""
         return ir.Operation.create(
-            name, results, operands, attributes or None, None, regions, self.location
+            name, results, operands, attributes or None, None, 0, self.location
         ).results
 
-    def one(self, name: str, result, operands, **attributes):
+    def one(
+        self, name: str, result: ir.Type, operands: Values, **attributes: ir.Attribute
+    ) -> Value:
         return ir.Operation.create(
             name, [result], operands, attributes or None, None, 0, self.location
         ).results[0]
 
-    def constant(self, value, dtype=None):
+    def constant(self, value: Any, dtype: DType | None = None) -> Value:
         """A constant with the content of a NumPy array."""
         value = np.asarray(value, dtype)
         attribute = context.dense(value, self.element(value.dtype))
         return self.one("stablehlo.constant", attribute.type, (), value=attribute)
 
-    def scalar(self, value, like):
+    def scalar(self, value: complex, like: Value) -> Value:
         """A scalar constant with the element type of an MLIR value."""
         element = ir.RankedTensorType(like.type).element_type
         return self.one(
@@ -149,7 +185,7 @@ class Builder(Calls):
             value=self._splat((), element, value),
         )
 
-    def _splat(self, shape, element, value):
+    def _splat(self, shape: Ints, element: ir.Type, value: Any) -> ir.DenseElementsAttr:
         if isinstance(element, ir.IntegerType):
             attribute = ir.IntegerAttr.get(element, int(value))
         elif isinstance(element, ir.ComplexType):
@@ -160,7 +196,7 @@ class Builder(Calls):
             attribute = ir.FloatAttr.get(element, float(value))
         return ir.DenseElementsAttr.get_splat(ir.RankedTensorType.get(shape, element), attribute)
 
-    def full(self, t, value):
+    def full(self, t: HasType, value: complex) -> Value:
         """A constant of type ``t`` filled with one value."""
         dtype = t.dtype
         if dtype.kind in "fib" and dtype.itemsize >= 1 and not t.shape == ():
@@ -172,67 +208,74 @@ class Builder(Calls):
         scalar = self.constant(np.asarray(value, dtype))
         return scalar if t.shape == () else self.broadcast_in_dim(scalar, self.type(t), ())
 
-    def broadcast_in_dim(self, x, result, dims):
+    def broadcast_in_dim(self, x: Value, result: ir.Type, dims: Ints) -> Value:
         return self.one(
             "stablehlo.broadcast_in_dim", result, [x], broadcast_dimensions=self.i64s(dims)
         )
 
-    def reshape(self, x, result):
+    def reshape(self, x: Value, result: ir.Type) -> Value:
         return self.one("stablehlo.reshape", result, [x])
 
-    def transpose(self, x, result, perm):
+    def transpose(self, x: Value, result: ir.Type, perm: Ints) -> Value:
         return self.one("stablehlo.transpose", result, [x], permutation=self.i64s(perm))
 
-    def source_of_transpose(self, x):
+    def source_of_transpose(self, x: Value) -> Value | None:
         """The matrix whose transpose a value is, if the module says so; else None."""
         made = x.owner
         if isinstance(made, ir.Block) or made.name != "stablehlo.transpose":
             return None
         return made.operands[0] if list(made.attributes["permutation"]) == [1, 0] else None
 
-    def convert(self, x, result):
+    def convert(self, x: Value, result: ir.Type) -> Value:
         return self.one("stablehlo.convert", result, [x])
 
-    def slice(self, x, result, start, limit, strides):
+    def slice(self, x: Value, result: ir.Type, start: Ints, limit: Ints, strides: Ints) -> Value:
         return self.one(
             "stablehlo.slice", result, [x],
             start_indices=self.i64s(start), limit_indices=self.i64s(limit), strides=self.i64s(strides),
         )  # fmt: skip
 
-    def pad(self, x, value, result, low, high, interior):
+    def pad(
+        self, x: Value, value: Value, result: ir.Type, low: Ints, high: Ints, interior: Ints
+    ) -> Value:
         return self.one(
             "stablehlo.pad", result, [x, value],
             edge_padding_low=self.i64s(low), edge_padding_high=self.i64s(high),
             interior_padding=self.i64s(interior),
         )  # fmt: skip
 
-    def dynamic_slice(self, x, starts, result, sizes):
+    def dynamic_slice(self, x: Value, starts: Values, result: ir.Type, sizes: Ints) -> Value:
         return self.one(
             "stablehlo.dynamic_slice", result, [x, *starts], slice_sizes=self.i64s(sizes)
         )
 
-    def dynamic_update_slice(self, x, update, starts):
+    def dynamic_update_slice(self, x: Value, update: Value, starts: Values) -> Value:
         return self.one("stablehlo.dynamic_update_slice", x.type, [x, update, *starts])
 
-    def iota(self, result, dimension: int):
+    def iota(self, result: ir.Type, dimension: int) -> Value:
         return self.one("stablehlo.iota", result, (), iota_dimension=self.integer(dimension))
 
-    def concatenate(self, xs, result, dimension: int):
+    def concatenate(self, xs: Values, result: ir.Type, dimension: int) -> Value:
         return self.one(
             "stablehlo.concatenate", result, list(xs), dimension=self.integer(dimension)
         )
 
-    def compare(self, x, y, result, direction: str, total_order: bool = False):
+    def compare(
+        self, x: Value, y: Value, result: ir.Type, direction: str, total_order: bool = False
+    ) -> Value:
         kind = {"compare_type": hlo.ComparisonTypeAttr.get("TOTALORDER")} if total_order else {}
         return self.one(
             "stablehlo.compare", result, [x, y],
             comparison_direction=hlo.ComparisonDirectionAttr.get(direction), **kind,
         )  # fmt: skip
 
-    def select(self, which, x, y):
+    def select(self, which: Value, x: Value, y: Value) -> Value:
         return self.one("stablehlo.select", x.type, [which, x, y])
 
-    def dot_general(self, x, y, result, contract, batch, precision: str):
+    def dot_general(
+        self, x: Value, y: Value, result: ir.Type, contract: tuple[Ints, Ints],
+        batch: tuple[Ints, Ints], precision: str,
+    ) -> Value:  # fmt: skip
         numbers = hlo.DotDimensionNumbers.get(
             lhs_batching_dimensions=list(batch[0]), rhs_batching_dimensions=list(batch[1]),
             lhs_contracting_dimensions=list(contract[0]), rhs_contracting_dimensions=list(contract[1]),
@@ -246,14 +289,17 @@ class Builder(Calls):
             precision_config=config,
         )
 
-    def region(self, region, types, body) -> None:
+    def region(self, region: ir.Region, types: Types, body: Body) -> None:
         """Fill a region: ``body(*arguments) -> values`` in a block with arguments of these types."""
         block = region.blocks.append(*types)
         with ir.InsertionPoint(block):
             values = body(*block.arguments)
             ir.Operation.create("stablehlo.return", [], list(values), None, None, 0, self.location)
 
-    def with_region(self, name, results, operands, region_types, body, **attributes):
+    def with_region(
+        self, name: str, results: Types, operands: Values, region_types: Types, body: Body,
+        **attributes: ir.Attribute,
+    ) -> list[Value]:  # fmt: skip
         """An operation with one region whose block arguments have these types."""
         op = ir.Operation.create(
             name, results, operands, attributes or None, None, 1, self.location
@@ -261,12 +307,14 @@ class Builder(Calls):
         self.region(op.regions[0], region_types, body)
         return list(op.results)
 
-    def _scalar_types(self, values):
+    def _scalar_types(self, values: Values) -> list[ir.Type]:
         return [
             ir.RankedTensorType.get((), ir.RankedTensorType(v.type).element_type) for v in values
         ]
 
-    def reduce(self, xs, inits, results, dims, body):
+    def reduce(
+        self, xs: Values, inits: Values, results: Types, dims: Ints, body: Body
+    ) -> list[Value]:
         """Reduce several arrays together; ``body(*accumulators, *elements)`` returns the new ones."""
         types = self._scalar_types(xs)
         return self.with_region(
@@ -278,29 +326,33 @@ class Builder(Calls):
             dimensions=self.i64s(dims),
         )
 
-    def reduce_with(self, name: str, x, init, result, dims):
+    def _applied(self, name: str) -> Body:
+        return _listing(lambda a, b: self.one(name, a.type, [a, b]))
+
+    def reduce_with(self, name: str, x: Value, init: Value, result: ir.Type, dims: Ints) -> Value:
         """Reduce by one binary operation, such as "stablehlo.add"."""
-        return self.reduce(
-            [x], [init], [result], dims, lambda a, b: [self.one(name, a.type, [a, b])]
-        )[0]
+        return self.reduce([x], [init], [result], dims, self._applied(name))[0]
 
     def reduce_window(
-        self, name: str, x, init, result, window, strides, padding, base=None, dilation=None
-    ):
+        self, name: str, x: Value, init: Value, result: ir.Type, window: Ints, strides: Ints,
+        padding: Pairs, base: Ints | None = None, dilation: Ints | None = None,
+    ) -> Value:  # fmt: skip
         ones = [1] * len(window)
         return self.with_region(
             "stablehlo.reduce_window", [result], [x, init], self._scalar_types([x, x]),
-            lambda a, b: [self.one(name, a.type, [a, b])],
+            self._applied(name),
             window_dimensions=self.i64s(window), window_strides=self.i64s(strides),
             base_dilations=self.i64s(base or ones), window_dilations=self.i64s(dilation or ones),
             padding=self._pairs(padding),
         )[0]  # fmt: skip
 
     @staticmethod
-    def _pairs(padding):
+    def _pairs(padding: Pairs) -> ir.Attribute:
         return ir.DenseIntElementsAttr.get(np.asarray(padding, np.int64).reshape(-1, 2))
 
-    def sort(self, xs, dimension: int, less, stable: bool = True):
+    def sort(
+        self, xs: Values, dimension: int, less: Callable[..., Value], stable: bool = True
+    ) -> list[Value]:
         """Sort arrays together; ``less(a0, b0, a1, b1, …)`` compares two positions."""
         scalars = self._scalar_types(xs)
         types = [t for s in scalars for t in (s, s)]
@@ -309,7 +361,7 @@ class Builder(Calls):
             dimension=self.integer(dimension), is_stable=self.flag(stable),
         )  # fmt: skip
 
-    def while_(self, inits, cond, body):
+    def while_(self, inits: Values, cond: Callable[..., Value], body: Body) -> list[Value]:
         """Loop on a list of values. ``cond`` returns one predicate, ``body`` the next values."""
         types = [x.type for x in inits]
         op = ir.Operation.create(
@@ -319,7 +371,9 @@ class Builder(Calls):
         self.region(op.regions[1], types, body)
         return list(op.results)
 
-    def case(self, index, results, branches):
+    def case(
+        self, index: Value, results: Types, branches: Sequence[Callable[[], Iterable[Value]]]
+    ) -> list[Value]:
         """Run the branch of that number; each is a function without arguments returning values."""
         op = ir.Operation.create(
             "stablehlo.case", results, [index], None, None, len(branches), self.location
@@ -328,8 +382,9 @@ class Builder(Calls):
             self.region(region, [], branch)
         return list(op.results)
 
-    def gather(self, x, indices, result, *, offset, collapsed, operand_batch, indices_batch, start_map,
-               sizes, sorted_: bool = False):  # fmt: skip
+    def gather(self, x: Value, indices: Value, result: ir.Type, *, offset: Ints, collapsed: Ints,
+               operand_batch: Ints, indices_batch: Ints, start_map: Ints, sizes: Ints,
+               sorted_: bool = False) -> Value:  # fmt: skip
         numbers = hlo.GatherDimensionNumbers.get(
             offset_dims=list(offset), collapsed_slice_dims=list(collapsed),
             operand_batching_dims=list(operand_batch), start_indices_batching_dims=list(indices_batch),
@@ -340,8 +395,9 @@ class Builder(Calls):
             slice_sizes=self.i64s(sizes), indices_are_sorted=self.flag(sorted_),
         )  # fmt: skip
 
-    def scatter(self, x, indices, updates, combine, *, window, inserted, operand_batch, indices_batch,
-                to_operand, sorted_: bool = False, unique: bool = False):  # fmt: skip
+    def scatter(self, x: Value, indices: Value, updates: Value, combine: Combine, *,
+                window: Ints, inserted: Ints, operand_batch: Ints, indices_batch: Ints, to_operand: Ints,
+                sorted_: bool = False, unique: bool = False) -> Value:  # fmt: skip
         numbers = hlo.ScatterDimensionNumbers.get(
             update_window_dims=list(window), inserted_window_dims=list(inserted),
             input_batching_dims=list(operand_batch), scatter_indices_batching_dims=list(indices_batch),
@@ -350,12 +406,13 @@ class Builder(Calls):
         )  # fmt: skip
         return self.with_region(
             "stablehlo.scatter", [x.type], [x, indices, updates], self._scalar_types([x, x]),
-            lambda a, b: [combine(a, b)], scatter_dimension_numbers=numbers,
+            _listing(combine), scatter_dimension_numbers=numbers,
             indices_are_sorted=self.flag(sorted_), unique_indices=self.flag(unique),
         )[0]  # fmt: skip
 
-    def convolution(self, x, kernel, result, *, strides, padding, lhs_dilation, rhs_dilation,
-                    numbers, groups: int, precision: str):  # fmt: skip
+    def convolution(self, x: Value, kernel: Value, result: ir.Type, *, strides: Ints,
+                    padding: Pairs, lhs_dilation: Ints, rhs_dilation: Ints,
+                    numbers: tuple[Ints, Ints, Ints], groups: int, precision: str) -> Value:  # fmt: skip
         lhs, rhs, out = (
             numbers  # each (batch or output feature, feature or input feature, *spatial)
         )
@@ -374,7 +431,7 @@ class Builder(Calls):
             precision_config=ir.ArrayAttr.get([hlo.PrecisionAttr.get(precision)] * 2), loc=self.location,
         )  # fmt: skip
 
-    def fft(self, x, result, kind: str, lengths):
+    def fft(self, x: Value, result: ir.Type, kind: str, lengths: Ints) -> Value:
         return self.one(
             "stablehlo.fft",
             result,
@@ -383,7 +440,7 @@ class Builder(Calls):
             fft_length=self.i64s(lengths),
         )
 
-    def top_k(self, x, k: int, results):
+    def top_k(self, x: Value, k: int, results: Types) -> list[Value]:
         stable = {} if VERSION < 490 else {"is_stable": self.flag(True)}
         return list(self.op("chlo.top_k", results, [x], k=self.integer(k), **stable))
 
@@ -391,14 +448,14 @@ class Builder(Calls):
 
     MESH = "mesh"  # its name in the module, which has one
 
-    def mesh(self, names, sizes, places) -> None:
+    def mesh(self, names: Iterable[str], sizes: Iterable[int], places: Iterable[int]) -> None:
         """Name the axes over which the module's partitions are arranged; ``places`` numbers them."""
         axes = [sdy.MeshAxisAttr.get(n, s) for n, s in zip(names, sizes, strict=True)]
         ids = [] if list(places) == sorted(places) else list(places)
         with ir.InsertionPoint.at_block_begin(self.module.body):
             sdy.mesh(self.MESH, sdy.MeshAttr.get(axes, ids), loc=self._unknown)
 
-    def sharding(self, axes, further: bool = False):
+    def sharding(self, axes: Axes, further: bool = False) -> sdy.TensorShardingAttr:
         """The attribute of an array split over mesh axes; None for a dimension leaves it open.
 
         ``further``: whether the compiler may split dimensions over more axes.
@@ -411,12 +468,13 @@ class Builder(Calls):
         ]
         return sdy.TensorShardingAttr.get(self.MESH, dims)
 
-    def sharding_constraint(self, x, axes):
+    def sharding_constraint(self, x: Value, axes: Axes) -> Value:
         return self.one("sdy.sharding_constraint", x.type, [x], sharding=self.sharding(axes))
 
     def manual_computation(
-        self, operands, in_axes, in_types, results, out_axes, manual, body, further=False
-    ) -> list:
+        self, operands: Values, in_axes: Sequence[Axes], in_types: Types, results: Types,
+        out_axes: Sequence[Axes], manual: Iterable[str], body: Body, further: bool = False,
+    ) -> list[Value]:  # fmt: skip
         """Each partition runs ``body`` on its parts of the operands, of types ``in_types``.
 
         ``further``: whether there are other axes, over which the compiler may split the parts.
@@ -437,66 +495,69 @@ class Builder(Calls):
             ir.Operation.create("sdy.return", [], list(values), None, None, 0, self.location)
         return list(op.results)
 
-    def _on_first_device(self, results) -> dict:
+    def _on_first_device(self, results: Types) -> dict[str, ir.Attribute]:
         """Attributes of an operation that happens once, on whole arrays, not once on each device."""
         if self.partitions == 1 or self.manual is not None:
             return {}
         first = sdy.TensorShardingAttr.get(sdy.MeshAttr.get([], [0]), [])
         return {"sdy.sharding": sdy.TensorShardingPerValueAttr.get([first] * max(1, len(results)))}
 
-    def _channel(self):
+    def _channel(self) -> ir.Attribute:
         """A number for each collective of the module, which tells it from the others."""
         self._channels += 1
         return hlo.ChannelHandle.get(self._channels, 1)
 
-    def _groups(self, groups):
+    def _groups(self, groups: NDArray) -> ir.Attribute:
         return ir.DenseIntElementsAttr.get(np.ascontiguousarray(groups, np.int64))
 
-    def all_reduce(self, combine: str, x, groups):
+    def all_reduce(self, combine: str, x: Value, groups: NDArray) -> Value:
         """Combine the values of the partitions of each group by a binary operation."""
         return self.with_region(
             "stablehlo.all_reduce", [x.type], [x], self._scalar_types([x, x]),
-            lambda a, b: [self.one(combine, a.type, [a, b])],
+            self._applied(combine),
             replica_groups=self._groups(groups), channel_handle=self._channel(),
             use_global_device_ids=ir.UnitAttr.get(),
         )[0]  # fmt: skip
 
-    def reduce_scatter(self, x, result, axis: int, groups):
+    def reduce_scatter(self, x: Value, result: ir.Type, axis: int, groups: NDArray) -> Value:
         return self.with_region(
             "stablehlo.reduce_scatter", [result], [x], self._scalar_types([x, x]),
-            lambda a, b: [self.one("stablehlo.add", a.type, [a, b])],
+            self._applied("stablehlo.add"),
             scatter_dimension=self.integer(axis), replica_groups=self._groups(groups),
             channel_handle=self._channel(), use_global_device_ids=ir.UnitAttr.get(),
         )[0]  # fmt: skip
 
-    def all_gather(self, x, result, axis: int, groups):
+    def all_gather(self, x: Value, result: ir.Type, axis: int, groups: NDArray) -> Value:
         return self.one(
             "stablehlo.all_gather", result, [x], all_gather_dim=self.integer(axis),
             replica_groups=self._groups(groups), channel_handle=self._channel(),
             use_global_device_ids=ir.UnitAttr.get(),
         )  # fmt: skip
 
-    def all_to_all(self, x, result, split: int, concat: int, groups):
+    def all_to_all(
+        self, x: Value, result: ir.Type, split: int, concat: int, groups: NDArray
+    ) -> Value:
         return self.one(
             "stablehlo.all_to_all", result, [x], split_dimension=self.integer(split),
             concat_dimension=self.integer(concat), split_count=self.integer(len(groups[0])),
             replica_groups=self._groups(groups), channel_handle=self._channel(),
         )  # fmt: skip
 
-    def collective_permute(self, x, pairs):
+    def collective_permute(self, x: Value, pairs: Pairs) -> Value:
         return self.one(
             "stablehlo.collective_permute", x.type, [x],
             source_target_pairs=self._groups(np.asarray(pairs).reshape(-1, 2)),
             channel_handle=self._channel(),
         )  # fmt: skip
 
-    def token(self):
+    def token(self) -> Value:
         return self.one("stablehlo.create_token", hlo.TokenType.get(), ())
 
     # Functions
 
-    def function(self, name: str, in_types, out_types, body, public: bool = False, donors=(),
-                 in_axes=None, out_axes=None):  # fmt: skip
+    def function(self, name: str, in_types: Types, out_types: Types, body: Body, public: bool = False,
+                 donors: Collection[int] = (), in_axes: Sequence[Axes | None] | None = None,
+                 out_axes: Sequence[Axes | None] | None = None) -> func.FuncOp:  # fmt: skip
         """A function of the module: ``body(*arguments) -> values``.
 
         Args:
@@ -520,17 +581,17 @@ class Builder(Calls):
             ir.Operation.create("func.return", [], list(values), None, None, 0, self._unknown)
         return f
 
-    def _marks(self, axes, donors=()):
+    def _marks(self, axes: Iterable[Axes | None], donors: Collection[int] = ()) -> ir.ArrayAttr:
         """Attributes of arguments or results."""
-        marks = []
+        marks: list[ir.DictAttr] = []
         for i, a in enumerate(axes):
-            mark = {} if a is None else {"sdy.sharding": self.sharding(a)}
+            mark: dict[str, ir.Attribute] = {} if a is None else {"sdy.sharding": self.sharding(a)}
             if i in donors:
                 mark["jax.buffer_donor"] = ir.BoolAttr.get(True)
             marks.append(ir.DictAttr.get(mark))
         return ir.ArrayAttr.get(marks)
 
-    def call(self, f, operands, one_kernel: bool = False):
+    def call(self, f: func.FuncOp, operands: Values, one_kernel: bool = False) -> list[Value]:
         marks = {"xla_cpu_small_call": "true", "inlineable": "false"}
         known = self.platform == "cpu" and one_kernel
         more = {"mhlo.frontend_attributes": self._texts(marks)} if known else {}
@@ -539,7 +600,7 @@ class Builder(Calls):
             callee=ir.FlatSymbolRefAttr.get(f.sym_name.value), **more,
         ))  # fmt: skip
 
-    def _texts(self, pairs: dict):
+    def _texts(self, pairs: dict[str, str]) -> ir.DictAttr:
         return ir.DictAttr.get({k: self.text(v) for k, v in pairs.items()})
 
     def bytecode(self) -> bytes:

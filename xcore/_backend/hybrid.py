@@ -6,18 +6,27 @@ XLA calls one as it calls a Python function; a key, stored with a compiled progr
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .surface import NDArray
 
 # Each takes one matrix and gives what the row of its name in ffi.LAPACK gives.
 
 
-def _gees(lapack, a):
-    form, count, *values, vectors, _, info = lapack(lambda *_: 0, a)
+def _unsorted(*_: Any) -> int:
+    return 0
+
+
+def _gees(lapack: Callable[..., Any], a: NDArray) -> tuple[NDArray, ...]:
+    form, count, *values, vectors, _, info = lapack(_unsorted, a)
     return form, vectors, *values, count, info
 
 
-def _gehrd(lapack, a):
+def _gehrd(lapack: Callable[..., Any], a: NDArray) -> tuple[NDArray, ...]:
     packed, taus, info = lapack(a)
     return packed, taus, info
 
@@ -33,7 +42,7 @@ class HostRoutine:
     def __init__(self, name: str, dtype: str) -> None:
         self.name, self.dtype, self.key = name, dtype, f"host {name} {dtype}"
 
-    def __call__(self, a) -> tuple:
+    def __call__(self, a: NDArray) -> tuple[NDArray, ...]:
         find = importlib.import_module("scipy.linalg.lapack").get_lapack_funcs
         (lapack,) = find((self.name,), dtype=np.dtype(self.dtype))
         *batch, n, _ = a.shape
@@ -42,6 +51,6 @@ class HostRoutine:
         return tuple(_as_told(np.reshape(x, (*batch, *np.shape(x)[1:]))) for x in stacked)
 
 
-def _as_told(x: np.ndarray) -> np.ndarray:
+def _as_told(x: NDArray) -> NDArray:
     """Counts are int32, arrays row-major."""
     return np.asarray(x.astype(np.int32) if x.dtype.kind == "i" else x, order="C")

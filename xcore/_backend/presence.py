@@ -15,6 +15,7 @@ import selectors
 import socket
 import threading
 import time
+from typing import Any, cast
 
 _BEATS = 10  # in a heartbeat's timeout
 
@@ -27,7 +28,7 @@ class Presence(abc.ABC):
         left: processes that have said goodbye.
     """
 
-    def __init__(self, process_id: int, timeout: float):
+    def __init__(self, process_id: int, timeout: float) -> None:
         self.process_id, self.timeout = process_id, timeout
         self.gone: set[int] = set()
         self.left: set[int] = set()
@@ -51,7 +52,7 @@ class Presence(abc.ABC):
 class Host(Presence):
     """Process 0, to which the others report."""
 
-    def __init__(self, timeout: float):
+    def __init__(self, timeout: float) -> None:
         super().__init__(0, timeout)
         both = socket.has_dualstack_ipv6()
         family = socket.AF_INET6 if both else socket.AF_INET
@@ -61,7 +62,8 @@ class Host(Presence):
         self.port = self._listener.getsockname()[1]
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
-        self._heard: dict = {}  # connection -> [process, when it was heard last, what is not a line yet]
+        # connection -> [process, when it was heard last, what is not a line yet]
+        self._heard: dict[socket.socket, list[Any]] = {}
         self._thread.start()
 
     def say_goodbye(self) -> None:
@@ -75,7 +77,9 @@ class Host(Presence):
         told, due = "", 0.0
         while not self._stop:
             for key, _ in self._selector.select(self.timeout / _BEATS / 2):
-                self._accept() if key.fileobj is self._listener else self._read(key.fileobj)
+                self._accept() if key.fileobj is self._listener else self._read(
+                    cast("socket.socket", key.fileobj)
+                )
             now = time.monotonic()
             for connection, (_, heard, _) in list(self._heard.items()):
                 if now - heard > self.timeout:
@@ -95,7 +99,7 @@ class Host(Presence):
         self._heard[connection] = [None, time.monotonic(), b""]
         self._selector.register(connection, selectors.EVENT_READ)
 
-    def _read(self, connection) -> None:
+    def _read(self, connection: socket.socket) -> None:
         try:
             data = connection.recv(4096)
         except BlockingIOError:
@@ -114,7 +118,7 @@ class Host(Presence):
                 self.left.add(state[0])
         return None
 
-    def _drop(self, connection) -> None:
+    def _drop(self, connection: socket.socket) -> None:
         process = self._heard.pop(connection)[0]
         self._selector.unregister(connection)
         connection.close()
@@ -125,7 +129,7 @@ class Host(Presence):
 class Guest(Presence):
     """Any other process. It hears of the others from process 0."""
 
-    def __init__(self, process_id: int, timeout: float, host: str, port: int):
+    def __init__(self, process_id: int, timeout: float, host: str, port: int) -> None:
         super().__init__(process_id, timeout)
         self._connection = socket.create_connection((host, port), timeout)
         _send(self._connection, f"here {process_id}")
@@ -159,7 +163,7 @@ class Guest(Presence):
         self._connection.close()
 
 
-def _send(connection, line: str) -> None:
+def _send(connection: socket.socket, line: str) -> None:
     with contextlib.suppress(OSError):  # whoever reads there finds out
         connection.sendall(line.encode() + b"\n")
 
@@ -170,12 +174,12 @@ class Relay:
     When the server goes away the client's connection stays open, silent.
     """
 
-    def __init__(self, host: str, port: int):
+    def __init__(self, host: str, port: int) -> None:
         self._server = host, port
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.holds = False  # whether the client's connections stay open without the server
-        self._kept: list = []
+        self._kept: list[socket.socket] = []
         threading.Thread(target=self._accept, name="xcore-relay", daemon=True).start()
 
     def _accept(self) -> None:
@@ -192,7 +196,7 @@ class Relay:
             for pair in (near, far), (far, near):
                 threading.Thread(target=self._pass, args=pair, daemon=True).start()
 
-    def _pass(self, source, target) -> None:
+    def _pass(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 target.sendall(data)

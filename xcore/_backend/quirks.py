@@ -10,11 +10,15 @@ caller of a function, it takes for the worse.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-from jaxlib.mlir import ir
+from typing import TYPE_CHECKING, NamedTuple
 
 from .client import VERSION
+
+if TYPE_CHECKING:
+    from . import mlir as ir
+    from .mlir import Value
+else:
+    from jaxlib.mlir import ir
 
 
 class Quirk(NamedTuple):
@@ -45,11 +49,11 @@ LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", f
 REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
 
 
-def _names(text: str) -> frozenset:
+def _names(text: str) -> frozenset[str]:
     return frozenset(f"stablehlo.{name}" for name in text.split())
 
 
-def _is_of_main(block) -> bool:
+def _is_of_main(block: ir.Block) -> bool:
     """Whether a block is the body of the public function, with values from outside as arguments."""
     attributes = block.owner.attributes
     return "sym_visibility" in attributes and attributes["sym_visibility"].value == "public"
@@ -66,7 +70,7 @@ _KEEP_REPEATS = _names(
 )
 
 
-def _is_power_of_two(constant) -> bool:
+def _is_power_of_two(constant: ir.OpView) -> bool:
     """Whether a constant is one real number, whose reciprocal is exact, or a table that has none."""
     element = ir.RankedTensorType(constant.results[0].type).element_type
     if isinstance(element, ir.ComplexType):  # whose attributes the bindings cannot read
@@ -80,7 +84,7 @@ def _is_power_of_two(constant) -> bool:
     return abs(math.frexp(number)[0]) == 0.5 and 1e-30 < abs(number) < 1e30
 
 
-def may_repeat(x, depth: int = 4) -> bool:
+def may_repeat(x: Value, depth: int = 4) -> bool:
     """Whether a value may be a number or a row repeated, other than a power of two.
 
     What comes from outside of the module or from operations that make new elements is not.
@@ -113,7 +117,7 @@ _MAY_DO_NOTHING = _names(
 )
 
 
-def may_be_reshaped(x, depth: int = 4) -> bool:
+def may_be_reshaped(x: Value, depth: int = 4) -> bool:
     """Whether a value may be the memory of another one, seen with another shape."""
     owner = x.owner
     if isinstance(owner, ir.Block):
@@ -127,7 +131,7 @@ def may_be_reshaped(x, depth: int = 4) -> bool:
     return any([may_be_reshaped(y, depth - 1) for y in owner.operands])
 
 
-def _may_begin_reshaped(x, block) -> bool:
+def _may_begin_reshaped(x: Value, block: ir.Block) -> bool:
     """Of an argument of a block. A loop of one step is dissolved, so that its start is its argument."""
     around = block.owner.operation
     if around.name == "stablehlo.while":
@@ -135,16 +139,16 @@ def _may_begin_reshaped(x, block) -> bool:
     return around.name == "func.func" and not _is_of_main(block)
 
 
-def _count(x) -> int:
+def _count(x: Value) -> int:
     return math.prod(ir.RankedTensorType(x.type).shape)
 
 
-def may_overlap(x, update) -> bool:
+def may_overlap(x: Value, update: Value) -> bool:
     """Whether a slice that is written into x must be made before it is."""
     return _count(update) > 1 and not _is_made_of_numbers(update) and may_be_reshaped(x)
 
 
-def _is_made_of_numbers(x) -> bool:
+def _is_made_of_numbers(x: Value) -> bool:
     owner = x.owner
     if isinstance(owner, ir.Block) or owner.name == "stablehlo.constant":
         return not isinstance(owner, ir.Block)

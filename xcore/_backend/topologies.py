@@ -4,14 +4,18 @@ A row a device, from its maker's published specifications. XLA's compiler for CU
 what its cost model and code generator ask of a GPU; libtpu knows its TPUs by name.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jaxlib import xla_client as xla
-
+if TYPE_CHECKING:
+    from . import surface as xla
+else:
+    from jaxlib import xla_client as xla
 from . import cuda, tpu
 
 
@@ -107,7 +111,7 @@ class CannotCompile(RuntimeError):
 
 
 @functools.cache
-def devices_of(kind: str, count: int) -> tuple:
+def devices_of(kind: str, count: int) -> tuple[xla.Device, ...]:
     """So many devices of a kind, to compile for."""
     row = KINDS[kind]
     loader = cuda.load_compiler if row.platform == "cuda" else tpu.load_compiler
@@ -116,9 +120,10 @@ def devices_of(kind: str, count: int) -> tuple:
             f"xcore.topology: the compiler for {row.platform} is not installed. "
             "Install the extra: pip install 'xcore[aot]'."
         )
-    if isinstance(row, Gpu) and row.capability < _OLDEST.get(cuda.installed_plugin().major, (0, 0)):
+    plugin = cuda.installed_plugin() if isinstance(row, Gpu) else None
+    if isinstance(row, Gpu) and plugin and row.capability < _OLDEST.get(plugin.major, (0, 0)):
         raise CannotCompile(
-            f"xcore.topology: CUDA {cuda.installed_plugin().major} has no code for {row.name} (compute capability "
+            f"xcore.topology: CUDA {plugin.major} has no code for {row.name} (compute capability "
             f"{row.capability[0]}.{row.capability[1]}). Install the plugin packages of an older CUDA."
         )
     try:
@@ -132,16 +137,16 @@ def devices_of(kind: str, count: int) -> tuple:
     return devices
 
 
-made: set = set()  # all devices that are not here
+made: set[xla.Device] = set()  # all devices that are not here
 
 
-def _gpus(row: Gpu, count: int):
+def _gpus(row: Gpu, count: int) -> xla.Topology:
     return xla._xla.get_default_c_api_topology(
         "cuda", "", {"topology": f"1x1x{count}", "target_config": _described(row)}
     )
 
 
-def _tpus(row: Tpu, count: int):
+def _tpus(row: Tpu, count: int) -> xla.Topology:
     name = "x".join(map(str, chips(count, row.axes)))
     return xla.make_tfrt_tpu_c_api_device_topology(f"{row.key}:{name}")
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from jaxlib import xla_client as xla
-
+if TYPE_CHECKING:
+    from . import surface as xla
+else:
+    from jaxlib import xla_client as xla
 _NAME = "tpu"
 
 # Without them the library asks the network which TPU this machine has, and refuses a second process.
@@ -40,32 +43,34 @@ def is_here() -> bool:
     return bool(library() and (glob.glob("/dev/accel*") or glob.glob("/dev/vfio/[0-9]*")))
 
 
-def load_tpu(**options):
+def load_tpu(**options: Any) -> xla.Client | None:
     """The TPU client, or None where libtpu is not installed."""
-    if library() is None:
+    path = library()
+    if path is None:
         return None
     if not is_here():
         raise TpuUnavailable(
             "xcore: libtpu is installed, but this machine has no TPU. "
             'xc.topology("v5e", 4) gives devices to compile for.'
         )
-    _load()
+    _load(path)
     return xla.make_c_api_client(_NAME, options)
 
 
 def load_compiler() -> bool:
     """Load XLA for TPUs, to compile with; False where libtpu is not installed."""
-    if library() is None:
+    path = library()
+    if path is None:
         return False
     if not is_here():
         for name, value in _COMPILE_ONLY.items():
             os.environ.setdefault(name, value)
-    _load()
+    _load(path)
     return True
 
 
-def _load() -> None:
+def _load(path: str) -> None:
     if not xla.pjrt_plugin_loaded(_NAME):
-        xla.load_pjrt_plugin_dynamically(_NAME, library())
+        xla.load_pjrt_plugin_dynamically(_NAME, path)
     if not xla.pjrt_plugin_initialized(_NAME):
         xla.initialize_pjrt_plugin(_NAME)
