@@ -298,6 +298,141 @@ TASKS = {
         y = odeint(lambda y, t: -y, 1.0, jnp.linspace(0.0, 1.0, 3))
         assert abs(y[-1] - jnp.exp(-1.0)) < 1e-4
         """,
+    # A second day: MATLAB, SciPy, JAX, PyTorch
+    "matlab: accumarray, histc, sortrows, find": """
+        import xcore.numpy as np
+        A = np.array([[3, 1], [1, 2], [2, 0]])
+        assert (A[np.lexsort((A[:, 1], A[:, 0]))][:, 0] == np.array([1, 2, 3])).all()
+        assert (np.bincount(np.array([0, 1, 1]), weights=np.array([1.0, 2, 3])) == np.array([1.0, 5])).all()
+        counts, edges = np.histogram(np.array([1.0, 2, 2, 3]), bins=3)
+        assert counts.sum() == 4 and (np.nonzero(np.array([0, 3, 0, 4]))[0] == np.array([1, 3])).all()
+        """,
+    "matlab: fmincon": """
+        import numpy as np
+        from xcore.scipy.optimize import NonlinearConstraint, minimize
+        con = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, -np.inf, 1.0)
+        res = minimize(lambda x: (x[0] - 2) ** 2 + (x[1] - 1) ** 2, np.array([0.5, 0.5]), constraints=[con], bounds=[(0, 1), (0, 1)])
+        assert res.success and abs(res.x[0] ** 2 + res.x[1] ** 2 - 1) < 1e-3
+        """,
+    "matlab: heat equation (pdepe)": """
+        import xcore.numpy as np
+        from xcore import pde
+        grid = pde.Grid(32)
+        lap = pde.Laplacian(grid)
+        x = lap.field(lambda x: np.sin(np.pi * x))
+        u = pde.trajectory(pde.ThetaMethod(lap), x, 1e-3, 100, every=100)[-1]
+        assert abs(float(u.max()) - np.exp(-np.pi ** 2 * 0.1)) < 1e-3
+        """,
+    "matlab: eigs of a sparse Laplacian": """
+        import numpy as np
+        import scipy.sparse as sp
+        from xcore.scipy.sparse.linalg import eigsh
+        A = sp.diags_array([-np.ones(99), 2 * np.ones(100), -np.ones(99)], offsets=[-1, 0, 1]).tocsc()
+        w, v = eigsh(A, k=3, sigma=0, which="LM")
+        assert np.allclose(np.sort(w), 2 - 2 * np.cos(np.pi * np.arange(1, 4) / 101), atol=1e-6)
+        """,
+    "scipy: curve_fit with sigma and bounds": """
+        import numpy as np
+        from xcore import numpy as xnp
+        from xcore.scipy.optimize import curve_fit
+        x = np.linspace(0, 4, 50)
+        y = 2.5 * np.exp(-1.3 * x) + 0.5
+        popt, pcov = curve_fit(lambda x, a, b, c: a * xnp.exp(-b * x) + c, x, y, p0=[1, 1, 1], sigma=np.full(50, 0.1),
+                               absolute_sigma=True, bounds=(0, [3.0, 2.0, 1.0]))
+        assert np.allclose(popt, [2.5, 1.3, 0.5], atol=1e-3)
+        """,
+    "scipy: Nelder-Mead with its options": """
+        from xcore.scipy.optimize import minimize, rosen
+        res = minimize(rosen, [1.3, 0.7, 0.8], method="nelder-mead", options={"xatol": 1e-8, "disp": False})
+        assert abs(float(res.x[0]) - 1) < 1e-2
+        """,
+    "scipy: comb and factorial": """
+        from xcore.scipy.special import comb, factorial
+        assert comb(5, 2) == 10 and factorial(5) == 120
+        """,
+    "scipy: lu_factor, lu_solve": """
+        import numpy as np
+        from xcore.scipy.linalg import lu_factor, lu_solve, cho_factor, cho_solve
+        A = np.array([[2.0, 1], [1, 3]])
+        assert np.allclose(A @ lu_solve(lu_factor(A), np.ones(2)), 1)
+        assert np.allclose(A @ cho_solve(cho_factor(A), np.ones(2)), 1)
+        """,
+    "scipy: fft2 and fftfreq": """
+        import numpy as np
+        from xcore.scipy import fft
+        assert fft.ifft2(fft.fft2(np.eye(4))).shape == (4, 4) and fft.next_fast_len(13) >= 13
+        """,
+    "jax: vmap of grad with in_axes": """
+        import xcore as jax, xcore.numpy as jnp
+        f = lambda w, x: jnp.tanh(w @ x)
+        g = jax.vmap(jax.grad(f), in_axes=(None, 0))(jnp.ones(3), jnp.ones((5, 3)))
+        assert g.shape == (5, 3)
+        """,
+    "jax: x64 by config": """
+        import xcore as jax, xcore.numpy as jnp
+        old = jax.config.jax_enable_x64
+        jax.config.update("jax_enable_x64", True)
+        try:
+            assert jnp.ones(3).dtype == jnp.float64
+        finally:
+            jax.config.update("jax_enable_x64", old)
+        """,
+    "jax: tree_map, partial, static_argnums": """
+        import functools
+        import xcore as jax, xcore.numpy as jnp
+        @functools.partial(jax.jit, static_argnums=1)
+        def power(x, n):
+            return x ** n
+        out = jax.tree_util.tree_map(lambda x: power(x, 2), {"a": jnp.arange(3.0), "b": [jnp.ones(2)]})
+        assert out["a"][2] == 4 and jax.tree.leaves(out)[1].shape == (2,)
+        """,
+    "jax: has_aux": """
+        import xcore as jax, xcore.numpy as jnp
+        def loss(w):
+            return (w ** 2).sum(), {"norm": jnp.linalg.norm(w)}
+        (value, aux), g = jax.value_and_grad(loss, has_aux=True)(jnp.ones(4))
+        assert value == 4 and aux["norm"] == 2 and g.shape == (4,)
+        """,
+    "jax: custom_vjp": """
+        import xcore as jax, xcore.numpy as jnp
+        @jax.custom_vjp
+        def clip(lo, hi, x):
+            return x
+        def fwd(lo, hi, x):
+            return x, (lo, hi)
+        def bwd(res, g):
+            lo, hi = res
+            return None, None, jnp.clip(g, lo, hi)
+        clip.defvjp(fwd, bwd)
+        assert jax.grad(lambda x: clip(-1.0, 1.0, 5 * x))(2.0) == 5
+        """,
+    "jax: initializers, relu, one_hot": """
+        import xcore as jax, xcore.numpy as jnp
+        w = jax.nn.initializers.glorot_normal()(jax.random.key(0), (4, 3))
+        assert jax.nn.relu(w).shape == (4, 3) and jax.nn.one_hot(jnp.array([0, 2]), 3).shape == (2, 3)
+        """,
+    "jax: optax chain and schedule": """
+        import xcore.numpy as jnp
+        from xcore import optimize as optax
+        tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(optax.cosine_decay_schedule(1e-3, 100)))
+        p = {"w": jnp.ones(3)}
+        s = tx.init(p)
+        u, s = tx.update({"w": jnp.ones(3)}, s, p)
+        assert optax.apply_updates(p, u)["w"].shape == (3,)
+        """,
+    "torch: softmax, cross entropy": """
+        import xcore.numpy as xnp
+        from xcore import nn
+        logits = xnp.array([[1.0, 2.0, 0.5]])
+        p = nn.softmax(logits, axis=-1)
+        loss = -nn.log_softmax(logits)[0, 1]
+        assert abs(float(p.sum()) - 1) < 1e-6
+        """,
+    "torch: item and tolist": """
+        import xcore.numpy as xnp
+        x = xnp.arange(3.0)
+        assert x.sum().item() == 3 and x.tolist() == [0, 1, 2]
+        """,
 }
 
 # What there is none of, and what one is told.
@@ -353,5 +488,34 @@ ELSEWHERE = {
     "numpy: random numbers without a generator": (
         "import xcore.numpy as np; np.random.rand(3)",
         "default_rng",
+    ),
+    "torch: backward": ("import xcore.numpy as xnp; xnp.ones(3).sum().backward()", r"xcore\.grad"),
+    "torch: detach": ("import xcore.numpy as xnp; xnp.ones(3).detach()", "stop_gradient"),
+    "torch: x.numpy()": ("import xcore.numpy as xnp; xnp.ones(3).numpy()", r"numpy\.asarray"),
+    "torch: unsqueeze": ("import xcore.numpy as xnp; xnp.ones(3).unsqueeze(0)", "expand_dims"),
+    "torch: x.cuda()": ("import xcore.numpy as xnp; xnp.ones(3).cuda()", "device_put"),
+    "torch: fill_": ("import xcore.numpy as xnp; xnp.ones(3).fill_(0)", r"x\.at\[index\]\.set"),
+    "torch: layers": ("from xcore import nn; nn.Linear(3, 2)", "stax"),
+    "torch: optim": ("from xcore import optim", r"xcore\.optimize"),
+    "torch: Adam": ("from xcore.optimize import Adam", "There is adam"),
+    "torch: no_grad": ("import xcore as xc; xc.no_grad()", "leave it out"),
+    "torch: tensor": ("import xcore as xc; xc.tensor([1.0, 2.0])", r"numpy\.asarray"),
+    "torch: manual_seed": ("import xcore as xc; xc.manual_seed(0)", r"random\.key\(0\)"),
+    "matlab: norm in the wrong place": (
+        "from xcore.linalg import norm",
+        r"xcore\.numpy\.linalg\.norm",
+    ),
+    "scipy: a fit of a family": (
+        "from xcore.scipy.stats import norm; norm.fit([1.0])",
+        "from scipy.stats import norm",
+    ),
+    "scipy: peaks": (
+        "from xcore.scipy.signal import find_peaks",
+        "from scipy.signal import find_peaks",
+    ),
+    "scipy: eigs": ("from xcore.scipy.sparse.linalg import eigs", "eigsh"),
+    "scipy: linregress": (
+        "from xcore.scipy.stats import linregress",
+        "from scipy.stats import linregress",
     ),
 }

@@ -31,6 +31,41 @@ _RENAMED = {
     "decomp": "Canonical CanonicalTT  match_score factor_match_score  Fit xcore.Solution",
 }
 
+# What other libraries have, and what does it here: of modules, and of arrays.
+_FOREIGN = {
+    "no_grad inference_mode enable_grad": "Nothing is recorded unless xcore.grad asks for it: leave it out.",
+    "tensor Tensor as_tensor from_numpy": "Take xcore.numpy.asarray(x).",
+    "manual_seed seed": "Random numbers take keys: key = xcore.random.key(0).",
+    "optim": "Take xcore.optimize.",
+    "compile": "Take xcore.jit.",
+    "cuda": "Take xcore.devices(), and xcore.device_put(x, device).",
+    "functional": "Take xcore.nn.",
+    "Module Linear Conv1d Conv2d Sequential Embedding LayerNorm BatchNorm1d BatchNorm2d Dropout Dense Parameter":
+        "Parameters are trees of arrays, layers are functions of them; xcore.example_libraries.stax has pairs of both.",
+    "cross_entropy CrossEntropyLoss": "Take -xcore.nn.log_softmax(x)[..., label].",
+    "mse_loss MSELoss": "Take xcore.numpy.mean((x - y) ** 2).",
+    "float_ complex_ matrix mat asmatrix": "NumPy dropped it; take xcore.numpy.asarray(x, dtype).",
+}  # fmt: skip
+_OF_ARRAYS = {
+    "backward grad requires_grad requires_grad_": "Derivatives are of functions: xcore.grad(f)(x).",
+    "detach detach_": "Take xcore.lax.stop_gradient(x).",
+    "numpy": "Take numpy.asarray(x).",
+    "cpu cuda to": "Take xcore.device_put(x, device), or x.astype(dtype).",
+    "unsqueeze": "Take xcore.numpy.expand_dims(x, axis), or x[None].",
+    "permute": "Take x.transpose(axes).",
+    "contiguous": "Arrays are contiguous: leave it out.",
+    "expand expand_as repeat_interleave": "Take xcore.numpy.broadcast_to(x, shape), or xcore.numpy.repeat.",
+    "numel": "Take x.size.",
+    "dim": "Take x.ndim.",
+    "t": "Take x.T.",
+    "float double half long int bool": "Take x.astype(dtype).",
+    "append extend": "Take xcore.numpy.append(x, values), which returns a new array.",
+    "fill put itemset resize setflags add_ sub_ mul_ div_ zero_ fill_ copy_ clamp_":
+        "Arrays are immutable: x = x.at[index].set(value), or x = x + y.",
+    "clamp": "Take x.clip(low, high).",
+    "norm": "Take xcore.numpy.linalg.norm(x).",
+}  # fmt: skip
+
 # Where else a name is looked for, in this order.
 _PACKAGES = (
     "numpy numpy.linalg linalg special fft random stats nn optimize pde decomp lax tree testing debug scipy.integrate "
@@ -75,11 +110,13 @@ class _Explained(Exception):
         return type(self).__bases__[-1], (str(self),)
 
 
-class _NoAttribute(_Explained, AttributeError): ...
+class _NoAttribute(_Explained, AttributeError):
+    __module__, __qualname__ = "builtins", "AttributeError"  # what a traceback says it is
 
 
 # ``from module import name`` passes on no more than that there was an AttributeError
-class _NoImport(_Explained, ImportError): ...
+class _NoImport(_Explained, ImportError):
+    __module__, __qualname__ = "builtins", "ImportError"
 
 
 def guide(
@@ -123,10 +160,35 @@ def elsewhere(module: str, name: str) -> str:
     new = renamed(package).get(name)
     if new is not None:
         return f"It is called {new} now."
+    if name in by_name(_FOREIGN):
+        return by_name(_FOREIGN)[name]
     others = [p for p in _PACKAGES if p != package and has(p, name)]
     if others:
         return f"There is xcore.{others[0]}.{name}."
     return similar(module, name)
+
+
+def by_name(table: Mapping[str, str]) -> dict[str, str]:
+    """A row for each of the names that a row is about."""
+    return {name: why for names, why in table.items() for name in names.split()}
+
+
+class Elsewhere:
+    """What arrays of other libraries have as an attribute: an error that says what does it here."""
+
+    def __init__(self, name: str, why: str):
+        self.name, self.why = name, why
+
+    @boundary
+    def __get__(self, x: Any, owner: type) -> Any:
+        raise AttributeError(
+            f"{owner.__name__!r} object has no attribute {self.name!r}. {self.why}"
+        )
+
+
+def methods_elsewhere() -> dict[str, str]:
+    """What to do, by names of attributes that other libraries have."""
+    return by_name(_OF_ARRAYS)
 
 
 def has(package: str, name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsInt, final
 import numpy as np
 
 from . import dtypes, errors
+from .package import Elsewhere, methods_elsewhere
 
 if TYPE_CHECKING:  # what xcore.numpy installs later
     from .sharding import Sharding
@@ -199,6 +200,15 @@ class Value(Surface):
 
     __slots__ = ()
     _counts_as_array = True
+
+    def __dir__(self) -> list[str]:
+        absent = {n for n, v in vars(Value).items() if isinstance(v, Elsewhere)}
+        return sorted({*object.__dir__(self)} - absent)
+
+
+# One by one, and not by __getattr__: NumPy looks for names that are not there in each asarray.
+for _name, _why in methods_elsewhere().items():
+    setattr(Value, _name, Elsewhere(_name, _why))
 
 
 def typeof(x: ArrayLike | SupportsType) -> ArrayType:

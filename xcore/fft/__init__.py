@@ -4,6 +4,7 @@ The Fourier transforms are those of ``xcore.numpy.fft``. The cosine and sine tra
 IV, diagonalise finite differences with zero or symmetric ends: the solvers of ``xcore.pde`` use them.
 """
 
+from .._core.package import guide as _guide
 from ..numpy.fft import (
     fft,
     fft2,
@@ -33,3 +34,5 @@ __all__ = [
     "idct", "idctn", "idst", "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn",
     "irfft", "irfft2", "irfftn", "next_fast_len", "prev_fast_len", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
+
+__getattr__ = _guide(__name__)

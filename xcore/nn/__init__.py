@@ -1,5 +1,6 @@
 """Functions that neural networks are made of: activations, softmax, attention, initial values."""
 
+from .._core.package import guide as _guide
 from . import initializers
 from ._activations import (
     celu,
@@ -39,3 +40,5 @@ __all__ = [
     "softmax", "log_softmax", "logsumexp", "logmeanexp", "standardize", "one_hot",
     "dot_product_attention", "scaled_matmul", "scaled_dot_general", "get_scaled_dot_general_config", "initializers",
 ]  # fmt: skip
+
+__getattr__ = _guide(__name__)

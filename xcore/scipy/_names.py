@@ -18,7 +18,7 @@ def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "",
       modules: its modules, loaded when they are asked for.
     """
     scipys = module.removeprefix("xcore.")
-    reasons = by_name(absent or {})
+    reasons = _package.by_name(absent or {})
 
     def load(name: str):
         if name in modules:
@@ -33,16 +33,11 @@ def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "",
     return _package.guide(module, load, explain)
 
 
-def by_name(table: dict[str, str]) -> dict[str, str]:
-    """A row for each of the names that a row is about."""
-    return {name: why for names, why in table.items() for name in names.split()}
-
-
 class NoModule:
     """Asked for modules that nobody found: ``import xcore.scipy.name`` says why there is none."""
 
     def __init__(self, package: str, absent: dict[str, str]):
-        self.reasons = {f"{package}.{name}": why for name, why in by_name(absent).items()}
+        self.reasons = {f"{package}.{name}": why for name, why in _package.by_name(absent).items()}
 
     @_boundary
     def find_spec(self, name, path=None, target=None):

@@ -5,6 +5,7 @@ about one; ``docs/special.md`` lists error bounds. Integers are promoted to floa
 infinities and NaN give what SciPy gives.
 """
 
+from .._core.package import guide as _guide
 from ..numpy import sinc
 from ._bessel import (
     bessel_jn,
@@ -107,3 +108,5 @@ __all__ = [
     # series
     "hyp1f1", "hyp2f1", "sph_harm_y", "sinc",
 ]  # fmt: skip
+
+__getattr__ = _guide(__name__)

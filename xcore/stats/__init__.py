@@ -12,6 +12,7 @@ Array(-454.3212..., dtype=float32)
 Array(0., dtype=float32, weak_type=True)
 """
 
+from .._core.package import guide as _guide
 from ._circular import vonmises, wrapcauchy
 from ._continuous import (
     beta,
@@ -56,3 +57,5 @@ __all__ = [
     # samples
     "gaussian_kde", "mode", "ModeResult", "rankdata", "sem",
 ]  # fmt: skip
+
+__getattr__ = _guide(__name__)

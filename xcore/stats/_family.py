@@ -18,6 +18,7 @@ from .. import numpy as xnp
 from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.eval import fused
+from .._core.source import boundary
 from .._core.types import typeof
 from ..numpy._promote import as_array, as_arrays, astype
 
@@ -86,9 +87,18 @@ class Family:
     def __repr__(self):
         return f"xcore.stats.{self.name}{self._signature}"
 
+    @boundary
     def __getattr__(self, which: str):
         kinds = DISCRETE if self.discrete else CONTINUOUS
-        raise AttributeError(f"xcore.stats.{self.name} has {', '.join(kinds)}, but no {which!r}")
+        fits = (
+            " Maximise xnp.sum(logpdf(x, ...)) by xcore.optimize.minimize."
+            if which == "fit"
+            else ""
+        )
+        raise AttributeError(
+            f"xcore.stats.{self.name} has {', '.join(kinds)}, but no {which!r}.{fits} SciPy's own takes arrays of "
+            f"xcore, on the host: from scipy.stats import {self.name}."
+        )
 
     def _function(self, which: str):
         argument = "q" if which in ("ppf", "isf") else "k" if self.discrete else "x"
