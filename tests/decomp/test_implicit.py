@@ -6,7 +6,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import decomp
-from xcore.decomp._als import balanced
+from xcore.decomp._common import balanced
 from xcore.decomp._implicit import flat, follow, parts_of
 
 RNG = np.random.default_rng(6)

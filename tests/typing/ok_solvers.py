@@ -9,7 +9,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import decomp, linalg, optimize, pde
-from xcore.numpy.linalg import EigResult, EighResult, SVDResult
+from xcore.numpy.linalg import EighResult, EigResult, SVDResult
 
 
 def matrices(a: xc.Array, b: xc.Array) -> None:

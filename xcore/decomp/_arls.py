@@ -23,7 +23,7 @@ from .._core import errors
 from .._core.typing import Key
 from .._iterate import checkpoints
 from .._solution import Solution, Status
-from ._als import (
+from ._common import (
     balanced,
     check_count,
     check_rank,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,20 +15,17 @@ from .._core.keywords import require
 from .._core.typing import ArrayLike, Key
 from .._solution import Solution
 from .._transforms.map import vmap
-from ._als import (
-    admm,
+from ._als import admm, fit_program, hals, least_squares
+from ._common import (
     check_count,
     check_fixed,
     check_modes,
     check_rank,
     check_tensor,
     checkpoints_of,
-    fit_program,
     fitted,
-    hals,
-    least_squares,
     starts,
-)  # fmt: skip
+)
 from ._cp import CP
 from ._implicit import differentiable
 from ._units import in_units
@@ -37,34 +34,46 @@ if TYPE_CHECKING:
     from ._formats import Tensor
 
 
-def fit(who, x, rank, rules, proxes, *, init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, scale,
-        extrapolate, progress, checkpoint, positive=False):  # fmt: skip
+class Settings(NamedTuple):
+    """What all entry points take, by their names."""
+
+    init: Any
+    key: Any
+    restarts: int
+    mask: Any
+    ridge: Any
+    rtol: Any
+    gtol: Any
+    max_steps: int
+    fixed: Any
+    progress: Any
+    checkpoint: Any
+
+
+def fit(
+    who, x, rank, rules, proxes, given: Settings, *, scale=True, extrapolate=False, positive=False
+):
     """What all entry points do: check, start, run, and take the best of several starts."""
-    x, mask = check_tensor(who, x, mask)
-    rank, free = check_rank(who, rank, x.shape), check_fixed(who, fixed, x.ndim)
-    if len(free) < x.ndim and not isinstance(init, (CP, tuple, list)):
-        raise errors.bad_argument(
-            who,
-            "fixed",
-            tuple(fixed),
-            "modes of a given init",
-            "Pass init= with the fixed factors.",
-        )
-    restarts, max_steps = (
-        check_count(who, "restarts", restarts, 1), check_count(who, "max_steps", max_steps),
-    )  # fmt: skip
-    require("0 or more", who, ridge=ridge)
+    x, mask = check_tensor(who, x, given.mask)
+    rank, free = check_rank(who, rank, x.shape), check_fixed(who, given.fixed, x.ndim)
+    if len(free) < x.ndim and not isinstance(given.init, (CP, tuple, list)):
+        advice = "Pass init= with the fixed factors."
+        raise errors.bad_argument(who, "fixed", tuple(given.fixed), "modes of a given init", advice)
+    restarts = check_count(who, "restarts", given.restarts, 1)
+    max_steps = check_count(who, "max_steps", given.max_steps)
+    require("0 or more", who, ridge=given.ridge)
     x, units = in_units(x)
-    ridge = units.penalty(ridge, len(free))
-    factors, several = starts(who, x, rank, init, key, restarts, positive)
-    factors = units.start(init, factors, x, mask, free[:1] if scale else free)
-    stop, checkpoint = stop_gradient, checkpoints_of(who, checkpoint, several)
+    ridge = units.penalty(given.ridge, len(free))
+    factors, several = starts(who, x, rank, given.init, given.key, restarts, positive)
+    factors = units.start(given.init, factors, x, mask, free[:1] if scale else free)
+    stop, checkpoint = stop_gradient, checkpoints_of(who, given.checkpoint, several)
 
     def run(factors):
-        held = [stop(f) for f in factors]
-        return fit_program(stop(x), mask, held, stop(ridge), rtol, gtol, units, rules=rules, free=free, proxes=proxes,
-                           max_steps=max_steps, scale=scale, extrapolate=bool(extrapolate),
-                           progress=progress, checkpoint=checkpoint)  # fmt: skip
+        return fit_program(
+            stop(x), mask, [stop(f) for f in factors], stop(ridge), given.rtol, given.gtol, units,
+            rules=rules, free=free, proxes=proxes, max_steps=max_steps, scale=scale,
+            extrapolate=bool(extrapolate), progress=given.progress, checkpoint=checkpoint,
+        )  # fmt: skip
 
     found = best_of(run, factors) if several else run(factors)
     signed = tuple(k for k in free if rules[k] is hals)
@@ -124,9 +133,12 @@ def cp_als(
     (True, CP(shape=(4, 3, 2), rank=1, dtype=float32))
     """
     n = xnp.ndim(x)
-    return fit("decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, init=init, key=key, restarts=restarts,
-               mask=mask, ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, progress=progress, checkpoint=checkpoint)  # fmt: skip
+    given = Settings(
+        init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, progress, checkpoint
+    )
+    return fit(
+        "decomp.cp_als", x, rank, (least_squares,) * n, (None,) * n, given, extrapolate=extrapolate
+    )
 
 
 def cp_nonneg(
@@ -154,9 +166,19 @@ def cp_nonneg(
             "decomp.cp_nonneg", "x", x, "real", "For complex tensors: cp_als."
         )
     rules = tuple(hals if k in chosen else least_squares for k in range(n))
-    return fit("decomp.cp_nonneg", x, rank, rules, (None,) * n, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=True,
-               extrapolate=extrapolate, progress=progress, checkpoint=checkpoint, positive=True)  # fmt: skip
+    given = Settings(
+        init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, progress, checkpoint
+    )
+    return fit(
+        "decomp.cp_nonneg",
+        x,
+        rank,
+        rules,
+        (None,) * n,
+        given,
+        extrapolate=extrapolate,
+        positive=True,
+    )
 
 
 def cp_constrained(
@@ -187,6 +209,7 @@ def cp_constrained(
             "decomp.cp_constrained", "prox", prox, f"a function, or {n} of them or None"
         )
     rules = tuple(least_squares if p is None else admm for p in proxes)
-    return fit("decomp.cp_constrained", x, rank, rules, proxes, init=init, key=key, restarts=restarts, mask=mask,
-               ridge=ridge, rtol=rtol, gtol=gtol, max_steps=max_steps, fixed=fixed, scale=False,
-               extrapolate=False, progress=progress, checkpoint=checkpoint)  # fmt: skip
+    given = Settings(
+        init, key, restarts, mask, ridge, rtol, gtol, max_steps, fixed, progress, checkpoint
+    )
+    return fit("decomp.cp_constrained", x, rank, rules, proxes, given, scale=False)

@@ -27,23 +27,21 @@ from .._solution import Solution, Status
 from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator
-from ._als import (
+from ._als import fit_program, least_squares, sweep
+from ._common import (
     balanced,
     check_count,
     check_rank,
     check_tensor,
     checkpoints_of,
-    fit_program,
     fitted,
     gram,
     in_parts,
-    least_squares,
     right_solve,
     squared_error,
     starts,
-    sweep,
     until_level,
-)  # fmt: skip
+)
 from ._cp import CP, normalize
 from ._fit import best_of
 from ._implicit import differentiable, flat, parts_of

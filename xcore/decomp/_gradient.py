@@ -16,7 +16,7 @@ from .._core.keywords import require
 from .._core.typing import ArrayLike, Key
 from .._solution import Solution, Status
 from ..optimize import minimize
-from ._als import check_count, check_rank, check_tensor, fitted, starts
+from ._common import check_count, check_rank, check_tensor, fitted, starts
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp

@@ -35,7 +35,7 @@ from .._solution import Solution
 from .._transforms.api import grad
 from .._transforms.map import vmap
 from ..linalg import CG, FunctionOperator, linear_solve
-from ._als import balanced, gram, right_solve
+from ._common import balanced, gram, right_solve
 from ._cp import CP, normalize, norms_of_columns
 from ._products import squared_norm
 

@@ -15,7 +15,7 @@ from .._core.struct import struct
 from .._core.typing import ArrayLike, Key
 from .._transforms.map import vmap
 from ..numpy._select import safe_divide
-from ._als import check_tensor
+from ._common import check_tensor
 from ._cp import CP, as_cp, normalize, norms_of_columns
 from ._fit import cp_als
 from ._gauss_newton import masked_normal_product, normal_product

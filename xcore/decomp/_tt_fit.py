@@ -18,7 +18,7 @@ from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.eval import fused
 from .._core.typing import DTypeLike, Key, Shape
-from ._als import check_count, check_tensor
+from ._common import check_count, check_tensor
 from ._tt import TT
 from ._tucker_fit import _budget, _one_of, _rank_for, squares_tell
 from ._units import in_units

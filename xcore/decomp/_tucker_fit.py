@@ -24,7 +24,7 @@ from .._core.eval import fused
 from .._core.typing import Key
 from .._iterate import checkpoints
 from .._solution import Solution, Status
-from ._als import check_count, check_tensor, fitted, in_parts, until_level
+from ._common import check_count, check_tensor, fitted, in_parts, until_level
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, squared_norm, unfold
 from ._tucker import Tucker, orthogonalize
