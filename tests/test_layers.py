@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "xcore"
 LAYERS = (
     ("_backend",),
     ("_core",),
+    ("_cpu",),
     ("_ops",),
     ("_transforms",),
     ("_control",),
@@ -276,7 +277,7 @@ BELOW = {
     "_ops.trigonometric": "matrix",
     # where and on what a program runs
     "_core.sharding": "default_sharding",
-    "_ops.host": "cores",
+    "_cpu.rows": "cores",
 }
 METHODS = (*SOLVERS, "scipy")
 
@@ -296,7 +297,42 @@ def below_numpy(files: dict[str, str]) -> list[str]:
     ]
 
 
+# Where platforms may be asked for outside of _backend, _core and _cpu, each with its reason.
+ASKS = {
+    "xcore/_ops/factor.py": "routines that a platform's libraries have, or have not",
+    "xcore/_ops/spectral.py": "the same",
+    "xcore/_ops/orthogonal.py": "the same",
+    "xcore/_ops/conv.py": "forms that an accelerator's libraries lack",
+    "xcore/_ops/dot.py": "the same",
+    "xcore/_control/cond.py": "platform_dependent: branches that users wrote for platforms",
+    "xcore/_control/sharding.py": "shown to users",
+    "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",
+    "xcore/linalg/_arguments.py": "which elimination many small matrices get",
+    "xcore/linalg/_lanes.py": "the same",
+    "xcore/linalg/_structured.py": "the same",
+    "xcore/optimize/_lanes.py": "how many batch elements are worked on together",
+}
+
+
+def asks_for_platforms(files: dict[str, str]) -> list[str]:
+    """What a platform's speed needs is an alternative of an operation; no algorithm asks for it."""
+    return [
+        f"{file}:{node.lineno} asks for the platform"
+        for file, text in files.items()
+        if folder(module_of(file)) not in ("_backend", "_core", "_cpu") and file not in ASKS
+        for node in ast.walk(ast.parse(text))
+        if _asks(node)
+    ]
+
+
+def _asks(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return getattr(node.func, "id", "") in ("on_cpu", "default_backend")
+    return isinstance(node, ast.Attribute) and node.attr in ("platform", "tuned")
+
+
 RULES = (upward, names_jaxlib, beyond_the_backend, hidden, cycles, own_loops, below_numpy)
+RULES += (asks_for_platforms,)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
@@ -330,6 +366,8 @@ BROKEN = [
         "xcore/optimize/_root.py",
         "from ._packed import loop\n\n\nx = loop(going, step, x)",
     ),
+    (asks_for_platforms, "xcore/linalg/_norms.py", "if on_cpu():\n    pass"),
+    (asks_for_platforms, "xcore/pde/_grid.py", "def f(ctx):\n    return ctx.platform"),
 ]
 
 
@@ -351,7 +389,9 @@ def test_names_for_type_checkers_make_no_cycle():
 
 
 def test_permissions_are_used():
-    assert stale(sources()) == []
+    files = sources()
+    assert stale(files) == []
+    assert [f for f in ASKS if not any(map(_asks, ast.walk(ast.parse(files[f]))))] == []
 
 
 def test_import_is_light():

@@ -15,16 +15,16 @@ DEFINED = "runs when operations are defined, before a mistake is made"
 NOTHING_MORE = "joins or adds an array without elements"
 MORE = "a block more than is needed"
 
-_OPS = "xcore/_ops/"
+_OPS, _CPU = "xcore/_ops/", "xcore/_cpu/"
 ROWS: tuple = (
     (_OPS + "factor.py", "_permuted", "*", ACCELERATOR),
     (_OPS + "factor.py", "_tridiagonal_gpu", "*", ACCELERATOR),
     (_OPS + "spectral.py", "_svd_gpu", "*", ACCELERATOR),
     (_OPS + "spectral.py", "_svd_gpu_qr", "*", ACCELERATOR),
     (_OPS + "factor.py", "_tridiagonal_lower", "_tridiagonal_gpu", ACCELERATOR),
-    (_OPS + "factor.py", "_by_kernel", "*", FORM),
-    (_OPS + "dot.py", "_better_form", "*", FORM),
-    (_OPS + "reduce.py", "_extremum_with_nans", "_MANY_RESULTS", FORM),
+    (_CPU + "order.py", "rows_by_kernel", "*", FORM),
+    (_CPU + "dot.py", "_better_form", "*", FORM),
+    (_CPU + "reduce.py", "extremum_with_nans", "_MANY_RESULTS", FORM),
     (_OPS + "spectral.py", "_svd_cpu", "m <= n", FORM),
     (_OPS + "conv.py", "_frames_by_band", "64 if piece", FORM),
     (_OPS + "cumulative.py", "_totals", "if not blocks", FORM),
@@ -43,10 +43,10 @@ ROWS: tuple = (
         "zeros(t.strong())",
         "each equation has an unknown",
     ),
-    (_OPS + "dot.py", "_in_form", "form == 'left' → ", FORM),
-    (_OPS + "reduce.py", "_arg_reduction.lower", "_LONG_ROW → ", FORM),
-    (_OPS + "sort.py", "_top_k_lower", "few or not host.applies(ctx, t) → few", FORM),
-    (_OPS + "reduce.py", "_extremum_with_nans", "if not large → ", FORM),
+    (_CPU + "dot.py", "_in_form", "form == 'left' → ", FORM),
+    (_CPU + "reduce.py", "position_in_rows.applies", "_LONG_ROW → ", FORM),
+    (_CPU + "sort.py", "_some_are_sorted", "is_worth_it(ctx, x) and", FORM),
+    (_CPU + "reduce.py", "extremum_with_nans", "if not large → ", FORM),
     (
         _OPS + "reduce.py",
         "_arg_reduction.lower",
@@ -62,7 +62,7 @@ ROWS: tuple = (
         "a stand-in that is not taken",
     ),
     (_OPS + "factor.py", "_order_values", "and t_pivots.shape[-1]", FORM),
-    (_OPS + "fft.py", "_call_for_one_row", "lengths[0] % 2 → lengths[0]", FORM),
+    (_CPU + "fft.py", "_call_for_one_row", "lengths[0] % 2 → lengths[0]", FORM),
     (_OPS + "conv.py", "_by_taps", "0 in x.shape → 1 in x.shape", FORM),
     (
         "xcore/_control/cond.py",
@@ -79,13 +79,13 @@ ROWS: tuple = (
         "whole numbers wrap in a wider dtype as in theirs",
     ),
     (
-        _OPS + "dot.py",
-        "_in_better_form",
+        _CPU + "dot.py",
+        "in_better_form",
         "count == len(x_shape)",
         "m is 1 then, which keeps the form",
     ),
-    (_OPS + "dot.py", "_in_better_form", "turned or other == leading → turned", FORM),
-    (_OPS + "dot.py", "_as_stored", "len(shape) == 2", FORM),
+    (_CPU + "dot.py", "in_better_form", "turned or other == leading → turned", FORM),
+    (_CPU + "dot.py", "_as_stored", "len(shape) == 2", FORM),
     (_OPS + "elementwise.py", "_select_batch", "not batched[0] and", "what is batched has an axis"),
     (
         _OPS + "elementwise.py",
@@ -121,7 +121,7 @@ ROWS: tuple = (
         "args == 2 and t is not types[1] → args == 2",
         "equal types pass",
     ),
-    (_OPS + "reduce.py", "_extremum_with_nans", "<= _FEW", FORM),
+    (_CPU + "reduce.py", "extremum_with_nans", "<= _FEW", FORM),
     (
         _OPS + "reduce.py",
         "_precedes",
@@ -163,18 +163,18 @@ ROWS: tuple = (
     ),
     (_OPS + "cumulative.py", "_logsumexp_jvp", "[-np.inf, 1]", "times the exponential of -inf"),
     (_OPS + "cumulative.py", "by_doubling", "→ combine(xs, shifted)", SYMMETRIC),
-    (_OPS + "dot.py", "_in_better_form", "turned or other == leading → ", FORM),
-    (_OPS + "dot.py", "_in_better_form", "turned and count < len(y_shape) → turned", FORM),
+    (_CPU + "dot.py", "in_better_form", "turned or other == leading → ", FORM),
+    (_CPU + "dot.py", "in_better_form", "turned and count < len(y_shape) → turned", FORM),
     (_OPS + "dot.py", "_dot_batch", "batch[0] → batch[1]", ALL_ALIKE),
     (_OPS + "elementwise.py", "_abs_jvp", "const(y, 1) → ", "what is divided by it is zero"),
     (
-        _OPS + "fft.py",
+        _CPU + "fft.py",
         "_call_for_one_row",
         "→ math.prod(t.shape[:-1]) != 1",
         "transforms of one point change nothing",
     ),
-    (_OPS + "fft.py", "_call_for_one_row", "lengths[0] >= HALVED_FROM and", FORM),
-    (_OPS + "fft.py", "_fft_lower", "ctx.platform == 'cpu' and ctx.partitions > 1", FORM),
+    (_CPU + "fft.py", "_call_for_one_row", "lengths[0] >= _HALVED_FROM and", FORM),
+    (_OPS + "fft.py", "_is_spread", "ctx.partitions > 1", FORM),
     (_OPS + "matrices.py", "conj_values", "*", ACCELERATOR),
     (
         _OPS + "matrices.py",
@@ -187,8 +187,8 @@ ROWS: tuple = (
     (_OPS + "spectral.py", "_svd_lower", "ctx.full(t_values, 0)", EMPTY),
     (_OPS + "spectral.py", "_svd_cpu", "full and vectors → full", "without vectors none are taken"),
     (_OPS + "spectral.py", "_svd_jvp", "> typeof(u).shape[-1] → ", NOTHING_MORE),
-    (_OPS + "reduce.py", "_extremum_with_nans", "→ sorted(axes) != ", FORM),
-    (_OPS + "reduce.py", "_extremum_with_flag", "[a, b] → [b, a]", SYMMETRIC),
+    (_CPU + "reduce.py", "extremum_with_nans", "→ sorted(axes) != ", FORM),
+    (_CPU + "reduce.py", "_extremum_with_flag", "[a, b] → [b, a]", SYMMETRIC),
     (
         _OPS + "reduce.py",
         "_prod_jvp",

@@ -19,6 +19,7 @@ TESTS = {
         "tests/numpy/test_standard_dtypes.py", "tests/linalg/test_factorisations.py",
         "tests/special/test_derivatives.py",
     ),
+    "_cpu": ("tests/_cpu", "tests/_ops", "tests/numpy/test_sort.py", "tests/fft"),
     "_control": (
         "tests/_control", "tests/_transforms", "tests/sharding/test_shard_map.py",
         "tests/lax/test_linalg.py", "tests/optimize/test_root.py",
@@ -85,7 +86,8 @@ def _called(f):
     scope, home = f.__globals__, f.__code__.co_filename
     for name in _names(f.__code__):
         for g in _held(scope.get(name)):
-            if g.__code__.co_filename == home or "/_ops/" in g.__code__.co_filename:
+            file = g.__code__.co_filename
+            if file == home or "/_ops/" in file or "/_cpu/" in file:
                 yield g
 
 
@@ -95,6 +97,7 @@ def owners(registry) -> dict:
     for op in registry.values():
         for rule in RULES:
             start = getattr(op, f"_{rule}", None) or getattr(op, rule, None)
+            start = (start, *map(tuple, op.alternatives)) if rule == "lower" else start
             todo, seen = list(_held(start)), set()
             while todo:
                 f = todo.pop()
@@ -187,7 +190,7 @@ def _reached(source: Source, owned) -> set:
 def chosen(source: Source, owned) -> set:
     """The functions of a file in which mistakes are made."""
     package = source.path.split("/")[1]
-    if package in ("_ops", "_control"):
+    if package in ("_cpu", "_ops", "_control"):
         return _reached(source, owned)
     return _derivative_rules(source.tree)
 

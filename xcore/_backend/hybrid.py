@@ -38,6 +38,7 @@ class HostRoutine:
     """A routine for batches of matrices of one dtype, in the form in which XLA calls it."""
 
     __slots__ = ("__weakref__", "dtype", "key", "name")
+    blob = b""  # what is stored with the key
 
     def __init__(self, name: str, dtype: str) -> None:
         self.name, self.dtype, self.key = name, dtype, f"host {name} {dtype}"

@@ -9,6 +9,7 @@ from .._core.op import Linear, Op
 from .._core.program import Program, trace_closed
 from .._core.trace import bind
 from .._core.types import typeof
+from .._cpu.parts import IN_PARTS
 from .._transforms.programs import (
     batch_program,
     fill,
@@ -18,7 +19,6 @@ from .._transforms.programs import (
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
-from . import parts
 
 _INLINE = 4  # programs of so few equations are written where they are called
 
@@ -94,9 +94,7 @@ call = Op("call", lower=_lower, **_RULES)
 
 
 def _lower_kernel(ctx, *values, program, part):
-    if part is None or not parts.applies(ctx, part):
-        return ctx.call_program(program, values, one_kernel=True)
-    return ctx.host_kernel(parts.parts_call(part), values, ctx.outs())
+    return ctx.call_program(program, values, one_kernel=True)
 
 
 def _of_whole(rule):
@@ -106,7 +104,7 @@ def _of_whole(rule):
 
 # Derived programs, derivatives and batch elements, are ordinary calls.
 _KERNEL_RULES = {k: _of_whole(f) if callable(f) else f for k, f in _RULES.items()}
-one_kernel = Op("one_kernel", lower=_lower_kernel, **_KERNEL_RULES)
+one_kernel = Op("one_kernel", lower=_lower_kernel, alternatives=[IN_PARTS], **_KERNEL_RULES)
 
 
 def _recorded(f, types):

@@ -103,7 +103,13 @@ def executable(p: Program, place: Any = None, donors: Any = ()) -> backend.Execu
     """The executable of a program for a place: a tuple of one device (default: the default one),
     or the Layout that spreads it over several."""
     place = place or (backend.default_device(),)
-    key = (p.fingerprint, place, donors, config.settings().disable_most_optimizations)
+    key = (
+        p.fingerprint,
+        place,
+        donors,
+        config.settings().disable_most_optimizations,
+        config.settings().plain,
+    )
     found = _executables.lookup(key)
     if found is not None:
         counts["from_memory"] += 1
@@ -204,7 +210,7 @@ def _disk_name(p: Program, devices: Any, donors: Any, layout: Any) -> str:
     digest = hashlib.sha256(p.fingerprint.encode())
     digest.update(disk.environment_key(devices[0]))
     flags = compiler_flags(p, devices)
-    digest.update(repr(([d.id for d in devices], donors, flags)).encode())
+    digest.update(repr(([d.id for d in devices], donors, flags, config.settings().plain)).encode())
     if layout is not None:
         digest.update(layout.canonical().encode())
     return digest.hexdigest()

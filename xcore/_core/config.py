@@ -11,6 +11,7 @@ default_matmul_precision    None        None (full), "default", "high", "highest
 default_prng_impl           threefry2x32  generator behind random.key
 disable_jit                 False       run jitted functions and loops as plain Python
 disable_most_optimizations  False       compile several times faster to programs that run slower
+plain                       False       write nothing in a way that only a CPU's speed needs
 enable_checks               False       re-derive every type of every program (for xcore's own tests)
 check_tracer_leaks          False       raise where a traced value leaves its function
 debug_nans                  False       raise at the first operation that makes a NaN
@@ -50,6 +51,7 @@ _DEFAULTS = {
     "default_prng_impl": "threefry2x32",
     "disable_jit": False,
     "disable_most_optimizations": False,
+    "plain": False,
     "enable_checks": False,
     "check_tracer_leaks": False,
     "debug_nans": False,

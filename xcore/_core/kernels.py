@@ -15,8 +15,8 @@ import numpy as np
 from .._backend.hybrid import HostRoutine
 
 _kernels: dict[Any, Any] = {}
-# first words of keys -> what makes calls of other kinds of the words that follow
-forms: dict[Any, Any] = {"host": HostRoutine}
+# name -> what makes calls of another kind from the words of their keys, and their bytes
+_forms: dict[str, Any] = {"host": lambda *words: HostRoutine(*words[:-1])}
 
 
 def kernel(f: Callable[..., Any]):
@@ -29,10 +29,21 @@ def kernel(f: Callable[..., Any]):
     return f
 
 
+def form(name: str):
+    """Make ``f(*words, blob)`` what makes calls of a kind of their own: their keys begin with the name."""
+
+    def register(f: Callable[..., Any]):
+        _forms[name] = f
+        return f
+
+    return register
+
+
 class KernelCall:
     """A kernel with its settings, in the form in which XLA calls it."""
 
     __slots__ = ("__weakref__", "f", "key", "settings")
+    blob = b""  # what is stored with the key
 
     def __init__(self, key: str) -> None:
         name, *settings = key.split()
@@ -47,15 +58,22 @@ def kernel_call(name: str, *settings: int) -> KernelCall:
 
 
 def pack(calls: Any, blob: bytes) -> bytes:
-    """A stored program in one piece with the names of the kernels it calls."""
-    return ";".join(c.key for c in calls).encode() + b"\n" + blob
+    """A stored program in one piece with the kernels it calls: a line of keys and sizes, then the bytes."""
+    blobs = [c.blob for c in calls]
+    keys = [f"{c.key} {len(b)}" for c, b in zip(calls, blobs, strict=True)]
+    return b"".join([";".join(keys).encode(), b"\n", *blobs, blob])
 
 
 def unpack(data: bytes) -> tuple[list[Any], bytes]:
-    names, _, blob = data.partition(b"\n")
-    return [_stored(key) for key in names.decode().split(";") if key], blob
+    keys, _, blob = data.partition(b"\n")
+    calls: list[Any] = []
+    for key in keys.decode().split(";") if keys else ():
+        key, _, size = key.rpartition(" ")
+        own, blob = blob[: int(size)], blob[int(size) :]
+        calls.append(_stored(key, own))
+    return calls, blob
 
 
-def _stored(key: str):
-    form, *words = key.split()
-    return forms[form](*words) if form in forms else KernelCall(key)
+def _stored(key: str, blob: bytes):
+    name, *words = key.split()
+    return _forms[name](*words, blob) if name in _forms else KernelCall(key)

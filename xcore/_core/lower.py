@@ -8,7 +8,9 @@ import itertools
 import numpy as np
 
 from .._backend.hlo import Builder
+from . import config
 from .layout import Layout, Manual, declared
+from .op import Alternative
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
 
@@ -32,6 +34,12 @@ class Lowering(Builder):
         self.kernel = False  # whether it is the inside of one kernel, which has no barriers
         self.barriers = False  # whether there are optimization barriers in it
         self._ordered = False  # whether the equation being written has ordered callbacks in it
+        # whether operations are written as suits a CPU where that is faster
+        self.tuned = platform == "cpu" and not config.settings().plain
+
+    def takes(self, way: Alternative) -> bool:
+        """Whether an alternative is for this platform, and wanted."""
+        return self.tuned or (way.needed and self.platform == "cpu")
 
     def out(self, i: int = 0):
         """The MLIR type of the equation's i-th result."""
@@ -53,7 +61,7 @@ class Lowering(Builder):
             self.out_types = [v.type for v in e.outputs]
             self._ordered = e.op.effects is not None and ORDERED in e.op.effects(**e.params)
             ins = [env[a] if type(a) is Var else self._literal(a, constants) for a in e.inputs]
-            outs = e.op.rule("lower")(self, *ins, **e.params)
+            outs = e.op.write(self, ins, e.params)
             if type(outs) is not list:
                 env[e.outputs[0]] = outs
             else:

@@ -19,13 +19,13 @@ steps       (run, *args, **params) -> [values]                  in plain Python:
 ("axis", name) for named axes it refers to. ``nested`` marks operations whose params hold programs;
 their batch rules also receive ``axis_name``, the name of the axis that is being added. ``steps``
 says what those do that do not just run ``params["program"]``. For loops and branches the
-arguments must be concrete.
+arguments must be concrete. ``alternatives`` are other ways to lower it on a CPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from . import errors
 from .trace import current
@@ -47,12 +47,26 @@ class Linear:
         return f"Linear({self.type})"
 
 
+class Alternative(NamedTuple):
+    """Another way to write an operation, which no other platform needs: a CPU's speed, or a quirk.
+
+    Attributes:
+      applies: ``(ctx, *types, **params) -> bool``.
+      lower: as the rule; NotImplemented where it sees that ``lower`` is better.
+      needed: whether what ``lower`` writes would be wrong there; else the setting ``plain`` does without.
+    """
+
+    applies: Rule
+    lower: Rule
+    needed: bool = False
+
+
 class Op:
     """A named record of rules. Calling it hands it to the current trace."""
 
     __slots__ = (
-        "_batch", "_jvp", "_lower", "_transpose", "eager", "effects", "linearize", "many", "name",
-        "nested", "over_axis", "stage", "steps", "threaded", "type",
+        "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "linearize",
+        "many", "name", "nested", "over_axis", "stage", "steps", "threaded", "type",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +74,7 @@ class Op:
         transpose: Rule | None = None, batch: Rule | None = None, linearize: Rule | None = None,
         many: bool = False, effects: Any = None, nested: bool = False, over_axis: Any = None,
         eager: Rule | None = None, stage: Any = None, steps: Any = None, threaded: Any = None,
+        alternatives: Sequence[Alternative] = (),
     ) -> None:  # fmt: skip
         if name in registry:
             raise ValueError(f"operation {name!r} is defined twice")
@@ -67,6 +82,7 @@ class Op:
         self._lower, self._jvp, self._transpose, self._batch = lower, jvp, transpose, batch
         self.many, self.effects, self.nested, self.over_axis = many, effects, nested, over_axis
         self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded
+        self.alternatives = alternatives
         registry[name] = self
 
     def __repr__(self) -> str:
@@ -86,6 +102,15 @@ class Op:
         if self.steps is None:
             return run(params["program"], args)
         return self.steps(run, *args, **params)
+
+    def write(self, ctx: Any, values: Any, params: dict[str, Any]):
+        """The StableHLO: that of the first alternative that applies, or the rule's."""
+        for way in self.alternatives:
+            if ctx.takes(way) and way.applies(ctx, *ctx.in_types, **params):
+                outs = way.lower(ctx, *values, **params)
+                if outs is not NotImplemented:
+                    return outs
+        return self.rule("lower")(ctx, *values, **params)
 
     def rule(self, name: str, advice: str = ""):
         """The rule of that name, or the one error that says it is missing."""

@@ -7,7 +7,7 @@ Layouts are fixed: x is (batch, features, *space), the kernel (out features, in 
 from __future__ import annotations
 
 from .._core import dtypes, errors
-from .._core.op import Linear, Op
+from .._core.op import Alternative, Linear, Op
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
 from .dot import PRECISIONS, dot_general
@@ -43,10 +43,8 @@ def _conv_type(x, kernel, *, strides, padding, lhs_dilation, rhs_dilation, group
 def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
     if 0 in ctx.in_types[1].shape:  # a sum of nothing, for which XLA has no convolution
         return ctx.full(ctx.out_types[0], 0)
-    program = ctx.platform == "cpu" and _by_taps(*ctx.in_types, groups, windows)
     if ctx.platform != "cpu" and dtypes.is_complex(ctx.in_types[0].dtype):
         program = _by_parts(*ctx.in_types, groups=groups, precision=precision, **windows)
-    if program:
         return ctx.program(program, [x, kernel])[0]
     axes = tuple(range(ctx.in_types[0].ndim))
     return ctx.convolution(
@@ -64,6 +62,15 @@ def _by_parts(x: ArrayType, kernel: ArrayType, **params):
         return [complex(sub(ac, bd), add(ad, bc))]
 
     return trace_closed(parts, [x.strong(), kernel.strong()])
+
+
+def _is_of_something(ctx, x, kernel, **_) -> bool:
+    return 0 not in kernel.shape
+
+
+def _sum_of_shifts(ctx, x, kernel, *, groups=1, precision=None, **windows):
+    program = _by_taps(*ctx.in_types, groups, windows)
+    return ctx.program(program, [x, kernel])[0] if program else NotImplemented
 
 
 def _conv_jvp(primals, tangents, **params):
@@ -183,7 +190,7 @@ def groups_of_the_batch(x, groups: int):
 
 conv = Op(
     "convolution", type=_conv_type, lower=_conv_lower, jvp=_conv_jvp, transpose=_conv_transpose,
-    batch=_conv_batch,
+    batch=_conv_batch, alternatives=[Alternative(_is_of_something, _sum_of_shifts)],
 )  # fmt: skip
 
 

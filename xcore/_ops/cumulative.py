@@ -8,10 +8,10 @@ import math
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.op import Op
+from .._core.op import Alternative, Op
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
-from . import host
+from .._cpu.rows import LOG_SUMS, carrier
 from .elementwise import convert, ge, gt, is_finite, le, lt, max, min, mul, select, sub
 from .families import (
     NUMBERS,
@@ -124,7 +124,7 @@ def _totals(op, neutral, x, *, axis: int, reverse: bool, blocks: bool) -> list:
     if not blocks:
         combine = lambda before, after: [op(before[0], after[0])]  # noqa: E731
         return by_doubling(combine, [neutral(t.dtype)], [x], axis, reverse)
-    work = host.carrier(t.dtype) if dtypes.is_floating(t.dtype) else t.dtype
+    work = carrier(t.dtype) if dtypes.is_floating(t.dtype) else t.dtype
     x = convert(x, dtype=work) if work != t.dtype else x
     out = by_blocks(op, neutral(work), x, axis, reverse)
     return [convert(out, dtype=t.dtype) if work != t.dtype else out]
@@ -144,12 +144,14 @@ def _cumulative(name: str, op, neutral, kinds, jvp=None):
     """An operation for the running totals of ``op``."""
 
     def lower(ctx, x, *, axis, reverse=False):
-        t = ctx.in_types[0].strong()
-        if name == "cumlogsumexp" and host.applies(ctx, t):
-            return host.on_rows(ctx, "logaddexp_rows", [(x, t)], axis, [t], int(reverse))
-        blocks = host.applies(ctx, t)
+        return written(ctx, x, axis, reverse, blocks=False)
+
+    def written(ctx, x, axis, reverse, blocks):
         program = functools.partial(_totals, op, neutral, axis=axis, reverse=reverse, blocks=blocks)
-        return ctx.program(trace_closed(program, [t]), [x])
+        return ctx.program(trace_closed(program, [ctx.in_types[0].strong()]), [x])
+
+    def in_blocks(ctx, x, *, axis, reverse=False):
+        return written(ctx, x, axis, reverse, blocks=True)
 
     def batch(size, args, batched, *, axis, reverse=False):
         return [self(args[0], axis=axis + 1, reverse=reverse)], [True]
@@ -158,9 +160,11 @@ def _cumulative(name: str, op, neutral, kinds, jvp=None):
         out = self(*primals, **params)
         return [out], [jvp(tangents[0], out, *primals, **params)]
 
+    by = LOG_SUMS if name == "cumlogsumexp" else Alternative(LOG_SUMS.applies, in_blocks)
     self = Op(
-        name, type=_cumulative_type(name, kinds), lower=lower, jvp=jvp and jvp_rule, batch=batch
-    )
+        name, type=_cumulative_type(name, kinds), lower=lower, alternatives=[by],
+        jvp=jvp and jvp_rule, batch=batch,
+    )  # fmt: skip
     return self
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
-from .._core import config, dtypes, errors
-from .._core.op import Linear, Op
+from .._core import config, errors
+from .._core.op import Alternative, Linear, Op
 from .._core.types import ArrayType, typeof
+from .._cpu.dot import in_better_form, is_plain_product
 from .elementwise import convert
 from .families import NUMBERS, add, all_weak, check_kind
 from .layout import move_axis, transpose
@@ -48,18 +47,12 @@ def _dot_type(x, y, *, contract, batch, precision=None, out=None):
 
 
 def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
-    how = PRECISIONS[precision]
-    plain_on_cpu = ctx.platform == "cpu" and ctx.partitions == 1 and not batch[0]
-    if plain_on_cpu and ctx.in_types[0].dtype == ctx.out_types[0].dtype:
-        made = _in_better_form(ctx, x, y, contract, how)
-        if made is not None:
-            return made
     if ctx.platform != "cpu" and _sums_whole_numbers_as_floats(ctx):
         x, y = (
             ctx.convert(v, ctx.tensor(t.shape, ctx.out_types[0].dtype))
             for v, t in zip((x, y), ctx.in_types, strict=True)
         )
-    return ctx.dot_general(x, y, ctx.out(), contract, batch, how)
+    return ctx.dot_general(x, y, ctx.out(), contract, batch, PRECISIONS[precision])
 
 
 def _sums_whole_numbers_as_floats(ctx) -> bool:
@@ -67,75 +60,8 @@ def _sums_whole_numbers_as_floats(ctx) -> bool:
     return ctx.in_types[0].dtype.kind in "iub" and ctx.out_types[0].dtype.kind not in "iub"
 
 
-# Forms of a product on a CPU
-# XLA's product (Eigen's) of a transposed left side, aᵀ b or aᵀ bᵀ with a stored by rows, runs at
-# half of its speed in float64, and where the right side is narrow in float32 too. Every matrix
-# product has such a one in its derivative. So one of three is stored transposed first, whichever is
-# smallest: the left side, the right side (then the product's sides change places and its result is
-# transposed), or the result alone. The barriers keep XLA from folding the transposition back.
-# Float64, one 1000 x 1000 by 1000 x 1000: 75 ms as it is, 36 with the left side stored anew.
-
-
-def _in_better_form(ctx, x, y, contract, how: str):
-    """The product, or None where it is best as it is."""
-    (x, x_shape, mine), (y, y_shape, other) = (
-        _as_stored(ctx, v, t.shape, tuple(axes))
-        for v, t, axes in zip((x, y), ctx.in_types, contract, strict=True)
-    )
-    count = len(mine)
-    leading = tuple(range(count))
-    turned = other == tuple(range(len(y_shape) - count, len(y_shape)))
-    if mine != leading or count == len(x_shape) or not (turned or other == leading):
-        return None
-    turned = turned and count < len(y_shape)
-    k = math.prod(x_shape[:count])
-    m, n = math.prod(x_shape[count:]), math.prod(y_shape) // max(k, 1)
-    form = _better_form(m, k, n, turned, ctx.in_types[0].dtype)
-    return form and _in_form(ctx, x, y, form, m, k, n, turned, how)
-
-
-def _as_stored(ctx, x, shape, axes):
-    """A value, its shape and the axes to contract; of a transpose, those of what it transposes.
-
-    XLA would fold that transposition into the product.
-    """
-    source = ctx.source_of_transpose(x) if len(shape) == 2 and len(axes) == 1 else None
-    return (x, shape, axes) if source is None else (source, shape[::-1], (1 - axes[0],))
-
-
-def _better_form(m: int, k: int, n: int, turned: bool, dtype):
-    """Which of "left", "right", "result" to store transposed; None if the product stays as it is."""
-    if dtype not in (dtypes.float32, dtypes.float64) or min(m, n) == 1 or m * k * n < 1 << 20:
-        return None
-    costs = {"result": m * n} if turned else {"right": (k + m) * n}
-    if dtype == dtypes.float64:
-        costs["left"] = m * k
-    elif n > 32 and (not turned or m * n > 1 << 18):
-        return None
-    form = min(costs, key=costs.get)
-    return form if m * k * n >= 64 * costs[form] else None
-
-
-def _in_form(ctx, x, y, form: str, m: int, k: int, n: int, turned: bool, how: str):
-    dtype = ctx.in_types[0].dtype
-    matrix = lambda a, *shape: ctx.reshape(a, ctx.tensor(shape, dtype))  # noqa: E731
-
-    def stored_transposed(a, rows, columns):
-        kind = ctx.tensor((columns, rows), dtype)
-        return ctx.fence(ctx.transpose(a, kind, (1, 0)))
-
-    def product(a, b, rows, columns, last):
-        kind = ctx.tensor((rows, columns), dtype)
-        return ctx.dot_general(a, b, kind, ((1,), (last,)), ((), ()), how)
-
-    x, y = matrix(x, k, m), matrix(y, *((n, k) if turned else (k, n)))
-    if form == "left":
-        made = product(stored_transposed(x, k, m), y, m, n, 1 if turned else 0)
-    else:
-        first = y if turned else stored_transposed(y, k, n)
-        made = ctx.fence(product(first, x, n, m, 0))
-        made = ctx.transpose(made, ctx.tensor((m, n), dtype), (1, 0))
-    return ctx.reshape(made, ctx.out())
+def _in_better_form(ctx, x, y, *, contract, batch, precision=None, out=None):
+    return in_better_form(ctx, x, y, contract, PRECISIONS[precision])
 
 
 def _dot_jvp(primals, tangents, **params):
@@ -198,6 +124,7 @@ dot_general = Op(
     "dot_general",
     type=_dot_type,
     lower=_dot_lower,
+    alternatives=[Alternative(is_plain_product, _in_better_form)],
     jvp=_dot_jvp,
     transpose=_dot_transpose,
     batch=_dot_batch,

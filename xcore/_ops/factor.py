@@ -15,9 +15,9 @@ import math
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.kernels import kernel, kernel_call
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
+from .._cpu.order import order_by_kernel, rows_by_kernel
 from . import plain
 from .elementwise import eq, ge, gt, le, mul, neg, sub
 from .families import add, full_like_type, linear_op, zeros
@@ -297,8 +297,8 @@ def _exchange_values(ctx, x, pivots, t: ArrayType, t_pivots: ArrayType, reverse:
     if ctx.platform == "cuda":
         return _permuted(ctx, x, pivots, t, t_pivots, reverse)
     *batch, m, n = t.shape
-    if _by_kernel(ctx, t):
-        order = _order_by_kernel(ctx, pivots, m, reverse)
+    if rows_by_kernel(ctx, t):
+        order = order_by_kernel(ctx, pivots, m, reverse)
         order, flat = (
             ctx.reshape(order, ctx.tensor((1, m, 1), np.int32)),
             ctx.tensor((1, m, n), t.dtype),
@@ -320,32 +320,6 @@ def _exchange_values(ctx, x, pivots, t: ArrayType, t_pivots: ArrayType, reverse:
         ],
     )
     return ctx.reshape(out, ctx.tensor(t.shape, t.dtype))
-
-
-_ROWS_FOR_KERNEL = 64  # fewer are exchanged faster in compiled code
-
-
-def _by_kernel(ctx, t: ArrayType) -> bool:
-    """Whether the order of one matrix's rows is found by the host: that saves compiling a loop."""
-    *batch, m, _ = t.shape
-    return (
-        ctx.platform == "cpu" and ctx.is_local and math.prod(batch) == 1 and m >= _ROWS_FOR_KERNEL
-    )
-
-
-def _order_by_kernel(ctx, pivots, m: int, reverse: bool):
-    call = kernel_call("exchanged_order", int(reverse))
-    return ctx.host_kernel(call, [pivots], [ctx.tensor((m,), np.int32)])[0]
-
-
-@kernel
-def exchanged_order(pivots, order, reverse):
-    """Where rows come from when row i is exchanged with row pivots[i] in turn, or in reverse."""
-    numbers = list(range(order.shape[-1]))
-    exchanges = list(enumerate(pivots.reshape(-1).tolist()))
-    for i, p in reversed(exchanges) if reverse else exchanges:
-        numbers[i], numbers[p] = numbers[p], numbers[i]
-    order[...] = numbers
 
 
 def _in_exchanged_order(ctx, x, pivots, t, t_pivots, reverse: bool):
@@ -443,8 +417,8 @@ _exchange_each = batch_in_front(exchange_rows)
 def _order_values(ctx, pivots, t_pivots: ArrayType, t_order: ArrayType):
     """The permutation that exchanges make of 0, 1, 2, …"""
     column = ArrayType((*t_order.shape, 1), dtypes.int32)
-    if _by_kernel(ctx, column) and t_pivots.shape[-1]:
-        order = _order_by_kernel(ctx, pivots, t_order.shape[-1], False)
+    if rows_by_kernel(ctx, column) and t_pivots.shape[-1]:
+        order = order_by_kernel(ctx, pivots, t_order.shape[-1], False)
         return ctx.reshape(order, ctx.type(t_order))
     numbers = ctx.iota(ctx.type(column), t_order.ndim - 1)
     numbers = _exchange_values(ctx, numbers, pivots, column, t_pivots, False)

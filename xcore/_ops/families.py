@@ -116,7 +116,7 @@ def per_argument(rules, count: int):
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
-                linear=None, transpose=None, jvp=None) -> Op:  # fmt: skip
+                linear=None, transpose=None, jvp=None, alternatives=()) -> Op:  # fmt: skip
     """An operation that acts on corresponding elements of arrays of one shape and dtype.
 
     ``result`` maps the dtype to that of the result where it differs. Boolean results, and those of
@@ -147,7 +147,7 @@ def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args:
         full = [v if b else broadcast(v, size) for v, b in zip(values, batched, strict=True)]
         return [op(*full)], [True]
 
-    op = Op(name, type=type_rule, lower=lower or by_name, batch=batch)
+    op = Op(name, type=type_rule, lower=lower or by_name, batch=batch, alternatives=alternatives)
     op._jvp = derive_jvp(op, linear, transpose, jvp)
     op._transpose = derive_transpose(transpose) if transpose else None
     return op
@@ -160,9 +160,9 @@ def _check_pair(name, x, y) -> None:
         raise errors.dtype_mismatch(name, x=x, y=y)
 
 
-def linear_op(name, *, type, lower, transpose, batch) -> Op:
+def linear_op(name, *, type, lower, transpose, batch, alternatives=()) -> Op:
     """An operation of one result, linear in its first argument and constant in any others."""
-    op = Op(name, type=type, lower=lower, batch=batch)
+    op = Op(name, type=type, lower=lower, batch=batch, alternatives=alternatives)
 
     def jvp(primals, tangents, **params):
         x_dot = None if tangents[0] is None else op(tangents[0], *primals[1:], **params)

@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.kernels import kernel_call
+from .._core.op import Alternative
 from .._core.types import ArrayType, typeof
-from . import host
+from .._cpu.fft import OF_ONE_ROW
 from .elementwise import conj, mul, real
 from .families import broadcast_in_dim, constant, linear_op, zeros
-from .fft_kernels import HALVED_FROM
 from .layout import pad
 
 
@@ -58,35 +57,25 @@ def _fft_transpose(ct, x, *, kind, lengths):
     return mul(conj(forward), weights)
 
 
-def _call_for_one_row(t, kind, lengths):
-    """The kernel that transforms an array which is one row; None where XLA does as well."""
-    if len(lengths) > 1 or math.prod(t.shape[:-1]) != 1:
-        return None
-    if kind in ("FFT", "IFFT"):
-        return kernel_call("fft_of_one_row", int(kind == "IFFT"))
-    long_and_even = lengths[0] >= HALVED_FROM and lengths[0] % 2 == 0
-    return kernel_call(f"{kind.lower()}_of_one_row") if long_and_even else None
-
-
 def _fft_lower(ctx, x, *, kind, lengths):
-    t = ctx.in_types[0]
-    call = _call_for_one_row(t, kind, lengths) if host.applies(ctx, t) else None
-    if call:
-        return ctx.host_kernel(call, [x], [ctx.out()])
-    if (
-        ctx.platform == "cpu"
-        and ctx.partitions > 1
-        and ctx.manual is None
-        and t.ndim > len(lengths)
-    ):
-        return ctx.fft_of_rows(x, ctx.out(), kind, lengths, (t.dtype, ctx.out_types[0].dtype))
     return ctx.fft(x, ctx.out(), kind, lengths)
+
+
+def _is_spread(ctx, x, *, kind, lengths) -> bool:
+    return ctx.partitions > 1 and ctx.manual is None and x.ndim > len(lengths)
+
+
+def _of_rows(ctx, x, *, kind, lengths):
+    """Where rows lie on several devices: XLA's partitioner would gather them."""
+    dtypes_ = ctx.in_types[0].dtype, ctx.out_types[0].dtype
+    return ctx.fft_of_rows(x, ctx.out(), kind, lengths, dtypes_)
 
 
 fft = linear_op(
     "fft",
     type=_fft_type,
     lower=_fft_lower,
+    alternatives=[OF_ONE_ROW, Alternative(_is_spread, _of_rows, needed=True)],
     transpose=_fft_transpose,
     batch=lambda size, args, batched, **params: ([fft(args[0], **params)], [True]),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core import dtypes, errors
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
-from . import host
+from .._cpu.sort import SORT, TOP_K
 from .families import broadcast
 from .layout import as_bytes, iota, reshape
 from .slicing import GatherDims, gather
@@ -21,8 +21,6 @@ def _sort_type(*xs, axis, num_keys=1, stable=True):
 
 
 def _sort_lower(ctx, *xs, axis, num_keys=1, stable=True):
-    if host.applies(ctx, ctx.in_types[0]):
-        return _sort_on_host(ctx, xs, axis, num_keys)
     boolean = ctx.tensor((), bool)
     kinds = [dtypes.kind(t.dtype) for t in ctx.in_types[:num_keys]]
 
@@ -46,26 +44,6 @@ def _narrowed(ctx, outs, pairs) -> list:
     """Results in the dtypes that are expected of them, where the operands came as bytes."""
     want = zip(outs, pairs, ctx.out_types, strict=False)
     return [y if u.dtype == t.dtype else ctx.convert(y, ctx.type(t)) for y, (_, u), t in want]
-
-
-def _sort_on_host(ctx, xs, axis: int, num_keys: int) -> list:
-    types = ctx.in_types
-    pairs = list(zip(xs, types, strict=True))
-    if len(xs) == 1:
-        return host.on_rows(ctx, "sort_rows", pairs, axis, types)
-    order = ArrayType(types[0].shape, dtypes.int32)
-    [order] = host.on_rows(ctx, "order_rows", pairs[:num_keys], axis, [order])
-    return [_take_along(ctx, x, order, t, axis) for x, t in pairs]
-
-
-def _take_along(ctx, x, order, t: ArrayType, axis: int):
-    """The elements of x at positions along an axis, at the level of StableHLO."""
-    others = [i for i in range(t.ndim) if i != axis]
-    rows = ctx.reshape(order, ctx.tensor((*t.shape, 1), dtypes.int32))
-    return ctx.gather(
-        x, rows, ctx.type(t), offset=(), collapsed=(axis,), operand_batch=others,
-        indices_batch=others, start_map=(axis,), sizes=(1,) * t.ndim,
-    )  # fmt: skip
 
 
 def _key_order(ctx, a, b, kind, boolean):
@@ -125,7 +103,15 @@ def _sort_batch(size, args, batched, *, axis, num_keys=1, stable=True):
     return outs, [True] * len(outs)
 
 
-sort = Op("sort", type=_sort_type, lower=_sort_lower, jvp=_sort_jvp, batch=_sort_batch, many=True)
+sort = Op(
+    "sort",
+    type=_sort_type,
+    lower=_sort_lower,
+    alternatives=[SORT],
+    jvp=_sort_jvp,
+    batch=_sort_batch,
+    many=True,
+)
 
 
 def _top_k_type(x, *, k):
@@ -141,21 +127,17 @@ def _top_k_jvp(primals, tangents, *, k):
 
 
 def _top_k_lower(ctx, x, *, k):
-    t = ctx.in_types[0]
-    # XLA's code is good at few elements of float32; of other dtypes it sorts everything
-    few = k < 32 and t.dtype == dtypes.float32
-    if few or not host.applies(ctx, t):
-        wide, u = as_bytes(ctx, x, t)
-        values, where = ctx.out_types
-        found = ctx.top_k(wide, k, [ctx.tensor(values.shape, u.dtype), ctx.type(where)])
-        return [*_narrowed(ctx, found, [(wide, u)]), found[1]]
-    return host.on_rows(ctx, "top_k_rows", [(x, t)], t.ndim - 1, ctx.out_types, k)
+    wide, u = as_bytes(ctx, x, ctx.in_types[0])
+    values, where = ctx.out_types
+    found = ctx.top_k(wide, k, [ctx.tensor(values.shape, u.dtype), ctx.type(where)])
+    return [*_narrowed(ctx, found, [(wide, u)]), found[1]]
 
 
 top_k = Op(
     "top_k",
     type=_top_k_type,
     lower=_top_k_lower,
+    alternatives=[TOP_K],
     jvp=_top_k_jvp,
     batch=lambda size, args, batched, *, k: (top_k(args[0], k=k), [True, True]),
     many=True,

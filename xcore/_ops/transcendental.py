@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import dtypes, errors
+from .._core.op import Alternative
 from .._core.program import trace_closed
 from .._core.types import typeof
 from .elementwise import (
@@ -185,16 +186,11 @@ expm1 = _unary(
 log = _unary("log", "stablehlo.log", lambda g, y, x: div(g, x))
 
 
-def _with_better_log1p(hlo, of_logarithm):
-    """The compiler's operation, or ``of_logarithm(ctx, x, type)`` where it has a bad log1p in it."""
-
-    def lower(ctx, x):
-        (t,) = ctx.in_types
-        if t.dtype == dtypes.float64 and ctx.platform == "cpu" and ctx.log1p_is_inaccurate:
-            return of_logarithm(ctx, x, t)
-        return ctx.one(hlo, ctx.out(), [x])
-
-    return lower
+def _where_log1p_is_inaccurate(of_logarithm):
+    """``of_logarithm(ctx, x, type)`` where the compiler's operation has a bad log1p in it."""
+    applies = lambda ctx, x: x.dtype == dtypes.float64 and ctx.log1p_is_inaccurate  # noqa: E731
+    lower = lambda ctx, x: of_logarithm(ctx, x, ctx.in_types[0])  # noqa: E731
+    return [Alternative(applies, lower, needed=True)]
 
 
 def _log1p_by_ratio(ctx, x, t):
@@ -212,7 +208,8 @@ def _log1p_by_ratio(ctx, x, t):
 
 log1p = elementwise(
     "log1p", kinds=INEXACT, jvp=lambda g, y, x: div(g, add(x, const(x, 1))),
-    lower=_with_better_log1p("stablehlo.log_plus_one", _log1p_by_ratio),
+    hlo="stablehlo.log_plus_one",
+    alternatives=_where_log1p_is_inaccurate(_log1p_by_ratio),
 )  # fmt: skip
 sqrt = _mended(
     "sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)), _root_at_the_cut
@@ -266,7 +263,8 @@ def _half_difference_of_logs(ctx, x, t):
 
 atanh = elementwise(
     "atanh", kinds=INEXACT, jvp=lambda g, y, x: div(g, _one_minus_square(x)),
-    lower=_with_better_log1p("chlo.atanh", _half_difference_of_logs),
+    hlo="chlo.atanh",
+    alternatives=_where_log1p_is_inaccurate(_half_difference_of_logs),
 )  # fmt: skip
 
 # Special functions

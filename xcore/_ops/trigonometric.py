@@ -23,10 +23,9 @@ import math
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.kernels import kernel, kernel_call
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
-from . import host
+from .._cpu.trigonometric import BY_SCIPY
 from .dot import dot_general
 from .elementwise import complex, convert, eq, imag, mul, neg, or_, real, select, sub
 from .families import (
@@ -288,16 +287,10 @@ def _in_program(x, kind, type, axes, norm, orthogonalize):
     return [x if factor == 1 else _times(x, factor)]
 
 
-_KINDS, _NORMS = ("DCT", "DST"), (None, "ortho", "forward")
-
-
 def _trig_lower(ctx, x, *, kind, type, axes, norm=None, orthogonalize=False):
     t = ctx.in_types[0].strong()
     if not t.size:
         return x
-    if host.applies(ctx, t):
-        settings = _KINDS.index(kind), type, _NORMS.index(norm), int(orthogonalize), *axes
-        return ctx.host_kernel(kernel_call("trig_transform", *settings), [x], [ctx.type(t)])
     composed = trace_closed(lambda x: _in_program(x, kind, type, axes, norm, orthogonalize), [t])
     return ctx.program(composed, [x])
 
@@ -306,26 +299,9 @@ trig = linear_op(
     "trig",
     type=_trig_type,
     lower=_trig_lower,
+    alternatives=[BY_SCIPY],
     transpose=_trig_transpose,
     batch=lambda size, args, batched, *, axes, **params: (
         [trig(args[0], axes=tuple([i + 1 for i in axes]), **params)], [True],
     ),
 )  # fmt: skip
-
-
-# On the host
-
-_THREADS_FROM = 1 << 16  # elements
-
-
-@kernel
-def trig_transform(x, out, kind, type, norm, orthogonalize, *axes):
-    """SciPy's transform, in place."""
-    f = getattr(host.scipy_fft(), f"{_KINDS[kind].lower()}n")
-    np.copyto(out, x)
-    result = f(
-        out, type, axes=axes, norm=_NORMS[norm], overwrite_x=True,
-        workers=host.cores() if x.size >= _THREADS_FROM else 1, orthogonalize=bool(orthogonalize),
-    )  # fmt: skip
-    if not np.may_share_memory(result, out):
-        np.copyto(out, result)

@@ -19,7 +19,7 @@ from .._control.jit import eval_shape
 from .._control.loops import fori_loop
 from .._core import dtypes
 from .._core.types import typeof
-from .._ops.host import cores
+from .._cpu.rows import cores
 from .._ops.matrices import diagonal
 from ._arguments import loop, modulus, number, on_cpu
 

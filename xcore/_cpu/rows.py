@@ -18,14 +18,15 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.kernels import kernel, kernel_call
+from .._core.op import Alternative
 from .._core.types import ArrayType
 
 WORTH_IT = 512
 
 
-def applies(ctx, t: ArrayType) -> bool:
-    """Whether a kernel should do the work on arrays of this type."""
-    return ctx.platform == "cpu" and ctx.is_local and t.size >= WORTH_IT
+def is_worth_it(ctx, t: ArrayType) -> bool:
+    """Whether arrays of this type are large enough for a kernel, and lie on one device."""
+    return ctx.is_local and t.size >= WORTH_IT
 
 
 @functools.cache
@@ -250,3 +251,11 @@ def logaddexp_rows(x, out, backwards):
         x, out = x[..., ::-1], out[..., ::-1]
     with np.errstate(all="ignore"):
         out[...] = np.logaddexp.accumulate(x, axis=-1, dtype=np.float64)
+
+
+LOG_SUMS = Alternative(
+    lambda ctx, x, **_: is_worth_it(ctx, x),
+    lambda ctx, x, *, axis, reverse=False: on_rows(
+        ctx, "logaddexp_rows", [(x, t := ctx.in_types[0].strong())], axis, [t], int(reverse)
+    ),
+)

@@ -8,17 +8,17 @@ caller holds.
 
 from __future__ import annotations
 
-import base64
 import functools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from .._backend import client as backend
-from .._core import kernels
 from .._core.compile import executable
+from .._core.kernels import form
+from .._core.op import Alternative
 from .._core.types import ArrayType
-from .._ops.host import cores
+from .rows import cores
 
 
 class PartsCall:
@@ -31,15 +31,11 @@ class PartsCall:
 
     @property
     def key(self) -> str:
-        blob = base64.b64encode(backend.serialize(self.loaded)).decode()
-        return f"parts {self.rows} {self.operands} {blob}"
+        return f"parts {self.rows} {self.operands}"
 
-    @classmethod
-    def stored(cls, rows: str, operands: str, blob: str):
-        devices = (backend.worker(),)
-        options = backend.compile_options(devices)
-        loaded = backend.deserialize(base64.b64decode(blob), devices, options)
-        return cls(loaded, int(rows), int(operands))
+    @property
+    def blob(self) -> bytes:
+        return backend.serialize(self.loaded)
 
     def __call__(self, _, *buffers):
         arrays = list(map(np.asarray, buffers))
@@ -74,7 +70,11 @@ class PartsCall:
         return part
 
 
-kernels.forms["parts"] = PartsCall.stored
+@form("parts")
+def _stored(rows: str, operands: str, blob: bytes) -> PartsCall:
+    devices = (backend.worker(),)
+    loaded = backend.deserialize(blob, devices, backend.compile_options(devices))
+    return PartsCall(loaded, int(rows), int(operands))
 
 
 @functools.cache
@@ -82,13 +82,17 @@ def _threads():
     return ThreadPoolExecutor(cores() - 1, thread_name_prefix="xcore-parts")
 
 
-def parts_call(program) -> PartsCall:
-    """The call of a program of one part."""
-    loaded = executable(program, (backend.worker(),)).loaded
-    return PartsCall(loaded, program.in_types[0].shape[0], len(program.inputs))
-
-
-def applies(ctx, program) -> bool:
+def _applies(ctx, *types, program, part) -> bool:
     """Whether a program may run in parts here: NumPy has to know its dtypes."""
-    types = [*program.in_types, *program.out_types]
-    return ctx.platform == "cpu" and ctx.is_local and all(t.dtype.kind in "biufc" for t in types)
+    if part is None or not ctx.is_local:
+        return False
+    return all(t.dtype.kind in "biufc" for t in [*part.in_types, *part.out_types])
+
+
+def _lower(ctx, *values, program, part):
+    loaded = executable(part, (backend.worker(),)).loaded
+    call = PartsCall(loaded, part.in_types[0].shape[0], len(part.inputs))
+    return ctx.host_kernel(call, values, ctx.outs())
+
+
+IN_PARTS = Alternative(_applies, _lower)

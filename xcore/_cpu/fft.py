@@ -8,11 +8,12 @@ import threading
 
 import numpy as np
 
-from .._core.kernels import kernel
-from . import host
+from .._core.kernels import kernel, kernel_call
+from .._core.op import Alternative
+from .rows import cores, in_halves, is_worth_it, scipy_fft
 
 _TWO_STEPS_FROM, _THREADS_FROM = 1 << 14, 1 << 17  # elements
-HALVED_FROM = 1 << 15  # real numbers
+_HALVED_FROM = 1 << 15  # real numbers
 
 
 @kernel
@@ -25,7 +26,7 @@ def fft_of_one_row(x, out, inverse):
 
 def _transformed(x, inverse, scratch):
     """The transform of a row, perhaps in the memory of ``scratch``."""
-    f = host.scipy_fft().ifft if inverse else host.scipy_fft().fft
+    f = scipy_fft().ifft if inverse else scipy_fft().fft
     p, q = _near_square(x.size)
     if x.size < _TWO_STEPS_FROM or p < 16:
         np.copyto(scratch, x)
@@ -41,7 +42,7 @@ def _in_two_steps(f, x, p: int, q: int, inverse, out):
     """
     grid, given, result = _padded(p, q, x.dtype), x.reshape(p, q), out.reshape(q, p)
     turns = _twiddles(p, q, inverse, x.dtype)
-    shared, workers = (host.in_halves, host.cores()) if x.size >= _THREADS_FROM else (_whole, 1)
+    shared, workers = (in_halves, cores()) if x.size >= _THREADS_FROM else (_whole, 1)
 
     def fill(rows):
         grid[rows] = given[rows]
@@ -137,3 +138,21 @@ def irfft_of_one_row(x, out):
     z += difference
     row = z[:-1]
     out.reshape(-1).view(x.dtype)[...] = _transformed(row, True, np.empty_like(row)).reshape(-1)
+
+
+def _call_for_one_row(t, kind, lengths):
+    """The kernel that transforms an array which is one row; None where XLA does as well."""
+    if len(lengths) > 1 or math.prod(t.shape[:-1]) != 1:
+        return None
+    if kind in ("FFT", "IFFT"):
+        return kernel_call("fft_of_one_row", int(kind == "IFFT"))
+    long_and_even = lengths[0] >= _HALVED_FROM and lengths[0] % 2 == 0
+    return kernel_call(f"{kind.lower()}_of_one_row") if long_and_even else None
+
+
+def _lower(ctx, x, *, kind, lengths):
+    call = _call_for_one_row(ctx.in_types[0], kind, lengths)
+    return ctx.host_kernel(call, [x], [ctx.out()]) if call else NotImplemented
+
+
+OF_ONE_ROW = Alternative(lambda ctx, x, **_: is_worth_it(ctx, x), _lower)
