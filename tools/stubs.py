@@ -37,7 +37,10 @@ NAMES = {
         sizes slice_sizes new_sizes window_dimensions window_shape lhs_shape rhs_shape
         in_shape dims
     """,
-    "Sequence[int]": "s dimensions permutation fft_lengths limit_indices broadcast_dimensions",
+    "Sequence[int]": """
+        s dimensions permutation fft_lengths limit_indices broadcast_dimensions window_strides
+        lhs_dilation rhs_dilation strides base_dilation window_dilation
+    """,
     "DTypeLike": "dtype preferred_element_type new_dtype index_dtype",
     "int": """
         N M k n num count size ndmin decimals minlength offset axis1 axis2 axisa axisb axisc edge_order
@@ -56,16 +59,20 @@ NAMES = {
         overwrite_input promote_integers allow_negative_indices reverse tiled is_stable has_aux
         symmetric return_sign is_causal return_residual approximate exact overwrite_x real
         compute_left_eigenvectors compute_right_eigenvectors pivoting compute_schur_vectors
-        symmetrize_output perturb_singular transpose_kernel assume_unique_indices wrap inplace
+        symmetrize_output perturb_singular transpose_kernel assume_unique_indices wrap inplace copy
+        allow_pickle strip_zeros suppress_small wrap_negative_indices bias
     """,
     "str": """
         side order mode indexing bitorder subscripts interpolation casting UPLO norm nan_policy
-         trim
+        trim method kind implementation
     """,
     "None": "out",
     "Sequence[ArrayLike] | ArrayLike": "arrays tup operands",
     "Callable[..., Any]": "func func1d function mask_func pyfunc fn cond_fun body_fun true_fun false_fun computation",
     "Hashable": "axis_name",
+    "DeviceLike": "device out_sharding sharding",
+    "Sequence[Sequence[int]]": "axis_index_groups",
+    "int | Sequence[int] | ArrayLike": "indices_or_sections",
     "str | bool | None": "progress",
 }  # fmt: skip
 
@@ -77,6 +84,8 @@ ELSEWHERE = {
     "numpy.promote_types": {"DTypeLike": "a b"},
     "random": {
         "Key": "key keys",
+        "int | ArrayLike": "seed",
+        "str": "impl",
         "ArrayLike": """
             minval maxval index logits lower upper loc scale concentration df dfnum dfden lam n mean cov
             kappa data counter
@@ -92,7 +101,14 @@ ELSEWHERE = {
     "random.sphere": {"int": "d"},
     "random.sobol": {"int": "n dim start", "Key | None": "key"},
     "random.halton": {"int": "n dim start", "Key | None": "key"},
-    "lax": {"Any": "mode norm n size"},
+    "lax": {
+        "Any": "mode norm n size",
+        "PyTree": "init_val init xs elems",
+        "Callable[..., Any]": "f matvec solve transpose_solve",
+    },
+    "lax.conv": {"str | Sequence[tuple[int, int]]": "padding"},
+    "lax.conv_general_dilated": {"str | Sequence[tuple[int, int]]": "padding"},
+    "lax.conv_with_general_padding": {"str | Sequence[tuple[int, int]]": "padding"},
     "lax.concatenate": {"int": "dimension", "Sequence[ArrayLike]": "operands"},
     "lax.pad": {"Any": "padding_value"},
     "lax.integer_pow": {"int": "y"},
@@ -121,7 +137,11 @@ ELSEWHERE = {
     "lax.linalg.svd": {"Any": "algorithm"},
     "lax.linalg.tridiagonal": {"bool": "lower"},
     "lax.linalg.qdwh": {"bool": "is_hermitian"},
-    "nn.dot_product_attention": {"ArrayLike | None": "bias mask", "float | None": "scale"},
+    "nn.dot_product_attention": {
+        "ArrayLike | None": "bias mask query_seq_lengths key_value_seq_lengths",
+        "float | None": "scale",
+        "int | Sequence[int] | None": "local_window_size",
+    },
     "nn.standardize": {"str": "algorithm"},
     "numpy.array": {"bool | None": "copy", "Any": "object"},
     "numpy.asarray": {"bool | None": "copy", "Any": "a"},
@@ -148,6 +168,7 @@ ELSEWHERE = {
     "numpy.histogram": {"bool | None": "density"},
     "numpy.insert": {"Any": "obj values", "int | None": "axis"},
     "numpy.isscalar": {"Any": "element"},
+    "numpy.isdtype": {"Any": "kind"},
     "numpy.iscomplexobj": {"Any": "x"},
     "numpy.isrealobj": {"Any": "x"},
     "numpy.iterable": {"Any": "y"},
@@ -494,7 +515,7 @@ def classes_used(lines: list[str], offered: list[str]) -> list[str]:
         "xcore.numpy._determinant": "SlogdetResult",
         "xcore.numpy._types": "DType",
         "pathlib": "Path",
-        "xcore._core.typing": "PyTree",
+        "xcore._core.typing": "PyTree DeviceLike",
         "xcore.stats._samples": "ModeResult",
         "xcore._solution": "Solution",
         "xcore.pde._fields": "GridOperator",

@@ -187,7 +187,7 @@ class Solution:
 
     value: PyTree
     status: Figure
-    certificate: Certificate | None = None
+    certificate: Any = None  # a Certificate, where something was measured
     steps: Figure = None
     error: Figure = None
     history: PyTree = None

@@ -8,7 +8,7 @@ at the end, with their adjoints.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -254,7 +254,7 @@ reduce_sum = linear_op(
 )  # fmt: skip
 
 
-def full_like_type(t: ArrayType, value: complex) -> Operand:
+def full_like_type(t: ArrayType, value: Any) -> Any:
     """An array of a type filled with one Python number; weak if the type is."""
     scalar = np.asarray(value, t.dtype)[()]
     if t.weak:
@@ -272,7 +272,7 @@ def splat(t: ArrayType, value: complex) -> Literal:
     return Literal(np.asarray(value, t.dtype), t)
 
 
-def zeros(t: ArrayType) -> Operand:
+def zeros(t: ArrayType) -> Any:
     return full_like_type(t, 0)
 
 
@@ -280,7 +280,7 @@ def ones(t: ArrayType) -> Operand:
     return full_like_type(t, 1)
 
 
-def broadcast(x: Operand, size: int) -> Operand:
+def broadcast(x: Operand, size: int) -> Any:
     """The same value for every batch element: a new axis 0."""
     t = typeof(x)
     if type(x) is Literal and not x.value.shape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -165,7 +166,7 @@ def check_count(who: str, name: str, value, least: int = 0) -> int:
     return int(value)
 
 
-def check_tensor(who: str, x, mask=None, *, masked: bool = True):
+def check_tensor(who: str, x: Any, mask: Any = None, *, masked: bool = True) -> tuple[Array, Any]:
     """x as a tensor of floats, zero where it is missing, and its mask; ``masked``: whether the
     function takes one."""
     x = xnp.asarray(x)

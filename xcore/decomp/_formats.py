@@ -23,7 +23,7 @@ FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
 Tensor = ArrayLike | CP | Tucker | TT  # what functions of tensors take
 
 
-def as_tensor(x):
+def as_tensor(x: Tensor) -> Array | CP | Tucker | TT:
     """A tensor in a format as it is; a ``CanonicalTT`` as CP; what is an array as an array."""
     if not is_dense(x):
         return x

@@ -9,6 +9,7 @@ from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
+from xcore._core.typing import DeviceLike
 from xcore.fft._lengths import next_fast_len as next_fast_len
 from xcore.fft._lengths import prev_fast_len as prev_fast_len
 
@@ -24,7 +25,7 @@ def fft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = 
     """The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n)."""
 def fft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """The discrete Fourier transform along two axes."""
-def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """The frequencies of ``fft`` of n points: 0, 1, … and then the negative ones, over n·d."""
 def fftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """The discrete Fourier transform along several axes."""
@@ -68,7 +69,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None =
     """The first half of ``fft`` of real numbers; the rest is its mirror image."""
 def rfft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """``fft2`` of real numbers; of the last axis only the first half."""
-def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """The frequencies of ``rfft`` of n points: 0, 1, … n // 2, over n·d."""
 def rfftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """``fftn`` of real numbers; of the last axis only the first half."""

@@ -9,6 +9,7 @@ from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
+from xcore._core.typing import PyTree, DeviceLike
 from xcore._control.checkpoint import optimization_barrier as optimization_barrier
 from xcore._control.custom import stop_gradient as stop_gradient
 from xcore._control.implicit import custom_root as custom_root
@@ -32,9 +33,9 @@ def acosh(x: ArrayLike) -> Array:
     """Inverse of cosh, for x >= 1."""
 def add(x: ArrayLike, y: ArrayLike) -> Array:
     """x + y."""
-def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False, to: str = 'varying') -> Any:
+def all_gather(x: ArrayLike, axis_name: Hashable, *, axis_index_groups: Sequence[Sequence[int]] | None = None, axis: int = 0, tiled: bool = False, to: str = 'varying') -> Any:
     """The values of all members, stacked along ``axis`` (or joined there, if ``tiled``)."""
-def all_to_all(x: ArrayLike, axis_name: Hashable, split_axis: int, concat_axis: int, *, axis_index_groups: Any = None, tiled: bool = False) -> Any:
+def all_to_all(x: ArrayLike, axis_name: Hashable, split_axis: int, concat_axis: int, *, axis_index_groups: Sequence[Sequence[int]] | None = None, tiled: bool = False) -> Any:
     """Split every member's value along one axis and give part j to member j, joined along another."""
 def approx_max_k(operand: ArrayLike, k: int, reduction_dimension: int = -1, **_: Any) -> tuple[Array, Array]:
     """The k largest elements along an axis and their positions (exact on every platform)."""
@@ -48,7 +49,7 @@ def asin(x: ArrayLike) -> Array:
     """The angle in [-π/2, π/2] whose sine is x."""
 def asinh(x: ArrayLike) -> Array:
     """Inverse of sinh."""
-def associative_scan(fn: Callable[..., Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+def associative_scan(fn: Callable[..., Any], elems: PyTree, reverse: bool = False, axis: int = 0) -> Any:
     """All partial combinations of an associative function: ``[a, a·b, a·b·c, …]``, in log₂ n steps."""
 def atan(x: ArrayLike) -> Array:
     """The angle in (-π/2, π/2) whose tangent is x."""
@@ -78,15 +79,15 @@ def bitwise_or(x: ArrayLike, y: ArrayLike) -> Array:
     """Bits that are set in either."""
 def bitwise_xor(x: ArrayLike, y: ArrayLike) -> Array:
     """Bits that are set in exactly one."""
-def broadcast(operand: ArrayLike, sizes: Shape, *, out_sharding: Any = None) -> Array:
+def broadcast(operand: ArrayLike, sizes: Shape, *, out_sharding: DeviceLike | None = None) -> Array:
     """New leading axes of the given sizes."""
-def broadcast_in_dim(operand: ArrayLike, shape: int | Shape, broadcast_dimensions: Sequence[int], *, out_sharding: Any = None) -> Array:
+def broadcast_in_dim(operand: ArrayLike, shape: int | Shape, broadcast_dimensions: Sequence[int], *, out_sharding: DeviceLike | None = None) -> Array:
     """Axis i of the operand becomes axis ``broadcast_dimensions[i]`` of a larger shape."""
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The shape that arrays of several shapes broadcast to."""
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """x with axes of length 1 in front, so that it has ``rank`` axes."""
-def broadcasted_iota(dtype: DTypeLike, shape: int | Shape, dimension: int, *, out_sharding: Any = None) -> Array:
+def broadcasted_iota(dtype: DTypeLike, shape: int | Shape, dimension: int, *, out_sharding: DeviceLike | None = None) -> Array:
     """The index along one axis, at every position of an array."""
 def cbrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """Cube root, of negative numbers too."""
@@ -106,17 +107,17 @@ def cond(pred: Any, *args: Any, operand: Any = ..., linear: Any = None, true_fun
     """``true_fun(*operands)`` if the predicate holds, else ``false_fun(*operands)``."""
 def conj(x: ArrayLike) -> Array:
     """Complex conjugate; what is real stays as it is."""
-def conv(lhs: ArrayLike, rhs: ArrayLike, window_strides: Any, padding: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
+def conv(lhs: ArrayLike, rhs: ArrayLike, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]], precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Convolution in the layouts NCHW and OIHW."""
 def conv_dimension_numbers(lhs_shape: Shape, rhs_shape: Shape, dimension_numbers: Any) -> ConvDimensionNumbers:
     """Layouts by letters, such as ("NHWC", "HWIO", "NHWC"), as positions of axes."""
-def conv_general_dilated(lhs: ArrayLike, rhs: ArrayLike, window_strides: Any, padding: Any, lhs_dilation: Any = None, rhs_dilation: Any = None, dimension_numbers: Any = None, feature_group_count: int = 1, batch_group_count: int = 1, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
+def conv_general_dilated(lhs: ArrayLike, rhs: ArrayLike, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]], lhs_dilation: Sequence[int] | None = None, rhs_dilation: Sequence[int] | None = None, dimension_numbers: Any = None, feature_group_count: int = 1, batch_group_count: int = 1, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Convolution over any number of spatial axes (as in machine learning: the kernel is not flipped)."""
-def conv_general_dilated_patches(lhs: ArrayLike, filter_shape: Any, window_strides: Any, padding: Any, lhs_dilation: Any = None, rhs_dilation: Any = None, dimension_numbers: Any = None, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
+def conv_general_dilated_patches(lhs: ArrayLike, filter_shape: Any, window_strides: Sequence[int], padding: Any, lhs_dilation: Sequence[int] | None = None, rhs_dilation: Sequence[int] | None = None, dimension_numbers: Any = None, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """What a convolution sees: the windows, one after the other along the feature axis."""
-def conv_transpose(lhs: ArrayLike, rhs: ArrayLike, strides: Any, padding: str | Sequence[tuple[int, int]], rhs_dilation: Any = None, dimension_numbers: Any = None, transpose_kernel: bool = False, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
+def conv_transpose(lhs: ArrayLike, rhs: ArrayLike, strides: Sequence[int], padding: str | Sequence[tuple[int, int]], rhs_dilation: Sequence[int] | None = None, dimension_numbers: Any = None, transpose_kernel: bool = False, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """A convolution that spreads instead of gathers: each element of ``lhs`` adds a kernel."""
-def conv_with_general_padding(lhs: ArrayLike, rhs: ArrayLike, window_strides: Any, padding: Any, lhs_dilation: Any = None, rhs_dilation: Any = None, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
+def conv_with_general_padding(lhs: ArrayLike, rhs: ArrayLike, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]], lhs_dilation: Sequence[int] | None = None, rhs_dilation: Sequence[int] | None = None, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """Convolution in the layouts NCHW and OIHW with dilations."""
 def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """The array in another dtype."""
@@ -134,15 +135,15 @@ def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running products along an axis."""
 def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Running sums along an axis."""
-def custom_linear_solve(matvec: Any, b: ArrayLike, solve: Any, transpose_solve: Any = None, symmetric: bool = False, has_aux: bool = False) -> Any:
+def custom_linear_solve(matvec: Callable[..., Any], b: ArrayLike, solve: Callable[..., Any], transpose_solve: Callable[..., Any] | None = None, symmetric: bool = False, has_aux: bool = False) -> Any:
     """The solution x of ``matvec(x) = b``, with derivatives that need no look into the solver."""
 def digamma(x: ArrayLike) -> Array:
     """The derivative of lgamma."""
 def div(x: ArrayLike, y: ArrayLike) -> Array:
     """x / y; integers round toward zero."""
-def dot(lhs: ArrayLike, rhs: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, dimension_numbers: Any = None, out_sharding: Any = None) -> Array:
+def dot(lhs: ArrayLike, rhs: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, dimension_numbers: Any = None, out_sharding: DeviceLike | None = None) -> Array:
     """The product of vectors and matrices, or with ``dimension_numbers`` that of ``dot_general``."""
-def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, out_sharding: Any = None) -> Array:
+def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, out_sharding: DeviceLike | None = None) -> Array:
     """A product that sums over some pairs of axes and runs along others."""
 def dtype(x: ArrayLike) -> np.dtype[Any]:
     """The dtype of an array, or the one that a Python number would get."""
@@ -158,7 +159,7 @@ def dynamic_update_slice(operand: ArrayLike, update: ArrayLike, start_indices: A
     """The array with a window replaced, at a place known at run time."""
 def dynamic_update_slice_in_dim(operand: ArrayLike, update: ArrayLike, start_index: Any, axis: int, *, allow_negative_indices: bool = True) -> Array:
     """``dynamic_update_slice`` along one axis."""
-def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, out_sharding: Any = None) -> Array:
+def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, out_sharding: DeviceLike | None = None) -> Array:
     """An array whose content does not matter (zeros, in fact)."""
 def eq(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether x == y."""
@@ -180,11 +181,11 @@ def fft(x: ArrayLike, fft_type: Any, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
 def floor(x: ArrayLike) -> Array:
     """The largest integer that is not above x."""
-def fori_loop(lower: ArrayLike, upper: ArrayLike, body_fun: Callable[..., Any], init_val: Any, *, unroll: int | None = None, progress: str | bool | None = False) -> Any:
+def fori_loop(lower: ArrayLike, upper: ArrayLike, body_fun: Callable[..., Any], init_val: PyTree, *, unroll: int | None = None, progress: str | bool | None = False) -> Any:
     """``for i in range(lower, upper): val = body_fun(i, val)`` as one compiled loop."""
-def full(shape: int | Shape, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: Any = None) -> Array:
+def full(shape: int | Shape, fill_value: ArrayLike, dtype: DTypeLike | None = None, *, sharding: DeviceLike | None = None) -> Array:
     """An array of one value, on a device or laid out by a sharding if one is given."""
-def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, sharding: Any = None) -> Array:
+def full_like(x: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, sharding: DeviceLike | None = None) -> Array:
     """An array of one value, in the shape and dtype of another."""
 def gather(operand: ArrayLike, start_indices: Any, dimension_numbers: Any, slice_sizes: Shape, *, unique_indices: bool = False, indices_are_sorted: bool = False, mode: Any = None, fill_value: ArrayLike | None = None) -> Array:
     """A window of ``operand`` for each row of ``start_indices``."""
@@ -220,7 +221,7 @@ def logistic(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """1/(1 + e^-x)."""
 def lt(x: ArrayLike, y: ArrayLike) -> Array:
     """Whether x < y."""
-def map(f: Any, xs: Any, *, batch_size: int | None = None) -> Any:
+def map(f: Callable[..., Any], xs: PyTree, *, batch_size: int | None = None) -> Any:
     """``[f(x) for x in xs]`` along the first axis, one after the other in one compiled loop."""
 def max(x: ArrayLike, y: ArrayLike) -> Array:
     """The larger one; NaN if either is."""
@@ -238,7 +239,7 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """The next float after x1 towards x2."""
 def pad(operand: ArrayLike, padding_value: Any, padding_config: Any) -> Array:
     """Padded by (low, high, interior) for each axis; negative low and high cut."""
-def padtype_to_pads(in_shape: Shape, window_shape: Shape, window_strides: Any, padding: Any) -> list[tuple[int, int]]:
+def padtype_to_pads(in_shape: Shape, window_shape: Shape, window_strides: Sequence[int], padding: Any) -> list[tuple[int, int]]:
     """The pairs (low, high) that "SAME", "SAME_LOWER" or "VALID" stands for, for each axis."""
 def pargmax(x: ArrayLike, axis_name: Hashable) -> Any:
     """The index along a named axis at which the largest value is, the first of several."""
@@ -250,11 +251,11 @@ def pcast(x: ArrayLike, axis_name: Hashable, *, to: str) -> Any:
     """The same value, as one that differs between the members of a named axis (``to="varying"``)."""
 def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
     """The function of the platform that the program is lowered for, applied to ``args``."""
-def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """The largest value over all members of a named axis."""
-def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """The mean over all members of a named axis."""
-def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """The smallest value over all members of a named axis."""
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """Derivative number m of digamma, m an integer as a float."""
@@ -266,11 +267,11 @@ def ppermute(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
     """Send values between members: ``perm`` lists (from, to); members nobody sends to get zeros."""
 def pshuffle(x: ArrayLike, axis_name: Hashable, perm: Any) -> Any:
     """Member i gets the value of member perm[i]."""
-def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """The sum over all members of a named axis; every member gets it."""
-def psum_scatter(x: ArrayLike, axis_name: Hashable, *, scatter_dimension: int = 0, axis_index_groups: Any = None, tiled: bool = False) -> Any:
+def psum_scatter(x: ArrayLike, axis_name: Hashable, *, scatter_dimension: int = 0, axis_index_groups: Sequence[Sequence[int]] | None = None, tiled: bool = False) -> Any:
     """The sum over members, of which each member keeps its part along ``scatter_dimension``."""
-def pswapaxes(x: ArrayLike, axis_name: Hashable, axis: int, *, axis_index_groups: Any = None) -> Any:
+def pswapaxes(x: ArrayLike, axis_name: Hashable, axis: int, *, axis_index_groups: Sequence[Sequence[int]] | None = None) -> Any:
     """Exchange a named axis with an array axis of the same length: a transposition over the members."""
 def pvary(x: ArrayLike, axis_name: Hashable) -> Any:
     """The same value. Values need no mark that they differ between the members of a named axis."""
@@ -294,13 +295,13 @@ def reduce_prod(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
     """The product over axes, in the dtype of the operand."""
 def reduce_sum(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
     """The sum over axes, in the dtype of the operand."""
-def reduce_window(operand: ArrayLike, init_value: Any, computation: Callable[..., Any], window_dimensions: Shape, window_strides: Any = None, padding: Any = 'VALID', base_dilation: Any = None, window_dilation: Any = None) -> Any:
+def reduce_window(operand: ArrayLike, init_value: Any, computation: Callable[..., Any], window_dimensions: Shape, window_strides: Sequence[int] | None = None, padding: Any = 'VALID', base_dilation: Sequence[int] | None = None, window_dilation: Sequence[int] | None = None) -> Any:
     """Combine the elements of each window that slides over an array: the heart of pooling."""
 def reduce_xor(operand: ArrayLike, axes: int | Sequence[Any]) -> Array:
     """Whether an odd number is true, over axes; of integers this for each bit."""
 def rem(x: ArrayLike, y: ArrayLike) -> Array:
     """Remainder of div, which has the sign of x."""
-def reshape(operand: ArrayLike, new_sizes: int | Shape, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None) -> Array:
+def reshape(operand: ArrayLike, new_sizes: int | Shape, dimensions: Sequence[int] | None = None, *, out_sharding: DeviceLike | None = None) -> Array:
     """The same elements in another shape, in row-major order (of ``dimensions`` if given)."""
 def rev(operand: ArrayLike, dimensions: int | Sequence[int]) -> Array:
     """Reversed along axes."""
@@ -308,7 +309,7 @@ def round(x: ArrayLike, rounding_method: Any = ...) -> Array:
     """The nearest integer."""
 def rsqrt(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """1/√x."""
-def scan(f: Any, init: Any, xs: Any = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: bool = False, *, progress: str | bool | None = False) -> tuple[Any, Any]:
+def scan(f: Callable[..., Any], init: PyTree, xs: PyTree | None = None, length: Any = None, reverse: bool = False, unroll: int = 1, _split_transpose: bool = False, *, progress: str | bool | None = False) -> tuple[Any, Any]:
     """A loop over the slices of ``xs`` that carries a state and stacks what each step returns."""
 def scatter(operand: ArrayLike, scatter_indices: ArrayLike, updates: ArrayLike, dimension_numbers: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None) -> Array:
     """The array with windows replaced."""
@@ -340,7 +341,7 @@ def sin(x: ArrayLike, *, accuracy: Any = None) -> Array:
     """Sine of an angle in radians."""
 def sinh(x: ArrayLike) -> Array:
     """(e^x - e^-x)/2."""
-def slice(operand: ArrayLike, start_indices: Any, limit_indices: Sequence[int], strides: Any = None) -> Array:
+def slice(operand: ArrayLike, start_indices: Any, limit_indices: Sequence[int], strides: Sequence[int] | None = None) -> Array:
     """Elements start, start + stride, … below limit along each axis."""
 def slice_in_dim(operand: ArrayLike, start_index: Any, limit_index: Any, stride: int = 1, axis: int = 0) -> Array:
     """A slice along one axis."""

@@ -16,9 +16,9 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular factor l of a positive definite matrix, x = l lᴴ; NaN if it is not one."""
 def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     """The upper triangular factor r' of the real matrix r'ᵀ r' = rᵀ r + w wᵀ, by n rotations."""
-def eig(x: ArrayLike, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True, enable_eigvec_derivs: bool = True, implementation: Any = None, use_magma: Any = None) -> Any:
+def eig(x: ArrayLike, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True, enable_eigvec_derivs: bool = True, implementation: str | None = None, use_magma: Any = None) -> Any:
     """Eigenvalues and, if asked for, left and right eigenvectors: [w, vl, vr]."""
-def eigh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True, subset_by_index: Any = None, implementation: Any = None) -> Any:
+def eigh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True, sort_eigenvalues: bool = True, subset_by_index: Any = None, implementation: str | None = None) -> Any:
     """Eigenvectors and eigenvalues of a Hermitian matrix: (v, w), in this order."""
 def hessenberg(a: ArrayLike) -> Any:
     """(h, taus): the Hessenberg form of a = q h qᴴ, below it the reflectors whose product is q."""

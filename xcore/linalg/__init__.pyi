@@ -123,9 +123,9 @@ def inv(a: ArrayLike, assume_a: str = 'general', *, report: Literal[False] = Fal
 def inv(a: ArrayLike, assume_a: str = 'general', *, report: Literal[True]) -> Solution:
     """The inverse. To solve equations, ``solve`` is faster and more accurate."""
 @overload
-def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *, preconditioner: ArrayLike | LinearOperator | None = None, x0: ArrayLike | None = None, report: Literal[False] = False, history: bool = False, progress: str | bool = False) -> Array: ...
+def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *, preconditioner: ArrayLike | LinearOperator | Callable[[Array], Array] | None = None, x0: ArrayLike | None = None, report: Literal[False] = False, history: bool = False, progress: str | bool = False) -> Array: ...
 @overload
-def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *, preconditioner: ArrayLike | LinearOperator | None = None, x0: ArrayLike | None = None, report: Literal[True], history: bool = False, progress: str | bool = False) -> Solution:
+def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *, preconditioner: ArrayLike | LinearOperator | Callable[[Array], Array] | None = None, x0: ArrayLike | None = None, report: Literal[True], history: bool = False, progress: str | bool = False) -> Solution:
     """The solution x of a x = b from products with a. Derivatives cost one more solution."""
 @overload
 def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, which: str = 'smallest', x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 200, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> tuple[Array, Array]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def with_columns(who: str, a, b) -> tuple:
     return a, b, (lambda x: x[..., 0]) if vector else (lambda x: x)
 
 
-def over_batch(f, *xs, core: int = 2):
+def over_batch(f, *xs, core: int = 2) -> Any:
     """``f`` of each matrix of a batch; ``f`` takes and gives arrays without batch axes."""
     lead = typeof(xs[0]).shape[:-core]
     if not lead:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import _ops as ops
@@ -28,7 +30,7 @@ _ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
 
 def linear_solve(
     a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *,
-    preconditioner: ArrayLike | LinearOperator | None = None, x0: ArrayLike | None = None,
+    preconditioner: ArrayLike | LinearOperator | Callable[[Array], Array] | None = None, x0: ArrayLike | None = None,
     report: bool = False, history: bool = False, progress: str | bool = False,
 ) -> Array | Solution:  # fmt: skip
     """The solution x of a x = b from products with a. Derivatives cost one more solution.

@@ -35,6 +35,7 @@ class LinearOperator:
     """
 
     shape: tuple[int, int]
+    replace: Callable[..., Any]  # what @struct adds to the classes of operators
     symmetric: bool = False
     positive: bool = False
     __array_ufunc__ = None  # array + operator is the operator's business, not NumPy's

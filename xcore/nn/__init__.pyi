@@ -78,13 +78,13 @@ def standardize(x: ArrayLike, axis: Axis = -1, mean: ArrayLike | None = None, va
 def one_hot(x: ArrayLike, num_classes: int, *, dtype: DTypeLike | None = None, axis: Axis = -1) -> Array:
     """Vectors of zeros with a one at position x, along a new axis; x outside gives zeros."""
 @overload
-def dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, bias: ArrayLike | None = None, mask: ArrayLike | None = None, *, scale: float | None = None, is_causal: bool = False, query_seq_lengths: Any = None, key_value_seq_lengths: Any = None, local_window_size: Any = None, implementation: Any = None, return_residual: Literal[False] = False) -> Array: ...
+def dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, bias: ArrayLike | None = None, mask: ArrayLike | None = None, *, scale: float | None = None, is_causal: bool = False, query_seq_lengths: ArrayLike | None = None, key_value_seq_lengths: ArrayLike | None = None, local_window_size: int | Sequence[int] | None = None, implementation: str | None = None, return_residual: Literal[False] = False) -> Array: ...
 @overload
-def dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, bias: ArrayLike | None = None, mask: ArrayLike | None = None, *, scale: float | None = None, is_causal: bool = False, query_seq_lengths: Any = None, key_value_seq_lengths: Any = None, local_window_size: Any = None, implementation: Any = None, return_residual: bool = False) -> Any:
+def dot_product_attention(query: ArrayLike, key: ArrayLike, value: ArrayLike, bias: ArrayLike | None = None, mask: ArrayLike | None = None, *, scale: float | None = None, is_causal: bool = False, query_seq_lengths: ArrayLike | None = None, key_value_seq_lengths: ArrayLike | None = None, local_window_size: int | Sequence[int] | None = None, implementation: str | None = None, return_residual: bool = False) -> Any:
     """softmax(scale Q Kᵀ + bias) V for each head."""
 def scaled_matmul(lhs: ArrayLike, rhs: ArrayLike, lhs_scales: ArrayLike, rhs_scales: ArrayLike, preferred_element_type: DTypeLike = 'float32') -> Array:
     """Products of matrices whose rows have a scale for each block: ``(lhs ∘ S) (rhs ∘ T)ᵀ``."""
-def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, preferred_element_type: DTypeLike = 'float32', configs: Any = None, implementation: Any = None) -> Array:
+def scaled_dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, preferred_element_type: DTypeLike = 'float32', configs: Any = None, implementation: str | None = None) -> Array:
     """``lax.dot_general`` of operands that are first rounded to few bits, with scales for blocks."""
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> Any:
     """How ``scaled_dot_general`` rounds one of its operands."""

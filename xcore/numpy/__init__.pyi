@@ -11,6 +11,7 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 from xcore._core.surface import UnaryFunction, BinaryFunction
 from xcore.numpy._sets import UniqueAll, UniqueCounts, UniqueInverse
 from xcore.numpy._types import DType
+from xcore._core.typing import DeviceLike
 from numpy import character as character
 from numpy import complexfloating as complexfloating
 from numpy import dtype as dtype
@@ -60,7 +61,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     """A function of vectors applied to all slices along an axis."""
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | Sequence[int]) -> Array:
     """A function of an array and an axis applied along several axes, one after the other."""
-def arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """Numbers from start (included) to stop (excluded), step apart."""
 arccos: UnaryFunction
 """Arc cosine, in [0, π]."""
@@ -82,31 +83,31 @@ def argmin(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: _bool = 
     """The position of the smallest element (the first of equal ones; a NaN counts as smallest)."""
 def argpartition(a: ArrayLike, kth: ArrayLike, axis: Axis = -1) -> Array:
     """The positions that partition an array; see ``partition``."""
-def argsort(a: ArrayLike, axis: Axis = -1, kind: Any = None, order: str | None = None, *, stable: _bool = True, descending: _bool = False, dtype: DTypeLike | None = None) -> Array:
+def argsort(a: ArrayLike, axis: Axis = -1, kind: str | None = None, order: str | None = None, *, stable: _bool = True, descending: _bool = False, dtype: DTypeLike | None = None) -> Array:
     """The positions that sort an array along an axis; equal elements keep their order."""
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: ArrayLike | None = None) -> Array:
     """The positions of the elements that are not zero, as rows."""
 def around(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Rounded to a number of decimals: ``round`` under its older name."""
-def array(object: Any, dtype: DTypeLike | None = None, copy: _bool | None = True, order: str = 'K', ndmin: int = 0, *, device: Any = None, out_sharding: Any = None) -> Array:
+def array(object: Any, dtype: DTypeLike | None = None, copy: _bool | None = True, order: str = 'K', ndmin: int = 0, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """A new array of what ``object`` holds; see ``asarray``."""
 def array_equal(a1: Any, a2: Any, equal_nan: _bool = False) -> Array:
     """Whether two arrays have the same shape and the same elements."""
 def array_equiv(a1: Any, a2: Any) -> Array:
     """Whether two arrays (or lists of numbers) broadcast to the same elements."""
-def array_repr(arr: ArrayLike, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None) -> str:
+def array_repr(arr: ArrayLike, max_line_width: Any = None, precision: Any = None, suppress_small: _bool | None = None) -> str:
     """An array as text, with its dtype."""
-def array_split(ary: ArrayLike, indices_or_sections: Any, axis: Axis = 0) -> list[Array]:
+def array_split(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike, axis: Axis = 0) -> list[Array]:
     """A list of consecutive pieces along an axis, the first ones longer if they cannot be equal."""
-def array_str(a: ArrayLike, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None) -> str:
+def array_str(a: ArrayLike, max_line_width: Any = None, precision: Any = None, suppress_small: _bool | None = None) -> str:
     """The content of an array as text."""
-def asarray(a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, copy: _bool | None = None, device: Any = None, out_sharding: Any = None) -> Array:
+def asarray(a: Any, dtype: DTypeLike | None = None, order: str | None = None, *, copy: _bool | None = None, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array of what ``a`` holds: an array, a number, nested lists, anything with ``__array__``."""
 asin: UnaryFunction
 """Arc sine, in [-π/2, π/2]."""
 asinh: UnaryFunction
 """Inverse of sinh."""
-def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: Any = False, device: Any = None) -> Array:
+def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: _bool = False, device: DeviceLike | None = None) -> Array:
     """An array in another dtype. Complex numbers become real by their real part."""
 atan: UnaryFunction
 """Arc tangent, in [-π/2, π/2]."""
@@ -128,7 +129,7 @@ def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, r
 def bartlett(M: int) -> Array:
     """The triangular window 1 - |t|, for t from -1 to 1."""
 bfloat16: DType
-def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *, length: Any = None, out_sharding: Any = None) -> Array:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *, length: Any = None, out_sharding: DeviceLike | None = None) -> Array:
     """How often each of the integers 0, 1, 2, … occurs."""
 bitwise_and: BinaryFunction
 """Bitwise and of integers; logical and of bools."""
@@ -156,7 +157,7 @@ def broadcast_arrays(*args: Any) -> list[Array]:
     """Arrays repeated to their common shape, as a list."""
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """The shape that arrays of several shapes broadcast to."""
-def broadcast_to(array: ArrayLike, shape: int | Shape, *, out_sharding: Any = None) -> Array:
+def broadcast_to(array: ArrayLike, shape: int | Shape, *, out_sharding: DeviceLike | None = None) -> Array:
     """An array repeated along axes of length 1, and along new axes in front."""
 c_: Any
 def can_cast(from_: Any, to: Any, casting: str = 'safe') -> _bool:
@@ -201,7 +202,7 @@ cosh: UnaryFunction
 """Hyperbolic cosine."""
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: _bool = False) -> Array:
     """How many elements are not zero."""
-def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: _bool = True, bias: Any = False, ddof: float | int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DTypeLike | None = None) -> Array:
+def cov(m: ArrayLike, y: ArrayLike | None = None, rowvar: _bool = True, bias: _bool = False, ddof: float | int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """The covariance matrix of variables: the mean product of their distances from their means."""
 def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Axis = None) -> Array:
     """The vector product in three dimensions; in two, its only component."""
@@ -232,29 +233,29 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     """The diagonals of matrices, along a last axis."""
 def diff(a: ArrayLike, n: int = 1, axis: Axis = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None) -> Array:
     """Differences of neighbours along an axis."""
-def digitize(x: ArrayLike, bins: Any, right: ArrayLike = False, *, method: Any = None) -> Array:
+def digitize(x: ArrayLike, bins: Any, right: ArrayLike = False, *, method: str | None = None) -> Array:
     """The index of the interval between edges to which each value belongs; 0 is before the first."""
 divide: BinaryFunction
 """x1 / x2; integers divide to floats."""
 def divmod(x1: ArrayLike, x2: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> tuple[Array, Array]:
     """The pair (floor_divide(x1, x2), remainder(x1, x2))."""
-def dot(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def dot(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The sum of products over the last axis of ``a`` and the second to last of ``b``."""
 double: DType
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """Pieces along axis 2; see ``split``."""
 def dstack(tup: Sequence[ArrayLike] | ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """Arrays joined along the third axis."""
 e: float
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Array:
     """Differences of neighbours in the flattened array."""
-def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any = 'auto', precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any = 'auto', precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """Sums of products written with indices: ``"ij,jk->ik"`` is a matrix product."""
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = 'greedy') -> Any:
     """The order in which ``einsum`` contracts its operands, and a description of it."""
-def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def empty(shape: int | Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array whose content does not matter: here, zeros."""
-def empty_like(prototype: Any, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def empty_like(prototype: Any, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array like another whose content does not matter: here, zeros."""
 equal: BinaryFunction
 """x1 == x2."""
@@ -269,7 +270,7 @@ expm1: UnaryFunction
 """e^x - 1, accurate near 0."""
 def extract(condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0) -> Array:
     """The elements where a condition holds, flattened."""
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: Any = None) -> Array:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """A matrix with ones on a diagonal."""
 def fabs(x: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> Array:
     """|x| as a float."""
@@ -312,7 +313,7 @@ fmod: BinaryFunction
 """The remainder of x1 / x2 rounded toward zero: has the sign of x1."""
 def frexp(x: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> tuple[Array, Array]:
     """The pair (m, n) with x = m · 2^n and 0.5 <= |m| < 1."""
-def from_dlpack(x: ArrayLike, /, *, device: Any = None, copy: Any = None) -> Array:
+def from_dlpack(x: ArrayLike, /, *, device: DeviceLike | None = None, copy: _bool | None = None) -> Array:
     """An array of another library that speaks DLPack; memory is shared where alignment allows it."""
 def frombuffer(buffer: Any, dtype: DTypeLike = ..., count: int = -1, offset: int = 0) -> Array:
     """The bytes of a buffer as a 1-d array."""
@@ -326,9 +327,9 @@ def frompyfunc(func: Callable[..., Any], /, nin: Any, nout: Any, *, identity: An
     """A function of numbers as a ufunc: applied to each element of arrays that broadcast."""
 def fromstring(string: Any, dtype: DTypeLike = ..., count: int = -1, *, sep: Any) -> Array:
     """Numbers written in a text as a 1-d array."""
-def full(shape: int | Shape, fill_value: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def full(shape: int | Shape, fill_value: Any, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array filled with one value."""
-def full_like(a: Any, fill_value: Any, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def full_like(a: Any, fill_value: Any, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """One value in the shape and dtype of an array."""
 gcd: BinaryFunction
 """Greatest common divisor."""
@@ -356,7 +357,7 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
     """The edges of the bins that ``histogram`` uses."""
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: _bool | None = None) -> tuple[Array, list[Array]]:
     """How many points fall into each cell of a grid: (counts, list of edges)."""
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """Pieces along axis 1 (along axis 0 of a vector); see ``split``."""
 def hstack(tup: Sequence[ArrayLike] | ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """Arrays joined along columns."""
@@ -402,7 +403,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> _bool:
     """Whether a dtype is another one, or of a kind."""
 def isfinite(x: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> Array:
     """x is neither infinite nor NaN."""
-def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: _bool = False, invert: _bool = False, *, method: Any = 'auto', kind: Any = None) -> Array:
+def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: _bool = False, invert: _bool = False, *, method: str = 'auto', kind: str | None = None) -> Array:
     """Whether each element is among others."""
 def isinf(x: ArrayLike, *, out: None = None, where: ArrayLike | None = None) -> Array:
     """x is infinite."""
@@ -441,9 +442,9 @@ less_equal: BinaryFunction
 def lexsort(keys: Any, axis: Axis = -1) -> Array:
     """The positions that sort by several keys: by the last one, ties by the one before, and so on."""
 @overload
-def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: _bool = True, retstep: Literal[False] = False, dtype: DTypeLike | None = None, axis: int = 0, *, device: Any = None) -> Array: ...
+def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: _bool = True, retstep: Literal[False] = False, dtype: DTypeLike | None = None, axis: int = 0, *, device: DeviceLike | None = None) -> Array: ...
 @overload
-def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: _bool = True, retstep: _bool = False, dtype: DTypeLike | None = None, axis: int = 0, *, device: Any = None) -> Any:
+def linspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: _bool = True, retstep: _bool = False, dtype: DTypeLike | None = None, axis: int = 0, *, device: DeviceLike | None = None) -> Any:
     """Numbers evenly spaced from start to stop."""
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """An array from a .npy file, or what a .npz file holds, by name; see ``numpy.load``."""
@@ -471,7 +472,7 @@ def logspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: _bool =
     """Powers of a base whose exponents are evenly spaced."""
 def mask_indices(n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None) -> tuple[Array, ...]:
     """The positions that a function such as ``triu`` keeps of an n × n matrix."""
-def matmul(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def matmul(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column."""
 def matrix_transpose(x: ArrayLike, /) -> Array:
     """The last two axes exchanged."""
@@ -485,7 +486,7 @@ def mean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: N
     """The arithmetic mean; of 16-bit floats computed in float32, of integers a float."""
 def median(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: _bool = False, keepdims: _bool = False) -> Array:
     """The middle element; the mean of the two in the middle if there are two."""
-def meshgrid(*xi: ArrayLike, copy: Any = True, sparse: _bool = False, indexing: str = 'xy') -> list[Array]:
+def meshgrid(*xi: ArrayLike, copy: _bool = True, sparse: _bool = False, indexing: str = 'xy') -> list[Array]:
     """Coordinate arrays of the grid that vectors span, as a list."""
 mgrid: Any
 def min(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: _bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None) -> Array:
@@ -501,7 +502,7 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 multiply: BinaryFunction
 """x1 * x2."""
 nan: float
-def nan_to_num(x: ArrayLike, copy: Any = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None) -> Array:
+def nan_to_num(x: ArrayLike, copy: _bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None) -> Array:
     """NaN and infinities replaced by numbers."""
 def nanargmax(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: _bool = False) -> Array:
     """The position of the largest element that is not NaN; -1 if all are."""
@@ -519,11 +520,11 @@ def nanmedian(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input
     """The middle one of the elements that are not NaN."""
 def nanmin(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: _bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None) -> Array:
     """The smallest element that is not NaN; NaN if all are."""
-def nanpercentile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: Any = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
+def nanpercentile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: str = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
     """The values below which given percentages of what is not NaN lie."""
 def nanprod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, keepdims: _bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None) -> Array:
     """The product of the elements that are not NaN."""
-def nanquantile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: Any = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
+def nanquantile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: str = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
     """The values below which given parts of what is not NaN lie."""
 def nanstd(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, ddof: float | int = 0, keepdims: _bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | int | None = None) -> Array:
     """The standard deviation of the elements that are not NaN."""
@@ -543,9 +544,9 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
 not_equal: BinaryFunction
 """x1 != x2."""
 ogrid: Any
-def ones(shape: int | Shape, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def ones(shape: int | Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array of ones."""
-def ones_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def ones_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """Ones in the shape and dtype of an array."""
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of an element of ``a`` with one of ``b``; both are flattened."""
@@ -555,7 +556,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = 'constant', **kwargs: Any)
     """An array made longer at the ends of its axes."""
 def partition(a: ArrayLike, kth: ArrayLike, axis: Axis = -1) -> Array:
     """The elements so ordered that those at ``kth`` are where sorting puts them, smaller ones before."""
-def percentile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: Any = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
+def percentile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: str = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
     """The values below which given percentages of the elements lie."""
 def permute_dims(x: ArrayLike, /, axes: Sequence[int]) -> Array:
     """Axes in another order: ``transpose`` under its name in the Array API."""
@@ -605,14 +606,14 @@ def put_along_axis(arr: ArrayLike, indices: Any, values: Any, axis: Axis, inplac
     """A copy of an array with values at positions along one axis."""
 def putmask(a: ArrayLike, mask: ArrayLike, values: Any, *, inplace: _bool = True) -> Array:
     """A copy of an array with values where a mask holds, each from its own position."""
-def quantile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: Any = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
+def quantile(a: ArrayLike, q: ArrayLike | Sequence[float], axis: Axis = None, out: None = None, overwrite_input: _bool = False, method: str = 'linear', keepdims: _bool = False, *, weights: ArrayLike | None = None, interpolation: str | None = None) -> Array:
     """The values below which given parts of the elements lie."""
 r_: Any
 rad2deg: UnaryFunction
 """Radians in degrees."""
 radians: UnaryFunction
 """Degrees in radians."""
-def ravel(a: ArrayLike, order: str = 'C', *, out_sharding: Any = None) -> Array:
+def ravel(a: ArrayLike, order: str = 'C', *, out_sharding: DeviceLike | None = None) -> Array:
     """All elements along one axis."""
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = 'raise', order: str = 'C', *, dtype: DTypeLike | None = None) -> Array:
     """An index for each axis as positions in the flattened array."""
@@ -622,9 +623,9 @@ reciprocal: UnaryFunction
 """1 / x."""
 remainder: BinaryFunction
 """x1 - x2 * floor(x1 / x2): has the sign of x2."""
-def repeat(a: ArrayLike, repeats: ArrayLike | Sequence[int], axis: int | None = None, *, total_repeat_length: int | None = None, out_sharding: Any = None) -> Array:
+def repeat(a: ArrayLike, repeats: ArrayLike | Sequence[int], axis: int | None = None, *, total_repeat_length: int | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """Each element several times in a row."""
-def reshape(a: ArrayLike, shape: int | Shape | None = None, order: str = 'C', *, copy: Any = None, out_sharding: Any = None) -> Array:
+def reshape(a: ArrayLike, shape: int | Shape | None = None, order: str = 'C', *, copy: _bool | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The same elements in another shape."""
 def resize(a: ArrayLike, new_shape: int | Shape) -> Array:
     """The elements of an array, repeated as often as needed, in a new shape."""
@@ -638,18 +639,18 @@ def roll(a: ArrayLike, shift: ArrayLike | Sequence[int], axis: Axis = None) -> A
     """Elements shifted along axes; what leaves at one end enters at the other."""
 def rollaxis(a: ArrayLike, axis: Axis, start: Any = 0) -> Array:
     """One axis moved to stand before another."""
-def roots(p: ArrayLike, *, strip_zeros: Any = True) -> Array:
+def roots(p: ArrayLike, *, strip_zeros: _bool = True) -> Array:
     """The roots of a polynomial: the eigenvalues of its companion matrix."""
 def rot90(m: ArrayLike, k: int = 1, axes: int | Sequence[Any] = ...) -> Array:
     """A turn by k times 90 degrees in the plane of two axes, from the first towards the second."""
 def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Rounded to a number of decimals; halves go to the even neighbour."""
 s_: Any
-def save(file: Any, arr: Any, allow_pickle: Any = True) -> None:
+def save(file: Any, arr: Any, allow_pickle: _bool = True) -> None:
     """Write an array to a .npy file; see ``numpy.save``."""
-def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
+def savez(file: Any, *args: Any, allow_pickle: _bool = True, **kwds: Any) -> None:
     """Write arrays to a .npz file; see ``numpy.savez``."""
-def searchsorted(a: ArrayLike, v: ArrayLike, side: str = 'left', sorter: ArrayLike | None = None, *, method: Any = 'scan') -> Array:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = 'left', sorter: ArrayLike | None = None, *, method: str = 'scan') -> Array:
     """Where to insert values into a sorted array so that it stays sorted."""
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """Elements of the choice whose condition is the first to hold; the default where none does."""
@@ -674,7 +675,7 @@ sinh: UnaryFunction
 """Hyperbolic sine."""
 def size(a: Any, axis: Axis = None) -> int:
     """The number of elements, or the length along axes."""
-def sort(a: ArrayLike, axis: Axis = -1, kind: Any = None, order: str | None = None, *, stable: _bool = True, descending: _bool = False) -> Array:
+def sort(a: ArrayLike, axis: Axis = -1, kind: str | None = None, order: str | None = None, *, stable: _bool = True, descending: _bool = False) -> Array:
     """The elements in rising order along an axis."""
 def sort_complex(a: ArrayLike) -> Array:
     """The elements in rising order along the last axis, as complex numbers."""
@@ -700,13 +701,13 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """Two axes exchanged."""
 def take(a: ArrayLike, indices: ArrayLike | Sequence[Any], axis: int | None = None, out: None = None, mode: str | None = None, unique_indices: _bool = False, indices_are_sorted: _bool = False, fill_value: ArrayLike | None = None) -> Array:
     """Elements (or slices along an axis) at given positions."""
-def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: str | None = None, fill_value: ArrayLike | None = None, *, wrap_negative_indices: Any = None) -> Array:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: str | None = None, fill_value: ArrayLike | None = None, *, wrap_negative_indices: _bool | None = None) -> Array:
     """Elements at positions along one axis, with other positions for each of the other axes."""
 tan: UnaryFunction
 """Tangent of an angle in radians."""
 tanh: UnaryFunction
 """Hyperbolic tangent."""
-def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | Sequence[Any] = 2, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The sum of products over pairs of axes."""
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """An array repeated as a block."""
@@ -778,7 +779,7 @@ def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Conjugated vectors times matrices: axes (..., m) and (..., m, n) give (..., n)."""
 def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = ..., signature: Any = None) -> Callable[..., Any]:
     """A function of numbers (or of small arrays) applied over arrays that broadcast."""
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int] | ArrayLike) -> list[Array]:
     """Pieces along axis 0; see ``split``."""
 def vstack(tup: Sequence[ArrayLike] | ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """Arrays stacked as rows."""
@@ -787,9 +788,9 @@ def where(condition: ArrayLike, x: None = None, y: None = None, /, *, size: int 
 @overload
 def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike, /) -> Array:
     """x where the condition holds, else y. With one argument: positions where it holds."""
-def zeros(shape: int | Shape, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def zeros(shape: int | Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """An array of zeros."""
-def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None, shape: int | Shape | None = None, *, device: DeviceLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """Zeros in the shape and dtype of an array."""
 __array_namespace_info__: Any
 __array_api_version__: Any

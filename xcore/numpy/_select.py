@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def cut(x, axis: int, start=None, stop=None, step=None):
     return x[(slice(None),) * axis + (slice(start, stop, step),)]
 
 
-def safe_divide(x, y, otherwise=0, *, where=None):
+def safe_divide(x, y, otherwise: Any = 0, *, where=None):
     """x / y where y is not 0, or where ``where`` holds, else ``otherwise``.
 
     The other elements of y divide nothing: neither values nor derivatives become NaN by them.

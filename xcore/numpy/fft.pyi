@@ -9,12 +9,13 @@ from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
+from xcore._core.typing import DeviceLike
 
 def fft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
     """The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n)."""
 def fft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """The discrete Fourier transform along two axes."""
-def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """The frequencies of ``fft`` of n points: 0, 1, … and then the negative ones, over n·d."""
 def fftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """The discrete Fourier transform along several axes."""
@@ -42,7 +43,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None =
     """The first half of ``fft`` of real numbers; the rest is its mirror image."""
 def rfft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """``fft2`` of real numbers; of the last axis only the first half."""
-def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
+def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """The frequencies of ``rfft`` of n points: 0, 1, … n // 2, over n·d."""
 def rfftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """``fftn`` of real numbers; of the last axis only the first half."""

@@ -9,6 +9,7 @@ from xcore._core.array import Array
 from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 
 from xcore.numpy._types import DType
+from xcore._core.typing import DeviceLike
 from numpy.linalg import LinAlgError as LinAlgError
 from xcore.numpy._determinant import SlogdetResult as SlogdetResult
 from xcore.numpy._matrices import EigResult as EigResult
@@ -64,7 +65,7 @@ def vector_norm(x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, o
     """The norm of vectors: (Σ |x|ᵖ)^(1/p)."""
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = 'fro') -> Array:
     """The norm of matrices, the last two axes."""
-def matmul(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def matmul(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column."""
 def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
     """The product of several matrices, in the order that takes least work."""
@@ -74,7 +75,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     """The last two axes exchanged."""
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: Axis = -1, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """The sum of conj(x1) * x2 along one axis; other axes broadcast."""
-def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: int | Sequence[Any] = 2, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: Any = None) -> Array:
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: int | Sequence[Any] = 2, precision: Any = None, preferred_element_type: DTypeLike | None = None, out_sharding: DeviceLike | None = None) -> Array:
     """The sum of products over pairs of axes."""
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: Axis = -1) -> Array:
     """The vector product of vectors of three components."""

@@ -11,6 +11,8 @@ looked at together, by cumulative sums over the sorted breakpoints.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import numpy as xnp
@@ -38,7 +40,7 @@ class LBFGSB:
 
     memory: int = static(default=10)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         n, m, dtype = typeof(x).shape[0], self.memory, typeof(x).dtype
         x = xnp.clip(x, problem.lower, problem.upper)
         f, g = problem.value_and_grad(x)
@@ -50,7 +52,7 @@ class LBFGSB:
             "theta": xnp.ones((), dtype), "pairs": count(0),
         }  # fmt: skip
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         lower, upper = problem.lower, problem.upper
         x, f, g = s["x"], s["f"], s["g"]
         model = _model(s["s"], s["y"], s["theta"])

@@ -210,7 +210,7 @@ class SQP:
 
     max_halvings: int = static(default=16)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         (me, _, mi), n, dtype = problem.sizes, problem.flat.size, problem.flat.dtype
         return problem.blank(x) | {
             "jh": xnp.zeros((me, n), dtype), "jc": xnp.zeros((mi, n), dtype),
@@ -218,7 +218,7 @@ class SQP:
             "scaled": xnp.zeros((), bool), "held": count(0),
         }  # fmt: skip
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, first = s["x"], s["nit"] < 0
         eps = xnp.finfo(x.dtype).eps
         p, y, lam, left = self._model_step(s, first)
@@ -349,12 +349,12 @@ class AugmentedLagrangian:
     inner: Any = static(default="bfgs")
     rho: float = static(default=10.0)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         blank = problem.blank(x)
         rho = xnp.full_like(blank["f"], self.rho)
         return blank | {"nit": count(0), "rho": rho, "before": rho + xnp.inf}
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         y, lam, rho = s["y"], s["lam"], s["rho"]
 
         def penalised(x):

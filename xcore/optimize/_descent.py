@@ -13,6 +13,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.struct import static, struct
 from .._core.types import typeof
+from .._core.typing import DTypeLike
 from ..numpy._select import safe_divide
 from ._line_search import Wolfe, line_search_of
 from ._problem import count, largest
@@ -66,7 +67,7 @@ class Descent:
     rule: Any = static()
     line_search: Any = static(default=None)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         n, dtype = typeof(x).shape[0], typeof(x).dtype
         zero = xnp.zeros((), dtype)
         return {
@@ -76,7 +77,7 @@ class Descent:
             "fresh": xnp.ones((), bool), "memory": self.rule.init(n, dtype),
         }  # fmt: skip
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         """A search, and what follows from it; after one that fails, the next goes along the gradient."""
         x, f, d = s["x"], s["f"], s["d"]
         search = line_search_of(self.line_search, self.rule.search)
@@ -127,10 +128,10 @@ class Gradient:
     search = Wolfe(c2=0.1)
     barzilai_borwein: bool = static(default=False)
 
-    def init(self, n, dtype):
+    def init(self, n: int, dtype: DTypeLike) -> Any:
         return ()
 
-    def next(self, memory, s, y, g, step, fresh):
+    def next(self, memory: Any, s: Any, y: Any, g: Any, step: Any, fresh: Any) -> Any:
         gg, guess = xnp.vdot(g, g), 2 * step
         if self.barzilai_borwein:
             sy = xnp.vdot(s, y)
@@ -144,10 +145,10 @@ class NonlinearCG:
 
     search = Wolfe(c2=0.1)
 
-    def init(self, n, dtype):
+    def init(self, n: int, dtype: DTypeLike) -> Any:
         return {"d": xnp.zeros(n, dtype), "slope": -xnp.ones((), dtype)}
 
-    def next(self, memory, s, y, g, step, fresh):
+    def next(self, memory: Any, s: Any, y: Any, g: Any, step: Any, fresh: Any) -> Any:
         d, gg, old = memory["d"], xnp.vdot(g, g), g - y
         dy = xnp.vdot(d, y)
         zero = fresh | (dy == 0)
@@ -172,10 +173,10 @@ class BFGS:
 
     search = Wolfe()
 
-    def init(self, n, dtype):
+    def init(self, n: int, dtype: DTypeLike) -> Any:
         return {"h": xnp.eye(n, dtype=dtype), "known": xnp.zeros((), bool)}
 
-    def next(self, memory, s, y, g, step, fresh):
+    def next(self, memory: Any, s: Any, y: Any, g: Any, step: Any, fresh: Any) -> Any:
         h, sy, yy = memory["h"], xnp.vdot(s, y), xnp.vdot(y, y)
         good = sy > 1e-10 * xnp.sqrt(xnp.vdot(s, s) * yy)
         sy, yy = xnp.where(good, sy, 1), xnp.where(yy > 0, yy, 1)
@@ -212,7 +213,7 @@ class LBFGS:
     search = Wolfe()
     memory: int = static(default=10)
 
-    def init(self, n, dtype):
+    def init(self, n: int, dtype: DTypeLike) -> Any:
         m = self.memory
         return {
             # rows: m pairs and a place for those that are not taken, of S, of Y; then g
@@ -220,7 +221,7 @@ class LBFGS:
             "yy": xnp.zeros((m, m), dtype), "gamma": xnp.ones((), dtype), "n": count(0),
         }  # fmt: skip
 
-    def next(self, memory, s, y, g, step, fresh):
+    def next(self, memory: Any, s: Any, y: Any, g: Any, step: Any, fresh: Any) -> Any:
         m = self.memory
         # products with one vector at a time: XLA's with two or three take five times as long
         ss, sy, yy, gg = xnp.vdot(s, s), xnp.vdot(s, y), xnp.vdot(y, y), xnp.vdot(g, g)

@@ -11,6 +11,7 @@ equation v - f(x, p) = 0: evaluated only when it is differentiated.
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _replaced(owner, **attributes):
         vars(owner).update(before)
 
 
-def at_once(solve, problem, *starts):
+def at_once(solve, problem, *starts) -> Any:
     """``solve(*starts)`` as one program, which is traced once for all that it refers to.
 
     Numbers and arrays among the problem's ``args`` are arguments of the program.

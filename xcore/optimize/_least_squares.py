@@ -156,11 +156,11 @@ class LevenbergMarquardt:
 
     first_radius: float = static(default=100.0)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         first = xnp.asarray(self.first_radius, typeof(x).dtype)
         return _model_start(problem, x) | {"first": first}
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         eps = xnp.finfo(typeof(s["x"]).dtype).eps
         first = s["nit"] < 0
         scale = xnp.where(s["scale"] == 0, 1, s["scale"])
@@ -194,7 +194,7 @@ class LevenbergMarquardt:
             "grip": xnp.maximum(s["grip"], xnp.where(take, grip(r), 0)),
         }  # fmt: skip
 
-    def missing(self, problem, s):
+    def missing(self, problem: Any, s: dict[str, Any]) -> Any:
         """The step that is left, and which directions lost all influence."""
         held = xnp.zeros(typeof(s["x"]).shape, bool)
         return newton_step(s, problem.curvature(s["x"]), held)
@@ -207,13 +207,13 @@ class TrustRegionReflective:
     (Branch, Coleman, Li 1999)
     """
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         x = _interior(x, problem.lower, problem.upper, 1e-10)
         n = typeof(x).shape[0]
         nothing = {"dv": xnp.zeros(n, x.dtype), "v": xnp.ones(n, x.dtype)}
         return _model_start(problem, x) | nothing
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         eps = xnp.finfo(typeof(s["x"]).dtype).eps
         first, x = s["nit"] < 0, s["x"]
         scale = xnp.where(s["scale"] == 0, 1, s["scale"])
@@ -257,7 +257,7 @@ class TrustRegionReflective:
             "grip": xnp.maximum(s["grip"], xnp.where(take, grip(r), 0)),
         }  # fmt: skip
 
-    def missing(self, problem, s):
+    def missing(self, problem: Any, s: dict[str, Any]) -> Any:
         """The step that is left, of variables that no bound holds."""
         held = s["v"] <= xnp.finfo(typeof(s["x"]).dtype).eps ** 0.5 * norm(s["scale"] * s["x"])
         step, *seen = newton_step(s, problem.curvature(s["x"]), held & (s["dv"] != 0))
@@ -333,7 +333,7 @@ class GaussNewtonCG:
     Only products with it and its transpose are. (Steihaug 1983)
     """
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         f, g = problem.cost(x), problem.gradient(x)
         size = largest(g)
         status = first_of(
@@ -355,7 +355,7 @@ class GaussNewtonCG:
         weight = xnp.maximum(slope + 2 * bend * z, xnp.finfo(typeof(x).dtype).eps)
         return lambda v: pull(weight * push(v))[0]
 
-    def missing(self, problem, s):
+    def missing(self, problem: Any, s: dict[str, Any]) -> Any:
         """The step that is left, as far as conjugate gradients find it."""
         g = s["g"]
         p, _ = truncated_cg(
@@ -364,7 +364,7 @@ class GaussNewtonCG:
         )  # fmt: skip
         return p, xnp.ones_like(s["f"]), xnp.zeros((), bool)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x = s["x"]
         mv, size_g = self._products(problem, x), norm(s["g"])
         target = size_g * xnp.minimum(0.1, xnp.sqrt(size_g / s["first"]))

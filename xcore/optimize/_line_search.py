@@ -67,7 +67,9 @@ class Wolfe:
     max_evals: int = static(default=30)
     rule: str = static(default="cubic")
 
-    def __call__(self, problem, x, f, g, d, slope, step, longest) -> Found:
+    def __call__(
+        self, problem: Any, x: Any, f: Any, g: Any, d: Any, slope: Any, step: Any, longest: Any
+    ) -> Found:
         inf = xnp.full_like(f, xnp.inf)
         zero = xnp.zeros_like(f)
         # f and slope go along: what does not change is a kernel in front of the loop for each use
@@ -162,7 +164,9 @@ class Backtracking:
     factor: float = static(default=0.5)
     max_evals: int = static(default=50)
 
-    def __call__(self, problem, x, f, g, d, slope, step, longest) -> Found:
+    def __call__(
+        self, problem: Any, x: Any, f: Any, g: Any, d: Any, slope: Any, step: Any, longest: Any
+    ) -> Found:
         noise = 8 * xnp.finfo(typeof(f).dtype).eps * xnp.abs(f)
 
         def turn(s):

@@ -70,10 +70,10 @@ class NewtonCG:
 
     line_search: Any = static(default=None)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         return start_state(problem, x, tol)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f, g = s["x"], s["f"], s["g"]
         _, hessian = problem.newton(x)
         norm = xnp.sqrt(xnp.vdot(g, g))
@@ -199,11 +199,11 @@ class TrustRegion:
     accept: float = static(default=1e-4)
     patience: int = static(default=20)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         radius = xnp.full((), self.radius, typeof(x).dtype)
         return start_state(problem, x, tol) | {"radius": radius, "patience": count(self.patience)}
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f, g, radius = s["x"], s["f"], s["g"], s["radius"]
         p, promised = SUBPROBLEMS[self.subproblem](problem, x, g, radius)
         new_f, new_g = problem.value_and_grad(x + p)

@@ -38,7 +38,7 @@ class FISTA:
     accelerated: bool = static(default=True)
     first_step: float = static(default=1.0)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         dtype = typeof(x).dtype
         step = self.first_step * natural_step(problem, x)
         x = problem.prox(x, step)
@@ -50,7 +50,7 @@ class FISTA:
             "nfev": count(1), "njev": count(1),
         }  # fmt: skip
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, y = s["x"], s["y"]
         f, g = problem.value_and_grad(y)
         noise = 8 * xnp.finfo(f.dtype).eps * xnp.abs(f)

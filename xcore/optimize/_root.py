@@ -98,10 +98,10 @@ def shortened(problem, x, f, p, limit: int = 30):
 class Newton:
     """Newton's method with the whole Jacobian; steps that do not help are halved."""
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         return start_of(problem, x, tol)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
         p = -xnp.linalg.solve(jacfwd(problem.value)(x), f)
         p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
@@ -119,10 +119,10 @@ class NewtonKrylov:
 
     inner: int = static(default=60)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         return start_of(problem, x, tol)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x = s["x"]
         n = typeof(x).shape[0]
         f, push = linearize(problem.value, x)
@@ -142,11 +142,11 @@ class Broyden:
     It is computed anew after a step that does not help.
     """
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         n, dtype = typeof(x).shape[0], typeof(x).dtype
         return start_of(problem, x, tol, h=xnp.zeros((n, n), dtype), fresh=xnp.ones((), bool))
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
         h = xnp.where(s["fresh"], xnp.linalg.inv(jacfwd(problem.value)(x)), s["h"])
         p = -(h @ f)
@@ -179,11 +179,11 @@ class PowellHybrid:
 
     first_radius: float = static(default=100.0)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         n, dtype = typeof(x).shape[0], typeof(x).dtype
         return start_of(problem, x, tol, radius=-xnp.ones((), dtype), scale=xnp.zeros(n, dtype))
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
         j = jacfwd(problem.value)(x)
         scale = xnp.maximum(s["scale"], xnp.sqrt(xnp.sum(j * j, axis=0)))
@@ -241,12 +241,12 @@ class Anderson:
     memory: int = static(default=5)
     mixing: float = static(default=1.0)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         m, n = max(self.memory, 1), typeof(x).shape[0]
         rows = xnp.zeros((m, n), typeof(x).dtype)
         return start_of(problem, x, tol, dx=rows, df=rows)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f, dx, df = s["x"], s["g"], s["dx"], s["df"]
         if self.memory:
             # the least |f - γ dF|, with rows of no weight for steps not yet made

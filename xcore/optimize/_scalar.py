@@ -56,7 +56,7 @@ class Brent:
 
     parabolas: bool = static(default=True)
 
-    def init(self, problem, x, tol):
+    def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         if typeof(x).shape != (1,):
             raise errors.ShapeError(
                 f"xcore.{problem.who}: 'brent' and 'golden' search along a line, but x0 has "
@@ -70,11 +70,11 @@ class Brent:
         state["nfev"] = state["nfev"] + used
         return _with_point(problem, state)
 
-    def step(self, problem, s, tol):
+    def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         return _with_point(problem, s | self.narrowed(_line(problem), s, tol))
 
     @staticmethod
-    def between(value, lo, start, hi, status) -> dict:
+    def between(value: Any, lo: Any, start: Any, hi: Any, status: Any) -> dict:
         """The state in an interval: u is the best point, w the next best, v the one before.
 
         d is the last step, e the one before, and unit what is small beside it is nothing.
@@ -86,7 +86,7 @@ class Brent:
             "status": xnp.asarray(status),
         }  # fmt: skip
 
-    def narrowed(self, value, s, tol) -> dict:
+    def narrowed(self, value: Any, s: dict[str, Any], tol: Any) -> dict:
         """A step: a new point, and which of the known ones it replaces."""
         a, b, x, w, v = (s[k] for k in "abuwv")
         d, e = self._move(s, tol)

@@ -11,11 +11,12 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 from xcore.numpy._types import DType
 from xcore.errors import KeyReuseError as KeyReuseError
 from xcore.random._generator import Generator as Generator
+from xcore.random._generator import default_rng as default_rng
 from xcore.random._keys import KeyArray as KeyArray
 
-def key(seed: Any, *, impl: Any = None, dtype: DTypeLike | None = None) -> Key:
+def key(seed: int | ArrayLike, *, impl: str | None = None, dtype: DTypeLike | None = None) -> Key:
     """A random key from a seed."""
-def PRNGKey(seed: Any, *, impl: Any = None) -> Key:
+def PRNGKey(seed: int | ArrayLike, *, impl: str | None = None) -> Key:
     """A raw key from a seed: the two words as a plain uint32 array. ``key`` is the newer form."""
 def split(key: Key, num: int | Sequence[int] = 2) -> Key:
     """New keys from a key, which should then not be used again."""
@@ -25,14 +26,12 @@ def clone(key: Key) -> Key:
     """The same key, which may be used once more where ``debug_key_reuse`` is on."""
 def key_data(keys: Key) -> Array:
     """The words of keys, a uint32 array with a last axis of length 2."""
-def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: DTypeLike | None = None) -> Key:
+def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: DTypeLike | None = None) -> Key:
     """Typed keys from their words: the reverse of ``key_data``."""
 def key_impl(keys: Key) -> str:
     """The name of the generator that keys are for."""
 def key_dtype(impl_spec: Any = None) -> Any:
     """The dtype of typed keys for a generator."""
-def default_rng(seed: Any = 0, *, impl: Any = None) -> Any:
-    """A generator with a state, from a seed or a key."""
 def bits(key: Key, shape: int | Shape = ..., dtype: DTypeLike | None = None) -> Array:
     """Random bits: every value of an unsigned dtype is equally likely."""
 def uniform(key: Key, shape: int | Shape = ..., dtype: DTypeLike | None = None, minval: ArrayLike = 0.0, maxval: ArrayLike = 1.0) -> Array:
@@ -113,7 +112,7 @@ def negative_binomial(key: Key, n: ArrayLike, p: ArrayLike, shape: int | Shape |
     """The number of failures before the n-th success, of probability p each."""
 def multinomial(key: Key, n: ArrayLike, p: ArrayLike, *, shape: int | Shape | None = None, dtype: DTypeLike | None = None, unroll: int = 1) -> Array:
     """Multinomial random vectors: how often each category comes in n independent draws."""
-def multivariate_normal(key: Key, mean: ArrayLike, cov: ArrayLike, shape: int | Shape | None = None, dtype: DTypeLike | None = None, method: Any = 'cholesky') -> Array:
+def multivariate_normal(key: Key, mean: ArrayLike, cov: ArrayLike, shape: int | Shape | None = None, dtype: DTypeLike | None = None, method: str = 'cholesky') -> Array:
     """Normal random vectors with a mean and a covariance matrix."""
 def orthogonal(key: Key, n: int, shape: int | Shape = ..., dtype: DTypeLike | None = None, m: int | None = None) -> Array:
     """Orthogonal matrices, evenly spread over all of them (Haar's measure)."""

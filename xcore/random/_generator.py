@@ -8,9 +8,11 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, tree
+from .._core.array import Array
 from .._core.source import boundary
 from .._core.trace import Tracer
 from .._core.types import typeof
+from .._core.typing import ArrayLike, DTypeLike, Key, Shape
 from ..numpy._promote import as_array
 from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _urns, _vectors
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
@@ -53,7 +55,7 @@ class Generator:
 
     __slots__ = ("_calls", "_key")
 
-    def __init__(self, key: KeyArray, calls=0):
+    def __init__(self, key: KeyArray, calls: int | Array = 0) -> None:
         self._key, self._calls = key, calls
 
     def __repr__(self):
@@ -70,7 +72,10 @@ class Generator:
 
     # Integers and uniform
 
-    def integers(self, low, high=None, size=None, dtype=None, endpoint=False):
+    def integers(
+        self, low: ArrayLike, high: ArrayLike | None = None, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None, endpoint: bool = False,
+    ) -> Array:  # fmt: skip
         """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
         low, high = (0, low) if high is None else (low, high)
         high = high + 1 if endpoint else high
@@ -78,7 +83,7 @@ class Generator:
         shape = _shape_of(size, low, high)
         return _integers.randint(self.key(), shape, low, high, dtype)
 
-    def random(self, size=None, dtype=None):
+    def random(self, size: int | Shape | None = None, dtype: DTypeLike | None = None) -> Array:
         """Uniform numbers in [0, 1)."""
         return _uniform.uniform(self.key(), _shape_of(size), dtype)
 
@@ -86,30 +91,36 @@ class Generator:
         """Random bytes."""
         return np.asarray(_uniform.bits(self.key(), (length,), "uint8")).tobytes()
 
-    def uniform(self, low=0.0, high=1.0, size=None, dtype=None):
+    def uniform(
+        self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Uniform numbers in [low, high)."""
         return _uniform.uniform(self.key(), _shape_of(size, low, high), dtype, low, high)
 
     # Permutations
 
-    def permutation(self, x, axis: int = 0):
+    def permutation(self, x: ArrayLike, axis: int = 0) -> Array:
         """x in random order along an axis, slices kept whole; an integer stands for 0 … x - 1."""
         return _permute.permutation(self.key(), x, axis)
 
-    def permuted(self, x, axis: int | None = None):
+    def permuted(self, x: ArrayLike, axis: int | None = None) -> Array:
         """x with every line along the axis in an order of its own; without axis all elements."""
         if axis is None:
             x = as_array("random.Generator.permuted", x, "x")
             return _permute.permutation(self.key(), x.ravel()).reshape(typeof(x).shape)
         return _permute.permutation(self.key(), x, axis, independent=True)
 
-    def shuffle(self, x, axis: int = 0):
+    def shuffle(self, x: ArrayLike, axis: int = 0):
         """There to say that arrays are not changed in place."""
         raise TypeError(
             "xcore.random.Generator.shuffle: arrays do not change in place. Use x = rng.permutation(x, axis)."
         )
 
-    def choice(self, a, size=None, replace=True, p=None, axis: int = 0, shuffle: bool = True):
+    def choice(
+        self, a: ArrayLike, size: int | Shape | None = None, replace: bool = True,
+        p: ArrayLike | None = None, axis: int = 0, shuffle: bool = True,
+    ) -> Array:  # fmt: skip
         """Random elements of an array, or of 0 … a - 1; the probabilities p have the sum 1.
 
         The order is random too, also where ``shuffle=False`` says that it need not be.
@@ -120,23 +131,37 @@ class Generator:
 
     # Location and scale
 
-    def standard_normal(self, size=None, dtype=None):
+    def standard_normal(
+        self, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Normal numbers with mean 0 and variance 1."""
         return _uniform.normal(self.key(), _shape_of(size), dtype)
 
-    def normal(self, loc=0.0, scale=1.0, size=None, dtype=None):
+    def normal(
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Normal numbers with mean loc and standard deviation scale."""
         return self._moved("normal", _uniform.normal, loc, scale, size, dtype)
 
-    def laplace(self, loc=0.0, scale=1.0, size=None, dtype=None):
+    def laplace(
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Laplace numbers: density e^(-|x - loc| / scale) / (2 scale)."""
         return self._moved("laplace", _continuous.laplace, loc, scale, size, dtype)
 
-    def logistic(self, loc=0.0, scale=1.0, size=None, dtype=None):
+    def logistic(
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Logistic numbers with centre loc."""
         return self._moved("logistic", _continuous.logistic, loc, scale, size, dtype)
 
-    def gumbel(self, loc=0.0, scale=1.0, size=None, dtype=None):
+    def gumbel(
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Gumbel numbers with mode loc."""
         return self._moved("gumbel", _continuous.gumbel, loc, scale, size, dtype)
 
@@ -144,95 +169,146 @@ class Generator:
         scale = _width(who, scale)
         return loc + scale * draw(self.key(), _shape_of(size, loc, scale), dtype)
 
-    def standard_exponential(self, size=None, dtype=None):
+    def standard_exponential(
+        self, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Exponential numbers with mean 1."""
         return _continuous.exponential(self.key(), _shape_of(size), dtype)
 
-    def exponential(self, scale=1.0, size=None, dtype=None):
+    def exponential(
+        self, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Exponential numbers with mean scale."""
         scale = _width("exponential", scale)
         return scale * _continuous.exponential(self.key(), _shape_of(size, scale), dtype)
 
-    def standard_cauchy(self, size=None, dtype=None):
+    def standard_cauchy(
+        self, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Cauchy numbers."""
         return _continuous.cauchy(self.key(), _shape_of(size), dtype)
 
-    def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=None):
+    def lognormal(
+        self, mean: ArrayLike = 0.0, sigma: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """e to the power of normal numbers with this mean and standard deviation."""
         sigma = _width("lognormal", sigma, "sigma")
         return xnp.exp(self.normal(mean, sigma, size, dtype))
 
-    def rayleigh(self, scale=1.0, size=None, dtype=None):
+    def rayleigh(
+        self, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Lengths of normal vectors in the plane."""
         return _continuous.rayleigh(self.key(), scale, _shape_of(size, scale), dtype)
 
-    def weibull(self, a, size=None, dtype=None):
+    def weibull(
+        self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Weibull numbers with exponent a and scale 1."""
         return _continuous.weibull_min(self.key(), 1.0, a, _shape_of(size, a), dtype)
 
-    def pareto(self, a, size=None, dtype=None):
+    def pareto(
+        self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Lomax numbers, Pareto's less 1, as NumPy's method of this name gives."""
         return _continuous.pareto(self.key(), a, _shape_of(size, a), dtype) - 1
 
-    def power(self, a, size=None, dtype=None):
+    def power(
+        self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Numbers in (0, 1) with density a x^(a-1)."""
         return _scarce.power(self.key(), a, _shape_of(size, a), dtype)
 
-    def triangular(self, left, mode, right, size=None, dtype=None):
+    def triangular(
+        self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Numbers with a triangular density."""
         return _continuous.triangular(
             self.key(), left, mode, right, _shape_of(size, left, mode, right), dtype
         )
 
-    def wald(self, mean, scale, size=None, dtype=None):
+    def wald(
+        self, mean: ArrayLike, scale: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Inverse Gaussian numbers."""
         scale = _positive("wald", scale)
         return scale * _continuous.wald(
             self.key(), _positive("wald", mean, "mean") / scale, _shape_of(size, mean, scale), dtype
         )
 
-    def vonmises(self, mu, kappa, size=None, dtype=None):
+    def vonmises(
+        self, mu: ArrayLike, kappa: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Angles in [-π, π) with mean mu and concentration kappa."""
         return _continuous.von_mises(self.key(), mu, kappa, _shape_of(size, mu, kappa), dtype)
 
     # Gamma family
 
-    def standard_gamma(self, shape, size=None, dtype=None):
+    def standard_gamma(
+        self, shape: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Gamma numbers with this shape parameter and scale 1."""
         return _gamma.gamma(self.key(), shape, _shape_of(size, shape), dtype)
 
-    def gamma(self, shape, scale=1.0, size=None, dtype=None):
+    def gamma(
+        self, shape: ArrayLike, scale: ArrayLike = 1.0, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Gamma numbers with this shape parameter and scale."""
         scale = _width("gamma", scale)
         return scale * _gamma.gamma(self.key(), shape, _shape_of(size, shape, scale), dtype)
 
-    def beta(self, a, b, size=None, dtype=None):
+    def beta(
+        self, a: ArrayLike, b: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Beta numbers."""
         return _gamma.beta(self.key(), a, b, _shape_of(size, a, b), dtype)
 
-    def chisquare(self, df, size=None, dtype=None):
+    def chisquare(
+        self, df: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Chi-square numbers."""
         return _gamma.chisquare(self.key(), df, _shape_of(size, df), dtype)
 
-    def noncentral_chisquare(self, df, nonc, size=None, dtype=None):
+    def noncentral_chisquare(
+        self, df: ArrayLike, nonc: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Sums of squares of df normal numbers whose squared means add up to nonc."""
         shape = _shape_of(size, df, nonc)
         return _scarce.noncentral_chisquare(self.key(), df, nonc, shape, dtype)
 
-    def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=None):
+    def noncentral_f(
+        self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Quotients of a non-central and a central chi-square mean."""
         shape = _shape_of(size, dfnum, dfden, nonc)
         return _scarce.noncentral_f(self.key(), dfnum, dfden, nonc, shape, dtype)
 
-    def standard_t(self, df, size=None, dtype=None):
+    def standard_t(
+        self, df: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Student's t numbers."""
         return _gamma.t(self.key(), df, _shape_of(size, df), dtype)
 
-    def f(self, dfnum, dfden, size=None, dtype=None):
+    def f(
+        self, dfnum: ArrayLike, dfden: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """F numbers."""
         return _gamma.f(self.key(), dfnum, dfden, _shape_of(size, dfnum, dfden), dtype)
 
-    def dirichlet(self, alpha, size=None, dtype=None):
+    def dirichlet(
+        self, alpha: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Dirichlet vectors."""
         return _gamma.dirichlet(
             self.key(), as_array("random.Generator.dirichlet", alpha), _or_none(size), dtype
@@ -240,45 +316,66 @@ class Generator:
 
     # Counts
 
-    def poisson(self, lam=1.0, size=None, dtype=None):
+    def poisson(
+        self, lam: ArrayLike = 1.0, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Poisson counts. Counts that the dtype cannot hold are refused as far as they are known."""
         _check_counts("poisson", lam, _integer(dtype))
         return _counts.poisson(self.key(), lam, _shape_of(size, lam), dtype)
 
-    def binomial(self, n, p, size=None, dtype=None):
+    def binomial(
+        self, n: ArrayLike, p: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Binomial counts."""
         return _counts.binomial(self.key(), n, p, _shape_of(size, n, p), _integer(dtype))
 
-    def negative_binomial(self, n, p, size=None, dtype=None):
+    def negative_binomial(
+        self, n: ArrayLike, p: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Failures before the n-th success."""
         return _counts.negative_binomial(self.key(), n, p, _shape_of(size, n, p), dtype)
 
-    def geometric(self, p, size=None, dtype=None):
+    def geometric(
+        self, p: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Trials up to the first success."""
         return _integers.geometric(self.key(), p, _shape_of(size, p), dtype)
 
-    def logseries(self, p, size=None, dtype=None):
+    def logseries(
+        self, p: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Counts k from 1 on, of probability proportional to p^k / k."""
         return _scarce.logseries(self.key(), p, _shape_of(size, p), dtype)
 
-    def zipf(self, a, size=None, dtype=None):
+    def zipf(
+        self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
+    ) -> Array:
         """Counts k from 1 on, of probability proportional to k^-a."""
         return _scarce.zipf(self.key(), a, _shape_of(size, a), dtype)
 
-    def multinomial(self, n, pvals, size=None, dtype=None):
+    def multinomial(
+        self, n: ArrayLike, pvals: ArrayLike, size: int | Shape | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """How often each category comes in n draws."""
         pvals = as_array("random.Generator.multinomial", pvals)
         shape = None if size is None else (*_shape_of(size), typeof(pvals).shape[-1])
         return _counts.multinomial(self.key(), n, pvals, shape=shape, dtype=_integer(dtype))
 
-    def hypergeometric(self, ngood, nbad, nsample, size=None, dtype=None):
+    def hypergeometric(
+        self, ngood: ArrayLike, nbad: ArrayLike, nsample: ArrayLike,
+        size: int | Shape | None = None, dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """How many of nsample drawn without replacement from ngood + nbad are good."""
         shape = _shape_of(size, ngood, nbad, nsample)
         return _urns.hypergeometric(self.key(), ngood, nbad, nsample, shape, dtype)
 
     def multivariate_hypergeometric(
-        self, colors, nsample, size=None, method="marginals", dtype=None
-    ):
+        self, colors: ArrayLike, nsample: ArrayLike, size: int | Shape | None = None,
+        method: str = "marginals", dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """How many of each colour nsample drawn without replacement are; both methods do the same."""
         if method not in ("marginals", "count"):
             raise errors.bad_argument(
@@ -290,7 +387,10 @@ class Generator:
         shape = None if size is None else (*_shape_of(size), np.shape(colors)[-1])
         return _urns.multivariate_hypergeometric(self.key(), colors, nsample, shape, dtype)
 
-    def multivariate_normal(self, mean, cov, size=None, *, method="svd", dtype=None):
+    def multivariate_normal(
+        self, mean: ArrayLike, cov: ArrayLike, size: int | Shape | None = None, *,
+        method: str = "svd", dtype: DTypeLike | None = None,
+    ) -> Array:  # fmt: skip
         """Normal vectors with a mean and a covariance."""
         mean, cov = (as_array("random.Generator.multivariate_normal", x) for x in (mean, cov))
         if method == "cholesky":
@@ -373,7 +473,7 @@ def no_such(name: str):
     raise AttributeError(told)
 
 
-def default_rng(seed=0, *, impl=None) -> Generator:
+def default_rng(seed: int | Key = 0, *, impl: str | None = None) -> Generator:
     """A generator with a state, from a seed or a key.
 
     Args:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Stream(NamedTuple):
 # Numbers
 
 
-def like(x, value: int):
+def like(x, value: Any) -> Any:
     """A constant of the type of x."""
     return ops.full_like_type(typeof(x).strong(), value)
 

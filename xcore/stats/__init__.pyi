@@ -349,7 +349,7 @@ class _multinomial:
 multinomial: _multinomial
 def mode(a: ArrayLike, axis: Axis = 0, nan_policy: str = 'propagate', keepdims: bool = False) -> ModeResult:
     """The most frequent value along an axis, the smallest one of several, and its count."""
-def rankdata(a: ArrayLike, method: Any = 'average', *, axis: Axis = None, nan_policy: str = 'propagate') -> Array:
+def rankdata(a: ArrayLike, method: str = 'average', *, axis: Axis = None, nan_policy: str = 'propagate') -> Array:
     """The ranks of elements, from 1 on; equal elements share one."""
 def sem(a: ArrayLike, axis: Axis = 0, ddof: float | int = 1, nan_policy: str = 'propagate', *, keepdims: bool = False) -> Array:
     """The standard error of the mean: the standard deviation divided by √n."""
