@@ -234,7 +234,7 @@ def loops_of(text: str) -> set[str]:
 
 
 SOLVERS = ("linalg", "optimize", "pde", "decomp")
-LOOPS = ("optimize/_loop.py", "optimize/_packed.py", "optimize/_lanes.py")  # what runs `iterate`
+LOOPS = ("optimize/_loop.py", "optimize/_packed.py")  # what runs `iterate`
 
 # What packages of methods take from below numpy, beside `_ops` itself: they live on `xcore.numpy`, and on this.
 # Who needs more looks first whether numpy or the package has it.
@@ -245,6 +245,7 @@ BELOW = {
     "_transforms.api": "grad value_and_grad jvp vjp linearize linear_transpose",
     "_transforms.jacobians": "jacfwd hessian",
     "_control.cond": "cond",
+    "_control.apart": "while_apart",
     "_control.loops": "scan fori_loop",
     "_control.while_loop": "while_loop",
     "_control.implicit": "custom_root custom_linear_solve",
@@ -289,7 +290,6 @@ def below_numpy(files: dict[str, str]) -> list[str]:
         f"{file}:{node.lineno} imports {name}"
         for file, text in files.items()
         if folder(module_of(file)) in METHODS
-        and not file.endswith("optimize/_lanes.py")  # is an op
         for node, _, _ in statements(text)
         if isinstance(node, ast.ImportFrom)
         for name in [f"{absolute(file, node)}.{alias.name}" for alias in node.names]
@@ -310,7 +310,6 @@ ASKS = {
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",
     "xcore/linalg/_structured.py": "the same",
-    "xcore/optimize/_lanes.py": "how many batch elements are worked on together",
 }
 
 

@@ -6,6 +6,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax
+from xcore._control.apart import while_apart
 from xcore._control.call import in_one_kernel
 from xcore._core import lower
 from xcore._core.op import registry
@@ -20,6 +21,10 @@ WITH_NAN = np.where(RNG.random((40, 90)) < 0.01, np.nan, X).astype(np.float32)
 
 def smoothed(x):
     return lax.fori_loop(0, 5, lambda i, s: s * 0.5 + x, x)
+
+
+def halvings(x):
+    return while_apart("test", lambda s: s[0] > 1, lambda s: (s[0] / 2, s[1] + 1), (x, 0))
 
 
 # operation: calls for which an alternative applies
@@ -53,6 +58,7 @@ CALLS = {
     "cumlogsumexp": [lambda: lax.cumlogsumexp(X, axis=1)],
     "log1p": [lambda: xnp.log1p(np.linspace(-0.9, 3, 50))],
     "atanh": [lambda: xnp.arctanh(np.linspace(-0.9, 0.9, 50))],
+    "apart": [lambda: xc.vmap(halvings)(np.exp(np.float32(LONG[:300] * 5)))],
     "one_kernel": [lambda: in_one_kernel(smoothed, X, part=7)],
 }
 

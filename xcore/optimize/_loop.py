@@ -7,12 +7,12 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.apart import while_apart
 from .._control.cond import cond
 from .._control.jit import eval_shape, jit
 from .._control.while_loop import while_loop
 from .._core import errors
 from .._iterate import Checkpoints, Run, Steps, iterate, with_row
-from ._lanes import while_lanes
 from ._packed import loop as packed
 from ._result import RUNNING, Status
 
@@ -34,7 +34,7 @@ def iterations(going, step, state, limit: int, apart: str = ""):
     Its scalars travel as two vectors. ``apart``: the public function's name, where under vmap batch
     elements that have stopped shall cost nothing.
     """
-    run = functools.partial(while_lanes, apart) if apart else None
+    run = functools.partial(while_apart, apart) if apart else None
     return iterate(
         Steps(step, lambda s: ~going(s)), state, limit, loop=lambda *args: packed(*args, run)
     ).state
@@ -76,7 +76,7 @@ def iterations_from(
             state, rows,
         )  # fmt: skip
     else:
-        state, _, rows = go(state, rows, functools.partial(while_lanes, who), progress)
+        state, _, rows = go(state, rows, functools.partial(while_apart, who), progress)
     limit = xnp.where(state["status"] == RUNNING, np.int32(Status.max_steps), state["status"])
     return state | {"status": limit} | ({} if rows is None else {"history": rows})
 

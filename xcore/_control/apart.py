@@ -1,0 +1,211 @@
+"""A loop whose batch elements, under vmap, stop on their own and then cost nothing any more.
+
+Alone it is a ``while_loop``. Of a batch, some batch elements at a time are worked on: those that are running
+are gathered, advanced together until a quarter of them has stopped, and put back. So the work is the
+sum of their steps, not the size of the batch times the steps of the slowest, and what is worked on stays
+in the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _ops as ops
+from .._core import config, dtypes, tree
+from .._core.op import Alternative, Op
+from .._core.program import eval_program, trace_closed
+from .._core.trace import bind
+from .._core.types import typeof
+from .._cpu.width import most_at_once
+from .._ops.families import broadcast
+from .._ops.slicing import GatherDims, ScatterDims
+from .._transforms.programs import batch_program, batched_type
+from .call import call
+from .carry import merge_captured, weakened_where
+from .while_loop import trace_loop, while_loop, while_op
+
+# Programs: ``test``: (constants, state) -> whether to go on; ``body``: (constants, state) -> state.
+# ``size`` is 0, or that of the leading axis of the state and of the constants that ``spread`` marks.
+
+
+def _loop_program(types, *, test, body, count, size, spread, width=None):
+    """The loop as a program of other operations, which works on ``width`` batch elements together."""
+    if size and width is None:
+        width = _width(types, count, size, spread)
+
+    def make():
+        if not size:
+            return trace_closed(lambda *args: _alone(args, test, body, count), types, body.name)
+
+        def sized(n):
+            marks = [*spread, *[True] * (len(types) - count)]
+            every = [True] * len(body.outputs)
+            return batch_program(test, n, marks, [True])[0], batch_program(body, n, marks, every)[0]
+
+        return trace_closed(
+            lambda *args: _together(list(args[:count]), list(args[count:]), spread, sized, width),
+            types, body.name,
+        )  # fmt: skip
+
+    return body.memo(("apart", test.fingerprint, size, spread, width), make)
+
+
+def _width(types, count: int, size: int, spread) -> int:
+    moving = [*types[count:], *[t for t, s in zip(types[:count], spread) if s]]
+    return most_at_once(size, sum(t.size // size * t.dtype.itemsize for t in moving))
+
+
+def _alone(args, test, body, count):
+    consts, state = args[:count], args[count:]
+    return bind(
+        while_op, *consts, *consts, *state, cond=test, body=body, counts=(count, count),
+        checkpoints=0,
+    )  # fmt: skip
+
+
+def _together(consts, state, spread, sized, width: int):
+    n = typeof(state[0]).shape[0]
+    running = eval_program(sized(n)[0], [*consts, *state])[0]
+    if width == n:
+        return _advance(consts, state, running, _number(0), *sized(n))[0]
+    few = sized(width)
+
+    def turn(carry):
+        state, running = carry
+        chosen = _first(running, width)
+        own_consts = [_rows(c, chosen) if s else c for c, s in zip(consts, spread)]
+        own, mine = [_rows(x, chosen) for x in state], _rows(running, chosen)
+        busy = _count(mine)
+        waiting = ops.gt(_count(running), busy)
+        quarter = ops.max(ops.div(busy, _number(4)), _number(1))
+        enough = ops.select(waiting, ops.sub(busy, quarter), _number(0))
+        own, mine = _advance(own_consts, own, mine, enough, *few)
+        return [_put(x, chosen, y) for x, y in zip(state, own)], _put(running, chosen, mine)
+
+    any_runs = lambda c: ops.reduce_or(c[1], axes=(0,))  # noqa: E731
+    return while_loop(any_runs, turn, (state, running), checkpoints=0)[0]
+
+
+def _number(k: int):
+    return ops.constant(np.int32(k))
+
+
+def _count(running):
+    return ops.reduce_sum(ops.convert(running, dtype=dtypes.int32), axes=(0,))
+
+
+def _first(running, width: int):
+    """The positions of batch elements, (width, 1): of those that run first, in order."""
+    numbers = ops.iota(shape=typeof(running).shape, dtype=dtypes.int32, axis=0)
+    _, order = ops.sort(ops.not_(running), numbers, axis=0, num_keys=1)
+    chosen = ops.slice(order, start=(0,), limit=(width,), strides=(1,))
+    return ops.reshape(chosen, shape=(width, 1))
+
+
+def _rows(x, chosen):
+    rest = typeof(x).shape[1:]
+    dims = GatherDims(tuple(range(1, len(rest) + 1)), (0,), (0,))
+    return ops.gather(x, chosen, dims=dims, sizes=(1, *rest), mode="promise", unique=True)
+
+
+def _put(x, chosen, rows):
+    dims = ScatterDims(tuple(range(1, typeof(x).ndim)), (0,), (0,))
+    return ops.scatter(x, chosen, rows, dims=dims, how="set", mode="promise", unique=True)
+
+
+def _advance(consts, state, running, enough, test, body):
+    """Steps of the batch elements that run, until at most ``enough`` of them do."""
+
+    def step(carry):
+        state, running = carry
+        new = eval_program(body, [*consts, *state])
+        kept = [_where(running, a, b) for a, b in zip(new, state)]
+        return kept, ops.and_(running, eval_program(test, [*consts, *kept])[0])
+
+    more = lambda c: ops.gt(_count(c[1]), enough)  # noqa: E731
+    return while_loop(more, step, (state, running), checkpoints=0)
+
+
+def _where(running, new, old):
+    t = typeof(old)
+    return ops.select(ops.broadcast_in_dim(running, shape=t.shape, dims=(0,)), new, old)
+
+
+def _batch(more, args, batched, *, test, body, count, size, spread, axis_name=None):
+    if axis_name is not None:  # the batch elements may speak to each other: they stay side by side
+        p = _loop_program([typeof(a) for a in args], test=test, body=body, count=count, size=size,
+                          spread=spread)  # fmt: skip
+        return call.rule("batch")(more, args, batched, program=p, axis_name=axis_name)
+    inner = max(size, 1)
+
+    def flat(x, is_batched, has_axis):
+        x = x if is_batched else broadcast(x, more)
+        own = typeof(x).shape[1 + bool(has_axis) :]
+        if size and not has_axis:
+            dims = (0, *range(2, 2 + len(own)))
+            x = ops.broadcast_in_dim(x, shape=(more, inner, *own), dims=dims)
+        return ops.reshape(x, shape=(more * inner, *own)) if size else x
+
+    marks = [*spread, *[bool(size)] * (len(args) - count)]
+    wide = [b or m for b, m in zip(batched, marks)]
+    wide[count:] = [True] * (len(args) - count)
+    given = [flat(x, b, m) if w else x for x, b, m, w in zip(args, batched, marks, wide)]
+    outs = bind(
+        apart_op, *given, test=test, body=body, count=count, size=more * inner,
+        spread=tuple(wide[:count]),
+    )  # fmt: skip
+    if size:
+        outs = [ops.reshape(x, shape=(more, inner, *typeof(x).shape[1:])) for x in outs]
+    return outs, [True] * len(outs)
+
+
+def _types(*types, test, body, count, size, spread):
+    return [batched_type(t, size) for t in body.out_types] if size else body.out_types
+
+
+def _as_call(name):
+    """The rule of a call of the loop's program."""
+
+    def rule(primals, other, **params):
+        program = _loop_program([typeof(a) for a in primals], **params)
+        return call.rule(name)(primals, other, program=program)
+
+    return rule
+
+
+def _lower(ctx, *values, size, **params):
+    return ctx.program(_loop_program(ctx.in_types, size=size, width=size, **params), values)
+
+
+def _some_at_a_time(ctx, *values, **params):
+    return ctx.program(_loop_program(ctx.in_types, **params), values)
+
+
+apart_op = Op(
+    "apart",
+    type=_types,
+    lower=_lower,
+    alternatives=[Alternative(lambda ctx, *types, size, **_: size > 0, _some_at_a_time)],
+    jvp=_as_call("jvp"),
+    batch=_batch,
+    many=True,
+    nested=True,
+    steps=lambda run, *args, **params: run(
+        _loop_program([typeof(a) for a in args], **params), args
+    ),
+)
+
+
+def while_apart(who: str, going, step, state):
+    """``while_loop(going, step, state)``; under vmap batch elements that have stopped cost nothing."""
+    if config.settings().disable_jit:
+        return while_loop(going, step, state)
+    test, body, init, structure, weak = trace_loop(who, going, step, state)
+    if test.program.effects or body.program.effects:
+        return while_loop(going, step, state, checkpoints=0)
+    (test, body), captured = merge_captured([test, body])
+    outs = bind(
+        apart_op, *captured, *init, test=test, body=body, count=len(captured), size=0,
+        spread=(False,) * len(captured),
+    )  # fmt: skip
+    return tree.unflatten(structure, weakened_where(weak, outs))
