@@ -375,15 +375,18 @@ class Fused:
         for a in arrays:
             if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):
                 return self.f(*args)  # it complains in its own words
+        refused = None
         try:
             found, leaves = self.entry(arrays, rest)
         except errors.ConcretizationError:  # it needs to see values
             found = None
-        except TypeError:
-            self.f(*args)  # names what was given, not what stood for it
-            raise
+        except TypeError as e:
+            found, refused = None, e
         if found is None:
-            return self.f(*args)
+            result = self.f(*args)  # if it refuses, it names what was given, not what stood for it
+            if refused is not None:
+                raise refused
+            return result
         exe, captured, structure, program, direct = found
         if direct:
             outs = execute(exe, [*captured, *leaves])
