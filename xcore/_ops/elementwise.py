@@ -431,18 +431,20 @@ def _zero_like(x):
     return zeros(typeof(x).strong())
 
 
+# fmt: off
 real = elementwise(
     "real", kinds={"complex"}, result=dtypes.to_real, linear="each",
     transpose=lambda ct, z: complex(ct, _zero_like(ct)),
-)  # fmt: skip
+)
 imag = elementwise(
     "imag", kinds={"complex"}, result=dtypes.to_real, linear="each",
     transpose=lambda ct, z: complex(_zero_like(ct), neg(ct)),
-)  # fmt: skip
+)
 complex = elementwise(
     "complex", args=2, kinds=FLOATS, result=dtypes.to_complex, linear="jointly",
     transpose=(lambda ct, x, y: real(ct), lambda ct, x, y: neg(imag(ct))),
-)  # fmt: skip
+)
+# fmt: on
 
 
 def _conj_lower(ctx, z):

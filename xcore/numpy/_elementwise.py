@@ -249,31 +249,33 @@ remainder = binary(
     "xnp.remainder(xnp.asarray([7, -7]), 3) → Array([1, 2], dtype=int32)",
 )  # fmt: skip
 mod = remainder
+# fmt: off
 fmod = binary(
     "fmod", bool_to_int(by_kind("fmod", int=ops.rem, uint=ops.rem, float=ops.rem)),
     "The remainder of x1 / x2 rounded toward zero: has the sign of x1.",
     "xnp.fmod(xnp.asarray([7, -7]), 3) → Array([ 1, -1], dtype=int32)",
-)  # fmt: skip
+)
 divmod = binary(
     "divmod", bool_to_int(lambda x, y: (floor_quotient(x, y), floor_remainder(x, y))),
     "The pair (floor_divide(x1, x2), remainder(x1, x2)).",
         "xnp.divmod(7.0, 2.0) → "
         "(Array(3., dtype=float32, weak_type=True), Array(1., dtype=float32, weak_type=True))",
-)  # fmt: skip
+)
 maximum = binary(
     "maximum", pick_of_two(ops.max, ops.gt),
     "The larger of two; NaN if either is. Equal ones share the derivative.",
     "xnp.maximum(xnp.arange(3), 1) → Array([1, 1, 2], dtype=int32)",
-)  # fmt: skip
+)
 minimum = binary(
     "minimum", pick_of_two(ops.min, ops.lt),
     "The smaller of two; NaN if either is. Equal ones share the derivative.",
     "xnp.minimum(xnp.arange(3), 1) → Array([0, 1, 1], dtype=int32)",
-)  # fmt: skip
+)
 negative = unary(
     "negative", _no_bools("negative", ops.neg, "use ~ (logical_not)"), "-x.",
     "xnp.negative(xnp.arange(3)) → Array([ 0, -1, -2], dtype=int32)", inexact=False,
-)  # fmt: skip
+)
+# fmt: on
 positive = unary(
     "positive",
     lambda x: x,

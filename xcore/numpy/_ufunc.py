@@ -322,11 +322,12 @@ def _real_runner(op, function):
 
 
 _e, _f, _r = _elementwise, _functions, _rounding
+# fmt: off
 _IDENTITIES = {
     _e.add: 0, _e.multiply: 1, _e.logical_and: True, _e.logical_or: False, _e.logical_xor: False,
     _e.bitwise_and: -1, _e.bitwise_or: 0, _e.bitwise_xor: 0, _f.logaddexp: -np.inf, _f.logaddexp2: -np.inf,
     _r.gcd: 0, _f.hypot: 0,
-}  # fmt: skip
+}
 _SPECIAL = {
     _e.add: {
         "reduce": _reducer(_reduce.sum, True),
@@ -349,14 +350,14 @@ _SPECIAL = {
     },
     _e.logical_and: {"reduce": _logic_reducer(_reduce.all, _e.logical_and)},
     _e.logical_or: {"reduce": _logic_reducer(_reduce.any, _e.logical_or)},
-}  # fmt: skip
+}
 _BINARY = (
     _e.add, _e.subtract, _e.multiply, _e.divide, _e.floor_divide, _e.remainder, _e.fmod, _e.power,
     _e.float_power, _e.maximum, _e.minimum, _e.equal, _e.not_equal, _e.less, _e.less_equal, _e.greater,
     _e.greater_equal, _e.bitwise_and, _e.bitwise_or, _e.bitwise_xor, _e.left_shift, _e.right_shift,
     _e.logical_and, _e.logical_or, _e.logical_xor, _f.arctan2, _f.hypot, _f.logaddexp, _f.logaddexp2, _r.gcd,
     _r.lcm, _f.heaviside, _floats.copysign, _floats.nextafter, _floats.fmax, _floats.fmin,
-)  # fmt: skip
+)
 
 
 _UNARY = (
@@ -364,7 +365,8 @@ _UNARY = (
     _f.exp, _f.exp2, _f.expm1, _f.log, _f.log2, _f.log10, _f.log1p, _f.sin, _f.cos, _f.tan, _f.arcsin, _f.arccos,
     _f.arctan, _f.sinh, _f.cosh, _f.tanh, _f.arcsinh, _f.arccosh, _f.arctanh, _f.deg2rad, _f.rad2deg, _r.floor,
     _r.ceil, _r.trunc, _r.rint, _f.sign, _f.conjugate,
-)  # fmt: skip
+)
+# fmt: on
 _OF_ALL = ("nin", "nout", "nargs", "identity", "at")
 _OF_TWO = ("outer", "reduce", "accumulate", "reduceat")
 

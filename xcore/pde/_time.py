@@ -66,14 +66,15 @@ EULER = Tableau((), (1.0,))
 MIDPOINT = Tableau(((0.5,),), (0.0, 1.0), order=2)
 HEUN = Tableau(((1.0,),), (0.5, 0.5), (-0.5, 0.5), 2)
 SSP3 = Tableau(((1.0,), (0.25, 0.25)), (1 / 6, 1 / 6, 2 / 3), order=3, real=2.5127, imaginary=1.732)
+# fmt: off
 RK4 = Tableau(
     ((0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6),
     order=4, real=2.7853, imaginary=2.8284,
-)  # fmt: skip
+)
 BOGACKI_SHAMPINE = Tableau(
     ((1 / 2,), (0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)), (2 / 9, 1 / 3, 4 / 9, 0),
     (2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3, -1 / 8), 3, 2.5127, 1.732,
-)  # fmt: skip
+)
 DORMAND_PRINCE = Tableau(
     (
         (1 / 5,),
@@ -89,7 +90,8 @@ DORMAND_PRINCE = Tableau(
         -2187 / 6784 + 92097 / 339200, 11 / 84 - 187 / 2100, -1 / 40,
     ),
     5, 3.3066, 0.9995,
-)  # fmt: skip
+)
+# fmt: on
 
 
 _TIMES = ("t", "time", "tau")

@@ -119,6 +119,7 @@ def _truncated_ppf(q, a, b):
     return xnp.where(right, -z, z)
 
 
+# fmt: off
 _TRUNCNORM = Formulas(
     lambda z, a, b: _log_normal_density(z) - _log_normal_mass(a, b),
     lambda z, a, b: xnp.exp(_truncated_logcdf(z, a, b)),
@@ -127,11 +128,11 @@ _TRUNCNORM = Formulas(
     ppf=_truncated_ppf,
     shapes=("a", "b"), low=lambda a, b: a, high=lambda a, b: b, inside=_truncated_inside,
     valid=lambda a, b: a < b, wide=True,
-)  # fmt: skip
+)
 truncnorm = Family(
     "truncnorm", "The normal distribution between a and b, which count in scales from loc.",
     _TRUNCNORM,
-)  # fmt: skip
+)
 
 _LOGNORM = Formulas(
     lambda z, s: _log_normal_density(xnp.log(z) / s) - xnp.log(s * z),
@@ -142,7 +143,8 @@ _LOGNORM = Formulas(
     ppf=lambda q, s: xnp.exp(s * special.ndtri(q)),
     isf=lambda q, s: xnp.exp(-s * special.ndtri(q)),
     shapes=("s",), low=0.0, open_low=True, inside=one, valid=_positive, wide=True,
-)  # fmt: skip
+)
+# fmt: on
 lognorm = Family("lognorm", "The lognormal distribution: that of e^(sx) for normal x.", _LOGNORM)
 
 
