@@ -89,10 +89,64 @@ class _Own:
         return reshape(dynamic_slice(x, *here, *zero, sizes=(*[1] * len(here), *kept)), shape=kept)
 
 
+# Between devices
+#
+# ``ctx.groups(names)`` numbers the devices that differ along these mesh axes only, a row for each
+# group; along axes of size 1 there is nobody to talk to.
+
+
+def _rows(ctx, axis_name, groups):
+    """The devices that meet, a row for each meeting."""
+    rows = ctx.groups(axis_name)
+    if groups is None:
+        return rows
+    return rows[:, np.asarray(groups)].reshape(-1, len(groups[0]))
+
+
+def _lower_reduction(combine):
+    def lower(ctx, x, *, axis_name, groups=None, sizes=()):
+        groups = _rows(ctx, axis_name, groups)
+        return x if groups.shape[1] == 1 else ctx.all_reduce(combine, x, groups)
+
+    return lower
+
+
+def _lower_index(ctx, *, axis_name):
+    return ctx.place_on(axis_name[0])
+
+
+def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
+    if not tiled:
+        t = ctx.in_types[0]
+        x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
+    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
+
+
+def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
+    if lanes > 1:
+        shape = list(ctx.in_types[0].shape)
+        shape[axis] //= lanes
+        part = ctx.tensor(shape, ctx.in_types[0].dtype)
+        x = ctx.reduce_scatter(x, part, axis, _rows(ctx, axis_name, groups))
+    return x if tiled else ctx.reshape(x, ctx.out())
+
+
+def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
+    groups = _rows(ctx, axis_name, groups)
+    return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
+
+
+def _lower_permute(ctx, x, *, axis_name, perm, sizes=()):
+    groups = ctx.groups(axis_name)
+    if groups.shape[1] == 1:
+        return x if perm else ctx.full(ctx.out_types[0], 0)
+    return ctx.collective_permute(x, [(row[a], row[b]) for row in groups for a, b in perm])
+
+
 # Sums and extremes: psum …
 
 
-def _reduction(name, reduce, of_constant):
+def _reduction(name, combine, reduce, of_constant, jvp, transpose=None):
     """A reduction over a named axis: every member gets the result."""
 
     def over_all(size, axis, args, batched, params):
@@ -113,8 +167,9 @@ def _reduction(name, reduce, of_constant):
         return [op(args[0], **params)], [True]
 
     op = Op(
-        name, type=_same_type, batch=batch, over_axis=over_axis,
-        effects=_effects,
+        name, type=_same_type, lower=_lower_reduction(combine),
+        jvp=lambda *args, **params: jvp(op, *args, **params), transpose=transpose, batch=batch,
+        over_axis=over_axis, effects=_effects,
     )  # fmt: skip
     return op
 
@@ -124,30 +179,26 @@ def _times(x, size: int):
     return mul(x, full_like_type(t.strong(), size))
 
 
-psum = _reduction("psum", reduce_sum, _times)
-pmax = _reduction("pmax", reduce_max, lambda x, size: x)
-pmin = _reduction("pmin", reduce_min, lambda x, size: x)
+def _linear_jvp(op, primals, tangents, **params):
+    return [op(*primals, **params)], [op(*tangents, **params)]
+
+
+def _extremum_jvp(op, primals, tangents, **params):
+    (x,), (g,) = primals, tangents
+    out = op(x, **params)
+    here = convert(eq(x, out), dtype=typeof(x).dtype)
+    share = div(mul(g, here), psum(here, **params))
+    return [out], [psum(share, **params)]
+
+
 # The sum over members is linear. In transposition every member's cotangent is summed: psum is its own
 # transpose (cotangents of a value that all members share count once for each member).
-psum._jvp = lambda primals, tangents, **params: (
-    [psum(*primals, **params)],
-    [psum(*tangents, **params)],
-)
-psum._transpose = lambda cotangents, x, **params: [psum(cotangents[0], **params)]
-
-
-def _extremum_jvp(op):
-    def rule(primals, tangents, **params):
-        (x,), (g,) = primals, tangents
-        out = op(x, **params)
-        here = convert(eq(x, out), dtype=typeof(x).dtype)
-        share = div(mul(g, here), psum(here, **params))
-        return [out], [psum(share, **params)]
-
-    return rule
-
-
-pmax._jvp, pmin._jvp = _extremum_jvp(pmax), _extremum_jvp(pmin)
+psum = _reduction(
+    "psum", "stablehlo.add", reduce_sum, _times, _linear_jvp,
+    lambda cotangents, x, **params: [psum(cotangents[0], **params)],
+)  # fmt: skip
+pmax = _reduction("pmax", "stablehlo.maximum", reduce_max, lambda x, size: x, _extremum_jvp)
+pmin = _reduction("pmin", "stablehlo.minimum", reduce_min, lambda x, size: x, _extremum_jvp)
 
 # axis_index
 
@@ -160,6 +211,7 @@ def _index_over(size, axis, args, batched, params):
 axis_index = Op(
     "axis_index",
     type=lambda *, axis_name: [ArrayType((), dtypes.int32)],
+    lower=_lower_index,
     over_axis=_index_over,
     effects=_effects,
 )
@@ -191,6 +243,9 @@ def _gather_over(size, name, args, batched, params):
 all_gather = Op(
     "all_gather",
     type=_gather_type,
+    lower=_lower_gather,
+    jvp=lambda *args, **p: _linear_jvp(all_gather, *args, **p),
+    transpose=lambda cotangents, x, **p: [psum_scatter(cotangents[0], **p)],
     batch=lambda size, args, batched, **p: (
         [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
@@ -227,6 +282,9 @@ def _scatter_over(size, name, args, batched, params):
 psum_scatter = Op(
     "psum_scatter",
     type=_scatter_type,
+    lower=_lower_scatter,
+    jvp=lambda *args, **p: _linear_jvp(psum_scatter, *args, **p),
+    transpose=lambda cotangents, x, **p: [all_gather(cotangents[0], **p)],
     batch=lambda size, args, batched, **p: (
         [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
@@ -234,10 +292,6 @@ psum_scatter = Op(
     over_axis=_on_lanes(_scatter_over),
     effects=_effects,
 )
-for _op in (all_gather, psum_scatter):
-    _op._jvp = lambda primals, tangents, _op=_op, **p: ([_op(*primals, **p)], [_op(*tangents, **p)])
-all_gather._transpose = lambda cotangents, x, **p: [psum_scatter(cotangents[0], **p)]
-psum_scatter._transpose = lambda cotangents, x, **p: [all_gather(cotangents[0], **p)]
 
 
 def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
@@ -269,7 +323,8 @@ def _to_all_over(size, name, args, batched, params):
 all_to_all = Op(
     "all_to_all",
     type=_to_all_type,
-    jvp=lambda primals, tangents, **p: ([all_to_all(*primals, **p)], [all_to_all(*tangents, **p)]),
+    lower=_lower_to_all,
+    jvp=lambda *args, **p: _linear_jvp(all_to_all, *args, **p),
     transpose=lambda cotangents, x, *, split, concat, **p: [
         all_to_all(cotangents[0], split=concat, concat=split, **p)
     ],
@@ -301,7 +356,8 @@ def _lane(x, i: int):
 ppermute = Op(
     "ppermute",
     type=_same_type,
-    jvp=lambda primals, tangents, **p: ([ppermute(*primals, **p)], [ppermute(*tangents, **p)]),
+    lower=_lower_permute,
+    jvp=lambda *args, **p: _linear_jvp(ppermute, *args, **p),
     transpose=lambda cotangents, x, *, perm, **p: [
         ppermute(cotangents[0], perm=tuple((b, a) for a, b in perm), **p)
     ],
@@ -309,68 +365,3 @@ ppermute = Op(
     over_axis=_on_lanes(_permute_over),
     effects=_effects,
 )
-
-# Between devices
-#
-# ``ctx.groups(names)`` numbers the devices that differ along these mesh axes only, a row for each
-# group; along axes of size 1 there is nobody to talk to.
-
-
-def _rows(ctx, axis_name, groups):
-    """The devices that meet, a row for each meeting."""
-    rows = ctx.groups(axis_name)
-    if groups is None:
-        return rows
-    return rows[:, np.asarray(groups)].reshape(-1, len(groups[0]))
-
-
-def _lower_reduction(combine):
-    def lower(ctx, x, *, axis_name, groups=None, sizes=()):
-        groups = _rows(ctx, axis_name, groups)
-        return x if groups.shape[1] == 1 else ctx.all_reduce(combine, x, groups)
-
-    return lower
-
-
-for _op, _name in ((psum, "add"), (pmax, "maximum"), (pmin, "minimum")):
-    _op._lower = _lower_reduction(f"stablehlo.{_name}")
-
-
-def _lower_index(ctx, *, axis_name):
-    return ctx.place_on(axis_name[0])
-
-
-def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
-    if not tiled:
-        t = ctx.in_types[0]
-        x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
-    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
-
-
-def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
-    if lanes > 1:
-        shape = list(ctx.in_types[0].shape)
-        shape[axis] //= lanes
-        part = ctx.tensor(shape, ctx.in_types[0].dtype)
-        x = ctx.reduce_scatter(x, part, axis, _rows(ctx, axis_name, groups))
-    return x if tiled else ctx.reshape(x, ctx.out())
-
-
-def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
-    groups = _rows(ctx, axis_name, groups)
-    return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
-
-
-def _lower_permute(ctx, x, *, axis_name, perm, sizes=()):
-    groups = ctx.groups(axis_name)
-    if groups.shape[1] == 1:
-        return x if perm else ctx.full(ctx.out_types[0], 0)
-    return ctx.collective_permute(x, [(row[a], row[b]) for row in groups for a, b in perm])
-
-
-axis_index._lower, all_gather._lower, psum_scatter._lower = (
-    _lower_index,
-    _lower_gather,
-    _lower_scatter,
-)
-all_to_all._lower, ppermute._lower = _lower_to_all, _lower_permute
