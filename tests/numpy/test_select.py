@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import xcore as xc
 import xcore.numpy as xnp
 from tests.numpy.reference import values
+from xcore.numpy._select import cut, safe_divide
 
 X = values("float32", (3, 4))
 I = np.array([[0, 3, 1], [2, 2, 0]])
@@ -396,3 +397,21 @@ def test_putmask():
         equal(xnp.putmask(xnp.asarray(X), xnp.asarray(mask), v, inplace=False), want)
     with pytest.raises(ValueError, match="immutable"):
         xnp.putmask(xnp.asarray(X), mask, 0)
+
+
+def test_safe_divide():
+    x, y = np.asarray([1.0, 2.0, 3.0, np.nan]), np.asarray([2.0, 0.0, -4.0, 0.0])
+    np.testing.assert_array_equal(safe_divide(x, y), [0.5, 0.0, -0.75, 0.0])
+    np.testing.assert_array_equal(safe_divide(x, y, 7), [0.5, 7.0, -0.75, 7.0])
+    np.testing.assert_array_equal(safe_divide(x, y, x, where=y > 0), [0.5, 2.0, 3.0, np.nan])
+    slopes = xc.grad(lambda y: safe_divide(1.0, y).sum())(y)
+    np.testing.assert_array_equal(slopes, [-0.25, 0.0, -0.0625, 0.0])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_cut(axis):
+    x = np.arange(60).reshape(3, 4, 5)
+    np.testing.assert_array_equal(cut(xnp.asarray(x), axis, 1, 3), x.take([1, 2], axis))
+    np.testing.assert_array_equal(
+        cut(xnp.asarray(x), axis, None, -1, 2), x.take(range(0, x.shape[axis] - 1, 2), axis)
+    )
