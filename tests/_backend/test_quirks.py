@@ -146,4 +146,5 @@ def test_every_quirk_has_a_workaround_that_names_it():
     named = {
         n for f in root.rglob("*.py") for n in re.findall(r"quirk: ([A-Z0-9_]+)", f.read_text())
     }
-    assert named - {"NAME"} == set(TABLE)
+    slow = {name for name, q in vars(quirks).items() if isinstance(q, quirks.Slow)}
+    assert named - {"NAME"} == set(TABLE) | slow

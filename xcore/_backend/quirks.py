@@ -49,6 +49,24 @@ LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", f
 REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
 
 
+class Slow(NamedTuple):
+    """What the compiler's code for a CPU takes its time for. ``benchmarks/quirks.py`` measures each one."""
+
+    what: str
+
+
+SORT_SLOW = Slow("sorting takes 20 to 80 times what NumPy takes, top_k of many what sorting takes")
+ARG_EXTREMUM_SLOW = Slow("positions of extremal elements take 6 to 20 times what NumPy takes")
+FFT_ROW_SLOW = Slow("a transform of one long row takes twice what SciPy's takes")
+TRIG_BY_FFT_SLOW = Slow(
+    "sine and cosine transforms by way of a Fourier transform take their copies' time"
+)
+DOT_TRANSPOSED_SLOW = Slow("a product with a transposed left side runs at half speed")
+CONV_ONE_FEATURE_SLOW = Slow("a convolution of one feature along one axis is no vector code")
+REDUCE_WINDOW_QUADRATIC = Slow("running totals by a window as long as the axis take quadratic time")
+LOOPS_ON_ONE_CORE = Slow("kernels of loops run on one core, and one after the other")
+
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(f"stablehlo.{name}" for name in text.split())
 

@@ -1,4 +1,4 @@
-"""Forms of a product of matrices."""
+"""Forms of a product of matrices. (quirk: DOT_TRANSPOSED_SLOW)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms of one long row on the host, where SciPy's is faster than XLA's by two times."""
+"""Transforms of one long row on the host, where SciPy's is faster than XLA's by two times. (quirk: FFT_ROW_SLOW)"""
 
 from __future__ import annotations
 

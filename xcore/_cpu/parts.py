@@ -1,9 +1,9 @@
 """Programs that treat every row of their arguments alike, on a CPU in parts, one for each core in turn.
 
-XLA runs kernels of loops on one core, and one after the other. So the program of a part is compiled
-on its own, and the program around it calls it by way of the host, from as many threads as there are
-cores. Its device runs programs on the threads that call them: it never waits for a thread that a
-caller holds.
+XLA runs kernels of loops on one core, and one after the other (quirk: LOOPS_ON_ONE_CORE). So the
+program of a part is compiled on its own, and the program around it calls it by way of the host, from
+as many threads as there are cores. Its device runs programs on the threads that call them: it never
+waits for a thread that a caller holds.
 """
 
 from __future__ import annotations

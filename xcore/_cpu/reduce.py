@@ -107,7 +107,7 @@ def _extremum_by_library(ctx, hlo: str, x, init, axes):
     return ctx.case(found, [ctx.out()], [lambda: [fast], again])[0]
 
 
-_LONG_ROW = 64  # for which a kernel on the host is faster: of 10⁶ float32 by 20 times
+_LONG_ROW = 64  # for which a kernel on the host is faster: of 10⁶ float32 by 20 times. quirk: ARG_EXTREMUM_SLOW
 
 
 def position_in_rows(kernel: str) -> Alternative:

@@ -1,4 +1,4 @@
-"""Sorting, and the largest elements, by kernels on rows."""
+"""Sorting, and the largest elements, by kernels on rows. (quirk: SORT_SLOW)"""
 
 from __future__ import annotations
 

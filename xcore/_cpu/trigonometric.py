@@ -1,4 +1,4 @@
-"""Sine and cosine transforms by SciPy."""
+"""Sine and cosine transforms by SciPy. (quirk: TRIG_BY_FFT_SLOW)"""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ conv = Op(
 )  # fmt: skip
 
 
-# Short kernels on the CPU
+# Short kernels on the CPU. (quirk: CONV_ONE_FEATURE_SLOW)
 # XLA's code for one feature along one axis is slow. A sum of shifted copies, one for each tap, is one
 # pass of vector code; longer kernels are a product of overlapping frames with a band matrix, which
 # has more terms than needed, but at the speed of matrix products. In ms, on one core of an Intel Xeon

@@ -30,7 +30,7 @@ from .transcendental import exp, log1p
 
 # By doubling
 # Running totals by log2(n) shifted combinations, each one pass. XLA's lowering of a reduce_window
-# as long as the axis takes quadratic time on a CPU.
+# as long as the axis takes quadratic time on a CPU. (quirk: REDUCE_WINDOW_QUADRATIC)
 
 
 def _shift(x, step: int, axis: int, reverse: bool, fill):
