@@ -440,16 +440,18 @@ _PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
 
 def on_memory_of(x: Any) -> Array | None:
     """The array on the memory of a foreign one that speaks DLPack, or None if that cannot be."""
-    kind, index = x.__dlpack_device__()
+    foreign: Any = x
+    found: tuple[int, int] = foreign.__dlpack_device__()
+    kind, index = found
     if kind not in _PLATFORMS or not hasattr(x, "dtype"):
         return None
     try:
         device = backend.client(_PLATFORMS[kind]).local_devices()[index]
-        buffer, row_major = backend.from_dlpack(x.__dlpack__(), device, False)
+        buffer, row_major = backend.from_dlpack(foreign.__dlpack__(), device, False)
     except (backend.RuntimeFailure, BufferError, RuntimeError, TypeError, ValueError):
         return None
     if not row_major:
         return None
     # the buffer does not know its type; foreign arrays name theirs as in "torch.bfloat16"
-    dtype = dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
-    return Array(buffer, placed(ArrayType(tuple(x.shape), dtype), device))
+    dtype = dtypes.as_dtype(str(foreign.dtype).rpartition(".")[2])
+    return Array(buffer, placed(ArrayType(tuple(foreign.shape), dtype), device))

@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from .._backend import cache as disk
 from .._backend import callbacks, cluster, memory
@@ -19,24 +20,35 @@ from .program import Program
 from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
 
+if TYPE_CHECKING:
+    from .._backend.client import Device, Flags
+    from .._backend.surface import CompileOptions, LoadedExecutable, OpSharding
+    from .array import Array
+
+    Devices = tuple[Device, ...]
+    Donors = Sequence[int]  # numbers of arguments whose memory results may take
+    Built = backend.Executable | backend.Prepared
+
+V = TypeVar("V")
+
 CAPACITY = 4096  # executables kept in memory
 
 
-class Bounded(OrderedDict):
+class Bounded(OrderedDict[Any, V]):
     """A dict that forgets what was not used for longest."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__()
         self.capacity, self.lock = capacity, threading.Lock()
 
-    def lookup(self, key: Any):
+    def lookup(self, key: Any) -> V | None:
         with self.lock:
             found = self.get(key)
             if found is not None:
                 self.move_to_end(key)
             return found
 
-    def store(self, key: Any, value: Any) -> None:
+    def store(self, key: Any, value: V) -> None:
         with self.lock:
             self[key] = value
             while len(self) > self.capacity:
@@ -63,11 +75,10 @@ class Room:
 
 
 return_memory = memory.return_memory
-_executables = Bounded(CAPACITY)
+_executables: Bounded[backend.Executable] = Bounded(CAPACITY)
 _room = Room()
-_building: dict[
-    Any, Any
-] = {}  # key -> lock, so that threads that want the same program compile it once
+# by key, so that threads that want the same program compile it once
+_building: dict[tuple[Any, ...], threading.Lock] = {}
 _guard = threading.Lock()
 counts = {"compiled": 0, "from_disk": 0, "from_memory": 0}
 
@@ -86,7 +97,7 @@ def forget_half() -> None:
     config.clear_fast_caches()
 
 
-def disk_state() -> dict[Any, Any] | None:
+def disk_state() -> dict[str, Any] | None:
     """Directory, number of programs and bytes of the cache on disk; None if it is off."""
     store = disk.default_cache()
     if store is None:
@@ -94,12 +105,14 @@ def disk_state() -> dict[Any, Any] | None:
     return {"directory": str(store.directory), **store.stats()}
 
 
-def lowering():
+def lowering() -> Any:
     """The lowering module. It loads the MLIR bindings, which a warm start does without."""
     return importlib.import_module("xcore._core.lower")
 
 
-def executable(p: Program, place: Any = None, donors: Any = ()) -> backend.Executable:
+def executable(
+    p: Program, place: Devices | Layout | None = None, donors: Donors = ()
+) -> backend.Executable:
     """The executable of a program for a place: a tuple of one device (default: the default one),
     or the Layout that spreads it over several."""
     place = place or (backend.default_device(),)
@@ -120,8 +133,12 @@ def executable(p: Program, place: Any = None, donors: Any = ()) -> backend.Execu
         found = _executables.lookup(key)
         if found is None:
             _room.take()
-            build = _build_spread if type(place) is Layout else _build
-            found = build(p, place, donors)
+            built = (
+                _build_spread(p, place, donors)
+                if isinstance(place, Layout)
+                else _build(p, place, donors)
+            )
+            found = cast("backend.Executable", built)  # one that is only prepared says so when run
             _inspect(p, place)
             _executables.store(key, found)
     with _guard:
@@ -129,27 +146,27 @@ def executable(p: Program, place: Any = None, donors: Any = ()) -> backend.Execu
     return found
 
 
-def placed(type_: ArrayType, device: Any, committed: bool = True):
+def placed(type_: ArrayType, device: Device, committed: bool = True) -> ArrayType | Placed:
     """What an array of this type on this device has as its ``_t``."""
     if device is backend.default_device():
         return type_
     return Placed(type_, SingleDeviceSharding(device), committed)
 
 
-def put(type_: ArrayType, sharding: Sharding, committed: bool = True):
+def put(type_: ArrayType, sharding: Sharding, committed: bool = True) -> ArrayType | Placed:
     """The same for an array that has been put somewhere: on one device of a mesh it keeps the mesh."""
     if type(sharding) is SingleDeviceSharding:
         return placed(type_, sharding.device, committed)
     return Placed(type_, sharding, committed)
 
 
-def compiler_flags(p: Program, devices: Any) -> tuple[Any, ...]:
+def compiler_flags(p: Program, devices: Devices) -> Flags:
     """Flags of XLA for a program: its own have the last word."""
     hasty = config.settings().disable_most_optimizations
     return (*backend.hasty_options(devices[0]), *p.options) if hasty else p.options
 
 
-def _build(p: Program, devices: Any, donors: Any) -> backend.Executable:
+def _build(p: Program, devices: Devices, donors: Donors) -> Built:
     options = backend.compile_options(devices, options=compiler_flags(p, devices))
     loaded = _loaded(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
@@ -159,7 +176,7 @@ def _build(p: Program, devices: Any, donors: Any) -> backend.Executable:
     return backend.Executable(loaded, types, shardings, devices, p.acts, p)
 
 
-def _build_spread(p: Program, layout: Layout, donors: Any) -> backend.Executable:
+def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
     devices, results = layout.devices, declared(p)
     options = backend.compile_options(
         devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
@@ -175,28 +192,32 @@ def _build_spread(p: Program, layout: Layout, donors: Any) -> backend.Executable
     return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
 
 
-def _inspect(p: Program, place: Any) -> None:
+def _inspect(p: Program, place: Devices | Layout) -> None:
     """Tell those who asked how the compiler has laid out values inside of the program."""
     for i, e in enumerate(p.eqns):
         if e.op.name == "inspect_sharding":
-            sharding = SingleDeviceSharding(place[0]) if type(place) is tuple else None
-            if sharding is None:
+            if isinstance(place, Layout):
                 until = Program(p.inputs, p.eqns[:i], [e.inputs[0]], p.name)
                 sharding = _build_spread(until, place, ()).result_types[0].sharding
+            else:
+                sharding = SingleDeviceSharding(place[0])
             e.params["callback"](sharding)
 
 
-def _chosen(layout: Layout, proto: Any, ndim: int):
+def _chosen(layout: Layout, proto: OpSharding, ndim: int) -> Sharding:
     """What the compiler has chosen for a result."""
     tiles = backend.tiles_of(proto, len(layout.devices), ndim)
     return simplest(tiles, layout.devices, layout.known)
 
 
-def _loaded(p: Program, devices: Any, donors: Any, options: Any, layout: Any = None):
+def _loaded(
+    p: Program, devices: Devices, donors: Donors, options: CompileOptions,
+    layout: Layout | None = None,
+) -> LoadedExecutable:  # fmt: skip
     """The program, loaded from disk or compiled and stored there."""
     shared = len(local_devices(devices)) < len(devices)
     store = disk.default_cache() if p.portable and not shared else None
-    name = store and _disk_name(p, devices, donors, layout)
+    name = _disk_name(p, devices, donors, layout) if store else ""
     here = backend.is_here(devices[0])
     loaded = store and here and _from_disk(store, name, devices, options)
     if not loaded:
@@ -206,7 +227,7 @@ def _loaded(p: Program, devices: Any, donors: Any, options: Any, layout: Any = N
     return loaded
 
 
-def _disk_name(p: Program, devices: Any, donors: Any, layout: Any) -> str:
+def _disk_name(p: Program, devices: Devices, donors: Donors, layout: Layout | None) -> str:
     digest = hashlib.sha256(p.fingerprint.encode())
     digest.update(disk.environment_key(devices[0]))
     flags = compiler_flags(p, devices)
@@ -216,7 +237,9 @@ def _disk_name(p: Program, devices: Any, donors: Any, layout: Any) -> str:
     return digest.hexdigest()
 
 
-def _from_disk(store: Any, name: str, devices: Any, options: Any):
+def _from_disk(
+    store: disk.DiskCache, name: str, devices: Devices, options: CompileOptions
+) -> LoadedExecutable | None:
     found = store.get(name)
     if found is None:
         return None
@@ -229,7 +252,9 @@ def _from_disk(store: Any, name: str, devices: Any, options: Any):
     return loaded
 
 
-def _compile(p: Program, devices: Any, donors: Any, options: Any, layout: Any):
+def _compile(
+    p: Program, devices: Devices, donors: Donors, options: CompileOptions, layout: Layout | None
+) -> tuple[LoadedExecutable, list[Callable[..., Any]]]:
     """The loaded executable, and the Python functions that it calls."""
     start = time.perf_counter()
     verify = config.settings().enable_checks
@@ -258,7 +283,7 @@ def _compile(p: Program, devices: Any, donors: Any, options: Any, layout: Any):
 # Runtime failures
 
 
-def translate(e: Exception, arguments: Any = ()) -> Exception:
+def translate(e: Exception, arguments: Sequence[Array] = ()) -> Exception:
     """The runtime's exception in words for users. What a callback raised is raised here."""
     text = str(e)
     found = callbacks.raised(text)
@@ -277,7 +302,7 @@ def translate(e: Exception, arguments: Any = ()) -> Exception:
     return e
 
 
-def raise_from_callback(name: str | None, original: BaseException):
+def raise_from_callback(name: str | None, original: BaseException) -> NoReturn:
     """Raise what a callback raised: as it is if it is xcore's own or not an error, else with its name."""
     if name is None or not isinstance(original, Exception):
         raise original from None

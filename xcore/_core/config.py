@@ -37,6 +37,7 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
+from collections.abc import Generator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -299,7 +300,7 @@ def _update_runtime(name: str, value: Any) -> None:
 
 
 @contextlib.contextmanager
-def override(**changes: Any):
+def override(**changes: Any) -> Generator[None]:
     """Settings for a block, in this thread only.
 
     >>> import xcore as xc, xcore.numpy as xnp

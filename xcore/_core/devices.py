@@ -1,8 +1,11 @@
 """Devices: listing them, and putting pytrees of arrays on them."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,16 +13,24 @@ from .._backend import client as backend
 from . import config, errors, tree
 from .array import Array, from_host
 from .compile import placed
-from .eval import is_array_like, to_array, to_device, to_value
+from .eval import is_array_like, to_array, to_device
 from .op import registry
 from .placing import reshard
 from .sharding import Sharding, SingleDeviceSharding, as_sharding, is_placement, shape_of_tile
 from .source import boundary
 from .trace import Tracer
-from .types import Placed
+from .types import ArrayType, Placed, Value
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from .._backend.client import Device
+    from .typing import PyTree
+
+    Target = Device | Sharding | str | None
 
 
-def devices(platform: str | None = None) -> list[Any]:
+def devices(platform: str | None = None) -> list[Device]:
     """All devices of a platform ("cpu", "gpu"), or of the best one there is.
 
     >>> import xcore as xc
@@ -29,7 +40,9 @@ def devices(platform: str | None = None) -> list[Any]:
     return list(backend.client(platform).devices())
 
 
-def local_devices(process_index: Any = None, backend_name: str | None = None) -> list[Any]:
+def local_devices(
+    process_index: int | None = None, backend_name: str | None = None
+) -> list[Device]:
     """The devices of this process, or of the process of that index.
 
     Args:
@@ -95,7 +108,7 @@ def process_count() -> int:
     return len(process_indices())
 
 
-def process_indices() -> list[Any]:
+def process_indices() -> list[int]:
     """The numbers of all processes.
 
     >>> import xcore as xc
@@ -105,7 +118,7 @@ def process_indices() -> list[Any]:
     return sorted({d.process_index for d in devices()})
 
 
-def default_device(device: Any):
+def default_device(device: Any) -> AbstractContextManager[None]:
     """``with default_device(d):`` makes new arrays live on d.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -116,7 +129,7 @@ def default_device(device: Any):
     return config.override(default_device=_as_device(device) if isinstance(device, str) else device)
 
 
-def _as_device(spec: Any):
+def _as_device(spec: Any) -> Device:
     """A device from a device, a platform name, or a sharding of one device."""
     if isinstance(spec, str):
         return backend.client(spec).local_devices()[0]
@@ -130,7 +143,7 @@ def _as_device(spec: Any):
     )
 
 
-def _put_leaf(x: Any, target: Any):
+def _put_leaf(x: Any, target: Any) -> Value:
     if not is_array_like(x):
         raise errors.not_an_array("device_put", x)
     if isinstance(x, Tracer):
@@ -143,34 +156,41 @@ def _put_leaf(x: Any, target: Any):
             return _spread(x, target)
     device = _as_device(target)
     if isinstance(x, (np.ndarray, np.generic)):
-        host = np.asarray(x)
-        return from_host(
-            host, placed(to_value(np.zeros((), host.dtype)).type.with_shape(host.shape), device)
-        )
+        return _host_array(x, lambda type_: placed(type_, device))
     return to_device(to_array(x), device)
 
 
-def _put_traced(x: Tracer, target: Any):
+def _host_array(x: Any, place: Callable[[ArrayType], ArrayType | Placed]) -> Array:
+    """What is in host memory as an array, of the dtype that it would have on the default device."""
+    host: np.ndarray = np.asarray(x)
+    return from_host(host, place(to_array(np.zeros((), host.dtype)).type.with_shape(host.shape)))
+
+
+def _is_target(t: Any) -> bool:
+    return isinstance(t, str) or is_placement(t)
+
+
+def _put_traced(x: Tracer, target: Any) -> Value:
     """Inside a program the placement is the program's, but how it is spread can be said."""
     if isinstance(target, (type(None), str)) or len(as_sharding("device_put", target).devices) == 1:
         return x
     return registry["sharding_constraint"](x, sharding=as_sharding("device_put", target))
 
 
-def _spread(x: Any, sharding: Sharding):
+def _spread(x: Any, sharding: Sharding) -> Array:
     """A value laid out by a sharding; what is in host memory is cut there, not on a device."""
+    given: Any = x
     if not isinstance(x, (np.ndarray, np.generic)):
-        return reshard(to_array(x), sharding)
-    host = np.asarray(x)
+        return reshard(to_array(given), sharding)
+    host: np.ndarray = np.asarray(given)
     shape_of_tile(sharding, host.shape)
-    type_ = to_value(np.zeros((), host.dtype)).type.with_shape(host.shape)
-    return from_host(host, Placed(type_, sharding))
+    return _host_array(host, lambda type_: Placed(type_, sharding))
 
 
 @boundary
 def device_put(
-    x: Any, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: Any = None
-):
+    x: PyTree, device: Any = None, *, src: Any = None, donate: bool = False, may_alias: Any = None
+) -> PyTree:
     """A pytree of arrays on a device (or laid out by a sharding).
 
     Args:
@@ -184,20 +204,21 @@ def device_put(
     Array([0., 1., 2.], dtype=float32)
     """
     leaves, structure = tree.flatten(x)
-    is_target = lambda t: isinstance(t, str) or is_placement(t)  # noqa: E731
     targets = (
-        [device] * len(leaves) if is_target(device) else tree.broadcast_prefix(device, x, is_target)
+        [device] * len(leaves)
+        if _is_target(device)
+        else tree.broadcast_prefix(device, x, _is_target)
     )
     out = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets, strict=True)]
     if donate:
         for old, new in zip(leaves, out, strict=True):
-            if type(old) is Array and new._b is not old._b:
+            if type(old) is Array and type(new) is Array and new._b is not old._b:
                 old.delete()
     return tree.unflatten(structure, out)
 
 
 @boundary
-def device_get(x: Any):
+def device_get(x: PyTree) -> PyTree:
     """A pytree with arrays as NumPy arrays.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -208,7 +229,7 @@ def device_get(x: Any):
 
 
 @boundary
-def block_until_ready(x: Any):
+def block_until_ready(x: PyTree) -> PyTree:
     """Wait for every array of a pytree. Returns the pytree.
 
     >>> import xcore as xc, xcore.numpy as xnp

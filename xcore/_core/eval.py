@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,9 @@ from .trace import (
     is_evaluating,
 )  # fmt: skip
 from .types import ArrayType, Placed, Value, typeof
+
+if TYPE_CHECKING:
+    from .._backend.client import Device
 
 RuntimeFailure = backend.RuntimeFailure
 
@@ -143,7 +146,7 @@ def _colocate(arrays):
     return devices, [to_device(a, devices[0], committed=False) for a in arrays]
 
 
-def to_device(a: Array, device, committed: bool = True) -> Array:
+def to_device(a: Array, device: Device, committed: bool = True) -> Array:
     """The array on a device; itself if it is there."""
     here = a.sharding.devices
     if here == (device,):

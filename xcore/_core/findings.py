@@ -5,6 +5,8 @@ user's line. Whether a line means what it does can often be read from the line: 
 straight into ``where`` is guarded, a result that the next instruction throws away is lost.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import ast
@@ -50,7 +52,8 @@ class allow:
         for kind in kinds:
             if kind not in KINDS:
                 raise errors.bad_argument("sanitize.allow", "kinds", kind, f"of {[*KINDS]}")
-        self.kinds, self.outside = kinds or (*KINDS,), []
+        self.kinds = kinds or (*KINDS,)
+        self.outside: list[str] = []
 
     def __enter__(self):
         self.outside.append(borrowed.scope)
@@ -290,11 +293,14 @@ def is_guarded(where: Any) -> bool:
     """
     code, lasti = where[:2]
     tree = _parsed(code.co_filename)
-    spot = list(code.co_positions())[lasti // 2] if lasti >= 0 else (None,)
+    spot: Any = list(code.co_positions())[lasti // 2] if lasti >= 0 else (None,)
     if tree is None or None in spot:
         return False
     here = (spot[0], spot[2]), (spot[1], spot[3])
-    inside = lambda n: _span(n)[0] <= here[0] and here[1] <= _span(n)[1]  # noqa: E731
+
+    def inside(n: ast.AST) -> bool:
+        return _span(n)[0] <= here[0] and here[1] <= _span(n)[1]
+
     around = [n for n in ast.walk(tree) if hasattr(n, "lineno") and inside(n)]
     for n in around:
         if isinstance(n, ast.Call) and _span(n) != here and _name_of_call(n) in _NAMES_OF_GUARDS:
@@ -304,7 +310,8 @@ def is_guarded(where: Any) -> bool:
     ]
     if not statements:
         return False
-    name, line = statements[-1].targets[0].id, here[1][0]
+    target: Any = statements[-1].targets[0]
+    name, line = target.id, here[1][0]
     scopes = [n for n in around if isinstance(n, ast.FunctionDef)] or [tree]
     return any(_guards(n, name, line) for n in ast.walk(scopes[-1]))
 
@@ -321,11 +328,14 @@ def _guards(node: Any, name: str, line: int) -> bool:
 def is_spelled(where: Any, pattern: Any) -> bool:
     """Whether a pattern is in the statement at a place, or where names in it are given their values."""
     code = where[0]
-    tree, line = _parsed(code.co_filename), source_line(where)[1]
-    if tree is None:
+    tree, place = _parsed(code.co_filename), source_line(where)
+    if tree is None or place is None:
         return False
+    line = place[1]
     around = [
-        n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= line <= n.end_lineno
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or 0)
     ]
     if not around:
         return False

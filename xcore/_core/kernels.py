@@ -7,19 +7,28 @@ object of one process and keeps a program there).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .._backend.hybrid import HostRoutine
 
-_kernels: dict[Any, Any] = {}
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_kernels: dict[str, Callable[..., Any]] = {}
+
+
+def _host_routine(name: str, dtype: str, _: bytes) -> HostRoutine:
+    return HostRoutine(name, dtype)
+
+
 # name -> what makes calls of another kind from the words of their keys, and their bytes
-_forms: dict[str, Any] = {"host": lambda *words: HostRoutine(*words[:-1])}
+_forms: dict[str, Callable[..., Any]] = {"host": _host_routine}
 
 
-def kernel(f: Callable[..., Any]):
+def kernel(f: Callable[P, R]) -> Callable[P, R]:
     """Make ``f(*operands, *results, *settings)``, which fills the results, a kernel of its name.
 
     Operands and results are NumPy arrays on XLA's own memory: nothing is copied, operands are
@@ -29,10 +38,10 @@ def kernel(f: Callable[..., Any]):
     return f
 
 
-def form(name: str):
+def form(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make ``f(*words, blob)`` what makes calls of a kind of their own: their keys begin with the name."""
 
-    def register(f: Callable[..., Any]):
+    def register(f: Callable[P, R]) -> Callable[P, R]:
         _forms[name] = f
         return f
 
@@ -49,7 +58,7 @@ class KernelCall:
         name, *settings = key.split()
         self.key, self.f, self.settings = key, _kernels[name], tuple(map(int, settings))
 
-    def __call__(self, _: Any, *buffers: Sequence[Any]) -> None:
+    def __call__(self, _: Any, *buffers: Any) -> None:
         self.f(*map(np.asarray, buffers), *self.settings)
 
 
@@ -74,6 +83,6 @@ def unpack(data: bytes) -> tuple[list[Any], bytes]:
     return calls, blob
 
 
-def _stored(key: str, blob: bytes):
+def _stored(key: str, blob: bytes) -> Any:
     name, *words = key.split()
     return _forms[name](*words, blob) if name in _forms else KernelCall(key)

@@ -9,8 +9,9 @@ import numpy as np
 
 def exact(value: Any) -> tuple[Any, Any]:
     """A key that differs where the meaning may: the class, and the value with signs of its zeros."""
+    given: Any = value
     if isinstance(value, tuple):
-        return value.__class__, tuple(map(exact, value))
+        return given.__class__, tuple(map(exact, given))
     return value.__class__, repr(value) if has_zero(value) else value
 
 
@@ -21,8 +22,9 @@ def classes(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def has_zero(x: Any) -> bool:
     """Whether a value holds an inexact zero: it has two signs, but they are equal as keys."""
+    given: Any = x
     if isinstance(x, tuple):
-        return any(map(has_zero, x))
+        return any(map(has_zero, given))
     if isinstance(x, (complex, np.complexfloating)):
-        return not (x.real and x.imag)
+        return not (given.real and given.imag)
     return isinstance(x, (float, np.generic)) and not x

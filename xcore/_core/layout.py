@@ -5,23 +5,31 @@ factors: then an axis of any of the meshes is a few of them side by side. Only a
 are in another order altogether does not fit; its arguments are moved before the program runs.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import errors
-from .mesh import UNCONSTRAINED, Mesh, PartitionSpec
-from .program import Literal, Program
+from .mesh import UNCONSTRAINED, Mesh, Name, PartitionSpec
+from .program import Eqn, Literal, Program, Var
 from .sharding import (
     NamedSharding,
     PositionalSharding,
     Sharding,
     axes_on,
 )
+from .types import Placed
+
+if TYPE_CHECKING:
+    from .._backend.client import Device
+    from .._backend.mlir import Value
+    from .array import Array
 
 
 class Layout:
@@ -29,7 +37,7 @@ class Layout:
 
     __slots__ = ("devices", "inputs", "known", "mesh")
 
-    def __init__(self, mesh: Mesh, inputs: tuple[Any, ...], known: tuple[Any, ...]) -> None:
+    def __init__(self, mesh: Mesh, inputs: tuple[Sharding, ...], known: tuple[Mesh, ...]) -> None:
         self.mesh, self.inputs, self.devices = mesh, inputs, mesh.sorted_devices
         self.known = known  # the meshes that users named, in which results are described
 
@@ -49,18 +57,19 @@ class Layout:
         inputs = [s.canonical() for s in self.inputs]
         return repr((self.mesh.canonical(), inputs, [m.canonical() for m in self.known]))
 
-    def axes(self, sharding: Sharding, ndim: int) -> list[Any]:
+    def axes(self, sharding: Sharding, ndim: int) -> list[tuple[Name, ...] | None]:
         """For each array axis the axes of this layout's mesh that split it; None where XLA chooses."""
         if type(sharding) is NamedSharding:
             entries = sharding.axes(ndim)
             if sharding.mesh is self.mesh:
                 return entries
-            return [None if e is None else self.names(sharding.mesh, e) for e in entries]
+            mesh = cast("Mesh", sharding.mesh)
+            return [None if e is None else self.names(mesh, e) for e in entries]
         found = axes_on(self.mesh, sharding.tiles(ndim))
         assert found is not None, "arguments that do not fit are moved before"
-        return found
+        return [*found]
 
-    def names(self, mesh: Mesh, names: Any) -> tuple[Any, ...]:
+    def names(self, mesh: Mesh, names: Iterable[Name]) -> tuple[Name, ...]:
         """The axes of this layout's mesh that are the named axes of another."""
         if mesh is self.mesh:
             return tuple(names)
@@ -72,12 +81,12 @@ class Manual:
 
     __slots__ = ("mesh", "places")
 
-    def __init__(self, mesh: Any, places: dict[Any, Any]) -> None:
+    def __init__(self, mesh: Mesh, places: dict[Name, Value]) -> None:
         self.mesh, self.places = mesh, places  # places: axis name -> value of its index
 
 
 @functools.lru_cache(maxsize=1024)
-def _renamed(here: Mesh, there: Mesh, names: tuple[Any, ...]) -> tuple[Any, ...]:
+def _renamed(here: Mesh, there: Mesh, names: tuple[Name, ...]) -> tuple[Name, ...]:
     found = axes_on(here, NamedSharding(there, PartitionSpec(names)).tiles(1))
     if found is None:
         raise ValueError(
@@ -90,7 +99,8 @@ def _renamed(here: Mesh, there: Mesh, names: tuple[Any, ...]) -> tuple[Any, ...]
 @functools.lru_cache(maxsize=256)
 def refined(mesh: Mesh) -> Mesh:
     """The same devices in the same order, every axis split into its prime factors."""
-    names, sizes = [], []
+    names: list[str] = []
+    sizes: list[int] = []
     for name, n in mesh.shape.items():
         for k, factor in enumerate(_primes(n)):
             names.append(f"{name}_{k}")
@@ -98,8 +108,9 @@ def refined(mesh: Mesh) -> Mesh:
     return Mesh(mesh.devices.reshape(sizes), names)
 
 
-def _primes(n: int) -> list[Any]:
-    found, p = [], 2
+def _primes(n: int) -> list[int]:
+    found: list[int] = []
+    p = 2
     while n > 1:
         while n % p == 0:
             found.append(p)
@@ -111,7 +122,7 @@ def _primes(n: int) -> list[Any]:
 def mesh_of(sharding: Sharding, ndim: int) -> Mesh:
     """A mesh on which this sharding can be named."""
     if type(sharding) is NamedSharding:
-        return sharding.mesh
+        return cast("Mesh", sharding.mesh)
     return _mesh_of_tiles(sharding, ndim)
 
 
@@ -136,7 +147,7 @@ def _fits(mesh: Mesh, sharding: Sharding, ndim: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def layout_for(meshes: tuple[Any, ...], given: tuple[Any, ...]) -> Layout:
+def layout_for(meshes: tuple[Mesh, ...], given: tuple[tuple[Sharding | None, int], ...]) -> Layout:
     """The layout of a program that names ``meshes``, for arguments placed as ``given``.
 
     Args:
@@ -151,39 +162,40 @@ def layout_for(meshes: tuple[Any, ...], given: tuple[Any, ...]) -> Layout:
         s if s is not None and _fits(mesh, s, n) else NamedSharding(first, PartitionSpec())
         for s, n in given
     )
-    named = [s.mesh for s, _ in spread if type(s) is NamedSharding]
+    named = [cast("Mesh", s.mesh) for s, _ in spread if type(s) is NamedSharding]
     return Layout(mesh, inputs, tuple(dict.fromkeys([*meshes, *named])))
 
 
-def one_place(arrays: Sequence[Any], meshes: Any) -> None:
+def one_place(arrays: Sequence[Array], meshes: Iterable[Mesh]) -> None:
     """Raise unless all committed arrays and meshes are on the same devices."""
     places = {m.sorted_devices for m in meshes}
-    places |= {a._t.sharding.devices for a in arrays if a.committed}
+    held = [(a, a._t.sharding.devices) for a in arrays if type(a._t) is Placed and a._t.committed]
+    places |= {devices for _, devices in held}
     if len(places) < 2:
         return
-    listed = [f"{a.type} on {_listed(a._t.sharding.devices)}" for a in arrays if a.committed]
+    listed = [f"{a.type} on {_listed(devices)}" for a, devices in held]
     listed += [f"a mesh of {_listed(m.sorted_devices)}" for m in meshes]
     raise errors.different_devices(listed)
 
 
-def _listed(devices: tuple[Any, ...]) -> str:
+def _listed(devices: tuple[Device, ...]) -> str:
     ids = ", ".join(str(d.id) for d in devices)
     return f"device{'s' if len(devices) > 1 else ''} {ids}"
 
 
-def declared(p: Program) -> list[Any]:
+def declared(p: Program) -> list[Sharding | None]:
     """For each result the sharding that the program says it has, or None."""
     said = {v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs"), strict=True)}
     return [None if type(a) is Literal else said.get(a) for a in p.outputs]
 
 
-def wanted(p: Program) -> list[Any]:
+def wanted(p: Program) -> list[Sharding | None]:
     """For each argument the sharding that the program wants it to have, or None."""
     return p.memo("wanted", lambda: _wanted(p))
 
 
-def _wanted(p: Program) -> list[Any]:
-    found: dict[Any, Any] = {}
+def _wanted(p: Program) -> list[Sharding | None]:
+    found: dict[Var, Sharding] = {}
     for e in p.eqns:
         for a, s in zip(e.inputs, _said(e, "inputs"), strict=True):
             if s is not None and type(a) is not Literal:
@@ -191,7 +203,7 @@ def _wanted(p: Program) -> list[Any]:
     return [found.get(v) for v in p.inputs]
 
 
-def _said(e: Any, side: str) -> list[Any]:
+def _said(e: Eqn, side: str) -> list[Sharding | None]:
     """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
     if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
         return [e.params["sharding"]]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,6 +17,20 @@ from .op import Alternative
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
 
+if TYPE_CHECKING:
+    from .._backend import mlir as ir
+    from .._backend.hlo import Body, Types, Values
+    from .._backend.mlir import Value
+    from .mesh import Name
+    from .sharding import Sharding
+    from .types import ArrayType
+
+    Scalars = dict[tuple[ArrayType, bytes], Value]
+
+
+def _first(first: Value, *_: Value) -> Value:
+    return first
+
 
 class Lowering(Builder):
     """A Builder that knows programs. Rules find the types of their equation in ``in_types``, ``out_types``.
@@ -23,14 +40,14 @@ class Lowering(Builder):
     control flow need not know of it.
     """
 
-    def __init__(self, platform: str, layout: Layout | None = None):
+    def __init__(self, platform: str, layout: Layout | None = None) -> None:
         super().__init__(platform, 1 if layout is None else len(layout.devices))
         self.layout = layout
         self.manual: Manual | None
         self._numbers = itertools.count()  # of private functions; one may be written within another
-        self.in_types: list = []
-        self.out_types: list = []
-        self._token = None  # of the last ordered callback
+        self.in_types: list[ArrayType] = []
+        self.out_types: list[ArrayType] = []
+        self._token: Value | None = None  # of the last ordered callback
         self.kernel = False  # whether it is the inside of one kernel, which has no barriers
         self.barriers = False  # whether there are optimization barriers in it
         self._ordered = False  # whether the equation being written has ordered callbacks in it
@@ -41,18 +58,18 @@ class Lowering(Builder):
         """Whether an alternative is for this platform, and wanted."""
         return self.tuned or (way.needed and self.platform == "cpu")
 
-    def out(self, i: int = 0):
+    def out(self, i: int = 0) -> ir.Type:
         """The MLIR type of the equation's i-th result."""
         return self.type(self.out_types[i])
 
-    def outs(self) -> list:
+    def outs(self) -> list[ir.Type]:
         return [self.type(t) for t in self.out_types]
 
-    def program(self, p: Program, values) -> list:
+    def program(self, p: Program, values: Values) -> list[Value]:
         """Write a program's equations here; the values of its results."""
         env = dict(zip(p.inputs, values, strict=True))
         outside = self.in_types, self.out_types, self._ordered
-        constants: dict = {}  # the scalars written here: one that is used often is written once
+        constants: Scalars = {}  # the scalars written here: one that is used often is written once
         for e in p.eqns:
             where = e.where
             if not self.known_location(where):
@@ -61,15 +78,15 @@ class Lowering(Builder):
             self.out_types = [v.type for v in e.outputs]
             self._ordered = e.op.effects is not None and ORDERED in e.op.effects(**e.params)
             ins = [env[a] if type(a) is Var else self._literal(a, constants) for a in e.inputs]
-            outs = e.op.write(self, ins, e.params)
+            outs: Any = e.op.write(self, ins, e.params)
             if type(outs) is not list:
                 env[e.outputs[0]] = outs
             else:
-                env.update(zip(e.outputs, outs, strict=True))
+                env.update(zip(e.outputs, cast("list[Value]", outs), strict=True))
         self.in_types, self.out_types, self._ordered = outside
         return [env[a] if type(a) is Var else self._literal(a, constants) for a in p.outputs]
 
-    def _literal(self, a: Literal, known: dict):
+    def _literal(self, a: Literal, known: Scalars) -> Value:
         if np.ndim(a.value):
             return self.constant(a.value)
         key = a.type, a.value.tobytes()
@@ -78,7 +95,7 @@ class Lowering(Builder):
             found = known[key] = self.full(a.type, a.value)
         return found
 
-    def call_program(self, p: Program, values, one_kernel: bool = False) -> list:
+    def call_program(self, p: Program, values: Values, one_kernel: bool = False) -> list[Value]:
         """Call a program as a private function, shared by programs of equal content.
 
         ``one_kernel``: a CPU runs it as one kernel, not operation by operation.
@@ -102,7 +119,7 @@ class Lowering(Builder):
 
     # Several devices
 
-    def spread(self, p: Program) -> dict:
+    def spread(self, p: Program) -> dict[str, Any]:
         """How the public function's arguments and results lie on the mesh, as far as it is given."""
         layout = self.layout
         if layout is None or self.partitions == 1:
@@ -117,14 +134,17 @@ class Lowering(Builder):
             "out_axes": self._axes(declared(p), p.out_types),
         }
 
-    def _axes(self, shardings, types) -> list:
+    def _axes(
+        self, shardings: Iterable[Sharding | None], types: Iterable[ArrayType]
+    ) -> list[list[tuple[str, ...] | None] | None]:
         return [
             None if s is None else self.axes_of(s, t.ndim)
             for s, t in zip(shardings, types, strict=True)
         ]
 
-    def axes_of(self, sharding, ndim: int) -> list:
+    def axes_of(self, sharding: Sharding, ndim: int) -> list[tuple[str, ...] | None]:
         """For each array axis the names of the module's mesh axes, None where the compiler chooses."""
+        assert self.layout is not None, "of programs over several devices"
         return [None if e is None else tuple(map(str, e)) for e in self.layout.axes(sharding, ndim)]
 
     @property
@@ -134,16 +154,18 @@ class Lowering(Builder):
             return self.partitions == 1
         return len(self.manual.places) == len(self.manual.mesh.axis_names)
 
-    def groups(self, names) -> np.ndarray:
+    def groups(self, names: Iterable[Name]) -> np.ndarray:
         """The partitions that differ along the named axes of shard_map only, a row for each group."""
+        assert self.manual is not None, "inside of shard_map"
         return self.manual.mesh.groups(names)
 
-    def place_on(self, name):
+    def place_on(self, name: Name) -> Value:
         """The place of the partition along an axis of shard_map, an int32 scalar."""
+        assert self.manual is not None, "inside of shard_map"
         return self.manual.places[name]
 
     @contextlib.contextmanager
-    def inside(self, manual: Manual):
+    def inside(self, manual: Manual) -> Generator[None]:
         """For a block: operations are those of one partition."""
         outside, self.manual = self.manual, manual
         try:
@@ -153,30 +175,36 @@ class Lowering(Builder):
 
     # Order
 
-    def last_token(self):
+    def last_token(self) -> Value:
         """What the next ordered callback must wait for."""
         if self._token is None:
             self._token = self.token()
         return self._token
 
-    def barrier(self, types, values) -> list:
+    def barrier(self, types: Types, values: Values) -> list[Value]:
         """The values, none of which is there before all of them are."""
         self.barriers = True
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
-    def dynamic_update_slice(self, x, update, starts):
+    def dynamic_update_slice(self, x: Value, update: Value, starts: Values) -> Value:
         if not self.kernel and self.may_overlap(x, update):
             (update,) = self.barrier([update.type], [update])
         return super().dynamic_update_slice(x, update, starts)
 
-    def fence(self, x):
+    def fence(self, x: Value) -> Value:
         """The value, as it is stored: its making is not folded into its users.
 
         For large values: ``barrier`` says what a compiler of small loops does with barriers.
         """
         return self.one("stablehlo.optimization_barrier", x.type, [x])
 
-    def host_call(self, function, operands, results, side_effect: bool = True) -> list:
+    def host_call(
+        self,
+        function: Callable[..., Any],
+        operands: Values,
+        results: Types,
+        side_effect: bool = True,
+    ) -> list[Value]:
         """Call a Python function of NumPy arrays; after all ordered ones before it if it is ordered.
 
         ``function`` takes and returns the token first then.
@@ -187,41 +215,48 @@ class Lowering(Builder):
             self._token = after
         return outs
 
-    def while_(self, inits, cond, body) -> list:
+    def while_(self, inits: Values, cond: Callable[..., Value], body: Body) -> list[Value]:
         if not self._ordered:
             return super().while_(inits, cond, body)
         # A predicate cannot hand a token on, so it is computed in front of the loop and at the end of
         # each step, and goes around with the token.
 
-        def step(_, token, *state):
+        def step(_: Value, token: Value, *state: Value) -> list[Value]:
             self._token = token
-            state = body(*state)
-            more = cond(*state)
-            return [more, self._token, *state]
+            after = list(body(*state))
+            more = cond(*after)
+            return [more, self._token, *after]
 
         first = cond(*inits)
-        _, self._token, *outs = super().while_(
-            [first, self.last_token(), *inits], lambda more, *_: more, step
-        )
+        _, self._token, *outs = super().while_([first, self.last_token(), *inits], _first, step)
         return outs
 
-    def case(self, index, results, branches) -> list:
+    def case(
+        self, index: Value, results: Types, branches: Sequence[Callable[[], Iterable[Value]]]
+    ) -> list[Value]:
         if not self._ordered:
             return super().case(index, results, branches)
         before = self.last_token()
 
-        def threaded(branch):
+        def threaded(branch: Callable[[], Iterable[Value]]) -> list[Value]:
             self._token = before
             values = branch()
             return [self._token, *values]
 
-        tails = [lambda b=b: threaded(b) for b in branches]
+        tails = [functools.partial(threaded, b) for b in branches]
         self._token, *outs = super().case(index, [before.type, *results], tails)
         return outs
 
 
 @contextlib.contextmanager
-def lowered(p: Program, platform: str, *, donors=(), verify: bool = False, layout=None):
+def lowered(
+    p: Program,
+    platform: str,
+    *,
+    donors: Collection[int] = (),
+    verify: bool = False,
+    layout: Layout | None = None,
+) -> Generator[Lowering]:
     """For a block: the Lowering of a module whose public function ``main`` computes the program.
 
     Args:

@@ -6,12 +6,24 @@ import enum
 import functools
 import math
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from .._backend import client as backend
 from . import config, errors
+
+if TYPE_CHECKING:
+    from .._backend.client import Device
+
+    NDArray = np.ndarray[Any, Any]
+    Devices = NDArray | Sequence[Any] | Device  # an array, nested lists, or one device
+
+Name = Hashable
+Names = str | Iterable[Hashable]
+_NONE: frozenset[Name] = frozenset()
 
 
 class AxisType(enum.Enum):
@@ -19,6 +31,9 @@ class AxisType(enum.Enum):
 
     Auto = "auto"
     Manual = "manual"
+
+
+AxisTypes = AxisType | Sequence[AxisType] | None
 
 
 class _Unconstrained:
@@ -31,7 +46,7 @@ class _Unconstrained:
 UNCONSTRAINED = _Unconstrained()
 
 
-class PartitionSpec(tuple):
+class PartitionSpec(tuple[Any, ...]):
     """Over which mesh axes each array axis is split: a name, several names, or None for none.
 
     Array axes that it does not mention are not split. ``unreduced`` names mesh axes over which a sum
@@ -43,21 +58,20 @@ class PartitionSpec(tuple):
     """
 
     UNCONSTRAINED = UNCONSTRAINED
+    unreduced: frozenset[Name]
 
-    def __new__(cls, *entries: Any, unreduced: Any = frozenset()):
-        self = tuple.__new__(cls, [_entry(e) for e in entries])
+    def __new__(cls, *entries: Any, unreduced: Iterable[Name] = frozenset()) -> Self:
+        self = super().__new__(cls, [_entry(e) for e in entries])
         self.unreduced = frozenset(unreduced)
         return self
 
-    def __eq__(self, other: Any) -> bool:
-        return tuple.__eq__(self, other) and self.unreduced == getattr(
-            other, "unreduced", frozenset()
-        )
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.unreduced == getattr(other, "unreduced", _NONE)
 
-    def __ne__(self, other: Any):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = tuple.__hash__
+    __hash__ = tuple.__hash__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
     def __repr__(self) -> str:
         more = f", unreduced={set(self.unreduced)}" if self.unreduced else ""
@@ -66,36 +80,35 @@ class PartitionSpec(tuple):
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(PartitionSpec, unreduced=self.unreduced), tuple(self)
 
-    def __add__(self, other: Any):
-        more = getattr(other, "unreduced", frozenset())
+    def __add__(self, other: Iterable[Any]) -> PartitionSpec:  # pyright: ignore[reportIncompatibleMethodOverride]
+        more: frozenset[Name] = getattr(other, "unreduced", _NONE)
         return PartitionSpec(*self, *other, unreduced=self.unreduced | more)
 
-    def axes(self, ndim: int) -> list[Any]:
+    def axes(self, ndim: int) -> list[tuple[Name, ...] | None]:
         """For each array axis the names of mesh axes, or None where the compiler may choose."""
         named = [None if e is UNCONSTRAINED else _names(e) for e in self]
-        return named + [()] * (ndim - len(named))
+        return [*named, *[()] * (ndim - len(named))]
 
     @property
-    def names(self) -> tuple[Any, ...]:
+    def names(self) -> tuple[Name, ...]:
         """All names it mentions."""
         return tuple(n for e in self if e is not UNCONSTRAINED for n in _names(e))
 
 
-def _entry(e: Any):
-    if isinstance(e, list):
-        e = tuple(e)
-    if isinstance(e, tuple) and len(e) < 2:
-        return e[0] if e else None
-    return e
+def _entry(e: Any) -> Any:
+    if not isinstance(e, (tuple, list)):
+        return e
+    several = tuple(cast("Sequence[Name]", e))
+    return several if len(several) > 1 else several[0] if several else None
 
 
-def _names(entry: Any) -> tuple[Any, ...]:
+def _names(entry: Any) -> tuple[Name, ...]:
     if entry is None:
         return ()
-    return entry if isinstance(entry, tuple) else (entry,)
+    return cast("tuple[Name, ...]", entry) if isinstance(entry, tuple) else (entry,)
 
 
-_interned: dict[Any, Any] = {}
+_interned: dict[tuple[Any, ...], Mesh] = {}
 
 
 class Mesh:
@@ -115,7 +128,12 @@ class Mesh:
 
     __slots__ = ("_contexts", "_device_key", "axis_names", "devices")
 
-    def __new__(cls, devices: Any, axis_names: Any, *, axis_types: Any = None):
+    devices: NDArray
+    axis_names: tuple[Name, ...]
+    _device_key: tuple[Device, ...]
+    _contexts: list[AbstractContextManager[None]]
+
+    def __new__(cls, devices: Devices, axis_names: Names, *, axis_types: AxisTypes = None) -> Mesh:
         devices = _device_array(devices)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         _check(devices, names)
@@ -130,15 +148,15 @@ class Mesh:
         return _interned.setdefault(key, self)
 
     @property
-    def shape(self) -> OrderedDict:
+    def shape(self) -> OrderedDict[Name, int]:
         return OrderedDict(zip(self.axis_names, self.devices.shape, strict=True))
 
     @property
-    def axis_sizes(self) -> tuple[Any, ...]:
+    def axis_sizes(self) -> tuple[int, ...]:
         return self.devices.shape
 
     @property
-    def axis_types(self) -> tuple[Any, ...]:
+    def axis_types(self) -> tuple[AxisType, ...]:
         return (AxisType.Auto,) * len(self.axis_names)
 
     @property
@@ -155,11 +173,11 @@ class Mesh:
         return not self.devices.size
 
     @property
-    def device_ids(self) -> np.ndarray:
-        return np.vectorize(lambda d: d.id, otypes=[int])(self.devices)
+    def device_ids(self) -> NDArray:
+        return np.asarray([d.id for d in self._device_key], int).reshape(self.devices.shape)
 
     @property
-    def local_devices(self) -> list[Any]:
+    def local_devices(self) -> list[Device]:
         here = self.devices.flat[0].client.process_index()
         return [d for d in self.devices.flat if d.process_index == here]
 
@@ -168,23 +186,23 @@ class Mesh:
         return len({d.process_index for d in self.devices.flat}) > 1
 
     @property
-    def sorted_devices(self) -> tuple[Any, ...]:
+    def sorted_devices(self) -> tuple[Device, ...]:
         """The devices by number: the order in which everything below a mesh knows them."""
         return tuple(sorted(self._device_key, key=lambda d: d.id))
 
-    def positions(self) -> np.ndarray:
+    def positions(self) -> NDArray:
         """Each device's place among the sorted ones, in the shape of the mesh."""
         where = {d: i for i, d in enumerate(self.sorted_devices)}
         return np.asarray([where[d] for d in self._device_key]).reshape(self.devices.shape)
 
-    def groups(self, names: Any) -> np.ndarray:
+    def groups(self, names: Iterable[Name]) -> NDArray:
         """Places of devices that differ along the named axes only, a row for each group."""
         last = [self.axis_names.index(n) for n in names]
         first = [i for i in range(len(self.axis_names)) if i not in last]
         n = math.prod(self.devices.shape[i] for i in last)
         return self.positions().transpose(first + last).reshape(-1, n)
 
-    def size_of(self, names: Any) -> int:
+    def size_of(self, names: Iterable[Name]) -> int:
         """The product of the sizes of the named axes."""
         shape = self.shape
         return math.prod(shape[n] for n in names)
@@ -203,12 +221,12 @@ class Mesh:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore_mesh, (self.device_ids, self.axis_names, self.devices.flat[0].platform)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._contexts.append(config.override(mesh=self))
         self._contexts[-1].__enter__()
         return self
 
-    def __exit__(self, *exc: Any):
+    def __exit__(self, *exc: Any) -> bool | None:
         return self._contexts.pop().__exit__(*exc)
 
 
@@ -229,8 +247,10 @@ class AbstractMesh:
 
     __slots__ = ("axis_names", "axis_sizes")
 
-    def __init__(self, axis_sizes: Any, axis_names: Any, axis_types: Any = None) -> None:
-        sizes = tuple(axis_sizes) if np.iterable(axis_sizes) else (axis_sizes,)
+    def __init__(
+        self, axis_sizes: int | Iterable[int], axis_names: Names, axis_types: AxisTypes = None
+    ) -> None:
+        sizes = tuple(axis_sizes) if isinstance(axis_sizes, Iterable) else (axis_sizes,)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if len(sizes) != len(names) or len(set(names)) < len(names):
             raise ValueError(
@@ -240,11 +260,11 @@ class AbstractMesh:
         self.axis_sizes, self.axis_names = tuple(map(int, sizes)), names
 
     @property
-    def shape(self) -> OrderedDict:
+    def shape(self) -> OrderedDict[Name, int]:
         return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
 
     @property
-    def axis_types(self) -> tuple[Any, ...]:
+    def axis_types(self) -> tuple[AxisType, ...]:
         return (AxisType.Auto,) * len(self.axis_names)
 
     @property
@@ -259,17 +279,19 @@ class AbstractMesh:
     def abstract_mesh(self) -> AbstractMesh:
         return self
 
-    def size_of(self, names: Any) -> int:
+    def size_of(self, names: Iterable[Name]) -> int:
         """The product of the sizes of the named axes."""
         shape = self.shape
         return math.prod(shape[n] for n in names)
 
-    def update(self, axis_sizes: Any = None, axis_names: Any = None) -> AbstractMesh:
+    def update(
+        self, axis_sizes: Iterable[int] | None = None, axis_names: Names | None = None
+    ) -> AbstractMesh:
         """The same with other sizes, or other names."""
         sizes = self.axis_sizes if axis_sizes is None else axis_sizes
         return AbstractMesh(sizes, self.axis_names if axis_names is None else axis_names)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(other) is AbstractMesh and other.shape == self.shape
 
     def __hash__(self) -> int:
@@ -299,19 +321,19 @@ def with_devices(who: str, mesh: Mesh | AbstractMesh) -> Mesh:
     return here
 
 
-def _restore_mesh(ids: Any, names: Any, platform: Any):
+def _restore_mesh(ids: NDArray, names: Names, platform: str) -> Mesh:
     known = {d.id: d for d in backend.client(platform).devices()}
-    return Mesh(np.vectorize(known.__getitem__, otypes=[object])(ids), names)
+    found: NDArray = np.empty(ids.size, object)
+    found[:] = [known[i] for i in ids.flat]
+    return Mesh(found.reshape(ids.shape), names)
 
 
-def _device_array(devices: Any) -> np.ndarray:
-    if isinstance(devices, np.ndarray):
-        return np.array(devices, dtype=object)
-    listed = np.array(devices, dtype=object)
+def _device_array(devices: Devices) -> NDArray:
+    listed: NDArray = np.array(devices, dtype=object)
     return listed if listed.ndim else listed.reshape(1)
 
 
-def _check(devices: Any, names: Any) -> None:
+def _check(devices: NDArray, names: tuple[Name, ...]) -> None:
     if devices.ndim != len(names):
         raise ValueError(
             f"xcore.Mesh: need a name for each of the {devices.ndim} axes of the devices, given {names}."
@@ -327,7 +349,7 @@ def _check(devices: Any, names: Any) -> None:
         raise ValueError("xcore.Mesh: a device stands in it twice.")
 
 
-def _check_types(types: Any) -> None:
+def _check_types(types: AxisTypes) -> None:
     for t in (types if isinstance(types, (tuple, list)) else [types]) if types else ():
         if t is not AxisType.Auto:
             raise ValueError(
@@ -337,8 +359,9 @@ def _check_types(types: Any) -> None:
 
 
 def make_mesh(
-    axis_shapes: Any, axis_names: Any, axis_types: Any = None, *, devices: Any = None
-) -> Mesh:
+    axis_shapes: int | Iterable[int], axis_names: Names, axis_types: AxisTypes = None, *,
+    devices: Iterable[Device] | None = None,
+) -> Mesh:  # fmt: skip
     """A mesh of the given shape of all devices, or of the first ones.
 
     Args:
@@ -351,7 +374,7 @@ def make_mesh(
     >>> xc.make_mesh((1, 1), ("x", "y"))
     Mesh('x': 1, 'y': 1)
     """
-    shape = tuple(axis_shapes) if np.iterable(axis_shapes) else (axis_shapes,)
+    shape = tuple(axis_shapes) if isinstance(axis_shapes, Iterable) else (axis_shapes,)
     devices = list(backend.client().devices()) if devices is None else list(devices)
     n = math.prod(shape)
     if n > len(devices):
@@ -388,14 +411,14 @@ class set_mesh:
         self.before = config.base().mesh
         config.update("mesh", mesh)
 
-    def __enter__(self):
+    def __enter__(self) -> Mesh | None:
         return config.settings().mesh
 
     def __exit__(self, *exc: Any) -> None:
         config.update("mesh", self.before)
 
 
-def use_mesh(mesh: Mesh):
+def use_mesh(mesh: Mesh) -> AbstractContextManager[None]:
     """``with use_mesh(mesh):`` makes it the one that bare PartitionSpecs mean, in this thread.
 
     >>> import xcore as xc

@@ -1,5 +1,7 @@
 """The faces of packages: public functions are boundaries; absent names say what they are called, or where they are."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import difflib

@@ -3,7 +3,12 @@
 Computation follows data: a program runs where its committed arguments are, spread as they are.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,22 +20,29 @@ from .program import Eqn, Program, Var
 from .sharding import Sharding, same_layout, shape_of_tile
 from .types import Placed
 
+if TYPE_CHECKING:
+    from .._backend.client import Executable
+    from .._backend.surface import Buffer
 
-def is_spread(p: Program, arrays) -> bool:
+
+def is_spread(p: Program, arrays: Sequence[Array]) -> bool:
     """Whether a program of these arguments runs on a mesh."""
     return bool(p.meshes) or any([
         a._t.sharding is not None and len(a._t.sharding.devices) > 1 for a in arrays
     ])  # fmt: skip
 
 
-def prepare_spread(p: Program, arrays, donors=()):
+def prepare_spread(
+    p: Program, arrays: Sequence[Array], donors: Sequence[int] = ()
+) -> tuple[Executable, list[Array]]:
     """The executable of a program on several devices, and its arguments where it wants them."""
     one_place(arrays, p.meshes)
     layout = layout_of(p, [a._t.sharding for a in arrays])
+    assert layout is not None, "the program is spread"
     return executable(p, layout, donors), list(map(reshard, arrays, layout.inputs))
 
 
-def layout_of(p: Program, shardings) -> Layout | None:
+def layout_of(p: Program, shardings: Iterable[Sharding | None]) -> Layout | None:
     """The layout of a program of arguments with these shardings; None if all is on one device.
 
     An argument that is not spread already is laid out as the program wants it.
@@ -63,10 +75,11 @@ def _through_host(here: Sharding) -> bool:
     return here.is_fully_addressable and here.devices[0].platform == "cpu"
 
 
-def _rearranged(a: Array, sharding: Sharding):
+def _rearranged(a: Array, sharding: Sharding) -> Buffer:
     """The buffer of the array in another layout on the same devices, by a program that only moves."""
     x, y = Var(a.type), Var(a.type)
     op = registry["sharding_constraint"]
     p = Program([x], [Eqn(op, [x], [y], {"sharding": sharding})], [y], "reshard")
     layout = layout_of(p, [a._t.sharding])
+    assert layout is not None, "the array is spread"
     return executable(p, layout)([reshard(a, layout.inputs[0])._b])[0]

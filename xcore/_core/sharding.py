@@ -12,13 +12,19 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._backend import client as backend
 from . import errors
-from .mesh import AbstractMesh, Mesh, PartitionSpec, current_mesh, with_devices
+from .mesh import AbstractMesh, Mesh, Name, PartitionSpec, current_mesh, with_devices
+
+if TYPE_CHECKING:
+    from .._backend.client import Device, OneDevice, Spread
+
+Part = tuple[slice, ...]  # the index of a part of an array
 
 
 class Sharding:
@@ -30,15 +36,15 @@ class Sharding:
 
     __slots__ = ("__weakref__",)
     memory_kind = None
-    devices: tuple[Any, ...]
+    devices: tuple[Device, ...]
 
     @property
-    def _is_concrete(self):
+    def _is_concrete(self) -> bool:
         """What jax asks of arrays that it makes others like."""
         raise errors.given_to_jax("an array")
 
     @property
-    def device_set(self) -> set[Any]:
+    def device_set(self) -> set[Device]:
         return set(self.devices)
 
     @property
@@ -46,7 +52,7 @@ class Sharding:
         return len(self.devices)
 
     @property
-    def addressable_devices(self) -> set[Any]:
+    def addressable_devices(self) -> set[Device]:
         return set(local_devices(self.devices))
 
     @property
@@ -64,20 +70,20 @@ class Sharding:
     def tiles(self, ndim: int) -> np.ndarray:
         raise TypeError(f"{self!r} is not over several devices")
 
-    def counts(self, ndim: int) -> tuple[Any, ...]:
+    def counts(self, ndim: int) -> tuple[int, ...]:
         """Into how many tiles each axis is cut."""
         return self.tiles(ndim).shape[:-1]
 
-    def shard_shape(self, global_shape: Any) -> tuple[Any, ...]:
+    def shard_shape(self, global_shape: Iterable[int]) -> tuple[int, ...]:
         """The shape of one device's part of an array."""
         shape = tuple(global_shape)
         return shape_of_tile(self, shape)
 
-    def devices_indices_map(self, global_shape: Any) -> dict[Any, Any]:
+    def devices_indices_map(self, global_shape: Iterable[int]) -> dict[Device, Part]:
         """For each device the index (a tuple of slices) of its part of an array."""
         return dict(zip(self.devices, tile_indices(self, tuple(global_shape)), strict=True))
 
-    def addressable_devices_indices_map(self, global_shape: Any) -> dict[Any, Any]:
+    def addressable_devices_indices_map(self, global_shape: Iterable[int]) -> dict[Device, Part]:
         here = self.addressable_devices
         return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in here}
 
@@ -91,7 +97,7 @@ class Sharding:
             _check_memory(f"{type(self).__name__}.with_memory_kind", kind, device)
         return self
 
-    def raw(self, ndim: int):
+    def raw(self, ndim: int) -> OneDevice | Spread:
         """The runtime's object for this placement."""
         return runtime_sharding(self, ndim)
 
@@ -110,11 +116,11 @@ class SingleDeviceSharding(Sharding):
     __slots__ = ("device", "devices")
     is_fully_replicated = True  # pyright: ignore[reportIncompatibleMethodOverride, reportAssignmentType]
 
-    def __init__(self, device: Any, *, memory_kind: Any = None) -> None:
+    def __init__(self, device: Device, *, memory_kind: str | None = None) -> None:
         _check_memory("SingleDeviceSharding", memory_kind, device)
         self.device, self.devices = device, (device,)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(other) is SingleDeviceSharding and other.device == self.device
 
     def __hash__(self) -> int:
@@ -126,7 +132,7 @@ class SingleDeviceSharding(Sharding):
     def tiles(self, ndim: int) -> np.ndarray:
         return np.zeros((1,) * (ndim + 1), int)
 
-    def raw(self, ndim: int = 0):
+    def raw(self, ndim: int = 0) -> OneDevice:
         return backend.one_device(self.device)
 
 
@@ -146,7 +152,7 @@ class NamedSharding(Sharding):
     __slots__ = ("devices", "mesh", "spec")
 
     def __init__(
-        self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: Any = None
+        self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: str | None = None
     ) -> None:
         if not isinstance(mesh, (Mesh, AbstractMesh)):
             raise TypeError(
@@ -159,7 +165,7 @@ class NamedSharding(Sharding):
             _check_memory("NamedSharding", memory_kind, mesh.devices.flat[0])
             self.devices = mesh.sorted_devices
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(other) is NamedSharding and other.mesh == self.mesh and other.spec == self.spec
 
     def __hash__(self) -> int:
@@ -175,7 +181,7 @@ class NamedSharding(Sharding):
     def is_fully_replicated(self) -> bool:
         return self.mesh.size_of(self.spec.names) == 1
 
-    def axes(self, ndim: int) -> list[Any]:
+    def axes(self, ndim: int) -> list[tuple[Name, ...] | None]:
         """For each array axis the names of mesh axes, or None where the compiler may choose."""
         if len(self.spec) > ndim:
             raise ValueError(
@@ -184,7 +190,7 @@ class NamedSharding(Sharding):
             )
         return self.spec.axes(ndim)
 
-    def counts(self, ndim: int) -> tuple[Any, ...]:
+    def counts(self, ndim: int) -> tuple[int, ...]:
         return tuple(self.mesh.size_of(e or ()) for e in self.axes(ndim))
 
     def tiles(self, ndim: int) -> np.ndarray:
@@ -204,7 +210,7 @@ class NamedSharding(Sharding):
         return NamedSharding(self.mesh, spec)
 
     def update(
-        self, *, mesh: Any = None, spec: Any = None, memory_kind: Any = None
+        self, *, mesh: Any = None, spec: Any = None, memory_kind: str | None = None
     ) -> NamedSharding:
         """The same with another mesh or spec."""
         mesh, spec = (a if b is None else b for a, b in ((self.mesh, mesh), (self.spec, spec)))
@@ -232,7 +238,7 @@ def _check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
         raise ValueError(f"xcore: {spec} uses a mesh axis for more than one array axis.")
 
 
-def _check_memory(who: str, kind: str | None, device: Any) -> None:
+def _check_memory(who: str, kind: str | None, device: Device) -> None:
     if kind is not None and kind != device.default_memory().kind:
         raise ValueError(
             f"xcore.{who}: arrays live in the memory {device.default_memory().kind!r} of a device; "
@@ -252,7 +258,7 @@ class PositionalSharding(Sharding):
 
     __slots__ = ("_tiles", "devices")
 
-    def __init__(self, devices: Any, *, memory_kind: Any = None, _tiles: Any = None) -> None:
+    def __init__(self, devices: Any, *, memory_kind: str | None = None, _tiles: Any = None) -> None:
         listed = np.array(devices, dtype=object)
         self.devices = tuple(sorted(listed.flat, key=lambda d: d.id))
         if _tiles is None:
@@ -312,7 +318,7 @@ class PositionalSharding(Sharding):
             )
         return self._tiles.reshape(*self.shape[extra:], -1)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return (
             type(other) is PositionalSharding
             and other.devices == self.devices
@@ -323,8 +329,8 @@ class PositionalSharding(Sharding):
         return hash((self.devices, self._tiles.shape, self._tiles.tobytes()))
 
     def __repr__(self) -> str:
-        listed = [
-            [self.devices[i].id for i in row]
+        listed: list[list[int]] = [
+            [self.devices[int(i)].id for i in row]
             for row in self._tiles.reshape(-1, self._tiles.shape[-1])
         ]
         return f"PositionalSharding(shape={self.shape}, devices={listed})"  # fmt: skip
@@ -337,7 +343,7 @@ class PositionalSharding(Sharding):
 
 
 @functools.lru_cache(maxsize=1024)
-def local_devices(devices: tuple[Any, ...]) -> tuple[Any, ...]:
+def local_devices(devices: tuple[Device, ...]) -> tuple[Device, ...]:
     """Those of this process."""
     if not devices:
         raise ValueError("xcore: a sharding over an AbstractMesh has no devices.")
@@ -346,7 +352,7 @@ def local_devices(devices: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def shape_of_tile(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def shape_of_tile(sharding: Sharding, shape: tuple[int, ...]) -> tuple[int, ...]:
     counts = sharding.counts(len(shape))
     for axis, (n, parts) in enumerate(zip(shape, counts, strict=True)):
         if n % parts:
@@ -358,10 +364,10 @@ def shape_of_tile(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]
 
 
 @functools.lru_cache(maxsize=1024)
-def tile_indices(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def tile_indices(sharding: Sharding, shape: tuple[int, ...]) -> tuple[Part, ...]:
     """For each device the index of its part, a tuple of slices."""
     sizes, tiles = shape_of_tile(sharding, shape), sharding.tiles(len(shape))
-    out: list[Any] = [None] * len(sharding.devices)
+    out: list[Part] = [()] * len(sharding.devices)
     for place in np.ndindex(tiles.shape[:-1]):
         index = tuple(
             slice(None) if s == n else slice(p * s, (p + 1) * s)
@@ -373,7 +379,7 @@ def tile_indices(sharding: Sharding, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @functools.lru_cache(maxsize=1024)
-def copy_numbers(sharding: Sharding, ndim: int) -> tuple[Any, ...]:
+def copy_numbers(sharding: Sharding, ndim: int) -> tuple[int, ...]:
     """For each device which copy of its tile it holds."""
     tiles = sharding.tiles(ndim)
     numbers = np.empty(tiles.size, int)
@@ -390,7 +396,7 @@ def same_layout(a: Sharding, b: Sharding, ndim: int) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def runtime_sharding(sharding: Sharding, ndim: int):
+def runtime_sharding(sharding: Sharding, ndim: int) -> OneDevice | Spread:
     if len(sharding.devices) == 1:
         return backend.one_device(sharding.devices[0])
     return backend.spread(sharding.devices, np.sort(sharding.tiles(ndim), -1))
@@ -399,7 +405,7 @@ def runtime_sharding(sharding: Sharding, ndim: int):
 # Matching
 
 
-def _strides(steps: np.ndarray) -> list[Any] | None:
+def _strides(steps: np.ndarray) -> list[tuple[int, int]] | None:
     """(size, stride), outermost first, of a sequence that counts in mixed radix; None if it does not."""
     if len(steps) == 1:
         return []
@@ -415,7 +421,7 @@ def _strides(steps: np.ndarray) -> list[Any] | None:
     return [*outer, (n, stride)]
 
 
-def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[Any] | None:
+def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[tuple[Name, ...]] | None:
     """For each array axis the mesh axes that lay tiles out like this; None if none do."""
     place = np.empty(mesh.size, int)
     place[mesh.positions().reshape(-1)] = np.arange(
@@ -428,7 +434,7 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[Any] | None:
         for name, n, s in zip(mesh.axis_names, mesh.devices.shape, strides, strict=True)
         if n > 1
     }
-    found: list[Any] = []
+    found: list[tuple[Name, ...]] = []
     for axis in range(tiles.ndim - 1):
         along = np.moveaxis(steps, axis, 0).reshape(tiles.shape[axis], -1)[:, 0]
         parts = _strides(along)
@@ -440,9 +446,11 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[Any] | None:
     return found if np.array_equal(np.sort(again, -1), np.sort(tiles, -1)) else None
 
 
-def _named(parts: Any, free: dict[Any, Any]) -> tuple[Any, ...] | None:
+def _named(
+    parts: list[tuple[int, int]], free: dict[tuple[int, int], Name]
+) -> tuple[Name, ...] | None:
     """The mesh axes that step like this, outermost first. Axes one inside the other count as one."""
-    names: list[Any] = []
+    names: list[Name] = []
     for size, stride in parts:
         while size > 1:
             # the outermost axis inside this part: its extent reaches as far as the part's
@@ -454,7 +462,7 @@ def _named(parts: Any, free: dict[Any, Any]) -> tuple[Any, ...] | None:
     return tuple(names)
 
 
-def simplest(tiles: np.ndarray, devices: tuple[Any, ...], meshes: Any) -> Sharding:
+def simplest(tiles: np.ndarray, devices: tuple[Device, ...], meshes: Iterable[Mesh]) -> Sharding:
     """A sharding that lays out tiles like this, by the axes of one of the meshes if that can be."""
     for mesh in meshes:
         names = axes_on(mesh, tiles)

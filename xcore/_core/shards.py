@@ -1,9 +1,11 @@
 """Arrays made of parts: from a function of their place, from local data, from single-device arrays."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,17 +19,26 @@ from .op import registry
 from .pieces import from_parts, local_indices
 from .sharding import NamedSharding, Sharding, as_sharding, is_placement, local_devices
 from .source import boundary
-from .types import ArrayType, Placed
+from .types import ArrayType, Placed, typeof
+
+if TYPE_CHECKING:
+    from .._backend.client import Device
+    from .typing import DTypeLike, PyTree
 
 
-def _from_parts(parts: Any, dtype: Any, shape: Any, sharding: Sharding, devices: Any) -> Array:
+def _from_parts(
+    parts: list[np.ndarray], dtype: Any, shape: Iterable[int], sharding: Sharding,
+    devices: list[Device],
+) -> Array:  # fmt: skip
     type_ = ArrayType(tuple(shape), np.dtype(dtype))
     if len(sharding.devices) == 1:
         return from_host(parts[0], put(type_, sharding))
     return Array(from_parts(parts, type_, sharding, devices), Placed(type_, sharding))
 
 
-def _checked_part(who: str, part: Any, device: Any, shape: Any, dtype: Any):
+def _checked_part(
+    who: str, part: Any, device: Device, shape: tuple[int, ...], dtype: Any
+) -> np.ndarray:
     part = np.asarray(part)
     if part.shape != shape or (dtype is not None and part.dtype != dtype):
         wanted = f"shape {shape}" + (f" and dtype {dtype}" if dtype is not None else "")
@@ -39,8 +50,9 @@ def _checked_part(who: str, part: Any, device: Any, shape: Any, dtype: Any):
 
 @boundary
 def make_array_from_callback(
-    shape: Any, sharding: Any, data_callback: Any, dtype: Any = None
-) -> Array:
+    shape: Iterable[int], sharding: Any, data_callback: Callable[[Any], Any],
+    dtype: DTypeLike | None = None,
+) -> Array:  # fmt: skip
     """An array whose parts a function makes. It is asked for the parts of this process only.
 
     Args:
@@ -59,7 +71,8 @@ def make_array_from_callback(
     sharding = as_sharding(who, sharding)
     size = sharding.shard_shape(shape)
     made: dict[Any, Any] = {}
-    parts, devices = [], []
+    parts: list[np.ndarray] = []
+    devices: list[Device] = []
     for device, index in local_indices(sharding, shape):
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
@@ -72,8 +85,9 @@ def make_array_from_callback(
 
 @boundary
 def make_array_from_single_device_arrays(
-    shape: Any, sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
-) -> Array:
+    shape: Iterable[int], sharding: Any, arrays: Sequence[Array], *,
+    dtype: DTypeLike | None = None,
+) -> Array:  # fmt: skip
     """An array from parts that lie on its devices already. Nothing is copied.
 
     Args:
@@ -112,7 +126,9 @@ def make_array_from_single_device_arrays(
 
 
 @boundary
-def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None):
+def make_array_from_process_local_data(
+    sharding: PyTree, local_data: PyTree, global_shape: PyTree = None
+) -> PyTree:
     """An array over several processes from the part that each of them has.
 
     Args:
@@ -139,13 +155,16 @@ def make_array_from_process_local_data(sharding: Any, local_data: Any, global_sh
 
 def _is_shape(x: Any) -> bool:
     return x is None or (
-        isinstance(x, tuple) and not any(isinstance(n, (tuple, dict, list)) for n in x)
+        isinstance(x, tuple)
+        and not any(isinstance(n, (tuple, dict, list)) for n in cast("tuple[Any, ...]", x))
     )
 
 
-def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape: Any) -> Array:
+def _from_local(
+    who: str, sharding: Sharding, local: np.ndarray, global_shape: Iterable[int] | None
+) -> Array:
     if len(sharding.devices) == 1:
-        return from_host(local, put(to_value(local).type, sharding))
+        return from_host(local, put(typeof(to_value(local)), sharding))
     blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]
     if global_shape is None:
         global_shape = [n * b[1] // len(b[0]) for n, b in zip(local.shape, blocks, strict=True)]
@@ -155,7 +174,8 @@ def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape: A
         None if n == whole else {b * s: i * s for i, b in enumerate(here)}
         for n, whole, s, (here, _) in zip(local.shape, shape, size, blocks, strict=True)
     ]
-    parts, devices = [], []
+    parts: list[np.ndarray] = []
+    devices: list[Device] = []
     for device, index in local_indices(sharding, shape):
         part = local[tuple(map(_shifted, index, starts, size))]
         parts.append(_checked_part(who, part, device, size, None)[...])
@@ -163,7 +183,7 @@ def _from_local(who: str, sharding: Sharding, local: np.ndarray, global_shape: A
     return _from_parts(parts, local.dtype, shape, sharding, devices)
 
 
-def _blocks(sharding: Sharding, ndim: int, axis: int):
+def _blocks(sharding: Sharding, ndim: int, axis: int) -> tuple[list[int], int]:
     """Which blocks along an axis this process holds, and how many there are."""
     tiles = sharding.tiles(ndim)
     here = [i for i, d in enumerate(sharding.devices) if d in set(local_devices(sharding.devices))]
@@ -171,7 +191,7 @@ def _blocks(sharding: Sharding, ndim: int, axis: int):
     return np.flatnonzero(held).tolist(), tiles.shape[axis]
 
 
-def _shifted(index: slice, starts: Any, size: int) -> slice:
+def _shifted(index: slice, starts: dict[int, int] | None, size: int) -> slice:
     """Where a part of the whole array begins in the local data."""
     if starts is None:
         return index
@@ -180,7 +200,7 @@ def _shifted(index: slice, starts: Any, size: int) -> slice:
 
 
 @boundary
-def device_put_sharded(shards: Any, devices: Any):
+def device_put_sharded(shards: Sequence[PyTree], devices: Iterable[Device]) -> PyTree:
     """One pytree per device, stacked along a new first axis that is spread over the devices.
 
     Args:
@@ -202,7 +222,7 @@ def device_put_sharded(shards: Any, devices: Any):
 
 
 @boundary
-def device_put_replicated(x: Any, devices: Any):
+def device_put_replicated(x: PyTree, devices: Iterable[Device]) -> PyTree:
     """A copy of a pytree on each device, along a new first axis that is spread over the devices.
 
     Args:
@@ -219,7 +239,7 @@ def device_put_replicated(x: Any, devices: Any):
     return tree.map(lambda leaf: _along(devices, [leaf] * len(devices)), x)
 
 
-def _along(devices: Any, parts: Any) -> Array:
+def _along(devices: list[Device], parts: Iterable[Any]) -> Array:
     """Parts, each on its device, as one array with a first axis over the devices."""
     parts = [to_array(x) for x in parts]
     rows = [registry["reshape"](x, shape=(1, *x.shape)) for x in parts]

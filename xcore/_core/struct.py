@@ -9,6 +9,7 @@ from typing import Any, TypeVar, dataclass_transform
 from . import errors, tree
 
 T = TypeVar("T")
+Names = Sequence[str] | None
 
 
 def static(**kwargs: Any) -> Any:
@@ -43,13 +44,14 @@ def struct(cls: type[T]) -> type[T]:
     Line(slope=3.0, offset=2.0, name='steep')
     """
     cls = dataclasses.dataclass(frozen=True)(cls)
+    made: Any = cls
     if "replace" not in cls.__dict__:
-        cls.replace = _replace
-    _register_struct(cls, *_split(dataclasses.fields(cls)))
+        made.replace = _replace
+    _register_struct(cls, *_split(dataclasses.fields(made)))
     return cls
 
 
-def _replace(self, **changes: Any):
+def _replace(self: Any, **changes: Any) -> Any:
     """A copy with some fields changed."""
     return dataclasses.replace(self, **changes)
 
@@ -60,16 +62,16 @@ def _split(fields: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(n for n, s in marked if not s), tuple(n for n, s in marked if s)
 
 
-def _register_struct(cls, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
+def _register_struct(cls: type[Any], data: tuple[str, ...], meta: tuple[str, ...]) -> None:
     keys = [tree.GetAttrKey(name) for name in data]
 
-    def values(x: Any):
+    def values(x: Any) -> list[Any]:
         return [getattr(x, name) for name in data]
 
-    def constants(x: Any):
+    def constants(x: Any) -> tuple[Any, ...]:
         return tuple([getattr(x, name) for name in meta])
 
-    def unflatten(statics: Any, children: Any):
+    def unflatten(statics: Any, children: Any) -> Any:
         made = object.__new__(cls)
         made.__dict__.update(zip(data, children), **dict(zip(meta, statics)))
         return made
@@ -83,11 +85,11 @@ def _register_struct(cls, data: tuple[str, ...], meta: tuple[str, ...]) -> None:
 
 
 def register_dataclass(
-    nodetype: type,
+    nodetype: type[T],
     data_fields: Sequence[str] | None = None,
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
-) -> type:
+) -> type[T]:
     """Make a dataclass, or any class rebuilt by keywords, a pytree node. Works as a decorator.
 
     Args:
@@ -111,15 +113,17 @@ def register_dataclass(
     return nodetype
 
 
-def _field_names(nodetype: type[Any], data: Any, meta: Any, drop: Any):
+def _field_names(
+    nodetype: type[Any], data: Names, meta: Names, drop: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
     if (data is None) != (meta is None):
         raise errors.half_the_fields("data_fields" if data is None else "meta_fields")
     if not dataclasses.is_dataclass(nodetype):
-        if data is None:
+        if data is None or meta is None:
             raise errors.not_a_dataclass(nodetype)
         return data, meta
     fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop]
-    if data is None:
+    if data is None or meta is None:
         return _split(fields)
     needed, given = {f.name for f in fields}, {*data, *meta}
     if needed != given or len(given) < len(data) + len(meta):

@@ -1,12 +1,18 @@
 """Devices that are not here, to compile for."""
 
+# Users are told what they gave:
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._backend import topologies
 from . import errors
+
+if TYPE_CHECKING:
+    from .._backend.client import Device
 
 
 class Topology:
@@ -24,7 +30,7 @@ class Topology:
 
     __slots__ = ("bandwidth", "devices", "flops", "kind", "memory", "name", "platform")
 
-    def __init__(self, kind: str, devices: tuple[Any, ...]) -> None:
+    def __init__(self, kind: str, devices: tuple[Device, ...]) -> None:
         row = topologies.KINDS[kind]
         self.kind, self.name, self.platform, self.devices = kind, row.name, row.platform, devices
         self.memory, self.bandwidth = row.memory, row.bandwidth
@@ -33,10 +39,10 @@ class Topology:
     def __len__(self) -> int:
         return len(self.devices)
 
-    def __getitem__(self, i: Any) -> Any:
+    def __getitem__(self, i: int) -> Device:
         return self.devices[i]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Device]:
         return iter(self.devices)
 
     def __repr__(self) -> str:
