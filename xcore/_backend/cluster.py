@@ -233,7 +233,7 @@ class Cluster:
                 seen.setdefault(process, now)
             missed = {process for process, t in seen.items() if now - t > self._grace}
             untold = bool(missed & presence.gone) and not self._told
-            if missed and (untold or exchanges.stuck(missed, self._grace / 4)):
+            if missed and (untold or exchanges.stalled(missed, self._grace / 4)):
                 self._end(missed, bool(missed & presence.gone))
 
     def _end(self, absent: set[int], gone: bool) -> None:

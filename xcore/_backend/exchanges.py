@@ -39,7 +39,7 @@ def one_after_another(
     return run
 
 
-def stuck(absent: set[int], seconds: float) -> bool:
+def stalled(absent: set[int], seconds: float) -> bool:
     """Whether a program that needs one of these processes does not end within so many seconds."""
     waiting = [token for token, processes in list(_under_way) if processes & absent]
     if not waiting:
@@ -49,7 +49,7 @@ def stuck(absent: set[int], seconds: float) -> bool:
         with contextlib.suppress(xla.XlaRuntimeError):
             waiting[0].block_until_ready()
 
-    thread = threading.Thread(target=wait, name="xcore-stuck", daemon=True)
+    thread = threading.Thread(target=wait, name="xcore-stalled", daemon=True)
     thread.start()
     thread.join(seconds)
     return thread.is_alive()

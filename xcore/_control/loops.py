@@ -237,7 +237,7 @@ def map(f, xs, *, batch_size=None):
     Args:
       f: function of one slice.
       xs: pytree of arrays.
-      batch_size: so many slices at a time by vmap.
+      batch_size: this many slices at a time by vmap.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.lax.map(lambda x: x**2, xnp.arange(3.0))

@@ -280,9 +280,9 @@ def while_loop(
       cond_fun: function of the carry that returns a boolean scalar.
       body_fun: function of the carry that returns the next one, of the same structure and types.
       init_val: the first carry, any pytree of arrays.
-      max_steps: stop after so many steps in any case.
+      max_steps: stop after this many steps in any case.
       checkpoints: how many carries may be kept to differentiate in reverse mode. The memory of the
-        gradient is that of so many carries, whatever the number of steps; fewer mean more
+        gradient is that of this many carries, whatever the number of steps; fewer mean more
         recomputation. 0 forbids reverse mode.
       progress: show the number of steps and their rate; a text is the label.
 

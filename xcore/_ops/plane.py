@@ -196,8 +196,8 @@ def _mended(z, w, rule):
 
 
 def _mended_size(z, size):
-    endless = or_(_is_infinite(real(z)), _is_infinite(imag(z)))
-    return select(endless, const(size, math.inf), size)
+    infinite = or_(_is_infinite(real(z)), _is_infinite(imag(z)))
+    return select(infinite, const(size, math.inf), size)
 
 
 def _with_edges(op, mend) -> None:

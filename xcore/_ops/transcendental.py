@@ -87,8 +87,8 @@ def _root_at_the_cut(z, root):
     """A root has the sign of z's imaginary part, and is infinite where that is."""
     x, y = real(root), imag(z)
     signed = select(_has_sign(y), neg(abs(imag(root))), abs(imag(root)))
-    endless = eq(abs(y), const(y, math.inf))
-    return complex(select(endless, abs(y), x), select(endless, y, signed))
+    infinite = eq(abs(y), const(y, math.inf))
+    return complex(select(infinite, abs(y), x), select(infinite, y, signed))
 
 
 def _has_sign(x):

@@ -94,7 +94,7 @@ def right_solve(m, g, ridge):
 
 
 def balanced(factors, free):
-    """The same tensor; the columns of each term are equally long in the free modes. It is the choice
+    """The same tensor; the columns of each term have equal norms in the free modes. It is the choice
     that a ridge prefers. Where one of them vanishes all stay as they are."""
     sizes = {k: norms_of_columns(factors[k])[0] for k in free}
     whole = functools.reduce(xnp.multiply, sizes.values())

@@ -11,7 +11,7 @@ every x. So the system has a solution, and that of least norm is singled out by 
 
     Σ_r c_r Σ_n |t_nr - mean_m t_mr|² / 2,    t_nr = ⟨a⁰_nr, a_nr⟩,
 
-a⁰ being the fit with equally long columns: it vanishes there with its slope, and makes the matrix
+a⁰ being the fit with columns of equal norm: it vanishes there with its slope, and makes the matrix
 regular. What does not depend on lengths (and phases) of single columns does not depend on this
 choice: the tensor, normalised columns, weights. The order of the terms is discrete and stays.
 

@@ -143,7 +143,7 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
 def refine(a, x, b, solve, steps: int, goal: float):
     """Iterative refinement: residuals in the precision of a, corrections from ``solve``.
 
-    Ends when the backward error is at most the tolerance, no longer falls, or after so many steps.
+    Ends when the backward error is at most the tolerance, no longer falls, or after this many steps.
     Returns x and the number of steps. (Higham 2002, chapter 12)
     """
 

@@ -59,7 +59,7 @@ def scaled_matmul(lhs, rhs, lhs_scales, rhs_scales, preferred_element_type="floa
     Args:
       lhs, rhs: arrays of shapes (batch, m, k) and (batch, n, k).
       lhs_scales, rhs_scales: arrays of shapes (batch, m, j) and (batch, n, j'): j and j' divide k, and
-        each scale is that of so many neighbours in a row.
+        each scale is that of this many neighbours in a row.
       preferred_element_type: the dtype of the result; sums are formed in float32.
 
     >>> import xcore as xc, xcore.numpy as xnp

@@ -58,7 +58,7 @@ def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None, out
       dtype: the dtype of the result.
       copy: whether the result has a buffer of its own.
       order: accepted for compatibility.
-      ndmin: axes of length 1 are put in front until there are so many.
+      ndmin: axes of length 1 are put in front until there are this many.
       device, out_sharding: where the array shall live: a device or a sharding.
 
     >>> import xcore.numpy as xnp

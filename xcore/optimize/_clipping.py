@@ -214,7 +214,7 @@ def apply_if_finite(
 
     Args:
       inner: the transformation.
-      max_consecutive_errors: int; so many updates in a row are held back at most.
+      max_consecutive_errors: int; at most this many updates in a row are held back.
 
     >>> import xcore.optimize as xo
     >>> safe = xo.apply_if_finite(xo.sgd(0.1), 5)

@@ -365,10 +365,10 @@ class AugmentedLagrangian:
         inner = unconstrained(
             "optimize.minimize", penalised, s["x"], (), self.inner, None, 0.1 * tol, 500
         )
-        endless = inner.status == np.int32(Status.unbounded)  # at this penalty, at least
+        unbounded = inner.status == np.int32(Status.unbounded)  # at this penalty, at least
         outside = infeasibility(problem.equations(inner.x), problem.inequalities(inner.x))
         inside = xnp.isfinite(outside) & (outside <= 1e-3 * largest(inner.x))
-        x = xnp.where(endless, s["x"], inner.x)
+        x = xnp.where(unbounded, s["x"], inner.x)
         here = dict(zip(_LOCAL, problem.local(x)))
         h, c = here["h"], here["c"]
         counts = {"nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev + np.int32(1),
@@ -379,13 +379,13 @@ class AugmentedLagrangian:
         slow = feasible > 0.25 * s["before"]
         status = first_of(
             (~xnp.isfinite(size), Status.not_finite),
-            (fine & degenerate, Status.degenerate), (fine & ~endless, Status.success),
-            (endless & inside & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
+            (fine & degenerate, Status.degenerate), (fine & ~unbounded, Status.success),
+            (unbounded & inside & (rho > 1e6), Status.unbounded), ((rho > 1e12) & (feasible > tol), Status.infeasible),
             ((rho > 1e14), Status.stagnation),
         )  # fmt: skip
         return counts | {
             "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
-            "rho": xnp.where(endless, 10 * rho, xnp.where(slow, 5 * rho, rho)), "before": feasible, "status": status,
+            "rho": xnp.where(unbounded, 10 * rho, xnp.where(slow, 5 * rho, rho)), "before": feasible, "status": status,
         }  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def has_fallen(f, before):
 
 def is_bottomless(found, before):
     """Whether a search fell on and on, or to where numbers end."""
-    return found.endless | has_fallen(found.f, before)
+    return found.unbounded | has_fallen(found.f, before)
 
 
 @struct

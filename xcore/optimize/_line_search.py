@@ -22,7 +22,7 @@ from ._problem import count
 class Found:
     """The step, the function and gradient there, evaluations, and whether it is an improvement.
 
-    ``endless``: however long the step was made, the function went on falling, by a share of its fall so far each
+    ``unbounded``: however long the step was made, the function went on falling, by a share of its fall so far each
     time the step doubled: one that nears a limit does not.
     """
 
@@ -31,7 +31,7 @@ class Found:
     g: Any
     nfev: Any
     ok: Any
-    endless: Any = False
+    unbounded: Any = False
 
 
 def _cubic_minimum(a, fa, da, b, fb, db):
@@ -100,8 +100,8 @@ class Wolfe:
         # own loop: inside a step
         s = loop(going, turn, start)
         a, fa, da = s["lo"]
-        endless = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0) & (-a * da >= 0.1 * (f - fa))
-        return Found(a, fa, s["g"], s["n"], s["done"] | ((a > 0) & (fa < f)), endless)
+        unbounded = ~s["done"] & xnp.isinf(s["hi"][0]) & (a > 0) & (-a * da >= 0.1 * (f - fa))
+        return Found(a, fa, s["g"], s["n"], s["done"] | ((a > 0) & (fa < f)), unbounded)
 
     def _judge(self, s, point, longest):
         """(the function is too high here, the step is good)."""

@@ -23,7 +23,7 @@ def _tiny_over(x):
     return xnp.where(x == 0, xnp.finfo(typeof(x).dtype).tiny, x)
 
 
-def _to_border(p, d, radius):
+def _to_boundary(p, d, radius):
     """The larger t with |p + t d| = radius."""
     a, b, c = xnp.vdot(d, d), xnp.vdot(p, d), xnp.vdot(p, p) - radius * radius
     root = xnp.sqrt(xnp.maximum(b * b - a * c, 0))
@@ -31,7 +31,7 @@ def _to_border(p, d, radius):
 
 
 def truncated_cg(mv, g, radius, target, limit: int):
-    """(p, whether the border or negative curvature stopped it): about the least of g·p + p·Hp/2.
+    """(p, whether the boundary or negative curvature stopped it): about the least of g·p + p·Hp/2.
 
     Conjugate gradients in a ball, stopped at its boundary or at residual ``target``. With an infinite
     ball, negative curvature stops it where it is. (Steihaug 1983)
@@ -46,8 +46,8 @@ def truncated_cg(mv, g, radius, target, limit: int):
         outside = inside & (xnp.vdot(ahead, ahead) >= radius * radius)
         start = xnp.where(xnp.any(before != 0), before, d)  # downhill at least
         p = xnp.where(bad, start, ahead)
-        border = before + _to_border(before, d, safe) * d
-        p = xnp.where(inside & (bad | outside), border, p)
+        boundary = before + _to_boundary(before, d, safe) * d
+        p = xnp.where(inside & (bad | outside), boundary, p)
         stopped = bad | outside
         return s | {
             "x": p,
@@ -101,7 +101,7 @@ class NewtonCG:
 
 
 def steihaug(problem, x, g, radius):
-    """(step, decrease of the model): conjugate gradients up to the border."""
+    """(step, decrease of the model): conjugate gradients up to the boundary."""
     _, mv = problem.newton(x)
     norm = xnp.sqrt(xnp.vdot(g, g))
     p, _ = truncated_cg(
@@ -113,7 +113,7 @@ def steihaug(problem, x, g, radius):
 def dogleg(problem, x, g, radius):
     """(step, decrease of the model): along the bend from the steepest descent to Newton's point.
 
-    Where the Hessian is not positive definite, to the border along the gradient. (Powell 1970)
+    Where the Hessian is not positive definite, to the boundary along the gradient. (Powell 1970)
     """
     h = problem.hessian(x)
     newton = -xnp.linalg.solve(h, g)
@@ -123,7 +123,7 @@ def dogleg(problem, x, g, radius):
     newton = xnp.where(definite, newton, 0)
     cauchy = -gg / _tiny_over(xnp.where(ghg > 0, ghg, 1)) * g
     short = xnp.sqrt(xnp.vdot(cauchy, cauchy)) < radius
-    bent = cauchy + _to_border(cauchy, newton - cauchy, radius) * (newton - cauchy)
+    bent = cauchy + _to_boundary(cauchy, newton - cauchy, radius) * (newton - cauchy)
     straight = -radius / _tiny_over(xnp.sqrt(gg)) * g
     p = xnp.where(definite & (newton_length <= radius), newton,
                   xnp.where(definite & short, bent, straight))  # fmt: skip
@@ -169,7 +169,7 @@ def minimum_in_ball(w, q, c, radius):
     # own loop: inside a step
     sigma = loop(lambda s: ~s[4] & (s[3] < 60), newton, start)[0]
     p = xnp.where(inside, p0, length(sigma)[0])
-    # the hard case: p does not reach the border, and moving along the least eigenvector pays
+    # the hard case: p does not reach the boundary, and moving along the least eigenvector pays
     hard = inside & (w[0] < 0)
     gap = xnp.sqrt(xnp.maximum(radius * radius - xnp.vdot(p, p), 0))
     first = xnp.arange(typeof(w).shape[0]) == 0

@@ -31,7 +31,7 @@ def solve_qp(b, g, a_matrix, a, c_matrix, c, charge, limit: int = 40):
 
 
 class _Elastic:
-    """The program for z = (p, u, v, w): least ½ z·Q z + price·z with E z + a = 0 and G z + h ≥ 0."""
+    """The program for z = (p, u, v, w): least ½ z·Q z + cost·z with E z + a = 0 and G z + h ≥ 0."""
 
     def __init__(self, b, g, a_matrix, a, c_matrix, c, charge):
         n, me, mi, dtype = typeof(g).shape[0], typeof(a).shape[0], typeof(c).shape[0], g.dtype
@@ -42,7 +42,7 @@ class _Elastic:
         # the elastic variables need a curvature to be determined; it is far below their penalty
         weak = xnp.concatenate([zeros(n), xnp.ones(extra, dtype)]) * 1e-10 * self.scale
         self.q = xnp.pad(b, ((0, extra), (0, extra))) + xnp.diag(weak)
-        self.price = xnp.concatenate([g, xnp.full(extra, 1, dtype) * charge])
+        self.cost = xnp.concatenate([g, xnp.full(extra, 1, dtype) * charge])
         self.equal, self.a = xnp.concatenate([a_matrix, -one, one, zeros((me, mi))], axis=1), a
         shared = [c_matrix, zeros((mi, 2 * me)), xnp.eye(mi, dtype=dtype)]
         signs = [zeros((extra, n)), xnp.eye(extra, dtype=dtype)]
@@ -53,13 +53,13 @@ class _Elastic:
         """(z, y, slack s of the inequalities, λ, at the end?, error)."""
         ones = xnp.ones(self.elastic, self.dtype)
         s = xnp.concatenate([xnp.maximum(xnp.abs(c), 1), ones])
-        lam = xnp.ones_like(s) * xnp.maximum(1, largest(self.price[: self.n]))
+        lam = xnp.ones_like(s) * xnp.maximum(1, largest(self.cost[: self.n]))
         z = xnp.concatenate([xnp.zeros(self.n, self.dtype), ones])
         y, far = xnp.zeros(self.me, self.dtype), xnp.full((), xnp.inf, self.dtype)
         return z, y, s, lam, xnp.zeros((), bool), far
 
     def residuals(self, z, y, s, lam):
-        dual = self.q @ z + self.price - self.equal.T @ y - self.rows.T @ lam
+        dual = self.q @ z + self.cost - self.equal.T @ y - self.rows.T @ lam
         return dual, self.equal @ z + self.a, self.rows @ z + self.offset - s
 
     def direction(self, missing, s, lam, target):
@@ -78,7 +78,7 @@ class _Elastic:
     def error(self, z, y, s, lam):
         wrong = functools.reduce(xnp.maximum, map(largest, self.residuals(z, y, s, lam)))
         gap = xnp.vdot(s, lam) / typeof(s).shape[0]
-        return xnp.maximum(gap, wrong / self.scale) / (1 + largest(self.price) + largest(z))
+        return xnp.maximum(gap, wrong / self.scale) / (1 + largest(self.cost) + largest(z))
 
     def turn(self, state):
         *old, _, before = state

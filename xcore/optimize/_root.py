@@ -220,9 +220,9 @@ class PowellHybrid:
         aa = xnp.maximum(xnp.vdot(a, a), xnp.finfo(f.dtype).tiny)
         gap = xnp.maximum(radius**2 - xnp.vdot(cauchy, cauchy), 0)
         along = (xnp.sqrt(b * b + aa * gap) - b) / aa
-        border = -radius * g / xnp.maximum(norm(g), xnp.finfo(f.dtype).tiny)
+        boundary = -radius * g / xnp.maximum(norm(g), xnp.finfo(f.dtype).tiny)
         bent = xnp.where(
-            short & fine, cauchy + xnp.clip(along, 0, 1) * a, xnp.where(short, cauchy, border)
+            short & fine, cauchy + xnp.clip(along, 0, 1) * a, xnp.where(short, cauchy, boundary)
         )
         return xnp.where(fine & (norm(q) <= radius), q, bent) / scale
 

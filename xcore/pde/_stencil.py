@@ -60,7 +60,7 @@ class Stencil(GridOperator):
 
     Attributes:
       grid: a ``Grid`` with equal cells.
-      f: function of u, whose ``u[i, j]`` is the field moved by so many nodes along each axis, as in
+      f: function of u, whose ``u[i, j]`` is the field moved by this many nodes along each axis, as in
         (u[1, 0] - u[-1, 0]) / (2 h); and of ``params``, if these are given.
       faces: conditions, as in ``Laplacian``.
       params: a tree of arrays that f depends on; derivatives with respect to them exist.

@@ -114,7 +114,7 @@ def csd(
       fs: samples per unit of time.
       window: a name that ``scipy.signal.get_window`` knows, or an array of weights.
       nperseg: samples of a segment, 256 by default, or as many as there are.
-      noverlap: of which the next segment shares so many, half by default.
+      noverlap: how many of them the next segment shares, half by default.
       nfft: length of the transforms, if longer than the segments.
       detrend: "constant", "linear", False, or a function of segments.
       return_onesided: only frequencies that are not negative, of real samples.

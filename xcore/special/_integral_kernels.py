@@ -425,8 +425,8 @@ def complex_lambert_f(k, z):
     real = ops.and_(ops.and_(below, y == 0.0), x * math.e > -1.0)
     w = where(real, ops.complex(ops.real(w), full(x, 0.0)), w)
     w = where(ops.and_(size == 0.0, ops.ne(k, full(k, 0.0))), -math.inf, w)
-    endless = ops.complex(full(x, math.inf), ops.atan2(y, x) + 2.0 * math.pi * k)
-    return where(size == math.inf, endless, w)
+    infinite = ops.complex(full(x, math.inf), ops.atan2(y, x) + 2.0 * math.pi * k)
+    return where(size == math.inf, infinite, w)
 
 
 def _complex_lambert_slope(_, k, z):

@@ -31,7 +31,7 @@ def vq(obs: _ArrayLike, code_book: _ArrayLike, check_finite: bool = True) -> tup
     if _typeof(obs).ndim == 1:
         obs, codes = obs[:, None], codes[:, None]
     if _typeof(obs).shape[1] != _typeof(codes).shape[1]:
-        raise _errors.shape_mismatch("vq", "need equally long rows", obs=obs, code_book=codes)
+        raise _errors.shape_mismatch("vq", "need rows of equal length", obs=obs, code_book=codes)
     if not _typeof(codes).shape[0]:
         raise _errors.bad_argument("vq", "code_book", _typeof(codes), "at least one code")
     gaps = obs[:, None, :] - codes[None, :, :]
