@@ -8,6 +8,9 @@ number of samples. What dieharder calls weak is run again: on the same generator
 seeds, and three times on /dev/urandom, which says what the test makes of a source without a pattern.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 import argparse
 import math
 import subprocess

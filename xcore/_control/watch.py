@@ -6,6 +6,11 @@ takes away counts for nothing. If there are some, the program is run once more, 
 time, and the way goes back from the result to the operation that made them of finite numbers.
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import functools

@@ -4,6 +4,9 @@ An eager operation is a program of one equation; a ``fused`` function (every fun
 xcore.numpy) is one program too, however many operations it has. All go through compile.executable.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Program → StableHLO module."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import contextlib

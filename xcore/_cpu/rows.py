@@ -7,6 +7,9 @@ A call costs 10 to 15 µs, and nothing is copied; below ``WORTH_IT`` elements XL
 Kernels see rows: operands are arranged so that the work is along the last axis.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Running sums, products, maxima, minima and logarithms of sums along an axis."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 import functools

@@ -6,6 +6,9 @@ The two operations that the rules themselves are made of, ``add`` and ``broadcas
 at the end, with their adjoints.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -38,7 +38,7 @@ class CP:
     """
 
     weights: Any
-    factors: tuple
+    factors: Any  # a tuple, of whatever sequence was given
 
     def __post_init__(self):
         factors = tuple(_as_inexact(f) for f in self.factors)

@@ -11,6 +11,9 @@ gradients, preconditioned with the diagonal blocks. Where terms are nearly colli
 least squares crawls and this does not.
 """
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,8 @@
 """Fitting CP tensors with a general optimiser: the loss and its derivatives, by autodiff."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -22,6 +22,11 @@ one more linear system. (Bertrand et al. 2021) Whether lengths are free depends 
 system leaves open, up to the accuracy of a fit, gets the solution of least norm.
 """
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+
 from __future__ import annotations
 
 import numpy as np

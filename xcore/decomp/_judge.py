@@ -1,5 +1,8 @@
 """Is the model right? Rank, degeneracy, and how sure the factors are."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,8 @@
 """Products of tensors with matrices: unfoldings, Khatri-Rao products, and MTTKRP, the kernel of CP."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import math

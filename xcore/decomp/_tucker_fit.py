@@ -4,6 +4,9 @@ De Lathauwer, De Moor, Vandewalle 2000 (doi 10.1137/S0895479896305696 and …305
 truncation: Vannieuwenhoven, Vandebril, Meerbergen 2012 (doi 10.1137/110836067).
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

@@ -1,6 +1,9 @@
 """Data in units of their own size. Squares of 1e-25 vanish in single precision and those of 1e25 overflow,
 so every fit divides its data by a power of two first, which rounds nothing, and ends with that factor."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -15,6 +15,9 @@ States are pytrees.
 True
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

@@ -12,6 +12,11 @@ in an input shape stands for a size that the parameters do not depend on, that o
 ((-1, 2), (5, 2))
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

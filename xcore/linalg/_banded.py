@@ -5,6 +5,11 @@ a[i, j]: each row of ab is a diagonal, flush with its columns. Row i of the matr
 ``_rows_of``, from column i - l on.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import functools

@@ -12,6 +12,9 @@ solution; no norm is estimated. (Hewer and Kenney 1988, "The sensitivity of the 
 1997, "Residual bounds of approximate solutions of the algebraic Riccati equation")
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import functools

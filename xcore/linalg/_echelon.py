@@ -5,6 +5,9 @@ choose, what counts as zero, how to divide and to subtract. Rank, inverse, deter
 null spaces over a field are read off the reduced form.
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 import math

@@ -4,6 +4,11 @@ Derivatives of eigenvalues and their vectors are those of the equations that the
 (``_eigenpairs``): the iterations are not looked into.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportIndexIssue=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalOperand=false
+
 from __future__ import annotations
 
 from pathlib import Path

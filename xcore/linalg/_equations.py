@@ -8,6 +8,9 @@ in the ∞-norm, whatever the scales of rows. (Arioli, Demmel and Duff 1989, "So
 systems with sparse backward error") The norm is estimated, not computed: a few solutions do.
 """
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """The factorisation l d lᴴ of Hermitian and symmetric matrices that need not be definite."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportIndexIssue=false
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple

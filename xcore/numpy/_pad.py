@@ -1,5 +1,8 @@
 """Padding: axis by axis, so that corners are made of what the axes before have added."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportIndexIssue=false
+
 from __future__ import annotations
 
 import functools

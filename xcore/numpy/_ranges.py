@@ -1,5 +1,8 @@
 """Numbers in a row: evenly spaced, at a constant ratio, and the grids that they span."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import math

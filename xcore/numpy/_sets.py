@@ -4,6 +4,9 @@ The number of distinct elements depends on values. Outside transformations it is
 under them ``size`` fixes it, what is too much is cut and what is missing is filled.
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 import operator

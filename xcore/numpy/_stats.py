@@ -1,5 +1,8 @@
 """Covariance and correlation of variables."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,8 @@
 """Trees of arrays as one vector."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportIndexIssue=false
+
 from __future__ import annotations
 
 import itertools

@@ -1,5 +1,8 @@
 """Dtype objects, which called make arrays; and arrays in other dtypes: converted, or their bytes reread."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 from typing import Any

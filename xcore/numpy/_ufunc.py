@@ -6,6 +6,9 @@ All have ``at``; those of two arrays also ``reduce``, ``reduceat``, ``accumulate
 reductions and cumulative operations of this package; for all other functions, a loop.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+
 from __future__ import annotations
 
 import operator

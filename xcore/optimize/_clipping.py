@@ -1,5 +1,8 @@
 """Transformations that bound updates, or keep what is not finite away, or add noise."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -4,6 +4,9 @@ Constraints are h(x) = 0 and c(x) ≥ 0; bounds are inequalities too. With multi
 solution has ∇f = ∇h y + ∇c λ, h = 0, c ≥ 0 and λ c = 0 (Karush, Kuhn and Tucker).
 """
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

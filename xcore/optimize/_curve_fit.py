@@ -1,5 +1,8 @@
 """Curves through data, with the uncertainty of their parameters."""
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 import math

@@ -1,5 +1,8 @@
 """Global minimisation: populations that evolve, and many starts at once."""
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -1,5 +1,8 @@
 """Sums of squares: Levenberg and Marquardt's method, trust regions with bounds, fitted curves."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,8 @@
 """How methods of optimize run: iterations of a method, in rounds."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalIterable=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Minimisation of f + g, f smooth and g known by its proximal map: FISTA."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -5,6 +5,9 @@ An optimizer is a chain of them, the last of which multiplies by minus the learn
 formulas are Optax's.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import operator

@@ -1,5 +1,10 @@
 """Transformations around an optimizer: accumulation over small batches, lookahead, hyperparameters."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

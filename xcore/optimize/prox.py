@@ -4,6 +4,9 @@ A proximal map is a function ``prox(x, step)``: the y for which step g(y) + |y -
 a set is the projection into it, whatever the step. Each function here returns such a map.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

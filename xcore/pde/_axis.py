@@ -4,6 +4,9 @@ one as eigenvectors. All of it is NumPy on the host, made once for each kind of 
 A kind is ``None`` for a periodic axis, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false, reportReturnType=false
+
 from __future__ import annotations
 
 import functools

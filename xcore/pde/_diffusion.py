@@ -6,6 +6,9 @@ Times the volumes the operator is symmetric. (Patankar 1980, "Numerical heat tra
 flow", section 4.2: harmonic means keep the flow right where a jumps)
 """
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 import functools

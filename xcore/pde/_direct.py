@@ -7,6 +7,11 @@ axis is tridiagonal, and in three dimensions long, it is not transformed: one sy
 each mode of the others.
 """
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,10 @@
 """Grids: boxes in one to three dimensions, with equal or stretched spacing along each axis."""
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import math

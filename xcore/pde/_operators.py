@@ -1,5 +1,10 @@
 """First derivatives: gradient, divergence, advection; and Helmholtz' operator."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """One function that solves op(u) + op.boundary() = f, and tells how, and how well."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -4,10 +4,14 @@ A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; one that solves li
 ``attempt(u, t, dt) -> (u, status)`` too.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
 from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -402,7 +406,7 @@ def _pair(who: str, op, state) -> tuple:
     return tuple(state)
 
 
-def wave_energy(op: Laplacian | Diffusion, state: tuple[Array, Array]) -> Array:
+def wave_energy(op: Laplacian | Diffusion, state: Sequence[Array]) -> Array:
     """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes.
 
     Args:

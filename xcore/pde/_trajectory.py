@@ -1,5 +1,10 @@
 """The loops over time: steps of equal length, with checkpoints on disk, and adaptive ones."""
 
+# Checkers do not see: what comes back depends on values.
+# pyright: reportGeneralTypeIssues=false
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools

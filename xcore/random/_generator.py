@@ -1,5 +1,8 @@
 """A generator with a state, for scripts that need no more: NumPy's interface on the functions of keys."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false, reportReturnType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Keys: where random numbers start. Small arrays of words, made from a seed, split, never changed."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,9 @@ the program; the parameters are arrays of the dtype it computes in, of shapes th
 ``shape``.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 import itertools

@@ -7,6 +7,9 @@
 such a battery finds wrong with it is a dependence between the streams.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalMemberAccess=false
+
 from __future__ import annotations
 
 import argparse

@@ -1,15 +1,27 @@
 """Functions of ``scipy.linalg`` whose arguments are SciPy's own, and some that follow from others."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
+
 import numpy as _np
 
 from .. import linalg as _la
 from .. import numpy as _xnp
+from .._control.custom import stop_gradient as _stop_gradient
 from .._core import errors as _errors
+from .._core.array import Array as _Array
+from .._core.typing import ArrayLike as _ArrayLike
+from .._core.typing import Axis as _Axis
 from ..linalg._truth import fail
 from ._spectral import from_triangle
 
 
-def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
+def norm(
+    a: _ArrayLike | _Sequence[_Any], ord: _Any = None, axis: _Axis | None = None,
+    keepdims: bool = False, check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The norm of a vector or matrix; see ``numpy.linalg.norm``.
 
     Args:
@@ -26,7 +38,9 @@ def norm(a, ord=None, axis=None, keepdims=False, check_finite=True):
     return _xnp.linalg.norm(a, ord, axis, keepdims)
 
 
-def lu_factor(a, overwrite_a=False, check_finite=True):
+def lu_factor(
+    a: _ArrayLike | _Sequence[_Any], overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[_Array, _Array]:
     """(packed factors, pivots) for ``lu_solve``.
 
     Args:
@@ -41,7 +55,9 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
     return _la.lu_factor(a)
 
 
-def svdvals(a, overwrite_a=False, check_finite=True):
+def svdvals(
+    a: _ArrayLike | _Sequence[_Any], overwrite_a: bool = False, check_finite: bool = True
+) -> _Array:
     """The singular values, descending.
 
     Args:
@@ -55,8 +71,10 @@ def svdvals(a, overwrite_a=False, check_finite=True):
     return _la.svdvals(a)
 
 
-def null_space(A, rcond=None, overwrite_a=False, check_finite=True, lapack_driver="gesdd", *,
-               size=None):  # fmt: skip
+def null_space(
+    A: _ArrayLike | _Sequence[_Any], rcond: float | None = None, overwrite_a: bool = False,
+    check_finite: bool = True, lapack_driver: str = "gesdd", *, size: int | None = None,
+) -> _Array:  # fmt: skip
     """An orthonormal basis of the vectors x with a x = 0; ``size`` as in ``xcore.linalg.null_space``.
 
     Args:
@@ -73,7 +91,9 @@ def null_space(A, rcond=None, overwrite_a=False, check_finite=True, lapack_drive
     return _la.null_space(A, rtol=rcond, size=size)
 
 
-def orth(A, rcond=None, *, size=None):
+def orth(
+    A: _ArrayLike | _Sequence[_Any], rcond: float | None = None, *, size: int | None = None
+) -> _Array:
     """An orthonormal basis of the range of a; ``size`` as in ``xcore.linalg.orth``.
 
     Args:
@@ -98,7 +118,10 @@ def _pseudoinverse(a, s, atol, rtol, return_rank, hermitian):
     return (x, (s > _xnp.asarray(bound)[..., None] * s[..., :1]).sum(-1)) if return_rank else x
 
 
-def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
+def pinv(
+    a: _ArrayLike | _Sequence[_Any], *, atol: float | None = None, rtol: float | None = None,
+    return_rank: bool = False, check_finite: bool = True,
+) -> _Any:  # fmt: skip
     """The pseudoinverse of Moore and Penrose; with ``return_rank`` also the rank.
 
     Args:
@@ -119,7 +142,10 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     return _pseudoinverse(a, _la.svdvals(a), atol, rtol, return_rank, False)
 
 
-def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
+def pinvh(
+    a: _ArrayLike | _Sequence[_Any], atol: float | None = None, rtol: float | None = None,
+    lower: bool = True, return_rank: bool = False, check_finite: bool = True,
+) -> _Any:  # fmt: skip
     """The pseudoinverse of a Hermitian matrix, of which one triangle is read.
 
     Args:
@@ -142,7 +168,10 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=T
     return _pseudoinverse(a, s, atol, rtol, return_rank, True)
 
 
-def rq(a, overwrite_a=False, lwork=None, mode="full", check_finite=True):
+def rq(
+    a: _ArrayLike | _Sequence[_Any], overwrite_a: bool = False, lwork: int | None = None,
+    mode: str = "full", check_finite: bool = True,
+) -> _Any:  # fmt: skip
     """(R, Q) with a = R Q; in mode "r" R alone.
 
     From (J a)ᴴ = q r with J reversing the order follows a = (J rᴴ J) (J qᴴ).
@@ -170,7 +199,7 @@ def _adjoint(x):
     return _xnp.conj(_xnp.swapaxes(x, -1, -2))
 
 
-def diagsvd(s, M, N):
+def diagsvd(s: _ArrayLike | _Sequence[_Any], M: int, N: int) -> _Array:
     """The M × N matrix with these singular values on its diagonal.
 
     Args:
@@ -210,7 +239,10 @@ def _other_half(ab, lower):
     return _xnp.stack(moved[::-1], axis=-2)
 
 
-def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
+def cholesky_banded(
+    ab: _ArrayLike | _Sequence[_Any], overwrite_ab: bool = False, lower: bool = False,
+    check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The factor of a Hermitian positive definite band, in the same form: r of a = rᴴ r from the
     upper half, l of a = l lᴴ from the lower one.
 
@@ -230,7 +262,10 @@ def cholesky_banded(ab, overwrite_ab=False, lower=False, check_finite=True):
     return _other_half(_la.cholesky_banded(_other_half(ab, True)), False)
 
 
-def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve_banded(
+    cb_and_lower: tuple[_Any, bool], b: _ArrayLike | _Sequence[_Any], overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The solution of a x = b from (``cholesky_banded(ab)``, whether it is the lower form).
 
     Args:
@@ -252,7 +287,9 @@ def cho_solve_banded(cb_and_lower, b, overwrite_b=False, check_finite=True):
 # Toeplitz
 
 
-def toeplitz(c, r=None):
+def toeplitz(
+    c: _ArrayLike | _Sequence[_Any], r: _ArrayLike | _Sequence[_Any] | None = None
+) -> _Array:
     """The matrix with first column c, first row r and equal numbers along diagonals.
 
     Args:
@@ -278,7 +315,10 @@ def _pair(c_or_cr):
     return c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
 
 
-def solve_toeplitz(c_or_cr, b, check_finite=True):
+def solve_toeplitz(
+    c_or_cr: _ArrayLike | _Sequence[_Any] | tuple[_Any, _Any], b: _ArrayLike | _Sequence[_Any],
+    check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The solution of a x = b for a Toeplitz matrix of column c, or (column, row).
 
     Args:
@@ -294,7 +334,10 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
     return _la.solve_toeplitz(c, b, r)
 
 
-def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
+def matmul_toeplitz(
+    c_or_cr: _ArrayLike | _Sequence[_Any] | tuple[_Any, _Any], x: _ArrayLike | _Sequence[_Any],
+    check_finite: bool = False, workers: int | None = None,
+) -> _Array:  # fmt: skip
     """The product of a Toeplitz matrix of column c, or (column, row), and x.
 
     Args:
@@ -309,7 +352,10 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
     return toeplitz(*_pair(c_or_cr)) @ _xnp.asarray(x)
 
 
-def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
+def solve_circulant(
+    c: _ArrayLike | _Sequence[_Any], b: _ArrayLike | _Sequence[_Any], singular: str = "raise",
+    tol: float | None = None, caxis: int = -1, baxis: int = 0, outaxis: int = 0,
+) -> _Array:  # fmt: skip
     """The solution of a x = b for the circulant matrix a[i, j] = c[i - j].
 
     A matrix that is singular up to rounding, or to ``tol`` of its largest eigenvalue, raises
@@ -354,8 +400,11 @@ def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis
 # Products
 
 
-def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a=False,
-                overwrite_c=False):  # fmt: skip
+def qr_multiply(
+    a: _ArrayLike | _Sequence[_Any], c: _ArrayLike | _Sequence[_Any], mode: str = "right",
+    pivoting: bool = False, conjugate: bool = False, overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[_Array, ...]:  # fmt: skip
     """(c q, r) of a = q r, or in mode "left" (q c, r); with pivoting also the order of columns.
 
     Args:
@@ -381,3 +430,68 @@ def qr_multiply(a, c, mode="right", pivoting=False, conjugate=False, overwrite_a
         raise _errors.shape_mismatch(who, why, a=a, c=c)
     out = q @ c if mode == "left" else c @ q
     return (out.reshape(*out.shape[:-2], -1) if vector else out, *rest)
+
+
+# Asking about
+
+
+def issymmetric(
+    a: _ArrayLike | _Sequence[_Any], atol: float | None = None, rtol: float | None = None
+) -> _Any:
+    """Whether a known matrix, or each of a batch, equals its transpose, up to the tolerances if there
+    are some.
+
+    Args:
+      a: matrices (..., n, n).
+      atol: absolute difference that counts as none.
+      rtol: relative difference that counts as none.
+
+    >>> issymmetric([[1, 2], [2, 1]])
+    True
+    """
+    a = _np.asarray(_stop_gradient(a))
+    return _same(a, a.swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
+
+
+def ishermitian(
+    a: _ArrayLike | _Sequence[_Any], atol: float | None = None, rtol: float | None = None
+) -> _Any:
+    """Whether a known matrix, or each of a batch, equals its conjugate transpose, up to the tolerances
+    if there are some.
+
+    Args:
+      a: matrices (..., n, n).
+      atol: absolute difference that counts as none.
+      rtol: relative difference that counts as none.
+
+    >>> ishermitian([[1, 2j], [-2j, 1]])
+    True
+    """
+    a = _np.asarray(_stop_gradient(a))
+    return _same(a, a.conj().swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
+
+
+def _same(a, b, atol, rtol):
+    if a.ndim < 2 or a.shape != b.shape:
+        raise _errors.not_matrices("scipy.linalg", "need square matrices a", a=a)
+    if atol is None and rtol is None:
+        equal = a == b
+    else:
+        equal = _np.isclose(a, b, atol=atol or 0.0, rtol=rtol or 0.0)
+    found = equal.all((-2, -1))
+    return found if a.ndim > 2 else bool(found)
+
+
+def bandwidth(a: _ArrayLike | _Sequence[_Any]) -> tuple[_Any, _Any]:
+    """(l, u): how many diagonals below and above the main one hold a number that is not zero; of each
+    matrix of a batch.
+
+    >>> bandwidth([[1, 2], [0, 1]])
+    (0, 1)
+    """
+    a = _np.asarray(_stop_gradient(a))
+    if a.ndim < 2:
+        raise _errors.not_matrices("scipy.linalg.bandwidth", "need matrices a", a=a)
+    i, j = _np.ogrid[: a.shape[-2], : a.shape[-1]]
+    below, above = (_np.where(a != 0, k, 0).max((-2, -1), initial=0) for k in (i - j, j - i))
+    return (below, above) if a.ndim > 2 else (int(below), int(above))

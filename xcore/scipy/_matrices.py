@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import errors
+from .._core.array import Array
+from .._core.typing import ArrayLike, DTypeLike
 
 
 def _line(x):
@@ -22,7 +26,7 @@ def _under(first_row, below):
     return xnp.concatenate([first_row[..., None, :], rest], axis=-2)
 
 
-def hankel(c, r=None):
+def hankel(c: ArrayLike | Sequence[Any], r: ArrayLike | Sequence[Any] | None = None) -> Array:
     """The matrix a[i, j] that depends on i + j alone: first column c, last row r, else zeros.
 
     Args:
@@ -40,7 +44,7 @@ def hankel(c, r=None):
     return xnp.concatenate([c, r[..., 1:]], axis=-1)[..., i + j]
 
 
-def circulant(c):
+def circulant(c: ArrayLike | Sequence[Any]) -> Array:
     """The matrix a[i, j] = c[i - j].
 
     >>> import xcore.numpy as xnp
@@ -61,7 +65,7 @@ def _coefficients(who: str, a):
     return a
 
 
-def companion(a):
+def companion(a: ArrayLike | Sequence[Any]) -> Array:
     """The matrix whose eigenvalues are the roots of the polynomial a[0] xⁿ + … + a[n].
 
     >>> companion([1.0, -3.0, 2.0])
@@ -73,7 +77,7 @@ def companion(a):
     return _under(row, xnp.ones_like(row[..., 1:]))
 
 
-def fiedler_companion(a):
+def fiedler_companion(a: ArrayLike | Sequence[Any]) -> Array:
     """The matrix of five diagonals whose eigenvalues are the roots of a[0] xⁿ + … + a[n].
 
     It is a product of elementary factors, those of odd number before those of even number.
@@ -93,7 +97,7 @@ def fiedler_companion(a):
     return xnp.where(value, values, one).astype(c.dtype)
 
 
-def leslie(f, s):
+def leslie(f: ArrayLike | Sequence[Any], s: ArrayLike | Sequence[Any]) -> Array:
     """The matrix of a population by age: fertilities f in its first row, rates of survival below
     the diagonal.
 
@@ -114,7 +118,7 @@ def leslie(f, s):
     return _under(f, s)
 
 
-def fiedler(a):
+def fiedler(a: ArrayLike | Sequence[Any]) -> Array:
     """The distances |a[i] - a[j]|.
 
     >>> fiedler([1, 4])
@@ -125,7 +129,7 @@ def fiedler(a):
     return xnp.abs(a[..., :, None] - a[..., None, :])
 
 
-def convolution_matrix(a, n, mode="full"):
+def convolution_matrix(a: ArrayLike | Sequence[Any], n: int, mode: str = "full") -> Array:
     """The matrix m with m @ x = convolve(a, x, mode) for x of n elements.
 
     Args:
@@ -150,7 +154,7 @@ def convolution_matrix(a, n, mode="full"):
     return whole[..., start : start + keep, :]
 
 
-def khatri_rao(a, b):
+def khatri_rao(a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any]) -> Array:
     """Kronecker's products of the columns of a with those of b, side by side.
 
     Args:
@@ -172,7 +176,7 @@ def khatri_rao(a, b):
 # Of a size, nothing else
 
 
-def hilbert(n):
+def hilbert(n: int) -> Array:
     """The Hilbert matrix, 1 / (i + j + 1).
 
     >>> [round(float(x), 4) for x in hilbert(3)[1]]
@@ -182,7 +186,7 @@ def hilbert(n):
     return 1.0 / xnp.asarray(i + j + 1)
 
 
-def invhilbert(n, exact=False):
+def invhilbert(n: int, exact: bool = False) -> Array:
     """The inverse of the Hilbert matrix, whose elements are integers, as floats in either case.
 
     (-1)^{i+j} (i + j + 1) C(n + i, n - j - 1) C(n + j, n - i - 1) C(i + j, i)²
@@ -216,7 +220,7 @@ _PASCAL = {
 }
 
 
-def pascal(n, kind="symmetric", exact=True):
+def pascal(n: int, kind: str = "symmetric", exact: bool = True) -> Array:
     """Binomial coefficients: C(i + j, i), or the factor of that matrix that is "lower" or "upper";
     as floats unless ``exact``.
 
@@ -241,7 +245,7 @@ def _kind(who: str, kind):
     return kind
 
 
-def invpascal(n, kind="symmetric", exact=True):
+def invpascal(n: int, kind: str = "symmetric", exact: bool = True) -> Array:
     """The inverse of ``pascal(n, kind)``, of integers too; as floats unless ``exact``.
 
     Args:
@@ -261,7 +265,7 @@ def invpascal(n, kind="symmetric", exact=True):
     return _by_elements(n, lambda i, j: number((-1) ** (i + j) * of(i, j)))
 
 
-def hadamard(n, dtype=None):
+def hadamard(n: int, dtype: DTypeLike | None = None) -> Array:
     """Sylvester's matrix of orthogonal rows of ones and minus ones; n is a power of two.
 
     Args:
@@ -278,7 +282,7 @@ def hadamard(n, dtype=None):
     return found if dtype is None else found.astype(dtype)
 
 
-def helmert(n, full=False):
+def helmert(n: int, full: bool = False) -> Array:
     """Orthonormal rows, each the contrast of an element with the mean of those before it; ``full``
     puts a row of equal numbers first.
 
@@ -295,7 +299,7 @@ def helmert(n, full=False):
     return xnp.asarray(rows[0 if full else 1 :].tolist()).reshape(-1, n)
 
 
-def dft(n, scale=None, *, dtype=None):
+def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """The matrix of the discrete Fourier transform; ``scale`` is None, "sqrtn" or "n"; complex.
 
     Args:

@@ -1,15 +1,29 @@
 """Functions of matrices with SciPy's arguments, for ``xcore.scipy.linalg``."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
+
 import numpy as _np
 
 from .. import linalg as _la
 from .. import numpy as _xnp
 from .._core import errors as _errors
+from .._core.array import Array as _Array
+from .._core.typing import ArrayLike as _ArrayLike
 from .._transforms.map import vmap as _vmap
 from ..numpy.linalg import norm
 
 
-def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
+def expm_frechet(
+    A: _ArrayLike | _Sequence[_Any], E: _ArrayLike | _Sequence[_Any], method: str | None = None,
+    compute_expm: bool = True, check_finite: bool = True,
+) -> _Any:  # fmt: skip
     """(exp(A), its derivative in the direction E), or the derivative alone.
 
     ``method`` is None, "SPS" or "blockEnlarge"; all are the last one.
@@ -32,7 +46,10 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     return (value, moved) if compute_expm else moved
 
 
-def expm(A, *, upper_triangular=False, max_squarings=None):
+def expm(
+    A: _ArrayLike | _Sequence[_Any], *, upper_triangular: bool = False,
+    max_squarings: int | None = None,
+) -> _Array:  # fmt: skip
     """The exponential of a matrix.
 
     Args:
@@ -48,7 +65,7 @@ def expm(A, *, upper_triangular=False, max_squarings=None):
     return _la.expm(_xnp.triu(A) if upper_triangular else A, max_squarings)
 
 
-def logm(A, disp=True):
+def logm(A: _ArrayLike | _Sequence[_Any], disp: bool = True) -> _Any:
     """The principal logarithm; without ``disp`` also |exp(x) - a| / |a| in the 1-norm.
 
     Args:
@@ -64,7 +81,7 @@ def logm(A, disp=True):
     return x if disp else (x, norm(_la.expm(x) - A, 1) / norm(A, 1))
 
 
-def sqrtm(A, disp=True, blocksize=64):
+def sqrtm(A: _ArrayLike | _Sequence[_Any], disp: bool = True, blocksize: int = 64) -> _Any:
     """The principal square root; without ``disp`` also |x² - a|² / |a| in Frobenius' norm.
 
     Args:
@@ -81,7 +98,7 @@ def sqrtm(A, disp=True, blocksize=64):
     return x if disp else (x, norm(x @ x - _xnp.asarray(A)) ** 2 / norm(A))
 
 
-def expm_cond(A, check_finite=True):
+def expm_cond(A: _ArrayLike | _Sequence[_Any], check_finite: bool = True) -> _Array:
     """How much relative changes of a matrix are amplified in its exponential, in Frobenius' norm:
     |L| |a| / |exp(a)| with the derivative L, a matrix of n² rows.
 
@@ -102,7 +119,7 @@ def expm_cond(A, check_finite=True):
     return norm(whole, 2, axis=(-2, -1)) * size
 
 
-def funm(A, func, disp=True):
+def funm(A: _ArrayLike | _Sequence[_Any], func: _Callable[..., _Any], disp: bool = True) -> _Any:
     """A function of a matrix from its values at eigenvalues, complex; without ``disp`` also an estimate
     of the relative error. See ``xcore.linalg.funm``.
 
@@ -120,7 +137,7 @@ def funm(A, func, disp=True):
     return value if disp else (value, error)
 
 
-def signm(A, disp=True):
+def signm(A: _ArrayLike | _Sequence[_Any], disp: bool = True) -> _Any:
     """The sign of a matrix without imaginary eigenvalues, a (a²)^(-1/2); without ``disp`` also
     |x² - 1| in the 1-norm.
 
@@ -159,7 +176,7 @@ def _hyperbolic(a):
     return (up + down) / 2, (up - down) / 2
 
 
-def cosm(A):
+def cosm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The cosine of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -169,7 +186,7 @@ def cosm(A):
     return _trigonometric(A)[0]
 
 
-def sinm(A):
+def sinm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The sine of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -179,7 +196,7 @@ def sinm(A):
     return _trigonometric(A)[1]
 
 
-def tanm(A):
+def tanm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The tangent of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -189,7 +206,7 @@ def tanm(A):
     return _la.solve(*_trigonometric(A))
 
 
-def coshm(A):
+def coshm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic cosine of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -199,7 +216,7 @@ def coshm(A):
     return _hyperbolic(A)[0]
 
 
-def sinhm(A):
+def sinhm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic sine of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -209,7 +226,7 @@ def sinhm(A):
     return _hyperbolic(A)[1]
 
 
-def tanhm(A):
+def tanhm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic tangent of a matrix.
 
     >>> import xcore.numpy as xnp
@@ -219,7 +236,7 @@ def tanhm(A):
     return _la.solve(*_hyperbolic(A))
 
 
-def fractional_matrix_power(A, t):
+def fractional_matrix_power(A: _ArrayLike | _Sequence[_Any], t: float) -> _Array:
     """A^t = A^⌊t⌋ e^{(t - ⌊t⌋) log A}; complex, like ``logm``, but for whole t. On a CPU only, then.
 
     Args:

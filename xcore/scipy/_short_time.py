@@ -1,5 +1,8 @@
 """Short-time Fourier transforms and their inverses."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,8 @@
 """Averaged spectra of windowed segments."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false, reportReturnType=false
+
 from __future__ import annotations
 
 import functools

@@ -1,8 +1,15 @@
 """Eigenvalues and Schur forms with SciPy's arguments, for ``xcore.scipy.linalg``."""
 
+# Checkers do not see: a name is bound to what was made of it.
+# pyright: reportAssignmentType=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalSubscript=false
+
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +18,7 @@ from .. import linalg as la
 from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
+from .._core.typing import ArrayLike
 
 
 def from_triangle(a, lower):
@@ -65,9 +73,13 @@ def _generalised(a, b, type, vectors):
     return w, low @ y
 
 
-def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite_b=False, turbo=True,
-         eigvals=None, type=1, check_finite=True, subset_by_index=None, subset_by_value=None,
-         driver=None):  # fmt: skip
+def eigh(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True,
+    eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+    turbo: bool = True, eigvals: Sequence[int] | None = None, type: int = 1,
+    check_finite: bool = True, subset_by_index: Sequence[int] | None = None,
+    subset_by_value: Sequence[float] | None = None, driver: str | None = None,
+) -> Any:  # fmt: skip
     """(w, v) of a v = w v, or with b of one of three problems, from the lower (or upper) triangles.
 
     Args:
@@ -92,9 +104,13 @@ def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite
     return w[..., chosen] if eigvals_only else (w[..., chosen], v[..., chosen])
 
 
-def eigvalsh(a, b=None, lower=True, overwrite_a=False, overwrite_b=False, turbo=True, eigvals=None,
-             type=1, check_finite=True, subset_by_index=None, subset_by_value=None,
-             driver=None):  # fmt: skip
+def eigvalsh(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True,
+    overwrite_a: bool = False, overwrite_b: bool = False, turbo: bool = True,
+    eigvals: Sequence[int] | None = None, type: int = 1, check_finite: bool = True,
+    subset_by_index: Sequence[int] | None = None, subset_by_value: Sequence[float] | None = None,
+    driver: str | None = None,
+) -> Array:  # fmt: skip
     """Eigenvalues of a Hermitian matrix, ascending; arguments as for ``eigh``.
 
     Args:
@@ -131,8 +147,11 @@ def _tridiagonal(d, e):
     return _diagonals(d.shape[-1], d, [e], xnp.result_type(d, e))
 
 
-def eigh_tridiagonal(d, e, eigvals_only=False, select="a", select_range=None, check_finite=True,
-                     tol=0.0, lapack_driver="auto", *, key=None):  # fmt: skip
+def eigh_tridiagonal(
+    d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], eigvals_only: bool = False,
+    select: str = "a", select_range: Sequence[float] | None = None, check_finite: bool = True,
+    tol: float = 0.0, lapack_driver: str = "auto", *, key: Any = None,
+) -> Any:  # fmt: skip
     """Eigenvalues, ascending, and vectors of the symmetric tridiagonal matrix of diagonals d, e.
 
     Args:
@@ -155,8 +174,11 @@ def eigh_tridiagonal(d, e, eigvals_only=False, select="a", select_range=None, ch
     return eigh(_tridiagonal(d, e), eigvals_only=eigvals_only, **limits)
 
 
-def eigvalsh_tridiagonal(d, e, select="a", select_range=None, check_finite=True, tol=0.0,
-                         lapack_driver="auto"):  # fmt: skip
+def eigvalsh_tridiagonal(
+    d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], select: str = "a",
+    select_range: Sequence[float] | None = None, check_finite: bool = True, tol: float = 0.0,
+    lapack_driver: str = "auto",
+) -> Array:  # fmt: skip
     """The eigenvalues, ascending, of a symmetric tridiagonal matrix; see ``eigh_tridiagonal``.
 
     Args:
@@ -173,8 +195,11 @@ def eigvalsh_tridiagonal(d, e, select="a", select_range=None, check_finite=True,
     return eigh_tridiagonal(d, e, True, select, select_range)
 
 
-def eig_banded(a_band, lower=False, eigvals_only=False, overwrite_a_band=False, select="a",
-               select_range=None, max_ev=0, check_finite=True):  # fmt: skip
+def eig_banded(
+    a_band: ArrayLike | Sequence[Any], lower: bool = False, eigvals_only: bool = False,
+    overwrite_a_band: bool = False, select: str = "a", select_range: Sequence[float] | None = None,
+    max_ev: int = 0, check_finite: bool = True,
+) -> Any:  # fmt: skip
     """(w, v) of a Hermitian matrix whose diagonals are the rows of a_band, as for ``cholesky_banded``.
 
     Args:
@@ -203,8 +228,10 @@ def eig_banded(a_band, lower=False, eigvals_only=False, overwrite_a_band=False, 
     return eigh(a, eigvals_only=eigvals_only, **limits)
 
 
-def eigvals_banded(a_band, lower=False, overwrite_a_band=False, select="a", select_range=None,
-                   check_finite=True):  # fmt: skip
+def eigvals_banded(
+    a_band: ArrayLike | Sequence[Any], lower: bool = False, overwrite_a_band: bool = False,
+    select: str = "a", select_range: Sequence[float] | None = None, check_finite: bool = True,
+) -> Array:  # fmt: skip
     """The eigenvalues, ascending, of a Hermitian band matrix; see ``eig_banded``.
 
     Args:
@@ -232,8 +259,11 @@ def _unit(v):
     return v / xnp.linalg.norm(v, axis=-2, keepdims=True)
 
 
-def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True,
-        homogeneous_eigvals=False):  # fmt: skip
+def eig(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, left: bool = False,
+    right: bool = True, overwrite_a: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True, homogeneous_eigvals: bool = False,
+) -> Any:  # fmt: skip
     """Eigenvalues w and, as asked for, left (vᴴ a = w vᴴ b) and right (a v = w b v) vectors of norm 1.
 
     Without b it is the identity; else it must be regular. ``homogeneous_eigvals`` gives pairs
@@ -259,7 +289,10 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     return (w, *vectors) if vectors else w
 
 
-def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+def eigvals(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None,
+    overwrite_a: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
+) -> Array:  # fmt: skip
     """The eigenvalues of a square matrix; those of a v = w b v with a regular b.
 
     Args:
@@ -275,7 +308,10 @@ def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals
     return _values(la.eigvals(a if b is None else la.solve(b, a)), homogeneous_eigvals)
 
 
-def schur(a, output="real", lwork=None, overwrite_a=False, sort=None, check_finite=True):
+def schur(
+    a: ArrayLike | Sequence[Any], output: str = "real", lwork: int | None = None,
+    overwrite_a: bool = False, sort: Any = None, check_finite: bool = True,
+) -> Any:  # fmt: skip
     """(T, Z) with a = Z T Zᴴ, and with ``sort`` how many come first; see ``xcore.linalg.schur``.
 
     As in SciPy, for a real form a function ``sort`` takes the real and the imaginary part.
@@ -297,7 +333,10 @@ def schur(a, output="real", lwork=None, overwrite_a=False, sort=None, check_fini
     return la.schur(a, output, sort)
 
 
-def hessenberg(a, calc_q=False, overwrite_a=False, check_finite=True):
+def hessenberg(
+    a: ArrayLike | Sequence[Any], calc_q: bool = False, overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> Any:  # fmt: skip
     """The Hessenberg form h of a = q h qᴴ, with ``calc_q`` (h, q).
 
     Args:
@@ -314,7 +353,9 @@ def hessenberg(a, calc_q=False, overwrite_a=False, check_finite=True):
     return (h, q) if calc_q else h
 
 
-def rsf2csf(T, Z, check_finite=True):
+def rsf2csf(
+    T: ArrayLike | Sequence[Any], Z: ArrayLike | Sequence[Any], check_finite: bool = True
+) -> tuple[Array, Array]:
     """(T, Z): the triangular Schur form from the real one; see ``xcore.linalg.rsf2csf``.
 
     Args:
@@ -329,7 +370,7 @@ def rsf2csf(T, Z, check_finite=True):
     return la.rsf2csf(T, Z)
 
 
-def cdf2rdf(w, v):
+def cdf2rdf(w: ArrayLike | Sequence[Any], v: ArrayLike | Sequence[Any]) -> tuple[Array, Array]:
     """(w, v): from complex eigenvalues and vectors of a real matrix, conjugate pairs side by side, a
     real block diagonal matrix and real vectors: a v = v w.
 

@@ -1,5 +1,8 @@
 """``scipy.interpolate``: values between the points of a grid."""
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+
 from __future__ import annotations
 
 import functools as _functools

@@ -5,20 +5,27 @@ have no effect.
 Lists of numbers count as arrays. What is not here, and why, stands in ``_ABSENT``.
 """
 
-import numpy as _np
+from __future__ import annotations
+
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
 
 from .. import linalg as _la
 from .. import numpy as _xnp
-from .._control.custom import stop_gradient as _stop_gradient
 from .._core import errors as _errors
+from .._core.array import Array as _Array
+from .._core.typing import ArrayLike as _ArrayLike
 from ..linalg import polar, solve_continuous_lyapunov
 from ..linalg import solve_continuous_lyapunov as solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..numpy.linalg import LinAlgError
 from ._dense import (
+    bandwidth,
     cho_solve_banded,
     cholesky_banded,
     diagsvd,
+    ishermitian,
+    issymmetric,
     lu_factor,
     matmul_toeplitz,
     norm,
@@ -83,8 +90,12 @@ from ._spectral import (
     schur,
 )
 
+_Like = _ArrayLike | _Sequence[_Any]  # lists count as arrays
 
-def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
+
+def cholesky(
+    a: _Like, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> _Array:
     """The triangular factor of a Hermitian positive definite matrix; SciPy's default is upper.
 
     Args:
@@ -100,7 +111,9 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return _la.cholesky(a, lower=lower)
 
 
-def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+def cho_factor(
+    a: _Like, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[_Array, bool]:
     """(factor, lower), for ``cho_solve``.
 
     Args:
@@ -115,7 +128,9 @@ def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
     return cholesky(a, lower), lower
 
 
-def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+def cho_solve(
+    c_and_lower: tuple[_Any, bool], b: _Like, overwrite_b: bool = False, check_finite: bool = True
+) -> _Array:
     """The solution of a x = b from ``cho_factor(a)``.
 
     Args:
@@ -131,7 +146,7 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
     return _la.cho_solve(factor, b, lower=lower)
 
 
-def det(a, overwrite_a=False, check_finite=True):
+def det(a: _Like, overwrite_a: bool = False, check_finite: bool = True) -> _Array:
     """The determinant.
 
     Args:
@@ -145,7 +160,10 @@ def det(a, overwrite_a=False, check_finite=True):
     return _la.det(a)
 
 
-def inv(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
+def inv(
+    a: _Like, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None,
+    lower: bool = False,
+) -> _Array:  # fmt: skip
     """The inverse; a singular matrix raises LinAlgError. ``assume_a`` and ``lower`` as for ``solve``.
 
     Args:
@@ -169,8 +187,11 @@ _OF_ONE_TRIANGLE = ("sym", "symmetric", "her", "hermitian", "pos", "positive def
 _ASSUMED = {None: "gen", "tridiagonal": "gen", "banded": "gen"}  # which only save time
 
 
-def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a=None,
-          transposed=False, *, debug=False):  # fmt: skip
+def solve(
+    a: _Like, b: _Like, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+    check_finite: bool = True, assume_a: str | None = None, transposed: bool = False, *,
+    debug: bool = False,
+) -> _Array:  # fmt: skip
     """The solution of a x = b; see ``xcore.linalg.solve``.
 
     Args:
@@ -193,8 +214,10 @@ def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=
     return _la.solve(a, b, _ASSUMED.get(assume_a, assume_a), transposed=transposed)
 
 
-def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False,
-                     check_finite=True, *, debug=None):  # fmt: skip
+def solve_triangular(
+    a: _Like, b: _Like, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True, *, debug: bool | None = None,
+) -> _Array:  # fmt: skip
     """The solution of a x = b for triangular a; see ``xcore.linalg.solve_triangular``.
 
     Args:
@@ -212,7 +235,10 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
     return _la.solve_triangular(a, b, trans, lower, unit_diagonal)
 
 
-def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True):
+def solve_banded(
+    l_and_u: _Sequence[int], ab: _Like, b: _Like, overwrite_ab: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The solution of a x = b for banded a; see ``xcore.linalg.solve_banded``.
 
     Args:
@@ -228,7 +254,10 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     return _la.solve_banded(l_and_u, ab, b)
 
 
-def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True):
+def solveh_banded(
+    ab: _Like, b: _Like, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
+    check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The solution of a x = b for Hermitian positive definite banded a.
 
     Args:
@@ -244,7 +273,9 @@ def solveh_banded(ab, b, overwrite_ab=False, overwrite_b=False, lower=False, che
     return _la.solveh_banded(ab, b, lower=lower)
 
 
-def solve_sylvester(a, b, q, *, method="schur", tol=None):
+def solve_sylvester(
+    a: _Like, b: _Like, q: _Like, *, method: str = "schur", tol: float | None = None
+) -> _Array:
     """The solution of a x + x b = q; see ``xcore.linalg.solve_sylvester``.
 
     Args:
@@ -262,7 +293,7 @@ def solve_sylvester(a, b, q, *, method="schur", tol=None):
     return _la.solve_sylvester(a, b, q, method, tol)
 
 
-def solve_discrete_lyapunov(a, q, method=None):
+def solve_discrete_lyapunov(a: _Like, q: _Like, method: str | None = None) -> _Array:
     """The solution of a x aᴴ - x + q = 0; ``method`` is None, "direct" or "bilinear", all the last.
 
     Args:
@@ -276,7 +307,10 @@ def solve_discrete_lyapunov(a, q, method=None):
     return _discrete(a, q)
 
 
-def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+def lu(
+    a: _Like, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True,
+    p_indices: bool = False,
+) -> tuple[_Any, ...]:  # fmt: skip
     """(P, L, U) with a = P L U, or (P L, U); with ``p_indices`` P is an order of rows, a = L[P] U.
 
     Args:
@@ -301,7 +335,10 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False
     return p, low, up
 
 
-def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+def lu_solve(
+    lu_and_piv: _Sequence[_Any], b: _Like, trans: int | str = 0, overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> _Array:  # fmt: skip
     """The solution of a x = b from ``lu_factor(a)``.
 
     Args:
@@ -317,7 +354,10 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
     return _la.lu_solve(lu_and_piv, b, trans)
 
 
-def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
+def ldl(
+    A: _Like, lower: bool = True, hermitian: bool = True, overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> tuple[_Any, ...]:  # fmt: skip
     """(lu, d, perm) with a = lu d luᴴ, where lu[perm] is triangular; see ``xcore.linalg.ldl``.
 
     Args:
@@ -334,7 +374,10 @@ def ldl(A, lower=True, hermitian=True, overwrite_a=False, check_finite=True):
     return tuple(_la.ldl(A, lower, hermitian))
 
 
-def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
+def solve_continuous_are(
+    a: _Like, b: _Like, q: _Like, r: _Like, e: _Like | None = None, s: _Like | None = None,
+    balanced: bool = True,
+) -> _Array:  # fmt: skip
     """The stabilising solution of Riccati's continuous equation; see
     ``xcore.linalg.solve_continuous_are``. ``balanced`` has no effect.
 
@@ -355,7 +398,10 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
     return _la.solve_continuous_are(a, b, q, r, e, s)
 
 
-def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
+def solve_discrete_are(
+    a: _Like, b: _Like, q: _Like, r: _Like, e: _Like | None = None, s: _Like | None = None,
+    balanced: bool = True,
+) -> _Array:  # fmt: skip
     """The stabilising solution of Riccati's discrete equation; see
     ``xcore.linalg.solve_discrete_are``. ``balanced`` has no effect.
 
@@ -379,7 +425,10 @@ def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
 _QR_MODES = {"full": "complete", "economic": "reduced", "r": "r"}
 
 
-def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
+def qr(
+    a: _Like, overwrite_a: bool = False, lwork: int | None = None, mode: str = "full",
+    pivoting: bool = False, check_finite: bool = True,
+) -> tuple[_Any, ...]:  # fmt: skip
     """(Q, R), with pivoting (Q, R, P), in mode "r" without Q.
 
     Args:
@@ -398,8 +447,10 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     return found if isinstance(found, tuple) else (found,)
 
 
-def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
-        lapack_driver="gesdd"):  # fmt: skip
+def svd(
+    a: _Like, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False,
+    check_finite: bool = True, lapack_driver: str = "gesdd",
+) -> _Any:  # fmt: skip
     """(U, s, Vh), or s alone.
 
     Args:
@@ -415,8 +466,10 @@ def svd(a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=
     return tuple(_la.svd(a, full_matrices)) if compute_uv else _la.svdvals(a)
 
 
-def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True,
-          lapack_driver=None):  # fmt: skip
+def lstsq(
+    a: _Like, b: _Like, cond: float | None = None, overwrite_a: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True, lapack_driver: str | None = None,
+) -> tuple[_Any, ...]:  # fmt: skip
     """(x, sums of squared residuals, rank, singular values).
 
     Args:
@@ -435,7 +488,7 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
 # Special matrices
 
 
-def block_diag(*arrs):
+def block_diag(*arrs: _Like) -> _Array:
     """A matrix with these on its diagonal.
 
     >>> import xcore.numpy as xnp
@@ -457,7 +510,7 @@ def block_diag(*arrs):
 # Spaces
 
 
-def orthogonal_procrustes(A, B, check_finite=True):
+def orthogonal_procrustes(A: _Like, B: _Like, check_finite: bool = True) -> tuple[_Array, _Array]:
     """(r, scale): the orthogonal r for which |A r - B| is least; ``scale`` is the sum of the singular
     values of Aᴴ B.
 
@@ -475,7 +528,7 @@ def orthogonal_procrustes(A, B, check_finite=True):
     return u @ vh, s.sum(-1)
 
 
-def subspace_angles(A, B):
+def subspace_angles(A: _Like, B: _Like) -> _Array:
     """The angles between the spaces that the columns of A and B span, falling.
 
     Small ones by their sines, large ones by their cosines. (Knyazev and Argentati 2002, "Principal
@@ -502,67 +555,6 @@ def subspace_angles(A, B):
         _xnp.arccos(_xnp.where(small, 0, _xnp.clip(cosines, 0, 1))),
     )
     return angles[..., ::-1]
-
-
-# Asking about
-
-
-def issymmetric(a, atol=None, rtol=None):
-    """Whether a known matrix, or each of a batch, equals its transpose, up to the tolerances if there
-    are some.
-
-    Args:
-      a: matrices (..., n, n).
-      atol: absolute difference that counts as none.
-      rtol: relative difference that counts as none.
-
-    >>> issymmetric([[1, 2], [2, 1]])
-    True
-    """
-    a = _np.asarray(_stop_gradient(a))
-    return _same(a, a.swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
-
-
-def ishermitian(a, atol=None, rtol=None):
-    """Whether a known matrix, or each of a batch, equals its conjugate transpose, up to the tolerances
-    if there are some.
-
-    Args:
-      a: matrices (..., n, n).
-      atol: absolute difference that counts as none.
-      rtol: relative difference that counts as none.
-
-    >>> ishermitian([[1, 2j], [-2j, 1]])
-    True
-    """
-    a = _np.asarray(_stop_gradient(a))
-    return _same(a, a.conj().swapaxes(-1, -2) if a.ndim > 1 else a, atol, rtol)
-
-
-def _same(a, b, atol, rtol):
-    if a.ndim < 2 or a.shape != b.shape:
-        raise _errors.not_matrices("scipy.linalg", "need square matrices a", a=a)
-    if atol is None and rtol is None:
-        equal = a == b
-    else:
-        equal = _np.isclose(a, b, atol=atol or 0.0, rtol=rtol or 0.0)
-    found = equal.all((-2, -1))
-    return found if a.ndim > 2 else bool(found)
-
-
-def bandwidth(a):
-    """(l, u): how many diagonals below and above the main one hold a number that is not zero; of each
-    matrix of a batch.
-
-    >>> bandwidth([[1, 2], [0, 1]])
-    (0, 1)
-    """
-    a = _np.asarray(_stop_gradient(a))
-    if a.ndim < 2:
-        raise _errors.not_matrices("scipy.linalg.bandwidth", "need matrices a", a=a)
-    i, j = _np.ogrid[: a.shape[-2], : a.shape[-1]]
-    below, above = (_np.where(a != 0, k, 0).max((-2, -1), initial=0) for k in (i - j, j - i))
-    return (below, above) if a.ndim > 2 else (int(below), int(above))
 
 
 __all__ = [

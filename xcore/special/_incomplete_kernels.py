@@ -4,6 +4,11 @@ Each is computed on the side where it is small, so both tails keep their relativ
 such as x^a e^-x/Γ(a+1) are written with deviances (Loader's saddle-point form), which do not cancel.
 """
 
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportOperatorIssue=false
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalOperand=false
+
 from __future__ import annotations
 
 import math

@@ -5,6 +5,9 @@ shape parameters. What surrounds them is here, once: arguments read and broadcas
 support, parameters that make no sense (NaN), the logarithms and inverses that follow from others.
 """
 
+# Checkers do not see: None is excluded by another value.
+# pyright: reportOptionalCall=false
+
 from __future__ import annotations
 
 import inspect
@@ -124,7 +127,9 @@ class Family:
 
         f.__name__, f.__qualname__ = which, f"{self.name}.{which}"
         f.__signature__ = signature
-        f.__doc__ = f"{_WHAT[which]} of ``xcore.stats.{self.name}``: {self.__doc__.splitlines()[0]}"
+        f.__doc__ = (
+            f"{_WHAT[which]} of ``xcore.stats.{self.name}``: {str(self.__doc__).splitlines()[0]}"
+        )
         return f
 
 

@@ -6,6 +6,9 @@ computed anew, and another number where not; nothing is raised. Matrices may be 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from ... import numpy as xnp
@@ -13,6 +16,7 @@ from ..._core import dtypes, errors, tree
 from ..._core.array import Array
 from ..._core.source import boundary
 from ..._core.types import typeof
+from ..._core.typing import ArrayLike, PyTree, Shape
 from ...linalg import (
     CG,
     GMRES,
@@ -113,7 +117,10 @@ def _goal(who: str, rtol, tol, callback) -> float:
 
 
 @boundary
-def cg(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, callback=None):
+def cg(
+    A: Any, b: PyTree, x0: PyTree = None, *, rtol: float | None = None, tol: float | None = None,
+    atol: float = 0.0, maxiter: int | None = None, M: Any = None, callback: None = None,
+) -> tuple[Any, Array]:  # fmt: skip
     """(x, info): x with A x = b for a Hermitian positive definite A, by conjugate gradients.
 
     Args:
@@ -136,7 +143,10 @@ def cg(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, ca
 
 
 @boundary
-def bicgstab(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=None, callback=None):
+def bicgstab(
+    A: Any, b: PyTree, x0: PyTree = None, *, rtol: float | None = None, tol: float | None = None,
+    atol: float = 0.0, maxiter: int | None = None, M: Any = None, callback: None = None,
+) -> tuple[Any, Array]:  # fmt: skip
     """(x, info): x with A x = b for any regular A; arguments as for ``cg``.
 
     Args:
@@ -151,7 +161,10 @@ def bicgstab(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, maxiter=None, M=No
 
 
 @boundary
-def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callback=None):
+def minres(
+    A: Any, b: PyTree, x0: PyTree = None, *, rtol: float = 1e-5, shift: ArrayLike = 0.0,
+    maxiter: int | None = None, M: Any = None, callback: None = None,
+) -> tuple[Any, Array]:  # fmt: skip
     """(x, info): x with (A - shift) x = b for a Hermitian A, by minimal residuals; arguments as for ``cg``.
 
     Args:
@@ -173,8 +186,11 @@ def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callbac
 
 
 @boundary
-def gmres(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, restart=20, maxiter=None, M=None, callback=None,
-          callback_type=None, solve_method="batched"):  # fmt: skip
+def gmres(
+    A: Any, b: PyTree, x0: PyTree = None, *, rtol: float | None = None, tol: float | None = None,
+    atol: float = 0.0, restart: int = 20, maxiter: int | None = None, M: Any = None,
+    callback: None = None, callback_type: Any = None, solve_method: str = "batched",
+) -> tuple[Any, Array]:  # fmt: skip
     """(x, info): x with A x = b for any regular A, by minimal residuals.
 
     Args:
@@ -200,7 +216,10 @@ def gmres(A, b, x0=None, *, rtol=None, tol=None, atol=0.0, restart=20, maxiter=N
 # Operators
 
 
-def LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
+def LinearOperator(
+    shape: Shape, matvec: Callable[..., Any], rmatvec: Any = None, matmat: Any = None,
+    dtype: Any = None, rmatmat: Any = None,
+) -> FunctionOperator:  # fmt: skip
     """An operator by its product with a vector. That with the transpose is derived from it.
 
     Args:
@@ -214,7 +233,7 @@ def LinearOperator(shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat
     return FunctionOperator(lambda _, x: xnp.asarray(matvec(x)), None, tuple(shape))
 
 
-def aslinearoperator(A):
+def aslinearoperator(A: Any) -> Any:
     """A matrix, sparse or not, as an operator.
 
     >>> import xcore.numpy as xnp
@@ -224,7 +243,10 @@ def aslinearoperator(A):
     return _operator(A)
 
 
-def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+def expm_multiply(
+    A: Any, B: ArrayLike | Sequence[Any], start: None = None, stop: None = None, num: None = None,
+    endpoint: Any = None, traceA: Any = None,
+) -> Array:  # fmt: skip
     """exp(A) B; see ``xcore.linalg.expm_multiply``. All others must be left out.
 
     Args:
@@ -248,8 +270,12 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
 
 
 @boundary
-def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True,
-          Minv=None, OPinv=None, mode="normal", rng=None):  # fmt: skip
+def eigsh(
+    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM",
+    v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None,
+    tol: float = 0, return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
+    mode: str = "normal", rng: Any = None,
+) -> Any:  # fmt: skip
     """(w, v): k eigenvalues of a Hermitian matrix or operator, ascending, and their vectors as columns.
 
     Where the tolerance is missed SolverError is raised; see ``xcore.linalg.eigsh``.
@@ -288,8 +314,11 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
 
 
 @boundary
-def svds(A, k=6, ncv=None, tol=0, which="LM", v0=None, maxiter=None, return_singular_vectors=True, solver="arpack",
-         rng=None, options=None, *, random_state=None):  # fmt: skip
+def svds(
+    A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+    maxiter: int | None = None, return_singular_vectors: bool | str = True, solver: str = "arpack",
+    rng: Any = None, options: Any = None, *, random_state: Any = None,
+) -> Any:  # fmt: skip
     """(u, s, vh): the k largest singular values, ascending, and their vectors.
 
     They are the largest eigenvalues of (0 A; Aᴴ 0), whose vectors are (u; v) / √2: errors are relative to the
