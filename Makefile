@@ -5,11 +5,12 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test gallery lint format bench test-matrix coverage mutate stubs accuracy clean
+.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
 	@echo "make test         run all tests (TESTS='tests/numpy -k sort' chooses)"
+	@echo "make test-accelerators  compile everything for GPUs and TPUs that are not here"
 	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
 	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"
 	@echo "make test-matrix  run the tests on every supported Python and jaxlib found here"
@@ -36,6 +37,17 @@ venv: $(VENV)/.installed-test-plot
 
 test: venv
 	@$(BIN)/python -m pytest -q -n $(JOBS) $(TESTS)
+
+# Compilers for accelerators live in an environment of their own: half a gigabyte, of which nothing runs here.
+AOT := build/aot
+
+$(AOT)/.installed: pyproject.toml
+	@mkdir -p build && sh tools/make_venv $(AOT)
+	@$(AOT)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[aot,test]'
+	@touch $@
+
+test-accelerators: $(AOT)/.installed
+	@$(AOT)/bin/python -m pytest -q -n $(JOBS) tests/accelerators $(TESTS)
 
 gallery: venv
 	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)

@@ -14,7 +14,7 @@ from xcore._core.op import Op, registry
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = """
     README.md ARCHITECTURE.md CONTRIBUTING.md examples/README.md benchmarks/README.md
-    docs/accuracy.md docs/certificates.md docs/derivatives.md docs/devices.md docs/glossary.md docs/numpy.md
+    docs/accelerators.md docs/accuracy.md docs/certificates.md docs/derivatives.md docs/devices.md docs/glossary.md docs/numpy.md
     docs/sanitize.md docs/special.md
 """.split()
 # The order in which a record, and the table of the architecture, have them.

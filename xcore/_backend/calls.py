@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -44,6 +44,11 @@ class Calls:
         def integer(value: int, bits: int = 64) -> Attribute: ...
         def parse(self, text: str) -> Attribute: ...
         def _on_first_device(self, results: Types) -> dict[str, Attribute]: ...
+
+    @staticmethod
+    def refuse(why: str) -> NoReturn:
+        """Raise: the platform cannot do it. The message says what, and what to do."""
+        raise ffi.NotHere(f"xcore: {why}")
 
     def routine(
         self, name: str, dtype: DType, operands: Values, results: Types, **settings: Any

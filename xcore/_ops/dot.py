@@ -52,6 +52,8 @@ def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
             ctx.convert(v, ctx.tensor(t.shape, ctx.out_types[0].dtype))
             for v, t in zip((x, y), ctx.in_types, strict=True)
         )
+    if ctx.platform == "tpu" and ctx.in_types[0].dtype.name in ("int64", "uint64"):
+        ctx.refuse("a TPU has no products of 64-bit integers. Use int32, or floats: x.astype(...).")
     return ctx.dot_general(x, y, ctx.out(), contract, batch, PRECISIONS[precision])
 
 

@@ -203,7 +203,17 @@ shift_right_arithmetic = elementwise("shift_right_arithmetic", args=2, kinds=INT
 shift_right_logical = elementwise("shift_right_logical", args=2, kinds=INTEGERS, jvp=ZERO)
 population_count = elementwise("population_count", hlo="stablehlo.popcnt", kinds=INTEGERS, jvp=ZERO)
 clz = elementwise("clz", hlo="stablehlo.count_leading_zeros", kinds=INTEGERS, jvp=ZERO)
-mulhi = elementwise("mulhi", hlo="chlo.mulhi", args=2, kinds=INTEGERS, jvp=ZERO)
+
+
+def _mulhi_lower(ctx, x, y):
+    if ctx.platform == "tpu" and ctx.out_types[0].dtype.itemsize == 8:
+        ctx.refuse(
+            "a TPU has no upper halves of products of 64-bit integers. Use those of 32 bits."
+        )
+    return ctx.one("chlo.mulhi", ctx.out(), [x, y])
+
+
+mulhi = elementwise("mulhi", lower=_mulhi_lower, args=2, kinds=INTEGERS, jvp=ZERO)
 
 # Comparison
 

@@ -1,0 +1,33 @@
+"""What does not compile for which device, and why: a row that is missing here must compile.
+
+Names are regular expressions of rows of the sweep; each says how the row ends and the reason.
+"""
+
+NO_DOUBLE = "a TPU has no float64 or complex128; refused when the program is lowered"
+NO_LAPACK = "needs eigenvalues of general matrices or a pivoted QR, which nothing on a TPU computes"
+NO_PYTHON = "a TPU's programs call no Python"
+NO_LONG = "XLA's rewriting of 64-bit integers for TPUs knows no such products"
+
+IN_DOUBLE = "these functions of float32 are computed in float64, so that all digits are right"
+# of the rows of programs.py
+DOUBLE = (
+    r"special\.(ellipk|exp1|expi|i0e|k1|lambertw|spence|j0|y1|dawsn|betaln|gammainc|gammaincinv|owens_t|betainc|"
+    r"betaincinv)|stats\.(gamma|beta|t)\.(logpdf|cdf|ppf)"
+)
+
+KNOWN: dict[str, dict[str, tuple[str, str]]] = {
+    "tpu": {
+        r".*-(float64|complex128|double)": ("refused", NO_DOUBLE),
+        r"ops\.(convert-to (float64|complex128)|bitcast_convert-wider)": ("refused", NO_DOUBLE),
+        r"ops\.(mulhi|dot_general(-4|-5)?)": ("refused", NO_LONG),
+        r"linalg\.(batch\.|wide\.)?(qr_pivoting|eig|eigvals|schur|hessenberg)-.*": ("refused", NO_LAPACK),
+        r"linalg\.(sqrtm|logm|sylvester|lyapunov|discrete_lyapunov)-.*": ("refused", NO_LAPACK),
+        r"debug\.print|pure_callback": ("refused", NO_PYTHON),
+        DOUBLE: ("refused", IN_DOUBLE),
+    },
+    "cuda": {
+        DOUBLE: ("strays", IN_DOUBLE),
+        r"ops\.bitcast_convert-wider": ("strays", "two float32 side by side are seen as one float64: asked for"),
+        r"lax\.conv-int32": ("fails", "XLA hands convolutions to cuDNN, which has none of int32; jax refuses too"),
+    },
+}  # fmt: skip

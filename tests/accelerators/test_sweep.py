@@ -1,0 +1,79 @@
+"""Everything compiles for an H200 and a TPU v5e, but what ``known.py`` says does not."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.accelerators.known import KNOWN
+from tests.accelerators.sweep import ROOT, summary, sweep, widens
+from xcore._backend import topologies
+
+PARTS = [(kind, part) for kind in ("h200", "v5e") for part in ("ops", "functions")]
+
+
+def expected(platform: str, row: str) -> str:
+    matching = [how for name, (how, _) in KNOWN[platform].items() if re.fullmatch(name, row)]
+    return matching[0] if matching else "compiles"
+
+
+@pytest.mark.parametrize("kind, part", PARTS)
+def test_everything_compiles_but_what_is_known(kind, part, needs, capsys):
+    platform = topologies.KINDS[kind].platform
+    needs(platform)
+    found = sweep(part, kind)
+    with capsys.disabled():
+        print(f"\n{kind}, {part}: {dict(summary(found))}")
+    other = {r: s for r, s in found.items() if s.partition(":")[0] != expected(platform, r)}
+    assert not other and len(found) > 150
+
+
+CONTROL = """
+import json, sys
+import xcore as xc
+from xcore._backend import client
+from xcore._core import compile
+
+here = xc.topology(sys.argv[1])
+p = xc.jit(lambda x: x + 1).trace(xc.ShapeDtypeStruct((4,), "float32")).program
+with compile.lowering().lowered(p, here.platform) as ctx:
+    pass
+ctx = compile.lowering().Lowering(here.platform)
+t = ctx.tensor((4,), "float32")
+ctx.function("main", [t], [t], lambda x: ctx.xla_call("no_such_target", [x], [t]), public=True)
+try:
+    client.compile_module(ctx.module, here.devices, client.compile_options(here.devices))
+    print(json.dumps("compiled"))
+except client.RuntimeFailure as e:
+    print(json.dumps(str(e)))
+"""
+
+
+@pytest.mark.parametrize("kind", ["h200", "v5e"])
+def test_control_an_unknown_target_does_not_compile(kind, needs):
+    """Else that the others compile would say nothing of their calls."""
+    needs(topologies.KINDS[kind].platform)
+    done = subprocess.run(
+        [sys.executable, "-c", CONTROL, kind], capture_output=True, text=True, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    if done.returncode >= 0:
+        assert "no_such_target" in json.loads(done.stdout.splitlines()[-1])
+    else:
+        assert "no_such_target" in done.stderr
+
+
+def test_control_a_widened_program_is_seen():
+    head = "func.func public @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n"
+    assert widens(head + "%0 = stablehlo.convert %arg0 : (tensor<2xf32>) -> tensor<2xf64>")
+    assert not widens(head + "%0 = stablehlo.sine %arg0 : tensor<2xf32>")
+    assert not widens("func.func public @main(%arg0: tensor<f64>) -> tensor<f64> {\n tensor<f64>")
+
+
+def test_every_known_row_has_a_reason():
+    for rows in KNOWN.values():
+        for how, reason in rows.values():
+            assert how in ("refused", "fails", "strays", "ends the process") and len(reason) > 20
