@@ -299,6 +299,7 @@ def below_numpy(files: dict[str, str]) -> list[str]:
 
 # Where platforms may be asked for outside of _backend, _core and _cpu, each with its reason.
 ASKS = {
+    "xcore/_ops/elementwise.py": "a TPU has no upper halves of 64-bit products",
     "xcore/_ops/factor.py": "routines that a platform's libraries have, or have not",
     "xcore/_ops/spectral.py": "the same",
     "xcore/_ops/orthogonal.py": "the same",
