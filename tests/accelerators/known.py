@@ -24,6 +24,7 @@ KNOWN: dict[str, dict[str, tuple[str, str]]] = {
         r"linalg\.(sqrtm|logm|sylvester|lyapunov|discrete_lyapunov)-.*": ("refused", NO_LAPACK),
         r"debug\.print|pure_callback": ("refused", NO_PYTHON),
         DOUBLE: ("refused", IN_DOUBLE),
+        r"random\.(gamma|beta|poisson|binomial)|pde\.multigrid": ("refused", "they hold tables in float64"),
     },
     "cuda": {
         DOUBLE: ("strays", IN_DOUBLE),
