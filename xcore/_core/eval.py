@@ -4,13 +4,13 @@ An eager operation is a program of one equation; a ``fused`` function (every fun
 xcore.numpy) is one program too, however many operations it has. All go through compile.executable.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,8 @@ from .types import ArrayType, Placed, Value, typeof
 
 if TYPE_CHECKING:
     from .._backend.client import Device
+    from .op import Op
+    from .typing import Operand
 
 RuntimeFailure = backend.RuntimeFailure
 
@@ -57,7 +59,7 @@ RuntimeFailure = backend.RuntimeFailure
 # Values to arrays
 
 
-def default_placed(type_: ArrayType):
+def default_placed(type_: ArrayType) -> ArrayType | Placed:
     """A type on the device that the setting default_device names."""
     device = config.settings().default_device
     return type_ if device is None else placed(type_, device, committed=False)
@@ -79,10 +81,11 @@ def to_array(x: Any, wide: bool = False) -> Array:
         return x
     if type(x) in PYTHON_SCALARS:
         return scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
+    given: Any = x
     if isinstance(x, np.ndarray):
-        return from_numpy(x)
+        return from_numpy(given)
     if isinstance(x, np.generic):
-        return from_numpy(np.asarray(x))
+        return from_numpy(np.asarray(given))
     if isinstance(x, Literal):
         if x.type.shape:
             return from_host(np.broadcast_to(x.value, x.type.shape), default_placed(x.type))
@@ -93,7 +96,7 @@ def to_array(x: Any, wide: bool = False) -> Array:
             x, " It was made in a function that is still being traced, on another thread or level."
         )
     if isinstance(x, PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
-        base = next(t for t in PYTHON_SCALARS if isinstance(x, t))
+        base: Any = next(t for t in PYTHON_SCALARS if isinstance(given, t))
         return to_array(base(x), wide)
     if getattr(x, "__jax_array__", None) is not None:
         return to_array(x.__jax_array__())
@@ -124,7 +127,9 @@ def is_array_like(x: Any) -> bool:
 # Running programs
 
 
-def prepare(p: Program, arrays, donors=()):
+def prepare(
+    p: Program, arrays: Sequence[Array], donors: Sequence[int] = ()
+) -> tuple[backend.Executable, Sequence[Array]]:
     """The executable of a program for these arguments, and the arguments where it wants them."""
     if is_spread(p, arrays):
         return prepare_spread(p, arrays, donors)
@@ -132,7 +137,7 @@ def prepare(p: Program, arrays, donors=()):
     return executable(p, devices, donors), arrays
 
 
-def _colocate(arrays):
+def _colocate(arrays: Sequence[Array]) -> tuple[tuple[Device, ...], Sequence[Array]]:
     """The device on which to run a program of these arguments, and the arguments moved there."""
     shardings = [a._t.sharding for a in arrays]
     if not any(shardings):
@@ -143,7 +148,7 @@ def _colocate(arrays):
     committed = {s.devices for a, s in zip(arrays, shardings, strict=True) if s and a.committed}
     if len(committed) > 1:
         raise errors.different_devices(
-            [f"{a.type} on {a._t.sharding.devices}" for a in arrays if a.committed]
+            [f"{a.type} on {a.sharding.devices}" for a in arrays if a.committed]
         )
     devices = committed.pop() if committed else next(s.devices for s in shardings if s)
     return devices, [to_device(a, devices[0], committed=False) for a in arrays]
@@ -162,7 +167,7 @@ def to_device(a: Array, device: Device, committed: bool = True) -> Array:
     return from_host(np.asarray(a), target)
 
 
-def execute(exe: backend.Executable, arrays) -> list[Array]:
+def execute(exe: backend.Executable, arrays: Sequence[Array]) -> list[Array]:
     try:
         buffers = exe([a._b for a in arrays])
     except RuntimeFailure as e:
@@ -170,15 +175,15 @@ def execute(exe: backend.Executable, arrays) -> list[Array]:
     return [Array(b, t) for b, t in zip(buffers, exe.result_types, strict=True)]
 
 
-_sanitizers: list = []
+_sanitizers: list[Callable[[Program, Sequence[Array]], list[Array]]] = []
 
 
-def install_sanitizer(run) -> None:
+def install_sanitizer(run: Callable[[Program, Sequence[Array]], list[Array]]) -> None:
     """Set what runs programs where the setting sanitize is on (defined further right)."""
     _sanitizers[:] = [run]
 
 
-def run_program(p: Program, arrays, donors=()) -> list[Array]:
+def run_program(p: Program, arrays: Sequence[Array], donors: Sequence[int] = ()) -> list[Array]:
     """Compile (or find) and run a program."""
     settings = config.settings()
     if settings.sanitize or settings.sanitize_cancellation:
@@ -190,7 +195,9 @@ def run_program(p: Program, arrays, donors=()) -> list[Array]:
     return outs
 
 
-def _check_finite(p: Program, arrays, outs, settings) -> None:
+def _check_finite(
+    p: Program, arrays: Sequence[Array], outs: Sequence[Array], settings: config.Settings
+) -> None:
     """Raise FloatingPointError at the first operation of the program that makes a NaN or infinity."""
     bad = next((what for x in outs if (what := _not_finite(x, settings))), None)
     if bad is None:
@@ -212,7 +219,7 @@ def _check_finite(p: Program, arrays, outs, settings) -> None:
     )
 
 
-def _replay(p: Program, arrays) -> None:
+def _replay(p: Program, arrays: Sequence[Array]) -> None:
     """Run a program operation by operation, and those that hold programs by these."""
     if len(p.eqns) != 1:
         eval_program(p, arrays)
@@ -222,7 +229,7 @@ def _replay(p: Program, arrays) -> None:
     e.op.run_steps(eval_program, args, e.params)
 
 
-def _not_finite(x: Array, settings) -> str | None:
+def _not_finite(x: Array, settings: config.Settings) -> str | None:
     if not dtypes.is_inexact(x.dtype) or x.dtype.itemsize < 2:
         return None
     host = np.asarray(x)
@@ -234,10 +241,10 @@ def _not_finite(x: Array, settings) -> str | None:
 class EvalTrace(Trace):
     """Runs operations now, each as a program of one equation."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.programs = FastCache()
 
-    def process(self, op, args, params):
+    def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         if op.eager is not None:
             return op.eager(*args, **params)
         arrays = [a if type(a) is Array else _operand(a) for a in args]
@@ -249,21 +256,24 @@ class EvalTrace(Trace):
         given = tuple([x._t.type for x in arrays])
         key = (op, types, given, tuple(params), exact(tuple(params.values())))
         if not _is_hashable(key):
-            return run_program(_single(op, types, given, params), arrays)
+            return [*run_program(_single(op, types, given, params), arrays)]
         p = self.programs.get(key)
         if p is None:
             p = _single(op, types, given, params)
             self.programs.keep(key, p, config.base())
-        return run_program(p, arrays)
+        outs: Any = run_program(p, arrays)
+        return outs
 
 
-def _operand(a) -> Array:
+def _operand(a: Any) -> Array:
     if type(a) is Literal and a.type.shape and not a.value.shape:
         return scalar(a.value.item(), a.type.dtype, a.type.weak)
     return to_array(a)
 
 
-def _single(op, types, given, params) -> Program:
+def _single(
+    op: Op, types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], params: dict[str, Any]
+) -> Program:
     inputs = [Var(t) for t in given]
     operands = [Var(t) if t is not g else v for t, g, v in zip(types, given, inputs)]
     spread = registry["broadcast_in_dim"]
@@ -281,7 +291,7 @@ install_bottom(EvalTrace())
 # Fused functions
 
 
-def is_wide(x) -> bool:
+def is_wide(x: Any) -> bool:
     """Whether Python numbers beside this value are carried at 64 bits."""
     dtype = getattr(x, "dtype", None)
     if dtype is None or dtype.itemsize < 8 or dtype == dtypes.complex64:
@@ -289,7 +299,7 @@ def is_wide(x) -> bool:
     return not getattr(x, "weak_type", False)  # a Python int beyond 32 bits is no wide data
 
 
-def narrowed(x):
+def narrowed(x: Any) -> Any:
     """A weak float at the default width: weak values are carried at 64 bits only inside programs."""
     t = typeof(x)
     kind = dtypes.kind(t.dtype)
@@ -303,7 +313,7 @@ def narrowed(x):
     return registry["convert"](x, dtype=dtype, weak=True)
 
 
-def out_of_reach(values) -> bool:
+def out_of_reach(values: Iterable[Any]) -> bool:
     """Whether a Python int does not fit in an integer dtype beside it, so that converting it fails."""
     ints = [x for x in values if type(x) is int and not 0 <= x < 128]
     if not ints:
@@ -316,20 +326,21 @@ def out_of_reach(values) -> bool:
 class Fused:
     """The slow path of one fused function: its cache of programs, and what the fast path learns."""
 
-    def __init__(self, f, count: int, options: tuple = ()):
+    def __init__(self, f: Callable[..., Any], count: int, options: backend.Flags = ()) -> None:
         self.f, self.count, self.name = by_position(f), count, f.__name__
         self.options = options
         self.cache, self.fast = FastCache(), FastCache()
         # kinds of arguments called once: the second time they become fast; True: they cannot
         self.seen = FastCache()
 
-    def results(self, out):
+    def results(self, out: Any) -> Any:
         """Results of the function while tracing: constants that rules made become arrays."""
         if isinstance(out, (np.generic, Literal)):
             return to_array(out)
-        return tuple([self.results(x) for x in out]) if type(out) is tuple else out
+        parts: Any = out
+        return tuple([self.results(x) for x in parts]) if type(out) is tuple else out
 
-    def entry(self, arrays, rest):
+    def entry(self, arrays: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, list[Any]]:
         """(executable, results' types, captured arrays, structure) for these arguments, and leaves."""
         leaves, structure = tree.flatten(list(arrays))
         statics = exact(rest)
@@ -350,10 +361,12 @@ class Fused:
                 self.cache.keep(key, found, config.base())
         return found, leaves
 
-    def _trace(self, leaves, structure, rest):
-        made = []
+    def _trace(
+        self, leaves: list[Array], structure: tree.PyTreeDef, rest: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        made: list[tree.PyTreeDef] = []
 
-        def flat(*tracers):
+        def flat(*tracers: Operand) -> list[Any]:
             outs, out_structure = tree.flatten(self.f(*tree.unflatten(structure, tracers), *rest))
             made.append(out_structure)
             return [narrowed(x) if isinstance(x, (Value, Literal)) else x for x in outs]
@@ -370,7 +383,7 @@ class Fused:
         direct = all(a is b for a, b in zip(moved, [*captured, *leaves], strict=True))
         return exe, captured, made[0], program, direct and not exe.effectful
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         settings = config.settings()
         if not is_evaluating() or settings.disable_jit:
             if current().folds and are_known(tree.leaves(list(args[: self.count]))):
@@ -381,7 +394,7 @@ class Fused:
         for a in arrays:
             if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):
                 return self.f(*args)  # it complains in its own words
-        refused = None
+        refused, leaves = None, []
         try:
             found, leaves = self.entry(arrays, rest)
         except errors.ConcretizationError:  # it needs to see values
@@ -400,7 +413,7 @@ class Fused:
             outs = run_program(program, [*captured, *leaves])
         return tree.unflatten(structure, outs)
 
-    def fast_entry(self, arrays, rest=()):
+    def fast_entry(self, arrays: Sequence[Any], rest: Sequence[Any] = ()) -> Any:
         """What the fast path needs for a call with just these arrays, or None."""
         settings = config.settings()
         if not is_evaluating() or settings.watches or settings.strict or settings.disable_jit:
@@ -418,7 +431,7 @@ class Fused:
         for kept in self.cache, self.fast, self.seen:
             kept.clear()
 
-    def learn(self, key, arrays, rest, default: bool):
+    def learn(self, key: Any, arrays: Sequence[Any], rest: Sequence[Any], default: bool) -> Any:
         """An entry for the fast path when a kind of call comes for the second time, or None.
 
         Args:
@@ -445,7 +458,7 @@ class Fused:
         return None
 
 
-def _is_hashable(x) -> bool:
+def _is_hashable(x: Any) -> bool:
     try:
         hash(x)
     except TypeError:
@@ -453,14 +466,14 @@ def _is_hashable(x) -> bool:
     return True
 
 
-def fused(count: int = 1, chain: bool = False):
+def fused(count: int = 1, chain: bool = False) -> Callable[[Callable[..., Any]], Any]:
     """A function whose first ``count`` arguments are arrays (or lists of arrays), the rest static.
 
     Called on arrays it runs as one compiled program; called while tracing it is plain Python. ``chain``
     says that the program is one long chain of operations on each element, as a hash is.
     """
 
-    def wrap(f):
+    def wrap(f: Callable[..., Any]) -> Any:
         general = Fused(f, count, backend.CHAIN_OPTIONS if chain else ())
         fast = call_path(general, f)
         fast.fused = general
@@ -469,13 +482,13 @@ def fused(count: int = 1, chain: bool = False):
     return wrap
 
 
-def _simple(args) -> bool:
+def _simple(args: Sequence[Any]) -> bool:
     """Arrays, Python scalars and None only, and at least one array."""
-    kinds = [type(x) for x in args if x is not None]
+    kinds: list[Any] = [type(x) for x in args if x is not None]
     return Array in kinds and all([k is Array or k in PYTHON_SCALARS for k in kinds])
 
 
-def _scalar_kinds(args):
+def _scalar_kinds(args: Sequence[Any]) -> list[Any] | None:
     """For each argument, what has the buffers of Python scalars there; None if there are none.
 
     NotImplemented if an int is so large that its program is one of its own.
@@ -484,7 +497,7 @@ def _scalar_kinds(args):
         return None
     wide = any(map(is_wide, args))
     beside = [x.dtype for x in args if type(x) is Array and dtypes.is_integer(x.dtype)]
-    found = []
+    found: list[Any] = []
     for x in args:
         if type(x) not in PYTHON_SCALARS:
             found.append(None)
@@ -501,7 +514,7 @@ def _scalar_kinds(args):
 # Their call paths
 
 
-def call_path(general: Fused, f):
+def call_path(general: Fused, f: Callable[..., Any]) -> Any:
     """The function that users call in front of ``general``, with the parameters of ``f``."""
     plain = inspect.unwrap(f)  # f may be decorated, or differentiated by a rule of its own
     code = plain.__code__
@@ -521,7 +534,7 @@ def call_path(general: Fused, f):
     return functools.update_wrapper(call, f)
 
 
-def by_position(f):
+def by_position(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function without keyword-only parameters: the same, given everything by position."""
     code = inspect.unwrap(f).__code__
     n = code.co_argcount
@@ -566,7 +579,7 @@ def _fused_path(arrays: int, statics: int, varies: bool) -> Path:
     )  # fmt: skip
 
 
-def operator(slow, function, reflected: bool = False):
+def operator(slow: Callable[..., Any], function: Any, reflected: bool = False) -> Any:
     """A method for Array of two operands: the path of a fused function of two arrays, without its statics.
 
     ``slow`` is the method for all other operands. What is known of calls is the function's.

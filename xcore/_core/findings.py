@@ -91,7 +91,7 @@ def checks_positions() -> bool:
 # Telling
 
 _told: set[Any] = set()  # (kind, file, line) of the warnings given
-count = 0  # of warnings and errors
+count: int = 0  # of warnings and errors
 
 
 def tell(kind: str, text: str, where: Any = None) -> None:
