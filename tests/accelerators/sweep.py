@@ -18,6 +18,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.accelerators.known import ENDLESS
+
 ROOT = Path(__file__).resolve().parents[2]
 OF_THE_CPU = re.compile(r"lapack_|python_cpu|xla_cpu")
 
@@ -28,6 +30,8 @@ def programs(part: str, platform: str) -> Iterator[tuple[str, object, list]]:
         from tests.accelerators.programs import functions
 
         for row in functions():
+            if row.name in ENDLESS.get(platform, ()):
+                continue
             yield row.name, row.f, row.arguments()
         return
     from tests._ops.samples import SAMPLES
