@@ -19,6 +19,7 @@ from ..numpy._select import safe_divide
 from ._arguments import as_inexact, epsilon, hermitian_part, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
+from ._range import lost, vanished
 from ._sensitivity import nothing, scaled, times, unit
 from ._truth import of_pairs
 
@@ -71,6 +72,7 @@ def of_eigh(a, w, v, b=None):
     (a,) = map(ops.stop_gradient, as_inexact("linalg.eigh", a))
     eps = epsilon(a)
     a, w, v, b = _at_least_32_bits(a, w, v, b)
+    missed = lost(a, (-2, -1))[..., None]
     a = hermitian_part(a)
     real = dtypes.to_real(typeof(a).dtype)
     n, size = typeof(a).shape[-1], xnp.max(xnp.abs(w), axis=-1, initial=0).astype(real)
@@ -87,7 +89,7 @@ def of_eigh(a, w, v, b=None):
         size = (_frobenius(a) + size * _frobenius(b)) * _inverse_length(l) ** 2
         metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
     off = size[..., None] * _orthogonality(v, metric)[..., None]
-    report = of_pairs(w, residual + off, size, n)
+    report = of_pairs(w, residual + off + n * missed, size, n)
     return _status(residual + off, size, n, eps), report.replace(residual=told)
 
 
@@ -217,7 +219,8 @@ def of_svd(a, u, s, vh):
     off = size[..., None] * xnp.maximum(_orthogonality(u), _orthogonality(v))[..., None]
     # zeros of (0 a; aᴴ 0), for matrices that are not square, and values -s
     others = -s if m == n else xnp.concatenate([-s, xnp.zeros_like(s[..., :1])], axis=-1)
-    report = of_pairs(s, residual + off, size, m + n, others)
+    missed = (m + n) * lost(a, (-2, -1))[..., None]
+    report = of_pairs(s, residual + off + missed, size, m + n, others)
     report = report.replace(residual=residual)
     return _status(residual + off, size, max(m, n), eps), report
 
@@ -323,8 +326,8 @@ def _wedin(a, b, x, first, gap):
     share = relative(off / first[..., None], size)
     gap = xnp.where(gap > 0, gap, 0)
     inverse = safe_divide(1, gap, xnp.inf, where=gap > 0)
-    change = (4 + max(m, n) ** 0.5) * epsilon(a) * inverse
+    change = ((4 + max(m, n) ** 0.5) * epsilon(a) + vanished(a, m + n)[..., None]) * inverse
     error = xnp.max(change * (2 + (inverse + 1) * share), axis=-1, initial=0)
-    error = error * min(m, n) ** 0.5
+    error = error * min(m, n) ** 0.5 + vanished(x, m + n) + vanished(b, m + n)
     # of first order in the change: nothing is known where that is not small
     return of_truth(xnp.where((xnp.max(change, axis=-1) < 0.1) & ~xnp.isnan(error), error, xnp.inf))

@@ -42,6 +42,7 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
+from ._range import vanished
 from ._truth import (
     attainable,
     backward_error,
@@ -347,7 +348,8 @@ def _determinants_report(a, value=None) -> tuple:
     factors, m = factorise(a, kind_for(a)), xnp.abs(a)
     rows = product(m, xnp.ones_like(m[..., :1]))[..., 0]
     s = power_of_two(xnp.max(rows, axis=-1), half=True)[..., None, None]
-    weights = by(s[..., 0], rows, -2)
+    missed = vanished(a, n)[..., None] / own  # in roundings, of the largest element
+    weights = by(s[..., 0], rows + missed * xnp.max(rows, axis=-1, keepdims=True), -2)
     size = inverse_norms(*(through(f, s) for f in in_any_order(factors)), a[..., :1], weights)[2]
     pivots = xnp.abs(factors.pivots())
     bad = (first_zero(pivots) >= 0) | xnp.isnan(size)

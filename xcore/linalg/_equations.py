@@ -6,6 +6,10 @@ With r = b - a x and its rounding each column x is off by at most
 
 in the ∞-norm, whatever the scales of rows. (Arioli, Demmel and Duff 1989, "Solving sparse linear
 systems with sparse backward error") The norm is estimated, not computed: a few solutions do.
+
+Near the lower end of the range numbers vanish: what a and b hold below the smallest normal number
+counts as zero on many processors, and so does what products leave there. Each is counted as an error
+of that size.
 """
 
 # Checkers do not see: a name is bound to what was made of it.
@@ -30,6 +34,7 @@ from .._solution import Certificate, Status, first_that_holds
 from ..numpy._select import safe_divide
 from ._arguments import product
 from ._digits import digits_of, of_truth, relative
+from ._range import lost
 
 
 class Equation(NamedTuple):
@@ -191,12 +196,16 @@ def judged(
     if 0 in typeof(x).shape:
         return nothing_to_solve(x, back)
     lead = typeof(b).ndim - 2
-    sizes = [largest(p, tuple(range(lead, typeof(p).ndim))) for p in parts]
+    axes = [tuple(range(lead, typeof(p).ndim)) for p in parts]
+    sizes = [largest(p, along) for p, along in zip(parts, axes)]
     s = power_of_two(functools.reduce(xnp.maximum, sizes), half=True)
-    parts = [by(s.reshape((*s.shape, *[1] * (typeof(p).ndim - lead))), p, -2) for p in parts]
-    s = s[..., None, None]
-    x, b, t = in_units(s**factors, x, b)
-    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t)
+    missed = functools.reduce(xnp.maximum, [lost(p, along) for p, along in zip(parts, axes)])
+    parts = [by(s.reshape((*s.shape, *[1] * len(along))), p, -2) for p, along in zip(parts, axes)]
+    root, s = s, s[..., None, None]
+    missed = missed / root / root * factors * typeof(x).shape[-2] ** (factors - 1)
+    given, (x, b, t) = b, in_units(s**factors, x, b)
+    missed = _missed(missed, given, x, t)
+    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t, missed)
     return status, told if back is None else told.replace(residual=back(told.residual))
 
 
@@ -221,7 +230,8 @@ def judged_dense(
     norms = [xnp.max(y, axis=(-2, -1), initial=0) for y in (columns, rows)]
     root = power_of_two(functools.reduce(xnp.maximum, norms), half=True)
     s = root[..., None, None]
-    x, b, t = in_units(s, x, b)
+    given, (x, b, t) = b, in_units(s, x, b)
+    missed = _missed(lost(read(), (-2, -1)) / root / root, given, x, t)
     sizes = by(s, sizes, -2) * by_turns(s, t, length)
 
     def image(x):
@@ -237,7 +247,13 @@ def judged_dense(
         through(solve, s), through(adjoint, s), norms[0] / root / root,
         roundings(typeof(a).shape[-1]), norms[1] / root / root,
     )  # fmt: skip
-    return certificate(equation, x, b, eps, pivot, failed, t)
+    return certificate(equation, x, b, eps, pivot, failed, t, missed)
+
+
+def _missed(of_a, b, x, t):
+    """What each row of a x - b misses, in units, where elements of a and b count as zero."""
+    of_a = of_a[..., None, None] * xnp.sum(xnp.abs(x), axis=-2, keepdims=True)
+    return of_a + by(t, lost(b, -2)[..., None, :], -2)
 
 
 def _times_lower(a, x):
@@ -248,7 +264,7 @@ def _times_lower(a, x):
 
 
 def certificate(
-    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0
+    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0, missed=0.0
 ) -> tuple:
     """(status, Certificate) of x (..., n, k), with a x = b at size about 1 (see ``in_units``).
 
@@ -257,10 +273,11 @@ def certificate(
       pivot: the number of the first vanishing pivot (...,), or -1.
       failed: what a vanishing pivot means.
       t: what residuals are multiplied by, twice, (..., 1, k).
+      missed: what rows of the residual miss, (..., 1, k).
     """
     *lead, n, k = typeof(x).shape
     real = dtypes.to_real(typeof(x).dtype)
-    own = float(dtypes.finfo(real).eps)
+    own, tiny = float(dtypes.finfo(real).eps), dtypes.finfo(real).tiny
     bad = pivot >= 0
     if 0 in (n, k) or 0 in lead:
         return nothing_to_solve(x)
@@ -271,6 +288,7 @@ def certificate(
     omega = xnp.max(relative(left, size), axis=(-2, -1))
     # in roundings: they would vanish
     weights = left / own + (equation.rounding + equation.blur) * size
+    weights = weights + xnp.where(length > 0, n * tiny / own, real.type(0)) + missed / own
     weights = xnp.max(relative(weights, length), axis=-1)
     one, inf, off = inverse_norms(equation.solve, equation.adjoint, x, weights)
     condition, other = (

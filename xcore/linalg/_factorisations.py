@@ -104,7 +104,11 @@ def _of_factors(l, u, given, *units) -> Equation:
     """
     info, n = dtypes.finfo(typeof(given).dtype), typeof(u).shape[-1]
     own, tiny = epsilon(u), xnp.asarray(float(info.tiny), typeof(xnp.real(u)).dtype)
-    moduli = [xnp.abs(f) + by(s, tiny, -2) for f, s in zip((l, u), units, strict=True)]
+    blur = roundings(2 * n) + (info.eps / own if info.eps > own else 0)
+    least = (
+        tiny if typeof(given).dtype == np.float16 else tiny / typeof(tiny).dtype.type(own * blur)
+    )
+    moduli = [xnp.abs(f) + by(s, least, -2) for f, s in zip((l, u), units, strict=True)]
     times = lambda x: product(l, product(u, x))  # noqa: E731
     turned = lambda y: product(adjoint(u), product(adjoint(l), y))  # noqa: E731
     none = xnp.zeros(typeof(u).shape[:-1], typeof(tiny).dtype)
@@ -113,7 +117,7 @@ def _of_factors(l, u, given, *units) -> Equation:
         times, lambda x: product(moduli[0], product(moduli[1], x)),
         lambda b: solve_with(u, solve_with(l, b, True), False),
         lambda b: solve_with(l, solve_with(u, b, False, transpose="C"), True, transpose="C"),
-        one, roundings(2 * n), inf, roundings(2 * n) + (info.eps / own if info.eps > own else 0),
+        one, roundings(2 * n), inf, blur,
     )  # fmt: skip
 
 

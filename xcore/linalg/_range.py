@@ -57,22 +57,39 @@ def divided(f, unit):
 
 
 def any_subnormal(arrays):
-    """Whether some element is not zero, but may count as zero, as numbers without a leading 1 do on many
-    processors; those of float16 have one in float32, in which they are multiplied."""
+    """Whether some element is not zero, but may count as zero (see ``subnormals``)."""
     found = xnp.zeros((), bool)
     for x in arrays:
-        x = xnp.asarray(x)
-        if dtypes.is_inexact(x.dtype) and x.dtype != np.float16:
-            parts = (xnp.real(x), xnp.imag(x)) if dtypes.is_complex(x.dtype) else (x,)
-            for y in parts:
-                found = found | _has_subnormal(y)
+        found = found | subnormals(xnp.asarray(x))
     return found
 
 
-def _has_subnormal(x):
+def lost(x, axes):
+    """The smallest normal number where elements along these axes count as zero and are not, else 0."""
+    real = dtypes.to_real(typeof(x).dtype)
+    return xnp.where(subnormals(x, axes), dtypes.finfo(real).tiny, real.type(0))
+
+
+def vanished(x, steps: int = 1):
+    """What a few steps with each of these matrices may miss below the range, by its largest element."""
+    size = xnp.max(xnp.abs(x), axis=(-2, -1), initial=0)
+    tiny = dtypes.finfo(typeof(size).dtype).tiny
+    some = xnp.where(lost(x, (-2, -1)) > 0, xnp.inf, typeof(size).dtype.type(0))
+    return xnp.where(size > 0, steps * tiny / xnp.where(size > 0, size, 1), some)
+
+
+def subnormals(x, axes=None):
+    """Whether there are elements, along these axes, without a leading 1: many processors take them for 0.
+
+    Those of float16 have one in float32, in which they are multiplied.
+    """
+    if not dtypes.is_inexact(x.dtype) or x.dtype == np.float16:
+        return xnp.any(xnp.zeros(typeof(x).shape, bool), axes)
+    if dtypes.is_complex(x.dtype):
+        return subnormals(xnp.real(x), axes) | subnormals(xnp.imag(x), axes)
     limits = xnp.finfo(x.dtype)
     whole = np.dtype(f"uint{limits.bits}")
     bits = ops.bitcast_convert(x, dtype=whole)
     fraction = bits & whole.type((1 << limits.nmant) - 1)
     exponent = bits & whole.type(((1 << _exponent_bits(limits)) - 1) << limits.nmant)
-    return xnp.any((fraction != 0) & (exponent == 0))
+    return xnp.any((fraction != 0) & (exponent == 0), axes)

@@ -122,9 +122,9 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
       more: further figures of the report.
     """
     eps = epsilon(w)
-    tiny = float(dtypes.finfo(typeof(w).dtype).tiny)  # what is less may have vanished
+    tiny = n * dtypes.finfo(typeof(w).dtype).tiny  # what is less may have vanished
     error = residual + (4 + n**0.5 / 4) * eps * size[..., None]
-    error = error + xnp.where(size > 0, tiny, 0)[..., None]
+    error = error + xnp.where(size > 0, tiny, tiny * 0)[..., None]
     gaps = xnp.abs(w[..., :, None] - w[..., None, :]) - error[..., None, :]
     gaps = xnp.where(np.eye(typeof(w).shape[-1], dtype=bool), xnp.inf, gaps)
     if others is not None:

@@ -1,0 +1,130 @@
+"""Certificates near the lower end of the range, where elements and products count as zero on many processors."""
+
+import ml_dtypes
+import mpmath
+import numpy as np
+import pytest
+
+import xcore.linalg as la
+
+# (dtype, a scale whose small elements vanish)
+SCALES = [(np.float64, 1e-306), (np.float32, 3e-37), (ml_dtypes.bfloat16, 3e-37)]
+SEEDS = range(8)
+
+
+def _solution(a, b):
+    with mpmath.workdps(400):
+        exact = lambda x: mpmath.matrix(np.asarray(x, np.float64).tolist())
+        x = mpmath.lu_solve(exact(a), exact(b))
+        return x, max(abs(v) for v in x)
+
+
+def _error(x, a, b):
+    """The relative error of x, by more digits than any dtype has."""
+    with mpmath.workdps(400):
+        true, size = _solution(a, b)
+        found = np.asarray(x, np.float64)
+        return float(max(abs(mpmath.mpf(f) - t) for f, t in zip(found, true)) / size)
+
+
+def _claim(found):
+    return float(found.certificate.error) if bool(found.ok) else np.inf
+
+
+SOLVERS = {
+    "solve": lambda a, b: (a, la.solve(a, b, report=True)),
+    "lu_solve": lambda a, b: (a, la.lu_solve(la.lu_factor(a), b, report=True)),
+    "triangular": lambda a, b: (np.triu(a), la.solve_triangular(np.triu(a), b, report=True)),
+    "lstsq": lambda a, b: (a, la.lstsq(a, b, report=True)),
+    "qr": lambda a, b: (a, la.lstsq(a, b, method="qr", report=True)),
+}
+
+
+@pytest.mark.parametrize("dtype, scale", SCALES)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_no_digit_is_claimed_that_vanished(name, dtype, scale):
+    for seed in SEEDS:
+        a = np.random.default_rng(seed).standard_normal((7, 7)) * scale
+        b = (a @ np.ones(7)).astype(dtype)
+        matrix, found = SOLVERS[name](a.astype(dtype), b)
+        if np.isfinite(np.asarray(found.value, float)).all():
+            assert _error(found.value, matrix, b) <= max(
+                _claim(found), 10 ** -float(found.certificate.digits)
+            )
+
+
+@pytest.mark.parametrize(
+    "dtype, size, small", [(np.float64, 1e-300, 1e-310), (np.float32, 1e-35, 1e-39)]
+)
+def test_a_right_side_that_counts_as_zero_is_no_zero(dtype, size, small):
+    a, b = (size * np.eye(2)).astype(dtype), np.array([small, 2 * small], dtype)
+    band = np.full((1, 2), size, dtype)
+    for found in (
+        la.solve(a, b, report=True), la.solve_triangular(a, b, report=True),
+        la.solve_banded((0, 0), band, b, report=True), la.cho_solve(np.sqrt(a), b, report=True),
+    ):  # fmt: skip
+        off = np.max(np.abs(np.asarray(found.value) / (b / size) - 1))
+        assert off < 1e-4 or not bool(found.ok)
+
+
+@pytest.mark.parametrize("kind", ["general", "symmetric", "positive definite"])
+@pytest.mark.parametrize(
+    "dtype, k", [(np.float64, 400), (np.float64, 200), (np.float32, 35), (np.float32, 45)]
+)
+def test_rows_of_very_different_size(kind, dtype, k):
+    a = np.array([[2.0 * 2.0 ** (-2 * k), 1], [1, 2 * 2.0 ** (2 * k)]]).astype(dtype)
+    b = (a @ np.ones(2, dtype)).astype(dtype)
+    found = la.solve(a, b, kind, report=True)
+    if np.isfinite(np.asarray(found.value)).all():
+        assert not bool(found.ok) or _error(found.value, a, b) <= _claim(found)
+
+
+@pytest.mark.parametrize(
+    "dtype, scale", [(np.float64, 1e-306), (np.float64, 1e-310), (np.float32, 3e-37)]
+)
+def test_values_of_spectra(dtype, scale):
+    for seed in SEEDS:
+        a = np.random.default_rng(seed).standard_normal((6, 6))
+        a = ((a + a.T) * scale).astype(dtype)
+        size = 2.0**1000 if dtype == np.float64 else 2.0**120  # exact, and into the range
+        wide = a.astype(np.float64) * size
+        w, s = np.linalg.eigvalsh(wide) / size, np.linalg.svd(wide, compute_uv=False) / size
+        eigh, svd = la.eigh(a, report=True), la.svd(a, report=True)
+        assert (
+            np.abs(np.asarray(eigh.value[0], float) - w)
+            <= np.asarray(eigh.certificate.error, float)
+        ).all()
+        assert (
+            np.abs(np.asarray(svd.value[1], float) - s) <= np.asarray(svd.certificate.error, float)
+        ).all()
+
+
+@pytest.mark.parametrize("dtype, scale", SCALES[:2])
+def test_inverses_and_determinants(dtype, scale):
+    for seed in SEEDS:
+        a = (np.random.default_rng(seed).standard_normal((5, 5)) * scale).astype(dtype)
+        size = 2.0 ** -np.round(np.log2(scale))
+        wide = a.astype(np.float64) * size
+        found, inverse = la.pinv(a, report=True), np.linalg.pinv(wide)
+        if bool(found.ok):
+            off = (
+                np.abs(np.asarray(found.value, float) / size - inverse).max()
+                / np.abs(inverse).max()
+            )
+            assert off <= _claim(found)
+        found = la.slogdet(a, report=True)
+        if bool(found.ok):
+            log = np.linalg.slogdet(wide)[1] - 5 * np.log(size)
+            assert abs(float(found.value[1]) - log) <= float(found.certificate.error)
+
+
+def test_pseudoinverses_of_equal_singular_values():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        u = np.linalg.qr(rng.standard_normal((5, 3)))[0] * (1 + 1e-9 * np.arange(3))
+        a = u @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        with mpmath.workdps(40):
+            m = mpmath.matrix(a.tolist())
+            true = np.array(((m.T * m) ** -1 * m.T).tolist(), dtype=float)
+        found = la.pinv(a, report=True)
+        assert np.abs(np.asarray(found.value) - true).max() / np.abs(true).max() <= _claim(found)
