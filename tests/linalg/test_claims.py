@@ -278,9 +278,7 @@ def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
     assert (abs(w - [1, 2]) <= answer.certificate["error"]).all()
     left = np.linalg.norm(wide(a) @ wide(v) - wide(v) * w, axis=0)
     assert (left <= np.asarray(answer.certificate["error"])).all()
-    tiny = la.lobpcg(
-        a * np.asarray(1e-30, a.dtype), 2, x0=q[:, 3:5], max_steps=2000, report=True
-    )
+    tiny = la.lobpcg(a * np.asarray(1e-30, a.dtype), 2, x0=q[:, 3:5], max_steps=2000, report=True)
     assert np.all(tiny.ok) and np.allclose(
         np.asarray(tiny.value[0]) * 1e30, [1, 2], atol=10 * eps**0.5
     )
