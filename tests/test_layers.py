@@ -262,7 +262,7 @@ BELOW = {
     "_core.struct": "struct static",
     "_core.eval": "fused",
     "_core.types ": "ArrayType Value",
-    "_core.keywords": "require",
+    "_core.settings": "require",
     "_core.package": "bound",
     "_core.source": "boundary stack_level user_frame",
     "_control.checks": "fail_if make_site report",

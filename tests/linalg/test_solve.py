@@ -212,3 +212,9 @@ def test_failures():
     assert "singular" in err.get()
     status = xc.jit(lambda a: xc.linalg.solve(a, np.ones(3), report=True).status)(one)
     assert status == Status.singular
+
+
+def test_settings_that_are_arrays_are_looked_at():
+    a = xnp.asarray([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="ridge"):
+        xc.linalg.lstsq(a, xnp.ones(2), ridge=xnp.asarray(-1.0))

@@ -7,10 +7,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-import numpy as np
-
-from . import errors
-
 # One meaning a row: what it is, our names for it first, then those that are used elsewhere.
 _ROWS = (
     ("the tolerance", "rtol tol xtol gtol eps epsilon ftol fatol xatol stol reltol rel_tol tolerance precision"),
@@ -38,21 +34,6 @@ _ROWS = (
     ("the penalty", "ridge l2_reg alpha regularization damp"),
 )  # fmt: skip
 _OF_SOLVERS = ("the tolerance", "the limit of steps")
-
-
-_WANTED: dict[str, Callable[[Any], bool]] = {
-    "positive": lambda x: x > 0,
-    "0 or more": lambda x: x >= 0,
-    "1 or more": lambda x: x >= 1,
-}
-
-
-def require(wanted: str, who: str, **given: Any) -> None:
-    """An error for settings that are not what is wanted, a row of ``_WANTED``. None and traced values pass."""
-    for name, value in given.items():
-        known = isinstance(value, (int, float, np.number))
-        if known and not _WANTED[wanted](value):  # NaN is not
-            raise errors.bad_argument(who, name, value, wanted)
 
 
 # Another name of an argument: ours, and where its values differ, what makes ours of them.

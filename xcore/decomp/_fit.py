@@ -11,7 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._core import dtypes, errors
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.typing import ArrayLike, Key
 from .._solution import Solution
 from .._transforms.map import vmap

@@ -15,7 +15,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.typing import ArrayLike, Key
 from .._solution import Solution, Status
 from ..optimize import minimize

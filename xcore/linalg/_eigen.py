@@ -22,7 +22,7 @@ from .._control.cond import cond
 from .._control.loops import fori_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, Key

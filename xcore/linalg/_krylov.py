@@ -14,7 +14,7 @@ from .. import numpy as xnp
 from .._control.loops import fori_loop
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.types import typeof

@@ -9,7 +9,7 @@ from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.types import typeof
 from .._core.typing import ArrayLike
 from .._ops.factor import solve_with

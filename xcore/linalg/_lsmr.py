@@ -14,7 +14,7 @@ from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop, scan
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike

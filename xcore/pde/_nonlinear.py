@@ -18,7 +18,7 @@ from .._control.implicit import custom_root
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike

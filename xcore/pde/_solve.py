@@ -17,7 +17,7 @@ from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
 from .._core import dtypes, errors, tree
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.trace import Tracer
 from .._core.types import typeof
 from .._core.typing import ArrayLike

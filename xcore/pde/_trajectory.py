@@ -22,7 +22,7 @@ from .._control.saving import Checkpointer, read_metadata
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
 from .._core.array import Array
-from .._core.keywords import require
+from .._core.settings import require
 from .._core.source import stack_level
 from .._core.struct import static, struct
 from .._core.types import typeof

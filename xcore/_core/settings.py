@@ -1,0 +1,25 @@
+"""What settings of methods must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .array import Array
+
+_WANTED: dict[str, Callable[[Any], bool]] = {
+    "positive": lambda x: x > 0,
+    "0 or more": lambda x: x >= 0,
+    "1 or more": lambda x: x >= 1,
+}
+
+
+def require(wanted: str, who: str, **given: Any) -> None:
+    """An error for settings that are not what is wanted, a row of ``_WANTED``. None and traced values pass."""
+    for name, value in given.items():
+        known = isinstance(value, (int, float, np.number, np.ndarray)) or type(value) is Array
+        if known and not np.all(_WANTED[wanted](np.asarray(value))):  # NaN is not
+            raise errors.bad_argument(who, name, value, wanted)
