@@ -253,7 +253,7 @@ BELOW = {
     "_control.custom_lanes": "custom_vmap sequential_vmap",
     "_control.callback": "pure_callback",
     "_control.saving": "Checkpointer read_metadata",
-    "_core": "tree dtypes errors findings package",
+    "_core": "tree nodes dtypes errors findings package",
     "_core.array": "Array",
     "_core.types": "typeof ShapeDtypeStruct",
     "_core.typing": "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar",

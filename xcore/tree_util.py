@@ -1,5 +1,14 @@
 """Pytrees under the names of ``jax.tree_util``, and how to register classes of one's own."""
 
+from ._core.nodes import (
+    Partial,
+    is_tree_node,
+    register_pytree_node,
+    register_pytree_node_class,
+    register_pytree_with_keys,
+    register_pytree_with_keys_class,
+    register_static,
+)
 from ._core.struct import register_dataclass
 from ._core.tree import (
     DictKey,
@@ -7,19 +16,12 @@ from ._core.tree import (
     GetAttrKey,
     KeyEntry,
     KeyPath,
-    Partial,
     PyTreeDef,
     SequenceKey,
     all_leaves,
     flatten_one_level,
     flatten_one_level_with_keys,
-    is_tree_node,
     keystr,
-    register_pytree_node,
-    register_pytree_node_class,
-    register_pytree_with_keys,
-    register_pytree_with_keys_class,
-    register_static,
     treedef_children,
     treedef_tuple,
 )

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._backend.callbacks import wrap_callback
-from .._core import config, dtypes, errors, findings, tree
+from .._core import config, dtypes, errors, findings, nodes, tree
 from .._core.array import Array
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.op import Op
@@ -185,7 +185,7 @@ def _from_children(_, children) -> Error:
     return made
 
 
-tree.register_pytree_node(Error, lambda e: ((e._code, *e._payload), None), _from_children)
+nodes.register_pytree_node(Error, lambda e: ((e._code, *e._payload), None), _from_children)
 
 # The operation
 # Arguments: the number of the site that failed (0: none), and values for its message. Both may have

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, TypeVar, dataclass_transform
 
-from . import errors, tree
+from . import errors, nodes, tree
 
 T = TypeVar("T")
 Names = Sequence[str] | None
@@ -76,7 +76,7 @@ def _register_struct(cls: type[Any], data: tuple[str, ...], meta: tuple[str, ...
         made.__dict__.update(zip(data, children), **dict(zip(meta, statics)))
         return made
 
-    tree.register_pytree_node(
+    nodes.register_pytree_node(
         cls,
         lambda x: (values(x), constants(x)),
         unflatten,
@@ -108,7 +108,7 @@ def register_dataclass(
     [1.0, 2.0]
     """
     data, meta = _field_names(nodetype, data_fields, meta_fields, drop_fields)
-    tree.check_unregistered(nodetype)
+    nodes.check_unregistered(nodetype)
     tree.registry.register_dataclass_node(nodetype, list(data), list(meta))
     return nodetype
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, final, overload
 
 import numpy as np
 
-from .._core import dtypes, errors, tree
+from .._core import dtypes, errors, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.program import eval_program
 from .._core.source import boundary
@@ -241,7 +241,7 @@ def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) 
     n = flat.out.num_leaves
     types = tuple(typeof(p) for p in ps)
     apply = functools.partial(_push, structure, flat.out, n, types, _Frame(done))
-    f_lin = tree.Partial(apply, [*done.captured], [*done.outs[:n]])
+    f_lin = nodes.Partial(apply, [*done.captured], [*done.outs[:n]])
     value = flat.value(done.outs)
     return (value, f_lin, flat.other(done.outs)) if has_aux else (value, f_lin)
 
@@ -317,7 +317,7 @@ def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any
     in_types = tuple(map(typeof, ps))
     n_aux = len(done.outs) - n
     pull = functools.partial(_pull, structure, flat.out, n_aux, in_types, out_types, _Frame(done))
-    pull = tree.Partial(pull, [*done.captured])
+    pull = nodes.Partial(pull, [*done.captured])
     value = flat.value(done.outs)
     return (value, pull, flat.other(done.outs)) if has_aux else (value, pull)
 

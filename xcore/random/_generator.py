@@ -10,7 +10,7 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
+from .._core import dtypes, errors, nodes
 from .._core.array import Array
 from .._core.source import boundary
 from .._core.trace import Tracer
@@ -453,7 +453,7 @@ def _or_none(size):
     return tuple(size) if np.ndim(size) else (size,)
 
 
-tree.register_pytree_node(
+nodes.register_pytree_node(
     Generator, lambda rng: ((rng._key, rng._calls), None), lambda _, children: Generator(*children)
 )
 

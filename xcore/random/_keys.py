@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, tree
+from .._core import dtypes, errors, nodes, tree
 from .._core.array import Array
 from .._core.eval import is_array_like
 from .._core.source import boundary
@@ -232,7 +232,7 @@ def _shape_of(data) -> tuple:
     return shape
 
 
-tree.register_pytree_node(
+nodes.register_pytree_node(
     KeyArray,
     lambda keys: ((keys._data,), keys._stream),
     lambda stream, data: KeyArray(*data, stream),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._core import tree as _tree
+from .._core import nodes, tree
 
 
-@_tree.register_pytree_with_keys_class
+@nodes.register_pytree_with_keys_class
 class Found(dict):
     """A result with SciPy's names: ``found.x`` and ``found["x"]``. Words and flags belong to its structure.
 
@@ -33,7 +33,7 @@ class Found(dict):
     def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[Any, Any]]:
         names = tuple(k for k, v in self.items() if not _is_static(v))
         static = tuple((k, v) for k, v in self.items() if _is_static(v))
-        return [(_tree.GetAttrKey(k), self[k]) for k in names], (names, static)
+        return [(tree.GetAttrKey(k), self[k]) for k in names], (names, static)
 
     @classmethod
     def tree_unflatten(cls, structure: Any, leaves: Iterable[Any]) -> Found:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random, special
-from .._core import errors, tree
+from .._core import errors, nodes
 from .._core.array import Array
 from .._core.types import typeof
 from .._core.typing import ArrayLike, Key, Shape
@@ -170,4 +170,4 @@ def _rebuilt(_, children) -> gaussian_kde:
     return made
 
 
-tree.register_pytree_node(gaussian_kde, _children, _rebuilt)
+nodes.register_pytree_node(gaussian_kde, _children, _rebuilt)
