@@ -6,7 +6,8 @@ import pytest
 import xcore as xc
 from xcore import lax
 from xcore._core import dtypes
-from xcore._ops.dot import _better_form, dot_general
+from xcore._cpu.dot import _better_form
+from xcore._ops.dot import dot_general
 
 SIZES = {(160, 100, 128): "n large", (400, 100, 30): "n small", (24, 300, 200): "m small"}
 

@@ -36,7 +36,6 @@ ROWS: tuple = (
         "block + taps - 1 → block + taps",
         "one element more, times zero",
     ),
-    (_OPS + "cumulative.py", "_part", "stop - start", FORM),
     (
         "xcore/_control/implicit.py",
         "_slope_program",

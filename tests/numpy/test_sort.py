@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import _ops as ops
-from xcore._ops import host
+from xcore._cpu import rows
 
 rng = np.random.default_rng(0)
 
@@ -74,7 +74,7 @@ def test_kernels_agree_with_xla(n, monkeypatch):
     x, y = numbers((n, 3), "float32"), numbers((n, 3), "int8")
     results = []
     for i, limit in enumerate((0, 10**9)):
-        monkeypatch.setattr(host, "WORTH_IT", limit)
+        monkeypatch.setattr(rows, "WORTH_IT", limit)
         # another literal, another program: one of the same text would be taken from memory
         f = xc.jit(lambda x, y, i=i: ops.sort(y, x, y + i, axis=0, num_keys=2)[:2])
         results.append([np.asarray(a) for a in f(xnp.asarray(x), xnp.asarray(y))])
