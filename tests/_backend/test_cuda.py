@@ -22,6 +22,7 @@ def packages(tmp_path, monkeypatch):
             f"jax_cuda{major}_plugin/version.py": f"__version__ = {version!r}",
             f"jax_cuda{major}_plugin/_versions.py": versions,
             f"nvidia/{cuda._TOOLKITS[major]}/bin/ptxas": "",
+            f"nvidia/{cuda._CUBLAS[major]}": "",
         }.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text)
