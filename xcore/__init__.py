@@ -5,6 +5,9 @@
 Array(0., dtype=float32, weak_type=True)
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 import importlib as _importlib
 import typing as _typing
 
@@ -13,13 +16,7 @@ from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
 from ._control.custom import closure_convert, custom_gradient, custom_jvp, custom_vjp
-from ._control.jit import (
-    clear_caches,
-    eval_shape,
-    explain_cache_misses,
-    jit,
-    make_jaxpr,
-)  # fmt: skip
+from ._control.jit import clear_caches, eval_shape, explain_cache_misses, jit, make_jaxpr
 from ._control.mapped import pmap, shard_map
 from ._control.passes import fwd_and_bwd
 from ._control.scopes import named_call, named_scope
@@ -27,48 +24,28 @@ from ._control.sharding import with_sharding_constraint as reshard
 from ._core import config
 from ._core.array import Array
 from ._core.devices import (
-    block_until_ready,
-    default_backend,
-    default_device,
-    device_count,
-    device_get,
-    device_put,
-    devices,
-    local_device_count,
-    local_devices,
-    process_count,
-    process_index,
-    process_indices,
-)  # fmt: skip
+    block_until_ready, default_backend, default_device, device_count, device_get, device_put,
+    devices, local_device_count, local_devices, process_count, process_index, process_indices,
+)
 from ._core.memory import live_arrays, memory_stats
 from ._core.mesh import Mesh, get_mesh, make_mesh, set_mesh
 from ._core.mesh import PartitionSpec as P
 from ._core.package import guide as _guide
 from ._core.sharding import NamedSharding, SingleDeviceSharding
 from ._core.shards import (
-    device_put_replicated,
-    device_put_sharded,
-    make_array_from_callback,
-    make_array_from_process_local_data,
-    make_array_from_single_device_arrays,
-)  # fmt: skip
+    device_put_replicated, device_put_sharded, make_array_from_callback,
+    make_array_from_process_local_data, make_array_from_single_device_arrays,
+)
 from ._core.topology import topology
 from ._core.trace import ensure_compile_time_eval
 from ._core.tree import map as tree_map
 from ._core.tree import map as tree_multimap
 from ._core.types import ShapeDtypeStruct, typeof
 from ._solution import Certificate, Solution, Status
-from ._transforms.api import (
-    float0,
-    grad,
-    jvp,
-    linear_transpose,
-    linearize,
-    value_and_grad,
-    vjp,
-)  # fmt: skip
+from ._transforms.api import float0, grad, jvp, linear_transpose, linearize, value_and_grad, vjp
 from ._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from ._transforms.map import vmap
+# fmt: on
 
 if _typing.TYPE_CHECKING:  # what is loaded on first use
     from . import (

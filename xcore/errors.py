@@ -1,35 +1,18 @@
 """The exception classes, each with a program that raises it and its repair."""
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from ._core.exceptions import (
-    ArgumentError,
-    BadIndexError,
-    CallbackError,
-    CheckError,
-    CheckIndexError,
-    CheckpointError,
-    ConcretizationError,
-    DeletedError,
-    DistributedError,
-    DTypeError,
-    HalfFloatError,
-    MatrixShapeError,
-    MismatchError,
-    MissingRuleError,
-    NonConcreteBooleanIndexError,
-    NonConcreteSliceError,
-    OutOfMemoryError,
-    SanitizeError,
-    SanitizeOverflowError,
-    SanitizeWarning,
-    ShapeError,
-    SingularMatrixError,
-    SolverError,
-    TracerLeakError,
-    TreeError,
-    UnknownModeError,
-    XcoreError,
-)  # fmt: skip
+    ArgumentError, BadIndexError, CallbackError, CheckError, CheckIndexError, CheckpointError,
+    ConcretizationError, DeletedError, DistributedError, DTypeError, HalfFloatError,
+    MatrixShapeError, MismatchError, MissingRuleError, NonConcreteBooleanIndexError,
+    NonConcreteSliceError, OutOfMemoryError, SanitizeError, SanitizeOverflowError,
+    SanitizeWarning, ShapeError, SingularMatrixError, SolverError, TracerLeakError, TreeError,
+    UnknownModeError, XcoreError,
+)
 from .random import KeyReuseError
+# fmt: on
 
 __all__ = [
     "ArgumentError", "BadIndexError", "CallbackError", "CheckError", "CheckIndexError",

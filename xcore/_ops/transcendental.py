@@ -234,9 +234,8 @@ def _cbrt_lower(ctx, x):
 cbrt = elementwise(
     "cbrt", kinds=FLOATS, jvp=lambda g, y, x: div(g, mul(const(y, 3), square(y))), lower=_cbrt_lower
 )
-logistic = _unary(
-    "logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y)))
-)
+# fmt: off
+logistic = _unary("logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))))
 sin = _sine("sin", "stablehlo.sine", lambda g, y, x: mul(g, cos(x)))
 cos = _sine("cos", "stablehlo.cosine", lambda g, y, x: neg(mul(g, sin(x))))
 tan = _unary("tan", "stablehlo.tan", lambda g, y, x: mul(g, _one_plus_square(y)))
@@ -247,10 +246,9 @@ asin = _unary("asin", "chlo.asin", lambda g, y, x: mul(g, rsqrt(_one_minus_squar
 acos = _unary("acos", "chlo.acos", lambda g, y, x: neg(mul(g, rsqrt(_one_minus_square(x)))))
 atan = _unary("atan", "chlo.atan", lambda g, y, x: div(g, _one_plus_square(x)))
 asinh = _unary("asinh", "chlo.asinh", lambda g, y, x: mul(g, rsqrt(_one_plus_square(x))))
-acosh = _unary(
-    "acosh", "chlo.acosh",
-    lambda g, y, x: mul(g, mul(rsqrt(sub(x, const(x, 1))), rsqrt(add(x, const(x, 1))))),
-)  # fmt: skip
+acosh = _unary("acosh", "chlo.acosh",
+    lambda g, y, x: mul(g, mul(rsqrt(sub(x, const(x, 1))), rsqrt(add(x, const(x, 1))))))
+# fmt: on
 
 
 def _half_difference_of_logs(ctx, x, t):
@@ -277,14 +275,12 @@ def _gaussian(x, factor: float):
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 erf = _unary("erf", "chlo.erf", lambda g, y, x: mul(g, _gaussian(x, _TWO_OVER_ROOT_PI)), FLOATS)
 erfc = _unary("erfc", "chlo.erfc", lambda g, y, x: mul(g, _gaussian(x, -_TWO_OVER_ROOT_PI)), FLOATS)
-erf_inv = _unary(
-    "erf_inv", "chlo.erf_inv",
-    lambda g, y, x: mul(g, mul(const(y, 1 / _TWO_OVER_ROOT_PI), exp(square(y)))), FLOATS,
-)  # fmt: skip
+# fmt: off
+erf_inv = _unary("erf_inv", "chlo.erf_inv",
+    lambda g, y, x: mul(g, mul(const(y, 1 / _TWO_OVER_ROOT_PI), exp(square(y)))), FLOATS)
 lgamma = _unary("lgamma", "chlo.lgamma", lambda g, y, x: mul(g, digamma(x)), FLOATS)
-digamma = _unary(
-    "digamma", "chlo.digamma", lambda g, y, x: mul(g, polygamma(const(x, 1), x)), FLOATS
-)
+digamma = _unary("digamma", "chlo.digamma", lambda g, y, x: mul(g, polygamma(const(x, 1), x)), FLOATS)
+# fmt: on
 
 
 def _in_no_closed_form(name: str, argument: str):

@@ -7,44 +7,29 @@
 Array(2., dtype=float32)
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import bound as _bound
 from ._arls import cp_arls
 from ._cp import CP, CanonicalTT, arrange, fix_signs, normalize
 from ._fit import cp_als, cp_constrained, cp_nonneg
 from ._formats import (
-    factor_match_score,
-    inner,
-    load,
-    norm,
-    plot_factors,
-    relative_error,
-    save,
-    to_tt,
-    to_tucker,
-)  # fmt: skip
+    factor_match_score, inner, load, norm, plot_factors, relative_error, save, to_tt, to_tucker,
+)
 from ._gauss_newton import cp_gauss_newton
 from ._gradient import cp_gradient
 from ._judge import (
-    Degeneracy,
-    RankScan,
-    core_consistency,
-    degeneracy,
-    factor_uncertainty,
-    scan_ranks,
-)  # fmt: skip
+    Degeneracy, RankScan, core_consistency, degeneracy, factor_uncertainty, scan_ranks,
+)
 from ._products import fold, khatri_rao, mode_product, mttkrp, multi_mode_product, unfold
 from ._tt import TT
 from ._tt_fit import round_tt, tt_cross, tt_svd
 from ._tucker import Tucker, orthogonalize
 from ._tucker_fit import (
-    hooi,
-    hosvd,
-    round_tucker,
-    st_hosvd,
-    tucker_als,
-    tucker_nonneg,
-    tucker_random,
+    hooi, hosvd, round_tucker, st_hosvd, tucker_als, tucker_nonneg, tucker_random,
 )
+# fmt: on
 
 __all__ = [
     "CP", "CanonicalTT", "Degeneracy", "RankScan", "TT", "Tucker", "arrange", "core_consistency", "cp_als", "cp_arls",

@@ -107,24 +107,16 @@ def _pair(name: str, doc: str, example: str, example_of_n: str):
 
 
 # fmt: off
-dct, dctn = _pair(
-    "dct", "The discrete cosine transform.",
+dct, dctn = _pair("dct", "The discrete cosine transform.",
     ">>> xcore.fft.dct(xnp.asarray([1.0, 1.0]))\n    Array([4., 0.], dtype=float32)",
-    ">>> xcore.fft.dctn(xnp.ones((2, 2)))[0]\n    Array([16.,  0.], dtype=float32)",
-)
-idct, idctn = _pair(
-    "idct", "The inverse of the discrete cosine transform.",
+    ">>> xcore.fft.dctn(xnp.ones((2, 2)))[0]\n    Array([16.,  0.], dtype=float32)")
+idct, idctn = _pair("idct", "The inverse of the discrete cosine transform.",
     ">>> xcore.fft.idct(xnp.asarray([4.0, 0.0]))\n    Array([1., 1.], dtype=float32)",
-    ">>> xcore.fft.idctn(xcore.fft.dctn(xnp.ones((2, 2))))[0]\n    Array([1., 1.], dtype=float32)",
-)
-dst, dstn = _pair(
-    "dst", "The discrete sine transform.",
+    ">>> xcore.fft.idctn(xcore.fft.dctn(xnp.ones((2, 2))))[0]\n    Array([1., 1.], dtype=float32)")
+dst, dstn = _pair("dst", "The discrete sine transform.",
     ">>> xcore.fft.dst(xnp.asarray([1.0]), type=1)\n    Array([2.], dtype=float32)",
-    ">>> xcore.fft.dstn(xnp.ones((1, 1)), type=1)\n    Array([[4.]], dtype=float32)",
-)
-idst, idstn = _pair(
-    "idst", "The inverse of the discrete sine transform.",
+    ">>> xcore.fft.dstn(xnp.ones((1, 1)), type=1)\n    Array([[4.]], dtype=float32)")
+idst, idstn = _pair("idst", "The inverse of the discrete sine transform.",
     ">>> xcore.fft.idst(xnp.asarray([2.0]), type=1)\n    Array([1.], dtype=float32)",
-    ">>> xcore.fft.idstn(xnp.asarray([[4.0]]), type=1)\n    Array([[1.]], dtype=float32)",
-)
+    ">>> xcore.fft.idstn(xnp.asarray([[4.0]]), type=1)\n    Array([[1.]], dtype=float32)")
 # fmt: on

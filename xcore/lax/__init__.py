@@ -15,29 +15,15 @@ Not here, and why:
 
 # ruff: noqa: I001 (names stand in lines, not one on each)
 
+# fmt: off
 import importlib as _importlib
 import typing as _typing
 
 from .._control.checkpoint import optimization_barrier
 from .._control.collectives import (
-    all_gather,
-    all_to_all,
-    axis_index,
-    axis_size,
-    pargmax,
-    pargmin,
-    pbroadcast,
-    pcast,
-    pmax,
-    pmean,
-    pmin,
-    ppermute,
-    pshuffle,
-    psum,
-    psum_scatter,
-    pswapaxes,
-    pvary,
-)  # fmt: skip
+    all_gather, all_to_all, axis_index, axis_size, pargmax, pargmin, pbroadcast, pcast, pmax,
+    pmean, pmin, ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary,
+)
 from .._control.cond import cond, platform_dependent, switch
 from .._core.package import guide as _guide
 from .._control.custom import stop_gradient
@@ -47,62 +33,40 @@ from .._control.sharding import with_sharding_constraint
 from .._control.while_loop import while_loop
 from ..numpy import broadcast_shapes
 from ..numpy._lax import (
-    FftType, argmax, argmin, batch_matmul, bitcast_convert_type, convert_element_type, cumlogsumexp, cummax,
-    cummin, cumprod, cumsum, dot, dot_general, fft, reduce_and, reduce_max, reduce_min, reduce_or,
-    reduce_precision, reduce_prod, reduce_sum, reduce_xor, select, select_n, sort, sort_key_val, top_k,
-)  # fmt: skip
+    FftType, argmax, argmin, batch_matmul, bitcast_convert_type, convert_element_type,
+    cumlogsumexp, cummax, cummin, cumprod, cumsum, dot, dot_general, fft, reduce_and,
+    reduce_max, reduce_min, reduce_or, reduce_precision, reduce_prod, reduce_sum, reduce_xor,
+    select, select_n, sort, sort_key_val, top_k,
+)
 from ..numpy._lax_elementwise import (
-    AccuracyMode, RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and,
-    bitwise_not, bitwise_or, bitwise_xor, cbrt, ceil, clamp, clz, complex, conj, cos, cosh, digamma, div, eq,
-    erf, erf_inv, erfc, exp, expm1, floor, ge, gt, imag, integer_pow, is_finite, le, lgamma, log, log1p,
-    logistic, lt, max, min, mul, ne, neg, nextafter, polygamma, population_count, pow, real, reciprocal, rem,
-    round, rsqrt, shift_left, shift_right_arithmetic, shift_right_logical, sign, sin, sinh, sqrt, square, sub,
+    AccuracyMode, RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh,
+    bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cbrt, ceil, clamp, clz, complex, conj,
+    cos, cosh, digamma, div, eq, erf, erf_inv, erfc, exp, expm1, floor, ge, gt, imag,
+    integer_pow, is_finite, le, lgamma, log, log1p, logistic, lt, max, min, mul, ne, neg,
+    nextafter, polygamma, population_count, pow, real, reciprocal, rem, round, rsqrt,
+    shift_left, shift_right_arithmetic, shift_right_logical, sign, sin, sinh, sqrt, square, sub,
     tan, tanh, zeta,
-)  # fmt: skip
+)
 from ..numpy._lax_scatter import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    ScatterDimensionNumbers,
-    approx_max_k,
-    approx_min_k,
-    broadcast_to_rank,
-    collapse,
-    dtype,
-    empty,
-    exp2,
-    gather,
-    index_take,
-    mulhi,
-    scatter,
-    scatter_add,
-    scatter_apply,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-    scatter_sub,
+    GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, approx_max_k,
+    approx_min_k, broadcast_to_rank, collapse, dtype, empty, exp2, gather, index_take, mulhi,
+    scatter, scatter_add, scatter_apply, scatter_max, scatter_min, scatter_mul, scatter_sub,
     split,
-)  # fmt: skip
+)
 from ..numpy._lax_shapes import (
-    broadcast, broadcast_in_dim, broadcasted_iota, concatenate, expand_dims, full, full_like, iota, pad,
-    reshape, rev, squeeze, stack, tile, transpose, unstack,
-)  # fmt: skip
+    broadcast, broadcast_in_dim, broadcasted_iota, concatenate, expand_dims, full, full_like,
+    iota, pad, reshape, rev, squeeze, stack, tile, transpose, unstack,
+)
 from ..numpy._lax_slices import (
     dynamic_index_in_dim, dynamic_slice, dynamic_slice_in_dim, dynamic_update_index_in_dim,
     dynamic_update_slice, dynamic_update_slice_in_dim, index_in_dim, slice, slice_in_dim,
-)  # fmt: skip
+)
 from ..numpy._lax_windows import (
-    ConvDimensionNumbers,
-    Precision,
-    conv,
-    conv_dimension_numbers,
-    conv_general_dilated,
-    conv_general_dilated_patches,
-    conv_transpose,
-    conv_with_general_padding,
-    padtype_to_pads,
-    reduce,
-    reduce_window,
-)  # fmt: skip
+    ConvDimensionNumbers, Precision, conv, conv_dimension_numbers, conv_general_dilated,
+    conv_general_dilated_patches, conv_transpose, conv_with_general_padding, padtype_to_pads,
+    reduce, reduce_window,
+)
+# fmt: on
 
 if _typing.TYPE_CHECKING:  # what is loaded on first use
     from ..special import (

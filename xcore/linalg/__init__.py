@@ -1,33 +1,20 @@
 """Linear algebra: elimination, direct and iterative solvers, functions of matrices."""
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import bound as _bound
 from .._solution import Certificate
 from ._banded import (
-    IncompleteCholesky,
-    cholesky_banded,
-    incomplete_cholesky,
-    solve_banded,
-    solveh_banded,
-)  # fmt: skip
+    IncompleteCholesky, cholesky_banded, incomplete_cholesky, solve_banded, solveh_banded,
+)
 from ._dense import condest, det, inv, slogdet, solve
 from ._echelon import EliminationSteps, elimination_steps, row_echelon, rref
 from ._eigen import eigsh, lanczos, lobpcg, randomized_svd
 from ._factorisations import (
-    LUFactors,
-    PivotedQR,
-    cho_solve,
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    lu,
-    lu_factor,
-    lu_solve,
-    qr,
-    svd,
-    svdvals,
-)  # fmt: skip
+    LUFactors, PivotedQR, cho_solve, cholesky, eig, eigh, eigvals, eigvalsh, lu, lu_factor,
+    lu_solve, qr, svd, svdvals,
+)
 from ._functions import expm, expm_frechet, logm, sqrtm
 from ._gauss import GaussLU, gauss_det, gauss_inv, gauss_lu, gauss_null_space, gauss_solve
 from ._hermitian_functions import funmh
@@ -37,29 +24,20 @@ from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
 from ._linear_solve import jacobi_preconditioner, linear_solve
 from ._lsmr import expm_multiply, lsmr
 from ._operators import (
-    Blocks,
-    Diagonal,
-    FunctionOperator,
-    Kronecker,
-    LinearOperator,
-    Matrix,
-    as_operator,
+    Blocks, Diagonal, FunctionOperator, Kronecker, LinearOperator, Matrix, as_operator,
     jacobian_operator,
-)  # fmt: skip
+)
 from ._parlett import funm
 from ._polar import polar, qdwh
 from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
-    solve_block_diag,
-    solve_circulant,
-    solve_kronecker,
-    solve_triangular,
-    solve_tridiagonal,
+    solve_block_diag, solve_circulant, solve_kronecker, solve_triangular, solve_tridiagonal,
     solve_woodbury,
-)  # fmt: skip
+)
 from ._sylvester import solve_continuous_lyapunov, solve_discrete_lyapunov, solve_sylvester
 from ._toeplitz import solve_toeplitz
+# fmt: on
 
 __all__ = [
     "BiCGStab", "Blocks", "CG", "Certificate", "Chebyshev", "Diagonal", "EliminationSteps", "FunctionOperator",

@@ -1,37 +1,19 @@
 """Functions that neural networks are made of: activations, softmax, attention, initial values."""
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import guide as _guide
 from . import initializers
 from ._activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hard_sigmoid,
-    hard_silu,
-    hard_swish,
-    hard_tanh,
-    identity,
-    leaky_relu,
-    log1mexp,
-    log_sigmoid,
-    mish,
-    relu,
-    relu6,
-    selu,
-    sigmoid,
-    silu,
-    soft_sign,
-    softplus,
-    sparse_plus,
-    sparse_sigmoid,
-    squareplus,
-    swish,
-    tanh,
-)  # fmt: skip
+    celu, elu, gelu, glu, hard_sigmoid, hard_silu, hard_swish, hard_tanh, identity, leaky_relu,
+    log1mexp, log_sigmoid, mish, relu, relu6, selu, sigmoid, silu, soft_sign, softplus,
+    sparse_plus, sparse_sigmoid, squareplus, swish, tanh,
+)
 from ._attention import dot_product_attention
 from ._scaled import get_scaled_dot_general_config, scaled_dot_general, scaled_matmul
 from ._sums import log_softmax, logmeanexp, logsumexp, one_hot, softmax, standardize
+# fmt: on
 
 __all__ = [
     "relu", "relu6", "leaky_relu", "elu", "celu", "selu", "gelu", "silu", "swish", "mish", "softplus",

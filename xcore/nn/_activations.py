@@ -31,21 +31,13 @@ def _activation(name: str, doc: str, f, example: str, whole: bool = False):
 
 
 # fmt: off
-identity = _activation(
-    "identity", "x itself, as an array.",
-    lambda x: x,
-    "xc.nn.identity(2.0) → Array(2., dtype=float32, weak_type=True)", whole=True,
-)
-relu = _activation(
-    "relu", "max(x, 0); the derivative at 0 is 0.",
-    lambda x: xnp.where(x <= 0, xnp.zeros_like(x), x),
-    "xc.nn.relu(xnp.asarray([-1.0, 0.0, 2.0])) → Array([0., 0., 2.], dtype=float32)", whole=True,
-)
-relu6 = _activation(
-    "relu6", "x limited to [0, 6]; the derivative at both ends is 0.",
+identity = _activation("identity", "x itself, as an array.", lambda x: x,
+    "xc.nn.identity(2.0) → Array(2., dtype=float32, weak_type=True)", whole=True)
+relu = _activation("relu", "max(x, 0); the derivative at 0 is 0.", lambda x: xnp.where(x <= 0, xnp.zeros_like(x), x),
+    "xc.nn.relu(xnp.asarray([-1.0, 0.0, 2.0])) → Array([0., 0., 2.], dtype=float32)", whole=True)
+relu6 = _activation("relu6", "x limited to [0, 6]; the derivative at both ends is 0.",
     lambda x: xnp.where(x <= 0, 0, xnp.where(x >= 6, 6, x)),
-    "xc.nn.relu6(xnp.asarray([-1.0, 3.0, 7.0])) → Array([0., 3., 6.], dtype=float32)",
-)
+    "xc.nn.relu6(xnp.asarray([-1.0, 3.0, 7.0])) → Array([0., 3., 6.], dtype=float32)")
 # fmt: on
 
 
@@ -66,54 +58,30 @@ def leaky_relu(x, negative_slope=0.01):
 
 
 # fmt: off
-softplus = _activation(
-    "softplus", "log(1 + e^x), a smooth relu.",
-    lambda x: -log_expit(-x),
-    "xc.nn.softplus(0.0) → Array(0.6931472, dtype=float32, weak_type=True)",
-)
-sparse_plus = _activation(
-    "sparse_plus", "0 up to -1, (x + 1)²/4 between -1 and 1, x from there on.",
+softplus = _activation("softplus", "log(1 + e^x), a smooth relu.", lambda x: -log_expit(-x),
+    "xc.nn.softplus(0.0) → Array(0.6931472, dtype=float32, weak_type=True)")
+sparse_plus = _activation("sparse_plus", "0 up to -1, (x + 1)²/4 between -1 and 1, x from there on.",
     lambda x: xnp.where(x <= -1, 0, xnp.where(x >= 1, x, (x + 1) * (x + 1) / 4)),
-    "xc.nn.sparse_plus(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0.  , 0.25, 2.  ], dtype=float32)",
-)
-sparse_sigmoid = _activation(
-    "sparse_sigmoid", "The derivative of sparse_plus: (x + 1)/2 between -1 and 1, constant outside.",
+    "xc.nn.sparse_plus(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0.  , 0.25, 2.  ], dtype=float32)")
+sparse_sigmoid = _activation("sparse_sigmoid",
+    "The derivative of sparse_plus: (x + 1)/2 between -1 and 1, constant outside.",
     lambda x: xnp.clip((x + 1) / 2, 0, 1),
-    "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)",
-)
-soft_sign = _activation(
-    "soft_sign", "x/(1 + |x|).",
-    lambda x: x / (xnp.abs(x) + 1),
-    "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)",
-)
-silu = _activation(
-    "silu", "x sigmoid(x), also called swish.",
-    lambda x: x * expit(x),
-    "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)",
-)
+    "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)")
+soft_sign = _activation("soft_sign", "x/(1 + |x|).", lambda x: x / (xnp.abs(x) + 1),
+    "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)")
+silu = _activation("silu", "x sigmoid(x), also called swish.", lambda x: x * expit(x),
+    "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)")
 # fmt: on
 swish = silu
 # fmt: off
-mish = _activation(
-    "mish", "x tanh(softplus(x)).",
-    lambda x: x * xnp.tanh(softplus(x)),
-    "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)",
-)
-hard_tanh = _activation(
-    "hard_tanh", "x limited to [-1, 1].",
-    lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
-    "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True,
-)
-hard_sigmoid = _activation(
-    "hard_sigmoid", "relu6(x + 3)/6.",
-    lambda x: relu6(x + 3) / 6,
-    "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)",
-)
-hard_silu = _activation(
-    "hard_silu", "x hard_sigmoid(x), also called hard_swish.",
-    lambda x: x * hard_sigmoid(x),
-    "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)",
-)
+mish = _activation("mish", "x tanh(softplus(x)).", lambda x: x * xnp.tanh(softplus(x)),
+    "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)")
+hard_tanh = _activation("hard_tanh", "x limited to [-1, 1].", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
+    "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True)
+hard_sigmoid = _activation("hard_sigmoid", "relu6(x + 3)/6.", lambda x: relu6(x + 3) / 6,
+    "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)")
+hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.", lambda x: x * hard_sigmoid(x),
+    "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)")
 # fmt: on
 hard_swish = hard_silu
 

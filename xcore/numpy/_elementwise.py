@@ -222,67 +222,36 @@ def pick_of_two(op, precedes):
 
 
 add = binary("add", _add, "x1 + x2.", "xnp.add(xnp.arange(3), 2) → Array([2, 3, 4], dtype=int32)")
-subtract = binary(
-    "subtract", _no_bools("subtract", ops.sub, "use ^ (exclusive or) or ~"), "x1 - x2.",
-    "xnp.subtract(xnp.arange(3), 1) → Array([-1,  0,  1], dtype=int32)",
-)  # fmt: skip
-multiply = binary(
-    "multiply",
-    _multiply,
-    "x1 * x2.",
-    "xnp.multiply(xnp.arange(3), 2) → Array([0, 2, 4], dtype=int32)",
-)
-divide = binary(
-    "divide",
-    ops.div,
-    "x1 / x2; integers divide to floats.",
-    "xnp.divide(xnp.arange(3), 2) → Array([0. , 0.5, 1. ], dtype=float32)",
-    inexact=True,
-)
+# fmt: off
+subtract = binary("subtract", _no_bools("subtract", ops.sub, "use ^ (exclusive or) or ~"), "x1 - x2.",
+    "xnp.subtract(xnp.arange(3), 1) → Array([-1,  0,  1], dtype=int32)")
+multiply = binary("multiply", _multiply, "x1 * x2.", "xnp.multiply(xnp.arange(3), 2) → Array([0, 2, 4], dtype=int32)")
+divide = binary("divide", ops.div, "x1 / x2; integers divide to floats.",
+    "xnp.divide(xnp.arange(3), 2) → Array([0. , 0.5, 1. ], dtype=float32)", inexact=True)
 true_divide = divide
-floor_divide = binary(
-    "floor_divide", bool_to_int(floor_quotient), "The largest integer not above x1 / x2.",
-    "xnp.floor_divide(xnp.asarray([7, -7]), 2) → Array([ 3, -4], dtype=int32)",
-)  # fmt: skip
-remainder = binary(
-    "remainder", bool_to_int(floor_remainder), "x1 - x2 * floor(x1 / x2): has the sign of x2.",
-    "xnp.remainder(xnp.asarray([7, -7]), 3) → Array([1, 2], dtype=int32)",
-)  # fmt: skip
+floor_divide = binary("floor_divide", bool_to_int(floor_quotient), "The largest integer not above x1 / x2.",
+    "xnp.floor_divide(xnp.asarray([7, -7]), 2) → Array([ 3, -4], dtype=int32)")
+remainder = binary("remainder", bool_to_int(floor_remainder), "x1 - x2 * floor(x1 / x2): has the sign of x2.",
+    "xnp.remainder(xnp.asarray([7, -7]), 3) → Array([1, 2], dtype=int32)")
 mod = remainder
 # fmt: off
-fmod = binary(
-    "fmod", bool_to_int(by_kind("fmod", int=ops.rem, uint=ops.rem, float=ops.rem)),
+fmod = binary("fmod", bool_to_int(by_kind("fmod", int=ops.rem, uint=ops.rem, float=ops.rem)),
     "The remainder of x1 / x2 rounded toward zero: has the sign of x1.",
-    "xnp.fmod(xnp.asarray([7, -7]), 3) → Array([ 1, -1], dtype=int32)",
-)
-divmod = binary(
-    "divmod", bool_to_int(lambda x, y: (floor_quotient(x, y), floor_remainder(x, y))),
+    "xnp.fmod(xnp.asarray([7, -7]), 3) → Array([ 1, -1], dtype=int32)")
+divmod = binary("divmod", bool_to_int(lambda x, y: (floor_quotient(x, y), floor_remainder(x, y))),
     "The pair (floor_divide(x1, x2), remainder(x1, x2)).",
-        "xnp.divmod(7.0, 2.0) → "
-        "(Array(3., dtype=float32, weak_type=True), Array(1., dtype=float32, weak_type=True))",
-)
-maximum = binary(
-    "maximum", pick_of_two(ops.max, ops.gt),
+    "xnp.divmod(7.0, 2.0) → (Array(3., dtype=float32, weak_type=True), Array(1., dtype=float32, weak_type=True))")
+maximum = binary("maximum", pick_of_two(ops.max, ops.gt),
     "The larger of two; NaN if either is. Equal ones share the derivative.",
-    "xnp.maximum(xnp.arange(3), 1) → Array([1, 1, 2], dtype=int32)",
-)
-minimum = binary(
-    "minimum", pick_of_two(ops.min, ops.lt),
+    "xnp.maximum(xnp.arange(3), 1) → Array([1, 1, 2], dtype=int32)")
+minimum = binary("minimum", pick_of_two(ops.min, ops.lt),
     "The smaller of two; NaN if either is. Equal ones share the derivative.",
-    "xnp.minimum(xnp.arange(3), 1) → Array([0, 1, 1], dtype=int32)",
-)
-negative = unary(
-    "negative", _no_bools("negative", ops.neg, "use ~ (logical_not)"), "-x.",
-    "xnp.negative(xnp.arange(3)) → Array([ 0, -1, -2], dtype=int32)", inexact=False,
-)
+    "xnp.minimum(xnp.arange(3), 1) → Array([0, 1, 1], dtype=int32)")
+negative = unary("negative", _no_bools("negative", ops.neg, "use ~ (logical_not)"), "-x.",
+    "xnp.negative(xnp.arange(3)) → Array([ 0, -1, -2], dtype=int32)", inexact=False)
+positive = unary("positive", lambda x: x, "+x: the array itself.",
+    "xnp.positive(xnp.arange(3)) → Array([0, 1, 2], dtype=int32)", inexact=False)
 # fmt: on
-positive = unary(
-    "positive",
-    lambda x: x,
-    "+x: the array itself.",
-    "xnp.positive(xnp.arange(3)) → Array([0, 1, 2], dtype=int32)",
-    inexact=False,
-)
 
 
 def size_of_square(x):
@@ -296,34 +265,17 @@ def _absolute(x):
     return x if typeof(x).dtype == bool else ops.abs(x)
 
 
-absolute = unary(
-    "absolute",
-    _absolute,
-    "|x|.",
-    "xnp.absolute(xnp.asarray([-1.5, 2.0])) → Array([1.5, 2. ], dtype=float32)",
-    inexact=False,
-)
+# fmt: off
+absolute = unary("absolute", _absolute, "|x|.",
+    "xnp.absolute(xnp.asarray([-1.5, 2.0])) → Array([1.5, 2. ], dtype=float32)", inexact=False)
 abs = absolute
-fabs = unary(
-    "fabs",
-    ops.abs,
-    "|x| as a float.",
-    "xnp.fabs(-2) → Array(2., dtype=float32, weak_type=True)",
-    kinds={"float"},
-)
-square = unary(
-    "square",
-    bool_to_int(lambda x: ops.mul(x, x)),
-    "x².",
-    "xnp.square(xnp.arange(4)) → Array([0, 1, 4, 9], dtype=int32)",
-    inexact=False,
-)
-reciprocal = unary(
-    "reciprocal",
-    lambda x: ops.div(ops.ones(typeof(x)), x),
-    "1 / x.",
-    "xnp.reciprocal(4.0) → Array(0.25, dtype=float32, weak_type=True)",
-)
+fabs = unary("fabs", ops.abs, "|x| as a float.", "xnp.fabs(-2) → Array(2., dtype=float32, weak_type=True)",
+    kinds={"float"})
+square = unary("square", bool_to_int(lambda x: ops.mul(x, x)), "x².",
+    "xnp.square(xnp.arange(4)) → Array([0, 1, 4, 9], dtype=int32)", inexact=False)
+reciprocal = unary("reciprocal", lambda x: ops.div(ops.ones(typeof(x)), x), "1 / x.",
+    "xnp.reciprocal(4.0) → Array(0.25, dtype=float32, weak_type=True)")
+# fmt: on
 
 
 def power(x1, x2, /):
@@ -369,13 +321,8 @@ def _power_of_arrays(x1, x2):
 
 
 pow = power
-float_power = binary(
-    "float_power",
-    ops.pow,
-    "x1 raised to x2, as floats.",
-    "xnp.float_power(2, -1) → Array(0.5, dtype=float32, weak_type=True)",
-    inexact=True,
-)
+float_power = binary("float_power", ops.pow, "x1 raised to x2, as floats.",
+    "xnp.float_power(2, -1) → Array(0.5, dtype=float32, weak_type=True)", inexact=True)  # fmt: skip
 
 # Comparison and logic
 
@@ -408,72 +355,28 @@ def in_reach(x, other):
     return x if info.min <= x <= info.max else math.copysign(math.inf, x)
 
 
-equal = _compare(
-    "equal",
-    ops.eq,
-    "x1 == x2.",
-    "xnp.equal(xnp.arange(3), 1) → Array([False,  True, False], dtype=bool)",
-    ordered=False,
-)
-not_equal = _compare(
-    "not_equal",
-    ops.ne,
-    "x1 != x2.",
-    "xnp.not_equal(xnp.arange(3), 1) → Array([ True, False,  True], dtype=bool)",
-    ordered=False,
-)
-less = _compare(
-    "less",
-    ops.lt,
-    "x1 < x2.",
-    "xnp.less(xnp.arange(3), 1) → Array([ True, False, False], dtype=bool)",
-)
-less_equal = _compare(
-    "less_equal",
-    ops.le,
-    "x1 <= x2.",
-    "xnp.less_equal(xnp.arange(3), 1) → Array([ True,  True, False], dtype=bool)",
-)
-greater = _compare(
-    "greater",
-    ops.gt,
-    "x1 > x2.",
-    "xnp.greater(xnp.arange(3), 1) → Array([False, False,  True], dtype=bool)",
-)
-greater_equal = _compare(
-    "greater_equal",
-    ops.ge,
-    "x1 >= x2.",
-    "xnp.greater_equal(xnp.arange(3), 1) → Array([False,  True,  True], dtype=bool)",
-)
+# fmt: off
+equal = _compare("equal", ops.eq, "x1 == x2.",
+    "xnp.equal(xnp.arange(3), 1) → Array([False,  True, False], dtype=bool)", ordered=False)
+not_equal = _compare("not_equal", ops.ne, "x1 != x2.",
+    "xnp.not_equal(xnp.arange(3), 1) → Array([ True, False,  True], dtype=bool)", ordered=False)
+less = _compare("less", ops.lt, "x1 < x2.", "xnp.less(xnp.arange(3), 1) → Array([ True, False, False], dtype=bool)")
+less_equal = _compare("less_equal", ops.le, "x1 <= x2.",
+    "xnp.less_equal(xnp.arange(3), 1) → Array([ True,  True, False], dtype=bool)")
+greater = _compare("greater", ops.gt, "x1 > x2.",
+    "xnp.greater(xnp.arange(3), 1) → Array([False, False,  True], dtype=bool)")
+greater_equal = _compare("greater_equal", ops.ge, "x1 >= x2.",
+    "xnp.greater_equal(xnp.arange(3), 1) → Array([False,  True,  True], dtype=bool)")
 
-bitwise_and = binary(
-    "bitwise_and",
-    ops.and_,
-    "Bitwise and of integers; logical and of bools.",
-    "xnp.bitwise_and(6, 3) → Array(2, dtype=int32, weak_type=True)",
-    kinds=BITS,
-)
-bitwise_or = binary(
-    "bitwise_or",
-    ops.or_,
-    "Bitwise or of integers; logical or of bools.",
-    "xnp.bitwise_or(6, 3) → Array(7, dtype=int32, weak_type=True)",
-    kinds=BITS,
-)
-bitwise_xor = binary(
-    "bitwise_xor",
-    ops.xor,
-    "Bitwise exclusive or.",
-    "xnp.bitwise_xor(6, 3) → Array(5, dtype=int32, weak_type=True)",
-    kinds=BITS,
-)
-bitwise_not = unary(
-    "bitwise_not", ops.not_, "Bitwise not; logical not of bools.",
-        "xnp.bitwise_not(xnp.arange(3)) → "
-        "Array([-1, -2, -3], dtype=int32)",
-    inexact=False, kinds=BITS,
-)  # fmt: skip
+bitwise_and = binary("bitwise_and", ops.and_, "Bitwise and of integers; logical and of bools.",
+    "xnp.bitwise_and(6, 3) → Array(2, dtype=int32, weak_type=True)", kinds=BITS)
+bitwise_or = binary("bitwise_or", ops.or_, "Bitwise or of integers; logical or of bools.",
+    "xnp.bitwise_or(6, 3) → Array(7, dtype=int32, weak_type=True)", kinds=BITS)
+bitwise_xor = binary("bitwise_xor", ops.xor, "Bitwise exclusive or.",
+    "xnp.bitwise_xor(6, 3) → Array(5, dtype=int32, weak_type=True)", kinds=BITS)
+bitwise_not = unary("bitwise_not", ops.not_, "Bitwise not; logical not of bools.",
+    "xnp.bitwise_not(xnp.arange(3)) → Array([-1, -2, -3], dtype=int32)", inexact=False, kinds=BITS)
+# fmt: on
 bitwise_invert = invert = bitwise_not
 
 
@@ -512,17 +415,12 @@ def _shift_right(x, y):
     return ops.shift_right_arithmetic(x, ops.select(inside, y, most))
 
 
-left_shift = binary(
-    "left_shift",
-    bool_to_int(_shift_left),
-    "x1 · 2^x2 of integers.",
-    "xnp.left_shift(xnp.arange(3), 2) → Array([0, 4, 8], dtype=int32)",
-    kinds=BITS,
-)
-right_shift = binary(
-    "right_shift", bool_to_int(_shift_right), "x1 / 2^x2 of integers, rounded down.",
-    "xnp.right_shift(xnp.asarray([8, -8]), 2) → Array([ 2, -2], dtype=int32)", kinds=BITS,
-)  # fmt: skip
+# fmt: off
+left_shift = binary("left_shift", bool_to_int(_shift_left), "x1 · 2^x2 of integers.",
+    "xnp.left_shift(xnp.arange(3), 2) → Array([0, 4, 8], dtype=int32)", kinds=BITS)
+right_shift = binary("right_shift", bool_to_int(_shift_right), "x1 / 2^x2 of integers, rounded down.",
+    "xnp.right_shift(xnp.asarray([8, -8]), 2) → Array([ 2, -2], dtype=int32)", kinds=BITS)
+# fmt: on
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 
 
@@ -543,27 +441,13 @@ def _logical(name: str, op, doc: str, example: str):
     return named(f, name, doc + _OPERANDS, example, 2)
 
 
-logical_and = _logical(
-    "logical_and",
-    ops.and_,
-    "Both are true (not zero).",
-    "xnp.logical_and(xnp.arange(3), 1) → Array([False,  True,  True], dtype=bool)",
-)
-logical_or = _logical(
-    "logical_or",
-    ops.or_,
-    "Either is true (not zero).",
-    "xnp.logical_or(xnp.arange(3), 0) → Array([False,  True,  True], dtype=bool)",
-)
-logical_xor = _logical(
-    "logical_xor",
-    ops.xor,
-    "Exactly one is true.",
-    "xnp.logical_xor(xnp.arange(3), 1) → Array([ True, False, False], dtype=bool)",
-)
-logical_not = unary(
-    "logical_not", lambda x: ops.not_(truth(x)), "x is zero or False.",
-        "xnp.logical_not(xnp.arange(3)) → "
-        "Array([ True, False, False], dtype=bool)",
-    inexact=False,
-)  # fmt: skip
+# fmt: off
+logical_and = _logical("logical_and", ops.and_, "Both are true (not zero).",
+    "xnp.logical_and(xnp.arange(3), 1) → Array([False,  True,  True], dtype=bool)")
+logical_or = _logical("logical_or", ops.or_, "Either is true (not zero).",
+    "xnp.logical_or(xnp.arange(3), 0) → Array([False,  True,  True], dtype=bool)")
+logical_xor = _logical("logical_xor", ops.xor, "Exactly one is true.",
+    "xnp.logical_xor(xnp.arange(3), 1) → Array([ True, False, False], dtype=bool)")
+logical_not = unary("logical_not", lambda x: ops.not_(truth(x)), "x is zero or False.",
+    "xnp.logical_not(xnp.arange(3)) → Array([ True, False, False], dtype=bool)", inexact=False)
+# fmt: on

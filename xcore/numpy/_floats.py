@@ -68,20 +68,10 @@ def _is_infinite(x):
 
 
 _isnan, _isinf = _by_class(lambda x: ops.ne(x, x)), _by_class(_is_infinite)
-isnan = unary(
-    "isnan",
-    _isnan,
-    "x is not a number.",
-    "xnp.isnan(xnp.nan) → Array(True, dtype=bool)",
-    inexact=False,
-)
-isinf = unary(
-    "isinf",
-    _isinf,
-    "x is infinite.",
-    "xnp.isinf(-xnp.inf) → Array(True, dtype=bool)",
-    inexact=False,
-)
+# fmt: off
+isnan = unary("isnan", _isnan, "x is not a number.", "xnp.isnan(xnp.nan) → Array(True, dtype=bool)", inexact=False)
+isinf = unary("isinf", _isinf, "x is infinite.", "xnp.isinf(-xnp.inf) → Array(True, dtype=bool)", inexact=False)
+# fmt: on
 
 
 def _isfinite(x):
@@ -93,13 +83,8 @@ def _isfinite(x):
     return ops.not_(_never(x))
 
 
-isfinite = unary(
-    "isfinite",
-    _isfinite,
-    "x is neither infinite nor NaN.",
-    "xnp.isfinite(xnp.inf) → Array(False, dtype=bool)",
-    inexact=False,
-)
+isfinite = unary("isfinite", _isfinite, "x is neither infinite nor NaN.",
+    "xnp.isfinite(xnp.inf) → Array(False, dtype=bool)", inexact=False)  # fmt: skip
 
 
 def _signed_infinity(name: str, value: float, doc: str, example: str):
@@ -111,18 +96,12 @@ def _signed_infinity(name: str, value: float, doc: str, example: str):
     return unary(name, on_values, doc, example, inexact=False)
 
 
-isposinf = _signed_infinity(
-    "isposinf",
-    math.inf,
-    "x is positive infinity.",
-    "xnp.isposinf(xnp.inf) → Array(True, dtype=bool)",
-)
-isneginf = _signed_infinity(
-    "isneginf",
-    -math.inf,
-    "x is negative infinity.",
-    "xnp.isneginf(xnp.inf) → Array(False, dtype=bool)",
-)
+# fmt: off
+isposinf = _signed_infinity("isposinf", math.inf, "x is positive infinity.",
+    "xnp.isposinf(xnp.inf) → Array(True, dtype=bool)")
+isneginf = _signed_infinity("isneginf", -math.inf, "x is negative infinity.",
+    "xnp.isneginf(xnp.inf) → Array(False, dtype=bool)")
+# fmt: on
 
 
 def _isreal(x):
@@ -136,20 +115,12 @@ def _iscomplex(x):
     return ops.ne(part, ops.zeros(typeof(part)))
 
 
-isreal = unary(
-    "isreal",
-    _isreal,
-    "The imaginary part of x is 0.",
-    "xnp.isreal(1 + 0j) → Array(True, dtype=bool)",
-    inexact=False,
-)
-iscomplex = unary(
-    "iscomplex",
-    _iscomplex,
-    "The imaginary part of x is not 0.",
-    "xnp.iscomplex(1 + 0j) → Array(False, dtype=bool)",
-    inexact=False,
-)
+# fmt: off
+isreal = unary("isreal", _isreal, "The imaginary part of x is 0.", "xnp.isreal(1 + 0j) → Array(True, dtype=bool)",
+    inexact=False)
+iscomplex = unary("iscomplex", _iscomplex, "The imaginary part of x is not 0.",
+    "xnp.iscomplex(1 + 0j) → Array(False, dtype=bool)", inexact=False)
+# fmt: on
 
 
 @fused(1)
@@ -194,12 +165,9 @@ def _signbit(x):
     return ops.lt(x, ops.zeros(typeof(x))) if kind == "int" else _never(x)
 
 
-signbit = unary(
-    "signbit", _signbit, "x has a minus sign (-0.0 too).",
-        "xnp.signbit(xnp.asarray([-0.0, 0.0])) → "
-        "Array([ True, False], dtype=bool)", inexact=False,
-    kinds={"bool", "int", "uint", "float"},
-)  # fmt: skip
+signbit = unary("signbit", _signbit, "x has a minus sign (-0.0 too).",
+    "xnp.signbit(xnp.asarray([-0.0, 0.0])) → Array([ True, False], dtype=bool)", inexact=False,
+    kinds={"bool", "int", "uint", "float"})  # fmt: skip
 
 
 def _copysign(x, y):
@@ -207,20 +175,13 @@ def _copysign(x, y):
     return ops.select(_signbit(y), ops.neg(size), size)
 
 
-copysign = binary(
-    "copysign",
-    _copysign,
-    "|x1| with the sign of x2.",
-    "xnp.copysign(2.0, -0.0) → Array(-2., dtype=float32, weak_type=True)",
-    inexact=True,
-    kinds={"float"},
-)
-nextafter = binary(
-    "nextafter", ops.nextafter, "The next float after x1 towards x2.",
-        "xnp.nextafter(1.0, 2.0) - 1 → "
-        "Array(1.1920929e-07, dtype=float32, weak_type=True)", inexact=True,
-    kinds={"float"},
-)  # fmt: skip
+# fmt: off
+copysign = binary("copysign", _copysign, "|x1| with the sign of x2.",
+    "xnp.copysign(2.0, -0.0) → Array(-2., dtype=float32, weak_type=True)", inexact=True, kinds={"float"})
+nextafter = binary("nextafter", ops.nextafter, "The next float after x1 towards x2.",
+    "xnp.nextafter(1.0, 2.0) - 1 → Array(1.1920929e-07, dtype=float32, weak_type=True)", inexact=True,
+    kinds={"float"})
+# fmt: on
 
 
 def _spacing(x):
@@ -239,13 +200,8 @@ def _spacing(x):
     return ops.select(ops.is_finite(x), signed, _const(x, math.nan))
 
 
-spacing = unary(
-    "spacing",
-    _spacing,
-    "The distance to the next float, away from 0.",
-    "xnp.spacing(1.0) → Array(1.1920929e-07, dtype=float32, weak_type=True)",
-    kinds={"float"},
-)
+spacing = unary("spacing", _spacing, "The distance to the next float, away from 0.",
+    "xnp.spacing(1.0) → Array(1.1920929e-07, dtype=float32, weak_type=True)", kinds={"float"})  # fmt: skip
 
 # Parts of a number
 
@@ -266,12 +222,9 @@ def _copysign_of(value, x):
     )
 
 
-modf = unary(
-    "modf", _modf, "The fractional and the whole part, both with the sign of x.",
-        "xnp.modf(xnp.asarray([1.5, -2.25])) → "
-        "(Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))",
-    kinds={"float"},
-)  # fmt: skip
+modf = unary("modf", _modf, "The fractional and the whole part, both with the sign of x.",
+    "xnp.modf(xnp.asarray([1.5, -2.25])) → "
+    "(Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))", kinds={"float"})  # fmt: skip
 
 
 def _layout(dtype):
@@ -376,12 +329,9 @@ def _exponent_field(bits, mantissa, exponent_bits):
     return ops.and_(moved, ops.full_like_type(t, 2**exponent_bits - 1))
 
 
-frexp = unary(
-    "frexp", _frexp, "The pair (m, n) with x = m · 2^n and 0.5 <= |m| < 1.",
-        "xnp.frexp(xnp.asarray([3.0, 8.0])) → "
-        "(Array([0.75, 0.5 ], dtype=float32), Array([2, 4], dtype=int32))",
-    kinds={"float"},
-)  # fmt: skip
+frexp = unary("frexp", _frexp, "The pair (m, n) with x = m · 2^n and 0.5 <= |m| < 1.",
+    "xnp.frexp(xnp.asarray([3.0, 8.0])) → (Array([0.75, 0.5 ], dtype=float32), Array([2, 4], dtype=int32))",
+    kinds={"float"})  # fmt: skip
 
 # Extrema without NaN
 
@@ -395,18 +345,12 @@ def _ignoring_nan(op):
     return on_values
 
 
-fmax = binary(
-    "fmax",
-    _ignoring_nan(pick_of_two(ops.max, ops.gt)),
-    "The larger of two; a NaN only if both are.",
-    "xnp.fmax(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)",
-)
-fmin = binary(
-    "fmin",
-    _ignoring_nan(pick_of_two(ops.min, ops.lt)),
-    "The smaller of two; a NaN only if both are.",
-    "xnp.fmin(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)",
-)
+# fmt: off
+fmax = binary("fmax", _ignoring_nan(pick_of_two(ops.max, ops.gt)), "The larger of two; a NaN only if both are.",
+    "xnp.fmax(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)")
+fmin = binary("fmin", _ignoring_nan(pick_of_two(ops.min, ops.lt)), "The smaller of two; a NaN only if both are.",
+    "xnp.fmin(xnp.nan, 1.0) → Array(1., dtype=float32, weak_type=True)")
+# fmt: on
 
 # Nearly equal
 

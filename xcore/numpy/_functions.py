@@ -13,36 +13,17 @@ from ._promote import as_inexact
 
 # Powers and exponentials
 
-exp = unary(
-    "exp",
-    ops.exp,
-    "e^x.",
-    "xnp.exp(xnp.arange(2.0)) → Array([1.       , 2.7182817], dtype=float32)",
-)
-expm1 = unary(
-    "expm1",
-    ops.expm1,
-    "e^x - 1, accurate near 0.",
-    "xnp.expm1(1e-5) → Array(1.000005e-05, dtype=float32, weak_type=True)",
-)
-log = unary(
-    "log",
-    ops.log,
-    "Natural logarithm.",
-    "xnp.log(xnp.asarray([1.0, 2.0])) → Array([0.       , 0.6931472], dtype=float32)",
-)
-log1p = unary(
-    "log1p",
-    ops.log1p,
-    "log(1 + x), accurate near 0.",
-    "xnp.log1p(1e-5) → Array(9.99995e-06, dtype=float32, weak_type=True)",
-)
-sqrt = unary(
-    "sqrt",
-    ops.sqrt,
-    "Square root; NaN for negative reals.",
-    "xnp.sqrt(xnp.asarray([4.0, 9.0])) → Array([2., 3.], dtype=float32)",
-)
+# fmt: off
+exp = unary("exp", ops.exp, "e^x.", "xnp.exp(xnp.arange(2.0)) → Array([1.       , 2.7182817], dtype=float32)")
+expm1 = unary("expm1", ops.expm1, "e^x - 1, accurate near 0.",
+    "xnp.expm1(1e-5) → Array(1.000005e-05, dtype=float32, weak_type=True)")
+log = unary("log", ops.log, "Natural logarithm.",
+    "xnp.log(xnp.asarray([1.0, 2.0])) → Array([0.       , 0.6931472], dtype=float32)")
+log1p = unary("log1p", ops.log1p, "log(1 + x), accurate near 0.",
+    "xnp.log1p(1e-5) → Array(9.99995e-06, dtype=float32, weak_type=True)")
+sqrt = unary("sqrt", ops.sqrt, "Square root; NaN for negative reals.",
+    "xnp.sqrt(xnp.asarray([4.0, 9.0])) → Array([2., 3.], dtype=float32)")
+# fmt: on
 
 
 def _const(x, value):
@@ -74,31 +55,15 @@ def _exp2(x):
     return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(_const(x, 2), x)
 
 
-exp2 = unary(
-    "exp2",
-    _exp2,
-    "2^x.",
-    "xnp.exp2(xnp.arange(3)) → Array([1., 2., 4.], dtype=float32)",
-)
-log2 = unary(
-    "log2",
-    _log_to(2),
-    "Logarithm to the base 2.",
-    "xnp.log2(xnp.asarray([1, 8])) → Array([0., 3.], dtype=float32)",
-)
-log10 = unary(
-    "log10",
-    _log_to(10),
-    "Logarithm to the base 10.",
-    "xnp.log10(xnp.asarray([1, 1000])) → Array([0., 3.], dtype=float32)",
-)
-cbrt = unary(
-    "cbrt",
-    ops.cbrt,
-    "Cube root, of negative numbers too.",
-    "xnp.cbrt(-8.0) → Array(-2., dtype=float32, weak_type=True)",
-    kinds={"float"},
-)
+# fmt: off
+exp2 = unary("exp2", _exp2, "2^x.", "xnp.exp2(xnp.arange(3)) → Array([1., 2., 4.], dtype=float32)")
+log2 = unary("log2", _log_to(2), "Logarithm to the base 2.",
+    "xnp.log2(xnp.asarray([1, 8])) → Array([0., 3.], dtype=float32)")
+log10 = unary("log10", _log_to(10), "Logarithm to the base 10.",
+    "xnp.log10(xnp.asarray([1, 1000])) → Array([0., 3.], dtype=float32)")
+cbrt = unary("cbrt", ops.cbrt, "Cube root, of negative numbers too.",
+    "xnp.cbrt(-8.0) → Array(-2., dtype=float32, weak_type=True)", kinds={"float"})
+# fmt: on
 
 
 # Of two formulas that both hold everywhere, the one that does not overflow is chosen: it has the right
@@ -123,14 +88,8 @@ def _is_endless(x):
     return ops.eq(ops.abs(x), _const(x, math.inf))
 
 
-hypot = binary(
-    "hypot",
-    _hypot,
-    "√(x1² + x2²), without overflow on the way.",
-    "xnp.hypot(3.0, 4.0) → Array(5., dtype=float32, weak_type=True)",
-    inexact=True,
-    kinds={"float"},
-)
+hypot = binary("hypot", _hypot, "√(x1² + x2²), without overflow on the way.",
+    "xnp.hypot(3.0, 4.0) → Array(5., dtype=float32, weak_type=True)", inexact=True, kinds={"float"})  # fmt: skip
 
 
 def _smaller_to_larger(x, y, of_gap):
@@ -179,114 +138,47 @@ def _log2_1p_exp2(gap):
     return ops.add(ops.convert(near, dtype=typeof(gap).dtype), ops.div(tail, factor))
 
 
-logaddexp = binary(
-    "logaddexp", _logaddexp, "log(e^x1 + e^x2), without overflow on the way.",
-        "xnp.logaddexp(0.0, 0.0) → "
-        "Array(0.6931472, dtype=float32, weak_type=True)",
-    inexact=True,
-)  # fmt: skip
-logaddexp2 = binary(
-    "logaddexp2", _logaddexp2, "log2(2^x1 + 2^x2), without overflow on the way.",
-        "xnp.logaddexp2(1.0, 1.0) → "
-        "Array(2., dtype=float32, weak_type=True)",
-    inexact=True,
-)  # fmt: skip
+# fmt: off
+logaddexp = binary("logaddexp", _logaddexp, "log(e^x1 + e^x2), without overflow on the way.",
+    "xnp.logaddexp(0.0, 0.0) → Array(0.6931472, dtype=float32, weak_type=True)", inexact=True)
+logaddexp2 = binary("logaddexp2", _logaddexp2, "log2(2^x1 + 2^x2), without overflow on the way.",
+    "xnp.logaddexp2(1.0, 1.0) → Array(2., dtype=float32, weak_type=True)", inexact=True)
 
 # Angles
 
-sin = unary(
-    "sin",
-    ops.sin,
-    "Sine of an angle in radians.",
-    "xnp.sin(xnp.arange(2.0)) → Array([0.        , 0.84147096], dtype=float32)",
-)
-cos = unary(
-    "cos",
-    ops.cos,
-    "Cosine of an angle in radians.",
-    "xnp.cos(xnp.arange(2.0)) → Array([1.       , 0.5403023], dtype=float32)",
-)
-tan = unary(
-    "tan",
-    ops.tan,
-    "Tangent of an angle in radians.",
-    "xnp.tan(1.0) → Array(1.5574077, dtype=float32, weak_type=True)",
-)
-arcsin = unary(
-    "arcsin",
-    ops.asin,
-    "Arc sine, in [-π/2, π/2].",
-    "xnp.arcsin(1.0) → Array(1.5707964, dtype=float32, weak_type=True)",
-)
-arccos = unary(
-    "arccos",
-    ops.acos,
-    "Arc cosine, in [0, π].",
-    "xnp.arccos(0.0) → Array(1.5707964, dtype=float32, weak_type=True)",
-)
-arctan = unary(
-    "arctan",
-    ops.atan,
-    "Arc tangent, in [-π/2, π/2].",
-    "xnp.arctan(1.0) → Array(0.7853982, dtype=float32, weak_type=True)",
-)
-sinh = unary(
-    "sinh",
-    ops.sinh,
-    "Hyperbolic sine.",
-    "xnp.sinh(1.0) → Array(1.17520..., dtype=float32, weak_type=True)",
-)
-cosh = unary(
-    "cosh",
-    ops.cosh,
-    "Hyperbolic cosine.",
-    "xnp.cosh(1.0) → Array(1.5430806, dtype=float32, weak_type=True)",
-)
-tanh = unary(
-    "tanh",
-    ops.tanh,
-    "Hyperbolic tangent.",
-    "xnp.tanh(1.0) → Array(0.7615942, dtype=float32, weak_type=True)",
-)
-arcsinh = unary(
-    "arcsinh",
-    ops.asinh,
-    "Inverse of sinh.",
-    "xnp.arcsinh(1.0) → Array(0.88137364, dtype=float32, weak_type=True)",
-)
-arccosh = unary(
-    "arccosh",
-    ops.acosh,
-    "Inverse of cosh, 0 or more.",
-    "xnp.arccosh(2.0) → Array(1.316958, dtype=float32, weak_type=True)",
-)
-arctanh = unary(
-    "arctanh",
-    ops.atanh,
-    "Inverse of tanh.",
-    "xnp.arctanh(0.5) → Array(0.54930615, dtype=float32, weak_type=True)",
-)
+sin = unary("sin", ops.sin, "Sine of an angle in radians.",
+    "xnp.sin(xnp.arange(2.0)) → Array([0.        , 0.84147096], dtype=float32)")
+cos = unary("cos", ops.cos, "Cosine of an angle in radians.",
+    "xnp.cos(xnp.arange(2.0)) → Array([1.       , 0.5403023], dtype=float32)")
+tan = unary("tan", ops.tan, "Tangent of an angle in radians.",
+    "xnp.tan(1.0) → Array(1.5574077, dtype=float32, weak_type=True)")
+arcsin = unary("arcsin", ops.asin, "Arc sine, in [-π/2, π/2].",
+    "xnp.arcsin(1.0) → Array(1.5707964, dtype=float32, weak_type=True)")
+arccos = unary("arccos", ops.acos, "Arc cosine, in [0, π].",
+    "xnp.arccos(0.0) → Array(1.5707964, dtype=float32, weak_type=True)")
+arctan = unary("arctan", ops.atan, "Arc tangent, in [-π/2, π/2].",
+    "xnp.arctan(1.0) → Array(0.7853982, dtype=float32, weak_type=True)")
+sinh = unary("sinh", ops.sinh, "Hyperbolic sine.", "xnp.sinh(1.0) → Array(1.17520..., dtype=float32, weak_type=True)")
+cosh = unary("cosh", ops.cosh, "Hyperbolic cosine.",
+    "xnp.cosh(1.0) → Array(1.5430806, dtype=float32, weak_type=True)")
+tanh = unary("tanh", ops.tanh, "Hyperbolic tangent.",
+    "xnp.tanh(1.0) → Array(0.7615942, dtype=float32, weak_type=True)")
+arcsinh = unary("arcsinh", ops.asinh, "Inverse of sinh.",
+    "xnp.arcsinh(1.0) → Array(0.88137364, dtype=float32, weak_type=True)")
+arccosh = unary("arccosh", ops.acosh, "Inverse of cosh, 0 or more.",
+    "xnp.arccosh(2.0) → Array(1.316958, dtype=float32, weak_type=True)")
+arctanh = unary("arctanh", ops.atanh, "Inverse of tanh.",
+    "xnp.arctanh(0.5) → Array(0.54930615, dtype=float32, weak_type=True)")
 asin, acos, atan, asinh, acosh, atanh = arcsin, arccos, arctan, arcsinh, arccosh, arctanh
-arctan2 = binary(
-    "arctan2", ops.atan2, "The angle of the point (x2, x1), in [-π, π].",
-        "xnp.arctan2(1.0, -1.0) → "
-        "Array(2.3561945, dtype=float32, weak_type=True)",
-    inexact=True, kinds={"float"},
-)  # fmt: skip
+arctan2 = binary("arctan2", ops.atan2, "The angle of the point (x2, x1), in [-π, π].",
+    "xnp.arctan2(1.0, -1.0) → Array(2.3561945, dtype=float32, weak_type=True)", inexact=True, kinds={"float"})
 atan2 = arctan2
 _TO_RADIANS, _TO_DEGREES = math.pi / 180, 180 / math.pi
-deg2rad = unary(
-    "deg2rad", lambda x: ops.mul(x, _const(x, _TO_RADIANS)), "Degrees in radians.",
-        "xnp.deg2rad(180.0) → "
-        "Array(3.1415927, dtype=float32, weak_type=True)",
-    kinds={"float"},
-)  # fmt: skip
-rad2deg = unary(
-    "rad2deg", lambda x: ops.mul(x, _const(x, _TO_DEGREES)), "Radians in degrees.",
-        "xnp.rad2deg(xnp.pi) → "
-        "Array(180., dtype=float32, weak_type=True)",
-    kinds={"float"},
-)  # fmt: skip
+deg2rad = unary("deg2rad", lambda x: ops.mul(x, _const(x, _TO_RADIANS)), "Degrees in radians.",
+    "xnp.deg2rad(180.0) → Array(3.1415927, dtype=float32, weak_type=True)", kinds={"float"})
+rad2deg = unary("rad2deg", lambda x: ops.mul(x, _const(x, _TO_DEGREES)), "Radians in degrees.",
+    "xnp.rad2deg(xnp.pi) → Array(180., dtype=float32, weak_type=True)", kinds={"float"})
+# fmt: on
 radians, degrees = deg2rad, rad2deg
 
 
@@ -318,12 +210,8 @@ def _sinc(x):
     return ops.select(near, series, ops.div(wave, safe))
 
 
-sinc = unary(
-    "sinc",
-    _sinc,
-    "sin(πx) / (πx), and 1 at 0.",
-    "xnp.sinc(xnp.asarray([0.0, 0.5])) → Array([1.        , 0.63661975], dtype=float32)",
-)
+sinc = unary("sinc", _sinc, "sin(πx) / (πx), and 1 at 0.",
+    "xnp.sinc(xnp.asarray([0.0, 0.5])) → Array([1.        , 0.63661975], dtype=float32)")  # fmt: skip
 
 
 def _i0(x):
@@ -350,13 +238,8 @@ def _i0(x):
     return ops.convert(ops.select(far, beyond, total), dtype=typeof(x).dtype)
 
 
-i0 = unary(
-    "i0",
-    _i0,
-    "The modified Bessel function of order 0.",
-    "xnp.i0(0.0) → Array(1., dtype=float32, weak_type=True)",
-    kinds={"float"},
-)
+i0 = unary("i0", _i0, "The modified Bessel function of order 0.",
+    "xnp.i0(0.0) → Array(1., dtype=float32, weak_type=True)", kinds={"float"})  # fmt: skip
 
 # Complex parts
 
@@ -377,27 +260,14 @@ def _conj(x):
     return ops.conj(x) if is_complex(x) else x
 
 
-real = unary(
-    "real",
-    _real,
-    "The real part.",
-    "xnp.real(1 + 2j) → Array(1., dtype=float32, weak_type=True)",
-    inexact=False,
-)
-imag = unary(
-    "imag",
-    _imag,
-    "The imaginary part; 0 for real numbers.",
-    "xnp.imag(1 + 2j) → Array(2., dtype=float32, weak_type=True)",
-    inexact=False,
-)
-conjugate = unary(
-    "conjugate",
-    _conj,
-    "The complex conjugate.",
-    "xnp.conjugate(1 + 2j) → Array(1.-2.j, dtype=complex64, weak_type=True)",
-    inexact=False,
-)
+# fmt: off
+real = unary("real", _real, "The real part.", "xnp.real(1 + 2j) → Array(1., dtype=float32, weak_type=True)",
+    inexact=False)
+imag = unary("imag", _imag, "The imaginary part; 0 for real numbers.",
+    "xnp.imag(1 + 2j) → Array(2., dtype=float32, weak_type=True)", inexact=False)
+conjugate = unary("conjugate", _conj, "The complex conjugate.",
+    "xnp.conjugate(1 + 2j) → Array(1.-2.j, dtype=complex64, weak_type=True)", inexact=False)
+# fmt: on
 conj = conjugate
 
 
@@ -430,13 +300,8 @@ def _sign(x):
     return ops.select(ops.eq(x, zero), zero, ops.sign(x))  # of -0 it is 0
 
 
-sign = unary(
-    "sign",
-    _sign,
-    "-1, 0 or 1; x / |x| of complex numbers.",
-    "xnp.sign(xnp.asarray([-2.0, 0.0, 3.0])) → Array([-1.,  0.,  1.], dtype=float32)",
-    inexact=False,
-)
+sign = unary("sign", _sign, "-1, 0 or 1; x / |x| of complex numbers.",
+    "xnp.sign(xnp.asarray([-2.0, 0.0, 3.0])) → Array([-1.,  0.,  1.], dtype=float32)", inexact=False)  # fmt: skip
 
 
 def _heaviside(x, at_zero):

@@ -145,18 +145,13 @@ def _stacker(name: str, prepare, axis_of, doc: str, example: str):
 
 
 # fmt: off
-vstack = _stacker(
-    "vstack", atleast_2d, lambda xs: 0, "Arrays stacked as rows.",
-    ">>> xnp.vstack([xnp.arange(2), xnp.arange(2)]).shape\n    (2, 2)",
-)
-hstack = _stacker(
-    "hstack", atleast_1d, lambda xs: 0 if typeof(xs[0]).ndim == 1 else 1, "Arrays joined along columns.",
-    ">>> xnp.hstack([xnp.arange(2), xnp.arange(2)])\n    Array([0, 1, 0, 1], dtype=int32)",
-)
-dstack = _stacker(
-    "dstack", atleast_3d, lambda xs: 2, "Arrays joined along the third axis.",
-    ">>> xnp.dstack([xnp.arange(2), xnp.arange(2)]).shape\n    (1, 2, 2)",
-)
+vstack = _stacker("vstack", atleast_2d, lambda xs: 0, "Arrays stacked as rows.",
+    ">>> xnp.vstack([xnp.arange(2), xnp.arange(2)]).shape\n    (2, 2)")
+hstack = _stacker("hstack", atleast_1d, lambda xs: 0 if typeof(xs[0]).ndim == 1 else 1,
+    "Arrays joined along columns.",
+    ">>> xnp.hstack([xnp.arange(2), xnp.arange(2)])\n    Array([0, 1, 0, 1], dtype=int32)")
+dstack = _stacker("dstack", atleast_3d, lambda xs: 2, "Arrays joined along the third axis.",
+    ">>> xnp.dstack([xnp.arange(2), xnp.arange(2)]).shape\n    (1, 2, 2)")
 # fmt: on
 
 

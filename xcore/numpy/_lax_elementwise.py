@@ -139,8 +139,7 @@ cbrt = _row("cbrt", 1, "Cube root, of negative numbers too.",
             "(xnp.asarray([-8.0, 27.0])) → Array([-2., 3.], dtype=float32)")
 reciprocal = _row("reciprocal", 1, "1/x.",
                   "(xnp.asarray([2.0, 0.0])) → Array([0.5, inf], dtype=float32)", _reciprocal, inexact=True)
-pow = _row("pow", 2, "x^y.",
-           "(xnp.asarray([2.0, 9.0]), xnp.asarray([3.0, 0.5])) → Array([8., 3.], dtype=float32)")
+pow = _row("pow", 2, "x^y.", "(xnp.asarray([2.0, 9.0]), xnp.asarray([3.0, 0.5])) → Array([8., 3.], dtype=float32)")
 exp = _row("exp", 1, "e^x.", "(xnp.asarray([0.0, 1.0])) → Array([1. , 2.7183], dtype=float32)")
 expm1 = _row("expm1", 1, "e^x - 1, accurate near 0.",
              "(xnp.asarray([1e-8, 1.0])) → Array([1.0000e-08, 1.7183e+00], dtype=float32)")
@@ -169,8 +168,7 @@ sinh = _row("sinh", 1, "(e^x - e^-x)/2.", "(xnp.asarray([0.0, 1.0])) → Array([
 cosh = _row("cosh", 1, "(e^x + e^-x)/2.", "(xnp.asarray([0.0, 1.0])) → Array([1. , 1.5431], dtype=float32)")
 tanh = _row("tanh", 1, "sinh(x)/cosh(x).",
             "(xnp.asarray([0.0, 1.0, 100.0])) → Array([0. , 0.7616, 1. ], dtype=float32)")
-asinh = _row("asinh", 1, "Inverse of sinh.",
-             "(xnp.asarray([0.0, 1.0])) → Array([0. , 0.8814], dtype=float32)")
+asinh = _row("asinh", 1, "Inverse of sinh.", "(xnp.asarray([0.0, 1.0])) → Array([0. , 0.8814], dtype=float32)")
 acosh = _row("acosh", 1, "Inverse of cosh, for x >= 1.",
              "(xnp.asarray([1.0, 2.0])) → Array([0. , 1.3170], dtype=float32)")
 atanh = _row("atanh", 1, "Inverse of tanh, for |x| <= 1.",
@@ -183,8 +181,7 @@ erfc = _row("erfc", 1, "1 - erf(x), accurate where it is small.",
             "(xnp.asarray([0.0, 5.0])) → Array([1.0000e+00, 1.5375e-12], dtype=float32)")
 erf_inv = _row("erf_inv", 1, "Inverse of erf on [-1, 1].",
                "(xnp.asarray([0.5, 1.0])) → Array([0.4769, inf], dtype=float32)")
-lgamma = _row("lgamma", 1, "log|Γ(x)|.",
-              "(xnp.asarray([5.0, 100.0])) → Array([ 3.1781, 359.1342 ], dtype=float32)")
+lgamma = _row("lgamma", 1, "log|Γ(x)|.", "(xnp.asarray([5.0, 100.0])) → Array([ 3.1781, 359.1342 ], dtype=float32)")
 digamma = _row("digamma", 1, "The derivative of lgamma.",
                "(xnp.asarray([1.0, 10.0])) → Array([-0.5772, 2.2518], dtype=float32)")
 polygamma = _row("polygamma", 2, "Derivative number m of digamma, m an integer as a float.",
@@ -196,8 +193,7 @@ zeta = _row("zeta", 2, "Hurwitz' zeta function Σ (k + q)^-x over k = 0, 1, ….
 add = _row("add", 2, "x + y.", "(xnp.asarray([1, 2]), 10) → Array([11, 12], dtype=int32)")
 sub = _row("sub", 2, "x - y.", "(xnp.asarray([1, 2]), 10) → Array([-9, -8], dtype=int32)")
 mul = _row("mul", 2, "x · y.", "(xnp.asarray([1, 2]), 10) → Array([10, 20], dtype=int32)")
-div = _row("div", 2, "x / y; integers round toward zero.",
-           "(xnp.asarray([7, -7]), 2) → Array([ 3, -3], dtype=int32)")
+div = _row("div", 2, "x / y; integers round toward zero.", "(xnp.asarray([7, -7]), 2) → Array([ 3, -3], dtype=int32)")
 rem = _row("rem", 2, "Remainder of div, which has the sign of x.",
            "(xnp.asarray([7, -7]), 4) → Array([ 3, -3], dtype=int32)")
 max = _row("max", 2, "The larger one; NaN if either is.",
@@ -228,8 +224,7 @@ shift_right_logical = _row("shift_right_logical", 2, "Bits move down by y, zeros
                            "(xnp.asarray([-1, 16]), 28) → Array([15, 0], dtype=int32)")
 population_count = _row("population_count", 1, "How many bits are set.",
                         "(xnp.asarray([0, 7, -1])) → Array([ 0, 3, 32], dtype=int32)")
-clz = _row("clz", 1, "How many leading bits are zero.",
-           "(xnp.asarray([0, 1, -1])) → Array([32, 31, 0], dtype=int32)")
+clz = _row("clz", 1, "How many leading bits are zero.", "(xnp.asarray([0, 1, -1])) → Array([32, 31, 0], dtype=int32)")
 # fmt: on
 
 

@@ -178,8 +178,7 @@ def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_s
 
 
 # fmt: off
-scatter = _scatter("scatter", "set", "The array with windows replaced.",
-                   "Array([6., 2., 5.], dtype=float32)")
+scatter = _scatter("scatter", "set", "The array with windows replaced.", "Array([6., 2., 5.], dtype=float32)")
 scatter_add = _scatter("scatter_add", "add", "The array with updates added to its windows.",
                        "Array([8., 2., 7.], dtype=float32)")
 scatter_sub = _scatter("scatter_sub", "sub", "The array with updates subtracted from its windows.",

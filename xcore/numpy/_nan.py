@@ -39,17 +39,11 @@ def _folded(name: str, reduce, value, doc: str, result: str):
     return _written(f, name, doc, result)
 
 
-nansum = _folded(
-    "nansum",
-    _reduce.sum,
-    0,
-    "The sum of the elements that are not NaN.",
-    "Array(4., dtype=float32)",
-)
-nanprod = _folded(
-    "nanprod", _reduce.prod, 1, "The product of the elements that are not NaN.",
-    "Array(3., dtype=float32)",
-)  # fmt: skip
+# fmt: off
+nansum = _folded("nansum", _reduce.sum, 0, "The sum of the elements that are not NaN.", "Array(4., dtype=float32)")
+nanprod = _folded("nanprod", _reduce.prod, 1, "The product of the elements that are not NaN.",
+    "Array(3., dtype=float32)")
+# fmt: on
 
 
 def _running(name: str, accumulate, value, doc: str, result: str):
@@ -59,14 +53,12 @@ def _running(name: str, accumulate, value, doc: str, result: str):
     return _written(f, name, doc, result, axis=ONE_AXIS)
 
 
-nancumsum = _running(
-    "nancumsum", _cumulative.cumsum, 0, "Running sums, to which NaNs add nothing.",
-    "Array([1., 1., 4.], dtype=float32)",
-)  # fmt: skip
-nancumprod = _running(
-    "nancumprod", _cumulative.cumprod, 1, "Running products, which NaNs leave alone.",
-    "Array([1., 1., 3.], dtype=float32)",
-)  # fmt: skip
+# fmt: off
+nancumsum = _running("nancumsum", _cumulative.cumsum, 0, "Running sums, to which NaNs add nothing.",
+    "Array([1., 1., 4.], dtype=float32)")
+nancumprod = _running("nancumprod", _cumulative.cumprod, 1, "Running products, which NaNs leave alone.",
+    "Array([1., 1., 3.], dtype=float32)")
+# fmt: on
 
 
 def _extremum(name: str, reduce, worst: float, doc: str, result: str):
@@ -83,14 +75,12 @@ def _extremum(name: str, reduce, worst: float, doc: str, result: str):
     return _written(f, name, doc, result)
 
 
-nanmax = _extremum(
-    "nanmax", _reduce.max, -math.inf, "The largest element that is not NaN; NaN if all are.",
-    "Array(3., dtype=float32)",
-)  # fmt: skip
-nanmin = _extremum(
-    "nanmin", _reduce.min, math.inf, "The smallest element that is not NaN; NaN if all are.",
-    "Array(1., dtype=float32)",
-)  # fmt: skip
+# fmt: off
+nanmax = _extremum("nanmax", _reduce.max, -math.inf, "The largest element that is not NaN; NaN if all are.",
+    "Array(3., dtype=float32)")
+nanmin = _extremum("nanmin", _reduce.min, math.inf, "The smallest element that is not NaN; NaN if all are.",
+    "Array(1., dtype=float32)")
+# fmt: on
 
 
 def _position(name: str, reduce, worst: float, doc: str, result: str):
@@ -104,16 +94,12 @@ def _position(name: str, reduce, worst: float, doc: str, result: str):
     return _written(f, name, doc, result, axis="along which; None counts in the flattened array.")
 
 
-nanargmax = _position(
-    "nanargmax", _reduce.argmax, -math.inf,
-    "The position of the largest element that is not NaN; -1 if all are.",
-    "Array(2, dtype=int32)",
-)  # fmt: skip
-nanargmin = _position(
-    "nanargmin", _reduce.argmin, math.inf,
-    "The position of the smallest element that is not NaN; -1 if all are.",
-    "Array(0, dtype=int32)",
-)  # fmt: skip
+# fmt: off
+nanargmax = _position("nanargmax", _reduce.argmax, -math.inf,
+    "The position of the largest element that is not NaN; -1 if all are.", "Array(2, dtype=int32)")
+nanargmin = _position("nanargmin", _reduce.argmin, math.inf,
+    "The position of the smallest element that is not NaN; -1 if all are.", "Array(0, dtype=int32)")
+# fmt: on
 
 
 @described(

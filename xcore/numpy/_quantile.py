@@ -260,26 +260,16 @@ def _row(name: str, scale: float, ignore_nan: bool, doc: str, q_doc: str, exampl
 
 
 # fmt: off
-quantile = _row(
-    "quantile", 1, False, "The values below which given parts of the elements lie.",
+quantile = _row("quantile", 1, False, "The values below which given parts of the elements lie.",
+    "the parts, numbers from 0 to 1.", ">>> xnp.quantile(xnp.arange(5), 0.25)\n    Array(1., dtype=float32)")
+percentile = _row("percentile", 100, False, "The values below which given percentages of the elements lie.",
+    "the percentages, numbers from 0 to 100.", ">>> xnp.percentile(xnp.arange(5), 25)\n    Array(1., dtype=float32)")
+nanquantile = _row("nanquantile", 1, True, "The values below which given parts of what is not NaN lie.",
     "the parts, numbers from 0 to 1.",
-    ">>> xnp.quantile(xnp.arange(5), 0.25)\n    Array(1., dtype=float32)",
-)
-percentile = _row(
-    "percentile", 100, False, "The values below which given percentages of the elements lie.",
+    ">>> xnp.nanquantile(xnp.asarray([1, xnp.nan, 3]), 0.5)\n    Array(2., dtype=float32)")
+nanpercentile = _row("nanpercentile", 100, True, "The values below which given percentages of what is not NaN lie.",
     "the percentages, numbers from 0 to 100.",
-    ">>> xnp.percentile(xnp.arange(5), 25)\n    Array(1., dtype=float32)",
-)
-nanquantile = _row(
-    "nanquantile", 1, True, "The values below which given parts of what is not NaN lie.",
-    "the parts, numbers from 0 to 1.",
-    ">>> xnp.nanquantile(xnp.asarray([1, xnp.nan, 3]), 0.5)\n    Array(2., dtype=float32)",
-)
-nanpercentile = _row(
-    "nanpercentile", 100, True, "The values below which given percentages of what is not NaN lie.",
-    "the percentages, numbers from 0 to 100.",
-    ">>> xnp.nanpercentile(xnp.asarray([1, xnp.nan, 3]), 50)\n    Array(2., dtype=float32)",
-)
+    ">>> xnp.nanpercentile(xnp.asarray([1, xnp.nan, 3]), 50)\n    Array(2., dtype=float32)")
 # fmt: on
 
 

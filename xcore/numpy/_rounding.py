@@ -29,24 +29,14 @@ def _rounding(name: str, op, doc: str, example: str):
     )
 
 
-floor = _rounding(
-    "floor",
-    ops.floor,
-    "The largest whole number not above x.",
-    "xnp.floor(xnp.asarray([-1.5, 1.5])) → Array([-2.,  1.], dtype=float32)",
-)
-ceil = _rounding(
-    "ceil",
-    ops.ceil,
-    "The smallest whole number not below x.",
-    "xnp.ceil(xnp.asarray([-1.5, 1.5])) → Array([-1.,  2.], dtype=float32)",
-)
-trunc = _rounding(
-    "trunc",
-    ops.trunc,
-    "x rounded toward zero.",
-    "xnp.trunc(xnp.asarray([-1.5, 1.5])) → Array([-1.,  1.], dtype=float32)",
-)
+# fmt: off
+floor = _rounding("floor", ops.floor, "The largest whole number not above x.",
+    "xnp.floor(xnp.asarray([-1.5, 1.5])) → Array([-2.,  1.], dtype=float32)")
+ceil = _rounding("ceil", ops.ceil, "The smallest whole number not below x.",
+    "xnp.ceil(xnp.asarray([-1.5, 1.5])) → Array([-1.,  2.], dtype=float32)")
+trunc = _rounding("trunc", ops.trunc, "x rounded toward zero.",
+    "xnp.trunc(xnp.asarray([-1.5, 1.5])) → Array([-1.,  1.], dtype=float32)")
+# fmt: on
 
 
 def fix(x, out=None):
@@ -70,12 +60,8 @@ def _round_parts(x):
     return ops.round_even(x)
 
 
-rint = unary(
-    "rint",
-    _round_parts,
-    "The nearest whole number; of two, the even one.",
-    "xnp.rint(xnp.asarray([0.5, 1.5])) → Array([0., 2.], dtype=float32)",
-)
+rint = unary("rint", _round_parts, "The nearest whole number; of two, the even one.",
+    "xnp.rint(xnp.asarray([0.5, 1.5])) → Array([0., 2.], dtype=float32)")  # fmt: skip
 
 
 # no number has a digit behind so many decimals, and none has so many before the point
@@ -206,17 +192,9 @@ def _lcm_values(x, y):
 
 
 _INTEGERS = {"bool", "int", "uint"}
-gcd = binary(
-    "gcd",
-    bool_to_int(_gcd_values),
-    "Greatest common divisor.",
-    "xnp.gcd(12, xnp.asarray([8, 9])) → Array([4, 3], dtype=int32)",
-    kinds=_INTEGERS,
-)
-lcm = binary(
-    "lcm",
-    bool_to_int(_lcm_values),
-    "Least common multiple.",
-    "xnp.lcm(12, xnp.asarray([8, 9])) → Array([24, 36], dtype=int32)",
-    kinds=_INTEGERS,
-)
+# fmt: off
+gcd = binary("gcd", bool_to_int(_gcd_values), "Greatest common divisor.",
+    "xnp.gcd(12, xnp.asarray([8, 9])) → Array([4, 3], dtype=int32)", kinds=_INTEGERS)
+lcm = binary("lcm", bool_to_int(_lcm_values), "Least common multiple.",
+    "xnp.lcm(12, xnp.asarray([8, 9])) → Array([24, 36], dtype=int32)", kinds=_INTEGERS)
+# fmt: on

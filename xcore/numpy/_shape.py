@@ -345,19 +345,13 @@ def _at_least(name: str, place, doc: str, example: str):
 
 
 # fmt: off
-atleast_1d = _at_least(
-    "atleast_1d", lambda s: s or (1,), "Numbers become arrays of one element; the rest stays.",
-    ">>> xnp.atleast_1d(3.0).shape\n    (1,)",
-)
-atleast_2d = _at_least(
-    "atleast_2d", lambda s: (1,) * (2 - len(s)) + s, "New axes in front, until there are two.",
-    ">>> xnp.atleast_2d(xnp.arange(3)).shape\n    (1, 3)",
-)
-atleast_3d = _at_least(
-    "atleast_3d", lambda s: s if len(s) > 2 else (*((1,) * (2 - len(s)) + s), 1),
+atleast_1d = _at_least("atleast_1d", lambda s: s or (1,), "Numbers become arrays of one element; the rest stays.",
+    ">>> xnp.atleast_1d(3.0).shape\n    (1,)")
+atleast_2d = _at_least("atleast_2d", lambda s: (1,) * (2 - len(s)) + s, "New axes in front, until there are two.",
+    ">>> xnp.atleast_2d(xnp.arange(3)).shape\n    (1, 3)")
+atleast_3d = _at_least("atleast_3d", lambda s: s if len(s) > 2 else (*((1,) * (2 - len(s)) + s), 1),
     "At least three axes: a vector of n becomes (1, n, 1), a matrix gets a last axis.",
-    ">>> xnp.atleast_3d(xnp.arange(3)).shape\n    (1, 3, 1)",
-)
+    ">>> xnp.atleast_3d(xnp.arange(3)).shape\n    (1, 3, 1)")
 # fmt: on
 
 # Repeating and flipping

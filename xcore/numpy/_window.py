@@ -40,25 +40,15 @@ def _window(name: str, shape_of, doc: str, example: str):
 
 
 # fmt: off
-bartlett = _window(
-    "bartlett", lambda t: 1 - np.abs(t), "The triangular window 1 - |t|, for t from -1 to 1.",
-    "Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)",
-)
-blackman = _window(
-    "blackman", lambda t: 0.42 + 0.5 * np.cos(np.pi * t) + 0.08 * np.cos(2 * np.pi * t),
+bartlett = _window("bartlett", lambda t: 1 - np.abs(t), "The triangular window 1 - |t|, for t from -1 to 1.",
+    "Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)")
+blackman = _window("blackman", lambda t: 0.42 + 0.5 * np.cos(np.pi * t) + 0.08 * np.cos(2 * np.pi * t),
     "The window 0.42 + 0.5 cos(πt) + 0.08 cos(2πt), for t from -1 to 1.",
-    "Array([-1.387...e-17, 3.4000000e-01, 1.0000000e+00, 3.4000000e-01, -1.387...e-17], dtype=float32)",
-)
-hamming = _window(
-    "hamming", lambda t: 0.54 + 0.46 * np.cos(np.pi * t),
-    "The window 0.54 + 0.46 cos(πt), for t from -1 to 1.",
-    "Array([0.08, 0.54, 1.  , 0.54, 0.08], dtype=float32)",
-)
-hanning = _window(
-    "hanning", lambda t: 0.5 + 0.5 * np.cos(np.pi * t),
-    "The window 0.5 + 0.5 cos(πt), for t from -1 to 1.",
-    "Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)",
-)
+    "Array([-1.387...e-17, 3.4000000e-01, 1.0000000e+00, 3.4000000e-01, -1.387...e-17], dtype=float32)")
+hamming = _window("hamming", lambda t: 0.54 + 0.46 * np.cos(np.pi * t),
+    "The window 0.54 + 0.46 cos(πt), for t from -1 to 1.", "Array([0.08, 0.54, 1.  , 0.54, 0.08], dtype=float32)")
+hanning = _window("hanning", lambda t: 0.5 + 0.5 * np.cos(np.pi * t),
+    "The window 0.5 + 0.5 cos(πt), for t from -1 to 1.", "Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)")
 # fmt: on
 
 

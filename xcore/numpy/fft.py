@@ -220,58 +220,32 @@ def _along_axes(name: str, kind: str, doc: str, example: str):
 
 
 # fmt: off
-fft = _along_axis(
-    "fft", "FFT", "The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n).",
+fft = _along_axis("fft", "FFT", "The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n).",
     ">>> xnp.fft.fft(xnp.asarray([1.0, 0.0, 1.0, 0.0]))\n"
-    "    Array([2.+0.j, 0.+0.j, 2.+0.j, 0.+0.j], dtype=complex64)",
-)
-ifft = _along_axis(
-    "ifft", "IFFT", "The inverse of ``fft``: element j is 1/n sum_k a[k] exp(2πi jk/n).",
+    "    Array([2.+0.j, 0.+0.j, 2.+0.j, 0.+0.j], dtype=complex64)")
+ifft = _along_axis("ifft", "IFFT", "The inverse of ``fft``: element j is 1/n sum_k a[k] exp(2πi jk/n).",
     ">>> xnp.fft.ifft(xnp.asarray([2.0, 0.0, 2.0, 0.0]))\n"
-    "    Array([1.+0.j, 0.+0.j, 1.+0.j, 0.+0.j], dtype=complex64)",
-)
-rfft = _along_axis(
-    "rfft", "RFFT", "The first half of ``fft`` of real numbers; the rest is its mirror image.",
-    ">>> xnp.fft.rfft(xnp.asarray([1.0, 0.0, 1.0, 0.0]))\n"
-    "    Array([2.+0.j, 0.+0.j, 2.+0.j], dtype=complex64)",
-)
-irfft = _along_axis(
-    "irfft", "IRFFT", "The inverse of ``rfft``: n real numbers, by default an even number of them.",
-    ">>> xnp.fft.irfft(xnp.asarray([2.0, 0.0, 2.0]))\n"
-    "    Array([1., 0., 1., 0.], dtype=float32)",
-)
-fftn = _along_axes(
-    "fftn", "FFT", "The discrete Fourier transform along several axes.",
-    ">>> xnp.fft.fftn(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)",
-)
-ifftn = _along_axes(
-    "ifftn", "IFFT", "The inverse of ``fftn``.",
-    ">>> xnp.fft.ifftn(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)",
-)
-rfftn = _along_axes(
-    "rfftn", "RFFT", "``fftn`` of real numbers; of the last axis only the first half.",
-    ">>> xnp.fft.rfftn(xnp.ones((2, 4))).shape\n    (2, 3)",
-)
-irfftn = _along_axes(
-    "irfftn", "IRFFT", "The inverse of ``rfftn``.",
-    ">>> xnp.fft.irfftn(xnp.fft.rfftn(xnp.ones((2, 4)))).shape\n    (2, 4)",
-)
-fft2 = _along_axes(
-    "fft2", "FFT", "The discrete Fourier transform along two axes.",
-    ">>> xnp.fft.fft2(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)",
-)
-ifft2 = _along_axes(
-    "ifft2", "IFFT", "The inverse of ``fft2``.",
-    ">>> xnp.fft.ifft2(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)",
-)
-rfft2 = _along_axes(
-    "rfft2", "RFFT", "``fft2`` of real numbers; of the last axis only the first half.",
-    ">>> xnp.fft.rfft2(xnp.ones((2, 4))).shape\n    (2, 3)",
-)
-irfft2 = _along_axes(
-    "irfft2", "IRFFT", "The inverse of ``rfft2``.",
-    ">>> xnp.fft.irfft2(xnp.fft.rfft2(xnp.ones((2, 4)))).shape\n    (2, 4)",
-)
+    "    Array([1.+0.j, 0.+0.j, 1.+0.j, 0.+0.j], dtype=complex64)")
+rfft = _along_axis("rfft", "RFFT", "The first half of ``fft`` of real numbers; the rest is its mirror image.",
+    ">>> xnp.fft.rfft(xnp.asarray([1.0, 0.0, 1.0, 0.0]))\n    Array([2.+0.j, 0.+0.j, 2.+0.j], dtype=complex64)")
+irfft = _along_axis("irfft", "IRFFT", "The inverse of ``rfft``: n real numbers, by default an even number of them.",
+    ">>> xnp.fft.irfft(xnp.asarray([2.0, 0.0, 2.0]))\n    Array([1., 0., 1., 0.], dtype=float32)")
+fftn = _along_axes("fftn", "FFT", "The discrete Fourier transform along several axes.",
+    ">>> xnp.fft.fftn(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)")
+ifftn = _along_axes("ifftn", "IFFT", "The inverse of ``fftn``.",
+    ">>> xnp.fft.ifftn(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)")
+rfftn = _along_axes("rfftn", "RFFT", "``fftn`` of real numbers; of the last axis only the first half.",
+    ">>> xnp.fft.rfftn(xnp.ones((2, 4))).shape\n    (2, 3)")
+irfftn = _along_axes("irfftn", "IRFFT", "The inverse of ``rfftn``.",
+    ">>> xnp.fft.irfftn(xnp.fft.rfftn(xnp.ones((2, 4)))).shape\n    (2, 4)")
+fft2 = _along_axes("fft2", "FFT", "The discrete Fourier transform along two axes.",
+    ">>> xnp.fft.fft2(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)")
+ifft2 = _along_axes("ifft2", "IFFT", "The inverse of ``fft2``.",
+    ">>> xnp.fft.ifft2(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)")
+rfft2 = _along_axes("rfft2", "RFFT", "``fft2`` of real numbers; of the last axis only the first half.",
+    ">>> xnp.fft.rfft2(xnp.ones((2, 4))).shape\n    (2, 3)")
+irfft2 = _along_axes("irfft2", "IRFFT", "The inverse of ``rfft2``.",
+    ">>> xnp.fft.irfft2(xnp.fft.rfft2(xnp.ones((2, 4)))).shape\n    (2, 4)")
 # fmt: on
 
 

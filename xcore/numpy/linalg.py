@@ -135,11 +135,10 @@ def trace(x, /, *, offset: int = 0, dtype=None):
 
 
 __all__ = [
-    "LinAlgError", "EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult",
-    "cholesky", "qr", "svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh",
-    "solve", "tensorsolve", "lstsq", "inv", "pinv", "tensorinv",
-    "det", "slogdet", "matrix_rank", "cond", "norm", "vector_norm", "matrix_norm",
-    "matmul", "multi_dot", "matrix_power", "matrix_transpose", "vecdot", "tensordot",
+    "LinAlgError", "EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky",
+    "qr", "svd", "svdvals", "eig", "eigvals", "eigh", "eigvalsh", "solve", "tensorsolve", "lstsq",
+    "inv", "pinv", "tensorinv", "det", "slogdet", "matrix_rank", "cond", "norm", "vector_norm",
+    "matrix_norm", "matmul", "multi_dot", "matrix_power", "matrix_transpose", "vecdot", "tensordot",
     "cross", "outer", "diagonal", "trace",
 ]  # fmt: skip
 

@@ -1,5 +1,8 @@
 """Partial differential equations on boxes by finite differences: operators, solvers, time."""
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import bound as _bound
 from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
@@ -16,26 +19,12 @@ from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
 from ._stencil import Stencil
 from ._time import (
-    BOGACKI_SHAMPINE,
-    DORMAND_PRINCE,
-    EULER,
-    HEUN,
-    IMEX,
-    MIDPOINT,
-    RK4,
-    SSP3,
-    ExponentialIntegrator,
-    Leapfrog,
-    Newmark,
-    RungeKutta,
-    Tableau,
-    ThetaMethod,
-    UnstableStepError,
-    check_step,
-    stable_step,
-    wave_energy,
-)  # fmt: skip
+    BOGACKI_SHAMPINE, DORMAND_PRINCE, EULER, HEUN, IMEX, MIDPOINT, RK4, SSP3,
+    ExponentialIntegrator, Leapfrog, Newmark, RungeKutta, Tableau, ThetaMethod,
+    UnstableStepError, check_step, stable_step, wave_energy,
+)
 from ._trajectory import integrate, trajectory
+# fmt: on
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",

@@ -13,41 +13,22 @@ Two generators exist. Threefry (the default) gives the numbers of ``jax.random``
 one and takes its normal numbers from more bits. Both are Random123's, of Salmon et al. (2011).
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from ._continuous import (
-    cauchy,
-    double_sided_maxwell,
-    exponential,
-    generalized_normal,
-    gumbel,
-    laplace,
-    logistic,
-    lognormal,
-    maxwell,
-    pareto,
-    rayleigh,
-    triangular,
-    truncated_normal,
-    von_mises,
-    wald,
+    cauchy, double_sided_maxwell, exponential, generalized_normal, gumbel, laplace, logistic,
+    lognormal, maxwell, pareto, rayleigh, triangular, truncated_normal, von_mises, wald,
     weibull_min,
-)  # fmt: skip
+)
 from ._counts import binomial, multinomial, negative_binomial, poisson
 from ._gamma import beta, chisquare, dirichlet, f, gamma, loggamma, t
 from ._generator import Generator, default_rng
 from ._generator import no_such as __getattr__
 from ._integers import bernoulli, categorical, geometric, rademacher, randint
 from ._keys import (
-    KeyArray,
-    PRNGKey,
-    clone,
-    fold_in,
-    key,
-    key_data,
-    key_dtype,
-    key_impl,
-    split,
-    wrap_key_data,
-)  # fmt: skip
+    KeyArray, PRNGKey, clone, fold_in, key, key_data, key_dtype, key_impl, split, wrap_key_data,
+)
 from ._permute import choice, permutation
 from ._philox import philox2x32, philox4x32
 from ._quasi import halton, sobol
@@ -55,6 +36,7 @@ from ._reuse import KeyReuseError
 from ._threefry import threefry2x32, threefry4x32
 from ._uniform import bits, bits_at, normal, normal_at, uniform, uniform_at
 from ._vectors import ball, multivariate_normal, orthogonal, sphere
+# fmt: on
 
 __all__ = [
     # keys

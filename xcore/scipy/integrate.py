@@ -20,14 +20,9 @@ from ._initial_value import solve_ivp
 from ._names import guide as _guide
 
 __all__ = [
-    "OdeResult",
-    "OdeSolution",
-    "cumulative_trapezoid",
-    "odeint",
-    "simpson",
-    "solve_ivp",
+    "OdeResult", "OdeSolution", "cumulative_trapezoid", "odeint", "simpson", "solve_ivp",
     "trapezoid",
-]
+]  # fmt: skip
 
 
 def trapezoid(

@@ -5,8 +5,11 @@ have no effect.
 Lists of numbers count as arrays. What is not here, and why, stands in ``_ABSENT``.
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
 from __future__ import annotations
 
+# fmt: off
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
@@ -20,75 +23,25 @@ from ..linalg import solve_continuous_lyapunov as solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..numpy.linalg import LinAlgError
 from ._dense import (
-    bandwidth,
-    cho_solve_banded,
-    cholesky_banded,
-    diagsvd,
-    ishermitian,
-    issymmetric,
-    lu_factor,
-    matmul_toeplitz,
-    norm,
-    null_space,
-    orth,
-    pinv,
-    pinvh,
-    qr_multiply,
-    rq,
-    solve_circulant,
-    solve_toeplitz,
-    svdvals,
-    toeplitz,
+    bandwidth, cho_solve_banded, cholesky_banded, diagsvd, ishermitian, issymmetric, lu_factor,
+    matmul_toeplitz, norm, null_space, orth, pinv, pinvh, qr_multiply, rq, solve_circulant,
+    solve_toeplitz, svdvals, toeplitz,
 )
 from ._matrices import (
-    circulant,
-    companion,
-    convolution_matrix,
-    dft,
-    fiedler,
-    fiedler_companion,
-    hadamard,
-    hankel,
-    helmert,
-    hilbert,
-    invhilbert,
-    invpascal,
-    khatri_rao,
-    leslie,
-    pascal,
+    circulant, companion, convolution_matrix, dft, fiedler, fiedler_companion, hadamard, hankel,
+    helmert, hilbert, invhilbert, invpascal, khatri_rao, leslie, pascal,
 )
 from ._matrix_functions import (
-    coshm,
-    cosm,
-    expm,
-    expm_cond,
-    expm_frechet,
-    fractional_matrix_power,
-    funm,
-    logm,
-    signm,
-    sinhm,
-    sinm,
-    sqrtm,
-    tanhm,
-    tanm,
+    coshm, cosm, expm, expm_cond, expm_frechet, fractional_matrix_power, funm, logm, signm,
+    sinhm, sinm, sqrtm, tanhm, tanm,
 )
 from ._names import guide as _guide
 from ._names import taking_lists as _taking_lists
 from ._spectral import (
-    cdf2rdf,
-    eig,
-    eig_banded,
-    eigh,
-    eigh_tridiagonal,
-    eigvals,
-    eigvals_banded,
-    eigvalsh,
-    eigvalsh_tridiagonal,
-    hessenberg,
-    rsf2csf,
-    schur,
+    cdf2rdf, eig, eig_banded, eigh, eigh_tridiagonal, eigvals, eigvals_banded, eigvalsh,
+    eigvalsh_tridiagonal, hessenberg, rsf2csf, schur,
 )
+# fmt: on
 
 _Like = _ArrayLike | _Sequence[_Any]  # lists count as arrays
 
@@ -562,17 +515,15 @@ __all__ = [
     "cho_solve_banded", "cholesky", "cholesky_banded", "circulant", "companion",
     "convolution_matrix", "coshm", "cosm", "det", "dft", "diagsvd", "eig", "eig_banded", "eigh",
     "eigh_tridiagonal", "eigvals", "eigvals_banded", "eigvalsh", "eigvalsh_tridiagonal", "expm",
-    "expm_cond",
-    "expm_frechet", "fiedler", "fiedler_companion", "fractional_matrix_power", "funm", "hadamard",
-    "hankel", "helmert", "hessenberg", "hilbert", "inv", "invhilbert", "invpascal",
+    "expm_cond", "expm_frechet", "fiedler", "fiedler_companion", "fractional_matrix_power", "funm",
+    "hadamard", "hankel", "helmert", "hessenberg", "hilbert", "inv", "invhilbert", "invpascal",
     "ishermitian", "issymmetric", "khatri_rao", "ldl", "leslie", "logm", "lstsq", "lu", "lu_factor",
-    "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes",
-    "pascal", "pinv", "pinvh", "polar", "qr", "qr_multiply", "rq", "rsf2csf", "schur", "signm",
-    "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_are",
-    "solve_continuous_lyapunov", "solve_discrete_are",
-    "solve_discrete_lyapunov", "solve_lyapunov", "solve_sylvester", "solve_toeplitz",
-    "solve_triangular", "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm",
-    "tanm", "toeplitz",
+    "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes", "pascal",
+    "pinv", "pinvh", "polar", "qr", "qr_multiply", "rq", "rsf2csf", "schur", "signm", "sinhm",
+    "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_are",
+    "solve_continuous_lyapunov", "solve_discrete_are", "solve_discrete_lyapunov", "solve_lyapunov",
+    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
+    "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
 ]  # fmt: skip
 
 _ABSENT = {

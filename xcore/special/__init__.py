@@ -5,88 +5,29 @@ about one; ``docs/special.md`` lists error bounds. Integers are promoted to floa
 infinities and NaN give what SciPy gives.
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import guide as _guide
 from ..numpy import sinc
-from ._bessel import (
-    bessel_jn,
-    i0,
-    i0e,
-    i1,
-    i1e,
-    j0,
-    j1,
-    jn,
-    k0,
-    k0e,
-    k1,
-    k1e,
-    kn,
-    y0,
-    y1,
-    yn,
-)  # fmt: skip
+from ._bessel import bessel_jn, i0, i0e, i1, i1e, j0, j1, jn, k0, k0e, k1, k1e, kn, y0, y1, yn
 from ._error import (
-    dawsn,
-    erf,
-    erfc,
-    erfcinv,
-    erfcx,
-    erfi,
-    erfinv,
-    fresnel,
-    log_ndtr,
-    ndtr,
-    ndtri,
-    owens_t,
-    voigt_profile,
-    wofz,
-)  # fmt: skip
+    dawsn, erf, erfc, erfcinv, erfcx, erfi, erfinv, fresnel, log_ndtr, ndtr, ndtri, owens_t,
+    voigt_profile, wofz,
+)
 from ._gamma import (
-    bernoulli,
-    beta,
-    betainc,
-    betaincc,
-    betainccinv,
-    betaincinv,
-    betaln,
-    binom,
-    comb,
-    digamma,
-    factorial,
-    gamma,
-    gammainc,
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
-    gammaln,
-    gammasgn,
-    loggamma,
-    multigammaln,
-    perm,
-    poch,
-    polygamma,
-    psi,
-    rgamma,
-    zeta,
-)  # fmt: skip
+    bernoulli, beta, betainc, betaincc, betainccinv, betaincinv, betaln, binom, comb, digamma,
+    factorial, gamma, gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, gammasgn,
+    loggamma, multigammaln, perm, poch, polygamma, psi, rgamma, zeta,
+)
 from ._integrals import ellipe, ellipk, ellipkm1, exp1, expi, expn, lambertw, sici, spence
 from ._logs import (
-    boxcox,
-    boxcox1p,
-    entr,
-    expit,
-    exprel,
-    inv_boxcox,
-    inv_boxcox1p,
-    kl_div,
-    log_expit,
-    logit,
-    rel_entr,
-    xlog1py,
-    xlogy,
-)  # fmt: skip
+    boxcox, boxcox1p, entr, expit, exprel, inv_boxcox, inv_boxcox1p, kl_div, log_expit, logit,
+    rel_entr, xlog1py, xlogy,
+)
 from ._series import hyp1f1, hyp2f1, sph_harm_y
 from ._sums import log_softmax, logsumexp, softmax
+# fmt: on
 
 __all__ = [
     # the error function and the normal distribution

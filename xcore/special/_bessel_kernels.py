@@ -433,24 +433,17 @@ def _y1_slope(y, x):
     return where(zero, math.inf, where(zero, 0.0, y0(x)) - y / x)
 
 
-i0e = kernel(
-    "special.i0e", i0e_f, _slope_by_parts(4.0, lambda x: i1e(x) - ops.sign(x) * i0e(x), i0e_f)
-)
-i1e = kernel(
-    "special.i1e", i1e_f,
-    _slope_by_parts(4.0, lambda x: i0e(x) - _i1e_over_x(x) - ops.sign(x) * i1e(x), i1e_f),
-)  # fmt: skip
+# fmt: off
+i0e = kernel("special.i0e", i0e_f, _slope_by_parts(4.0, lambda x: i1e(x) - ops.sign(x) * i0e(x), i0e_f))
+i1e = kernel("special.i1e", i1e_f,
+    _slope_by_parts(4.0, lambda x: i0e(x) - _i1e_over_x(x) - ops.sign(x) * i1e(x), i1e_f))
 i0 = kernel("special.i0", i0_f, lambda _, x: i1(x))
 i1 = kernel("special.i1", i1_f, _i1_slope)
 k0 = kernel("special.k0", _k(0, False), lambda _, x: -k1(x))
 k1 = kernel("special.k1", _k(1, False), lambda y, x: -(k0(x) + y / x))
-k0e = kernel(
-    "special.k0e", _k(0, True), _slope_by_parts(2.0, lambda x: k0e(x) - k1e(x), _k(0, True))
-)
-k1e = kernel(
-    "special.k1e", _k(1, True),
-    _slope_by_parts(2.0, lambda x: k1e(x) - k0e(x) - k1e(x) / x, _k(1, True)),
-)  # fmt: skip
+k0e = kernel("special.k0e", _k(0, True), _slope_by_parts(2.0, lambda x: k0e(x) - k1e(x), _k(0, True)))
+k1e = kernel("special.k1e", _k(1, True), _slope_by_parts(2.0, lambda x: k1e(x) - k0e(x) - k1e(x) / x, _k(1, True)))
+# fmt: on
 j0 = kernel("special.j0", j0_f, lambda _, x: -j1(x))
 j1 = kernel("special.j1", j1_f, _j1_slope)
 y0 = kernel("special.y0", y0_f, lambda _, x: -y1(x))

@@ -277,45 +277,21 @@ def _mills(_, x):
 erf = kernel("special.erf", ops.erf, lambda _, x: _TWO_OVER_ROOT_PI * gauss(x), narrow=True)
 erfcx = kernel("special.erfcx", erfcx_f, _erfcx_slope, narrow=True)
 erfc = kernel("special.erfc", erfc_f, lambda _, x: -_TWO_OVER_ROOT_PI * gauss(x), narrow=True)
-gauss = kernel(
-    "special.gauss", lambda x: exp_square(x, -1.0), lambda _, x: -2.0 * x * gauss(x), narrow=True
-)
-half_gauss = kernel(
-    "special.half_gauss",
-    lambda x: exp_square(x, -0.5),
-    lambda _, x: -x * half_gauss(x),
-    narrow=True,
-)
-_growing_gauss = kernel(
-    "special.growing_gauss",
-    lambda x: exp_square(x, 1.0),
-    lambda _, x: 2.0 * x * _growing_gauss(x),
-    narrow=True,
-)
+# fmt: off
+gauss = kernel("special.gauss", lambda x: exp_square(x, -1.0), lambda _, x: -2.0 * x * gauss(x), narrow=True)
+half_gauss = kernel("special.half_gauss", lambda x: exp_square(x, -0.5), lambda _, x: -x * half_gauss(x), narrow=True)
+_growing_gauss = kernel("special.growing_gauss", lambda x: exp_square(x, 1.0),
+    lambda _, x: 2.0 * x * _growing_gauss(x), narrow=True)
 erfinv = kernel("special.erfinv", erfinv_f, _erfinv_slope, narrow=True)
 erfcinv = kernel("special.erfcinv", erfcinv_f, _erfcinv_slope, narrow=True)
-ndtr = kernel(
-    "special.ndtr", ndtr_f, lambda _, x: half_gauss(x) / math.sqrt(2.0 * math.pi), narrow=True
-)
-ndtri = kernel(
-    "special.ndtri",
-    ndtri_f,
-    lambda _, p: -math.sqrt(8.0) * _erfcinv_slope(None, 2.0 * p),
-    narrow=True,
-)
+ndtr = kernel("special.ndtr", ndtr_f, lambda _, x: half_gauss(x) / math.sqrt(2.0 * math.pi), narrow=True)
+ndtri = kernel("special.ndtri", ndtri_f, lambda _, p: -math.sqrt(8.0) * _erfcinv_slope(None, 2.0 * p), narrow=True)
 log_ndtr = kernel("special.log_ndtr", log_ndtr_f, _mills, narrow=True)
 dawsn = kernel("special.dawsn", dawsn_f, _dawson_slope)
-erfi = kernel(
-    "special.erfi", erfi_f,
-    lambda _, x: _TWO_OVER_ROOT_PI * _growing_gauss(x),
-)  # fmt: skip
+erfi = kernel("special.erfi", erfi_f, lambda _, x: _TWO_OVER_ROOT_PI * _growing_gauss(x))
 fresnel_s = kernel("special.fresnel_s", fresnel_s_f, lambda _, x: fresnel_sin(x))
 fresnel_c = kernel("special.fresnel_c", fresnel_c_f, lambda _, x: fresnel_cos(x))
-fresnel_sin = kernel(
-    "special.fresnel_sin", lambda x: _quarter_turns(x)[0], lambda _, x: math.pi * x * fresnel_cos(x)
-)
-fresnel_cos = kernel(
-    "special.fresnel_cos",
-    lambda x: _quarter_turns(x)[1],
-    lambda _, x: -math.pi * x * fresnel_sin(x),
-)
+fresnel_sin = kernel("special.fresnel_sin", lambda x: _quarter_turns(x)[0], lambda _, x: math.pi * x * fresnel_cos(x))
+fresnel_cos = kernel("special.fresnel_cos", lambda x: _quarter_turns(x)[1],
+    lambda _, x: -math.pi * x * fresnel_sin(x))
+# fmt: on

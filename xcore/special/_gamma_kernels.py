@@ -366,23 +366,19 @@ def polygamma_f(n, x):
 
 gamma_sign = kernel("special.gammasgn", gamma_sign_f, None)
 gamma = kernel("special.gamma", gamma_f, lambda y, x: y * digamma(x), narrow=True)
-factorial = kernel(
-    "special.factorial", lambda x: gamma_f(x + 1.0), lambda y, x: y * digamma(x + 1.0)
-)
+# fmt: off
+factorial = kernel("special.factorial", lambda x: gamma_f(x + 1.0), lambda y, x: y * digamma(x + 1.0))
 gammaln = kernel("special.gammaln", gammaln_f, lambda y, x: digamma(x), narrow=True)
 rgamma = kernel("special.rgamma", rgamma_f, lambda y, x: _rgamma_slope(y, x))
 digamma = kernel("special.digamma", digamma_f, lambda y, x: zeta(full(x, 2.0), x), narrow=True)
 zeta = kernel("special.zeta", hurwitz_f, AUTO, lambda y, s, q: -s * zeta(s + 1.0, q))
 riemann = kernel("special.riemann", riemann_f, AUTO)
 polygamma = kernel("special.polygamma", polygamma_f, None, lambda y, n, x: polygamma(n + 1.0, x))
-beta = kernel(
-    "special.beta", lambda a, b: _beta_everywhere(a, b, False),
-    lambda y, a, b: -y * digamma_change(a, b), lambda y, a, b: -y * digamma_change(b, a),
-)  # fmt: skip
-betaln = kernel(
-    "special.betaln", lambda a, b: _beta_everywhere(a, b, True),
-    lambda y, a, b: -digamma_change(a, b), lambda y, a, b: -digamma_change(b, a),
-)  # fmt: skip
+beta = kernel("special.beta", lambda a, b: _beta_everywhere(a, b, False), lambda y, a, b: -y * digamma_change(a, b),
+    lambda y, a, b: -y * digamma_change(b, a))
+betaln = kernel("special.betaln", lambda a, b: _beta_everywhere(a, b, True), lambda y, a, b: -digamma_change(a, b),
+    lambda y, a, b: -digamma_change(b, a))
+# fmt: on
 
 
 def digamma_change(x, d):

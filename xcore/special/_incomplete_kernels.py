@@ -242,12 +242,10 @@ def lingering_slope(f, i):
     return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
 
 
-gammainc = kernel(
-    "special.gammainc", _lower, lingering_slope(_lower, 0), lambda y, a, x: gamma_density(a, x)
-)
-gammaincc = kernel(
-    "special.gammaincc", _upper, lingering_slope(_upper, 0), lambda y, a, x: -gamma_density(a, x)
-)
+# fmt: off
+gammainc = kernel("special.gammainc", _lower, lingering_slope(_lower, 0), lambda y, a, x: gamma_density(a, x))
+gammaincc = kernel("special.gammaincc", _upper, lingering_slope(_upper, 0), lambda y, a, x: -gamma_density(a, x))
+# fmt: on
 
 
 # Beta
@@ -280,13 +278,10 @@ def _power(x, y, a):
 
 # x^a y^b / B(a, b) for y = 1 - x, a, b > 0 and 0 < x < 1. Both x and y are arguments so that neither
 # loses its relative accuracy; x may also change alone (that is, along with y = 1 - x).
-beta_prefix = kernel(
-    "special.beta_prefix", _beta_prefix,
+beta_prefix = kernel("special.beta_prefix", _beta_prefix,
     lambda v, a, b, x, y: v * (log_of(x, y) + digamma_step(a, b)),
-    lambda v, a, b, x, y: v * (log_of(y, x) + digamma_step(b, a)),
-    lambda v, a, b, x, y: v * (a / x),
-    lambda v, a, b, x, y: v * (b / y),
-)  # fmt: skip
+    lambda v, a, b, x, y: v * (log_of(y, x) + digamma_step(b, a)), lambda v, a, b, x, y: v * (a / x),
+    lambda v, a, b, x, y: v * (b / y))  # fmt: skip
 
 
 def log_of(x, y):
@@ -442,19 +437,15 @@ def beta_density(a, b, x, y):
     return where(inside, value, edge)
 
 
-betainc = kernel(
-    "special.betainc", _betainc, lingering_slope(_betainc, 0), lingering_slope(_betainc, 1),
-    lambda v, a, b, x: beta_density(a, b, x, 1.0 - x),
-)  # fmt: skip
-betaincc = kernel(
-    "special.betaincc", _betaincc, lingering_slope(_betaincc, 0), lingering_slope(_betaincc, 1),
-    lambda v, a, b, x: -beta_density(a, b, x, 1.0 - x),
-)  # fmt: skip
+# fmt: off
+betainc = kernel("special.betainc", _betainc, lingering_slope(_betainc, 0), lingering_slope(_betainc, 1),
+    lambda v, a, b, x: beta_density(a, b, x, 1.0 - x))
+betaincc = kernel("special.betaincc", _betaincc, lingering_slope(_betaincc, 0), lingering_slope(_betaincc, 1),
+    lambda v, a, b, x: -beta_density(a, b, x, 1.0 - x))
 # I_x(a, b) of x and y = 1 - x, for callers who know both; the whole derivative is in x
-betainc_pair = kernel(
-    "special.betainc_pair", _betainc_pair, lingering_slope(_betainc_pair, 0),
-    lingering_slope(_betainc_pair, 1), lambda v, a, b, x, y: beta_density(a, b, x, y), None,
-)  # fmt: skip
+betainc_pair = kernel("special.betainc_pair", _betainc_pair, lingering_slope(_betainc_pair, 0),
+    lingering_slope(_betainc_pair, 1), lambda v, a, b, x, y: beta_density(a, b, x, y), None)
+# fmt: on
 
 
 # Inverses
@@ -520,16 +511,12 @@ def _implicit(lower, density, sign: float):
     return slope
 
 
-gammaincinv = kernel(
-    "special.gammaincinv", lambda a, p: _gamma_inverse_at(a, p, 1.0 - p),
-    _implicit(lambda a, x: gammainc(a, x), gamma_density, 1.0),
-    lambda x, a, p: 1.0 / gamma_density(a, x),
-)  # fmt: skip
-gammainccinv = kernel(
-    "special.gammainccinv", lambda a, q: _gamma_inverse_at(a, 1.0 - q, q),
-    _implicit(lambda a, x: gammaincc(a, x), gamma_density, -1.0),
-    lambda x, a, p: -1.0 / gamma_density(a, x),
-)  # fmt: skip
+# fmt: off
+gammaincinv = kernel("special.gammaincinv", lambda a, p: _gamma_inverse_at(a, p, 1.0 - p),
+    _implicit(lambda a, x: gammainc(a, x), gamma_density, 1.0), lambda x, a, p: 1.0 / gamma_density(a, x))
+gammainccinv = kernel("special.gammainccinv", lambda a, q: _gamma_inverse_at(a, 1.0 - q, q),
+    _implicit(lambda a, x: gammaincc(a, x), gamma_density, -1.0), lambda x, a, p: -1.0 / gamma_density(a, x))
+# fmt: on
 
 
 def _beta_inverse(a, b, p, q):
@@ -593,11 +580,8 @@ def _through_logit(i: int):
     return slope
 
 
-betaincinv = kernel(
-    "special.betaincinv",
-    lambda a, b, p: ops.logistic(beta_logit(a, b, p)),
-    *map(_through_logit, range(3)),
-)
-betainccinv = kernel(
-    "special.betainccinv", lambda a, b, q: ops.logistic(-beta_logit(b, a, q)), AUTO, AUTO, AUTO
-)
+# fmt: off
+betaincinv = kernel("special.betaincinv", lambda a, b, p: ops.logistic(beta_logit(a, b, p)),
+    *map(_through_logit, range(3)))
+betainccinv = kernel("special.betainccinv", lambda a, b, q: ops.logistic(-beta_logit(b, a, q)), AUTO, AUTO, AUTO)
+# fmt: on

@@ -447,20 +447,14 @@ def _complex_lambert_slope(_, k, z):
 exp1 = kernel("special.exp1", exp1_f, lambda _, x: -ops.exp(-x) / x)
 expi = kernel("special.expi", expi_f, lambda _, x: ops.exp(x) / x)
 expn = kernel("special.expn", expn_f, None, _expn_slope)
-si = kernel(
-    "special.si", si_f, lambda _, x: where(x == 0.0, 1.0, ops.sin(x) / where(x == 0.0, 1.0, x))
-)
+# fmt: off
+si = kernel("special.si", si_f, lambda _, x: where(x == 0.0, 1.0, ops.sin(x) / where(x == 0.0, 1.0, x)))
 ci = kernel("special.ci", ci_f, lambda _, x: ops.cos(x) / x)
 spence = kernel("special.spence", spence_f, _spence_slope)
 ellipk = kernel("special.ellipk", lambda m: _k_of(1.0 - m), lambda _, m: _k_slope(1.0 - m, m))
 ellipkm1 = kernel("special.ellipkm1", _k_of, lambda _, p: -_k_slope(p, 1.0 - p))
 ellipe = kernel("special.ellipe", ellipe_f, lambda _, m: -0.5 * ellipk(m) * _agm(1.0 - m, m)[1])
-lambertw_0 = kernel(
-    "special.lambertw_0", _lambert(1.0), lambda _, x: _lambert_slope(lambertw_0(x), x)
-)
-lambertw_1 = kernel(
-    "special.lambertw_1", _lambert(-1.0), lambda _, x: _lambert_slope(lambertw_1(x), x)
-)
-lambertw = kernel(
-    "special.lambertw", complex_lambert_f, None, _complex_lambert_slope, kind="complex"
-)
+lambertw_0 = kernel("special.lambertw_0", _lambert(1.0), lambda _, x: _lambert_slope(lambertw_0(x), x))
+lambertw_1 = kernel("special.lambertw_1", _lambert(-1.0), lambda _, x: _lambert_slope(lambertw_1(x), x))
+lambertw = kernel("special.lambertw", complex_lambert_f, None, _complex_lambert_slope, kind="complex")
+# fmt: on

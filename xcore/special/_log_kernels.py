@@ -84,14 +84,12 @@ def _share(x, y):
 
 
 entr = kernel("special.entr", entr_f, lambda _, x: -1.0 - ops.log(x), narrow=True)
-rel_entr = kernel(
-    "special.rel_entr", rel_entr_f, lambda _, x, y: _ratio_log(x, y) + 1.0,
-    lambda _, x, y: -_share(x, y), narrow=True,
-)  # fmt: skip
-kl_div = kernel(
-    "special.kl_div", kl_div_f, lambda _, x, y: _ratio_log(x, y),
-    lambda _, x, y: 1.0 - _share(x, y), narrow=True,
-)  # fmt: skip
+# fmt: off
+rel_entr = kernel("special.rel_entr", rel_entr_f, lambda _, x, y: _ratio_log(x, y) + 1.0,
+    lambda _, x, y: -_share(x, y), narrow=True)
+kl_div = kernel("special.kl_div", kl_div_f, lambda _, x, y: _ratio_log(x, y), lambda _, x, y: 1.0 - _share(x, y),
+    narrow=True)
+# fmt: on
 
 # Products with logs
 
@@ -104,14 +102,12 @@ def _with_log(log):
     return f
 
 
-xlogy = kernel(
-    "special.xlogy", _with_log(ops.log), lambda _, x, y: ops.log(y), lambda _, x, y: _share(x, y),
-    narrow=True,
-)  # fmt: skip
-xlog1py = kernel(
-    "special.xlog1py", _with_log(log1p), lambda _, x, y: log1p(y),
-    lambda _, x, y: _share(x, 1.0 + y), narrow=True,
-)  # fmt: skip
+# fmt: off
+xlogy = kernel("special.xlogy", _with_log(ops.log), lambda _, x, y: ops.log(y), lambda _, x, y: _share(x, y),
+    narrow=True)
+xlog1py = kernel("special.xlog1py", _with_log(log1p), lambda _, x, y: log1p(y), lambda _, x, y: _share(x, 1.0 + y),
+    narrow=True)
+# fmt: on
 
 # Powers, smooth at zero
 
@@ -175,15 +171,11 @@ def _inverse_exponent(y, power):
     return where(near, close, far / where(near, 1.0, power))
 
 
-boxcox = kernel(
-    "special.boxcox", _boxcox_f(ops.log), lambda _, x, p: ops.pow(x, p - 1.0),
-    _boxcox_slope(ops.log), narrow=True,
-)  # fmt: skip
-boxcox1p = kernel(
-    "special.boxcox1p", _boxcox_f(log1p), lambda _, x, p: ops.exp((p - 1.0) * log1p(x)),
-    _boxcox_slope(log1p), narrow=True,
-)  # fmt: skip
+# fmt: off
+boxcox = kernel("special.boxcox", _boxcox_f(ops.log), lambda _, x, p: ops.pow(x, p - 1.0), _boxcox_slope(ops.log),
+    narrow=True)
+boxcox1p = kernel("special.boxcox1p", _boxcox_f(log1p), lambda _, x, p: ops.exp((p - 1.0) * log1p(x)),
+    _boxcox_slope(log1p), narrow=True)
 inv_boxcox = kernel("special.inv_boxcox", lambda y, p: ops.exp(_inverse_exponent(y, p)), AUTO, AUTO)
-inv_boxcox1p = kernel(
-    "special.inv_boxcox1p", lambda y, p: ops.expm1(_inverse_exponent(y, p)), AUTO, AUTO
-)
+inv_boxcox1p = kernel("special.inv_boxcox1p", lambda y, p: ops.expm1(_inverse_exponent(y, p)), AUTO, AUTO)
+# fmt: on

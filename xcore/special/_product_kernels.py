@@ -81,11 +81,8 @@ def _binom_f(n, k):
     return where(inside, value, where(right, where(sine == 0.0, 0.0, size * sine), outside))
 
 
-poch = kernel(
-    "special.poch", poch_f, lambda y, z, m: y * digamma_change(z, m),
-    lambda y, z, m: y * digamma(z + m),
-)  # fmt: skip
-binom = kernel(
-    "special.binom", _binom_f, lambda y, n, k: y * digamma_change(n - k + 1.0, k),
-    lambda y, n, k: y * digamma_change(k + 1.0, n - 2.0 * k),
-)  # fmt: skip
+# fmt: off
+poch = kernel("special.poch", poch_f, lambda y, z, m: y * digamma_change(z, m), lambda y, z, m: y * digamma(z + m))
+binom = kernel("special.binom", _binom_f, lambda y, n, k: y * digamma_change(n - k + 1.0, k),
+    lambda y, n, k: y * digamma_change(k + 1.0, n - 2.0 * k))
+# fmt: on

@@ -241,14 +241,12 @@ def _lingering(f, i):
     return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
 
 
-hyp1f1 = kernel(
-    "special.hyp1f1", hyp1f1_f, _lingering(hyp1f1_f, 0), _lingering(hyp1f1_f, 1),
-    lambda _, a, b, x: _rate(a, b) * hyp1f1(a + 1.0, b + 1.0, x),
-)  # fmt: skip
-hyp2f1 = kernel(
-    "special.hyp2f1", hyp2f1_f, *[_lingering(hyp2f1_f, i) for i in range(3)],
-    lambda _, a, b, c, x: _rate(a * b, c) * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x),
-)  # fmt: skip
+# fmt: off
+hyp1f1 = kernel("special.hyp1f1", hyp1f1_f, _lingering(hyp1f1_f, 0), _lingering(hyp1f1_f, 1),
+    lambda _, a, b, x: _rate(a, b) * hyp1f1(a + 1.0, b + 1.0, x))
+hyp2f1 = kernel("special.hyp2f1", hyp2f1_f, *[_lingering(hyp2f1_f, i) for i in range(3)],
+    lambda _, a, b, c, x: _rate(a * b, c) * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x))
+# fmt: on
 
 # Faddeeva
 
@@ -375,19 +373,12 @@ def legendre_f(n, m, theta):
     return where(inside, value, where(known, 0.0, math.nan))
 
 
-legendre = kernel(
-    "special.legendre",
-    legendre_f,
-    None,
-    None,
-    lambda _, n, m, t: forward_slope(lambda u: legendre_f(n, m, u), t),
-)
-cos_of_multiple = kernel(
-    "special.cos_of_multiple",
-    lambda m, t: ops.cos(m * t),
-    None,
-    lambda _, m, t: -m * ops.sin(m * t),
-)
+# fmt: off
+legendre = kernel("special.legendre", legendre_f, None, None,
+    lambda _, n, m, t: forward_slope(lambda u: legendre_f(n, m, u), t))
+cos_of_multiple = kernel("special.cos_of_multiple", lambda m, t: ops.cos(m * t), None,
+    lambda _, m, t: -m * ops.sin(m * t))
+# fmt: on
 sin_of_multiple = kernel(
     "special.sin_of_multiple", lambda m, t: ops.sin(m * t), None, lambda _, m, t: m * ops.cos(m * t)
 )

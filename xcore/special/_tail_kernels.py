@@ -76,12 +76,10 @@ def _log_q(a, x, linger=1.0):
 
 
 # log P(a, x) and log Q(a, x)
-log_gammainc = kernel(
-    "special.log_gammainc", _log_p, lingering_slope(_log_p, 0), _gamma_slope(True)
-)
-log_gammaincc = kernel(
-    "special.log_gammaincc", _log_q, lingering_slope(_log_q, 0), _gamma_slope(False)
-)
+# fmt: off
+log_gammainc = kernel("special.log_gammainc", _log_p, lingering_slope(_log_p, 0), _gamma_slope(True))
+log_gammaincc = kernel("special.log_gammaincc", _log_q, lingering_slope(_log_q, 0), _gamma_slope(False))
+# fmt: on
 
 
 def _log_beta_prefix(a, b, x, y):

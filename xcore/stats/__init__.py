@@ -12,38 +12,21 @@ Array(-454.3212..., dtype=float32)
 Array(0., dtype=float32, weak_type=True)
 """
 
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
 from .._core.package import guide as _guide
 from ._circular import vonmises, wrapcauchy
 from ._continuous import (
-    beta,
-    cauchy,
-    chi2,
-    expon,
-    f,
-    gamma,
-    gennorm,
-    gumbel_l,
-    gumbel_r,
-    invgauss,
-    laplace,
-    loggamma,
-    logistic,
-    lognorm,
-    maxwell,
-    norm,
-    pareto,
-    rayleigh,
-    t,
-    triang,
-    truncnorm,
-    uniform,
-    wald,
-    weibull_min,
-)  # fmt: skip
+    beta, cauchy, chi2, expon, f, gamma, gennorm, gumbel_l, gumbel_r, invgauss, laplace,
+    loggamma, logistic, lognorm, maxwell, norm, pareto, rayleigh, t, triang, truncnorm, uniform,
+    wald, weibull_min,
+)
 from ._discrete import bernoulli, betabinom, binom, geom, nbinom, poisson, randint
 from ._kde import gaussian_kde
 from ._samples import ModeResult, mode, rankdata, sem
 from ._vectors import dirichlet, multinomial, multivariate_normal
+# fmt: on
 
 __all__ = [
     # on the line
