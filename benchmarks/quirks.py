@@ -32,6 +32,7 @@ CALLS = {
     "FFT_ROW_SLOW": lambda: xnp.fft.fft(ROW),
     "TRIG_BY_FFT_SLOW": lambda: xc.fft.dctn(GRID),
     "DOT_TRANSPOSED_SLOW": lambda: WIDE.T @ WIDE,
+    "DOT_IN_REDUCTION_SLOW": lambda: (WIDE @ WIDE).sum(),
     "CONV_ONE_FEATURE_SLOW": lambda: xnp.convolve(ROW, ROW[:5]),
     "REDUCE_WINDOW_QUADRATIC": lambda: xnp.cumsum(ROW),  # plain is by doubling
     "LOOPS_ON_ONE_CORE": lambda: in_one_kernel(loops, GRID, part=64),

@@ -5,6 +5,7 @@ import pytest
 
 import xcore as xc
 from xcore import lax
+from xcore._backend import quirks
 from xcore._core import dtypes
 from xcore._cpu.dot import _better_form
 from xcore._ops.dot import dot_general
@@ -70,6 +71,15 @@ def test_the_form_is_the_smallest_one():
     assert _better_form(20, 20000, 20, False, f64) is None  # the transposition would cost more
     assert _better_form(1, 1000, 5000, False, f64) is None
     assert _better_form(64, 64, 64, False, f64) is None
+
+
+@pytest.mark.parametrize("after", [lambda y: y, lambda y: y * 0.03 - 1])
+@pytest.mark.skipif(not quirks.DOT_IN_REDUCTION_SLOW.is_here(), reason="this compiler's are fast")
+def test_a_large_product_is_no_part_of_the_sum_over_it(after):
+    x = xc.ShapeDtypeStruct((512, 512), "float32")
+    text = xc.jit(lambda x: after(x @ x).sum()).lower(x).compile().as_text()
+    parts = [part for part in text.split("\n}") if " dot(" in part]
+    assert parts and not any(" reduce(" in part for part in parts)
 
 
 @pytest.mark.parametrize("write", [lambda x, y: x.T @ y, lambda x, y: x.T @ (y.T).T])

@@ -49,10 +49,8 @@ LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", f
 REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
 
 
-class Slow(NamedTuple):
+class Slow(Quirk):
     """What the compiler's code for a CPU takes its time for. ``benchmarks/quirks.py`` measures each one."""
-
-    what: str
 
 
 SORT_SLOW = Slow("sorting takes 20 to 80 times what NumPy takes, top_k of many what sorting takes")
@@ -62,6 +60,9 @@ TRIG_BY_FFT_SLOW = Slow(
     "sine and cosine transforms by way of a Fourier transform take their copies' time"
 )
 DOT_TRANSPOSED_SLOW = Slow("a product with a transposed left side runs at half speed")
+DOT_IN_REDUCTION_SLOW = Slow(
+    "a large product and the sum over it become one kernel, 2 to 22 times slower than apart", fixed=505
+)
 CONV_ONE_FEATURE_SLOW = Slow("a convolution of one feature along one axis is no vector code")
 REDUCE_WINDOW_QUADRATIC = Slow("running totals by a window as long as the axis take quadratic time")
 LOOPS_ON_ONE_CORE = Slow("kernels of loops run on one core, and one after the other")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .._backend import quirks
 from .._core import dtypes
 
 # XLA's product (Eigen's) of a transposed left side, aᵀ b or aᵀ bᵀ with a stored by rows, runs at
@@ -17,6 +18,18 @@ from .._core import dtypes
 def is_plain_product(ctx, x, y, *, contract, batch, precision=None, out=None) -> bool:
     """Whether it is one product of matrices, on one device and in one dtype."""
     return ctx.partitions == 1 and not batch[0] and x.dtype == ctx.out_types[0].dtype
+
+
+# quirk: DOT_IN_REDUCTION_SLOW
+def is_best_apart(ctx, x, y, *, contract, **params) -> bool:
+    """Whether it is one large product, which must not be drawn into the sum over its elements."""
+    each = math.prod(x.shape[i] for i in contract[0])
+    return (
+        quirks.DOT_IN_REDUCTION_SLOW.is_here()
+        and is_plain_product(ctx, x, y, contract=contract, **params)
+        and each >= 128
+        and ctx.out_types[0].size >= 1 << 15
+    )
 
 
 def in_better_form(ctx, x, y, contract, how: str):

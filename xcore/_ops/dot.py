@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core import config, errors
 from .._core.op import Alternative, Linear, Op
 from .._core.types import ArrayType, typeof
-from .._cpu.dot import in_better_form, is_plain_product
+from .._cpu.dot import in_better_form, is_best_apart, is_plain_product
 from .elementwise import convert
 from .families import NUMBERS, add, all_weak, check_kind
 from .layout import move_axis, transpose
@@ -64,6 +64,10 @@ def _sums_whole_numbers_as_floats(ctx) -> bool:
 
 def _in_better_form(ctx, x, y, *, contract, batch, precision=None, out=None):
     return in_better_form(ctx, x, y, contract, PRECISIONS[precision])
+
+
+def _apart(ctx, x, y, **params):
+    return ctx.fence(_dot_lower(ctx, x, y, **params))
 
 
 def _dot_jvp(primals, tangents, **params):
@@ -126,7 +130,10 @@ dot_general = Op(
     "dot_general",
     type=_dot_type,
     lower=_dot_lower,
-    alternatives=[Alternative(is_plain_product, _in_better_form)],
+    alternatives=[
+        Alternative(is_plain_product, _in_better_form),
+        Alternative(is_best_apart, _apart),
+    ],
     jvp=_dot_jvp,
     transpose=_dot_transpose,
     batch=_dot_batch,
