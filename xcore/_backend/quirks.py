@@ -61,7 +61,8 @@ TRIG_BY_FFT_SLOW = Slow(
 )
 DOT_TRANSPOSED_SLOW = Slow("a product with a transposed left side runs at half speed")
 DOT_IN_REDUCTION_SLOW = Slow(
-    "a large product and the sum over it become one kernel, 2 to 22 times slower than apart", fixed=505
+    "a large product and the sum over it become one kernel, 2 to 22 times slower than apart",
+    fixed=505,
 )
 CONV_ONE_FEATURE_SLOW = Slow("a convolution of one feature along one axis is no vector code")
 REDUCE_WINDOW_QUADRATIC = Slow("running totals by a window as long as the axis take quadratic time")
