@@ -310,7 +310,7 @@ ASKS = {
     "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",
-    "xcore/linalg/_structured.py": "the same",
+    "xcore/linalg/_tridiagonal.py": "the same",
 }
 
 

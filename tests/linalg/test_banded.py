@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 
 import xcore as xc
+import xcore.numpy as xnp
 from xcore.testing import check_grads
 
 la = xc.linalg
@@ -91,3 +92,32 @@ def test_incomplete_cholesky():
     )  # nothing is left out
     whole = np.array([[4, 1, 0.5], [1, 5, 2], [0.5, 2, 6]])
     assert np.allclose(full.as_matrix("float64"), np.linalg.inv(whole))
+
+
+@pytest.mark.parametrize("n", [5, 200])  # eliminated whole, and in a window
+def test_solve_is_told_of_a_band(n):
+    rng = np.random.default_rng(n)
+    full, b = rng.standard_normal((n, n)), rng.standard_normal((n, 2))
+    i, j = np.indices((n, n))
+    near = np.abs(i - j) <= 1
+    want, turned = (np.linalg.solve(m, b) for m in (full * near, (full * near).T))
+    scale = np.linalg.cond(full * near) * n * np.finfo(float).eps
+    for x, y in (
+        (xc.linalg.solve(full, b, "tridiagonal"), want),  # what is off the diagonals is not read
+        (xc.linalg.solve(full * near, b, "banded"), want),
+        (xc.linalg.solve(full, b, "tridiagonal", transposed=True), turned),
+        (xc.linalg.solve(full * near, b, "banded", transposed=True), turned),
+        (xc.linalg.inv(full, "tridiagonal") @ b, want),
+        (xc.jit(lambda a, b: xc.linalg.solve(a, b, "banded"))(full * near, b), want),
+    ):
+        assert np.linalg.norm(x - y) <= scale * np.linalg.norm(y)
+    answer = xc.linalg.solve(full, b, "tridiagonal", report=True)
+    assert answer.ok and answer.certificate.backward_error < 1e-13
+    # dx = -a⁻¹ da x, so the gradient of Σ x is -a⁻ᵀ 1 xᵀ on the three diagonals, and zero elsewhere
+    got = xc.grad(lambda a: xc.linalg.solve(a, b, "tridiagonal").sum())(xnp.asarray(full))
+    exact = -np.linalg.solve((full * near).T, np.ones((n, 2))) @ want.T * near
+    assert np.linalg.norm(got - exact) <= scale * np.linalg.norm(exact)
+    with pytest.raises(np.linalg.LinAlgError, match=f"solve: .*singular.*{n},{n}"):
+        xc.linalg.solve(np.zeros((n, n)), b, "tridiagonal")
+    with pytest.raises(ValueError, match="rows in b"):
+        xc.linalg.solve(full, b[1:], "tridiagonal")

@@ -32,11 +32,11 @@ from ._polar import polar, qdwh
 from ._riccati import solve_continuous_are, solve_discrete_are
 from ._schur import hessenberg, rsf2csf, schur
 from ._structured import (
-    solve_block_diag, solve_circulant, solve_kronecker, solve_triangular, solve_tridiagonal,
-    solve_woodbury,
+    solve_block_diag, solve_circulant, solve_kronecker, solve_triangular, solve_woodbury,
 )
 from ._sylvester import solve_continuous_lyapunov, solve_discrete_lyapunov, solve_sylvester
 from ._toeplitz import solve_toeplitz
+from ._tridiagonal import solve_tridiagonal
 # fmt: on
 
 __all__ = [

@@ -153,7 +153,8 @@ def _solved(ab, b, lower: int, upper: int, pivot: bool):
 
 
 @fused(2)
-def _solve_banded(ab, b, lower, upper, report):
+def in_band(ab, b, lower, upper, report):
+    """(x, the number of a vanishing pivot or -1, status and certificate if asked for)."""
     ab, b, back = _band_and_columns("linalg.solve_banded", ab, b, lower, upper)
     if 0 in typeof(b).shape:
         return _nothing(b, back, report)
@@ -214,9 +215,9 @@ def solve_banded(
         raise errors.bad_argument(
             "linalg.solve_banded", "l_and_u", l_and_u, "two numbers, 0 or more"
         )
-    x, pivot, told = _solve_banded(ab, b, lower, upper, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, found = in_band(ab, b, lower, upper, report)
+    if found is not None:
+        return Solution(x, *found)
     fail("linalg.solve_banded", ab, pivot, "banded")
     return x
 

@@ -27,6 +27,7 @@ from ..numpy._equations import identity_like
 from ..numpy._select import safe_divide
 from . import _elimination, _lanes
 from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
+from ._assumed import known_band, solve_in_band
 from ._certificates import of_inverse
 from ._digits import digits_of, relative
 from ._elimination import first_zero
@@ -131,7 +132,7 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
         turn = {"lower": "upper", "upper": "lower"}
         kind, assumed = (turn.get(k, k) for k in (kind, assumed))
     whole, a = a, read_part(a, assumed)
-    alone = kind != "ours"  # whether factorisations read that part alone
+    alone = kind == assumed  # whether factorisations read that part alone
     fixed = a if alone and not steps else read_only(whole, assumed)
     if kind == "lanes" and not (report or steps or precision):
         x, pivot = solve_lanes(a, b)
@@ -161,8 +162,9 @@ def solve(
       b: right-hand sides (..., n, k), or one vector (n,); NaN in a column gives NaN in that of x.
       assume_a: "general", "symmetric", "hermitian", "positive definite" (Cholesky, of which only
         the lower triangle is read, but by a report, which tells of other numbers in the upper one;
-        derivatives are those of its Hermitian part), "upper triangular", "lower triangular", "diagonal";
-        SciPy's short names too.
+        derivatives are those of its Hermitian part), "upper triangular", "lower triangular",
+        "diagonal", "tridiagonal" (of which nothing else is read), "banded" (the band is what is not zero; in
+        compiled code it is not known, and the whole matrix is eliminated); SciPy's short names too.
       transposed: solve aᵀ x = b.
       refine: at most this many steps of iterative refinement; 10 with a ``precision``, else 0.
       precision: dtype to factorise in, say "float32" for a in float64, which is twice as fast and
@@ -186,6 +188,12 @@ def solve(
     precision = None if precision is None else dtypes.as_dtype(precision)
     if precision is not None and not dtypes.is_inexact(precision):
         raise errors.bad_argument("linalg.solve", "precision", precision, "a floating dtype")
+    if assume_a in ("banded", "tridiagonal") and not steps and precision is None:
+        a, b = as_inexact("linalg.solve", a, b)
+        check_matrices("linalg.solve", square=True, a=a)
+        with_columns("linalg.solve", a, b)
+        if (widths := known_band(a, assume_a)) is not None:
+            return solve_in_band("linalg.solve", a, b, widths, transposed, report)
     run = lambda pivots: _solve(a, b, assume_a, transposed, steps, precision, report, pivots)  # noqa: E731
     if report:
         x, (status, certificate) = run(False)
@@ -225,7 +233,7 @@ def _inv(a, assume_a, pivots, report=False):
     if kind == "lanes":
         x, pivot = invert_lanes(a)
     else:
-        given = read_only(whole, assumed) if kind == "ours" else whole
+        given = whole if kind == assumed else read_only(whole, assumed)
         factors = factorise(ops.stop_gradient(given), kind)
         x = solve_with_factors(a, identity_like(a), factors)
         pivot = first_zero(factors.pivots()) if pivots else None

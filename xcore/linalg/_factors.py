@@ -84,12 +84,13 @@ ASSUME = {
     "general": "lapack", "gen": "lapack", "symmetric": "lapack", "sym": "lapack",
     "hermitian": "lapack", "her": "lapack", "positive definite": "cholesky", "pos": "cholesky",
     "lower triangular": "lower", "upper triangular": "upper", "diagonal": "diagonal",
+    "tridiagonal": "tridiagonal", "banded": "lapack",
 }  # fmt: skip
 
 
 def kind_for(a, assume_a: str = "general") -> str:
     """Who factorises these matrices, by dtype, size and number."""
-    kind = ASSUME[assume_a]
+    kind = "lapack" if assume_a == "tridiagonal" else ASSUME[assume_a]
     if typeof(a).dtype not in FACTORISED:
         return kind if kind == "diagonal" else "ours"
     if kind in _READ:
@@ -104,7 +105,13 @@ def factorise(a, kind: str) -> Factors:
     return Factors(tuple(_KINDS[kind][0](a)), kind)
 
 
-_READ = {"lower": ops.ge, "upper": ops.le, "diagonal": ops.eq}
+def _are_next(i, j):
+    return ops.and_(
+        ops.le(i, ops.add(j, ops.ones(typeof(j)))), ops.le(j, ops.add(i, ops.ones(typeof(i))))
+    )
+
+
+_READ = {"lower": ops.ge, "upper": ops.le, "diagonal": ops.eq, "tridiagonal": _are_next}
 
 
 def read_part(a, assumed: str):

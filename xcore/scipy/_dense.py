@@ -14,6 +14,7 @@ from .._core import errors as _errors
 from .._core.array import Array as _Array
 from .._core.typing import ArrayLike as _ArrayLike
 from .._core.typing import Axis as _Axis
+from ..linalg._assumed import bandwidths as _bandwidths
 from ..linalg._truth import fail
 from ._spectral import from_triangle
 
@@ -492,6 +493,5 @@ def bandwidth(a: _ArrayLike | _Sequence[_Any]) -> tuple[_Any, _Any]:
     a = _np.asarray(_stop_gradient(a))
     if a.ndim < 2:
         raise _errors.not_matrices("scipy.linalg.bandwidth", "need matrices a", a=a)
-    i, j = _np.ogrid[: a.shape[-2], : a.shape[-1]]
-    below, above = (_np.where(a != 0, k, 0).max((-2, -1), initial=0) for k in (i - j, j - i))
+    below, above = _bandwidths(a)
     return (below, above) if a.ndim > 2 else (int(below), int(above))

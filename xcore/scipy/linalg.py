@@ -137,7 +137,6 @@ def inv(
 
 
 _OF_ONE_TRIANGLE = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
-_ASSUMED = {None: "gen", "tridiagonal": "gen", "banded": "gen"}  # which only save time
 
 
 def solve(
@@ -151,8 +150,8 @@ def solve(
       a: matrices (..., n, n).
       b: right-hand sides (..., n, k), or one vector (n,).
       lower: which triangle is read.
-      assume_a: what is known of a: "sym", "her", "pos" (one triangle is read), "diagonal", "upper triangular", …;
-        see ``xcore.linalg.solve``.
+      assume_a: what is known of a: "sym", "her", "pos" (one triangle is read), "diagonal", "tridiagonal",
+        "banded", "upper triangular", "lower triangular", "gen"; see ``xcore.linalg.solve``.
       transposed: solve aᵀ x = b.
       overwrite_a, overwrite_b, check_finite, debug: of no effect.
 
@@ -164,7 +163,7 @@ def solve(
         half = _xnp.tril(a) if lower else _xnp.conj(_xnp.swapaxes(_xnp.triu(a), -1, -2))
         other = _xnp.swapaxes(_xnp.tril(half, -1), -1, -2)
         a = half + (other if assume_a[:3] == "sym" else _xnp.conj(other))
-    return _la.solve(a, b, _ASSUMED.get(assume_a, assume_a), transposed=transposed)
+    return _la.solve(a, b, assume_a or "gen", transposed=transposed)
 
 
 def solve_triangular(
