@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy clean
+.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
@@ -17,6 +17,8 @@ help:
 	@echo "make coverage     run the tests, tell which lines and branches of the core they miss"
 	@echo "make mutate       make mistakes in the rules, tell which the tests miss (ARGS='--op tan')"
 	@echo "make stubs        write the types of xcore.numpy, lax, random, … (tools/stubs.py)"
+	@echo "make docs         build the site, build/docs/index.html (GALLERY=no: with the figures that are there)"
+	@echo "make docs-check   look at the built site: names, links, anchors, tasks in a browser"
 	@echo "make accuracy     residuals and claims of every routine, writes docs/accuracy.md"
 
 # A stamp per set of extras: an environment is filled once, and again when pyproject.toml changes.
@@ -37,6 +39,25 @@ venv: $(VENV)/.installed-test-plot
 
 test: venv
 	@$(BIN)/python -m pytest -q -n $(JOBS) $(TESTS)
+
+# The site is built in an environment of its own. Its gallery is that of `make gallery`, of which only what has
+# changed runs again; GALLERY=no takes what is there.
+SITE    := build/site-venv
+GALLERY ?= yes
+
+$(SITE)/.installed: pyproject.toml
+	@mkdir -p build && sh tools/make_venv $(SITE)
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(SITE)/.installed
+ifneq ($(GALLERY),no)
+	@$(SITE)/bin/python examples/gallery.py --cached --jobs $(JOBS)
+endif
+	@$(SITE)/bin/python -m tools.site --jobs $(JOBS)
+
+docs-check: $(SITE)/.installed
+	@$(SITE)/bin/python -m tools.site.check
 
 # Compilers for accelerators live in an environment of their own: half a gigabyte, of which nothing runs here.
 AOT := build/aot

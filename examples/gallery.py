@@ -2,13 +2,18 @@
 
     python examples/gallery.py              all of them, two at a time
     python examples/gallery.py 04 heat      those whose name contains one of the words
+    python examples/gallery.py --cached     runs only what has changed, or xcore has, since it last ran
 
-Leaves with status 1 when a script fails. Uses the standard library only.
+Beside a script's folder of figures lies a record of its run, from which the site is built, too. Leaves
+with status 1 when a script fails. Uses the standard library only.
 """
 
 import argparse
 import ast
+import functools
+import hashlib
 import html
+import json
 import os
 import re
 import shutil
@@ -47,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     args.out.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(args.jobs) as pool:
-        runs = list(pool.map(lambda s: report(run(s, args.out, args.timeout)), scripts))
+        runs = list(pool.map(lambda s: remembered(s, args), scripts))
     page = args.out / "index.html"
     page.write_text(render(runs, args.out), encoding="utf-8")
     failed = [r.script.name for r in runs if not r.ok]
@@ -60,6 +65,9 @@ def main(argv: list[str] | None = None) -> int:
 def parse(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Runs the numbered examples.")
     parser.add_argument("words", nargs="*", help="run scripts whose name contains one of these")
+    parser.add_argument(
+        "--cached", action="store_true", help="run only what changed since its last run"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="scripts run at a time")
     parser.add_argument("--timeout", type=float, default=600, help="seconds a script may take")
     parser.add_argument("--out", type=Path, default=Path("build/gallery"))
@@ -87,6 +95,51 @@ def run(script: Path, out: Path, timeout: float) -> Run:
         output, errors, status = "", f"stopped after {timeout:g} s", 124
     seconds = time.perf_counter() - start
     return Run(script, output, errors, status, seconds, pictures(folder))
+
+
+def remembered(script: Path, args: argparse.Namespace) -> Run:
+    """The run of a script: with --cached an earlier one of the same sources, if it ended well."""
+    found = recorded(script, args.out) if args.cached else None
+    if found and found.ok and (args.out / f"{script.stem}.key").read_text() == digest(script):
+        return found
+    return record(report(run(script, args.out, args.timeout)), args.out)
+
+
+def record(run: Run, out: Path) -> Run:
+    """Writes what a run said beside the folder of its figures."""
+    kept = {n: getattr(run, n) for n in ("output", "errors", "status", "seconds")}
+    kept["figures"] = [p.name for p in run.figures]
+    (out / f"{run.script.stem}.json").write_text(json.dumps(kept), encoding="utf-8")
+    (out / f"{run.script.stem}.key").write_text(digest(run.script))
+    return run
+
+
+def recorded(script: Path, out: Path) -> Run | None:
+    """The last run of a script, None if there is none or its figures are gone."""
+    try:
+        kept = json.loads((out / f"{script.stem}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    figures = tuple(out / script.stem / name for name in kept.pop("figures"))
+    return Run(script, figures=figures, **kept) if all(p.exists() for p in figures) else None
+
+
+def digest(script: Path) -> str:
+    """Of all that a run depends on: the script, its helpers, and xcore."""
+    helpers = sorted(script.parent.glob("_*.py"))
+    told = hashlib.sha256(library().encode())
+    for path in (script, *helpers):
+        told.update(path.read_bytes())
+    return told.hexdigest()
+
+
+@functools.cache
+def library() -> str:
+    """Of xcore's sources."""
+    told = hashlib.sha256()
+    for path in sorted((EXAMPLES.parent / "xcore").rglob("*.py")):
+        told.update(path.read_bytes())
+    return told.hexdigest()
 
 
 def pictures(folder: Path) -> tuple[Path, ...]:

@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import pkgutil
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -10,24 +9,7 @@ from types import ModuleType
 import pytest
 
 import xcore
-
-
-def public_modules() -> list[str]:
-    """The package and its modules that are named without a leading underscore anywhere."""
-    found = pkgutil.walk_packages(xcore.__path__, "xcore.", onerror=lambda name: None)
-    names = [m.name for m in found if not any(part[0] == "_" for part in m.name.split("."))]
-    return ["xcore", *names]
-
-
-def public_names(module: ModuleType) -> dict[str, object]:
-    """What a module offers: its `__all__`, or what it defines or passes on from inside xcore."""
-    if hasattr(module, "__all__"):
-        return {name: getattr(module, name) for name in module.__all__}
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if name[0] != "_" and (getattr(value, "__module__", None) or "").startswith("xcore")
-    }
+from tools.site.names import public_modules, public_names
 
 
 def functions(module: ModuleType) -> dict[str, object]:

@@ -12,11 +12,12 @@ from tests.test_layers import LAYERS
 from xcore._core.op import Op, registry
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = """
+PAGES = (
+    """
     README.md ARCHITECTURE.md CONTRIBUTING.md examples/README.md benchmarks/README.md
-    docs/accelerators.md docs/accuracy.md docs/certificates.md docs/derivatives.md docs/devices.md docs/glossary.md docs/numpy.md
-    docs/sanitize.md docs/special.md
 """.split()
+    + sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md"))
+)
 # The order in which a record, and the table of the architecture, have them.
 RULES = """
     type lower jvp transpose batch linearize over_axis eager stage threaded steps

@@ -1,0 +1,100 @@
+"""Settings of the site; its source is put together by ``python -m tools.site``."""
+
+import functools
+import json
+import re
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = next(p for p in HERE.parents if (p / "pyproject.toml").exists())
+
+project = "xcore"
+author = "The xcore authors"
+copyright = author
+(version,) = re.findall(r'__version__ = "(.*)"', (ROOT / "xcore" / "__init__.py").read_text())
+release = version
+
+extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx_copybutton", "sphinx_design"]
+exclude_patterns = ["_static", "_templates", "gallery/downloads"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+mathjax_path = "mathjax/tex-svg.js"
+mathjax_options = {"defer": "defer"}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+python_maximum_signature_line_length = 72
+python_use_unqualified_type_names = True
+toc_object_entries = False
+add_module_names = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "xcore"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_search_summary = False  # a page in a folder may not read its neighbours
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {
+    "index": [],
+    "search": [],
+    "genindex": [],
+    "gallery/index": [],
+    "reference/index": [],
+    "reference/*/*": ["package.html"],
+}
+html_theme_options = {
+    "logo": {"text": "xcore"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "show_nav_level": 1,
+    "navigation_depth": 2,
+    "collapse_navigation": True,
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "search_bar_text": "Search: a function, or what you want to do",
+    "footer_start": ["footer.html"],
+    "footer_end": [],
+    "secondary_sidebar_items": {
+        "**": ["page-toc"], "index": [], "gallery/index": ["page-toc"], "search": [], "genindex": [],
+    },
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}  # fmt: skip
+
+
+@functools.cache
+def neighbours():
+    """Pages of the reference by packages, for the list at the left."""
+    found = {}
+    for name, page in json.loads((HERE.parent / "names.json").read_text()).items():
+        found.setdefault(name.rpartition(".")[0], []).append((name.rpartition(".")[2], page))
+    return {p: sorted(rows, key=lambda r: r[0].casefold()) for p, rows in found.items()}
+
+
+def types_that_lead(app, doctree):
+    """Of the types in signatures only those become links that are public names, written out in full."""
+    from docutils import nodes
+    from sphinx.addnodes import desc_signature, pending_xref
+
+    for signature in doctree.findall(desc_signature):
+        for xref in list(signature.findall(pending_xref)):
+            if not xref["reftarget"].startswith("xcore."):
+                xref.replace_self(nodes.inline("", xref.astext()))
+
+
+def package_list(app, pagename, templatename, context, doctree):
+    if pagename.startswith("reference/") and pagename.count("/") == 2:
+        context["package"] = pagename.split("/")[1]
+        context["package_pages"] = neighbours().get(context["package"], [])
+
+
+def setup(app):
+    app.connect("doctree-read", types_that_lead)
+    app.connect("html-page-context", package_list)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

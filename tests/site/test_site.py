@@ -1,0 +1,147 @@
+"""The reference of the site has a place for every public name, and reads docstrings as they are meant."""
+
+import ast
+import re
+
+import pytest
+
+import xcore as xc
+from tools.site import examples, names, prose, reference, signatures
+from tools.site.words import WORDS
+
+
+def test_every_public_name_has_a_place():
+    import importlib
+    import inspect
+
+    for module in names.public_modules():
+        for short, value in names.public_names(importlib.import_module(module)).items():
+            if not inspect.ismodule(value):
+                owner = names.canonical()[f"{module}.{short}"]
+                assert owner in names.page_of(), f"{module}.{short}"
+
+
+def test_no_two_pages_are_one_file_where_case_does_not_count():
+    pages = [p.casefold() for p in names.page_of().values()]
+    assert len(set(pages)) == len(pages)
+
+
+def test_signatures_can_be_read():
+    wrong = {}
+    for name, place in names.places().items():
+        told = signatures.signature(place) if place.kind != "data" else ""
+        try:
+            ast.parse(f"def f{told or '()'}: pass")
+        except SyntaxError:
+            wrong[name] = told
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("xcore.numpy.sin", "(x: xcore.typing.ArrayLike, *"),
+        ("xcore.linalg.solve", "-> xcore.Array | xcore.Solution"),
+        ("xcore.numpy.sum", "axis: xcore.typing.Axis"),
+    ],
+)
+def test_signatures_have_types(name, part):
+    assert part in signatures.signature(names.places()[name])
+
+
+def test_sources_are_where_the_name_is_bound():
+    for name in (
+        "xcore.numpy.sin",
+        "xcore.linalg.solve",
+        "xcore.pde.Grid",
+        "xcore.special.gammaln",
+    ):
+        path, line = names.source(names.places()[name])
+        shown = path.read_text().splitlines()[line - 1 : line + 2]
+        assert re.search(rf"\b{name.rpartition('.')[2]}\b", "\n".join(shown)), name
+
+
+def test_peers():
+    told = {
+        n: names.peer(names.places()[n])
+        for n in ("xcore.numpy.sin", "xcore.linalg.solve", "xcore.vmap")
+    }
+    assert told == {
+        "xcore.numpy.sin": "numpy.sin",
+        "xcore.linalg.solve": "scipy.linalg.solve",
+        "xcore.vmap": None,
+    }
+
+
+DOC = """The root of |x|*y and x_; see ``Grid``.
+
+With a formula:
+    u'' = f
+
+Args:
+  a, b: two numbers,
+    both real.
+  c: another.
+
+- one item
+  that goes on
+- ``f(x)``s
+
+>>> 1 + 1
+2
+"""
+RST = r"""The root of \|x\|\*y and x\_; see :py:obj:`Grid <xcore.pde.Grid>`.
+
+With a formula:
+
+::
+
+    u'' = f
+
+.. rubric:: Arguments
+
+**a**, **b**
+    two numbers, both real.
+
+**c**
+    another.
+
+
+- one item that goes on
+- :code:`f(x)`\ s
+
+.. code-block:: pycon
+
+    >>> 1 + 1
+    2
+"""
+
+
+def test_docstrings_become_text():
+    assert prose.rest(DOC, reference.link_from("xcore.pde")) == RST
+    assert prose.summary("What it is. More of it.") == "What it is."
+    assert prose.summary("As in\nNumPy 2.0; see there. Next.") == "As in NumPy 2.0; see there."
+
+
+def test_words_are_of_names_that_are_there():
+    planned = {n for n in WORDS if n.startswith("xcore.plot.")}
+    assert set(WORDS) - planned - set(names.page_of()) == set()
+
+
+def test_examples_name_what_they_use():
+    used = {s.stem: names_ for s, names_ in examples.uses().items()}
+    assert {"xcore.pde.Leapfrog", "xcore.pde.trajectory"} <= used["34_wave"]
+    assert {"xcore.pde.Masked", "xcore.pde.eigenmodes"} <= used["32_lshape_eigenmodes"]
+
+
+def test_a_page_has_what_a_reader_looks_for():
+    page = reference._object(names.places()["xcore.linalg.solve"])
+    for part in (
+        "**assume\\_a**",
+        ">>> xc.linalg.solve(a, b)",
+        "scipy.linalg.solve",
+        "xcore/linalg/",
+        "mldivide",
+    ):
+        assert part in page
+    assert xc.linalg.solve.__doc__.split("\n")[0] in page

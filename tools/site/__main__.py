@@ -1,0 +1,82 @@
+"""Puts the source of the site together and builds it.
+
+python -m tools.site                    build/docs/index.html
+python -m tools.site --stage            the source alone, in build/site/source
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from . import examples, reference, sources
+from .names import ROOT, page_of
+from .write import write, written
+
+BUILD = ROOT / "build" / "site"
+SOURCE = BUILD / "source"
+OUT = ROOT / "build" / "docs"
+# Pages that stand elsewhere, and where they are in the site.
+PAGES = {
+    "ARCHITECTURE.md": "background/architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "benchmarks/RESULTS.md": "trust/speed_results.md",
+    "CODE_OF_CONDUCT.md": "code_of_conduct.md",
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Builds the documentation site.")
+    parser.add_argument("--stage", action="store_true", help="write the source alone")
+    parser.add_argument("--jobs", default="2", help="processes of Sphinx")
+    parser.add_argument("--out", type=Path, default=OUT)
+    args = parser.parse_args(argv)
+    stage()
+    return 0 if args.stage else build(args.out, args.jobs)
+
+
+def stage() -> None:
+    """docs/ and all that is generated, in one folder; what was there and is no longer goes."""
+    for path in sorted((ROOT / "docs").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            write(SOURCE / path.relative_to(ROOT / "docs"), path.read_bytes())
+    for name, place in PAGES.items():
+        if (ROOT / name).exists():
+            write(SOURCE / place, (ROOT / name).read_bytes())
+    reference.write_pages(SOURCE)
+    examples.write_pages(SOURCE)
+    write(BUILD / "names.json", json.dumps(page_of(), indent=0))
+    for path in SOURCE.rglob("*"):
+        if path.is_file() and path not in written and path.suffix in (".rst", ".md", ".py"):
+            path.unlink()
+
+
+def build(out: Path, jobs: str) -> int:
+    from sphinx.cmd.build import main as sphinx
+
+    options = ["-b", "html", "-W", "--keep-going", "-q", "-j", jobs, "-d", str(BUILD / "doctrees")]
+    status = sphinx([*options, str(SOURCE), str(out)])
+    sources.write_pages(out)
+    shutil.copytree(mathjax(), out / "_static" / "mathjax", dirs_exist_ok=True)
+    print(f"site: {out / 'index.html'}")
+    return status
+
+
+def mathjax() -> Path:
+    """What sets formulas, without its fonts: one file that writes SVG."""
+    import importlib.util
+
+    found = importlib.util.find_spec("sphinx-mathjax-offline")
+    assert found and found.origin
+    kept = BUILD / "mathjax"
+    kept.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(found.origin).parent / "static" / "mathjax" / "tex-svg.js", kept)
+    return kept
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""What is public, where it is defined, and what it is called elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import inspect
+import pkgutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import xcore
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Where an object stands in several packages its page is in the first of these, others are other names of it.
+ORDER = """
+    xcore xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.linalg xcore.pde xcore.optimize xcore.decomp
+    xcore.random xcore.stats xcore.special xcore.fft xcore.nn xcore.lax xcore.tree xcore.sharding
+""".split()
+# Where the peer of a package's names is looked for, in this order.
+PEERS = {
+    "xcore.numpy": "numpy", "xcore.numpy.linalg": "numpy.linalg", "xcore.numpy.fft": "numpy.fft",
+    "xcore.special": "scipy.special", "xcore.fft": "scipy.fft", "xcore.stats": "scipy.stats",
+    "xcore.linalg": "scipy.linalg scipy.sparse.linalg numpy.linalg",
+    "xcore.optimize": "scipy.optimize", "xcore.pde": "scipy.integrate",
+}  # fmt: skip
+
+
+@dataclass
+class Place:
+    """An object with a page: its name, all other names, where it is defined."""
+
+    name: str
+    value: object
+    aliases: list[str] = field(default_factory=list)
+
+    @property
+    def package(self) -> str:
+        return self.name.rpartition(".")[0]
+
+    @property
+    def short(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    @property
+    def kind(self) -> str:
+        if inspect.isclass(self.value):
+            return "class"
+        return "function" if inspect.isroutine(self.value) else "data"
+
+
+def public_modules() -> list[str]:
+    """The package and its modules that are named without a leading underscore anywhere."""
+    found = pkgutil.walk_packages(xcore.__path__, "xcore.", onerror=lambda name: None)
+    names = [m.name for m in found if not any(part[0] == "_" for part in m.name.split("."))]
+    return ["xcore", *names]
+
+
+def public_names(module: ModuleType) -> dict[str, object]:
+    """What a module offers: its `__all__`, or what it defines or passes on from inside xcore."""
+    if hasattr(module, "__all__"):
+        return {name: getattr(module, name) for name in module.__all__}
+    return {name: value for name, value in vars(module).items() if _offered(name, value)}
+
+
+def _offered(name: str, value: object) -> bool:
+    owner = getattr(value, "__module__", None) or ""
+    return name[0] != "_" and owner.startswith("xcore") and not inspect.ismodule(value)
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    package = name.rpartition(".")[0]
+    return (ORDER.index(package) if package in ORDER else len(ORDER), name.count("."), name)
+
+
+@functools.cache
+def places() -> dict[str, Place]:
+    """All objects with a page, by the name that the page has."""
+    names: dict[int, list[str]] = {}
+    values: dict[int, object] = {}
+    for module in public_modules():
+        for short, value in public_names(importlib.import_module(module)).items():
+            if not inspect.ismodule(value):
+                key = (
+                    id(value)
+                    if inspect.isroutine(value) or inspect.isclass(value)
+                    else hash((module, short))
+                )
+                names.setdefault(key, []).append(f"{module}.{short}")
+                values[key] = value
+    found = {}
+    for key, all_names in names.items():
+        first, *rest = sorted(set(all_names), key=_rank)
+        found[first] = Place(first, values[key], rest)
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def canonical() -> dict[str, str]:
+    """Every public name and the name whose page it is on."""
+    return {
+        name: place.name for place in places().values() for name in (place.name, *place.aliases)
+    }
+
+
+@functools.cache
+def page_of() -> dict[str, str]:
+    """Documents by names; two that differ in case alone get different ones, for file systems that ignore it."""
+    taken = {f"reference/{module}/index".casefold() for module in public_modules()}
+    found = {}
+    for name, place in places().items():
+        page = f"reference/{place.package}/{place.short}"
+        while page.casefold() in taken:
+            page += "_"
+        taken.add(page.casefold())
+        found[name] = page
+    return found
+
+
+# ----- Where it is defined -----
+
+
+@functools.cache
+def tree(module: str) -> tuple[Path, ast.Module] | None:
+    """A module's file, and what is in it."""
+    path = ROOT.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return (path, ast.parse(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+
+def _binds(node: ast.stmt, name: str) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name == name
+    if isinstance(node, ast.Assign):
+        return any(
+            isinstance(n, ast.Name) and n.id == name for t in node.targets for n in ast.walk(t)
+        )
+    return (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.target.id == name
+    )
+
+
+def _imported_from(module: str, path: Path, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    up = module.split(".")
+    up = up[: len(up) - node.level + (path.name == "__init__.py")]
+    return ".".join([*up, *([node.module] if node.module else [])])
+
+
+@functools.cache
+def definition(module: str, name: str) -> tuple[Path, int] | None:
+    """File and line where a name is bound, past all imports."""
+    parsed = tree(module)
+    if parsed is None:
+        return None
+    path, body = parsed
+    for node in body.body:
+        if _binds(node, name):
+            return path, node.lineno
+    for node in ast.walk(body):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return definition(_imported_from(module, path, node), alias.name)
+                if alias.name == "*" and (
+                    found := definition(_imported_from(module, path, node), name)
+                ):
+                    return found
+    return None
+
+
+def source(place: Place) -> tuple[Path, int] | None:
+    """File and line of an object: where its name is bound, or its code."""
+    if found := definition(place.package, place.short):
+        return found
+    try:
+        value = inspect.unwrap(place.value)  # pyright: ignore[reportArgumentType]
+        path = Path(inspect.getsourcefile(value) or "")  # pyright: ignore[reportArgumentType]
+        return (path, inspect.getsourcelines(value)[1]) if ROOT in path.parents else None  # pyright: ignore
+    except (TypeError, OSError):
+        return None
+
+
+# ----- What others call it -----
+
+
+def _held(module: str, name: str) -> bool:
+    held = importlib.import_module(module)
+    return hasattr(held, name) and name[0] != "_"
+
+
+def peer(place: Place) -> str | None:
+    """The name of NumPy's or SciPy's that this one has."""
+    for name in (place.name, *place.aliases):
+        package, _, short = name.rpartition(".")
+        beside = (
+            package.removeprefix("xcore.")
+            if package.startswith("xcore.scipy.")
+            else PEERS.get(package, "")
+        )
+        for module in beside.split():
+            try:
+                if _held(module, short):
+                    return f"{module}.{short}"
+            except ImportError:
+                continue
+    return None
+
+
+def peer_address(name: str) -> str:
+    """Where NumPy's or SciPy's manual describes a name."""
+    if name.startswith("numpy."):
+        return f"https://numpy.org/doc/stable/reference/generated/{name}.html"
+    return f"https://docs.scipy.org/doc/scipy/reference/generated/{name}.html"

@@ -1,0 +1,254 @@
+"""Pages of the reference, from the docstrings: one for each public object, one for each package."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import textwrap
+from pathlib import Path
+
+from . import names, signatures
+from .examples import cards, examples_of
+from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
+from .prose import escape, inline, rest, summary
+from .words import WORDS
+from .write import heading, write
+
+# The packages by what they are for; those that stand nowhere are names of JAX's that lead here.
+PACKAGES = {
+    "Arrays and programs": "xcore xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.lax xcore.lax.linalg xcore.tree",
+    "Methods": "xcore.linalg xcore.pde xcore.optimize xcore.optimize.prox xcore.decomp xcore.plot",
+    "Functions": "xcore.special xcore.fft xcore.nn xcore.nn.initializers xcore.image",
+    "Chance": "xcore.random xcore.random.stream xcore.stats",
+    "SciPy's names": """
+        xcore.scipy xcore.scipy.linalg xcore.scipy.sparse xcore.scipy.sparse.linalg xcore.scipy.optimize
+        xcore.scipy.integrate xcore.scipy.interpolate xcore.scipy.signal xcore.scipy.ndimage xcore.scipy.fft
+        xcore.scipy.special xcore.scipy.stats xcore.scipy.cluster xcore.scipy.cluster.vq""",
+    "Devices and runs": """
+        xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages""",
+    "Finding mistakes": "xcore.errors xcore.sanitize xcore.checkify xcore.debug xcore.testing xcore.typing",
+}
+
+
+def write_pages(source: Path) -> None:
+    for name, place in places().items():
+        write(source / f"{page_of()[name]}.rst", _page(place, source))
+    for module in public_modules():
+        write(source / "reference" / module / "index.rst", _package(module))
+    write(source / "reference" / "index.rst", _index())
+
+
+def link_from(package: str):
+    """Public names as they are written in docstrings of a package."""
+
+    def link(code: str) -> str | None:
+        name = code.removesuffix("()")
+        short = name.replace("xc.", "xcore.", 1) if name.startswith("xc.") else name
+        short = short.replace("xnp.", "xcore.numpy.", 1) if short.startswith("xnp.") else short
+        for full in (short, f"{package}.{short}", f"xcore.{short}"):
+            if full in canonical() and (full != f"xcore.{short}" or len(short) > 2):
+                return canonical()[full]
+        return None
+
+    return link
+
+
+# ----- One object -----
+
+
+def _page(place: Place, source: Path) -> str:
+    parts = [":orphan:", heading(place.name), _crumbs(place.package), _object(place)]
+    parts += [_hidden(name, place.kind) for name in place.aliases]
+    if chosen := list(examples_of(place.name)):
+        more = (
+            f"\n\n… and {len(chosen) - 6} more in the :doc:`gallery </gallery/index>`."
+            if len(chosen) > 6
+            else ""
+        )
+        parts.append(
+            ".. rubric:: Examples that use it\n\n" + cards(chosen[:6], source, "2 2 3 3") + more
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _crumbs(package: str) -> str:
+    return f":doc:`Reference </reference/index>` › :doc:`{package} </reference/{package}/index>`"
+
+
+def _hidden(name: str, kind: str) -> str:
+    return f".. py:{kind}:: {name}\n   :no-typesetting:"
+
+
+def _object(place: Place) -> str:
+    doc = documentation(place)
+    body = [rest(doc, link_from(place.package))] if doc else []
+    if place.kind == "data":
+        body.insert(0, _value(place))
+    body.append(_facts(place))
+    body += _members(place)
+    call = signatures.signature(place) if place.kind != "data" else ""
+    head = f".. py:{place.kind}:: {place.name}{call}"
+    return head + "\n\n" + textwrap.indent("\n\n".join(b for b in body if b), "   ")
+
+
+def documentation(place: Place) -> str:
+    """The docstring of an object, but not that of the class of a constant."""
+    doc = inspect.getdoc(place.value) or ""
+    if place.kind == "data" and not (type(place.value).__module__ or "").startswith("xcore"):
+        return ""
+    return doc
+
+
+def _value(place: Place) -> str:
+    if isinstance(place.value, int | float | str | tuple | frozenset):
+        shown = (
+            repr(sorted(place.value)) if isinstance(place.value, frozenset) else repr(place.value)
+        )
+        return f":code:`{escape(shown)}`" if len(shown) < 400 else ""
+    return ""
+
+
+def _facts(place: Place) -> str:
+    rows = []
+    if beside := names.peer(place):
+        rows.append(f":As: `{beside} <{names.peer_address(beside)}>`__")
+    if place.aliases:
+        rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
+    if place.name in WORDS:
+        rows.append(f":Search words: {escape(WORDS[place.name])}")
+    if found := names.source(place):
+        path, line = found
+        shown = path.relative_to(ROOT).as_posix()
+        rows.append(
+            f":Source: `{escape(shown)}, line {line} <../../source/{shown}.html#L-{line}>`__"
+        )
+    return "\n".join(rows)
+
+
+def _members(place: Place) -> list[str]:
+    """Methods and properties with a docstring: of a class its own and those of bases without a page."""
+    cls = place.value if inspect.isclass(place.value) else type(place.value)
+    if not cls.__module__.startswith("xcore") or issubclass(cls, BaseException):
+        return []
+    public = {id(p.value) for p in places().values()}
+    found: dict[str, object] = {}
+    for base in cls.__mro__:
+        if (base is not cls and id(base) in public) or not base.__module__.startswith("xcore"):
+            continue
+        for name, value in vars(base).items():
+            if name[0] != "_" and name not in found and _documented(value):
+                found[name] = value
+    fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    return [_member(place, n, v) for n, v in found.items() if n not in fields]
+
+
+def _documented(value: object) -> bool:
+    inner = getattr(value, "__func__", value)
+    if not (inspect.isroutine(inner) or isinstance(inner, property) or hasattr(inner, "func")):
+        return False
+    return bool(inspect.getdoc(inner))
+
+
+def _member(place: Place, name: str, value: object) -> str:
+    inner = getattr(value, "__func__", getattr(value, "func", value))
+    doc = inspect.getdoc(inner) or ""
+    link = link_from(place.package)
+    text = (
+        rest(doc, link)
+        if len(doc) < 1500 and place.name != "xcore.Array"
+        else inline(summary(doc), link)
+    )
+    is_property = (
+        isinstance(value, property) or not inspect.isroutine(inner) or hasattr(value, "func")
+    )
+    kind = "property" if is_property else "method"
+    call = "" if is_property else signatures.of(inner, bound=not isinstance(value, staticmethod))
+    return f".. py:{kind}:: {place.name}.{name}{call}\n\n" + textwrap.indent(text, "   ")
+
+
+# ----- Packages -----
+
+
+def _package(module: str) -> str:
+    held = importlib.import_module(module)
+    doc = inspect.getdoc(held) or ""
+    parts = [heading(module), f".. py:module:: {module}", rest(doc, link_from(module))]
+    inner = [n for n, v in public_names(held).items() if inspect.ismodule(v)]
+    if inner and module != "xcore":
+        packages = [full for n in inner if (full := f"{module}.{n}") in public_modules()]
+        kept = [f":doc:`{n} </reference/{n}/index>`" for n in packages]
+        parts.append("Packages in it: " + ", ".join(kept))
+    for head, rows in _groups(module).items():
+        if head and len(_groups(module)) > 1:
+            parts.append(heading(escape(head), "-"))
+        parts.append(_table(module, rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _groups(module: str) -> dict[str, list[str]]:
+    """Names of a package by the file that defines them, whose first sentence is the heading."""
+    held = importlib.import_module(module)
+    found: dict[str, list[str]] = {}
+    for name, value in public_names(held).items():
+        if inspect.ismodule(value):
+            continue
+        where = names.definition(module, name)
+        head = _subject(where[0]) if where else ""
+        found.setdefault(head, []).append(name)
+    small = [h for h, rows in found.items() if len(rows) < 2]
+    if len(small) > 1:
+        rest_ = [n for h in small for n in found.pop(h)]
+        found["More"] = rest_
+    return found
+
+
+def _subject(path: Path) -> str:
+    tree = names.tree(
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    )
+    text = ast.get_docstring(tree[1]) or "" if tree else ""
+    return summary(text).rstrip(".").split(": ")[0].replace("`", "")
+
+
+def _table(module: str, rows: list[str]) -> str:
+    lines = [".. list-table::", "   :widths: 30 70", "   :class: names", ""]
+    for name in sorted(rows, key=str.casefold):
+        full = canonical().get(f"{module}.{name}", f"{module}.{name}")
+        doc = documentation(places()[full])
+        lines += [
+            f"   * - :py:obj:`{name} <{full}>`",
+            f"     - {inline(summary(doc), link_from(module))}",
+        ]
+    return "\n".join(lines)
+
+
+def _index() -> str:
+    listed = {m for text in PACKAGES.values() for m in text.split()}
+    other = [m for m in public_modules() if m not in listed]
+    groups = {h: [m for m in text.split() if m in public_modules()] for h, text in PACKAGES.items()}
+    parts = [
+        heading("Reference"),
+        "Every public name has a page or an anchor; the search finds them by their names, by NumPy's and SciPy's, "
+        "and by the words that people type. :ref:`genindex` lists all.",
+    ]
+    for head, modules in (groups | {"Names of JAX's packages": other}).items():
+        parts += [heading(head, "-"), _modules(modules)]
+    every = "\n".join(f"   {m} <{m}/index>" for m in public_modules())
+    parts.append(f".. toctree::\n   :hidden:\n\n{every}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _modules(modules: list[str]) -> str:
+    lines = [".. list-table::", "   :widths: 30 60 10", "   :class: names", ""]
+    for module in modules:
+        held = importlib.import_module(module)
+        told = inline(summary(inspect.getdoc(held) or ""), link_from(module))
+        count = sum(not inspect.ismodule(v) for v in public_names(held).values())
+        lines += [
+            f"   * - :doc:`{module} </reference/{module}/index>`",
+            f"     - {told}",
+            f"     - {count}",
+        ]
+    return "\n".join(lines)

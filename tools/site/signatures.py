@@ -1,0 +1,125 @@
+"""Signatures with types: from the stubs where there are some, else from the annotations."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+
+from .names import ROOT, Place
+
+# Private names of types, and what they are to a reader.
+PLAIN = {
+    "_Like": "ArrayLike", "_Array": "Array", "_bool": "bool", "_int": "int", "_float": "float", "_str": "str",
+    "npt.ArrayLike": "ArrayLike", "_t.Any": "Any",
+}  # fmt: skip
+# What a type's name leads to; Sphinx shows its last part.
+LINKED = {
+    "Array": "xcore.Array", "ArrayLike": "xcore.typing.ArrayLike", "DTypeLike": "xcore.typing.DTypeLike",
+    "Shape": "xcore.typing.Shape", "Axis": "xcore.typing.Axis", "Key": "xcore.typing.Key",
+    "PyTree": "xcore.typing.PyTree", "DeviceLike": "xcore.typing.DeviceLike", "Solution": "xcore.Solution",
+    "Status": "xcore.Status", "Certificate": "xcore.Certificate", "Grid": "xcore.pde.Grid",
+    "LinearOperator": "xcore.linalg.LinearOperator", "Result": "xcore.optimize.Result",
+}  # fmt: skip
+
+
+@functools.cache
+def _stub(package: str) -> dict[str, ast.AST]:
+    path = ROOT.joinpath(*package.split("."))
+    path = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
+    if not path.exists():
+        return {}
+    found: dict[str, ast.AST] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if (
+            isinstance(node, ast.FunctionDef) and not node.decorator_list
+        ):  # of overloads the code tells more
+            found[node.name] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node.annotation
+    return found
+
+
+def signature(place: Place) -> str:
+    """``(a: ArrayLike, b: ArrayLike) -> Array``, in a form that Sphinx can read; "" for what cannot be called."""
+    told = _stub(place.package).get(place.short)
+    if isinstance(told, ast.FunctionDef):
+        return plain(f"({ast.unparse(told.args)})" + _returns(told))
+    return of(
+        place.value, elementwise=isinstance(told, ast.Name) and told.id.endswith("aryFunction")
+    )
+
+
+def _returns(node: ast.FunctionDef) -> str:
+    return f" -> {ast.unparse(node.returns)}" if node.returns else ""
+
+
+def of(value: object, *, elementwise: bool = False, bound: bool = False) -> str:
+    """The signature of a callable, by its annotations."""
+    try:
+        told = inspect.signature(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        return ""
+    parameters = [p for p in told.parameters.values() if not re.match(r"_\w", p.name)]
+    if bound and parameters and parameters[0].name in ("self", "cls"):
+        parameters = parameters[1:]
+    words: list[str] = []
+    slash = False
+    for p in parameters:
+        if slash and p.kind is not p.POSITIONAL_ONLY:
+            words.append("/")
+        slash = p.kind is p.POSITIONAL_ONLY
+        if p.kind is p.KEYWORD_ONLY and not any(w.startswith("*") for w in words):
+            words.append("*")
+        words.append(
+            _parameter(p, "ArrayLike" if elementwise and p.kind is p.POSITIONAL_OR_KEYWORD else "")
+        )
+    if slash:
+        words.append("/")
+    back = "Array" if elementwise else _annotation(told.return_annotation)
+    result = f" -> {back}" if back and not inspect.isclass(value) else ""
+    return plain(f"({', '.join(words)}){result}")
+
+
+def _parameter(p: inspect.Parameter, type_: str) -> str:
+    star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+    note = _annotation(p.annotation) or type_
+    text = star + p.name + (f": {note}" if note else "")
+    if p.default is p.empty:
+        return text
+    return text + (" = " if note else "=") + _default(p.default)
+
+
+def _annotation(note: object) -> str:
+    if note is inspect.Signature.empty:
+        return ""
+    text = (
+        note
+        if isinstance(note, str)
+        else getattr(note, "__name__", None)
+        if inspect.isclass(note)
+        else repr(note)
+    )
+    return text if text and _reads(text) else ""
+
+
+def _default(value: object) -> str:
+    text = value.__name__ if inspect.isroutine(value) or inspect.isclass(value) else repr(value)
+    return text if _reads(text) and len(text) < 60 else "..."
+
+
+def _reads(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def plain(text: str) -> str:
+    """Types as a reader knows them."""
+    for private, public in PLAIN.items():
+        text = re.sub(rf"(?<![\w.]){re.escape(private)}\b", public, text)
+    text = re.sub(r"\b(?:np\.|typing\.|collections\.abc\.)(?=[A-Z])", "", text)
+    return re.sub(r"(?<![\w.'\"])([A-Z]\w+)\b", lambda m: LINKED.get(m[1], m[1]), text)
