@@ -5,8 +5,8 @@
 # fmt: off
 from ._core.exceptions import (
     ArgumentError, BadIndexError, CallbackError, CheckError, CheckIndexError, CheckpointError,
-    ConcretizationError, DeletedError, DistributedError, DTypeError, HalfFloatError,
-    MatrixShapeError, MismatchError, MissingRuleError, NonConcreteBooleanIndexError,
+    ConcretizationError, DeletedError, DistributedError, DTypeError, ExportError,
+    HalfFloatError, MatrixShapeError, MismatchError, MissingRuleError, NonConcreteBooleanIndexError,
     NonConcreteSliceError, OutOfMemoryError, SanitizeError, SanitizeOverflowError,
     SanitizeWarning, ShapeError, SingularMatrixError, SolverError, TracerLeakError, TreeError,
     UnknownModeError, XcoreError,
@@ -17,7 +17,7 @@ from .random import KeyReuseError
 __all__ = [
     "ArgumentError", "BadIndexError", "CallbackError", "CheckError", "CheckIndexError",
     "CheckpointError", "ConcretizationError", "ConcretizationTypeError", "DeletedError",
-    "DistributedError", "DTypeError", "HalfFloatError", "JaxRuntimeError", "KeyReuseError",
+    "DistributedError", "DTypeError", "ExportError", "HalfFloatError", "JaxRuntimeError", "KeyReuseError",
     "MatrixShapeError", "MismatchError", "MissingRuleError", "NonConcreteBooleanIndexError",
     "NonConcreteSliceError", "OutOfMemoryError", "SanitizeError", "SanitizeOverflowError",
     "SanitizeWarning", "ShapeError", "SingularMatrixError", "SolverError",

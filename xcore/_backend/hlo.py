@@ -23,6 +23,7 @@ else:
     from jaxlib.mlir.dialects import stablehlo as hlo
 
 from . import context, ffi, quirks
+from .artifacts import Artifacts
 from .calls import Calls
 from .client import VERSION
 
@@ -50,7 +51,7 @@ def _listing(combine: Combine) -> Body:
     return body
 
 
-class Builder(Calls):
+class Builder(Calls, Artifacts):
     """Writes the operations of one module. The names of its methods are StableHLO's."""
 
     may_repeat = staticmethod(quirks.may_repeat)

@@ -5,7 +5,7 @@ As ``surface``, but for ``jaxlib.mlir.ir`` and the dialects ``stablehlo``, ``chl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +16,17 @@ import numpy as np
 class DialectRegistry: ...
 
 
+class Diagnostic:
+    message: str
+
+
+class MLIRError(Exception): ...
+
+
 class Context:
     def append_dialect_registry(self, registry: DialectRegistry) -> None: ...
     def load_all_available_dialects(self) -> None: ...
+    def attach_diagnostic_handler(self, handler: Callable[[Diagnostic], bool]) -> Self: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc: object) -> None: ...
 
@@ -228,6 +236,7 @@ class Value:
 
     @property
     def owner(self) -> OpView | Block: ...
+    def replace_all_uses_with(self, other: Value) -> None: ...
 
 
 class BlockArgument(Value):
@@ -245,6 +254,7 @@ class BlockList(Sequence["Block"]):
 
 
 class Block:
+    operations: Iterable[OpView]
     arguments: list[Value]
     owner: OpView
 
@@ -255,6 +265,8 @@ class OpView:
     operands: list[Value]
     results: list[Value]
     attributes: dict[str, Any]
+
+    def erase(self) -> None: ...
 
 
 class Operation:
@@ -273,6 +285,21 @@ class Operation:
     def write_bytecode(self, file: object) -> None: ...
     def verify(self) -> bool: ...
     def get_asm(self, *, enable_debug_info: bool = False) -> str: ...
+    def walk(self, visit: Callable[[OpView], WalkResult]) -> None: ...
+    def clone(self, ip: InsertionPoint) -> OpView: ...
+
+
+class WalkResult:
+    ADVANCE: WalkResult
+
+
+class SymbolTable:
+    @staticmethod
+    def replace_all_symbol_uses(old: str, new: str, from_op: Operation) -> None: ...
+    @staticmethod
+    def set_symbol_name(symbol: Operation, name: str) -> None: ...
+    @staticmethod
+    def set_visibility(symbol: Operation, visibility: str) -> None: ...
 
 
 class Module:
@@ -294,6 +321,16 @@ class FuncOp:
 
 
 # StableHLO
+
+
+class StablehloCompatibilityRequirement:
+    WEEK_12: StablehloCompatibilityRequirement
+
+
+def get_version_from_compatibility_requirement(
+    requirement: StablehloCompatibilityRequirement,
+) -> str: ...
+def deserialize_portable_artifact(context: Context, artifact: bytes) -> Module: ...
 
 
 class _Named(Attribute):

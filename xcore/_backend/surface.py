@@ -282,6 +282,7 @@ class XlaComputation:
 
 class _Mlir:
     def mlir_module_to_xla_computation(self, bytecode: bytes) -> XlaComputation: ...
+    def serialize_portable_artifact(self, bytecode: bytes, version: str) -> bytes: ...
 
 
 class _Xla:

@@ -24,6 +24,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     DeletedError,
     DistributedError,
     DTypeError,
+    ExportError,
     ForwardModeError,
     HalfFloatError,
     MatrixShapeError,

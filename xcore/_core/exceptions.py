@@ -114,6 +114,10 @@ class CheckpointError(XcoreError, OSError):
     """A checkpoint is not there, is damaged, or does not fit what is to be restored."""
 
 
+class ExportError(XcoreError, ValueError, TypeError):
+    """A function cannot be exported, or a file of an exported function cannot be read or called here."""
+
+
 class DistributedError(XcoreError, RuntimeError):
     """Another process of the program is gone, so what needs all of them cannot be done."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, nodes, tree
+from .._core import dtypes, errors, nodes, structures, tree
 from .._core.array import Array
 from .._core.eval import is_array_like
 from .._core.source import boundary
@@ -239,6 +239,12 @@ nodes.register_pytree_node(
     # named by the generator: the words of a key mean another one to another generator
     lambda keys: (((tree.GetAttrKey(keys._stream.name), keys._data),), keys._stream),
 )
+
+structures.register_pytree_node_serialization(
+    KeyArray, serialized_name="xcore.random.KeyArray",
+    serialize_auxdata=lambda stream: stream.name.encode(),
+    deserialize_auxdata=lambda raw: stream_named("export.deserialize", raw.decode()),
+)  # fmt: skip
 
 # Reading arguments
 

@@ -1,0 +1,588 @@
+"""Exported functions: StableHLO that is called like the function it was made of, in another process too."""
+
+# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
+# pyright: reportReturnType=false
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._backend import artifacts
+from .._backend import client as backend
+from .._core import compile, config, dtypes, errors, tree
+from .._core.eval import is_array_like, to_array, to_value
+from .._core.op import Op
+from .._core.program import PYTHON_SCALARS, eval_program
+from .._core.source import boundary
+from .._core.trace import Tracer, bind, is_evaluating
+from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+from .._core.typing import PyTree
+from .._ops.elementwise import convert
+from .._ops.families import zeros
+from .._transforms.api import vjp
+from .._transforms.programs import marked
+from . import exported_files, jax_files
+from .custom_ops import VJPRule, custom_vjp_function
+from .exported_files import Row
+from .jit import Jitted, jit
+from .loops import map as loop
+
+CONVENTION = 1  # of files of xcore: constants that the function captured come first
+
+
+@dataclass(frozen=True)
+class DisabledSafetyCheck:
+    """A check that is left out at export and at the call: ``platform()`` or ``custom_call(target)``.
+
+    >>> import xcore as xc
+    >>> xc.export.DisabledSafetyCheck.custom_call("my_kernel")
+    DisabledSafetyCheck(kind='custom_call', target='my_kernel')
+    """
+
+    kind: str
+    target: str = ""
+
+    @classmethod
+    def platform(cls) -> DisabledSafetyCheck:
+        """It may run on platforms that it was not lowered for, as the first one that it was lowered for."""
+        return cls("platform")
+
+    @classmethod
+    def custom_call(cls, target_name: str) -> DisabledSafetyCheck:
+        """It may call this target, of which nobody promises that it stays."""
+        return cls("custom_call", target_name)
+
+
+Checks = tuple[DisabledSafetyCheck, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Artifact:
+    """StableHLO for some platforms: one module each, or one that is told the platform's number."""
+
+    name: str
+    platforms: tuple[str, ...]
+    blobs: tuple[bytes, ...]
+    in_types: tuple[ArrayType, ...]
+    out_types: tuple[ArrayType, ...]
+    disabled: Checks = ()
+
+    @functools.cached_property
+    def digest(self) -> str:
+        text = repr((self.platforms, self.in_types, self.out_types, self.disabled))
+        parts = [hashlib.sha256(b).digest() for b in (text.encode(), *self.blobs)]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+    def canonical(self) -> str:
+        return f"exported:{self.digest}"
+
+    def number(self, platform: str) -> int:
+        """Which of its platforms this is."""
+        if platform in self.platforms:
+            return self.platforms.index(platform)
+        if DisabledSafetyCheck.platform() in self.disabled:
+            return 0
+        raise errors.ExportError(
+            f"xcore.export: {self.name} was exported for {', '.join(self.platforms)}, and is called on {platform}. "
+            f'Export it for both: xc.export.export(f, platforms=["{self.platforms[0]}", "{platform}"]).'
+        )
+
+    def blob(self, platform: str) -> bytes:
+        n = self.number(platform)
+        return self.blobs[n if len(self.blobs) > 1 else 0]
+
+    def check_targets(self, targets: set[str]) -> None:
+        allowed = {c.target for c in self.disabled if c.kind == "custom_call"}
+        for target in sorted(targets - allowed):
+            if artifacts.calls_python(target):
+                raise errors.ExportError(
+                    f"xcore.export: {self.name} calls Python functions (pure_callback, debug.print, a progress bar, "
+                    "or a routine that is done on the host), which stay in the process that made them. Leave them out."
+                )
+            if not artifacts.stays(target):
+                raise errors.ExportError(
+                    f"xcore.export: {self.name} calls {target!r}, of which nobody promises that it means the same in "
+                    "another version. To export or call it all the same: disabled_checks="
+                    f"[xc.export.DisabledSafetyCheck.custom_call({target!r})]."
+                )
+
+
+# The operation
+
+
+def _type(*types, artifact):
+    expected = list(artifact.in_types)
+    if [t.strong() for t in types] != expected:
+        raise errors.ExportError(
+            f"xcore.export: {artifact.name} takes {expected}, given {list(types)}."
+        )
+    return list(artifact.out_types)
+
+
+def _lower(ctx, *values, artifact):
+    adopted = adopt(ctx, artifact)
+    number = artifact.number(ctx.platform)
+    first = [ctx.constant(np.int32(number))] if adopted.by_platform else []
+    return ctx.call(adopted.function, [*first, *values])
+
+
+def adopt(ctx, artifact: Artifact, platform: str = "") -> artifacts.Adopted:
+    """The artifact's function in the module of ``ctx``; it must be what its types say."""
+    blob = artifact.blob(platform or ctx.platform)
+    try:
+        adopted = ctx.adopt(("exported", hashlib.sha256(blob).digest()), blob)
+    except artifacts.Damaged as error:
+        raise errors.ExportError(
+            f"xcore.export: the module of {artifact.name} cannot be read: {error}. It is damaged, or was written by a "
+            "later version of StableHLO than this jaxlib knows."
+        ) from None
+    artifact.check_targets(adopted.targets)
+    given = adopted.inputs[adopted.by_platform :], adopted.results
+    expected = list(map(ctx.type, artifact.in_types)), list(map(ctx.type, artifact.out_types))
+    if given != expected:
+        raise errors.ExportError(
+            f"xcore.export: the module of {artifact.name} is damaged: its function has the types "
+            f"{list(map(str, given[0]))} -> {list(map(str, given[1]))}, and the file says {artifact.in_types} -> "
+            f"{artifact.out_types}."
+        )
+    return adopted
+
+
+def _batch(size, args, batched, *, artifact):
+    """StableHLO has no batch rule: one call for each element of the batch, in a loop."""
+
+    def one(moving):
+        moving = iter(moving)
+        full = [next(moving) if b else x for x, b in zip(args, batched, strict=True)]
+        return exported_call(*full, artifact=artifact)
+
+    outs = loop(one, marked(args, batched))
+    return outs, [True] * len(outs)
+
+
+exported_call = Op("exported_call", type=_type, lower=_lower, batch=_batch, many=True)
+
+
+# Exported functions
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exported:
+    """A function as StableHLO, that can be called, written to a file, and differentiated.
+
+    Attributes:
+      fun_name: the name of the function.
+      in_tree, out_tree: structures of (arguments, keywords) and of the result.
+      in_avals, out_avals: types of their leaves.
+      platforms: "cpu", "cuda", "tpu": those that it was lowered for.
+      nr_devices: how many devices it runs on.
+      calling_convention_version: 1 for files of xcore; 9 and 10 for those of jax.
+      module_kept_var_idx: numbers of the leaves of the arguments that the module takes.
+      disabled_safety_checks: what was not checked.
+    """
+
+    fun_name: str
+    in_tree: tree.PyTreeDef
+    in_avals: tuple[ArrayType, ...]
+    out_tree: tree.PyTreeDef
+    out_avals: tuple[ArrayType, ...]
+    platforms: tuple[str, ...]
+    disabled_safety_checks: Checks
+    module_kept_var_idx: tuple[int, ...]
+    artifact: Artifact
+    constants: tuple[Any, ...] = ()
+    calling_convention_version: int = CONVENTION
+    nr_devices: int = 1
+    whole: bool = False  # whether the module returns something for results of dtype float0
+    derivative: Callable[[], Exported] | None = None
+    _made: list[Exported] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(map(str, ts)) for ts in (self.in_avals, self.out_avals))
+        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms})"
+
+    # Looking
+
+    @property
+    def mlir_module_serialized(self) -> bytes:
+        """The module of the first platform, as a portable artifact of StableHLO."""
+        return self.artifact.blobs[0]
+
+    def mlir_module(self, platform: str | None = None) -> str:
+        """The StableHLO as text.
+
+        Args:
+          platform: one of ``platforms``, by default the first.
+        """
+        found = self.artifact.blob(backend.named(platform or self.platforms[0]))
+        with reading(self.platforms[0]) as ctx:
+            return ctx.artifact_text(found)
+
+    # Calling
+
+    @boundary
+    def call(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
+        """The function's result. Composes with jit, with vmap (a loop over the batch), and with grad if
+        the derivative is there (``has_vjp``).
+
+        Args:
+          args, kwargs: as the function takes them, without its static arguments.
+        """
+        given, structure = tree.flatten((args, kwargs))
+        if structure != self.in_tree:
+            raise errors.ExportError(
+                f"xcore.export: {self.fun_name} takes arguments of the structure {self.in_tree}, given {structure}."
+                " It is (positional, keywords), without static arguments."
+            )
+        values = [self._value(i, x) for i, x in enumerate(given)]
+        return tree.unflatten(self.out_tree, self._results(values))
+
+    def _value(self, i: int, x):
+        """An argument as a value of the type that the function takes."""
+        wanted = self.in_avals[i]
+        if wanted.dtype == dtypes.float0:
+            return np.zeros(wanted.shape, np.bool_)
+        number = type(x) in PYTHON_SCALARS
+        if number or is_array_like(x):
+            v = to_array(x) if is_evaluating() else to_value(x)
+            t = typeof(v)
+            weaker = number and np.result_type(t.dtype, wanted.dtype).kind == wanted.dtype.kind
+            if t.shape == wanted.shape and (t.dtype == wanted.dtype or weaker):
+                return v if t.strong() is wanted and not t.weak else convert(v, dtype=wanted.dtype)
+        path = tree.flatten_with_path(tree.unflatten(self.in_tree, range(len(self.in_avals))))[0][i]
+        raise errors.MismatchError(
+            f"xcore.export: {self.fun_name} was exported for {wanted} as argument {tree.keystr(path[0])} of "
+            f"(positional, keywords), given {errors.describe(x)}. Convert it, or export the function for it too."
+        )
+
+    def _results(self, values: Sequence[Any]) -> list:
+        """The leaves of the result for those of the arguments."""
+        found = iter(self._differentiable(*values))
+        return [
+            np.zeros(t.shape, dtypes.float0) if _is_empty(t) else next(found)
+            for t in self.out_avals
+        ]
+
+    def _differentiable(self, *values) -> list:
+        """The same without results of dtype float0; its derivative is that which is stored."""
+        if is_evaluating() or not any(_moves(t) for t in self.in_avals):
+            return self._run(*values)
+        rule = VJPRule(f"the exported {self.fun_name}", lambda *xs: self._run(*xs), self._forward)
+        return bind(custom_vjp_function, *values, rule=rule)
+
+    def _run(self, *values) -> list:
+        kept = [values[i] for i in self.module_kept_var_idx]
+        outs = exported_call(*self.constants, *kept, artifact=self.artifact)
+        if not self.whole:
+            return outs
+        return [x for x, t in zip(outs, self.out_avals, strict=True) if not _is_empty(t)]
+
+    def _forward(self, primals, nonzero):
+        outs, pull = self._differentiable(*primals), self.vjp()
+
+        def backward(residuals, cotangents):
+            given = iter(cotangents)
+            cts = [_cotangent(None if _is_empty(t) else next(given), t) for t in self.out_avals]
+            found = pull._results([*residuals, *cts])
+            return [x if _moves(t) else None for x, t in zip(found, self.in_avals, strict=True)]
+
+        return outs, list(primals), backward
+
+    # Derivatives
+
+    def has_vjp(self) -> bool:
+        """Whether the derivative in reverse mode is there."""
+        return self.derivative is not None
+
+    def vjp(self) -> Exported:
+        """The derivative in reverse mode, exported: of the leaves of the arguments, and cotangents of those
+        of the result, the cotangents of the arguments. Those of integers are of dtype float0."""
+        if self.derivative is None:
+            raise errors.ExportError(
+                f"xcore.export: {self.fun_name} was stored without its derivative of this order. Store it: "
+                "exported.serialize(vjp_order=1); 2 for second derivatives."
+            )
+        if not self._made:
+            self._made.append(self.derivative())
+        return self._made[0]
+
+    def serialize(self, vjp_order: int = 0) -> bytearray:
+        """The function as a file, for `deserialize`.
+
+        Args:
+          vjp_order: how many derivatives in reverse mode are stored with it.
+        """
+        if not isinstance(vjp_order, int) or vjp_order < 0:
+            raise errors.bad_argument("export.serialize", "vjp_order", vjp_order, "0, 1, 2, …")
+        if self.calling_convention_version != CONVENTION:
+            raise errors.ExportError(
+                f"xcore.export: {self.fun_name} was exported by jax: its file can be kept as it is."
+            )
+        found = [self]
+        for _ in range(vjp_order):
+            found.append(found[-1].vjp())
+        return exported_files.write([e._row() for e in found], sys.modules["xcore"].__version__)
+
+    def _row(self) -> Row:
+        return Row(
+            self.fun_name, self.in_tree, self.in_avals, self.out_tree, self.out_avals, self.platforms,
+            tuple((c.kind, c.target) for c in self.disabled_safety_checks), self.module_kept_var_idx,
+            self.artifact.blobs, self.constants, self.calling_convention_version, self.whole,
+        )  # fmt: skip
+
+
+def _is_empty(t: ArrayType) -> bool:
+    return t.dtype == dtypes.float0
+
+
+def _moves(t: ArrayType) -> bool:
+    """Whether values of the type have derivatives."""
+    return not _is_empty(t) and dtypes.is_inexact(t.dtype)
+
+
+def _tangent(t: ArrayType) -> ArrayType:
+    return t if _moves(t) else ArrayType(t.shape, dtypes.float0)
+
+
+def _cotangent(ct, t: ArrayType):
+    if not _moves(t):
+        return np.zeros(t.shape, np.bool_)
+    return zeros(t) if ct is None else ct
+
+
+@contextlib.contextmanager
+def reading(platform: str):
+    """For a block: a module to take artifacts into."""
+    ctx = compile.lowering().Lowering(platform)
+    try:
+        yield ctx
+    finally:
+        ctx.close()
+
+
+def _from_row(row: Row, derivative: Callable[[], Exported] | None) -> Exported:
+    """The function that a row of a file describes, or that was just traced."""
+    held = lambda t: ArrayType(t.shape, np.bool_) if _is_empty(t) else t  # noqa: E731
+    constants = tuple(map(to_array, row.constants))
+    ins = (*[c.type.strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
+    outs = tuple(held(t) for t in row.out_avals if row.whole or not _is_empty(t))
+    checks = tuple(DisabledSafetyCheck(*c) for c in row.disabled)
+    artifact = Artifact(row.name, row.platforms, row.blobs, ins, outs, checks)
+    return Exported(
+        row.name, row.in_tree, row.in_avals, row.out_tree, row.out_avals, row.platforms, checks, row.kept,
+        artifact, constants, row.version, 1, row.whole, derivative,
+    )  # fmt: skip
+
+
+@boundary
+def deserialize(serialized: bytes | bytearray) -> Exported:
+    """The exported function that a file holds, of xcore or of jax.
+
+    Nothing in it runs when it is read. What it calls when it runs is StableHLO and libraries of jaxlib.
+    Of jax's files, those of one device with shapes of numbers can be called.
+
+    Args:
+      serialized: the file's content.
+
+    >>> import xcore as xc
+    >>> blob = xc.export.export(xc.jit(lambda d: d["a"] + 1))({"a": 2}).serialize()
+    >>> xc.export.deserialize(blob).call({"a": 40})
+    Array(41, dtype=int32)
+    """
+    if not isinstance(serialized, (bytes, bytearray, memoryview)):
+        expected = "bytes"
+        advice = "Of a file: pathlib.Path(name).read_bytes()."
+        raise errors.bad_argument("export.deserialize", "serialized", serialized, expected, advice)
+    raw = bytes(serialized)
+    ours = raw.startswith(exported_files.MAGIC)
+    rows = exported_files.read(raw) if ours else jax_files.read(raw)
+    try:
+        return _joined(rows, ours)
+    except IndexError as error:
+        raise exported_files.damaged(f"its functions do not fit together ({error})") from None
+
+
+def _joined(rows: Sequence[Row], ours: bool) -> Exported:
+    """The function of the first row, with those behind it as its derivatives."""
+    derivative = None
+    for row in reversed(rows):
+        made = _from_row(row, derivative)
+        _check_fit(made)
+        if not ours:  # they have no checksum
+            with reading("cpu") as ctx:
+                adopt(ctx, made.artifact, made.platforms[0])
+        derivative = functools.partial(_itself, made)
+    return made
+
+
+def _itself(made: Exported) -> Exported:
+    return made
+
+
+def _check_fit(made: Exported) -> None:
+    counts = made.in_tree.num_leaves, made.out_tree.num_leaves
+    if counts != (len(made.in_avals), len(made.out_avals)) or not made.platforms:
+        raise exported_files.damaged(f"{made.fun_name} has structures that its types do not fit")
+
+
+# Exporting
+
+
+def platforms_of(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Names of platforms, as they are known here; by default that of the default device."""
+    if given is None:
+        return (backend.platform_of(backend.default_device()),)
+    names = [given] if isinstance(given, str) else list(given)
+    found = tuple(dict.fromkeys(backend.named(n) if isinstance(n, str) else n for n in names))
+    if not found or any(n not in backend.PLATFORMS for n in found):
+        expected = f"some of {', '.join(backend.PLATFORMS)}"
+        raise errors.bad_argument("export.export", "platforms", given, expected)
+    return found
+
+
+def export(
+    fun_jit: Callable[..., Any], *, platforms: Sequence[str] | str | None = None,
+    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+) -> Callable[..., Exported]:  # fmt: skip
+    """A function of arguments, of which only types matter, that gives ``fun_jit`` exported for them.
+
+    What it captured stands in the file once. Static arguments become part of it, and donation is left to
+    who calls it. Programs are lowered without what only a CPU's speed needs, so that they depend on
+    nothing but StableHLO and, for factorisations, on the libraries of the platform.
+
+    Args:
+      fun_jit: a jitted function.
+      platforms: "cpu", "cuda" (or "gpu"), "tpu": what it is lowered for. By default where it would run here.
+      disabled_checks: what not to check; see `DisabledSafetyCheck`.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> exported = xc.export.export(xc.jit(xnp.sin))(xc.ShapeDtypeStruct((2,), xnp.float32))
+    >>> blob = exported.serialize(vjp_order=1)
+    >>> again = xc.export.deserialize(blob)  # in another process
+    >>> again.call(xnp.zeros(2)), xc.grad(lambda x: again.call(x).sum())(xnp.zeros(2))
+    (Array([0., 0.], dtype=float32), Array([1., 1.], dtype=float32))
+    """
+    if not isinstance(getattr(fun_jit, "jitted", None), Jitted):
+        expected, advice = "a jitted function", "Write export(xc.jit(f))."
+        raise errors.bad_argument("export.export", "fun_jit", fun_jit, expected, advice)
+    names, checks = platforms_of(platforms), tuple(disabled_checks)
+    if any(not isinstance(c, DisabledSafetyCheck) for c in checks):
+        expected = "a sequence of xc.export.DisabledSafetyCheck"
+        raise errors.bad_argument("export.export", "disabled_checks", disabled_checks, expected)
+
+    @boundary
+    def exporter(*args: Any, **kwargs: Any) -> Exported:
+        traced = fun_jit.trace(*args, **kwargs)
+        row_of = functools.partial(_row_of, traced, names, checks)
+        return _exported(traced, row_of, names, checks)
+
+    return exporter
+
+
+def _exported(traced, row_of: Callable[..., Row], platforms, checks) -> Exported:
+    """The export of what was traced; ``row_of(blobs)`` describes it."""
+    _check(traced)
+    row = row_of(tuple(_lowered(traced, p, checks) for p in platforms))
+    return _from_row(row, functools.partial(_derivative, traced, row, platforms, checks))
+
+
+def _row_of(traced, platforms, checks, blobs) -> Row:
+    n = len(traced._found.captured)
+    ins = tuple(t.strong() for t in traced.program.in_types[n:])
+    outs = tuple(t.strong() for t in traced.program.out_types)
+    return Row(
+        traced.fun_name, _without_statics(traced), ins, traced.out_tree, outs, platforms,
+        tuple((c.kind, c.target) for c in checks), tuple(range(len(ins))), blobs,
+        tuple(traced._found.captured), CONVENTION,
+    )  # fmt: skip
+
+
+def _without_statics(traced) -> tree.PyTreeDef:
+    """The structure of the arguments; where static ones were the trace has holes."""
+    positional, keywords = traced.in_tree.children()
+    statics = traced._general.static_argnums
+    kept = [c for i, c in enumerate(positional.children()) if i not in statics]
+    return tree.treedef_tuple([tree.treedef_tuple(kept), keywords])
+
+
+def _check(traced) -> None:
+    name = traced.fun_name
+    if any(isinstance(c, Tracer) for c in traced._found.captured):
+        raise errors.ExportError(
+            f"xcore.export: {name} refers to values of a function that is being traced. Export it outside of jit, "
+            "grad and vmap, or make these values its arguments."
+        )
+    if traced.program.acts:
+        raise errors.ExportError(
+            f"xcore.export: {name} does something besides computing (debug.print, a callback, a check), which stays "
+            "in this process. Leave it out, or return what is to be looked at."
+        )
+    if traced._layout is not None and len(traced._layout.devices) > 1:
+        raise errors.ExportError(
+            f"xcore.export: {name} is spread over {len(traced._layout.devices)} devices. Functions of one device can "
+            "be exported; called with spread arguments under jit, the compiler spreads them."
+        )
+
+
+def _lowered(traced, platform: str, checks: Checks) -> bytes:
+    with config.override(plain=True), compile.lowering().lowered(traced.program, platform) as ctx:
+        Artifact(traced.fun_name, (), (), (), (), checks).check_targets(ctx.targets())
+        return ctx.portable()
+
+
+def _derivative(traced, row: Row, platforms, checks) -> Exported:
+    """The pull-back of a traced function, exported: a function of flat arguments and cotangents."""
+    p, captured = traced.program, traced._found.captured
+    taken, gives = [row.in_avals[i] for i in row.kept], [_moves(t) for t in p.out_types]
+    moves = [_moves(t) for t in taken]
+
+    def pull_back(*args):
+        primals, cotangents = args[: len(taken)], args[len(taken) :]
+
+        def moving(*xs):
+            given = iter(xs)
+            full = [next(given) if m else x for x, m in zip(primals, moves, strict=True)]
+            return marked(eval_program(p, [*captured, *full]), gives)
+
+        return list(vjp(moving, *marked(primals, moves))[1](list(cotangents)))
+
+    pull_back.__name__ = f"{row.name}_vjp"
+    given = [*taken, *[t.strong() for t in marked(p.out_types, gives)]]
+    again = jit(pull_back).trace(*[ShapeDtypeStruct(t.shape, t.dtype) for t in given])
+    ins = (*row.in_avals, *[_tangent(t) for t in row.out_avals])
+    outs = tuple(_tangent(t) for t in row.in_avals)
+
+    def row_of(blobs) -> Row:
+        return _row_of(again, platforms, checks, blobs)._replace(
+            in_tree=tree.structure(((0,) * len(ins), {})), in_avals=ins,
+            out_tree=tree.structure((0,) * len(outs)), out_avals=outs,
+            kept=tuple(i for i, t in enumerate(ins) if not _is_empty(t)),
+        )  # fmt: skip
+
+    return _exported(again, row_of, platforms, checks)
+
+
+def symbolic_shape(*args: Any, **kwargs: Any) -> Any:
+    """Refused: xcore has no symbolic shapes. A function is exported for each shape that it is needed for.
+
+    Args:
+      args, kwargs: as ``jax.export.symbolic_shape`` takes them.
+
+    >>> import xcore as xc
+    >>> xc.export.symbolic_shape("b, 3")
+    Traceback (most recent call last):
+    ...
+    xcore.errors.ExportError: xcore.export.symbolic_shape: shapes are numbers; ...
+    """
+    raise errors.ExportError(
+        "xcore.export.symbolic_shape: shapes are numbers; there are no symbolic ones. Export the function for each "
+        "shape, or for one element of a batch, and call it under vmap."
+    )
