@@ -77,9 +77,6 @@ _SAME_BITS = {2: np.uint16, 1: np.uint8}
 
 def dense(value: NDArray, element: ir.Type) -> ir.DenseElementsAttr:
     """A constant attribute with the content of an array."""
-    if value.dtype == bool:
-        flat = np.packbits(np.ascontiguousarray(value), bitorder="little")
-        return ir.DenseElementsAttr.get(flat, type=element, shape=value.shape)
     shape, value = value.shape, np.ascontiguousarray(value)  # which makes 0-d arrays 1-d
     if value.dtype.kind == "V":  # NumPy knows no buffer format for the types of ml_dtypes
         value = value.view(_SAME_BITS[value.dtype.itemsize])
