@@ -9,7 +9,7 @@ import numpy as np
 from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 
-from xcore._backend import client, cluster, hlo
+from xcore._backend import client, cluster, hlo, options
 
 # psum over one device in each of {n} processes.
 _ALL_REDUCE = """
@@ -54,10 +54,10 @@ class Psum:
         assert len(self.devices) == n
         self.type = Global(n)
         self.sharding = client.Spread(self.devices, xla.HloSharding.iota_tile((n, 1)))
-        options = client.compile_options(self.devices, partitions=n)
+        flags = options.compile_options(self.devices, partitions=n)
         builder = hlo.Builder("cpu")
         module = ir.Module.parse(_ALL_REDUCE.format(n=n, group=list(range(n))))
-        loaded = runtime.compile_and_load(module, client.DeviceList(self.devices), options)
+        loaded = runtime.compile_and_load(module, client.DeviceList(self.devices), flags)
         builder.close()
         self.run = client.Executable(loaded, [self.type], [self.sharding], self.devices)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xcore._backend import client, hlo
+from xcore._backend import client, hlo, options
 from xcore._core.types import ArrayType
 
 
@@ -23,7 +23,7 @@ def run(write, arguments, results):
         )  # fmt: skip
         builder.verify()
         loaded = client.compile_module(
-            builder.module, (device,), client.compile_options((device,)), builder.callbacks
+            builder.module, (device,), options.compile_options((device,)), builder.callbacks
         )
     finally:
         builder.close()

@@ -5,7 +5,7 @@ from jaxlib import xla_client as xla
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy
 
-from xcore._backend import client, hlo
+from xcore._backend import client, hlo, options
 
 
 class Type:
@@ -36,8 +36,8 @@ def compiled(devices, matrices, numbers):
         lambda a: builder.routine("potrf", matrices.dtype, [a], kinds, lower=True)[:1], public=True,
     )  # fmt: skip
     main.arg_attrs = ir.ArrayAttr.get([split(3)])
-    options = client.compile_options(devices, partitions=len(devices))
-    loaded = client.compile_module(builder.module, devices, options)
+    flags = options.compile_options(devices, partitions=len(devices))
+    loaded = client.compile_module(builder.module, devices, flags)
     builder.close()
     return loaded
 

@@ -11,7 +11,7 @@ import pytest
 from jaxlib.mlir import ir
 
 import xcore
-from xcore._backend import client, context, quirks
+from xcore._backend import client, context, options, quirks
 from xcore._core.types import ArrayType
 
 ALL = {name: q for name, q in vars(quirks).items() if isinstance(q, quirks.Quirk)}
@@ -25,7 +25,7 @@ def compiled(text: str, *args):
     entry = context.take()
     with entry[0]:
         module = ir.Module.parse(f"module {{ func.func public @main{text} }}")
-        program = client.compile_module(module, (device,), client.compile_options((device,)))
+        program = client.compile_module(module, (device,), options.compile_options((device,)))
     buffers = [client.put(x, ArrayType(x.shape, x.dtype), device) for x in args]
     return client.to_host(
         program.execute_sharded(buffers).disassemble_into_single_device_arrays()[0][0]

@@ -6,6 +6,7 @@ import numpy as np
 
 import xcore as xc
 from xcore._backend import client as backend
+from xcore._backend.options import compile_options, hasty_options, keep_barriers
 from xcore._core import compile, tree
 from xcore._core.eval import execute, to_array
 
@@ -15,9 +16,9 @@ def run_as(platform: str, f, *args):
     traced = xc.jit(f).trace(*args)
     p, devices = traced.program, (backend.client("cpu").local_devices()[0],)
     with compile.lowering().lowered(p, platform, verify=True) as ctx:
-        options = backend.compile_options(devices, options=backend.hasty_options(devices[0]))
+        options = compile_options(devices, options=hasty_options(devices[0]))
         if ctx.barriers:
-            backend.keep_barriers(options)
+            keep_barriers(options)
         loaded = backend.compile_module(ctx.module, devices, options, ctx.callbacks)
         keep = (p, ctx.callbacks)
     types = [compile.placed(t, devices[0]) for t in p.out_types]

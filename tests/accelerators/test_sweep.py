@@ -34,7 +34,7 @@ def test_everything_compiles_but_what_is_known(kind, part, needs, capsys):
 CONTROL = """
 import json, sys
 import xcore as xc
-from xcore._backend import client
+from xcore._backend import client, options
 from xcore._core import compile
 
 here = xc.topology(sys.argv[1])
@@ -45,7 +45,7 @@ ctx = compile.lowering().Lowering(here.platform)
 t = ctx.tensor((4,), "float32")
 ctx.function("main", [t], [t], lambda x: ctx.xla_call("no_such_target", [x], [t]), public=True)
 try:
-    client.compile_module(ctx.module, here.devices, client.compile_options(here.devices))
+    client.compile_module(ctx.module, here.devices, options.compile_options(here.devices))
     print(json.dumps("compiled"))
 except client.RuntimeFailure as e:
     print(json.dumps(str(e)))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from .._backend import cache as disk
 from .._backend import callbacks, cluster, memory
 from .._backend import client as backend
+from .._backend.options import compile_options, hasty_options, keep_barriers
 from . import config, errors, kernels
 from .layout import Layout, declared
 from .program import Program
@@ -24,7 +25,8 @@ from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
 
 if TYPE_CHECKING:
-    from .._backend.client import Device, Flags
+    from .._backend.client import Device
+    from .._backend.options import Flags
     from .._backend.surface import CompileOptions, LoadedExecutable, OpSharding
     from .array import Array
 
@@ -166,11 +168,11 @@ def put(type_: ArrayType, sharding: Sharding, committed: bool = True) -> ArrayTy
 def compiler_flags(p: Program, devices: Devices) -> Flags:
     """Flags of XLA for a program: its own have the last word."""
     hasty = config.settings().disable_most_optimizations
-    return (*backend.hasty_options(devices[0]), *p.options) if hasty else p.options
+    return (*hasty_options(devices[0]), *p.options) if hasty else p.options
 
 
 def _build(p: Program, devices: Devices, donors: Donors) -> Built:
-    options = backend.compile_options(devices, options=compiler_flags(p, devices))
+    options = compile_options(devices, options=compiler_flags(p, devices))
     loaded = _loaded(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
     if not backend.is_here(devices[0]):
@@ -181,7 +183,7 @@ def _build(p: Program, devices: Devices, donors: Donors) -> Built:
 
 def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
     devices, results = layout.devices, declared(p)
-    options = backend.compile_options(
+    options = compile_options(
         devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
     )
     loaded = _loaded(p, devices, donors, options, layout)
@@ -264,7 +266,7 @@ def _compile(
     platform = backend.platform_of(devices[0])
     with lowering().lowered(p, platform, donors=donors, verify=verify, layout=layout) as ctx:
         if ctx.barriers and platform == "cpu":
-            backend.keep_barriers(options)
+            keep_barriers(options)
         try:
             loaded = backend.compile_module(ctx.module, devices, options, ctx.callbacks)
         except backend.RuntimeFailure as e:

@@ -8,20 +8,18 @@ xcore.numpy) is one program too, however many operations it has. All go through 
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._backend import client as backend
+from .._backend.options import CHAIN_OPTIONS
 from . import config, dtypes, errors, findings, tree
 from .array import Array, ScalarBuffers, from_host, reach_of, scalar
+from .call_paths import by_position, call_path
 from .compile import executable, placed, translate
 from .config import FastCache
-from .dispatch import Path, looked_up, maker, parameters, with_parameters
 from .keys import exact, has_zero
 from .op import registry
 from .placing import is_spread, prepare_spread
@@ -36,7 +34,7 @@ from .program import (
     python_literal,
     trace_program,
 )  # fmt: skip
-from .source import CALLED, NOWHERE, describe_where, entrance, user_frame
+from .source import NOWHERE, describe_where, entrance, user_frame
 from .trace import (
     Trace,
     Tracer,
@@ -50,6 +48,7 @@ from .types import ArrayType, Placed, Value, typeof
 
 if TYPE_CHECKING:
     from .._backend.client import Device
+    from .._backend.options import Flags
     from .op import Op
     from .typing import Operand
 
@@ -326,7 +325,7 @@ def out_of_reach(values: Iterable[Any]) -> bool:
 class Fused:
     """The slow path of one fused function: its cache of programs, and what the fast path learns."""
 
-    def __init__(self, f: Callable[..., Any], count: int, options: backend.Flags = ()) -> None:
+    def __init__(self, f: Callable[..., Any], count: int, options: Flags = ()) -> None:
         self.f, self.count, self.name = by_position(f), count, f.__name__
         self.options = options
         self.cache, self.fast = FastCache(), FastCache()
@@ -474,7 +473,7 @@ def fused(count: int = 1, chain: bool = False) -> Callable[[Callable[..., Any]],
     """
 
     def wrap(f: Callable[..., Any]) -> Any:
-        general = Fused(f, count, backend.CHAIN_OPTIONS if chain else ())
+        general = Fused(f, count, CHAIN_OPTIONS if chain else ())
         fast = call_path(general, f)
         fast.fused = general
         return fast
@@ -509,96 +508,3 @@ def _scalar_kinds(args: Sequence[Any]) -> list[Any] | None:
                 return NotImplemented
         found.append(ScalarBuffers(dtype, type(x) is not bool, reach))
     return found
-
-
-# Their call paths
-
-
-def call_path(general: Fused, f: Callable[..., Any]) -> Any:
-    """The function that users call in front of ``general``, with the parameters of ``f``."""
-    plain = inspect.unwrap(f)  # f may be decorated, or differentiated by a rule of its own
-    code = plain.__code__
-    names, varies = parameters(code), bool(code.co_flags & inspect.CO_VARARGS)
-    defaults = plain.__defaults__ or ()
-    known = dict(zip(reversed(names[: code.co_argcount]), reversed(defaults), strict=False))
-    known |= plain.__kwdefaults__ or {}
-    statics = () if varies else names[general.count :]
-    make = maker(_fused_path(general.count, len(statics), varies))
-    call = make(general, general.learn, general.f, general.fast.get, general.results,
-                *map(known.get, statics))  # fmt: skip
-    if varies:
-        call.__code__ = call.__code__.replace(co_name=f.__name__)
-    else:
-        with_parameters(call, f, code)
-        call.__defaults__, call.__kwdefaults__ = plain.__defaults__, plain.__kwdefaults__
-    return functools.update_wrapper(call, f)
-
-
-def by_position(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function without keyword-only parameters: the same, given everything by position."""
-    code = inspect.unwrap(f).__code__
-    n = code.co_argcount
-    names = parameters(code)[n:]
-    if not names:
-        return f
-    return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=False)))
-
-
-_TRACES = "(_s := _state()) is not None and _s.trace is not None and not _s.trace.folds"
-
-
-@functools.cache
-def _fused_path(arrays: int, statics: int, varies: bool) -> Path:
-    """The path for these numbers of arrays and of static arguments."""
-    a, s = [f"_a{i}" for i in range(arrays)], [f"_s{i}" for i in range(statics)]
-    given = "*_arrays" if varies else ", ".join(a + s)
-    pack = "_arrays" if varies else f"({''.join(f'{x}, ' for x in a)})"
-    rest = f"({''.join(f'{x}, ' for x in s)})"
-    kinds = f"tuple([_x._t if type(_x) is _Array else type(_x) for _x in {pack}])"
-    buffers = f"[_x._b for _x in {pack}]"
-    if not varies and arrays < 4:
-        kinds = f"({''.join(f'{x}._t if type({x}) is _Array else type({x}), ' for x in a)})"
-        buffers = f"[{', '.join(f'{x}._b' for x in a)}]"
-    if arrays == 1 and not varies:
-        kinds = "_a0._t"
-    default = " and ".join(f"{x} is _d{i}" for i, x in enumerate(s)) or "True"
-    kind = [f"{x}.__class__ if {x}.__class__ is not tuple else _classes({x})" for x in s]
-    key = f"{kinds} if {default} else ({', '.join([kinds, *kind, *s])})" if s else kinds
-    if arrays == 1 and not varies:
-        key = f"({key}) if type(_a0) is _Array else None"
-    scalars = f"_x._b if _k is None else _k[_x] for _x, _k in zip({pack}, _scalars)"
-    return Path(
-        params=given,
-        bound="_general, _learn, _f, _get, _results, " + ", ".join(f"_d{i}" for i in range(statics)),
-        find=looked_up(key, f"None if _key is None else _learn(_key, {pack}, {rest}, {default})"),
-        entry="_run, _handlers, _t, _scalars",
-        buffers=f"{buffers} if _scalars is None else [{scalars} if _x is not None]",
-        arrays=f"[_x for _x in {pack} if type(_x) is _Array]",
-        slow=f"_results(_f({given})) if {_TRACES} else _general({given})",
-        module=CALLED,
-    )  # fmt: skip
-
-
-def operator(slow: Callable[..., Any], function: Any, reflected: bool = False) -> Any:
-    """A method for Array of two operands: the path of a fused function of two arrays, without its statics.
-
-    ``slow`` is the method for all other operands. What is known of calls is the function's.
-    """
-    call = maker(_REFLECTED if reflected else _OPERATOR)(function.fused.fast.get, slow)
-    return functools.update_wrapper(call, function.fused.f)
-
-
-_OPERATOR = Path(
-    params="self, other",
-    find=looked_up("(self._t, other._t if type(other) is _Array else type(other))"),
-    entry="_run, _handlers, _t, _scalars",
-    buffers="[self._b, other._b if _scalars is None else _scalars[1][other]]",
-    arrays="[_x for _x in (self, other) if type(_x) is _Array]",
-    slow="_slow(self, other)",
-    module=__name__,
-)
-_REFLECTED = replace(
-    _OPERATOR,
-    find=looked_up("(other._t if type(other) is _Array else type(other), self._t)"),
-    buffers="[other._b if _scalars is None else _scalars[0][other], self._b]",
-)

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .._backend import client as backend
+from .._backend.options import compile_options
 from .._core.compile import executable
 from .._core.kernels import form
 from .._core.op import Alternative
@@ -73,7 +74,7 @@ class PartsCall:
 @form("parts")
 def _stored(rows: str, operands: str, blob: bytes) -> PartsCall:
     devices = (backend.worker(),)
-    loaded = backend.deserialize(blob, devices, backend.compile_options(devices))
+    loaded = backend.deserialize(blob, devices, compile_options(devices))
     return PartsCall(loaded, int(rows), int(operands))
 
 

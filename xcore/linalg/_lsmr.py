@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,16 @@ def _run(mv, back, b, rtol: float, limit: int, unit=None, progress=False):
     return state["x"], state["steps"], state["size"], state["status"], *rows
 
 
+def _run_each(mv, back, columns, units=None, progress=False, *, rtol: float, limit: int):
+    """``_run`` of each column; ``units`` of what is kept of each of its steps."""
+    one = lambda b, *unit: _run(mv, back, b, rtol, limit, *unit, progress=progress)  # noqa: E731
+    units = [] if units is None else [units]
+    if typeof(columns).shape[1] == 1:
+        return tuple(y[..., None] for y in one(columns[:, 0], *[x[0] for x in units]))
+    out_axes = (1, 0, 0, 0, *[1] * len(units))
+    return vmap(one, in_axes=(1, *[0] * len(units)), out_axes=out_axes)(columns, *units)
+
+
 @struct
 class _InUnits(LinearOperator):
     """An operator divided by a power of two."""
@@ -282,17 +293,9 @@ def lsmr(
     a, weight, columns = _InUnits(a, unit), weight / unit, columns / sizes.astype(typeof(b).dtype)
     fixed = ops.stop_gradient(weight)
     within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
-
-    def run(mv, back, columns, sizes=None, progress=False):
-        one = lambda b, *unit: _run(mv, back, b, within, limit, *unit, progress=progress)  # noqa: E731
-        units = [] if sizes is None else [sizes * unit]
-        if typeof(columns).shape[1] == 1:
-            return tuple(y[..., None] for y in one(columns[:, 0], *[x[0] for x in units]))
-        out_axes = (1, 0, 0, 0, *[1] * len(units))
-        return vmap(one, in_axes=(1, *[0] * len(units)), out_axes=out_axes)(columns, *units)
-
+    run = functools.partial(_run_each, rtol=within, limit=limit)
     back, held = _adjoint(a), ops.stop_gradient(columns)
-    kept = ops.stop_gradient(sizes) if history else None
+    kept = ops.stop_gradient(sizes) * unit if history else None
     if isinstance(damp, (int, float)) and damp == 0:
         first, steps, size, status, *rows = run(a.mv, back, held, kept, progress)
     else:
@@ -318,10 +321,9 @@ def lsmr(
     x, status = _in_own_units(x, status, sizes, unit)
     if not report and type(status) is not Array:
         check_status(who, status)
-    single = b.ndim == 1
     size = size * unit * sizes
-    x = x[:, 0] if single else x
-    status, steps, size, *rows = (v[..., 0] if single else v for v in (status, steps, size, *rows))
+    if b.ndim == 1:
+        x, status, steps, size, *rows = (v[..., 0] for v in (x, status, steps, size, *rows))
     told = history_of(rows[0], steps) if rows else None
     solution = Solution(x, status, steps=steps, error=size, history=told, who=who)
     return solution if report else solution.check().value

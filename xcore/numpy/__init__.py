@@ -68,13 +68,13 @@ from ._rounding import around, ceil, clip, fix, floor, gcd, lcm, rint, round, tr
 from ._select import (
     argwhere, choose, compress, extract, flatnonzero, nonzero, piecewise, place, select, where,
 )  # fmt: skip
+from ._repeat import flip, fliplr, flipud, repeat, resize, roll, rot90, tile
 from ._sets import (
     intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts, unique_inverse, unique_values,
 )  # fmt: skip
 from ._shape import (
-    atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to, expand_dims, flip, fliplr,
-    flipud, matrix_transpose, moveaxis, permute_dims, ravel, repeat, reshape, resize, roll, rollaxis, rot90,
-    squeeze, swapaxes, tile, transpose,
+    atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_shapes, broadcast_to, expand_dims,
+    matrix_transpose, moveaxis, permute_dims, ravel, reshape, rollaxis, squeeze, swapaxes, transpose,
 )  # fmt: skip
 from ._sort import (
     argpartition, argsort, digitize, lexsort, partition, searchsorted, sort, sort_complex,

@@ -7,7 +7,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import typeof
-from . import _join, _shape
+from . import _join, _repeat
 from ._compound import moves
 from ._promote import as_array, astype, axes_of, check_shape, one_axis
 from ._spread import on_device, spreads
@@ -95,7 +95,7 @@ def tile(operand, reps):
     Array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
-    return _shape.tile(operand, reps)
+    return _repeat.tile(operand, reps)
 
 
 def unstack(x, axis: int = 0):

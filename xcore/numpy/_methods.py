@@ -12,6 +12,7 @@ from . import (
     _functions,
     _moments,
     _reduce,
+    _repeat,
     _rounding,
     _select,
     _shape,
@@ -76,7 +77,7 @@ METHODS = {
     # other shapes
     "reshape": _reshape, "transpose": _transpose, "ravel": _shape.ravel, "squeeze": _shape.squeeze,
     "flatten": lambda self, order="C": _shape.ravel(self, order), "swapaxes": _shape.swapaxes,
-    "repeat": _shape.repeat,
+    "repeat": _repeat.repeat,
     # other values
     "astype": _astype, "view": _types.view, "round": _rounding.round, "clip": _clip,
     "conj": _functions.conj, "conjugate": _functions.conj,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.eval import is_array_like, operator
+from .._core.call_paths import operator
+from .._core.eval import is_array_like
 from .._core.source import asking_line
 from .._core.trace import Tracer
 from .._core.types import Value

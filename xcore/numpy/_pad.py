@@ -20,9 +20,9 @@ from ._creation import asarray
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, hosted
 from ._quantile import median
+from ._repeat import flip, tile
 from ._rounding import floor, round
 from ._select import cut
-from ._shape import flip, tile
 
 
 def pad(array, pad_width, mode="constant", **kwargs):

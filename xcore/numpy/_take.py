@@ -15,9 +15,10 @@ from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth
 from ._index import getitem
 from ._promote import as_array, astype, axes_of, broadcast_shapes, broadcast_to, no_out, one_axis
+from ._repeat import resize
 from ._select import nonzero, not_in_place
 from ._select import where as choose
-from ._shape import moveaxis, ravel, reshape, resize
+from ._shape import moveaxis, ravel, reshape
 
 
 def as_positions(who: str, indices, name: str = "indices"):

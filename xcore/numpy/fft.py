@@ -18,7 +18,7 @@ from .._core.types import ArrayType, Value, typeof
 from ._creation import cast_on_host
 from ._functions import conj
 from ._promote import as_array, as_inexact, astype, dtype_or, filled, one_axis
-from ._shape import roll
+from ._repeat import roll
 from ._spread import on_device
 
 __all__ = [

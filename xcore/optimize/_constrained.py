@@ -485,7 +485,11 @@ def minimize_constrained(
     z, aux = differentiable(
         equation, lambda z: problem.value(parts(z)[0]), run, start, problem, checkpoint
     )
-    x, y, lam = parts(z)
+    return _judged(problem, flat, *parts(z), aux)
+
+
+def _judged(problem, flat, x, y, lam, aux) -> Result:
+    """The result at x with the multipliers y of equations and lam of inequalities."""
     _, _, h, _, c, _ = problem.local(x)
     certificate = Certificate(
         stationarity=aux["stationary"], feasibility=infeasibility(h, c), complementarity=aux["product"],

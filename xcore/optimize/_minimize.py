@@ -16,6 +16,24 @@ from ._result import Result
 from ._unconstrained import unconstrained
 
 
+def _no_callback(who: str, callback: None) -> None:
+    if callback is not None:
+        raise ValueError(
+            f"xcore.{who}: a callback cannot run in a compiled loop; history=True keeps every iteration, "
+            "progress=True shows how far it is."
+        )
+
+
+def _kind_of(who: str, method: Any, constraints: Any, x0: PyTree) -> tuple[bool, Any]:
+    """(whether the method is one for constraints, the method); of no unknowns, any will do."""
+    if any_given(constraints):
+        return True, method
+    known = isinstance(method, (SQP, AugmentedLagrangian)) or canonical(who, method) in CONSTRAINED
+    if known and not Flat(who, "x0", x0).size:
+        return False, None
+    return known, method
+
+
 def minimize(
     fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None,
     jac: bool | Callable[..., Any] | None = None, hess: Callable[..., Any] | None = None,
@@ -81,32 +99,15 @@ def minimize(
     [0.5, 0.25]
     """
     who = "optimize.minimize"
-    if callback is not None:
-        raise ValueError(
-            f"xcore.{who}: a callback cannot run in a compiled loop; history=True keeps every iteration, "
-            "progress=True shows how far it is."
-        )
+    _no_callback(who, callback)
     tol, maxiter = settings(who, options, tol, maxiter)
     if not (jac in (None, False) and hess is None and hessp is None):
         fun, args = objective_of(who, fun, Flat(who, "x0", x0), args, jac, hess, hessp), ()
-    known = isinstance(method, (SQP, AugmentedLagrangian)) or canonical(who, method) in CONSTRAINED
-    if known and not any_given(constraints) and not Flat(who, "x0", x0).size:
-        known, method = False, None
-    if not (known or any_given(constraints)):
+    constrained, method = _kind_of(who, method, constraints, x0)
+    if not constrained:
         return unconstrained(
-            who,
-            fun,
-            x0,
-            args,
-            method,
-            bounds,
-            tol,
-            maxiter,
-            history,
-            curvature,
-            progress,
-            checkpoint,
-        )
+            who, fun, x0, args, method, bounds, tol, maxiter, history, curvature, progress, checkpoint,
+        )  # fmt: skip
     if curvature:
         raise ValueError(f"xcore.{who}: curvature=True is for problems without constraints.")
     return minimize_constrained(

@@ -39,6 +39,30 @@ from ._solve import Near, by_cycles, smoother_for
 METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 
+def _checked(who: str, op, k, method: str) -> tuple[int, bool]:
+    """(the number of unknowns, whether modes are products of those of the axes), or an error."""
+    if not isinstance(op, (Laplacian, Diffusion, Masked)):
+        raise errors.bad_argument(who, "op", op, "a Laplacian, a Diffusion or a Masked")
+    if isinstance(op, Masked) and op.edge == "shortley-weller":
+        raise errors.bad_argument(who, "op.edge", op.edge, '"symmetric", also of order 2')
+    n = size(op.field_shape)
+    if isinstance(op, Masked) and type(op.inside) is Array:
+        n = int(np.sum(np.asarray(op.inside)))
+    one_of(who, "method", method, METHODS)
+    if method == "axes" and not separable(op):
+        want = '"lobpcg" or "shift-invert" where coefficients vary'
+        raise errors.bad_argument(who, "method", method, want)
+    if method not in ("auto", "axes") and op.order != 2:
+        raise errors.bad_argument(who, "method", method, '"axes" for orders other than 2')
+    by_axes = method == "axes" or (method == "auto" and separable(op))
+    if not (isinstance(k, (int, np.integer)) and 0 < k <= (n if by_axes else n // 3)):
+        want = (
+            f"from 1 to the {n} unknowns" if by_axes else f"from 1 to a third of the {n} unknowns"
+        )
+        raise errors.bad_argument(who, "k", k, want)
+    return n, by_axes
+
+
 def eigenmodes(
     op: Any, k: int = 6, *, rtol: float | None = None, dtype: DTypeLike | None = None,
     method: str = "auto", ncv: int | None = None, report: bool = False, history: bool = False,
@@ -76,25 +100,7 @@ def eigenmodes(
     ([20, 49], (2, 15, 15))
     """
     who = "pde.eigenmodes"
-    if not isinstance(op, (Laplacian, Diffusion, Masked)):
-        raise errors.bad_argument(who, "op", op, "a Laplacian, a Diffusion or a Masked")
-    if isinstance(op, Masked) and op.edge == "shortley-weller":
-        raise errors.bad_argument(who, "op.edge", op.edge, '"symmetric", also of order 2')
-    n = size(op.field_shape)
-    if isinstance(op, Masked) and type(op.inside) is Array:
-        n = int(np.sum(np.asarray(op.inside)))
-    one_of(who, "method", method, METHODS)
-    if method == "axes" and not separable(op):
-        want = '"lobpcg" or "shift-invert" where coefficients vary'
-        raise errors.bad_argument(who, "method", method, want)
-    if method not in ("auto", "axes") and op.order != 2:
-        raise errors.bad_argument(who, "method", method, '"axes" for orders other than 2')
-    by_axes = method == "axes" or (method == "auto" and separable(op))
-    if not (isinstance(k, (int, np.integer)) and 0 < k <= (n if by_axes else n // 3)):
-        want = (
-            f"from 1 to the {n} unknowns" if by_axes else f"from 1 to a third of the {n} unknowns"
-        )
-        raise errors.bad_argument(who, "k", k, want)
+    n, by_axes = _checked(who, op, k, method)
     dtype = getattr(op, "dtype", None) if dtype is None else dtype
     dtype = real_dtype(dtype)
     if dtypes.is_complex(dtype) or not dtypes.is_inexact(dtype):

@@ -17,7 +17,8 @@ from .._core.types import typeof
 from ..numpy._compound import Compound
 from ..numpy._dot import diagonal
 from ..numpy._promote import as_array, check_shape
-from ..numpy._shape import repeat, squeeze, swapaxes
+from ..numpy._repeat import repeat
+from ..numpy._shape import squeeze, swapaxes
 from ..numpy._take import take
 from . import _reuse
 from ._hash import column, spread
