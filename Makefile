@@ -56,8 +56,9 @@ ifneq ($(GALLERY),no)
 endif
 	@$(SITE)/bin/python -m tools.site --jobs $(JOBS)
 
-docs-check: $(SITE)/.installed
+docs-check: venv $(SITE)/.installed
 	@$(SITE)/bin/python -m tools.site.check
+	@$(BIN)/python -m pytest -q tests/site/check_*.py
 
 # Compilers for accelerators live in an environment of their own: half a gigabyte, of which nothing runs here.
 AOT := build/aot

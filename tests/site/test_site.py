@@ -1,6 +1,7 @@
 """The reference of the site has a place for every public name, and reads docstrings as they are meant."""
 
 import ast
+import importlib
 import re
 
 import pytest
@@ -11,7 +12,6 @@ from tools.site.words import WORDS
 
 
 def test_every_public_name_has_a_place():
-    import importlib
     import inspect
 
     for module in names.public_modules():
@@ -145,3 +145,34 @@ def test_a_page_has_what_a_reader_looks_for():
     ):
         assert part in page
     assert xc.linalg.solve.__doc__.split("\n")[0] in page
+
+
+# ----- What pages call is there -----
+
+SHORT = {
+    "xc": "xcore", "xnp": "xcore.numpy", "xo": "xcore.optimize", "linalg": "xcore.linalg", "pde": "xcore.pde",
+    "decomp": "xcore.decomp", "checkpoint": "xcore.checkpoint", "lax": "xcore.lax", "plot": "xcore.plot",
+}  # fmt: skip
+PAGES = sorted(
+    p
+    for d in ("start", "howto", "background", "trust")
+    for p in (names.ROOT / "docs" / d).glob("*.md")
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_names_on_pages_are_there(page):
+    """Of all that stands between backticks within a line, as `xc.grad(f)(x)`."""
+    lost = set()
+    for quoted in re.findall(r"`([^`\n]+)`", page.read_text()):
+        for short, rest in re.findall(
+            r"(?<![\w.])(xc|xnp|xo|linalg|pde|decomp|checkpoint|lax|plot)((?:\.\w+)+)", quoted
+        ):
+            full = f"{SHORT[short]}{rest}"
+            found = importlib.import_module("xcore")
+            try:
+                for part in full.split(".")[1:]:
+                    found = getattr(found, part)
+            except AttributeError:
+                lost.add(full)
+    assert lost == set()
