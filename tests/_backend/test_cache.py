@@ -61,6 +61,46 @@ def test_stats_and_clear(cache):
 def test_entries_are_private(cache):
     cache.put(KEY, b"blob")
     assert stat.S_IMODE(files(cache)[0].parent.stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE(files(cache)[0].stat().st_mode) & 0o077 == 0
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_entries_that_others_may_write_are_refused(cache, mode):
+    cache.put(KEY, b"blob")
+    (path,) = files(cache)
+    path.chmod(mode)
+    with pytest.warns(RuntimeWarning, match="others may write it"):
+        assert cache.get(KEY) is None
+    assert path.exists() and cache.get(KEY) is None  # told once
+    path.chmod(0o644)
+    assert cache.get(KEY) == b"blob"
+
+
+def test_entries_of_other_users_are_refused(cache, monkeypatch):
+    """Files of root are read: a cache that an administrator has filled."""
+    cache.put(KEY, b"blob")
+    (path,) = files(cache)
+    owner = path.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    if owner == 0:
+        assert cache.get(KEY) == b"blob"
+        os.chown(path, 4321, -1)
+    with pytest.warns(RuntimeWarning, match="belongs to another user"):
+        assert cache.get(KEY) is None
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid)
+    assert cache.get(KEY) == b"blob"
+
+
+def test_links_do_not_lend_trust(cache, tmp_path):
+    """The owner is that of the file that is read, not of what leads to it."""
+    cache.put(KEY, b"blob")
+    (path,) = files(cache)
+    elsewhere = tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    elsewhere.chmod(0o666)
+    path.symlink_to(elsewhere)
+    with pytest.warns(RuntimeWarning, match="not read"):
+        assert cache.get(KEY) is None
 
 
 # Damage

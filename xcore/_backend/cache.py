@@ -3,7 +3,9 @@
 A compiled program is worth keeping: loading one takes well under a millisecond, compiling it 25.
 `DiskCache` knows nothing of programs. It maps a key (hex text) to bytes and promises that `get`
 returns exactly what some `put` stored under that key, or nothing: machine code is loaded and run
-without further checks, so every entry carries a digest that is verified first.
+without further checks, so every entry carries a digest that is verified first. The digest is no
+signature: whoever can write an entry can make it run. So only files are read that belong to this user
+or to root, and that nobody else may write.
 """
 
 # pyright: reportPrivateImportUsage=false
@@ -52,11 +54,16 @@ class DiskCache:
         self.max_bytes = max_bytes
         self.hits = self.misses = 0
         self.writable = True
+        self.refused = False
 
     def get(self, key: str) -> bytes | None:
         """The blob stored under `key`; None if there is none or the file does not check out."""
         path = self._path(key)
-        data = _read(path)
+        try:
+            data = _read(path)
+        except PermissionError:
+            self._refuse(path)
+            data = None
         blob = None if data is None else _unpack(key, data)
         if blob is not None:
             self.hits += 1
@@ -107,6 +114,16 @@ class DiskCache:
             stacklevel=3,
         )
 
+    def _refuse(self, path: str) -> None:
+        if not self.refused:
+            self.refused = True
+            warnings.warn(
+                f"xcore: {path!r} belongs to another user, or others may write it; as it would be run, it is "
+                "not read, and programs are compiled anew. Set XCORE_CACHE_DIR to a directory of your own.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
     def _sweep_is_due(self, digest: bytes, size: int) -> bool:
         # No counter on disk to share and no scan per put: each put sweeps with a probability
         # proportional to its size, so the bound is exceeded by 1/16 on average, however many
@@ -152,13 +169,25 @@ def _unpack(key: str, data: bytes) -> bytes | None:
 
 
 def _read(path: str) -> bytes | None:
+    """What is in a file; PermissionError where it is not ours to trust."""
     try:
-        with open(path, "rb", buffering=0) as file:
+        file = open(path, "rb", buffering=0)
+    except OSError:
+        return None
+    with file:
+        if not _trusted(os.fstat(file.fileno())):
+            raise PermissionError(path)
+        try:
             data = file.read()
             _touch(file.fileno())
             return data
-    except OSError:
-        return None
+        except OSError:
+            return None
+
+
+def _trusted(stat: os.stat_result) -> bool:
+    """Whether nobody but this user and root can have written a file."""
+    return stat.st_uid in (0, os.geteuid()) and not stat.st_mode & 0o022
 
 
 def _touch(descriptor: int) -> None:
@@ -172,10 +201,10 @@ def _write(path: str, parts: Iterable[bytes]) -> None:
     shard, name = os.path.split(path)
     temporary = f"{shard}/.{name[:16]}.{os.getpid()}.{threading.get_ident()}"
     try:
-        file = open(temporary, "wb")
+        file = open(temporary, "wb", opener=_private)
     except FileNotFoundError:
         os.makedirs(shard, mode=0o700, exist_ok=True)
-        file = open(temporary, "wb")
+        file = open(temporary, "wb", opener=_private)
     try:
         with file:
             file.writelines(parts)
@@ -183,6 +212,10 @@ def _write(path: str, parts: Iterable[bytes]) -> None:
     except OSError:
         _remove(temporary)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _remove(path: str) -> None:
