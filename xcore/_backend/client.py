@@ -1,10 +1,7 @@
 """The runtime: devices, compilation, execution, and transfers between host and device.
 
-Facts about jaxlib that are not obvious, each tried on every supported version:
-- a C++ SingleDeviceSharding lacks attributes that C++ itself asks for; hence OneDevice;
-- host buffers are aliased unless a copy is forced; later writes would show in the array;
-- the dtype of an array is narrowed unless ``enable_x64=True`` is passed with every transfer;
-- without a device assignment a wrongly placed argument aborts the process instead of raising.
+What is not obvious of jaxlib stands in ``quirks``; ``compile_options`` assigns devices, without which a
+wrongly placed argument may end the process instead of raising.
 """
 
 # pyright: reportPrivateUsage=false
@@ -95,7 +92,7 @@ def check_process(*buffers: Buffer) -> None:
 
 
 class OneDevice(_jax.SingleDeviceSharding):
-    """What the runtime wants to know about an array that lives on one device."""
+    """What the runtime wants to know about an array that lives on one device, and C++'s own class has not."""
 
     # Properties of the class, not attributes: importing jax puts properties of these names, which
     # raise, on the base class, and those would come before attributes of the object.
@@ -287,6 +284,7 @@ def _worker() -> Device:
 
 def put(value: NDArray, type_: HasType, device: Device, copy: bool = True) -> Buffer:
     """A host array as a device buffer. ``type_`` must tell the truth: it is not checked below."""
+    # quirk: HOST_MEMORY_ALIASED, quirk: TRANSFERS_ASK_FOR_WIDTH
     return _jax.batched_device_put(
         type_, one_device(device), [value], [device], True, copy, enable_x64=True
     )
@@ -493,7 +491,7 @@ DONATED_TWICE = ("Attempt to donate", "previously donated in the same call")
 def _while_they_exist(
     execute: Callable[..., ExecuteResults], donors: Sequence[int]
 ) -> Callable[..., ExecuteResults]:
-    """Refuse buffers that are gone or twice given away: on several devices these end the process."""
+    """Refuse buffers that are gone or twice given away, on several devices. quirk: GONE_BUFFER_ABORTS"""
 
     def run(buffers: Sequence[Buffer], **options: bool) -> ExecuteResults:
         for b in buffers:

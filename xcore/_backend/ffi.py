@@ -334,8 +334,7 @@ _lapack_ready = False
 def ensure_lapack() -> None:
     """Load LAPACK (SciPy's) and register its routines with XLA, once in a process.
 
-    Must come before a program that calls them is compiled or loaded: XLA calls through pointers
-    that are null until then.
+    Must come before a program that calls them is compiled or loaded (quirk: LAPACK_ABORTS).
     """
     global _lapack_ready
     if _lapack_ready:

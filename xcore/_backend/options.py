@@ -71,8 +71,8 @@ def compile_options(
     if platform == "cuda":
         cuda.set_compile_options(build.debug_options)
     if platform == "cpu":
-        # On a CPU this pass removes optimization barriers before equal computations are merged, so
-        # that what checkpoint recomputes would be merged with the first time, and kept in memory.
+        # What checkpoint recomputes would be merged with the first time, and kept in memory.
+        # quirk: BARRIERS_DROPPED
         _leave_out(whole, "cse_barrier_expander")
     return whole
 
@@ -87,7 +87,6 @@ def _leave_out(options: CompileOptions, name: str) -> None:
 def keep_barriers(options: CompileOptions) -> None:
     """Options for a CPU program with optimization barriers in it.
 
-    Small loops become one kernel there, and the emitter of kernels ends the process at a barrier of
-    several values.
+    Small loops become one kernel there. quirk: BARRIER_IN_KERNEL_ABORTS
     """
     _leave_out(options, "small-while-loop-hoisting")

@@ -1,8 +1,8 @@
 """Fourier transforms of arrays over several devices, each of which transforms its own rows.
 
-XLA's partitioner gathers what it transforms, whatever axes are split. So a transform is written as a
-call that it leaves to us: it asks which parts we want and what to do with them. We want whole rows,
-split as the result is along the other axes.
+XLA's partitioner gathers what it transforms, whatever axes are split (quirk: FFT_GATHERED). So a
+transform is written as a call that it leaves to us: it asks which parts we want and what to do with
+them. We want whole rows, split as the result is along the other axes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ else:
     Surface = object
 
 _interned: dict[Any, Any] = {}
-_MOST_BYTES = 2**63  # sizes are signed 64-bit numbers in XLA, which ends the process at larger ones
+_MOST_BYTES = 2**63  # sizes are signed 64-bit numbers in XLA (quirk: HUGE_ARRAY_ABORTS)
 
 
 @final

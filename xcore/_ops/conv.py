@@ -41,7 +41,7 @@ def _conv_type(x, kernel, *, strides, padding, lhs_dilation, rhs_dilation, group
 
 
 def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
-    if 0 in ctx.in_types[1].shape:  # a sum of nothing, for which XLA has no convolution
+    if 0 in ctx.in_types[1].shape:  # a sum of nothing (quirk: EMPTY_CONVOLUTION_REFUSED)
         return ctx.full(ctx.out_types[0], 0)
     if ctx.platform != "cpu" and dtypes.is_complex(ctx.in_types[0].dtype):
         program = _by_parts(*ctx.in_types, groups=groups, precision=precision, **windows)

@@ -149,7 +149,7 @@ def _concatenate_batch(size, args, batched, *, axis):
 
 
 def as_bytes(ctx, x, t: ArrayType):
-    """A value and its type; narrow integers as bytes, for XLA's code for the CPU sorts only those."""
+    """A value and its type; narrow integers as bytes, to be sorted. quirk: INT2_SORT_WRONG"""
     if t.dtype not in (int2, uint2, int4, uint4):
         return x, t
     wide = ArrayType(t.shape, int8)

@@ -90,7 +90,7 @@ def _log(x, y, u, v):
 
 
 def _log1p(x, y, u, v):
-    # at x = -1, where XLA squares y, which may vanish
+    # at x = -1 (quirk: SQUARE_VANISHES)
     return _log(x, y, select(eq(x, const(x, -1)), log(abs(y)), u), v)
 
 
@@ -150,7 +150,7 @@ def _acosh(x, y, u, v):
 def _atanh(x, y, u, v):
     far, nan, zero = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
     unknown = or_(_is_nan(x), _is_nan(y))
-    # log(2 / |y|) / 2 close to ±1, where XLA squares y, which may vanish
+    # log(2 / |y|) / 2 close to ±1 (quirk: SQUARE_VANISHES)
     small = lt(abs(y), const(y, float(dtypes.finfo(typeof(y).dtype).eps) ** 0.5))
     near = and_(eq(abs(x), const(x, 1)), small)
     u = select(near, mul(sub(const(y, math.log(2)), log(abs(y))), const(y, 0.5)), u)

@@ -79,7 +79,7 @@ def vanished(x, steps: int = 1):
 
 
 def subnormals(x, axes=None):
-    """Whether there are elements, along these axes, without a leading 1: many processors take them for 0.
+    """Whether there are elements, along these axes, without a leading 1. quirk: SUBNORMALS_FLUSHED
 
     Those of float16 have one in float32, in which they are multiplied.
     """

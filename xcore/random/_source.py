@@ -113,7 +113,7 @@ def settled(f, *parameters):
     """f(*parameters), computed in float64 and rounded to the parameters' dtype.
 
     What is computed from parameters alone XLA does when it compiles, where it knows them, and in the
-    program where not; these round differently, which float64 hides.
+    program where not (quirk: CONSTANTS_ROUND_OTHERWISE). Float64 hides that.
     """
     dtype = typeof(parameters[0]).dtype
     return [astype(x, dtype) for x in f(*[astype(p, dtypes.float64) for p in parameters])]
