@@ -189,6 +189,8 @@ class Grid:
     def plot(self, u: ArrayLike, ax: Any = None, **options: Any) -> Any:
         """Draws a field: a line, a map, or the middle section of a box. Returns axes.
 
+        ``xcore.plot`` draws more: contours, arrows, masks, films.
+
         Args:
           u: values at all nodes, or, along any axis, at those between the faces, as ``poisson`` returns
             them for Dirichlet conditions.

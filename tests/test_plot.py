@@ -1,0 +1,153 @@
+"""Pictures show what solvers return: what is drawn is compared with the numbers, not looked at."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import decomp, optimize, pde, plot
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+GRID = pde.Grid((8, 8))
+
+
+def drawn(ax):
+    return np.asarray(ax.collections[0].get_array())
+
+
+def test_a_field_as_poisson_returns_it():
+    u = pde.poisson(1.0, GRID)
+    ax = plot.field(GRID, u)
+    np.testing.assert_allclose(drawn(ax), np.asarray(u).T)
+    assert ax.collections[0].get_cmap().name == "viridis"
+    assert (
+        plot.field(pde.Laplacian(GRID), pde.solve(pde.Laplacian(GRID), -1.0, report=True), ax=ax)
+        is ax
+    )
+
+
+def test_both_signs_are_centred():
+    x, _ = np.meshgrid(*2 * (np.linspace(-1, 1, 9),), indexing="ij")
+    mesh = plot.field(GRID, x + 0.5).collections[0]
+    assert mesh.get_cmap().name == "RdBu_r" and mesh.get_clim() == (-1.5, 1.5)
+
+
+@pytest.mark.parametrize(("cells", "kind"), [(8, "map"), ((6, 5), "contour"), ((4, 4, 4), "map")])
+def test_dimensions_and_kinds(cells, kind):
+    grid = pde.Grid(cells)
+    ax = plot.field(grid, np.random.default_rng(0).random(grid.shape), kind=kind)
+    assert ax.lines or ax.collections
+
+
+def test_nothing_outside_of_a_mask():
+    op = pde.Masked(GRID, lambda x, y: x + y < 1.2)
+    values = drawn(plot.field(op, np.ones(op.field_shape)))
+    np.testing.assert_array_equal(
+        np.ma.getmaskarray(np.ma.masked_invalid(values)), ~np.asarray(op.inside).T
+    )
+
+
+def test_arrows():
+    x = np.ones(GRID.shape)
+    assert plot.field(GRID, (x, 2 * x), kind="quiver").collections[0].N == 81
+    with pytest.raises(ValueError, match="two fields"):
+        plot.field(GRID, (x,), kind="quiver")
+
+
+@pytest.mark.parametrize("cells", [8, (8, 8)])
+def test_a_film_has_one_scale(tmp_path, cells):
+    grid = pde.Grid(cells)
+    states = np.linspace(1, 2, 3).reshape(3, *[1] * grid.ndim) * np.ones((3, *grid.shape))
+    film = plot.movie(grid, states, tmp_path / "film.gif", fps=5)
+    with pytest.importorskip("PIL.Image").open(tmp_path / "film.gif") as picture:
+        assert picture.n_frames == 3
+    assert film is not None
+    with pytest.raises(ValueError, match="first axis"):
+        plot.movie(grid, states[0])
+
+
+def test_modes_are_centred_and_have_their_values():
+    w, u = np.array([1.0, 2.0]), np.stack([np.ones((9, 9)), -2 * np.ones((9, 9))])
+    axes = plot.modes(GRID, w, u)
+    assert [ax.get_title() for ax in axes.flat[:2]] == ["λ = 1", "λ = 2"]
+    assert axes.flat[0].collections[0].get_clim() == (-1, 1)
+    with pytest.raises(ValueError, match="2 modes"):
+        plot.modes(GRID, w, u[:1])
+
+
+def test_orders_are_fitted():
+    h = np.array([0.1, 0.05, 0.025])
+    ax = plot.convergence(h, {"a": 3 * h**2, "b": h})
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a, order 2.00", "b, order 1.00"]
+    assert np.isnan(plot.order(h, 0 * h))
+    with pytest.raises(ValueError, match="as many"):
+        plot.convergence(h, h[:2])
+
+
+def test_spectra():
+    np.testing.assert_array_equal(plot.spectrum([1.0, 3.0, 2.0]).lines[0].get_ydata(), [3, 2, 1])
+    assert plot.spectrum([1.0, 1e3]).get_yscale() == "log"
+    np.testing.assert_array_equal(plot.spectrum([1 + 2j]).lines[0].get_ydata(), [2])
+    assert plot.spectrum(np.zeros(0)).get_yscale() == "linear"
+
+
+def test_matrices():
+    a = np.array([[1.0, 0.0], [-2.0, 0.5]])
+    np.testing.assert_array_equal(plot.matrix(a).images[0].get_array(), a)
+    assert plot.matrix(xc.linalg.Matrix(xnp.asarray(a))).images[0].get_clim() == (-2, 2)
+    assert len(plot.matrix(a, structure=True).lines[0].get_xdata()) == 3
+    with pytest.raises(ValueError, match="a matrix"):
+        plot.matrix(np.ones(3))
+
+
+def test_factors_of_a_fit():
+    cp = decomp.CP(None, (np.eye(3, 2), np.eye(4, 2)))
+    assert len(plot.factors(cp).axes) == 4
+
+
+def test_histories():
+    found = optimize.minimize(lambda x: ((x - 1) ** 2).sum(), xnp.zeros(2), history=True)
+    line = plot.history(found, what="g").lines[0]
+    np.testing.assert_allclose(line.get_ydata(), np.linalg.norm(found.history["g"], axis=1))
+    assert plot.history([1.0, 0.1]).get_yscale() == "log"
+    with pytest.raises(ValueError, match="nfev"):
+        plot.history(found, what="nothing")
+    with pytest.raises(ValueError, match="history=True"):
+        plot.history(optimize.minimize(lambda x: ((x - 1) ** 2).sum(), xnp.zeros(2)))
+
+
+def test_programs():
+    told = xc.make_jaxpr(lambda x: xnp.sin(x) * x)(xnp.ones(3))
+    texts = [t.get_text() for t in plot.program(told).texts if t.get_text()]
+    assert len(texts) == 1 + len(told.eqns) and any(t.startswith("sin\n") for t in texts)
+    with pytest.raises(ValueError, match="make_jaxpr"):
+        plot.program(xnp.sin)
+
+
+def test_shardings():
+    mesh = (
+        xc.make_mesh((2,), ("rows",), devices=xc.devices()[:2]) if len(xc.devices()) > 1 else None
+    )
+    x = xnp.ones((4, 3))
+    if mesh is not None:
+        x = xc.device_put(x, xc.NamedSharding(mesh, xc.P("rows")))
+    ax = plot.sharding(x)
+    assert sum(p.get_width() * p.get_height() for p in ax.patches) == 12
+    assert len(ax.patches) == (2 if mesh is not None else 1)
+    with pytest.raises(ValueError, match="one or two"):
+        plot.sharding(xnp.ones((2, 2, 2)))
+
+
+def test_the_same_axes_come_back():
+    _, ax = pyplot.subplots()
+    assert plot.spectrum([1.0], ax) is ax and plot.history([1.0], ax) is ax

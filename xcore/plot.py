@@ -1,0 +1,478 @@
+"""Pictures of what solvers return: fields, films, modes, convergence, spectra, matrices, factors, programs.
+
+Needs matplotlib (the extra ``plot``), which is loaded when something is drawn. Each function draws on ``ax``, or on
+a new figure, and returns the axes. Fields with both signs have colours that are centred at zero, others a scale from dark
+to light; both are safe for colour-blind readers.
+
+>>> import xcore as xc
+>>> from xcore import pde, plot
+>>> grid = pde.Grid((16, 16))
+>>> ax = plot.field(grid, pde.poisson(1.0, grid))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._core import errors
+from ._core.array import Array
+from ._core.program import Program
+from ._core.typing import ArrayLike
+from .decomp import plot_factors
+from .linalg import LinearOperator
+from .pde import Grid
+
+__all__ = [
+    "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum",
+]  # fmt: skip
+
+_MOST_EQUATIONS = 200
+
+
+def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: Any) -> Any:
+    """A field on a box: a line, a map, or the middle section of a box of three dimensions. Returns axes.
+
+    Args:
+      grid: a ``Grid``, or an operator on one; outside of a ``Masked`` operator nothing is drawn.
+      u: what ``poisson`` or ``solve`` returned, also with ``report=True``: values at all nodes, or, along any axis, at
+        those between the faces. For "quiver" a sequence of two fields.
+      ax: where to draw.
+      kind: "map", "contour" (lines of equal value) or "quiver" (arrows).
+      options: of matplotlib's ``plot``, ``pcolormesh``, ``contour`` or ``quiver``.
+
+    >>> from xcore import pde, plot
+    >>> grid = pde.Grid((8, 8))
+    >>> ax = plot.field(grid, pde.poisson(1.0, grid), kind="contour")  # doctest: +SKIP
+    """
+    box, inside = _box(grid)
+    ax = _axes(ax)
+    if kind == "quiver":
+        return _arrows(box, u, ax, options)
+    values = np.asarray(_value(u))
+    places = box._places_of(values)  # pyright: ignore[reportPrivateUsage]
+    if inside is not None:
+        values = np.where(inside, values, np.nan)
+    if box.ndim == 1:
+        ax.plot(*places, values, **options)
+        ax.set(xlabel="x")
+        return ax
+    if kind not in ("map", "contour"):
+        raise errors.bad_argument("plot.field", "kind", kind, '"map", "contour" or "quiver"')
+    flat = values[:, :, values.shape[2] // 2] if box.ndim == 3 else values
+    options = _colours(flat) | options
+    if kind == "map":
+        shading = "nearest" if inside is not None else "gouraud"
+        drawn = ax.pcolormesh(places[0], places[1], flat.T, **{"shading": shading, **options})
+    else:
+        drawn = ax.contour(places[0], places[1], flat.T, **options)
+    ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
+    ax.set(xlabel="x", ylabel="y", aspect="equal")
+    return ax
+
+
+def _box(grid: Any) -> tuple[Grid, np.ndarray | None]:
+    """The grid of a grid or operator; where its unknowns are, if not everywhere."""
+    if isinstance(grid, Grid):
+        return grid, None
+    if not isinstance(getattr(grid, "grid", None), Grid):
+        raise errors.bad_argument(
+            "plot", "grid", type(grid).__name__, "a Grid, or an operator on one"
+        )
+    inside = getattr(grid, "inside", None)
+    return grid.grid, None if inside is None else np.asarray(inside)
+
+
+def _arrows(box: Grid, u: Any, ax: Any, options: dict[str, Any]) -> Any:
+    parts = [np.asarray(_value(part)) for part in u]
+    if box.ndim != 2 or len(parts) != 2:
+        given = (box.ndim, len(parts))
+        raise errors.bad_argument(
+            "plot.field", "u", given, "two fields on a grid of two dimensions for a quiver"
+        )
+    x, y = box._places_of(parts[0])  # pyright: ignore[reportPrivateUsage]
+    every = max(1, max(parts[0].shape) // 24)
+    step = (slice(None, None, every), slice(None, None, every))
+    ax.quiver(x[::every], y[::every], parts[0][step].T, parts[1][step].T, **options)
+    ax.set(xlabel="x", ylabel="y", aspect="equal")
+    return ax
+
+
+def movie(
+    grid: Any,
+    trajectory: Any,
+    path: str | Path | None = None,
+    *,
+    fps: int = 20,
+    most: int = 120,
+    **options: Any,
+) -> Any:
+    """A film of the states of a trajectory. Returns matplotlib's animation.
+
+    All pictures have the scale of the whole film.
+
+    Args:
+      grid: a ``Grid``, or an operator on one, in one or two dimensions.
+      trajectory: fields along a first axis, as ``pde.trajectory`` returns them; of pairs (u, v) the first is shown.
+      path: where to write it: a GIF, or what else matplotlib can write.
+      fps: pictures a second.
+      most: of more states, only so many are shown, equally far apart.
+      options: of ``plot.field``.
+
+    >>> from xcore import pde, plot
+    >>> lap = pde.Laplacian(pde.Grid(16))
+    >>> states = pde.trajectory(pde.ThetaMethod(lap), lap.points()[0], 0.01, 40, every=2)
+    >>> film = plot.movie(lap, states, "heat.gif")  # doctest: +SKIP
+    """
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    states = _value(trajectory)
+    states = np.asarray(states[0] if isinstance(states, tuple | list) else states)
+    box, inside = _box(grid)
+    if states.ndim != box.ndim + 1 or box.ndim > 2:
+        want = f"states along a first axis, of {min(box.ndim, 2)} more dimensions"
+        raise errors.bad_argument("plot.movie", "trajectory", states.shape, want)
+    states = states[:: -(-len(states) // most)]
+    ax = field(grid, states[0], **(_colours(states) | options if box.ndim == 2 else options))
+    if box.ndim == 1:
+        ax.set_ylim(*_limits(states))
+
+    def show(k: int) -> list[Any]:
+        if box.ndim == 1:
+            ax.lines[0].set_ydata(states[k])
+            return [ax.lines[0]]
+        shown = states[k] if inside is None else np.where(inside, states[k], np.nan)
+        ax.collections[0].set_array(shown.T)
+        return [ax.collections[0]]
+
+    film = FuncAnimation(ax.figure, show, frames=len(states), interval=1000 / fps)  # pyright: ignore[reportArgumentType]
+    if path is not None:
+        film.save(path, PillowWriter(fps=fps) if Path(path).suffix == ".gif" else None)
+    return film
+
+
+def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) -> Any:
+    """Eigenmodes, each on axes of its own with its value, zero in the middle of the colours. Returns the axes.
+
+    Args:
+      op: the operator, or its ``Grid``.
+      values: eigenvalues, as ``pde.eigenmodes`` returns them.
+      fields: the modes along a first axis.
+      columns: axes in a row.
+
+    >>> from xcore import pde, plot
+    >>> lap = pde.Laplacian(pde.Grid((16, 16)))
+    >>> axes = plot.modes(lap, *pde.eigenmodes(lap, 6))  # doctest: +SKIP
+    """
+    from matplotlib import pyplot
+
+    w, u = np.atleast_1d(np.asarray(values)), np.asarray(fields)
+    if len(w) != len(u):
+        raise errors.bad_argument(
+            "plot.modes", "fields", u.shape, f"{len(w)} modes along the first axis"
+        )
+    box, inside = _box(op)
+    rows = -(-len(w) // columns)
+    _, axes = pyplot.subplots(
+        rows, columns, squeeze=False, layout="constrained", figsize=(3 * columns, 2.7 * rows)
+    )
+    for ax in axes.flat[len(w) :]:
+        ax.remove()
+    for ax, value, mode in zip(axes.flat, w, u, strict=False):
+        places = box._places_of(mode)  # pyright: ignore[reportPrivateUsage]
+        if box.ndim == 1:
+            ax.plot(places[0], mode)
+        else:
+            flat = mode[:, :, mode.shape[2] // 2] if box.ndim == 3 else mode
+            shown = flat if inside is None else np.where(inside, flat, np.nan)
+            ax.pcolormesh(places[0], places[1], shown.T, shading="nearest", **_centred(flat))
+            ax.set(xticks=[], yticks=[], aspect="equal")
+        ax.set_title(f"λ = {value:.4g}", fontsize="medium")
+    return axes
+
+
+def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> Any:
+    """Errors over step sizes, on logarithmic axes, with the fitted order of each. Returns axes.
+
+    Args:
+      h: step sizes.
+      errors_: errors, or a dict of several by their names.
+      ax: where to draw.
+      options: of matplotlib's ``plot``.
+
+    >>> from xcore import plot
+    >>> ax = plot.convergence([0.1, 0.05], {"second order": [1e-2, 2.5e-3]})  # doctest: +SKIP
+    """
+    ax = _axes(ax)
+    x = np.asarray(h, float)
+    for name, values in (errors_ if isinstance(errors_, dict) else {"error": errors_}).items():
+        y = np.asarray(values, float)
+        if x.shape != y.shape or x.ndim != 1:
+            raise errors.bad_argument(
+                "plot.convergence", "errors_", y.shape, f"as many as h has, {x.shape}"
+            )
+        ax.loglog(x, y, **{"marker": "o", "label": f"{name}, order {order(x, y):.2f}", **options})
+    ax.set(xlabel="step size", ylabel="error")
+    ax.legend()
+    ax.grid(True, which="both", alpha=0.3)
+    return ax
+
+
+def order(h: np.ndarray, errors_: np.ndarray) -> float:
+    """The slope of the line through the errors that are positive; NaN of fewer than two."""
+    good = (errors_ > 0) & (h > 0)
+    if good.sum() < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(h[good]), np.log(errors_[good]), 1)[0])
+
+
+def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
+    """Eigenvalues or singular values: real ones by rank, complex ones in the plane. Returns axes.
+
+    Args:
+      values: a vector.
+      ax: where to draw. The scale is logarithmic where all are positive and spread over two decades or more.
+      options: of matplotlib's ``plot``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> ax = xc.plot.spectrum(xc.linalg.svdvals(xnp.eye(3)))  # doctest: +SKIP
+    """
+    ax = _axes(ax)
+    w = np.asarray(values).ravel()
+    style = {"marker": "o", "linestyle": "none", "markersize": 4, **options}
+    if np.iscomplexobj(w):
+        ax.plot(w.real, w.imag, **style)
+        ax.axhline(0, color="grey", linewidth=0.6)
+        ax.axvline(0, color="grey", linewidth=0.6)
+        ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+        return ax
+    ax.plot(np.arange(1, len(w) + 1), np.sort(w)[::-1], **style)
+    if len(w) and w.min() > 0 and w.max() / w.min() > 100:
+        ax.set_yscale("log")
+    ax.set(xlabel="number", ylabel="value")
+    return ax
+
+
+def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -> Any:
+    """A matrix as a picture of its values, zeros white, or of where it is not zero. Returns axes.
+
+    Args:
+      a: a matrix, or a ``LinearOperator``, which is applied to the unit vectors.
+      ax: where to draw.
+      structure: show only where elements are not zero.
+      options: of matplotlib's ``imshow``, or ``spy``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> ax = xc.plot.matrix(xnp.eye(5) - xnp.eye(5, k=1), structure=True)  # doctest: +SKIP
+    """
+    dense = np.asarray(a.as_matrix() if isinstance(a, LinearOperator) else a)
+    if dense.ndim != 2:
+        raise errors.bad_argument("plot.matrix", "a", dense.shape, "a matrix")
+    ax = _axes(ax)
+    if structure:
+        ax.spy(dense, **{"markersize": max(1, 200 / max(dense.shape)), **options})
+        return ax
+    shown = np.abs(dense) if np.iscomplexobj(dense) else dense
+    drawn = ax.imshow(shown, **{**_centred(shown), **options})
+    ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
+    return ax
+
+
+def factors(cp: Any, axes: Any = None) -> Any:
+    """The columns of the factors of a CP tensor, a row of axes for each term. Returns the figure.
+
+    Args:
+      cp: a CP tensor, or the ``Solution`` of a fit.
+      axes: an array of axes (rank, ndim) to draw into.
+
+    >>> from xcore import decomp, plot
+    >>> import xcore.numpy as xnp
+    >>> figure = plot.factors(decomp.cp_als(xnp.ones((3, 4, 5)), 1))  # doctest: +SKIP
+    """
+    return plot_factors(_value(cp), axes)
+
+
+def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> Any:
+    """How a method went: what its ``history`` holds over the steps, on a logarithmic scale. Returns axes.
+
+    Args:
+      found: a ``Solution`` or ``Result`` that was asked for with ``history=True``, the losses of ``fit``, or numbers.
+      ax: where to draw.
+      what: which record, where there are several: "f", "g" (its norm), …; the value by default.
+      options: of matplotlib's ``plot``.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> found = xc.optimize.minimize(lambda x: ((x - 1) ** 2).sum(), xnp.zeros(2), history=True)
+    >>> ax = xc.plot.history(found, what="g")  # doctest: +SKIP
+    """
+    told = getattr(found, "history", getattr(found, "losses", found))
+    name = what or "error"
+    if isinstance(told, dict):
+        name = what or "f"
+        if name not in told:
+            raise errors.bad_argument("plot.history", "what", what, f"one of {sorted(told)}")
+        told = told[name]
+    if told is None:
+        raise errors.bad_argument(
+            "plot.history", "found", "no history", "a result of a call with history=True"
+        )
+    rows = np.asarray(told)
+    rows = (
+        np.linalg.norm(rows, axis=tuple(range(1, rows.ndim)))
+        if rows.ndim > 1 and name != "error"
+        else rows
+    )
+    ax = _axes(ax)
+    rows = rows.reshape(len(rows), -1)
+    ax.plot(rows, **options)
+    positive = rows[np.isfinite(rows)]
+    if len(positive) and positive.min() >= 0 and positive.max() > 0:
+        ax.set_yscale("log", nonpositive="mask")
+    ax.set(xlabel="step", ylabel=name)
+    ax.grid(True, alpha=0.3)
+    return ax
+
+
+def program(told: Any, ax: Any = None) -> Any:
+    """A Program as a graph: operations in layers, each below what it needs. Returns axes.
+
+    Args:
+      told: a Program, as ``make_jaxpr(f)(*args)`` gives it, of at most 200 equations.
+      ax: where to draw.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> ax = xc.plot.program(xc.make_jaxpr(lambda x: xnp.sin(x) @ x)(xnp.ones(3)))  # doctest: +SKIP
+    """
+    if not isinstance(told, Program):
+        raise errors.bad_argument(
+            "plot.program", "told", type(told).__name__, "a Program: make_jaxpr(f)(*args)"
+        )
+    if len(told.eqns) > _MOST_EQUATIONS:
+        want = f"at most {_MOST_EQUATIONS}; draw a part of the function"
+        raise errors.bad_argument("plot.program", "told", f"{len(told.eqns)} equations", want)
+    boxes, edges = _layers(told)
+    ax = _axes(ax)
+    for (x0, y0), (x1, y1) in edges:
+        ax.annotate(
+            "",
+            (x1, y1 + 0.18),
+            (x0, y0 - 0.18),
+            arrowprops={"arrowstyle": "-|>", "color": "grey", "linewidth": 0.8},
+        )
+    for (x, y), text, colour in boxes:
+        ax.text(
+            x, y, text, ha="center", va="center", fontsize="small",
+            bbox={"boxstyle": "round", "facecolor": colour, "edgecolor": "grey"},
+        )  # fmt: skip
+    spots = np.asarray([place for place, *_ in boxes]) if boxes else np.zeros((1, 2))
+    ax.set_xlim(spots[:, 0].min() - 0.8, spots[:, 0].max() + 0.8)
+    ax.set_ylim(spots[:, 1].min() - 0.7, spots[:, 1].max() + 0.7)
+    ax.set_axis_off()
+    return ax
+
+
+def _layers(told: Program) -> tuple[list[Any], list[Any]]:
+    """Boxes (place, text, colour) and edges between places: what an equation needs stands above it."""
+    depth: dict[Any, int] = dict.fromkeys(told.inputs, 0)
+    node: dict[Any, int] = {}
+    rows: list[list[tuple[int, str, str]]] = [[]]
+    links: list[tuple[int, int]] = []
+    for v in told.inputs:
+        node[v] = len(node)
+        rows[0].append((node[v], str(v.type), "#fde9c8"))
+    count = len(told.inputs)
+    for e in told.eqns:
+        needs = [v for v in e.inputs if v in depth] if e.inputs else []
+        level = 1 + max((depth[v] for v in needs), default=0)
+        while len(rows) <= level:
+            rows.append([])
+        shapes = ", ".join(str(v.type) for v in e.outputs)
+        rows[level].append((count, f"{e.op.name}\n{shapes}", "#cfe6f5"))
+        links += [(node[v], count) for v in needs]
+        for v in e.outputs:
+            depth[v], node[v] = level, count
+        count += 1
+    spots = {
+        number: ((k - (len(row) - 1) / 2) * 1.6, -float(level))
+        for level, row in enumerate(rows) for k, (number, *_) in enumerate(row)
+    }  # fmt: skip
+    boxes = [(spots[number], text, colour) for row in rows for number, text, colour in row]
+    return boxes, [(spots[a], spots[b]) for a, b in links]
+
+
+def sharding(x: Array, ax: Any = None) -> Any:
+    """Which device holds which part of an array of one or two dimensions. Returns axes.
+
+    Args:
+      x: an array, spread over devices or not.
+      ax: where to draw.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> ax = xc.plot.sharding(xnp.ones((4, 4)))  # doctest: +SKIP
+    """
+    from matplotlib import colormaps
+    from matplotlib.patches import Rectangle
+
+    if not isinstance(x, Array) or x.ndim not in (1, 2):
+        raise errors.bad_argument(
+            "plot.sharding", "x", np.shape(x), "an array of one or two dimensions"
+        )
+    rows, columns = x.shape if x.ndim == 2 else (1, x.shape[0])
+    holders: dict[tuple[int, ...], list[int]] = {}
+    for part in x.addressable_shards:
+        spans = [s.indices(n)[:2] for s, n in zip(part.index, x.shape, strict=True)]
+        top, left = spans if x.ndim == 2 else [(0, 1), *spans]
+        holders.setdefault((*top, *left), []).append(part.device.id)
+    ax = _axes(ax)
+    for (top, bottom, left, right), ids in holders.items():
+        colour = colormaps["tab20"](min(ids) % 20)
+        ax.add_patch(
+            Rectangle((left, top), right - left, bottom - top, facecolor=colour, edgecolor="white")
+        )
+        ax.text(
+            (left + right) / 2,
+            (top + bottom) / 2,
+            ", ".join(map(str, sorted(ids))),
+            ha="center",
+            va="center",
+        )
+    ax.set(xlim=(0, columns), ylim=(rows, 0), title=f"devices of {x.dtype}{list(x.shape)}")
+    return ax
+
+
+# ----- What they share -----
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('xcore.plot needs matplotlib: pip install "xcore[plot]"') from error
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def _value(found: Any) -> Any:
+    """The value of a Solution, or what is not one itself."""
+    return found.value if hasattr(found, "status") and hasattr(found, "value") else found
+
+
+def _limits(values: np.ndarray) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+
+
+def _colours(values: np.ndarray) -> dict[str, Any]:
+    """A scale from dark to light, or, where there are both signs, colours centred at zero."""
+    low, high = _limits(values)
+    if low < 0 < high and min(-low, high) > 0.02 * max(-low, high):
+        return _centred(values)
+    return {"cmap": "viridis", "vmin": low, "vmax": high}
+
+
+def _centred(values: np.ndarray) -> dict[str, Any]:
+    most = max(map(abs, _limits(values))) or 1.0
+    return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
