@@ -1,6 +1,7 @@
 """``python -m xcore``: versions, devices, state of the cache, and a self-check.
 
 ``python -m xcore sanitize script.py [arguments]`` runs a script under the setting ``sanitize``.
+``python -m xcore fits script.py --device h200:4 [arguments]`` tells whether it fits on devices that are not here.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 from xcore._control.environment import versions
+from xcore._control.fits import fits
 from xcore._control.script import run_script
 from xcore._core import compile
 
@@ -64,9 +66,25 @@ def _sanitize(arguments) -> int:
     return run_script(arguments[0], arguments)
 
 
+def _fits(arguments) -> int:
+    """Follow a script by types: 0 if it fits on the device, 1 if not, 2 if nothing can be said."""
+    if len(arguments) < 3 or "--device" not in arguments[:-1]:
+        print(
+            "usage: python -m xcore fits script.py --device KIND[:COUNT] [arguments]",
+            file=sys.stderr,
+        )
+        return 2
+    at = arguments.index("--device")
+    device, rest = arguments[at + 1], [*arguments[:at], *arguments[at + 2 :]]
+    return fits(rest[0], rest, device)
+
+
+_COMMANDS = {"sanitize": _sanitize, "fits": _fits}
+
+
 def main() -> int:
-    if sys.argv[1:2] == ["sanitize"]:
-        return _sanitize(sys.argv[2:])
+    if sys.argv[1:2] and sys.argv[1] in _COMMANDS:
+        return _COMMANDS[sys.argv[1]](sys.argv[2:])
     for name, version in versions():
         print(f"{name:20} {version}")
     print(f"{'devices':20} {', '.join(map(str, xc.devices()))}")

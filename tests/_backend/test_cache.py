@@ -332,6 +332,14 @@ def test_environment_key_tells_apart(monkeypatch, tmp_path):
         there = environment_key(FakeDevice(platform="gpu"))
         patch.setattr(module, "_cpu", lambda: "another processor")
         assert environment_key(FakeDevice(platform="gpu")) == there
+    h100 = {  # its client tells the driver's version, and a name for each form that it is sold in
+        environment_key(FakeDevice(platform=p, platform_version=v, device_kind=kind))
+        for p, v, kind in (
+            ("gpu", "of the compiler", "NVIDIA H100"),
+            ("cuda", "cuda 13000", "NVIDIA H100 80GB HBM3"),
+        )
+    }
+    assert len(h100) == 1 and h100 != {environment_key(FakeDevice(platform="gpu", device_kind="NVIDIA H200"))}
     monkeypatch.setenv("XCORE_SOMETHING", "1")  # not the compiler's business
     assert environment_key(FakeDevice()) == key
 
@@ -345,6 +353,18 @@ def test_source_files_notice_an_edit(tmp_path):
     assert before == [("inner/a.py", 5, source.stat().st_mtime_ns)]
     source.write_text("x = 23")
     assert module._source_files(str(package)) != before
+
+
+def test_source_contents_are_those_of_any_installation(tmp_path):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text("x = 1")
+        os.utime(tmp_path / name / "a.py", (1, 1 + len(name)))
+    here, there = (module._source_contents(str(tmp_path / n)) for n in ("here", "there"))
+    assert here == there
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.py").write_text("x = 2")
+    assert module._source_contents(str(tmp_path / "other")) != here
 
 
 def test_cpu_names_its_instruction_set():

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 
 import jaxlib
 
+from . import cuda, topologies, tpu
+
 if TYPE_CHECKING:
     from .surface import Device
 
@@ -270,21 +272,38 @@ def environment_key(device: Device) -> bytes:
 
     That is: the versions of jaxlib and of the platform, the kind of device, compiler settings in
     environment variables, and xcore's own source, which turns a Program into what is compiled. On a
-    CPU also its model (object code is native, and split for a number of threads); what is compiled for
-    an accelerator may come from another machine.
+    CPU also its model (object code is native, and split for a number of threads), and of the source
+    the times of its files. What is compiled for an accelerator may come from another machine, with
+    another installation of the same.
     """
     client = device.client
-    facts = (
-        jaxlib.__version__,
-        sys.version_info[:2],
-        client.platform,
-        client.platform_version,
-        device.device_kind,
-        (_cpu(), _thread_count()) if client.platform == "cpu" else (),
-        _compiler_environment(),
-        _source_files(os.path.dirname(os.path.dirname(__file__))),
-    )
+    root = os.path.dirname(os.path.dirname(__file__))
+    if client.platform == "cpu":
+        what = (
+            client.platform_version,
+            device.device_kind,
+            _cpu(),
+            _thread_count(),
+            sys.version_info[:2],
+        )
+        source = _source_files(root)
+    else:
+        what, source = _accelerator(device), _source_contents(root)
+    name = "gpu" if client.platform == "cuda" else client.platform
+    facts = jaxlib.__version__, name, what, _compiler_environment(), source
     return blake2b(repr(facts).encode(), digest_size=_DIGEST_SIZE).digest()
+
+
+def _accelerator(device: Device) -> object:
+    """What machine code for an accelerator depends on; the same on a machine that only compiles for it.
+
+    That is the kind of device, by its name in the table where it is there: "NVIDIA H100 80GB HBM3" is
+    an H100. And the compiler, told by the size of its library: a client's version is the driver's.
+    """
+    rows = [r.name for r in topologies.KINDS.values() if device.device_kind.startswith(r.name)]
+    plugin = cuda.installed_plugin()
+    library = tpu.library() if device.client.platform == "tpu" else plugin and plugin.library
+    return rows or device.device_kind, library and os.path.getsize(library)
 
 
 def _cpu() -> object:
@@ -325,3 +344,14 @@ def _source_files(root: str, prefix: str = "") -> list[tuple[str, int, int]]:
         elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
             found += _source_files(entry.path, f"{prefix}{entry.name}/")
     return found
+
+
+@functools.cache
+def _source_contents(root: str) -> str:
+    """A digest of every Python file below `root`, which other installations of them share."""
+    digest = blake2b(digest_size=_DIGEST_SIZE)
+    for name, _, _ in _source_files(root):
+        with open(os.path.join(root, name), "rb") as file:
+            content = file.read()
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()

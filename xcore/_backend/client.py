@@ -258,6 +258,26 @@ def platforms() -> list[str]:
     return ["cpu"] if best == "cpu" else [best, "cpu"]
 
 
+_stand_ins: list[Device] = []
+
+
+def stand_in(devices: Iterable[Device]) -> None:
+    """From now on users are told of these devices, which are not here, where they ask for devices."""
+    _stand_ins[:] = devices
+
+
+def devices(platform: str | None = None) -> list[Device]:
+    """The devices of a platform, or of the best one there is."""
+    if _stand_ins and (platform is None or named(platform) == platform_of(_stand_ins[0])):
+        return [*_stand_ins]
+    return list(client(platform).devices())
+
+
+def local_devices(platform: str | None = None) -> list[Device]:
+    """Those of them that are this process's."""
+    return devices(platform) if _stand_ins else list(client(platform).local_devices())
+
+
 def platform_of(device: Device) -> str:
     """ "cpu", "cuda" or "tpu": the name that lowering rules and caches go by."""
     return named(getattr(device.client, "_raw_platform", device.client.platform))

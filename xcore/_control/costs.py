@@ -73,7 +73,8 @@ def _nested(e: Eqn) -> Counter:
     programs = e.params.get("branches")
     if programs:
         return max(map(_inner, programs), key=lambda c: c["flops"] + c["bytes accessed"])
-    times = e.params["length"] if e.op.name == "scan" else 1
+    times = {"scan": lambda: e.params["length"], "shard_map": lambda: e.params["mesh"].size}
+    times = times.get(e.op.name, lambda: 1)()
     inside = [v for k, v in e.params.items() if type(v) is Program and k not in ("matvec", "f")]
     found: Counter = sum(map(_inner, inside), Counter())
     return Counter({k: times * v for k, v in found.items()})

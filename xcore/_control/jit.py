@@ -238,6 +238,8 @@ class Jitted(Arguments):
             outs, exe, captured = self._run(found, values)
             if exe is not None and get_state() is None and settings is config.base():
                 self._learn(found, args, kwargs, exe, captured)
+        elif current().by_type:
+            outs = current().jitted(found, values)
         elif self.inline:
             outs = eval_program(found.program, [*found.captured, *values])
         else:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import runpy
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Generator
 
 from .._core import config, errors, findings
 from .._core.source import describe_where
 
 
+@contextlib.contextmanager
+def running(path: str, arguments) -> Generator[Callable[[], dict]]:
+    """For a block: a function that runs a script as ``python script.py`` would, and gives its names."""
+    outside, place = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = list(arguments), os.path.dirname(os.path.abspath(path))
+    try:
+        yield lambda: runpy.run_path(path, run_name="__main__")
+    finally:
+        sys.argv, sys.path[0] = outside, place
+
+
 def run_script(path: str, arguments) -> int:
     """Run a script as ``python script.py`` would. 1 if it failed or something was found."""
     told: list = []
-    outside, place = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = list(arguments), os.path.dirname(os.path.abspath(path))
     config.update("sanitize", True)
     os.environ["XCORE_SANITIZE"] = "1"  # for the processes that it starts
     show = warnings.showwarning
@@ -32,8 +43,8 @@ def run_script(path: str, arguments) -> int:
     warnings.filterwarnings("always", category=errors.SanitizeWarning)
     status = 0
     try:
-        held = runpy.run_path(path, run_name="__main__")
-        told += _unread(held)
+        with running(path, arguments) as run:
+            told += _unread(run())
     except SystemExit as e:
         status = e.code if isinstance(e.code, int) else 1 if e.code else 0
     except BaseException:
@@ -41,7 +52,6 @@ def run_script(path: str, arguments) -> int:
         status = 1
     finally:
         warnings.showwarning = show
-        sys.argv, sys.path[0] = outside, place
     found = len(told)
     text = f"{found} finding{'s' * (found != 1)}" if not status else "the script failed"
     print(f"xcore sanitize: {text}", file=sys.stderr)

@@ -18,7 +18,7 @@ from .op import registry
 from .placing import reshard
 from .sharding import Sharding, SingleDeviceSharding, as_sharding, is_placement, shape_of_tile
 from .source import boundary
-from .trace import Tracer
+from .trace import Tracer, current
 from .types import ArrayType, Placed, Value
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def devices(platform: str | None = None) -> list[Device]:
     >>> xc.devices("cpu")[0].platform
     'cpu'
     """
-    return list(backend.client(platform).devices())
+    return backend.devices(platform)
 
 
 def local_devices(
@@ -54,8 +54,8 @@ def local_devices(
     'cpu'
     """
     if process_index is None:
-        return list(backend.client(backend_name).local_devices())
-    return [d for d in backend.client(backend_name).devices() if d.process_index == process_index]
+        return backend.local_devices(backend_name)
+    return [d for d in backend.devices(backend_name) if d.process_index == process_index]
 
 
 def device_count(platform: str | None = None) -> int:
@@ -148,6 +148,8 @@ def _put_leaf(x: Any, target: Any) -> Value:
         raise errors.not_an_array("device_put", x)
     if isinstance(x, Tracer):
         return _put_traced(x, target)
+    if current().by_type and is_placement(target):
+        return _put_traced(x, target)
     if target is None:
         return to_array(x)
     if is_placement(target):
@@ -170,7 +172,7 @@ def _is_target(t: Any) -> bool:
     return isinstance(t, str) or is_placement(t)
 
 
-def _put_traced(x: Tracer, target: Any) -> Value:
+def _put_traced(x: Any, target: Any) -> Value:
     """Inside a program the placement is the program's, but how it is spread can be said."""
     if isinstance(target, (type(None), str)) or len(as_sharding("device_put", target).devices) == 1:
         return x

@@ -375,7 +375,7 @@ def make_mesh(
     Mesh('x': 1, 'y': 1)
     """
     shape = tuple(axis_shapes) if isinstance(axis_shapes, Iterable) else (axis_shapes,)
-    devices = list(backend.client().devices()) if devices is None else list(devices)
+    devices = backend.devices() if devices is None else list(devices)
     n = math.prod(shape)
     if n > len(devices):
         raise ValueError(

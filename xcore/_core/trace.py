@@ -28,6 +28,7 @@ class Trace:
 
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
+    by_type = False  # whether functions are jitted, and nothing of them is run
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         raise errors.missing_rule(op, "lower")
