@@ -96,3 +96,19 @@ def test_derivatives_at_equal_elements_are_those_of_the_line(q):
         _, slope = xc.jvp(lambda v: xnp.quantile(v, q), (y,), (t,))
         assert np.isclose(slope, 2 + 0.4 * q, rtol=1e-6)
     assert np.isposinf(xnp.median(xnp.full(4, np.inf)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_places_of_numbers_are_those_of_arrays(method):
+    """NumPy finds the places of parts that are numbers, a program those of arrays."""
+    q = [[0.0, 0.1, 0.25], [0.5, 0.61, 1.0]]
+    x = X[:3, :3].astype("float32")
+    known = xnp.quantile(x, q, method=method)
+    assert np.allclose(known, xnp.quantile(x, np.array(q), method=method), rtol=0, atol=1e-6)
+    assert known.dtype == "float32" and known.shape == (2, 3)
+
+
+def test_a_program_of_float32_with_known_parts_holds_no_float64():
+    x = xc.ShapeDtypeStruct((5,), "float32")
+    for f in (xnp.median, lambda x: xnp.percentile(x, 30)):
+        assert "f64" not in xc.jit(f).lower(x).as_text()

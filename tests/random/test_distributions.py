@@ -548,3 +548,16 @@ def test_parameters_of_scarce_distributions():
     for draw in (lambda: rng.zipf(1.0), lambda: rng.logseries(1.0), lambda: rng.power(0.0)):
         with pytest.raises(ValueError, match="must be"):
             draw()
+
+
+def test_parameters_that_are_numbers_are_not_float64_in_programs():
+    """They are checked with all their digits, and rounded on the host."""
+    key = random.key(0)
+    for f in (lambda k: random.gamma(k, 2.3), lambda k: random.beta(k, 2.3, 0.4)):
+        assert "f64" not in xc.jit(f).lower(key).as_text()
+    for a in (1e-60, 2.3, 1e60, float("nan")):
+        plain, traced = (
+            random.gamma(key, a),
+            random.gamma(key, xnp.asarray(a, "float64"), dtype="float32"),
+        )
+        assert np.array_equal(plain, traced, equal_nan=True)

@@ -29,63 +29,81 @@ from ._take import take_along_axis
 # Hyndman & Fan (1996), "Sample Quantiles in Statistical Packages". A method says at which place, in
 # n elements counted from 0, the quantile q lies. Places between elements are interpolated, but for
 # those methods that name an element. Places are computed in float64: in float32 they would be off
-# by whole elements in long arrays.
+# by whole elements in long arrays. Where n and q are numbers NumPy does it, and programs hold the
+# places alone; so methods take the functions to compute with as their first argument.
 
 
-def _times(n, q):
-    """The product, rounded: fused with what is subtracted from it, 10 * 0.1 - 1 would not be 0."""
-    return ops.optimization_barrier(n * q)[0]
+class _Traced:
+    """What methods compute with in a program."""
+
+    floor, ceil, round, clip, where = map(staticmethod, (f.floor, f.ceil, f.round, f.clip, where))
+
+    @staticmethod
+    def times(n, q):
+        """The product, rounded: fused with what is subtracted from it, 10 * 0.1 - 1 would not be 0."""
+        return ops.optimization_barrier(n * q)[0]
+
+
+class _Known:
+    """The same of numbers."""
+
+    floor, ceil, round, clip, where = map(
+        staticmethod, (np.floor, np.ceil, np.round, np.clip, np.where)
+    )
+    times = staticmethod(np.multiply)
 
 
 def _placed_by(alpha: float, beta: float):
-    return lambda n, q: _times(n, q) + (alpha + q * (1 - alpha - beta)) - 1
+    return lambda h, n, q: h.times(n, q) + (alpha + q * (1 - alpha - beta)) - 1
 
 
-def _element_at_or_behind(place, stays):
+def _element_at_or_behind(h, place, stays):
     """The element at a place if ``stays``, else the next one."""
-    low = f.floor(place)
-    return where(stays(place - low, low), low, low + 1)
+    low = h.floor(place)
+    return h.where(stays(place - low, low), low, low + 1)
 
 
-def _closest(n, q):
-    return _element_at_or_behind(_times(n, q) - 1.5, lambda rest, low: (rest == 0) & (low % 2 == 1))
+def _closest(h, n, q):
+    return _element_at_or_behind(
+        h, h.times(n, q) - 1.5, lambda rest, low: (rest == 0) & (low % 2 == 1)
+    )
 
 
 _BETWEEN = {
-    "averaged_inverted_cdf": lambda n, q: _times(n, q) - 1,
+    "averaged_inverted_cdf": lambda h, n, q: h.times(n, q) - 1,
     "interpolated_inverted_cdf": _placed_by(0, 1),
     "hazen": _placed_by(0.5, 0.5),
     "weibull": _placed_by(0, 0),
-    "linear": lambda n, q: _times(n - 1, q),
+    "linear": lambda h, n, q: h.times(n - 1, q),
     "median_unbiased": _placed_by(1 / 3, 1 / 3),
     "normal_unbiased": _placed_by(3 / 8, 3 / 8),
-    "midpoint": lambda n, q: _times(n - 1, q),
+    "midpoint": lambda h, n, q: h.times(n - 1, q),
 }
 _ELEMENTS = {
-    "inverted_cdf": lambda n, q: _element_at_or_behind(
-        _times(n, q) - 1, lambda rest, low: rest == 0
+    "inverted_cdf": lambda h, n, q: _element_at_or_behind(
+        h, h.times(n, q) - 1, lambda rest, low: rest == 0
     ),
     "closest_observation": _closest,
-    "lower": lambda n, q: f.floor(_times(n - 1, q)),
-    "higher": lambda n, q: f.ceil(_times(n - 1, q)),
-    "nearest": lambda n, q: f.round(_times(n - 1, q)),
+    "lower": lambda h, n, q: h.floor(h.times(n - 1, q)),
+    "higher": lambda h, n, q: h.ceil(h.times(n - 1, q)),
+    "nearest": lambda h, n, q: h.round(h.times(n - 1, q)),
 }
 METHODS = (*_BETWEEN, *_ELEMENTS)
 
 
-def _neighbours(method: str, n, q):
+def _neighbours(h, method: str, n, q):
     """(the element at or before the place, the one behind it, the weight of the latter)."""
     if method in _ELEMENTS:
-        place = f.clip(_ELEMENTS[method](n, q), 0, n - 1)
+        place = h.clip(_ELEMENTS[method](h, n, q), 0, n - 1)
         return place, place, place * 0
-    place = _BETWEEN[method](n, q)
-    low = f.floor(place)
+    place = _BETWEEN[method](h, n, q)
+    low = h.floor(place)
     weight = place - low
     if method == "averaged_inverted_cdf":
-        weight = where(weight == 0, 0.5, 1.0)
+        weight = h.where(weight == 0, 0.5, 1.0)
     elif method == "midpoint":
-        weight = where(weight == 0, 0.0, 0.5)
-    return f.clip(low, 0, n - 1), f.clip(low + 1, 0, n - 1), weight
+        weight = h.where(weight == 0, 0.0, 0.5)
+    return h.clip(low, 0, n - 1), h.clip(low + 1, 0, n - 1), weight
 
 
 def _between(a, b, weight):
@@ -120,8 +138,9 @@ def _dtypes(rows, q, method: str):
 
 
 @fused(1)
-def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain):
-    a, q, *weights = [as_array(who, x) for x in arrays]
+def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain, known):
+    """``known``: the places stand for q."""
+    a, q, *more = [as_array(who, x) for x in arrays]
     t = typeof(a)
     if dtypes.is_complex(t.dtype):
         raise errors.dtype_not_allowed(who, t.dtype, "real")
@@ -129,11 +148,15 @@ def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain):
     rows = _rows(a, axes)
     work, result = _dtypes(rows, None if plain else q, method)
     rows, q_shape = astype(rows, work), typeof(q).shape
-    q = reshape(astype(q, dtypes.float64), (typeof(q).size,)) / scale
+    if not known:
+        q = reshape(astype(q, dtypes.float64), (typeof(q).size,)) / scale
     if not typeof(rows).shape[-1]:
-        found = full((*typeof(rows).shape[:-1], *typeof(q).shape), math.nan, work)
-    elif weights:
-        found = _by_weight(rows, _rows(_weights_like(who, a, weights[0], axes), axes), q)
+        found = full((*typeof(rows).shape[:-1], typeof(q).size), math.nan, work)
+    elif known:
+        places = [reshape(x, (typeof(q).size,)) for x in (q, *more)]
+        found = _at_places(rows, sort(rows), *places, method)
+    elif more:
+        found = _by_weight(rows, _rows(_weights_like(who, a, more[0], axes), axes), q)
     else:
         found = _by_place(rows, q, method, ignore_nan)
     out = astype(moveaxis(found, -1, 0), result)
@@ -145,13 +168,15 @@ def _by_place(rows, q, method: str, ignore_nan: bool):
     """Quantiles of each row, by a method of the tables."""
     if ignore_nan and dtypes.is_floating(typeof(rows).dtype):
         rows = where(isnan(rows), math.nan, rows)  # constants: nothing depends on them
-    ranked = sort(rows)
-    shape = (*typeof(rows).shape[:-1], typeof(q).size)
     count = np.float64(typeof(rows).shape[-1])
     if ignore_nan:  # they are at the end; a row of nothing else gives its first
         count = sum_of(~isnan(rows), axis=-1, keepdims=True, dtype=dtypes.float64)
         count = maximum(count, 1.0)
-    low, high, weight = _neighbours(method, count, q)
+    return _at_places(rows, sort(rows), *_neighbours(_Traced, method, count, q), method, ignore_nan)
+
+
+def _at_places(rows, ranked, low, high, weight, method: str, ignore_nan: bool = False):
+    shape = (*typeof(rows).shape[:-1], typeof(low).shape[-1])
     a = take_along_axis(ranked, broadcast_to(astype(low, dtypes.int32), shape), -1)
     if method in _ELEMENTS:
         out = a
@@ -204,8 +229,18 @@ def _quantile(name, a, q, scale, axis, out, method, keepdims, weights, interpola
     plain = not isinstance(q, (Value, np.ndarray, np.generic))
     q = np.asarray(q, np.float64) if plain else as_array(who, q)
     _check_parts(who, q, scale)
+    known = plain and weights is None and not ignore_nan and not dtypes.is_complex(typeof(a).dtype)
     arrays = [a, q] if weights is None else [a, q, weights]
-    return _quantiles(arrays, who, axis, method, bool(keepdims), ignore_nan, scale, plain)
+    if known:
+        count = math.prod(typeof(a).shape[i] for i in axes_of(who, axis, typeof(a).ndim))
+        arrays = [a, *_known_places(method, count, q / scale, _dtypes(a, None, method)[0])]
+    return _quantiles(arrays, who, axis, method, bool(keepdims), ignore_nan, scale, plain, known)
+
+
+def _known_places(method: str, count: int, q, dtype) -> list:
+    low, high, weight = _neighbours(_Known, method, np.float64(count), q)
+    dtype = dtypes.float64 if dtype == dtypes.float64 else dtypes.float32
+    return [np.asarray(low, np.int32), np.asarray(high, np.int32), np.asarray(weight, dtype)]
 
 
 def _check_parts(who: str, q, scale: float) -> None:

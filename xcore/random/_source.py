@@ -307,6 +307,15 @@ def as_counts(x, dtype):
 # A draw
 
 
+def _rounded(p: Parameter, x, work) -> tuple:
+    """(the parameter, what is left to check): a Python float has been looked at, and is rounded on the
+    host, as a program that computes in float32 should not hold it in float64."""
+    if isinstance(p.value, float) and work == dtypes.float32:
+        with np.errstate(over="ignore", under="ignore"):
+            return to_array(np.float32(p.value)), None
+    return x, p.violated
+
+
 def _or_nan(violated, x, dtype):
     """A parameter in the dtype to compute in: NaN where it is not what it must be."""
     work = astype(x, dtype)
@@ -347,7 +356,8 @@ def draw(
     work = dtype if narrow else working(dtype)
     found = consumed(who, key)
     known = regime(*arrays) if regime else None
-    violated = tuple(p.violated for p in parameters)
+    rounded = [_rounded(p, x, work) for p, x in zip(parameters, arrays, strict=True)]
+    arrays, violated = zip(*rounded, strict=True) if rounded else ((), ())
     return _drawn(
         [found._data, *arrays], sample, shape, result or dtype, work, found._stream, known, violated
     )
