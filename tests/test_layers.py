@@ -269,6 +269,7 @@ BELOW = {
     "_control.once": "once",
     "_control.linear_call": "linear_call",
     "_control.call": "in_one_kernel",
+    "_control.platforms": "by_platform",
     "_core.program": "trace_program eval_program",
     "_transforms.jvp": "watching",
     # the algebra of small matrices, and what LAPACK's factors are good for
@@ -306,6 +307,7 @@ ASKS = {
     "xcore/_ops/conv.py": "forms that an accelerator's libraries lack",
     "xcore/_ops/dot.py": "the same",
     "xcore/_control/cond.py": "platform_dependent: branches that users wrote for platforms",
+    "xcore/_control/platforms.py": "operations that are another algorithm on another platform",
     "xcore/_control/sharding.py": "shown to users",
     "xcore/_control/exported.py": "a file holds a module for each platform",
     "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",

@@ -66,7 +66,7 @@ MORE = {
     ),
     "svd": (lambda **k: la.svd(A, **k), {"times matrix": 2, "times": 4}),
     "sylvester": (
-        lambda **k: la.solve_sylvester(A, DEFINITE, H, **k), {"scan": 3, "solve": 3, "times": 3, "times matrix": 2},
+        lambda **k: la.solve_sylvester(A, DEFINITE, H, "schur", **k), {"scan": 3, "solve": 3, "times": 3, "times matrix": 2},
     ),
     "triangular": (lambda **k: la.solve_triangular(DEFINITE, B, **k), {"solve": 2, "times": 4}),
     "cho_solve": (lambda **k: la.cho_solve(CHOLESKY, B, **k), {"solve": 4, "times": 8}),

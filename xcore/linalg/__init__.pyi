@@ -106,7 +106,7 @@ def expm(a: ArrayLike, max_squarings: int | None = None, *, report: Literal[True
 def funm(a: ArrayLike, f: Callable[[Array], Array], *, report: Literal[False] = False) -> tuple[Array, Array]: ...
 @overload
 def funm(a: ArrayLike, f: Callable[[Array], Array], *, report: Literal[True]) -> Solution:
-    """(f(a), an estimate of its relative error) for a function f of numbers. On a CPU only."""
+    """(f(a), an estimate of its relative error) for a function f of numbers. Not on a TPU."""
 @overload
 def funmh(a: ArrayLike, f: Callable[[Array], Array], *, report: Literal[False] = False) -> Array: ...
 @overload
@@ -136,7 +136,7 @@ def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, which: str = 'smallest'
 def logm(a: ArrayLike, *, report: Literal[False] = False) -> Array: ...
 @overload
 def logm(a: ArrayLike, *, report: Literal[True]) -> Solution:
-    """The principal logarithm of square matrices, complex. On a CPU only."""
+    """The principal logarithm of square matrices, complex. By Schur's form: on a GPU LAPACK on its host"""
 @overload
 def lsmr(a: ArrayLike | LinearOperator, b: ArrayLike, *, damp: float = 0.0, rtol: float | None = None, max_steps: int | None = None, report: Literal[False] = False, history: bool = False, progress: str | bool = False) -> Array: ...
 @overload
@@ -176,7 +176,7 @@ def rref(a: ArrayLike, *, field: int | None = None, tol: float | None = None, re
 def schur(a: ArrayLike, output: str = 'real', sort: Literal[None] = None) -> tuple[Array, Array]: ...
 @overload
 def schur(a: ArrayLike, output: str = 'real', sort: str | Callable[[Array], Array] | None = None) -> Any:
-    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. On a CPU only."""
+    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. Not on a TPU."""
 @overload
 def slogdet(a: ArrayLike, *, report: Literal[False] = False) -> tuple[Array, Array]: ...
 @overload
@@ -206,7 +206,7 @@ def solve_continuous_are(a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike,
 def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike, *, report: Literal[False] = False) -> Array: ...
 @overload
 def solve_continuous_lyapunov(a: ArrayLike, q: ArrayLike, *, report: Literal[True]) -> Solution:
-    """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only."""
+    """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation."""
 @overload
 def solve_discrete_are(a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e: ArrayLike | None = None, s: ArrayLike | None = None, *, report: Literal[False] = False) -> Array: ...
 @overload
@@ -216,11 +216,11 @@ def solve_discrete_are(a: ArrayLike, b: ArrayLike, q: ArrayLike, r: ArrayLike, e
 def solve_discrete_lyapunov(a: ArrayLike, q: ArrayLike, *, report: Literal[False] = False) -> Array: ...
 @overload
 def solve_discrete_lyapunov(a: ArrayLike, q: ArrayLike, *, report: Literal[True]) -> Solution:
-    """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation. On a CPU only."""
+    """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation."""
 @overload
-def solve_sylvester(a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str = 'schur', tol: float | None = None, *, report: Literal[False] = False) -> Array: ...
+def solve_sylvester(a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str | None = None, tol: float | None = None, *, report: Literal[False] = False) -> Array: ...
 @overload
-def solve_sylvester(a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str = 'schur', tol: float | None = None, *, report: Literal[True]) -> Solution:
+def solve_sylvester(a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str | None = None, tol: float | None = None, *, report: Literal[True]) -> Solution:
     """The solution x of a x + x b = c."""
 @overload
 def solve_toeplitz(c: ArrayLike, b: ArrayLike, r: ArrayLike | None = None, *, report: Literal[False] = False) -> Array: ...
@@ -246,7 +246,7 @@ def solveh_banded(ab: ArrayLike, b: ArrayLike, *, lower: bool = False, report: L
 def sqrtm(a: ArrayLike, *, report: Literal[False] = False) -> Array: ...
 @overload
 def sqrtm(a: ArrayLike, *, report: Literal[True]) -> Solution:
-    """The principal square root of square matrices, complex. On a CPU only."""
+    """The principal square root of square matrices, complex."""
 @overload
 def svd(a: ArrayLike, full_matrices: bool = False, compute_uv: Literal[True] = True, *, report: Literal[False] = False) -> SVDResult: ...
 @overload

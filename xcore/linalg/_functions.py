@@ -23,6 +23,7 @@ from .._control.cond import cond
 from .._control.custom import custom_jvp
 from .._control.linear_call import linear_call
 from .._control.loops import fori_loop
+from .._control.platforms import by_platform
 from .._control.while_loop import while_loop
 from .._core import dtypes
 from .._core.array import Array
@@ -52,6 +53,7 @@ from ._sensitivity import (
     sylvester_norm,
 )
 from ._truth import fail, fail_unless_finite, norm1
+from ._without_forms import square_root
 
 
 def _block(a, e):
@@ -336,9 +338,21 @@ def _root(a) -> tuple:
     return matmul(matmul(z, u), adjoint(z)), u
 
 
+def _root_or_on_the_host(a) -> tuple:
+    x, bad = square_root(a)
+    return (cond(xnp.any(bad), lambda: xnp.where(bad[..., None, None], _root(a)[0], x), lambda: x),)
+
+
+# by Schur's form on a CPU, and where a GPU does not find it in another way
+_principal_root = by_platform(
+    "principal_root", lambda a: [a.strong()],
+    default=lambda a: square_root(a)[:1], cpu=lambda a: _root(a)[:1], cuda=_root_or_on_the_host,
+)  # fmt: skip
+
+
 @matrix_function
 def _sqrtm(a):
-    return a if 0 in typeof(a).shape else _root(a)[0]
+    return a if 0 in typeof(a).shape else _principal_root(a)[0]
 
 
 def _told_root(real: bool):
@@ -359,17 +373,22 @@ def _sqrtm_of(a, report):
 
 
 def sqrtm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
-    """The principal square root of square matrices, complex. On a CPU only.
+    """The principal square root of square matrices, complex.
 
     Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices may
     have none, (0 1; 0 0) for one, which raises SolverError, or in compiled code gives NaN.
+
+    By Schur's form on a CPU. Accelerators have none: there by eigenvalues of Hermitian matrices, else by an
+    iteration of products and inverses, which does not find roots of singular matrices or of such with
+    eigenvalues on the negative axis. A GPU leaves these to LAPACK on its host, on a TPU they have none.
 
     Args:
       a: matrices (..., n, n).
       report: return a ``Solution`` with a ``Certificate`` of the residual |x² - a|, the error
         2 k |x² - a| and rounding, with the norm k of the inverse of e ↦ x e + e x, all in the Frobenius
         norm and relative to the largest element, and the condition k |a| / |x|. Nothing is claimed where
-        an eigenvalue is so near to the negative axis that rounding may choose another root.
+        an eigenvalue is so near to the negative axis that rounding may choose another root. It needs
+        Schur's form.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 2.0], [0.0, 4.0]])
@@ -383,7 +402,8 @@ def sqrtm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     x, told = _sqrtm_of(a, report)
     if told is not None:
         return Solution(x, *told)
-    fail_unless_finite("linalg.sqrtm", x, (a,), "a singular matrix that has no square root")
+    why = "a singular matrix that has no square root (on a TPU also: eigenvalues on the negative axis)"
+    fail_unless_finite("linalg.sqrtm", x, (a,), why)
     return x
 
 
@@ -499,7 +519,8 @@ def _eigenvalue_zero(a):
 
 
 def logm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
-    """The principal logarithm of square matrices, complex. On a CPU only.
+    """The principal logarithm of square matrices, complex. By Schur's form: on a GPU LAPACK on its host
+    makes it, a TPU has none.
 
     Of a real matrix without negative eigenvalues it is real: take ``.real``. Singular matrices have
     none, which raises SingularMatrixError; in compiled code it leaves a check for ``checkify``.

@@ -124,7 +124,7 @@ def _funm(a, f, report):
 def funm(
     a: ArrayLike, f: Callable[[Array], Array], *, report: bool = False
 ) -> tuple[Array, Array] | Solution:
-    """(f(a), an estimate of its relative error) for a function f of numbers. On a CPU only.
+    """(f(a), an estimate of its relative error) for a function f of numbers. Not on a TPU.
 
     From the Schur form by Parlett's recurrence, which divides by differences of eigenvalues: unless a is
     normal they must differ. Where nothing is left of the digits the result is NaN. ``expm``, ``logm``,

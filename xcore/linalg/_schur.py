@@ -1,4 +1,4 @@
-"""Schur forms, ordered as one likes, and Hessenberg forms. On a CPU only, and without derivatives.
+"""Schur forms, ordered as one likes, and Hessenberg forms. By LAPACK, from a GPU on its host, and without derivatives.
 
 A form is reordered, or made triangular, by rotations of two neighbouring rows and columns: with x of
 norm 1, of two elements, the rotation (x₁ -x̄₂; x₂ x̄₁) makes an eigenvector x of a diagonal block its
@@ -211,7 +211,7 @@ def _every_real_sorted(a, t, z, sort):
 def schur(
     a: ArrayLike, output: str = "real", sort: str | Callable[[Array], Array] | None = None
 ) -> Any:
-    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. On a CPU only.
+    """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. Not on a TPU.
 
     Args:
       a: square matrices (..., n, n).
@@ -245,7 +245,7 @@ def schur(
 
 @fused(1)
 def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
-    """(h, q): the Hessenberg form of a = q h qᴴ, zero below its first subdiagonal. On a CPU only.
+    """(h, q): the Hessenberg form of a = q h qᴴ, zero below its first subdiagonal. Not on a TPU.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 2, 3], [3, 4, 5], [4, 6, 7]])

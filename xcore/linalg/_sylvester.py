@@ -1,4 +1,4 @@
-"""Equations of Sylvester and Lyapunov, by Schur forms or eigenvalues."""
+"""Equations of Sylvester and Lyapunov, by Schur forms, eigenvalues, or what a platform has."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.cond import cond
+from .._control.platforms import by_platform
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
-from .._core.types import typeof
+from .._core.types import ArrayType, typeof
 from .._core.typing import ArrayLike
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
@@ -27,6 +29,7 @@ from ._sensitivity import (
     triangular_sylvester,
 )
 from ._truth import fail
+from ._without_forms import sylvester as without_forms
 
 
 def _sylvester_with(forms_a, forms_b, c, transposed: bool):
@@ -70,6 +73,65 @@ def _by_schur(a, b):
 _SYLVESTER = {"schur": _by_schur, "eigen": _by_eigenvalues}
 
 
+# Without a method: Schur forms on a CPU; elsewhere the matrices stay as they are, s = a and u = 1.
+
+_reduced = by_platform(
+    "reduced", lambda a: [a.strong(), a.strong()],
+    default=lambda a: (a, identity_like(a)), cpu=ops.schur,
+)  # fmt: skip
+
+
+def _of_forms(s, t, y, *, turned: bool) -> tuple:
+    """(x with s x + x t = y, or sᴴ x + x tᴴ = y, the number of the eigenvalue of s that is one of -t or -1)."""
+    x = over_batch(adjoint_sylvester if turned else triangular_sylvester, s, t, y)
+    s, t = diagonal(s), diagonal(t)
+    return x, _meeting(xnp.min(xnp.abs(s[..., :, None] + t[..., None, :]), axis=-1), s, t)
+
+
+def _of_matrices(a, b, y, *, turned: bool) -> tuple:
+    """The same of any matrices."""
+    x, bad = without_forms(adjoint(a), adjoint(b), y) if turned else without_forms(a, b, y)
+    return x, xnp.where(bad, 0, -1).astype(np.int32)
+
+
+def _or_on_the_host(a, b, y, *, turned: bool) -> tuple:
+    """The same, where it is not found by Schur forms."""
+    x, pivot = _of_matrices(a, b, y, turned=turned)
+
+    def by_forms():
+        (s, u), (t, v) = ops.schur(a), ops.schur(b)
+        inner = matmul(matmul(adjoint(u), y), v)
+        found, number = _of_forms(s, t, inner, turned=turned)
+        found, bad = matmul(matmul(u, found), adjoint(v)), pivot >= 0
+        return xnp.where(bad[..., None, None], found, x), xnp.where(bad, number, -1)
+
+    return cond(xnp.any(pivot >= 0), by_forms, lambda: (x, pivot))
+
+
+_of_reduced = by_platform(
+    "sylvester_of_reduced",
+    lambda s, t, y, *, turned: [y.strong(), ArrayType(y.shape[:-2], dtypes.int32)],
+    default=_of_matrices, cpu=_of_forms, cuda=_or_on_the_host,
+)  # fmt: skip
+
+
+def _where_it_runs(a, b, c) -> tuple:
+    """(x, pivot) by what the platform has."""
+    dtype, wide = typeof(c).dtype, dtypes.to_complex(typeof(c).dtype)
+    (s, u), (t, v) = (_reduced(ops.stop_gradient(x).astype(wide)) for x in (a, b))
+
+    def solve(c, transposed=False):
+        c = c.astype(wide)
+        c = conjugate(c) if transposed else c  # aᵀ x + x bᵀ = c is the conjugate of aᴴ y + y bᴴ = c̄
+        y, pivot = _of_reduced(s, t, matmul(matmul(adjoint(u), c), v), turned=transposed)
+        x = matmul(matmul(u, y), adjoint(v))
+        x = conjugate(x) if transposed else x
+        return (x if dtypes.is_complex(dtype) else xnp.real(x)), pivot
+
+    times = lambda x: matmul(a, x) + matmul(x, b)  # noqa: E731
+    return differentiable_solve(times, c, solve, has_aux=True)
+
+
 def _checked(who: str, a, b, c) -> tuple:
     """a, b, c in a dtype of LAPACK's, the way back, and the precision of what was given."""
     eps = epsilon(as_inexact(who, a, b, c)[0])
@@ -84,7 +146,7 @@ def _checked(who: str, a, b, c) -> tuple:
     return a, b, c, back, eps
 
 
-def _sylvester(a, b, c, method: str = "schur", tol: float | None = None) -> tuple:
+def _sylvester(a, b, c, method: str, tol: float | None = None) -> tuple:
     """(x, the number of the first eigenvalue of a that is one of -b up to rounding or -1, c ↦ x and
     about its norm)."""
     solved, (s, t), norm = _SYLVESTER[method](*(ops.stop_gradient(x) for x in (a, b)))
@@ -118,13 +180,16 @@ def _solve(a, b, c, who, method, tol, report):
     if 0 in typeof(c).shape:
         none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
         return back(c), none, nothing(c, eps) if report else None
-    x, pivot, (_, norm) = _sylvester(a, b, c, method, tol)
+    if method is None and tol is None and not report:
+        x, pivot = _where_it_runs(a, b, c)
+        return back(x), pivot, None
+    x, pivot, (_, norm) = _sylvester(a, b, c, method or "schur", tol)
     x = back(x)
     told = of_sylvester(a, b, c, x, norm(), eps, pivot >= 0) if report else None
     return x, pivot, told
 
 
-def _solution(who: str, a, b, c, eigenvalues: str, method="schur", tol=None, report=False):
+def _solution(who: str, a, b, c, eigenvalues: str, method=None, tol=None, report=False):
     x, pivot, told = _solve(a, b, c, who, method, tol, report)
     if told is not None:
         return Solution(x, *told)
@@ -133,8 +198,8 @@ def _solution(who: str, a, b, c, eigenvalues: str, method="schur", tol=None, rep
 
 
 def solve_sylvester(
-    a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str = "schur", tol: float | None = None, *,
-    report: bool = False,
+    a: ArrayLike, b: ArrayLike, c: ArrayLike, method: str | None = None, tol: float | None = None,
+    *, report: bool = False,
 ) -> Array | Solution:  # fmt: skip
     """The solution x of a x + x b = c.
 
@@ -144,15 +209,17 @@ def solve_sylvester(
 
     Args:
       a, b, c: matrices (..., m, m), (..., n, n), (..., m, n), of one batch.
-      method: "schur" is stable, for a CPU only; "eigen", from eigenvalues and vectors, loses digits
-        where vectors are nearly dependent.
+      method: "schur" is stable, and calls LAPACK on the host of a GPU; "eigen", from eigenvalues and
+        vectors, loses digits where vectors are nearly dependent. None: by Schur forms on a CPU; elsewhere
+        as one system of up to 1024 unknowns, or as a sum if the eigenvalues of a and b lie in one half
+        plane. What these do not find goes to Schur forms from a GPU; on a TPU it counts as singular.
       tol: NaN, and no error, where a and -b have eigenvalues closer to each other than that.
       report: return a ``Solution``, singular where an error would be raised with a ``Certificate``
         of the residual |a x + x b - c|, the error |l⁻¹| (|r| + its rounding) with l: x ↦ a x + x b, all in
         the Frobenius norm and relative to the largest element of x, and the condition
         |l⁻¹| ((|a| + |b|) |x| + |c|) / |x|; besides "sep", 1 / |l⁻¹|, and "backward_error", the residual
         by (|a| + |b|) |x| + |c|. The norm is an estimate, times three, from three
-        solutions with the triangular forms.
+        solutions with the triangular forms, which a TPU does not have.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> one = xnp.ones((1, 1))
@@ -160,16 +227,17 @@ def solve_sylvester(
     Array([[2.]], dtype=float32)
     """
     who = "linalg.solve_sylvester"
-    one_of(who, "method", method, tuple(_SYLVESTER))
+    if method is not None:
+        one_of(who, "method", method, tuple(_SYLVESTER))
     return _solution(who, a, b, c, "a and -b", method, tol, report)
 
 
 def solve_continuous_lyapunov(
     a: ArrayLike, q: ArrayLike, *, report: bool = False
 ) -> Array | Solution:
-    """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation. On a CPU only.
+    """The solution x of a x + x aᴴ = q, Lyapunov's continuous equation.
 
-    ``report`` as for ``solve_sylvester``.
+    What it is found by, and ``report``, as for ``solve_sylvester``.
 
     Args:
       a, q: square matrices (…, n, n).
@@ -201,7 +269,10 @@ def _discrete(a, q, report):
     b = matmul(turned - one, inverse)
     inner = lambda c: -2 * matmul(adjoint(inverse), matmul(c, inverse))  # noqa: E731
     _checked(who, adjoint(b), b, q)
-    x, pivot, (solved, _) = _sylvester(adjoint(b), b, inner(q))
+    if not report:
+        x, pivot = _where_it_runs(adjoint(b), b, inner(q))
+    else:
+        x, pivot, (solved, _) = _sylvester(adjoint(b), b, inner(q), "schur")
     x, pivot, told = back(x), xnp.where(finite, pivot, 0), None
     if report:
         a, q, i = (ops.stop_gradient(y) for y in (a, q, inverse))
@@ -221,7 +292,7 @@ def _stein_norm(solved, inverse):
 def solve_discrete_lyapunov(
     a: ArrayLike, q: ArrayLike, *, report: bool = False
 ) -> Array | Solution:
-    """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation. On a CPU only.
+    """The solution x of a x aᴴ - x + q = 0, Lyapunov's discrete equation.
 
     With b = (aᴴ - 1)(aᴴ + 1)⁻¹ it is the continuous equation bᴴ x + x b = -2 (a + 1)⁻¹ q (aᴴ + 1)⁻¹.
     Two eigenvalues of a whose product λ conj μ is 1 raise SingularMatrixError: there is no unique
