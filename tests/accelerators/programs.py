@@ -109,6 +109,9 @@ def linear_algebra() -> list[Row]:
             ((4, 3, N), (4, N, 1)),
         )
     )
+    rows.append(
+        Row("linalg.sylvester_large", linalg.solve_sylvester, ((36, 36), (30, 30), (36, 30)))
+    )
     rows.append(Row("linalg.toeplitz", linalg.solve_toeplitz, ((N,), (N,))))
     rows.append(
         Row("linalg.cg", lambda a, b: linalg.linear_solve(a, b, linalg.CG()), (SQUARE, (N,)))

@@ -14,11 +14,16 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from tests.accelerators.known import ENDLESS
+from xcore import tree
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_THE_CPU = re.compile(r"lapack_|python_cpu|xla_cpu")
@@ -62,7 +67,7 @@ def compile_row(f, args: list, device, platform: str) -> str:
     stray = OF_THE_CPU.search(text)
     if stray:
         return f"strays: calls {stray[0]}"
-    if widens(text):
+    if widens(text, args):
         return "strays: float64 in a program of narrower types"
     try:
         made = lowered.compile(device)
@@ -71,10 +76,12 @@ def compile_row(f, args: list, device, platform: str) -> str:
     return "compiles" if made.memory_analysis().argument_size_in_bytes >= 0 else "fails: no sizes"
 
 
-def widens(text: str) -> bool:
+def widens(text: str, args: list) -> bool:
     """Whether there is a float64 in a program none of whose arguments is one."""
-    (head,) = re.findall(r"func\.func public @main\((.*?)\) (?:->|\{)", text, re.S)[:1] or [""]
-    return "f64" not in head and bool(re.search(r"tensor<[^>]*f64", text))
+    given = {np.dtype(x.dtype).name for x in tree.leaves(args)}
+    return not given & {"float64", "complex128"} and bool(
+        re.search(r"tensor<([^>]*x)?(f64|complex<f64)", text)
+    )
 
 
 def work(part: str, kind: str, first: int, step: int, only: str) -> None:
@@ -86,16 +93,25 @@ def work(part: str, kind: str, first: int, step: int, only: str) -> None:
         if i < first or (i - first) % step or not re.search(only, name):
             continue
         print(json.dumps({"begins": i, "row": name}), flush=True)
+        start = time.process_time()
         try:
             said = compile_row(f, args, here, here.platform)
         except Exception as e:
             said = f"fails: {type(e).__name__}: {' '.join(str(e).split())[:300]}"
-        print(json.dumps({"row": name, "says": said}), flush=True)
+        spent = round(time.process_time() - start, 2)
+        print(json.dumps({"row": name, "says": said, "seconds": spent}), flush=True)
 
 
-def sweep(part: str, kind: str, first: int = 0, step: int = 1, only: str = "") -> dict[str, str]:
-    """What each row says."""
-    found: dict[str, str] = {}
+class Found(NamedTuple):
+    """What each row says, and the seconds of a processor that it took."""
+
+    says: dict[str, str]
+    seconds: dict[str, float]
+
+
+def sweep(part: str, kind: str, first: int = 0, step: int = 1, only: str = "") -> Found:
+    """What the rows first, first + step, … say."""
+    found, seconds = Found({}, {})
     while True:
         command = [sys.executable, "-m", "tests.accelerators.sweep", kind, "--work", part]
         command += ["--first", str(first), "--step", str(step), "--only", only]
@@ -108,10 +124,11 @@ def sweep(part: str, kind: str, first: int = 0, step: int = 1, only: str = "") -
                 begun = said
             elif "row" in said:
                 found[said["row"]], begun = said["says"], None
+                seconds[said["row"]] = said["seconds"]
         if begun is None:
             if done.returncode:
                 raise RuntimeError(done.stderr[-2000:])
-            return found
+            return Found(found, seconds)
         why = [
             line for line in done.stderr.splitlines() if "F1" in line[:2] or "Check fail" in line
         ]
@@ -137,10 +154,11 @@ def main() -> None:
         work(given.work, given.kind, given.first, given.step, given.only)
         return
     found = sweep(given.part, given.kind, given.first, given.step, given.only)
-    for name, said in found.items():
+    for name, said in found.says.items():
         if said != "compiles":
             print(f"{name}: {said}")
-    print(dict(summary(found)))
+    slowest = sorted(found.seconds.items(), key=lambda pair: -pair[1])[:5]
+    print(dict(summary(found.says)), f"{sum(found.seconds.values()):.0f} s, most of it:", slowest)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,14 @@ mul = elementwise(
 )  # fmt: skip
 
 
+def _refuse_long_division(ctx, t) -> None:
+    if ctx.platform == "tpu" and t.dtype.itemsize == 8:
+        ctx.refuse(
+            "a TPU has no division of 64-bit integers, and XLA's compiler for it needs minutes for one. "
+            "Use those of 32 bits: x.astype(xnp.int32)."
+        )
+
+
 def _div_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
@@ -70,6 +78,7 @@ def _div_lower(ctx, x, y):
             is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
             y = ctx.select(is_nan, x, y)
         return ctx.one("stablehlo.divide", ctx.out(), [x, y])
+    _refuse_long_division(ctx, t)
     # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
     zero = ctx.full(t, 0)
     is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
@@ -88,6 +97,7 @@ def _rem_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
         return ctx.one("stablehlo.remainder", ctx.out(), [x, y])
+    _refuse_long_division(ctx, t)
     zero = ctx.full(t, 0)
     is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
     safe = ctx.one("stablehlo.remainder", ctx.out(), [x, ctx.select(is_zero, ctx.full(t, 1), y)])
