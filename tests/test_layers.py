@@ -28,6 +28,7 @@ LAYERS = (
     ("nn", "stats"),
     ("_iterate", "_solution"),
     ("linalg",),
+    ("sparse",),
     ("pde", "optimize"),
     ("decomp",),
 )

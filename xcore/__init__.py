@@ -79,6 +79,7 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
         sanitize,
         scipy,
         sharding,
+        sparse,
         special,
         stages,
         stats,
@@ -112,7 +113,7 @@ __all__ = [
     "numpy_dtype_promotion", "numpy_rank_promotion", "ops", "optimize", "P", "pde", "plot", "pmap",
     "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
     "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "set_mesh",
-    "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "Solution", "special", "stages",
+    "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "Solution", "sparse", "special", "stages",
     "stats", "Status", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
     "typing", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

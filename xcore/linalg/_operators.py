@@ -10,6 +10,7 @@ to a vector, ``T`` is the transposed operator, and the tags say what a solver ma
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -393,8 +394,11 @@ def in_dtype_of_products(a, b):
     return b.astype(xnp.promote_types(typeof(b).dtype, eval_shape(a.mv, example).dtype))
 
 
+_SPARSE = "xcore.sparse"  # which stands above this package
+
+
 def as_operator(a: Any) -> LinearOperator:
-    """An operator as it is; a matrix as a ``Matrix``.
+    """An operator as it is; a matrix as a ``Matrix``, one of SciPy's sparse ones as an ``xcore.sparse.Sparse``.
 
     >>> import xcore.numpy as xnp
     >>> as_operator(xnp.ones((2, 3))).shape
@@ -402,6 +406,8 @@ def as_operator(a: Any) -> LinearOperator:
     """
     if isinstance(a, LinearOperator):
         return a
+    if type(a).__module__.startswith("scipy.sparse") and hasattr(a, "tocsr"):
+        return importlib.import_module(_SPARSE).from_scipy(a)
     a = xnp.asarray(a)
     if a.ndim != 2:
         raise errors.shape_mismatch("linalg.as_operator", "need a matrix or a LinearOperator", a=a)

@@ -1,0 +1,26 @@
+"""Sparse matrices: a static pattern and traced values, which pass through jit, grad and vmap.
+
+A ``Sparse`` matrix is a ``LinearOperator``: solvers, eigenvalues and preconditioners of ``xcore.linalg`` take it. Its
+only leaf are its values, so a derivative with respect to a matrix is a matrix of the same pattern, never dense.
+Names and arguments are those of ``scipy.sparse``, whose matrices are taken wherever a matrix is.
+"""
+
+# ruff: noqa: I001 (names stand in lines, not one on each)
+
+# fmt: off
+from .._core.package import bound as _bound
+from ._making import (
+    block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
+    identity, issparse, kron, kronsum, random_array, tril, triu, vstack,
+)
+from ._matrix import Sparse, matmul
+from ._pattern import Pattern
+# fmt: on
+
+__all__ = [
+    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "from_dense",
+    "from_scipy", "hstack", "identity", "issparse", "kron", "kronsum", "matmul", "Pattern", "random_array", "Sparse",
+    "tril", "triu", "vstack",
+]  # fmt: skip
+
+_bound(globals())

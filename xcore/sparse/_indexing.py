@@ -1,0 +1,150 @@
+"""Parts of sparse matrices, and copies with some stored elements changed. Indices are static."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.array import Array
+from ._pattern import Pattern
+from ._products import pick
+
+
+def item(a: Any, index: Any) -> Any:
+    rows, columns = _both(a, index)
+    one = [np.ndim(i) == 0 and not isinstance(i, slice) for i in (rows, columns)]
+    if not any(isinstance(i, slice) for i in (rows, columns)):
+        rows, columns = (
+            _numbers(a, i, size) for i, size in zip((rows, columns), a.pattern.shape, strict=True)
+        )
+        return a._elements(*np.broadcast_arrays(rows, columns))
+    taken = _submatrix(
+        a, *(_range(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True))
+    )
+    if one[0]:
+        return taken.todense()[..., 0, :]
+    return taken.todense()[..., :, 0] if one[1] else taken
+
+
+def _both(a: Any, index: Any) -> Any:
+    index = index if isinstance(index, tuple) else (index,)
+    if (
+        Ellipsis in [i for i in index if i is Ellipsis]
+        or any(i is None for i in index)
+        or len(index) > 2
+    ):
+        raise errors.bad_argument(
+            "sparse.Sparse[]", "the index", index, "of rows and columns: A[i], A[i, j]"
+        )
+    mask = index[0]
+    if len(index) == 1 and np.ndim(mask) == 2:
+        mask = np.asarray(mask)
+        if mask.dtype != bool or mask.shape != a.pattern.shape:
+            raise errors.bad_argument(
+                "sparse.Sparse[]",
+                "the index",
+                mask,
+                f"a mask of shape {a.pattern.shape}",
+            )
+        return np.nonzero(mask)
+    return (*index, *[slice(None)] * (2 - len(index)))
+
+
+def _numbers(a: Any, index: Any, size: int) -> np.ndarray:
+    i = np.asarray(index)
+    if i.dtype == bool and i.ndim == 1 and len(i) == size:
+        i = np.flatnonzero(i)
+    if i.size and i.dtype.kind not in "iu":
+        raise errors.bad_argument(
+            "sparse.Sparse[]", "the index", index, "known integers, slices or masks"
+        )
+    i = i.astype(np.int64)
+    if i.size and (i.min() < -size or i.max() >= size):
+        raise IndexError(
+            f"xcore.sparse: index {int(i.min() if i.min() < -size else i.max())} is out of range for {size}."
+        )
+    return np.where(i < 0, i + size, i)
+
+
+def _range(a: Any, index: Any, size: int) -> np.ndarray:
+    if isinstance(index, slice):
+        return np.arange(size)[index]
+    return np.atleast_1d(_numbers(a, index, size)).reshape(-1)
+
+
+def _submatrix(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Rows and columns, in the order given, perhaps some twice."""
+    p = a.pattern
+    each = p.lengths[rows]
+    ends = np.cumsum(each)
+    at = np.repeat(p.indptr[rows] - (ends - each), each) + np.arange(ends[-1] if len(ends) else 0)
+    new_rows, old = np.repeat(np.arange(len(rows)), each), p.columns[at]
+    order = np.argsort(columns, kind="stable")
+    first, last = (np.searchsorted(columns[order], old, side) for side in ("left", "right"))
+    times = last - first
+    ends = np.cumsum(times)
+    place = np.repeat(first - (ends - times), times) + np.arange(ends[-1] if len(ends) else 0)
+    at, new_rows, new_columns = np.repeat(at, times), np.repeat(new_rows, times), order[place]
+    shape = (len(rows), len(columns))
+    sort = np.argsort(new_rows * max(shape[1], 1) + new_columns, kind="stable")
+    pattern = Pattern.of_keys((new_rows * max(shape[1], 1) + new_columns)[sort], shape)
+    at = at[sort]
+    if len(np.unique(at)) == len(at):
+        return a.like(a._of_each(lambda v: pick(v, at), a.values), pattern)
+    return a.like(xnp.take(a.values, at, axis=-1), pattern)
+
+
+class At:
+    """``A.at``: what ``A.at[i, j]`` begins with."""
+
+    def __init__(self, a: Any) -> None:
+        self._a = a
+
+    def __getitem__(self, index: Any) -> Elements:
+        return Elements(self._a, index)
+
+
+class Elements:
+    """``A.at[i, j]``: stored elements, which ``set``, ``add``, ``multiply`` change in a copy."""
+
+    def __init__(self, a: Any, index: Any) -> None:
+        rows, columns = _both(a, index)
+        if isinstance(rows, slice) or isinstance(columns, slice):
+            rows, columns = (
+                _range(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True)
+            )
+            rows, columns = np.meshgrid(rows, columns, indexing="ij")
+            stored = a.pattern.find(rows, columns)
+            if (stored < 0).any():
+                self._missing(a, rows[stored < 0], columns[stored < 0])
+        rows, columns = (
+            _numbers(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True)
+        )
+        rows, columns = np.broadcast_arrays(rows, columns)
+        self._a, self._at = a, a.pattern.find(rows, columns)
+        if (self._at < 0).any():
+            self._missing(a, rows[self._at < 0], columns[self._at < 0])
+
+    def _missing(self, a: Any, rows: Any, columns: Any) -> None:
+        raise errors.bad_argument(
+            "sparse.Sparse.at", "the index", (int(np.ravel(rows)[0]), int(np.ravel(columns)[0])),
+            "of a stored element: the pattern is static. A + another matrix has more elements",
+        )  # fmt: skip
+
+    def _changed(self, values: Array) -> Any:
+        return self._a.like(values)
+
+    def get(self) -> Array:
+        return self._a.values[..., self._at]
+
+    def set(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].set(values))
+
+    def add(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].add(values))
+
+    def multiply(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].multiply(values))

@@ -1,0 +1,422 @@
+"""``Sparse``: values at the places of a pattern, as a matrix and as a linear operator."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.array import Array
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._core.typing import DTypeLike
+from .._transforms.map import vmap
+from ..linalg import LinearOperator
+from ._indexing import At, item
+from ._pattern import Pattern
+from ._products import bilinear, pick, product_of, spread, transposed_values
+
+
+@struct
+class Sparse(LinearOperator):
+    """A matrix with elements at the places of a pattern; everywhere else it is 0.
+
+    The only leaf is ``values``: so it passes through ``jit``, ``grad`` and ``vmap``, and derivatives with
+    respect to a matrix are matrices of the same pattern. Leading axes of the values are batches of matrices.
+
+    Attributes:
+      values: (..., elements), in the order of the pattern: row by row, in each row by column.
+      pattern: the places, static.
+      symmetric, positive: whether it is known to be Hermitian, and positive definite as well.
+
+    >>> import xcore.numpy as xnp
+    >>> a = Sparse(xnp.asarray([2.0, -1.0, 3.0]), Pattern([0, 0, 1], [0, 1, 1], (2, 2)))
+    >>> a @ xnp.asarray([1.0, 2.0])
+    Array([0., 6.], dtype=float32)
+    """
+
+    values: Any
+    pattern: Pattern = static()
+    symmetric: bool = static(default=False)
+    positive: bool = static(default=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, Pattern):
+            need = "a Pattern; sparse.coo_array and its kin make both from coordinates"
+            raise errors.bad_argument("sparse.Sparse", "pattern", self.pattern, need)
+        shape = tuple(xnp.shape(self.values))
+        if not shape or shape[-1] != self.pattern.nnz:
+            why = f"need {self.pattern.nnz} values along the last axis, one for each element"
+            raise errors.ShapeError(f"xcore.sparse.Sparse: {why}, given shape {shape}.")
+        object.__setattr__(self, "values", xnp.asarray(self.values))
+
+    # What it is
+
+    @property
+    def shape(self) -> Any:
+        return (*self.values.shape[:-1], *self.pattern.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @property
+    def nnz(self) -> int:
+        """How many elements are stored (of each matrix of a batch)."""
+        return self.pattern.nnz
+
+    @property
+    def size(self) -> int:
+        return self.nnz
+
+    def __repr__(self) -> str:
+        m, n = self.pattern.shape
+        full = f", {self.nnz / (m * n):.2g} of all" if m * n else ""
+        batch = f"{list(self.values.shape[:-1])} of " if self.ndim > 2 else ""
+        return (
+            f"Sparse({batch}{m}x{n}, {self.nnz} elements{full}, {typeof(self.values).dtype.name})"
+        )
+
+    # As another
+
+    def todense(self) -> Array:
+        """All elements.
+
+        >>> from xcore import sparse
+        >>> sparse.eye_array(2).todense()
+        Array([[1., 0.],
+               [0., 1.]], dtype=float32)
+        """
+        return self._of_each(self._dense, self.values)
+
+    toarray = todense
+
+    def _dense(self, v: Array) -> Array:
+        size = math.prod(self.pattern.shape)
+        return spread(v, self.pattern.keys, size).reshape(self.pattern.shape)
+
+    def as_matrix(self, dtype: DTypeLike | None = None) -> Array:
+        return self.todense() if dtype is None else self.todense().astype(dtype)
+
+    def to_scipy(self) -> Any:
+        """SciPy's csr_array of a matrix whose values are known."""
+        import scipy.sparse
+
+        if self.ndim != 2:
+            raise errors.shape_mismatch("sparse.Sparse.to_scipy", "need one matrix", matrix=self)
+        p = self.pattern
+        parts = (np.array(self.values), p.indices.copy(), p.indptr.copy())
+        return scipy.sparse.csr_array(parts, shape=p.shape)
+
+    def astype(self, dtype: DTypeLike) -> Sparse:
+        return self.map(lambda v: v.astype(dtype))
+
+    # Products
+
+    def _of_each(self, f: Callable[..., Any], values: Array, *others: Array) -> Any:
+        """f of the values of each matrix of a batch, beside others that have the batch's axes in front."""
+        for _ in range(self.ndim - 2):
+            f = vmap(f)
+        return f(values, *others)
+
+    def mv(self, x: Array) -> Array:
+        return self._times(x, 1)
+
+    def matmat(self, x: Array) -> Array:
+        return self._times(x, 2)
+
+    def _times(self, x: Array, rank: int) -> Array:
+        v, x, finish = _in_one_dtype(self.values, x)
+        f, v, x = over_batches(product_of(self.pattern), (v, 1), (x, rank))
+        return finish(f(v, x))
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Sparse):
+            return matmul(self, other)
+        if isinstance(other, LinearOperator):
+            return super().__matmul__(other)
+        x = xnp.asarray(other)
+        if not x.ndim or x.shape[-2 if x.ndim > 1 else -1] != self.shape[-1]:
+            why = f"need a vector or matrix of {self.shape[-1]} rows"
+            raise errors.shape_mismatch("sparse.Sparse @", why, x=x)
+        return self._times(x, min(x.ndim, 2))
+
+    def __rmatmul__(self, x: Any) -> Array:
+        x = xnp.asarray(x)
+        if not x.ndim or x.shape[-1] != self.shape[-2]:
+            why = f"need a vector or matrix of {self.shape[-2]} columns"
+            raise errors.shape_mismatch("sparse.Sparse @", why, x=x)
+        return self.T @ x if x.ndim == 1 else (self.T @ x.mT).mT
+
+    dot = __matmul__
+
+    @property
+    def T(self) -> Sparse:
+        v = self._of_each(functools.partial(transposed_values, self.pattern), self.values)
+        return self.replace(values=v, pattern=self.pattern.T)
+
+    mT = T
+
+    def transpose(self) -> Sparse:
+        return self.T
+
+    @property
+    def H(self) -> Sparse:
+        return self.T.conj()
+
+    # Elementwise
+
+    def map(self, f: Callable[[Array], Array]) -> Sparse:
+        """f of the stored values. What is not stored stays 0, whatever f(0) is."""
+        return self.like(f(self.values))
+
+    def like(self, values: Array, pattern: Pattern | None = None) -> Sparse:
+        """A matrix of other values, of the same pattern or another, of which nothing else is known."""
+        return Sparse(values, self.pattern if pattern is None else pattern)
+
+    def __neg__(self) -> Sparse:
+        return self.replace(values=-self.values, positive=False)
+
+    def __abs__(self) -> Sparse:
+        return self.map(xnp.abs)
+
+    def conj(self) -> Sparse:
+        return self.replace(values=xnp.conj(self.values))
+
+    real = property(lambda self: self.map(xnp.real))
+    imag = property(lambda self: self.map(xnp.imag))
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Sparse):
+            return _add(self, other)
+        if isinstance(other, LinearOperator):
+            return super().__add__(other)
+        if not xnp.ndim(other):
+            raise errors.bad_argument(
+                "sparse.Sparse +", "the other", other,
+                "a matrix: a number would fill every place; A.todense() + number",
+            )  # fmt: skip
+        return self.todense() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other if isinstance(other, LinearOperator) else -xnp.asarray(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        """Element by element, as SciPy's sparse arrays do; ``@`` is the product of matrices."""
+        if isinstance(other, Sparse):
+            return _multiply(self, other)
+        if isinstance(other, LinearOperator):
+            raise errors.bad_argument(
+                "sparse.Sparse *",
+                "the other",
+                other,
+                "a number, an array or a Sparse; @ multiplies operators",
+            )
+        return self.map(lambda v: v * self._at_places(other))
+
+    __rmul__ = __mul__
+    multiply = __mul__
+
+    def __truediv__(self, other: Any) -> Sparse:
+        return self.map(lambda v: v / self._at_places(other))
+
+    def __pow__(self, times: Any) -> Any:
+        """Powers of the elements, as SciPy's sparse arrays do. The exponent is a number above 0."""
+        if not isinstance(times, int | float) or times <= 0:
+            raise errors.bad_argument(
+                "sparse.Sparse **", "the exponent", times, "a number above 0, that leaves zeros 0"
+            )
+        return self.map(lambda v: v**times)
+
+    def _at_places(self, x: Any) -> Array:
+        """The elements of an array, broadcast to the matrix, where this has its own."""
+        x = xnp.asarray(x)
+        if not x.ndim:
+            return x
+        m, n = self.pattern.shape
+        try:
+            np.broadcast_shapes(x.shape[-2:], (m, n))
+        except ValueError:
+            raise errors.shape_mismatch("sparse.Sparse *", f"must fit {(m, n)}", x=x) from None
+        rows = self.pattern.rows if x.ndim > 1 and x.shape[-2] != 1 else 0
+        columns = self.pattern.columns if x.shape[-1] != 1 else 0
+        if x.ndim == 1:
+            return x[columns]
+        return x[..., rows, columns]
+
+    # Parts
+
+    def diagonal(self, k: int = 0) -> Array:
+        """The k-th diagonal, above the main one for k > 0."""
+        m, n = self.pattern.shape
+        count = max(0, min(m + min(k, 0), n - max(k, 0)))
+        rows = np.arange(count) - min(k, 0)
+        return self._elements(rows, rows + k)
+
+    def _elements(self, rows: np.ndarray, columns: np.ndarray) -> Array:
+        at = self.pattern.find(rows, columns)
+        if not self.nnz:
+            return xnp.zeros((*self.shape[:-2], *at.shape), self.dtype)
+        return xnp.where(at >= 0, self.values[..., np.maximum(at, 0)], xnp.zeros((), self.dtype))
+
+    def _chosen(self, keep: np.ndarray) -> Sparse:
+        pattern, at = self.pattern.chosen(keep)
+        return Sparse(self._of_each(lambda v: pick(v, at), self.values), pattern)
+
+    def __getitem__(self, index: Any) -> Any:
+        """``A[i, j]`` of integers or arrays of them: elements. With slices: a matrix of rows and columns.
+
+        Indices are known before tracing: they choose the pattern.
+        """
+        return item(self, index)
+
+    @property
+    def at(self) -> Any:
+        """``A.at[i, j].set(values)`` and ``add``, ``multiply``, of elements that are stored."""
+        return At(self)
+
+    # Sums
+
+    def sum(self, axis: int | None = None) -> Array:
+        """The sum of all elements, or along an axis (0, 1, or negative)."""
+        if axis is None:
+            return self.values.sum(-1)
+        m, n = self.pattern.shape
+        if axis not in (0, 1, -1, -2):
+            raise errors.bad_argument("sparse.Sparse.sum", "axis", axis, "None, 0, 1, -1 or -2")
+        ones = lambda size: xnp.ones(size, self.dtype)  # noqa: E731
+        return self @ ones(n) if axis in (1, -1) else self.T @ ones(m)
+
+    def mean(self, axis: int | None = None) -> Array:
+        m, n = self.pattern.shape
+        return self.sum(axis) / (m * n if axis is None else (n if axis in (1, -1) else m))
+
+    def trace(self) -> Array:
+        return self.diagonal().sum(-1)
+
+    def eliminate_zeros(self) -> Sparse:
+        """Without stored elements that are 0; values must be known."""
+        if self.ndim != 2:
+            raise errors.shape_mismatch(
+                "sparse.Sparse.eliminate_zeros", "need one matrix", matrix=self
+            )
+        return self._chosen(np.asarray(self.values) != 0)
+
+    def sum_duplicates(self) -> Sparse:
+        """The matrix itself: no element is there twice."""
+        return self
+
+
+def over_batches(f: Callable[..., Any], *operands: tuple[Array, int]) -> tuple[Any, ...]:
+    """f mapped over the axes in front of the last ones, and the operands with the same such axes, or none."""
+    batch = np.broadcast_shapes(*[x.shape[: x.ndim - rank] for x, rank in operands])
+    spread_out = [
+        xnp.broadcast_to(x, batch + x.shape[x.ndim - rank :]) if x.ndim > rank else x
+        for x, rank in operands
+    ]
+    axes = tuple(0 if x.ndim > rank else None for x, rank in operands)
+    for _ in batch:
+        f = vmap(f, in_axes=axes)
+    return f, *spread_out
+
+
+def _in_one_dtype(v: Array, x: Any) -> tuple[Array, Array, Callable[[Array], Array]]:
+    """Both in the dtype of their products, and what makes the result of it: of bools, whether any is."""
+    x = xnp.asarray(x)
+    dtype = xnp.result_type(v, x)
+    if dtype == bool:
+        return v.astype(np.int32), x.astype(np.int32), lambda y: y != 0
+    return v.astype(dtype), x.astype(dtype), lambda y: y
+
+
+def _same_shape(sign: str, a: Sparse, b: Sparse) -> None:
+    if a.pattern.shape != b.pattern.shape:
+        raise errors.shape_mismatch(f"sparse.Sparse {sign}", "must have one shape", a=a, b=b)
+
+
+def _add(a: Sparse, b: Sparse) -> Sparse:
+    _same_shape("+", a, b)
+    tags = {"symmetric": a.symmetric and b.symmetric, "positive": a.positive and b.positive}
+    if a.pattern == b.pattern:
+        return Sparse(a.values + b.values, a.pattern, **tags)
+    whole, mine, others = a.pattern.union(b.pattern)
+    wide = lambda m, at: m._of_each(lambda v: spread(v, at, whole.nnz), m.values)  # noqa: E731
+    return Sparse(wide(a, mine) + wide(b, others), whole, **tags)
+
+
+def _multiply(a: Sparse, b: Sparse) -> Sparse:
+    _same_shape("*", a, b)
+    if a.pattern == b.pattern:
+        return Sparse(a.values * b.values, a.pattern)
+    both, mine, others = a.pattern.common(b.pattern)
+    part = lambda m, at: m._of_each(lambda v: pick(v, at), m.values)  # noqa: E731
+    return Sparse(part(a, mine) * part(b, others), both)
+
+
+def matmul(a: Sparse, b: Sparse) -> Sparse:
+    """The product of two sparse matrices: its pattern on the host, once, its values as sums of products.
+
+    Args:
+      a, b: the matrices, of which a has as many columns as b has rows.
+
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([[1.0, 2.0], [3.0]], offsets=[0, 1])
+    >>> matmul(a, a).todense()
+    Array([[1., 9.],
+           [0., 4.]], dtype=float32)
+    """
+    if a.shape[-1] != b.shape[-2]:
+        why = f"need as many rows as the first has columns, {a.shape[-1]}"
+        raise errors.shape_mismatch("sparse.Sparse @", why, a=a, b=b)
+    pattern, f = a.pattern.kept(
+        ("product", b.pattern), lambda: _value_product(a.pattern, b.pattern)
+    )
+    x, y, finish = _in_one_dtype(a.values, b.values)
+    f, x, y = over_batches(f, (x, 1), (y, 1))
+    return Sparse(finish(f(x, y)), pattern)
+
+
+def _value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Array], Array]]:
+    """The pattern of a product, and its values from those of the factors.
+
+    Each product of an element of a with one of b is an element e of a trilinear form, c_e = v_p(e) w_q(e): so
+    is its transpose, and all three are sums over rows of a pattern.
+    """
+    made, sums, left, right = a.product(b)
+    shape = lambda rows, n: Pattern.of_rows(*_grouped(rows, n), (n, len(rows)))  # noqa: E731
+    back = {"a": shape(left, a.nnz), "b": shape(right, b.nnz)}
+    into = sums.rows
+
+    def sum_of(groups: Pattern, terms: Array) -> Array:
+        ones = xnp.ones(groups.nnz, terms.dtype)
+        return product_of(groups)(ones, terms)
+
+    def gather(x: Array, at: np.ndarray) -> Array:
+        return xnp.take(x, at, axis=0)
+
+    f = bilinear(
+        lambda v, w: sum_of(sums, gather(v, left) * gather(w, right)),
+        lambda ct, w: sum_of(back["a"], gather(ct, into) * gather(w, right)),
+        lambda ct, v: sum_of(back["b"], gather(ct, into) * gather(v, left)),
+    )
+    return made, f
+
+
+def _grouped(at: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Row pointers and columns of the pattern whose row i holds the places where ``at`` is i."""
+    order = np.argsort(at, kind="stable")
+    return np.concatenate([[0], np.cumsum(np.bincount(at, minlength=n))]), order

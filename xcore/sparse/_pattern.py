@@ -1,0 +1,254 @@
+"""Where a sparse matrix may have elements: known before any value is, so all about it is found out once."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._core import errors
+
+Positions = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Bucket(NamedTuple):
+    """Rows of about the same length, to be summed together. Tables are (length, rows), so that rows are neighbours.
+
+    Attributes:
+      positions: of the elements among the values.
+      columns: of the elements.
+      valid: which of them there are; None if all are.
+    """
+
+    positions: np.ndarray
+    columns: np.ndarray
+    valid: np.ndarray | None
+
+
+class Pattern:
+    """The places of the elements of a sparse matrix, row by row, in each row by column, none twice.
+
+    It is static: hashed and compared by content, part of the structure of a ``Sparse`` matrix and of programs.
+    Transposes, sums, products and what solvers need are computed on the host when first asked for, and kept.
+
+    Args:
+      rows, columns: integers of equal length, in any order; a place given twice counts once.
+      shape: (rows, columns) of the matrix.
+
+    >>> Pattern([1, 0, 1], [0, 2, 0], (2, 3))
+    Pattern(2x3, 2 elements)
+    """
+
+    def __init__(self, rows: Any, columns: Any, shape: tuple[int, int]) -> None:
+        found, _ = places("sparse.Pattern", rows, columns, shape)
+        self._set(found.indptr, found.indices, found.shape)
+
+    def _set(self, indptr: np.ndarray, indices: np.ndarray, shape: tuple[int, int]) -> Pattern:
+        wide = np.int64 if max(*shape, len(indices)) >= 2**31 - 1 else np.int32
+        self.indptr, self.indices = indptr.astype(wide), indices.astype(wide)
+        self.shape = shape
+        for a in (self.indptr, self.indices):
+            a.flags.writeable = False
+        return self
+
+    @classmethod
+    def of_rows(cls, indptr: Any, indices: Any, shape: tuple[int, int]) -> Pattern:
+        """From row pointers and sorted columns, which are not looked at."""
+        made = object.__new__(cls)
+        return made._set(np.asarray(indptr), np.asarray(indices), shape)
+
+    @classmethod
+    def of_keys(cls, keys: np.ndarray, shape: tuple[int, int]) -> Pattern:
+        """From the numbers row · columns + column, sorted."""
+        rows, columns = np.divmod(keys, max(shape[1], 1))
+        return cls.of_rows(np.searchsorted(rows, np.arange(shape[0] + 1)), columns, shape)
+
+    @property
+    def nnz(self) -> int:
+        return len(self.indices)
+
+    @functools.cached_property
+    def digest(self) -> bytes:
+        parts = (repr(self.shape).encode(), self.indptr.tobytes(), self.indices.tobytes())
+        return hashlib.blake2b(b"|".join(parts), digest_size=16).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Pattern) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.shape[0]}x{self.shape[1]}, {self.nnz} elements)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pattern.of_rows, (self.indptr, self.indices, self.shape)
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was made once for this pattern, under a key."""
+        table = self.__dict__.setdefault("_kept", {})
+        if key not in table:
+            table[key] = make()
+        return table[key]
+
+    # Coordinates
+
+    @functools.cached_property
+    def lengths(self) -> np.ndarray:
+        return np.diff(self.indptr)
+
+    @functools.cached_property
+    def rows(self) -> np.ndarray:
+        return np.repeat(np.arange(self.shape[0], dtype=self.indices.dtype), self.lengths)
+
+    @property
+    def columns(self) -> np.ndarray:
+        return self.indices
+
+    @functools.cached_property
+    def keys(self) -> Positions:
+        return self.rows.astype(np.int64) * self.shape[1] + self.columns
+
+    def find(self, rows: Any, columns: Any) -> Positions:
+        """Positions of places among the elements; -1 where there is none."""
+        wanted = np.asarray(rows, np.int64) * self.shape[1] + np.asarray(columns, np.int64)
+        at = np.searchsorted(self.keys, wanted)
+        clipped = np.minimum(at, max(self.nnz - 1, 0))
+        return (
+            np.where((at < self.nnz) & (self.keys[clipped] == wanted), at, -1)
+            if self.nnz
+            else at * 0 - 1
+        )
+
+    # Relatives
+
+    @functools.cached_property
+    def _transposition(self) -> tuple[Pattern, Positions]:
+        order = np.argsort(self.columns, kind="stable")
+        counts = np.bincount(self.columns, minlength=self.shape[1])
+        pointers = np.concatenate([[0], np.cumsum(counts)])
+        return Pattern.of_rows(pointers, self.rows[order], self.shape[::-1]), order
+
+    @property
+    def T(self) -> Pattern:
+        """The pattern of the transpose; ``values[order]`` are its values."""
+        return self._transposition[0]
+
+    @property
+    def order(self) -> Positions:
+        """Positions of the elements column by column."""
+        return self._transposition[1]
+
+    @functools.cached_property
+    def is_symmetric(self) -> bool:
+        return self.shape[0] == self.shape[1] and self == self.T
+
+    def chosen(self, keep: np.ndarray) -> tuple[Pattern, Positions]:
+        """The elements where a mask over them holds, and their positions."""
+        at = np.flatnonzero(keep)
+        return Pattern.of_keys(self.keys[at], self.shape), at
+
+    def union(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
+        """The elements of either, and the positions of both in it."""
+        keys = np.union1d(self.keys, other.keys)
+        whole = Pattern.of_keys(keys, self.shape)
+        return whole, np.searchsorted(keys, self.keys), np.searchsorted(keys, other.keys)
+
+    def common(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
+        """The elements of both, and their positions in each."""
+        keys, mine, others = np.intersect1d(self.keys, other.keys, True, return_indices=True)
+        return Pattern.of_keys(keys, self.shape), mine, others
+
+    def product(self, other: Pattern) -> tuple[Pattern, Pattern, Positions, Positions]:
+        """Of the product of two matrices: the elements, and which products of elements go into each.
+
+        The second result has a row for each element and a column for each product; then follow the
+        positions of the two factors of each product.
+        """
+        each = other.lengths[self.columns].astype(np.int64)
+        left = np.repeat(np.arange(self.nnz), each)
+        first = other.indptr[self.columns].astype(np.int64)
+        offsets = np.arange(len(left)) - np.repeat(np.cumsum(each) - each, each)
+        right = np.repeat(first, each) + offsets
+        shape = (self.shape[0], other.shape[1])
+        keys = self.rows[left].astype(np.int64) * shape[1] + other.columns[right]
+        order = np.argsort(keys, kind="stable")
+        keys, left, right = keys[order], left[order], right[order]
+        new = np.flatnonzero(np.diff(keys, prepend=-1))
+        made = Pattern.of_keys(keys[new], shape)
+        pointers = np.append(new, len(keys))
+        sums = Pattern.of_rows(pointers, np.arange(len(keys)), (made.nnz, len(keys)))
+        return made, sums, left, right
+
+    # Sums of rows
+
+    @functools.cached_property
+    def buckets(self) -> tuple[list[Bucket], np.ndarray | None]:
+        """Rows by length, and where each row's sum stands when those of all buckets are put together.
+
+        Few lengths have a bucket each. Where there are many, lengths up to the same power of two share one, so
+        that less than half of a table is empty.
+        """
+        lengths = self.lengths
+        sizes = np.unique(lengths)
+        if not len(sizes):
+            return [], None
+        if len(sizes) > _MOST_LENGTHS:
+            sizes = np.unique(2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64))
+        kind = np.searchsorted(sizes, lengths)
+        order = np.argsort(kind, kind="stable")
+        ends = np.cumsum(np.bincount(kind, minlength=len(sizes)))
+        made = [
+            self._bucket(rows, int(size))
+            for rows, size in zip(np.split(order, ends[:-1]), sizes, strict=True)
+            if len(rows)
+        ]
+        return made, None if len(made) < 2 else np.argsort(order).astype(self.indices.dtype)
+
+    def _bucket(self, rows: np.ndarray, size: int) -> Bucket:
+        step = np.arange(size)[:, None]
+        at = self.indptr[rows] + step
+        valid = step < self.lengths[rows]
+        at = np.where(valid, at, 0).astype(self.indices.dtype)
+        return Bucket(at, self.columns[at] if self.nnz else at, None if valid.all() else valid)
+
+
+_MOST_LENGTHS = 8
+
+
+def places(who: str, rows: Any, columns: Any, shape: Any) -> tuple[Pattern, Positions]:
+    """The pattern of places in any order, some perhaps twice, and the position of each one given in it."""
+    rows, columns = (_integers(who, n, x) for n, x in (("rows", rows), ("columns", columns)))
+    shape = checked_shape(who, shape)
+    if rows.shape != columns.shape:
+        raise errors.shape_mismatch(who, "need a column for each row", rows=rows, columns=columns)
+    for name, x, size in (("rows", rows, shape[0]), ("columns", columns, shape[1])):
+        if len(x) and (x.min() < 0 or x.max() >= size):
+            worst = int(x.min() if x.min() < 0 else x.max())
+            raise errors.bad_argument(
+                who, name, worst, f"from 0 to {size - 1}, as the shape {shape} says"
+            )
+    keys, at = np.unique(rows * shape[1] + columns, return_inverse=True)
+    return Pattern.of_keys(keys, shape), at.reshape(-1)
+
+
+def checked_shape(who: str, shape: Any) -> tuple[int, int]:
+    try:
+        m, n = (int(s) for s in shape)
+    except (TypeError, ValueError):
+        raise errors.bad_argument(who, "shape", shape, "two integers, (rows, columns)") from None
+    if m < 0 or n < 0:
+        raise errors.bad_argument(who, "shape", shape, "not negative")
+    return m, n
+
+
+def _integers(who: str, name: str, x: Any) -> np.ndarray:
+    x = np.asarray(x)
+    if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
+        raise errors.bad_argument(
+            who, name, x, "a list or 1-d array of integers, known before tracing"
+        )
+    return x.astype(np.int64)

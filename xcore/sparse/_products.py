@@ -1,0 +1,160 @@
+"""Products with a sparse matrix, linear in its values and in what it is multiplied with.
+
+D(v, x)   = A x,                 of A with the values v
+S(c, x)_e = Σ_k c_{i k} x_{j k}   for each element e = (i, j)
+
+Each is the other's derivative: D is transposed to S in v and to D with Aᵀ in x, S to D in c and to D with Aᵀ in x.
+So derivatives of any order live on the pattern, and nothing is scattered: rows are gathered and summed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.custom import SymbolicZero, custom_jvp
+from .._control.jit import jit
+from .._control.linear_call import linear_call
+from .._core.array import Array
+from ._pattern import Bucket, Pattern
+
+
+def bilinear(
+    f: Callable[[Array, Array], Array],
+    back_a: Callable[[Array, Array], Array],
+    back_b: Callable[[Array, Array], Array],
+) -> Callable[[Array, Array], Array]:
+    """A function f(a, b), linear in each: ``back_a(ct, b)`` and ``back_b(ct, a)`` are its transposes."""
+    product = custom_jvp(f)
+
+    def along(kept: Array, moved: Array, forward: Any, backward: Any) -> Array:
+        return linear_call(forward, lambda k, ct: backward(ct, k), kept, moved)
+
+    def rule(primals: Any, tangents: Any) -> tuple[Array, Any]:
+        (a, b), (da, db) = primals, tangents
+        terms = []
+        if not isinstance(da, SymbolicZero):
+            terms.append(along(b, da, lambda b, da: product(da, b), back_a))
+        if not isinstance(db, SymbolicZero):
+            terms.append(along(a, db, product, back_b))
+        return product(a, b), functools.reduce(xnp.add, terms)
+
+    product.defjvp(rule, symbolic_zeros=True)
+    return product
+
+
+# Elements moved
+
+
+def pick(values: Array, at: np.ndarray) -> Array:
+    """``values[at]`` of positions none of which is there twice; its transpose gathers too."""
+    size = values.shape[0]
+    if len(at) == size and np.array_equal(at, np.arange(size)):
+        return values
+    return linear_call(
+        lambda _, v: _gathered(v, at), lambda _, ct: _spread(ct, at, size), (), values
+    )
+
+
+def spread(values: Array, at: np.ndarray, size: int) -> Array:
+    """Zeros of that size with the values at positions, none of which is there twice."""
+    if len(at) == size and np.array_equal(at, np.arange(size)):
+        return values
+    return linear_call(
+        lambda _, v: _spread(v, at, size), lambda _, ct: _gathered(ct, at), (), values
+    )
+
+
+def table(pattern: Pattern, name: Any, make: Callable[[], np.ndarray]) -> Array:
+    """A table of integers on the device, where it is once for all programs."""
+    return pattern.kept(("table", name), lambda: xnp.asarray(make()))
+
+
+def _gathered(x: Array, at: np.ndarray | Array) -> Array:
+    """Rows of x, at positions that are known to be right."""
+    rest = x.shape[1:]
+    if not x.shape[0]:
+        return xnp.zeros((*at.shape, *rest), x.dtype)
+    dims = ops.GatherDims(range(at.ndim, at.ndim + len(rest)), (0,), (0,), (), ())
+    at = xnp.asarray(at)[..., None]
+    return ops.gather(x, at, dims=dims, sizes=(1, *rest), mode="promise")
+
+
+def _spread(x: Array, at: np.ndarray, size: int) -> Array:
+    inverse = np.full(size, -1, np.int32)
+    inverse[at] = np.arange(len(at))
+    return xnp.where(inverse >= 0, _gathered(x, np.maximum(inverse, 0)), xnp.zeros((), x.dtype))
+
+
+# Rows summed
+
+
+def _raw_product(pattern: Pattern, v: Array, x: Array) -> Array:
+    """A x of a vector or of columns."""
+    buckets, places = pattern.buckets
+    if not buckets:
+        return xnp.zeros((pattern.shape[0], *x.shape[1:]), v.dtype)
+    tables = pattern.kept("tables", lambda: [_on_device(b) for b in buckets])
+    sums = [_sums(b, v, x) for b in tables]
+    if places is None:
+        return sums[0]
+    return _gathered(xnp.concatenate(sums), table(pattern, "places", lambda: places))
+
+
+def _on_device(bucket: Bucket) -> Bucket:
+    return Bucket(*[None if a is None else xnp.asarray(a) for a in bucket])
+
+
+def _sums(bucket: Bucket, v: Array, x: Array) -> Array:
+    size, rows = bucket.positions.shape
+    if not size:
+        return xnp.zeros((rows, *x.shape[1:]), v.dtype)
+    more = (1,) * (x.ndim - 1)
+    a, b = _gathered(v, bucket.positions), _gathered(x, bucket.columns)
+    terms = a.reshape(size, rows, *more) * b
+    if bucket.valid is not None:
+        nothing = xnp.zeros((), terms.dtype)
+        terms = xnp.where(bucket.valid.reshape(size, rows, *more), terms, nothing)
+    return terms.sum(0, dtype=terms.dtype)
+
+
+def _raw_sample(pattern: Pattern, c: Array, x: Array) -> Array:
+    rows = table(pattern, "rows", lambda: pattern.rows)
+    columns = table(pattern, "columns", lambda: pattern.columns)
+    terms = _gathered(c, rows) * _gathered(x, columns)
+    return terms if terms.ndim == 1 else terms.sum(tuple(range(1, terms.ndim)), dtype=terms.dtype)
+
+
+def transposed_values(pattern: Pattern, values: Array) -> Array:
+    return pick(values, pattern.order)
+
+
+def product_of(pattern: Pattern) -> Callable[[Array, Array], Array]:
+    """D: values and a vector or columns, in one dtype, to the product."""
+    return pattern.kept("product", lambda: jit(_product(pattern), inline=True))
+
+
+def _product(pattern: Pattern) -> Callable[[Array, Array], Array]:
+    return bilinear(
+        functools.partial(_raw_product, pattern),
+        lambda ct, x: sample_of(pattern)(ct, x),
+        lambda ct, v: product_of(pattern.T)(transposed_values(pattern, v), ct),
+    )
+
+
+def sample_of(pattern: Pattern) -> Callable[[Array, Array], Array]:
+    """S: two vectors, or two matrices of as many columns, to their products at the elements."""
+    return pattern.kept("sample", lambda: jit(_sample(pattern), inline=True))
+
+
+def _sample(pattern: Pattern) -> Callable[[Array, Array], Array]:
+    return bilinear(
+        functools.partial(_raw_sample, pattern),
+        lambda ct, x: product_of(pattern)(ct, x),
+        lambda ct, c: product_of(pattern.T)(transposed_values(pattern, ct), c),
+    )
