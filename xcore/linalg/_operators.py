@@ -407,7 +407,8 @@ def as_operator(a: Any) -> LinearOperator:
     if isinstance(a, LinearOperator):
         return a
     if type(a).__module__.startswith("scipy.sparse") and hasattr(a, "tocsr"):
-        return importlib.import_module(_SPARSE).from_scipy(a)
+        a = importlib.import_module(_SPARSE).from_scipy(a)
+        return a if dtypes.is_inexact(a.dtype) else a.astype(np.float32)
     a = xnp.asarray(a)
     if a.ndim != 2:
         raise errors.shape_mismatch("linalg.as_operator", "need a matrix or a LinearOperator", a=a)

@@ -1,16 +1,43 @@
-"""scipy.sparse: its module ``linalg``, for operators given by what they do to a vector, and for sparse matrices."""
+"""scipy.sparse: matrices of ``xcore.sparse`` under SciPy's names, and the module ``linalg``."""
 
+# fmt: off
+from ...sparse import (
+    block_array,
+    block_diag,
+    coo_array,
+    csc_array,
+    csr_array,
+    diags_array,
+    eye_array,
+    hstack,
+    identity,
+    issparse,
+    kron,
+    kronsum,
+    random_array,
+    tril,
+    triu,
+    vstack,
+)
+
+# fmt: on
 from .._names import guide as _guide
 from . import linalg
 
-__all__ = ["linalg"]
+__all__ = [
+    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "hstack",
+    "identity", "issparse", "kron", "kronsum", "linalg", "random_array", "tril", "triu", "vstack",
+]  # fmt: skip
 
 _ABSENT = {
-    "csr_matrix csc_matrix coo_matrix csr_array csc_array coo_array bsr_array dia_array dok_array lil_array diags "
-    "diags_array eye eye_array identity kron random random_array block_array bmat vstack hstack issparse load_npz "
-    "save_npz":
-        "Sparse matrices are SciPy's own, from scipy.sparse: the solvers of xcore.scipy.sparse.linalg take them. "
-        "Under jit an operator is a function, see xcore.linalg.FunctionOperator.",
+    "csr_matrix csc_matrix coo_matrix":
+        "Matrices whose * is the product are SciPy's old form: take csr_array, csc_array or coo_array, and @.",
+    "diags": "Take diags_array(diagonals, offsets=offsets).",
+    "eye": "Take eye_array.",
+    "random": "Take random_array(key, shape).",
+    "bmat": "Take block_array.",
+    "bsr_array dia_array dok_array lil_array": "All are stored by rows here: take coo_array or csr_array.",
+    "load_npz save_npz": "Files are SciPy's: scipy.sparse.save_npz(file, a.to_scipy()), csr_array(scipy.sparse.load_npz(file)).",
     "csgraph": "Graphs work on the host: from scipy.sparse import csgraph.",
 }  # fmt: skip
 __getattr__ = _guide(__name__, _ABSENT)

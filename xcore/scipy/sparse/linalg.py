@@ -15,7 +15,6 @@ from ... import numpy as xnp
 from ..._core import dtypes, errors, tree
 from ..._core.array import Array
 from ..._core.source import boundary
-from ..._core.types import typeof
 from ..._core.typing import ArrayLike, PyTree, Shape
 from ...linalg import (
     CG,
@@ -29,6 +28,8 @@ from ...linalg import (
 from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
+from ...sparse import Sparse
+from ...sparse import solve as _direct
 from .._names import guide
 
 
@@ -60,28 +61,14 @@ class _Flat:
 def _as_function(a):
     if callable(a):
         return a
-    a = _matrix(a) if hasattr(a, "tocoo") else a
+    a = as_operator(a) if hasattr(a, "tocoo") else a
     return a.mv if isinstance(a, _Operator) else lambda x: xnp.asarray(a) @ x
-
-
-def _matrix(a) -> FunctionOperator:
-    """A sparse matrix of SciPy as an operator: its products are sums over its numbers."""
-    a = a.tocoo()
-    rows, columns = (xnp.asarray(i) for i in a.coords)
-    entries = xnp.asarray(a.data if a.data.dtype.kind in "fc" else a.data.astype(float))
-
-    def product(parts, x):
-        entries, rows, columns = parts
-        terms = entries * x[columns]
-        return xnp.zeros(a.shape[0], typeof(terms).dtype).at[rows].add(terms)
-
-    return FunctionOperator(product, (entries, rows, columns), tuple(a.shape))
 
 
 def _operator(a, symmetric: bool = False):
     """A matrix, sparse or not, or an operator; SciPy takes their word that they are symmetric."""
-    a = _matrix(a) if hasattr(a, "tocoo") else as_operator(a)
-    if isinstance(a, FunctionOperator) and symmetric:
+    a = as_operator(a)
+    if isinstance(a, FunctionOperator | Sparse) and symmetric:
         return a.replace(symmetric=True)
     return a
 
@@ -365,10 +352,25 @@ def _check_positive(who: str, s) -> None:
         )
 
 
+@boundary
+def spsolve(A: Any, b: ArrayLike) -> Array:
+    """The solution of A x = b by sparse LU factors on the host, as ``xcore.sparse.solve``.
+
+    Args:
+      A: a square matrix, of ``xcore.sparse`` or SciPy's.
+      b: right side, a vector or columns.
+
+    >>> from xcore import sparse
+    >>> spsolve(2 * sparse.eye_array(2), [2.0, 4.0])
+    Array([1., 2.], dtype=float32)
+    """
+    return _direct(A, b)  # pyright: ignore[reportReturnType]
+
+
 _ABSENT = {
-    "spsolve splu spilu factorized spsolve_triangular use_solver SuperLU":
-        "There are no sparse factors: take cg, minres or gmres, with a preconditioner M; xcore.linalg.solve_banded; "
-        "xcore.pde.solve on grids; or on the host SciPy's own: from scipy.sparse.linalg import spsolve.",
+    "splu spilu factorized SuperLU":
+        'Take xcore.sparse.factorise(a), or kind="ilu": factors are operators with solve(b).',
+    "spsolve_triangular use_solver": "Take xcore.sparse.solve.",
     "eigs":
         "There is eigsh for Hermitian matrices; of others xcore.linalg.eigvals gives all, and on the host SciPy's own "
         "does: from scipy.sparse.linalg import eigs.",
@@ -380,5 +382,5 @@ _ABSENT = {
 }  # fmt: skip
 __getattr__ = guide(__name__, _ABSENT)
 __all__ = [
-    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "svds",
+    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "spsolve", "svds",
 ]  # fmt: skip

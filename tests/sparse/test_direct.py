@@ -1,0 +1,109 @@
+"""Direct solutions: right beside SciPy's, with true certificates and the derivatives of dense solutions."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import Status, sparse
+from xcore.sparse import Sparse
+
+
+def grid(n, dtype="float64", skew=0.0):
+    """Differences on n by n points."""
+    line = sp.diags_array([-1.0 - skew, 2.0, -1.0 + skew], offsets=[-1, 0, 1], shape=(n, n))
+    return sp.csr_array(sp.kronsum(line, line)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("skew", [0.0, 0.4])
+def test_solutions(dtype, skew):
+    a = grid(12, dtype, skew)
+    b = np.random.default_rng(0).normal(size=(144, 3)).astype(dtype)
+    found = sparse.solve(sparse.from_scipy(a), b, report=True)
+    exact = np.linalg.solve(a.toarray().astype("complex128"), b)
+    error = np.abs(found.value - exact).max(0) / np.abs(exact).max(0)
+    assert found.ok and found.value.dtype == dtype
+    assert error.max() <= found.certificate.error
+    assert found.certificate.error < 1e4 * np.finfo(dtype).eps
+    np.testing.assert_array_equal(sparse.solve(sparse.from_scipy(a), b[:, 0]), found.value[:, 0])
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("condition", [1e2, 1e8, 1e14, 1e18])
+def test_no_claim_is_false(condition, scale):
+    rng = np.random.default_rng(int(np.log10(condition)))
+    n = 30
+    q = sp.random_array((n, n), density=0.1, rng=rng) + sp.eye_array(n)
+    a = sp.csr_array(q @ sp.diags_array(np.geomspace(1, 1 / condition, n)) @ q.T) * scale
+    x = rng.normal(size=n)
+    b = (a.toarray().astype("longdouble") @ x).astype("float64")
+    found = sparse.solve(sparse.from_scipy(a), b, report=True)
+    if found.ok:
+        import mpmath as mp
+
+        with mp.workdps(80):
+            exact = mp.lu_solve(mp.matrix(a.toarray().tolist()), mp.matrix(b.tolist()))
+            size = max(abs(v) for v in exact)
+            error = (
+                max(abs(mp.mpf(float(v)) - e) for v, e in zip(found.value, exact, strict=True))
+                / size
+            )
+        assert error <= float(found.certificate.error)
+
+
+def test_singular_matrices_are_told():
+    a = sparse.diags_array([[1.0, 0.0, 2.0]], offsets=[0])
+    assert sparse.solve(a, xnp.ones(3), report=True).status == Status.singular
+    with pytest.raises(xc.errors.SingularMatrixError):
+        sparse.solve(a, xnp.ones(3))
+    empty_row = sparse.coo_array(([1.0], ([0], [0])), shape=(2, 2))
+    assert not sparse.solve(empty_row, xnp.ones(2), report=True).ok
+    nan = sparse.eye_array(2) * xnp.nan
+    assert not sparse.solve(nan, xnp.ones(2), report=True).ok
+
+
+def test_derivatives_and_batches():
+    a = sparse.from_scipy(grid(4, skew=0.3))
+    p, b = a.pattern, np.random.default_rng(0).normal(size=(16, 2))
+
+    def loss(v, b, dense):
+        m = Sparse(v, p)
+        x = xnp.linalg.solve(m.todense(), b) if dense else sparse.solve(m, b)
+        return xnp.sin(x).sum()
+
+    with xc.enable_x64():
+        v, b = xnp.asarray(a.values), xnp.asarray(b)
+        for f in (
+            xc.grad(loss, (0, 1)),
+            lambda v, b, d: xc.jvp(lambda v, b: loss(v, b, d), (v, b), (v**2, b)),
+        ):
+            for one, other in zip(
+                xc.tree.leaves(f(v, b, False)), xc.tree.leaves(f(v, b, True)), strict=True
+            ):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+        h = xc.hessian(loss, 0)
+        np.testing.assert_allclose(h(v, b, False), h(v, b, True), rtol=1e-8, atol=1e-10)
+        many = v * xnp.asarray([1.0, 2.0, 4.0])[:, None]
+        batch = sparse.solve(Sparse(many, p), b[:, 0])
+        one = sparse.solve(a, b[:, 0])
+        np.testing.assert_allclose(batch, one / np.array([[1.0], [2.0], [4.0]]), rtol=1e-12)
+        mapped = xc.jit(xc.vmap(lambda v: sparse.solve(Sparse(v, p), b[:, 0])))(many)
+        np.testing.assert_allclose(mapped, batch, rtol=1e-12)
+        both = sparse.solve(Sparse(many, p), b, report=True)
+        assert both.ok.shape == (3,) and both.ok.all()
+
+
+def test_incomplete_factors_precondition():
+    a = sparse.from_scipy(grid(20, skew=0.3))
+    b = np.random.default_rng(0).normal(size=400)
+    plain = xc.linalg.linear_solve(a, b, xc.linalg.BiCGStab(rtol=1e-9), report=True)
+    better = xc.linalg.linear_solve(
+        a,
+        b,
+        xc.linalg.BiCGStab(rtol=1e-9),
+        preconditioner=sparse.factorise(a, "ilu", drop_tol=1e-3),
+        report=True,
+    )
+    assert better.ok and better.steps < plain.steps / 3
