@@ -142,6 +142,15 @@ TASKS = {
         A, b = np.array([[4., 1], [1, 3]]), np.array([1., 2])
         assert np.allclose(linalg.solve(A, b, assume_a="pos"), np.linalg.solve(A, b))
         """,
+    "scipy: a sparse solution": """
+        import numpy as np
+        from xcore.scipy.sparse import csr_array, diags_array
+        from xcore.scipy.sparse.linalg import spsolve
+
+        A = csr_array(diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(5, 5)))
+        x = spsolve(A, np.ones(5))
+        np.testing.assert_allclose(A @ x, np.ones(5), atol=1e-5)
+    """,
     "scipy: eigsh and svds of a sparse matrix": """
         import numpy as np
         import scipy.sparse as sp
@@ -472,8 +481,8 @@ ELSEWHERE = {
         "jn, j0 and j1",
     ),
     "scipy: a linear program": ("from xcore.scipy.optimize import linprog", "SciPy's own"),
-    "scipy: sparse matrices": ("from xcore.scipy.sparse import csr_matrix", "take them"),
-    "scipy: a sparse solution": ("from xcore.scipy.sparse.linalg import spsolve", "preconditioner"),
+    "scipy: sparse matrices": ("from xcore.scipy.sparse import csr_matrix", "take csr_array"),
+    "scipy: sparse factors": ("from xcore.scipy.sparse.linalg import splu", "xcore.sparse.factorise"),
     "scipy: distances": ("from xcore.scipy.spatial import distance", "from scipy import spatial"),
     "scipy: constants": ("from xcore.scipy import constants", "from scipy import constants"),
     "scipy: a t-test": (

@@ -37,7 +37,8 @@ _ABSENT = {
     "random": "Take random_array(key, shape).",
     "bmat": "Take block_array.",
     "bsr_array dia_array dok_array lil_array": "All are stored by rows here: take coo_array or csr_array.",
-    "load_npz save_npz": "Files are SciPy's: scipy.sparse.save_npz(file, a.to_scipy()), csr_array(scipy.sparse.load_npz(file)).",
+    "load_npz save_npz":
+        "Files are SciPy's: scipy.sparse.save_npz(file, a.to_scipy()), csr_array(scipy.sparse.load_npz(file)).",
     "csgraph": "Graphs work on the host: from scipy.sparse import csgraph.",
 }  # fmt: skip
 __getattr__ = _guide(__name__, _ABSENT)

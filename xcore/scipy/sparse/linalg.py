@@ -382,5 +382,6 @@ _ABSENT = {
 }  # fmt: skip
 __getattr__ = guide(__name__, _ABSENT)
 __all__ = [
-    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "spsolve", "svds",
+    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "spsolve",
+    "svds",
 ]  # fmt: skip
