@@ -127,19 +127,19 @@ def recorded(script: Path, out: Path) -> Run | None:
 def digest(script: Path) -> str:
     """Of all that a run depends on: the script, its helpers, and xcore."""
     helpers = sorted(script.parent.glob("_*.py"))
-    told = hashlib.sha256(library().encode())
+    digest = hashlib.sha256(library().encode())
     for path in (script, *helpers):
-        told.update(path.read_bytes())
-    return told.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @functools.cache
 def library() -> str:
     """Of xcore's sources."""
-    told = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted((EXAMPLES.parent / "xcore").rglob("*.py")):
-        told.update(path.read_bytes())
-    return told.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def pictures(folder: Path) -> tuple[Path, ...]:

@@ -215,8 +215,8 @@ class Solution:
         ends, counts = np.unique(np.asarray(self.status), return_counts=True)
         if len(ends) < 2:
             return self._words(int(ends[0]) if len(ends) else 0)
-        told = [f"{k} of {counts.sum()}: {self._words(int(end))}" for end, k in zip(ends, counts)]
-        return "; ".join(told)
+        parts = [f"{k} of {counts.sum()}: {self._words(int(end))}" for end, k in zip(ends, counts)]
+        return "; ".join(parts)
 
     def _words(self, end: int) -> str:
         said: dict[int, str] = dict(self.advice)
@@ -237,9 +237,9 @@ class Solution:
         """The exception that says what the status says."""
         failed = np.asarray(self.status).max()
         kind = SingularMatrixError if failed in _ABOUT_MATRIX else SolverError
-        told = ", ".join(f"{name} {_short(x)}" for name, x in self._figures() if _is_figure(x))
+        figures = ", ".join(f"{name} {_short(x)}" for name, x in self._figures() if _is_figure(x))
         who = who or self.who or "Solution.check"
-        return kind(f"xcore.{who}: {self.message}{f' ({told})' if told else ''}.")
+        return kind(f"xcore.{who}: {self.message}{f' ({figures})' if figures else ''}.")
 
     def _figures(self) -> list[tuple[str, Figure]]:
         """(name, figure) of all that was measured."""

@@ -7,7 +7,7 @@ notice that one is gone. After that, arrays travel through collectives, not thro
 When a process dies, collectives of the others fail with an exception, or wait for ever if several
 devices of a process wait for each other. No Python code can end such a wait. So a thread knows who is
 there (`presence`), and a moment after another process is gone it ends this one with a message, unless
-an exception has told the program of it.
+an exception has reached the program.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Cluster:
         self._leaving = threading.Event()  # set as soon as this process starts to say goodbye
         # threads that wait for something of another process
         self._waits: list[threading.Thread] = []
-        self._told = False  # whether the program has seen a DistributedError
+        self._reported = False  # whether the program has seen a DistributedError
         if presence is not None:
             self._grace = min(_GRACE_SECONDS, presence.timeout / 4)
             watch = threading.Thread(
@@ -203,7 +203,7 @@ class Cluster:
             absent = self._absent()
             thread.join(self._grace / 2 if absent else _SOON)
             if absent and thread.is_alive():
-                self.told()
+                self.reported()
                 raise Gone(f"{what}, and {_named(absent)} will not: it has ended")
         self._waits.remove(thread)
         found, error = done[0]
@@ -221,9 +221,9 @@ class Cluster:
         absent = self._absent()
         return [i for i in range(self.num_processes) if i not in absent]
 
-    def told(self) -> None:
-        """The program is told, by an exception, that another process is gone."""
-        self._told = True
+    def reported(self) -> None:
+        """An exception has said to the program that another process is gone."""
+        self._reported = True
 
     def _watch(self, presence: Presence) -> None:
         seen: dict[int, float] = {}  # process -> when its absence was noticed
@@ -232,7 +232,7 @@ class Cluster:
             for process in self._absent():
                 seen.setdefault(process, now)
             missed = {process for process, t in seen.items() if now - t > self._grace}
-            untold = bool(missed & presence.gone) and not self._told
+            untold = bool(missed & presence.gone) and not self._reported
             if missed and (untold or exchanges.stalled(missed, self._grace / 4)):
                 self._end(missed, bool(missed & presence.gone))
 
@@ -265,10 +265,10 @@ def current() -> Cluster | None:
     return _current
 
 
-def told() -> None:
-    """The program is told, by an exception, that another process is gone."""
+def reported() -> None:
+    """An exception has said to the program that another process is gone."""
     if _current is not None:
-        _current.told()
+        _current.reported()
 
 
 def connect(
@@ -392,7 +392,7 @@ def _check_port(port: int) -> None:
 
 
 def _check_number(client: DistributedRuntimeClient, place: Seat, timeout: int) -> None:
-    """Raise if this process has been told of another number of processes than process 0."""
+    """Raise if this process was started for another count of processes than process 0."""
     if place.process_id == 0:
         client.key_value_set_bytes(_SIZE, str(place.num_processes).encode())
         return

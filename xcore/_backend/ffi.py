@@ -175,7 +175,7 @@ def factor_call(
         dtype: of the matrices.
         operands: MLIR values.
         results: MLIR types.
-        column_major: False to hand over transposed matrices where the routine can be told so.
+        column_major: False to hand over transposed matrices where the routine has a setting for it.
         settings: the routine's settings.
 
     Returns:

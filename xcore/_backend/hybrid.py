@@ -49,9 +49,9 @@ class HostRoutine:
         *batch, n, _ = a.shape
         each = [ROUTINES[self.name](lapack, x) for x in np.asarray(a).reshape(-1, n, n)]
         stacked = map(np.stack, zip(*each, strict=True))
-        return tuple(_as_told(np.reshape(x, (*batch, *np.shape(x)[1:]))) for x in stacked)
+        return tuple(_as_declared(np.reshape(x, (*batch, *np.shape(x)[1:]))) for x in stacked)
 
 
-def _as_told(x: NDArray) -> NDArray:
+def _as_declared(x: NDArray) -> NDArray:
     """Counts are int32, arrays row-major."""
     return np.asarray(x.astype(np.int32) if x.dtype.kind == "i" else x, order="C")

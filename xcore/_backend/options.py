@@ -1,4 +1,4 @@
-"""What the compiler is told of a program: flags of XLA, passes left out, devices and partitions."""
+"""Options of the compiler for a program: flags of XLA, passes left out, devices and partitions."""
 
 from __future__ import annotations
 

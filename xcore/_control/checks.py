@@ -334,7 +334,7 @@ def check_error(error: Error) -> None:
 
 
 def report(kind: str, failed, fmt: str, *values) -> None:
-    """Leave a check for the setting ``sanitize``: it is told if ``failed``, a boolean scalar, is true.
+    """Leave a check for the setting ``sanitize``: it is a finding if ``failed``, a boolean scalar, is true.
 
     Args:
       kind: one of ``findings.KINDS``, which says whether it is an error.

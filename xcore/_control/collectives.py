@@ -48,7 +48,7 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
 
 
 def _checked(op, v, **params):
-    """The operation; what its type rule refuses is told before a vmap makes other operations of it."""
+    """The operation; what its type rule refuses is an error before a vmap makes other operations of it."""
     op.type(typeof(v), **params)
     return op(v, **params)
 

@@ -66,7 +66,7 @@ Checks = tuple[DisabledSafetyCheck, ...]
 
 @dataclass(frozen=True, eq=False)
 class Artifact:
-    """StableHLO for some platforms: one module each, or one that is told the platform's number."""
+    """StableHLO for some platforms: one module each, or one that gets the platform's index."""
 
     name: str
     platforms: tuple[str, ...]

@@ -475,23 +475,23 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> xc.eval_shape(lambda a, b: a @ b, xnp.ones((2, 3)), xnp.ones((3, 4)))
     ShapeDtypeStruct(shape=(2, 4), dtype=float32)
     """
-    general, told = _general_of(fun), {}
+    general, notes = _general_of(fun), {}
     if general.f is fun:  # a function that is not jitted may return descriptions
-        general.f = functools.wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), told))
+        general.f = functools.wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), notes))
     out = trace(general, *args, **kwargs).out_info
-    return told["structure"].unflatten(told["fill"](tree.leaves(out))) if told else out
+    return notes["structure"].unflatten(notes["fill"](tree.leaves(out))) if notes else out
 
 
-def _without_descriptions(result, told: dict) -> list:
+def _without_descriptions(result, notes: dict) -> list:
     """The arrays of a result. What is said instead of an array is kept, to be put back."""
-    leaves, told["structure"] = tree.flatten(result)
+    leaves, notes["structure"] = tree.flatten(result)
     places = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
 
     def fill(arrays):
         arrays = iter(arrays)
         return [x if i in places else next(arrays) for i, x in enumerate(leaves)]
 
-    told["fill"] = fill
+    notes["fill"] = fill
     return [x for i, x in enumerate(leaves) if i not in places]
 
 

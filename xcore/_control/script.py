@@ -27,14 +27,14 @@ def running(path: str, arguments) -> Generator[Callable[[], dict]]:
 
 def run_script(path: str, arguments) -> int:
     """Run a script as ``python script.py`` would. 1 if it failed or something was found."""
-    told: list = []
+    messages: list = []
     config.update("sanitize", True)
     os.environ["XCORE_SANITIZE"] = "1"  # for the processes that it starts
     show = warnings.showwarning
 
     def note(message, category, filename, lineno, file=None, line=None):
         if issubclass(category, errors.SanitizeWarning):
-            told.append(message)
+            messages.append(message)
             print(f"{filename}:{lineno}: {message}", file=sys.stderr)
         else:
             show(message, category, filename, lineno, file, line)
@@ -44,7 +44,7 @@ def run_script(path: str, arguments) -> int:
     status = 0
     try:
         with running(path, arguments) as run:
-            told += _unread(run())
+            messages += _unread(run())
     except SystemExit as e:
         status = e.code if isinstance(e.code, int) else 1 if e.code else 0
     except BaseException:
@@ -52,7 +52,7 @@ def run_script(path: str, arguments) -> int:
         status = 1
     finally:
         warnings.showwarning = show
-    found = len(told)
+    found = len(messages)
     text = f"{found} finding{'s' * (found != 1)}" if not status else "the script failed"
     print(f"xcore sanitize: {text}", file=sys.stderr)
     return status or int(bool(found))

@@ -343,7 +343,7 @@ def _inside(e, ins, kind: str) -> tuple:
 
 
 def _by_checks(e, ins) -> _Birth | None:
-    """The first operation in a program that makes a NaN, told by a check after each."""
+    """The first operation in a program that makes a NaN, found by a check after each."""
     inputs = [Var(typeof(x)) for x in ins]
     outputs = [Var(v.type) for v in e.outputs]
     p = Program(inputs, [Eqn(e.op, inputs, outputs, e.params, e.where)], outputs, e.op.name)
@@ -377,11 +377,11 @@ def _describe(b: _Birth) -> str:
     infinite = b.kind == "nan" and any(_where_bad(x, "infinity").any() for x in b.ins)
     source = "infinite numbers" if infinite else "finite numbers"
     advice = _ADVICE.get(b.eqn.op.name, "")
-    told = f"the operation {b.eqn.op.name} ({types}) made {made} of {source}{_extremes(b.ins)}"
+    message = f"the operation {b.eqn.op.name} ({types}) made {made} of {source}{_extremes(b.ins)}"
     if b.then is not None:
         place = describe_where(b.then.eqn.where)
-        told += f", of which {b.then.eqn.op.name} made a NaN {place}".rstrip()
-    return f"{told}. {advice}".rstrip()
+        message += f", of which {b.then.eqn.op.name} made a NaN {place}".rstrip()
+    return f"{message}. {advice}".rstrip()
 
 
 def _extremes(ins) -> str:

@@ -300,7 +300,7 @@ def translate(e: Exception, arguments: Sequence[Array] = ()) -> Exception:
     if gone or any(words in text for words in backend.GONE):
         return errors.deleted_array(gone[0].type if gone else "an argument")
     if "Gloo" in text or "NCCL" in text:
-        cluster.told()
+        cluster.reported()
         return errors.process_gone(text)
     if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
         return errors.out_of_memory(text.splitlines()[0], backend.live_buffers())

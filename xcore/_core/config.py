@@ -166,7 +166,7 @@ class FastCache(dict[Any, Any]):
     """A dict that a change of the process-wide settings empties."""
 
     __slots__ = ("__weakref__",)
-    __hash__ = object.__hash__  # type: ignore[assignment]  # a WeakSet member is told apart by identity
+    __hash__ = object.__hash__  # type: ignore[assignment]  # members of a WeakSet differ by identity
     __eq__ = object.__eq__
 
     def __init__(self) -> None:

@@ -115,9 +115,9 @@ def failed(e: Exception, arrays: list[Any]) -> None:
     Returns where a number that calls share was deleted, and none of the arguments: then what is
     known is forgotten, and the slow way makes the number anew.
     """
-    told = translate(e, arrays)
-    if type(told) is not DeletedError or any([a.is_deleted() for a in arrays]):
-        raise told from None
+    failure = translate(e, arrays)
+    if type(failure) is not DeletedError or any([a.is_deleted() for a in arrays]):
+        raise failure from None
     config.clear_fast_caches()
 
 

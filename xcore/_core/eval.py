@@ -354,9 +354,9 @@ class Fused:
         key = (structure, types, statics, wide, settings, way_in)
         found = self.cache.get(key)
         if found is None:
-            told = findings.count
+            before = findings.count
             found = self._trace(leaves, structure, rest)
-            if findings.count == told:  # what was told of one line is to be told of the next
+            if findings.count == before:  # what was found at one line may be found at the next
                 self.cache.keep(key, found, config.base())
         return found, leaves
 

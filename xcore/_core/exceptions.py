@@ -178,10 +178,10 @@ class SanitizeWarning(UserWarning):
     >>> import warnings, xcore as xc, xcore.numpy as xnp
     >>> def fill(x):
     ...     x.at[0].set(1.0)
-    >>> with xc.config.override(sanitize=True), warnings.catch_warnings(record=True) as told:
+    >>> with xc.config.override(sanitize=True), warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
     ...     fill(xnp.zeros(3))
-    >>> told[0].category.__name__
+    >>> found[0].category.__name__
     'SanitizeWarning'
     """
 

@@ -1,4 +1,4 @@
-"""What the setting ``sanitize`` finds: kinds of findings, how they are told, and what is meant to be so.
+"""What the setting ``sanitize`` finds: kinds of findings, how they are reported, and what is meant to be so.
 
 A finding is an error (SanitizeError, a warning where the program may be right: SanitizeWarning) and has the
 user's line. Whether a line means what it does can often be read from the line: a value that goes
@@ -90,7 +90,7 @@ def checks_positions() -> bool:
 
 # Telling
 
-_told: set[Any] = set()  # (kind, file, line) of the warnings given
+_given: set[Any] = set()  # (kind, file, line) of the warnings given
 count: int = 0  # of warnings and errors
 
 
@@ -107,8 +107,8 @@ def tell(kind: str, text: str, where: Any = None) -> None:
     if KINDS[kind]:
         raise _CLASSES.get(kind, errors.SanitizeError)(message)
     name, line = place[:2] if place else ("<unknown>", 0)
-    if (kind, name, line) not in _told:
-        _told.add((kind, name, line))
+    if (kind, name, line) not in _given:
+        _given.add((kind, name, line))
         warnings.warn_explicit(errors.SanitizeWarning(message), None, name, line)
 
 
@@ -116,20 +116,20 @@ _CLASSES = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflow
 
 
 def forget() -> None:
-    """Tell again what was told."""
+    """Report again what was reported."""
     global count
     count = 0
-    _told.clear()
+    _given.clear()
     pending.clear()
 
 
-# Values that were not told
+# Values that were not reported
 # A NaN or infinity in a value that the next line may guard, or that the library made for itself, is
-# told when it turns out to count: when it is read, or when results of the user's lines hold it.
+# reported when it turns out to count: when it is read, or when results of the user's lines hold it.
 
 
 class Pending:
-    """A NaN or infinity that was made and has not been told.
+    """A NaN or infinity that was made and has not been reported.
 
     ``mild``: the logarithm of 0. ``direct``: the user's own line made it.
 
@@ -174,7 +174,7 @@ def suspected(x: Any) -> Pending | None:
 
 
 def reading(x: Any) -> None:
-    """An array is read by the host: what is pending is told, if it is the user who reads."""
+    """An array is read by the host: what is pending is reported, if it is the user who reads."""
     p = suspected(x)
     if p is None or not config.settings().sanitize or caller()[1] != "xcore._core.array":
         return

@@ -1,7 +1,7 @@
 """Where an array lives: on one device, or cut into tiles over several.
 
 Every sharding over several devices says one thing, ``tiles(ndim)``: which devices hold which tile.
-From it follow the shapes and places of the pieces, what the runtime is told, and whether two
+From it follow the shapes and places of the pieces, what the runtime gets, and whether two
 shardings are the same.
 """
 

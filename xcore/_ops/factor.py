@@ -4,7 +4,7 @@ Matrices are the last two axes, batch dimensions stand in front. LAPACK does the
 cuSOLVER on a GPU. A matrix that cannot be factorised gives NaN.
 
 LAPACK wants columns together in memory and arrays have rows together. So where a routine can be
-told to work on the transposed matrix it gets that: seen as columns, the memory holds just that,
+asked to work on the transposed matrix it gets that: seen as columns, the memory holds just that,
 and nothing is moved.
 """
 

@@ -79,7 +79,7 @@ def gram(factors, mode: int):
 
 
 def right_solve(m, g, ridge):
-    """m (g + ridge I)⁻¹ for a Hermitian g. Dependent columns are told apart by rounding only, so the
+    """m (g + ridge I)⁻¹ for a Hermitian g. Dependent columns differ by rounding only, so the
     diagonal is raised by that much."""
     rank, eps = g.shape[0], float(dtypes.finfo(g.dtype).eps)
     diagonal = xnp.diagonal(g).real

@@ -2,7 +2,7 @@
 
 With about vectors v and values w of a, the matrix b = v diag(w) v⁻¹ is next to a, and f(b) = v diag(f(w)) v⁻¹
 needs no more of f than its values at w. What x has to do with f(b), and a with b, is seen through a few
-columns; what f(a) has to do with f(b) is told by divided differences of f,
+columns; what f(a) has to do with f(b) follows from divided differences of f,
 
     f(b + e) - f(b) = v (g ∘ v⁻¹ e v) v⁻¹ + …,    g[i,j] = f[w[i], w[j]].
 

@@ -159,11 +159,11 @@ def in_band(ab, b, lower, upper, report):
     if 0 in typeof(b).shape:
         return _nothing(b, back, report)
     x, pivots = _solved(ab, b, lower, upper, True)
-    pivot, told = _first(pivots == 0), None
+    pivot, verdict = _first(pivots == 0), None
     if report:
         make = functools.partial(_equation, lower=lower, upper=upper, pivot=True)
-        told = judged(make, (ab,), x, b, epsilon(b), pivot, back=back)
-    return back(x), pivot, told
+        verdict = judged(make, (ab,), x, b, epsilon(b), pivot, back=back)
+    return back(x), pivot, verdict
 
 
 def _nothing(b, back, report: bool) -> tuple:
@@ -243,11 +243,11 @@ def _solveh_banded(ab, b, lower, report):
     if 0 in typeof(b).shape:
         return _nothing(b, back, report)
     x, pivots = _solved(ab, b, d, d, False)
-    pivot, told = _first(~(xnp.real(pivots) > 0)), None
+    pivot, verdict = _first(~(xnp.real(pivots) > 0)), None
     if report:
         make = functools.partial(_equation, lower=d, upper=d, pivot=False)
-        told = judged(make, (ab,), x, b, epsilon(b), pivot, Status.not_definite, back=back)
-    return back(x), pivot, told
+        verdict = judged(make, (ab,), x, b, epsilon(b), pivot, Status.not_definite, back=back)
+    return back(x), pivot, verdict
 
 
 def solveh_banded(
@@ -267,9 +267,9 @@ def solveh_banded(
     >>> xnp.round(xc.linalg.solveh_banded(ab, xnp.asarray([1.0, 0.0, 1.0])), 4)
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot, told = _solveh_banded(ab, b, lower, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _solveh_banded(ab, b, lower, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail("linalg.solveh_banded", ab, pivot, "definite")
     return x
 

@@ -79,18 +79,18 @@ def of_eigh(a, w, v, b=None):
     values = w[..., None, :].astype(typeof(v).dtype)
     if b is None:
         residual, metric = _lengths(product(a, v) - v * values), lambda x: x
-        told = residual
+        shown = residual
     else:
         b = hermitian_part(b)
         l = ops.cholesky(b)
         left = product(a, v) - product(b, v) * values
-        told, residual = _lengths(left), _lengths(solve_with(l, left, True))
+        shown, residual = _lengths(left), _lengths(solve_with(l, left, True))
         # rounding of the residual, and of l, which solutions with l amplify
         size = (_frobenius(a) + size * _frobenius(b)) * _inverse_length(l) ** 2
         metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
     off = size[..., None] * _orthogonality(v, metric)[..., None]
     report = of_pairs(w, residual + off + n * missed, size, n)
-    return _status(residual + off, size, n, eps), report.replace(residual=told)
+    return _status(residual + off, size, n, eps), report.replace(residual=shown)
 
 
 def _inverse_length(l):

@@ -142,8 +142,8 @@ def _solve(a, b, assume_a, transposed, steps, precision, report, pivots):
     if report:
         hermitian = assumed == "cholesky"
         matrix = whole if hermitian else a
-        status, told = report_of(matrix, x, b, solver.sure_factors(), hermitian=hermitian)
-        return back(x), (status, told.replace(residual=back(told.residual)))
+        status, verdict = report_of(matrix, x, b, solver.sure_factors(), hermitian=hermitian)
+        return back(x), (status, verdict.replace(residual=back(verdict.residual)))
     return back(x), (solver.pivot(x, b) if pivots else None)
 
 
@@ -309,8 +309,8 @@ def _det_of(a, report):
     found = determinant(a) if kind_for(a) == "lapack" else _determinant(a)
     if not report:
         return found, None
-    status, told = _determinants_report(ops.stop_gradient(a), ops.stop_gradient(found))
-    return found, (status, told)
+    status, verdict = _determinants_report(ops.stop_gradient(a), ops.stop_gradient(found))
+    return found, (status, verdict)
 
 
 def det(a: ArrayLike, *, report: bool = False) -> Array | Solution:
@@ -326,8 +326,8 @@ def det(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     >>> xc.linalg.det(xnp.asarray([[1.0, 2.0], [3.0, 4.0]]))
     Array(-2., dtype=float32)
     """
-    found, told = _det_of(a, report)
-    return found if told is None else Solution(found, *told)
+    found, verdict = _det_of(a, report)
+    return found if verdict is None else Solution(found, *verdict)
 
 
 @fused(1)
@@ -396,8 +396,8 @@ def slogdet(a: ArrayLike, *, report: bool = False) -> tuple[Array, Array] | Solu
     >>> float(sign), round(float(log), 4)
     (-1.0, 0.6931)
     """
-    found, told = _slogdet_of(a, report)
-    return tuple(found) if told is None else Solution(tuple(found), *told)
+    found, verdict = _slogdet_of(a, report)
+    return tuple(found) if verdict is None else Solution(tuple(found), *verdict)
 
 
 @custom_jvp

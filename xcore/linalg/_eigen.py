@@ -235,10 +235,10 @@ def eigsh(
     )  # fmt: skip
     others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
     certificate = of_pairs(w, left, size, n, others, products=end["products"])
-    return _told(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
+    return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
 
 
-def _told(who: str, found, status, certificate, report: bool, steps, rows):
+def _answer(who: str, found, status, certificate, report: bool, steps, rows):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
     history = None if rows is None else history_of(rows, steps)
     solution = Solution(found, status, certificate, steps, history=history, who=who)
@@ -272,12 +272,12 @@ def _check_symmetric(who: str, a) -> None:
     size = xnp.max(modulus(x), initial=0)
     limit = 100 * epsilon(x if dtypes.is_inexact(typeof(x).dtype) else size.astype(np.float32))
     far = xnp.max(modulus(x - xnp.conj(x).T), initial=0) > limit * size
-    told = "need a symmetric (Hermitian) matrix; linalg.eig takes any, (a + aᴴ) / 2 is one"
+    need = "need a symmetric (Hermitian) matrix; linalg.eig takes any, (a + aᴴ) / 2 is one"
     if type(far) is Array:
         if bool(far):
-            raise errors.not_matrices(who, told, a=x)
+            raise errors.not_matrices(who, need, a=x)
         return
-    check_later(far, f"{who}: {told}")
+    check_later(far, f"{who}: {need}")
 
 
 def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:
@@ -413,7 +413,7 @@ def lobpcg(
     )  # fmt: skip
     certificate = of_pairs(w, left, state["scale"], n, state["w"][k:])
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
-    return _told(who, found, status, certificate, report, steps, rows)
+    return _answer(who, found, status, certificate, report, steps, rows)
 
 
 def _by_columns(m):

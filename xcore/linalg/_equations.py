@@ -205,8 +205,8 @@ def judged(
     missed = missed / root / root * factors * typeof(x).shape[-2] ** (factors - 1)
     given, (x, b, t) = b, in_units(s**factors, x, b)
     missed = _missed(missed, given, x, t)
-    status, told = certificate(make(s, *parts), x, b, eps, pivot, failed, t, missed)
-    return status, told if back is None else told.replace(residual=back(told.residual))
+    status, verdict = certificate(make(s, *parts), x, b, eps, pivot, failed, t, missed)
+    return status, verdict if back is None else verdict.replace(residual=back(verdict.residual))
 
 
 def judged_dense(

@@ -86,13 +86,13 @@ def _cho_solve(factor, b, lower, report):
     factor, b, back = with_columns("linalg.cho_solve", factor, b)
     first, then = ("N", "C") if lower else ("C", "N")
     y = solve_with(factor, b, lower, transpose=first)
-    x, told = to_dtype(solve_with(factor, y, lower, transpose=then)), None
+    x, verdict = to_dtype(solve_with(factor, y, lower, transpose=then)), None
     if report:
         own = part(ops.stop_gradient(factor), ops.ge if lower else ops.le)
         own = own if lower else adjoint(own)
         make = lambda s, l: _of_factors(l, adjoint(l), given, s, s)  # noqa: E731
-        told = judged(make, (own,), x, b, epsilon(given), pivot, back=back, factors=2)
-    return back(x), pivot, told
+        verdict = judged(make, (own,), x, b, epsilon(given), pivot, back=back, factors=2)
+    return back(x), pivot, verdict
 
 
 def _of_factors(l, u, given, *units) -> Equation:
@@ -141,9 +141,9 @@ def cho_solve(
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
     Array([1., 3.], dtype=float32)
     """
-    x, pivot, told = _cho_solve(factor, b, lower, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _cho_solve(factor, b, lower, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail("linalg.cho_solve", factor, pivot, "lower")
     return x
 
@@ -253,7 +253,7 @@ def _lu_solve(factors, b, trans, report):
         x = solve_with(packed, b, False, transpose=turn)
         x = solve_with(packed, x, True, transpose=turn, unit=True)
         x = ops.exchange_rows(x, pivots, reverse=True)
-    x, told = to_dtype(x), None
+    x, verdict = to_dtype(x), None
     if report:
         fixed, x_ = ops.stop_gradient(packed), ops.stop_gradient(x)
         l = part(fixed, ops.gt) + identity_like(fixed)
@@ -264,8 +264,8 @@ def _lu_solve(factors, b, trans, report):
             make = lambda s, u: _of_factors(turn(u), turn(l), given, s, one)  # noqa: E731
         else:
             make = lambda s, u: _of_factors(l, u, given, one, s)  # noqa: E731
-        told = judged(make, (u,), x_, y, epsilon(given), zero, back=back)
-    return back(x), zero, told
+        verdict = judged(make, (u,), x_, y, epsilon(given), zero, back=back)
+    return back(x), zero, verdict
 
 
 def lu_solve(
@@ -289,9 +289,9 @@ def lu_solve(
     """
     one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
     factors = tuple(factors)
-    x, pivot, told = _lu_solve(factors, b, trans, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _lu_solve(factors, b, trans, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail("linalg.lu_solve", factors[0], pivot, "lower")
     return x
 
@@ -348,8 +348,8 @@ def _eigh_report(a, b, pivot, found) -> tuple:
     """(status, Certificate), where b may turn out not to be positive definite."""
     if b is not None:
         a, b = (ops.stop_gradient(x) for x in as_inexact("linalg.eigh", a, b))
-    status, told = of_eigh(a, *map(ops.stop_gradient, found), b)
-    return xnp.where(pivot >= 0, np.int32(Status.not_definite), status), told
+    status, verdict = of_eigh(a, *map(ops.stop_gradient, found), b)
+    return xnp.where(pivot >= 0, np.int32(Status.not_definite), status), verdict
 
 
 def eigvalsh(a: ArrayLike, b: ArrayLike | None = None, *, report: bool = False) -> Array | Solution:

@@ -221,15 +221,15 @@ def _expm_and_error(a) -> tuple:
     return while_loop(lambda s: s[0] < most, square, start)[1:]
 
 
-def _told_exponential(eps: float):
-    def told(a):
+def _evidence_of_exponential(eps: float):
+    def evidence(a):
         x, off, slope = _expm_and_error(a)
         most = xnp.max(xnp.abs(x), axis=(-2, -1))
         off = xnp.where(most > 0, off + eps / 2 * most, xnp.inf)  # all of it has vanished
         condition = slope * relative(frobenius(a), frobenius(x))
         return x, concluded(x, off, xnp.zeros_like(off), condition, eps)
 
-    return told
+    return evidence
 
 
 def _squared(x, times):
@@ -252,14 +252,16 @@ def _expm_of(a, max_squarings, report):
     if max_squarings is not None:
         many = (_halvings(norm1(ops.stop_gradient(a))) > max_squarings)[..., None, None]
         calm = xnp.where(many, 0, a)
-    x, told = _expm.reported(calm, _told_exponential(eps)) if report else (_expm(calm), None)
+    x, verdict = (
+        _expm.reported(calm, _evidence_of_exponential(eps)) if report else (_expm(calm), None)
+    )
     if many is None:
-        return back(x), told
-    if told is not None:
+        return back(x), verdict
+    if verdict is not None:
         many = many[..., 0, 0]
-        told = stopped(many, *told)
+        verdict = stopped(many, *verdict)
         many = many[..., None, None]
-    return back(xnp.where(many, np.nan, x)), told
+    return back(xnp.where(many, np.nan, x)), verdict
 
 
 def expm(
@@ -281,8 +283,8 @@ def expm(
     Array([[1., 1.],
            [0., 1.]], dtype=float32)
     """
-    x, told = _expm_of(a, max_squarings, report)
-    return x if told is None else Solution(x, *told)
+    x, verdict = _expm_of(a, max_squarings, report)
+    return x if verdict is None else Solution(x, *verdict)
 
 
 @fused(2)
@@ -355,21 +357,21 @@ def _sqrtm(a):
     return a if 0 in typeof(a).shape else _principal_root(a)[0]
 
 
-def _told_root(real: bool):
-    def told(a):
+def _evidence_of_root(real: bool):
+    def evidence(a):
         x, u = _root(a)
         near = None if real else lyapunov_norm(u)
         return x, of_root(a, x, u, sylvester_norm(u, u), near, epsilon(a))
 
-    return told
+    return evidence
 
 
 @fused(1)
 def _sqrtm_of(a, report):
     a, _ = as_square("linalg.sqrtm", a)
-    told = _told_root(not dtypes.is_complex(typeof(a).dtype))
+    evidence = _evidence_of_root(not dtypes.is_complex(typeof(a).dtype))
     a = a.astype(dtypes.to_complex(typeof(a).dtype))
-    return _sqrtm.reported(a, told) if report else (_sqrtm(a), None)
+    return _sqrtm.reported(a, evidence) if report else (_sqrtm(a), None)
 
 
 def sqrtm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
@@ -399,9 +401,9 @@ def sqrtm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     >>> bool(answer.ok), float(answer.certificate.digits) > 5
     (True, True)
     """
-    x, told = _sqrtm_of(a, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, verdict = _sqrtm_of(a, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     why = "a singular matrix that has no square root (on a TPU also: eigenvalues on the negative axis)"
     fail_unless_finite("linalg.sqrtm", x, (a,), why)
     return x
@@ -412,10 +414,10 @@ _REACH_LOG = 0.26  # it is good to double precision up to this norm
 _SURE = 1.3  # of each of several norms that are estimated from below
 
 
-def _log_of_triangular(t, told: bool = False):
+def _log_of_triangular(t, bounded: bool = False):
     """The logarithm of one upper triangular matrix: 2ᵏ log(t^(1/2ᵏ)), with t^(1/2ᵏ) near 1.
 
-    If it is told, also about a bound of the norm of the derivative: the product of those of the roots.
+    If ``bounded``, also about a bound of the norm of the derivative: the product of those of the roots.
 
     log(1 + x) = ∫₀¹ x (1 + s x)⁻¹ ds, and Gauss' rule gives its Padé approximants. The diagonal
     is the logarithm of t's. (Higham 2008, "Functions of matrices", section 11.5)
@@ -430,9 +432,11 @@ def _log_of_triangular(t, told: bool = False):
     def halve(state):
         root, k, *slopes = state
         root = _root_of_triangular(root)
-        return root, k + 1, *(_slopes(root, one, k, *slopes) if told else slopes)
+        return root, k + 1, *(_slopes(root, one, k, *slopes) if bounded else slopes)
 
-    slopes = [xnp.asarray(x, dtypes.to_real(typeof(t).dtype)) for x in ((1.0, 0.0) if told else ())]
+    slopes = [
+        xnp.asarray(x, dtypes.to_real(typeof(t).dtype)) for x in ((1.0, 0.0) if bounded else ())
+    ]
     # own loop: its end is no status: as many roots as it takes are part of the formula
     root, k, *slopes = while_loop(going, halve, (t, xnp.zeros((), np.int32), *slopes))
     x, result = root - one, xnp.zeros_like(t)
@@ -441,7 +445,7 @@ def _log_of_triangular(t, told: bool = False):
         result = result + float(w) * solve_with(one + float(s) * x, x, False)
     result = result * xnp.exp2(k.astype(dtypes.to_real(typeof(t).dtype))).astype(typeof(t).dtype)
     result = part(result, ops.lt) + xnp.diag(xnp.log(diagonal(t)))
-    return (result, MARGIN / (1 - _REACH_LOG) * slopes[0], slopes[1]) if told else result
+    return (result, MARGIN / (1 - _REACH_LOG) * slopes[0], slopes[1]) if bounded else result
 
 
 def _slopes(u, one, k, slope, near) -> tuple:
@@ -461,14 +465,14 @@ def _logm(a):
     return matmul(matmul(z, over_batch(_log_of_triangular, t)), adjoint(z))
 
 
-def _told_logarithm(real: bool):
-    def told(a):
+def _evidence_of_logarithm(real: bool):
+    def evidence(a):
         t, z = complex_schur(a)
         inner, slope, near = over_batch(lambda t: _log_of_triangular(t, True), t)
         x = matmul(matmul(z, inner), adjoint(z))
         return x, _report_of_logarithm(a, x, t, slope, None if real else near)
 
-    return told
+    return evidence
 
 
 def _report_of_logarithm(a, x, t, slope, near) -> tuple:
@@ -499,10 +503,10 @@ def _report_of_logarithm(a, x, t, slope, near) -> tuple:
 def _logm_of(a, report):
     """(the logarithm, the number of an eigenvalue 0 or -1, or the status and report)."""
     a, _ = as_square("linalg.logm", a)
-    told = _told_logarithm(not dtypes.is_complex(typeof(a).dtype))
+    evidence = _evidence_of_logarithm(not dtypes.is_complex(typeof(a).dtype))
     a = a.astype(dtypes.to_complex(typeof(a).dtype))
     if report:
-        return _logm.reported(a, told)
+        return _logm.reported(a, evidence)
     return _logm(a), _eigenvalue_zero(ops.stop_gradient(a))
 
 
@@ -538,8 +542,8 @@ def logm(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     Array([[0., 1.],
            [0., 0.]], dtype=float32)
     """
-    x, told = _logm_of(a, report)
+    x, verdict = _logm_of(a, report)
     if report:
-        return Solution(x, *told)
-    fail("linalg.logm (eigenvalues that are zero)", a, told, "spectrum")
+        return Solution(x, *verdict)
+    fail("linalg.logm (eigenvalues that are zero)", a, verdict, "spectrum")
     return x

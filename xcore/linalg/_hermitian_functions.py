@@ -186,5 +186,5 @@ def funmh(a: ArrayLike, f: Callable[[Array], Array], *, report: bool = False) ->
     Array([[0.  , 0.25],
            [0.25, 0.  ]], dtype=float32)
     """
-    x, told = _funmh(a, f, report)
-    return x if told is None else Solution(x, *told)
+    x, verdict = _funmh(a, f, report)
+    return x if verdict is None else Solution(x, *verdict)

@@ -47,15 +47,16 @@ def _lstsq(a, b, method, ridge, rtol, report):
     if report:
         left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
         fixed = tuple(ops.stop_gradient(y) for y in (*tall, x))
-        told = of_full_rank(*fixed, *about) if method == "qr" else of_least_squares(*fixed, *about)
+        judge = of_full_rank if method == "qr" else of_least_squares
+        figures = judge(*fixed, *about)
         if typeof(given[0]).dtype != typeof(a).dtype:
-            told |= _rounded(told["error"], fixed[2], to_dtype(fixed[2]), epsilon(given[0]))
-        more = {"rank": rank} | told.pop("more", {})
+            figures |= _rounded(figures["error"], fixed[2], to_dtype(fixed[2]), epsilon(given[0]))
+        more = {"rank": rank} | figures.pop("more", {})
         finite = xnp.isfinite(to_dtype(fixed[2])).all(axis=(-2, -1))
         status = first_that_holds(
             (pivot >= 0, Status.singular), (~finite, Status.not_finite), (True, Status.success)
         )
-        certificate = Certificate(**told, residual=left[..., 0] if vector else left, more=more)
+        certificate = Certificate(**figures, residual=left[..., 0] if vector else left, more=more)
         evidence = xnp.broadcast_to(status, finite.shape), certificate
     return to_dtype(x[..., 0] if vector else x), pivot, evidence
 
@@ -172,11 +173,11 @@ def pinv(
     """
     if not report:
         return xnp.linalg.pinv(a, rtol, hermitian)
-    return Solution(*_pinv_told(a, rtol, hermitian))
+    return Solution(*_pinv_judged(a, rtol, hermitian))
 
 
 @fused(1)
-def _pinv_told(a, rtol, hermitian):
+def _pinv_judged(a, rtol, hermitian):
     """(x, status, Certificate), in one program: the report's decomposition is that of x."""
     x = xnp.linalg.pinv(a, rtol, hermitian)
     return x, *_of_inverse(a, x, rtol, hermitian)

@@ -324,8 +324,8 @@ def lsmr(
     size = size * unit * sizes
     if b.ndim == 1:
         x, status, steps, size, *rows = (v[..., 0] for v in (x, status, steps, size, *rows))
-    told = history_of(rows[0], steps) if rows else None
-    solution = Solution(x, status, steps=steps, error=size, history=told, who=who)
+    past = history_of(rows[0], steps) if rows else None
+    solution = Solution(x, status, steps=steps, error=size, history=past, who=who)
     return solution if report else solution.check().value
 
 

@@ -431,7 +431,7 @@ def jacobian_operator(f: Callable[[Array], Array], x: ArrayLike) -> LinearOperat
     x = xnp.asarray(x)
     result = eval_shape(f, x)
     if x.ndim != 1 or len(getattr(result, "shape", ())) != 1:
-        told = f"need a function of a vector to a vector, given {x.shape} to {result}"
-        raise errors.ShapeError(f"xcore.linalg.jacobian_operator: {told}.")
+        need = f"need a function of a vector to a vector, given {x.shape} to {result}"
+        raise errors.ShapeError(f"xcore.linalg.jacobian_operator: {need}.")
     (rows,) = result.shape
     return FunctionOperator(lambda x, v: jvp(f, (x,), (v,))[1], x, (rows, x.shape[0]))

@@ -147,5 +147,5 @@ def funm(
     Array([[1.    , 0.6667],
            [0.    , 2.    ]], dtype=float32)
     """
-    found, told = _funm(a, f, report)
-    return found if told is None else Solution(found[0], *told)
+    found, verdict = _funm(a, f, report)
+    return found if verdict is None else Solution(found[0], *verdict)

@@ -187,9 +187,9 @@ def _check_sizes(who: str, a, b, q, r, e, s) -> None:
 
 def _solution(kind: str, *given, report: bool):
     who = f"linalg.solve_{kind}_are"
-    x, bad, told = _riccati(*given, kind, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, bad, verdict = _riccati(*given, kind, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     what = "there is no stabilising solution, or rounding hides it"
     if type(bad) is Array and np.asarray(bad).any():
         raise errors.SingularMatrixError(

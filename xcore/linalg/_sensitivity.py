@@ -210,12 +210,12 @@ def concluded(
     return status, Certificate(digits_of(error, eps), error, residual, condition, more)
 
 
-def stopped(at, status, told) -> tuple:
+def stopped(at, status, verdict) -> tuple:
     """Where there was not enough work allowed: nothing is known."""
     unknown = {
-        k: xnp.where(at, v, getattr(told, k)) for k, v in (("digits", 0), ("error", xnp.inf))
+        k: xnp.where(at, v, getattr(verdict, k)) for k, v in (("digits", 0), ("error", xnp.inf))
     }
-    return xnp.where(at, np.int32(Status.max_steps), status), told.replace(**unknown)
+    return xnp.where(at, np.int32(Status.max_steps), status), verdict.replace(**unknown)
 
 
 def nothing(x, eps: float, **more) -> tuple:

@@ -51,11 +51,11 @@ def _triangular(a, b, lower, trans, unit, report):
     x = solve_with(a, b, lower, transpose=trans, unit=unit)
     d = xnp.diagonal(a, axis1=-2, axis2=-1)
     pivot = xnp.full(typeof(d).shape[:-1], -1, np.int32) if unit else first_zero(d)
-    pivot, told = ops.stop_gradient(pivot), None
+    pivot, verdict = ops.stop_gradient(pivot), None
     if report:
-        told = _triangular_report(a, to_dtype(x), b, lower, trans, unit, eps, pivot)
-        told = told[0], told[1].replace(residual=back(told[1].residual))
-    return to_dtype(back(x)), pivot, told
+        verdict = _triangular_report(a, to_dtype(x), b, lower, trans, unit, eps, pivot)
+        verdict = verdict[0], verdict[1].replace(residual=back(verdict[1].residual))
+    return to_dtype(back(x)), pivot, verdict
 
 
 def _triangular_report(a, x, b, lower: bool, trans: str, unit: bool, eps: float, pivot) -> tuple:
@@ -95,9 +95,9 @@ def solve_triangular(
     Array([1., 2.], dtype=float32)
     """
     one_of("linalg.solve_triangular", "trans", trans, _TRANS)
-    x, pivot, told = _triangular(a, b, lower, _TRANS[trans], unit_diagonal, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _triangular(a, b, lower, _TRANS[trans], unit_diagonal, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail("linalg.solve_triangular", a, pivot, "lower")
     return x
 
@@ -123,10 +123,10 @@ def _solve_circulant(c, b, report) -> tuple:
     x = fft(fft(columns) / spectrum, inverse=True)
     x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
     x = x.astype(typeof(b).dtype)
-    told = None
+    verdict = None
     if report:
-        told = judged(_circulant_equation, (c,), x, columns, epsilon(c), pivot, back=back)
-    return x.reshape(shape), pivot, told
+        verdict = judged(_circulant_equation, (c,), x, columns, epsilon(c), pivot, back=back)
+    return x.reshape(shape), pivot, verdict
 
 
 def _circulant_equation(_, c) -> Equation:
@@ -155,9 +155,9 @@ def solve_circulant(c: ArrayLike, b: ArrayLike, *, report: bool = False) -> Arra
     >>> xc.linalg.solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0]))
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot, told = _solve_circulant(c, b, report)
+    x, pivot, verdict = _solve_circulant(c, b, report)
     if report:
-        return Solution(x, *told)
+        return Solution(x, *verdict)
     fail("linalg.solve_circulant", c, pivot, "unknown")
     return x
 

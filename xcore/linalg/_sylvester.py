@@ -185,14 +185,14 @@ def _solve(a, b, c, who, method, tol, report):
         return back(x), pivot, None
     x, pivot, (_, norm) = _sylvester(a, b, c, method or "schur", tol)
     x = back(x)
-    told = of_sylvester(a, b, c, x, norm(), eps, pivot >= 0) if report else None
-    return x, pivot, told
+    verdict = of_sylvester(a, b, c, x, norm(), eps, pivot >= 0) if report else None
+    return x, pivot, verdict
 
 
 def _solution(who: str, a, b, c, eigenvalues: str, method=None, tol=None, report=False):
-    x, pivot, told = _solve(a, b, c, who, method, tol, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _solve(a, b, c, who, method, tol, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail(f"{who} (eigenvalues of {eigenvalues})", a, pivot, "spectrum")
     return x
 
@@ -273,11 +273,11 @@ def _discrete(a, q, report):
         x, pivot = _where_it_runs(adjoint(b), b, inner(q))
     else:
         x, pivot, (solved, _) = _sylvester(adjoint(b), b, inner(q), "schur")
-    x, pivot, told = back(x), xnp.where(finite, pivot, 0), None
+    x, pivot, verdict = back(x), xnp.where(finite, pivot, 0), None
     if report:
         a, q, i = (ops.stop_gradient(y) for y in (a, q, inverse))
-        told = of_stein(a, q, x, _stein_norm(solved, i), eps, pivot >= 0)
-    return x, pivot, told
+        verdict = of_stein(a, q, x, _stein_norm(solved, i), eps, pivot >= 0)
+    return x, pivot, verdict
 
 
 def _stein_norm(solved, inverse):
@@ -308,9 +308,9 @@ def solve_discrete_lyapunov(
     >>> xnp.round(xc.linalg.solve_discrete_lyapunov(0.5 * xnp.eye(1), 3 * xnp.eye(1)), 4)
     Array([[4.]], dtype=float32)
     """
-    x, pivot, told = _discrete(a, q, report)
-    if told is not None:
-        return Solution(x, *told)
+    x, pivot, verdict = _discrete(a, q, report)
+    if verdict is not None:
+        return Solution(x, *verdict)
     fail(
         "linalg.solve_discrete_lyapunov (eigenvalues λ, μ of a, λ conj μ = 1)", a, pivot, "spectrum"
     )

@@ -114,11 +114,11 @@ def _solve_toeplitz(c, b, r, report) -> tuple:
         none = nothing_to_solve(b, back) if report else None
         return to_dtype(back(b)), xnp.full(lead, -1, np.int32), none
     x, pivot = over_batch(_differentiable, c[..., None], r[..., None], b)
-    x, told = to_dtype(x), None
+    x, verdict = to_dtype(x), None
     if report:
         r = xnp.concatenate([c[..., :1], r[..., 1:]], axis=-1)
-        told = judged(_equation, (c, r), x, b, eps, pivot, back=back)
-    return back(x), pivot, told
+        verdict = judged(_equation, (c, r), x, b, eps, pivot, back=back)
+    return back(x), pivot, verdict
 
 
 def _equation(_, c, r) -> Equation:
@@ -174,8 +174,8 @@ def solve_toeplitz(
     >>> xc.linalg.solve_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([3.0, 3.0])).round(4)
     Array([1., 1.], dtype=float32)
     """
-    x, pivot, told = _solve_toeplitz(c, b, r, report)
+    x, pivot, verdict = _solve_toeplitz(c, b, r, report)
     if report:
-        return Solution(x, *told)
+        return Solution(x, *verdict)
     fail("linalg.solve_toeplitz", c, pivot, "zero")
     return x

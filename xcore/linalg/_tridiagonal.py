@@ -136,8 +136,8 @@ def by_diagonals(lower, diagonal, upper, b, method, report) -> tuple:
     back = (lambda y: y[..., 0]) if vector else (lambda y: y)
     pivot = xnp.where(bad, np.int32(0), np.int32(-1))
     make = functools.partial(_tridiagonal_equation, run)
-    told = judged(make, inside, x, b, epsilon(b), pivot, back=back)
-    return back(x), bad.any(), told
+    verdict = judged(make, inside, x, b, epsilon(b), pivot, back=back)
+    return back(x), bad.any(), verdict
 
 
 def _tridiagonal_equation(run, _, lower, diagonal, upper) -> Equation:
@@ -176,9 +176,9 @@ def solve_tridiagonal(
     Array([0.5, 0.5, 0.5], dtype=float32)
     """
     one_of("linalg.solve_tridiagonal", "method", method, METHODS)
-    x, singular, told = by_diagonals(lower, diagonal, upper, b, method, report)
+    x, singular, verdict = by_diagonals(lower, diagonal, upper, b, method, report)
     if report:
-        return Solution(x, *told)
+        return Solution(x, *verdict)
     fail(
         "linalg.solve_tridiagonal", diagonal, xnp.where(singular, 0, -1).astype(np.int32), "unknown"
     )

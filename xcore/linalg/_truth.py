@@ -208,10 +208,10 @@ def _message(who: str, a, pivot: int, lane: tuple, kind: str) -> str:
     where = f" (matrix {lane} of the batch)" if lane else ""
     given = errors.describe(a)
     if not holds_numbers(a):
-        told = "the matrix, or one of the batch, holds NaN or infinities, of which nothing can be found"
-        return f"xcore.{who}: {told}; given {given}. xnp.argwhere(~xnp.isfinite(a)) tells where."
-    what, which, told, advice = _words(kind)
-    return f"xcore.{who}: the matrix is {what}: {which.format(pivot)} {told}{where}; given {given}. {advice}"
+        message = "the matrix, or one of the batch, holds NaN or infinities, of which nothing can be found"
+        return f"xcore.{who}: {message}; given {given}. xnp.argwhere(~xnp.isfinite(a)) tells where."
+    what, which, effect, advice = _words(kind)
+    return f"xcore.{who}: the matrix is {what}: {which.format(pivot)} {effect}{where}; given {given}. {advice}"
 
 
 def holds_numbers(a) -> bool:
@@ -252,13 +252,13 @@ def fail(who: str, a, pivot, kind: str) -> None:
             raise _error(who, a, found, kind)
         return
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
-    told = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
-    check_later(worst >= 0, told, worst)
+    message = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
+    check_later(worst >= 0, message, worst)
 
 
-def check_later(bad, told: str, *values) -> None:
+def check_later(bad, message: str, *values) -> None:
     """A check for ``checkify``, at the user's line, of what is known when a compiled function runs."""
-    site, values = make_site("user", told, values, {}, user_frame())
+    site, values = make_site("user", message, values, {}, user_frame())
     fail_if(bad, site, values, active=False)
 
 
@@ -269,16 +269,16 @@ def _error(who: str, a, found: np.ndarray, kind: str) -> Exception:
         condition = _condition(a, lane, kind)
         if kind == "cholesky" and np.ndim(a) - 2 == len(lane):
             pivot = _first_minor_not_definite(np.asarray(a, complex)[lane])
-    told = _message(who, a, pivot, lane, kind)
-    return errors.SingularMatrixError(told, pivot=pivot, matrix=lane, condition=condition)
+    message = _message(who, a, pivot, lane, kind)
+    return errors.SingularMatrixError(message, pivot=pivot, matrix=lane, condition=condition)
 
 
 def check_status(who: str, status) -> None:
     """In compiled code, where nothing can be raised, a check for ``checkify``."""
     worst = xnp.max(xnp.asarray(status), initial=0)
     words = ", ".join(f"{s.value}: {s.name.replace('_', ' ')}" for s in Status if s.value)
-    told = f"{who} ended with status {{}} ({words})"
-    check_later(worst > 0, told, worst)
+    message = f"{who} ended with status {{}} ({words})"
+    check_later(worst > 0, message, worst)
 
 
 def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:

@@ -78,8 +78,8 @@ def check_digits(who: str, a, total, axes) -> None:
     bad = ops.gt(wrong, ops.mul(ops.abs(true), full_like_type(t, _DIGITS)))
     finite = ops.lt(wrong, full_like_type(t, np.inf))
     lost, value = first_bad(ops.and_(bad, finite), true)
-    told = f"{who}: the sum loses its digits by cancellation: in float64 it is {{}}"
-    report("cancellation", lost, told, value)
+    message = f"{who}: the sum loses its digits by cancellation: in float64 it is {{}}"
+    report("cancellation", lost, message, value)
 
 
 # Columns beside rows
@@ -115,7 +115,7 @@ def note_columns(who: str, shapes) -> None:
 
 
 def kept(name: str, function):
-    """A method that in NumPy works in place: a result that nobody keeps is told."""
+    """A method that in NumPy works in place: a result that nobody keeps is a finding."""
 
     @functools.wraps(function)
     def method(self, *args, **kwargs):

@@ -462,7 +462,7 @@ def minimize_constrained(
     def solve(x):
         s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)
         keys = ("g", "stationary", "feasible", "product", "flat", "status", "nit", "nfev", "njev")
-        aux = {k: s[k] for k in keys} | {"told": s["f"]}
+        aux = {k: s[k] for k in keys} | {"value": s["f"]}
         if history:
             aux["history"] = s["history"]
         return xnp.concatenate([s["x"], s["y"], s["lam"]]), aux
@@ -496,6 +496,6 @@ def _judged(problem, flat, x, y, lam, aux) -> Result:
         multipliers=(y, lam), error=aux["feasible"], qualification=aux["flat"], tested=TESTED,
     )  # fmt: skip
     return result(
-        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        flat.split(x), aux["value"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], certificate, aux.get("history"),
     )  # fmt: skip

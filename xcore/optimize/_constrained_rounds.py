@@ -198,12 +198,12 @@ def rounds(
     def run(s, begun, checkpoint):
         scales = begun["seen"].scales
 
-        def told(name, v):
+        def shown(name, v):
             return s["nfev"] + v if name == "nfev" else scales.of(name, v)
 
         return iterations_from(
             who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
-            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, told=told,
+            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, shown=shown,
             begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
         )  # fmt: skip
 

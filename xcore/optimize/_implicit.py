@@ -51,8 +51,8 @@ def _watched(x, failed):
 @_watched.defjvp
 def _tell_if_failed(primals, tangents):
     """Under the setting ``sanitize``, where a derivative of x is asked for."""
-    told = "the derivative of a solution that was not found means nothing: look at success, or check() the result"
-    report("derivative", primals[1] > 0, told)
+    message = "the derivative of a solution that was not found means nothing: look at success, or check() the result"
+    report("derivative", primals[1] > 0, message)
     return primals[0], tangents[0]
 
 
@@ -90,16 +90,16 @@ def at_once(solve, problem, *starts) -> Any:
     except Exception:
         if not moving:
             raise
-    # the function may have to know its args, or what is wrong is told better of them
+    # the function may have to know its args, or what is wrong is seen better in them
     return jit(solve)(*starts)
 
 
-def differentiable(equation, told, solve, x0, problem, checkpoint=None):
+def differentiable(equation, value, solve, x0, problem, checkpoint=None):
     """``solve(x0) -> (x, aux)`` as a function with derivatives.
 
     Args:
       equation: ``equation(x)``, zero at the solution.
-      told: ``told(x)``, a tree; ``aux["told"]`` is the same at the solution, and so gets derivatives.
+      value: ``value(x)``, a tree; ``aux["value"]`` is the same at the solution, and so gets derivatives.
       solve: finds x and aux, a dict.
       x0: where to start.
       problem: what ``solve`` solves, with ``args`` and ``flat``.
@@ -111,16 +111,16 @@ def differentiable(equation, told, solve, x0, problem, checkpoint=None):
         return solve(x0)
     if is_evaluating():
         return at_once(solve, problem, x0)
-    values, structure = tree.flatten(eval_shape(told, x0))
+    values, structure = tree.flatten(eval_shape(value, x0))
 
     def system(unknowns):
         x, seen = unknowns
-        known = tree.leaves(told(x))
+        known = tree.leaves(value(x))
         return equation(x), [a - b for a, b in zip(seen, known)]
 
     def run(_, start):
         x, aux = solve(start[0])
-        return (x, tree.leaves(aux["told"])), {k: v for k, v in aux.items() if k != "told"}
+        return (x, tree.leaves(aux["value"])), {k: v for k, v in aux.items() if k != "value"}
 
     def tangent(f, y):
         zeros = [xnp.zeros_like(v) for v in y[1]]
@@ -129,8 +129,8 @@ def differentiable(equation, told, solve, x0, problem, checkpoint=None):
         return dx, [a - b for a, b in zip(y[1], rest)]
 
     start = (ops.stop_gradient(x0), [xnp.zeros(v.shape, v.dtype) for v in values])
-    (x, told_values), aux = custom_root(system, start, run, tangent, has_aux=True)
+    (x, at_x), aux = custom_root(system, start, run, tangent, has_aux=True)
     if findings.looks_for("derivative"):
         failed = (aux["status"] != 0).astype(x0.dtype)
-        x, told_values = _watched(x, failed), [_watched(v, failed) for v in told_values]
-    return x, aux | {"told": tree.unflatten(structure, told_values)}
+        x, at_x = _watched(x, failed), [_watched(v, failed) for v in at_x]
+    return x, aux | {"value": tree.unflatten(structure, at_x)}

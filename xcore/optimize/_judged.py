@@ -103,7 +103,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=No
     # enough is left for another attempt
     limit = maxiter // 2 if restarts and maxiter >= 100 else maxiter
 
-    def told(name, v):
+    def shown(name, v):
         return v * square if name in ("f", "g") else v
 
     def begin(s):
@@ -116,7 +116,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=No
         return iterations_from(
             who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter),
             rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
-            told=lambda k, v: s["nfev"] + v if k == "nfev" else told(k, v),
+            shown=lambda k, v: s["nfev"] + v if k == "nfev" else shown(k, v),
         )  # fmt: skip
 
     def end(s, _, ended):

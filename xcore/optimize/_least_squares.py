@@ -462,10 +462,10 @@ def least_squares(
 
     def solve(x):
         s = attempts(who, method, problem, x, tol, maxiter, history, checkpoint)
-        told = {"residuals": problem.given(s["x"]), "cost": s.pop("f")}
-        return s.pop("x"), s | {"told": told}
+        value = {"residuals": problem.given(s["x"]), "cost": s.pop("f")}
+        return s.pop("x"), s | {"value": value}
 
-    def told(x):
+    def value(x):
         f = problem.residuals(x)
         return {"residuals": f, "cost": cost(problem.loss, problem.scale, f)}
 
@@ -473,8 +473,8 @@ def least_squares(
         g = problem.gradient(x)
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, told, solve, flat.start, problem, checkpoint)
-    known = aux["told"]
+    x, aux = differentiable(equation, value, solve, flat.start, problem, checkpoint)
+    known = aux["value"]
     certificate = Certificate(
         stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED
     )

@@ -45,19 +45,19 @@ def iterations(going, step, state, limit: int, apart: str = ""):
 
 def iterations_from(
     who, method, problem, state, tol, maxiter, progress=False, *, rows=None, before=0, begun=None,
-    told=lambda name, v: v, checkpoint: Checkpoints | None = None,
+    shown=lambda name, v: v, checkpoint: Checkpoints | None = None,
 ):  # fmt: skip
     """The last state of a method from this one on.
 
     Args:
       rows: of history, kept so far, or None; ``before``: how many iterations there were.
       begun: the row of this state, where it is known better than by what the state holds.
-      told: what history keeps of a value by its name.
+      shown: what history keeps of a value by its name.
       checkpoint: where states are kept on disk.
     """
 
     def row(s):
-        return {k: told(k, s[k]) for k in rows}
+        return {k: shown(k, s[k]) for k in rows}
 
     steps = state["nit"] + before
     if rows is not None:

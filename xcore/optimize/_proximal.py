@@ -203,7 +203,7 @@ def proximal_gradient(
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, checkpoint)
         aux = {k: s[k] for k in ("size", "error", "status", "nit", "nfev", "njev", "g")} | {
-            "told": s["f"]
+            "value": s["f"]
         }
         return s["x"], aux | ({"history": s["history"]} if history else {})
 
@@ -212,6 +212,6 @@ def proximal_gradient(
 
     x, aux = differentiable(equation, problem.value, solve, flat.start, problem, checkpoint)
     return result(
-        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        flat.split(x), aux["value"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED), aux.get("history"),
     )  # fmt: skip

@@ -289,11 +289,11 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, whole, checkpoint)
         kept = ("size", "status", "nit", "nfev", "njev", "error", "history")
-        return s["x"], {k: s[k] for k in kept if k in s} | {"told": s["f"]}
+        return s["x"], {k: s[k] for k in kept if k in s} | {"value": s["f"]}
 
     x, aux = differentiable(problem.value, problem.value, solve, flat.start, problem, checkpoint)
     return result(
-        flat.split(x), aux["told"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
+        flat.split(x), aux["value"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
         Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
         aux.get("history"),
     )  # fmt: skip

@@ -111,7 +111,7 @@ def rounds(
     def run(s, begun, checkpoint):
         return iterations_from(
             who, method, local, *begun, maxiter, rows=s.get("history"), before=s["nit"],
-            told=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v), checkpoint=checkpoint,
+            shown=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v), checkpoint=checkpoint,
         )  # fmt: skip
 
     def end(s, _, ended):

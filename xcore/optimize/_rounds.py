@@ -65,12 +65,12 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, checkp
     def run(s, begun, checkpoint):
         units = begun["units"]
 
-        def told(name, v):
+        def shown(name, v):
             return begun["nfev"] + v if name == "nfev" else units.of(name, v)
 
         return iterations_from(
             who, method, InUnits(problem, units), begun["state"], begun["aim"], maxiter, progress,
-            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, told=told,
+            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, shown=shown,
             begun={"x": s["x"]} | {k: begun[k] for k in ("f", "g", "nfev")},
         )  # fmt: skip
 
@@ -78,21 +78,8 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, checkp
         begin, run, lambda *args: _ended(problem, *args), lambda s: s["status"] == RUNNING, start,
         checkpoint,
     )  # fmt: skip
-    told = (
-        "x",
-        "g",
-        "size",
-        "status",
-        "nit",
-        "nfev",
-        "njev",
-        "error",
-        "gain",
-        "undetermined",
-        "hess_inv",
-        "history",
-    )
-    return {k: s[k] for k in told if k in s} | {"told": s["f"], "tested": Words(tested[-1])}
+    names = "x g size status nit nfev njev error gain undetermined hess_inv history".split()
+    return {k: s[k] for k in names if k in s} | {"value": s["f"], "tested": Words(tested[-1])}
 
 
 def _effort(method, n: int, nfev) -> tuple:

@@ -209,14 +209,14 @@ def minimize_scalar(
     def solve(_):
         s = _search(who, method, problem, ends, bounds is not None, search, asked, maxiter)
         x = xnp.clip(s["u"], problem.lower, problem.upper).reshape(1)
-        aux = {k: s[k] for k in ("status", "nit", "nfev", "error")} | {"told": s["f"]}
+        aux = {k: s[k] for k in ("status", "nit", "nfev", "error")} | {"value": s["f"]}
         return x, aux | {"g": problem.value_and_grad(x)[1]}
 
     x, aux = differentiable(
         lambda x: problem.value_and_grad(x)[1], problem.value, solve, ends[:1], problem
     )
     return result(
-        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        flat.split(x), aux["value"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         count(1), Certificate(stationarity=largest(aux["g"]), error=aux["error"], tested=TESTED),
     )  # fmt: skip
 

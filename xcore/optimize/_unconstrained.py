@@ -109,7 +109,7 @@ def unconstrained(
         undetermined=aux["undetermined"] if kind != "gradient" else None, tested=WORDS[kind],
     )  # fmt: skip
     return result(
-        flat.split(x), aux["told"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
+        flat.split(x), aux["value"], flat.split(aux["g"]), aux["status"], aux["nit"], aux["nfev"],
         aux["njev"], certificate, aux.get("history"),
         {"hess_inv": aux["hess_inv"]} if "hess_inv" in aux else None,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether a point is a minimum, how far one is from it at most, and what a user is told.
+"""Whether a point is a minimum, how far one is from it at most, and what a user reads of it.
 
 The way to the minimum is estimated by Newton steps, relative to how large each variable is or how far it has
 come. Two things can hide in there. Where the gradient is smaller than its own rounding errors, dividing by a

@@ -40,13 +40,11 @@ class FieldSolution(Solution):
     @property
     def message(self) -> str:
         """The status in words, what was projected, and advice where cycles alone converge slowly."""
-        told = self._verdict() + self._told_of_means()
+        message = self._verdict() + self._means()
         count = int(np.asarray(self.steps).max(initial=0))
         if self.method != "multigrid" or count <= _MANY_CYCLES:
-            return told
-        return (
-            f'{told}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
-        )
+            return message
+        return f'{message}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
 
     def _verdict(self) -> str:
         bad, excess = np.asarray(self.status) != 0, self._imbalance()
@@ -57,7 +55,7 @@ class FieldSolution(Solution):
     def _imbalance(self):
         return np.asarray(0.0 if self.imbalance is None else self.imbalance)
 
-    def _told_of_means(self) -> str:
+    def _means(self) -> str:
         share = np.max(self._imbalance())
         if not share > _ROUNDED:
             return ""

@@ -143,7 +143,7 @@ def _time(run: _Run, kept: int) -> str:
 
 
 def _advice(run: _Run, u) -> str:
-    """What the longest stable step would have been, where it can be told."""
+    """What the longest stable step would have been, where it is known."""
     try:
         longest = stable_step(run.stepper, u=u, t=run.start)
     except ValueError:  # another stepper, or an operator without a known limit
@@ -267,7 +267,7 @@ def integrate(
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
     found = adaptive(f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps)
-    return found if report else _told(found, u)
+    return found if report else _answer(found, u)
 
 
 def adaptive(
@@ -321,7 +321,7 @@ def adaptive(
     )
 
 
-def _told(found: TrajectorySolution, u):
+def _answer(found: TrajectorySolution, u):
     """The states; a warning where the run is known to have ended before its time."""
     known = (u, found)
     if (

@@ -467,13 +467,13 @@ _OF_NUMPYS_STATE = """
 @boundary
 def no_such(name: str):
     """Functions of NumPy that draw from a state all share: they are methods of a generator, or take a key."""
-    told = f"module 'xcore.random' has no attribute {name!r}"
+    message = f"module 'xcore.random' has no attribute {name!r}"
     if name in _OF_NUMPYS_STATE:
-        told += (
+        message += (
             ". No state is shared here: draw from a generator, as with NumPy's, rng = default_rng(42), "
             "rng.normal(size=3); or from a key, normal(key(42), (3,)), which is what jit and vmap want."
         )
-    raise AttributeError(told)
+    raise AttributeError(message)
 
 
 def default_rng(seed: int | Key = 0, *, impl: str | None = None) -> Generator:

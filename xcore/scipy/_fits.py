@@ -136,8 +136,8 @@ def curve_fit(
     popt = xnp.stack(found.popt)
     if not full_output:
         return popt, found.pcov
-    told = {"fvec": found.result.fun, "nfev": found.result.nfev}
-    return popt, found.pcov, told, words(status), xnp.where(status == 0, 1, 5)
+    info = {"fvec": found.result.fun, "nfev": found.result.nfev}
+    return popt, found.pcov, info, words(status), xnp.where(status == 0, 1, 5)
 
 
 def _count(f) -> int:

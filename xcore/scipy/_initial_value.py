@@ -301,7 +301,7 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
             break
         (_, t, _, y, _, k, _), stop = step, None
         if events:
-            stop = _told(step, events, sign)
+            stop = _end_at_event(step, events, sign)
         if stop is not None:
             status, t, y = 1, stop, between(step, stop)
         taken.append(step)
@@ -316,7 +316,7 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     return _result(xnp.asarray(ts), ys, status, steps.nfev, sol if dense else None, events)
 
 
-def _told(step, events, sign: int):
+def _end_at_event(step, events, sign: int):
     """Note the zeros of a step in their order, up to one that ends the run: its time."""
     found = [(e.zero(step), e) for e in events]
     for t, event in sorted([(t, e) for t, e in found if t is not None], key=lambda p: sign * p[0]):

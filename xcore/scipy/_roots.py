@@ -94,8 +94,8 @@ def fsolve(
     found = root(func, x0, args, options={"maxfev": maxfev} if maxfev else None)
     if not full_output:
         return found.x
-    told = {"fvec": found.fun, "nfev": found.nfev}
-    return found.x, told, xnp.where(found.success, 1, 5), found.message
+    info = {"fvec": found.fun, "nfev": found.nfev}
+    return found.x, info, xnp.where(found.success, 1, 5), found.message
 
 
 @boundary
