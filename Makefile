@@ -10,6 +10,7 @@ SCRIPTS ?=
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
 	@echo "make test         run all tests (TESTS='tests/numpy -k sort' chooses)"
+	@echo "                  on a GPU those for it: XCORE_TEST_PLATFORM=cuda make test"
 	@echo "make test-accelerators  compile everything for GPUs and TPUs that are not here"
 	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
 	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"

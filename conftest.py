@@ -13,9 +13,10 @@ os.environ.setdefault("XCORE_CACHE_DIR", str(Path(__file__).parent / "build" / "
 # Several devices in one process, for the tests that move and spread arrays.
 os.environ.setdefault("XCORE_NUM_CPU_DEVICES", "8")
 
-# On which devices: "cuda" runs all tests on a GPU, but those that need several devices.
-if "XCORE_TEST_PLATFORM" in os.environ:
-    os.environ.setdefault("XCORE_PLATFORM", os.environ["XCORE_TEST_PLATFORM"])
+# On which devices: "cuda" or "tpu" runs the tests marked gpu there, or those of the folders given.
+_PLATFORM = os.environ.get("XCORE_TEST_PLATFORM")
+if _PLATFORM:
+    os.environ.setdefault("XCORE_PLATFORM", _PLATFORM)
 
 # Every type of every program is derived a second time.
 os.environ.setdefault("XCORE_ENABLE_CHECKS", "1")
@@ -48,6 +49,13 @@ def _draw_from_the_start(module):
     if isinstance(rng, np.random.Generator):
         start = _first_draws.setdefault(module.__name__, rng.bit_generator.state)
         rng.bit_generator.state = start
+
+
+def pytest_collection_modifyitems(config, items):
+    if _PLATFORM and sorted(config.args) == sorted(config.getini("testpaths")):
+        marked = [item for item in items if item.get_closest_marker("gpu")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in marked])
+        items[:] = marked
 
 
 def pytest_runtest_setup(item):

@@ -339,7 +339,9 @@ def test_environment_key_tells_apart(monkeypatch, tmp_path):
             ("cuda", "cuda 13000", "NVIDIA H100 80GB HBM3"),
         )
     }
-    assert len(h100) == 1 and h100 != {environment_key(FakeDevice(platform="gpu", device_kind="NVIDIA H200"))}
+    assert len(h100) == 1 and h100 != {
+        environment_key(FakeDevice(platform="gpu", device_kind="NVIDIA H200"))
+    }
     monkeypatch.setenv("XCORE_SOMETHING", "1")  # not the compiler's business
     assert environment_key(FakeDevice()) == key
 

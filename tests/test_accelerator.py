@@ -1,0 +1,199 @@
+"""On the device that programs run on by default: what an accelerator's libraries, memory and runtime do.
+
+``XCORE_TEST_PLATFORM=cuda make test`` runs these on a GPU; elsewhere they say the same of the CPU.
+Everything is compared with NumPy, or with the CPU of the same process.
+"""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import checkpoint, lax, linalg, random
+from xcore.experimental import io_callback
+from xcore.scipy.linalg import lu as scipy_lu
+from xcore.sharding import NamedSharding, P
+
+pytestmark = pytest.mark.gpu
+rng = np.random.default_rng(0)
+HERE, CPU = xc.devices()[0], xc.devices("cpu")[0]
+DTYPES = ("float32", "complex128") if HERE.platform != "tpu" else ("float32", "complex64")
+ON_TPU = HERE.platform == "tpu"
+
+
+def draw(dtype, *shape):
+    x = rng.standard_normal(shape)
+    return (x + 1j * rng.standard_normal(shape) if "complex" in dtype else x).astype(dtype)
+
+
+def adjoint(a):
+    return np.swapaxes(np.conj(a), -1, -2)
+
+
+def columns(x, w):
+    return x * np.asarray(w)[..., None, :]
+
+
+def tridiagonal(a, x):
+    """The product of the matrix whose diagonals are the first three rows of a, transposed, with x."""
+    low, mid, up = a[..., 0, 1:], a[..., 1, :], a[..., 2, :-1]
+    y = mid[..., None] * x
+    y[..., 1:, :] += low[..., None] * x[..., :-1, :]
+    y[..., :-1, :] += up[..., None] * x[..., 1:, :]
+    return y
+
+
+# f(a), and (what should be, what is) from a and NumPy's copies of what it gave
+FACTORS = {
+    "cholesky": (lambda a: xnp.linalg.cholesky(a @ xnp.conj(xnp.swapaxes(a, -1, -2)) + xnp.eye(6, dtype=a.dtype)),
+                 lambda a, l: (a @ adjoint(a) + np.eye(6), l @ adjoint(l))),
+    "lu": (scipy_lu, lambda a, p, l, u: (a, p @ l @ u)),
+    "qr": (xnp.linalg.qr, lambda a, q, r: (a, q @ r)),
+    "svd": (lambda a: xnp.linalg.svd(a, full_matrices=False), lambda a, u, s, vh: (a, columns(u, s) @ vh)),
+    "eigh": (lambda a: xnp.linalg.eigh(a + xnp.conj(xnp.swapaxes(a, -1, -2))),
+             lambda a, w, v: (a + adjoint(a), columns(v, w) @ adjoint(v))),
+    "solve": (lambda a: xnp.linalg.solve(a, a[..., :2] + 1), lambda a, x: (a[..., :2] + 1, a @ x)),
+    "solve_triangular": (lambda a: linalg.solve_triangular(a + 9 * xnp.eye(6, dtype=a.dtype), a),
+                         lambda a, x: (a, np.triu(a + 9 * np.eye(6)) @ x)),
+    "tridiagonal": (lambda a: linalg.solve_tridiagonal(a[..., 0, :], a[..., 1, :], a[..., 2, :], a[..., :, :1]),
+                    lambda a, x: (a[..., :, :1], tridiagonal(a, x))),
+    "expm": (lambda a: linalg.expm(a) @ linalg.expm(-a), lambda a, x: (0 * a + np.eye(6), x)),
+    "sqrtm": (lambda a: linalg.sqrtm(a @ a + 30 * xnp.eye(6, dtype=a.dtype)),
+              lambda a, x: (a @ a + 30 * np.eye(6), x @ x)),
+    "sylvester": (lambda a: linalg.solve_sylvester(a + 9 * xnp.eye(6, dtype=a.dtype), a, a),
+                  lambda a, x: (a, (a + 9 * np.eye(6)) @ x + x @ a)),
+}  # fmt: skip
+ON_HOSTS = {
+    "qr_pivoting": (lambda a: linalg.qr(a, pivoting=True),
+                    lambda a, q, r, p: (np.take_along_axis(a, p[..., None, :], -1), q @ r)),
+    "eig": (xnp.linalg.eig, lambda a, w, v: (a @ v, columns(v, w))),
+    "schur": (linalg.schur, lambda a, t, z: (a, z @ t @ adjoint(z))),
+    "hessenberg": (linalg.hessenberg, lambda a, h, q: (a, q @ h @ adjoint(q))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", [*FACTORS, *ON_HOSTS])
+def test_factorisations(name, dtype):
+    """Of one matrix and of a batch."""
+    if ON_TPU and name in ON_HOSTS:
+        pytest.skip("refused in words")
+    f, products = {**FACTORS, **ON_HOSTS}[name]
+    for a in (draw(dtype, 6, 6), draw(dtype, 3, 6, 6)):
+        outs = xc.tree.leaves(xc.jit(f)(a))
+        want, got = products(a, *map(np.asarray, outs))
+        size = max(abs(want).max(), abs(a).max())
+        assert abs(want - got).max() < 3000 * np.finfo(dtype).eps * size, name
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint64", "bfloat16", "float16", "float32", "float64", "complex128"]
+)
+@pytest.mark.parametrize("shape", [(), (0, 3), (5,), (64, 1000)])
+def test_copies(dtype, shape):
+    """To the device, to the CPU and back, and to the host, of arrays in any order."""
+    if ON_TPU and dtype in ("float64", "complex128"):
+        pytest.skip("a TPU has none")
+    x = np.asarray(rng.integers(0, 100, shape)).astype(xnp.dtype(dtype))
+    there = xc.device_put(x, HERE)
+    back = xc.device_put(xc.device_put(there, CPU), HERE)
+    assert back.devices() == {HERE} and back.dtype == x.dtype
+    assert np.array_equal(np.asarray(back), x) and np.array_equal(np.asarray(there), x)
+    if len(shape) == 2:
+        assert np.array_equal(xc.device_put(x.T[::-1], HERE), x.T[::-1])
+
+
+def test_results_stay_where_they_are_made():
+    x = xc.jit(lambda x: x @ x)(xnp.ones((8, 8)))
+    assert x.devices() == {HERE}
+    y = xc.jit(lambda x: x + 1)(xc.device_put(np.ones(3), CPU))
+    assert y.devices() == {CPU}
+
+
+def test_donation():
+    x = xnp.arange(1e5)
+    y = xc.jit(lambda x: 2 * x, donate_argnums=0)(x)
+    assert x.is_deleted() and float(y[-1]) == 2 * 99999
+    with pytest.raises(RuntimeError, match=r"delet|donat"):
+        np.asarray(x)
+
+
+@pytest.mark.skipif(ON_TPU, reason="refused in words")
+def test_callbacks(capfd):
+    seen = []
+
+    def f(x):
+        xc.debug.print("x is {}", x[0])
+        io_callback(
+            lambda v: seen.append(np.asarray(v)) or np.float32(0),
+            xc.ShapeDtypeStruct((), "float32"),
+            x,
+        )
+        return (
+            xc.pure_callback(lambda v: np.asarray(v) * 2, xc.ShapeDtypeStruct((3,), "float32"), x)
+            + 1
+        )
+
+    assert np.array_equal(xc.jit(f)(xnp.arange(3.0)), [1, 3, 5])
+    xc.effects_barrier()
+    assert np.array_equal(seen[0], [0, 1, 2]) and "x is 0" in capfd.readouterr().out
+    with pytest.raises(Exception, match="on purpose"):
+        xc.block_until_ready(
+            xc.jit(lambda x: xc.pure_callback(_fails, xc.ShapeDtypeStruct((), "float32"), x))(1.0)
+        )
+
+
+def _fails(_):
+    raise ValueError("on purpose")
+
+
+def test_collectives_over_all_devices():
+    devices = xc.devices()
+    n = len(devices)
+    mesh = xc.make_mesh((n,), "x", devices=devices)
+    x = np.arange(4.0 * n, dtype="float32")
+    spread = xc.device_put(x, NamedSharding(mesh, P("x")))
+    x_axis = P("x")
+    over = lambda f, out=x_axis: xc.jit(xc.shard_map(f, mesh, x_axis, out))(spread)
+    assert np.array_equal(over(lambda v: lax.psum(v, "x"), P()), x.reshape(n, 4).sum(0))
+    ring = [(i, (i + 1) % n) for i in range(n)]
+    assert np.array_equal(over(lambda v: lax.ppermute(v, "x", ring)), np.roll(x, 4))
+    assert np.array_equal(over(lambda v: lax.all_gather(v, "x", tiled=True)), np.tile(x, n))
+    assert float(xc.jit(lambda v: (v * v).sum())(spread)) == (x * x).sum()
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "philox4x32"])
+def test_random_bits_are_those_of_the_cpu(impl):
+    draws = {
+        "bits": lambda k: random.bits(k, (1001,)), "uniform": lambda k: random.uniform(k, (1001,)),
+        "permutation": lambda k: random.permutation(k, 100), "split": lambda k: random.bits(random.split(k, 3)[2]),
+    }  # fmt: skip
+    for name, f in draws.items():
+        here = f(random.key(7, impl=impl))
+        there = f(xc.device_put(random.key(7, impl=impl), CPU))
+        assert there.devices() == {CPU} and np.array_equal(here, there), name
+    normal = lambda k: random.normal(k, (1001,))
+    here, there = (
+        normal(random.key(7, impl=impl)),
+        normal(xc.device_put(random.key(7, impl=impl), CPU)),
+    )
+    assert np.allclose(here, there, rtol=1e-6, atol=1e-7)
+
+
+def test_checkpoints(tmp_path):
+    tree = {
+        "w": xnp.asarray(draw("float32", 5, 3)),
+        "n": xnp.asarray(3),
+        "b": xnp.ones(4, "bfloat16"),
+    }
+    checkpoint.save(tmp_path / "a", tree)
+    found = checkpoint.restore(tmp_path / "a", like=tree)
+    for x, y in zip(xc.tree.leaves(tree), xc.tree.leaves(found), strict=True):
+        assert y.devices() == {HERE} and x.dtype == y.dtype and np.array_equal(x, y)
+
+
+def test_too_much_memory_is_an_error_in_words():
+    with pytest.raises(MemoryError, match=r"(?s)ran out of memory.*donate"):
+        x = xnp.ones(2**22)
+        (x[:, None] + x).block_until_ready()
+    assert float(xnp.ones(3).sum()) == 3
