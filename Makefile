@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check clean
+.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
@@ -20,6 +20,7 @@ help:
 	@echo "make stubs        write the types of xcore.numpy, lax, random, … (tools/stubs.py)"
 	@echo "make docs         build the site, build/docs/index.html (GALLERY=no: with the figures that are there)"
 	@echo "make docs-check   look at the built site: names, links, anchors, tasks in a browser"
+	@echo "make release-check  sdist and wheel, installed and checked on every supported Python found here"
 	@echo "make accuracy     residuals and claims of every routine, writes docs/accuracy.md"
 
 # A stamp per set of extras: an environment is filled once, and again when pyproject.toml changes.
@@ -110,6 +111,9 @@ stubs: venv
 accuracy: venv
 	@mkdir -p build && $(BIN)/python -m tests.accuracy --jobs $(JOBS) $(ARGS) \
 	  --write $(if $(ARGS),build,docs)/accuracy.md
+
+release-check:
+	@sh tools/release_check
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -34,6 +34,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "xcore"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "_static/scorer.js"  # written by tools/site
 html_show_search_summary = False  # a page in a folder may not read its neighbours
 html_copy_source = False
 html_show_sourcelink = False
@@ -80,12 +81,13 @@ def neighbours():
 def types_that_lead(app, doctree):
     """Of the types in signatures only those become links that are public names, written out in full."""
     from docutils import nodes
-    from sphinx.addnodes import desc_signature, pending_xref
+    from sphinx.addnodes import desc_signature, pending_xref, pending_xref_condition
 
     for signature in doctree.findall(desc_signature):
         for xref in list(signature.findall(pending_xref)):
             if not xref["reftarget"].startswith("xcore."):
-                xref.replace_self(nodes.inline("", xref.astext()))
+                names = list(xref.findall(pending_xref_condition)) or [xref]
+                xref.replace_self(nodes.inline("", names[0].astext()))
 
 
 def package_list(app, pagename, templatename, context, doctree):

@@ -39,7 +39,8 @@ w, modes = eigenmodes(op, 6, rtol=1e-4)
 with figure("modes", rows=2, cols=3, size=(9, 6)) as axes:
     for ax, value, mode in zip(axes.flat, w, modes, strict=True):
         u = np.asarray(op.full(mode, outside=np.nan))[1:-1, 1:-1]
-        ax.imshow(u.T, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu")
+        top = np.nanmax(abs(u))
+        ax.imshow(u.T, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu", vmin=-top, vmax=top)
         ax.set(title=f"λ = {float(value):.3f}")
         ax.grid(False)
 with figure("digits") as ax:

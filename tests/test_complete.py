@@ -91,6 +91,13 @@ def test_the_rules_notice():
     assert without_example(module) == ["said"]
 
 
-def test_version_is_the_one_that_is_packaged():
-    project = Path(__file__).parent.parent / "pyproject.toml"
-    assert xcore.__version__ == tomllib.loads(project.read_text())["project"]["version"]
+def test_the_version_stands_in_one_place():
+    """The package takes it from the code; what people copy says the same."""
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "xcore.__version__"}
+    assert f"version: {xcore.__version__}\n" in (root / "CITATION.cff").read_text()
+    assert (
+        f"version = {{{xcore.__version__}}}" in (root / "docs" / "trust" / "citing.md").read_text()
+    )

@@ -1,8 +1,8 @@
 """Pictures of what solvers return: fields, films, modes, convergence, spectra, matrices, factors, programs.
 
 Needs matplotlib (the extra ``plot``), which is loaded when something is drawn. Each function draws on ``ax``, or on
-a new figure, and returns the axes. Fields with both signs have colours that are centred at zero, others a scale from dark
-to light; both are safe for colour-blind readers.
+a new figure, and returns the axes. Fields with both signs have colours that are centred at zero, others a scale
+from dark to light; both are safe for colour-blind readers.
 
 >>> import xcore as xc
 >>> from xcore import pde, plot

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import examples, reference, sources
 from .names import ROOT, page_of
+from .words import scorer
 from .write import write, written
 
 BUILD = ROOT / "build" / "site"
@@ -49,6 +50,7 @@ def stage() -> None:
             write(SOURCE / place, (ROOT / name).read_bytes())
     reference.write_pages(SOURCE)
     examples.write_pages(SOURCE)
+    write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
     write(BUILD / "names.json", json.dumps(page_of(), indent=0))
     for path in SOURCE.rglob("*"):
         if path.is_file() and path not in written and path.suffix in (".rst", ".md", ".py"):

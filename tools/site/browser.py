@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import shutil
-import subprocess
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -130,8 +131,6 @@ def browser() -> Iterator[Page]:
     program = find()
     if program is None:
         raise FileNotFoundError("no Chromium: apt-get install chromium")
-    down, to_browser = os.pipe()
-    from_browser, up = os.pipe()
     options = [
         "--headless=new",
         "--disable-gpu",
@@ -141,31 +140,29 @@ def browser() -> Iterator[Page]:
     ]
     if os.geteuid() == 0:
         options.append("--no-sandbox")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            "sh",
-            "-c",
-            f'exec "$@" 3<&{down} 4>&{up}',
-            "sh",
-            program,
-            *options,
-            f"--user-data-dir={folder}",
-        ]
-        process = subprocess.Popen(
-            [*command, "about:blank"],
-            pass_fds=(down, up),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    down, to_browser = map(_high, os.pipe())
+    from_browser, up = map(_high, os.pipe())
+    quiet = [(os.POSIX_SPAWN_OPEN, k, os.devnull, os.O_RDWR, 0) for k in (0, 1, 2)]
+    pipes = [(os.POSIX_SPAWN_DUP2, down, 3), (os.POSIX_SPAWN_DUP2, up, 4)]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        command = [program, *options, f"--user-data-dir={folder}", "about:blank"]
+        process = os.posix_spawn(program, command, os.environ, file_actions=[*quiet, *pipes])
         os.close(down)
         os.close(up)
         try:
             yield Page(to_browser, from_browser)
         finally:
-            process.terminate()
-            process.wait(20)
+            os.kill(process, signal.SIGTERM)
+            os.waitpid(process, 0)
             os.close(to_browser)
             os.close(from_browser)
+
+
+def _high(descriptor: int) -> int:
+    """The same pipe at a number that is not one of the browser's."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(descriptor)
+    return moved
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
 # ruff: noqa: E501 (a row of a table stands on one line)
 """Words that people type, and what they mean here: other libraries' names, and names of tasks.
 
-Each is printed on the page of its function, where the search of the site finds it.
+Each is printed on the page of its function, where the search of the site finds it, and puts that page first.
 """
+
+import json
 
 WORDS = {
     "xcore.pde.poisson": "plate temperature, steady heat, electrostatic potential, elliptic equation, Laplace equation, pdepe",
@@ -74,3 +76,29 @@ WORDS = {
     "xcore.Solution": "success, status, converged, did it converge, progress, history",
     "xcore.image.resize": "imresize, zoom, resample",
 }  # fmt: skip
+
+# Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed.
+_SCORER = """var WORDS = %s;
+var TYPED = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
+var Scorer = {
+  score: ([page, title, anchor, descr, score]) =>
+    score + ((WORDS[page] || []).some((w) => w === TYPED) ? 200 :
+             (WORDS[page] || []).some((w) => TYPED.length > 3 && w.includes(TYPED)) ? 60 : 0),
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
+"""
+
+
+def scorer(page_of: dict[str, str]) -> str:
+    """The script that scores results of a search."""
+    words = {
+        page_of[name]: [w.strip().lower() for w in text.split(",")] for name, text in WORDS.items()
+    }
+    return _SCORER % json.dumps(words)

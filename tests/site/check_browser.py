@@ -1,0 +1,150 @@
+"""The built site in a real browser: what people type leads to the function; nothing is fetched, nothing sticks out.
+
+Run by `make docs-check`; skipped where there is no Chromium (`apt-get install chromium`).
+"""
+
+from urllib.parse import quote
+
+import pytest
+
+from tools.site import browser as chromium
+from tools.site.names import ROOT, page_of
+
+OUT = ROOT / "build" / "docs"
+FIRST = 15  # results that are looked at before one tries other words
+
+pytestmark = [
+    pytest.mark.skipif(chromium.find() is None, reason="no Chromium"),
+    pytest.mark.skipif(
+        not (OUT / "searchindex.js").exists(), reason="the site is not built: make docs"
+    ),
+]
+
+# What people type, and where it must lead.
+TASKS = [
+    ("plate temperature", "xcore.pde.poisson"),
+    ("plot the solution", "xcore.plot.field"),
+    ("banded", "xcore.linalg.solve_banded"),
+    ("spdiags", "xcore.linalg.solve_banded"),
+    ("sparse", "xcore.linalg.linear_solve"),
+    ("A\\b", "xcore.linalg.linear_solve"),
+    ("ode45", "xcore.scipy.integrate.solve_ivp"),
+    ("solve_ivp", "xcore.scipy.integrate.solve_ivp"),
+    ("lsqcurvefit", "xcore.optimize.curve_fit"),
+    ("error bars", "xcore.optimize.curve_fit"),
+    ("fmincon", "xcore.optimize.minimize"),
+    ("bounds", "xcore.optimize.minimize"),
+    ("eigs", "xcore.pde.eigenmodes"),
+    ("drum", "xcore.pde.eigenmodes"),
+    ("PCA", "xcore.linalg.svd"),
+    ("interp2", "xcore.scipy.interpolate.RegularGridInterpolator"),
+    ("blur", "xcore.scipy.signal.convolve2d"),
+    ("conv2", "xcore.scipy.signal.convolve2d"),
+    ("lowpass", "xcore.numpy.fft.fft"),
+    ("confidence interval", "xcore.optimize.CurveFit"),
+    ("confidence interval", "xcore.stats.t"),
+    ("random seed", "xcore.random.key"),
+    ("seed", "xcore.random.split"),
+    ("Monte Carlo", "xcore.random.normal"),
+    ("convergence plot", "xcore.plot.history"),
+    ("callback", "xcore.plot.history"),
+    ("progress bar", "xcore.lax.scan"),
+    ("early stopping", "xcore.optimize.fit"),
+    ("save load", "xcore.checkpoint.save"),
+    ("two devices", "xcore.NamedSharding"),
+    ("timing", "xcore.block_until_ready"),
+    ("solve", "xcore.linalg.solve"),
+    ("cg", "xcore.linalg.CG"),
+    ("lstsq", "xcore.linalg.lstsq"),
+    ("poisson", "xcore.pde.poisson"),
+    ("parafac", "xcore.decomp.cp_als"),
+    ("vmap", "xcore.vmap"),
+    ("adam", "xcore.optimize.adam"),
+]
+LOOKED_AT = [
+    "index",
+    "start/from_numpy",
+    "howto/which_solver",
+    "reference/xcore.linalg/solve",
+    "gallery/index",
+]
+
+
+@pytest.fixture(scope="module")
+def page():
+    with chromium.browser() as found:
+        found.size(1280)
+        yield found
+
+
+def results(page, words):
+    page.open((OUT / "search.html").resolve().as_uri() + "?q=" + quote(words))
+    page.until(
+        "document.querySelector('#search-results .search-summary')?.innerText.match(/found|match/)"
+    )
+    page.until("document.querySelectorAll('#search-results li a').length")
+    return page.run("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
+
+
+@pytest.mark.parametrize(("words", "name"), TASKS)
+def test_search_leads_to_the_function(page, words, name):
+    page.errors.clear()
+    found = [r.partition("#")[0].partition("?")[0] for r in results(page, words)]
+    wanted = (OUT / f"{page_of()[name]}.html").resolve().as_uri()
+    distinct = list(dict.fromkeys(found))
+    assert wanted in distinct[:FIRST], (
+        distinct.index(wanted) if wanted in distinct else None,
+        distinct[:FIRST],
+    )
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_whole(page, name, theme):
+    """No error, nothing asked of the network, every picture there, no sideways scrolling on a telephone."""
+    page.errors.clear()
+    page.requests.clear()
+    page.theme(theme)
+    page.size(390, 844, mobile=True)
+    page.open(OUT / f"{name}.html")
+    page.until("[...document.images].every(i => i.complete || i.loading == 'lazy')")
+    assert page.errors == []
+    inside = OUT.resolve().as_uri()
+    assert [r for r in page.requests if not r.startswith((inside, "data:", "about:"))] == []
+    broken = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    assert page.run(broken) == []
+    assert page.run("document.documentElement.scrollWidth") <= 390
+    page.size(1280)
+
+
+# Rendered text and what is behind it: the ratio that WCAG calls AA is 4.5, of large text 3.
+CONTRAST = """(() => {
+  const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = c => { const [r, g, b] = c.slice(0, 3).map(v => { v /= 255;
+    return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4 }); return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+  const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length == 3 || c[3] > 0.9) return c; } return [255, 255, 255] };
+  const wrong = [];
+  for (const e of document.querySelectorAll('main p, main li, main td, main a, main code, main h1, main span, nav a')) {
+    if (!e.innerText?.trim() || !e.offsetParent) continue;
+    const s = getComputedStyle(e), a = light(parse(s.color)), b = light(behind(e));
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < (parseFloat(s.fontSize) >= 24 ? 3 : 4.5)) wrong.push([e.innerText.slice(0, 30), s.color, ratio]);
+  }
+  return wrong.slice(0, 10) })()"""
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_contrast(page, name, theme):
+    page.theme(theme)
+    page.open(OUT / f"{name}.html")
+    page.until(f"document.documentElement.dataset.theme == '{theme}'", 5)
+    assert page.run(CONTRAST) == []
+
+
+def test_four_doors(page):
+    page.open(OUT / "index.html")
+    doors = page.run("[...document.querySelectorAll('.doors a')].map(a => a.getAttribute('href'))")
+    assert doors == [f"{d}/index.html" for d in ("start", "howto", "background", "reference")]
