@@ -147,3 +147,25 @@ def test_one_memory_under_two_shardings(place):
     alias = xc.device_put(y, other)
     with pytest.raises(xc.errors.DeletedError, match=TWICE):
         xc.jit(lambda a, b: (a + 1, b + 1), donate_argnums=0)(y, alias)
+
+
+OF_NUMBERS = {
+    "asarray": lambda: xnp.asarray(1.5),
+    "array": lambda: xnp.array(1.5),
+    "copy": lambda: xnp.copy(1.5),
+    "device_put": lambda: xc.device_put(1.5),
+    "jvp": lambda: xc.jvp(lambda x: x, (1.5,), (1.5,))[0],
+    "tangent": lambda: xc.jvp(lambda x: x, (1.5,), (1.5,))[1],
+    "vjp": lambda: xc.vjp(lambda x: x, 1.5)[1](1.5)[0],
+    "jit": lambda: xc.jit(lambda x: x)(1.5),
+}
+
+
+@pytest.mark.parametrize("make", OF_NUMBERS.values(), ids=OF_NUMBERS)
+def test_arrays_of_equal_numbers_are_deleted_one_by_one(make):
+    first, second = make(), make()
+    assert first is not second
+    first.delete()
+    assert float(second) == float(make()) == 1.5
+    xc.jit(lambda x: x + 1, donate_argnums=0)(second)
+    assert float(make()) == float(xnp.asarray(1.0) * 1.5) == 1.5

@@ -248,9 +248,7 @@ class Jitted(Arguments):
 
     def _run(self, found: Variant, values):
         """Results; and the executable and captured values for the fast path, if it could be used."""
-        # equal scalars share an array, which must not be given away
-        as_array = (lambda v: to_array(v).copy()) if found.donors else to_array
-        given = [v if type(v) is Array else as_array(v) for v in values]
+        given = [v if type(v) is Array else to_array(v) for v in values]
         if self.in_shardings is not None:
             given = list(map(self._put, given, found.places))
         arrays = [*found.captured, *given]

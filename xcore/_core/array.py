@@ -392,8 +392,15 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
 _scalars: dict[Any, Array] = {}
 
 
+def own_scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
+    """A 0-d array on the default device, with a buffer that nobody else has."""
+    host = np.asarray(value, dtype)
+    return from_host(host, ArrayType((), host.dtype, weak))
+
+
 def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
-    """A 0-d array on the default device; equal ones are made once, for a transfer costs 8 µs."""
+    """The same for arguments of programs, never for users, who may delete it: equal ones are made once, for a
+    transfer costs 8 µs."""
     cls = value.__class__
     plain = cls is int or (cls is float and value)
     key = (cls, value, dtype, weak) if plain else (*exact(value), dtype, weak)
@@ -401,8 +408,7 @@ def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     if found is None or found._b.is_deleted():
         if len(_scalars) >= KEPT:
             _scalars.clear()
-        host = np.asarray(value, dtype)
-        found = _scalars[key] = from_host(host, ArrayType((), host.dtype, weak))
+        found = _scalars[key] = own_scalar(value, dtype, weak)
     return found
 
 

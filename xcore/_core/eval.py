@@ -16,7 +16,7 @@ import numpy as np
 from .._backend import client as backend
 from .._backend.options import CHAIN_OPTIONS
 from . import config, dtypes, errors, findings, tree
-from .array import Array, ScalarBuffers, from_host, reach_of, scalar
+from .array import Array, ScalarBuffers, from_host, own_scalar, reach_of, scalar
 from .call_paths import by_position, call_path
 from .compile import executable, placed, translate
 from .config import FastCache
@@ -79,7 +79,7 @@ def to_array(x: Any, wide: bool = False) -> Array:
     if type(x) is Array:
         return x
     if type(x) in PYTHON_SCALARS:
-        return scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
+        return own_scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
     given: Any = x
     if isinstance(x, np.ndarray):
         return from_numpy(given)
