@@ -74,3 +74,11 @@ def test_slopes_of_boxcox_where_the_logarithm_ends(power):
     slope = xc.grad(xc.scipy.special.boxcox, 1)
     np.testing.assert_allclose(slope(0.0, power), 1 / power**2, rtol=1e-6)
     assert slope(0.0, -power) == slope(0.0, 0.0) == -np.inf
+
+
+def test_the_slope_of_kl_div_has_all_digits_next_to_its_zero():
+    x = np.float64([1, 3, 1e-200, 1e200, 0, 2])
+    y = np.float64([1 + 2.0**-40, 3 - 2.0**-45, 1.0001e-200, 1.0001e200, 1, 2])
+    slope = xc.vmap(xc.grad(xc.special.kl_div, 1))(x, y)
+    exact = [float((mp.mpf(t) - mp.mpf(s)) / mp.mpf(t)) for s, t in zip(x, y, strict=True)]
+    np.testing.assert_allclose(slope, exact, rtol=4e-16)

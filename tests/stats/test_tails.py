@@ -395,3 +395,23 @@ def test_t_probabilities_over_the_range_of_floats():
         exact = [float(f_sides(mp.mpf(x) ** 2, 1, d)[1] / 2) for x, d in zip(z, df, strict=True)]
     np.testing.assert_allclose(stats.t.cdf(z, df), exact, rtol=1e-12, atol=1e-290)
     np.testing.assert_allclose(stats.t.sf(-z, df), exact, rtol=1e-12, atol=1e-290)
+
+
+def test_quantiles_that_vanish_are_zero_and_not_the_smallest_number():
+    rng = np.random.default_rng(5)
+    a, b, q = (
+        10 ** rng.uniform(-2, 1, 60),
+        10 ** rng.uniform(-2, 1, 60),
+        10 ** rng.uniform(-30, -1, 60),
+    )
+    log_x = [  # x^a = q a B(a, b), and further powers of x are nothing
+        float((mp.log(p) + mp.log(s) + mp.log(mp.beta(s, t))) / s)
+        for s, t, p in zip(a, b, q, strict=True)
+    ]
+    log_x = np.array(log_x)
+    tiny, gone = (log_x < -60) & (log_x > -700), log_x < -750
+    assert tiny.sum() > 5 and gone.sum() > 5
+    found = np.asarray(xc.stats.beta.ppf(q, a, b))
+    assert (found[gone] == 0).all()
+    np.testing.assert_allclose(np.log(found[tiny]), log_x[tiny], rtol=1e-13, atol=1e-12)
+    assert (np.asarray(xc.stats.beta.isf(q, b, a))[gone] == 1).all()

@@ -540,7 +540,12 @@ def _beta_inverse(a, b, p, q):
     width = ops.sqrt(1.0 / ops.max(a, full(a, 1.0)) + 1.0 / ops.max(b, full(b, 1.0)))
     bell = ops.and_(a >= 1.0, b >= 1.0)
     start = middle + where(bell, _normal_quantile(target, lower) * width, 0.0)
-    return converge(step, (start, middle), 200, target > 0.0)[0]
+    t = converge(step, (start, middle), 200, target > 0.0)[0]
+    # where x or y leaves the range of floats, one term of the series is left: x^a = p a B(a, b)
+    size = beta_positive(a, b, log=True)
+    first = (ops.log(p) + ops.log(a) + size) / a
+    last = -(log1p(-p) + ops.log(b) + size) / b
+    return where(t < -690.0, first, where(t > 690.0, last, t))
 
 
 def _beta_logit(a, b, p):

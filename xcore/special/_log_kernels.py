@@ -77,6 +77,11 @@ def _divergence(x, y):
 kl_div_f = _pair(_divergence, lambda y: y)
 
 
+def _divergence_slope(_, x, y):
+    """1 - x/y, with all digits next to x = y."""
+    return where(ops.and_(y == math.inf, x < math.inf), 1.0, _share(y - x, y))
+
+
 def _share(x, y):
     """x/y, which is 0 for x = 0."""
     zero = x == 0.0
@@ -87,7 +92,7 @@ entr = kernel("special.entr", entr_f, lambda _, x: -1.0 - ops.log(x), narrow=Tru
 # fmt: off
 rel_entr = kernel("special.rel_entr", rel_entr_f, lambda _, x, y: _ratio_log(x, y) + 1.0,
     lambda _, x, y: -_share(x, y), narrow=True)
-kl_div = kernel("special.kl_div", kl_div_f, lambda _, x, y: _ratio_log(x, y), lambda _, x, y: 1.0 - _share(x, y),
+kl_div = kernel("special.kl_div", kl_div_f, lambda _, x, y: _ratio_log(x, y), _divergence_slope,
     narrow=True)
 # fmt: on
 
