@@ -86,6 +86,31 @@ def test_what_counts_as_zero_is_no_success():
             assert off <= 1.01e-5 or not answer.ok
 
 
+def test_what_counts_as_zero_is_no_success_from_a_start_far_away():
+    """There the residual is large, and what vanishes, divided by it, would vanish itself."""
+    rng = np.random.default_rng(3)
+    row = np.logspace(0, -8, N)
+    a, near = [], rng.standard_normal((12, N)) * 1e-144
+    for _ in near:
+        q = np.linalg.qr(rng.standard_normal((N, N)))[0]
+        a.append(row[:, None] * ((q * np.linspace(1, 3, N)) @ q.T) * row)
+    a = np.stack(a)
+    b = np.einsum("kij,kj->ki", a, rng.standard_normal((12, N))) * 1e-300
+    a, solver = a * 1e-150, la.CG(rtol=1e-10, max_steps=100)
+
+    def solve(a, b, x0):
+        return la.linear_solve(
+            la.Matrix(a, symmetric=True, positive=True), b, solver, x0=x0, report=True
+        )
+
+    answer = xc.jit(xc.vmap(solve))(a, b, near)
+    x = np.asarray(answer.value).astype(np.longdouble)
+    off = length(b - np.einsum("kij,kj->ki", a.astype(np.longdouble), x)) / length(
+        b.astype(np.longdouble)
+    )
+    assert (off[np.asarray(answer.ok)] <= 1.01e-10).all()
+
+
 @pytest.mark.parametrize(
     "dtype, rtol, reach",
     [

@@ -110,7 +110,7 @@ class _Passes:
         size = size + cond(doubtful, doubt, lambda: zero)
         # elements of a and b that count as zero, though they are not, are not seen by any product
         tiny = float(xnp.finfo(typeof(size).dtype).tiny) * math.prod(typeof(x).shape) ** 1.5
-        lost = tiny / scale * (xnp.max(modulus(x), initial=0) + 1 / self.unit)
+        lost = tiny * (xnp.max(modulus(x), initial=0) + 1 / self.unit) / scale
         lost = lost.astype(typeof(size).dtype)
         there = (size <= target) & (lost > 0.01 * target)
         there = cond(there, lambda: any_subnormal(self.arrays), lambda: xnp.zeros((), bool))
