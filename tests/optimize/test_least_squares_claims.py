@@ -81,6 +81,10 @@ def test_a_plateau_is_left_or_told():
     for far in (800.0, 80.0):
         found = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, far])))
         assert found.status in told or abs(float(found.x[0]) - 172.5) < 1e-6
+    found = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, 80.0])), method="matrix-free")
+    assert (
+        found.status in told and float(found.certificate.error) > 1e-3
+    )  # exp(-80) is what 80 rests on
     short = xo.least_squares(boxbod, start, method="gauss-newton")
     assert not short.success or abs(float(short.x[1]) - 0.547) < 1e-3
 

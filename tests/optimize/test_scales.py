@@ -97,6 +97,34 @@ LEAST = {"a quartic": 0, "a constant": 1e8, "a variable without effect": 0, "a v
          "the minimum itself": 0}  # fmt: skip
 
 
+FALLS = {
+    "a quartic saddle": (lambda x: x[0] ** 4 - x[1] ** 4, [1, 0, 0]),
+    "along the last": (lambda x: x[0] ** 4 + x[1] ** 4 - x[2] ** 4, [1, 0, 0]),
+    "a start that is nearly 0": (lambda x: x[0] ** 4 - x[1] ** 4, [1, 1e-9, 0]),
+    "a cubic": (lambda x: x[0] ** 2 + x[1] ** 3, [1, 0, 0]),
+    "a maximum": (lambda x: -(x[0] ** 4), [0, 0, 0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_where_curvature_vanishes_values_tell_a_saddle_from_a_minimum(dtype):
+    functions = [f for f, _ in FALLS.values()] + [lambda x: xnp.sum(x**4), lambda x: x[0] ** 4]
+
+    @xc.jit
+    @xc.vmap
+    def solve(which, x, unit):
+        f = lambda x: xc.lax.switch(which, functions, x / unit)
+        return xo.minimize(f, x * unit, method="L-BFGS-B")
+
+    starts = [start for _, start in FALLS.values()] + [[1, 0, 0]] * 2
+    units = np.repeat([1, 1e-6, 1e6], len(starts)).astype(dtype)
+    which, starts = np.tile(np.arange(len(starts)), 3), np.tile(np.array(starts, dtype), (3, 1))
+    found = solve(which.astype(np.int32), starts, units)
+    good = np.asarray(found.success).reshape(3, -1)
+    assert not good[:, : len(FALLS)].any(), good
+    assert good[0, len(FALLS) :].all(), good
+
+
 @pytest.mark.parametrize("method", ["lbfgs", "lbfgsb", "trust-ncg", "trust-exact", "nelder-mead"])
 def test_verdicts(method):
     functions = [f for f, _, _ in VERDICTS.values()]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .. import random
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
@@ -31,6 +32,7 @@ from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest
+from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
 from ._units import power_of_two
@@ -359,13 +361,17 @@ class GaussNewtonCG:
         return lambda v: pull(weight * push(v))[0]
 
     def missing(self, problem: Any, s: dict[str, Any]) -> Any:
-        """The step that is left, as far as conjugate gradients find it."""
-        g = s["g"]
+        """The step that is left, as far as conjugate gradients find it.
+
+        In units of the Hessian's rows: else a parameter of hardly any influence would seem to be where it belongs.
+        """
+        times, n = linearize(grad(problem.cost), s["x"])[1], typeof(s["g"]).shape[0]
+        d = balanced(times, random.normal(random.key(0), (PROBES, n), s["g"].dtype))
+        g = d * s["g"]
         p, _ = truncated_cg(
-            linearize(grad(problem.cost), s["x"])[1], g, xnp.full_like(s["f"], xnp.inf), 0.01 * norm(g),
-            2 * typeof(g).shape[0] + 10,
+            lambda v: d * times(d * v), g, xnp.full_like(s["f"], xnp.inf), 0.01 * norm(g), 2 * n + 10
         )  # fmt: skip
-        return p, xnp.ones_like(s["f"]), xnp.zeros((), bool)
+        return d * p, xnp.ones_like(s["f"]), xnp.zeros((), bool)
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x = s["x"]

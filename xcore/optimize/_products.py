@@ -29,7 +29,7 @@ def by_products(problem, z, g, held, products) -> Sight:
     times = problem.newton(z)[1]
     free = lambda v: xnp.where(held, 0, times(xnp.where(held, 0, v)))  # noqa: E731
     draws = random.normal(random.key(0), (PROBES + 1, n), z.dtype)
-    d = _balanced(free, draws[:PROBES])
+    d = balanced(free, draws[:PROBES])
     scaled = lambda v: d * free(d * v)  # noqa: E731
 
     def solved(b):
@@ -49,6 +49,7 @@ def by_products(problem, z, g, held, products) -> Sight:
     return Sight(
         _first_of(d * newton, again), 2 * d * xnp.abs(reach), xnp.where(open_, 0, known["least"]), power_of_two(d),
         hidden=xnp.zeros_like(z), noise=xnp.vdot(noise, noise), bottoms=ways,
+        rising=xnp.stack([~(open_ | bends), xnp.zeros((), bool)]),
         open=xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),
         sure=(found["done"] & (known["done"] | open_)) | bends,
     )  # fmt: skip
@@ -60,7 +61,7 @@ def _first_of(known, solve):
     return lambda g: values.pop() if values else solve(g)
 
 
-def _balanced(times, draws):
+def balanced(times, draws):
     """d so that rows of d h d have length 1, about."""
 
     def turn(s):

@@ -12,6 +12,7 @@ from ._units import FULL, PRODUCTS, Sight, equilibrated, power_of_two
 # only: where m is 8 the way to go is 1 + 18 · (6/7)⁷ = 7 steps, as it should be, where it is 4 then 6 for 3
 SLOW = 18
 SOFT = 2  # so many directions of least curvature, as far as variables may go, are looked along
+LEAST = 6  # and so many of least curvature in units in which its diagonal is 1
 
 
 def look(problem, z, reach, full: int = FULL, products=PRODUCTS) -> Sight:
@@ -67,11 +68,12 @@ def _by_matrix(h, g, held, z, reach) -> Sight:
     # where the function is straight, no length is known but that of the variables
     straight = (most == 0) & (largest(xnp.where(lost, 0, c)) > 0)
     unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
+    bottoms = xnp.concatenate([q[:, :LEAST].T, _softest(h, held, reach / d)])
     return Sight(
         lambda g: step(g, ~lost), d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,
         xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
         noise=eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)),
-        bottoms=xnp.concatenate([(d * q[:, 0])[None], d * _softest(h, held, reach / d)]),
+        bottoms=d * bottoms, rising=xnp.sum(bottoms @ h * bottoms, axis=1) > 4 * eps * n * most,
         open=xnp.sum(~bends) - xnp.sum(held), loose=d * (q @ xnp.where(bends, 0, xnp.cos(xnp.arange(n)))),
         settle=lambda g: step(g, bends), straight=straight,
     )  # fmt: skip

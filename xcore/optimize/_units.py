@@ -84,6 +84,7 @@ class Sight(NamedTuple):
       hidden: the part of the step that rounding errors may have made, which is not in it.
       noise: of f, from rounding errors of the point.
       bottoms: rows along which there is least curvature.
+      rising: for each of them, whether there is some, upwards.
       open: number of directions in which there is no curvature but rounding errors.
       loose: one of those; None if it is not known.
       settle: the step in all other directions, however short, of a gradient.
@@ -104,6 +105,7 @@ class Sight(NamedTuple):
     hidden: Any = None
     noise: Any = None
     bottoms: Any = None
+    rising: Any = None
     open: Any = None
     loose: Any = None
     settle: Any = None

@@ -50,12 +50,13 @@ class Errors(NamedTuple):
 def judged(problem, s, z, seen, tol, maxiter: int, blind: bool):
     """(the reach of each variable, the error, how it ends or RUNNING) at the point z where a round begins."""
     reach, errors = _errors(s, seen)
-    local = reach / s["units"].x
+    local, unit = reach / s["units"].x, s["units"].x
+    wide = xnp.maximum(reach, xnp.where(largest(reach) > 0, largest(reach), 1)) / unit
     flat = _is_flat(s, seen, blind)
     falls = pinned = xnp.zeros((), bool)
     if seen.kind != "gradient":
         near, no = (errors.known <= tol) | flat, (falls, pinned)
-        falls, pinned = cond(near, lambda: _around(problem, z, seen, local, tol), lambda: no)
+        falls, pinned = cond(near, lambda: _around(problem, z, seen, local, wide, tol), lambda: no)
     status = _verdict(s, seen, errors, falls, pinned, flat, tol, maxiter)
     if blind:
         # where there is a kink the Newton step says nothing, but values do
@@ -128,12 +129,15 @@ def noise_of(values, f):
     return 8 * xnp.finfo(values.dtype).eps * xnp.abs(f) + change
 
 
-def _around(problem, z, seen, reach, tol):
+def _around(problem, z, seen, reach, wide, tol):
     """(whether the function is visibly lower nearby, where it bends least or where gradients may lead; whether
-    it holds x in a valley without curvature)."""
+    it holds x in a valley without curvature). ``wide``: the reach, of all variables as large as the largest."""
     sizes = np.array([sign * tol**p for p in PARTS for sign in (1, -1)], z.dtype)[:, None, None]
     ways = xnp.concatenate([seen.bottoms, xnp.stack([seen.hidden, seen.step])])
-    ways = sizes * vmap(lambda v: _of_reach(v, reach))(ways)
+    ways = vmap(lambda v: _of_reach(v, reach))(ways)
+    # where nothing rises, a variable that did not move has no length of its own
+    away = vmap(lambda v: _of_reach(v, wide))(xnp.where(seen.rising[:, None], 0, seen.bottoms))
+    ways = sizes * xnp.concatenate([ways, away])
     points = xnp.concatenate([aside(z, reach), z + ways.reshape(-1, *z.shape)])
     values = vmap(problem.value)(xnp.clip(points, problem.lower, problem.upper))
     noise = noise_of(values[:6], seen.f) + 8 * seen.noise
