@@ -15,6 +15,7 @@ from xcore.pde import (
     Periodic,
     Robin,
     _direct,
+    poisson,
 )
 from xcore.testing import check_grads
 
@@ -300,3 +301,38 @@ def test_grid_is_hashable_and_moves_between_levels():
     fine = coarse.finer().coordinates()
     assert np.allclose(coarse.prolong(1 + x + y), 1 + fine[0] + fine[1], atol=1e-6)
     assert np.allclose(coarse.finer().restrict(np.ones(grid.shape)), 1)
+
+
+# Memory, in fields
+
+
+def captured(f, x) -> float:
+    """Bytes of the arrays that a jitted function captures, relative to its argument."""
+    return sum(c.nbytes for c in xc.jit(f).trace(x).jaxpr.consts) / x.dtype.itemsize / x.size
+
+
+@pytest.mark.parametrize("bc", [D, N, P, [(D, N), P, R]], ids=["D", "N", "P", "mixed"])
+def test_no_table_of_the_size_of_a_field_is_captured(bc):
+    grid = Grid((40, 41, 42))
+    f = xc.ShapeDtypeStruct(Laplacian(grid, bc).field_shape, np.float32)
+    assert captured(lambda f: poisson(f, grid, bc), f) < 0.4  # the modes of axes: n² of n³
+    assert captured(xc.grad(lambda f: (poisson(f, grid, bc) ** 2).sum()), f) < 0.4
+
+
+def test_temporaries_of_a_direct_solution_are_two_fields():
+    grid = Grid((65,) * 3)
+    f = xc.ShapeDtypeStruct((64,) * 3, np.float64)
+    memory = xc.jit(lambda f: poisson(f, grid)).lower(f).compile().memory_analysis()
+    fields = 8 * 64**3
+    assert memory.temp_size_in_bytes < 2.1 * fields
+    assert memory.argument_size_in_bytes + memory.output_size_in_bytes < 2.25 * fields
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_widths_multiply_within_the_range(scale):
+    """Volumes about 1 of float32 whose first two factors together are far outside of its range."""
+    last = tuple(np.asarray([0, 0.1, 0.3, 0.6, 1.0]) * scale**-5)
+    grid = Grid((4, 4, 4), upper=(scale**2.5, scale**2.5, 1), stretched=(None, None, last))
+    lap = Laplacian(grid)
+    w = np.asarray(lap.volumes(np.float32), np.float64)
+    np.testing.assert_allclose(w, lap.weights, rtol=1e-5)

@@ -27,7 +27,7 @@ PACKAGES = {
         xcore.scipy.integrate xcore.scipy.interpolate xcore.scipy.signal xcore.scipy.ndimage xcore.scipy.fft
         xcore.scipy.special xcore.scipy.stats xcore.scipy.cluster xcore.scipy.cluster.vq""",
     "Devices and runs": """
-        xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages""",
+        xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages xcore.export""",
     "Finding mistakes": "xcore.errors xcore.sanitize xcore.checkify xcore.debug xcore.testing xcore.typing",
 }
 

@@ -177,7 +177,7 @@ class Diffusion(GridOperator):
         dtype = self.dtype
         out = xnp.zeros(self.field_shape, dtype)
         if self.c is not None:
-            out = self._unknowns(self._whole(self.c)).astype(dtype) * self.weights.astype(dtype)
+            out = self._unknowns(self._whole(self.c)).astype(dtype) * self.volumes(dtype)
         for axis, side in self._open_faces():
             alpha, beta = self.faces[axis][side].kind
             if alpha:
@@ -221,9 +221,7 @@ class Diffusion(GridOperator):
 
     def absolute(self):
         """For each row the sum of the absolute values of its elements."""
-        return (
-            2 * diagonal(self.edges(), self.sinks(), self.rings) / self.weights.astype(self.dtype)
-        )
+        return 2 * diagonal(self.edges(), self.sinks(), self.rings) / self.volumes(self.dtype)
 
     def coarser(self):
         """The operator on every second node."""
@@ -238,7 +236,7 @@ class Diffusion(GridOperator):
 
     def _apply(self, u):
         flow = stiffness(self.edges(), self.sinks(), u, self.rings)
-        return -flow / self.weights.astype(dtypes.to_real(typeof(u).dtype))
+        return -flow / self.volumes(dtypes.to_real(typeof(u).dtype))
 
     def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
@@ -257,7 +255,7 @@ class Diffusion(GridOperator):
                     n = a.count
                     edge = cut(edges, axis, 0, 1) if side == 0 else cut(edges, axis, n, n + 1)
                     out = out + padded(edge * data, axis, 0 if side == 0 else n - 1, n)
-        return (out / self.weights.astype(dtypes.to_real(dtype))).astype(dtype)
+        return (out / self.volumes(dtypes.to_real(dtype))).astype(dtype)
 
 
 def require(who: str, name: str, x, test, words: str) -> None:

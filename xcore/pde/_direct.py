@@ -33,7 +33,7 @@ from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
 from ._axis import Axis
 from ._boundary import complex_if
-from ._fields import along
+from ._fields import along, by_axes
 from ._grid import size
 from ._laplacian import COMPACT, Laplacian
 
@@ -216,8 +216,12 @@ def solve_direct(
 def _transposed_solve(lap, c, shift, scale):
     if lap.order not in (2, COMPACT):
         return _diagonal_solve(lap, c, shift, scale, transposed=True)
-    w = lap.weights.astype(dtypes.to_real(typeof(c).dtype))  # W L is symmetric
-    return w * _diagonal_solve(lap, c / w, shift, scale)
+    # W L is symmetric; widths that are the same all along an axis cancel
+    lines = [a.weights if np.ptp(a.weights) else np.ones(1) for a in lap.axes]
+    if all(x.size == 1 for x in lines):
+        return _diagonal_solve(lap, c, shift, scale)
+    w = by_axes(lines, dtypes.to_real(typeof(c).dtype))
+    return xnp.multiply(w, _diagonal_solve(lap, c / w, shift, scale))
 
 
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
@@ -242,7 +246,9 @@ def _divide(lap, lines, c, shift, scale):
     dtype = typeof(scale).dtype
     kind = np.result_type(dtype, np.complex64) if any(np.iscomplexobj(x.values) for x in lines) else dtype  # fmt: skip
     values = [along(x.values, i, lap.grid.ndim, kind) for i, x in enumerate(lines)]
-    divisor = shift + scale * lap.combine(values)
+    divisor = shift + scale * lap.combine(
+        list(map(xnp.asarray, values))
+    )  # no table: added up there
     if not lap.singular:
         return c / divisor
     real = dtypes.to_real(dtype)

@@ -68,6 +68,10 @@ class GridOperator(LinearOperator):
         """The volume that belongs to each unknown."""
         return functools.reduce(np.multiply.outer, [a.weights for a in self.axes])
 
+    def volumes(self, dtype):
+        """The same in a program, which then holds no table of the size of a field."""
+        return by_axes([a.weights for a in self.axes], dtype)
+
     def mv(self, x):
         """The product with a field as a flat vector."""
         return self(x.reshape(self.field_shape)).reshape(-1)
@@ -105,7 +109,7 @@ class GridOperator(LinearOperator):
 
     def integrate(self, u):
         """The integral of a field, by the volumes of its nodes."""
-        return xnp.sum(xnp.asarray(u) * self.weights.astype(typeof(xnp.asarray(u)).dtype))
+        return xnp.sum(xnp.asarray(u) * self.volumes(typeof(xnp.asarray(u)).dtype))
 
     # What ``solve`` asks an operator
 
@@ -296,6 +300,16 @@ def along(line, axis: int, ndim: int, dtype):
     if line.size == 1:
         return line.reshape(())[()]
     return line.reshape([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def by_axes(lines, dtype):
+    """The product of numbers along each axis, formed in the program: only the lines are captured."""
+    lines = [np.asarray(x, np.float64) for x in lines]
+    sizes = [float(np.max(np.abs(x), initial=0)) or 1.0 for x in lines]
+    parts = [x / size for x, size in zip(lines, sizes, strict=True)]
+    parts[0] = parts[0] * np.prod(sizes)  # so that no product in between leaves the range
+    factors = [xnp.asarray(along(x, i, len(lines), dtype)) for i, x in enumerate(parts)]
+    return functools.reduce(xnp.multiply, factors)
 
 
 def times_axis(a: Axis, u, axis: int):

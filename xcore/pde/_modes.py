@@ -165,7 +165,7 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float, history: boo
         (w, v), status, size = found.value, found.status, found.certificate.residual
         steps, rows = found.steps, found.history
     else:
-        weights = near.weights.astype(near.dtype)
+        weights = near.volumes(near.dtype)
         x, size, steps, rows = search(
             level, weights, k, first, dtype, smoother, rtol, history, progress
         )

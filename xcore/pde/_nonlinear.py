@@ -181,4 +181,4 @@ def _guess(near):
     if isinstance(near, Laplacian):
         return lambda r: solve_direct(near, r)
     level, smoother = hierarchy(near), smoother_for(near)
-    return lambda r: -cycle(level, near.weights.astype(typeof(r).dtype) * r, "V", smoother, 3)
+    return lambda r: -cycle(level, near.volumes(typeof(r).dtype) * r, "V", smoother, 3)

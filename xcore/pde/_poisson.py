@@ -15,6 +15,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike
 from ._boundary import ZERO
 from ._direct import solve_direct
+from ._fields import by_axes
 from ._grid import Grid
 from ._laplacian import Laplacian
 
@@ -71,13 +72,9 @@ def _poisson(lap: Laplacian, f):
     return solve_direct(lap, right), imbalance(lap, right)
 
 
-def kernel_weights(lap):
+def kernel_weights(lap, dtype):
     """w with w · L(u) = 0 for all u, where L is singular: the null vector of the transpose."""
-    lines = [_left_null(a) for a in lap.axes]
-    out = lines[0]
-    for line in lines[1:]:
-        out = np.multiply.outer(out, line)
-    return out
+    return by_axes([_left_null(a) for a in lap.axes], dtype)
 
 
 def _left_null(a):
@@ -91,8 +88,8 @@ def imbalance(lap, right):
     """How far a right-hand side is from the range of a singular operator, relative to its size."""
     if not lap.singular:
         return xnp.zeros((), dtypes.to_real(typeof(right).dtype))
-    w = kernel_weights(lap).astype(dtypes.to_real(typeof(right).dtype))
-    size = xnp.sum(np.abs(w) * xnp.abs(right))
+    w = kernel_weights(lap, dtypes.to_real(typeof(right).dtype))
+    size = xnp.sum(xnp.abs(w) * xnp.abs(right))
     return xnp.abs(xnp.sum(w * right)) / xnp.where(size == 0, 1, size)
 
 
@@ -100,7 +97,7 @@ def balanced(lap, right):
     """(a right-hand side in the range of an operator, the mean that was taken away for that)."""
     if not lap.singular:
         return right, xnp.zeros((), typeof(right).dtype)
-    mean = xnp.sum(kernel_weights(lap).astype(dtypes.to_real(typeof(right).dtype)) * right)
+    mean = xnp.sum(kernel_weights(lap, dtypes.to_real(typeof(right).dtype)) * right)
     return right - mean, mean
 
 

@@ -234,7 +234,7 @@ def _solve_flows(op, right, settings: Settings):
         return _solve_nested(op, right, settings.smoother)
     if settings.method == "bicgstab" or op.skew:
         return _solve_skew(op, right, settings)
-    w = op.weights.astype(dtypes.to_real(typeof(right).dtype))
+    w = op.volumes(dtypes.to_real(typeof(right).dtype))
     held = tree.map(ops.stop_gradient, op)
     u, aux = custom_linear_solve(
         lambda u: -w * op(u), -w * right,
@@ -247,7 +247,7 @@ def _solve_skew(op, right, settings: Settings):
     """The same for an operator that is not symmetric, near to one of which there is a hierarchy."""
     held = tree.map(ops.stop_gradient, op)
     even, ratio = held.balance()
-    w, rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)), even * ratio
+    w, rows = op.volumes(dtypes.to_real(typeof(right).dtype)), even * ratio
     n, flat = op.shape[0], lambda x: x.reshape(-1)
 
     def near(state, x):
@@ -269,7 +269,7 @@ def _solve_nested(op: Masked, right, smoother: str):
     """The same by full multigrid, and once more for what it leaves over next to the boundary."""
     held = tree.map(ops.stop_gradient, op)
     even, ratio = held.balance()
-    rows = op.weights.astype(dtypes.to_real(typeof(right).dtype)) * even * ratio
+    rows = op.volumes(dtypes.to_real(typeof(right).dtype)) * even * ratio
     level = hierarchy(held)
 
     def solve(_, b):
@@ -309,7 +309,7 @@ _ONCE = Ran(
 def _by_multigrid(op, b, settings: Settings):
     """A⁻¹ b for the stiffness A, and how it went."""
     method, smoother = settings.method, settings.smoother
-    w = op.weights.astype(dtypes.to_real(typeof(b).dtype))
+    w = op.volumes(dtypes.to_real(typeof(b).dtype))
     b = (
         b - w * (xnp.sum(b) / float(np.sum(op.weights))) if op.singular else b
     )  # as for constant excess
