@@ -117,6 +117,8 @@ def per_argument(rules, count: int):
 
 # Elementwise
 
+ELEMENTWISE: set[str] = set()  # names of the operations of which element i depends on elements i alone
+
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
                 linear=None, transpose=None, jvp=None, alternatives=()) -> Op:  # fmt: skip
@@ -150,6 +152,7 @@ def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args:
         full = [v if b else broadcast(v, size) for v, b in zip(values, batched, strict=True)]
         return [op(*full)], [True]
 
+    ELEMENTWISE.add(name)
     op = Op(name, type=type_rule, lower=lower or by_name, batch=batch, alternatives=alternatives)
     op._jvp = derive_jvp(op, linear, transpose, jvp)
     op._transpose = derive_transpose(transpose) if transpose else None

@@ -9,6 +9,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 
 # fmt: off
 from .._core.package import bound as _bound
+from ._derivatives import hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
@@ -19,9 +20,9 @@ from ._pattern import Pattern
 # fmt: on
 
 __all__ = [
-    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "Factors",
-    "factorise", "from_dense", "from_scipy", "hstack", "identity", "issparse", "kron", "kronsum", "matmul", "Pattern",
-    "random_array", "solve", "Sparse", "tril", "triu", "vstack",
+    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "factorise",
+    "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "issparse", "jacobian", "jacobian_pattern",
+    "kron", "kronsum", "matmul", "Pattern", "random_array", "solve", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

@@ -1,0 +1,181 @@
+"""Patterns are those of dense derivatives, values theirs; colourings are valid."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax, sparse
+from xcore.sparse import _colouring as colouring
+
+N = 8
+MASK = np.arange(N) % 3 == 1
+INDEX = np.array([3, 0, 0, 7])
+BAND = np.triu(np.tril(np.ones((N, N)), 1), -1)
+
+
+def custom(x):
+    f = xc.custom_jvp(lambda x: xnp.round(x))
+    f.defjvp(lambda p, t: (f(*p), t[0]))
+    return f(x)
+
+
+def straight(x):
+    f = xc.custom_jvp(lambda x: (x > 1).astype("float32"))
+    f.defjvp(lambda p, t: (f(*p), t[0]))
+    return f(x)
+
+
+FUNCTIONS = {
+    "powers": lambda x: x**2 + 1,
+    "neighbours": lambda x: x[1:] * x[:-1],
+    "roll": lambda x: xnp.roll(x, 1) - 2 * x,
+    "reversed": lambda x: x[::-1] * x,
+    "pad": lambda x: xnp.pad(x, 2) ** 2,
+    "concatenate": lambda x: xnp.concatenate([x[:3], x**2]),
+    "stack": lambda x: xnp.stack([x, xnp.sin(x)], axis=1),
+    "gather": lambda x: x[INDEX] * 2,
+    "take": lambda x: xnp.take(x, INDEX, axis=0),
+    "scatter set": lambda x: (x**2).at[INDEX].set(0.0),
+    "scatter add": lambda x: x.at[INDEX].add(x[:4] ** 2),
+    "segment sum": lambda x: xc.ops.segment_sum(x**2, np.arange(N) // 3, 3),
+    "mask": lambda x: xnp.where(MASK, x, 0.0),
+    "product with zeros": lambda x: x * MASK,
+    "choice by the unknowns": lambda x: xnp.where(x > 0, x, xnp.roll(x, 1)),
+    "sum": lambda x: x.sum()[None],
+    "sums of rows": lambda x: x.reshape(2, 4).sum(1) ** 2,
+    "max of rows": lambda x: x.reshape(4, 2).max(0),
+    "broadcast": lambda x: x[:, None] * x[:2],
+    "transpose": lambda x: x.reshape(2, 4).T * 3,
+    "matrix with zeros": lambda x: BAND @ x,
+    "matrix of unknowns": lambda x: x.reshape(2, 4) @ x[:4],
+    "two of unknowns": lambda x: x.reshape(2, 4) @ x.reshape(4, 2),
+    "einsum": lambda x: xnp.einsum("ij,ij->i", x.reshape(2, 4), x.reshape(2, 4)),
+    "cumsum": lambda x: xnp.cumsum(x**2),
+    "cumsum of columns": lambda x: xnp.cumsum(x.reshape(4, 2), axis=0),
+    "sort of rows": lambda x: xnp.sort(x.reshape(2, 4), axis=1),
+    "steps": lambda x: xnp.floor(x) + x * xnp.sign(x),
+    "stop": lambda x: x * lax.stop_gradient(xnp.roll(x, 1)),
+    "integers": lambda x: x[xnp.argmax(x)] * x,
+    "nested": lambda x: xc.jit(lambda y: y * xnp.roll(y, 2))(x),
+    "checkpoint": lambda x: xc.checkpoint(lambda y: xnp.sin(y[1:]))(x),
+    "rule of its own": custom,
+    "comparison with a rule": lambda x: straight(x),
+    "cond": lambda x: lax.cond(x[0] > 0, lambda y: y, lambda y: xnp.roll(y, 1), x),
+    "fori": lambda x: lax.fori_loop(0, 2, lambda i, y: y + xnp.roll(y, 1), x),
+    "while": lambda x: lax.while_loop(lambda y: y[0] < 9, lambda y: 2 * y + 1, x),
+    "scan": lambda x: lax.scan(lambda c, u: (c + u, c * u), 0.0, x)[1],
+    "map": lambda x: lax.map(lambda u: u**2, x),
+    "long scan": lambda x: lax.scan(lambda c, u: (0.5 * c, u**2), x[0], xnp.tile(x, 80))[1][:N],
+    "vmap": lambda x: xc.vmap(lambda r: r * r[0])(x.reshape(4, 2)),
+    "slices at places": lambda x: lax.dynamic_slice(x, (3,), (2,)) * 2,
+    "update at places": lambda x: lax.dynamic_update_slice(x, x[:2] ** 2, (3,)),
+    "inverse": lambda x: xnp.linalg.inv(x[:4].reshape(2, 2) + 3 * xnp.eye(2)),
+    "fft": lambda x: xnp.abs(xnp.fft.fft(x[:3])) ** 2,
+    "convolve": lambda x: xnp.convolve(x, np.array([1.0, 2.0]), "valid"),
+    "constant": lambda x: xnp.ones(3),
+    "nothing": lambda x: x[:0],
+}
+WIDER = {
+    "stop",
+    "integers",
+    "cond",
+    "while",
+    "convolve",
+    "choice by the unknowns",
+    "long scan",
+}  # than at one point
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_patterns_and_values(name):
+    f = FUNCTIONS[name]
+    x = np.random.default_rng(3).uniform(0.5, 2.0, N).astype("float32")
+    dense = np.asarray(xc.jacfwd(f)(xnp.asarray(x))).reshape(-1, N)
+    for mode in ("fwd", "rev") if name != "while" else ("fwd",):
+        found = sparse.jacobian(f, mode=mode)(xnp.asarray(x))
+        np.testing.assert_allclose(found.todense(), dense, rtol=1e-5, atol=1e-6)
+    places = np.zeros(dense.shape, bool)
+    places[found.pattern.rows, found.pattern.columns] = True
+    assert not ((dense != 0) & ~places).any()
+    if name not in WIDER | {"max of rows", "sort of rows"}:
+        assert found.nnz == (dense != 0).sum()
+
+
+def bratu(u, n):
+    u = xnp.pad(u.reshape(n, n), 1)
+    around = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+    return (4 * u[1:-1, 1:-1] - around - xnp.exp(u[1:-1, 1:-1]) / n**2).reshape(-1)
+
+
+def test_a_grid_needs_few_directions():
+    n = 20
+    u = xnp.zeros(n * n)
+    j = sparse.jacobian(lambda u: bratu(u, n))(u)
+    assert j.nnz == 5 * n * n - 4 * n
+    assert colouring.columns(j.pattern).max() < 12
+    x = np.random.default_rng(0).normal(size=n * n).astype("float32")
+    np.testing.assert_allclose(
+        j @ x, xc.jvp(lambda u: bratu(u, n), (u,), (xnp.asarray(x),))[1], rtol=1e-4, atol=1e-4
+    )
+
+
+def test_newton_with_sparse_jacobians_compiles():
+    n = 12
+
+    @xc.jit
+    def step(u):
+        f = lambda u: bratu(u, n)
+        return u - sparse.solve(sparse.jacobian(f)(u), f(u))
+
+    u = xnp.zeros(n * n)
+    for _ in range(5):
+        u = step(u)
+    assert xnp.abs(bratu(u, n)).max() < 1e-6
+
+
+def test_hessians():
+    f = lambda x: (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+    x = xnp.asarray(np.random.default_rng(0).normal(size=9))
+    dense = np.asarray(xc.hessian(f)(x))
+    found = sparse.hessian(f)(x)
+    assert found.symmetric and found.nnz == 9 + 2 * 8
+    np.testing.assert_allclose(found.todense(), dense, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(
+        sparse.hessian(f, symmetric=False)(x).todense(), dense, rtol=1e-5, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("density", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("shape", [(30, 30), (13, 40)])
+def test_colourings_are_valid(shape, density):
+    p = sparse.random_array(xc.random.key(0), shape, density=density).pattern
+    colour = colouring.columns(p)
+    pairs = p.rows * 1000 + colour[p.columns]
+    assert len(np.unique(pairs)) == p.nnz
+    if shape[0] == shape[1]:
+        q = (
+            sparse.Sparse(np.ones(p.nnz), p)
+            + sparse.Sparse(np.ones(p.nnz), p).T
+            + sparse.eye_array(30)
+        ).pattern
+        colour = colouring.star(q)
+        values = np.random.default_rng(0).normal(size=(30, 30))
+        h = np.where(
+            np.asarray(sparse.Sparse(np.ones(q.nnz), q).todense()) != 0, values + values.T, 0
+        )
+        products = h @ (np.arange(colour.max() + 1) == colour[:, None])
+        row, group = colouring.recovered(q, colour)
+        np.testing.assert_allclose(products[row, group], h[q.rows, q.columns], rtol=1e-12)
+        assert colour.max() <= colouring.columns(q).max()
+
+
+def test_arguments():
+    with pytest.raises(TypeError, match="floating"):
+        sparse.jacobian(lambda x: x)(xnp.arange(3))
+    with pytest.raises(ValueError, match="one of"):
+        sparse.jacobian(lambda x: x, mode="both")
+    with pytest.raises(ValueError, match="of shape"):
+        sparse.jacobian(lambda x: x, sparse.eye_array(2).pattern)(xnp.ones(3))
+    j = sparse.jacobian(lambda x, a: a * x)(xnp.ones(3), xnp.asarray([1.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(j.todense(), np.diag([1.0, 0.0, 2.0]))
