@@ -482,7 +482,10 @@ ELSEWHERE = {
     ),
     "scipy: a linear program": ("from xcore.scipy.optimize import linprog", "SciPy's own"),
     "scipy: sparse matrices": ("from xcore.scipy.sparse import csr_matrix", "take csr_array"),
-    "scipy: sparse factors": ("from xcore.scipy.sparse.linalg import splu", "xcore.sparse.factorise"),
+    "scipy: sparse factors": (
+        "from xcore.scipy.sparse.linalg import splu",
+        "xcore.sparse.factorise",
+    ),
     "scipy: distances": ("from xcore.scipy.spatial import distance", "from scipy import spatial"),
     "scipy: constants": ("from xcore.scipy import constants", "from scipy import constants"),
     "scipy: a t-test": (

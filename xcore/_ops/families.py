@@ -117,7 +117,8 @@ def per_argument(rules, count: int):
 
 # Elementwise
 
-ELEMENTWISE: set[str] = set()  # names of the operations of which element i depends on elements i alone
+# Names of the operations of which element i depends on elements i alone.
+ELEMENTWISE: set[str] = set()
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
