@@ -111,6 +111,18 @@ def test_callbacks_are_told(follow):
     assert status == 0 and "done by the host" in out
 
 
+def test_results_have_what_arrays_have_but_values(follow):
+    text = """
+assert y.devices() == {y.device} == set(xc.devices()[:1]) and y.sharding.device is y.device
+assert xc.block_until_ready(y).block_until_ready().is_ready() and not y.is_deleted()
+assert (len(y), y.nbytes, y.at[0].set(1).shape, y.T[0].shape) == (N, 4 * N * N, (N, N), (N,))
+y.delete()
+z = f(xnp.ones((N, N)))
+"""
+    status, out = follow(PRODUCT + text)
+    assert status == 0 and "followed to its end" in out and cells(out, 4)[6] == "0 B"
+
+
 @pytest.mark.parametrize("text", ["1 / 0", "x = (", "sys.exit(3)", "pass"])
 def test_of_a_script_that_fails_or_jits_nothing_nothing_can_be_said(follow, text):
     assert follow(text)[0] == 2

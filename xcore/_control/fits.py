@@ -56,8 +56,27 @@ class Typed(Tracer):
     def origin(self) -> str:
         return " (xcore fits follows the script by types, without computing.)"
 
+    # as an array that is there has them
+
     def block_until_ready(self):
         return self
+
+    def devices(self) -> set:
+        return set(self.sharding.devices)
+
+    @property
+    def device(self):
+        here = self.sharding
+        return here if self.spread else here.device
+
+    def is_ready(self) -> bool:
+        return True
+
+    def is_deleted(self) -> bool:
+        return False
+
+    def delete(self) -> None:
+        self.owner.values.pop(id(self), None)
 
 
 @dataclass
