@@ -261,6 +261,7 @@ BELOW = {
     "_core.trace": "Tracer is_evaluating ensure_compile_time_eval",
     # how functions and solutions are made
     "_core.struct": "struct static",
+    "_core.notebook": "shown",
     "_core.eval": "fused",
     "_core.types ": "ArrayType Value",
     "_core.settings": "require",

@@ -12,6 +12,7 @@ import numpy as np
 from . import numpy as xnp
 from ._core.array import Array
 from ._core.exceptions import SingularMatrixError, SolverError
+from ._core.notebook import shown
 from ._core.struct import static, struct
 from ._core.types import Value, typeof
 
@@ -257,6 +258,12 @@ class Solution:
             f"  value: {_type_of(self.value)}",
         ]
         return "\n".join(lines + [f"  {name}: {_type_of(x)}" for name, x in self._figures()])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how it ended, and every figure."""
+        head, *lines = repr(self).splitlines()
+        rows = (line.strip().partition(": ") for line in lines)
+        return shown(head, [(name, value) for name, _, value in rows])
 
 
 _NO_FIGURES = ("value", "status", "certificate", "history", "stats")

@@ -175,3 +175,15 @@ def test_names_on_pages_are_there(page):
             except AttributeError:
                 lost.add(full)
     assert lost == set()
+
+
+def test_every_page_is_listed_somewhere():
+    """A page that no table of contents names stops the building of the site."""
+    docs = names.ROOT / "docs"
+    listed = set()
+    for page in docs.glob("**/index.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(), re.DOTALL):
+            entries = [e for e in block.split() if not e.startswith(":")]
+            listed |= {(page.parent / f"{e}.md").resolve() for e in entries}
+    pages = {p.resolve() for p in docs.glob("**/*.md")} - {(docs / "index.md").resolve()}
+    assert pages - listed == set()

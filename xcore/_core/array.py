@@ -14,6 +14,7 @@ from .compile import placed, translate
 from .config import KEPT
 from .findings import pending, reading
 from .keys import exact, has_zero
+from .notebook import shown
 from .pieces import gather, local_indices, scatter
 from .sharding import Sharding, copy_numbers, default_sharding, tile_indices
 from .types import ArrayType, Placed, Value
@@ -308,6 +309,14 @@ class Array(Value, metaclass=_CountsAsArray):
         width = len(body) - body.rfind("\n") - 1 + (0 if "\n" in body else len("Array("))
         gap = "\n" + " " * len("Array(") if width + len(tail) > 78 else " "
         return f"Array({body},{gap}{tail}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        if self.is_deleted() or not (self.is_fully_addressable or self.is_fully_replicated):
+            return shown("Array", text=repr(self))
+        dims = " × ".join(map(str, self.shape)) or "a number"
+        on = ", ".join(sorted(map(str, self.devices())))
+        return shown(f"Array {dims}, {self.dtype.name}, {on}", text=np.array2string(self._host()))
 
     def __str__(self) -> str:
         if self.is_deleted() or not (self.is_fully_addressable or self.is_fully_replicated):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 import numpy as np
 
 from . import config, dtypes, errors
+from .notebook import shown
 from .op import Op
 from .pprint import format_program, subprograms
 from .source import Where, borrowed, describe_where, user_frame
@@ -191,6 +192,10 @@ class Program:
         return format_program(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return shown(f"Program, {len(self.eqns)} equations", text=str(self))
 
 
 def _meshes(effects: Iterable[Effect]) -> tuple[Mesh, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.notebook import shown
 from .._core.struct import static, struct
 from . import _index
 from ._products import khatri_rao
@@ -95,6 +96,15 @@ class CP:
 
     def __repr__(self) -> str:
         return f"CP(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        facts = [
+            (f"factor {k}", f"{f.shape[0]} × {f.shape[1]}") for k, f in enumerate(self.factors)
+        ]
+        return shown(
+            f"CP tensor of rank {self.rank}, {self.dtype}", [("weights", self.weights), *facts]
+        )
 
     def __getitem__(self, index):
         return _getitem(self, _index.parse("decomp.CP", index, self.shape))

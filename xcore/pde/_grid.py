@@ -15,6 +15,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.notebook import shown
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
@@ -185,6 +186,14 @@ class Grid:
         for axis in range(self.ndim):
             u = _along(_prolong_line, u, axis)
         return u
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        axes = [
+            (f"axis {k}", f"{c} cells from {self.nodes(k)[0]:g} to {self.nodes(k)[-1]:g}")
+            for k, c in enumerate(self.cells)
+        ]
+        return shown(f"Grid of {self.ndim} dimensions", axes)
 
     def plot(self, u: ArrayLike, ax: Any = None, **options: Any) -> Any:
         """Draws a field: a line, a map, or the middle section of a box. Returns axes.
