@@ -71,7 +71,7 @@ $(AOT)/.installed: pyproject.toml
 	@touch $@
 
 test-accelerators: $(AOT)/.installed
-	@$(AOT)/bin/python -m pytest -q -n $(JOBS) tests/accelerators $(TESTS)
+	@$(AOT)/bin/python -m pytest -q -n $(JOBS) -o faulthandler_timeout=1800 tests/accelerators $(TESTS)
 
 gallery: venv
 	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)

@@ -40,7 +40,6 @@ KNOWN: dict[str, dict[str, tuple[str, str]]] = {
         DOUBLE: ("strays", IN_DOUBLE),
         r"random\.(poisson|binomial)": ("strays", COUNTS),
         r"pde\.multigrid": ("strays", COARSEST),
-        r"ops\.convert-to (float64|complex128)": ("strays", "asked for"),
         r"ops\.bitcast_convert-wider": ("strays", "two float32 side by side are seen as one float64: asked for"),
         r"lax\.conv-int32": ("fails", "XLA hands convolutions to cuDNN, which has none of int32; jax refuses too"),
     },

@@ -31,7 +31,10 @@ except RuntimeError as e:
 mesh = xc.make_mesh((count,), "x", devices=here.devices)
 spread = xc.ShapeDtypeStruct((512, 512), "float32", sharding=xc.NamedSharding(mesh, xc.P("x")))
 over = xc.jit(lambda x: x @ x).lower(spread).compile()
+plain = xc.jit(lambda x: xc.lax.dot(x, x, precision="default")).lower(x).compile(here)
+HIGHEST = "operand_precision={highest,highest}"
 print(json.dumps({
+    "precision": [HIGHEST in made.as_text(), HIGHEST in plain.as_text()],
     "devices": len(here), "arguments": memory.argument_size_in_bytes, "alias": memory.alias_size_in_bytes,
     "flops": made.cost_analysis()["flops"], "size": len(made.serialize()), "text": "HloModule" in made.as_text(),
     "said": said, "gathers": "all-gather" in over.as_text() or "collective-permute" in over.as_text(),
@@ -58,6 +61,7 @@ def test_every_kind_compiles_or_is_refused_in_words(kind, needs):
         assert "CUDA 13 has no code for NVIDIA V100" in said["refused"]
         return
     assert said["devices"] == 4 and said["text"] and said["size"] > 1000
+    assert said["precision"] == [True, False]  # of products, by default and as asked for
     assert said["arguments"] == said["alias"] == 4 * 512 * 512
     assert said["flops"] == pytest.approx(2 * 512**3, rel=0.01)
     assert topologies.KINDS[kind].name.split()[0] in said["said"] and "not here" in said["said"]

@@ -1,0 +1,50 @@
+"""The cases of benchmarks/gpu.py in full size, compiled for a device: ``python -m tests.accelerators.large h200``.
+
+Prints the bytes of arguments, results and what each needs besides.
+"""
+
+import json
+import sys
+
+import xcore as xc
+from tests.accelerators.sweep import ROOT
+
+
+def cases() -> tuple:
+    """(the cases in the sizes of a GPU, the types of their arguments): no array is made."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    here, xc.default_backend = xc.default_backend, lambda: "cuda"
+    try:
+        import gpu
+    finally:
+        xc.default_backend = here
+    found = []
+
+    def arguments():
+        found.extend(gpu.cases())
+        return [work.args for work in found]
+
+    return found, xc.eval_shape(arguments)
+
+
+def main() -> None:
+    """A line for each case."""
+    here = xc.topology(sys.argv[1])
+    for work, args in zip(*cases(), strict=True):
+        try:
+            memory = xc.jit(work.f).lower(*args).compile(here).memory_analysis()
+        except Exception as e:
+            print(
+                json.dumps({"case": work.question, "fails": f"{type(e).__name__}: {e}"[:400]}),
+                flush=True,
+            )
+            continue
+        sizes = {
+            "arguments": memory.argument_size_in_bytes, "results": memory.output_size_in_bytes,
+            "temporaries": memory.temp_size_in_bytes,
+        }  # fmt: skip
+        print(json.dumps({"case": work.question, **sizes}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""What the cases of benchmarks/gpu.py need in full size besides arguments and results, compiled for an H200."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.accelerators.sweep import ROOT
+
+# The arrays that a case may need besides, in units of its largest argument or result; others need none.
+BOUNDS = {
+    "running sum": 2.2,
+    "Poisson, 4097": 5.2,
+    "Poisson, 513": 4.2,
+    "1000 steps of conjugate": 6.2,
+    "step of an MLP": 1.1,  # the layer between, in units of one matrix
+    "MTTKRP": 1.1,  # the tensor as a matrix
+    "ten sweeps": 2.2,
+}
+SIDE = 4096  # of the matrices of the MLP
+
+
+def one_array(said: dict) -> float:
+    """The bytes of the largest array, from those of all arguments and results."""
+    case = said["case"]
+    if "MLP" in case:
+        return SIDE**2 * (2 if "bfloat16" in case else 4)
+    if "Poisson" in case or "conjugate" in case:
+        return said["results"]
+    return max(said["arguments"], said["results"])
+
+
+def test_temporaries_are_few(needs):
+    needs("cuda")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.accelerators.large", "h200"], capture_output=True, text=True,
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), "XCORE_CACHE": "0"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(lines) > 15 and not [x for x in lines if "fails" in x]
+    most = {
+        x["case"]: next((n for k, n in BOUNDS.items() if x["case"].startswith(k)), 0.01)
+        for x in lines
+    }
+    over = {x["case"]: x["temporaries"] / one_array(x) for x in lines}
+    assert {case: n for case, n in over.items() if n > most[case]} == {}
