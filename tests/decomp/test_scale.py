@@ -156,6 +156,13 @@ def test_sixteen_bits_are_fitted_in_thirty_two(dtype):
 def test_ends():
     zero = decomp.cp_als(np.zeros(SHAPE, np.float32), 2)
     assert float(zero.error) == 0 and not np.asarray(zero.value.weights).any()
+    zero = decomp.cp_gauss_newton(np.zeros(SHAPE), 2)  # its start shrinks, but is never zero
+    assert zero.ok and float(zero.error) == 0 and not np.asarray(zero.value.to_dense()).any()
+    for size in (1e-37, 1e-40):  # elements that count as zero, some of them or all
+        x = (X * size).astype(np.float32)
+        small = decomp.cp_gauss_newton(x, 2)
+        assert float(small.error) >= _error(x, small)
+        assert size == 1e-37 or not small.ok
     huge = decomp.cp_als(np.full(SHAPE, 3e38, np.float32), 1)  # ‖x‖ is beyond the dtype
     assert huge.status == Status.not_finite and "NaN" in huge.message
     lost = xc.jit(lambda x: decomp.cp_als(x, 2))(np.full(SHAPE, np.nan, np.float32))

@@ -16,15 +16,22 @@ from .._core.struct import struct
 from .._iterate import history_of
 from .._solution import Status
 from .._transforms.map import vmap
+from ..linalg._range import any_subnormal
 from ._cp import CP, gram_product
 
 
 @struct
 class Units:
-    """What one stands for: ``whole``, 2 to the ``power``."""
+    """What one stands for: ``whole``, 2 to the ``power``.
+
+    ``nothing``: whether the data are but zeros; ``lost``: what may count as zero in them and is not, relative
+    to all of it.
+    """
 
     whole: object
     power: object
+    nothing: object
+    lost: object
 
     def of_each(self, count: int):
         """What one stands for in each of so many factors, whose product is the data."""
@@ -64,18 +71,24 @@ class Units:
 
         The size of a term may be beyond the range of the dtype.
         """
-        value = fit.value
+        value, error, nothing = fit.value, fit.error, self.nothing
         if free:
-            each = self.of_each(len(free))
+            # what factors must obey may forbid zeros
+            each, nothing = self.of_each(len(free)), xnp.zeros_like(nothing)
             sizes = tuple(f * each if k in free else f for k, f in enumerate(value.factors))
             value = value.replace(factors=sizes)
         else:
             name = "weights" if isinstance(value, CP) else "core"
-            sizes = (getattr(value, name) * self.whole,)
+            # a start that shrinks to zero is never there, and has no size to be compared with
+            sizes = (xnp.where(nothing, 0, getattr(value, name) * self.whole),)
             value = value.replace(**{name: sizes[0]})
         fine = xnp.stack([xnp.isfinite(s).all() for s in sizes]).all()
         status = xnp.where(fine, fit.status, Status.not_finite).astype(np.int32)
-        return fit.replace(value=value, status=status, history=history_of(fit.history, fit.steps))
+        gone = xnp.where(self.lost > 0, np.int32(Status.stagnation), np.int32(Status.success))
+        status = xnp.where(nothing, gone, status)
+        error = xnp.where(nothing, 0, error) + self.lost.astype(error.dtype)
+        history = history_of(fit.history, fit.steps)
+        return fit.replace(value=value, status=status, error=error, history=history)
 
 
 def _as_large_as(x, mask, factors):
@@ -98,8 +111,8 @@ def in_units(x) -> tuple:
 
     Numbers of 16 bits become such of 32, in which fits are made.
     """
-    scaled, whole, power = _divided(x)
-    return scaled, Units(whole, power)
+    scaled, *units = _divided(x)
+    return scaled, Units(*units)
 
 
 @fused(1)
@@ -111,7 +124,9 @@ def _divided(x):
     known = (size > 0) & xnp.isfinite(size)
     power = xnp.clip(xnp.frexp(xnp.where(known, size, 1))[1] - 1, info.minexp, info.maxexp - 1)
     whole = xnp.ldexp(xnp.ones_like(size), power)
-    return x / whole, whole, power.astype(size.dtype)
+    tiny = xnp.where(any_subnormal([ops.stop_gradient(x)]), info.tiny * x.size**0.5, 0)
+    lost = xnp.where(size > 0, xnp.minimum(tiny / xnp.where(size > 0, size, 1), 1), tiny > 0)
+    return x / whole, whole, power.astype(size.dtype), size == 0, lost.astype(size.dtype)
 
 
 def _largest(x):
