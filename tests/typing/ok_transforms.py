@@ -5,6 +5,8 @@ from functools import partial
 from typing import Any, assert_type
 
 import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
 
 Params = dict[str, xc.Array]
 
@@ -85,3 +87,29 @@ def run(params: Params, x: xc.Array) -> None:
     predict.clear_cache()
     xc.hessian(loss)(params, x)
     xc.jacfwd(xc.jacrev(layer))(x)
+
+
+def clipped_fwd(x: xc.Array, limit: float) -> tuple[xc.Array, float]:
+    return x, limit
+
+
+def clipped_bwd(limit: float, ct: xc.Array) -> tuple[xc.Array, None]:
+    return xnp.clip(ct, -limit, limit), None
+
+
+clipped.defvjp(clipped_fwd, clipped_bwd)
+
+
+def loops_and_trees(params: Params, x: xc.Array) -> None:
+    assert_type(lax.scan(lambda c, y: (c + y, c), x[0], x), tuple[Any, Any])
+    total: xc.Array = lax.while_loop(lambda c: c < 3, lambda c: c + 1, x[0])
+    total = lax.fori_loop(0, 3, lambda i, c: c + i, total)
+    total = lax.cond(total > 0, lambda c: c, lambda c: -c, total)
+    leaves, structure = xc.tree.flatten(params)
+    assert_type(leaves, list[Any])
+    again: Params = xc.tree.unflatten(structure, leaves)
+    halved: Params = xc.tree.map(lambda a: a / 2, again)
+    assert_type(xc.tree.leaves(halved), list[Any])
+    out, back = xc.vjp(loss, params, x)
+    assert_type(out, xc.Array)
+    assert_type(back(total), tuple[Any, ...])

@@ -1,8 +1,5 @@
 """Exported functions: StableHLO that is called like the function it was made of, in another process too."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import contextlib

@@ -5,9 +5,6 @@ jitted is computed here where it is small and depends on no such result, else it
 Where Python asks for a value that there is not, the script has been followed to its end.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false, reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import math

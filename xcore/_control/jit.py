@@ -1,8 +1,5 @@
 """jit: trace once for each kind of arguments, compile once for each program, then call fast."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import contextlib
@@ -110,7 +107,7 @@ class Jitted(Arguments):
         if found is not None:
             self.hits += 1
             if found.captures is not None:
-                self.watch.called(self.f, found, self.name)
+                self.watch.called(self.f, found, self.name)  # pyright: ignore[reportOptionalMemberAccess]
             return found, values
         with self.lock:
             found = self.traces.lookup(key)
@@ -270,7 +267,7 @@ class Jitted(Arguments):
         if place is None or place == a._t.sharding:
             return a
         here = a._t.sharding
-        if a.committed and len(here.devices) > 1 and not same_layout(here, place, a.ndim):
+        if a.committed and len(here.devices) > 1 and not same_layout(here, place, a.ndim):  # pyright: ignore[reportOptionalMemberAccess]
             raise ValueError(
                 f"xcore.jit: in_shardings of {self.name} asks for {place}, but the argument {a.type} has been "
                 f"laid out as {here}. Move it with xc.device_put(x, sharding), or leave in_shardings out."

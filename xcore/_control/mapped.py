@@ -1,10 +1,5 @@
 """``shard_map`` and ``pmap`` as users call them."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import contextlib
@@ -70,7 +65,7 @@ def _mesh_of(mesh, args) -> Mesh:
 def _mesh_under(x) -> Mesh | None:
     """The mesh of devices that an argument is spread over."""
     sharding = x.sharding if type(x) is Array else None
-    return sharding.mesh if type(sharding) is NamedSharding else None
+    return sharding.mesh if type(sharding) is NamedSharding else None  # pyright: ignore[reportReturnType]
 
 
 def _check_names(who: str, specs, mesh: Mesh, manual: tuple) -> None:
@@ -155,7 +150,7 @@ class _Mapped:
         whole = tree.unflatten(result, range(len(program.outputs)))
         given = self.out_specs
         out_specs = given(whole) if callable(given) else _specs("out_specs", given, whole)
-        out_specs = [PartitionSpec() if s is None else s for s in out_specs]
+        out_specs = [PartitionSpec() if s is None else s for s in out_specs]  # pyright: ignore[reportGeneralTypeIssues]
         _check_names("out_specs", out_specs, self.mesh, self.manual)
         for t, s in zip(program.out_types, out_specs, strict=True):
             NamedSharding(self.mesh, s).axes(t.ndim)

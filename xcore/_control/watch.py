@@ -6,11 +6,6 @@ takes away counts for nothing. If there are some, the program is run once more, 
 time, and the way goes back from the result to the operation that made them of finite numbers.
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import functools
@@ -88,7 +83,7 @@ def _tell_failed(error: Error) -> None:
     if findings.is_allowed(kind, site.where):
         return
     if site.place is not None and findings.KINDS[kind]:
-        raise error.exception()
+        raise error.exception()  # pyright: ignore[reportGeneralTypeIssues]
     if site.place is None:  # of a function of the library, which serves callers on any line
         findings.tell(kind, text)
     else:
@@ -101,7 +96,7 @@ def _tell_failed(error: Error) -> None:
 def _host(x: Array):
     """The content as far as this process has it."""
     if not x.is_fully_addressable:
-        parts = [np.asarray(s.data._content()) for s in x.addressable_shards]
+        parts = [np.asarray(s.data._content()) for s in x.addressable_shards]  # pyright: ignore[reportOptionalMemberAccess]
         return parts[0] if parts else np.zeros(0)
     return x._content()
 

@@ -1,7 +1,5 @@
 """What users call in front of fused functions and operators: the short way to what was compiled."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 import functools

@@ -1,8 +1,5 @@
 """Program → executable, once for each content. In memory, in front of the disk, in front of XLA."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import hashlib

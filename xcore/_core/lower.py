@@ -1,8 +1,5 @@
 """Program → StableHLO module."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import contextlib

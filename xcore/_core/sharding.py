@@ -6,7 +6,6 @@ shardings are the same.
 """
 
 # Users are told what they gave:
-# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -154,11 +153,11 @@ class NamedSharding(Sharding):
     def __init__(
         self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: str | None = None
     ) -> None:
-        if not isinstance(mesh, (Mesh, AbstractMesh)):
+        if not isinstance(mesh, (Mesh, AbstractMesh)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
                 f"xcore.NamedSharding: mesh must be a Mesh, given {errors.describe(mesh)}."
             )
-        spec = spec if isinstance(spec, PartitionSpec) else _spec_of(spec)
+        spec = spec if isinstance(spec, PartitionSpec) else _spec_of(spec)  # pyright: ignore[reportUnnecessaryIsInstance]
         _check_spec(mesh, spec)
         self.mesh, self.spec, self.devices = mesh, spec, ()
         if isinstance(mesh, Mesh):

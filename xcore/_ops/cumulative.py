@@ -1,8 +1,5 @@
 """Running sums, products, maxima, minima and logarithms of sums along an axis."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalCall=false
-
 from __future__ import annotations
 
 import functools
@@ -161,7 +158,7 @@ def _cumulative(name: str, op, neutral, kinds, jvp=None):
 
     def jvp_rule(primals, tangents, **params):
         out = self(*primals, **params)
-        return [out], [jvp(tangents[0], out, *primals, **params)]
+        return [out], [jvp(tangents[0], out, *primals, **params)]  # pyright: ignore[reportOptionalCall]
 
     by = LOG_SUMS if name == "cumlogsumexp" else Alternative(LOG_SUMS.applies, in_blocks)
     self = Op(

@@ -6,9 +6,6 @@ The two operations that the rules themselves are made of, ``add`` and ``broadcas
 at the end, with their adjoints.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalCall=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -143,7 +140,7 @@ def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args:
         check_kind(name, t.dtype, kinds)
         if same:
             return [t]
-        dtype = result(t.dtype)
+        dtype = result(t.dtype)  # pyright: ignore[reportOptionalCall]
         return [ArrayType(t.shape, dtype, t.weak and dtype != bool)]
 
     def by_name(ctx, *xs):

@@ -1,10 +1,5 @@
 """What all formats share: inner products, norms, conversions, comparison, files."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -31,7 +26,7 @@ Tensor = ArrayLike | CP | Tucker | TT  # what functions of tensors take
 def as_tensor(x: Tensor) -> Array | CP | Tucker | TT:
     """A tensor in a format as it is; a ``CanonicalTT`` as CP; what is an array as an array."""
     if not is_dense(x):
-        return x
+        return x  # pyright: ignore[reportReturnType]
     return x.to_cp() if isinstance(x, CanonicalTT) else xnp.asarray(x)
 
 
@@ -263,7 +258,7 @@ def save(path: str | Path, x: CP | Tucker | TT) -> None:
     >>> load(path)
     CP(shape=(3,), rank=2, dtype=float32)
     """
-    x = as_tensor(x)
+    x = as_tensor(x)  # pyright: ignore[reportAssignmentType]
     name = next((n for n, kind in FORMATS.items() if type(x) is kind), None)
     if name is None:
         raise _no_format("save", x, "numpy.save")

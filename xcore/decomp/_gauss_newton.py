@@ -11,9 +11,6 @@ gradients, preconditioned with the diagonal blocks. Where terms are nearly colli
 least squares crawls and this does not.
 """
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -244,7 +241,7 @@ def cp_gauss_newton(
     rank = check_rank(who, rank, x.shape)
     factors, several = starts(who, x, rank, init, key, restarts, False)
     factors = units.start(init, factors, x, mask)
-    checkpoint = checkpoints_of(who, checkpoint, several)
+    checkpoint = checkpoints_of(who, checkpoint, several)  # pyright: ignore[reportAssignmentType]
     drawn = not isinstance(init, (CP, tuple, list))
     max_steps, data = check_count(who, "max_steps", max_steps), ops.stop_gradient(x)
 

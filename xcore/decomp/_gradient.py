@@ -1,8 +1,5 @@
 """Fitting CP tensors with a general optimiser: the loss and its derivatives, by autodiff."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -111,9 +108,8 @@ def cp_gradient(
         progress=progress, checkpoint=checkpoint,
     )  # fmt: skip
     value = normalize(CP(None, tuple(ops.stop_gradient(f) for f in found.x)))
-    left = xnp.where(
-        xnp.ones((), bool) if weights is None else weights > 0, x - value.to_dense(), 0
-    )
+    known = xnp.ones((), bool) if weights is None else weights > 0  # pyright: ignore[reportOperatorIssue]
+    left = xnp.where(known, x - value.to_dense(), 0)
     share = 1 if weights is None else weights
     error = xnp.sqrt((share * left * left).sum() / safe)
     ended = xnp.where(found.status == 0, Status.success, Status.max_steps)

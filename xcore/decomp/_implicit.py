@@ -22,11 +22,6 @@ one more linear system. (Bertrand et al. 2021) Whether lengths are free depends 
 system leaves open, up to the accuracy of a fit, gets the solution of least norm.
 """
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalSubscript=false
-
 from __future__ import annotations
 
 import numpy as np
@@ -109,7 +104,7 @@ class _Problem:
         for k, a, slope in zip(self.free, _from_real(vector, self.parts), slopes, strict=True):
             size = xnp.trace(gram(self.start, k)).real / a.shape[1] + self.ridge
             step = ops.stop_gradient(1 / xnp.where(size > 0, size, 1))
-            prox = self.proxes[k] or (lambda a, _: a)
+            prox = self.proxes[k] or (lambda a, _: a)  # pyright: ignore[reportOptionalSubscript]
             out.append(a - prox(a - step * slope, step))
         return _as_real(out)
 
@@ -153,7 +148,7 @@ def follow(x, factors, weights=None, ridge=0.0, free=None, positive=(), proxes=N
 
     if proxes is not None:
         _check_dense(n)
-        tangent = _least_norm
+        tangent = _least_norm  # pyright: ignore[reportAssignmentType]
     found = custom_root(problem.equation, start, lambda _, v: v, tangent)
     return problem.factors(_from_real(found, problem.parts))
 

@@ -1,8 +1,5 @@
 """Is the model right? Rank, degeneracy, and how sure the factors are."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -139,7 +136,7 @@ class Degeneracy:
     @property
     def degenerate(self):
         """Whether two terms oppose each other by more than 0.95 with weights beyond the tensor's norm."""
-        return (self.congruence.min() < -0.95) & (self.weight_ratio > 1)
+        return (self.congruence.min() < -0.95) & (self.weight_ratio > 1)  # pyright: ignore[reportOperatorIssue]
 
 
 def degeneracy(cp: CP) -> Degeneracy:
@@ -199,7 +196,7 @@ class Uncertainty:
         degrees = xnp.maximum(xnp.asarray(self.degrees, np.float64), 1)
         times = stats.t.ppf((1 + share) / 2, degrees).astype(self.weights.dtype)
         factors = tuple(times * f for f in self.factors)
-        return Uncertainty(factors, times * self.weights, self.degrees)
+        return Uncertainty(factors, times * self.weights, self.degrees)  # pyright: ignore[reportOperatorIssue]
 
 
 def factor_uncertainty(x: Tensor, cp: CP, *, mask: ArrayLike | None = None) -> Uncertainty:

@@ -1,8 +1,5 @@
 """Products of tensors with matrices: unfoldings, Khatri-Rao products, and MTTKRP, the kernel of CP."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import math
@@ -150,7 +147,7 @@ def multi_mode_product(
         pairs = [(m.mT.conj(), n) for m, n in pairs]
     for matrix, mode in sorted(pairs, key=lambda p: p[0].shape[0] / max(p[0].shape[1], 1)):
         x = mode_product(x, matrix, mode)
-    return x
+    return x  # pyright: ignore[reportReturnType]
 
 
 @fused(2)

@@ -1,8 +1,5 @@
 """Tensor trains: a chain of small three-way cores."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalSubscript=false
-
 from __future__ import annotations
 
 import functools
@@ -224,7 +221,7 @@ def _elements(t: TT, items):
     for core, i in zip(t.cores, items, strict=True):
         part = xnp.moveaxis(core, 1, 0)[i]  # (…, R, R')
         row = part[..., 0, :] if row is None else xnp.einsum("...a,...ab->...b", row, part)
-    return xnp.broadcast_to(row[..., 0], shape)
+    return xnp.broadcast_to(row[..., 0], shape)  # pyright: ignore[reportOptionalSubscript]
 
 
 def inner_tt(a: TT, b: TT):

@@ -4,9 +4,6 @@ De Lathauwer, De Moor, Vandewalle 2000 (doi 10.1137/S0895479896305696 and …305
 truncation: Vannieuwenhoven, Vandebril, Meerbergen 2012 (doi 10.1137/110836067).
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -412,7 +409,7 @@ def tucker_nonneg(
     keys = random.split(random.key(0) if key is None else key, x.ndim + 1)
     sizes = [ranks, *zip(x.shape, ranks, strict=True)]
     core, *factors = [random.uniform(k, size, x.dtype) for k, size in zip(keys, sizes, strict=True)]
-    scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)
+    scale = xnp.sqrt((x * x).mean()) / math.prod(ranks)  # pyright: ignore[reportOperatorIssue]
     max_steps = check_count(who, "max_steps", max_steps)
     found = _nonneg(
         x, [core * scale, *factors], rtol, max_steps=max_steps, progress=progress,

@@ -15,9 +15,6 @@ States are pytrees.
 True
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -416,7 +413,7 @@ def polynomial_decay(
 
     def schedule(i):
         left = 1 - xnp.minimum(i, decay_steps) / decay_steps
-        return left**power * (step_size - final_step_size) + final_step_size
+        return left**power * (step_size - final_step_size) + final_step_size  # pyright: ignore[reportOperatorIssue]
 
     return schedule
 

@@ -12,11 +12,6 @@ in an input shape stands for a size that the parameters do not depend on, that o
 ((-1, 2), (5, 2))
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -228,8 +223,8 @@ def BatchNorm(
         beta, gamma = (xnp.expand_dims(p, axes) if used else None
                        for p, used in zip(params, (center, scale), strict=True))  # fmt: skip
         z = nn.standardize(x, axes, epsilon=epsilon)
-        z = z * gamma if scale else z
-        return z + beta if center else z
+        z = z * gamma if scale else z  # pyright: ignore[reportOperatorIssue]
+        return z + beta if center else z  # pyright: ignore[reportOperatorIssue]
 
     return init_fun, apply_fun
 
@@ -428,7 +423,7 @@ def parallel(*layers: Layer) -> Layer:
     def init_fun(rng, input_shape):
         keys = random.split(rng, len(inits))
         made = [f(key, shape) for f, key, shape in zip(inits, keys, input_shape, strict=True)]
-        return [shape for shape, _ in made], [param for _, param in made]
+        return [shape for shape, _ in made], [param for _, param in made]  # pyright: ignore[reportGeneralTypeIssues]
 
     def apply_fun(params, inputs, *, rng=None, **kwargs):
         rows = zip(applies, params, inputs, _keys(rng, len(applies)), strict=True)

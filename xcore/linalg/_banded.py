@@ -7,8 +7,6 @@ a[i, j]: each row of ab is a diagonal, flush with its columns. Row i of the matr
 
 # Checkers do not see: None is excluded by another value.
 # pyright: reportOptionalSubscript=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
 
 from __future__ import annotations
 
@@ -330,7 +328,7 @@ class IncompleteCholesky(LinearOperator):
 
     def mv(self, x: Array) -> Array:
         x = x.astype(xnp.result_type(x, self.rows))
-        return self._backward(self._forward(x))
+        return self._backward(self._forward(x))  # pyright: ignore[reportReturnType]
 
     def _forward(self, b):
         """l⁻¹ b, row by row; the last solutions stand by."""

@@ -12,9 +12,6 @@ solution; no norm is estimated. (Hewer and Kenney 1988, "The sensitivity of the 
 1997, "Residual bounds of approximate solutions of the algebraic Riccati equation")
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import functools
@@ -269,7 +266,7 @@ def of_riccati(kind: str, x, a, b, q, r, e, s, bad, eps: float) -> tuple:
     x, a, b, q, r, e, s = (
         None if y is None else ops.stop_gradient(y) for y in (x, a, b, q, r, e, s)
     )
-    x, q, r = hermitian_part(x.astype(typeof(a).dtype)), hermitian_part(q), hermitian_part(r)
+    x, q, r = hermitian_part(x.astype(typeof(a).dtype)), hermitian_part(q), hermitian_part(r)  # pyright: ignore[reportOptionalMemberAccess]
     x, a, b, q, r, e, s, units = _in_units(kind, x, a, b, q, r, e, s)
     s = xnp.zeros_like(b) if s is None else s
     l, _, sizes_of, changes = _LOOPS[kind]

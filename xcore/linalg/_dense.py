@@ -1,10 +1,5 @@
 """Equations, inverses and determinants of dense matrices."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import numpy as np

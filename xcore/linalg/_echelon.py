@@ -5,9 +5,6 @@ choose, what counts as zero, how to divide and to subtract. Rank, inverse, deter
 null spaces over a field are read off the reduced form.
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 import math
@@ -329,7 +326,7 @@ def _steps(a, reduced, field, tol):
         return after, (after.a, place, factors)
 
     columns = xnp.arange(typeof(a).shape[1], dtype=np.int32)
-    _, (matrices, places, factors) = scan(body, start(a), columns)
+    _, (matrices, places, factors) = scan(body, start(a), columns)  # pyright: ignore[reportGeneralTypeIssues]
     matrices = xnp.concatenate([a[None], matrices])
     pivots = xnp.where(places >= 0, columns, -1)
     return EliminationSteps(

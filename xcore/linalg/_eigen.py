@@ -4,11 +4,6 @@ Derivatives of eigenvalues and their vectors are those of the equations that the
 (``_eigenpairs``): the iterations are not looked into.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportIndexIssue=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalOperand=false
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -231,7 +226,7 @@ def eigsh(
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = first_that_holds(
         (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
-        (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),
+        (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),  # pyright: ignore[reportOptionalOperand]
     )  # fmt: skip
     others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
     certificate = of_pairs(w, left, size, n, others, products=end["products"])
@@ -424,7 +419,7 @@ def _by_columns(m):
 
 def _of_vectors(m):
     """A preconditioner for columns as one for vectors."""
-    return None if m is None else lambda x: _by_columns(m)(x[:, None])[:, 0]
+    return None if m is None else lambda x: _by_columns(m)(x[:, None])[:, 0]  # pyright: ignore[reportIndexIssue]
 
 
 def _same(x):

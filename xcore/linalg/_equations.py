@@ -12,9 +12,6 @@ counts as zero on many processors, and so does what products leave there. Each i
 of that size.
 """
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 import functools
@@ -192,7 +189,7 @@ def judged(
       factors: how many factors like the parts a is a product of.
       back: what gives residuals the shape of the user's.
     """
-    *parts, x, b = map(_widened, (*parts, x, b))
+    *parts, x, b = map(_widened, (*parts, x, b))  # pyright: ignore[reportAssignmentType]
     if 0 in typeof(x).shape:
         return nothing_to_solve(x, back)
     lead = typeof(b).ndim - 2
@@ -200,7 +197,7 @@ def judged(
     sizes = [largest(p, along) for p, along in zip(parts, axes)]
     s = power_of_two(functools.reduce(xnp.maximum, sizes), half=True)
     missed = functools.reduce(xnp.maximum, [lost(p, along) for p, along in zip(parts, axes)])
-    parts = [by(s.reshape((*s.shape, *[1] * len(along))), p, -2) for p, along in zip(parts, axes)]
+    parts = [by(s.reshape((*s.shape, *[1] * len(along))), p, -2) for p, along in zip(parts, axes)]  # pyright: ignore[reportAssignmentType]
     root, s = s, s[..., None, None]
     missed = missed / root / root * factors * typeof(x).shape[-2] ** (factors - 1)
     given, (x, b, t) = b, in_units(s**factors, x, b)

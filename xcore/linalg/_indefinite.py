@@ -1,8 +1,5 @@
 """The factorisation l d lᴴ of Hermitian and symmetric matrices that need not be definite."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportIndexIssue=false
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -159,7 +156,7 @@ def ldl(a: ArrayLike, lower: bool = True, hermitian: bool = True) -> LDL:
     a, back = in_lapack_dtype(*as_inexact("linalg.ldl", a))
     check_matrices("linalg.ldl", square=True, a=a)
     hermitian = bool(hermitian) and dtypes.is_complex(typeof(a).dtype)
-    half = a if lower else a[..., ::-1, ::-1]  # elimination from the last row upwards
+    half = a if lower else a[..., ::-1, ::-1]  # elimination from the last row upwards  # pyright: ignore[reportIndexIssue]
     strict = xnp.tril(half, -1)
     middle = xnp.tril(half) - strict
     if hermitian:

@@ -6,9 +6,6 @@ Matrices go through in chunks that stay in the cache, and many chunks in one ker
 one, such short operations would wait longer than they work. The cores share the kernels.
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 import math
@@ -57,7 +54,7 @@ def in_chunks(f, a, *more, narrowest: int = NARROWEST):
         outs = in_one_kernel(work, *flat, part=_part(flat, _width(flat, narrowest)))
     else:  # with one row alone there is no loop
         outs = _all_chunks(f, flat, narrowest)
-    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)
+    return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def _of_chunk(f, arrays) -> tuple:

@@ -4,9 +4,6 @@ An operator is a pytree, so it passes through ``jit``, ``grad`` and ``vmap``. ``
 to a vector, ``T`` is the transposed operator, and the tags say what a solver may rely on.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -104,7 +101,7 @@ class LinearOperator:
     __rmul__ = __mul__
 
     def __truediv__(self, number: ArrayLike) -> LinearOperator:
-        return Scaled(1 / _number("/", number), self)
+        return Scaled(1 / _number("/", number), self)  # pyright: ignore[reportOperatorIssue]
 
     def __rtruediv__(self, _):
         why = "need an operator before /, and a number after it; linear_solve divides by operators"

@@ -1,8 +1,5 @@
 """Numbers near the ends of their dtype's range, for methods that see a matrix only through products."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import numpy as np
@@ -90,6 +87,6 @@ def subnormals(x, axes=None):
     limits = xnp.finfo(x.dtype)
     whole = np.dtype(f"uint{limits.bits}")
     bits = ops.bitcast_convert(x, dtype=whole)
-    fraction = bits & whole.type((1 << limits.nmant) - 1)
-    exponent = bits & whole.type(((1 << _exponent_bits(limits)) - 1) << limits.nmant)
+    fraction = bits & whole.type((1 << limits.nmant) - 1)  # pyright: ignore[reportOperatorIssue]
+    exponent = bits & whole.type(((1 << _exponent_bits(limits)) - 1) << limits.nmant)  # pyright: ignore[reportOperatorIssue]
     return xnp.any((fraction != 0) & (exponent == 0), axes)

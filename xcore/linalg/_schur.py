@@ -5,9 +5,6 @@ norm 1, of two elements, the rotation (x₁ -x̄₂; x₂ x̄₁) makes an eigen
 first basis vector. (Golub and Van Loan 2013, "Matrix computations", section 7.6.2)
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -126,7 +123,7 @@ def rsf2csf(t: ArrayLike, z: ArrayLike) -> tuple[Array, Array]:
     if typeof(t).shape != typeof(z).shape:
         raise errors.shape_mismatch("linalg.rsf2csf", "need one shape", t=t, z=z)
     t, z = over_batch(_triangular, _complex(t), _complex(z))
-    return part(t, ops.le), z
+    return part(t, ops.le), z  # pyright: ignore[reportReturnType]
 
 
 # Schur

@@ -4,9 +4,6 @@ All of them are linear in the right-hand side, and their derivatives are those o
 factors, or the recursion, are never looked into.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -243,4 +240,4 @@ def solve_woodbury(
     y, z = both[:, :k], both[:, k:]
     # (c⁻¹ + v z)⁻¹ = (1 + c v z)⁻¹ c, which does without an inverse of c
     small = xnp.eye(c.shape[0], dtype=c.dtype) + c @ (v @ z)
-    return (y - z @ solve(small, c @ (v @ y))).reshape(b.shape)
+    return (y - z @ solve(small, c @ (v @ y))).reshape(b.shape)  # pyright: ignore[reportOperatorIssue]

@@ -1,10 +1,5 @@
 """x.at[index]: changed copies. Slices and dynamic scalars are updated in place, arrays scattered."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import functools
@@ -179,9 +174,9 @@ def _mask_of(x, index):
     if not is_mask(index):
         return None
     shape = typeof(x).shape
-    if tuple(index.shape) != tuple(shape[: len(index.shape)]):
+    if tuple(index.shape) != tuple(shape[: len(index.shape)]):  # pyright: ignore[reportOptionalMemberAccess]
         raise IndexError(
-            f"boolean index of shape {tuple(index.shape)} does not match an array of shape {shape}"
+            f"boolean index of shape {tuple(index.shape)} does not match an array of shape {shape}"  # pyright: ignore[reportOptionalMemberAccess]
         )
     return index
 
@@ -362,7 +357,7 @@ def _learn(ready: FastCache, how: str, key, x: Array, index, v):
         found = window_of(x, index)
     if found is None:
         return None
-    (kind, scalars), (starts, sizes, shape) = given, found
+    (kind, scalars), (starts, sizes, shape) = given, found  # pyright: ignore[reportGeneralTypeIssues]
     program = how, x._t, sizes, shape, kind
     entry = _programs.get(program)
     if entry is None:

@@ -1,8 +1,5 @@
 """Counting: how often each integer occurs, and how many values fall into bins."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import operator
@@ -205,7 +202,7 @@ def _histogram(arrays, even, weighted, density):
     for x, e, n, is_even in zip(samples, edges, counts, even, strict=True):
         dtype, _ = result_dtype("", x, e)  # the edges may be our own: strict settings do not hold
         number = _bin_numbers(astype(x, dtype), astype(e, dtype), is_even)
-        here = (number >= 0) & (number < n) & (x == x)
+        here = (number >= 0) & (number < n) & (x == x)  # pyright: ignore[reportOperatorIssue]
         place = number if place is None else place * n + number
         inside = here if inside is None else inside & here
     total = int(np.prod(counts))

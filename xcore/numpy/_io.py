@@ -1,8 +1,5 @@
 """Arrays from outside and to outside: buffers, iterators, files, DLPack, packed bits."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 import operator
@@ -133,7 +130,7 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
            [10, 11]], dtype=int32)
     """
     shape = check_shape("numpy.fromfunction", shape)
-    out = as_array("numpy.fromfunction", function(*indices(shape, dtype=dtype), **kwargs))
+    out = as_array("numpy.fromfunction", function(*indices(shape, dtype=dtype), **kwargs))  # pyright: ignore[reportGeneralTypeIssues]
     return (
         ops.broadcast_in_dim(out, shape=shape, dims=()) if not typeof(out).ndim and shape else out
     )

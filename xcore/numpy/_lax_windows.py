@@ -1,8 +1,5 @@
 """``xcore.lax``: convolutions, sliding windows, and reductions by a function of one's own."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import enum
@@ -480,7 +477,7 @@ def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int) ->
             total = part if total is None else combine(total, part)
             done += size
         if done == window:
-            return total
+            return total  # pyright: ignore[reportReturnType]
         n, shift = typeof(xs[0]).shape[axis], size * dilation
         xs = combine(
             [_rows(x, 0, n - shift, 1, axis) for x in xs], [_rows(x, shift, n, 1, axis) for x in xs]

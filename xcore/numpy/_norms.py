@@ -1,8 +1,5 @@
 """Norms of vectors and matrices, condition numbers, products of many matrices."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import functools
@@ -247,7 +244,7 @@ def chain_order(sizes: tuple) -> tuple:
                 ),
                 key=lambda way: way[0],
             )
-    return best[0, n - 1][1]
+    return best[0, n - 1][1]  # pyright: ignore[reportReturnType]
 
 
 @fused(1)

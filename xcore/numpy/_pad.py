@@ -1,8 +1,5 @@
 """Padding: axis by axis, so that corners are made of what the axes before have added."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportIndexIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -118,7 +115,7 @@ def _values(who: str, kwargs, allowed, ndim: int) -> list:
     given = hosted(given)
     given = asarray(given) if isinstance(given, (list, tuple)) else as_array(who, given)
     if typeof(given).shape == (1,):
-        given = given[0]
+        given = given[0]  # pyright: ignore[reportIndexIssue]
     if name == "constant_values" and not typeof(given).ndim:
         return [given]
     return [broadcast_to(given, (ndim, 2))]

@@ -1,8 +1,5 @@
 """Numbers in a row: evenly spaced, at a constant ratio, and the grids that they span."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import math
@@ -223,7 +220,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     if type(base) not in SCALARS and typeof(base).ndim:
         exponents = linspace(start + 0 * base, stop + 0 * base, num, endpoint, axis=axis)
         base = ops.reshape(base, shape=_with_one(typeof(base).shape, axis, typeof(exponents).ndim))
-    out = base**exponents
+    out = base**exponents  # pyright: ignore[reportOperatorIssue]
     return out if dtype is None else astype(out, dtypes.as_dtype(dtype))
 
 

@@ -4,9 +4,6 @@ The number of distinct elements depends on values. Outside transformations it is
 under them ``size`` fixes it, what is too much is cut and what is missing is filled.
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 import operator
@@ -83,7 +80,7 @@ def unique(
     parts = _unique("numpy.unique", ar, axis, equal_nan, size, fill_value)
     wanted = (True, return_index, return_inverse, return_counts)
     chosen = tuple(p for p, w in zip(parts, wanted, strict=True) if w)
-    return chosen if len(chosen) > 1 else chosen[0]
+    return chosen if len(chosen) > 1 else chosen[0]  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def unique_all(x, /, *, size=None, fill_value=None):

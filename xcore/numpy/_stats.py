@@ -1,8 +1,5 @@
 """Covariance and correlation of variables."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import numpy as np
@@ -90,7 +87,7 @@ def _cov(groups, rowvar, ddof, kinds):
         # weights that are no counts take part in how many observations are free
         spread = sum_of(w * astype(weights[-1], real)) / total if kinds[1] else 1
         free = total - ddof * spread
-    x = x - average(x, axis=1, weights=w, keepdims=True)
+    x = x - average(x, axis=1, weights=w, keepdims=True)  # pyright: ignore[reportOperatorIssue]
     y = conj(x if w is None else x * w)
     out = matmul(x, ops.transpose(y, perm=(1, 0))) / maximum(free, 0)
     return reshape(out, ()) if rows == 1 else out

@@ -1,8 +1,5 @@
 """Trees of arrays as one vector."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportIndexIssue=false
-
 from __future__ import annotations
 
 import itertools
@@ -42,7 +39,7 @@ class Unravel:
                 f"xcore.flatten_util: unravel needs a vector {self.dtype}[{size}], given {typeof(vector)}."
             )
         ends = list(itertools.accumulate([t.size for t in self.types], initial=0))
-        parts = [vector[a:b].reshape(t.shape) for a, b, t in zip(ends, ends[1:], self.types)]
+        parts = [vector[a:b].reshape(t.shape) for a, b, t in zip(ends, ends[1:], self.types)]  # pyright: ignore[reportIndexIssue]
         return tree.unflatten(self.structure, list(map(_in_dtype, parts, self.types)))
 
 

@@ -1,8 +1,5 @@
 """Dtype objects, which called make arrays; and arrays in other dtypes: converted, or their bytes reread."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 from typing import Any
@@ -53,7 +50,7 @@ class DType:
         return self.dtype.itemsize
 
     def __call__(self, x: Any = 0) -> Array:
-        return asarray(x, self.dtype)
+        return asarray(x, self.dtype)  # pyright: ignore[reportReturnType]
 
     @property
     def __name__(self) -> str:

@@ -6,9 +6,6 @@ All have ``at``; those of two arrays also ``reduce``, ``reduceat``, ``accumulate
 reductions and cumulative operations of this package; for all other functions, a loop.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalSubscript=false
-
 from __future__ import annotations
 
 import operator
@@ -233,7 +230,7 @@ class ufunc(metaclass=_Ufuncs):
             if segment.size
             else segment
         )
-        return moveaxis(running[ends], 0, axis)
+        return moveaxis(running[ends], 0, axis)  # pyright: ignore[reportOptionalSubscript]
 
     def _reduceat_traced(self, rows, starts, axis: int, dtype):
         n, result = typeof(rows).shape[0], self._result_dtype(rows, dtype)

@@ -1,8 +1,5 @@
 """Transformations that bound updates, or keep what is not finite away, or add noise."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -32,7 +29,7 @@ def clip(max_delta: ArrayLike) -> GradientTransformation:
     >>> float(clip(1.0).update(-3.0, ())[0])
     -1.0
     """
-    return stateless_with_tree_map(lambda u, p: xnp.clip(u, -max_delta, max_delta))
+    return stateless_with_tree_map(lambda u, p: xnp.clip(u, -max_delta, max_delta))  # pyright: ignore[reportOperatorIssue]
 
 
 def clip_by_global_norm(max_norm: ArrayLike) -> GradientTransformation:

@@ -4,9 +4,6 @@ Constraints are h(x) = 0 and c(x) ≥ 0; bounds are inequalities too. With multi
 solution has ∇f = ∇h y + ∇c λ, h = 0, c ≥ 0 and λ c = 0 (Karush, Kuhn and Tucker).
 """
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -457,7 +454,7 @@ def minimize_constrained(
     if maxiter is None:
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
-    checkpoint = checkpoints(who, checkpoint)
+    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)

@@ -1,8 +1,5 @@
 """Curves through data, with the uncertainty of their parameters."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 import math
@@ -216,7 +213,7 @@ def _deviation(r, loss, f_scale, dof: int, absolute: bool):
         unit = xnp.where(unit > 0, unit, 1)
         return unit * xnp.sqrt(xnp.sum((r / unit) ** 2) / dof)
     z = r / f_scale
-    _, slope, bend = loss_of(loss)(z * z)
+    _, slope, bend = loss_of(loss)(z * z)  # pyright: ignore[reportGeneralTypeIssues]
     bend = slope + 2 * z * z * bend
     mean = xnp.mean(bend)
     safe = xnp.where(mean > 0, mean, 1)

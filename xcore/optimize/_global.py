@@ -1,8 +1,5 @@
 """Global minimisation: populations that evolve, and many starts at once."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -191,5 +188,5 @@ def multistart(
         best = xnp.argmin(value)
         return tree.map(lambda leaf: leaf[best], every), every
 
-    best, every = (once(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))
+    best, every = (once(run) if is_evaluating() else run)(tree.map(xnp.asarray, starts))  # pyright: ignore[reportGeneralTypeIssues]
     return best.replace(stats={"all": every}, history=history_of(best.history, best.steps))

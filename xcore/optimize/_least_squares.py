@@ -1,8 +1,5 @@
 """Sums of squares: Levenberg and Marquardt's method, trust regions with bounds, fitted curves."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 import copy
@@ -461,10 +458,10 @@ def least_squares(
     method = _method(method, bounds) if flat.size else METHODS["matrix-free"]
     problem.lower, problem.upper = box_of(who, flat, bounds, columns=True)
     eps = float(xnp.finfo(flat.dtype).eps)
-    tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)
+    tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)  # pyright: ignore[reportAssignmentType]
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 
-    checkpoint = checkpoints(who, checkpoint)
+    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         s = attempts(who, method, problem, x, tol, maxiter, history, checkpoint)

@@ -1,8 +1,5 @@
 """How methods of optimize run: iterations of a method, in rounds."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalIterable=false
-
 from __future__ import annotations
 
 import functools
@@ -57,7 +54,7 @@ def iterations_from(
     """
 
     def row(s):
-        return {k: shown(k, s[k]) for k in rows}
+        return {k: shown(k, s[k]) for k in rows}  # pyright: ignore[reportOptionalIterable]
 
     steps = state["nit"] + before
     if rows is not None:

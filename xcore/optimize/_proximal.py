@@ -1,8 +1,5 @@
 """Minimisation of f + g, f smooth and g known by its proximal map: FISTA."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -198,7 +195,7 @@ def proximal_gradient(
     problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
     tol = default_tol(flat.dtype) if tol is None else tol
 
-    checkpoint = checkpoints(who, checkpoint)
+    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, checkpoint)

@@ -5,9 +5,6 @@ An optimizer is a chain of them, the last of which multiplies by minus the learn
 formulas are Optax's.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import operator
@@ -113,9 +110,8 @@ def incremental_update(new_tensors: PyTree, old_tensors: PyTree, step_size: Arra
     >>> incremental_update(2.0, 1.0, 0.25)
     1.25
     """
-    return tree.map(
-        lambda new, old: step_size * new + (1.0 - step_size) * old, new_tensors, old_tensors
-    )
+    kept = 1.0 - step_size  # pyright: ignore[reportOperatorIssue]
+    return tree.map(lambda new, old: step_size * new + kept * old, new_tensors, old_tensors)
 
 
 def stateless(f: Callable[[Any, Any], Any]) -> GradientTransformation:

@@ -1,10 +1,5 @@
 """Transformations around an optimizer: accumulation over small batches, lookahead, hyperparameters."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -81,7 +76,7 @@ class MultiSteps:
             return a + g if share is None else a + (g - a) * share.astype(typeof(a).dtype)
 
         acc = tree.map(accumulate, state.acc_grads, updates)
-        emit = n == k - 1
+        emit = n == k - 1  # pyright: ignore[reportOperatorIssue]
 
         def act(acc, inner):
             out, new = self._opt.update(acc, inner, params)
@@ -197,7 +192,7 @@ def inject_hyperparams(
     >>> float(opt.update(1.0, state)[1].hyperparams["learning_rate"])
     0.75
     """
-    static_args = {static_args} if isinstance(static_args, str) else set(static_args)
+    static_args = {static_args} if isinstance(static_args, str) else set(static_args)  # pyright: ignore[reportAssignmentType]
     signature = inspect.signature(inner_factory)
 
     @functools.wraps(inner_factory)

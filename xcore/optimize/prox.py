@@ -4,9 +4,6 @@ A proximal map is a function ``prox(x, step)``: the y for which step g(y) + |y -
 a set is the projection into it, whatever the step. Each function here returns such a map.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -224,7 +221,7 @@ def affine(a: ArrayLike, b: ArrayLike) -> Callable[[Any, Any], Any]:
     >>> affine(xnp.asarray([[1.0, 1.0]]), xnp.asarray([2.0]))(xnp.asarray([3.0, 1.0]))
     Array([2., 0.], dtype=float32)
     """
-    return _leaves(lambda x, step: x - a.T @ xnp.linalg.solve(a @ a.T, a @ x - b))
+    return _leaves(lambda x, step: x - a.T @ xnp.linalg.solve(a @ a.T, a @ x - b))  # pyright: ignore[reportOperatorIssue]
 
 
 def second_order_cone() -> Callable[[Any, Any], Any]:

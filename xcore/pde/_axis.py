@@ -4,9 +4,6 @@ one as eigenvectors. All of it is NumPy on the host, made once for each kind of 
 A kind is ``None`` for a periodic axis, or (alpha, beta) of the condition alpha u + beta ∂u/∂n = g.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false, reportReturnType=false
-
 from __future__ import annotations
 
 import functools
@@ -149,7 +146,7 @@ class Axis:
         if self.ring:
             return 0.0, 0.0
         columns = self.low[0], self.high[-1]
-        return tuple(float(c * k[0]) for c, k in zip(columns, self.kinds, strict=True))
+        return tuple(float(c * k[0]) for c, k in zip(columns, self.kinds, strict=True))  # pyright: ignore[reportReturnType]
 
     # Eigenvalues
 
@@ -297,7 +294,7 @@ def make_axis(
 def _widths(x, ring: bool, period: float) -> np.ndarray:
     if ring:
         gaps = np.diff(np.append(x, x[0] + period))
-        return (gaps + np.roll(gaps, 1)) / 2
+        return (gaps + np.roll(gaps, 1)) / 2  # pyright: ignore[reportOperatorIssue]
     gaps = np.diff(x)
     return (np.append(gaps, 0) + np.insert(gaps, 0, 0)) / 2
 

@@ -6,9 +6,6 @@ Times the volumes the operator is symmetric. (Patankar 1980, "Numerical heat tra
 flow", section 4.2: harmonic means keep the flow right where a jumps)
 """
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 import functools
@@ -113,7 +110,7 @@ class Diffusion(GridOperator):
         real_only(who, name, x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
 
-    symmetric = property(lambda self: all(np.ptp(a.weights) < 1e-12 for a in self.axes))
+    symmetric = property(lambda self: all(np.ptp(a.weights) < 1e-12 for a in self.axes))  # pyright: ignore[reportAssignmentType]
     rings = property(lambda self: tuple(a.ring for a in self.axes))
 
     @property

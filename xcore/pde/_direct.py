@@ -7,11 +7,6 @@ axis is tridiagonal, and in three dimensions long, it is not transformed: one sy
 each mode of the others.
 """
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import functools
@@ -134,7 +129,7 @@ class _Line:
             return _analysis(x, self.inverse, self.axis, self.to)
         if self.a.ring:
             return self._moved(fft_along(x, self.axis))
-        kind, type, _ = self.name
+        kind, type, _ = self.name  # pyright: ignore[reportGeneralTypeIssues]
         return self._moved(trig_along(x, kind, type, self.axis, "forward"))
 
     def synthesis(self, c):
@@ -142,7 +137,7 @@ class _Line:
             return _synthesis(c, self.v, self.axis, self.to)
         if self.a.ring:
             return self._moved(fft_along(c, self.axis, inverse=True))
-        kind, _, type = self.name
+        kind, _, type = self.name  # pyright: ignore[reportGeneralTypeIssues]
         return self._moved(trig_along(c, kind, type, self.axis))
 
     def _moved(self, x):
@@ -206,7 +201,7 @@ def solve_direct(
     f = f.astype(complex_if(typeof(f).dtype, shift, scale))
     shift, scale = (x.astype(complex_if(real, shift, scale)) for x in (shift, scale))
     held = ops.stop_gradient(shift), ops.stop_gradient(scale)
-    return custom_linear_solve(
+    return custom_linear_solve(  # pyright: ignore[reportReturnType]
         lambda u: shift * u + scale * lap(u), f,
         solve=lambda _, f: _diagonal_solve(lap, f, *held),
         transpose_solve=lambda _, c: _transposed_solve(lap, c, *held),

@@ -1,10 +1,5 @@
 """Grids: boxes in one to three dimensions, with equal or stretched spacing along each axis."""
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalSubscript=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import math
@@ -69,7 +64,7 @@ class Grid:
         for i, nodes in enumerate(stretched):
             if nodes is not None:
                 stretched[i] = _checked_nodes(nodes, int(cells[i]))
-                lower[i], upper[i] = stretched[i][0], stretched[i][-1]
+                lower[i], upper[i] = stretched[i][0], stretched[i][-1]  # pyright: ignore[reportOptionalSubscript]
             if not -math.inf < lower[i] < upper[i] < math.inf:
                 want = f"finite, and above lower, {lower[i]}"
                 raise errors.bad_argument("pde.Grid", "upper", upper[i], want)
@@ -222,7 +217,7 @@ class Grid:
 
 
 def _is_count(c) -> bool:
-    return isinstance(c, (int, float, np.number)) and c >= 1 and float(c).is_integer()
+    return isinstance(c, (int, float, np.number)) and c >= 1 and float(c).is_integer()  # pyright: ignore[reportReturnType]
 
 
 def _checked_nodes(nodes, cells: int) -> tuple[float, ...]:

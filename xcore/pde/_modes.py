@@ -1,10 +1,5 @@
 """Eigenmodes of Laplace and diffusion operators."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 from typing import Any
@@ -108,7 +103,7 @@ def eigenmodes(
     if by_axes:
         found = modes_by_axes(op, int(k), dtype)
         done = xnp.zeros((), np.int32)
-        return Solution(found, done, steps=done, who=who, method="axes") if report else found
+        return Solution(found, done, steps=done, who=who, method="axes") if report else found  # pyright: ignore[reportReturnType]
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
     # coefficients of fewer digits than the modes are exact as they are
     op = tree.map(lambda x: _widened(x, dtype), op)
@@ -125,7 +120,7 @@ def eigenmodes(
         (w, modes), status, steps=steps, error=residual, who=who,
         history=None if rows is None else history_of(rows, steps),
     )  # fmt: skip
-    return answer if report else answer.check().value
+    return answer if report else answer.check().value  # pyright: ignore[reportReturnType]
 
 
 def _widened(x, dtype):
@@ -210,7 +205,7 @@ def _modes_by_inverse(
     shift = _small(op) if op.singular else 0.0  # pure Neumann problems have an inverse too
     wide = dtype if isinstance(op, Laplacian) else xnp.promote_types(dtype, op.dtype)
     if isinstance(op, Laplacian):
-        state, inverse = held, lambda op, x: solve_direct(op, x / root, shift, -1.0)
+        state, inverse = held, lambda op, x: solve_direct(op, x / root, shift, -1.0)  # pyright: ignore[reportAssignmentType]
     else:
         near = held.replace(c=shift) if op.singular else held
         even = near.balance()[0] if isinstance(op, Masked) else 1.0

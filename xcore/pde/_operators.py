@@ -1,7 +1,5 @@
 """First derivatives: gradient, divergence, advection; and Helmholtz' operator."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
 # Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
 # pyright: reportReturnType=false
 
@@ -283,7 +281,7 @@ class Helmholtz(GridOperator):
     def axes(self):
         return axes_of(self.grid, self.faces, self.order)
 
-    symmetric = property(lambda self: self.laplacian.symmetric)
+    symmetric = property(lambda self: self.laplacian.symmetric)  # pyright: ignore[reportAssignmentType]
 
     def __call__(self, u: ArrayLike) -> Array:
         u = self.field(u)

@@ -1,8 +1,5 @@
 """One function that solves op(u) + op.boundary() = f, and tells how, and how well."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -185,7 +182,7 @@ def _solved(op, right, settings: Settings):
     if settings.method == "full multigrid":
         lift = op.lift(dtype) if op.inside is None else _masked_lift(op, dtype, settings.smoother)
     u, ran = _solve_parts(flows, right if lift is None else right - flows(lift), settings)
-    u = u if lift is None else u + lift
+    u = u if lift is None else u + lift  # pyright: ignore[reportOperatorIssue]
     # so that no cotangents come from outside
     return op.only_inside(u), ran
 
@@ -225,7 +222,7 @@ def _solve_parts(op, right, settings: Settings):
         return _solve_flows(op, right, settings)
     u, ran = _solve_flows(op, xnp.real(right), settings)
     v, other = _solve_flows(op, xnp.imag(right), settings)
-    return u + 1j * v, ran.beside(other)
+    return u + 1j * v, ran.beside(other)  # pyright: ignore[reportOperatorIssue]
 
 
 def _solve_flows(op, right, settings: Settings):

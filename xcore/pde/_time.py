@@ -4,9 +4,6 @@ A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; one that solves li
 ``attempt(u, t, dt) -> (u, status)`` too.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportReturnType=false
-
 from __future__ import annotations
 
 import functools
@@ -207,7 +204,7 @@ class ThetaMethod:
         still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
         right = u + dt * ((1 - self.theta) * now(u) + still + source)
         right = as_dtype("pde.ThetaMethod", "source", right, dtype)
-        return (right, SOLVED) if self.theta == 0 else shifted_solve(then, right, self.theta * dt)
+        return (right, SOLVED) if self.theta == 0 else shifted_solve(then, right, self.theta * dt)  # pyright: ignore[reportReturnType]
 
     def leap(self, u: Array, dt: float | Array, count: int) -> Any:
         """So many steps at once, or None where that is not known how.
@@ -395,7 +392,7 @@ class Newmark:
         # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone
         right = v + dt * force + dt**2 / 4 * self.op(v)
         v_new, status = shifted_solve(self.op, right, dt**2 / 4)
-        return (u + dt / 2 * (v + v_new), v_new), status
+        return (u + dt / 2 * (v + v_new), v_new), status  # pyright: ignore[reportReturnType]
 
 
 def _pair(who: str, op, state) -> tuple:

@@ -1,10 +1,5 @@
 """The loops over time: steps of equal length, with checkpoints on disk, and adaptive ones."""
 
-# Checkers do not see: what comes back depends on values.
-# pyright: reportGeneralTypeIssues=false
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools
@@ -312,7 +307,7 @@ def adaptive(
         return (u, t, dt, status), (u, status)
 
     start = xnp.where(_finite(u), SOLVED, np.int32(Status.not_finite)).astype(np.int32)
-    _, (states, statuses) = scan(advance, (u, times[0], dt, start), times[1:])
+    _, (states, statuses) = scan(advance, (u, times[0], dt, start), times[1:])  # pyright: ignore[reportGeneralTypeIssues]
     states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
     statuses = xnp.concatenate([start[None], statuses])
     left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
@@ -346,7 +341,7 @@ def _check_goals(times, rtol, atol, first_step) -> None:
     who = "pde.integrate"
     if len(times.shape) != 1 or not times.shape[0]:
         raise errors.bad_argument(who, "t_eval", times, "a row of one or more numbers")
-    if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):
+    if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):  # pyright: ignore[reportOperatorIssue]
         raise errors.bad_argument(who, "t_eval", times, "rising, each later than the one before")
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
     if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):

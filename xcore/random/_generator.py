@@ -1,7 +1,7 @@
 """A generator with a state, for scripts that need no more: NumPy's interface on the functions of keys."""
 
 # Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false, reportReturnType=false
+# pyright: reportReturnType=false
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
         low, high = (0, low) if high is None else (low, high)
-        high = high + 1 if endpoint else high
+        high = high + 1 if endpoint else high  # pyright: ignore[reportOperatorIssue]
         _check_range(low, high)
         shape = _shape_of(size, low, high)
         return _integers.randint(self.key(), shape, low, high, dtype)
@@ -240,9 +240,8 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Inverse Gaussian numbers."""
         scale = _positive("wald", scale)
-        return scale * _continuous.wald(
-            self.key(), _positive("wald", mean, "mean") / scale, _shape_of(size, mean, scale), dtype
-        )
+        relative = _positive("wald", mean, "mean") / scale  # pyright: ignore[reportOperatorIssue]
+        return scale * _continuous.wald(self.key(), relative, _shape_of(size, mean, scale), dtype)
 
     def vonmises(
         self, mu: ArrayLike, kappa: ArrayLike, size: int | Shape | None = None,

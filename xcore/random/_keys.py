@@ -1,8 +1,5 @@
 """Keys: where random numbers start. Small arrays of words, made from a seed, split, never changed."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 import numpy as np
@@ -66,7 +63,7 @@ class KeyArray(Compound):
     """
 
     __slots__ = ("__weakref__", "_data", "_part_of", "_stream")
-    __hash__ = None
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __init__(self, data, stream: Stream, part_of=None):
         self._data, self._stream, self._part_of = data, stream, part_of

@@ -5,9 +5,6 @@ the program; the parameters are arrays of the dtype it computes in, of shapes th
 ``shape``.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalCall=false
-
 from __future__ import annotations
 
 import itertools
@@ -155,10 +152,10 @@ class Parameter(NamedTuple):
         # a Python number is looked at as it is: an array would have to be read back from its device
         number = type(self.value) in (int, float)
         host = self.value if number else concrete(x)
-        if host is None or (number and not self.violated(host)):
+        if host is None or (number and not self.violated(host)):  # pyright: ignore[reportOptionalCall]
             return
         with np.errstate(invalid="ignore"):
-            bad = self.violated(host)
+            bad = self.violated(host)  # pyright: ignore[reportOptionalCall]
         if np.any(bad):
             first = np.asarray(host)[np.asarray(bad)].flat[0]
             raise ValueError(

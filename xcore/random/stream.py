@@ -7,9 +7,6 @@
 such a battery finds wrong with it is a dependence between the streams.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalMemberAccess=false
-
 from __future__ import annotations
 
 import argparse
@@ -63,7 +60,8 @@ def main(argv: list[str] | None = None) -> int:
     0
     """
     parser = argparse.ArgumentParser(
-        "python -m xcore.random.stream", description=__doc__.partition("\n")[0]
+        "python -m xcore.random.stream",
+        description=__doc__.partition("\n")[0],  # pyright: ignore[reportOptionalMemberAccess]
     )
     parser.add_argument(
         "--impl", default="threefry2x32", help="the generator: threefry2x32 or philox4x32"

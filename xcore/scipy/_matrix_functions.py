@@ -1,8 +1,5 @@
 """Functions of matrices with SciPy's arguments, for ``xcore.scipy.linalg``."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
@@ -78,7 +75,7 @@ def logm(A: _ArrayLike | _Sequence[_Any], disp: bool = True) -> _Any:
            [0., 0.]], dtype=float32)
     """
     x = _la.logm(A)
-    return x if disp else (x, norm(_la.expm(x) - A, 1) / norm(A, 1))
+    return x if disp else (x, norm(_la.expm(x) - A, 1) / norm(A, 1))  # pyright: ignore[reportOperatorIssue]
 
 
 def sqrtm(A: _ArrayLike | _Sequence[_Any], disp: bool = True, blocksize: int = 64) -> _Any:

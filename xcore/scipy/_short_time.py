@@ -1,8 +1,5 @@
 """Short-time Fourier transforms and their inverses."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-
 from __future__ import annotations
 
 import functools
@@ -70,7 +67,7 @@ def stft(
     check(who, "scaling", scaling, ("spectrum", "psd"))
     check(who, "boundary", boundary, tuple(_EXTENSIONS))
     x = xnp.moveaxis(inexact(x), axis, -1)
-    nperseg = nperseg if isinstance(window, str | tuple) else None
+    nperseg = nperseg if isinstance(window, str | tuple) else None  # pyright: ignore[reportAssignmentType]
     weights, noverlap, nfft = sizes(who, window, nperseg, noverlap, nfft, typeof(x).shape[-1])
     one_sided = bool(return_onesided and not dtypes.is_complex(typeof(x).dtype))
     step = len(weights) - noverlap

@@ -1,8 +1,5 @@
 """Averaged spectra of windowed segments."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false, reportReturnType=false
-
 from __future__ import annotations
 
 import functools
@@ -30,7 +27,7 @@ _WINDOWS = {
 def window_of(who: str, window: Any, size: int | None) -> np.ndarray:
     """The weights of a window, given by name (periodic) or themselves, as NumPy's float64."""
     if isinstance(window, str | tuple):
-        return _named_window(who, window, size)
+        return _named_window(who, window, size)  # pyright: ignore[reportReturnType]
     window = np.asarray(window, np.float64)
     if window.ndim != 1 or not window.size or (size is not None and window.size != size):
         wanted = "a vector" + (f" of {size} weights, as nperseg says" if size is not None else "")
@@ -90,7 +87,7 @@ def transformed(
         parts = detrend(parts)
     elif detrend:
         parts = without_trend(parts, -1, detrend)
-    parts = parts * xnp.asarray(weights, dtypes.to_real(typeof(x).dtype))
+    parts = parts * xnp.asarray(weights, dtypes.to_real(typeof(x).dtype))  # pyright: ignore[reportOperatorIssue]
     return fft.rfft(parts, nfft) if one_sided else fft.fft(parts, nfft)
 
 

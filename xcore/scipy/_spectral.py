@@ -1,10 +1,5 @@
 """Eigenvalues and Schur forms with SciPy's arguments, for ``xcore.scipy.linalg``."""
 
-# Checkers do not see: a name is bound to what was made of it.
-# pyright: reportAssignmentType=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalSubscript=false
-
 from __future__ import annotations
 
 import operator
@@ -98,10 +93,10 @@ def eigh(
     who = "scipy.linalg.eigh"
     if type not in (1, 2, 3):
         raise errors.bad_argument(who, "type", type, "1, 2 or 3")
-    a, b = (x if x is None else from_triangle(x, lower) for x in (a, b))
+    a, b = (x if x is None else from_triangle(x, lower) for x in (a, b))  # pyright: ignore[reportAssignmentType]
     w, v = _generalised(a, b, type, not eigvals_only)
     chosen = _part(who, w, eigvals if subset_by_index is None else subset_by_index, subset_by_value)
-    return w[..., chosen] if eigvals_only else (w[..., chosen], v[..., chosen])
+    return w[..., chosen] if eigvals_only else (w[..., chosen], v[..., chosen])  # pyright: ignore[reportOptionalSubscript]
 
 
 def eigvalsh(

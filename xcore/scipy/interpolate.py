@@ -1,8 +1,5 @@
 """``scipy.interpolate``: values between the points of a grid."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import functools as _functools
@@ -101,8 +98,8 @@ def _axis(who: str, p, size: int, axis: int):
     falls = False
     if not isinstance(p, _Tracer):
         steps = _np.diff(_np.asarray(p))
-        falls = bool(steps.size and (steps < 0).all())
-        if not falls and not (steps > 0).all():
+        falls = bool(steps.size and (steps < 0).all())  # pyright: ignore[reportOperatorIssue]
+        if not falls and not (steps > 0).all():  # pyright: ignore[reportOperatorIssue]
             raise _errors.bad_argument(
                 who, f"points[{axis}]", _np.asarray(p), "a monotone sequence"
             )

@@ -4,11 +4,6 @@ Each is computed on the side where it is small, so both tails keep their relativ
 such as x^a e^-x/Γ(a+1) are written with deviances (Loader's saddle-point form), which do not cancel.
 """
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalOperand=false
-
 from __future__ import annotations
 
 import math
@@ -506,7 +501,7 @@ def _implicit(lower, density, sign: float):
         inside = ops.and_(x > 0.0, x < math.inf)  # at the ends x does not depend on a
         z = where(inside, x, 1.0)
         change = forward_slope(lambda a: lower(a, z), a)
-        return where(inside, -sign * change / density(a, z), 0.0)
+        return where(inside, -sign * change / density(a, z), 0.0)  # pyright: ignore[reportOperatorIssue]
 
     return slope
 
@@ -563,7 +558,7 @@ def _logit_slope(i: int):
         rate = beta_prefix(a, b, x, y)
         if i == 2:
             return 1.0 / rate
-        return -forward_slope(lambda *ab: betainc_pair(*ab, x, y), a, b, i=i) / rate
+        return -forward_slope(lambda *ab: betainc_pair(*ab, x, y), a, b, i=i) / rate  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
 
     return slope
 

@@ -5,9 +5,6 @@ shape parameters. What surrounds them is here, once: arguments read and broadcas
 support, parameters that make no sense (NaN), the logarithms and inverses that follow from others.
 """
 
-# Checkers do not see: None is excluded by another value.
-# pyright: reportOptionalCall=false
-
 from __future__ import annotations
 
 import inspect
@@ -166,7 +163,7 @@ def _compute(family: Family, which: str, *arguments):
     valid = (scale > 0) & family.formulas.valid(*shapes)
     shapes = [xnp.where(valid, s, np.nan) for s in shapes]
     if which == "entropy":
-        out = family.formulas.entropy(*shapes) + xnp.log(scale)
+        out = family.formulas.entropy(*shapes) + xnp.log(scale)  # pyright: ignore[reportOptionalCall]
     else:
         out = _evaluator(family, which)(family.formulas, which, x, shapes, loc, scale)
     return astype(xnp.where(valid, out, np.nan), t.dtype)

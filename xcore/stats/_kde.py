@@ -1,8 +1,5 @@
 """Kernel density estimates."""
 
-# Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
-# pyright: reportOperatorIssue=false
-
 from __future__ import annotations
 
 import math
@@ -75,7 +72,7 @@ class gaussian_kde:
             if callable(bw_method)
             else _bandwidth(who, bw_method, self.neff, self.d)
         )
-        self.covariance = spread * width**2
+        self.covariance = spread * width**2  # pyright: ignore[reportOperatorIssue]
 
     @property
     def d(self) -> int:
