@@ -130,12 +130,13 @@ def index_out_of_range(index: Any, axis: int, shape: Any) -> IndexError:
 
 def not_an_array(who: str, x: Any, name: str | None = None) -> ArgumentError:
     what = f"argument {name!r}" if name else "an argument"
-    advice = (
-        "Lists are not arrays: write xnp.asarray(...)."
-        if isinstance(x, (list, tuple))
-        else "Expected an array or a number."
-    )
-    return ArgumentError(f"xcore.{who}: {what} is {describe(x)}. {advice}")
+    given, advice = describe(x), "Expected an array or a number."
+    if isinstance(x, (list, tuple)):
+        advice = "Lists are not arrays: write xnp.asarray(...)."
+    elif hasattr(x, "todense"):
+        given = f"a sparse {type(x).__name__}, {given}"
+        advice = "Give x.todense(), or look for the function in xcore.sparse."
+    return ArgumentError(f"xcore.{who}: {what} is {given}. {advice}")
 
 
 def given_to_jax(what: str) -> TypeError:

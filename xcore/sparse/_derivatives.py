@@ -102,7 +102,7 @@ def jacobian(
 
 
 def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: Any) -> Pattern:
-    size = eval_shape(f, x, *args).size, x.size
+    size = _result("sparse.jacobian", eval_shape(f, x, *args)).size, x.size
     if given is not None:
         if given.shape != size:
             raise errors.bad_argument("sparse.jacobian", "pattern", given, f"of shape {size}")

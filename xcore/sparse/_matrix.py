@@ -16,7 +16,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import DTypeLike
 from .._transforms.map import vmap
-from ..linalg import LinearOperator
+from ..linalg import LinearOperator, as_operator
 from ._indexing import At, item
 from ._pattern import Pattern
 from ._products import bilinear, pick, product_of, spread, transposed_values
@@ -140,6 +140,7 @@ class Sparse(LinearOperator):
         return finish(f(v, x))
 
     def __matmul__(self, other: Any) -> Any:
+        other = _operand(other)
         if isinstance(other, Sparse):
             return matmul(self, other)
         if isinstance(other, LinearOperator):
@@ -150,7 +151,10 @@ class Sparse(LinearOperator):
             raise errors.shape_mismatch("sparse.Sparse @", why, x=x)
         return self._times(x, min(x.ndim, 2))
 
-    def __rmatmul__(self, x: Any) -> Array:
+    def __rmatmul__(self, x: Any) -> Any:
+        x = _operand(x)
+        if isinstance(x, Sparse):
+            return matmul(x, self)
         x = xnp.asarray(x)
         if not x.ndim or x.shape[-1] != self.shape[-2]:
             why = f"need a vector or matrix of {self.shape[-2]} columns"
@@ -196,6 +200,7 @@ class Sparse(LinearOperator):
     imag = property(lambda self: self.map(xnp.imag))
 
     def __add__(self, other: Any) -> Any:
+        other = _operand(other)
         if isinstance(other, Sparse):
             return _add(self, other)
         if isinstance(other, LinearOperator):
@@ -210,6 +215,7 @@ class Sparse(LinearOperator):
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        other = _operand(other)
         return self + (-other if isinstance(other, LinearOperator) else -xnp.asarray(other))
 
     def __rsub__(self, other: Any) -> Any:
@@ -217,6 +223,7 @@ class Sparse(LinearOperator):
 
     def __mul__(self, other: Any) -> Any:
         """Element by element, as SciPy's sparse arrays do; ``@`` is the product of matrices."""
+        other = _operand(other)
         if isinstance(other, Sparse):
             return _multiply(self, other)
         if isinstance(other, LinearOperator):
@@ -232,6 +239,9 @@ class Sparse(LinearOperator):
     multiply = __mul__
 
     def __truediv__(self, other: Any) -> Sparse:
+        if isinstance(_operand(other), LinearOperator):
+            need = "a number or an array: nothing is there to divide by at most places"
+            raise errors.bad_argument("sparse.Sparse /", "the other", other, need)
         return self.map(lambda v: v / self._at_places(other))
 
     def __pow__(self, times: Any) -> Any:
@@ -317,8 +327,59 @@ class Sparse(LinearOperator):
         return self._chosen(np.asarray(self.values) != 0)
 
     def sum_duplicates(self) -> Sparse:
-        """The matrix itself: no element is there twice."""
+        """The matrix itself: no element is there twice, and there is one format."""
         return self
+
+    tocsr = tocsc = tocoo = sum_duplicates
+
+    # Comparisons
+
+    def _compared(self, f: Callable[..., Array], sign: str, other: Any) -> Any:
+        """Element by element, as arrays are; where neither has an element the result must be False."""
+        other = _operand(other)
+        if bool(f(0, 0 if isinstance(other, Sparse) else _plain_number(sign, other))):
+            raise errors.bad_argument(
+                f"sparse.Sparse {sign}", "the other", other,
+                f"such that 0 {sign} other is false: A.todense() {sign} other is true nearly everywhere",
+            )  # fmt: skip
+        if not isinstance(other, Sparse):
+            return self.like(f(self.values, other))
+        _same_shape(sign, self, other)
+        whole, mine, others = self.pattern.union(other.pattern)
+        wide = lambda m, at: m._of_each(lambda v: spread(v, at, whole.nnz), m.values)  # noqa: E731
+        return Sparse(f(wide(self, mine), wide(other, others)), whole)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __eq__(self, other: Any) -> Any:
+        return self._compared(xnp.equal, "==", other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._compared(xnp.not_equal, "!=", other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(xnp.less, "<", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(xnp.less_equal, "<=", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(xnp.greater, ">", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(xnp.greater_equal, ">=", other)
+
+
+def _plain_number(sign: str, x: Any) -> Any:
+    if xnp.ndim(x):
+        raise errors.shape_mismatch(f"sparse.Sparse {sign}", "need a number or a Sparse", other=x)
+    return x
+
+
+def _operand(x: Any) -> Any:
+    """What stands beside a matrix: one of SciPy's becomes one of ours."""
+    theirs = type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
+    return as_operator(x) if theirs else x
 
 
 def over_batches(f: Callable[..., Any], *operands: tuple[Array, int]) -> tuple[Any, ...]:
