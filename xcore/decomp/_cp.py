@@ -273,7 +273,7 @@ def _getitem(cp: CP, items):
 
 
 def norms_of_columns(factor):
-    """Euclidean lengths, and what to divide by: 1 where a column is zero, so that slopes are finite."""
+    """Euclidean lengths, and what to divide by: 1 where a column is zero, so that derivatives are finite."""
     square = (factor * factor.conj()).real.sum(-2)
     empty = square == 0
     lengths = xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square)))

@@ -113,7 +113,7 @@ def cp_als(
       mask: True where x is known; the rest is filled in from the model before each sweep (EM).
       ridge: penalty on the squares of the factors.
       rtol: stop when a sweep changes the relative error by less.
-      gtol: stop when the slope of the squared error is below this share of ‖x‖².
+      gtol: stop when the gradient of the squared error is below this share of ‖x‖².
       max_steps: sweeps at most.
       fixed: modes whose factors stay as ``init`` has them.
       extrapolate: go beyond each sweep's factors while that lowers the error; fewer sweeps where

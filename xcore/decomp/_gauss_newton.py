@@ -216,7 +216,7 @@ def cp_gauss_newton(
       restarts: how many random starts run together, as one program; the best is returned.
       mask: True where x is known.
       rtol: stop when a step lowers the relative error by less.
-      gtol: stop when the slope of the squared error is below this share of ‖x‖².
+      gtol: stop when the gradient of the squared error is below this share of ‖x‖².
       max_steps: steps at most.
       progress: show the number of steps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes

@@ -1,6 +1,6 @@
 """Derivatives of fitted factors with respect to the data: by what holds at a fit, not through its steps.
 
-At a fit of x the slope of the loss f(a, x) with respect to the factors a vanishes, which gives
+At a fit of x the gradient of the loss f(a, x) with respect to the factors a vanishes, which gives
 
     ∇²f a' = -∂ₓ∇f x'.
 
@@ -11,7 +11,7 @@ every x. So the system has a solution, and that of least norm is singled out by 
 
     Σ_r c_r Σ_n |t_nr - mean_m t_mr|² / 2,    t_nr = ⟨a⁰_nr, a_nr⟩,
 
-a⁰ being the fit with columns of equal norm: it vanishes there with its slope, and makes the matrix
+a⁰ being the fit with columns of equal norm: it vanishes there with its gradient, and makes the matrix
 regular. What does not depend on lengths (and phases) of single columns does not depend on this
 choice: the tensor, normalised columns, weights. The order of the terms is discrete and stays.
 
@@ -92,7 +92,7 @@ class _Problem:
         return (squared_norm(left) + self.ridge * sum(map(squared_norm, parts)) + choice) / 2
 
     def equation(self, vector):
-        """The slope, where the vector is free to move, and else the vector itself."""
+        """The gradient, where the vector is free to move, and else the vector itself."""
         if self.proxes is not None:
             return self._distance_to_fixed_point(vector)
         if self.kept is None:
@@ -168,7 +168,7 @@ def _check_dense(n: int) -> None:
 def _least_norm(mv, y):
     """The v of least norm with mv(v) = y as nearly as can be.
 
-    A fit's slopes vanish up to the root of its error's precision, and so do the directions left open.
+    A fit's gradients vanish up to the root of its error's precision, and so do the directions left open.
     """
     matrix = vmap(mv)(xnp.eye(y.shape[0], dtype=y.dtype)).T
     return xnp.linalg.pinv(matrix, float(dtypes.finfo(y.dtype).eps) ** (1 / 3)) @ y

@@ -488,7 +488,7 @@ def _report_of_logarithm(a, x, t, slope, near) -> tuple:
     off = slope * (left + rounding) + 2 * eps * xnp.max(xnp.abs(x), axis=(-2, -1))
     off = xnp.where(
         off < 0.1, 1.5 * off, xnp.inf
-    )  # of first order: log changes its slope by a share
+    )  # of first order: log changes its derivative by a share
     w = xnp.sqrt(diagonal(t))  # of the root, which is off by about half as much
     moved = off * xnp.max(xnp.abs(w), axis=-1)
     off = xnp.where(on_this_side(a, x, w, off, moved, near), off, xnp.inf)

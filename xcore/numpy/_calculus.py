@@ -138,7 +138,7 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
     least = period / 2 if discont is None else max(discont, period / 2)
     small = ops.lt(ops.abs(step), ops.full_like_type(t, math.ceil(least) if whole else least))
     change = ops.select(small, ops.zeros(t), ops.sub(wrapped, step))
-    change = ops.stop_gradient(change)  # whole periods: a step has no slope
+    change = ops.stop_gradient(change)  # whole periods: a step has derivative zero
     return ops.concatenate(first, later + ops.cumsum(change, axis=axis), axis=axis)
 
 
@@ -348,7 +348,7 @@ def _between_samples(x, xp, fp, ends, modes):
     else:
         i = clip(searchsorted(xp, x, side="right"), 1, n - 1)
         step = xp[i] - xp[i - 1]
-        # two samples at one place: the value is that of the second, and no slope is infinite
+        # two samples at one place: the value is that of the second, and no derivative is infinite
         flat = step == 0
         part = (x - xp[i - 1]) / where(flat, 1, step)
         out = where(flat, fp[i], fp[i - 1] + part * (fp[i] - fp[i - 1]))

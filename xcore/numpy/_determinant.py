@@ -68,7 +68,7 @@ def slogdet(a, *, method: str | None = None):
     last = typeof(d).ndim - 1
     size = ops.abs(d)
     is_zero = ops.eq(size, ops.zeros(typeof(size)))
-    # of real numbers the phase is a step, which has no slope
+    # of real numbers the phase is a step, whose derivative is zero
     fixed = d if dtypes.is_complex(typeof(d).dtype) else ops.stop_gradient(d)
     safe = ops.select(is_zero, ops.ones(typeof(size)), ops.abs(fixed))
     phase = ops.div(fixed, ops.convert(safe, dtype=typeof(d).dtype))

@@ -144,7 +144,7 @@ def _is_infinite(x):
 
 def _float_floor_divide(x, y):
     """x / y without the remainder's share is nearly whole; rounding makes it so."""
-    x, y, t = ops.stop_gradient(x), ops.stop_gradient(y), typeof(x)  # a step has no slope
+    x, y, t = ops.stop_gradient(x), ops.stop_gradient(y), typeof(x)  # a step has derivative zero
     rest = ops.rem(x, y)
     raw = ops.div(ops.sub(x, rest), y)
     raw = ops.select(_signs_differ(rest, y), ops.sub(raw, ops.ones(t)), raw)

@@ -305,7 +305,7 @@ sign = unary("sign", _sign, "-1, 0 or 1; x / |x| of complex numbers.",
 
 
 def _heaviside(x, at_zero):
-    x = ops.stop_gradient(x)  # a step has no slope
+    x = ops.stop_gradient(x)  # a step has derivative zero
     zero = ops.zeros(typeof(x))
     out = ops.select(ops.gt(x, zero), _const(x, 1), zero)
     return ops.select(ops.eq(x, zero), at_zero, ops.select(ops.ne(x, x), x, out))

@@ -39,7 +39,7 @@ def _power_norm(x, axes, p: float):
     is_zero = ops.eq(size, ops.zeros(typeof(size)))
     if p < 0:
         return ops.reduce_sum(size**p, axes=axes) ** (1 / p)
-    # 0**p has no slope at 0; neither has the root of a sum that is 0
+    # 0**p has no derivative at 0; neither has the root of a sum that is 0
     terms = ops.select(is_zero, size * 0, ops.select(is_zero, size * 0 + 1, size) ** p)
     total = ops.reduce_sum(terms, axes=axes)
     empty = ops.eq(total, ops.zeros(typeof(total)))

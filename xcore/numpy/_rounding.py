@@ -84,7 +84,7 @@ def round(a, decimals=0, out=None):
     no_out("numpy.round", out)
     a, decimals = as_array("numpy.round", a), operator.index(decimals)
     dtype = typeof(a).dtype
-    a = ops.stop_gradient(a)  # a step has no slope
+    a = ops.stop_gradient(a)  # a step has derivative zero
     if not dtypes.is_inexact(dtype):
         return a if decimals >= 0 or dtype == bool else _round_integers(a, 10**-decimals)
     if not decimals:

@@ -38,7 +38,7 @@ def sgd(
     """Gradient descent, with momentum if it is given. (Nesterov 1983; Sutskever et al. 2013)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       momentum: how much of the last step is kept.
       nesterov: look ahead by the momentum.
       accumulator_dtype: dtype of the momentum; by default the parameters'.
@@ -60,7 +60,7 @@ def adagrad(
     """Steps divided by the root of the sum of all squared gradients. (Duchi et al. 2011)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       initial_accumulator_value: number; where the sums of squares begin.
       eps: number added to the root.
 
@@ -79,7 +79,7 @@ def rmsprop(
     """Steps divided by the root of the average squared gradient. (Hinton 2012; Graves 2013)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       decay: how much of the average is kept at each step.
       eps: number added to the root.
       initial_scale: number; where the average square begins.
@@ -155,7 +155,7 @@ def nadam(
     """Adam with Nesterov's momentum. (Dozat 2016)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -201,7 +201,7 @@ def nadamw(
     """``adamw`` with Nesterov's momentum.
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -224,7 +224,7 @@ def amsgrad(
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -245,7 +245,7 @@ def adamax(
     """Adam with a decaying maximum. (Kingma, Ba 2014, section 7.1)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the largest gradient is kept at each step.
       eps: number added to the root.
@@ -264,7 +264,7 @@ def radam(
     """Rectified Adam: plain momentum until the average square can be trusted. (Liu et al. 2019)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -287,7 +287,7 @@ def lion(
     """The sign of an average gradient, and weight decay. (Chen et al. 2023)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: weight of the kept average in the sign.
       b2: how much of the kept average is kept at each step.
       mu_dtype: dtype of the average gradient; by default the parameters'.
@@ -312,7 +312,7 @@ def lamb(
     """Adam with steps in proportion to each leaf's norm, for large batches. (You et al. 2019)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -340,7 +340,7 @@ def lars(
     """Momentum with steps in proportion to each leaf's norm, for large batches. (You et al. 2017)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       weight_decay: this times the parameters is added to the gradient.
       weight_decay_mask: a tree of booleans, or a function that makes it: what decays.
       trust_coefficient: factor of the ratio of norms.
@@ -370,7 +370,7 @@ def adabelief(
     """Adam that trusts gradients that are as expected. (Zhuang et al. 2020)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.
@@ -392,7 +392,7 @@ def yogi(
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
       eps: number added to the root.

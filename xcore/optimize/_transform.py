@@ -324,7 +324,7 @@ def scale_by_learning_rate(
     """Multiplies by minus the learning rate, a number or a schedule.
 
     Args:
-      learning_rate: a number, or a schedule: a function of the number of the step.
+      learning_rate: a number, or a schedule: a function of the step's index.
       flip_sign: whether it goes down, against the gradient.
 
     >>> scale_by_learning_rate(0.1).update(1.0, ())[0]

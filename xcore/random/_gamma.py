@@ -21,7 +21,7 @@ from ._rejection import first_accepted, proposal
 from ._source import draw, fit, nonnegative, positive, within
 from ._words import fine_normal, open_uniform
 
-# The slope of a sample
+# The derivative of a sample
 
 
 def _log_slope(a, log_x):
@@ -90,7 +90,7 @@ def _in_double(f):
 
 
 def _slope(a, x):
-    # where x has vanished (shapes near 0) so has its slope
+    # where x has vanished (shapes near 0) so has its derivative
     positive = x > 0
     return xnp.where(positive, x * _log_slope(a, xnp.log(xnp.where(positive, x, 1.0))), 0.0)
 

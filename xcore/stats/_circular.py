@@ -18,7 +18,7 @@ _REACH = 40.0  # e^-40 is nothing beside 1
 def _arc(z, kappa):
     """The integral of e^(κ(cos t - cos z)) from z in [0, π] to π, up to where it has died away."""
     cosine = xnp.cos(z) - _REACH / positive_or_one(kappa)
-    short = cosine > -1  # where it is not, the slope of the arc cosine would be infinite
+    short = cosine > -1  # where it is not, the derivative of the arc cosine would be infinite
     end = xnp.where(short, xnp.arccos(xnp.where(short, cosine, 0)), math.pi)
     half = 0.5 * (end - z)
     gone = half[..., None] * (_NODES + 1)

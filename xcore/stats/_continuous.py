@@ -149,7 +149,7 @@ lognorm = Family("lognorm", "The lognormal distribution: that of e^(sx) for norm
 
 
 def _power_size(z, beta):
-    """|z|^β, its slope at 0 kept from being NaN."""
+    """|z|^β, its derivative at 0 kept from being NaN."""
     size = xnp.abs(z)
     zero = size == 0
     return xnp.where(zero, 0.0, xnp.where(zero, 1.0, size) ** beta)

@@ -283,7 +283,7 @@ def _inverse(f: Formulas, which: str):
 
 
 def _sought(f: Formulas, which: str, q, shapes):
-    """The quantile by bisection, then, for densities, by a step of Newton's that knows its slope."""
+    """The quantile by bisection, then, for densities, by a step of Newton's that knows its derivative."""
     fixed = [ops.stop_gradient(s) for s in shapes]
     level = ops.stop_gradient(q)
     side = _count_side if f.whole else _side
