@@ -3,6 +3,7 @@
 Prints the bytes of arguments, results and what each needs besides.
 """
 
+import importlib
 import json
 import sys
 
@@ -15,7 +16,7 @@ def cases() -> tuple:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     here, xc.default_backend = xc.default_backend, lambda: "cuda"
     try:
-        import gpu
+        gpu = importlib.import_module("gpu")
     finally:
         xc.default_backend = here
     found = []
