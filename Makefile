@@ -5,12 +5,13 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
+.PHONY: help venv test test-slow test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
-	@echo "make test         run all tests (TESTS='tests/numpy -k sort' chooses)"
+	@echo "make test         run the tests (TESTS='tests/numpy -k sort' chooses)"
 	@echo "                  on a GPU those for it: XCORE_TEST_PLATFORM=cuda make test"
+	@echo "make test-slow    run what make test leaves out of wide sweeps"
 	@echo "make test-accelerators  compile everything for GPUs and TPUs that are not here"
 	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
 	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"
@@ -40,7 +41,11 @@ comma := ,
 venv: $(VENV)/.installed-test-plot
 
 test: venv
-	@$(BIN)/python -m pytest -q -n $(JOBS) $(TESTS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" $(TESTS)
+
+# What tests/slices.py leaves for it.
+test-slow: venv
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m slow $(TESTS)
 
 # The site is built in an environment of its own. Its gallery is that of `make gallery`, of which only what has
 # changed runs again; GALLERY=no takes what is there.

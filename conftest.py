@@ -1,11 +1,14 @@
 """Settings of every test and doctest, made before xcore is imported."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from tests.slices import SLICES
 
 # Executables are kept between runs, but not in the home folder of whoever runs the tests.
 os.environ.setdefault("XCORE_CACHE_DIR", str(Path(__file__).parent / "build" / "test-cache"))
@@ -66,6 +69,19 @@ def pytest_runtest_setup(item):
     hasty = not _FULL and (path in _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items):
+    for item in items:
+        slice_ = SLICES.get(item.nodeid.partition("[")[0])
+        if slice_ and not re.search(slice_, item.callspec.id):
+            item.add_marker("slow")
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.option.markexpr == "not slow":
+        terminalreporter.write_line("left out: cases of wide sweeps, which `make test-slow` runs")
 
 
 @pytest.hookimpl(wrapper=True)
