@@ -6,6 +6,7 @@ References: the same quantities by formulas that never see the spectrum (traces 
 exponentials, minors, Frobenius norms), SciPy's exponentials of block matrices, and differences.
 """
 
+import functools
 import itertools
 
 import numpy as np
@@ -55,7 +56,8 @@ def test_hessians_of_symmetric_functions_of_eigenvalues(values, kind, scale):
 
 @pytest.mark.parametrize("dtype, rtol", [("float32", 2e-5), ("float64", 1e-12)])
 def test_hessian_of_the_trace_of_the_exponential(dtype, rtol):
-    got = xc.hessian(lambda a: xnp.sum(xnp.exp(xnp.linalg.eigvalsh(a))))(xnp.eye(3, dtype=dtype))
+    f = xc.jit(xc.hessian(lambda a: xnp.sum(xnp.exp(xnp.linalg.eigvalsh(a)))))
+    got = f(xnp.eye(3, dtype=dtype))
     e = np.e * np.eye(9).reshape(3, 3, 3, 3)
     np.testing.assert_allclose(got, (e + e.swapaxes(2, 3)) / 2, rtol=rtol, atol=rtol)
 
@@ -78,7 +80,7 @@ MATRICES = {
 @pytest.mark.parametrize("name", MATRICES)
 def test_hessian_of_the_sum_of_squared_singular_values(name):
     a = xnp.asarray(MATRICES[name])
-    got = xc.hessian(lambda a: xnp.sum(xnp.linalg.svdvals(a) ** 2))(a)
+    got = xc.jit(xc.hessian(lambda a: xnp.sum(xnp.linalg.svdvals(a) ** 2)))(a)
     got = np.asarray(got).reshape(a.size, a.size)
     np.testing.assert_allclose(got, 2 * np.eye(a.size), atol=1e-13)
 
@@ -86,10 +88,10 @@ def test_hessian_of_the_sum_of_squared_singular_values(name):
 def test_batches_have_repeated_values_each_on_its_own():
     stack = xnp.asarray(np.stack([np.eye(3), np.diag([1.0, 2, 3]), np.diag([2.0, 2, 1])]))
     f = lambda a: xnp.sum(xnp.linalg.eigvalsh(a) ** 3)
-    got = xc.vmap(xc.hessian(f))(stack)
+    got, one = xc.jit(xc.vmap(xc.hessian(f)))(stack), xc.jit(xc.hessian(f))
     for x, h in zip(stack, got, strict=True):
-        np.testing.assert_allclose(h, xc.hessian(f)(x), atol=1e-13)
-    whole = xc.jvp(xc.grad(lambda a: xnp.sum(xnp.linalg.eigvalsh(a) ** 3)), (stack,), (stack,))[1]
+        np.testing.assert_allclose(h, one(x), atol=1e-13)
+    whole = xc.jit(lambda a: xc.jvp(xc.grad(f), (a,), (a,))[1])(stack)
     np.testing.assert_allclose(whole, 6 * np.asarray(stack @ stack), atol=1e-12)
 
 
@@ -153,14 +155,19 @@ def test_derivatives_of_singular_vectors_at_deficient_rank():
     assert np.isnan(xc.grad(last)(a)).any()
 
 
+@xc.jit
+def both_ways_of_eigvals(a):
+    w, moved = xc.jvp(xnp.linalg.eigvals, (a,), (xnp.ones_like(a),))
+    return moved, xc.vjp(xnp.linalg.eigvals, a)[1](xnp.ones_like(w))[0]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("size", [2, 3])
 def test_defective_matrices_have_no_derivatives_of_eigenvalues(dtype, size):
     block = (np.eye(size) + np.eye(size, k=1)).astype(dtype)
     q = np.linalg.qr(rng.normal(size=(size, size)))[0].astype(dtype)
     for a in (block, q @ block @ q.T):
-        moved = xc.jvp(xnp.linalg.eigvals, (a,), (np.ones_like(a),))[1]
-        back = xc.vjp(xnp.linalg.eigvals, a)[1](xnp.ones(size, xnp.linalg.eigvals(a).dtype))[0]
+        moved, back = both_ways_of_eigvals(a)
         assert np.isnan(moved).all() and np.isnan(back).all()
 
 
@@ -171,7 +178,7 @@ def test_simple_and_semisimple_eigenvalues_have_derivatives():
         np.triu(np.ones((4, 4)), 1) * 30 + np.diag([1.0, 2, 3, 4]),
     ):
         e = rng.normal(size=a.shape)
-        moved = xc.jvp(xnp.linalg.eigvals, (a,), (e,))[1]
+        moved = xc.jit(lambda a, e: xc.jvp(xnp.linalg.eigvals, (a,), (e,))[1])(a, e)
         np.testing.assert_allclose(np.sum(moved), np.trace(e), rtol=1e-8)
 
 
@@ -212,7 +219,8 @@ def test_second_derivatives_of_determinants(name, det):
     want, holomorphic = second_derivatives_of_det(a), np.iscomplexobj(a)
     modes = (xc.jacfwd, xc.jacrev)
     for outer, inner in itertools.product(modes, modes):
-        got = outer(inner(det, holomorphic=holomorphic), holomorphic=holomorphic)(a)
+        f = outer(inner(det, holomorphic=holomorphic), holomorphic=holomorphic)
+        got = xc.jit(f)(a)  # one program, not one for each operation
         np.testing.assert_allclose(got, want, atol=1e-12 * max(1, np.abs(want).max()))
 
 
@@ -220,8 +228,9 @@ def test_third_derivatives_of_determinants():
     a, e = rng.normal(size=(3, 3)), np.zeros((3, 3))
     e[0, 1] = 1e-5
     want = (second_derivatives_of_det(a + e) - second_derivatives_of_det(a - e)) / 2e-5
-    np.testing.assert_allclose(xc.jacfwd(xc.hessian(xnp.linalg.det))(a)[..., 0, 1], want, atol=1e-9)
-    assert not np.isfinite(xc.jacfwd(xc.hessian(xnp.linalg.det))(np.zeros((3, 3)))).all()
+    third = xc.jit(xc.jacfwd(xc.hessian(xnp.linalg.det)))
+    np.testing.assert_allclose(third(a)[..., 0, 1], want, atol=1e-9)
+    assert not np.isfinite(third(np.zeros((3, 3)))).all()
 
 
 # Polar factors
@@ -234,7 +243,7 @@ def test_second_derivatives_of_polar_factors_at_orthogonal_matrices(shape, metho
     a = a if shape[0] >= shape[1] else a.T
     c = rng.normal(size=shape)
     f = lambda a: xnp.sum(la.polar(a, method=method)[0] * c)
-    hessian = np.asarray(xc.hessian(f)(a)).reshape(a.size, a.size)
+    hessian = np.asarray(xc.jit(xc.hessian(f))(a)).reshape(a.size, a.size)
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-10)
     e, h = rng.normal(size=shape), 1e-3
     unitary = lambda a: np.sum(scipy.linalg.polar(a)[0] * c)
@@ -256,6 +265,22 @@ CLOSE = [
 ]
 
 
+@functools.cache
+def derivatives_of_funmh(f):
+    """Value, derivatives along e forward, and backward of Re Σ f(a) c: first, forward over it, and it again."""
+
+    @xc.jit
+    def found(a, e, c):
+        apply = lambda a: la.funmh(a, f)
+        value, first = xc.jvp(apply, (a,), (e,))
+        back = xc.grad(lambda a: xnp.real(xnp.sum(apply(a) * c)))
+        forward = xc.jvp(back, (a,), (e,))[1]
+        again = xc.grad(lambda a: xnp.real(xnp.sum(back(a) * e)))(a)
+        return value, first, hessian_along(apply, a, e), back(a), forward, again
+
+    return found
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("kind", [float, complex])
 @pytest.mark.parametrize("values", CLOSE, ids=str)
@@ -266,20 +291,14 @@ def test_functions_of_hermitian_matrices(values, kind, name):
     block = reference(np.block([[a, e, zero], [zero, a, e], [zero, zero, a]]))
     value, first, second = block[:3, :3], block[:3, 3:6], 2 * block[:3, 6:]
     size = np.abs(second).max()
-    apply = xc.jit(lambda a: la.funmh(a, f))
-    np.testing.assert_allclose(apply(a), value, atol=1e-12 * size)
-    np.testing.assert_allclose(xc.jvp(apply, (a,), (e,))[1], first, atol=1e-12 * size)
-    np.testing.assert_allclose(hessian_along(apply, a, e), second, atol=1e-11 * size)
+    got, along, twice, back, *backs = derivatives_of_funmh(f)(a, e, c)
+    np.testing.assert_allclose(got, value, atol=1e-12 * size)
+    np.testing.assert_allclose(along, first, atol=1e-12 * size)
+    np.testing.assert_allclose(twice, second, atol=1e-11 * size)
     paired = lambda x: np.real(np.sum(np.asarray(x) * e))
-    total = lambda a: xnp.real(xnp.sum(apply(a) * c))
-    back = xc.grad(total)
-    assert np.isclose(paired(back(a)), np.real(np.sum(first * c)), atol=1e-11 * size)
-    want = np.real(np.sum(second * c))
-    for mode in (
-        lambda: xc.jvp(back, (a,), (e,))[1],
-        lambda: xc.grad(lambda a: xnp.real(xnp.sum(back(a) * e)))(a),
-    ):
-        assert np.isclose(paired(mode()), want, atol=1e-10 * size)
+    assert np.isclose(paired(back), np.real(np.sum(first * c)), atol=1e-11 * size)
+    for found in backs:
+        assert np.isclose(paired(found), np.real(np.sum(second * c)), atol=1e-10 * size)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +313,7 @@ def test_functions_of_hermitian_matrices_in_all_dtypes(dtype, shape):
     want = np.e * np.asarray(a, complex)
     np.testing.assert_allclose(np.asarray(got, complex), want, rtol=rtol)
     if "complex" not in dtype:
-        slope = xc.grad(lambda a: xnp.sum(la.funmh(a, xnp.exp)))(a)
+        slope = xc.jit(xc.grad(lambda a: xnp.sum(la.funmh(a, xnp.exp))))(a)
         want = np.broadcast_to(np.e, shape)
         np.testing.assert_allclose(np.asarray(slope, float), want, rtol=rtol)
 
@@ -307,7 +326,7 @@ def test_third_derivatives_of_functions_of_hermitian_matrices(values):
     third = lambda t: la.funmh(xnp.asarray(a) + t * e, xnp.exp)
     for _ in range(3):
         third = xc.jacfwd(third)
-    got = third(xnp.asarray(np.float64(0)))
+    got = xc.jit(third)(np.float64(0))
     np.testing.assert_allclose(got, want, atol=1e-9 * np.abs(want).max())
 
 
@@ -315,10 +334,11 @@ def test_functions_with_complex_values_and_of_small_eigenvalues():
     a, e = rotated([1.0, 1, 2]), hermitian(3)
     got = xc.jvp(lambda a: la.funmh(a, lambda w: xnp.exp(1j * w)), (a,), (e,))[1]
     np.testing.assert_allclose(got, scipy.linalg.expm_frechet(1j * a, 1j * e)[1], atol=1e-12)
+    log_along = xc.jit(lambda a, e: xc.jvp(lambda a: la.funmh(a, xnp.log), (a,), (e,))[1])
     # no scale but that of the eigenvalues: log and roots of tiny ones
     for size in (1e-200, 1e-20, 1e20):
         small = size * rotated([1.0, 1, 1 + 1e-6])
-        moved = xc.jvp(lambda a: la.funmh(a, xnp.log), (small,), (size * e,))[1]
+        moved = log_along(small, size * e)
         np.testing.assert_allclose(moved, e, rtol=1e-5, atol=1e-5)
 
 

@@ -137,9 +137,10 @@ def test_sort_complex():
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("dtype", ["int8", "float32", "complex64", "bool"])
 def test_searchsorted(dtype, side, method):
-    for n in (0, 1, 6, 33):
-        a, v = np.sort(numbers(n, dtype)), numbers((5, 4), dtype)
-        same(xnp.searchsorted(a, v, side, method=method), np.searchsorted(a, v, side))
+    pairs = [(np.sort(numbers(n, dtype)), numbers((5, 4), dtype)) for n in (0, 1, 6, 33)]
+    search = xc.jit(lambda pairs: [xnp.searchsorted(a, v, side, method=method) for a, v in pairs])
+    for got, (a, v) in zip(search(pairs), pairs, strict=True):
+        same(got, np.searchsorted(a, v, side))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
