@@ -54,7 +54,12 @@ def _draw_from_the_start(module):
         rng.bit_generator.state = start
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
+    for item in items:
+        slice_ = SLICES.get(item.nodeid.partition("[")[0])
+        if slice_ and not re.search(slice_, item.callspec.id):
+            item.add_marker("slow")
     if _PLATFORM and sorted(config.args) == sorted(config.getini("testpaths")):
         marked = [item for item in items if item.get_closest_marker("gpu")]
         config.hook.pytest_deselected(items=[item for item in items if item not in marked])
@@ -69,14 +74,6 @@ def pytest_runtest_setup(item):
     hasty = not _FULL and (path in _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
-
-
-@pytest.hookimpl(tryfirst=True)  # before -m chooses
-def pytest_collection_modifyitems(items):
-    for item in items:
-        slice_ = SLICES.get(item.nodeid.partition("[")[0])
-        if slice_ and not re.search(slice_, item.callspec.id):
-            item.add_marker("slow")
 
 
 def pytest_terminal_summary(terminalreporter, config):
