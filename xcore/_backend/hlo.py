@@ -21,7 +21,7 @@ else:
     from jaxlib.mlir.dialects import func
     from jaxlib.mlir.dialects import stablehlo as hlo
 
-from . import context, ffi, quirks
+from . import context, ffi, provenance, quirks
 from .artifacts import Artifacts
 from .calls import Calls
 from .client import VERSION
@@ -54,8 +54,8 @@ def _listing(combine: Combine) -> Body:
 class Builder(Calls, Artifacts, Partitions):
     """Writes the operations of one module. The names of its methods are StableHLO's."""
 
-    may_repeat = staticmethod(quirks.may_repeat)
-    may_overlap = staticmethod(quirks.may_overlap)
+    may_repeat = staticmethod(provenance.may_repeat)
+    may_overlap = staticmethod(provenance.may_overlap)
     log1p_is_inaccurate = quirks.LOG1P_INACCURATE.is_here()
 
     def __init__(self, platform: str, partitions: int = 1) -> None:
