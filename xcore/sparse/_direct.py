@@ -19,7 +19,7 @@ from .. import numpy as xnp
 from .._control.callback import pure_callback
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve
-from .._control.jit import ShapeDtypeStruct
+from .._control.jit import ShapeDtypeStruct, jit
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
@@ -207,7 +207,10 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
     who = "sparse.solve"
     a = _square(who, a)
     v, columns, vector = _columns(who, a, xnp.asarray(b))
-    f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
+    solver = a.pattern.kept(
+        "solver", lambda: jit(functools.partial(_solution, a.pattern), inline=True)
+    )
+    f, v, columns = over_batches(solver, (v, 1), (columns, 2))
     x, bad = f(v, columns)
     pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
     status, told = first_that_holds((bad > 0, Status.singular), default=Status.success), None

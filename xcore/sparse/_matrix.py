@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.jit import jit
 from .._core import errors
 from .._core.array import Array
 from .._core.struct import static, struct
@@ -474,7 +475,7 @@ def _value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Ar
         lambda ct, w: sum_of(back["a"], gather(ct, into) * gather(w, right)),
         lambda ct, v: sum_of(back["b"], gather(ct, into) * gather(v, left)),
     )
-    return made, f
+    return made, jit(f, inline=True)
 
 
 def _grouped(at: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

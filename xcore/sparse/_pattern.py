@@ -208,6 +208,22 @@ class Pattern:
         ]
         return made, None if len(made) < 2 else np.argsort(order).astype(self.indices.dtype)
 
+    def pieces(self, longest: int) -> tuple[Pattern, Pattern]:
+        """Rows cut into pieces of so many elements at most: the pattern of the pieces, and which make up each row."""
+
+        def cut() -> tuple[Pattern, Pattern]:
+            count = -(-self.lengths.astype(np.int64) // longest)
+            ends = np.concatenate([[0], np.cumsum(count)])
+            total = int(ends[-1])
+            row = np.repeat(np.arange(self.shape[0]), count)
+            starts = self.indptr[row] + longest * (np.arange(total) - ends[row])
+            fine = Pattern.of_rows(
+                np.append(starts, self.nnz), self.indices, (total, self.shape[1])
+            )
+            return fine, Pattern.of_rows(ends, np.arange(total), (self.shape[0], total))
+
+        return self.kept(("pieces", longest), cut)
+
     def _bucket(self, rows: np.ndarray, size: int) -> Bucket:
         step = np.arange(size)[:, None]
         at = self.indptr[rows] + step

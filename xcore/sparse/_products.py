@@ -94,8 +94,15 @@ def _spread(x: Array, at: np.ndarray, size: int) -> Array:
 # Rows summed
 
 
+_LONGEST = 16  # rows that are summed in one expression; XLA makes one fast loop of its gathers
+
+
 def _raw_product(pattern: Pattern, v: Array, x: Array) -> Array:
-    """A x of a vector or of columns."""
+    """A x of a vector or of columns. Rows that are long are cut into pieces, whose sums are summed."""
+    if pattern.lengths.max(initial=0) > _LONGEST:
+        pieces, rows = pattern.pieces(_LONGEST)
+        sums = _raw_product(pieces, v, x)
+        return _raw_product(rows, xnp.ones(rows.nnz, v.dtype), sums)
     buckets, places = pattern.buckets
     if not buckets:
         return xnp.zeros((pattern.shape[0], *x.shape[1:]), v.dtype)
@@ -112,15 +119,17 @@ def _on_device(bucket: Bucket) -> Bucket:
 
 def _sums(bucket: Bucket, v: Array, x: Array) -> Array:
     size, rows = bucket.positions.shape
-    if not size:
-        return xnp.zeros((rows, *x.shape[1:]), v.dtype)
-    more = (1,) * (x.ndim - 1)
-    a, b = _gathered(v, bucket.positions), _gathered(x, bucket.columns)
-    terms = a.reshape(size, rows, *more) * b
-    if bucket.valid is not None:
-        nothing = xnp.zeros((), terms.dtype)
-        terms = xnp.where(bucket.valid.reshape(size, rows, *more), terms, nothing)
-    return terms.sum(0, dtype=terms.dtype)
+    terms = [_term(bucket, k, v, x) for k in range(size)]
+    return functools.reduce(xnp.add, terms) if terms else xnp.zeros((rows, *x.shape[1:]), v.dtype)
+
+
+def _term(bucket: Bucket, k: int, v: Array, x: Array) -> Array:
+    """The k-th element of each row, times what it meets."""
+    each = lambda a: a.reshape(-1, *[1] * (x.ndim - 1))  # noqa: E731
+    term = each(_gathered(v, bucket.positions[k])) * _gathered(x, bucket.columns[k])
+    if bucket.valid is None:
+        return term
+    return xnp.where(each(bucket.valid[k]), term, xnp.zeros((), term.dtype))
 
 
 def _raw_sample(pattern: Pattern, c: Array, x: Array) -> Array:
