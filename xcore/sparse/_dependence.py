@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._control.scan import Scan
-from .._core import dtypes
+from .._core import dtypes, errors
 from .._core.program import Literal, Program
+from .._core.source import describe_where
 from .._core.types import ArrayType
 from .._ops.families import ELEMENTWISE
 from .._transforms.api import vjp
 
+_MOST_ELEMENTS = 1 << 27  # of a pattern that an unknown operation makes
+_MOST_TAPS = 512  # of a convolution
 _MOST_STEPS = 512  # of a loop that are followed one by one
 
 
@@ -60,6 +63,7 @@ class _Walk:
 
     def __init__(self, unknowns: int) -> None:
         self.unknowns = unknowns
+        self.at: Any = None  # the equation that is looked at
         self.flat = (
             True  # whether steps have the derivative 0, as not in functions with rules of their own
         )
@@ -77,7 +81,7 @@ class _Walk:
         return [state(a) for a in p.outputs]
 
     def equation(self, e: Any, ins: list[State]) -> list[State]:
-        types = [v.type for v in e.outputs]
+        self.at, types = e, [v.type for v in e.outputs]
         if all(s.dep is None for s in ins):
             return self._constant(e, ins, types)
         if e.op.name.startswith("custom_"):
@@ -155,7 +159,18 @@ class _Walk:
         if not rows:
             return None
         row = functools.reduce(lambda a, b: a + b, rows)
+        if size * row.nnz > _MOST_ELEMENTS:
+            raise errors.bad_argument(
+                "sparse.jacobian_pattern", "f", self.at.op.name if self.at is not None else "f",
+                f"made of operations that are followed: this one makes all of {size} elements depend on {row.nnz} "
+                f"unknowns{described(self.at)}. Give the pattern: sparse.jacobian(f, pattern)",
+            )  # fmt: skip
         return _by(self.rows_of(np.ones(size), 1), row)
+
+
+def described(e: Any) -> str:
+    where = describe_where(e.where) if e is not None else ""
+    return f" ({where})" if where else ""
 
 
 def _one_row(dep: Any) -> Any:
@@ -323,6 +338,24 @@ def _dot(w: _Walk, e: Any, ins: list[State], types: Any) -> list[State]:
     return [State(w.united(parts))]
 
 
+def _convolution(w: _Walk, e: Any, ins: list[State], types: Any) -> list[State]:
+    """With a known kernel each of its elements moves the elements of the other side."""
+    x, kernel = ins
+    taps = [] if kernel.value is None else np.argwhere(kernel.value)
+    if kernel.value is None or len(taps) > _MOST_TAPS:
+        return [State(w.everything(ins, t.size)) for t in types]
+    size = e.inputs[0].type.size
+    ids = (np.arange(size, dtype=np.float64) + 1).reshape(e.inputs[0].type.shape)
+    deps = []
+    for tap in taps:
+        one = np.zeros(kernel.value.shape)
+        one[tuple(tap)] = 1
+        out = e.op(ids, one, **e.params)
+        moved = np.asarray(out[0] if isinstance(out, list | tuple) else out).round()
+        deps.append(_by(w.rows_of(moved, size), x.dep))
+    return [State(w.united(deps))]
+
+
 def _as_product(shape: Any, contract: Any, batch: Any, side: int) -> np.ndarray:
     """Numbers of elements as (batch, rows, contracted), of the right side (batch, contracted, columns)."""
     free = [i for i in range(len(shape)) if i not in contract and i not in batch]
@@ -445,6 +478,7 @@ _RULES: dict[str, Callable[..., list[State]]] = {
     "select": _select,
     "dot_general": _dot,
     "scatter": _scatter,
+    "convolution": _convolution,
     "cond": _cond,
     "while": _while,
     "scan": _scan,
