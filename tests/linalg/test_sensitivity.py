@@ -134,6 +134,24 @@ def test_claims_of_functions_of_matrices_are_true(name, dtype, n, least):
     assert not any(np.asarray(answer.ok)[names.index(k)] for k in hopeless)
 
 
+def test_claims_of_exponentials_of_graded_rows_are_true():
+    """Where the denominator of the approximant is small, its rounding counts by how much exp(a) is."""
+    rng = np.random.default_rng(0)
+    size = 30 * 10 ** rng.uniform(-0.5, 0.3, (40, 1, 1))
+    rows = np.array([[1.0], [1e-8]])
+    a = size * rows * (3 * np.eye(2) + rng.standard_normal((40, 2, 2)))
+    answer = xc.jit(lambda a: la.expm(a, report=True))(a)
+    with mpmath.workdps(60):
+        for k in range(len(a)):
+            exact = mpmath.expm(mpmath.matrix(a[k].tolist()))
+            most = max(abs(x) for x in exact)
+            off = (
+                max(abs(x) for x in mpmath.matrix(np.asarray(answer.value)[k].tolist()) - exact)
+                / most
+            )
+            assert not answer.ok[k] or off <= float(answer.certificate.error[k])
+
+
 @precise
 def by_kronecker(a, b, c, stein=False):
     """The solution of a x + x b = c, or of a x b + x = c."""

@@ -171,8 +171,8 @@ def _begun(a) -> tuple:
 
 
 def _error_of_pade(powers, even, odd, x) -> tuple:
-    """(a bound of |x - exp(a)|_F, one of the derivative's norm): the residual, the rounding of both
-    parts and of the residual, times |q⁻¹|, for the denominator q = even - odd.
+    """(a bound of |x - exp(a)|_F, one of the derivative's norm): the residual, the rounding of p and of q x,
+    times |q⁻¹|, for the numerator p = even + odd and the denominator q = even - odd.
 
     exp(|a|₂ / 2) bounds both parts; where powers are less than those of the norm, they do.
     """
@@ -187,7 +187,7 @@ def _error_of_pade(powers, even, odd, x) -> tuple:
     left = frobenius(matmul(even - odd, x) - (even + odd)) + rounding_of(even - odd, x)
     wide = frobenius(a)
     parts = roundings(n) * epsilon(a) * (n**0.5 + wide + wide * wide / 4) * size
-    return inverse * (left + parts), size * size
+    return inverse * (left + (1 + norm2(x)) * parts), size * size
 
 
 @matrix_function
