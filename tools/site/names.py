@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Where an object stands in several packages its page is in the first of these, others are other names of it.
 ORDER = """
-    xcore xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.linalg xcore.pde xcore.optimize xcore.decomp
+    xcore xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.linalg xcore.sparse xcore.pde xcore.optimize xcore.decomp
     xcore.random xcore.stats xcore.special xcore.fft xcore.nn xcore.lax xcore.tree xcore.sharding
 """.split()
 # Where the peer of a package's names is looked for, in this order.
@@ -25,7 +25,7 @@ PEERS = {
     "xcore.numpy": "numpy", "xcore.numpy.linalg": "numpy.linalg", "xcore.numpy.fft": "numpy.fft",
     "xcore.special": "scipy.special", "xcore.fft": "scipy.fft", "xcore.stats": "scipy.stats",
     "xcore.linalg": "scipy.linalg scipy.sparse.linalg numpy.linalg",
-    "xcore.optimize": "scipy.optimize", "xcore.pde": "scipy.integrate",
+    "xcore.sparse": "scipy.sparse", "xcore.optimize": "scipy.optimize", "xcore.pde": "scipy.integrate",
 }  # fmt: skip
 
 

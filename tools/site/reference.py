@@ -19,7 +19,7 @@ from .write import heading, write
 # The packages by what they are for; those that stand nowhere are names of JAX's that lead here.
 PACKAGES = {
     "Arrays and programs": "xcore xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.lax xcore.lax.linalg xcore.tree",
-    "Methods": "xcore.linalg xcore.pde xcore.optimize xcore.optimize.prox xcore.decomp xcore.plot",
+    "Methods": "xcore.linalg xcore.sparse xcore.pde xcore.optimize xcore.optimize.prox xcore.decomp xcore.plot",
     "Functions": "xcore.special xcore.fft xcore.nn xcore.nn.initializers xcore.image",
     "Chance": "xcore.random xcore.random.stream xcore.stats",
     "SciPy's names": """
