@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.implicit import custom_linear_solve
-from .._control.jit import eval_shape
+from .._control.jit import eval_shape, jit
 from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
@@ -71,8 +73,10 @@ def linear_solve(
     _check_preconditioner(who, preconditioner, b)
     columns = b[:, None] if b.ndim == 1 else b
     guess = None if x0 is None else _guess(who, x0, b).reshape(columns.shape)
-    judge = None if report else _check_for(f"{who}: {type(solver).__name__}")
-    x, aux = _differentiable(a, columns, solver, preconditioner, guess, judge, history, progress)
+    watch = None if report else f"{who}: {type(solver).__name__}"
+    known = _holds_no_function(a) and (preconditioner is None or _holds_no_function(preconditioner))
+    run = _compiled if known and not progress else _watched
+    x, aux = run(a, columns, solver, preconditioner, guess, watch, history, progress)
     single = b.ndim == 1
     x = x[:, 0] if single else x
     steps, size, status, *rows = (v[..., 0] if single else v for v in aux)
@@ -81,6 +85,25 @@ def linear_solve(
         method=type(solver).__name__, advice=_ADVICE,
     )  # fmt: skip
     return solution if report else solution.check().value
+
+
+def _holds_no_function(a: Any) -> bool:
+    """Whether an operator is data alone: then calls with others of its kind share one program."""
+    if isinstance(a, LinearOperator):
+        return dataclasses.is_dataclass(a) and all(
+            _holds_no_function(getattr(a, f.name)) for f in dataclasses.fields(a)
+        )
+    if isinstance(a, tuple | list):
+        return all(map(_holds_no_function, a))
+    return not callable(a)
+
+
+def _watched(a, columns, solver, preconditioner, guess, watch, history, progress):
+    judge = None if watch is None else _check_for(watch)
+    return _differentiable(a, columns, solver, preconditioner, guess, judge, history, progress)
+
+
+_compiled = jit(_watched, static_argnames=("watch", "history", "progress"), inline=True)
 
 
 def _check_for(who: str):

@@ -205,12 +205,15 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
     True
     """
     who = "sparse.solve"
-    a = _square(who, a)
-    v, columns, vector = _columns(who, a, xnp.asarray(b))
-    solver = a.pattern.kept(
-        "solver", lambda: jit(functools.partial(_solution, a.pattern), inline=True)
-    )
-    f, v, columns = over_batches(solver, (v, 1), (columns, 2))
+    x, status, told = _solved(_square(who, a), xnp.asarray(b), report=report)
+    solution = Solution(x, status, certificate=told, who=who, method="SuperLU")
+    return solution if report else solution.check().value
+
+
+@functools.partial(jit, static_argnames="report", inline=True)
+def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
+    v, columns, vector = _columns("sparse.solve", a, b)
+    f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
     x, bad = f(v, columns)
     pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
     status, told = first_that_holds((bad > 0, Status.singular), default=Status.success), None
@@ -220,9 +223,7 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         v = xnp.broadcast_to(v, (*found.shape[:-2], v.shape[-1]))
         columns = xnp.broadcast_to(columns, found.shape)
         status, told = judged(make, (v,), found, columns, epsilon(found), pivot)
-    x = x[..., 0] if vector else x
-    solution = Solution(x, status, certificate=told, who=who, method="SuperLU")
-    return solution if report else solution.check().value
+    return (x[..., 0] if vector else x), status, told
 
 
 @struct

@@ -136,9 +136,7 @@ class Sparse(LinearOperator):
         return self._times(x, 2)
 
     def _times(self, x: Array, rank: int) -> Array:
-        v, x, finish = _in_one_dtype(self.values, x)
-        f, v, x = over_batches(product_of(self.pattern), (v, 1), (x, rank))
-        return finish(f(v, x))
+        return _product(self, x, rank=rank)
 
     def __matmul__(self, other: Any) -> Any:
         other = _operand(other)
@@ -146,7 +144,7 @@ class Sparse(LinearOperator):
             return matmul(self, other)
         if isinstance(other, LinearOperator):
             return super().__matmul__(other)
-        x = xnp.asarray(other)
+        x = other if isinstance(other, Array) else xnp.asarray(other)
         if not x.ndim or x.shape[-2 if x.ndim > 1 else -1] != self.shape[-1]:
             why = f"need a vector or matrix of {self.shape[-1]} rows"
             raise errors.shape_mismatch("sparse.Sparse @", why, x=x)
@@ -381,6 +379,13 @@ def _operand(x: Any) -> Any:
     """What stands beside a matrix: one of SciPy's becomes one of ours."""
     theirs = type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
     return as_operator(x) if theirs else x
+
+
+@functools.partial(jit, static_argnames="rank", inline=True)
+def _product(a: Sparse, x: Array, rank: int) -> Array:
+    v, x, finish = _in_one_dtype(a.values, x)
+    f, v, x = over_batches(product_of(a.pattern), (v, 1), (x, rank))
+    return finish(f(v, x))
 
 
 def over_batches(f: Callable[..., Any], *operands: tuple[Array, int]) -> tuple[Any, ...]:
