@@ -74,7 +74,7 @@ def linear_solve(
     columns = b[:, None] if b.ndim == 1 else b
     guess = None if x0 is None else _guess(who, x0, b).reshape(columns.shape)
     watch = None if report else f"{who}: {type(solver).__name__}"
-    known = _holds_no_function(a) and (preconditioner is None or _holds_no_function(preconditioner))
+    known = all(map(_holds_no_function, (a, solver, preconditioner)))
     run = _compiled if known and not progress else _watched
     x, aux = run(a, columns, solver, preconditioner, guess, watch, history, progress)
     single = b.ndim == 1
@@ -87,15 +87,14 @@ def linear_solve(
     return solution if report else solution.check().value
 
 
-def _holds_no_function(a: Any) -> bool:
-    """Whether an operator is data alone: then calls with others of its kind share one program."""
-    if isinstance(a, LinearOperator):
-        return dataclasses.is_dataclass(a) and all(
-            _holds_no_function(getattr(a, f.name)) for f in dataclasses.fields(a)
-        )
-    if isinstance(a, tuple | list):
-        return all(map(_holds_no_function, a))
-    return not callable(a)
+def _holds_no_function(x: Any) -> bool:
+    """Whether an operator or solver is data alone: then calls with others of its kind share one program."""
+    if isinstance(x, tuple | list):
+        return all(map(_holds_no_function, x))
+    if not dataclasses.is_dataclass(x):
+        return not (callable(x) or isinstance(x, LinearOperator | Krylov))
+    node = not tree.is_leaf_structure(tree.structure(x))
+    return node and all(_holds_no_function(getattr(x, f.name)) for f in dataclasses.fields(x))
 
 
 def _watched(a, columns, solver, preconditioner, guess, watch, history, progress):
