@@ -45,19 +45,23 @@ INT2_SORT_WRONG = Quirk("integers of 2 bits sorted on a CPU are others than were
 EMPTY_CONVOLUTION_REFUSED = Quirk(
     "a convolution with no taps is refused, where it is a sum of nothing"
 )
-BARRIERS_DROPPED = Quirk("a CPU's programs lose optimization barriers before equal work is merged")
+BARRIERS_DROPPED = Quirk(
+    "a CPU's programs lose optimization barriers before equal work is merged", fixed=505
+)
 BARRIER_IN_KERNEL_ABORTS = Quirk(
     "a barrier of two values in a small loop ends the process on a CPU"
 )
-HUGE_ARRAY_ABORTS = Quirk("an array of 2^63 bytes or more ends the process when it is compiled")
+HUGE_ARRAY_ABORTS = Quirk(
+    "an array of 2^63 bytes or more ends the process when it is compiled", fixed=505
+)
 FFT_GATHERED = Quirk(
-    "rows that are spread over devices are gathered on each of them to be transformed"
+    "rows that are spread over devices are gathered on each of them to be transformed", fixed=505
 )
 LAPACK_ABORTS = Quirk(
     "a routine of LAPACK called before jaxlib's pointers are set ends the process"
 )
 GONE_BUFFER_ABORTS = Quirk(
-    "a deleted part of an array on several devices ends the process when used"
+    "a deleted part of an array on several devices ends the process when used", fixed=505
 )
 HOST_MEMORY_ALIASED = Quirk("a buffer is the NumPy array's own memory unless a copy is asked for")
 TRANSFERS_ASK_FOR_WIDTH = Quirk(
