@@ -84,7 +84,9 @@ def _factorised(pattern: Pattern, values: np.ndarray, kind: str, options: dict) 
     make = scipy.sparse.linalg.spilu if kind == "ilu" else scipy.sparse.linalg.splu
     try:
         return make(transpose, **own, **options)
-    except (RuntimeError, ValueError):  # exactly singular, or a row without elements
+    except RuntimeError as e:
+        if "singular" not in str(e):
+            raise
         return None
 
 
