@@ -90,6 +90,7 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
         typing,
     )
     from ._control.environment import print_environment_info
+    from ._control.explain import explain
     from .checkpoint import _Module
 
     checkpoint: _Module
@@ -103,7 +104,7 @@ __all__ = [
     "Device", "device_count", "device_get", "device_put", "device_put_replicated",
     "device_put_sharded", "devices", "disable_jit", "distributed", "dlpack", "dtypes",
     "effects_barrier", "enable_checks", "enable_x64", "ensure_compile_time_eval", "errors",
-    "eval_shape", "example_libraries", "experimental", "explain_cache_misses", "export", "fft",
+    "eval_shape", "example_libraries", "experimental", "explain", "explain_cache_misses", "export", "fft",
     "flatten_util", "float0", "fwd_and_bwd", "get_mesh", "grad", "hessian", "image", "jacfwd",
     "jacobian", "jacrev", "jit", "jvp", "lax", "linalg", "linear_transpose", "linearize",
     "live_arrays", "local_device_count", "local_devices", "log_compiles",
@@ -216,7 +217,7 @@ xcore.errors.ShapeError: xcore.numpy.add: operands of shapes ((2, 3), (3,)) have
 # fmt: on
 
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
-_ELSEWHERE = {"print_environment_info": "_control.environment"}
+_ELSEWHERE = {"explain": "_control.explain", "print_environment_info": "_control.environment"}
 numpy._ABOVE["random"] = "xcore.random"  # NumPy's name
 _PACKAGES = frozenset(__all__) - {*globals()} - {*_ELSEWHERE}
 

@@ -24,7 +24,7 @@ _TRANSCENDENTAL = frozenset(
 )
 # They move or name elements: no arithmetic.
 _MOVES = frozenset(
-    """bitcast_convert broadcast_in_dim concatenate convert dynamic_slice dynamic_update_slice
+    """bitcast_convert broadcast_in_dim callback concatenate convert dynamic_slice dynamic_update_slice
     gather iota imag complex name optimization_barrier pad real reshape rev scatter select sharding_constraint
     slice stop_gradient transpose top_k sort""".split()
 )
@@ -72,7 +72,7 @@ def _of_equation(e: Eqn) -> Counter:
 def _nested(e: Eqn) -> Counter:
     programs = e.params.get("branches")
     if programs:
-        return max(map(_inner, programs), key=lambda c: c["flops"] + c["bytes accessed"])
+        return max(map(_inner, programs), key=Counter.total)
     times = {"scan": lambda: e.params["length"], "shard_map": lambda: e.params["mesh"].size}
     times = times.get(e.op.name, lambda: 1)()
     inside = [v for k, v in e.params.items() if type(v) is Program and k not in ("matvec", "f")]
@@ -111,3 +111,23 @@ def _flops(e: Eqn) -> float:
     if name.startswith(("reduce_", "arg", "cum")):
         return first.size
     return out.size
+
+
+# In words
+
+
+def in_bytes(n: float) -> str:
+    """A size in words: ``1.50 MiB``."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024 or unit == "GiB":
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.2f} {unit}"
+        n /= 1024
+    raise AssertionError
+
+
+def in_seconds(seconds: float) -> str:
+    """A time in words: ``12.3 ms``."""
+    for scale, unit in ((1, "s"), (1e-3, "ms")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"

@@ -26,7 +26,7 @@ from .._core.source import source_line, user_frame
 from .._core.topology import Topology, topology
 from .._core.trace import Trace, Tracer, evaluating, using
 from .._core.types import ArrayType, typeof
-from .costs import costs
+from .costs import costs, in_bytes, in_seconds
 from .script import running
 
 _SMALL = 1 << 20  # elements of what is computed here
@@ -208,21 +208,6 @@ _PASSES = 6  # products of bfloat16 for one of float32, where there is no other 
 # The report
 
 
-def _size(n: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if n < 1024 or unit == "GiB":
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.2f} {unit}"
-        n /= 1024
-    raise AssertionError
-
-
-def _time(seconds: float) -> str:
-    for scale, unit in ((1, "s"), (1e-3, "ms")):
-        if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} µs"
-
-
 _HEADS = (
     "program", "called at", "calls", "arguments", "results", "temporaries", "others", "peak", "share",
     "time ≥", "bound by",
@@ -252,7 +237,15 @@ def _cells(r: Row, memory: int) -> tuple[str, ...]:
     m = r.memory
     sizes = (m.argument_size_in_bytes, m.output_size_in_bytes, m.temp_size_in_bytes, r.held, r.peak)
     share = f"{100 * r.peak / memory:.1f} %"
-    return r.name, r.where, str(r.calls), *map(_size, sizes), share, _time(r.seconds), r.bound
+    return (
+        r.name,
+        r.where,
+        str(r.calls),
+        *map(in_bytes, sizes),
+        share,
+        in_seconds(r.seconds),
+        r.bound,
+    )
 
 
 def fits(path: str, arguments: list[str], device: str) -> int:
@@ -278,7 +271,8 @@ def examine(path: str, arguments: list[str], where: Topology) -> int:
     finally:
         backend.stand_in(())
     print(
-        f"\nxcore fits: {path} on {len(where.devices)} × {where.name}, {_size(where.memory)} each; bytes on one device"
+        f"\nxcore fits: {path} on {len(where.devices)} × {where.name}, {in_bytes(where.memory)} each; "
+        "bytes on one device"
     )
     for line in (report(trace), end, f"cache on disk: {_store()}"):
         print(line, end="\n" if line else "")
@@ -322,7 +316,7 @@ def _verdict(trace: TypesTrace, status: int | None) -> int:
         print("no jitted function was called: nothing can be said")
         return 2
     for r in bad:
-        why = "it does not compile" if r.refused else f"{_size(r.peak)} of {_size(memory)}"
+        why = "it does not compile" if r.refused else f"{in_bytes(r.peak)} of {in_bytes(memory)}"
         print(f"does not fit: {r.name} {r.where}: {why}")
     if not bad:
         print("fits" if status == 0 else "fits, as far as it was followed")

@@ -204,7 +204,7 @@ class Jitted(Arguments):
         """What the setting sanitize has to know of the function, before it is traced."""
         if not config.settings().sanitize:
             return None
-        captures().note_retrace(self.name, self.f, key, [*self.traces], _why)
+        captures().note_retrace(self.name, self.f, key, [*self.traces], why_traced)
         if self.watch is None:
             self.watch = captures().Watch()
         self.watch.begin(self.f)
@@ -214,7 +214,7 @@ class Jitted(Arguments):
         if not config.settings().explain_cache_misses:
             return
         line = asking_line(column=True)
-        why = _why(key, [*self.traces])
+        why = why_traced(key, [*self.traces])
         print(f"xcore.jit: tracing {self.name}{line and f' {line}'}: {why}", file=sys.stderr)
 
     # Calling
@@ -321,7 +321,7 @@ def constrained(x, place):
     return sharding_constraint(x, sharding=place)
 
 
-def _why(key, known) -> str:
+def why_traced(key, known) -> str:
     """The difference between a new key and the closest one known."""
     if not known:
         return "its first call."

@@ -162,6 +162,18 @@ def put(type_: ArrayType, sharding: Sharding, committed: bool = True) -> ArrayTy
     return Placed(type_, sharding, committed)
 
 
+def anew(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
+    """Compile a program that may have been compiled before, and forget the result; for its time."""
+    if isinstance(place, Layout):
+        options = compile_options(
+            place.devices, len(place.devices), [s is None for s in declared(p)],
+            compiler_flags(p, place.devices),
+        )  # fmt: skip
+        _compile(p, place.devices, donors, options, place)
+    else:
+        _compile(p, place, donors, compile_options(place, options=compiler_flags(p, place)), None)
+
+
 def compiler_flags(p: Program, devices: Devices) -> Flags:
     """Flags of XLA for a program: its own have the last word."""
     hasty = config.settings().disable_most_optimizations
