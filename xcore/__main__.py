@@ -2,6 +2,7 @@
 
 ``python -m xcore sanitize script.py [arguments]`` runs a script under the setting ``sanitize``.
 ``python -m xcore fits script.py --device h200:4 [arguments]`` tells whether it fits on devices that are not here.
+``python -m xcore warm script.py [arguments]`` compiles its jitted functions for this machine, into the cache on disk.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import xcore.numpy as xnp
 from xcore._control.environment import versions
 from xcore._control.fits import fits
 from xcore._control.script import run_script
+from xcore._control.warm import warm
 from xcore._core import compile
 
 
@@ -79,7 +81,15 @@ def _fits(arguments) -> int:
     return fits(rest[0], rest, device)
 
 
-_COMMANDS = {"sanitize": _sanitize, "fits": _fits}
+def _warm(arguments) -> int:
+    """Compile what a script jits: 0 if it was followed to its end, 1 if not, 2 if nothing was done."""
+    if not arguments:
+        print("usage: python -m xcore warm script.py [arguments]", file=sys.stderr)
+        return 2
+    return warm(arguments[0], arguments)
+
+
+_COMMANDS = {"sanitize": _sanitize, "fits": _fits, "warm": _warm}
 
 
 def main() -> int:

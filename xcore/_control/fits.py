@@ -267,7 +267,7 @@ def examine(path: str, arguments: list[str], where: Topology) -> int:
     trace = TypesTrace(where)
     backend.stand_in(where.devices)
     try:
-        status, end = _follow(path, arguments, trace)
+        status, end = follow(path, arguments, trace)
     finally:
         backend.stand_in(())
     print(
@@ -284,7 +284,7 @@ def _store() -> str:
     return state["directory"] if state else "off"
 
 
-def _follow(path: str, arguments, trace: TypesTrace) -> tuple[int | None, str]:
+def follow(path: str, arguments, trace: TypesTrace) -> tuple[int | None, str]:
     """How far the script was followed, in words, and its status: None where it asked for a value."""
     try:
         with running(path, arguments) as run, using(trace):
