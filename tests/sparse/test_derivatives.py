@@ -183,3 +183,19 @@ def test_arguments():
         sparse.jacobian(lambda x: x, sparse.eye_array(2).pattern)(xnp.ones(3))
     j = sparse.jacobian(lambda x, a: a * x)(xnp.ones(3), xnp.asarray([1.0, 0.0, 2.0]))
     np.testing.assert_array_equal(j.todense(), np.diag([1.0, 0.0, 2.0]))
+
+
+@pytest.mark.parametrize("make", [np.asarray, xnp.asarray])
+def test_what_a_function_holds_may_change_between_calls(make):
+    held = {"mask": make(np.array([1.0, 0.0, 1.0], "float32")), "shift": 1}
+    f = lambda x: held["mask"] * xnp.roll(x, held["shift"])
+    jacobian, hessian = sparse.jacobian(f), sparse.hessian(lambda x: (f(x) ** 2 * x).sum())
+    x = xnp.asarray([1.0, 2.0, 4.0])
+    for mask, shift in (([1, 0, 1], 1), ([0, 1, 1], 1), ([1, 1, 1], 2), ([1, 0, 1], 1)):
+        held.update(mask=make(np.array(mask, "float32")), shift=shift)
+        np.testing.assert_array_equal(jacobian(x).todense(), xc.jacfwd(f)(x))
+        dense = xc.hessian(lambda x: (f(x) ** 2 * x).sum())(x)
+        np.testing.assert_allclose(hessian(x).todense(), dense, rtol=1e-6)
+        if isinstance(held["mask"], np.ndarray):  # written to, not replaced
+            held["mask"][:] = 1.0
+            np.testing.assert_array_equal(jacobian(x).todense(), xc.jacfwd(f)(x))

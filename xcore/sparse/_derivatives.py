@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import dtypes, errors
 from .._core.array import Array
-from .._core.program import trace_program
+from .._core.program import Program, trace_program
 from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
 from .._core.typing import ArrayLike
@@ -40,11 +41,18 @@ def jacobian_pattern(f: Callable[..., Array], x: ArrayLike, *args: Any) -> Patte
     Pattern(3x4, 6 elements)
     """
     who = "sparse.jacobian_pattern"
-    x = _variable(who, x)
-    types = [typeof(x), *[typeof(xnp.asarray(a)) for a in args]]
+    return _followed(*_traced(who, f, _variable(who, x), args))
+
+
+def _traced(who: str, f: Any, x: Array, args: Any) -> tuple[Program, list[Any], int]:
+    """The program of f, the values of its inputs as far as they are known, and which of them is x."""
+    args = [xnp.asarray(a) for a in args]
+    types = [typeof(x), *map(typeof, args)]
     program, captured = trace_program(lambda *xs: [_result(who, f(*xs))], types)
-    values = [_known(v) for v in (*captured, None, *[xnp.asarray(a) for a in args])]
-    at = len(captured)
+    return program, [_known(v) for v in (*captured, None, *args)], len(captured)
+
+
+def _followed(program: Program, values: list[Any], at: int) -> Pattern:
     with ensure_compile_time_eval():
         found = dependence(program, values, [i == at for i in range(len(values))])[0]
     found.sort_indices()
@@ -107,13 +115,24 @@ def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: A
         if given.shape != size:
             raise errors.bad_argument("sparse.jacobian", "pattern", given, f"of shape {size}")
         return given
-    key = typeof(x), tuple([id(a) for a in args])
-    if not args and key in known:
-        return known[key]
-    found = jacobian_pattern(f, x, *args)
-    if not args:
-        known[key] = found
-    return found
+    # The program and what it holds decide, not the function: that may look at what has changed since.
+    program, values, at = _traced("sparse.jacobian", f, x, args)
+    key = program.fingerprint, at, tuple([_content(v) for v in values])
+    if key not in known:
+        known[key] = _followed(program, values, at)
+        while len(known) > _MOST_KNOWN:
+            del known[next(iter(known))]
+    return known[key]
+
+
+_MOST_KNOWN = 16  # patterns of one function
+
+
+def _content(v: np.ndarray | None) -> Any:
+    if v is None:
+        return None
+    digest = hashlib.blake2b(np.ascontiguousarray(v).tobytes(), digest_size=16).digest()
+    return digest, v.shape, v.dtype
 
 
 def _count(colour: np.ndarray) -> int:
