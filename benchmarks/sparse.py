@@ -1,5 +1,6 @@
 """Sparse matrices beside SciPy's: products by vectors, direct solutions."""
 
+import importlib.util
 import itertools
 
 import numpy as np
@@ -52,6 +53,34 @@ for name, a in {
     bench.versus(f"sparse product, {name}", *products(a), bar=1.3)
 for n in (64, 256):
     bench.versus(f"sparse solution, 5 points, {n}²", *solutions(grid(n)), bar=1.5)
+
+
+def by_multigrid(anew: bool):
+    """Set-up and solution: of new aggregates, or with those of another matrix of the pattern."""
+    a = grid(256)
+    b, m = rng.normal(size=a.shape[0]), sparse.from_scipy(a)
+    scales, old = itertools.count(1.0, 1e-6), sparse.multigrid(m)
+    update, right = xc.jit(lambda a: old.update(a)), xnp.asarray(b)
+    setup = sparse.multigrid if anew else update
+    return lambda: lambda: setup(m * next(scales)).solve(right, rtol=1e-8)
+
+
+def by_pyamg():
+    import pyamg  # pyright: ignore[reportMissingImports]
+
+    a = grid(256)
+    b = rng.normal(size=a.shape[0])
+    return lambda: lambda: pyamg.smoothed_aggregation_solver(a).solve(b, tol=1e-8, accel="cg")
+
+
+if importlib.util.find_spec("pyamg"):
+    for name, anew in (("aggregates anew", True), ("aggregates kept", False)):
+        bench.versus(
+            f"multigrid beside PyAMG, 5 points, 256², {name}",
+            by_multigrid(anew),
+            by_pyamg(),
+            bar=0.4,
+        )
 
 
 if __name__ == "__main__":

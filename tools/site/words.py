@@ -21,6 +21,7 @@ WORDS = {
     "xcore.linalg.solveh_banded": "banded, positive definite, spdiags, pbsv",
     "xcore.linalg.linear_solve": "sparse, A\\b, matrix-free, Krylov, iterative solver, pcg, gmres, bicgstab, LinearOperator",
     "xcore.sparse.solve": "sparse, A\\b, spsolve, splu, direct solver, SuperLU, UMFPACK",
+    "xcore.sparse.multigrid": "sparse, AMG, algebraic multigrid, pyamg, smoothed aggregation, preconditioner, Poisson",
     "xcore.sparse.csr_array": "sparse, csr_matrix, compressed rows",
     "xcore.sparse.coo_array": "sparse, accumarray, triplets, BCOO, coordinates, assembly",
     "xcore.sparse.diags_array": "spdiags, sparse, diagonals, tridiagonal, stencil",

@@ -16,13 +16,14 @@ from ._making import (
     identity, issparse, kron, kronsum, random_array, tril, triu, vstack,
 )
 from ._matrix import Sparse, matmul
+from ._multigrid import Multigrid, multigrid
 from ._pattern import Pattern
 # fmt: on
 
 __all__ = [
     "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "factorise",
     "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "issparse", "jacobian", "jacobian_pattern",
-    "kron", "kronsum", "matmul", "Pattern", "random_array", "solve", "Sparse", "tril", "triu", "vstack",
+    "kron", "kronsum", "matmul", "Multigrid", "multigrid", "Pattern", "random_array", "solve", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

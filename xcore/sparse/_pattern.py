@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -153,6 +154,9 @@ class Pattern:
 
     def union(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
         """The elements of either, and the positions of both in it."""
+        return self.kept(("union", other), lambda: self._union(other))
+
+    def _union(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
         keys = np.union1d(self.keys, other.keys)
         whole = Pattern.of_keys(keys, self.shape)
         return whole, np.searchsorted(keys, self.keys), np.searchsorted(keys, other.keys)
@@ -168,6 +172,9 @@ class Pattern:
         The second result has a row for each element and a column for each product; then follow the
         positions of the two factors of each product.
         """
+        return self.kept(("factors", other), lambda: self._product(other))
+
+    def _product(self, other: Pattern) -> tuple[Pattern, Pattern, Positions, Positions]:
         each = other.lengths[self.columns].astype(np.int64)
         left = np.repeat(np.arange(self.nnz), each)
         first = other.indptr[self.columns].astype(np.int64)
@@ -189,8 +196,8 @@ class Pattern:
     def buckets(self) -> tuple[list[Bucket], np.ndarray | None]:
         """Rows by length, and where each row's sum stands when those of all buckets are put together.
 
-        Few lengths have a bucket each. Where there are many, lengths up to the same power of two share one, so
-        that less than half of a table is empty.
+        Lengths that few rows have share a bucket with longer ones: a bucket costs as much as many empty places.
+        Where there are many lengths, those up to the same power of two share one from the start.
         """
         lengths = self.lengths
         sizes = np.unique(lengths)
@@ -198,6 +205,7 @@ class Pattern:
             return [], None
         if len(sizes) > _MOST_LENGTHS:
             sizes = np.unique(2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64))
+        sizes = _shared(sizes, np.bincount(np.searchsorted(sizes, lengths), minlength=len(sizes)))
         kind = np.searchsorted(sizes, lengths)
         order = np.argsort(kind, kind="stable")
         ends = np.cumsum(np.bincount(kind, minlength=len(sizes)))
@@ -232,7 +240,35 @@ class Pattern:
         return Bucket(at, self.columns[at] if self.nnz else at, None if valid.all() else valid)
 
 
-_MOST_LENGTHS = 8
+_MOST_SHARED = 256
+_shared_patterns: OrderedDict[bytes, Pattern] = OrderedDict()
+
+
+def shared(pattern: Pattern) -> Pattern:
+    """The pattern of this content that was asked for before, with what is kept of it."""
+    found = _shared_patterns.setdefault(pattern.digest, pattern)
+    _shared_patterns.move_to_end(pattern.digest)
+    while len(_shared_patterns) > _MOST_SHARED:
+        _shared_patterns.popitem(last=False)
+    return found
+
+
+_MOST_LENGTHS = 32
+_BUCKET = 4000  # empty places that cost about what a bucket does
+
+
+def _shared(sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Which lengths end a bucket, so that places, empty ones included, and buckets cost least."""
+    best, cut = [0], []
+    for j in range(len(sizes)):
+        costs = [best[i] + sizes[j] * counts[i : j + 1].sum() + _BUCKET for i in range(j + 1)]
+        cut.append(int(np.argmin(costs)))
+        best.append(min(costs))
+    ends, j = [], len(sizes)
+    while j:
+        ends.append(j - 1)
+        j = cut[j - 1]
+    return sizes[ends[::-1]]
 
 
 def places(who: str, rows: Any, columns: Any, shape: Any) -> tuple[Pattern, Positions]:

@@ -119,17 +119,14 @@ def _on_device(bucket: Bucket) -> Bucket:
 
 def _sums(bucket: Bucket, v: Array, x: Array) -> Array:
     size, rows = bucket.positions.shape
-    terms = [_term(bucket, k, v, x) for k in range(size)]
-    return functools.reduce(xnp.add, terms) if terms else xnp.zeros((rows, *x.shape[1:]), v.dtype)
-
-
-def _term(bucket: Bucket, k: int, v: Array, x: Array) -> Array:
-    """The k-th element of each row, times what it meets."""
-    each = lambda a: a.reshape(-1, *[1] * (x.ndim - 1))  # noqa: E731
-    term = each(_gathered(v, bucket.positions[k])) * _gathered(x, bucket.columns[k])
-    if bucket.valid is None:
-        return term
-    return xnp.where(each(bucket.valid[k]), term, xnp.zeros((), term.dtype))
+    if not size:
+        return xnp.zeros((rows, *x.shape[1:]), v.dtype)
+    each = lambda a: a.reshape(*a.shape, *[1] * (x.ndim - 1))  # noqa: E731
+    terms = each(_gathered(v, bucket.positions)) * _gathered(x, bucket.columns)
+    if bucket.valid is not None:
+        terms = xnp.where(each(bucket.valid), terms, xnp.zeros((), terms.dtype))
+    # written out: XLA makes one fast loop over the rows of it, and a slow one of a sum along an axis
+    return functools.reduce(xnp.add, [terms[k] for k in range(size)])
 
 
 def _raw_sample(pattern: Pattern, c: Array, x: Array) -> Array:
