@@ -58,7 +58,8 @@ for n in (64, 256):
 def by_multigrid(anew: bool):
     """Set-up and solution: of new aggregates, or with those of another matrix of the pattern."""
     a = grid(256)
-    b, m = rng.normal(size=a.shape[0]), sparse.from_scipy(a)
+    m = sparse.from_scipy(a)
+    b = rng.normal(size=m.shape[0])
     scales, old = itertools.count(1.0, 1e-6), sparse.multigrid(m)
     update, right = xc.jit(lambda a: old.update(a)), xnp.asarray(b)
     setup = sparse.multigrid if anew else update
@@ -69,7 +70,7 @@ def by_pyamg():
     import pyamg  # pyright: ignore[reportMissingImports]
 
     a = grid(256)
-    b = rng.normal(size=a.shape[0])
+    b = rng.normal(size=256**2)
     return lambda: lambda: pyamg.smoothed_aggregation_solver(a).solve(b, tol=1e-8, accel="cg")
 
 

@@ -116,7 +116,7 @@ def test_new_values_are_traced_with_gradients_and_batches():
         v = (v + v[p.order]) / 2
 
         t = Sparse(m.tentative[0], m.hierarchy.down[0]).todense()
-        weight = xnp.asarray(rng.normal(size=m.levels[1].shape))
+        weight = xnp.asarray(rng.normal(size=m.levels[1].a.shape))
 
         def coarse(v):
             return (m.update(Sparse(v, p)).levels[1].a.todense() * weight).sum()

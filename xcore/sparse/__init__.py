@@ -23,7 +23,8 @@ from ._pattern import Pattern
 __all__ = [
     "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "factorise",
     "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "issparse", "jacobian", "jacobian_pattern",
-    "kron", "kronsum", "matmul", "Multigrid", "multigrid", "Pattern", "random_array", "solve", "Sparse", "tril", "triu", "vstack",
+    "kron", "kronsum", "matmul", "Multigrid", "multigrid", "Pattern", "random_array", "solve", "Sparse", "tril", "triu",
+    "vstack",
 ]  # fmt: skip
 
 _bound(globals())

@@ -103,7 +103,7 @@ class Multigrid(LinearOperator):
         self, b: ArrayLike, *, rtol: float = 1e-5, max_steps: int = 100, accelerate: bool = True,
         report: bool = False, history: bool = False,
     ) -> Array | Solution:  # fmt: skip
-        """The solution of a x = b by conjugate gradients (GMRES if a is not symmetric) with these cycles, or by them alone.
+        """The solution of a x = b, by conjugate gradients (GMRES if a is not symmetric) or by cycles alone.
 
         Args:
           b: a vector (n,) or columns (n, k).
@@ -178,10 +178,10 @@ def _plus(x: Array | None, d: Array) -> Array:
 
 def _jacobi(level: Level, b: Array, x: Array | None, sweeps: int) -> Array:
     weight = level.scale * (4 / 3 / level.top).astype(level.scale.dtype)
-    x = _plus(x, weight * _residual(level, b, x))
+    out = _plus(x, weight * _residual(level, b, x))
     for _ in range(sweeps - 1):
-        x = x + weight * _residual(level, b, x)
-    return x
+        out = out + weight * (b - level.a.mv(out))
+    return out
 
 
 _SHARE = 8.0  # eigenvalues from an 8th of the largest on are what the smoother is for
@@ -196,13 +196,13 @@ def _chebyshev(level: Level, b: Array, x: Array | None, sweeps: int) -> Array:
     rho = 1 / ratio
     r = _residual(level, b, x)
     d = level.scale * r / of(centre)
-    x = _plus(x, d)
+    out = _plus(x, d)
     for _ in range(sweeps - 1):
         r = r - level.a.mv(d)
         new = 1 / (2 * ratio - rho)
         d = of(new * rho) * d + of(2 * new / half) * (level.scale * r)
-        x, rho = x + d, new
-    return x
+        out, rho = out + d, new
+    return out
 
 
 # Values of all levels
