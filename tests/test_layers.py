@@ -316,6 +316,8 @@ ASKS = {
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",
     "xcore/linalg/_tridiagonal.py": "the same",
+    "xcore/as_jax/_primitives.py": "rules that libraries wrote for platforms",
+    "xcore/as_jax/_more.py": "shown to users",
 }
 
 

@@ -7,6 +7,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,10 @@ PEERS = {
     "xcore.linalg": "scipy.linalg scipy.sparse.linalg numpy.linalg",
     "xcore.sparse": "scipy.sparse", "xcore.optimize": "scipy.optimize", "xcore.pde": "scipy.integrate",
 }  # fmt: skip
+
+
+# What does something when it is imported, and so is described on a page of its own (docs/ecosystem.md).
+ACTS = ("xcore.as_jax",)
 
 
 @dataclass
@@ -54,9 +59,17 @@ class Place:
 
 def public_modules() -> list[str]:
     """The package and its modules that are named without a leading underscore anywhere."""
-    found = pkgutil.walk_packages(xcore.__path__, "xcore.", onerror=lambda name: None)
-    names = [m.name for m in found if not any(part[0] == "_" for part in m.name.split("."))]
-    return ["xcore", *names]
+    names = [n for n in _below(xcore.__path__, "xcore.") if n not in ACTS]
+    return ["xcore", *[n for n in names if not any(part[0] == "_" for part in n.split("."))]]
+
+
+def _below(folders: Iterable[str], prefix: str) -> Iterator[str]:
+    """The modules of packages, found without importing any."""
+    for m in pkgutil.iter_modules(folders, prefix):
+        yield m.name
+        if m.ispkg and m.name not in ACTS:
+            last = m.name.rpartition(".")[2]
+            yield from _below([str(Path(f) / last) for f in folders], f"{m.name}.")
 
 
 def public_names(module: ModuleType) -> dict[str, object]:

@@ -43,6 +43,10 @@ class SymbolicZero:
             type_.size,
         )
 
+    @property
+    def aval(self) -> ArrayType:
+        return ArrayType(self.shape, self.dtype)
+
     def __repr__(self):
         return f"SymbolicZero({self.dtype}[{','.join(map(str, self.shape))}])"
 

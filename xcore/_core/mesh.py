@@ -273,7 +273,7 @@ class AbstractMesh:
 
     @property
     def empty(self) -> bool:
-        return not self.size
+        return not self.axis_names or not self.size
 
     @property
     def abstract_mesh(self) -> AbstractMesh:

@@ -64,7 +64,9 @@ class Literal:
         self.value = np.asarray(value)[()]
         self.type = type_ or ArrayType(self.value.shape, self.value.dtype)
 
-    aval, val = property(lambda self: self.type), property(lambda self: self.value)
+    # as jaxprs call them; the value in its whole shape
+    aval = property(lambda self: self.type)
+    val = property(lambda self: np.broadcast_to(self.value, self.type.shape)[()])
 
 
 Atom = Var | Literal

@@ -1,0 +1,61 @@
+"""``jax`` that is xcore: in processes of their own, since this one may have the real one."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+CHECKS = re.findall(r"^def (check_\w+)", (HERE / "checks.py").read_text(), re.M)
+
+
+def run(*arguments, **files):
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=300
+    )
+
+
+@pytest.fixture(scope="module")
+def results():
+    done = run(str(HERE / "checks.py"))
+    lines = [x for x in done.stdout.splitlines() if x.startswith("RESULTS ")]
+    assert lines, done.stderr
+    return json.loads(lines[0].removeprefix("RESULTS "))
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_check(results, name):
+    assert results[name] == "", results[name]
+
+
+def test_scripts_and_modules_run(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import sys, jax, jax.numpy as jnp\n"
+        "print(__name__, sys.argv[1:], jax.xcore.__name__, float(jax.grad(jnp.sin)(0.0)))\n"
+    )
+    done = run("-m", "xcore.as_jax", str(tmp_path / "script.py"), "a", "-b")
+    assert done.stdout == "__main__ ['a', '-b'] xcore 1.0\n", done.stderr
+    done = run("-m", "xcore.as_jax", "-m", "timeit", "-n1", "-r1", "import jax; jax.xcore")
+    assert "1 loop" in done.stdout, done.stderr
+    done = run("-m", "xcore.as_jax")
+    assert done.returncode == 2 and "usage" in done.stderr
+
+
+def test_refuses_where_another_jax_is():
+    code = "import sys, types; sys.modules['jax'] = types.ModuleType('jax')\nimport xcore.as_jax"
+    done = run("-c", code)
+    assert done.returncode == 1 and "imported already" in done.stderr
+
+
+def test_is_never_active_unasked():
+    code = """
+import sys, xcore, xcore.numpy, xcore.random, xcore.lax, xcore.scipy, xcore.nn
+assert 'jax' not in sys.modules and not any('as_jax' in m for m in sys.modules)
+"""
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr

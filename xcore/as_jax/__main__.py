@@ -1,0 +1,25 @@
+"""``python -m xcore.as_jax script.py args…`` or ``-m module args…``: a program for JAX, on xcore."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+
+def main() -> None:
+    if not sys.argv[1:]:
+        print("usage: python -m xcore.as_jax (script.py | -m module) [arguments]", file=sys.stderr)
+        raise SystemExit(2)
+    if sys.argv[1] == "-m":
+        sys.argv = sys.argv[2:]
+        sys.path[0] = os.getcwd()
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        return
+    sys.argv = sys.argv[1:]
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

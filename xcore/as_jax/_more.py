@@ -1,0 +1,222 @@
+"""More names of JAX's, which need the higher packages."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import xcore as xc
+
+from .._core import dtypes, errors
+from .._core.program import RecordTracer
+from ._odds import Format
+from ._views import primitive_named
+
+not_mapped = None
+DynamicJaxprTracer = JaxprTracer = RecordTracer
+TypePromotionError = errors.DTypeError
+DType, ExtendedDType = np.dtype, dtypes.ExtendedDtype
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("_p"):
+        found = primitive_named(name.removesuffix("_p"))
+        if found is not None:
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def concrete_or_error(force, x, context=""):
+    """The value as a Python object, or an error where it is traced."""
+    return force(x) if force is not None else np.asarray(x)
+
+
+def copy_to_host_async(x):
+    return x
+
+
+def device_put(x, device=None, **options):
+    """Also to a Format, which says a sharding here and no more."""
+
+    def bare(place):
+        return place.sharding if isinstance(place, Format) else place
+
+    return xc.device_put(x, xc.tree.map(bare, device), **options)
+
+
+host_count, host_id, host_ids = xc.process_count, xc.process_index, xc.process_indices
+
+
+def enable_custom_prng(enable: bool = True):
+    return xc.config.override()
+
+
+threefry_partitionable = enable_custom_prng
+enable_x64 = xc.enable_x64
+
+
+def disable_x64():
+    return xc.enable_x64(False)
+
+
+def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):
+    """The dtype that arrays get that ask for this one."""
+    found = xc.dtypes.canonicalize_dtype(dtype)
+    narrow = xc.config.read("enable_x64")
+    return found if narrow else _NARROW.get(found, found)
+
+
+_NARROW = {
+    np.dtype(a): np.dtype(b)
+    for a, b in [("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64")]
+}  # fmt: skip
+
+
+def issubdtype(a, b) -> bool:
+    """As in NumPy, where None is float64."""
+    return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
+
+
+def scalar_type_of(x) -> type:
+    kind = dtypes.kind(np.asarray(x).dtype if not hasattr(x, "dtype") else x.dtype)
+    return {"bool": bool, "int": int, "uint": int, "complex": complex}.get(kind, float)
+
+
+# Checkpoints of former times
+
+
+class GlobalAsyncCheckpointManagerBase:
+    """Stands where libraries name it; orbax writes arrays by itself."""
+
+
+class GlobalAsyncCheckpointManager(GlobalAsyncCheckpointManagerBase):
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(
+            "xcore.as_jax: GlobalAsyncCheckpointManager is not here; use orbax, or xcore.checkpoint."
+        )
+
+
+def get_tensorstore_spec(path, ocdbt=False, **options):
+    raise NotImplementedError("xcore.as_jax: get_tensorstore_spec is not here; use orbax.")
+
+
+def _no_colocated(*args, **kwargs):
+    raise NotImplementedError("xcore.as_jax: there are no processes of Pathways here.")
+
+
+colocated_python = colocated_python_class = colocated_cpu_devices = _no_colocated
+
+
+def set_cache_dir(path) -> None:
+    xc.config.update("compilation_cache_dir", str(path))
+
+
+def reset_cache() -> None:
+    xc.clear_caches()
+
+
+def reached_preemption_sync_point(step: int) -> bool:
+    """No process is told that it will be ended."""
+    return False
+
+
+# checkify
+
+
+class ErrorCategory:
+    """Base of kinds of errors."""
+
+
+Out = Any
+
+
+# Stages
+
+
+CompilerOptions = dict
+
+
+@dataclass(frozen=True)
+class ArgInfo:
+    """What is known of an argument before it is there."""
+
+    shape: tuple
+    dtype: Any
+    donated: bool = False
+
+
+OutInfo = xc.ShapeDtypeStruct
+
+
+# Devices
+
+
+class _Backend:
+    """What is asked of a backend."""
+
+    def __init__(self, platform: str):
+        self.platform = platform
+        self.platform_version = "xcore"
+
+    def devices(self):
+        return xc.devices(self.platform)
+
+    def local_devices(self):
+        return xc.local_devices()
+
+    def device_count(self) -> int:
+        return len(self.devices())
+
+    def live_arrays(self):
+        return xc.live_arrays()
+
+    def process_index(self) -> int:
+        return xc.process_index()
+
+
+@functools.cache
+def get_backend(platform=None) -> _Backend:
+    return _Backend(platform or xc.default_backend())
+
+
+def backends() -> dict:
+    return {xc.default_backend(): get_backend()}
+
+
+def get_default_device():
+    return xc.devices()[0]
+
+
+def clear_backends() -> None:
+    xc.clear_caches()
+
+
+known_backends: dict = {}
+
+
+def backend_compile_and_load(backend, *args, **kwargs):
+    raise NotImplementedError("xcore.as_jax: programs are compiled by xcore.jit alone.")
+
+
+def wait_for_tokens() -> None:
+    xc.effects_barrier()
+
+
+global_result_handlers: dict = {}
+DeviceList = tuple
+# filled by libraries for classes of their own, which here have __jax_array__ or __array__ for it
+canonicalize_dtype_handlers: dict = {np.ndarray: np.asarray}
+xla_client = None
+
+
+# Functions on lists of values
+
+
+def jvp(fun, **options):
+    raise NotImplementedError("xcore.as_jax: transform functions by jax.jvp.")
+
+
+linearize = jvp

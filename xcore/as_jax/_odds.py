@@ -1,0 +1,362 @@
+"""What libraries ask of JAX besides arrays: versions, settings, events, states of traces, names of other layers."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from .._core import config as settings
+from .._core import tree
+from .._core.mesh import AbstractMesh, get_mesh
+from .._core.sharding import Sharding
+from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
+from .._core.types import ArrayType, typeof
+
+
+class _Classes(type):
+    """Instances are those of a class of xcore's; calling it makes one."""
+
+    def __instancecheck__(cls, x) -> bool:
+        return isinstance(x, cls.stands_for)
+
+    def __subclasscheck__(cls, other) -> bool:
+        return issubclass(other, cls.stands_for)
+
+
+class ShapedArray(metaclass=_Classes):
+    """Shape and dtype, as ``jax.core`` calls them: an ArrayType."""
+
+    stands_for = ArrayType
+
+    def __new__(cls, shape, dtype, weak_type: bool = False, **placement):
+        return ArrayType(tuple(map(int, shape)), dtype, bool(weak_type))
+
+
+class AbstractValue(metaclass=_Classes):
+    """The family of such types."""
+
+    stands_for = ArrayType
+
+
+# Traces
+
+
+class TraceState:
+    """Which trace is current: equal where no other one has begun or ended in between."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, TraceState) and self.trace is other.trace
+
+    def __hash__(self) -> int:
+        return id(self.trace)
+
+    def __repr__(self) -> str:
+        return f"TraceState({type(self.trace).__name__})"
+
+
+def get_opaque_trace_state(convention=None) -> TraceState:
+    return TraceState(current())
+
+
+def find_top_trace(values=()):
+    """The trace that an operation on these values is handed to."""
+    return current()
+
+
+def trace_state_clean() -> bool:
+    return is_evaluating()
+
+
+def is_concrete(x) -> bool:
+    return not isinstance(x, Tracer) or x.concrete() is not None
+
+
+def valid_jaxtype(x) -> bool:
+    """Whether it counts as an array."""
+    try:
+        typeof(x)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(x, (str, bytes))
+
+
+def open_attributes() -> None:
+    """Attributes behind JAX's interface that libraries read: of traces, tracers and shardings."""
+    Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
+    Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
+    Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]
+    Sharding._device_assignment = property(lambda self: tuple(self.devices))  # pyright: ignore
+    Sharding._addressable_device_assignment = property(  # pyright: ignore
+        lambda self: tuple([d for d in self.devices if d in self.addressable_devices])
+    )
+
+
+@contextlib.contextmanager
+def take_current_trace():
+    """For a block nothing is traced; gives what was."""
+    outside = current()
+    with evaluating():
+        yield outside
+
+
+set_current_trace = using
+pytype_aval_mappings: dict = {
+    np.ndarray: typeof
+}  # filled by libraries; classes have __jax_array__ here
+
+
+class TraceTag:
+    """A mark of a trace of somebody's own."""
+
+
+class Effect:
+    """Base of the marks of what programs do besides computing."""
+
+
+class EffectTypes:
+    """A set of such classes."""
+
+    def __init__(self):
+        self.types: set = set()
+
+    def add_type(self, cls) -> None:
+        self.types.add(cls)
+
+    def contains(self, effect) -> bool:
+        return type(effect) in self.types
+
+
+# Settings
+
+
+class Config:
+    """``jax.config``: settings of xcore's, and options of JAX's that change nothing here.
+
+    An option that neither of them has is an AttributeError, as there.
+    """
+
+    def update(self, name: str, value) -> None:
+        if _short(name) in IGNORED:
+            _ignored[_short(name)] = value
+            return
+        settings.update(name, value)
+
+    def read(self, name: str):
+        short = _short(name)
+        return _ignored.get(short, IGNORED[short]) if short in IGNORED else settings.read(name)
+
+    def __getattr__(self, name: str):
+        if name == "x64_enabled":
+            return settings.read("enable_x64")
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.read(name)
+
+    def __setattr__(self, name: str, value) -> None:
+        self.update(name, value)
+
+    def config_with_absl(self) -> None:
+        """Flags of absl are not read."""
+
+    parse_flags_with_absl = config_with_absl
+
+    @property
+    def values(self) -> dict:
+        return {f"jax_{n}": settings.read(n) for n in settings.base().__slots__} | {
+            f"jax_{n}": self.read(n) for n in IGNORED
+        }
+
+
+def _short(name: str) -> str:
+    return name.lower().removeprefix("jax_")
+
+
+# What these would change is so here already, or is nothing that xcore does; with their defaults.
+IGNORED = {
+    "threefry_partitionable": True, "enable_custom_prng": True, "default_dtype_bits": "64",
+    "persistent_cache_min_compile_time_secs": 1.0, "persistent_cache_min_entry_size_bytes": 0,
+    "persistent_cache_enable_xla_caches": "", "raise_persistent_cache_errors": False,
+    "use_shardy_partitioner": True, "debug_log_modules": "", "include_full_tracebacks_in_locations": True,
+    "logging_level": None, "transfer_guard": "allow", "softmax_custom_jvp": True,
+    "remove_size_one_mesh_axis_from_type": False, "cpu_enable_async_dispatch": True,
+    "legacy_prng_key": "allow", "array_garbage_collection_guard": "allow", "numpy_dtype_promotion_strict": False,
+    "cpu_collectives_implementation": "gloo", "jit_pjit_api_merge": True, "spmd_mode": "allow_all",
+    "use_direct_linearize": True, "mutable_array_checks": False, "xla_backend": "", "dynamic_shapes": False,
+    "pmap_shmap_merge": True, "array": True, "enable_memories": True, "vjp3": True,
+}  # fmt: skip
+_ignored: dict = {}
+config = Config()
+
+
+# Events, for monitoring: nobody here but libraries records any
+
+_listeners: dict[str, list] = {"event": [], "duration": [], "scalar": [], "span": []}
+
+
+def _recorder(kind: str):
+    def record(event: str, *values, **tags) -> None:
+        for listener in [*_listeners[kind]]:
+            listener(event, *values, **tags)
+
+    return record
+
+
+record_event, record_scalar = _recorder("event"), _recorder("scalar")
+record_event_duration_secs, record_event_time_span = _recorder("duration"), _recorder("span")
+
+
+def _registry(kind: str):
+    return _listeners[kind].append, _listeners[kind].remove
+
+
+register_event_listener, unregister_event_listener = _registry("event")
+register_event_duration_secs_listener, unregister_event_duration_listener = _registry("duration")
+register_scalar_listener, unregister_scalar_listener = _registry("scalar")
+register_event_time_span_listener, unregister_event_time_span_listener = _registry("span")
+
+
+def clear_event_listeners() -> None:
+    for kept in _listeners.values():
+        kept.clear()
+
+
+# Tracebacks: frames of libraries stay in them
+
+exclude_paths: list[str] = []
+
+
+def register_exclusion(path: str) -> None:
+    exclude_paths.append(path)
+
+
+def api_boundary(fun, **options):
+    return fun
+
+
+def include_frame(frame) -> bool:
+    return True
+
+
+# Trees
+
+
+class Nodes:
+    """Which classes are nodes, asked as one asks a dict."""
+
+    def __contains__(self, cls) -> bool:
+        return tree.registry.is_node(cls) and not (
+            isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+        )
+
+
+nodes = Nodes()
+
+
+# Names that are imported and, without what xcore leaves out, not used
+
+
+def absent(name: str, why: str):
+    """A class that can be named and inherited from, and says why it does nothing."""
+
+    def refuse(self, *args, **kwargs):
+        raise NotImplementedError(f"xcore.as_jax: {name}: {why}")
+
+    return type(name, (), {"__init__": refuse, "bind": refuse})
+
+
+HIJAX = "types of one's own in programs are not here; flax's Variables work without (hijax=False, the default)."
+REFS = "arrays that change in place are not here; x = x.at[i].set(y) makes a changed copy."
+HiPrimitive = absent("HiPrimitive", HIJAX)
+HiType = MutableHiType = absent("HiType", HIJAX)
+AvalQDD, AvalMutableQDD = absent("AvalQDD", HIJAX), absent("AvalMutableQDD", HIJAX)
+Ref = AbstractRef = absent("Ref", REFS)
+EArray = absent("EArray", HIJAX)
+HiPrimitive.__init__ = lambda self, name="": None  # pyright: ignore[reportAttributeAccessIssue]
+control_flow_allowed_effects = EffectTypes()
+
+
+def register_hitype(cls, to_type) -> None:
+    """Such types are made where hijax is asked for, and refused there."""
+
+
+class aval_property:
+    """A property of such a type."""
+
+    def __init__(self, fget):
+        self.fget = fget
+
+
+class aval_method:
+    """A method of such a type."""
+
+    def __init__(self, fun):
+        self.fun = fun
+
+
+def cur_qdd(x):
+    raise NotImplementedError(f"xcore.as_jax: cur_qdd: {HIJAX}")
+
+
+def new_ref(x, **options):
+    raise NotImplementedError(f"xcore.as_jax: new_ref: {REFS}")
+
+
+class Layout:
+    """How an array lies in memory: in the order of its axes, which is what devices here choose."""
+
+    def __init__(self, major_to_minor=None, tiling=None, **more):
+        self.major_to_minor, self.tiling = major_to_minor, tiling
+
+
+class Format:
+    """A layout and a sharding together."""
+
+    def __init__(self, layout=None, sharding=None):
+        self.layout, self.sharding = layout, sharding
+
+
+class LiteralArray:
+    """A number that is part of a program; here it is an array or a Python number at once."""
+
+
+class _GlobalState:
+    """This process among those of ``jax.distributed``."""
+
+    process_id, num_processes, client, service, coordinator_address = 0, 1, None, None, None
+
+
+global_state = _GlobalState()
+
+
+def get_abstract_mesh():
+    """The names and sizes of the axes of the mesh that is set, none where none is."""
+    mesh = get_mesh()
+    return AbstractMesh((), ()) if mesh is None else mesh.abstract_mesh
+
+
+@contextlib.contextmanager
+def no_guard(*args, **kwargs):
+    """A guard against what does not happen here."""
+    yield
+
+
+transfer_guard = transfer_guard_device_to_host = transfer_guard_host_to_device = no_guard
+transfer_guard_device_to_device = no_guard
+
+
+def noop(*args, **kwargs) -> None:
+    """Does nothing, where there is nothing to do."""
+
+
+def supports_inf(dtype) -> bool:
+    return "e4m3" not in str(dtype) or "b11" in str(dtype)
+
+
+def physical_aval(aval):
+    return aval

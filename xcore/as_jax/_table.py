@@ -1,0 +1,232 @@
+"""Which module of JAX's is which of ours: a row for each, and the names that are ours under another name.
+
+A row is: the module, the modules of xcore that have its names, and names that are elsewhere, ``name`` or
+``name=other``, behind a colon and the file of this package, or the module of xcore, where they are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ._faces import MISSING, VERSION, Face
+
+_HERE = "xcore.as_jax."
+
+# Names of xcore's own, which JAX does not have.
+_HIDDEN = frozenset(
+    """
+    Certificate Mesh SingleDeviceSharding Solution Status decomp fft get_mesh linalg memory_stats multihost optimize
+    pde plot sanitize sparse special stats testing topology tree_map tree_multimap device_put_replicated
+    device_put_sharded config checkify explain
+    """.split()
+)
+
+_ROWS = """
+jax: xcore: _odds: config Ref new_ref transfer_guard transfer_guard_device_to_device
+    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr _more: copy_to_host_async device_put
+    host_count host_id host_ids enable_custom_prng threefry_partitionable
+    xcore._core.array: Shard
+jax.ad_checkpoint: xcore.ad_checkpoint
+jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
+jax.core: xcore.core: _odds: ShapedArray AbstractValue Trace TraceTag is_concrete valid_jaxtype
+    get_opaque_trace_state trace_state_clean pytype_aval_mappings
+    _views: Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun
+    jaxprs_in_params subjaxprs _more: concrete_or_error
+    xcore._core.trace: ensure_compile_time_eval
+jax.custom_batching: xcore.custom_batching
+jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _more: custom_jvp_call_p custom_vjp_call_p
+jax.debug: xcore.debug
+jax.distributed: xcore.distributed
+jax.dlpack: xcore.dlpack
+jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
+jax.errors: xcore.errors
+jax.example_libraries: xcore.example_libraries
+jax.example_libraries.optimizers: xcore.example_libraries.optimizers
+jax.example_libraries.stax: xcore.example_libraries.stax
+jax.experimental: xcore.experimental: _odds: EArray cur_qdd _more: enable_x64 disable_x64
+jax.experimental.array_serialization:
+jax.experimental.array_serialization.serialization: : _more: GlobalAsyncCheckpointManager
+    GlobalAsyncCheckpointManagerBase get_tensorstore_spec
+jax.experimental.checkify: xcore.experimental.checkify: _more: ErrorCategory
+jax.experimental.colocated_python: : _more: colocated_python colocated_python_class colocated_cpu_devices
+jax.experimental.colocated_python.func:
+jax.experimental.colocated_python.serialization: : _more: DeviceList _get_cpu_device_map=known_backends
+    _reduce_device_list=_no_colocated _reduce_mesh=_no_colocated _reduce_single_device_sharding=_no_colocated
+    xb=known_backends
+jax.experimental.compilation_cache:
+jax.experimental.compilation_cache.compilation_cache: : _more: set_cache_dir reset_cache
+jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType ShapedArray
+    aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero instantiate_zeros
+    is_undefined_primal
+jax.experimental.jet: xcore.experimental.jet
+jax.experimental.layout: : _odds: Format Layout
+jax.experimental.mesh_utils: xcore.experimental.mesh_utils
+jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _more: reached_preemption_sync_point
+jax.experimental.ode: xcore.experimental.ode
+jax.experimental.pjit: xcore.experimental.pjit
+jax.experimental.shard_map: xcore.experimental.shard_map
+jax.experimental.sparse: : _sparse: BCOO BCSR CSR CSC COO JAXSparse sparsify
+jax.export: xcore.export
+jax.extend:
+jax.extend.backend: : _more: get_backend backends get_default_device clear_backends
+jax.extend.core: xcore.core: _odds: ShapedArray AbstractValue Effect TraceTag find_top_trace get_opaque_trace_state
+    valid_jaxtype set_current_trace take_current_trace _primitives: Primitive
+    _views: Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params
+    subjaxprs new_jaxpr_eqn _rules: mapped_aval unmapped_aval _lifting: DebugInfo _more: concrete_or_error
+jax.extend.core.primitives: : @primitives
+jax.extend.ifrt_programs: : _more: ifrt_programs=known_backends
+jax.extend.linear_util: : _lifting: StoreException WrappedFun cache transformation transformation2
+    transformation_with_aux transformation_with_aux2 wrap_init
+jax.extend.random:
+jax.extend.source_info_util: : _odds: register_exclusion
+jax.flatten_util: xcore.flatten_util
+jax.image: xcore.image
+jax.interpreters:
+jax.interpreters.ad: : _rules: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear deflinear2
+    instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
+    primitive_transposes=transposes _more: jvp linearize
+    xcore._transforms.jvp: JVPTracer JVPTrace
+jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
+    _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
+    primitive_batchers=batchers _more: not_mapped
+    xcore._transforms.vmap: BatchTracer BatchTrace
+jax.interpreters.mlir: : _rules: aval_to_ir_type dtype_to_ir_type ir_constant _primitives: emit_python_callback
+    lower_fun register_lowering LoweringRuleContext=Context
+jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits _more: DynamicJaxprTracer JaxprTracer
+jax.interpreters.pxla:
+jax.interpreters.xla: : _primitives: apply_primitive _more: canonicalize_dtype_handlers
+jax.lax: xcore.lax: @primitives
+jax.lax.linalg: xcore.lax.linalg: @primitives
+jax.lib:
+jax.monitoring: : _odds: clear_event_listeners record_event record_event_duration_secs record_event_time_span
+    record_scalar register_event_duration_secs_listener register_event_listener register_event_time_span_listener
+    register_scalar_listener unregister_event_duration_listener unregister_event_listener
+    unregister_event_time_span_listener unregister_scalar_listener
+jax.nn: xcore.nn
+jax.nn.initializers: xcore.nn.initializers
+jax.numpy: xcore.numpy: _more: issubdtype
+jax.numpy.fft: xcore.numpy.fft
+jax.numpy.linalg: xcore.numpy.linalg
+jax.ops: xcore.ops
+jax.profiler: xcore.profiler
+jax.random: xcore.random
+jax.scipy: xcore.scipy
+jax.scipy.cluster: xcore.scipy.cluster
+jax.scipy.cluster.vq: xcore.scipy.cluster.vq
+jax.scipy.fft: xcore.scipy.fft
+jax.scipy.integrate: xcore.scipy.integrate
+jax.scipy.interpolate: xcore.scipy.interpolate
+jax.scipy.linalg: xcore.scipy.linalg
+jax.scipy.ndimage: xcore.scipy.ndimage
+jax.scipy.optimize: xcore.scipy.optimize
+jax.scipy.signal: xcore.scipy.signal
+jax.scipy.sparse: xcore.scipy.sparse
+jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg
+jax.scipy.special: xcore.scipy.special
+jax.scipy.stats: xcore.scipy.stats
+jax.sharding: xcore.sharding: _odds: get_abstract_mesh
+jax.stages: xcore.stages: _more: CompilerOptions ArgInfo OutInfo
+jax.test_util: xcore.test_util
+jax.tree: xcore.tree
+jax.tree_util: xcore.tree_util
+jax.typing: xcore.typing
+jax.version: : _more: __version__ __version_info__
+jax._src:
+jax._src.ad_util: : _more: stop_gradient_p
+jax._src.checkify: xcore.experimental.checkify: _more: Out ErrorCategory
+jax._src.compiler: : _more: backend_compile_and_load
+jax._src.core: xcore.core: _odds: ShapedArray AbstractValue physical_aval trace_state_clean get_opaque_trace_state
+jax._src.dispatch: : _more: wait_for_tokens _primitives: apply_primitive
+jax._src.distributed: : _odds: global_state
+jax._src.dtypes: xcore.dtypes: _odds: supports_inf _more: TypePromotionError DType ExtendedDType
+jax._src.earray: : _odds: EArray
+jax._src.flatten_util: xcore.flatten_util
+jax._src.interpreters:
+jax._src.interpreters.pxla: : _more: global_result_handlers
+jax._src.lib: : _more: xla_client
+jax._src.literals: : _odds: LiteralArray TypedNdArray=LiteralArray
+jax._src.state:
+jax._src.state.types: : _odds: AbstractRef
+jax._src.traceback_util: : _odds: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
+jax._src.tree_util: xcore.tree_util: _odds: _registry=nodes
+jax._src.xla_bridge: : _more: _backends=known_backends get_backend
+"""
+
+
+def _read() -> dict[str, tuple[tuple, dict]]:
+    """For each module the modules that have its names, and the names that are elsewhere."""
+    found: dict = {}
+    for line in _ROWS.replace("\n    ", " ").strip().split("\n"):
+        module, _, rest = line.partition(":")
+        sources, _, names = rest.strip().partition(": ")
+        found[module] = tuple(sources.split()), _names(names.split())
+    for family in _FAMILIES:
+        found[f"jax.scipy.stats.{family}"] = (f"xcore.scipy.stats:{family}",), {}
+    return found
+
+
+def _names(words: list[str]) -> dict:
+    found, here = {}, ""
+    for word in words:
+        if word == "@primitives":
+            found.update({f"{n}_p": f"{_HERE}_more:{n}_p" for n in PRIMITIVES})
+        elif word.endswith(":"):
+            here = word[:-1] if word.startswith("xcore.") else _HERE + word[:-1]
+        else:
+            name, _, other = word.partition("=")
+            found[name] = f"{here}:{other or name}"
+    return found
+
+
+# What are modules there are objects here.
+_FAMILIES = """
+    bernoulli beta betabinom binom cauchy chi2 dirichlet expon gamma gennorm geom gumbel_l gumbel_r laplace logistic
+    multinomial multivariate_normal nbinom norm pareto poisson t truncnorm uniform vonmises wrapcauchy
+""".split()
+
+# The operations that interpreters may ask for by name.
+PRIMITIVES = """
+    abs acos acosh add all_gather all_to_all and argmax argmin asin asinh atan atan2 atanh bessel_i0e bessel_i1e
+    bitcast_convert_type broadcast_in_dim call cbrt ceil cholesky closed_call clz complex concatenate cond conj
+    conv_general_dilated convert_element_type cos cosh cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call
+    custom_vjp_call digamma div dot_general dynamic_slice dynamic_update_slice eig eigh eq erf erf_inv erfc exp expm1
+    fft floor gather ge gt hessenberg householder_product igamma igammac imag integer_pow iota is_finite jit le lgamma
+    log log1p logistic lt lu max min mul ne neg nextafter not optimization_barrier or pad pmax pmin polygamma
+    population_count pow ppermute psum qr real reduce_and reduce_max reduce_min reduce_or reduce_precision reduce_prod
+    reduce_sum reduce_xor regularized_incomplete_beta rem remat reshape rev round rsqrt scan scatter schur
+    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort sqrt
+    stop_gradient sub svd tan tanh threefry2x32 top_k transpose triangular_solve tridiagonal tridiagonal_solve while
+    xor zeta
+""".split()
+
+MISSING.update({
+    "jax.experimental.pallas": "Kernels are written by the compiler here.",
+    "jax.experimental.jax2tf": "Programs go elsewhere by jax.export.",
+    "jax.experimental.custom_partitioning": "The compiler's partitioner spreads programs.",
+    "jax.experimental.topologies": "There is xcore.topology.",
+    "jax.experimental.transfer": "Arrays travel by jax.device_put.",
+    "jax.ffi": "Calls of compiled code are those that xcore makes itself.",
+    "jax.ref": "Arrays that change in place are not here.",
+})  # fmt: skip
+
+
+def table() -> dict:
+    """A function for each module that makes it."""
+    rows = _read()
+    below = {
+        name: frozenset(m.rpartition(".")[2] for m in rows if m.rpartition(".")[0] == name)
+        for name in rows
+    }
+    return {
+        name: partial(_made, name, own, sources, below[name])
+        for name, (sources, own) in rows.items()
+    }
+
+
+def _made(name: str, own: dict, sources: tuple, below: frozenset) -> Face:
+    face = Face(name, own, sources, _HIDDEN if name == "jax" else frozenset(), below)
+    face.__dict__["__file__"] = __file__
+    if name in ("jax", "jax.version"):
+        face.__dict__["__version__"] = VERSION
+        face.__dict__["__version_info__"] = tuple(map(int, VERSION.split(".")))
+    return face

@@ -1,0 +1,235 @@
+"""Programs as jaxprs, and the operations in them as primitives, for interpreters of others'."""
+
+from __future__ import annotations
+
+import importlib
+
+from .._control.jit import make_jaxpr as make_program
+from .._core.eval import to_value
+from .._core.op import Op, registry
+from .._core.pprint import format_program
+from .._core.program import Eqn, Literal, Program, Var, eval_program
+from .._core.trace import bind
+from .._core.types import typeof
+from .._ops.elementwise import shown
+from .._ops.families import broadcast_in_dim
+from ._primitives import THEIRS, Primitive, primitives_by_op
+
+# Params of our operations under the names that interpreters look for.
+_PARAMS = {
+    "call": {"program": "jaxpr"}, "one_kernel": {"program": "jaxpr"}, "checkpoint": {"program": "jaxpr"},
+    "scan": {"body": "jaxpr"}, "while": {"cond": "cond_jaxpr", "body": "body_jaxpr"},
+    "custom_jvp_call": {"program": "call_jaxpr"}, "custom_vjp_call": {"program": "call_jaxpr"},
+    "convert": {"dtype": "new_dtype", "weak": "weak_type"},
+}  # fmt: skip
+# What interpreters may read beside them, of operations whose own params say it otherwise.
+_MORE = {
+    "call": lambda p: {"name": p["program"].name, "inline": False},
+    "scan": lambda p: {"num_consts": p["counts"][0], "num_carry": p["counts"][1]},
+    "while": lambda p: {"cond_nconsts": p["counts"][0], "body_nconsts": p["counts"][1]},
+}
+
+
+class OwnPrimitive(Primitive):
+    """An operation of xcore's as a primitive."""
+
+    def __init__(self, op: Op, name: str):
+        self.op, self.name, self.multiple_results = op, name, op.many
+
+    def bind(self, *args, **params):
+        values = [to_value(a) for a in args]
+        if self.op.name in _BINARY:
+            values = _of_one_shape(values)
+        own, consts = self._own_params(params)
+        outs = bind(self.op, *consts, *values, **own)
+        return outs if self.multiple_results else outs[0]
+
+    def impl(self, *args, **params):
+        return self.bind(*args, **params)
+
+    def _own_params(self, params):
+        """Params of the operation from those that an equation shows, and the constants of its program."""
+        back = {theirs: own for own, theirs in _PARAMS.get(self.op.name, {}).items()}
+        extra = _MORE.get(self.op.name)
+        made = {back.get(k, k): program_of(v) for k, v in params.items()}
+        jaxpr = params.get("jaxpr")
+        consts = jaxpr.consts if self.op.name == "call" and isinstance(jaxpr, ClosedJaxpr) else []
+        return {k: v for k, v in made.items() if not (extra and k in extra(made))}, consts
+
+
+_BINARY = frozenset("add sub mul div pow max min rem atan2 eq ne lt le gt ge".split())
+
+
+def _of_one_shape(values):
+    """Scalars beside arrays at every place of their shape, as rules that read literals give them."""
+    shapes = {typeof(x).shape for x in values}
+    if len(shapes) != 2 or () not in shapes:
+        return values
+    shape = max(shapes, key=len)
+    dtype = next(typeof(x).dtype for x in values if typeof(x).shape)
+    if any(typeof(x).dtype != dtype for x in values):
+        return values
+    return [x if typeof(x).shape else broadcast_in_dim(x, shape=shape, dims=()) for x in values]
+
+
+def primitive_of(op: Op) -> Primitive:
+    """The primitive of an operation, the same one for two operations of one name."""
+    found = primitives_by_op.get(op)
+    if found is None:
+        name = THEIRS.get(op.name, op.name)
+        found = primitive_of(registry[name]) if name in registry and name != op.name else None
+        found = primitives_by_op[op] = found or OwnPrimitive(op, name)
+    return found
+
+
+def primitive_named(name: str) -> Primitive | None:
+    """The primitive that JAX calls by this name, without ``_p``."""
+    ours = name if name in registry else _OURS.get(name, name)
+    if ours.startswith("special."):
+        importlib.import_module("xcore.special")
+    return primitive_of(registry[ours]) if ours in registry else None
+
+
+_OURS = {theirs: ours for ours, theirs in THEIRS.items()} | {
+    "integer_pow": "pow", "closed_call": "call", "remat": "checkpoint",
+}  # fmt: skip
+
+
+class JaxprEqn:
+    """An equation as interpreters read it."""
+
+    __slots__ = ("effects", "eqn", "invars", "outvars", "params", "primitive", "source_info")
+    ctx = None
+
+    def __init__(self, eqn: Eqn):
+        self.eqn, self.primitive = eqn, primitive_of(eqn.op)
+        self.invars, self.outvars = list(eqn.inputs), list(eqn.outputs)
+        self.effects, self.source_info = eqn.effects, eqn.source_info
+        names, more = _PARAMS.get(eqn.op.name, {}), _MORE.get(eqn.op.name, lambda p: {})
+        shown_params = {names.get(k, k): view_of(v) for k, v in eqn.params.items()}
+        self.params = {**shown_params, **more(eqn.params)}
+
+
+def new_jaxpr_eqn(invars, outvars, primitive, params, effects=(), source_info=None, ctx=None):
+    own, _ = primitive._own_params(params) if isinstance(primitive, OwnPrimitive) else (params, [])
+    return JaxprEqn(Eqn(primitive.op, list(invars), list(outvars), own))
+
+
+class Jaxpr:
+    """A program as a jaxpr whose constants are named and not given."""
+
+    __slots__ = ("constvars", "eqns", "invars", "outvars", "program")
+    debug_info = None
+
+    def __init__(self, constvars, invars, outvars, eqns, effects=(), debug_info=None):
+        self.constvars, self.invars = list(constvars), list(invars)
+        self.outvars, self.eqns = list(outvars), list(eqns)
+        inputs = [*self.constvars, *self.invars]
+        self.program = Program(inputs, [e.eqn for e in self.eqns], self.outvars)
+
+    @classmethod
+    def of(cls, program: Program) -> Jaxpr:
+        self = object.__new__(cls)
+        self.program, self.eqns = program, [JaxprEqn(e) for e in program.eqns]
+        self.constvars, self.invars = list(program.constvars), list(program.invars)
+        self.outvars = list(program.outputs)
+        return self
+
+    effects = property(lambda self: self.program.effects)
+    in_avals = property(lambda self: [v.type for v in self.invars])
+    out_avals = property(lambda self: self.program.out_types)
+
+    def __str__(self) -> str:
+        return format_program(self.program)
+
+    __repr__ = __str__
+
+
+class ClosedJaxpr:
+    """A jaxpr and the values of its constants."""
+
+    __slots__ = ("consts", "jaxpr")
+
+    def __init__(self, jaxpr: Jaxpr, consts):
+        self.jaxpr, self.consts = jaxpr, list(consts)
+
+    eqns = property(lambda self: self.jaxpr.eqns)
+    literals = property(lambda self: self.consts)
+    effects = property(lambda self: self.jaxpr.effects)
+    in_avals = property(lambda self: self.jaxpr.in_avals)
+    out_avals = property(lambda self: self.jaxpr.out_avals)
+
+    def map_jaxpr(self, f):
+        return ClosedJaxpr(f(self.jaxpr), self.consts)
+
+    def __str__(self) -> str:
+        return str(self.jaxpr)
+
+    __repr__ = __str__
+
+
+def view_of(value):
+    """A program as a closed jaxpr, also in tuples; other values as they are."""
+    if isinstance(value, Program):
+        return value.memo("jaxpr", lambda: ClosedJaxpr(Jaxpr.of(value), value.consts))
+    if isinstance(value, tuple) and any(isinstance(v, Program) for v in value):
+        return tuple(map(view_of, value))
+    return value
+
+
+def program_of(value):
+    """What ``view_of`` was given."""
+    if isinstance(value, (ClosedJaxpr, Jaxpr)):
+        return value.program if isinstance(value, Jaxpr) else value.jaxpr.program
+    return tuple(map(program_of, value)) if isinstance(value, tuple) else value
+
+
+def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
+    """``jax.make_jaxpr``: a function that returns the program of ``fun`` as a closed jaxpr."""
+    if axis_env or abstracted_axes is not None:
+        raise NotImplementedError(
+            "xcore.as_jax: make_jaxpr takes no axis_env and no abstracted_axes; name axes by vmap(axis_name=…) "
+            "inside of the function."
+        )
+    made = make_program(fun, static_argnums, return_shape=True)
+
+    def make(*args, **kwargs):
+        program, shapes = made(*args, **kwargs)
+        return (view_of(program), shapes) if return_shape else view_of(program)
+
+    return make
+
+
+def eval_jaxpr(jaxpr, consts, *args, propagate_source_info=True):
+    """The results of a jaxpr."""
+    outs = eval_program(program_of(jaxpr), [to_value(x) for x in (*consts, *args)])
+    return [shown(x) if isinstance(x, Literal) else x for x in outs]
+
+
+def jaxpr_as_fun(closed):
+    """A function of the arguments of a closed jaxpr."""
+
+    def f(*args):
+        return eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+    return f
+
+
+def jaxprs_in_params(params):
+    """The jaxprs that the params of an equation hold, without their constants."""
+    for value in params.values():
+        for v in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(v, (Jaxpr, ClosedJaxpr)):
+                yield v.jaxpr if isinstance(v, ClosedJaxpr) else v
+
+
+def subjaxprs(jaxpr):
+    for eqn in jaxpr.eqns:
+        yield from jaxprs_in_params(eqn.params)
+
+
+class DropVar:
+    """Stands for a result that nobody reads; programs here have none."""
+
+
+Atom = Var | Literal
