@@ -11,6 +11,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 from .._core.package import bound as _bound
 from ._derivatives import hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
+from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
     identity, issparse, kron, kronsum, random_array, tril, triu, vstack,
@@ -18,13 +19,14 @@ from ._making import (
 from ._matrix import Sparse, matmul
 from ._multigrid import Multigrid, multigrid
 from ._pattern import Pattern
+from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "factorise",
-    "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "issparse", "jacobian", "jacobian_pattern",
-    "kron", "kronsum", "matmul", "Multigrid", "multigrid", "Pattern", "random_array", "solve", "Sparse", "tril", "triu",
-    "vstack",
+    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "coo_array", "csc_array", "csr_array",
+    "diags_array", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
+    "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "matmul", "Multigrid", "multigrid",
+    "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

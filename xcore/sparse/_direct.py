@@ -28,6 +28,7 @@ from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, judged, roundings
+from ._incomplete import incomplete_lu, places_by_size
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
@@ -261,23 +262,46 @@ class Factors(LinearOperator):
         return self.replace(a=self.a.T)
 
 
-def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Factors:
-    """Factors of a sparse matrix, made on the host when first needed and kept there.
+def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
+    """Factors of a sparse matrix: an operator that is its inverse, or about that.
+
+    "lu" and "ilu" are made by SuperLU on the host when first needed, and kept there. The others stay within programs:
+    their places are settled on the host, their values traced, so they work under ``vmap`` and on any device.
 
     Args:
       a: a square ``Sparse`` matrix.
-      kind: "lu", or "ilu" for incomplete factors: preconditioners.
-      options: of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, ``drop_rule``, ….
+      kind: "lu"; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian
+        too), "ilut" (fill where elements are not small, found from values that must be known).
+      options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> from xcore import sparse
     >>> a = sparse.diags_array([-1.0, 2.5, -1.2], offsets=[-1, 0, 1], shape=(9, 9))
-    >>> x = xc.linalg.linear_solve(a, xnp.ones(9), preconditioner=factorise(a, "ilu"))
+    >>> x = xc.linalg.linear_solve(a, xnp.ones(9), preconditioner=factorise(a, "ilu0"))
     >>> bool(xnp.allclose(a @ x, 1, atol=1e-4))
     True
     """
-    if kind not in KINDS:
-        raise errors.bad_argument("sparse.factorise", "kind", kind, f"one of {KINDS}")
-    if kind == "lu" and options:
-        raise errors.bad_argument("sparse.factorise", "options", options, "none for kind='lu'")
-    return Factors(_square("sparse.factorise", a), kind, tuple(sorted(options.items())))
+    who = "sparse.factorise"
+    if kind not in (*KINDS, *TRACED):
+        raise errors.bad_argument(who, "kind", kind, f"one of {(*KINDS, *TRACED)}")
+    if extra := set(options) - set(OPTIONS.get(kind, options)):
+        raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
+    a = _square(who, a)
+    if kind in KINDS:
+        return Factors(a, kind, tuple(sorted(options.items())))
+    if a.ndim != 2:
+        raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
+    wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
+    a = a if wide else a.astype(np.float32)
+    if kind == "ic0" and not (a.symmetric or a.pattern.is_symmetric):
+        raise errors.bad_argument(who, "a", a, "Hermitian for kind='ic0'; 'ilu0' takes any matrix")
+    where = (
+        places_by_size(a, **{"drop_tol": 1e-3, "fill_factor": 10} | options)
+        if kind == "ilut"
+        else None
+    )
+    return incomplete_lu(a, where, kind == "ic0")
+
+
+TRACED = ("ilu0", "ic0", "ilut")
+OPTIONS = {"lu": (), "ilu0": (), "ic0": (), "ilut": ("drop_tol", "fill_factor")}
