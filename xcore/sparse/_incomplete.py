@@ -150,7 +150,8 @@ def places_by_size(a: Sparse, drop_tol: float, fill_factor: float) -> Pattern:
         )  # fmt: skip
     except RuntimeError:  # a pivot vanished
         return a.pattern
-    if not (np.array_equal(f.perm_r, np.arange(m.shape[0])) and np.array_equal(f.perm_c, f.perm_r)):
+    natural = np.arange(m.shape[0])  # pyright: ignore[reportOptionalSubscript]
+    if not (np.array_equal(f.perm_r, natural) and np.array_equal(f.perm_c, f.perm_r)):
         return a.pattern
     parts = [scipy.sparse.coo_array(x) for x in (f.L, f.U)]
     rows, columns = (np.concatenate([getattr(x, k) for x in parts]) for k in ("row", "col"))
@@ -169,8 +170,8 @@ class BlockDiagonal(LinearOperator):
 
     @property
     def shape(self) -> Any:
-        n = self.blocks.shape[0] * self.blocks.shape[1]
-        return (n, n)
+        count, size, _ = self.blocks.shape
+        return (count * size,) * 2
 
     def mv(self, x: Array) -> Array:
         return self.matmat(x[:, None])[:, 0]
@@ -197,7 +198,7 @@ def block_jacobi(a: Any, size: int) -> BlockDiagonal:
     Array([0.5 , 0.25, 0.2 , 0.1 ], dtype=float32)
     """
     a = _one(a, "sparse.block_jacobi")
-    n = a.pattern.shape[0]
+    n: int = a.pattern.shape[0]
     if type(size) is not int or size < 1 or n % size:
         raise errors.bad_argument("sparse.block_jacobi", "size", size, f"a divisor of {n}")
     i = np.arange(n).reshape(-1, size)

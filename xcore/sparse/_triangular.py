@@ -63,7 +63,7 @@ def solution_of(pattern: Pattern, lower: bool, unit: bool, values: Array, b: Arr
         y = product_of(pattern)(values, x)
         return y if not unit else y + x
 
-    return custom_linear_solve(
+    return custom_linear_solve(  # pyright: ignore[reportReturnType]
         product, b, lambda _, b: substituted(pattern, lower, unit, known, b),
         lambda _, b: substituted(pattern.T, not lower, unit, back, b),
     )  # fmt: skip
