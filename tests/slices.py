@@ -31,4 +31,9 @@ SLICES = {
     "tests/pde/test_claims.py::test_where_rounding_is_the_excuse_the_solution_still_has_digits": (
         r"^thin-|-(auto|multigrid)-1$|-cg-100$"
     ),
+    # each kind of operator: symmetric, of flows, of waves, complex, with a mask, by a Stencil
+    "tests/pde/test_any.py::test_survey_beside_scipy": (
+        r"^(reaction|order 6|lognormal at each node|anisotropy 1e4 at 45|flow bent, Péclet 1e3|waves that vary, kh 0.6|complex)"
+    ),
+    "tests/pde/test_any.py::test_cycles_solve_the_survey_in_few_steps": r"^(checkers|flow bent|periodic|order 4)",
 }

@@ -16,10 +16,13 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.struct import struct
 from .._core.types import typeof
 from ..linalg import LinearOperator
 from ._axis import Axis, fewest_cells, make_axis
 from ._boundary import as_dtype, complex_if, face_shape, face_values, nodes_of
+from ._colours import colours, nearest_marks
 from ._grid import Grid, real_dtype, size
 
 
@@ -47,6 +50,48 @@ class GridOperator(LinearOperator):
     faces: tuple
     order = 2
     singular = False
+    of_fields = True  # whether it takes a field to a field
+
+    # Arithmetic: of operators on one grid, numbers and fields; else as of all linear operators
+
+    def __add__(self, other):
+        made = _sum(self, other)
+        return super().__add__(other) if made is None else made
+
+    def __radd__(self, other):
+        made = _sum(self, other)
+        return super().__radd__(other) if made is None else made
+
+    def __sub__(self, other):
+        if isinstance(other, GridOperator) and other.of_fields and self.of_fields:
+            return self + _multiple(other, -1.0)
+        made = None if callable(other) else _sum(self, -_plain(other))
+        return super().__sub__(other) if made is None else made
+
+    def __rsub__(self, other):
+        return super().__rsub__(other) if not self.of_fields else _multiple(self, -1.0) + other
+
+    def __mul__(self, number):
+        plain = not self.of_fields or isinstance(number, LinearOperator) or xnp.ndim(number)
+        return super().__mul__(number) if plain else _multiple(self, xnp.asarray(number))
+
+    def __rmul__(self, factor):
+        """A number, or a field (also as a function of the coordinates), times what the operator gives."""
+        made = _number_or_field(self, factor) if self.of_fields else None
+        return super().__rmul__(factor) if made is None else _multiple(self, made)
+
+    def __truediv__(self, number):
+        plain = not self.of_fields or isinstance(number, LinearOperator) or xnp.ndim(number)
+        return super().__truediv__(number) if plain else _multiple(self, 1 / xnp.asarray(number))
+
+    def __neg__(self):
+        return _multiple(self, -1.0) if self.of_fields else super().__neg__()
+
+    def __matmul__(self, other):
+        if isinstance(other, GridOperator) and self.of_fields and other.of_fields:
+            _same_fields("@", self, other)
+            return Composed(self, other)
+        return super().__matmul__(other)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -174,7 +219,7 @@ class GridOperator(LinearOperator):
         from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
 
         reach, shape = self.reach, self.field_shape
-        lines = [_colours(n, r, a.ring) for n, r, a in zip(shape, reach, self.axes, strict=True)]
+        lines = [colours(n, r, a.ring) for n, r, a in zip(shape, reach, self.axes, strict=True)]
         places = np.arange(size(shape)).reshape(shape)
         parts, apply = [], jit(type(self).__call__)
         for colour in itertools.product(*[range(line.max() + 1) for line in lines]):
@@ -182,7 +227,7 @@ class GridOperator(LinearOperator):
             ones = np.zeros(shape)
             ones[chosen] = 1
             values = np.asarray(apply(self, ones.astype(real_dtype())))
-            whose = _nearest(np.where(ones, places, -1), reach, [a.ring for a in self.axes])
+            whose = nearest_marks(np.where(ones, places, -1), reach, [a.ring for a in self.axes])
             met = (whose >= 0) & (values != 0)
             parts.append((values[met], places[met], whose[met]))
         values, rows, columns = map(np.concatenate, zip(*parts, strict=True))
@@ -222,31 +267,6 @@ class GridOperator(LinearOperator):
         """The data on a face, at the unknowns along all other axes."""
         whole = self._face_nodes(axis, side, dtype)
         return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
-
-
-def _colours(n: int, reach: int, ring: bool) -> np.ndarray:
-    """Numbers for nodes along an axis; equal ones are more than 2 reach apart."""
-    period = 2 * reach + 1
-    line = np.arange(n) % period
-    if ring and n % period:  # what is left over behind the last whole period gets its own
-        rest = n % period
-        line[n - rest :] = period + np.arange(rest)
-    return line
-
-
-def _nearest(marks: np.ndarray, reach, rings) -> np.ndarray:
-    """For each node the mark within reach of it, -1 if there is none."""
-    for axis, (r, ring) in enumerate(zip(reach, rings, strict=True)):
-        found = marks
-        for s in {s for k in range(1, r + 1) for s in (-k, k)}:
-            moved = np.roll(marks, s, axis)
-            if not ring:
-                edge = [slice(None)] * marks.ndim
-                edge[axis] = slice(0, s) if s > 0 else slice(s, None)
-                moved[tuple(edge)] = -1
-            found = np.maximum(found, moved)
-        marks = found
-    return marks
 
 
 def _with_faces(u, axis: int, a: Axis, op: GridOperator):
@@ -383,3 +403,184 @@ def _fewer(condition, grid, axis: int):
     value = xnp.asarray(condition.value)
     keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
     return condition.replace(value=value[tuple(keep)])
+
+
+# Sums, multiples and products of operators
+
+
+@struct
+class Combined(GridOperator):
+    """Σ factor × operator + c, on the fields of one grid: what ``+``, ``-``, ``*`` and ``/`` make.
+
+    Attributes:
+      terms: the operators.
+      factors: for each a number, or a field that multiplies what the operator gives.
+      c: a number or a field that multiplies u itself; None for nothing.
+
+    >>> from xcore.pde import Advection, Diffusion, Grid
+    >>> op = Diffusion(Grid(4), 1.0) - Advection(Grid(4), 2.0) - 3.0
+    >>> op(xnp.asarray([1.0, 2.0, 3.0]))
+    Array([-11., -14., -81.], dtype=float32)
+    """
+
+    terms: Any = ()
+    factors: Any = ()
+    c: Any = None
+
+    grid = property(lambda self: self.terms[0].grid)  # pyright: ignore[reportAssignmentType]
+    faces = property(lambda self: self.terms[0].faces)  # pyright: ignore[reportAssignmentType]
+    axes = property(lambda self: self.terms[0].axes)  # pyright: ignore[reportAssignmentType]
+    inside = property(lambda self: self.terms[0].inside)  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def reach(self):
+        every = [t.reach for t in self.terms]
+        return tuple(max(r[i] for r in every) for i in range(self.grid.ndim))
+
+    @property
+    def symmetric(self):
+        flat = all(xnp.ndim(f) == 0 and not _complex(f) for f in self.factors)
+        return flat and all(t.symmetric for t in self.terms) and not _complex(self.c)
+
+    def field(self, f, dtype=None):
+        """A field, as the first operator makes one."""
+        return self.terms[0].field(f, dtype)
+
+    def full(self, u):
+        """Values at all nodes, those on Dirichlet faces too."""
+        return self.terms[0].full(u)
+
+    def __call__(self, u):
+        u = self.field(u)
+        parts = [_times(f, t(u)) for f, t in zip(self.factors, self.terms, strict=True)]
+        return functools.reduce(xnp.add, parts if self.c is None else [*parts, _times(self.c, u)])
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a field."""
+        parts = [
+            _times(f, t.boundary(dtype)) for f, t in zip(self.factors, self.terms, strict=True)
+        ]
+        return functools.reduce(xnp.add, parts)
+
+    def as_sparse(self):
+        """The matrix on flat fields, as a SciPy array in CSR form."""
+        from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
+
+        def line(f):
+            return sparse.diags_array(np.broadcast_to(np.asarray(f), self.field_shape).ravel())
+
+        parts = [line(f) @ t.as_sparse() for f, t in zip(self.factors, self.terms, strict=True)]
+        return sum(parts if self.c is None else [*parts, line(self.c)]).tocsr()  # pyright: ignore
+
+
+@struct
+class Composed(GridOperator):
+    """u ↦ outer(inner(u)), on the fields of one grid: what ``@`` makes of two operators on a grid."""
+
+    outer: Any = None
+    inner: Any = None
+
+    grid = property(lambda self: self.inner.grid)  # pyright: ignore[reportAssignmentType]
+    faces = property(lambda self: self.inner.faces)  # pyright: ignore[reportAssignmentType]
+    axes = property(lambda self: self.inner.axes)  # pyright: ignore[reportAssignmentType]
+    inside = property(lambda self: self.inner.inside)  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def reach(self):
+        return tuple(a + b for a, b in zip(self.outer.reach, self.inner.reach, strict=True))
+
+    def field(self, f, dtype=None):
+        """A field, as the inner operator makes one."""
+        return self.inner.field(f, dtype)
+
+    def full(self, u):
+        """Values at all nodes, those on Dirichlet faces too."""
+        return self.inner.full(u)
+
+    def __call__(self, u):
+        return self.outer(self.inner(u))
+
+    def boundary(self, dtype=None):
+        """What the data on the faces add: a field."""
+        return self.outer(self.inner.boundary(dtype)) + self.outer.boundary(dtype)
+
+    def as_sparse(self):
+        """The matrix on flat fields, as a SciPy array in CSR form."""
+        return self.outer.as_sparse() @ self.inner.as_sparse()
+
+
+def _plain(x):
+    return x if isinstance(x, LinearOperator) else xnp.asarray(x)
+
+
+def _complex(x) -> bool:
+    return x is not None and dtypes.is_complex(typeof(xnp.asarray(x)).dtype)
+
+
+def _times(factor, u):
+    """A field times a number or field, in the field's precision."""
+    factor, t = xnp.asarray(factor), typeof(u)
+    wide = complex_if(t.dtype, factor)
+    return factor.astype(wide if _complex(factor) else dtypes.to_real(t.dtype)) * u
+
+
+def _as_combined(op: GridOperator) -> Combined:
+    return op if isinstance(op, Combined) else Combined((op,), (1.0,))
+
+
+def _number_or_field(op: GridOperator, x):
+    """A number, or a field of an operator, of what can stand for one; else None."""
+    if isinstance(x, LinearOperator) or type(x).__module__.startswith("scipy.sparse"):
+        return None
+    if not callable(x) and xnp.ndim(x) == 0:
+        x = xnp.asarray(x)
+        return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
+    return op.field(x) if callable(x) or xnp.shape(x) in (op.field_shape, op.grid.shape) else None
+
+
+def _sum(op: GridOperator, other):
+    """op + other, for what lives on the same grid; else None."""
+    if isinstance(other, GridOperator):
+        if not (op.of_fields and other.of_fields):
+            return None
+        _same_fields("+", op, other)
+        a, b = _as_combined(op), _as_combined(other)
+        c = a.c if b.c is None else b.c if a.c is None else a.c + b.c
+        return Combined((*a.terms, *b.terms), (*a.factors, *b.factors), c)
+    number = _number_or_field(op, other) if op.of_fields else None
+    if number is None:
+        return None
+    a = _as_combined(op)
+    return a.replace(c=number if a.c is None else a.c + number)
+
+
+def _multiple(op: GridOperator, factor) -> Combined:
+    a = _as_combined(op)
+    scaled = tuple(factor * f for f in a.factors)
+    return Combined(a.terms, scaled, None if a.c is None else factor * a.c)
+
+
+def _same_fields(sign: str, a: GridOperator, b: GridOperator) -> None:
+    """Raises where operators are not of one grid and kind of faces, or have other data there."""
+    who = f"pde: operator {sign} operator"
+    if a.grid != b.grid:
+        raise errors.bad_argument(who, "the second grid", b.grid, f"that of the first, {a.grid}")
+    masks = [t.inside for t in (a, b)]
+    if (masks[0] is None) != (masks[1] is None):
+        advice = (
+            "A Masked operator knows where its edge is between the nodes; the other one would take "
+            "zeros from outside. Numbers and fields can be added to a Masked."
+        )
+        raise errors.bad_argument(who, "the second", type(b).__name__, "a Masked as well", advice)
+    advice = "Give all operators of a sum the same faces: they act on one u."
+    for axis, (first, second) in enumerate(zip(a.faces, b.faces, strict=True)):
+        for side, (x, y) in enumerate(zip(first, second, strict=True)):
+            where = f"the second's face {('low', 'high')[side]} of axis {axis}"
+            if x.kind != y.kind or (sign == "+" and x.kind and _differ(x.value, y.value)):
+                raise errors.bad_argument(who, where, y, f"that of the first, {x}", advice)
+
+
+def _differ(x, y) -> bool:
+    """Whether data are known, and not the same."""
+    known = all(isinstance(v, (Array, np.ndarray, int, float, complex)) for v in (x, y))
+    return known and not np.array_equal(*np.broadcast_arrays(np.asarray(x), np.asarray(y)))

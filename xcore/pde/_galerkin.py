@@ -30,7 +30,8 @@ from .._control.loops import scan
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
 from ..numpy._select import cut, safe_divide
-from ._fields import _colours, along, shifted
+from ._colours import colours
+from ._fields import along, shifted
 from ._grid import size
 
 _LARGE = 2**16  # nodes
@@ -217,7 +218,7 @@ def coarse_stencil(level) -> tuple:
         len(range(off, n, 2)) if s == 2 else n
         for n, off, s in zip(level.shape, level.offsets, level.strides, strict=True)
     )
-    lines = [_colours(n, 1, ring) for n, ring in zip(shape, level.rings, strict=True)]
+    lines = [colours(n, 1, ring) for n, ring in zip(shape, level.rings, strict=True)]
     example = xnp.zeros(shape, dtype)
     back = linear_transpose(lambda u: prolong(level, u), example)
 
@@ -238,9 +239,9 @@ def coarse_stencil(level) -> tuple:
         return (*found, made), None
 
     half, sums = offsets(ndim)[3**ndim // 2 + 1 :], stencil_of(level)[3**ndim // 2]
-    colours = list(itertools.product(*[sorted(set(line.tolist())) for line in lines]))
-    colours = np.array([*colours, (_NOBODY,) * ndim], np.int32)
-    *found, sums = scan(add, (example,) * (len(half) + 1), colours)[0]
+    each = list(itertools.product(*[sorted(set(line.tolist())) for line in lines]))
+    each = np.array([*each, (_NOBODY,) * ndim], np.int32)
+    *found, sums = scan(add, (example,) * (len(half) + 1), each)[0]
     # the same numbers from both ends of an edge, as what leaves one node arrives at the other
     other = [_from(x, o, level.rings) for x, o in zip(found, half, strict=True)]
     return (*other[::-1], sums, *found)

@@ -27,6 +27,7 @@ from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._fields import GridOperator
+from ._general import solve_any
 from ._geometry import coarser_masked
 from ._grid import size
 from ._judge import default_rtol, judged
@@ -53,7 +54,9 @@ def solve(
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
     Args:
-      op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``.
+      op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``; or any other linear operator on fields: sums,
+        products and multiples, ``Advection``, ``Stencil``. Of those the elements are read off, and choose
+        a method.
       f: a field, an array at all nodes, or a function of the coordinates.
       rtol: tolerance for the residual, relative to the right-hand side. By default the dtype's precision to
         the power of 2/3, or where it is more what changing u by four roundings changes the residual
@@ -65,7 +68,8 @@ def solve(
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
         the accuracy of the discretisation. "auto" takes "direct" where it can, else "cg", and
         "bicgstab" for the boundary treatment of Shortley and Weller and for a Helmholtz operator
-        whose q varies, where the preconditioner is the inverse for its mean.
+        whose q varies, where the preconditioner is the inverse for its mean. For operators whose elements are
+        read off: "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
       smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
         axes), or "auto", which looks at the coefficients.
@@ -84,10 +88,15 @@ def solve(
     ('cg', True)
     """
     who = "pde.solve"
+    rtol = rtol if rtol is None else float(rtol)
+    require("positive", who, rtol=rtol, max_steps=max_steps)
     if not isinstance(op, OPERATORS):
-        raise errors.bad_argument(
-            who, "op", op, "a Laplacian or a Diffusion, a Masked or a Helmholtz"
-        )
+        if not (isinstance(op, GridOperator) and op.of_fields):
+            advice = "A matrix is solved by sparse.solve, linalg.solve or linalg.linear_solve."
+            want = "an operator of xcore.pde on fields, or a sum, multiple or product of them"
+            raise errors.bad_argument(who, "op", op, want, advice)
+        answer = solve_any(who, op, f, rtol, method, int(max_steps), history, progress)
+        return answer if report else answer.check().value
     for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
                                ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
         if given not in known:
@@ -102,8 +111,6 @@ def solve(
     if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
         raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
     rtol = 0.1 if rtol is None and method == "full multigrid" else rtol
-    rtol = rtol if rtol is None else float(rtol)
-    require("positive", who, rtol=rtol, max_steps=max_steps)
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = Settings(method, cycle, smoother, rtol, int(max_steps), history, progress)
     u, ran, (residual, goal, status), excess, mean = _solve(op, f, settings)

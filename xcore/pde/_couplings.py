@@ -1,0 +1,156 @@
+"""What an operator on a grid couples: its elements by offset, read off with a few fields of zeros and ones.
+
+All of this runs on the host, in NumPy: it looks at values to choose a solver, and compiles nothing.
+``Couplings`` holds for each offset o of a stencil an array c with (A u)[i] = Σ c[o][i] u[i + o].
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from ._colours import colours, leading
+from ._grid import size
+
+
+class Couplings(NamedTuple):
+    """The elements of an operator.
+
+    Attributes:
+      elements: from offsets to arrays of the shape of fields; zero where an offset leads outside.
+      shape, rings: of fields, and which axes are periodic.
+    """
+
+    elements: dict
+    shape: tuple
+    rings: tuple
+
+    @property
+    def centre(self) -> np.ndarray:
+        """The diagonal."""
+        return self.elements[(0,) * len(self.shape)]
+
+    def __call__(self, u: np.ndarray) -> np.ndarray:
+        terms = [c * moved(u, o, self.rings) for o, c in self.elements.items()]
+        return functools.reduce(np.add, terms)
+
+    def map(self, f) -> Couplings:
+        """With f of each array."""
+        return self._replace(elements={o: f(c) for o, c in self.elements.items()})
+
+    @property
+    def T(self) -> Couplings:
+        """Those of the transpose: what leads from i to i + o leads back from there."""
+        turned = {tuple(-s for s in o): c for o, c in self.elements.items()}
+        return self._replace(
+            elements={o: moved(c, o, self.rings) for o, c in sorted(turned.items())}
+        )
+
+    @property
+    def sums(self) -> np.ndarray:
+        """What the operator makes of a constant."""
+        return functools.reduce(np.add, self.elements.values())
+
+    @property
+    def others(self) -> np.ndarray:
+        """The absolute values of a row's elements off the diagonal, summed."""
+        off = [np.abs(c) for o, c in self.elements.items() if any(o)]
+        return functools.reduce(np.add, off, np.zeros(self.shape))
+
+    @property
+    def reach(self) -> int:
+        """How far the farthest offset leads along an axis."""
+        return max((max(map(abs, o)) for o in self.elements), default=0)
+
+    def triples(self) -> tuple:
+        """(values, rows, columns) of the matrix on flat fields, zeros left out."""
+        places = np.arange(size(self.shape)).reshape(self.shape)
+        parts = []
+        for o, c in self.elements.items():
+            there = moved(places, o, self.rings)
+            held = c != 0
+            parts.append((c[held], places[held], there[held]))
+        return tuple(map(np.concatenate, zip(*parts, strict=True)))
+
+
+def offsets(ndim: int, reach: int = 1) -> list[tuple]:
+    """Of all points of a stencil."""
+    return list(itertools.product(range(-reach, reach + 1), repeat=ndim))
+
+
+def moved(u: np.ndarray, offset, rings) -> np.ndarray:
+    """The field u[i + o], with zeros from outside, or around periodic axes."""
+    out = u
+    for axis, (s, ring) in enumerate(zip(offset, rings, strict=True)):
+        if s and ring:
+            out = np.roll(out, -s, axis)
+        elif s:
+            n = out.shape[axis]
+            new = np.zeros_like(out)
+            to, source = [slice(None)] * out.ndim, [slice(None)] * out.ndim
+            to[axis] = slice(max(-s, 0), max(n - max(s, 0), 0))
+            source[axis] = slice(max(s, 0), max(n + min(s, 0), 0))
+            if abs(s) < n:
+                new[tuple(to)] = out[tuple(source)]
+            out = new
+    return out
+
+
+def read(apply, shape, rings, reach: int = 1) -> Couplings:
+    """The couplings of a linear function of fields that looks no farther than ``reach``.
+
+    Nodes of one colour are too far apart to meet in a row, so a product with their indicator shows one
+    element of each row.
+    """
+    lines = [colours(n, reach, ring) for n, ring in zip(shape, rings, strict=True)]
+    found: dict = {}
+    for colour in itertools.product(*[range(line.max() + 1) for line in lines]):
+        ones = functools.reduce(
+            np.logical_and.outer, [line == c for line, c in zip(lines, colour, strict=True)]
+        )
+        product = np.asarray(apply(ones.astype(np.float64)))
+        for o in offsets(len(shape), reach):
+            at = [
+                np.flatnonzero(_coloured(line, leading(len(line), s, ring)) == c)
+                for line, c, s, ring in zip(lines, colour, o, rings, strict=True)
+            ]
+            if all(len(x) for x in at):
+                new = found.setdefault(o, np.zeros(shape, product.dtype))
+                at = np.ix_(*at)
+                new[at] = product[at]
+    nothing = np.zeros(shape, product.dtype)
+    every = {o: found.get(o, nothing) for o in offsets(len(shape), reach)}
+    return Couplings(every, tuple(shape), tuple(rings))
+
+
+def _coloured(line: np.ndarray, at: np.ndarray) -> np.ndarray:
+    return np.where(at >= 0, line[at], -1)
+
+
+def nearest(c: Couplings) -> Couplings:
+    """Couplings to next neighbours that act alike on smooth fields: farther nodes are replaced by the parabola
+    through the next ones, which are those of orders 4 and 6 made order 2."""
+    if c.reach <= 1:
+        return c
+    out = {o: np.zeros(c.shape, c.centre.dtype) for o in offsets(len(c.shape))}
+    for o, x in c.elements.items():
+        shares = [_parabola(s) for s in o]
+        for near in out:
+            share = np.prod([w[s] for w, s in zip(shares, near, strict=True)])
+            if share:
+                out[near] = out[near] + share * x
+    return inside(c._replace(elements=out))
+
+
+def _parabola(s: int) -> dict:
+    """Of the values at -1, 0 and 1, those that a parabola through them has at s."""
+    return {-1: s * (s - 1) / 2, 0: 1 - s * s, 1: s * (s + 1) / 2}
+
+
+def inside(c: Couplings) -> Couplings:
+    """With zeros where offsets lead outside."""
+    ones = np.ones(c.shape)
+    return c._replace(elements={o: x * moved(ones, o, c.rings) for o, x in c.elements.items()})

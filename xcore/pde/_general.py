@@ -1,0 +1,362 @@
+"""Any linear operator on the fields of a grid: read off, judged by its elements, and solved.
+
+The operator is seen through what it does to fields only. Its elements are read off with a few products, a portrait
+of them chooses the method, and derivatives are those of the equation.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _ops as ops
+from .. import numpy as xnp
+from .._control.implicit import custom_linear_solve
+from .._control.jit import eval_shape, jit
+from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.trace import ensure_compile_time_eval
+from .._core.types import Value, typeof
+from .._iterate import history_of
+from .._solution import Status, first_that_holds
+from .._transforms.api import linear_transpose
+from .._transforms.map import vmap
+from ..linalg._range import magnitude, norm, safe_norm
+from ..numpy._select import safe_divide
+from ._blackbox import Kind, Plan, hierarchy
+from ._boundary import complex_if
+from ._boxcycle import cycle, in_dtype
+from ._colours import colours, leading
+from ._couplings import Couplings, nearest, offsets, read
+from ._fields import GridOperator, along
+from ._grid import size
+from ._judge import default_rtol
+from ._minimal import Equation, How, run
+from ._poisson import UNBALANCED, require_compatible
+from ._portrait import FACTORS_AT_MOST, Portrait, portrait, way
+from ._solutions import FieldSolution
+
+METHODS = ("auto", "sparse", "cg", "gcr")
+_FARTHEST = 6  # nodes: how far rows may look
+_ADVICE = ((Status.max_steps, " with max_steps"),)
+
+
+class Prepared(NamedTuple):
+    """What is static about a solution."""
+
+    plans: tuple
+    portrait: Portrait
+    how: How
+    null: str  # what the sum of rows vanishes with, if the operator is singular: "ones", "volumes" or ""
+
+
+def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSolution:
+    """The solution for an operator of any kind; see ``solve``."""
+    if method not in METHODS:
+        known = ", ".join(map(repr, METHODS))
+        raise errors.bad_argument(who, "method", method, f"one of {known} for such an operator")
+    f = op.right(f)
+    dtype = xnp.promote_types(dtypes.to_inexact(typeof(f).dtype), np.float32)
+    f = f.astype(complex_if(op.with_data(dtype), eval_dtype(op)))
+    how = How("cg", rtol, max_steps, history, progress)
+    c = elements(op)
+    if c is None:
+        return _without_values(who, op, f, how)
+    answer = _known(who, op, f, c, how, method)
+    at_hand = type(answer.status) is Array and method == "auto" and answer.method != "sparse"
+    if at_hand and not bool(answer.ok) and size(c.shape) <= FACTORS_AT_MOST[len(c.shape)]:
+        better = _known(who, op, f, c, how, "sparse")
+        why = f"{answer.reason}; that ended with {Status(int(answer.status)).name!r} after {int(answer.steps)} steps"
+        answer = (
+            answer
+            if not bool(better.ok)
+            else better.replace(reason=f"{why}, so sparse factors were taken")
+        )
+    return answer
+
+
+def eval_dtype(op) -> Any:
+    """The dtype of the operator's products."""
+    return eval_shape(op, xnp.zeros(op.field_shape, np.float32)).dtype
+
+
+def elements(op: GridOperator) -> Couplings | None:
+    """What is read off an operator whose values are known, derivatives aside; else None."""
+    held = tree.map(ops.stop_gradient, op)
+    if not all(type(x) is Array or not isinstance(x, Value) for x in tree.leaves(held)):
+        return None
+    rings = tuple(a.ring for a in op.axes)
+    reach = max(op.reach)
+    rng = np.random.default_rng(0)
+    with ensure_compile_time_eval():
+        apply = lambda u: np.asarray(_apply(held, u))  # noqa: E731
+        probe = rng.standard_normal(op.field_shape)
+        want = apply(probe)
+        # own loop: how far rows look is found by looking farther
+        while True:
+            c = read(apply, op.field_shape, rings, reach)
+            wrong = np.abs(want - c(probe))
+            size_of = np.abs(c.centre) + c.others
+            if np.all(wrong <= 1e3 * _digits(want) * (size_of.max(initial=0) * 1e-3 + size_of)):
+                return _trimmed(c)
+            reach += 1
+            if reach > _FARTHEST:
+                return None
+
+
+def _digits(x: np.ndarray) -> float:
+    return float(
+        np.finfo(
+            np.float64 if x.dtype.itemsize >= 8 and x.dtype != np.complex64 else np.float32
+        ).eps
+    )
+
+
+def _trimmed(c: Couplings) -> Couplings:
+    """Without offsets that are 0 everywhere beyond the next neighbours."""
+    held = [o for o, x in c.elements.items() if np.any(x)]
+    reach = max([1, *[max(map(abs, o)) for o in held]])
+    return c._replace(elements={o: c.elements[o] for o in offsets(len(c.shape), reach)})
+
+
+_apply = jit(lambda op, u: op(u))
+
+
+def _known(who, op, f, c: Couplings, how: How, method: str) -> FieldSolution:
+    dtype = typeof(f).dtype
+    p, taken, plans, arrays = _set_up(op, c, method, dtypes.to_real(dtype))
+    how = how.replace(method=taken.krylov)
+    null = _null(op, c, p)
+    ready = Prepared(plans, p, how, null)
+    u, steps, rows, (residual, goal, status), excess, mean = _run(op, f, arrays, ready)
+    require_compatible(who, excess, dtype)
+    rows = None if rows is None else history_of(rows, steps)
+    return FieldSolution(
+        u, status, None, steps, residual, rows, who=who, method=taken.method, reason=taken.reason,
+        advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
+    )  # fmt: skip
+
+
+def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
+    """(portrait, way, plans, arrays) of an operator."""
+    held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
+    if not held.all():  # rows outside of a mask
+        c = c._replace(
+            elements={o: x + (~held if not any(o) else 0) for o, x in c.elements.items()}
+        )
+    digits = float(np.finfo(np.float32 if _single(op) else np.float64).eps)
+    p = portrait(c, np.asarray(op.weights), digits)
+    taken = way(p, c.shape, method)
+    scale = np.conj(p.turn or 1.0) * (op.weights if p.weighted else 1.0)
+    unit = 2.0 ** -np.round(np.log2(np.abs(scale * c.centre).max(initial=0) or 1.0))
+    c = c.map(lambda x: unit * scale * x)
+    near = c if taken.method == "sparse" else nearest(c)
+    if taken.shift:
+        near = _damped(near, taken.shift)
+    starts = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
+    kind = Kind(
+        starts, not p.symmetric, p.symmetric and p.dominant, p.singular, True, taken.factors
+    )
+    plans, arrays = hierarchy(near, kind)
+    arrays = {
+        "levels": arrays, "rows": unit * scale * np.ones(c.shape), "sizes": np.abs(c.centre) + c.others,
+        "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
+    }  # fmt: skip
+    return p, taken, plans, in_dtype(arrays, dtype)
+
+
+def _single(op) -> bool:
+    """Whether values of an operator come from single precision."""
+    kinds = [x.dtype for x in tree.leaves(op) if hasattr(x, "dtype") and getattr(x, "ndim", 0)]
+    return any(dtypes.is_inexact(k) and dtypes.finfo(dtypes.to_real(k)).bits < 64 for k in kinds)
+
+
+def _damped(c: Couplings, by: float) -> Couplings:
+    """With waves that lose a part of their energy."""
+    sums = np.minimum(c.sums.real, 0)
+    centre = (0,) * len(c.shape)
+    return c._replace(elements=c.elements | {centre: c.centre - 1j * by * sums})
+
+
+def _null(op, c: Couplings, p: Portrait) -> str:
+    if not p.singular:
+        return ""
+    for name, w in (("ones", np.ones(c.shape)), ("volumes", np.asarray(op.weights))):
+        t = c.map(lambda x: w * x).T  # noqa: B023
+        if np.all(np.abs(t.sums) <= 1e-6 * (np.abs(t.centre) + t.others)):
+            return name
+    return ""
+
+
+def _solve_program(op, f, arrays, ready: Prepared):
+    """(u, steps, history, (residual, goal, status), imbalance, mean)."""
+    dtype = typeof(f).dtype
+    real = dtypes.to_real(dtype)
+    right = f - op.boundary(dtype)
+    null = None
+    if ready.null:
+        null = op.volumes(real) if ready.null == "volumes" else xnp.ones(op.field_shape, real)
+    right, mean, excess = _balanced(right, null)
+    held, rows = tree.map(ops.stop_gradient, op), arrays["rows"]
+    unit = magnitude(ops.stop_gradient(right))
+    x, (steps, status, norms) = custom_linear_solve(
+        lambda u: rows * op(u), rows * (right / unit),
+        functools.partial(_forward, arrays, ready), functools.partial(_backward, arrays, ready),
+        symmetric=ready.portrait.symmetric, has_aux=True,
+    )  # fmt: skip
+    u = unit * x
+    if ready.portrait.singular:
+        w = op.volumes(real)
+        u = u - xnp.sum(w * u) / xnp.sum(w)
+    u = op.only_inside(u)
+    judged = _verdict(held, u, right, arrays, ready, excess, status)
+    rows = None if norms is None else norms / norm(right / unit)
+    return u, steps, rows, judged, excess, mean
+
+
+_run = jit(_solve_program, static_argnums=3)
+
+
+def _balanced(right, null):
+    """(right-hand side in the operator's range, the mean that was taken away, its size)."""
+    real = dtypes.to_real(typeof(right).dtype)
+    if null is None:
+        return right, xnp.zeros((), typeof(right).dtype), xnp.zeros((), real)
+    w = null / xnp.sum(null)
+    mean = xnp.sum(w * right)
+    whole = xnp.sum(w * xnp.abs(right))
+    return right - mean, mean, xnp.abs(mean) / xnp.where(whole == 0, 1, whole)
+
+
+def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:
+    levels = arrays["levels"]
+    sizes = arrays["columns" if turned else "sizes"]
+    near = lambda r: cycle(ready.plans, levels, r)  # noqa: E731
+    if turned:
+        forward, example = near, xnp.zeros_like(b)
+        near = lambda r: linear_transpose(forward, example)(r)[0]  # noqa: E731
+    rows = arrays["rows"]
+    rows = xnp.ones_like(sizes) if turned else 1 / xnp.where(rows == 0, 1, xnp.abs(rows))
+    return Equation(
+        matvec, near, b, sizes, rows / xnp.max(rows), 1 / xnp.where(sizes == 0, 1, sizes)
+    )
+
+
+def _forward(arrays, ready: Prepared, matvec, b):
+    e = _equation(matvec, b, arrays, ready, False)
+    x, steps, status, rows = run(e, ready.how)
+    return x, (steps, status, rows)
+
+
+def _backward(arrays, ready: Prepared, vecmat, b):
+    e = _equation(vecmat, b, arrays, ready, not ready.portrait.symmetric)
+    scale = magnitude(b)
+    e = e.replace(b=b / scale)
+    x, steps, status, rows = run(e, ready.how)
+    return scale * x, (steps, status, rows)
+
+
+def _verdict(op, u, right, arrays, ready: Prepared, excess, status):
+    """(residual, goal, status) of u, all computed from it."""
+    u, right = ops.stop_gradient(u), ops.stop_gradient(right)
+    eps = float(dtypes.finfo(dtypes.to_real(typeof(u).dtype)).eps)
+    size_of, applied = safe_norm(right), op(u)
+    share = lambda x: safe_divide(x, size_of, x, where=size_of > 0)  # noqa: E731
+    residual, own = share(safe_norm(applied - right)), ready.how.goal is None
+    rows = xnp.abs(arrays["rows"])
+    rounding = share(4 * eps * safe_norm(arrays["sizes"] / rows * xnp.abs(u)))
+    p = ready.portrait
+    definite = p.dominant and bool(p.turn)  # nothing is amplified by more than the grid explains
+    if own:
+        most = np.inf if definite else eps**0.5
+        goal = xnp.maximum(default_rtol(typeof(u).dtype), xnp.minimum(rounding, most))
+        small = residual <= default_rtol(typeof(u).dtype)
+        fits = small | (status != Status.max_steps)
+        if definite:
+            fits = small | (fits & (_off_balance(u, applied, right, rows) <= eps**0.5))
+    else:
+        goal, fits = ready.how.goal, True
+    goal = xnp.asarray(goal).astype(typeof(residual).dtype)
+    good = (residual + 8 * eps * (size_of > 0) <= goal) & (excess <= UNBALANCED) & fits
+    resonant = rounding > (np.inf if definite else eps**0.5)
+    verdict = first_that_holds(
+        (~xnp.isfinite(residual), Status.not_finite), (good, Status.success),
+        ((status != Status.max_steps) & resonant, Status.ill_conditioned),
+        (status == 0, Status.stagnation), default=Status.max_steps,
+    )  # fmt: skip
+    lost = (verdict == Status.max_steps) & (status != 0)
+    return residual, goal, xnp.where(lost, status, verdict)
+
+
+def _off_balance(u, applied, right, rows):
+    """How far the energies ū op(u) and ū right are apart, in parts of them."""
+    top = lambda x: xnp.maximum(xnp.max(xnp.abs(x)), dtypes.finfo(typeof(x).dtype).tiny)  # noqa: E731
+    way, unit = rows / top(rows) * xnp.conj(u / top(u)), top(applied)
+    energy = xnp.abs(xnp.sum(way * (applied / unit)))
+    off = xnp.abs(xnp.sum(way * ((applied - right) / unit)))
+    return safe_divide(off, energy, off, where=energy > 0)
+
+
+# Where values are not known yet
+
+
+def _without_values(who, op, f, how: How) -> FieldSolution:
+    """The solution by sparse factors that are made when the program runs."""
+    shape, rings, n = op.field_shape, tuple(a.ring for a in op.axes), size(op.field_shape)
+    most = FACTORS_AT_MOST[len(shape)]
+    if n > most:
+        advice = (
+            f"More than {most} unknowns are solved by multigrid, which looks at values to choose how. Make the "
+            "operator outside of jit and vmap; f, and derivatives with respect to all, may be traced."
+        )
+        raise errors.bad_argument(who, "op", type(op).__name__, "of known values", advice)
+    reach = max(1, *op.reach)
+    every = elements_in_program(tree.map(ops.stop_gradient, op), shape, rings, reach)
+    sizes = functools.reduce(xnp.add, [xnp.abs(x) for x in every])
+    middle = len(every) // 2
+    every = (*every[:middle], xnp.where(sizes == 0, 1, every[middle]), *every[middle + 1 :])
+    sizes = xnp.where(sizes == 0, 1, sizes)
+    plan = Plan(shape, rings, (0,) * len(shape), (1,) * len(shape), "lines", (), True, "all")
+    p = Portrait(False, False, True, 0.0, False, False, 0.0, reach)
+    ready = Prepared((plan,), p, how.replace(method="refine"), "")
+    level = {"a": every, "key": xnp.zeros((0,), np.uint8)}
+    arrays = {
+        "levels": (level,),
+        "rows": xnp.ones(shape, sizes.dtype),
+        "sizes": sizes,
+        "columns": sizes,
+    }
+    u, steps, rows, (residual, goal, status), excess, mean = _run(op, f, arrays, ready)
+    rows = None if rows is None else history_of(rows, steps)
+    reason = "its values are not known when the program is made"
+    return FieldSolution(
+        u, status, None, steps, residual, rows, who=who, method="sparse", reason=reason,
+        advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
+    )  # fmt: skip
+
+
+def elements_in_program(op, shape, rings, reach: int) -> tuple:
+    """What ``read`` finds, for traced operators."""
+    lines = [colours(n, reach, ring) for n, ring in zip(shape, rings, strict=True)]
+    counts = [int(line.max()) + 1 for line in lines]
+
+    def numbered(lines):
+        out = xnp.zeros((1,) * len(shape), np.int32)
+        for i, (line, count) in enumerate(zip(lines, counts, strict=True)):
+            out = out * np.int32(count) + xnp.asarray(along(line, i, len(shape), np.int32))
+        return xnp.broadcast_to(out, shape)
+
+    here = numbered(lines)
+    product = lambda k: op((here == k).astype(np.float64))  # noqa: E731
+    found = vmap(product)(np.arange(math.prod(counts), dtype=np.int32))
+    out = []
+    for o in offsets(len(shape), reach):
+        moved = [leading(n, s, ring) for n, s, ring in zip(shape, o, rings, strict=True)]
+        held = [along(at >= 0, i, len(shape), bool) for i, at in enumerate(moved)]
+        there = numbered([line[at] for line, at in zip(lines, moved, strict=True)])
+        x = xnp.take_along_axis(found, there[None], 0)[0]
+        out.append(xnp.where(functools.reduce(xnp.logical_and, held), x, 0))
+    return tuple(out)
