@@ -9,6 +9,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 
 # fmt: off
 from .._core.package import bound as _bound
+from ._cholesky import Cholesky
 from ._derivatives import hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
@@ -23,8 +24,8 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "coo_array", "csc_array", "csr_array",
-    "diags_array", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
+    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array", "csc_array", "csr_array", "diags_array",
+    "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
     "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "matmul", "Multigrid", "multigrid",
     "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip

@@ -28,6 +28,7 @@ from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, judged, roundings
+from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
@@ -38,7 +39,7 @@ _MOST_KEPT = 8
 _kept: OrderedDict[Any, Any] = OrderedDict()
 _lock = threading.Lock()
 
-KINDS = ("lu", "ilu")
+KINDS = ("lu", "ilu")  # of SuperLU
 
 
 # On the host
@@ -270,7 +271,8 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
 
     Args:
       a: a square ``Sparse`` matrix.
-      kind: "lu"; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian
+      kind: "lu"; "cholesky" of a Hermitian positive definite matrix, which also has ``logdet()`` and ``inverse()``, the
+        elements of the inverse at the places of a; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian
         too), "ilut" (fill where elements are not small, found from values that must be known).
       options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
@@ -289,10 +291,12 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     a = _square(who, a)
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
-    if a.ndim != 2:
-        raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
     wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
     a = a if wide else a.astype(np.float32)
+    if kind == "cholesky":
+        return cholesky(a)
+    if a.ndim != 2:
+        raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
     if kind == "ic0" and not (a.symmetric or a.pattern.is_symmetric):
         raise errors.bad_argument(who, "a", a, "Hermitian for kind='ic0'; 'ilu0' takes any matrix")
     where = (
@@ -303,5 +307,5 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     return incomplete_lu(a, where, kind == "ic0")
 
 
-TRACED = ("ilu0", "ic0", "ilut")
-OPTIONS = {"lu": (), "ilu0": (), "ic0": (), "ilut": ("drop_tol", "fill_factor")}
+TRACED = ("cholesky", "ilu0", "ic0", "ilut")
+OPTIONS = {"lu": (), "cholesky": (), "ilu0": (), "ic0": (), "ilut": ("drop_tol", "fill_factor")}

@@ -1,0 +1,221 @@
+"""Cholesky factors of sparse matrices within programs: solutions, determinants, elements of the inverse.
+
+    d log det A = tr(A⁻¹ dA) = Σ_ij conj(Z_ij) dA_ij,    Z = A⁻¹,
+
+needs of the inverse no more than the places of A.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.custom import custom_jvp, stop_gradient
+from .._control.implicit import custom_linear_solve
+from .._control.jit import jit
+from .._core import dtypes, errors
+from .._core.array import Array
+from .._core.struct import struct
+from .._core.typing import ArrayLike
+from .._solution import Solution, Status, first_that_holds
+from ..linalg import LinearOperator
+from ..linalg._arguments import epsilon
+from ..linalg._equations import Equation, judged, roundings
+from ._fronts import factors_of, fronts_of, inverse_values, log_determinant, solved
+from ._matrix import Sparse, over_batches
+from ._pattern import Pattern, shared
+from ._products import product_of, spread
+
+# Programs of one matrix
+
+
+def _factors(pattern: Pattern, values: Array) -> Any:
+    return factors_of(fronts_of(pattern), values)
+
+
+def _raw_solution(pattern: Pattern, factors: Any, b: Array) -> Array:
+    if not pattern.shape[0]:
+        return b
+    return solved(fronts_of(pattern), factors, b)
+
+
+def _solution(pattern: Pattern, values: Array, factors: Any, b: Array) -> Array:
+    """x with a step of refinement, and the derivatives of the equation."""
+    known = stop_gradient(values)
+
+    def solve(turned: bool, b: Array) -> Array:
+        v = xnp.conj(known) if turned else known  # of the transpose
+        of = lambda b: _raw_solution(pattern, factors, b)  # noqa: E731
+        once = (lambda b: xnp.conj(of(xnp.conj(b)))) if turned else of
+        x = once(b)
+        more = x + once(b - product_of(pattern)(v, x))
+        return xnp.where(xnp.isfinite(more), more, x)
+
+    return custom_linear_solve(  # pyright: ignore[reportReturnType]
+        lambda x: product_of(pattern)(values, x), b, lambda _, b: solve(False, b), lambda _, b: solve(True, b)
+    )  # fmt: skip
+
+
+def _determinant(pattern: Pattern) -> Any:
+    """log det of the values, whose derivative has that of the elements of the inverse."""
+
+    @custom_jvp
+    def f(v: Array) -> Array:
+        if not pattern.shape[0]:
+            return xnp.zeros((), dtypes.to_real(v.dtype))
+        return log_determinant(_factors(pattern, v))
+
+    def rule(primals: Any, tangents: Any) -> tuple[Array, Array]:
+        (v,), (d,) = primals, tangents
+        z = _inverse(pattern, v)
+        return f(v), xnp.real(xnp.sum(xnp.conj(z) * d))
+
+    f.defjvp(rule)
+    return f
+
+
+def _inverse(pattern: Pattern, v: Array) -> Array:
+    if not pattern.nnz:
+        return v
+    return inverse_values(fronts_of(pattern), _factors(pattern, v))
+
+
+def _once(pattern: Pattern, name: str, make: Any) -> Any:
+    return pattern.kept(("cholesky", name), lambda: jit(make(), inline=True))
+
+
+# What users call
+
+
+@struct
+class Cholesky(LinearOperator):
+    """The inverse of a Hermitian positive definite sparse matrix by its Cholesky factors.
+
+    Attributes:
+      a: the matrix, on a symmetric pattern with its diagonal; the elements that count are those of the Hermitian
+        matrix that it is.
+      factors: for each depth of a tree of separators, (L11, L21) of its fronts.
+    """
+
+    a: Sparse
+    factors: Any
+
+    symmetric = True
+    positive = True
+
+    @property
+    def shape(self) -> Any:
+        return self.a.pattern.shape
+
+    @property
+    def ok(self) -> Array:
+        """Whether all pivots were positive."""
+        lead = self.a.values.shape[:-1]
+        good = xnp.ones(lead, bool)
+        for low, _ in self.factors:
+            d = xnp.real(xnp.diagonal(low, axis1=-2, axis2=-1))
+            good = good & (d > 0).all(axis=(-2, -1))
+        return good
+
+    def mv(self, x: Array) -> Array:
+        return self.matmat(x[:, None])[:, 0]
+
+    def matmat(self, x: Array) -> Array:
+        return self._solved(x)
+
+    def _solved(self, b: Array) -> Array:
+        p = self.a.pattern
+        dtype = xnp.result_type(self.a.values, b)
+        f = functools.partial(_solution, p)
+        if b.ndim == 2 and self.a.ndim > 2:
+            b = xnp.broadcast_to(b, (*self.a.values.shape[:-1], *b.shape))
+        leaves = [x.astype(dtype) for pair in self.factors for x in pair]
+
+        def one(v: Array, b: Array, *leaves: Array) -> Array:
+            pairs = list(zip(leaves[::2], leaves[1::2], strict=True))
+            return f(v, pairs, b)
+
+        ranks = [(self.a.values.astype(dtype), 1), (b.astype(dtype), 2), *[(x, 3) for x in leaves]]
+        g, *operands = over_batches(one, *ranks)
+        return g(*operands)
+
+    def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
+        """The solution of a x = b, refined once, with the derivatives of the equation.
+
+        Args:
+          b: a vector (n,) or columns (..., n, k).
+          report: return a ``Solution`` with status and certificate instead of raising where a is not definite.
+        """
+        who = "sparse.Cholesky.solve"
+        b = xnp.asarray(b)
+        vector = b.ndim == 1
+        columns = b[:, None] if vector else b
+        if columns.ndim < 2 or columns.shape[-2] != self.shape[0]:
+            raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {self.shape[0]}", b=b)
+        x = self._solved(columns)
+        good = self.ok
+        status, told = first_that_holds((~good, Status.not_definite), default=Status.success), None
+        if report:
+            status, told = self._judged(columns, x, good)
+        solution = Solution(
+            x[..., 0] if vector else x,
+            status,
+            certificate=told,
+            who=who,
+            method="multifrontal Cholesky",
+        )
+        return solution if report else solution.check().value
+
+    def _judged(self, b: Array, x: Array, good: Array) -> tuple[Array, Any]:
+        v = stop_gradient(self.a.values).astype(x.dtype)
+        x, b = stop_gradient(x), xnp.broadcast_to(stop_gradient(b).astype(x.dtype), x.shape)
+        v = xnp.broadcast_to(v, (*x.shape[:-2], v.shape[-1]))
+        pivot = xnp.broadcast_to(xnp.where(good, -1, 0).astype(np.int32), x.shape[:-2])
+        make = functools.partial(_equation, self.a.pattern)
+        return judged(make, (v,), x, b, epsilon(x), pivot, Status.not_definite)
+
+    def logdet(self) -> Array:
+        """The logarithm of the determinant, differentiable on the pattern to any order; NaN if not definite."""
+        p = self.a.pattern
+        return self.a._of_each(_once(p, "logdet", lambda: _determinant(p)), self.a.values)
+
+    def inverse(self) -> Sparse:
+        """The elements of the inverse at the places of the matrix."""
+        p = self.a.pattern
+        z = self.a._of_each(
+            _once(p, "inverse", lambda: functools.partial(_inverse, p)), self.a.values
+        )
+        return Sparse(z, p, symmetric=True)
+
+
+def _each(f: Any, v: Array, x: Array) -> Array:
+    g, v, x = over_batches(f, (v, 1), (x, 2))
+    return g(v, x)
+
+
+def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
+    solve = lambda v, b: _raw_solution(pattern, _factors(pattern, v), b)  # noqa: E731
+    size = xnp.abs(v)
+    ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
+    sums = _each(product_of(pattern), size, ones)
+    norm = xnp.max(sums, axis=(-2, -1), initial=0)
+    return Equation(
+        lambda x: _each(product_of(pattern), v, x), lambda x: _each(product_of(pattern), size, x),
+        lambda b: _each(solve, v, b), lambda b: _each(solve, v, b), norm,
+        roundings(int(pattern.lengths.max(initial=1))),
+    )  # fmt: skip
+
+
+def cholesky(a: Sparse) -> Cholesky:
+    """The factors of a Hermitian positive definite matrix, of which the pattern is made symmetric if it is not."""
+    n = a.pattern.shape[0]
+    unit = Pattern.of_rows(np.arange(n + 1), np.arange(n), (n, n))
+    whole = shared(a.pattern.union(unit)[0].union(a.pattern.T)[0])
+    at = whole.find(a.pattern.rows, a.pattern.columns)
+    values = a._of_each(lambda v: spread(v, at, whole.nnz), a.values)
+    a = Sparse(values, whole, symmetric=True, positive=True)
+    run = _once(whole, "factors", lambda: functools.partial(_factors, whole))
+    return Cholesky(a, a._of_each(run, stop_gradient(values)) if n else [])
