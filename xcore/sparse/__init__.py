@@ -24,10 +24,10 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array", "csc_array", "csr_array", "diags_array",
-    "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
-    "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "matmul", "Multigrid", "multigrid",
-    "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
+    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array", "csc_array",
+    "csr_array", "diags_array", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack",
+    "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "matmul", "Multigrid",
+    "multigrid", "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

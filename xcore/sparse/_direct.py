@@ -272,8 +272,9 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     Args:
       a: a square ``Sparse`` matrix.
       kind: "lu"; "cholesky" of a Hermitian positive definite matrix, which also has ``logdet()`` and ``inverse()``, the
-        elements of the inverse at the places of a; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian
-        too), "ilut" (fill where elements are not small, found from values that must be known).
+        elements of the inverse at the places of a; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the
+        same of a Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from
+        values that must be known).
       options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
     >>> import xcore as xc, xcore.numpy as xnp
