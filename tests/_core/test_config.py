@@ -123,3 +123,29 @@ print(len(xc.devices()), xc.default_backend())
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.split() == ["3", "cpu"]
+
+
+def test_narrow_is_what_jax_does_without_x64():
+    """What comes in, and what is asked for; not what meets in operations, nor anything while 64 bits are the default."""
+    x, i = np.arange(3.0), np.arange(3)
+
+    def dtypes_of():
+        xnp = xc.numpy
+        made = [
+            xnp.asarray(x), xnp.asarray(i), xnp.sin(x), x * xnp.ones(3, "float32"), xnp.zeros(2, "float64"),
+            xnp.ones(2, "float32").astype(np.int64), xc.jit(lambda a: a + 1)(x), xc.jit(lambda: xnp.asarray(x) + x)(),
+            xnp.asarray(1, "uint32") + xnp.asarray(1, "int32"), xc.grad(lambda a: (a**2).sum())(x),
+            xc.random.normal(xc.random.key(0), (2,), np.float64), xnp.asarray(x * 1j), xnp.float64(3),
+            xc.eval_shape(lambda a: a, x), xc.lax.scan(lambda c, v: (c + v, v), 0.0, x)[1],
+        ]  # fmt: skip
+        return {y.dtype.name for y in made}
+
+    with xc.config.override(narrow=True, default_bits=32):
+        assert dtypes_of() == {"float32", "int32", "complex64"}
+        assert xc.numpy.finfo("float64").bits == 64
+        assert xc.random.randint(xc.random.key(0), (2,), 0, 5).dtype == np.int32
+        assert xc.numpy.histogram(x)[1].dtype == np.float32
+        assert abs(float(xc.special.gammaincinv(2.0, 0.3)) - 1.0973496) < 1e-6
+    with xc.config.override(narrow=True, default_bits=64):
+        assert dtypes_of() >= {"float64", "int64", "complex128"}
+    assert xc.numpy.asarray(x).dtype == np.float64

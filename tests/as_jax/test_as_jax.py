@@ -59,3 +59,8 @@ assert 'jax' not in sys.modules and not any('as_jax' in m for m in sys.modules)
 """
     done = run("-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_this_process_is_not_touched():
+    """Collecting the tests and looking at public modules imports it nowhere."""
+    assert "xcore.as_jax" not in sys.modules or "xcore.as_jax" in sys.orig_argv

@@ -25,7 +25,8 @@ PACKAGES = {
     "SciPy's names": """
         xcore.scipy xcore.scipy.linalg xcore.scipy.sparse xcore.scipy.sparse.linalg xcore.scipy.optimize
         xcore.scipy.integrate xcore.scipy.interpolate xcore.scipy.signal xcore.scipy.ndimage xcore.scipy.fft
-        xcore.scipy.special xcore.scipy.stats xcore.scipy.cluster xcore.scipy.cluster.vq""",
+        xcore.scipy.special xcore.scipy.stats xcore.scipy.cluster xcore.scipy.cluster.vq
+        xcore.scipy.spatial xcore.scipy.spatial.transform""",
     "Devices and runs": """
         xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages xcore.export""",
     "Finding mistakes": "xcore.errors xcore.sanitize xcore.checkify xcore.debug xcore.testing xcore.typing",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._core import dtypes, errors, tree
-from .._core.eval import is_array_like, to_array, to_value
+from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.source import written_at
 from .._core.trace import Tracer, is_evaluating
@@ -56,7 +56,7 @@ class Body:
         strong = [t.strong() for t in types]
         with Tracing(loop):
             self.program, captured = trace_program(flat, strong, getattr(f, "__name__", name))
-        self.captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
+        self.captured = [c if isinstance(c, Tracer) else operand(c) for c in captured]
         self.result = found[0]
 
 

@@ -20,6 +20,7 @@ from .._core.eval import (
     install_sanitizer,
     is_array_like,
     narrowed,
+    operand,
     prepare,
     run_program,
     to_array,
@@ -97,7 +98,7 @@ class Jitted(Arguments):
             x if isinstance(x, Value) else self._leaf_value(x, i, dynamic)
             for i, x in enumerate(leaves)
         ]
-        given = [x.dtype for x in leaves if hasattr(x, "dtype")]
+        given = [dtypes.at_width(x.dtype) for x in leaves if hasattr(x, "dtype")]
         wide = any([d.itemsize >= 8 and d != dtypes.complex64 for d in given])
         described = ShapeDtypeStruct, Tracer
         values = [x if isinstance(x, described) else to_value(x, wide) for x in leaves]
@@ -149,7 +150,7 @@ class Jitted(Arguments):
                     raise errors.nested_too_deep(self.name) from None
                 raise
         program.options = self.options
-        captured = [c if isinstance(c, Tracer) else to_array(c) for c in captured]
+        captured = [c if isinstance(c, Tracer) else operand(c) for c in captured]
         found = Variant(
             program,
             captured,

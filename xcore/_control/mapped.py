@@ -14,7 +14,7 @@ from .._core import errors, tree
 from .._core.array import Array
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
-from .._core.eval import is_array_like, to_array, to_value
+from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.mesh import AbstractMesh, Mesh, PartitionSpec, current_mesh, with_devices
 from .._core.program import trace_program
 from .._core.sharding import NamedSharding, local_devices
@@ -112,7 +112,7 @@ class _Mapped:
             for name in self.manual:
                 stack.enter_context(axes.named_axis(name, self.mesh.shape[name]))
             program, captured = trace_program(flat, types, getattr(self.f, "__name__", "shard_map"))
-        captured = [x if isinstance(x, Tracer) else to_array(x) for x in captured]
+        captured = [x if isinstance(x, Tracer) else operand(x) for x in captured]
         return program, captured, result[0]
 
     def _check_results(self, program, in_specs, out_specs, result) -> None:

@@ -96,6 +96,7 @@ _DEFAULT = {
     for kind in ("int", "uint", "float", "complex")
     for bits in (32, 64)
 }
+_NARROWER = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
 _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"} | {
     name: name for name in ("bool", "int", "uint", "float", "complex")
 }
@@ -124,6 +125,16 @@ def as_dtype(spec: Any, bits: int | None = None) -> np.dtype[Any]:
     >>> as_dtype("bfloat16"), as_dtype(np.int8), as_dtype(float, bits=64)
     (dtype(bfloat16), dtype('int8'), dtype('float64'))
     """
+    found = named(spec, bits)
+    return at_width(found) if bits is None else found
+
+
+def named(spec: Any, bits: int | None = None) -> np.dtype[Any]:
+    """The same whatever the setting narrow says.
+
+    >>> named(np.float64)
+    dtype('float64')
+    """
     if isinstance(spec, np.dtype) and spec in _KIND:
         return cast("np.dtype[Any]", spec)
     if isinstance(spec, (str, type)):
@@ -131,6 +142,14 @@ def as_dtype(spec: Any, bits: int | None = None) -> np.dtype[Any]:
         if found is not None:
             return found
     return _from_numpy(spec)
+
+
+def at_width(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that values of this one get: narrower where the setting narrow says so."""
+    if dtype.itemsize < 8 or dtype not in _NARROWER:
+        return dtype
+    settings = config.settings()
+    return _NARROWER[dtype] if settings.narrow and settings.default_bits == 32 else dtype
 
 
 def _default_or_named(spec: Any, bits: int | None) -> np.dtype[Any] | None:
@@ -160,7 +179,7 @@ def kind(dtype: np.dtype[Any]) -> str:
     try:
         return _KIND[dtype]
     except KeyError:
-        return _KIND[as_dtype(dtype)]
+        return _KIND[named(dtype)]
 
 
 def is_bool(dtype: np.dtype[Any]) -> bool:
@@ -197,7 +216,7 @@ def finfo(dtype: np.dtype[Any]) -> Any:
     >>> float(finfo(bfloat16).eps)
     0.0078125
     """
-    dtype = as_dtype(dtype)
+    dtype = named(dtype)
     if not is_inexact(dtype):
         raise errors.dtype_not_allowed("numpy.finfo", dtype, "floating and complex")
     return cast(Any, ml_dtypes).finfo(dtype)
@@ -209,7 +228,7 @@ def iinfo(dtype: np.dtype[Any]) -> Any:
     >>> iinfo(int4).max
     7
     """
-    dtype = as_dtype(dtype)
+    dtype = named(dtype)
     if not is_integer(dtype):
         raise errors.dtype_not_allowed("numpy.iinfo", dtype, "integer")
     return ml_dtypes.iinfo(dtype)

@@ -64,10 +64,14 @@ def default_placed(type_: ArrayType) -> ArrayType | Placed:
     return type_ if device is None else placed(type_, device, committed=False)
 
 
-def from_numpy(value: np.ndarray, copy: bool = True) -> Array:
-    """A NumPy array as an Array, of the same dtype."""
-    dtype = value.dtype if value.dtype.isnative else value.dtype.newbyteorder("=")
-    dtypes.as_dtype(dtype)  # raises with the list of what is supported
+def from_numpy(value: np.ndarray, copy: bool = True, exact: bool = False) -> Array:
+    """A NumPy array as an Array, of the same dtype unless the setting narrow says otherwise.
+
+    ``exact``: of the same dtype always, as operations need it that meet others of that dtype.
+    """
+    native = value.dtype if value.dtype.isnative else value.dtype.newbyteorder("=")
+    dtype = dtypes.as_dtype(native)  # raises with the list of what is supported
+    dtype = native if exact else dtype
     if type(value) is not np.ndarray and isinstance(value, np.ma.MaskedArray):
         raise errors.masked_array(value)
     value = value if dtype is value.dtype else value.astype(dtype)
@@ -246,7 +250,7 @@ class EvalTrace(Trace):
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         if op.eager is not None:
             return op.eager(*args, **params)
-        arrays = [a if type(a) is Array else _operand(a) for a in args]
+        arrays = [a if type(a) is Array else operand(a) for a in args]
         # a scalar at every place is passed as a scalar, and spread inside the program
         types = tuple([
             a.type if type(a) is Literal and a.type.shape else x._t.type
@@ -264,10 +268,14 @@ class EvalTrace(Trace):
         return outs
 
 
-def _operand(a: Any) -> Array:
+def operand(a: Any) -> Array:
+    """What an operation or a program takes for a value, of exactly its dtype."""
     if type(a) is Literal and a.type.shape and not a.value.shape:
         return scalar(a.value.item(), a.type.dtype, a.type.weak)
-    return to_array(a)
+    given: Any = a
+    if isinstance(a, (np.ndarray, np.generic)):
+        return from_numpy(np.asarray(given), exact=True)
+    return to_array(given)
 
 
 def _single(
@@ -294,6 +302,8 @@ def is_wide(x: Any) -> bool:
     """Whether Python numbers beside this value are carried at 64 bits."""
     dtype = getattr(x, "dtype", None)
     if dtype is None or dtype.itemsize < 8 or dtype == dtypes.complex64:
+        return False
+    if type(x) is not Array and dtypes.at_width(dtype) is not dtype:  # it comes in narrower
         return False
     return not getattr(x, "weak_type", False)  # a Python int beyond 32 bits is no wide data
 
@@ -374,7 +384,7 @@ class Fused:
         types = [x.type for x in leaves]
         program, captured = trace_program(flat, types, self.name, where=NOWHERE)
         program.options = self.options
-        captured = [to_array(c) for c in captured]
+        captured = [operand(c) for c in captured]
         if config.settings().watches:
             return None, captured, made[0], program, False
         exe, moved = prepare(program, [*captured, *leaves])

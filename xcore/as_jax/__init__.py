@@ -8,6 +8,7 @@ libraries were tried, and what is missing.
 from __future__ import annotations
 
 import importlib as _importlib
+import os as _os
 import sys as _sys
 
 import xcore as _xcore
@@ -36,6 +37,8 @@ def _activate() -> None:
     if not is_active():
         _sys.meta_path.insert(0, _Finder(_table()))
         _open_attributes()
+        if _os.environ.get("XCORE_AS_JAX_STRICT", "1") != "0":
+            _xcore.config.update("narrow", True)
         _importlib.import_module(_NAME).__dict__["xcore"] = _xcore
 
 

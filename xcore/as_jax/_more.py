@@ -62,19 +62,6 @@ def disable_x64():
     return xc.enable_x64(False)
 
 
-def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):
-    """The dtype that arrays get that ask for this one."""
-    found = xc.dtypes.canonicalize_dtype(dtype)
-    narrow = xc.config.read("enable_x64")
-    return found if narrow else _NARROW.get(found, found)
-
-
-_NARROW = {
-    np.dtype(a): np.dtype(b)
-    for a, b in [("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64")]
-}  # fmt: skip
-
-
 def issubdtype(a, b) -> bool:
     """As in NumPy, where None is float64."""
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)

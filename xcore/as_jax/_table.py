@@ -38,7 +38,7 @@ jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _more
 jax.debug: xcore.debug
 jax.distributed: xcore.distributed
 jax.dlpack: xcore.dlpack
-jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
+jax.dtypes: xcore.dtypes: _more: TypePromotionError issubdtype scalar_type_of
 jax.errors: xcore.errors
 jax.example_libraries: xcore.example_libraries
 jax.example_libraries.optimizers: xcore.example_libraries.optimizers
@@ -122,6 +122,8 @@ jax.scipy.optimize: xcore.scipy.optimize
 jax.scipy.signal: xcore.scipy.signal
 jax.scipy.sparse: xcore.scipy.sparse
 jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg
+jax.scipy.spatial: xcore.scipy.spatial
+jax.scipy.spatial.transform: xcore.scipy.spatial.transform
 jax.scipy.special: xcore.scipy.special
 jax.scipy.stats: xcore.scipy.stats
 jax.sharding: xcore.sharding: _odds: get_abstract_mesh

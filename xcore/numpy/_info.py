@@ -72,8 +72,8 @@ def can_cast(from_, to, casting="safe"):
     >>> xnp.can_cast("int8", "int16"), xnp.can_cast("float32", "int32")
     (True, False)
     """
-    source = typeof(from_).dtype if isinstance(from_, Value) else dtypes.as_dtype(from_)
-    target = dtypes.as_dtype(to)
+    source = typeof(from_).dtype if isinstance(from_, Value) else dtypes.named(from_)
+    target = dtypes.named(to)
     if casting == "safe" and "V" in (source.kind, target.kind):
         return source == target or _holds(target, source)
     return bool(np.can_cast(source, target, casting))
@@ -114,7 +114,7 @@ class finfo:
     """
 
     def __init__(self, dtype):
-        found = typeof(dtype).dtype if isinstance(dtype, Value) else dtypes.as_dtype(dtype)
+        found = typeof(dtype).dtype if isinstance(dtype, Value) else dtypes.named(dtype)
         self._info = dtypes.finfo(found)
         self.dtype = dtypes.to_real(found)
 
@@ -138,7 +138,7 @@ class iinfo:
 
     def __init__(self, int_type):
         given = typeof(int_type).dtype if isinstance(int_type, Value) else int_type
-        self.dtype = dtypes.as_dtype(given)
+        self.dtype = dtypes.named(given)
         info = dtypes.iinfo(self.dtype)
         self.bits, self.min, self.max = int(info.bits), int(info.min), int(info.max)
 
@@ -173,14 +173,14 @@ def isdtype(dtype, kind):
     >>> xnp.isdtype(xnp.bfloat16, "real floating")
     True
     """
-    found = dtypes.as_dtype(dtype)
+    found = dtypes.named(dtype)
     for k in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(k, str) and k in _KINDS:
             if dtypes.kind(found) in _KINDS[k]:
                 return True
         elif isinstance(k, str):
             raise errors.bad_argument("numpy.isdtype", "kind", k, f"a dtype or one of {[*_KINDS]}")
-        elif dtypes.as_dtype(k) == found:
+        elif dtypes.named(k) == found:
             return True
     return False
 
@@ -200,12 +200,12 @@ def issubdtype(arg1, arg2):
         return isinstance(arg2, type) and issubclass(arg1, arg2)
     if isinstance(arg1, dtypes.ExtendedDtype):
         return arg1 == arg2 or (isinstance(arg2, type) and issubclass(arg1.type, arg2))
-    found = dtypes.as_dtype(arg1)
+    found = dtypes.named(arg1)
     if isinstance(arg2, type) and issubclass(arg2, dtypes.extended):
         return False
     if isinstance(arg2, type) and arg2 in _ABSTRACT:
         return dtypes.kind(found) in _ABSTRACT[arg2]
-    return found == dtypes.as_dtype(arg2)
+    return found == dtypes.named(arg2)
 
 
 def iscomplexobj(x):

@@ -85,7 +85,10 @@ def promoted(who: str, pairs: Any) -> tuple:
         except errors.DTypeError:
             if written_for(who):
                 raise
-    return dtypes.promote(*pairs, bits=settings.default_bits)
+    dtype, weak = dtypes.promote(*pairs, bits=settings.default_bits)
+    if settings.narrow and not any([p[0] == dtype for p in pairs]):  # int64, of uint32 and int32
+        return dtypes.at_width(dtype), weak
+    return dtype, weak
 
 
 def astype(x: Any, dtype: Any, weak: bool = False) -> Array:

@@ -257,7 +257,7 @@ def expand_dims(a, axis):
     (1, 2, 3, 1)
     """
     a = as_array("numpy.expand_dims", a)
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, (tuple, list, range)) else (axis,)
     shape = list(typeof(a).shape)
     for i in axes_of("numpy.expand_dims", tuple(given), len(shape) + len(given)):
         shape.insert(i, 1)

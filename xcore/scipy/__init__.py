@@ -25,20 +25,18 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
         optimize,
         signal,
         sparse,
+        spatial,
         special,
         stats,
     )
 
 __all__ = [
     "cluster", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse",
-    "special", "stats",
+    "spatial", "special", "stats",
 ]  # fmt: skip
 _ABSENT = {
     "constants": "They are plain numbers: from scipy import constants.",
     "io": "It reads files on the host: from scipy import io. Arrays are saved by xcore.numpy.save, xcore.checkpoint.",
-    "spatial":
-        "Of distances there is xcore.scipy.cluster.vq, else the norm of x[:, None] - y[None]; the rest works on the "
-        "host: from scipy import spatial.",
     "odr":
         "See xcore.optimize.least_squares, with the errors of x among the unknowns; or, on the host, from scipy "
         "import odr.",

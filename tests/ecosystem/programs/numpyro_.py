@@ -20,7 +20,7 @@ def _eight_schools(sigma, y=None):
 
 
 def first_example():
-    mcmc = MCMC(NUTS(_eight_schools), num_warmup=20, num_samples=10, progress_bar=False)
+    mcmc = MCMC(NUTS(_eight_schools), num_warmup=4, num_samples=3, progress_bar=False)
     mcmc.run(jax.random.PRNGKey(0), SIGMA, Y)
     return {k: v[:3] for k, v in mcmc.get_samples().items()}
 
