@@ -253,6 +253,7 @@ BELOW = {
     "_control.custom": "custom_jvp stop_gradient",
     "_control.custom_lanes": "custom_vmap sequential_vmap",
     "_control.callback": "pure_callback",
+    "_control.checkpoint": "checkpoint",
     "_control.saving": "Checkpointer read_metadata",
     "_core": "tree nodes dtypes errors findings package",
     "_core.array": "Array",

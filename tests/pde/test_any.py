@@ -184,6 +184,18 @@ def test_cycles_are_near_the_inverse_and_symmetric_where_the_operator_is(name):
         assert np.linalg.norm(e) < 0.35 * before
 
 
+def test_coarse_operators_of_flows_keep_their_signs():
+    with xc.enable_x64():
+        for op in (flow(Grid((200, 90)), D, 1e6), SURVEY.wind(150, 1e3, "upwind", SURVEY.ROUND)):
+            c, _, (plans, arrays) = set_up(op, 301)
+            assert [p.smoother for p in plans[:-1]] == ["marches"] * (len(plans) - 1) and len(
+                plans
+            ) > 2
+            for held in arrays[:-1]:
+                off = [x for k, x in enumerate(held["a"]) if k != len(held["a"]) // 2]
+                assert max(x.max() for x in off) <= 0 and min(held["a"][4].ravel()) > 0
+
+
 def test_transfers_of_programs_are_those_of_the_set_up():
     with xc.enable_x64():
         for name in ("rings", "flow", "solid"):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._couplings import Couplings, offsets, read
+from ._couplings import Couplings, inside, offsets, read
 from ._factors import prepared
 from ._grid import size
 
@@ -133,6 +133,7 @@ def hierarchy(c: Couplings, kind: Kind) -> tuple:
         if plan.last:
             return tuple(plans), tuple(arrays)
         c = _coarse(plan, arrays[-1], c)
+        c = _upwind(c) if plan.smoother == "marches" else c
 
 
 def _held(plan: Plan, c: Couplings) -> dict:
@@ -231,6 +232,15 @@ def _coarse(plan: Plan, held: dict, c: Couplings) -> Couplings:
     return read(
         lambda u: _restrict(plan, back, c(_prolong(plan, held["p"], u))), coarse_shape(plan), rings
     )
+
+
+def _upwind(c: Couplings) -> Couplings:
+    """Without elements of the wrong sign off the diagonal, which flows across the grid leave, and which grow from level
+    to level: the value there becomes that of the line through the node and the neighbour upstream."""
+    off = {o: np.maximum(x.real, 0) for o, x in c.elements.items() if any(o)}
+    centre = (0,) * len(c.shape)
+    turned = {o: x - off[o] - off[tuple(-s for s in o)] for o, x in c.elements.items() if any(o)}
+    return inside(c._replace(elements=turned | {centre: c.centre + 2 * sum(off.values())}).sorted())
 
 
 def _prolong(plan: Plan, w: tuple, u: np.ndarray) -> np.ndarray:

@@ -49,6 +49,10 @@ class Couplings(NamedTuple):
             elements={o: moved(c, o, self.rings) for o, c in sorted(turned.items())}
         )
 
+    def sorted(self) -> Couplings:
+        """With its offsets in their order."""
+        return self._replace(elements=dict(sorted(self.elements.items())))
+
     @property
     def sums(self) -> np.ndarray:
         """What the operator makes of a constant."""

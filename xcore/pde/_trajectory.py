@@ -24,6 +24,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._boundary import as_dtype
+from ._recomputed import check_kept, steps_kept
 from ._solutions import TrajectorySolution
 from ._time import (
     DORMAND_PRINCE,
@@ -42,7 +43,8 @@ LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a f
 def trajectory(
     stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0,
     save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False,
-    checkpoint: str | Path | None = None, parts: int = 10, report: bool = False,
+    checkpoint: str | Path | None = None, parts: int = 10, checkpoints: int | None = None,
+    report: bool = False,
 ) -> PyTree | TrajectorySolution:  # fmt: skip
     """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis.
 
@@ -60,6 +62,8 @@ def trajectory(
         there. A run with the same folder begins behind the last part that is there; its times and
         shapes must be the same, stepper and first state are not compared.
       parts: into how many.
+      checkpoints: of a derivative in reverse mode: about how many states are kept on the way, beside the results. The
+        others are computed again, each some times: 8000 steps with 60 states three times. All are kept by default.
       report: return a ``TrajectorySolution``, which tells when the state left the finite numbers. Else,
         outside of ``jit``, ``grad`` and ``vmap``, a RuntimeWarning tells it, and the longest stable step.
 
@@ -75,9 +79,10 @@ def trajectory(
         want = "what has step(u, t, dt), such as pde.ThetaMethod(op)"
         raise errors.bad_argument(who, "stepper", stepper, want)
     check_step(stepper, dt, op)
+    check_kept(who, checkpoints)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
 
-    run = _Run(stepper, dt, t0, every, save, progress, report)
+    run = _Run(stepper, dt, t0, every, save, progress, report, checkpoints)
     first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
         (end, _, worst), kept = run.go(first, steps // every)
@@ -164,6 +169,7 @@ class _Run:
     save: Any = static()
     progress: Any = static()
     report: bool = static(default=False)
+    kept: int | None = static(default=None)
 
     def one(self, carry, _):
         u, k, worst = carry
@@ -181,7 +187,7 @@ class _Run:
         leap = getattr(self.stepper, "leap", None)
         there = leap(u, self.dt, self.every) if leap and self.every >= LEAP_FROM else None
         if there is None:
-            return scan(self.one, carry, None, length=self.every)[0]
+            return steps_kept(self.one, carry, self.every, self._share())[0]
         return there, k + self.every, worst
 
     def some(self, carry, _):
@@ -192,7 +198,13 @@ class _Run:
 
     def go(self, carry, count: int):
         """The last state, and what was kept after each of so many runs of steps."""
-        return scan(self.some, carry, None, length=count, progress=self.progress)
+        if self.kept is None or self.progress:
+            return scan(self.some, carry, None, length=count, progress=self.progress)
+        return steps_kept(self.some, carry, count, self._share() if self.every > 1 else self.kept)
+
+    def _share(self):
+        """Of states that are kept, those of one of the two loops."""
+        return None if self.kept is None else max(2, self.kept // 2)
 
 
 def _in_parts(run: _Run, carry, count: int, folder, parts: int):
@@ -231,7 +243,8 @@ def _inexact(x):
 def integrate(
     f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *,
     tableau: Tableau = DORMAND_PRINCE, rtol: float = 1e-5, atol: float = 1e-8,
-    first_step: ArrayLike | None = None, max_steps: int = 100_000, report: bool = False,
+    first_step: ArrayLike | None = None, max_steps: int = 100_000, checkpoints: int | None = None,
+    report: bool = False,
 ) -> PyTree | TrajectorySolution:  # fmt: skip
     """States of u' = f(u, t) at given times, with steps as long as the error allows.
 
@@ -247,6 +260,8 @@ def integrate(
       first_step: its length.
       max_steps: between two times. Where more are needed, or steps become so short that rounding
         swallows them, as before a pole, this state and all after it are NaN.
+      checkpoints: of a derivative in reverse mode: about how many states are kept on the way, beside the results; the
+        others are computed again. By default 32 between two times.
       report: return a ``TrajectorySolution``, which tells that and why. Else, outside of ``jit``, ``grad``
         and ``vmap``, a RuntimeWarning does.
 
@@ -255,18 +270,21 @@ def integrate(
     0.3679
     """
     check_order("pde.integrate", f)
+    check_kept("pde.integrate", checkpoints)
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
     times = xnp.asarray(t_eval)
     _check_goals(times, rtol, atol, first_step)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    found = adaptive(f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps)
+    found = adaptive(
+        f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps, checkpoints
+    )
     return found if report else _answer(found, u)
 
 
 def adaptive(
-    f, u, times, tableau: Tableau, rtol, atol, first, max_steps: int
+    f, u, times, tableau: Tableau, rtol, atol, first, max_steps: int, kept: int | None = None
 ) -> TrajectorySolution:
     """States at times that do not fall, of the width of the state."""
     dtype = typeof(times).dtype
@@ -296,6 +314,7 @@ def adaptive(
             lambda s: (s[1] < goal) & (s[3] < max_steps) & ~s[4],
             lambda s: attempt(s, goal),
             (u, t, dt, xnp.zeros((), np.int32), status != SOLVED),
+            checkpoints=32 if kept is None else max(2, kept // 2),
         )
         ends = [
             (status != SOLVED, status),
@@ -307,7 +326,19 @@ def adaptive(
         return (u, t, dt, status), (u, status)
 
     start = xnp.where(_finite(u), SOLVED, np.int32(Status.not_finite)).astype(np.int32)
-    _, (states, statuses) = scan(advance, (u, times[0], dt, start), times[1:])  # pyright: ignore[reportGeneralTypeIssues]
+    first_one = (u, times[0], dt, start)
+    if kept is None:
+        _, (states, statuses) = scan(advance, first_one, times[1:])  # pyright: ignore[reportGeneralTypeIssues]
+    else:  # goals are found by their numbers
+
+        def numbered(carry, _):
+            number, *rest = carry
+            carry, found = advance(tuple(rest), times[number])
+            return (number + 1, *carry), found
+
+        states, statuses = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
+            numbered, (np.int32(1), *first_one), times.shape[0] - 1, max(2, kept // 2)
+        )[1]
     states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
     statuses = xnp.concatenate([start[None], statuses])
     left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
