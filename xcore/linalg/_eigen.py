@@ -126,9 +126,14 @@ def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Arr
     return q.T, alpha, beta[:-1]
 
 
+INVERSES: dict[type, Any] = {}  # of classes of operators: functions of (a, σ)
+
+
 def _inverse_of(a: LinearOperator, sigma) -> LinearOperator:
-    """(a - σ)⁻¹: of a matrix by its factors, of other operators by MINRES."""
+    """(a - σ)⁻¹: of a matrix by its factors, of a sparse one by what its package does, of others by MINRES."""
     shape, dtype = a.shape, _dtype_of(a)
+    if type(a) in INVERSES:
+        return INVERSES[type(a)](a, sigma)
     if isinstance(a, Matrix):
         shifted = xnp.asarray(a.a) - sigma * xnp.eye(shape[0], dtype=dtype)
         factors = factorise(ops.stop_gradient(shifted), kind_for(shifted))
@@ -175,7 +180,7 @@ def eigsh(
       ncv: size of the space; min(n, max(2 k + 1, 20)) by default. More takes fewer restarts.
       sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
         fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
-      inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, or MINRES.
+      inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, sparse or not, or MINRES.
       rtol: tolerance for the residuals, relative to the norm of a; precision^¾ by default.
       max_steps: at most this many restarts.
       report: return a ``Solution`` instead of raising SolverError where the tolerance was missed. Its certificate

@@ -20,14 +20,16 @@ from ._making import (
 from ._matrix import Sparse, matmul
 from ._multigrid import Multigrid, multigrid
 from ._pattern import Pattern
+from ._spectra import eigs
 from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array", "csc_array",
-    "csr_array", "diags_array", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack",
-    "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "matmul", "Multigrid",
-    "multigrid", "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
+    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array",
+    "csc_array", "csr_array", "diags_array", "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
+    "hessian", "hstack", "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum",
+    "matmul", "Multigrid", "multigrid", "Pattern", "random_array",
+    "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

@@ -29,7 +29,9 @@ from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
 from ...sparse import Sparse
+from ...sparse import eigs as _eigs
 from ...sparse import solve as _direct
+from ...sparse import solve_triangular as _triangular
 from .._names import guide
 
 
@@ -367,13 +369,70 @@ def spsolve(A: Any, b: ArrayLike) -> Array:
     return _direct(A, b)  # pyright: ignore[reportReturnType]
 
 
+@boundary
+def spsolve_triangular(
+    A: Any, b: ArrayLike, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> Array:  # fmt: skip
+    """The solution of A x = b for a triangular sparse matrix, as ``xcore.sparse.solve_triangular``.
+
+    Args:
+      A: a square matrix, of ``xcore.sparse`` or SciPy's.
+      b: right side, a vector or columns.
+      lower: which triangle counts.
+      overwrite_A, overwrite_b: of no effect.
+      unit_diagonal: take the diagonal to be 1.
+
+    >>> from xcore import sparse
+    >>> spsolve_triangular(2 * sparse.eye_array(2), [2.0, 4.0])
+    Array([1., 2.], dtype=float32)
+    """
+    return _triangular(A, b, lower=lower, unit_diagonal=unit_diagonal)
+
+
+@boundary
+def eigs(
+    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM", v0: Any = None,
+    ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
+    Minv: Any = None, OPinv: Any = None, OPpart: Any = None, rng: Any = None,
+) -> Any:  # fmt: skip
+    """(w, v): k eigenvalues of a square matrix or operator, those wanted most in front, and their vectors as columns.
+
+    Where the tolerance is missed SolverError is raised; see ``xcore.sparse.eigs``.
+
+    Args:
+      A: matrix, dense or sparse, or operator.
+      k: how many.
+      M: must be None.
+      sigma: find those next to this shift.
+      which: "LM", "SM", "LR", "SR", "LI" or "SI"; with a shift of 1 / (w - sigma).
+      v0: vector to start from.
+      ncv: size of the space.
+      maxiter: restarts at most.
+      tol: tolerance for the residuals, relative to the size of A; precision^¾ for 0.
+      return_eigenvectors: False gives w alone.
+      OPinv: operator x ↦ (A - sigma)⁻¹ x.
+      Minv, OPpart, rng: of no effect.
+
+    >>> import xcore.numpy as xnp
+    >>> abs(eigs(xnp.diag(xnp.arange(1.0, 9.0)), k=2, return_eigenvectors=False)).round(3)
+    Array([8., 7.], dtype=float32)
+    """
+    if M is not None:
+        need = "None: generalised problems are solved by xcore.scipy.linalg.eig(A, M)"
+        raise errors.bad_argument("scipy.sparse.linalg.eigs", "M", M, need)
+    inverse = None if OPinv is None else _operator(OPinv)
+    w, v = _eigs(
+        _operator(A), k, which=which, v0=v0, ncv=ncv, sigma=sigma, inverse=inverse, tol=tol or None,
+        **({} if maxiter is None else {"maxiter": maxiter}),
+    )  # fmt: skip
+    return (w, v) if return_eigenvectors else w
+
+
 _ABSENT = {
     "splu spilu factorized SuperLU":
         'Take xcore.sparse.factorise(a), or kind="ilu": factors are operators with solve(b).',
-    "spsolve_triangular use_solver": "Take xcore.sparse.solve.",
-    "eigs":
-        "There is eigsh for Hermitian matrices; of others xcore.linalg.eigvals gives all, and on the host SciPy's own "
-        "does: from scipy.sparse.linalg import eigs.",
+    "use_solver": "Take xcore.sparse.solve.",
     "lsqr lsmr": "xcore.linalg.lsmr(a, b) gives x, and with report=True how it went.",
     "lobpcg": "xcore.linalg.lobpcg(a, k, x0=X) has arguments of its own.",
     "bicg cgs qmr lgmres gcrotmk tfqmr": "Take gmres or bicgstab.",
@@ -382,6 +441,6 @@ _ABSENT = {
 }  # fmt: skip
 __getattr__ = guide(__name__, _ABSENT)
 __all__ = [
-    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigsh", "expm_multiply", "gmres", "minres", "spsolve",
-    "svds",
+    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigs", "eigsh", "expm_multiply", "gmres", "minres",
+    "spsolve", "spsolve_triangular", "svds",
 ]  # fmt: skip
