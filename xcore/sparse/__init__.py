@@ -12,6 +12,7 @@ from .._core.package import bound as _bound
 from ._cholesky import Cholesky
 from ._derivatives import hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
+from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning_tree
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
@@ -25,10 +26,10 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "coo_array",
-    "csc_array", "csr_array", "diags_array", "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
-    "hessian", "hstack", "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum",
-    "matmul", "Multigrid", "multigrid", "Pattern", "random_array",
+    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "connected_components", "coo_array",
+    "csc_array", "csr_array", "diags_array", "dijkstra", "eigs", "eye_array", "factorise", "Factors", "from_dense",
+    "from_scipy", "hessian", "hstack", "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron",
+    "kronsum", "laplacian", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "random_array",
     "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 

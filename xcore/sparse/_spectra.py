@@ -1,7 +1,8 @@
 """A few eigenvalues of matrices without symmetry: Krylov and Schur's method, with shifts by sparse factors.
 
 The space holds orthonormal rows q with A qᴴ = qᴴ h + β q₊ e_mᴴ. A cycle fills it up, orders a Schur form
-h = z t zᴴ so that what is wanted stands first, and keeps that part. (Stewart 2001, "A Krylov–Schur algorithm for large eigenproblems")
+h = z t zᴴ so that what is wanted stands first, and keeps that part. (Stewart 2001, "A
+Krylov–Schur algorithm for large eigenproblems")
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""scipy.sparse: matrices of ``xcore.sparse`` under SciPy's names, and the module ``linalg``."""
+"""scipy.sparse: matrices of ``xcore.sparse`` under SciPy's names, and the modules ``linalg`` and ``csgraph``."""
 
 # fmt: off
 from ...sparse import (
@@ -22,11 +22,11 @@ from ...sparse import (
 
 # fmt: on
 from .._names import guide as _guide
-from . import linalg
+from . import csgraph, linalg
 
 __all__ = [
-    "block_array", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "hstack",
-    "identity", "issparse", "kron", "kronsum", "linalg", "random_array", "tril", "triu", "vstack",
+    "block_array", "block_diag", "coo_array", "csc_array", "csgraph", "csr_array", "diags_array", "eye_array",
+    "hstack", "identity", "issparse", "kron", "kronsum", "linalg", "random_array", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _ABSENT = {
@@ -39,6 +39,5 @@ _ABSENT = {
     "bsr_array dia_array dok_array lil_array": "All are stored by rows here: take coo_array or csr_array.",
     "load_npz save_npz":
         "Files are SciPy's: scipy.sparse.save_npz(file, a.to_scipy()), csr_array(scipy.sparse.load_npz(file)).",
-    "csgraph": "Graphs work on the host: from scipy.sparse import csgraph.",
 }  # fmt: skip
 __getattr__ = _guide(__name__, _ABSENT)

@@ -1,0 +1,70 @@
+"""Graphs beside SciPy's functions; Laplacians traced."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.csgraph as theirs
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import sparse
+from xcore.scipy.sparse import csgraph
+from xcore.sparse import Sparse
+
+rng = np.random.default_rng(0)
+GRAPHS = {
+    "none": sp.csr_array((0, 0)), "apart": sp.csr_array((5, 5)), "few": sp.random_array((40, 40), density=0.03, rng=rng),
+    "many": sp.random_array((30, 30), density=0.3, rng=rng),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_as_scipy(name):
+    a = sp.csr_array(GRAPHS[name])
+    s, n = sparse.from_scipy(a), a.shape[0]
+    for directed, connection in ((True, "weak"), (True, "strong"), (False, "weak")):
+        if n:
+            count, labels = theirs.connected_components(a, directed, connection)
+            mine = csgraph.connected_components(s, directed, connection)
+            assert mine[0] == count
+            np.testing.assert_array_equal(mine[1], labels)
+        if n and directed != (connection == "weak"):
+            lengths, before = csgraph.dijkstra(s, directed, return_predecessors=True)
+            exact = theirs.dijkstra(a, directed, return_predecessors=True)
+            np.testing.assert_allclose(lengths, exact[0], rtol=1e-6)
+            np.testing.assert_array_equal(before, exact[1])
+    if n:
+        tree, exact = csgraph.minimum_spanning_tree(s), theirs.minimum_spanning_tree(a)
+        np.testing.assert_allclose(tree.todense(), exact.toarray())
+    for normed in (False, True):
+        made, d = csgraph.laplacian(s, normed, True)
+        if n:
+            exact, e = theirs.laplacian(a.toarray(), normed, True)
+            np.testing.assert_allclose(made.todense(), exact, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(d, e, rtol=1e-6)
+        assert made.shape == (n, n)
+
+
+def test_laplacians_are_traced():
+    a = sparse.from_scipy(sp.csr_array(GRAPHS["few"] + GRAPHS["few"].T))
+    x = rng.normal(size=40)
+
+    def energy(v, normed):
+        return x @ (sparse.laplacian(Sparse(v, a.pattern), normed) @ x)
+
+    with xc.enable_x64():
+        v = xnp.asarray(a.values)
+        for normed in (False, True):
+            slope = xc.jit(xc.grad(energy), static_argnums=1)(v, normed)
+            d = rng.normal(size=v.shape)
+            change = (energy(v + 1e-6 * d, normed) - energy(v - 1e-6 * d, normed)) / 2e-6
+            np.testing.assert_allclose(slope @ d, change, rtol=1e-6)
+
+
+def test_arguments():
+    with pytest.raises(ValueError, match="square"):
+        sparse.laplacian(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="0 or more"):
+        sparse.dijkstra(np.array([[0.0, -1.0], [0.0, 0.0]]))
+    with pytest.raises(ValueError):
+        sparse.connected_components(np.eye(3), connection="loose")

@@ -1,0 +1,126 @@
+"""Graphs as sparse matrices: element (i, j) is the weight of the edge from i to j. By SciPy, on the host.
+
+Where edges are is the pattern, so what depends on it alone is known while tracing; weights must be known, but for
+``laplacian``, which is made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.array import Array
+from ._making import coo_array, diags_array, from_scipy
+from ._matrix import Sparse
+
+
+def _graph(who: str, a: Any) -> Sparse:
+    a = coo_array(a)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise errors.shape_mismatch(who, "need one square matrix", graph=a)
+    return a
+
+
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
+) -> Any:
+    """(how many, the number of each vertex's component): a stored element is an edge, whatever its value.
+
+    Args:
+      csgraph: square matrix.
+      directed: whether edges have a direction; else each goes both ways.
+      connection: of directed graphs, "weak" or "strong" (there is a way back).
+      return_labels: False gives the number alone.
+
+    >>> from xcore import sparse
+    >>> connected_components(sparse.coo_array(([1.0], ([0], [1])), shape=(3, 3)))
+    (2, Array([0, 0, 1], dtype=int32))
+    """
+    import scipy.sparse
+
+    a = _graph("sparse.connected_components", csgraph)
+    p = a.pattern
+    graph = scipy.sparse.csr_array((np.ones(p.nnz), p.indices, p.indptr), shape=p.shape)
+    count, labels = scipy.sparse.csgraph.connected_components(graph, directed, connection)
+    return (count, xnp.asarray(labels)) if return_labels else count
+
+
+def laplacian(csgraph: Any, normed: bool = False, return_diag: bool = False) -> Any:
+    """D - A of a graph with the weights A, D the sums of the columns; the diagonal of A does not count. Traced.
+
+    Args:
+      csgraph: square matrix.
+      normed: divide by the roots of D from both sides.
+      return_diag: return D too (its root with ``normed``).
+
+    >>> from xcore import sparse
+    >>> laplacian(sparse.coo_array(([2.0, 2.0], ([0, 1], [1, 0])))).todense()
+    Array([[ 2., -2.],
+           [-2.,  2.]], dtype=float32)
+    """
+    a = _graph("sparse.laplacian", csgraph)
+    a = a.map(lambda v: v.astype(xnp.result_type(v, np.float32)))
+    a = a._chosen(a.pattern.rows != a.pattern.columns)
+    d = a.T @ xnp.ones(a.shape[0], a.dtype)
+    if not normed:
+        made = diags_array(d) - a
+        return (made, d) if return_diag else made
+    alone = d == 0
+    root = xnp.where(alone, 1, xnp.sqrt(xnp.where(alone, 1, d)))
+    scaled = a * (1 / root)[:, None] * (1 / root)
+    made = diags_array(xnp.where(alone, 0, xnp.ones_like(d))) - scaled
+    return (made, root) if return_diag else made
+
+
+def minimum_spanning_tree(csgraph: Any) -> Sparse:
+    """The edges of least weight that connect all vertices which are connected; those of weight 0 are not stored.
+
+    Args:
+      csgraph: square matrix of known weights, those of both directions of an edge the same or one of them stored.
+
+    >>> from xcore import sparse
+    >>> a = sparse.coo_array(([1.0, 2.0, 3.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
+    >>> float(minimum_spanning_tree(a).sum())
+    3.0
+    """
+    import scipy.sparse
+
+    a = _graph("sparse.minimum_spanning_tree", csgraph)
+    return from_scipy(scipy.sparse.csgraph.minimum_spanning_tree(a.to_scipy()))
+
+
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False, limit: float = np.inf,
+) -> Any:  # fmt: skip
+    """Lengths of shortest ways between vertices, infinite where there is none; weights are 0 or more.
+
+    Args:
+      csgraph: square matrix of known weights; a stored 0 is an edge of length 0.
+      directed: whether edges have a direction; else each goes both ways, at the lesser weight.
+      indices: from which vertices; from all by default.
+      return_predecessors: also return the vertex before each on its way, -9999 where there is none.
+      unweighted: count edges.
+      limit: look no farther.
+
+    >>> from xcore import sparse
+    >>> a = sparse.coo_array(([1.0, 2.0, 9.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
+    >>> dijkstra(a, indices=0)
+    Array([0., 1., 3.], dtype=float32)
+    """
+    import scipy.sparse
+
+    a = _graph("sparse.dijkstra", csgraph)
+    weights = np.asarray(a.values)
+    if (weights < 0).any():
+        raise errors.bad_argument("sparse.dijkstra", "csgraph", a, "of weights that are 0 or more")
+    found = scipy.sparse.csgraph.dijkstra(
+        a.to_scipy(), directed, indices, return_predecessors, unweighted, limit
+    )
+    lengths, before = found if return_predecessors else (found, None)
+    dtype = xnp.result_type(a.dtype, np.float32)
+    lengths: Array = xnp.asarray(lengths.astype(dtype))
+    return lengths if before is None else (lengths, xnp.asarray(before))
