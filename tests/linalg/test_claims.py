@@ -284,6 +284,57 @@ def test_lobpcg_leaves_eigenvectors_that_are_not_wanted(dtype, n):
     )
 
 
+SPECTRA = {
+    "random": np.random.default_rng(3).standard_normal(12), "graded": 10.0 ** -np.arange(12) * (-1.0) ** np.arange(12),
+    "repeated": np.repeat([-2.0, 0.5, 1.5], 4), "clustered": np.r_[1 + 1e-7 * np.arange(6), -1 - 1e-3 * np.arange(6)],
+    "zero": np.zeros(12), "of rank 1": np.arange(12) == 0.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype, size", [("float32", 30), ("complex128", 290)])
+def test_claims_of_pairs_hold_for_all_spectra_at_all_sizes(dtype, size):
+    """And they are made: where the vectors wanted are taken to 0, too, by an operator that is not 0."""
+    sizes, rng, k = 10.0 ** np.array([0, -size, size]), np.random.default_rng(8), 3
+    turns = [orthogonal(rng, 12, dtype) for _ in SPECTRA]
+    a = np.stack([(q * w) @ q.conj().T for q, w in zip(turns, SPECTRA.values(), strict=True)])
+    a = ((a + a.conj().swapaxes(1, 2)) / 2)[:, None] * sizes[:, None, None]
+    a = a.reshape(-1, 12, 12).astype(dtype)
+
+    def found(a, shift):
+        near = la.eigsh(a, k, sigma=shift, report=True)
+        return la.lobpcg(a, k, report=True), la.eigsh(a, k, report=True), near
+
+    shifts = np.tile(0.3 * sizes, len(SPECTRA)).astype(np.dtype(dtype).type(0).real.dtype)
+    eps = np.finfo(dtype).eps
+    for number, answer in enumerate(xc.jit(xc.vmap(found))(a, shifts)):
+        assert np.all(answer.ok), number
+        told = np.asarray(answer.certificate.error)
+        for i, (w, error) in enumerate(zip(np.asarray(answer.value[0]), told, strict=True)):
+            unit = sizes[i % 3]
+            exact = np.linalg.eigvalsh(a[i].astype(complex) / unit)
+            w, error = w.astype(float) / unit, error.astype(float) / unit
+            wanted = np.sort(exact[np.argsort(abs(exact - 0.3))[:k]])
+            wanted = (exact[:k], exact[-k:], wanted)[number]
+            near = np.abs(w[:, None] - exact).min(1)
+            assert (near <= error + 4e-15).all(), (number, i)
+            within = np.maximum(error, 2 * eps ** (0.75 if number else 0.5) * abs(exact).max())
+            off = abs(w - wanted) if number < 2 else abs(abs(w - 0.3) - abs(wanted - 0.3))
+            assert (np.sort(off) <= np.sort(within) + 4e-15).all(), (number, i)
+
+
+def test_lsmr_does_not_claim_what_its_precision_cannot_show():
+    """Residuals that round to 0 are none of 1e-10 in single precision."""
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((2, 60, 1, 1)).astype("float32")
+    solve = xc.jit(xc.vmap(lambda a, b: la.lsmr(a, b[:, 0], rtol=1e-10, report=True)))
+    answer = solve(a, b)
+    assert not np.any(answer.ok) and np.all(np.asarray(answer.status) == Status.stagnation)
+    exact = xc.jit(xc.vmap(lambda a, b: la.lsmr(a, b[:, 0], report=True)))(a, b)
+    assert np.all(exact.ok)
+    assert np.allclose(np.asarray(answer.value)[:, 0], (b / a)[:, 0, 0], rtol=1e-5)
+    assert np.all(solve(a, 0 * b).ok)  # whose solution is known exactly
+
+
 # Dense factorisations
 
 

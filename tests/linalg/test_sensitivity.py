@@ -206,6 +206,19 @@ def test_claims_of_matrix_equations_are_true(name, dtype, least):
     check_claims(names, answer, lambda k: reference(a[k], b[k], c[k]), dtype, least)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-30, 1e30])
+def test_one_matrix_of_zeros_leaves_the_other_its_size(size):
+    """b and c of any size beside a = 0: the rounding of their residual is in the bound."""
+    rng = np.random.default_rng(6)
+    b, c = (rng.standard_normal((2, 300, 1, 1, 2)) @ [1, 1j] * size).astype("complex64")
+    answer = la.solve_sylvester(0 * b, b, c, report=True)
+    assert np.all(answer.ok)
+    x, exact = (
+        np.asarray(y).astype(complex).ravel() for y in (answer.value, c.astype(complex) / b)
+    )
+    assert (abs(x - exact) <= np.asarray(answer.certificate.error) * abs(exact)).all()
+
+
 ONE = {
     "expm": lambda a: la.expm(a, report=True), "sqrtm": lambda a: la.sqrtm(a, report=True),
     "logm": lambda a: la.logm(a, report=True), "sylvester": lambda a: EQUATIONS["sylvester"][0](a, a, a),

@@ -181,7 +181,7 @@ def _in_units(kind: str, x, a, b, q, r, e, s) -> tuple:
     if kind == "continuous":
         one, far = unit(a), own(e)
     else:
-        one = far = own(None) if e is None else xnp.maximum(unit(a), unit(e))
+        one = far = own(None) if e is None else unit(a, e)
     x, a, b, e = _over(x, two), _over(a, one), _over(b, width), _over(e, far)
     away = far if kind == "continuous" else one
     r = _over(r, two, width, *((1 / one, width, far) if kind == "continuous" else (width,)))

@@ -35,12 +35,13 @@ from ._krylov import MINRES
 from ._linear_solve import solved_within
 from ._operators import (
     FunctionOperator,
+    InUnits,
     LinearOperator,
     Matrix,
     as_operator,
     in_dtype_of_products,
 )  # fmt: skip
-from ._range import inner, norm, safe_norm
+from ._range import inner, norm, safe_norm, unit_of
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import check_later, check_status, fail, of_pairs
 
@@ -129,18 +130,23 @@ def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Arr
 INVERSES: dict[type, Any] = {}  # of classes of operators: functions of (a, σ)
 
 
-def _inverse_of(a: LinearOperator, sigma) -> LinearOperator:
-    """(a - σ)⁻¹: of a matrix by its factors, of a sparse one by what its package does, of others by MINRES."""
+def _inverse_of(a: LinearOperator, sigma, unit) -> LinearOperator:
+    """(a - σ)⁻¹, with both divided by a unit.
+
+    Of a matrix by its factors, of a sparse one by what its package does, of others by MINRES.
+    """
     shape, dtype = a.shape, _dtype_of(a)
     if type(a) in INVERSES:
-        return INVERSES[type(a)](a, sigma)
+        return InUnits(INVERSES[type(a)](a, sigma), 1 / unit)
     if isinstance(a, Matrix):
-        shifted = xnp.asarray(a.a) - sigma * xnp.eye(shape[0], dtype=dtype)
+        matrix = (xnp.asarray(a.a) / unit).astype(dtype)
+        shifted = matrix - (sigma / unit) * xnp.eye(shape[0], dtype=dtype)
         factors = factorise(ops.stop_gradient(shifted), kind_for(shifted))
         pivot = first_zero(factors.pivots())
         fail("linalg.eigsh (a - sigma, so sigma is an eigenvalue)", shifted, pivot, "lapack")
         return FunctionOperator(_solved_by, factors, shape, symmetric=True)
-    return FunctionOperator(_solved_by_minres, (a, sigma), shape, symmetric=True)
+    of_minres = (InUnits(a, unit), sigma / unit)
+    return FunctionOperator(_solved_by_minres, of_minres, shape, symmetric=True)
 
 
 def _solved_by(factors, x):
@@ -208,33 +214,36 @@ def eigsh(
     m = max(2 * k + 1, 20) if ncv is None else ncv
     start = _start(who, a, x0)
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    operator, wanted = held, WHICH[which]
+    sample = _product_of(held, start)
+    unit, shift = unit_of(sample), None
+    operator, wanted = InUnits(held, unit), WHICH[which]
     if shifted:  # the largest moduli of the inverse are the nearest to σ
-        sigma = 0.0 if sigma is None else sigma
-        operator = _inverse_of(held, sigma) if inverse is None else as_operator(inverse)
-        operator, wanted = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator), "LM"
+        shift, wanted = xnp.asarray(0.0 if sigma is None else sigma), "LM"
+        operator = (
+            _inverse_of(held, shift, unit) if inverse is None
+            else InUnits(as_operator(inverse), 1 / unit)
+        )  # fmt: skip
+        operator = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator)
     rtol = epsilon(start) ** 0.75 if rtol is None else rtol
     end, steps, rows = largest_pairs(
         operator, start, k, min(n, max(k + 2, m)), wanted, rtol, max_steps, history=history,
         progress=progress, checkpoint=checkpoints(who, checkpoint),
     )  # fmt: skip
-    v = end["v"].T
-    image = held.matmat(v).astype(typeof(v).dtype)
-    w = xnp.real(xnp.sum(xnp.conj(v) * image, axis=0))
+    w, v, image = _rayleigh(InUnits(held, unit), end["v"].T)
     order = xnp.argsort(w)
     w, v, image = w[order], v[:, order], image[:, order]
     size, beyond = end["scale"], end["next"]
-    if shifted:
-        other = held.mv(fresh(xnp.zeros_like(end["q"][:1]), 0)).astype(typeof(v).dtype)
-        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(other))
-        beyond = sigma + safe_divide(xnp.ones_like(beyond), beyond)
+    if shift is not None:
+        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
+        beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = first_that_holds(
         (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
         (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),  # pyright: ignore[reportOptionalOperand]
     )  # fmt: skip
-    others = None if k == n else xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
-    certificate = of_pairs(w, left, size, n, others, products=end["products"])
+    others = None if k == n else unit * xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
+    w, rows = w * unit, None if rows is None or shifted else rows * unit
+    certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
     return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
 
 
@@ -247,6 +256,18 @@ def _answer(who: str, found, status, certificate, report: bool, steps, rows):
     if type(status) is not Array:
         check_status(who, status)
     return solution.check().value
+
+
+def _product_of(a: LinearOperator, like):
+    """The product with a random vector of length 1: how large the operator is."""
+    blank = xnp.zeros((1, *typeof(like).shape), typeof(like).dtype)
+    return a.mv(fresh(blank, 0)).astype(typeof(like).dtype)
+
+
+def _rayleigh(a: LinearOperator, v) -> tuple:
+    """(vᴴ a v of each column, v, a v)."""
+    image = a.matmat(v).astype(typeof(v).dtype)
+    return xnp.real(xnp.sum(xnp.conj(v) * image, axis=0)), v, image
 
 
 def _lengths(columns):
@@ -315,14 +336,16 @@ class _Blocks:
         basis, _ = xnp.linalg.qr(xnp.concatenate([x, r, state["p"]], axis=1))
         image = self.a.matmat(basis)
         small = xnp.conj(basis).T @ image
-        _, s = xnp.linalg.eigh(hermitian_part(small) * self.sign)
+        found, s = xnp.linalg.eigh(hermitian_part(small) * self.sign)
         s = s[:, :k]
-        return self.residuals(basis @ s, image @ s, basis[:, k:] @ s[k:])
+        scale = xnp.maximum(state["scale"], xnp.max(xnp.abs(found)))
+        return self.residuals(basis @ s, image @ s, basis[:, k:] @ s[k:], scale)
 
-    def residuals(self, x, image, p):
+    def residuals(self, x, image, p, scale):
+        """The state; ``scale`` is the largest that the operator is known to be, not only on these vectors."""
         w = xnp.real(xnp.sum(xnp.conj(x) * image, axis=0))
         r = image - x * w.astype(typeof(x).dtype)
-        scale = xnp.max(_lengths(image[:, : self.k]))
+        scale = xnp.maximum(scale, xnp.max(_lengths(image)))
         return {"x": x, "p": p, "r": r, "w": w, "size": _lengths(r), "scale": scale}
 
 
@@ -384,26 +407,22 @@ def lobpcg(
     _check_symmetric(who, a)
     rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
+    start = ops.stop_gradient(start).astype(dtype)
+    unit = unit_of(_product_of(held, start[:, 0]))
+    held = InUnits(held, unit)
     sign = 1.0 if which in ("smallest", "SA") else -1.0
     blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
-    x, _ = xnp.linalg.qr(_guarded(ops.stop_gradient(start).astype(dtype), k))
+    x, _ = xnp.linalg.qr(_guarded(start, k))
     image = held.matmat(x)
     _, s = xnp.linalg.eigh(hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
-    state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x))
-    row = (lambda s: s["size"][:k]) if history else None
+    state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x), xnp.zeros_like(unit))
+    row = (lambda s: s["size"][:k] * unit) if history else None
     state, steps, rows = iterate(
-        blocks,
-        state,
-        max_steps,
-        row=row,
-        progress=progress,
-        checkpoint=checkpoints(who, checkpoint),
-    )
+        blocks, state, max_steps, row=row, progress=progress, checkpoint=checkpoints(who, checkpoint)
+    )  # fmt: skip
     reached = xnp.all(blocks.done(state)[k:])
     order = xnp.argsort(state["w"][:k])
-    v = state["x"][:, order]
-    image = held.matmat(v)
-    w = xnp.real(xnp.sum(xnp.conj(v) * image, axis=0))
+    w, v, image = _rayleigh(held, state["x"][:, order])
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     watched = blocks.done(state)[order]
     status = first_that_holds(
@@ -411,7 +430,8 @@ def lobpcg(
         (reached & (left <= rtol * state["scale"]), Status.success),
         (reached & watched, Status.stagnation),
     )  # fmt: skip
-    certificate = of_pairs(w, left, state["scale"], n, state["w"][k:])
+    w, others = w * unit, state["w"][k:] * unit
+    certificate = of_pairs(w, left * unit, state["scale"] * unit, n, others)
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
     return _answer(who, found, status, certificate, report, steps, rows)
 

@@ -24,9 +24,9 @@ from .._solution import Solution, Status, first_that_holds
 from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._arguments import epsilon
-from ._operators import LinearOperator, as_operator, in_dtype_of_products
+from ._operators import InUnits, LinearOperator, as_operator, in_dtype_of_products
 from ._passes import MAX_PASSES
-from ._range import divided, magnitude, safe_norm, unit_of
+from ._range import magnitude, safe_norm, unit_of
 from ._truth import check_status
 
 
@@ -97,6 +97,7 @@ class _Passes:
     back: Any
     b: Any
     target: Any
+    least: Any  # what rounding leaves in doubt in any case
     limit: int
     unit: Any = 1.0  # of what history keeps
     progress: Any = static(default=False)
@@ -118,14 +119,13 @@ class _Passes:
         r = self.b - self.mv(x)
         gradient = self.back(r / scale)
         size, watched = safe_norm(gradient), solver.done(ran)
-        unclear = xnp.abs(size - xnp.abs(ran["zeta_bar"])) > 0.01 * solver.target
 
         def doubt():
             other = self.back((self.b - self.mv(0.75 * x) / 0.75) / scale)
-            return safe_norm(other - gradient)
+            return 1.5 * safe_norm(other - gradient) + self.least / scale
 
-        doubtful = unclear & (size <= solver.target)
-        good = size + cond(doubtful, doubt, lambda: xnp.zeros_like(size)) <= solver.target
+        unsure = cond(size <= solver.target, doubt, lambda: xnp.zeros_like(size))
+        good = size + unsure <= solver.target
         better = (size * scale < s["size"]) | (s["steps"] < 0)
         halved = size * scale < 0.5 * s["size"]
         status = first_that_holds(
@@ -159,7 +159,10 @@ def _run(mv, back, b, rtol: float, limit: int, unit=None, progress=False):
     after each step, times it."""
     first = back(b)
     size = safe_norm(first)
-    passes = _Passes(mv, back, b, rtol * size, limit, 1.0 if unit is None else unit, progress)
+    least = 0.5 * epsilon(b) * size
+    passes = _Passes(
+        mv, back, b, rtol * size, least, limit, 1.0 if unit is None else unit, progress
+    )
     state = {
         "x": xnp.zeros_like(first), "r": b, "size": xnp.full_like(size, np.inf),
         "steps": xnp.full((), -1, np.int32),  # none as yet
@@ -180,28 +183,6 @@ def _run_each(mv, back, columns, units=None, progress=False, *, rtol: float, lim
         return tuple(y[..., None] for y in one(columns[:, 0], *[x[0] for x in units]))
     out_axes = (1, 0, 0, 0, *[1] * len(units))
     return vmap(one, in_axes=(1, *[0] * len(units)), out_axes=out_axes)(columns, *units)
-
-
-@struct
-class _InUnits(LinearOperator):
-    """An operator divided by a power of two."""
-
-    a: Any
-    unit: Any
-
-    @property
-    def shape(self):
-        return self.a.shape
-
-    @property
-    def T(self):
-        return _InUnits(self.a.T, self.unit)
-
-    def mv(self, x):
-        return divided(self.a.mv, self.unit)(x)
-
-    def matmat(self, x):
-        return divided(self.a.matmat, self.unit)(x)
 
 
 def _units(a: LinearOperator, columns, weight) -> tuple:
@@ -264,9 +245,9 @@ def lsmr(
       a: operator or matrix (m, n).
       b: vector (m,) or columns (m, k), each of which stops on its own.
       damp: weight of the size of x.
-      rtol: tolerance for |aᴴ (b - a x) - damp² x|, computed anew in the end, relative to |aᴴ b|; 1e-6 by
-        default, or 100 times the precision where that is more. Where rounding does not let it, the
-        status is ``stagnation``.
+      rtol: tolerance for |aᴴ (b - a x) - damp² x|, computed anew in the end, relative to |aᴴ b|, which is 0 where
+        it rounds to that; 1e-6 by default, or 100 times the precision where that is more. Where rounding
+        does not let it be told, as below half of the precision, the status is ``stagnation``.
       max_steps: at most this many steps; 10 min(m, n) by default.
       report: return a ``Solution`` with the steps of each column and what is left of that goal's
         quantity ("residual"), instead of raising SolverError.
@@ -290,7 +271,7 @@ def lsmr(
     columns = b[:, None] if b.ndim == 1 else b
     weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
     unit, sizes = _units(a, ops.stop_gradient(columns), ops.stop_gradient(weight))
-    a, weight, columns = _InUnits(a, unit), weight / unit, columns / sizes.astype(typeof(b).dtype)
+    a, weight, columns = InUnits(a, unit), weight / unit, columns / sizes.astype(typeof(b).dtype)
     fixed = ops.stop_gradient(weight)
     within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
     run = functools.partial(_run_each, rtol=within, limit=limit)

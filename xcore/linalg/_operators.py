@@ -22,6 +22,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import jvp, linear_transpose
 from .._transforms.map import vmap
+from ._range import divided
 
 
 class LinearOperator:
@@ -314,6 +315,32 @@ class Scaled(LinearOperator):
     @property
     def T(self):
         return Scaled(self.c, self.a.T)
+
+
+@struct
+class InUnits(LinearOperator):
+    """An operator divided by a power of two."""
+
+    a: Any
+    unit: Any
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric
+
+    @property
+    def T(self):
+        return InUnits(self.a.T, self.unit)
+
+    def mv(self, x):
+        return divided(self.a.mv, self.unit)(x)
+
+    def matmat(self, x):
+        return divided(self.a.matmat, self.unit)(x)
 
 
 @struct

@@ -30,9 +30,11 @@ def complex_schur(a):
     return ops.schur(a.astype(dtypes.to_complex(typeof(a).dtype)))
 
 
-def unit(a):
-    """A power of two near the largest modulus of each matrix, 1 where there is none."""
+def unit(a, *others):
+    """A power of two near the largest modulus of each matrix, or of several; 1 where there is none."""
     size = largest(a, (-2, -1))
+    for other in others:
+        size = xnp.maximum(size, largest(other, (-2, -1)))
     most = float(dtypes.finfo(typeof(size).dtype).max) / 4  # what is rounded up must not overflow
     return power_of_two(xnp.where(xnp.isfinite(size), xnp.minimum(size, most), 1))
 
@@ -160,7 +162,7 @@ def inverse_norm(solve, adjoint_solve, like):
 
 def sylvester_norm(s, t):
     """About |l⁻¹|_F of l: x ↦ s x + x t for triangular s and t, of any scale."""
-    size = xnp.maximum(unit(s), unit(t))
+    size = unit(s, t)
     s, t = scaled(s, size), scaled(t, size)
     like = matmul(s[..., :, :1], t[..., :1, :])
     there, back = (
@@ -233,7 +235,7 @@ def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
       eps: of the dtype x was rounded to, which may be narrower than that of a, b and c.
     """
     a, b, c, x = (ops.stop_gradient(y) for y in (a, b, c, x.astype(typeof(c).dtype)))
-    one = xnp.maximum(unit(a), unit(b))
+    one = unit(a, b)
     two = unit(x)
     a, b, x, c = scaled(a, one), scaled(b, one), scaled(x, two), scaled(scaled(c, one), two)
     r = c - matmul(a, x) - matmul(x, b)
