@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.stats
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -48,6 +49,8 @@ SCALES = {
     "far": ((1e8, 1e-8), 0.02, 1.0, np.float64, {"absolute_sigma": True}),
     "float32": ((1, 1), 0.05, 1.0, np.float32, {}), "tall float32": ((1e8, 1e-8), 0.05, 1.0, np.float32, {}),
     "squares that are hardly numbers": ((1e-16, 1e12), 0.05, None, np.float32, {}),
+    "squares that are none": ((1e-30, 1e12), 0.05, None, np.float32, {}),
+    "few points, known": ((1, 1), 0.05, 1.0, np.float64, {"absolute_sigma": True, "points": 7}),
 }  # fmt: skip
 
 
@@ -116,3 +119,25 @@ def test_a_fit_that_did_not_converge_has_no_intervals():
     y = np.asarray(curve(T, *TRUE))
     fit = xo.curve_fit(curve, T, y, (50.0, 9.0, -3.0), maxiter=2)
     assert not fit.result.success and np.all(np.isinf(fit.stderr))
+
+
+def test_a_fit_tells_how_it_ended_as_other_solutions_do():
+    found = xo.curve_fit(curve, T, np.asarray(curve(T, *TRUE)), (1.0, 1.0, 0.0))
+    assert found.x is found.popt and found.value is found.popt
+    assert found.ok and found.success and found.status == xo.Status.success
+    assert found.message == found.result.message and found.check() is found
+    assert found.certificate is found.result.certificate and found.steps == found.nit > 0
+    short = xo.curve_fit(curve, T, np.asarray(curve(T, *TRUE)), (1.0, 1.0, 0.0), maxiter=1)
+    with pytest.raises(xc.errors.SolverError, match="curve_fit"):
+        short.check()
+
+
+@pytest.mark.parametrize("freedom", [1, 3, 40, 10**4, 10**6, np.inf])
+def test_quantiles(freedom):
+    from xcore.optimize._curve_fit import t_quantile
+
+    for p in (0.5, 0.84, 0.975, 0.9999):
+        assert np.isclose(
+            t_quantile(p, freedom), scipy.stats.t.ppf(p, freedom), rtol=1e-8, atol=1e-10
+        )
+    assert t_quantile(1.0, freedom) == np.inf and np.isnan(t_quantile(1.1, freedom))

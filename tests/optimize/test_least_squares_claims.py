@@ -76,17 +76,51 @@ def test_a_plateau_is_left_or_told():
     found = xo.least_squares(boxbod, start)
     assert found.success
     np.testing.assert_allclose(found.x, [2.1380940889e02, 5.4723748542e-01], rtol=1e-10)
-    # exp(-800) is 0: nothing tells where to go from here; exp(-80) may be enough to lead astray
+    # exp(-800) is 0: nothing tells where to go from here; exp(-80) is enough
     told = (xo.Status.flat, xo.Status.stagnation)
-    for far in (800.0, 80.0):
-        found = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, far])))
-        assert found.status in told or abs(float(found.x[0]) - 172.5) < 1e-6
+    astray = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, 800.0])))
+    assert astray.status in told or abs(float(astray.x[0]) - 172.5) < 1e-6
+    for method in ("lm", "trf"):
+        back = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, 80.0])), method=method)
+        assert back.success
+        np.testing.assert_allclose(back.x, found.x, rtol=1e-9)
     found = xo.least_squares(boxbod, xnp.asarray(np.array([200.0, 80.0])), method="matrix-free")
     assert (
         found.status in told and float(found.certificate.error) > 1e-3
     )  # exp(-80) is what 80 rests on
     short = xo.least_squares(boxbod, start, method="gauss-newton")
     assert not short.success or abs(float(short.x[1]) - 0.547) < 1e-3
+
+
+@pytest.mark.parametrize("method, dtype, far", [("lm", np.float32, 33), ("trf", np.float64, 280)])
+def test_fits_in_units_whose_squares_are_no_numbers(method, dtype, far):
+    """Data from one end of the range to the other, residuals in those units or divided by them, p0 like them or 1."""
+    rng = np.random.default_rng(3)
+    tall = 10.0 ** np.array([0, -far, -far // 2, far // 2, far])
+    data = (decay((3.0, 0.7, 0.0), T) + 0.02 * rng.standard_normal(T.size)) * tall[:, None]
+    data, tall = data.astype(dtype), tall.astype(dtype)
+
+    def fit(y, size, first, unit):
+        curve = lambda p: p[0] * xnp.exp(-p[1] * T.astype(dtype))
+        found = xo.least_squares(
+            lambda p: (curve(p) - y) / unit, xnp.stack([first, 0 * first + 1]), method=method
+        )
+        return found.success, found.x / xnp.stack([size, 0 * size + 1])
+
+    one = np.ones_like(tall)
+    cases = [(tall, one), (tall, tall), (2 * one, one), (2 * one, tall)]
+    run = xc.jit(xc.vmap(xc.vmap(fit, in_axes=(0, 0, 0, 0)), in_axes=(None, None, 0, 0)))
+    ok, x = map(np.asarray, run(data, tall, *map(np.stack, zip(*cases, strict=True))))
+    best = scipy.optimize.least_squares(
+        lambda p: decay((*p, 0), T) - data[0].astype(float), (3.0, 0.7)
+    ).x
+    np.testing.assert_allclose(x[0, 0], best, rtol=20 * np.finfo(dtype).eps ** 0.5)
+    assert np.all(ok[:2])
+    # an error is one beside the size of a parameter, or its way: from 2 to 1e-33 that is 2
+    way = np.maximum(1, np.stack([np.stack(first) for first, _ in cases]) / tall)
+    off = np.abs(x - x[0, 0])
+    off = np.maximum(off[..., 0] / way, off[..., 1] * (way <= 2))
+    assert np.all(~ok | (off < 1e-4)), off
 
 
 PROBLEMS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,9 @@ class CurveFit:
       stderr: standard errors of the parameters, as one vector: numbers even where their squares are none.
       correlation: of the parameters, (n, n); 0 where ``stderr`` is infinite.
       dof: degrees of freedom: data minus parameters.
+      known: whether the variance of the values was given, and not estimated from so many degrees of freedom.
+
+    How the fit ended can be asked of it as of a ``Solution``: ``x``, ``ok``, ``status``, ``message``, ``check()``, ….
     """
 
     popt: Any
@@ -45,12 +49,38 @@ class CurveFit:
     stderr: Any
     correlation: Any
     dof: int = static(default=0)
+    known: bool = static(default=False)
+
+    value = x = property(
+        lambda self: self.popt, doc="The parameters, as a ``Solution`` calls them."
+    )
+    ok = success = converged = property(
+        lambda self: self.result.ok, doc="Whether the fit converged."
+    )
+    status = property(lambda self: self.result.status, doc="The number of its ``Status``.")
+    message = property(lambda self: self.result.message, doc="The status in words.")
+    certificate = property(lambda self: self.result.certificate, doc="What is known of the fit.")
+    steps = nit = property(lambda self: self.result.steps, doc="Iterations.")
 
     def __iter__(self):
         return iter((self.popt, self.pcov))
 
+    def check(self) -> CurveFit:
+        """Itself, or an error with the status in words."""
+        self.result.check("optimize.curve_fit")
+        return self
+
+    def quantile(self, level: float) -> float:
+        """So many standard errors on either side hold the true value with this probability.
+
+        Student's t where the variance of the values was estimated, the normal distribution where it was given.
+        """
+        return t_quantile(0.5 + level / 2, math.inf if self.known else self.dof)
+
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """(lower, upper): confidence intervals of the parameters, as vectors, by Student's t.
+        """(lower, upper): confidence intervals of the parameters, as vectors.
+
+        By Student's t; by the normal distribution where ``sigma`` was taken at its word.
 
         >>> import xcore.optimize as xo, xcore.numpy as xnp
         >>> x = xnp.arange(4.0)
@@ -60,7 +90,7 @@ class CurveFit:
         True
         """
         middle = Flat("optimize.interval", "popt", self.popt).start
-        half = t_quantile(0.5 + level / 2, self.dof) * self.stderr
+        half = self.quantile(level) * self.stderr
         return middle - half, middle + half
 
     def band(
@@ -84,12 +114,12 @@ class CurveFit:
         terms = safe_divide(terms, unit, where=unit > 0)
         spread = xnp.sqrt(xnp.maximum(xnp.sum((terms @ self.correlation) * terms, axis=-1), 0))
         deviation = xnp.where(xnp.all(xnp.isfinite(self.stderr)), unit[..., 0] * spread, xnp.inf)
-        half = t_quantile(0.5 + level / 2, self.dof) * deviation
+        half = self.quantile(level) * deviation
         return y - half, y + half
 
 
-def t_quantile(p: float, dof: int) -> float:
-    """The quantile of Student's t.
+def t_quantile(p: float, dof: float) -> float:
+    """The quantile of Student's t; with infinitely many degrees of freedom, of the normal distribution.
 
     With t = √n tan θ the density is c cosⁿ⁻¹ θ; its integral is inverted by Newton's method.
 
@@ -98,6 +128,11 @@ def t_quantile(p: float, dof: int) -> float:
     """
     if dof <= 0:
         return math.inf
+    if not 0 < p < 1:
+        return math.inf if p == 1 else math.nan
+    if dof > 1e5:  # of which the first term of a series in 1 / dof is enough
+        z = statistics.NormalDist().inv_cdf(p)
+        return z + (z**3 + z) / (4 * dof)
     nodes, weights = np.polynomial.legendre.leggauss(60)
     c = math.exp(math.lgamma((dof + 1) / 2) - math.lgamma(dof / 2)) / math.sqrt(math.pi)
     low, high = -math.pi / 2, math.pi / 2
@@ -165,7 +200,8 @@ def curve_fit(
     deviation = _deviation(found.fun, loss, f_scale, dof, absolute_sigma).astype(flat.dtype)
     stderr = xnp.where(found.success, sizes * deviation, xnp.inf)
     pcov = stderr[:, None] * stderr * xnp.where(xnp.isinf(stderr), 1, correlation)
-    return CurveFit(found.x, pcov, found, stderr, correlation, dof)
+    known = absolute_sigma and loss == "linear"
+    return CurveFit(found.x, pcov, found, stderr, correlation, dof, known)
 
 
 def _as_wide(x, data):

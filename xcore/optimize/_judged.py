@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core.types import typeof
+from ._box import projected_gradient
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, default_tol, largest
 from ._result import Status, first_of
@@ -94,17 +95,27 @@ def _verdict(s, error, gain, least, lost, tol):
     )
 
 
-def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=None) -> dict:
-    """What is known at the end, in the user's units; ``tol``: of steps that are taken, and refused."""
-    local, dtype = problem.in_units_of(x0), x0.dtype
-    square = local.unit * local.unit
+def attempts(
+    who, method, problem, x0, tol, maxiter: int, history, checkpoint=None, whole=True
+) -> dict:
+    """What is known at the end, in the user's units; ``tol``: of steps that are taken, and refused.
+
+    ``whole``: whether the Jacobian may be formed.
+    """
+    local, dtype, mine = problem.in_units_of(x0, whole), x0.dtype, x0
+    x0 = mine / local.units
     asked = tol[0] if tol[0] == tol[1] else default_tol(dtype)
     restarts = np.isfinite(getattr(method, "first_radius", np.inf))
     # enough is left for another attempt
     limit = maxiter // 2 if restarts and maxiter >= 100 else maxiter
 
     def shown(name, v):
-        return v * square if name in ("f", "g") else v
+        """In the user's units, one after the other: their squares may be no numbers."""
+        if name == "x":
+            return v * local.units
+        if name in ("f", "gain"):
+            return v * local.unit * local.unit
+        return v * local.unit / local.units * local.unit if name == "g" else v
 
     def begin(s):
         state = method.init(local, x0, tol)
@@ -123,7 +134,7 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=No
         error, gain, least, lost = _seen(method, local, ended, x0)
         status = _verdict(ended, error, gain, least, lost, asked)
         better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
-        new = {k: ended[k] for k in ("x", "f", "g", "size")}
+        new = {k: ended[k] for k in ("x", "f", "g")}
         new |= {"status": status, "error": error, "gain": gain}
         new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}
         new |= {k: s[k] + xnp.maximum(ended[k], 0) for k in ("nit", "nfev", "njev")}
@@ -136,13 +147,14 @@ def attempts(who, method, problem, x0, tol, maxiter: int, history, checkpoint=No
 
     zero, far = xnp.zeros((), dtype), xnp.full((), xnp.inf, dtype)
     start = {
-        "x": x0, "f": far, "g": xnp.zeros_like(x0), "size": zero, "error": far, "gain": zero,
+        "x": x0, "f": far, "g": xnp.zeros_like(x0), "error": far, "gain": zero,
         "status": np.int32(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
         "turn": count(0), "going": xnp.ones((), bool),
     }  # fmt: skip
     if history:
-        start["history"] = empty_rows(who, history, x0, maxiter)
+        start["history"] = empty_rows(who, history, mine, maxiter)
     s = in_rounds(begin, run, end, lambda s: s["going"], start, checkpoint)
-    kept = ("x", "f", "g", "size", "gain", "error", "status", "nit", "nfev", "njev", "history")
-    units = {"f": square, "g": square, "size": square, "gain": square}
-    return {k: s[k] * units[k] if k in units else s[k] for k in kept if k in s}
+    kept = ("x", "f", "g", "gain", "error", "status", "nit", "nfev", "njev", "history")
+    found = {k: shown(k, s[k]) for k in kept if k in s}
+    size = projected_gradient(found["x"], found["g"], problem.lower, problem.upper)
+    return found | {"size": largest(size)}

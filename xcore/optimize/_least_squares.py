@@ -32,7 +32,7 @@ from ._problem import Flat, count, largest
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
-from ._units import power_of_two
+from ._units import power_of_two, where_far
 
 
 class Residuals:
@@ -41,20 +41,39 @@ class Residuals:
     def __init__(self, who, fun, flat: Flat, args, loss, scale):
         self.who, self.fun, self.flat = who, fun, flat
         self.args = args if isinstance(args, tuple) else (args,)
-        self.loss, self.scale, self.unit = loss, scale, None
-        self.lower = self.upper = None
+        self.loss, self.scale, self.unit, self.units = loss, scale, None, None
+        self.lower: Any = None
+        self.upper: Any = None
 
-    def in_units_of(self, x):
-        """The same, divided by a power of two so that residuals at x have size 1: squares are numbers."""
+    def in_units_of(self, x, whole: bool):
+        """The same in powers of two, ``unit`` of residuals and ``units`` of variables: squares are numbers.
+
+        Residuals at x have size 1; so have slopes where they were far from that. ``whole``: whether the
+        Jacobian may be formed.
+        """
         new = copy.copy(self)
-        new.unit = power_of_two(largest(self.residuals(x)))
+        new.unit = power_of_two(largest(self.residuals(x)), 1.0)
         new.scale = self.scale / new.unit
+        slopes = where_far(new.slopes(x, whole))
+        new.units = 1 / xnp.where(xnp.isfinite(x * slopes), slopes, 1)
+        new.lower, new.upper = self.lower / new.units, self.upper / new.units
         return new
+
+    def slopes(self, x, whole: bool):
+        """About the largest derivative by each variable."""
+        n = typeof(x).shape[0]
+        if whole:
+            push = linearize(self.residuals, x)[1]
+            return vmap(lambda v: largest(push(v)))(xnp.eye(n, dtype=x.dtype))
+        f, pull = vjp(self.residuals, x)
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], typeof(f).shape)
+        return xnp.abs(pull(xnp.asarray(signs).astype(f.dtype))[0])
 
     def residuals(self, x):
         """fun(x) as a real vector, in units."""
-        found = self.given(x)
-        return found if self.unit is None else found / self.unit
+        if self.unit is None:
+            return self.given(x)
+        return self.given(x if self.units is None else x * self.units) / self.unit
 
     def given(self, x):
         """fun(x) as a real vector."""
@@ -127,6 +146,17 @@ def _radius(ratio, radius, size, damping, eps):
     )
 
 
+def _held_back(s, p, size):
+    """The scales after a step p of length ``size`` was refused.
+
+    A parameter of hardly any influence, as behind a plateau, is sent far away: by more than ten times what it is.
+    Were all shortened until it stays, nothing would move; so it alone is, to about what it is.
+    """
+    far = (xnp.abs(p) > 10 * xnp.abs(s["x"])) & (s["x"] != 0) & (s["nit"] >= 0)
+    enough = safe_divide(size, 10 * xnp.abs(s["x"]), where=far)
+    return xnp.maximum(s["scale"], xnp.where(far, enough, 0))
+
+
 def _verdict(s, take, promised, size, reach, size_g, f, tol, radius):
     """The status after a step of length ``size`` where parameters have length ``reach``.
 
@@ -176,7 +206,7 @@ class LevenbergMarquardt:
         ratio = _ratio(s, f, promised, norm(s["qtf"]), norm(qtf))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
-        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), s["scale"])
+        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), _held_back(s, p, size))
         x, f = pick(s["x"] + p, s["x"]), pick(f, s["f"])
         g = pick(transposed_times(r, qtf), s["g"])
         reach = norm(new_scale * x)
@@ -239,7 +269,7 @@ class TrustRegionReflective:
         ratio = _ratio(s, f + correction, promised, norm(g_hat), norm(d * g))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
-        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), s["scale"])
+        new_scale = pick(xnp.maximum(s["scale"], lengths(r)), _held_back(s, p, size))
         x, f, g = pick(trial, x), pick(f, s["f"]), pick(g, s["g"])
         v, dv = _distances(x, g, problem.lower, problem.upper, new_scale)
         start = norm(x * xnp.where(new_scale == 0, 1, new_scale) / xnp.sqrt(v))
@@ -464,7 +494,8 @@ def least_squares(
     checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
-        s = attempts(who, method, problem, x, tol, maxiter, history, checkpoint)
+        whole = not isinstance(method, GaussNewtonCG)
+        s = attempts(who, method, problem, x, tol, maxiter, history, checkpoint, whole)
         value = {"residuals": problem.given(s["x"]), "cost": s.pop("f")}
         return s.pop("x"), s | {"value": value}
 

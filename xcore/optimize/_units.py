@@ -26,15 +26,24 @@ MATRIX = 512  # the same where methods keep matrices of their own
 PRODUCTS = 200  # so many of them at least
 
 
-def power_of_two(x):
-    """The power of two next to each |x|; 1 for zeros and what is no number."""
+def power_of_two(x, part: float = 0.5):
+    """The power of two next to each |x|; 1 for zeros and what is no number.
+
+    Its powers up to 1 / part, and their reciprocals, are numbers, too.
+    """
     limits = xnp.finfo(typeof(x).dtype)
     fine = (x != 0) & xnp.isfinite(x)
-    # squares of units and their reciprocals are numbers, too
-    size = xnp.clip(xnp.abs(x), limits.tiny**0.5, limits.max**0.5)
+    size = xnp.clip(xnp.abs(x), (4 * limits.tiny) ** part, (limits.max / 4) ** part)
     bits = limits.bits - 1 - limits.nmant
     kept = ops.reduce_precision(size, exponent_bits=bits, mantissa_bits=0)
     return xnp.where(fine, kept, 1).astype(typeof(x).dtype)
+
+
+def where_far(x):
+    """The power of two next to each |x| where it is so far from 1 that powers of x may leave the range; else 1."""
+    size = power_of_two(x, 1.0)
+    far = float(xnp.finfo(typeof(x).dtype).max) ** 0.125
+    return xnp.where((size > far) | (size < 1 / far), size, 1).astype(typeof(x).dtype)
 
 
 @struct
