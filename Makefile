@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test test-slow test-accelerators gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
+.PHONY: help venv test test-slow test-accelerators test-ecosystem gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
@@ -13,6 +13,7 @@ help:
 	@echo "                  on a GPU those for it: XCORE_TEST_PLATFORM=cuda make test"
 	@echo "make test-slow    run what make test leaves out of wide sweeps"
 	@echo "make test-accelerators  compile everything for GPUs and TPUs that are not here"
+	@echo "make test-ecosystem  run libraries written for JAX on xcore (optax, flax, diffrax, …)"
 	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
 	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"
 	@echo "make test-matrix  run the tests on every supported Python and jaxlib found here"
@@ -77,6 +78,17 @@ $(AOT)/.installed: pyproject.toml
 
 test-accelerators: $(AOT)/.installed
 	@$(AOT)/bin/python -m pytest -q -n $(JOBS) -o faulthandler_timeout=1800 tests/accelerators $(TESTS)
+
+# Libraries written for JAX live in an environment of their own, beside a jax that is not used.
+ECO := build/ecosystem
+
+$(ECO)/.installed: pyproject.toml
+	@mkdir -p build && sh tools/make_venv $(ECO)
+	@$(ECO)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ecosystem,test]'
+	@touch $@
+
+test-ecosystem: $(ECO)/.installed
+	@$(ECO)/bin/python -m xcore.as_jax -m pytest -q tests/ecosystem tests/as_jax $(TESTS)
 
 gallery: venv
 	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)

@@ -248,6 +248,41 @@ def check_lowering_that_calls_python_or_writes_stablehlo():
     close(q.bind(jnp.arange(3.0)), 2 * np.arange(3.0))
 
 
+# Draws by rejection
+
+# Of jax 0.10.2, with PRNGKey(7) and the arguments below.
+DRAWN = {
+    "gamma": [5.715881e-07, 0.5218955, 26.13199],
+    "loggamma": [-14.37485, -0.650288, 3.26316],
+    "beta": [0.001258527, 0.3607473, 0.9257546],
+    "dirichlet": [2.144482e-08, 0.01958047, 0.9804196],
+    "chisquare": [4.406247e-13, 0.9576584, 24.45029],
+    "t": [1.139892, 0.3826833, -0.5027614],
+    "f": [2.850712, 0.19468, 2.016871],
+    "poisson": [0.0, 1.0, 48.0],
+    "generalized_normal": [-0.1130596, -0.6796276, 0.05358308],
+    "ball": [-0.3638842, 0.3945854, 0.1197582],
+}
+
+
+def check_draws_have_the_bits_of_jax():
+    key, a, r = jax.random.PRNGKey(7), jnp.asarray([0.3, 1.5, 30.0]), jax.random
+    found = {
+        "gamma": r.gamma(key, a), "loggamma": r.loggamma(key, a), "beta": r.beta(key, a, 2.0),
+        "dirichlet": r.dirichlet(key, a), "chisquare": r.chisquare(key, a), "t": r.t(key, a), "f": r.f(key, a, 3.0),
+        "poisson": r.poisson(key, jnp.asarray([0.0, 3.0, 50.0])),
+        "generalized_normal": r.generalized_normal(key, 2.5, (3,)), "ball": r.ball(key, 3),
+    }  # fmt: skip
+    for name, want in DRAWN.items():
+        np.testing.assert_allclose(found[name], want, rtol=3e-6, atol=1e-7, err_msg=name)
+    assert r.gamma(jax.random.key(0), 2.0, (0, 2)).shape == (0, 2)
+    assert r.poisson(key, 3.0).dtype == jnp.int32
+    # derivatives are those of the distribution function at fixed probability
+    slope = jax.grad(lambda a: r.gamma(key, a).sum())(a)
+    close(slope, jax.lax.random_gamma_grad(a, found["gamma"]), 1e-5)
+    close(jax.vmap(lambda k: r.gamma(k, 2.0))(r.split(key, 3))[1], r.gamma(r.split(key, 3)[1], 2.0))
+
+
 # Interpreters
 
 

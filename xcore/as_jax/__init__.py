@@ -8,7 +8,6 @@ libraries were tried, and what is missing.
 from __future__ import annotations
 
 import importlib as _importlib
-import os as _os
 import sys as _sys
 
 import xcore as _xcore
@@ -17,6 +16,7 @@ from ._faces import NAME as _NAME
 from ._faces import Finder as _Finder
 from ._faces import refuse_if_loaded as _refuse_if_loaded
 from ._odds import open_attributes as _open_attributes
+from ._table import strict as _strict
 from ._table import table as _table
 
 __all__ = ["is_active"]
@@ -37,7 +37,7 @@ def _activate() -> None:
     if not is_active():
         _sys.meta_path.insert(0, _Finder(_table()))
         _open_attributes()
-        if _os.environ.get("XCORE_AS_JAX_STRICT", "1") != "0":
+        if _strict():
             _xcore.config.update("narrow", True)
         _importlib.import_module(_NAME).__dict__["xcore"] = _xcore
 

@@ -12,6 +12,7 @@ import xcore as xc
 
 from .._core import dtypes, errors
 from .._core.program import RecordTracer
+from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 from ._odds import Format
 from ._views import primitive_named
 
@@ -60,6 +61,17 @@ enable_x64 = xc.enable_x64
 
 def disable_x64():
     return xc.enable_x64(False)
+
+
+def random_gamma_grad(a, sample, *, log_space: bool = False):
+    """How a gamma variate of shape a moves with a."""
+    op = log_gamma_of_shape if log_space else gamma_of_shape
+    return xc.jvp(lambda a: op(a, sample), (a,), (xc.numpy.ones_like(a),))[1]
+
+
+def igamma_grad_a(a, x):
+    """The derivative of the regularised lower gamma function by its shape."""
+    return xc.jvp(lambda a: xc.special.gammainc(a, x), (a,), (xc.numpy.ones_like(a),))[1]
 
 
 def issubdtype(a, b) -> bool:
