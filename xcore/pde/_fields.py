@@ -525,6 +525,11 @@ def _times(factor, u):
 
 
 def _as_combined(op: GridOperator) -> Combined:
+    if op.order == "compact":
+        advice = "Its sums hold for means of the field: take order 2, 4 or 6."
+        raise errors.bad_argument(
+            "pde", "order", op.order, "a number for operators in sums and multiples", advice
+        )
     return op if isinstance(op, Combined) else Combined((op,), (1.0,))
 
 

@@ -31,10 +31,13 @@ from ._boundary import complex_if
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, nearest, offsets, read
-from ._fields import GridOperator, along
+from ._diffusion import Diffusion
+from ._fields import Combined, GridOperator, along
 from ._grid import size
 from ._judge import default_rtol
+from ._laplacian import Laplacian
 from ._minimal import Equation, How, run
+from ._operators import Helmholtz
 from ._poisson import UNBALANCED, require_compatible
 from ._portrait import FACTORS_AT_MOST, Portrait, portrait, way
 from ._solutions import FieldSolution
@@ -78,6 +81,34 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
     return answer
 
 
+def simpler(op: GridOperator) -> tuple | None:
+    """(operator, factor): Δ + q of which a sum of Laplace operators and numbers is a multiple; None for others."""
+    if not isinstance(op, Combined) or any(xnp.ndim(f) for f in op.factors):
+        return None
+    q, a, found = 0.0 if op.c is None else op.c, 0.0, None
+    for factor, term in zip(op.factors, op.terms, strict=True):
+        parts = _shifted(term)
+        if parts is None or xnp.ndim(q) or (found is not None and parts[0].order != found.order):
+            return None
+        found = parts[0]
+        q, a = q + factor * parts[1], a + factor * parts[2]
+    if found is None or xnp.ndim(q) or (type(a) is Array and not bool(a)):
+        return None
+    return Helmholtz(found.grid, q / a, found.faces, found.order), a
+
+
+def _shifted(term) -> tuple | None:
+    if isinstance(term, Laplacian):
+        return term, 0.0, 1.0
+    return term.shifted() if isinstance(term, Diffusion | Helmholtz) and term.constant else None
+
+
+def values_known(op) -> bool:
+    """Whether an operator's values are known, derivatives aside."""
+    held = tree.map(ops.stop_gradient, op)
+    return all(type(x) is Array or not isinstance(x, Value) for x in tree.leaves(held))
+
+
 def eval_dtype(op) -> Any:
     """The dtype of the operator's products."""
     return eval_shape(op, xnp.zeros(op.field_shape, np.float32)).dtype
@@ -85,9 +116,9 @@ def eval_dtype(op) -> Any:
 
 def elements(op: GridOperator) -> Couplings | None:
     """What is read off an operator whose values are known, derivatives aside; else None."""
-    held = tree.map(ops.stop_gradient, op)
-    if not all(type(x) is Array or not isinstance(x, Value) for x in tree.leaves(held)):
+    if not values_known(op):
         return None
+    held = tree.map(ops.stop_gradient, op)
     rings = tuple(a.ring for a in op.axes)
     reach = max(op.reach)
     rng = np.random.default_rng(0)

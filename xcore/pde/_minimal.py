@@ -85,7 +85,7 @@ def run(e: Equation, how: How) -> tuple:
     def start():
         zero = xnp.zeros_like(e.b)
         state = begin(e, zero, e.b, how)
-        return state | _judged(e, state, e.b, how) | {"idle": xnp.zeros((), np.int32)}
+        return state | _judged(e, state, e.b, how) | {"idle": xnp.zeros((), np.int32), "best": zero}
 
     def step(s):
         new = advance(e, s)
@@ -95,7 +95,8 @@ def run(e: Equation, how: How) -> tuple:
         new = new | _judged(e, new, r, how)
         better = new["least"] < 0.9 * s["least"]
         return new | {
-            "least": xnp.minimum(new["least"], s["least"]),
+            "least": xnp.minimum(new["least"], s["least"]),  # NaN stays, and ends it
+            "best": xnp.where(new["least"] <= s["least"], new["x"], s["best"]),
             "idle": xnp.where(better, np.int32(0), s["idle"] + np.int32(1)),
         }
 
@@ -110,7 +111,7 @@ def run(e: Equation, how: How) -> tuple:
         (~xnp.isfinite(s["excess"]), Status.not_finite), (s["excess"] <= 1, Status.success),
         (s["lost"] | (s["idle"] >= _IDLE), Status.stagnation),
     )  # fmt: skip
-    return s["x"], ran.steps, status, ran.rows
+    return s["best"], ran.steps, status, ran.rows
 
 
 def _judged(e: Equation, s: dict, r, how: How) -> dict:

@@ -27,7 +27,7 @@ from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._fields import GridOperator
-from ._general import solve_any
+from ._general import simpler, solve_any, values_known
 from ._geometry import coarser_masked
 from ._grid import size
 from ._judge import default_rtol, judged
@@ -40,6 +40,7 @@ from ._poisson import balanced, imbalance, require_compatible
 from ._solutions import FieldSolution
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
+_LARGE = 2**16  # unknowns, from where a diffusion is solved by its elements
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
@@ -90,11 +91,12 @@ def solve(
     who = "pde.solve"
     rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
-    if not isinstance(op, OPERATORS):
-        if not (isinstance(op, GridOperator) and op.of_fields):
-            advice = "A matrix is solved by sparse.solve, linalg.solve or linalg.linear_solve."
-            want = "an operator of xcore.pde on fields, or a sum, multiple or product of them"
-            raise errors.bad_argument(who, "op", op, want, advice)
+    op, f = _known_form(who, op, f, method)
+    if _by_elements(op, method, cycle, smoother, estimate):
+        if estimate or cycle != "V" or smoother != "auto":
+            given = estimate or (cycle, smoother)
+            want = "the default: of this operator the elements choose how"
+            raise errors.bad_argument(who, "estimate, cycle or smoother", given, want)
         answer = solve_any(who, op, f, rtol, method, int(max_steps), history, progress)
         return answer if report else answer.check().value
     for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
@@ -124,6 +126,31 @@ def solve(
         who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
     return answer if report else answer.check().value
+
+
+def _known_form(who: str, op, f, method: str) -> tuple:
+    """(op, f), where op is a multiple of Δ + q that and f divided by the factor."""
+    if isinstance(op, OPERATORS):
+        return op, f
+    if not (isinstance(op, GridOperator) and op.of_fields):
+        advice = "A matrix is solved by sparse.solve, linalg.solve or linalg.linear_solve."
+        want = "an operator of xcore.pde on fields, or a sum, multiple or product of them"
+        raise errors.bad_argument(who, "op", op, want, advice)
+    known = simpler(op) if method in ("auto", "direct") else None
+    return (op, f) if known is None else (known[0], op.right(f) / known[1])
+
+
+def _by_elements(op, method: str, cycle: str, smoother: str, estimate: bool) -> bool:
+    """Whether an operator is solved by what is read off: those of no other form; by default waves in a medium that
+    varies, and large diffusions, whose programs are compiled four times faster so."""
+    if not isinstance(op, OPERATORS):
+        return True
+    plain = method == "auto" and not estimate and (cycle, smoother) == ("V", "auto")
+    if not plain or op.inside is not None or op.constant or not values_known(op):
+        return False
+    return isinstance(op, Helmholtz) or (
+        isinstance(op, Diffusion) and size(op.field_shape) >= _LARGE
+    )
 
 
 def _chosen(who: str, op, method: str) -> tuple[str, str]:
