@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.jit import jit
 from .._core import dtypes, tree
 from .._core.array import Array
 from .._core.struct import static, struct
@@ -108,13 +110,7 @@ class CurveFit:
         flat = Flat("optimize.band", "popt", self.popt)
         y, push = linearize(lambda p: xnp.asarray(f(xdata, *flat.split(p))), flat.start)
         slopes = vmap(push, out_axes=-1)(xnp.eye(flat.size, dtype=flat.dtype))
-        # in units of the largest term, whose square may be no number
-        terms = slopes * self.stderr
-        unit = xnp.max(xnp.abs(terms), axis=-1, keepdims=True)
-        terms = safe_divide(terms, unit, where=unit > 0)
-        spread = xnp.sqrt(xnp.maximum(xnp.sum((terms @ self.correlation) * terms, axis=-1), 0))
-        deviation = xnp.where(xnp.all(xnp.isfinite(self.stderr)), unit[..., 0] * spread, xnp.inf)
-        half = self.quantile(level) * deviation
+        half = self.quantile(level) * _spread(slopes, self.stderr, self.correlation)
         return y - half, y + half
 
 
@@ -198,8 +194,7 @@ def curve_fit(
     j = at_once(jacobian, problem, x) if is_evaluating() else jacobian(x)
     sizes, correlation = _unit_errors(j)
     deviation = _deviation(found.fun, loss, f_scale, dof, absolute_sigma).astype(flat.dtype)
-    stderr = xnp.where(found.success, sizes * deviation, xnp.inf)
-    pcov = stderr[:, None] * stderr * xnp.where(xnp.isinf(stderr), 1, correlation)
+    stderr, pcov = _errors(found.success, sizes, deviation, correlation)
     known = absolute_sigma and loss == "linear"
     return CurveFit(found.x, pcov, found, stderr, correlation, dof, known)
 
@@ -213,6 +208,7 @@ def _as_wide(x, data):
     return x.astype(xnp.result_type(real, complex) if dtypes.is_complex(x.dtype) else real)
 
 
+@jit
 def _unit_errors(j):
     """(standard errors where each value has one of 1, correlations): of parameters, from the derivative.
 
@@ -237,6 +233,23 @@ def _unit_errors(j):
     return xnp.where(known, errors, nothing[0]), xnp.where(known, rows @ rows.T, nothing[1])
 
 
+@jit
+def _errors(success, sizes, deviation, correlation):
+    """(standard errors, covariance)."""
+    stderr = xnp.where(success, sizes * deviation, xnp.inf)
+    return stderr, stderr[:, None] * stderr * xnp.where(xnp.isinf(stderr), 1, correlation)
+
+
+@jit
+def _spread(slopes, stderr, correlation):
+    """Standard errors of values with these slopes, in units of the largest term, whose square may be no number."""
+    terms = slopes * stderr
+    unit = xnp.max(xnp.abs(terms), axis=-1, keepdims=True)
+    terms = safe_divide(terms, unit, where=unit > 0)
+    spread = xnp.sqrt(xnp.maximum(xnp.sum((terms @ correlation) * terms, axis=-1), 0))
+    return xnp.where(xnp.all(xnp.isfinite(stderr)), unit[..., 0] * spread, xnp.inf)
+
+
 def _deviation(r, loss, f_scale, dof: int, absolute: bool):
     """The standard deviation of one value, as far as it is not in sigma."""
     r = xnp.asarray(r).reshape(-1)
@@ -245,9 +258,7 @@ def _deviation(r, loss, f_scale, dof: int, absolute: bool):
     if dof <= 0:
         return xnp.full((), xnp.inf, r.dtype)
     if loss == "linear":
-        unit = xnp.max(xnp.abs(r))
-        unit = xnp.where(unit > 0, unit, 1)
-        return unit * xnp.sqrt(xnp.sum((r / unit) ** 2) / dof)
+        return _rms(r, dof)
     z = r / f_scale
     _, slope, bend = loss_of(loss)(z * z)  # pyright: ignore[reportGeneralTypeIssues]
     bend = slope + 2 * z * z * bend
@@ -257,6 +268,14 @@ def _deviation(r, loss, f_scale, dof: int, absolute: bool):
     # the second term in the number of parameters for each value (equation 7.6.7)
     more = 1 + (1 - dof / r.size) * xnp.var(bend) / (safe * safe)
     return f_scale * xnp.where(mean > 0, more * spread, xnp.inf)
+
+
+@functools.partial(jit, static_argnums=1)
+def _rms(r, dof: int):
+    """√(Σ r² / dof), in units of the largest."""
+    unit = xnp.max(xnp.abs(r))
+    unit = xnp.where(unit > 0, unit, 1)
+    return unit * xnp.sqrt(xnp.sum((r / unit) ** 2) / dof)
 
 
 def _whitening(who, sigma, ydata):
