@@ -149,3 +149,20 @@ def test_narrow_is_what_jax_does_without_x64():
     with xc.config.override(narrow=True, default_bits=64):
         assert dtypes_of() >= {"float64", "int64", "complex128"}
     assert xc.numpy.asarray(x).dtype == np.float64
+
+
+def test_clamp_is_what_jax_does_with_known_positions():
+    x = xnp.arange(3.0)
+    with pytest.raises(IndexError):
+        x[5]
+    with xc.config.override(clamp=True):
+        for i in (5, np.int32(7), -9, (4,), np.asarray([-9, 1, 9])):
+            traced = xc.jit(lambda i: x[i])(i if not isinstance(i, tuple) else i[0])
+            np.testing.assert_array_equal(x[i], traced)
+        assert float(x[5]) == 2 and float(x[-9]) == 0
+        np.testing.assert_array_equal(x.at[5].set(9.0), x)
+        np.testing.assert_array_equal(xnp.ones((2, 3))[4, 1:], [1, 1])
+        assert float(xc.jit(lambda y: y[7])(x)) == 2
+        assert float(xc.grad(lambda y: y[7] ** 2)(x)[2]) == 4
+    with pytest.raises(IndexError):
+        x[5]

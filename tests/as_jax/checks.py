@@ -248,6 +248,20 @@ def check_lowering_that_calls_python_or_writes_stablehlo():
     close(q.bind(jnp.arange(3.0)), 2 * np.arange(3.0))
 
 
+def check_positions_and_seeds():
+    x = jnp.arange(3.0)
+    assert (
+        float(x[5]) == 2.0
+        and float(jax.jit(lambda y: y[7])(x)) == 2.0
+        and float(x.at[9].get()) == 2.0
+    )
+    assert jax.random.PRNGKey(2**33 + 1).tolist() == [0, 1] and jax.random.PRNGKey(-1).tolist() == [
+        0,
+        2**32 - 1,
+    ]
+    assert jax.random.key_data(jax.random.key(2**32 + 3)).tolist() == [0, 3]
+
+
 # Draws by rejection
 
 # Of jax 0.10.2, with PRNGKey(7) and the arguments below.

@@ -6,6 +6,8 @@ name                        default     meaning
 default_bits                32          width of Python numbers and of creation functions: 32 or 64
 narrow                      False       64-bit values that come in, or are asked for, become 32 bits
                                         wide while default_bits is 32, as in JAX
+clamp                       False       positions out of range that are known when a program is made are what
+                                        others are: the nearest is read, none is written, as in JAX
 numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes
 numpy_rank_promotion        allow       "warn" or "raise" when operands of yours differ in rank
 default_device              None        device for new arrays; None is the first one
@@ -48,6 +50,7 @@ from .._backend import client as backend
 _DEFAULTS = {
     "default_bits": 32,
     "narrow": False,
+    "clamp": False,
     "numpy_dtype_promotion": "standard",
     "numpy_rank_promotion": "allow",
     "default_device": None,

@@ -39,6 +39,7 @@ def _activate() -> None:
         _open_attributes()
         if _strict():
             _xcore.config.update("narrow", True)
+            _xcore.config.update("clamp", True)
         _importlib.import_module(_NAME).__dict__["xcore"] = _xcore
 
 

@@ -19,6 +19,23 @@ from .._ops.identity import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 
 
+def _of_32_bits(seed):
+    """Without x64 a seed has 32 bits, whatever it was."""
+    if isinstance(seed, (int, np.integer)) and not xc.config.read("enable_x64"):
+        return int(seed) if -(2**31) <= seed < 2**32 else int(seed) % 2**32
+    return seed
+
+
+def key(seed, *, impl=None):
+    """A new key."""
+    return random.key(_of_32_bits(seed), impl=impl)
+
+
+def PRNGKey(seed, *, impl=None):
+    """A new key as an array of numbers."""
+    return random.PRNGKey(_of_32_bits(seed), impl=impl)
+
+
 def _gamma_of_one(key, a, log_space: bool):
     """Marsaglia and Tsang 2000: d v³ of a normal x, v = 1 + c x, accepted by a uniform number.
 

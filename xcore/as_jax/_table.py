@@ -110,7 +110,8 @@ jax.numpy.fft: xcore.numpy.fft
 jax.numpy.linalg: xcore.numpy.linalg
 jax.ops: xcore.ops
 jax.profiler: xcore.profiler
-jax.random: xcore.random: _draws: ball beta chisquare dirichlet f gamma generalized_normal loggamma poisson t
+jax.random: xcore.random: _draws: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal loggamma
+    poisson t
 jax.scipy: xcore.scipy
 jax.scipy.cluster: xcore.scipy.cluster
 jax.scipy.cluster.vq: xcore.scipy.cluster.vq

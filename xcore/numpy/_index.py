@@ -115,6 +115,8 @@ def window_of(x: Array, index):
         n = shape[axis]
         if type(i) is int:
             if not -n <= i < n:
+                if config.settings().clamp:
+                    return None
                 raise errors.index_out_of_range(i, axis, shape)
             starts.append(i if i >= 0 else i + n)
             sizes.append(1)

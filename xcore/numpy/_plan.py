@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import dtypes, errors, findings
+from .._core import config, dtypes, errors, findings
 from .._core.array import Array
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import full_like_type
@@ -83,8 +83,8 @@ class Index:
     def __init__(self, shape: tuple, index, mode=None, wraps: bool = True):
         self.wraps = wraps  # whether negative positions count from the end
         # who names a mode says what positions outside of the array mean
-        self.strict = mode is None
-        self.checked = self.strict and findings.checks_positions()
+        self.strict = mode is None and not config.settings().clamp
+        self.checked = mode is None and findings.checks_positions()
         entries = _expand_ellipsis(_normalize(index), len(shape))
         self.values: list = []
         plan, axis = [], 0
