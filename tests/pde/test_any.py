@@ -311,13 +311,29 @@ def test_constants_in_the_kernel():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
 def test_units_change_nothing(dtype, scale):
-    op = flow(Grid((12, 11), upper=1e-3), D) * 1e-5
+    op = flow(Grid((12, 11)), D)
+    f = rng.standard_normal(op.field_shape).astype(dtype)
+    for factor in (scale, 1 / scale):
+        answer = solve(op * factor, f, report=True, history=True)
+        assert bool(answer.ok) and float(answer.history[0]) == 1
+        assert np.allclose(np.asarray(answer.value, float) * factor, solve(op, f), rtol=1e-3)
+    op = op * 1e-5
     f = rng.standard_normal(op.field_shape).astype(dtype)
     plain, other = (
         solve(op, xnp.asarray(f * s, dtype), report=True) for s in (1.0, dtype == dtype and scale)
     )
     assert bool(plain.ok) and bool(other.ok)
     assert np.allclose(np.asarray(other.value) / np.float64(scale), plain.value, rtol=1e-3)
+
+
+def test_small_terms_of_single_precision_are_seen():
+    """1 beside 4e6 is more than its rounding: there is a solution, for which nothing has to balance."""
+    bc = P
+    op = Diffusion(Grid(1000), lambda x: 1 + 0 * x, bc) - Advection(Grid(1000), 3.0, bc) - 1.0
+    answer = solve(op, np.ones(1000, np.float32), report=True)
+    assert bool(answer.ok) and np.allclose(answer.value, -1, rtol=1e-3)
+    one = solve(Stencil(Grid((6, 6)), lambda u: 2 * u[0, 0]), 1.0)
+    assert np.allclose(one, 0.5)
 
 
 # What is claimed

@@ -24,7 +24,7 @@ from .._iterate import history_of
 from .._solution import Status, first_that_holds
 from .._transforms.api import linear_transpose
 from .._transforms.map import vmap
-from ..linalg._range import magnitude, norm, safe_norm
+from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
 from ._blackbox import Kind, Plan, hierarchy
 from ._boundary import complex_if
@@ -120,7 +120,7 @@ def elements(op: GridOperator) -> Couplings | None:
         return None
     held = tree.map(ops.stop_gradient, op)
     rings = tuple(a.ring for a in op.axes)
-    reach = max(op.reach)
+    reach = max(1, *op.reach)
     rng = np.random.default_rng(0)
     with ensure_compile_time_eval():
         apply = lambda u: np.asarray(_apply(held, u))  # noqa: E731
@@ -178,7 +178,9 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
         c = c._replace(
             elements={o: x + (~held if not any(o) else 0) for o, x in c.elements.items()}
         )
-    digits = float(np.finfo(np.float32 if _single(op) else np.float64).eps)
+    digits = float(
+        np.finfo(np.float64).eps
+    )  # elements were read in that, coefficients of fewer digits being exact
     p = portrait(c, np.asarray(op.weights), digits)
     taken = way(p, c.shape, method)
     scale = np.conj(p.turn or 1.0) * (op.weights if p.weighted else 1.0)
@@ -197,12 +199,6 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
         "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
     }  # fmt: skip
     return p, taken, plans, in_dtype(arrays, dtype)
-
-
-def _single(op) -> bool:
-    """Whether values of an operator come from single precision."""
-    kinds = [x.dtype for x in tree.leaves(op) if hasattr(x, "dtype") and getattr(x, "ndim", 0)]
-    return any(dtypes.is_inexact(k) and dtypes.finfo(dtypes.to_real(k)).bits < 64 for k in kinds)
 
 
 def _damped(c: Couplings, by: float) -> Couplings:
@@ -232,9 +228,9 @@ def _solve_program(op, f, arrays, ready: Prepared):
         null = op.volumes(real) if ready.null == "volumes" else xnp.ones(op.field_shape, real)
     right, mean, excess = _balanced(right, null)
     held, rows = tree.map(ops.stop_gradient, op), arrays["rows"]
-    unit = magnitude(ops.stop_gradient(right))
+    unit = magnitude(ops.stop_gradient(rows * right))  # of the solution, about
     x, (steps, status, norms) = custom_linear_solve(
-        lambda u: rows * op(u), rows * (right / unit),
+        lambda u: rows * op(u), (rows * right) / unit,
         functools.partial(_forward, arrays, ready), functools.partial(_backward, arrays, ready),
         symmetric=ready.portrait.symmetric, has_aux=True,
     )  # fmt: skip
@@ -244,7 +240,7 @@ def _solve_program(op, f, arrays, ready: Prepared):
         u = u - xnp.sum(w * u) / xnp.sum(w)
     u = op.only_inside(u)
     judged = _verdict(held, u, right, arrays, ready, excess, status)
-    rows = None if norms is None else norms / norm(right / unit)
+    rows = None if norms is None else safe_divide(norms, norms[0])
     return u, steps, rows, judged, excess, mean
 
 
