@@ -53,9 +53,9 @@ MIDPOINT: Tableau
 RK4: Tableau
 SSP3: Tableau
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, report: Literal[False] = False) -> PyTree: ...
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, report: Literal[True]) -> TrajectorySolution:
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States of u' = f(u, t) at given times, with steps as long as the error allows."""
 @overload
 def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool = False, history: bool = False, progress: str | bool = False) -> Array: ...
@@ -68,7 +68,7 @@ def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: 
 def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None, max_steps: int = 50, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> FieldSolution:
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more."""
 @overload
-def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, report: Literal[False] = False) -> PyTree: ...
+def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
 @overload
-def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, report: Literal[True]) -> TrajectorySolution:
+def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States after ``every``, 2 ``every``, … of ``steps`` steps, stacked along a new first axis."""
