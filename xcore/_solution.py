@@ -100,7 +100,7 @@ class Certificate:
         where a lower value was seen nearby; with constraints, the largest violation, as such a
         distance. It does not depend on units.
       stationarity: of the gradient; with bounds, of x minus the projection of x - gradient; with
-        constraints, of the gradient of the Lagrangian, relative to the largest of its terms.
+        constraints, of the gradient of the Lagrangian, relative to the largest of its terms or of its curvature.
       feasibility: of the violated constraints.
       complementarity: of the products of inequalities and multipliers, relative to the same.
       smallest_eigenvalue: of the Hessian, if asked for; with bounds, of its free part.

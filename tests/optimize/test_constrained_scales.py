@@ -131,3 +131,73 @@ def test_a_maximum_where_an_equation_holds_is_a_saddle(method):
     on = xo.Constraints(eq=lambda x: x @ x - 2)
     found = xo.minimize_constrained(lambda x: x[0] + x[1], np.ones(2), (), on, method)
     assert xo.Status(int(found.status)) is xo.Status.saddle and not found.success
+
+
+# name: (f, equations, inequalities, start, minimum), of Hock and Schittkowski's collection and by hand
+ACTIVE = {
+    "HS35": (
+        lambda z: 9 - 8 * z[0] - 6 * z[1] - 4 * z[2] + 2 * z[0] ** 2 + 2 * z[1] ** 2 + z[2] ** 2 + 2 * z[0] * (z[1] + z[2]),
+        None, lambda z: xnp.concatenate([(3 - z[0] - z[1] - 2 * z[2])[None], z]), [0.5, 0.5, 0.5], [4 / 3, 7 / 9, 4 / 9],
+    ),
+    "HS71": (
+        lambda z: z[0] * z[3] * (z[0] + z[1] + z[2]) + z[2], lambda z: (z**2).sum() - 40,
+        lambda z: xnp.concatenate([(xnp.prod(z) - 25)[None], z - 1, 5 - z]), [1.0, 5.0, 5.0, 1.0],
+        [1, 4.7429994, 3.8211503, 1.3794082],
+    ),
+    "parabola and line": (
+        lambda z: (z[0] - 2) ** 2 + (z[1] - 1) ** 2, lambda z: z[0] - 2 * z[1] + 1,
+        lambda z: 1 - z[0] ** 2 / 4 - z[1] ** 2, [2.0, 2.0], [(7**0.5 - 1) / 2, (7**0.5 + 1) / 4],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTIVE)
+@pytest.mark.parametrize("dtype, far", [(np.float32, 1e6), (np.float64, 1e20)])
+def test_single_precision_gets_there_in_all_units(name, dtype, far):
+    """Multipliers of all digits: products with slack of the root of the precision had kept it from the end."""
+    f, equal, less, start, best = ACTIVE[name]
+    start = np.array(start, dtype)
+
+    def solve(unit, size, row):
+        scaled = lambda c: None if c is None else lambda x: row * c(x / unit)
+        found = xo.minimize_constrained(
+            lambda x: size * f(x / unit), unit * start, (), xo.Constraints(eq=scaled(equal), ineq=scaled(less)), "sqp"
+        )  # fmt: skip
+        return found.x / unit, found.success, found.steps
+
+    units = np.array(np.meshgrid(*[[1, 1 / far, far]] * 3)).reshape(3, -1).astype(dtype)
+    x, ok, steps = map(np.asarray, xc.jit(xc.vmap(solve))(*units))
+    assert ok.all() and steps.max() < 40
+    np.testing.assert_allclose(x, np.broadcast_to(best, x.shape), atol=np.finfo(dtype).eps ** 0.4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quadratic_programs_have_the_precision_of_their_dtype(dtype):
+    """Against the conditions of Karush, Kuhn and Tucker in double precision."""
+    from xcore.optimize._qp import solve_qp
+
+    rng, n, me, mi = np.random.default_rng(4), 5, 2, 7
+    many = 200
+    root = rng.standard_normal((many, n, n)) * 10.0 ** rng.uniform(-1, 1, (many, 1, n))
+    b = root @ root.swapaxes(1, 2) / n + 0.1 * np.eye(n)
+    g, c = (rng.standard_normal((many, k)) for k in (n, mi))
+    c = np.abs(c) * (rng.random((many, mi)) < 0.7)
+    rows, low = rng.standard_normal((many, me, n)), rng.standard_normal((many, mi, n))
+    point = rng.standard_normal((many, n))  # where all holds, some of it with equality
+    a, c = -np.einsum("kij,kj->ki", rows, point), c - np.einsum("kij,kj->ki", low, point)
+    given = [y.astype(dtype) for y in (b, g, rows, a, low, c)]
+    run = xc.jit(xc.vmap(lambda *args: solve_qp(*args, 1e3)))
+    p, y, lam = (np.asarray(v).astype(float) for v in run(*given))
+    b, g, rows, a, low, c = (v.astype(float) for v in given)
+    times = lambda m, v: np.einsum("kij,kj->ki", m, v)
+    slack = times(low, p) + c
+    dual = times(b, p) + g - np.einsum("kji,kj->ki", rows, y) - np.einsum("kji,kj->ki", low, lam)
+    size = 1 + np.abs(b).max((1, 2)) * np.abs(p).max(1) + np.abs(lam).max(1) + np.abs(y).max(1)
+    wrong = np.concatenate(
+        [dual, times(rows, p) + a, np.minimum(slack, 0), np.minimum(lam, 0), lam * slack], axis=1
+    )
+    share = np.abs(wrong).max(1) / size
+    inside = np.maximum(np.abs(lam).max(1), np.abs(y).max(1)) < 900
+    # the others end where the interior-point method does
+    assert inside.mean() > 0.9 and np.quantile(share[inside], 0.8) < 20 * np.finfo(dtype).eps
+    assert share[inside].max() < 1e-2

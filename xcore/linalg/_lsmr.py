@@ -120,9 +120,15 @@ class _Passes:
         gradient = self.back(r / scale)
         size, watched = safe_norm(gradient), solver.done(ran)
 
+        def changed(factor):  # by other roundings of the same
+            other = self.back((self.b - self.mv(factor * x) / factor) / scale)
+            return safe_norm(other - gradient)
+
         def doubt():
-            other = self.back((self.b - self.mv(0.75 * x) / 0.75) / scale)
-            return 1.5 * safe_norm(other - gradient) + self.least / scale
+            # errors lie across what is left
+            margin = 1.5 if epsilon(x) > 1e-4 else 3.0
+            noise = margin * xnp.maximum(changed(0.75), changed(0.9))
+            return xnp.hypot(size, noise) - size + self.least / scale
 
         unsure = cond(size <= solver.target, doubt, lambda: xnp.zeros_like(size))
         good = size + unsure <= solver.target

@@ -392,7 +392,7 @@ class AugmentedLagrangian:
 METHODS = {"sqp": SQP(), "augmented-lagrangian": AugmentedLagrangian()}
 TESTED = (
     "the gradient of the Lagrangian and the products of multipliers and constraints, relative to the largest "
-    "of their terms; violations as distances, relative to the size and the way of the variables"
+    "of their terms or of the curvature; violations as distances, relative to the size and the way of the variables"
 )
 
 
@@ -427,8 +427,9 @@ def minimize_constrained(
       bounds: a tuple (lower, upper), each a tree like x0, a number or None; a list with a pair
         (least, greatest) for each variable; or an object with lb and ub.
       tol: the largest residual of the conditions of Karush, Kuhn and Tucker, eps^0.4 by default: of the
-        Lagrangian's gradient and of complementarity relative to their largest term, of constraints as
-        a distance, relative to the variables. So it holds in all units.
+        Lagrangian's gradient and of complementarity relative to their largest term or to the largest curvature
+        times the size of the variables, of constraints as a distance, relative to the variables. So it holds in all
+        units; but along constraints with curvatures of very different size x may be off by as many times tol.
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       progress: show the number of steps and their rate; a text is the label.
