@@ -182,5 +182,7 @@ def test_arguments():
         sparse.multigrid(a, near_nullspace=np.ones(3))
     with pytest.raises(ValueError, match="finite"):
         sparse.multigrid(a * np.nan)
+    with pytest.raises(ValueError, match="update"):
+        xc.jit(sparse.multigrid)(a)
     with pytest.raises(ValueError, match="pattern"):
         sparse.multigrid(a).update(a[:4, :4])

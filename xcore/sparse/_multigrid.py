@@ -318,9 +318,12 @@ def multigrid(
             raise errors.bad_argument(who, name, given, f"one of {known}")
     require("1 or more", who, sweeps=sweeps, max_coarse=max_coarse, max_levels=max_levels)
     require("0 or more", who, strength=strength, improve=improve)
+    if type(a.values) is not Array:
+        need = "of known values, which choose aggregates; make m outside of jit, grad and vmap, and m.update(a) inside"
+        raise errors.bad_argument(who, "a", a, need)
     a = _floating(a)
     n, near = a.shape[0], _near(who, a, near_nullspace, block)
-    values = np.asarray(stop_gradient(a.values))  # raises in words where they are traced
+    values = np.asarray(a.values)
     if values.dtype.itemsize < 8:
         values = values.astype(np.result_type(values.dtype, np.float64))
     hermitian = a.symmetric or _is_hermitian(a.pattern, values)
