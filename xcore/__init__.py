@@ -92,6 +92,7 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
     from ._control.environment import print_environment_info
     from ._control.explain import explain
     from .checkpoint import _Module
+    from .scipy._fun import scipy_fun
 
     checkpoint: _Module
 
@@ -113,7 +114,7 @@ __all__ = [
     "multihost", "named_call", "named_scope", "NamedSharding", "nn", "numpy",
     "numpy_dtype_promotion", "numpy_rank_promotion", "ops", "optimize", "P", "pde", "plot", "pmap",
     "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
-    "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "set_mesh",
+    "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "scipy_fun", "set_mesh",
     "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "Solution", "sparse", "special", "stages",
     "stats", "Status", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
     "typing", "value_and_grad", "vjp", "vmap",
@@ -217,7 +218,10 @@ xcore.errors.ShapeError: xcore.numpy.add: operands of shapes ((2, 3), (3,)) have
 # fmt: on
 
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.
-_ELSEWHERE = {"explain": "_control.explain", "print_environment_info": "_control.environment"}
+_ELSEWHERE = {
+    "explain": "_control.explain", "print_environment_info": "_control.environment",
+    "scipy_fun": "scipy._fun",
+}  # fmt: skip
 numpy._ABOVE["random"] = "xcore.random"  # NumPy's name
 _PACKAGES = frozenset(__all__) - {*globals()} - {*_ELSEWHERE}
 

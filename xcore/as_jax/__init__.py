@@ -1,8 +1,8 @@
 """Programs and libraries written for JAX run on xcore: a tree of modules named ``jax``.
 
 ``import xcore.as_jax`` first thing in a script, ``python -m xcore.as_jax script.py``, or
-``%load_ext xcore.as_jax``: every later ``import jax`` gives names of xcore's. docs/ecosystem.md says which
-libraries were tried, and what is missing.
+``%load_ext xcore.as_jax``: every later ``import jax`` gives names of xcore's. docs/howto/ecosystem.md says
+which libraries were tried, and what is missing.
 """
 
 from __future__ import annotations

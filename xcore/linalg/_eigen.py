@@ -215,14 +215,14 @@ def eigsh(
     start = _start(who, a, x0)
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
     sample = _product_of(held, start)
-    unit, shift = unit_of(sample), None
-    operator, wanted = InUnits(held, unit), WHICH[which]
+    unit, shift, wanted = unit_of(sample), None, WHICH[which]
+    operator = InUnits(held, unit)
     if shifted:  # the largest moduli of the inverse are the nearest to σ
         shift, wanted = xnp.asarray(0.0 if sigma is None else sigma), "LM"
+        given = inverse is not None
         operator = (
-            _inverse_of(held, shift, unit) if inverse is None
-            else InUnits(as_operator(inverse), 1 / unit)
-        )  # fmt: skip
+            InUnits(as_operator(inverse), 1 / unit) if given else _inverse_of(held, shift, unit)
+        )
         operator = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator)
     rtol = epsilon(start) ** 0.75 if rtol is None else rtol
     end, steps, rows = largest_pairs(
