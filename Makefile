@@ -88,7 +88,7 @@ $(ECO)/.installed: pyproject.toml
 	@touch $@
 
 test-ecosystem: $(ECO)/.installed
-	@$(ECO)/bin/python -m xcore.as_jax -m pytest -q tests/ecosystem tests/as_jax $(TESTS)
+	@$(ECO)/bin/python -m xcore.as_jax -m pytest -q tests/ecosystem tests/as_jax tests/doors $(TESTS)
 
 gallery: venv
 	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)
