@@ -37,7 +37,10 @@ def test_derivatives_are_scipys():
     np.testing.assert_allclose(FUN.hess(x), scipy.optimize.rosen_hess(x), rtol=1e-12)
     np.testing.assert_allclose(FUN.hessp(x, p), scipy.optimize.rosen_hess_prod(x, p), rtol=1e-12)
     assert FUN.jac(x).dtype == np.float64 and type(FUN.jac(x)) is np.ndarray
-    assert FUN.jac(START).dtype == np.float64  # of a list of Python's numbers too
+    for same in (START, tuple(START)):  # Python's numbers, too
+        np.testing.assert_array_equal(FUN.jac(same), FUN.jac(x))
+    np.testing.assert_array_equal(FUN.jac(np.arange(4)), FUN.jac(np.arange(4.0)))
+    assert FUN.jac(x.astype("float32")).dtype == np.float32
     np.testing.assert_allclose(FUN.jac(x, 0.0), 2 * np.array([0.3, -0.3, -0.2, 0]), atol=1e-12)
 
 

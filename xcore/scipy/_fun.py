@@ -26,7 +26,8 @@ class ScipyFun:
         """The program of this name on arguments as NumPy has them; numbers of Python are float64."""
         if name not in self._programs:
             self._programs[name] = jit(make())
-        return np.asarray(self._programs[name](*map(_as_numpy, args)))
+        given = [_as_floats(x) if i == self._argnum else _as_numpy(x) for i, x in enumerate(args)]
+        return np.asarray(self._programs[name](*given))
 
     def __call__(self, *args: Any) -> Any:
         """The value: a float where it is a scalar, as ``scipy.optimize.minimize`` wants it, else an array."""
@@ -73,7 +74,13 @@ class ScipyFun:
 
 
 def _as_numpy(x: Any) -> Any:
-    return np.asarray(x, float) if isinstance(x, (int, float, list)) else x
+    return np.asarray(x, float) if isinstance(x, (int, float, list, tuple)) else x
+
+
+def _as_floats(x: Any) -> Any:
+    """What is differentiated by: integers, too, are read as numbers of float64."""
+    x = np.asarray(x)
+    return x.astype(float) if x.dtype.kind in "iub" else x
 
 
 @boundary
