@@ -161,6 +161,15 @@ TASKS = {
         u, s, vt = svds(A, k=2)
         assert np.allclose(s, [49, 50])
         """,
+    "scipy: eigs of an unsymmetric sparse matrix": """
+        import numpy as np
+        import scipy.sparse as sp
+        from xcore.scipy.sparse.linalg import eigs
+        A = sp.diags_array([np.arange(1.0, 41), np.ones(39)], offsets=[0, 1], format="csr")
+        w, v = eigs(A, k=3, which="LR")
+        assert np.allclose(np.sort(np.real(w)), [38, 39, 40], atol=1e-4)
+        assert np.allclose(A @ np.asarray(v), np.asarray(v) * np.asarray(w), atol=1e-3)
+    """,
     "scipy: cg and its info": """
         import numpy as np
         from xcore.scipy.sparse.linalg import cg
@@ -525,7 +534,6 @@ ELSEWHERE = {
         "from xcore.scipy.signal import find_peaks",
         "from scipy.signal import find_peaks",
     ),
-    "scipy: eigs": ("from xcore.scipy.sparse.linalg import eigs", "eigsh"),
     "scipy: linregress": (
         "from xcore.scipy.stats import linregress",
         "from scipy.stats import linregress",
