@@ -242,7 +242,7 @@ def eigsh(
         (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),  # pyright: ignore[reportOptionalOperand]
     )  # fmt: skip
     others = None if k == n else unit * xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
-    w, rows = w * unit, None if rows is None or shifted else rows * unit
+    w, rows = w * unit, None if rows is None else rows / unit if shifted else rows * unit
     certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
     return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
 
