@@ -301,7 +301,7 @@ def multigrid(
 
     >>> import xcore.numpy as xnp
     >>> from xcore import sparse
-    >>> line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(30, 30))
+    >>> line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(30, 30), dtype="float64")
     >>> m = multigrid(sparse.kronsum(line, line))
     >>> m
     Multigrid(900 → ..., V)
