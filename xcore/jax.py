@@ -62,7 +62,7 @@ def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> solve = xcore.jax.as_jax_function(lambda a, b: xc.linalg.solve(a, b))  # doctest: +SKIP
     >>> jax.grad(lambda b: solve(a, b).sum())(b)  # doctest: +SKIP
     """
-    jax, forward, backward = _jax(), jit(fun), jit(_pulled(fun))
+    jax, forward, backward = _jax(), jit(fun), jit(_pulled(fun, tree, vjp))
 
     def across(f: Callable[..., Any], out: Any, *args: Any) -> Any:
         host = lambda *a: tree.map(np.asarray, f(*jax.tree.map(np.asarray, a)))  # noqa: E731
@@ -77,7 +77,7 @@ def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     def back(args: Any, cotangent: Any) -> Any:
         leaves, structure = jax.tree.flatten(args)
-        inexact = [np.issubdtype(x.dtype, np.inexact) for x in leaves]
+        inexact = list(map(_inexact, leaves))
         wanted = [
             jax.ShapeDtypeStruct(x.shape, x.dtype)
             for x, w in zip(leaves, inexact, strict=True)
@@ -113,18 +113,7 @@ def from_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     jax = _jax()
     forward = jax.jit(fun)
 
-    @jax.jit
-    def backward(args: Any, cotangent: Any) -> Any:
-        leaves, structure = jax.tree.flatten(args)
-        at = [i for i, x in enumerate(leaves) if np.issubdtype(x.dtype, np.inexact)]
-
-        def of(parts: Any) -> Any:
-            full = [*leaves]
-            for i, part in zip(at, parts, strict=True):
-                full[i] = part
-            return fun(*structure.unflatten(full))
-
-        return jax.vjp(of, [leaves[i] for i in at])[1](cotangent)[0]
+    backward = jax.jit(_pulled(fun, jax.tree, jax.vjp))
 
     def across(f: Callable[..., Any], out: Any, *args: Any) -> Any:
         host = lambda *a: jax.tree.map(np.asarray, f(*a))  # noqa: E731
@@ -138,7 +127,7 @@ def from_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     def back(args: Any, cotangent: Any) -> Any:
         leaves, structure = tree.flatten(args)
-        inexact = [xnp.issubdtype(x.dtype, xnp.inexact) for x in leaves]
+        inexact = list(map(_inexact, leaves))
         wanted = [_described(x) for x, w in zip(leaves, inexact, strict=True) if w]
         found = iter(across(backward, wanted, args, cotangent))
         return structure.unflatten([next(found) if w else None for w in inexact])
@@ -156,12 +145,17 @@ def _described(x: Any) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(x.shape, np.dtype(x.dtype))
 
 
-def _pulled(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """(args, cotangent) ↦ the cotangents of those leaves that have some."""
+def _inexact(x: Any) -> bool:
+    """Whether it has derivatives; NumPy alone does not count bfloat16."""
+    return bool(xnp.issubdtype(np.dtype(x.dtype), xnp.inexact))
+
+
+def _pulled(fun: Callable[..., Any], tree: Any, vjp: Any) -> Callable[..., Any]:
+    """(args, cotangent) ↦ the cotangents of those leaves that have some, by one library's tools."""
 
     def pulled(args: Any, cotangent: Any) -> Any:
         leaves, structure = tree.flatten(args)
-        at = [i for i, x in enumerate(leaves) if xnp.issubdtype(x.dtype, xnp.inexact)]
+        at = [i for i, x in enumerate(leaves) if _inexact(x)]
 
         def of(parts: Any) -> Any:
             full = [*leaves]

@@ -47,6 +47,12 @@ close(xc.vmap(lambda x: f({**given, "x": x}, 2)["y"])(np.stack([b, b])), 2 * np.
 f = border.as_jax_function(border.from_jax_function(lambda x: jnp.cumsum(x**3)))
 close(jax.grad(lambda x: f(x)[-1])(jnp.asarray(b)), 3 * b**2)
 """,
+    "derivatives in sixteen bits": """
+for dtype in ("bfloat16", "float16"):
+    x, square = jnp.asarray([1.0, 2.0], dtype), lambda x: (x * x).sum()
+    close(jax.grad(border.as_jax_function(square))(x), 2 * x)
+    close(xc.grad(border.from_jax_function(square))(border.from_jax(x)), 2 * x)
+""",
     "arrays": """
 close(border.to_jax({"a": xnp.asarray(a)}), {"a": a})
 close(border.from_jax([jnp.asarray(b)]), [b])

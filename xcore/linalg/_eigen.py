@@ -237,14 +237,19 @@ def eigsh(
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
         beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
-    status = first_that_holds(
-        (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
-        (end["done"] & (left <= rtol * size), Status.success), (end["done"], Status.stagnation),  # pyright: ignore[reportOptionalOperand]
-    )  # fmt: skip
+    status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
     others = None if k == n else unit * xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
     w, rows = w * unit, None if rows is None else rows / unit if shifted else rows * unit
     certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
     return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
+
+
+def _status_of_pairs(w, left, limit, done):
+    """The status of each pair, from its residual computed anew."""
+    return first_that_holds(
+        (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
+        (done & (left <= limit), Status.success), (done, Status.stagnation),
+    )  # fmt: skip
 
 
 def _answer(who: str, found, status, certificate, report: bool, steps, rows):
