@@ -102,6 +102,57 @@ def test_krylov_methods_claim_what_the_residual_shows(name, dtype, rtol):
         assert not (ok & ~np.isfinite(np.asarray(answer.value)).all(-1)).any()
 
 
+def five_points(n):
+    """A grid's Laplacian in units of its cells, as function of fields."""
+
+    def apply(_, x):
+        u = xnp.pad(x.reshape(n, n), 1)
+        near = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+        return (4 * u[1:-1, 1:-1] - near).reshape(x.shape)
+
+    return apply
+
+
+@pytest.mark.parametrize("name, n", [("CG", 25), ("CG", 60), ("GMRES", 25), ("BiCGStab", 10)])
+def test_what_single_precision_holds_is_not_refused(name, n):
+    """The claim at the default rtol is what the residual in double precision says, both ways."""
+    f = five_points(n)
+    a = la.FunctionOperator(f, None, (n * n,) * 2, symmetric=True, positive=True, field=(n, n))
+    rng = np.random.default_rng(0)
+    b = np.stack([np.ones(n * n), np.arange(n * n), rng.standard_normal(n * n)]) * 1e-20
+    b = (b[None] * np.array([1e20, 1, 1e45])[:, None, None]).reshape(9, -1).astype("float32")
+    solve = xc.jit(
+        lambda b: xc.lax.map(lambda b: la.linear_solve(a, b, getattr(la, name)(), report=True), b)
+    )
+    answer = solve(b)
+    x, ok = np.asarray(answer.value, float), np.asarray(answer.ok)
+    left = length(b - np.stack([np.asarray(f(None, y)) for y in x])) / length(b.astype(float))
+    assert (ok == (left <= 1e-5)).all(), (ok, left)
+    assert ok.any() and ok.all() == (n < 60)  # there the rounding of x leaves more
+    told = np.asarray(answer.error, float) / length(b.astype(float))
+    assert np.allclose(told, left, rtol=0.01, atol=1e-7)
+
+
+def test_products_that_cannot_be_more_precise_are_doubted():
+    """A function for single precision alone, one that rounds on its way: what is claimed still holds."""
+    chain = lambda x: 2 * x - xnp.pad(x[1:], (0, 1)) - xnp.pad(x[:-1], (1, 0))
+    rounded = lambda _, x: chain(x.astype(np.float32)).astype(x.dtype)
+
+    def alone(_, x):
+        if x.dtype != np.float32:
+            raise TypeError("written for single precision")
+        return chain(x)
+
+    b = xnp.ones(80)
+    for f in (rounded, alone):
+        a = la.FunctionOperator(f, None, (80, 80), symmetric=True, positive=True)
+        for rtol in (1e-5, 1e-4, 1e-3):
+            answer = la.linear_solve(a, b, la.CG(rtol=rtol), report=True)
+            left = length(1 - np.asarray(chain(np.asarray(answer.value, float)))) / 80**0.5
+            assert left <= rtol or not answer.ok
+        assert answer.ok
+
+
 @pytest.mark.parametrize(
     "dtype, rtol", [("float32", 1e-5), ("float64", 1e-10), ("complex64", 1e-5)]
 )

@@ -272,3 +272,18 @@ def test_near_a_resonance_rounding_is_no_excuse(dtype, away):
         found = pde.solve(pde.Helmholtz(grid, q), np.ones((15, 15), dtype), report=True)
         left = np.linalg.norm(np.asarray(pde.Helmholtz(grid, q)(found.value)) - 1.0) / 15
         assert (not found.ok or left < 0.1) and (away < 1e-3 or found.ok)
+
+
+def test_matrices_have_the_digits_and_the_parts_that_are_asked_for():
+    """Columns are products with unit vectors, also where numbers are not those of single precision."""
+    line, third = Grid(5, 0.0, 0.3), np.linspace(0.1, 0.7, 6)
+    makes = [
+        Helmholtz(line, 2.1 + 1j), pde.Diffusion(line, third), pde.Diffusion(line, third) * 1j, Laplacian(line) + 0.3j,
+        Stencil(line, lambda u: (u[1] - 2 * u[0] + u[-1]) * 49.3), Laplacian(line) @ pde.Diffusion(line, third),
+    ]  # fmt: skip
+    for op in makes:
+        for dtype in ("float64", "float32"):
+            found = np.asarray(op.as_matrix(dtype))
+            exact = np.stack([np.asarray(op(e)) for e in np.eye(4, dtype="complex128")], 1)
+            assert found.dtype.itemsize == (1 + np.iscomplexobj(found)) * np.dtype(dtype).itemsize
+            assert abs(found - exact).max() <= 8 * np.finfo(dtype).eps * abs(exact).max()

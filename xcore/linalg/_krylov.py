@@ -193,6 +193,7 @@ class GMRES(Krylov):
 
     restart: int = static(default=20)
 
+    lost = Status.stagnation
     watches_truth = True
 
     def check(self, who: str) -> None:

@@ -23,11 +23,15 @@ from ._arguments import as_inexact, check_matrices
 from ._elimination import first_zero
 from ._krylov import CG, GMRES, MINRES, Krylov, identity
 from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
-from ._passes import solve_alone, solve_one
+from ._passes import products_of_more_precision, solve_alone, solve_one
 from ._range import safe_norm
 from ._truth import check_later, check_status, fail
 
-_ADVICE = ((Status.max_steps, " with the solver's max_steps, or precondition"),)
+_ADVICE = (
+    (Status.max_steps, " with the solver's max_steps, or precondition"),
+    (Status.stagnation, ": ask for a larger rtol, precondition, or, where the rounding of x is all that is "
+     "left, give b and a in more precision"),
+)  # fmt: skip
 
 
 def linear_solve(
@@ -156,8 +160,17 @@ def _differentiable(a, columns, solver, preconditioner, guess=None, judge=None, 
 
     def run(operator, precondition, start, progress=False):
         def solve(_, b):
+            wide = products_of_more_precision(operator, b[:, 0])
             one = lambda x, b: solve_one(  # noqa: E731
-                solver, operator.mv, precondition, x, b, tree.leaves(operator), history, progress
+                solver,
+                operator.mv,
+                precondition,
+                x,
+                b,
+                tree.leaves(operator),
+                history,
+                progress,
+                wide,
             )
             out_axes = (1, 0, 0, 0, *[1] * history)
             # batch elements keep what is done by selections, which are passes over memory

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.cond import cond
+from .._control.jit import eval_shape
 from .._core import dtypes, tree
 from .._core.struct import static, struct
 from .._core.types import typeof
@@ -19,6 +20,7 @@ from ._krylov import Problem, identity
 from ._range import any_subnormal, divided, magnitude, norm, unit_of
 
 MAX_PASSES = 30  # each but the last halves the residual
+_NEAR = 8  # targets, above which a residual is too large however it is computed
 
 
 @struct
@@ -40,6 +42,7 @@ class _Passes:
     b: Any
     unit: Any  # of b and x: what they were divided by
     arrays: Any  # of the operator, and b as it was
+    wide: Any  # products of more precision, or None
     limit: int
     progress: Any = static(default=False)
 
@@ -62,9 +65,8 @@ class _Passes:
         x = s["x"] + (scale / unit) * ran["x"]
         x = x * self.unit / self.unit  # what is left of it when it gets its size back
         r = self.b - self.mv(x)
-        size = norm(r / scale)
         watched = ran["size"] <= problem.target
-        good = self._reached(x, r, scale, size, ran["size"], problem.target)
+        size, good = self._reached(x, r, scale, ran["size"], problem.target)
         first = s["steps"] < 0
         fresh = lambda: self._units(s["r"] / scale, alone)  # noqa: E731
         units = cond(good | ~first, lambda: (unit, near), fresh)
@@ -92,29 +94,42 @@ class _Passes:
         state = self.solver.begin(problem, xnp.zeros_like(r), r)
         return state | {"size": norm(r), "stalled": ~self.solver.usable()}
 
-    def _reached(self, x, r, scale, size, watched, target):
-        """Whether |b - a x| is at most the target, were it computed without rounding.
+    def _reached(self, x, r, scale, watched, target):
+        """The size of b - a x, and whether it is at most the target, were it computed without rounding.
 
-        Two ways to compute it tell how far rounding reaches: the one on the solver's way, or where
-        that differs, or GMRES took this one, that from 3 x / 4.
+        Where it differs from the one on the solver's way, or that one is this one, and it is not far above
+        the target, it is computed again in more precision: in single precision rounding of the products alone
+        is of the size of what a good solution leaves. How far rounding reaches then, or where there is no more
+        precision, two ways to compute it tell: from x, and from 3 x / 4.
         """
+        size = norm(r / scale)
         unclear = xnp.abs(size - watched) > 0.01 * target
         unclear = xnp.ones_like(unclear) if self.solver.watches_truth else unclear
+        zero = xnp.zeros_like(size)
 
-        def doubt():
-            other = self.b - self.mv(0.75 * x) / 0.75
+        def doubt(mv, x, b, r):
+            other = b - mv(0.75 * x) / 0.75
             return norm((other - r) / scale).astype(typeof(size).dtype)
 
-        doubtful = unclear & (size <= target)
-        zero = xnp.zeros_like(size)
-        size = size + cond(doubtful, doubt, lambda: zero)
+        def again():
+            mv, (x_, b) = self.wide, (y.astype(wider(typeof(y).dtype)) for y in (x, self.b))
+            r = b - mv(x_)
+            return norm(r / scale).astype(typeof(size).dtype), doubt(mv, x_, b, r)
+
+        if self.wide is None:
+            doubtful = unclear & (size <= target)
+            off = cond(doubtful, lambda: doubt(self.mv, x, self.b, r), lambda: zero)
+        else:
+            doubtful = unclear & (size <= _NEAR * target)
+            size, off = cond(doubtful, again, lambda: (size, zero))
+        told, size = size, size + off
         # elements of a and b that count as zero, though they are not, are not seen by any product
         tiny = float(xnp.finfo(typeof(size).dtype).tiny) * math.prod(typeof(x).shape) ** 1.5
         lost = tiny * (xnp.max(modulus(x), initial=0) + 1 / self.unit) / scale
         lost = lost.astype(typeof(size).dtype)
         there = (size <= target) & (lost > 0.01 * target)
         there = cond(there, lambda: any_subnormal(self.arrays), lambda: xnp.zeros((), bool))
-        return size + xnp.where(there, lost, zero) <= target
+        return told, size + xnp.where(there, lost, zero) <= target
 
     def _target(self, scale):
         """max(rtol |b|, atol) by the scale."""
@@ -128,13 +143,38 @@ class _Passes:
         )  # fmt: skip
 
 
-def solve_one(solver, mv, precondition, x0, b, arrays=(), history=False, progress=False):
+def wider(dtype):
+    """The dtype of more precision that residuals are judged in; None where there is none."""
+    return _WIDER.get(np.dtype(dtype).name)
+
+
+_WIDER = {
+    "bfloat16": np.dtype(np.float32), "float16": np.dtype(np.float32), "float32": np.dtype(np.float64),
+    "complex64": np.dtype(np.complex128),
+}  # fmt: skip
+
+
+def products_of_more_precision(operator, b):
+    """x ↦ a x on vectors like b in a wider dtype; None where the operator has no such products."""
+    if (wide := wider(typeof(b).dtype)) is None:
+        return None
+    more = lambda x: x.astype(wider(x.dtype)) if wider(getattr(x, "dtype", "O")) else x  # noqa: E731
+    operator = tree.map(more, operator)
+    try:  # functions of users may ask for the dtype that they were written for
+        product = eval_shape(operator.mv, xnp.zeros(operator.shape[1], wide))
+    except Exception:
+        return None
+    return operator.mv if getattr(product, "dtype", None) == wide else None
+
+
+def solve_one(solver, mv, precondition, x0, b, arrays=(), history=False, progress=False, wide=None):
     """(x, steps, residual's norm, status) for one right-hand side, which is divided by its size first.
-    With ``history`` also the residual's norms of the start and after each step.
+    With ``history`` also the residual's norms of the start and after each step. ``wide``: products of more
+    precision.
     """
     limit, unit = solver.limit(math.prod(typeof(b).shape)), magnitude(b)
     arrays, b = (*arrays, b), b / unit
-    passes = _Passes(mv, precondition, solver, b, unit, arrays, limit, progress)
+    passes = _Passes(mv, precondition, solver, b, unit, arrays, wide, limit, progress)
     real = dtypes.to_real(typeof(b).dtype)
     start = xnp.zeros_like(b) if x0 is None else x0 / unit
     state = {
@@ -157,14 +197,16 @@ def solve_alone(solver, operator, precondition, x0, b, history=False, progress=F
     A stencil between reshapes would find the place of each element by divisions.
     """
     field = getattr(operator, "field", None)
+    wide = products_of_more_precision(operator, b)
     how = tree.leaves(operator), history, progress
     if field is None or not solver.any_shape:
-        return solve_one(solver, operator.mv, precondition, x0, b, *how)
+        return solve_one(solver, operator.mv, precondition, x0, b, *how, wide)
 
     def shaped(f):
         return lambda x: f(x.reshape(-1)).reshape(field)
 
     near = identity if precondition is identity else shaped(precondition)
     x0 = None if x0 is None else x0.reshape(field)
-    x, *rest = solve_one(solver, shaped(operator.mv), near, x0, b.reshape(field), *how)
+    wide = None if wide is None else shaped(wide)
+    x, *rest = solve_one(solver, shaped(operator.mv), near, x0, b.reshape(field), *how, wide)
     return x.reshape(-1), *rest

@@ -226,7 +226,7 @@ class GridOperator(LinearOperator):
             chosen = np.ix_(*[line == c for line, c in zip(lines, colour, strict=True)])
             ones = np.zeros(shape)
             ones[chosen] = 1
-            values = np.asarray(apply(self, ones.astype(real_dtype())))
+            values = np.asarray(apply(self, ones))  # in double precision, as SciPy's
             whose = nearest_marks(np.where(ones, places, -1), reach, [a.ring for a in self.axes])
             met = (whose >= 0) & (values != 0)
             parts.append((values[met], places[met], whose[met]))
@@ -240,7 +240,8 @@ class GridOperator(LinearOperator):
 
     def as_matrix(self, dtype=None):
         """The dense matrix on flat fields."""
-        return xnp.asarray(self.as_sparse().toarray().astype(real_dtype(dtype)))
+        elements = self.as_sparse().toarray()
+        return xnp.asarray(elements.astype(complex_if(real_dtype(dtype), elements.dtype)))
 
     def lift(self, dtype):
         """A field that continues the data of the Dirichlet faces smoothly: linear between opposite
