@@ -36,7 +36,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 FACE = len(LAYERS)
 
 # Imported inside functions because they need not be there, or are slow to load and rarely needed.
-OPTIONAL = {"matplotlib", "tqdm", "scipy"}
+OPTIONAL = {"matplotlib", "tqdm", "scipy", "torch"}
 # Other modules imported inside functions, each with its reason.
 INSIDE = {
     "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",
@@ -408,4 +408,4 @@ def test_import_is_light():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "jaxlib" in loaded
-    assert not loaded & {"jax", "scipy", "matplotlib", "tqdm", "pytest"}
+    assert not loaded & {"jax", "scipy", "matplotlib", "tqdm", "torch", "pytest"}

@@ -86,6 +86,7 @@ if _typing.TYPE_CHECKING:  # what is loaded on first use
         stats,
         test_util,
         testing,
+        torch,
         tree,
         tree_util,
         typing,
@@ -117,8 +118,8 @@ __all__ = [
     "print_environment_info", "process_count", "process_index", "process_indices", "profiler",
     "pure_callback", "random", "remat", "reshard", "sanitize", "scipy", "scipy_fun", "set_mesh",
     "ShapeDtypeStruct", "shard_map", "sharding", "SingleDeviceSharding", "Solution", "sparse", "special", "stages",
-    "stats", "Status", "test_util", "testing", "topology", "tree", "tree_map", "tree_multimap", "tree_util", "typeof",
-    "typing", "value_and_grad", "vjp", "vmap",
+    "stats", "Status", "test_util", "testing", "topology", "torch", "tree", "tree_map", "tree_multimap", "tree_util",
+    "typeof", "typing", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 
 __version__ = "0.1.0"

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from . import ShapeDtypeStruct, custom_vjp, eval_shape, jit, pure_callback, tree, vjp
+from . import eval_shape, jit, tree
 from . import numpy as xnp
+from ._border import HERE, Side, brought_in, described, inexact, pulled
 
 __all__ = ["as_jax_function", "from_jax", "from_jax_function", "to_jax"]
 
@@ -62,34 +63,22 @@ def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> solve = xcore.jax.as_jax_function(lambda a, b: xc.linalg.solve(a, b))  # doctest: +SKIP
     >>> jax.grad(lambda b: solve(a, b).sum())(b)  # doctest: +SKIP
     """
-    jax, forward, backward = _jax(), jit(fun), jit(_pulled(fun, tree, vjp))
-
-    def across(f: Callable[..., Any], out: Any, *args: Any) -> Any:
-        host = lambda *a: tree.map(np.asarray, f(*jax.tree.map(np.asarray, a)))  # noqa: E731
-        return jax.pure_callback(host, out, *args, vmap_method="sequential")
+    jax, forward = _jax(), jit(fun)
+    behind = functools.cache(lambda: as_jax_function(pulled(HERE, fun)))
 
     @jax.custom_vjp
     def call(*args: Any) -> Any:
-        out = eval_shape(fun, *jax.tree.map(_described, args))
-        return across(
-            forward, jax.tree.map(lambda t: jax.ShapeDtypeStruct(t.shape, t.dtype), out), *args
-        )
+        out = eval_shape(fun, *jax.tree.map(described, args))
+        host = lambda *a: tree.map(np.asarray, forward(*jax.tree.map(np.asarray, a)))  # noqa: E731
+        promised = jax.tree.map(lambda t: jax.ShapeDtypeStruct(t.shape, t.dtype), out)
+        return jax.pure_callback(host, promised, *args, vmap_method="sequential")
 
     def back(args: Any, cotangent: Any) -> Any:
         leaves, structure = jax.tree.flatten(args)
-        inexact = list(map(_inexact, leaves))
-        wanted = [
-            jax.ShapeDtypeStruct(x.shape, x.dtype)
-            for x, w in zip(leaves, inexact, strict=True)
-            if w
-        ]
-        found = iter(across(backward, wanted, args, cotangent))
+        found = iter(behind()(args, [c for c in jax.tree.leaves(cotangent) if inexact(c)]))
         none = jax.dtypes.float0
         return structure.unflatten(
-            [
-                next(found) if w else np.zeros(x.shape, none)
-                for x, w in zip(leaves, inexact, strict=True)
-            ]
+            [next(found) if inexact(x) else np.zeros(x.shape, none) for x in leaves]
         )
 
     call.defvjp(lambda *args: (call(*args), args), back)
@@ -111,58 +100,13 @@ def from_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> xc.grad(lambda x: f(x)[0])(xnp.ones(3))  # doctest: +SKIP
     """
     jax = _jax()
-    forward = jax.jit(fun)
 
-    backward = jax.jit(_pulled(fun, jax.tree, jax.vjp))
+    def host(fun: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = jax.jit(fun)
+        return lambda *args: jax.tree.map(np.asarray, compiled(*jax.tree.map(np.asarray, args)))
 
-    def across(f: Callable[..., Any], out: Any, *args: Any) -> Any:
-        host = lambda *a: jax.tree.map(np.asarray, f(*a))  # noqa: E731
-        return pure_callback(host, out, *args)
-
-    @custom_vjp
-    def call(*args: Any) -> Any:
+    def promised(fun: Callable[..., Any], *args: Any) -> Any:
         given = tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), args)
-        out = jax.tree.map(_described, jax.eval_shape(fun, *given))
-        return across(forward, out, *args)
+        return jax.tree.map(described, jax.eval_shape(fun, *given))
 
-    def back(args: Any, cotangent: Any) -> Any:
-        leaves, structure = tree.flatten(args)
-        inexact = list(map(_inexact, leaves))
-        wanted = [_described(x) for x, w in zip(leaves, inexact, strict=True) if w]
-        found = iter(across(backward, wanted, args, cotangent))
-        return structure.unflatten([next(found) if w else None for w in inexact])
-
-    call.defvjp(lambda *args: (call(*args), args), back)
-
-    @functools.wraps(fun)
-    def called(*args: Any) -> Any:
-        return call(*tree.map(xnp.asarray, args))
-
-    return called
-
-
-def _described(x: Any) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(x.shape, np.dtype(x.dtype))
-
-
-def _inexact(x: Any) -> bool:
-    """Whether it has derivatives; NumPy alone does not count bfloat16."""
-    return bool(xnp.issubdtype(np.dtype(x.dtype), xnp.inexact))
-
-
-def _pulled(fun: Callable[..., Any], tree: Any, vjp: Any) -> Callable[..., Any]:
-    """(args, cotangent) ↦ the cotangents of those leaves that have some, by one library's tools."""
-
-    def pulled(args: Any, cotangent: Any) -> Any:
-        leaves, structure = tree.flatten(args)
-        at = [i for i, x in enumerate(leaves) if _inexact(x)]
-
-        def of(parts: Any) -> Any:
-            full = [*leaves]
-            for i, part in zip(at, parts, strict=True):
-                full[i] = part
-            return fun(*structure.unflatten(full))
-
-        return vjp(of, [leaves[i] for i in at])[1](cotangent)[0]
-
-    return pulled
+    return brought_in(Side(jax.tree, jax.vjp, inexact, host, promised), fun)

@@ -53,6 +53,13 @@ for dtype in ("bfloat16", "float16"):
     close(jax.grad(border.as_jax_function(square))(x), 2 * x)
     close(xc.grad(border.from_jax_function(square))(border.from_jax(x)), 2 * x)
 """,
+    "second derivatives": """
+cube = lambda x: (x**3 + x[0]).sum()
+wide = jnp.asarray(b)
+close(jax.grad(lambda x: jax.grad(border.as_jax_function(cube))(x)[1])(wide),
+      6 * b * (np.arange(4) == 1))
+close(xc.grad(lambda x: xc.grad(border.from_jax_function(cube))(x)[1])(xnp.asarray(b)), 6 * b * (np.arange(4) == 1))
+""",
     "arrays": """
 close(border.to_jax({"a": xnp.asarray(a)}), {"a": a})
 close(border.from_jax([jnp.asarray(b)]), [b])
