@@ -38,7 +38,7 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
     Args:
       grid: a ``Grid``, or an operator on one; outside of a ``Masked`` operator nothing is drawn.
       u: what ``poisson`` or ``solve`` returned, also with ``report=True``: values at all nodes, or, along any axis, at
-        those between the faces. For "quiver" a sequence of two fields.
+        those between the faces; or of all cells, each drawn as one. For "quiver" a sequence of two fields.
       ax: where to draw.
       kind: "map", "contour" (lines of equal value) or "quiver" (arrows).
       options: of matplotlib's ``plot``, ``pcolormesh``, ``contour`` or ``quiver``.
@@ -65,6 +65,8 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
     options = _colours(flat) | options
     if kind == "map":
         shading = "nearest" if inside is not None else "gouraud"
+        if box.centred:
+            shading, places = "flat", [box.corners(0), box.corners(1)]
         drawn = ax.pcolormesh(places[0], places[1], flat.T, **{"shading": shading, **options})
     else:
         drawn = ax.contour(places[0], places[1], flat.T, **options)

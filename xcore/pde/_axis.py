@@ -50,6 +50,7 @@ class Axis:
       weights: (count,), cells' widths: with order 2, weights[:, None] * matrix is symmetric.
       width: how far the stencil reaches away from the faces.
       derivative: 2, or 1.
+      centred: whether nodes are the middles of cells, and faces half a cell away from the first and the last.
     """
 
     nodes: np.ndarray
@@ -65,6 +66,7 @@ class Axis:
     period: float
     derivative: int = 2
     lean: int = 0
+    centred: bool = False
 
     @property
     def ring(self) -> bool:
@@ -75,8 +77,13 @@ class Axis:
         return self.order // 2
 
     @property
+    def cells(self) -> int:
+        """How many there are."""
+        return len(self.nodes) - (not self.ring and not self.centred)
+
+    @property
     def spacing(self) -> float:
-        return self.period / (len(self.nodes) - (not self.ring))
+        return self.period / self.cells
 
     @property
     def unknowns(self) -> np.ndarray:
@@ -169,7 +176,7 @@ class Axis:
         one besides Fourier's."""
         if self.ring or self.order != 2 or not self.uniform:
             return None
-        return _TRANSFORMS.get(self.kinds)
+        return (_OF_CELLS if self.centred else _TRANSFORMS).get(self.kinds)
 
     @functools.cached_property
     def eigenvalues(self) -> np.ndarray:
@@ -177,7 +184,7 @@ class Axis:
         n = self.count
         if self.transform:
             first, by_half = _FREQUENCIES[self.kinds]
-            angle = np.pi * (np.arange(n) + first + 0.5 * by_half) / (len(self.nodes) - 1)
+            angle = np.pi * (np.arange(n) + first + 0.5 * by_half) / self.cells
             return -4 * np.sin(angle / 2) ** 2 / self.spacing**2
         if self.ring and self.uniform:
             angle = 2 * np.pi * np.fft.fftfreq(n)
@@ -191,7 +198,7 @@ class Axis:
         n = self.count
         if self.transform:
             kind, forward, backward = self.transform
-            scale = 1 / (2 * (len(self.nodes) - 1))
+            scale = 1 / (2 * self.cells)
             return trig_matrix(kind, backward, n), trig_matrix(kind, forward, n) * scale
         if self.ring and self.uniform:
             return _real_fourier(n)
@@ -240,6 +247,12 @@ _TRANSFORMS = {
     (DIRICHLET, NEUMANN): ("DST", 3, 2),
     (NEUMANN, DIRICHLET): ("DCT", 3, 2),
 }
+_OF_CELLS = {
+    (DIRICHLET, DIRICHLET): ("DST", 2, 3),
+    (NEUMANN, NEUMANN): ("DCT", 2, 3),
+    (DIRICHLET, NEUMANN): ("DST", 4, 4),
+    (NEUMANN, DIRICHLET): ("DCT", 4, 4),
+}
 # the first frequency, and whether all are moved by one half
 _FREQUENCIES = {
     (DIRICHLET, DIRICHLET): (1, False),
@@ -259,11 +272,15 @@ def stencil(derivative: int, order: int) -> np.ndarray:
 @functools.lru_cache(maxsize=256)
 def make_axis(
     nodes: tuple | None, cells: int, lower: float, upper: float, low, high, order: int,
-    derivative: int = 2, lean: int = 0,
+    derivative: int = 2, lean: int = 0, centred: bool = False,
 ) -> Axis:  # fmt: skip
     """The axis with these nodes, or with equal cells from lower to upper. A first derivative that
-    leans, to -1 or 1, takes the node itself and the next one on that side."""
+    leans, to -1 or 1, takes the node itself and the next one on that side. Of an axis that is ``centred``
+    nodes say where cells end."""
     uniform = nodes is None
+    if centred:
+        x = np.linspace(lower, upper, cells + 1) if uniform else np.array(nodes)
+        return _axis_of_cells(x, low, high, uniform, derivative, lean)
     x = np.linspace(lower, upper, cells + 1) if uniform else np.array(nodes)
     ring, n = low is None, cells + 1
     if ring:
@@ -289,6 +306,48 @@ def make_axis(
         kinds=(low, high), order=order, uniform=uniform, period=period, derivative=derivative,
         lean=lean,
     )  # fmt: skip
+
+
+def _axis_of_cells(corners, low, high, uniform: bool, derivative: int, lean: int) -> Axis:
+    """The axis whose unknowns are the middles of cells. The second derivative is what flows into a cell
+    over its width; through a face half a cell away from the unknown u flows what both its condition and
+    the slope up to there say: (g - alpha u) / (beta + alpha h / 2)."""
+    n, ring, period = len(corners) - 1, low is None, corners[-1] - corners[0]
+    x = (corners[:-1] + corners[1:]) / 2
+    widths = np.full(n, period / n) if uniform else np.diff(corners)
+    whole = np.zeros((n, n + 2))  # values of cells, then data of both faces
+    if derivative == 2:
+        for i in range(n if ring else n - 1):
+            j = (i + 1) % n
+            slope = 2 / (widths[i] + widths[j])
+            np.add.at(whole, ([i, i, j, j], [j, i, i, j]), [slope, -slope, slope, -slope])
+        for side, kind in enumerate(() if ring else (low, high)):
+            place = side and n - 1
+            slope = 1 / (kind[1] + kind[0] * widths[place] / 2)
+            whole[place, [place, n + side]] += [-kind[0] * slope, slope]
+        whole = whole / widths[:, None]
+    else:
+        for i in range(n):
+            places, weights = _slope_of_cell(i, x, corners, low, high, lean, period)
+            np.add.at(whole[i], places, weights)
+    return Axis(
+        nodes=x, start=0, count=n, matrix=whole[:, :n].copy(), low=whole[:, n].copy(),
+        high=whole[:, n + 1].copy(), weights=widths, kinds=(low, high), order=2, uniform=uniform,
+        period=float(period), derivative=derivative, lean=lean, centred=True,
+    )  # fmt: skip
+
+
+def _slope_of_cell(i: int, x, corners, low, high, lean: int, period: float):
+    """(places, weights) of a first derivative in the middle of a cell; next to a face its condition
+    stands in place of the cell beyond it."""
+    n = len(x)
+    places = np.array([i, i + lean] if lean else [i - 1, i, i + 1])
+    if low is None or (places.min() >= 0 and places.max() < n):
+        return places % n, fit(x[places % n] + period * (places // n), x[i], 1)
+    at_low = places.min() < 0
+    face = (corners[0], *low, -1.0) if at_low else (corners[-1], *high, 1.0)
+    places = places[(places >= 0) & (places < n)]
+    return np.append(places, n if at_low else n + 1), fit(x[places], x[i], 1, face)
 
 
 def _widths(x, ring: bool, period: float) -> np.ndarray:

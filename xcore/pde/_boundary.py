@@ -132,7 +132,7 @@ def _evaluated(who, grid, axis, side, pairs, more):
 
 def nodes_of(grid: Grid, axis: int, pairs) -> int:
     """How many nodes an axis has; the last one of a periodic axis is its first."""
-    return grid.shape[axis] - isinstance(pairs[axis][0], Periodic)
+    return grid.shape[axis] - (isinstance(pairs[axis][0], Periodic) and not grid.centred)
 
 
 def face_shape(grid: Grid, axis: int, pairs) -> tuple[int, ...]:
@@ -142,7 +142,7 @@ def face_shape(grid: Grid, axis: int, pairs) -> tuple[int, ...]:
 
 def _face_points(grid, axis, side, pairs) -> list:
     lines = [grid.nodes(i)[: nodes_of(grid, i, pairs)] for i in range(grid.ndim)]
-    lines[axis] = lines[axis][[0 if side == 0 else -1]]
+    lines[axis] = grid.corners(axis)[[0 if side == 0 else -1]]
     points = [xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij")]
     return [xnp.squeeze(x, axis) for x in points]
 

@@ -22,6 +22,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
+from . import _tensor
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, along, check_order, padded, shifted
 from ._grid import Grid, real_dtype
@@ -53,9 +54,9 @@ def diagonal(edges, sinks, rings):
     return out
 
 
-MEANS = {
-    "harmonic": lambda a, b: 2 * a * (b / (a + b)),  # a b may be out of range
-    "arithmetic": lambda a, b: (a + b) / 2,
+MEANS = {  # of a over two pieces of a way, which take parts p and q of it
+    "harmonic": lambda a, b, p, q: a * (b / (q * a + p * b)),  # a b may be out of range
+    "arithmetic": lambda a, b, p, q: q * a + p * b,
 }
 
 
@@ -65,11 +66,18 @@ class Diffusion(GridOperator):
 
     Attributes:
       grid: a ``Grid``.
-      a: positive: an array at all nodes of the grid, a number, a function of the coordinates, or a
-        tuple with one of them for each axis.
+      a: positive: an array at all nodes of the grid (of all cells on ``Grid.cells``), a number, a function
+        of the coordinates, or a tuple with one of them for each axis. In a tuple also arrays of what is
+        between two nodes: one element less along its axis, or on cells, where they are on the faces, one more.
+        An array of cells is constant in each of them; where a is smooth and flows through faces are given, a function
+        or an array on faces is of order 2 there, too. A symmetric matrix, as rows of such entries, an array
+        (d, d, …) or a function that gives them, is taken as smooth, at nodes; in conditions on faces ∂u/∂n then
+        stands for n·a∇u / n·a n.
       faces: conditions as in ``Laplacian``; ∂u/∂n is without the factor a.
       c: not negative: likewise, or one number.
-      mean: of a between two nodes: "harmonic", right where a jumps, or "arithmetic".
+      mean: of a between two nodes: "harmonic", right where a jumps (in the middle of them, or on the faces of
+        cells), or "arithmetic".
+      mixed: the elements of a matrix behind its diagonal, row by row, found from ``a``, which then is its diagonal.
 
     >>> op = Diffusion(Grid(4), 2.0)
     >>> op(xnp.ones(3)) + 0.0
@@ -81,6 +89,7 @@ class Diffusion(GridOperator):
     faces: Any = ZERO
     c: Any = 0.0
     mean: str = static(default="harmonic")
+    mixed: Any = None
 
     def __post_init__(self):
         who, settle = "pde.Diffusion", object.__setattr__
@@ -90,10 +99,20 @@ class Diffusion(GridOperator):
         if self.mean not in MEANS:
             raise errors.bad_argument(who, "mean", self.mean, '"harmonic" or "arithmetic"')
         settle(self, "faces", resolve(who, self.grid, self.faces))
+        if self.mixed is None and (found := _tensor.parts_of(who, self.grid, self.a)):
+            settle(self, "a", found[0])
+            settle(self, "mixed", found[1])
         parts = self.a if isinstance(self.a, (tuple, list)) else (self.a,)
         if len(parts) not in (1, self.grid.ndim):
             raise errors.bad_argument(who, "a", self.a, f"one, or {self.grid.ndim} for the axes")
-        parts = tuple(self._at_nodes(who, "a", x) for x in parts)
+        if self.grid.centred and any(map(callable, parts)):
+            parts = tuple(
+                self._on_faces(who, axis, x) if callable(x) else x
+                for axis, x in zip(
+                    range(self.grid.ndim), parts * (self.grid.ndim // len(parts)), strict=True
+                )
+            )
+        parts = tuple(self._given(who, axis, x, len(parts)) for axis, x in enumerate(parts))
         for x in parts:
             require(who, "a", x, lambda v: v > 0, "positive everywhere")
         settle(self, "a", parts)
@@ -102,11 +121,50 @@ class Diffusion(GridOperator):
         settle(self, "c", self._at_nodes(who, "c", self.c))
         require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
 
-    def _at_nodes(self, who, name, x):
+    def _given(self, who, axis: int, x, count: int):
+        """What a is, along an axis or in all."""
+        between = self._between(axis) if count == self.grid.ndim else None
+        return self._at_nodes(who, "a", x, between)
+
+    def _on_faces(self, who, axis: int, f):
+        """A function of the coordinates on the faces of cells across an axis: means of what it is in the cells, which
+        are right where it jumps there; and itself on the faces of the box."""
+        values = self._at_nodes(who, "a", f)
+        if values.ndim == 0:
+            return values
+        a, n = self.axes[axis], self.grid.shape[axis]
+        inner = self._means(values, axis)
+        if a.ring:
+            return xnp.concatenate([inner, cut(inner, axis, 0, 1)], axis=axis)
+        lines = [x.astype(real_dtype()) for x in map(self.grid.nodes, range(self.grid.ndim))]
+        ends = []
+        for side, place in enumerate(self.grid.corners(axis)[[0, -1]]):
+            lines[axis] = np.array([place], lines[axis].dtype)
+            end = f(*map(xnp.asarray, np.meshgrid(*lines, indexing="ij")))
+            like = cut(values, axis, side and n - 1, side * (n - 1) + 1)
+            ends.append(xnp.broadcast_to(end, typeof(like).shape).astype(typeof(values).dtype))
+        return xnp.concatenate([ends[0], inner, ends[1]], axis=axis)
+
+    def _means(self, values, axis: int):
+        """Means of values at nodes and at the next ones along an axis; a periodic one begins with the last node."""
+        ring, n = self.axes[axis].ring, typeof(values).shape[axis]
+        first = shifted(values, axis, -1, True) if ring else cut(values, axis, 0, n - 1)
+        second = values if ring else cut(values, axis, 1, n)
+        return MEANS[self.mean](first, second, *self._shares(axis, typeof(values).dtype))
+
+    def _between(self, axis: int) -> tuple:
+        """The shape of values between nodes along an axis."""
+        by = 1 if self.grid.centred else -1
+        return tuple(n + by * (i == axis) for i, n in enumerate(self.grid.shape))
+
+    def _at_nodes(self, who, name, x, between=None):
         x = xnp.asarray(x(*self.grid.coordinates()) if callable(x) else x)
-        if x.ndim and x.shape != self.grid.shape:
-            why = f"need {name} at all nodes, {self.grid.shape}"
-            raise errors.shape_mismatch(who, why, **{name: x})
+        if x.ndim and x.shape not in (self.grid.shape, between):
+            where = "of all cells" if self.grid.centred else "at all nodes"
+            where = f"{where}, {self.grid.shape}"
+            what = "on the faces between them" if self.grid.centred else "between them"
+            where = where if between is None else f"{where}, or {what}, {between}"
+            raise errors.shape_mismatch(who, f"need {name} {where}", **{name: x})
         real_only(who, name, x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
 
@@ -121,7 +179,8 @@ class Diffusion(GridOperator):
     @property
     def dtype(self):
         return functools.reduce(
-            xnp.promote_types, [x.dtype for x in (*self.a, self.c) if x is not None]
+            xnp.promote_types,
+            [x.dtype for x in (*self.a, self.c, *(self.mixed or ())) if x is not None],
         )
 
     def _whole(self, x):
@@ -146,28 +205,51 @@ class Diffusion(GridOperator):
 
     def _edges_along(self, axis: int):
         a, dtype = self.axes[axis], self.dtype
-        values = self._unknowns(self._whole(self.a[axis % len(self.a)]), axis).astype(dtype)
-        n = typeof(values).shape[axis]
-        if a.ring:
-            first = xnp.concatenate(
-                [cut(values, axis, n - 1, n), cut(values, axis, 0, n - 1)], axis=axis
-            )
-            gaps = np.diff(np.append(a.nodes[-1] - a.period, a.nodes))
-            inner = MEANS[self.mean](first, values)
-        else:
-            gaps = np.diff(a.nodes)
-            inner = MEANS[self.mean](cut(values, axis, 0, n - 1), cut(values, axis, 1, n))
-        inner = inner * (self._area(axis) / along(gaps, axis, self.grid.ndim, np.float64)).astype(
-            dtype
-        )
+        before = a.nodes[-1:] - a.period if a.ring else a.nodes[:0]
+        gaps = np.diff(np.append(before, a.nodes))
+        inner = self._over_edges(axis).astype(dtype)
+        way = self._area(axis) / along(gaps, axis, self.grid.ndim, np.float64)
+        inner = inner * way.astype(dtype)
         if a.ring:
             return inner
-        # a face with Neumann or Robin condition is a node itself: no edge leads beyond it
-        missing = [int(bool(k[1])) for k in a.kinds]
+        # a face with Neumann or Robin condition is a node itself, or beside a cell: no edge leads beyond it
+        missing = [int(a.centred or bool(k[1])) for k in a.kinds]
         t = self.grid.ndim
         low = tuple(missing[0] if i == axis else 0 for i in range(t))
         high = tuple(missing[1] if i == axis else 0 for i in range(t))
-        return ops.pad(inner, xnp.zeros((), dtype), low=low, high=high, interior=(0,) * t)
+        whole = ops.pad(inner, xnp.zeros((), dtype), low=low, high=high, interior=(0,) * t)
+        for side, kind in enumerate(a.kinds if a.centred else ()):
+            if not kind[1]:
+                n = a.count + 1
+                face = self._through_face(axis, side)
+                whole = whole + padded(face, axis, 0 if side == 0 else n - 1, n)
+        return whole
+
+    def _over_edges(self, axis: int):
+        """a between the nodes along an axis; of a periodic one the first is before the first node."""
+        a, given = self.axes[axis], self.a[axis % len(self.a)]
+        if self._is_between(axis):
+            n = typeof(given).shape[axis]
+            given = self._unknowns(given, axis)
+            if a.centred:
+                return cut(given, axis, 0 if a.ring else 1, n - 1)
+            return shifted(given, axis, -1, True) if a.ring else given
+        return self._means(self._unknowns(self._whole(given), axis), axis)
+
+    def _shares(self, axis: int, dtype) -> tuple:
+        """Of the ways between nodes the parts that are before and behind the face of a cell."""
+        a = self.axes[axis]
+        if not a.centred or not np.ptp(a.weights):
+            return 0.5, 0.5
+        second = a.weights if a.ring else a.weights[1:]
+        first = np.roll(a.weights, 1) if a.ring else a.weights[:-1]
+        parts = first / (first + second), second / (first + second)
+        return tuple(along(x, axis, self.grid.ndim, dtype) for x in parts)
+
+    def _is_between(self, axis: int) -> bool:
+        """Whether a is given between nodes along an axis."""
+        given = self.a[axis % len(self.a)]
+        return given.ndim > 0 and typeof(given).shape[axis] != self.grid.shape[axis]
 
     def sinks(self):
         """What multiplies u at each node: c times volumes, and what Robin faces let out."""
@@ -176,9 +258,10 @@ class Diffusion(GridOperator):
         if self.c is not None:
             out = self._unknowns(self._whole(self.c)).astype(dtype) * self.volumes(dtype)
         for axis, side in self._open_faces():
-            alpha, beta = self.faces[axis][side].kind
-            if alpha:
-                out = out + self._at_face(axis, side, alpha / beta)
+            if self.faces[axis][side].kind[0]:
+                n, alpha = self.axes[axis].count, self.faces[axis][side].kind[0]
+                flow = alpha * self._through_face(axis, side)
+                out = out + padded(flow, axis, 0 if side == 0 else n - 1, n)
         return out
 
     def _open_faces(self):
@@ -186,13 +269,25 @@ class Diffusion(GridOperator):
         pairs = [(i, s) for i in range(self.grid.ndim) for s in (0, 1)]
         return [(i, s) for i, s in pairs if self.faces[i][s].kind and self.faces[i][s].kind[1]]
 
-    def _at_face(self, axis: int, side: int, value):
-        """a × area × value at the nodes of a face, as a field."""
-        a = self._unknowns(self._whole(self.a[axis % len(self.a)])).astype(self.dtype)
-        n = typeof(a).shape[axis]
-        place = 0 if side == 0 else n - 1
-        part = cut(a, axis, place, place + 1) * self._area(axis).astype(self.dtype) * value
-        return padded(part, axis, place, n)
+    def _through_face(self, axis: int, side: int):
+        """What flows in through a face if its data are 1 and u is 0, thin along the axis: a × area over what
+        data are divided by."""
+        alpha, beta = self.faces[axis][side].kind
+        a = self.axes[axis]
+        way = beta + (alpha * a.weights[-side] / 2 if a.centred else 0)
+        return self._on_face(axis, side) * (self._area(axis) / way).astype(self.dtype)
+
+    def _on_face(self, axis: int, side: int):
+        """a on a face, thin along the axis."""
+        given, dtype = self.a[axis % len(self.a)], self.dtype
+        values = self._unknowns(given if self._is_between(axis) else self._whole(given), axis)
+        n = typeof(values).shape[axis]
+        near = lambda k: cut(values, axis, n - 1 - k if side else k, n - k if side else k + 1)  # noqa: E731
+        first = near(0).astype(dtype)
+        if self._is_between(axis) and not self.grid.centred and n > 1:
+            # half a cell away from the next value; as it goes on from the second, by powers to stay positive
+            return first * xnp.sqrt(first / near(1).astype(dtype))
+        return first
 
     # What ``solve`` asks
 
@@ -204,7 +299,7 @@ class Diffusion(GridOperator):
         """Whether a and c are numbers, and no Robin face takes a away."""
         number = self.c is None or self.c.ndim == 0
         robin = any(c.kind and c.kind[0] and c.kind[1] for pair in self.faces for c in pair)
-        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin
+        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin and not self.mixed
 
     def instead_of(self, method: str) -> str:
         """What to take where a method does not do; empty where it does."""
@@ -218,21 +313,30 @@ class Diffusion(GridOperator):
 
     def absolute(self):
         """For each row the sum of the absolute values of its elements."""
+        if self.mixed:
+            return _tensor.absolute(self, self.sinks()) / self.volumes(self.dtype)
         return 2 * diagonal(self.edges(), self.sinks(), self.rings) / self.volumes(self.dtype)
 
     def coarser(self):
         """The operator on every second node."""
+        if any(self._is_between(axis) for axis in range(self.grid.ndim)):
+            want = "at the nodes: values between them have none between every second node"
+            raise errors.bad_argument("pde.Diffusion.coarser", "a", self.a, want)
         thin = lambda x: x[(slice(None, None, 2),) * self.grid.ndim] if x.ndim else x  # noqa: E731
         c = None if self.c is None else thin(self.c)
         return Diffusion(
-            self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean
-        )
+            self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean,
+            self.mixed and tuple(map(thin, self.mixed)),
+        )  # fmt: skip
 
     def __call__(self, u: ArrayLike) -> Array:
         return _applied(self, self.field(u))
 
     def _apply(self, u):
-        flow = stiffness(self.edges(), self.sinks(), u, self.rings)
+        if self.mixed:
+            flow = _tensor.outflow(self, u) + self.sinks() * u
+        else:
+            flow = stiffness(self.edges(), self.sinks(), u, self.rings)
         return -flow / self.volumes(dtypes.to_real(typeof(u).dtype))
 
     def boundary(self, dtype: DTypeLike | None = None) -> Array:
@@ -241,17 +345,20 @@ class Diffusion(GridOperator):
 
     def _boundary(self, dtype):
         out = xnp.zeros(self.field_shape, dtype)
+        out = out - _tensor.from_faces(self, dtype) if self.mixed else out
         opened = self._open_faces()
         for axis, a in enumerate(self.axes):
-            edges = None if a.ring else self._edges_along(axis)
+            edges = None if a.ring or self.mixed else self._edges_along(axis)
             for side in () if a.ring else (0, 1):
                 data = xnp.expand_dims(self.face(axis, side, dtype), axis)
+                n = a.count
                 if (axis, side) in opened:
-                    out = out + self._at_face(axis, side, data / self.faces[axis][side].kind[1])
+                    edge = self._through_face(axis, side)
+                elif self.mixed:
+                    continue
                 else:
-                    n = a.count
                     edge = cut(edges, axis, 0, 1) if side == 0 else cut(edges, axis, n, n + 1)
-                    out = out + padded(edge * data, axis, 0 if side == 0 else n - 1, n)
+                out = out + padded(edge * data, axis, 0 if side == 0 else n - 1, n)
         return (out / self.volumes(dtypes.to_real(dtype))).astype(dtype)
 
 

@@ -146,7 +146,7 @@ class _Line:
 
 def _smooth(a: Axis) -> bool:
     """Whether fast transforms of an axis are among the fastest for their length."""
-    period = a.count if a.ring else 2 * (len(a.nodes) - 1)
+    period = a.count if a.ring else 2 * a.cells
     return period == fft.prev_fast_len(period, real=True)
 
 

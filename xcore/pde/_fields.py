@@ -30,7 +30,7 @@ def axes_of(grid: Grid, faces, order: int = 2, derivative: int = 2, lean: int = 
     """The axes of a grid with these conditions."""
     return tuple(
         make_axis(grid.stretched[i], grid.cells[i], grid.lower[i], grid.upper[i],
-                  faces[i][0].kind, faces[i][1].kind, order, derivative, lean)
+                  faces[i][0].kind, faces[i][1].kind, order, derivative, lean, grid.centred)
         for i in range(grid.ndim)
     )  # fmt: skip
 
@@ -136,7 +136,10 @@ class GridOperator(LinearOperator):
             m in (1, n) for m, n in zip(f.shape[::-1], self.field_shape[::-1], strict=False)
         )
         if not fits:
-            why = f"need a function, or an array of the unknowns {self.field_shape}"
+            unknowns = "cells" if self.grid.centred else "unknowns"
+            why = f"need a function, or an array of the {unknowns} {self.field_shape}"
+            if self.grid.centred:
+                raise errors.shape_mismatch(who, why, f=f)
             cut = ", ".join(f"{a.slice.start}:{a.slice.stop}" for a in self.axes)
             nodes = f"of all nodes {self.grid.shape}, of which unknowns are [{cut}]"
             raise errors.shape_mismatch(who, f"{why} or {nodes}", f=f)
@@ -148,7 +151,7 @@ class GridOperator(LinearOperator):
         """Values at all nodes: those of a field, and the given ones on Dirichlet faces."""
         u = self.field(u)
         u = u.astype(self.with_data(typeof(u).dtype))
-        for i, a in enumerate(self.axes):
+        for i, a in enumerate(() if self.grid.centred else self.axes):  # no cell is on a face
             u = _with_faces(u, i, a, self)
         return u
 
@@ -157,6 +160,16 @@ class GridOperator(LinearOperator):
         return xnp.sum(xnp.asarray(u) * self.volumes(typeof(xnp.asarray(u)).dtype))
 
     # What ``solve`` asks an operator
+
+    def checked_for(self, who: str, method: str, estimate: bool) -> None:
+        """Raises where fields of cells cannot be solved in a way that is asked for."""
+        if self.grid.centred and (estimate or method == "full multigrid"):
+            name, given = ("estimate", True) if estimate else ("method", method)
+            advice = "Solve on grid.coarser() too, and compare with grid.restrict(u)."
+            want = (
+                "left out for fields of cells, which are not on every second node of a finer grid"
+            )
+            raise errors.bad_argument(who, name, given, want, advice if estimate else "")
 
     inside = None  # where the unknowns are, if not everywhere
     constant = False  # whether its coefficients are numbers, the same for all axes
@@ -389,6 +402,9 @@ def check_order(who: str, grid: Grid, order: int) -> None:
     """The order exists, on this grid."""
     if order not in (2, 4, 6):
         raise errors.bad_argument(who, "order", order, '2, 4, 6 or "compact"')
+    if order > 2 and grid.centred:
+        advice = "Fields at the nodes, pde.Grid(...), have orders 4 and 6."
+        raise errors.bad_argument(who, "order", order, "2 for fields of cells", advice)
     if order > 2 and not grid.uniform:
         advice = "Stretched axes have order 2; map the coordinates, or use equal cells."
         raise errors.bad_argument(who, "order", order, "2 on stretched axes", advice)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -29,25 +30,32 @@ def real_dtype(dtype=None):
 class Grid:
     """A box cut into cells; nodes are the corners of the cells, those on the faces among them.
 
+    ``Grid.cells((80, 60), …)`` has values in the middle of its cells instead: then "nodes" are these
+    centres, of which none is on a face, and an image of 80 × 60 pixels is an array of all of them.
+
     Static and hashable: all of it is part of a program's structure.
 
     Attributes:
       cells: how many cells along each axis; a number for one axis.
       lower, upper: the box, a number for all axes or one for each; 0 and 1 by default.
       stretched: for each axis None, or the positions of its nodes as a rising tuple; these
-        replace ``lower`` and ``upper`` there.
+        replace ``lower`` and ``upper`` there; with ``centred`` those of the cells' faces.
+      centred: whether values are those of cells, in their middle.
 
     >>> grid = Grid((4, 2), upper=(2.0, 1.0))
     >>> grid.spacing, grid.shape
     ((0.5, 0.5), (5, 3))
     >>> Grid(2, stretched=((0.0, 0.1, 1.0),)).nodes(0)
     array([0. , 0.1, 1. ])
+    >>> Grid.cells((4, 2)).nodes(0), Grid.cells((4, 2)).shape
+    (array([0.125, 0.375, 0.625, 0.875]), (4, 2))
     """
 
     cells: Any = static()
     lower: Any = static(default=0.0)
     upper: Any = static(default=1.0)
     stretched: Any = static(default=None)
+    centred: bool = static(default=False)
 
     def __post_init__(self):
         cells = _per_axis(self.cells, 1)
@@ -73,6 +81,8 @@ class Grid:
         settle(self, "lower", tuple(map(float, lower)))
         settle(self, "upper", tuple(map(float, upper)))
         settle(self, "stretched", tuple(stretched))
+        if not isinstance(self.centred, (bool, np.bool_)):
+            raise errors.bad_argument("pde.Grid", "centred", self.centred, "True or False")
 
     @property
     def ndim(self) -> int:
@@ -81,13 +91,13 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of nodes along each axis, those on both faces counted."""
-        return tuple(c + 1 for c in self.cells)
+        """The number of nodes along each axis, those on both faces counted; of cells where these have the values."""
+        return tuple(c + (not self.centred) for c in self.cells)
 
     @property
     def spacing(self) -> tuple[float, ...]:
         """The width of a cell along each axis; of the widest cell of a stretched axis."""
-        return tuple(float(np.max(np.diff(self.nodes(i)))) for i in range(self.ndim))
+        return tuple(float(np.max(self.widths(i))) for i in range(self.ndim))
 
     @property
     def uniform(self) -> bool:
@@ -95,7 +105,20 @@ class Grid:
         return all(s is None for s in self.stretched)
 
     def nodes(self, axis: int) -> np.ndarray:
-        """Positions of the nodes along an axis."""
+        """Positions of the nodes along an axis, or of the middles of cells."""
+        x = self.corners(axis)
+        return (x[:-1] + x[1:]) / 2 if self.centred else x
+
+    def widths(self, axis: int) -> np.ndarray:
+        """The widths of the cells along an axis."""
+        return np.diff(self.corners(axis))
+
+    def corners(self, axis: int) -> np.ndarray:
+        """Where cells end along an axis.
+
+        >>> Grid.cells(4).corners(0)
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+        """
         if self.stretched[axis] is not None:
             return np.array(self.stretched[axis])
         steps = np.arange(self.cells[axis] + 1) / self.cells[axis]
@@ -107,7 +130,7 @@ class Grid:
         return tuple(xnp.asarray(x) for x in np.meshgrid(*lines, indexing="ij"))
 
     def integrate(self, u: ArrayLike) -> Array:
-        """The integral of an array of values at the nodes, by the trapezoidal rule.
+        """The integral of an array of values at the nodes, by the trapezoidal rule, or that of midpoints.
 
         >>> x, y = Grid((8, 8)).coordinates()
         >>> Grid((8, 8)).integrate(x * y)
@@ -115,7 +138,8 @@ class Grid:
         """
         u = self.check("pde.Grid.integrate", u)
         for axis in range(self.ndim):
-            u = xnp.tensordot(u, trapezoid(self.nodes(axis)).astype(typeof(u).dtype), axes=(0, 0))
+            line = self.widths(axis) if self.centred else trapezoid(self.nodes(axis))
+            u = xnp.tensordot(u, line.astype(typeof(u).dtype), axes=(0, 0))
         return u
 
     def inner(self, u: ArrayLike, v: ArrayLike) -> Array:
@@ -126,13 +150,16 @@ class Grid:
         """An array of values at the nodes, or an error that says so."""
         u = xnp.asarray(u)
         if u.shape != self.shape:
-            raise errors.shape_mismatch(who, f"need values at all nodes, {self.shape}", u=u)
+            where = "of all cells" if self.centred else "at all nodes"
+            raise errors.shape_mismatch(who, f"need values {where}, {self.shape}", u=u)
         return u
 
     def _places_of(self, u) -> list:
         """The nodes along each axis at which u has values: all, or those between the faces."""
         nodes = [self.nodes(i) for i in range(self.ndim)]
-        if u.ndim == self.ndim:
+        if self.centred:
+            self.check("pde.Grid.plot", u)
+        elif u.ndim == self.ndim:
             nodes = [x[1:-1] if len(x) == n + 2 else x for x, n in zip(nodes, u.shape, strict=True)]
         if u.shape != tuple(map(len, nodes)):
             why = (
@@ -143,7 +170,7 @@ class Grid:
         return nodes
 
     def coarser(self) -> Grid:
-        """The grid of every second node; needs an even number of cells along each axis.
+        """The grid of every second node, or of pairs of cells; needs an even number of cells along each axis.
 
         >>> Grid((4, 6)).coarser().cells
         (2, 3)
@@ -154,7 +181,7 @@ class Grid:
         return self.replace(cells=tuple(c // 2 for c in self.cells), stretched=nodes)
 
     def finer(self) -> Grid:
-        """The grid with a node in the middle of each cell.
+        """The grid of cells of half the width.
 
         >>> Grid((4, 6)).finer().cells
         (8, 12)
@@ -164,28 +191,30 @@ class Grid:
 
     def restrict(self, u: ArrayLike) -> Array:
         """Values at the nodes of the coarser grid: weighted means over neighbours, so that
-        integrals stay; faces keep their values."""
+        integrals stay; faces keep their values. Of cells the means of pairs, so that integrals stay."""
         u = self.check("pde.Grid.restrict", u)
         self.coarser()
         for axis in range(self.ndim):
-            u = _along(_restrict_line, u, axis)
+            line = functools.partial(_paired, self.widths(axis)) if self.centred else _restrict_line
+            u = _along(line, u, axis)
         return u
 
     def prolong(self, u: ArrayLike) -> Array:
-        """Values at the nodes of the finer grid, linear in between.
+        """Values at the nodes of the finer grid, linear in between; of cells constant next to the faces.
 
         >>> Grid(2).prolong(xnp.asarray([0.0, 1.0, 4.0]))
         Array([0. , 0.5, 1. , 2.5, 4. ], dtype=float32)
         """
         u = self.check("pde.Grid.prolong", u)
         for axis in range(self.ndim):
-            u = _along(_prolong_line, u, axis)
+            line = functools.partial(_split, self.corners(axis)) if self.centred else _prolong_line
+            u = _along(line, u, axis)
         return u
 
     def _repr_html_(self) -> str:
         """For notebooks."""
         axes = [
-            (f"axis {k}", f"{c} cells from {self.nodes(k)[0]:g} to {self.nodes(k)[-1]:g}")
+            (f"axis {k}", f"{c} cells from {self.lower[k]:g} to {self.upper[k]:g}")
             for k, c in enumerate(self.cells)
         ]
         return shown(f"Grid of {self.ndim} dimensions", axes)
@@ -196,8 +225,8 @@ class Grid:
         ``xcore.plot`` draws more: contours, arrows, masks, films.
 
         Args:
-          u: values at all nodes, or, along any axis, at those between the faces, as ``poisson`` returns
-            them for Dirichlet conditions.
+          u: values at all nodes, or of all cells; of nodes also those between the faces alone, along any axis, as
+            ``poisson`` returns them for Dirichlet conditions.
           ax: where to draw; matplotlib's current axes by default.
           options: of ``plot`` or ``pcolormesh``.
         """
@@ -210,10 +239,26 @@ class Grid:
             ax.plot(*places, u, **options)
             return ax
         u = u[:, :, u.shape[2] // 2] if self.ndim == 3 else u
-        image = ax.pcolormesh(places[0], places[1], u.T, shading="gouraud", **options)
+        if self.centred:
+            places = [self.corners(i) for i in range(self.ndim)]
+        shading = "flat" if self.centred else "gouraud"
+        image = ax.pcolormesh(places[0], places[1], u.T, **{"shading": shading} | options)
         ax.figure.colorbar(image, ax=ax)
         ax.set_aspect("equal")
         return ax
+
+
+class _OfCells:
+    """``Grid.cells`` of the class makes a grid whose values are in the middle of its cells; of a grid it is
+    how many cells there are."""
+
+    def __get__(self, grid, owner):
+        if grid is not None:
+            raise AttributeError("cells")
+        return functools.partial(owner, centred=True)
+
+
+Grid.cells = _OfCells()
 
 
 def _is_count(c) -> bool:
@@ -254,6 +299,28 @@ def _prolong_line(u):
     between = (u[:-1] + u[1:]) / 2
     pairs = xnp.stack([u[:-1], between], axis=1).reshape(-1, *u.shape[1:])
     return xnp.concatenate([pairs, u[-1:]])
+
+
+def _paired(widths: np.ndarray, u):
+    """The means of pairs of cells."""
+    t = typeof(u)
+    share = (widths.reshape(-1, 2) / widths.reshape(-1, 2).sum(axis=1, keepdims=True)).astype(
+        t.dtype
+    )
+    pairs = u.reshape(-1, 2, *t.shape[1:])
+    return xnp.sum(share.reshape(*share.shape, *(1,) * (t.ndim - 1)) * pairs, axis=1)
+
+
+def _split(corners: np.ndarray, u):
+    """Both halves of each cell, linear between the middles of cells, constant beyond them."""
+    t, middles = typeof(u), (corners[:-1] + corners[1:]) / 2
+    halves = np.stack([corners[:-1] + middles, middles + corners[1:]], axis=1).ravel() / 2
+    place = np.clip(np.searchsorted(middles, halves) - 1, 0, max(len(middles) - 2, 0))
+    after = np.minimum(place + 1, len(middles) - 1)
+    gap = np.where(after > place, middles[after] - middles[place], 1)
+    share = np.clip((halves - middles[place]) / gap, 0, 1).astype(t.dtype)
+    share = share.reshape(-1, *(1,) * (t.ndim - 1))
+    return (1 - share) * xnp.take(u, place, axis=0) + share * xnp.take(u, after, axis=0)
 
 
 def size(shape) -> int:

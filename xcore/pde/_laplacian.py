@@ -65,6 +65,8 @@ class Laplacian(GridOperator):
         object.__setattr__(self, "faces", resolve("pde.Laplacian", self.grid, self.faces))
         if self.order != COMPACT:
             return check_order("pde.Laplacian", self.grid, self.order)
+        if self.grid.centred:
+            check_order("pde.Laplacian", self.grid, 4)
         kinds = {k for a in self.axes for k in a.kinds}
         if not kinds <= {None, (1.0, 0.0)} or not self.grid.uniform:
             want = "2, 4 or 6 unless all faces are Dirichlet or Periodic and no axis is stretched"

@@ -75,6 +75,9 @@ class Masked(GridOperator):
         who, settle = "pde.Masked", object.__setattr__
         if not isinstance(self.grid, Grid):
             raise errors.bad_argument(who, "grid", self.grid, "a pde.Grid")
+        if self.grid.centred:
+            advice = "pde.Grid(...) has nodes; outside may also have a tiny a in a pde.Diffusion on cells."
+            raise errors.bad_argument(who, "grid", self.grid, "one with values at nodes", advice)
         if self.edge not in EDGES:
             known = ", ".join(map(repr, EDGES))
             raise errors.bad_argument(who, "edge", self.edge, f"one of {known}")

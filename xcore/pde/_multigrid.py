@@ -27,6 +27,7 @@ from .._transforms.api import linear_transpose
 from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
 from ..numpy._select import cut
+from . import _tensor
 from ._diffusion import diagonal, stiffness
 from ._fields import shifted
 from ._galerkin import coarse_stencil, diagonal_of, offsets, product, split, weights_of
@@ -103,6 +104,9 @@ def finest(op) -> Level:
     """The first level alone, of a box."""
     first = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
     strides = _strides(op.field_shape, op.rings, odd=not _even(op))
+    if op.mixed:
+        stencil = _tensor.stencil(op, op.sinks())
+        return _of_stencil(stencil, op.rings, first, strides)
     return _made(list(op.edges()), op.sinks(), op.rings, first, strides)
 
 
@@ -118,6 +122,10 @@ def lighter(op, here: Level, dtype) -> tuple:
 def _even(op) -> bool:
     """Whether coefficients do not jump, as they are numbers, and periodic axes can be halved."""
     rings = [n for n, ring in zip(op.field_shape, op.rings, strict=True) if ring]
+    if (
+        op.mixed or op.grid.centred
+    ):  # cells half as wide as others beside the faces, and they are in pairs
+        return False
     return all(a.ndim == 0 for a in op.a) and all(_halved(n) for n in rings)
 
 
@@ -142,15 +150,20 @@ def _galerkin(here: Level, singular: bool) -> Level:
         return here
     here = here.replace(weights=weights_of(here))
     stencil = coarse_stencil(here)
+    strides = _strides(typeof(stencil[0]).shape, here.rings, odd=True)
+    coarse = _of_stencil(stencil, here.rings, here.offsets, strides)
+    return here.replace(coarse=_galerkin(coarse, singular))
+
+
+def _of_stencil(stencil, rings, offsets, strides) -> Level:
+    """A level of elements."""
     middle = diagonal_of(stencil)
     # Gershgorin's bound; for flows it is 2
     bound = 1 + xnp.max(reduce(xnp.add, [xnp.abs(x) for x in split(stencil)[1]]) / middle)
-    strides = _strides(typeof(middle).shape, here.rings, odd=True)
-    coarse = Level(
+    return Level(
         None, None, middle, None, None, None, None, stencil, None, xnp.maximum(bound / 2, 1),
-        here.rings, here.offsets, strides,
+        rings, offsets, strides,
     )  # fmt: skip
-    return here.replace(coarse=_galerkin(coarse, singular))
 
 
 def _level(edges, sinks, rings, offsets, singular: bool) -> Level:

@@ -194,6 +194,9 @@ class Advection(_FirstOrder):
             advice = 'scheme="fitted" needs the diffusion beside it, the others do not look at it.'
             need = 'given for, and only for, "fitted"'
             raise errors.bad_argument("pde.Advection", "diffusion", self.diffusion, need, advice)
+        if self.scheme == "fitted" and self.grid.centred:
+            want = '"centred" or "upwind" for fields of cells'
+            raise errors.bad_argument("pde.Advection", "scheme", self.scheme, want)
         if self.diffusion is not None:
             object.__setattr__(self, "diffusion", self._given(self.diffusion))
         v, n = self.velocity, self.grid.ndim

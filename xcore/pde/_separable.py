@@ -26,7 +26,7 @@ def separable(op) -> bool:
     """Whether the operator is such a sum."""
     if not isinstance(op, Diffusion):
         return isinstance(op, Laplacian)
-    return all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
+    return not op.mixed and all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
 
 
 def modes_by_axes(op, k: int, dtype):
@@ -127,10 +127,11 @@ _WAVES = {
 
 def _waves(a: Axis, k: int):
     wave, first, start = _WAVES[a.kinds]
-    quarters, cells = first + 2 * np.arange(k), len(a.nodes) - 1
-    turns = (start + np.arange(a.count))[:, None] * quarters % (4 * cells)
+    quarters, cells = first + 2 * np.arange(k), a.cells
+    halves = 2 * np.arange(a.count) + (1 if a.centred else 2 * start)
+    turns = halves[:, None] * quarters % (8 * cells)
     values = (2 * np.sin(np.pi * quarters / (4 * cells)) / a.spacing) ** 2
-    return values, wave(np.pi * turns / (2 * cells))
+    return values, wave(np.pi * turns / (4 * cells))
 
 
 def _ring(a: Axis, k: int):

@@ -92,6 +92,7 @@ def solve(
     rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
     op, f = _known_form(who, op, f, method)
+    op.checked_for(who, method, estimate)
     if _by_elements(op, method, cycle, smoother, estimate):
         if estimate or cycle != "V" or smoother != "auto":
             given = estimate or (cycle, smoother)
@@ -317,7 +318,8 @@ def _solve_nested(op: Masked, right, smoother: str):
 def solve_shifted(op, right, tau):
     """(u, status): the field u with u - tau op(u) = right, for homogeneous conditions."""
     c = 1 + (0 if op.c is None else tau * op.c)
-    shifted = op.replace(a=tree.map(lambda x: tau * x, op.a), c=c)
+    scaled = tree.map(lambda x: tau * x, (op.a, op.mixed) if isinstance(op, Diffusion) else (op.a,))
+    shifted = op.replace(**dict(zip(("a", "mixed"), scaled, strict=False)), c=c)
     kept = typeof(right).dtype  # states keep their dtype, of coefficients that have more digits too
     b = -right.astype(xnp.promote_types(kept, shifted.dtype))
     u, ran = _solve_parts(shifted, b, Settings("cg", rtol=default_rtol(kept)))
@@ -364,7 +366,7 @@ def _by_multigrid(op, b, settings: Settings):
 def _light(op, dtype) -> bool:
     """Whether cycles go in single precision: where memory takes the time, and its rounding, which is
     that of products with the operator, does not reach the lowest modes."""
-    if dtype != np.float64 or op.inside is not None:
+    if dtype != np.float64 or op.inside is not None or op.mixed:
         return False
     return size(op.field_shape) >= _LIGHT_FROM and max(op.field_shape) <= _LIGHT_UP_TO
 

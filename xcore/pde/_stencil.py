@@ -169,6 +169,8 @@ def _beyond(op: Stencil, u, axis: int, side: int, reach: int, data: bool):
     inner = xnp.flip(u, axis) if side else u  # from the face inwards
     cut = lambda start, stop: inner[(slice(None),) * axis + (slice(start, stop),)]  # noqa: E731
     g = _data_around(op, u, axis, side) if data else xnp.zeros((), t.dtype)
+    if op.grid.centred:
+        return _beyond_cells(op, cut, axis, side, g, condition.kind, reach)
     if not condition.kind[1]:  # the face itself, then the field turned about it
         first = xnp.broadcast_to(g, (*t.shape[:axis], 1, *t.shape[axis + 1 :]))
         return (
@@ -182,6 +184,18 @@ def _beyond(op: Stencil, u, axis: int, side: int, reach: int, data: bool):
         want = f"more than the {n} unknowns along axis {axis}"
         raise errors.bad_argument("pde.Stencil", "cells", op.grid.cells, want)
     return cut(1, reach + 1) + ways * slope
+
+
+def _beyond_cells(op: Stencil, cut, axis: int, side: int, g, kind, reach: int):
+    """The same for cells, which the face is half a cell away from: turned about it, or continued with the
+    slope that the condition and the nearest cell say."""
+    if not kind[1]:
+        return 2 * g - cut(0, reach)
+    h, ndim = op.axes[axis].spacing, op.grid.ndim
+    slope = (g - kind[0] * cut(0, 1)) / (kind[1] + kind[0] * h / 2)
+    ways = h * (2 * np.arange(reach) + 1)
+    shape = [-1 if i == axis else 1 for i in range(ndim)]
+    return cut(0, reach) + ways.reshape(shape).astype(typeof(slope).dtype) * slope
 
 
 def _data_around(op: Stencil, u, axis: int, side: int):
