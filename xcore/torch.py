@@ -110,7 +110,7 @@ def as_torch_function(fun: Callable[..., Any]) -> Callable[..., Any]:
 def from_torch_function(
     fun: Callable[..., Any], result_shape_dtypes: Any = None
 ) -> Callable[..., Any]:
-    """A function of PyTorch as one of xcore, for ``jit``, ``grad`` (reverse mode, all orders) and ``vmap`` (one by one).
+    """A function of PyTorch as one of xcore, for ``jit``, ``grad`` (reverse, all orders) and ``vmap`` (one by one).
 
     It is called on the host with tensors of the CPU, which are its own to write to.
 
