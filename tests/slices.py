@@ -36,4 +36,8 @@ SLICES = {
         r"^(reaction|order 6|lognormal at each node|anisotropy 1e4 at 45|flow bent, Péclet 1e3|waves that vary, kh 0.6|complex)"
     ),
     "tests/pde/test_any.py::test_cycles_solve_the_survey_in_few_steps": r"^(checkers|flow bent|periodic|order 4)",
+    # each way to solve once, one of the published problems of each kind
+    "tests/pde/test_stiff.py::test_derivatives_are_those_of_the_steps": r"^dense$",
+    "tests/pde/test_stiff.py::test_ways_to_solve_the_linear_systems_agree": r"^sparse$",
+    "tests/pde/test_stiff.py::test_published_numbers": r"^(Robertson|van der Pol)$",
 }

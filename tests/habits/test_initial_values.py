@@ -117,6 +117,22 @@ def test_derivatives_and_lanes():
         xc.jit(lambda y: ours.solve_ivp(lambda t, y: -y, (0, 1), y).y)(np.ones(1))
 
 
+def test_stiff_equations_beside_scipys():
+    """The same zeros and states as by Radau's method, with tighter tolerances, in few steps."""
+    f = lambda t, y: [y[1], 100 * (1 - y[0] ** 2) * y[1] - y[0]]
+    options = {"dense_output": True, "events": lambda t, y: y[0]}
+    b = theirs.solve_ivp(f, (0, 120), [2.0, 0.0], "Radau", rtol=1e-9, atol=1e-11, **options)
+    a = ours.solve_ivp(f, (0, 120), np.array([2.0, 0.0]), "BDF", rtol=1e-7, atol=1e-9, **options)
+    assert a.success and len(a.t) < 600 and a.njev < 600
+    inside = np.linspace(0, 80, 33)
+    np.testing.assert_allclose(a.sol(inside)[0], b.sol(inside)[0], atol=1e-5)
+    np.testing.assert_allclose(a.t_events[0], b.t_events[0], rtol=1e-6)
+    back = ours.solve_ivp(
+        lambda t, y: 1j * y - 1e3 * y, (3, 2.99), np.ones(1) + 0j, "Radau", rtol=1e-8
+    )
+    np.testing.assert_allclose(back.y[0, -1], np.exp(10 - 0.01j), rtol=1e-6)
+
+
 def test_widths_follow_what_was_given():
     f = lambda t, y: -y
     assert ours.solve_ivp(f, (0, 1), [1]).y.dtype == np.float32
@@ -127,7 +143,7 @@ def test_widths_follow_what_was_given():
 
 
 @pytest.mark.parametrize("wrong, told", [
-    ({"method": "BDF"}, "ThetaMethod"), ({"method": "DOP853"}, "RK45"), ({"t_eval": [0.5, 2.0]}, "t_eval"), ({"y0": 1.0}, "vector"),
+    ({"method": "bdf"}, "BDF"), ({"method": "DOP853"}, "RK45"), ({"t_eval": [0.5, 2.0]}, "t_eval"), ({"y0": 1.0}, "vector"),
     ({"fun": lambda y, t: -y}, "odeint"), ({"fun": lambda t, y: y[:1]}, "alike"), ({"t_span": (0, 1, 2)}, "pair"),
     ({"fun": lambda t, y: 1j * y}, "complex"), ({"events": 3}, "events"),
 ])  # fmt: skip

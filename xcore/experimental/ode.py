@@ -15,17 +15,12 @@ from .._core import dtypes, errors, tree
 from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
 from .._transforms.api import jvp
+from ..pde._adaptive import BETWEEN as _BETWEEN
 from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm
 
 __all__ = ["odeint"]
 
-# The fourth-order continuation of a step between its ends. (Hairer, Nørsett and Wanner 1993,
-# section II.6, the coefficients d of their program DOPRI5)
-_BETWEEN = (
-    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
-    701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
-)  # fmt: skip
 _FOREVER = 2**31 - 1
 
 

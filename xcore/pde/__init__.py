@@ -8,6 +8,7 @@ from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._diffusion import Diffusion
 from ._direct import apply_function, solve_direct
+from ._events import Event
 from ._grid import Grid
 from ._laplacian import Laplacian
 from ._masked import Masked
@@ -15,6 +16,7 @@ from ._modes import eigenmodes
 from ._nonlinear import solve_nonlinear
 from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
+from ._rosenbrock import RODAS5P, Rosenbrock
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
 from ._stencil import Stencil
@@ -28,9 +30,10 @@ from ._trajectory import integrate, trajectory
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
-    "EULER", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
+    "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
-    "FieldSolution", "Robin", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
+    "FieldSolution", "RODAS5P",
+    "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
     "UnstableStepError",
     "check_step", "eigenmodes", "apply_function", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",

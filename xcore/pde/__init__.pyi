@@ -22,6 +22,7 @@ from xcore.pde._boundary import Robin as Robin
 from xcore.pde._diffusion import Diffusion as Diffusion
 from xcore.pde._direct import apply_function as apply_function
 from xcore.pde._direct import solve_direct as solve_direct
+from xcore.pde._events import Event as Event
 from xcore.pde._grid import Grid as Grid
 from xcore.pde._laplacian import Laplacian as Laplacian
 from xcore.pde._masked import Masked as Masked
@@ -31,6 +32,7 @@ from xcore.pde._operators import Divergence as Divergence
 from xcore.pde._operators import Gradient as Gradient
 from xcore.pde._operators import Helmholtz as Helmholtz
 from xcore.pde._poisson import poisson as poisson
+from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
@@ -51,11 +53,12 @@ EULER: Tableau
 HEUN: Tableau
 MIDPOINT: Tableau
 RK4: Tableau
+RODAS5P: Rosenbrock
 SSP3: Tableau
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau = ..., rtol: float = 1e-05, atol: float = 1e-08, first_step: ArrayLike | None = None, max_steps: int = 100000, checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States of u' = f(u, t) at given times, with steps as long as the error allows."""
 @overload
 def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool = False, history: bool = False, progress: str | bool = False) -> Array: ...

@@ -76,10 +76,18 @@ class TrajectorySolution(Solution):
       left: of the first kept state that is not finite.
       unsolved: of the first one for which a step's linear system was not solved to the dtype's
         precision to the power of 2/3, or what rounding allows.
+      ended: of ``integrate`` for stiff equations and with events: how far it came, in the end or by an event that
+        is terminal; states at times beyond are NaN.
+      events: a row, how often each event was seen.
+      t_events, y_events: of each event, times and states of its first zeros; NaN where there were fewer.
     """
 
     left: Any = np.inf
     unsolved: Any = np.inf
+    ended: Any = None
+    events: Any = None
+    t_events: Any = None
+    y_events: Any = None
 
     __repr__ = Solution.__repr__
 
@@ -89,6 +97,13 @@ class TrajectorySolution(Solution):
         if np.all(np.asarray(self.ok)):
             return Status.success.message
         left, unsolved = (float(np.min(np.asarray(x))) for x in (self.left, self.unsolved))
+        short = {
+            int(Status.stagnation): "the steps became shorter than rounding, as before a pole",
+            int(Status.max_steps): "more steps than max_steps were needed",
+        }
+        why = short.get(int(np.asarray(self.status).max()))
+        if left < np.inf and why:
+            return f"{why}; the states from t = {left:.6g} on are NaN"
         if left < np.inf:
             return f"the state is not finite from t = {left:.6g} on"
         return f"the linear system of a step before t = {unsolved:.6g} was not solved"

@@ -23,8 +23,11 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
+from ._adaptive import run as run_between
 from ._boundary import as_dtype
+from ._events import as_events
 from ._recomputed import check_kept, steps_kept
+from ._rosenbrock import Rosenbrock
 from ._solutions import TrajectorySolution
 from ._time import (
     DORMAND_PRINCE,
@@ -237,27 +240,39 @@ def _check_same(path, kind: dict) -> None:
 
 
 def _inexact(x):
-    return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(np.float32)
+    return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(dtypes.default_dtype("float"))
 
 
 def integrate(
     f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *,
-    tableau: Tableau = DORMAND_PRINCE, rtol: float = 1e-5, atol: float = 1e-8,
-    first_step: ArrayLike | None = None, max_steps: int = 100_000, checkpoints: int | None = None,
-    report: bool = False,
+    tableau: Tableau | Rosenbrock = DORMAND_PRINCE, rtol: float = 1e-5, atol: PyTree = 1e-8,
+    first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100_000,
+    events: Any = None, jac: str = "auto", checkpoints: int | None = None, report: bool = False,
 ) -> PyTree | TrajectorySolution:  # fmt: skip
     """States of u' = f(u, t) at given times, with steps as long as the error allows.
 
     An embedded pair estimates the error of each step; the step's length follows it.
     (Hairer, Nørsett and Wanner 1993, section II.4)
 
+    ``tableau=RODAS5P`` is for stiff equations: it solves linear systems with the Jacobian of f, is A-stable and
+    damps what is infinitely fast at once. With it, and with events or ``max_step``, steps do not end at the
+    given times: the solution between their ends is a polynomial of as high an order, and derivatives are those of
+    the steps taken. Under ``vmap`` each member has steps of its own.
+
     Args:
       f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
       x0: the state at t_eval[0].
       t_eval: rising times; states at all of them are returned, stacked.
-      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``.
-      rtol, atol: the error of each element in a step is at most about atol + rtol |u|.
-      first_step: its length.
+      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |u|. For stiff equations, with
+        events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
+      first_step, max_step: the length of the first step, and of the longest.
+      events: an ``Event`` or function of (u, t), or a list of them, whose zeros are looked for; times and
+        states of them are in the report. States at times behind an event that is terminal are NaN.
+      jac: for stiff equations, how the linear systems are solved: "dense" by factors of the Jacobian; "sparse" by
+        those of a sparse one, whose places are found from f and whose elements are coloured; "krylov" by GMRES with
+        products only. "auto" takes the first for up to 100 unknowns, and where more than a tenth of the
+        places are taken (up to 600); the last from 50,000 on.
       max_steps: between two times. Where more are needed, or steps become so short that rounding
         swallows them, as before a pole, this state and all after it are NaN.
       checkpoints: of a derivative in reverse mode: about how many states are kept on the way, beside the results; the
@@ -271,16 +286,31 @@ def integrate(
     """
     check_order("pde.integrate", f)
     check_kept("pde.integrate", checkpoints)
+    check_method(tableau)
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
     times = xnp.asarray(t_eval)
-    _check_goals(times, rtol, atol, first_step)
+    _check_goals(times, rtol, atol, first_step, max_step)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    found = adaptive(
-        f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps, checkpoints
-    )
+    if isinstance(tableau, Rosenbrock) or events is not None or max_step is not None:
+        dtype = dtypes.to_real(xnp.result_type(*tree.leaves(u)))
+        found = run_between(
+            f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_step, max_steps, checkpoints,
+            as_events(events), jac,
+        )  # fmt: skip
+    else:
+        found = adaptive(
+            f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps, checkpoints
+        )
     return found if report else _answer(found, u)
+
+
+def check_method(tableau) -> None:
+    """That it is coefficients."""
+    if not isinstance(tableau, (Tableau, Rosenbrock)):
+        want = "coefficients: pde.DORMAND_PRINCE, or pde.RODAS5P for stiff equations"
+        raise errors.bad_argument("pde.integrate", "tableau", tableau, want)
 
 
 def adaptive(
@@ -367,7 +397,7 @@ def _answer(found: TrajectorySolution, u):
     return found.value
 
 
-def _check_goals(times, rtol, atol, first_step) -> None:
+def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
     """Times rise, and steps can meet the tolerances, as far as these are known."""
     who = "pde.integrate"
     if len(times.shape) != 1 or not times.shape[0]:
@@ -377,7 +407,7 @@ def _check_goals(times, rtol, atol, first_step) -> None:
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
     if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):
         raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
-    require("positive", who, first_step=first_step)
+    require("positive", who, first_step=first_step, max_step=max_step)
 
 
 def _error_norm(u, new, error, rtol, atol):

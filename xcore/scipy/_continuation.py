@@ -10,7 +10,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core.array import Array
 from .._core.typing import ArrayLike
-from ..experimental.ode import _BETWEEN as BETWEEN  # noqa: F401
+from ..pde._adaptive import BETWEEN  # noqa: F401
 
 
 def between(step: Sequence[Any], t: Any) -> Any:

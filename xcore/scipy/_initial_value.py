@@ -21,6 +21,9 @@ from .._core.source import boundary, stack_level
 from .._core.trace import is_evaluating
 from .._core.types import typeof
 from .._core.typing import ArrayLike
+from ..pde._adaptive import Vector
+from ..pde._adaptive import run as run_between
+from ..pde._rosenbrock import RODAS5P, Rosenbrock, rosenbrock_step, system_of
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, adaptive
 from ._continuation import BETWEEN, OdeSolution, between
@@ -29,11 +32,8 @@ from ._found import Found
 WHO = "scipy.integrate.solve_ivp"
 # The pair, and the weights of the slopes in the continuation between the ends of a step.
 METHODS = {"RK45": (DORMAND_PRINCE, BETWEEN), "RK23": (BOGACKI_SHAMPINE, (0, 0, 0, 0))}
-_STIFF = (
-    "for stiff equations on grids xcore.pde has ThetaMethod, IMEX and ExponentialIntegrator; else SciPy's own takes "
-    "functions of xcore: from scipy.integrate import solve_ivp"
-)
-INSTEAD = {"DOP853": "take 'RK45'", "Radau": _STIFF, "BDF": _STIFF, "LSODA": _STIFF}
+METHODS |= dict.fromkeys(("Rodas5P", "Radau", "BDF", "LSODA"), (RODAS5P, ()))
+INSTEAD = {"DOP853": "take 'RK45'"}
 MESSAGES = {
     0: "The solver successfully reached the end of the integration interval.",
     1: "A termination event occurred.",
@@ -59,13 +59,14 @@ def solve_ivp(
       fun: ``fun(t, y, *args)``, with a result like y: an array or a list, of functions of ``xcore.numpy``.
       t_span: (t0, tf), rising or falling.
       y0: a vector, real or complex.
-      method: "RK45" (Dormand and Prince) or "RK23" (Bogacki and Shampine), both explicit.
+      method: "RK45" (Dormand and Prince) or "RK23" (Bogacki and Shampine), both explicit; for stiff equations
+        "Rodas5P", a Rosenbrock method of order 5, which SciPy's names "Radau", "BDF" and "LSODA" stand for too.
       t_eval: times at which to keep the solution; the ends of all steps by default. Inside of ``jit``, ``grad`` and
         ``vmap`` it must be given; derivatives are those of the steps taken.
       dense_output: give ``sol``, a function of the time.
       events: a function ``event(t, y, *args)``, or a list of them, whose zeros are looked for in each step where it
         changes its sign; its attributes ``terminal`` (True, or after how many) and ``direction`` count.
-      vectorized, jac: of no effect.
+      vectorized, jac: of no effect; Jacobians are derivatives of fun.
       args: a tuple of further arguments.
       first_step, max_step: lengths of steps.
       rtol, atol: the error of each element in a step is at most about atol + rtol |y|.
@@ -86,7 +87,7 @@ def solve_ivp(
     f = _slope(fun, y0, args)
     rtol = _tolerance(rtol, typeof(y0).dtype)
     if is_evaluating():
-        steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step)
+        steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step, y0)
         events = [_Event(e, args) for e in _listed(events)] if events is not None else None
         return _marched(steps, t_span, y0, t_eval, dense_output, events)
     if t_eval is None or events is not None or dense_output:
@@ -94,7 +95,7 @@ def solve_ivp(
             WHO, "t_eval", t_eval, "times, without events and dense_output, inside of jit, grad and vmap",
             "How many steps there will be is not known there.",
         )  # fmt: skip
-    return _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first_step)
+    return _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first_step, max_step)
 
 
 # Arguments
@@ -104,7 +105,9 @@ def _method(method) -> tuple:
     if method in METHODS:
         return METHODS[method]
     advice = INSTEAD.get(method, "") if isinstance(method, str) else ""
-    raise errors.bad_argument(WHO, "method", method, "'RK45' or 'RK23'", advice and f"{advice}.")
+    raise errors.bad_argument(
+        WHO, "method", method, f"one of {', '.join(METHODS)}", advice and f"{advice}."
+    )
 
 
 def check_first_is_time(fun: Any) -> None:
@@ -129,7 +132,8 @@ def _start(t_span, y0, t_eval) -> tuple:
     y0 = y0.astype(kind)
     if is_evaluating() and not bool(xnp.all(xnp.isfinite(y0))):
         raise errors.bad_argument(WHO, "y0", y0, "finite")
-    return given[1:], y0
+    # Python's numbers are rounded once, to the width of all
+    return [x if isinstance(x, (int, float)) else a for x, a in zip(t_span, given[1:])], y0
 
 
 def _is_exact(x) -> bool:
@@ -170,22 +174,28 @@ def _tolerance(rtol, dtype):
 class _Steps:
     """Steps of one problem, each of them one compiled program."""
 
-    def __init__(self, f, tableau, mid, rtol, atol, first, longest):
-        self.tableau, self.nfev = tableau, 0
+    def __init__(self, f, tableau, mid, rtol, atol, first, longest, y0):
+        self.tableau, self.nfev, self.njev = tableau, 0, 0
         self.first, self.longest = first, longest
         self.f = jit(f)
 
-        @jit
-        def attempt(t, y, k, h):
+        def explicit(t, y, k, h):
             slopes, new, zero = [k], y, xnp.zeros_like(y)
             for row, c in zip(tableau.a, tableau.c[1:], strict=True):
                 new = moved(y, slopes, row, h)
                 slopes.append(f(t + c * h, new))
-            size = _error_norm(y, new, moved(zero, slopes, tableau.error, h), rtol, atol)
-            fine = (
-                xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(slopes[-1]))
-            )
-            return new, slopes[-1], moved(zero, slopes, mid, h), xnp.where(fine, size, xnp.inf)
+            error, last = moved(zero, slopes, tableau.error, h), slopes[-1]
+            return new, last, (k, last, moved(zero, slopes, mid, h)), error
+
+        self.stiff = isinstance(tableau, Rosenbrock)
+        one = _stiff(f, tableau, rtol, atol, y0) if self.stiff else explicit
+
+        @jit
+        def attempt(t, y, k, h):
+            new, last, bends, error = one(t, y, k, h)
+            size = _error_norm(y, new, error, rtol, atol)
+            fine = xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(last))
+            return new, last, bends, xnp.where(fine, size, xnp.inf)
 
         @jit
         def norms(y, k, k_ahead, h):
@@ -216,22 +226,24 @@ class _Steps:
         return min(100 * guess, other if math.isfinite(other) else guess, span)
 
     def take(self, t, y, k, h: float, sign: int, end):
-        """(a step that is accurate, the length of the next), or (None, 0) where there is none."""
+        """(a step that is accurate, the length of the next, its slope), or (None, 0, …) where there is none."""
         one, grow = t.dtype.type, 10.0
         while True:
             h = min(h, self.longest)
             last = abs(end - t) <= h
             new_t = end if last else t + one(sign * h)
             if abs(new_t - t) < (0 if last else 10) * np.spacing(abs(t)) or new_t == t:
-                return None, 0.0
-            new, new_k, mid, size = self.attempt(t, y, k, new_t - t)
-            self.nfev += len(self.tableau.a)
+                return None, 0.0, k
+            new, new_k, bends, size = self.attempt(t, y, k, new_t - t)
+            self.nfev += len(self.tableau.a) + self.stiff
+            self.njev += self.stiff
             size = float(size)
             factor = 0.9 * max(size, 1e-10) ** (-1 / self.tableau.order)
             taken, h = float(abs(new_t - t)), h
             if size <= 1:
                 kept = h if last and taken < h else taken
-                return (t, new_t, y, new, k, new_k, mid), kept * min(max(factor, 0.2), grow)
+                kept *= min(max(factor, 0.2), grow)
+                return (t, new_t, y, new, *bends), kept, new_k
             h, grow = taken * max(factor if math.isfinite(size) else 0.2, 0.2), 1.0
 
 
@@ -295,11 +307,11 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     h = steps.first_step(t, y, k, sign, float(abs(end - t)))
     taken, points, status = [], [(t, y)], 0
     while t != end and status == 0:
-        step, h = steps.take(t, y, k, h, sign, end)
+        step, h, k = steps.take(t, y, k, h, sign, end)
         if step is None:
             status = -1
             break
-        (_, t, _, y, _, k, _), stop = step, None
+        (_, t, _, y, *_), stop = step, None
         if events:
             stop = _end_at_event(step, events, sign)
         if stop is not None:
@@ -313,7 +325,7 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     else:
         ts = times[sign * (times - t) <= 0]
         ys = sol(ts) if sol is not None else xnp.broadcast_to(y[:, None], (*y.shape, len(ts)))
-    return _result(xnp.asarray(ts), ys, status, steps.nfev, sol if dense else None, events)
+    return _result(xnp.asarray(ts), ys, status, steps, sol if dense else None, events)
 
 
 def _end_at_event(step, events, sign: int):
@@ -335,7 +347,7 @@ def _times(t_eval, start, end) -> np.ndarray:
     return times
 
 
-def _result(t, y, status, nfev, sol, events) -> Found:
+def _result(t, y, status, steps, sol, events) -> Found:
     fine = bool(xnp.all(xnp.isfinite(y)))
     status = status if fine else -1
     kept: dict[str, Any] = {"t_events": None, "y_events": None}
@@ -344,22 +356,56 @@ def _result(t, y, status, nfev, sol, events) -> Found:
         kept["y_events"] = [np.array(e.y) for e in events]
     return Found(
         message=MESSAGES[status], success=status >= 0, status=status, t=t, y=y, sol=sol, **kept,
-        nfev=nfev, njev=0, nlu=0,
+        nfev=steps.nfev, njev=steps.njev, nlu=steps.njev,
     )  # fmt: skip
+
+
+def _stiff(f, method: Rosenbrock, rtol, atol, y0):
+    """A step (t, y, k, h) -> (new, slope, what bends the way there as ``between`` has it, estimated error)."""
+    vector = Vector(y0)
+
+    def slope(y, t):
+        return vector.ravel(f(t, vector(y)))
+
+    def bound(size):
+        return vector.ravel(xnp.broadcast_to(atol, y0.shape).astype(y0.dtype)) + rtol * xnp.abs(
+            size
+        )
+
+    flat, t0 = vector.ravel(y0), xnp.zeros((), vector.dtype)
+    system = system_of("auto", slope, flat, t0, (), bound)
+
+    def step(t, y, k, h):
+        y = vector.ravel(y)
+        new, (a, b, c), error, fine = rosenbrock_step(  # pyright: ignore[reportAssignmentType]
+            method, slope, system, y, t, h, ()
+        )
+        first = (a + new - y) / h
+        second = (2 * (new - y) - b - c) / h - first
+        last = xnp.where(fine, slope(new, t + h), np.nan)
+        return *map(vector, (new, last)), tuple(map(vector, (first, second, -c))), vector(error)
+
+    return step
 
 
 # In programs
 
 
-def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first) -> Found:
+def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found:
     """The same inside of transformations, in one loop that meets all times."""
     real = dtypes.to_real(typeof(y0).dtype)
-    start, end = (x.astype(real) for x in t_span)
+    start, end = (
+        xnp.asarray(x).astype(real) if hasattr(x, "dtype") else xnp.asarray(x, real) for x in t_span
+    )
     sign = xnp.where(end >= start, 1, -1).astype(real)
     times = sign * xnp.concatenate([start[None], t_eval.astype(real), end[None]])
-    found = adaptive(
-        lambda y, s: sign * f(sign * s, y), y0, times, tableau, rtol, atol, first, 100_000
-    )
+    slope = lambda y, s: sign * f(sign * s, y)  # noqa: E731
+    if isinstance(tableau, Rosenbrock):
+        found = run_between(
+            slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
+        )
+    else:
+        found = adaptive(slope, y0, times, tableau, rtol, atol, first, 100_000)
     y = found.value[1:-1].T
     good = (found.status == 0) & xnp.all(xnp.isfinite(found.value))
     return Found(

@@ -171,7 +171,7 @@ _ABSENT = {
     "romb romberg quadrature cumulative_simpson newton_cotes qmc_quad":
         "There are trapezoid, simpson and cumulative_trapezoid.",
     "ode complex_ode OdeSolver DenseOutput RK45 RK23 DOP853 Radau BDF LSODA":
-        "There are odeint, and solve_ivp with method='RK45' or 'RK23'.",
+        "There are odeint, and solve_ivp with method='RK45' or 'RK23', for stiff equations 'Radau' or 'BDF'.",
     "solve_bvp":
         "See xcore.pde.solve_nonlinear for boundary value problems on grids; SciPy's own takes functions of xcore: "
         "from scipy.integrate import solve_bvp.",

@@ -1,0 +1,289 @@
+"""Steps as long as the error allows, with the solution between their ends: stiff equations, and events.
+
+The state is one vector of real numbers. Lengths of steps are found without derivatives: what is differentiated are
+the steps that were taken, so derivatives are those of what was computed.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.custom import closure_convert, custom_jvp, stop_gradient
+from .._control.loops import scan
+from .._control.while_loop import while_loop
+from .._core import dtypes, errors, tree
+from .._core.types import typeof
+from .._solution import Status
+from .._transforms.api import jvp
+from ._boundary import as_dtype
+from ._events import Watch, within
+from ._recomputed import steps_kept
+from ._rosenbrock import Rosenbrock, rosenbrock_step, system_of
+from ._solutions import TrajectorySolution
+from ._time import DORMAND_PRINCE, SOLVED, Tableau, moved, stages
+
+# The weights of the slopes of Dormand's and Prince's pair that bend the solution between the ends of a step.
+# (Hairer, Nørsett and Wanner 1993, section II.6, the coefficients d of their program DOPRI5)
+BETWEEN = (
+    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
+    701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
+)  # fmt: skip
+_SAFETY, _LONGER, _SHORTER, _LEAST_ERROR = 0.9, 6.0, 0.1, 1e-4
+
+
+class Vector:
+    """A tree of real and complex arrays as a vector of real numbers, and back."""
+
+    def __init__(self, u):
+        leaves, self.structure = tree.flatten(u)
+        self.types = [typeof(x) for x in leaves]
+        self.dtype = dtypes.to_real(xnp.result_type(*leaves))
+
+    def ravel(self, u):
+        """The vector of a tree."""
+        tree.check_structure(self.structure, u, "pde.integrate")
+        parts = []
+        for x, t in zip(tree.leaves(u), self.types, strict=True):
+            x = as_dtype("pde.integrate", "f(u, t)", xnp.asarray(x), t.dtype)
+            x = xnp.broadcast_to(x, t.shape).reshape(-1)
+            parts += [x.real, x.imag] if dtypes.is_complex(t.dtype) else [x]
+        return xnp.concatenate([p.astype(self.dtype) for p in parts])
+
+    def __call__(self, y):
+        """The tree of a vector, or trees of the rows of a matrix."""
+        lead, leaves, at = typeof(y).shape[:-1], [], 0
+        for t in self.types:
+            x, at = y[..., at : at + t.size], at + t.size
+            if dtypes.is_complex(t.dtype):
+                x, at = x + 1j * y[..., at : at + t.size], at + t.size
+            leaves.append(x.astype(t.dtype).reshape(*lead, *t.shape))
+        return tree.unflatten(self.structure, leaves)
+
+
+# Schemes: (state after a step, (rise, three rows that bend the way there), estimated error, whether it is good)
+
+
+def _explicit(tableau: Tableau, f, y, t, h, extra):
+    slopes = stages(tableau, lambda u, s: f(u, s, *extra), y, t, h)
+    new = moved(y, slopes, tableau.b, h)
+    last = f(new, t + h, *extra) if tableau.b[-1] else slopes[-1]  # the last stage, or one more
+    rise = new - y
+    a, b = h * slopes[0] - rise, 2 * rise - h * (slopes[0] + last)
+    zero = xnp.zeros_like(y)
+    mid = moved(zero, slopes, BETWEEN, h) if tableau is DORMAND_PRINCE else zero
+    error = moved(zero, slopes, tableau.error, h)
+    return new, (rise, a, b + mid, -mid), error, xnp.all(xnp.isfinite(last))
+
+
+def scheme(method, way: str, f, y, t, extra, bound):
+    """(a function (y, t, h, extra) -> a step, its order)."""
+    if isinstance(method, Tableau):
+        return functools.partial(_explicit, method, f), method.order
+    system = system_of(way, f, y, t, extra, bound)
+
+    def step(y, t, h, extra):
+        new, bends, error, fine = rosenbrock_step(method, f, system, y, t, h, extra)
+        return new, (new - y, *bends), error, fine
+
+    return step, method.order
+
+
+def _size(y, new, error, bound):
+    """The largest ratio of error and tolerance; infinite where anything is not finite."""
+    unit = bound(xnp.maximum(xnp.abs(y), xnp.abs(new)))
+    size = xnp.abs(error)
+    ratio = xnp.where(
+        size == 0, 0, size / xnp.where(unit == 0, xnp.finfo(typeof(y).dtype).tiny, unit)
+    )
+    fine = xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(size))
+    return xnp.where(fine, xnp.max(ratio, initial=0), np.inf)
+
+
+def _attempt(step, bound):
+    """A step and the size of its error, without a derivative where the step will not be taken."""
+
+    def scaled(y, t, h, extra):
+        new, bends, error, fine = step(y, t, h, extra)
+        size = _size(*map(stop_gradient, (y, new, error)), bound)
+        return new, bends, xnp.where(fine, size, np.inf).astype(typeof(h).dtype)
+
+    attempt = custom_jvp(scaled)
+
+    @attempt.defjvp
+    def rule(primals, tangents):
+        new, bends, size = attempt(*primals)
+        y, t, h, extra = primals
+        # a step that is not taken has no length: zero times an infinite derivative would be NaN
+        taken = y, t, xnp.where(size <= 1, h, 0 * h), extra
+        moves = jvp(lambda *xs: step(*xs)[:2], taken, tangents)[1]
+        return (new, bends, size), (*moves, xnp.zeros_like(size))
+
+    return attempt
+
+
+def _first_step(f, y, t, end, extra, bound):
+    """A hundredth of the time in which the state would change by its size, at the first slope."""
+    unit = bound(xnp.abs(y))
+    unit = xnp.where(unit > 0, unit, 1)
+    size, speed = (xnp.max(xnp.abs(x) / unit, initial=0) for x in (y, f(y, t, *extra)))
+    guess = 0.01 * xnp.maximum(size, 1) / xnp.where(speed > 0, speed, 1)
+    guess = xnp.where((speed > 0) & xnp.isfinite(guess) & (guess > 0), guess, (end - t) * 1e-3)
+    return xnp.minimum(guess, end - t).astype(typeof(t).dtype)
+
+
+class Run:
+    """One run to given times."""
+
+    def __init__(self, f, u, times, method, rtol, atol, first, longest, most, kept, events, way):
+        self.vector = vector = Vector(u)
+        y, t = vector.ravel(u), times[0]
+        self.longest = np.inf if longest is None else longest
+        self.most, self.times, self.kept = most, times, kept
+        bound = _bound(vector, y, rtol, atol)
+
+        def flat(y, t):
+            return vector.ravel(f(vector(y), t))
+
+        slope, extra = closure_convert(flat, y, t)
+        self.extra = tuple(extra)
+        step, order = scheme(method, way, slope, y, t, self.extra, bound)
+        self.power, self.attempt = 1 / order, _attempt(step, bound)
+        self.end = stop_gradient(times[-1])
+        h = _first_step(slope, y, t, self.end, self.extra, bound) if first is None else first
+        self.watch = Watch(events, vector) if events else None
+        zero, no = xnp.zeros((), np.int32), xnp.zeros((), bool)
+        self.state = {
+            "y": y, "t": t, "h": stop_gradient(xnp.asarray(h).astype(vector.dtype)), "size": xnp.ones_like(t),
+            "again": no, "wild": no, "stuck": no, "taken": zero, "rejected": zero, "from": t, "over": xnp.ones_like(t),
+            "piece": (y, *[xnp.zeros_like(y)] * 4), "seen": self.watch.begin(y, t) if self.watch else {},
+        }  # fmt: skip
+
+    def step(self, s):
+        """One attempt."""
+        y, t = s["y"], s["t"]
+        left = stop_gradient(self.end - t)
+        h = xnp.minimum(xnp.minimum(s["h"], self.longest), left).astype(typeof(t).dtype)
+        new, bends, size = self.attempt(y, t, h, self.extra)
+        good, wild = size <= 1, ~xnp.isfinite(size)
+        t_new = xnp.where(h >= left, self.end + (t - stop_gradient(t)), t + h)
+        piece, seen, cut = (y, *bends), s["seen"], False
+        if self.watch:
+            found, new, t_new, cut = self.watch.look(seen, piece, t, h, new, t_new, good)
+            seen = tree.map(lambda a, b: xnp.where(good, a, b), found, seen)
+        grow = self._growth(size, s)
+        next_h = xnp.where(
+            good & (h < s["h"]) & ~xnp.asarray(cut), xnp.maximum(s["h"], h * grow), h * grow
+        )
+        moved = {"y": new, "t": t_new, "from": t, "over": h, "piece": piece}
+        kept = tree.map(lambda a, b: xnp.where(good, a, b), moved, {k: s[k] for k in moved})
+        return kept | {
+            "h": next_h.astype(typeof(t).dtype), "size": xnp.where(good, xnp.maximum(size, _LEAST_ERROR), s["size"]),
+            "again": ~good, "wild": wild, "stuck": ~good & (t + next_h <= t),
+            "taken": s["taken"] + good, "rejected": s["rejected"] + ~good, "seen": seen,
+        }  # fmt: skip
+
+    def _growth(self, size, s):
+        """By how much the next step may be longer: by proportion and integral. (Gustafsson 1991)"""
+        size = xnp.where(xnp.isfinite(size), xnp.maximum(size, 1e-10), 1e10)
+        grows = _SAFETY * size ** (-0.7 * self.power) * s["size"] ** (0.4 * self.power)
+        grows = xnp.clip(grows, 0.2, xnp.where(s["again"], 1.0, _LONGER))
+        shrinks = xnp.clip(_SAFETY * size**-self.power, _SHORTER, _SAFETY)
+        return xnp.where(size <= 1, grows, shrinks)
+
+    def advance(self, s, goal):
+        """Steps until a time is reached; the solution then."""
+        start = s["taken"] + s["rejected"]
+
+        def going(s):
+            ended = s["seen"]["ended"] if self.watch else False
+            few = s["taken"] + s["rejected"] - start < self.most
+            return (s["t"] < goal) & few & ~s["stuck"] & ~xnp.asarray(ended)
+
+        # own loop: time, which is differentiated through
+        s = while_loop(
+            going, self.step, s, checkpoints=32 if self.kept is None else max(2, self.kept // 2)
+        )
+        part = (goal - s["from"]) / s["over"]
+        y = within(s["piece"], part)
+        there = s["t"] >= goal
+        ended = xnp.asarray(s["seen"]["ended"] if self.watch else False)
+        ends = [
+            (there | ended, SOLVED), (s["stuck"] & s["wild"], np.int32(Status.not_finite)),
+            (s["stuck"], np.int32(Status.stagnation)),
+        ]  # fmt: skip
+        status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
+        return s, (xnp.where(there, y, np.nan).astype(typeof(y).dtype), status)
+
+    def go(self):
+        """The states at all times, and how it went."""
+        good = xnp.all(xnp.isfinite(self.state["y"]))
+        first = xnp.where(good, SOLVED, np.int32(Status.not_finite)).astype(np.int32)
+        state = self.state | {"stuck": ~good, "wild": ~good}
+        if self.kept is None:
+            state, (ys, statuses) = scan(self.advance, state, self.times[1:])  # pyright: ignore[reportGeneralTypeIssues]
+        else:
+
+            def numbered(carry, _):
+                number, state = carry
+                state, found = self.advance(state, self.times[number])
+                return (number + 1, state), found
+
+            (_, state), (ys, statuses) = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
+                numbered, (np.int32(1), state), self.times.shape[0] - 1, max(2, self.kept // 2)
+            )
+        ys = xnp.concatenate([self.state["y"][None], ys])
+        statuses = xnp.concatenate([first[None], statuses])
+        return self._told(state, ys, statuses)
+
+    def _told(self, s, ys, statuses):
+        left = xnp.min(xnp.where(statuses == SOLVED, np.inf, self.times))
+        more: dict[str, Any] = {}
+        if self.watch:
+            seen, events = s["seen"], self.watch.events
+            more["t_events"] = [seen["t"][i, : e.most] for i, e in enumerate(events)]
+            more["y_events"] = [self.vector(seen["y"][i, : e.most]) for i, e in enumerate(events)]
+            more["events"] = seen["count"]
+        return TrajectorySolution(
+            self.vector(ys), statuses[-1], who="pde.integrate", left=left, unsolved=xnp.full_like(left, np.inf),
+            steps=s["taken"], stats={"rejected": s["rejected"]}, ended=s["t"], **more,
+        )  # fmt: skip
+
+
+def _bound(vector: Vector, y, rtol, atol):
+    """The function of |y| to the tolerance of each element."""
+    eps = float(xnp.finfo(typeof(y).dtype).eps)
+    rtol = max(rtol, 10 * eps) if isinstance(rtol, (int, float)) else xnp.maximum(rtol, 10 * eps)
+    if not isinstance(atol, (int, float)):
+        atol = _tolerances(vector, atol)
+    return lambda size: (atol + rtol * xnp.abs(size)).astype(typeof(y).dtype)
+
+
+def _fits(shape: tuple, whole: tuple) -> bool:
+    """Whether an array of one shape broadcasts to another."""
+    pairs = zip(shape[::-1], whole[::-1])
+    return len(shape) <= len(whole) and all(a in (1, b) for a, b in pairs)
+
+
+def _tolerances(vector: Vector, atol):
+    """A tolerance for each number of the vector."""
+    parts, leaves = [], tree.leaves(atol)
+    leaves = leaves * len(vector.types) if len(leaves) == 1 else leaves
+    for x, t in zip(leaves, vector.types, strict=False):
+        x = xnp.asarray(x)
+        if len(leaves) != len(vector.types) or not _fits(typeof(x).shape, t.shape):
+            need = "a number, or one for each element: a tree like x0"
+            raise errors.bad_argument("pde.integrate", "atol", atol, need)
+        x = xnp.broadcast_to(x.astype(vector.dtype), t.shape).reshape(-1)
+        parts += [x, x] if dtypes.is_complex(t.dtype) else [x]
+    return xnp.concatenate(parts)
+
+
+def run(
+    f, u, times, method: Tableau | Rosenbrock, rtol, atol, first, longest, most, kept, events, way
+):
+    """States at times that do not fall, of the width of the state."""
+    return Run(f, u, times, method, rtol, atol, first, longest, most, kept, events, way).go()

@@ -1,0 +1,185 @@
+"""Zeros of functions of the state on the way of a solution: found, kept, and acted upon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.custom import stop_gradient
+from .._control.while_loop import while_loop
+from .._core import errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import jvp
+
+
+@struct
+class Event:
+    """A function of the state and the time whose zeros are looked for while ``integrate`` runs.
+
+    A zero is where the function changes its sign between the ends of a step, or becomes 0; it is located in the
+    solution between them. Two zeros within one step go unseen: ``max_step`` makes steps short enough. A function
+    that is 0 at the start, or where a jump began, has no zero there: what counts is the sign that it takes next.
+
+    Attributes:
+      f: function of (u, t), in this order, to a real number.
+      terminal: whether the run ends there; a number ends it at this many zeros.
+      direction: 1 for functions that rise through 0, -1 for those that fall, 0 for both.
+      jump: function of (u, t) to the state with which the run goes on; without one the state stays.
+      most: of how many zeros, from the first on, the times and states are kept.
+
+    >>> falls = Event(lambda u, t: u["height"], direction=-1)
+    >>> falls.terminal, falls.direction
+    (False, -1)
+    """
+
+    f: Callable[..., Any] = static()
+    terminal: bool | int = static(default=False)
+    direction: int = static(default=0)
+    jump: Callable[..., Any] | None = static(default=None)
+    most: int = static(default=16)
+
+    def __post_init__(self):
+        who = "pde.Event"
+        if not callable(self.f):
+            raise errors.bad_argument(who, "f", self.f, "a function of (u, t)")
+        if self.jump is not None and not callable(self.jump):
+            raise errors.bad_argument(who, "jump", self.jump, "a function of (u, t) to a state")
+        if not isinstance(self.most, int) or self.most < 1:
+            raise errors.bad_argument(who, "most", self.most, "1 or more zeros to keep")
+        if int(self.terminal) < 0:
+            raise errors.bad_argument(
+                who, "terminal", self.terminal, "True, False, or a number of zeros"
+            )
+
+
+def as_events(given: Any) -> tuple[Event, ...]:
+    """Events of functions, with the attributes ``terminal`` and ``direction`` that SciPy has."""
+    given = () if given is None else given
+    given = given if isinstance(given, Sequence) else [given]
+    made = []
+    for e in given:
+        if not callable(e) and not isinstance(e, Event):
+            raise errors.bad_argument(
+                "pde.integrate", "events", e, "a pde.Event or a function of (u, t)"
+            )
+        terminal, direction = getattr(e, "terminal", False) or False, getattr(e, "direction", 0)
+        made.append(e if isinstance(e, Event) else Event(e, terminal, int(np.sign(direction))))
+    return tuple(made)
+
+
+def within(piece, part):
+    """The solution at a part of a step: (start, rise, and three numbers for each element that bend it)."""
+    start, rise, a, b, c = piece
+    return start + part * (rise + (1 - part) * (a + part * (b + part * c)))
+
+
+class Watch:
+    """Events of one run, whose state is a vector."""
+
+    def __init__(self, events: tuple[Event, ...], unravel):
+        self.events, self.unravel = events, unravel
+
+    def values(self, y, t):
+        """Of all functions."""
+        u = self.unravel(y)
+        made = [xnp.asarray(e.f(u, t)) for e in self.events]
+        for x in made:
+            if typeof(x).shape:
+                raise errors.bad_argument("pde.integrate", "events", x, "functions to one number")
+        return xnp.stack([x.astype(typeof(t).dtype) for x in made])
+
+    def begin(self, y, t):
+        """Nothing found yet."""
+        n, most = len(self.events), max(e.most for e in self.events)
+        return {
+            "value": self.values(y, t), "count": xnp.zeros(n, np.int32), "ended": xnp.zeros((), bool),
+            "t": xnp.full((n, most), np.nan, typeof(t).dtype),
+            "y": xnp.full((n, most, *typeof(y).shape), np.nan, typeof(y).dtype),
+        }  # fmt: skip
+
+    def look(self, seen, piece, t, h, new, t_new, good):
+        """(what was seen, the state and time to go on from, whether the run was cut there)."""
+        before, after = seen["value"], self.values(new, t_new)
+        nothing = xnp.zeros_like(before)
+        rising = jvp(
+            lambda p: self._along(*stop_gradient((piece, t, h)), p), (nothing,), (nothing + 1,)
+        )[1]
+        before = xnp.where(before == 0, rising, before)
+        way = np.array([e.direction for e in self.events])
+        up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
+        there = good & ((up & (way >= 0)) | (down & (way <= 0)))
+        part = self._located(piece, t, h, before, there)
+        ends = np.array([int(e.terminal) for e in self.events])
+        last = there & (ends > 0) & (seen["count"] + 1 >= ends)
+        acts = last | (there & np.array([e.jump is not None for e in self.events]))
+        # what lies behind the first one that acts did not happen
+        first = xnp.min(xnp.where(acts, stop_gradient(part), np.inf))
+        there = there & (stop_gradient(part) <= first)
+        cut = xnp.any(acts & there)
+        seen = self._kept(seen, piece, t, h, part, there) | {"value": after}
+        seen["ended"] = seen["ended"] | xnp.any(last & there)
+        for i, e in enumerate(self.events):
+            here = acts[i] & there[i]
+            at, when = within(piece, part[i]), t + part[i] * h
+            if e.jump is not None:
+                at = self._jumped(e, at, when)
+            new, t_new = (
+                xnp.where(here, at, new),
+                xnp.where(here, when, t_new).astype(typeof(t).dtype),
+            )
+        here = acts & there  # these are 0 now, but for rounding
+        seen["value"] = xnp.where(here, 0, xnp.where(cut, self.values(new, t_new), after))
+        return seen, new, t_new, cut
+
+    def _jumped(self, e, y, t):
+        vector = self.unravel.ravel(e.jump(self.unravel(y), t))  # pyright: ignore[reportOptionalCall]
+        if typeof(vector).shape != typeof(y).shape:
+            raise errors.shape_mismatch(
+                "pde.integrate", "jump must give a state like x0", state=y, jump=vector
+            )
+        return vector.astype(typeof(y).dtype)
+
+    def _kept(self, seen, piece, t, h, part, there):
+        count, ts, ys = seen["count"], seen["t"], seen["y"]
+        slots = np.arange(typeof(ts).shape[1])
+        for i, e in enumerate(self.events):
+            here = there[i] & (slots == count[i]) & (slots < e.most)
+            ts = ts.at[i].set(xnp.where(here, t + part[i] * h, ts[i]))
+            ys = ys.at[i].set(xnp.where(here[:, None], within(piece, part[i]), ys[i]))
+        return seen | {"t": ts, "y": ys, "count": count + there}
+
+    def _along(self, piece, t, h, part):
+        """Each function at a part of the step of its own."""
+        return xnp.stack(
+            [
+                self.values(within(piece, part[i]), t + part[i] * h)[i]
+                for i in range(len(self.events))
+            ]
+        )
+
+    def _located(self, piece, t, h, before, there):
+        """The parts of the step at which the functions vanish, by halving; derivatives are those of the zeros."""
+        fixed = stop_gradient((piece, t, h, before))
+        tiny = float(xnp.finfo(typeof(t).dtype).eps)
+
+        def halve(s):
+            low, high = s
+            middle = (low + high) / 2
+            value = self._along(*fixed[:3], middle)
+            same = ((value > 0) == (fixed[3] > 0)) & (value != 0)
+            return xnp.where(same, middle, low), xnp.where(same, high, middle)
+
+        zero = xnp.zeros_like(before)
+        # own loop: inside of a step
+        _, part = while_loop(
+            lambda s: xnp.any(there & (s[1] - s[0] > tiny)), halve, stop_gradient((zero, zero + 1))
+        )
+        part = stop_gradient(part)
+        ones = xnp.ones_like(part)
+        value, slope = jvp(lambda p: self._along(piece, t, h, p), (part,), (ones,))
+        slope = stop_gradient(slope)
+        return part - (value - stop_gradient(value)) / xnp.where(slope == 0, 1, slope)

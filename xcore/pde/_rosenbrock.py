@@ -1,0 +1,209 @@
+"""Linearly implicit steps for stiff equations, and the linear systems in them.
+
+A step solves one linear system for each stage, all with the matrix 1 - h γ J of the Jacobian at its start.
+(Hairer and Wanner 1996, "Solving ordinary differential equations II", section IV.7)
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._control.jit import eval_shape
+from .._core import errors
+from .._core.struct import static, struct
+from .._core.types import typeof
+from .._transforms.api import jvp
+from .._transforms.map import vmap
+from ..linalg import GMRES, FunctionOperator, linear_solve, lu_factor, lu_solve
+from ..sparse import Pattern, Sparse, jacobian, jacobian_pattern
+from ..sparse import solve as sparse_solve
+
+_DENSE_AT_MOST, _DENSE_ELSE, _SPARSE_AT_MOST = 100, 600, 50_000  # unknowns
+_THIN = 0.1  # of its elements that a matrix may have for factors of sparse ones
+_LEFT = (
+    1e-4  # of a Krylov solution, in units of the tolerance: stages amplify it up to a hundredfold
+)
+WAYS = ("auto", "dense", "sparse", "krylov")
+
+
+@struct
+class Rosenbrock:
+    """Coefficients of a Rosenbrock method, in the form that needs no product with the Jacobian:
+
+        (1 - h γ J) Uᵢ = h γ f(t + αᵢ h, u + Σ aᵢⱼ Uⱼ) + γ Σ cᵢⱼ Uⱼ + h² γ γᵢ ∂f/∂t
+
+    (Hairer and Wanner 1996, section IV.7.)
+
+    Attributes:
+      gamma: the number on the diagonal.
+      a, c: rows of the strictly lower triangles.
+      b: weights of the Uᵢ in the step.
+      error: weights in its estimated error.
+      between: rows of weights that make the solution between the ends of a step.
+      order: of the result; the solution between the ends and the one compared with are one lower.
+    """
+
+    gamma: float = static()
+    a: tuple = static()
+    c: tuple = static()
+    b: tuple = static()
+    error: tuple = static()
+    between: tuple = static()
+    order: int = static()
+
+    def matrices(self) -> tuple:
+        """(α, Γ) of the form with products: stages at u + Σ αᵢⱼ kⱼ, and γᵢⱼ J kⱼ."""
+        n = len(self.b)
+        a, c = np.zeros((n, n)), np.zeros((n, n))
+        for i in range(1, n):
+            a[i, :i], c[i, :i] = self.a[i - 1], self.c[i - 1]
+        full = np.linalg.inv(np.eye(n) / self.gamma - c)
+        return a @ full, full
+
+
+# fmt: off
+_A6 = (-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256, 0.030198172008377946)
+# Steinebach 2023, "Construction of Rosenbrock–Wanner method Rodas5P and numerical benchmarks within the Julia
+# differential equations package", BIT 63
+RODAS5P = Rosenbrock(
+    0.21193756319429014,
+    (
+        (3.0,),
+        (2.849394379747939, 0.45842242204463923),
+        (-6.954028509809101, 2.489845061869568, -10.358996098473584),
+        (2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641),
+        _A6, (*_A6, 1.0), (*_A6, 1.0, 1.0),
+    ),
+    (
+        (-14.155112264123755,),
+        (-17.97296035885952, -2.859693295451294),
+        (147.12150275711716, -1.41221402718213, 71.68940251302358),
+        (165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306),
+        (24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125, -0.6610691825249471),
+        (30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783, -19.097331116725623,
+         -28.087943162872662),
+        (37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047, -40.06618937091002,
+         -54.66780262877968, -9.48861652309627),
+    ),
+    (*_A6, 1.0, 1.0, 1.0), (0, 0, 0, 0, 0, 0, 0, 1.0),
+    (
+        (25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204, 0.524948541321073,
+         1.1241088310450404, 0.4272876194431874, -0.17202221070155493),
+        (-9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796, 20.176138334709044,
+         15.98066361424651, -6.789040303419874, -6.710236069923372),
+        (11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643, -52.072871366152654,
+         -59.78993625266729, -0.15582684282751913, 4.883087185713722),
+    ),
+    5,
+)
+# fmt: on
+
+
+def _total(weights, vectors):
+    """Σ weight × vector; None where all weights are 0."""
+    used = [w * v for w, v in zip(weights, vectors, strict=False) if w]
+    return functools.reduce(xnp.add, used) if used else None
+
+
+def _plus(x, weights, vectors):
+    more = _total(weights, vectors)
+    return x if more is None else x + more
+
+
+def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra):
+    """A step of u' = f(u, t, *extra) from the vector y: (the state after it, the vectors that bend the way there, the
+    estimated error, whether all systems were solved)."""
+    alpha, full = method.matrices()
+    places, drifts = alpha.sum(axis=1), np.round(full.sum(axis=1), 14)
+    # h ∂f/∂t, which need not overflow where ∂f/∂t does
+    moving = jvp(lambda s: f(y, s, *extra), (t,), (h,))[1]
+    step = h * method.gamma
+    solve = system(f, y, t, step, extra)
+    found, fine = [], True
+    for row, carried, place, drift in zip(
+        ((), *method.a), ((), *method.c), places.tolist(), drifts.tolist(), strict=True
+    ):
+        right = step * f(_plus(y, row, found), t + place * h, *extra)
+        right = _plus(right, [method.gamma * c for c in carried], found)
+        x, good = solve(right + step * drift * moving if drift else right)
+        found.append(x)
+        fine = fine & good
+    new = _plus(y, method.b, found)
+    return new, [_total(w, found) for w in method.between], _total(method.error, found), fine
+
+
+# Linear systems
+
+
+def system_of(way: str, f, y, t, extra: tuple, bound):
+    """A function (f, y, t, τ, extra) that makes the function b -> ((1 - τ ∂f/∂y)⁻¹ b, whether it is that).
+
+    Args:
+      way: one of ``WAYS``.
+      f: function of (y, t, *extra), of which only the program counts here.
+      bound: function of y to its tolerance.
+    """
+    n = typeof(y).size
+    if way not in WAYS:
+        raise errors.bad_argument("pde.integrate", "jac", way, f"one of {WAYS}")
+    if way == "auto" and n <= _DENSE_AT_MOST:
+        way = "dense"
+    if way == "auto" and n > _SPARSE_AT_MOST:
+        way = "krylov"
+    if way in ("dense", "krylov"):
+        return _dense if way == "dense" else functools.partial(_krylov, bound=bound)
+    pattern = _pattern(f, y, t, extra)
+    if way == "auto" and pattern.nnz > _THIN * n * n:
+        return _dense if n <= _DENSE_ELSE else functools.partial(_krylov, bound=bound)
+    return functools.partial(_sparse, pattern=pattern)
+
+
+def _pattern(f, y, t, extra) -> Pattern:
+    """Where the Jacobian can have elements, whatever the state and the time are."""
+    found = []
+
+    def look(y, *others):  # traced: numbers that are known would count as constants
+        found.append(jacobian_pattern(f, y, *others))
+        return y
+
+    eval_shape(look, y, t, *extra)
+    return found[0]
+
+
+def _dense(f, y, t, tau, extra):
+    n = typeof(y).size
+    along = lambda d: jvp(lambda y: f(y, t, *extra), (y,), (d,))[1]  # noqa: E731
+    columns = vmap(along, out_axes=1)(xnp.eye(n, dtype=typeof(y).dtype))
+    factors = lu_factor(xnp.eye(n, dtype=typeof(y).dtype) - tau * columns)
+    return lambda b: (lu_solve(factors, b), True)
+
+
+def _sparse(f, y, t, tau, extra, pattern: Pattern):
+    n = typeof(y).size
+    own = jacobian(f, pattern)(y, t, *extra).values
+    every, mine, diagonal = pattern.union(Pattern(np.arange(n), np.arange(n), (n, n)))
+    values = xnp.zeros(every.nnz, typeof(y).dtype).at[mine].set(-tau * own).at[diagonal].add(1)
+    return lambda b: (sparse_solve(Sparse(values, every), b), True)
+
+
+def _krylov(f, y, t, tau, extra, bound):
+    """Products with the Jacobian only; the residual, in units of the tolerance, is far below 1."""
+    unit, eps, n = bound(y), float(xnp.finfo(typeof(y).dtype).eps), typeof(y).size
+    unit = xnp.where(unit > 0, unit, 1).astype(typeof(y).dtype)
+
+    def product(given, v):
+        y, t, tau, unit, extra = given
+        moved = jvp(lambda y: f(y, t, *extra), (y,), (unit * v,))[1]
+        return v - tau * moved / unit
+
+    a = FunctionOperator(product, (y, t, tau, unit, extra), (n, n))
+    solver = GMRES(rtol=10 * eps, atol=_LEFT, max_steps=50)
+
+    def solve(b):
+        found = linear_solve(a, b / unit, solver, report=True)
+        return unit * found.value, found.ok | (found.error <= 100 * _LEFT)
+
+    return solve
