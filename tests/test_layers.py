@@ -250,7 +250,7 @@ BELOW = {
     "_control.loops": "scan fori_loop",
     "_control.while_loop": "while_loop",
     "_control.implicit": "custom_root custom_linear_solve",
-    "_control.custom": "custom_jvp stop_gradient",
+    "_control.custom": "closure_convert custom_jvp stop_gradient",
     "_control.custom_lanes": "custom_vmap sequential_vmap",
     "_control.callback": "pure_callback",
     "_control.checkpoint": "checkpoint",

@@ -52,7 +52,7 @@ def test_a_ball_bounces_when_it_should_and_so_do_derivatives():
 
         t = 20 / G
         slopes = 0.8 * (3 - t) - (8 - G * (3 - t)) * 2 / G, 10 * (3 - t)  # of x after the first
-        slopes = np.array(slopes) + [2 * 2.44 / G, 20 * 2.6 / G]
+        slopes = np.array(slopes) + np.array([2 * 2.44 / G, 20 * 2.6 / G])
         np.testing.assert_allclose(
             xc.jit(xc.grad(third, argnums=(0, 1)))(10.0, 0.8), slopes, rtol=1e-7
         )

