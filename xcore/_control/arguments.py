@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
+
 from .._core import errors, tree
-from .._core.eval import is_array_like
+from .._core.eval import is_array_like, to_array
 from .._core.keys import exact
 from .._core.program import Literal
 from .._core.trace import Tracer
@@ -144,7 +146,8 @@ class Arguments:
         if isinstance(x, ShapeDtypeStruct):
             return x
         if isinstance(x, Literal) or is_array_like(x):
-            return x
+            foreign = not isinstance(getattr(x, "dtype", None), np.dtype | None)
+            return to_array(x) if foreign else x  # columns of polars have dtypes of their own
         name = self.leaf_names(dynamic)[i]
         raise TypeError(
             f"xcore.jit: {name} is {errors.describe(x)}, which is not an array, a number or a pytree of them. "

@@ -301,7 +301,11 @@ install_bottom(EvalTrace())
 def is_wide(x: Any) -> bool:
     """Whether Python numbers beside this value are carried at 64 bits."""
     dtype = getattr(x, "dtype", None)
-    if dtype is None or dtype.itemsize < 8 or dtype == dtypes.complex64:
+    if dtype is None:
+        return False
+    if not hasattr(dtype, "itemsize"):  # of a column of polars
+        return is_wide(np.asarray(x))
+    if dtype.itemsize < 8 or dtype == dtypes.complex64:
         return False
     if type(x) is not Array and dtypes.at_width(dtype) is not dtype:  # it comes in narrower
         return False

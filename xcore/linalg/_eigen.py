@@ -40,6 +40,7 @@ from ._operators import (
     Matrix,
     as_operator,
     in_dtype_of_products,
+    is_function,
 )  # fmt: skip
 from ._range import inner, norm, safe_norm, unit_of
 from ._restarted import WHICH, fresh, largest_pairs
@@ -444,7 +445,7 @@ def lobpcg(
 def _by_columns(m):
     if m is None:
         return _same
-    return m if callable(m) and not isinstance(m, LinearOperator) else as_operator(m).matmat
+    return m if is_function(m) else as_operator(m).matmat
 
 
 def _of_vectors(m):

@@ -22,7 +22,7 @@ from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices
 from ._elimination import first_zero
 from ._krylov import CG, GMRES, MINRES, Krylov, identity
-from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products
+from ._operators import Diagonal, LinearOperator, as_operator, in_dtype_of_products, is_function
 from ._passes import products_of_more_precision, solve_alone, solve_one
 from ._range import safe_norm
 from ._truth import check_later, check_status, fail
@@ -134,7 +134,7 @@ def _check_preconditioner(who: str, m, b) -> None:
     if m is None:
         return
     n = typeof(b).shape[0]
-    if isinstance(m, LinearOperator) or not callable(m):
+    if not is_function(m):
         m = as_operator(m)
         if m.shape != (n, n):
             why = f"need a preconditioner of shape ({n}, {n}), given {m.shape}"
@@ -219,7 +219,7 @@ def _preconditioning(m):
     """The preconditioner as a function, and its transpose; a function is taken to be Hermitian."""
     if m is None:
         return identity, identity
-    if isinstance(m, LinearOperator) or not callable(m):
+    if not is_function(m):
         m = as_operator(m)
         return m.mv, m.T.mv
     return m, lambda x: xnp.conj(m(xnp.conj(x)))

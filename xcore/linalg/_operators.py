@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import eval_shape
+from .._control.callback import pure_callback
+from .._control.jit import eval_shape, jit
+from .._control.linear_call import linear_call
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core.types import ShapeDtypeStruct, typeof
 from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import jvp, linear_transpose
 from .._transforms.map import vmap
@@ -60,6 +63,29 @@ class LinearOperator:
     def as_matrix(self, dtype: DTypeLike | None = None) -> Array:
         """All of its elements, from the products with the unit vectors."""
         return self.matmat(xnp.eye(self.shape[1], dtype=dtype))
+
+    def to_scipy(self, dtype: DTypeLike | None = None) -> Any:
+        """The operator as a ``scipy.sparse.linalg.LinearOperator``: NumPy's vectors in, NumPy's vectors out.
+
+        Args:
+          dtype: what SciPy takes its elements for; by default what products with float32 have.
+
+        >>> import scipy.sparse.linalg, xcore.numpy as xnp
+        >>> a = Diagonal(xnp.asarray([1.0, 2.0, 4.0]))
+        >>> scipy.sparse.linalg.cg(a.to_scipy(), [1.0, 1.0, 1.0])[0].round(4).tolist()
+        [1.0, 0.5, 0.25]
+        """
+        outward = importlib.import_module("scipy.sparse.linalg").LinearOperator
+        if dtype is None:
+            dtype = eval_shape(self.mv, xnp.zeros(self.shape[1], "float32")).dtype
+
+        def product(run: Any, *shape: int) -> Callable[[Any], np.ndarray]:
+            return lambda x: np.array(run(self, np.reshape(x, shape or np.shape(x))))
+
+        return outward(
+            self.shape, product(_product, -1), product(_adjoint_product, -1), product(_product), dtype,
+            product(_adjoint_product),
+        )  # fmt: skip
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, LinearOperator):
@@ -200,6 +226,38 @@ class FunctionOperator(LinearOperator):
 
     def mv(self, x: Array) -> Array:
         return self.f(self.params, x)
+
+
+@struct
+class OnHost(LinearOperator):
+    """An operator of SciPy's, which is called on the host, vector by vector.
+
+    It has derivatives by the vector, none by what it holds; its adjoint is SciPy's ``rmatvec``.
+    """
+
+    a: Any = static()
+    symmetric: bool = static(default=False)
+    positive: bool = static(default=False)
+
+    @property
+    def shape(self):
+        return tuple(map(int, self.a.shape))
+
+    def mv(self, x: Array) -> Array:
+        own = x.dtype if self.a.dtype is None else dtypes.as_dtype(self.a.dtype)
+        dtype = xnp.promote_types(x.dtype, own)
+        m, n = self.shape
+
+        def called(of: Callable[[Any], Any], size: int, x: Array) -> Array:
+            run = lambda v: np.asarray(of(v)).astype(dtype)  # noqa: E731
+            return pure_callback(run, ShapeDtypeStruct((size,), dtype), x)
+
+        return linear_call(
+            lambda _, x: called(self.a.matvec, m, x),
+            lambda _, y: xnp.conj(called(self.a.rmatvec, n, xnp.conj(y))),
+            None,
+            x.astype(dtype),
+        )
 
 
 @struct
@@ -421,8 +479,25 @@ def in_dtype_of_products(a, b):
 _SPARSE = "xcore.sparse"  # which stands above this package
 
 
+def is_of_scipy(a: Any) -> bool:
+    """Whether it is a ``LinearOperator`` of SciPy's, which only one who has imported it can have made."""
+    theirs = getattr(sys.modules.get("scipy.sparse.linalg"), "LinearOperator", None)
+    return theirs is not None and isinstance(a, theirs)
+
+
+def is_function(a: Any) -> bool:
+    """Whether it is a function of vectors, and no operator: SciPy's can be called, too."""
+    return callable(a) and not isinstance(a, LinearOperator) and not is_of_scipy(a)
+
+
+_product = jit(lambda a, x: a @ xnp.asarray(x))
+_adjoint_product = jit(lambda a, x: xnp.conj(a.T @ xnp.conj(x)))
+
+
 def as_operator(a: Any) -> LinearOperator:
     """An operator as it is; a matrix as a ``Matrix``, one of SciPy's sparse ones as an ``xcore.sparse.Sparse``.
+
+    A ``LinearOperator`` of SciPy's is called on the host; ``to_scipy`` leads the other way.
 
     >>> import xcore.numpy as xnp
     >>> as_operator(xnp.ones((2, 3))).shape
@@ -430,6 +505,8 @@ def as_operator(a: Any) -> LinearOperator:
     """
     if isinstance(a, LinearOperator):
         return a
+    if is_of_scipy(a):
+        return OnHost(a)
     if type(a).__module__.startswith("scipy.sparse") and hasattr(a, "tocsr"):
         a = importlib.import_module(_SPARSE).from_scipy(a)
         return a if dtypes.is_inexact(a.dtype) else a.astype(np.float32)

@@ -28,6 +28,7 @@ from ...linalg import (
 from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
+from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...sparse import Sparse
 from ...sparse import eigs as _eigs
 from ...sparse import solve as _direct
@@ -61,16 +62,16 @@ class _Flat:
 
 
 def _as_function(a):
-    if callable(a):
+    if is_function(a):
         return a
-    a = as_operator(a) if hasattr(a, "tocoo") else a
+    a = as_operator(a) if hasattr(a, "tocoo") or is_of_scipy(a) else a
     return a.mv if isinstance(a, _Operator) else lambda x: xnp.asarray(a) @ x
 
 
 def _operator(a, symmetric: bool = False):
     """A matrix, sparse or not, or an operator; SciPy takes their word that they are symmetric."""
     a = as_operator(a)
-    if isinstance(a, FunctionOperator | Sparse) and symmetric:
+    if isinstance(a, FunctionOperator | OnHost | Sparse) and symmetric:
         return a.replace(symmetric=True)
     return a
 
