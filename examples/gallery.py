@@ -153,7 +153,9 @@ def pictures(folder: Path) -> tuple[Path, ...]:
 def report(run: Run) -> Run:
     """Says on the terminal how it went."""
     figures = f"{len(run.figures)} figures" if len(run.figures) != 1 else "1 figure"
+    skipped = run.output.startswith("skipped: ")  # by _extras.needs
     state = "ok" if run.ok else f"FAILED with status {run.status}"
+    state = run.output.strip() if run.ok and skipped else state
     lines = [f"{run.script.name:<40} {run.seconds:6.1f} s  {figures:<10}  {state}"]
     if not run.ok:
         lines += ["    " + line for line in run.errors.splitlines()[-20:]]

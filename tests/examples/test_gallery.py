@@ -74,3 +74,13 @@ def test_a_script_that_hangs_is_stopped(folder):
 
 def test_no_match_is_an_error(folder):
     assert show(folder, "nothing-like-this")[0] == 1
+
+
+def test_a_script_whose_packages_are_missing_is_skipped_with_a_word(folder, capsys):
+    helper = (gallery.EXAMPLES / "_extras.py").read_text()
+    (folder / "_extras.py").write_text(helper)
+    script = '"""Is it there?"""\nfrom _extras import needs\nneeds("json", "no_such_package")\nraise ValueError\n'
+    (folder / "03_needs.py").write_text(script)
+    status, page = show(folder, "needs")
+    assert status == 0 and "skipped: no_such_package not installed" in page.read_text()
+    assert "skipped: no_such_package" in capsys.readouterr().out
