@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.eval import fused
 from .._core.settings import require
@@ -21,6 +24,7 @@ from ._certificates import of_full_rank, of_least_squares
 from ._digits import digits_of, relative
 from ._echelon import pivot_count
 from ._elimination import first_zero
+from ._operators import SPARSE, LinearOperator, Matrix, as_operator
 from ._range import vanished
 from ._sensitivity import concluded, frobenius, nothing
 from ._truth import fail
@@ -77,7 +81,7 @@ def lstsq(
     """The x that makes |a x - b|² + ridge |x|² least.
 
     Args:
-      a: matrices (..., m, n).
+      a: matrices (..., m, n); a sparse one goes to ``sparse.lstsq``, whatever the method.
       b: right-hand sides (..., m, k), or one vector (m,).
       method: "svd" gives the x of least norm also where the rank is less than n; "qr" is several
         times faster, for matrices of full column rank (m >= n, or any shape with a ridge): a column
@@ -101,12 +105,27 @@ def lstsq(
     who = "linalg.lstsq"
     one_of(who, "method", method, METHODS)
     require("0 or more", who, ridge=ridge)
+    if isinstance(a, LinearOperator) or type(a).__module__.startswith("scipy.sparse"):
+        return _of_operator(who, as_operator(a), b, ridge, rtol, report)
     x, pivot, evidence = _lstsq(a, b, method, ridge, rtol, report)
     if evidence is not None:
         return Solution(x, *evidence)
     if method == "qr":
         fail(who, a, pivot, "rank")
     return x
+
+
+def _of_operator(who: str, a: Any, b: ArrayLike, ridge: Any, rtol: Any, report: bool) -> Any:
+    if isinstance(a, Matrix):
+        return lstsq(a.a, b, ridge=ridge, rtol=rtol, report=report)
+    if not hasattr(a, "pattern"):
+        raise errors.bad_argument(
+            who, "a", a, "a matrix, dense or sparse", "Of an operator, take linalg.lsmr, or a.as_matrix()."
+        )  # fmt: skip
+    if rtol is not None:
+        need = "None where a is sparse: its rank must be full, or a ridge makes it so"
+        raise errors.bad_argument(who, "rtol", rtol, need)
+    return importlib.import_module(SPARSE).lstsq(a, b, ridge=ridge, report=report)
 
 
 def _is_zero(ridge) -> bool:
@@ -116,7 +135,8 @@ def _is_zero(ridge) -> bool:
 def _with_ridge(a, b, ridge):
     """|a x - b|² + r |x|² is |(a; √r) x - (b; 0)|²."""
     *lead, _, n = typeof(a).shape
-    root = xnp.sqrt(xnp.asarray(ridge)).astype(typeof(a).dtype)
+    real = dtypes.to_real(typeof(a).dtype)  # a number is not rounded to another dtype first
+    root = xnp.sqrt(xnp.asarray(ridge, real)).astype(typeof(a).dtype)
     below = xnp.broadcast_to(root * xnp.eye(n, dtype=typeof(a).dtype), (*lead, n, n))
     zero = xnp.zeros((*lead, n, typeof(b).shape[-1]), typeof(b).dtype)
     return xnp.concatenate([a, below], axis=-2), xnp.concatenate([b, zero], axis=-2)

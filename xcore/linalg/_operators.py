@@ -476,7 +476,7 @@ def in_dtype_of_products(a, b):
     return b.astype(xnp.promote_types(typeof(b).dtype, eval_shape(a.mv, example).dtype))
 
 
-_SPARSE = "xcore.sparse"  # which stands above this package
+SPARSE = "xcore.sparse"  # which stands above this package
 
 
 def is_of_scipy(a: Any) -> bool:
@@ -508,7 +508,7 @@ def as_operator(a: Any) -> LinearOperator:
     if is_of_scipy(a):
         return OnHost(a)
     if type(a).__module__.startswith("scipy.sparse") and hasattr(a, "tocsr"):
-        a = importlib.import_module(_SPARSE).from_scipy(a)
+        a = importlib.import_module(SPARSE).from_scipy(a)
         return a if dtypes.is_inexact(a.dtype) else a.astype(np.float32)
     a = xnp.asarray(a)
     if a.ndim != 2:

@@ -10,10 +10,11 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 # fmt: off
 from .._core.package import bound as _bound
 from ._cholesky import Cholesky
-from ._derivatives import hessian, jacobian, jacobian_pattern
+from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
 from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning_tree
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
+from ._least_squares import lstsq
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
     identity, issparse, kron, kronsum, random_array, tril, triu, vstack,
@@ -26,11 +27,12 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "block_array", "block_diag", "block_jacobi", "Cholesky", "connected_components", "coo_array",
-    "csc_array", "csr_array", "diags_array", "dijkstra", "eigs", "eye_array", "factorise", "Factors", "from_dense",
-    "from_scipy", "hessian", "hstack", "identity", "IncompleteLU", "issparse", "jacobian", "jacobian_pattern", "kron",
-    "kronsum", "laplacian", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "random_array",
-    "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
+    "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Cholesky",
+    "connected_components", "coo_array", "csc_array", "csr_array", "diags_array", "dijkstra", "eigs", "eye_array",
+    "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "IncompleteLU", "issparse",
+    "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian", "lstsq", "matmul", "minimum_spanning_tree",
+    "Multigrid", "multigrid", "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu",
+    "vstack",
 ]  # fmt: skip
 
 _bound(globals())

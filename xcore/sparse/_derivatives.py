@@ -15,11 +15,13 @@ from .._core.array import Array
 from .._core.program import Program, trace_program
 from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import grad, jvp, vjp
 from .._transforms.map import vmap
+from ..linalg import LinearOperator
 from . import _colouring as colouring
 from ._dependence import dependence
+from ._making import coo_array
 from ._matrix import Sparse
 from ._pattern import Pattern
 
@@ -107,6 +109,30 @@ def jacobian(
         return Sparse((_by_vjp if rev else _by_jvp)(f, x, args, p, backward if rev else forward), p)
 
     return jacobian_of
+
+
+def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
+    """A linear operator as a ``Sparse`` matrix: its pattern from the program of its product with a vector, its elements
+    from products with as many vectors as columns have colours.
+
+    So are those of ``pde``, whose coefficients may be traced: derivatives with respect to them go through the elements.
+
+    Args:
+      a: a ``LinearOperator``, or a matrix as ``coo_array`` takes it.
+      dtype: of the vectors; single precision, or what the setting of 64 bits says, if it is not given.
+
+    >>> from xcore.pde import Grid, Laplacian
+    >>> as_sparse(Laplacian(Grid(4))).todense()
+    Array([[-32.,  16.,   0.],
+           [ 16., -32.,  16.],
+           [  0.,  16., -32.]], dtype=float32)
+    """
+    if isinstance(a, Sparse) or not isinstance(a, LinearOperator):
+        a = coo_array(a)
+        return a if dtype is None else a.astype(dtype)
+    dtype = dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)
+    found = jacobian(a.mv, mode="fwd")(xnp.zeros(a.shape[1], dtype))
+    return found.replace(symmetric=a.symmetric, positive=a.positive)
 
 
 def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: Any) -> Pattern:

@@ -24,10 +24,10 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.typing import ArrayLike
-from .._solution import Solution, Status, first_that_holds
+from .._solution import Certificate, Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
-from ..linalg._equations import Equation, judged, roundings
+from ..linalg._equations import Equation, judged, power_of_two, roundings
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._making import coo_array
@@ -181,8 +181,8 @@ def _columns(who: str, a: Sparse, b: ArrayLike) -> tuple[Array, Array, bool]:
     b = xnp.asarray(b)
     vector = b.ndim == 1
     b = b[:, None] if vector else b
-    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
-        raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {a.shape[-1]}", b=b)
+    if b.ndim < 2 or b.shape[-2] != a.shape[-2]:
+        raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {a.shape[-2]}", b=b)
     dtype = xnp.result_type(a.values, b)
     if not dtypes.is_inexact(dtype) or dtype.itemsize < 4:
         dtype = np.dtype(np.float32)
@@ -227,7 +227,36 @@ def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
         v = xnp.broadcast_to(v, (*found.shape[:-2], v.shape[-1]))
         columns = xnp.broadcast_to(columns, found.shape)
         status, told = judged(make, (v,), found, columns, epsilon(found), pivot)
+        status, told = _unless_lost(_returned(a.pattern, v), status, told)
     return (x[..., 0] if vector else x), status, told
+
+
+_ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from F⁻¹ stop to mean what they say
+_SIGNS = 2
+
+
+def _returned(pattern: Pattern, v: Array) -> Array:
+    """How far F⁻¹ A y is from y, for factors F of A and y of random signs in units of A's columns, relative to y.
+
+    Bounds are made of F⁻¹ in place of A⁻¹. Where rows differ in size and pivots are not the largest, that can be
+    another matrix though x solves the equations well.
+    """
+    size = xnp.abs(v)
+    ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
+    unit = power_of_two(_each(product_of(pattern.T), _each_values(pattern, size), ones))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (pattern.shape[0], _SIGNS))
+    y = (signs / unit).astype(v.dtype)
+    solve = lambda v, b: _host_solve(pattern, v, b)[0]  # noqa: E731
+    found = _each(solve, v, _each(product_of(pattern), v, y))
+    return xnp.max(xnp.abs(found - y) * unit, axis=(-2, -1), initial=0)
+
+
+def _unless_lost(astray: Array, status: Array, told: Certificate) -> tuple[Array, Certificate]:
+    """No success, and no bound, where factors are not those of the matrix."""
+    lost = ~(astray <= _ASTRAY)
+    worse = lost & (status == np.int32(Status.success))
+    known = {"error": xnp.where(lost, xnp.inf, told.error), "digits": xnp.where(lost, 0, told.digits)}  # fmt: skip
+    return xnp.where(worse, np.int32(Status.ill_conditioned), status), told.replace(**known)
 
 
 @struct
