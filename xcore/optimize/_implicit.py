@@ -94,7 +94,7 @@ def at_once(solve, problem, *starts) -> Any:
     return jit(solve)(*starts)
 
 
-def differentiable(equation, value, solve, x0, problem, checkpoint=None):
+def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=None):
     """``solve(x0) -> (x, aux)`` as a function with derivatives.
 
     Args:
@@ -104,6 +104,7 @@ def differentiable(equation, value, solve, x0, problem, checkpoint=None):
       x0: where to start.
       problem: what ``solve`` solves, with ``args`` and ``flat``.
       checkpoint: where ``solve`` keeps states on disk, and so is no program.
+      linear: solves mv(v) = y for a linear mv as ``solve_linear`` does, which it replaces.
 
     Returns x and aux. Called on arrays, nothing can be differentiated, and it is just ``solve``.
     """
@@ -124,7 +125,7 @@ def differentiable(equation, value, solve, x0, problem, checkpoint=None):
 
     def tangent(f, y):
         zeros = [xnp.zeros_like(v) for v in y[1]]
-        dx = solve_linear(lambda v: f((v, zeros))[0], y[0])
+        dx = (linear or solve_linear)(lambda v: f((v, zeros))[0], y[0])
         rest = f((dx, zeros))[1]
         return dx, [a - b for a, b in zip(y[1], rest)]
 

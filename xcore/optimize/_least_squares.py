@@ -24,6 +24,9 @@ from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._bounds import box_of
 from ._box import projected_gradient
+from ._gain import ratio as ratio_of
+from ._gain import verdict as verdict_of
+from ._given import with_jacobian
 from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of
@@ -31,6 +34,7 @@ from ._newton import truncated_cg
 from ._problem import Flat, count, largest
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
+from ._sparse import Matrix, SparseLevenbergMarquardt, gives_sparse, linear_by
 from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
 from ._units import power_of_two, where_far
 
@@ -44,6 +48,7 @@ class Residuals:
         self.loss, self.scale, self.unit, self.units = loss, scale, None, None
         self.lower: Any = None
         self.upper: Any = None
+        self.matrix: Matrix | None = None
 
     def in_units_of(self, x, whole: bool):
         """The same in powers of two, ``unit`` of residuals and ``units`` of variables: squares are numbers.
@@ -62,6 +67,9 @@ class Residuals:
     def slopes(self, x, whole: bool):
         """About the largest derivative by each variable."""
         n = typeof(x).shape[0]
+        if self.matrix is not None:
+            j = self.sparse(x)[2]
+            return abs(j).T @ xnp.ones(j.shape[0], x.dtype)
         if whole:
             push = linearize(self.residuals, x)[1]
             return vmap(lambda v: largest(push(v)))(xnp.eye(n, dtype=x.dtype))
@@ -98,6 +106,13 @@ class Residuals:
         j = vmap(push, out_axes=1)(xnp.eye(n, dtype=x.dtype))
         return cost_and_scaled(self.loss, self.scale, f, j)
 
+    def sparse(self, x):
+        """The same with a sparse Jacobian."""
+        units = xnp.ones_like(x) if self.units is None else self.units
+        j = self.matrix(x * units, self.args)  # pyright: ignore[reportOptionalCall]
+        j = j * (units / (1 if self.unit is None else self.unit))
+        return cost_and_scaled(self.loss, self.scale, self.residuals(x), j)
+
     def gradient(self, x):
         return grad(self.cost)(x)
 
@@ -122,22 +137,6 @@ def _model_start(problem, x):
     }  # fmt: skip
 
 
-def _ratio(s, f, promised, before, after):
-    """What a step gained relative to what was promised.
-
-    Near the end f cannot tell: it is the same in half of its digits or more, and the rounding errors of
-    the numbers that residuals are differences of may be all that changes. ``before`` and ``after``,
-    lengths that vanish at the solution and that stay exact for longer, decide there.
-    """
-    eps = xnp.finfo(typeof(f).dtype).eps
-    actual, noise, half = s["f"] - f, 8 * eps * s["f"], xnp.sqrt(eps) * s["f"]
-    nearer = (promised <= half) & (xnp.abs(actual) <= half) & (after < before)
-    lost = (promised <= noise) & (xnp.abs(actual) <= noise)
-    ratio = xnp.where(lost, -1, (actual + noise) / (promised + noise))
-    ratio = xnp.where(nearer, 1, xnp.where(xnp.isfinite(after), ratio, -1))
-    return xnp.where(s["nit"] < 0, 1, xnp.where(xnp.isfinite(f), ratio, -1))
-
-
 def _radius(ratio, radius, size, damping, eps):
     """The next radius: shorter where the model was wrong, longer where it was right."""
     longer = xnp.where((ratio >= 0.75) | (damping <= eps), 2 * size, radius)
@@ -155,24 +154,6 @@ def _held_back(s, p, size):
     far = (xnp.abs(p) > 10 * xnp.abs(s["x"])) & (s["x"] != 0) & (s["nit"] >= 0)
     enough = safe_divide(size, 10 * xnp.abs(s["x"]), where=far)
     return xnp.maximum(s["scale"], xnp.where(far, enough, 0))
-
-
-def _verdict(s, take, promised, size, reach, size_g, f, tol, radius):
-    """The status after a step of length ``size`` where parameters have length ``reach``.
-
-    ``tol``: how short a step that is taken must be to be the last, and one that is refused.
-    """
-    eps = xnp.finfo(typeof(f).dtype).eps
-    first = s["nit"] < 0
-    # J p is what residuals change by: below their rounding errors nothing can be decided
-    exact = take & (promised <= eps**2 * f)
-    small = size <= xnp.where(take, *tol) * reach
-    return first_of(
-        (~xnp.isfinite(f), Status.not_finite),
-        ((size_g == 0) | (~first & (exact | small)), Status.success),
-        (~first & ~take & (promised <= 8 * eps * f), Status.success),
-        (~first & (radius <= 4 * eps * reach), Status.stagnation),
-    )
 
 
 @struct
@@ -203,7 +184,7 @@ class LevenbergMarquardt:
         promised = 0.5 * xnp.vdot(rp, rp) + damping * size * size
         f, residuals, j = problem.evaluate(s["x"] + p)
         r, qtf = triangle(j, residuals)
-        ratio = _ratio(s, f, promised, norm(s["qtf"]), norm(qtf))
+        ratio = ratio_of(s, f, promised, norm(s["qtf"]), norm(qtf))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
         new_scale = pick(xnp.maximum(s["scale"], lengths(r)), _held_back(s, p, size))
@@ -217,7 +198,7 @@ class LevenbergMarquardt:
         radius = xnp.where(first, start, _radius(ratio, before, size, damping, noise))
         radius = radius.astype(f.dtype)
         radius = xnp.minimum(radius, xnp.finfo(f.dtype).max)
-        status = _verdict(s, take, promised, size, reach, largest(g), f, tol, radius)
+        status = verdict_of(s, take, promised, size, reach, largest(g), f, tol, radius)
         return {
             "x": x, "f": f, "g": g, "size": largest(g), "r": pick(r, s["r"]),
             "qtf": pick(qtf, s["qtf"]), "scale": new_scale, "radius": radius, "status": status,
@@ -266,7 +247,7 @@ class TrustRegionReflective:
         correction = 0.5 * xnp.vdot(p_hat * extra, p_hat)
         r, qtf = triangle(j, residuals)
         g = transposed_times(r, qtf)
-        ratio = _ratio(s, f + correction, promised, norm(g_hat), norm(d * g))
+        ratio = ratio_of(s, f + correction, promised, norm(g_hat), norm(d * g))
         take = ratio > 1e-4
         pick = lambda new, old: xnp.where(take, new, old)  # noqa: E731
         new_scale = pick(xnp.maximum(s["scale"], lengths(r)), _held_back(s, p, size))
@@ -278,7 +259,7 @@ class TrustRegionReflective:
             _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2),
         )  # fmt: skip
         bound = largest(projected_gradient(x, g, problem.lower, problem.upper))
-        status = _verdict(
+        status = verdict_of(
             s, take, promised, norm(new_scale * p), norm(new_scale * x), bound, f, tol, radius
         )
         return {
@@ -407,14 +388,14 @@ class GaussNewtonCG:
         p, _ = truncated_cg(mv, s["g"], s["radius"], target, 2 * typeof(x).shape[0] + 10)
         promised, size = -(xnp.vdot(s["g"], p) + 0.5 * xnp.vdot(p, mv(p))), norm(p)
         f, g = problem.cost(x + p), problem.gradient(x + p)
-        ratio = _ratio(s, f, promised, size_g, norm(g))
+        ratio = ratio_of(s, f, promised, size_g, norm(g))
         take = ratio > 1e-4
         wider = (ratio > 0.75) & (size > 0.9 * s["radius"])
         radius = xnp.where(
             ratio < 0.25, 0.25 * size, xnp.where(wider, 2 * s["radius"], s["radius"])
         )
         x, f, g = (xnp.where(take, a, b) for a, b in ((x + p, x), (f, s["f"]), (g, s["g"])))
-        status = _verdict(s, take, promised, size, norm(x), largest(g), f, tol, radius)
+        status = verdict_of(s, take, promised, size, norm(x), largest(g), f, tol, radius)
         return {
             "x": x, "f": f, "g": g, "size": largest(g), "radius": radius, "status": status,
             "first": s["first"], "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + np.int32(1),
@@ -427,6 +408,7 @@ METHODS = {
     "gauss-newton": LevenbergMarquardt(first_radius=float("inf")),
     "trf": TrustRegionReflective(),
     "matrix-free": GaussNewtonCG(),
+    "sparse": SparseLevenbergMarquardt(),
 }
 
 
@@ -443,8 +425,29 @@ def _method(given, bounds):
     return name
 
 
+def _with_derivatives(problem: Residuals, jac: Any, method: Any, is_sparse: bool) -> Any:
+    """Gives the problem the Jacobian that the method wants; returns what solves equations with its Hessian."""
+    flat = problem.flat
+    if isinstance(method, SparseLevenbergMarquardt):
+        problem.matrix = Matrix(problem.who, problem.given, flat, jac)
+        places = problem.matrix.pattern
+        return lambda mv, y: linear_by(_normal(places(flat.start, problem.args)))(mv, y)
+    if is_sparse:
+        need = 'that of "sparse" where jac is sparse; jac(x).todense() serves the others'
+        raise errors.bad_argument(problem.who, "method", method, need)
+    if jac is not None:
+        given, args = problem.given, problem.args
+        problem.given = with_jacobian(given, lambda x: jac(flat.split(x), *args))
+    return None
+
+
+def _normal(p: Any) -> Any:
+    return p.T.product(p)[0]
+
+
 def least_squares(
-    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None, *, bounds: Any = None,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None, *,
+    jac: Callable[..., Any] | None = None, bounds: Any = None,
     loss: str | Callable[[Array], Any] = "linear", f_scale: float = 1.0, tol: float | None = None,
     maxiter: int | None = None, history: bool = False, checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
@@ -454,8 +457,12 @@ def least_squares(
       fun: ``fun(x, *args)``, residuals: an array of any shape, real or complex.
       x0: tree of arrays to start from.
       args: further arguments.
-      method: "lm" (Levenberg, Marquardt), "gauss-newton", "trf" (with bounds), "matrix-free", or an
-        object with init and step; "lm", or "trf" if there are bounds, by default.
+      method: "lm" (Levenberg, Marquardt), "gauss-newton", "trf" (with bounds), "matrix-free", "sparse" (many unknowns,
+        few in each residual: the places of the Jacobian are found from fun, as by ``sparse.jacobian``, its
+        factors are sparse; where residuals leave directions open the status is ``flat``), or an object with
+        init and step; "lm", "trf" if there are bounds, "sparse" if jac is, by default.
+      jac: ``jac(x, *args)``, the Jacobian, a row for each residual and a column for each number in x0: an array,
+        or a ``sparse.Sparse`` matrix. None: it is computed from fun, exactly.
       bounds: a tuple (lower, upper), each a tree like x0, a number or None; a list with a pair
         (least, greatest) for each variable; or an object with lb and ub.
       loss: ρ in f_scale²/2 Σ ρ((f/f_scale)²): "linear", "soft_l1", "huber", "cauchy", "arctan" or a
@@ -485,7 +492,10 @@ def least_squares(
     if not callable(fun):
         raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")
     problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
-    method = _method(method, bounds) if flat.size else METHODS["matrix-free"]
+    is_sparse = jac is not None and flat.size > 0 and gives_sparse(jac, x0, problem.args)
+    method = _method("sparse" if is_sparse and method is None else method, bounds)
+    method = method if flat.size else METHODS["matrix-free"]
+    linear = _with_derivatives(problem, jac, method, is_sparse)
     problem.lower, problem.upper = box_of(who, flat, bounds, columns=True)
     eps = float(xnp.finfo(flat.dtype).eps)
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)  # pyright: ignore[reportAssignmentType]
@@ -507,7 +517,7 @@ def least_squares(
         g = problem.gradient(x)
         return g if bounds is None else projected_gradient(x, g, problem.lower, problem.upper)
 
-    x, aux = differentiable(equation, value, solve, flat.start, problem, checkpoint)
+    x, aux = differentiable(equation, value, solve, flat.start, problem, checkpoint, linear)
     known = aux["value"]
     certificate = Certificate(
         stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED

@@ -18,11 +18,13 @@ from .._solution import Certificate
 from .._transforms.api import linearize
 from .._transforms.jacobians import jacfwd
 from ..linalg import GMRES, FunctionOperator, linear_solve
+from ._given import with_jacobian
 from ._implicit import differentiable
 from ._packed import loop
 from ._problem import Flat, count, largest
 from ._result import RUNNING, Result, Status, first_of, result
 from ._root_units import TESTED, rounds
+from ._sparse import Matrix, gives_sparse, linear_by, newton_of
 from ._trust import norm
 
 
@@ -34,11 +36,19 @@ class Equations:
             raise TypeError(f"xcore.{who}: fun must be a function.")
         self.who, self.fun, self.flat, self.fixed = who, fun, flat, fixed
         self.args = args if isinstance(args, tuple) else (args,)
+        self.jac: Any = None
+        self.matrix: Matrix | None = None
 
     def value(self, x):
         """F(x); of a fixed-point problem x - fun(x)."""
         found = self.flat_value(self.fun(self.flat.split(x), *self.args))
         return x - found if self.fixed else found
+
+    def jacobian(self, x):
+        """A ``Sparse`` matrix where a method asks for that."""
+        if self.matrix is not None:
+            return self.matrix(x, self.args)
+        return jacfwd(self.value)(x)
 
     def flat_value(self, y):
         given = Flat(self.who, "the result of fun", y)
@@ -96,14 +106,21 @@ def shortened(problem, x, f, p, limit: int = 30):
 
 @struct
 class Newton:
-    """Newton's method with the whole Jacobian; steps that do not help are halved."""
+    """Newton's method with the whole Jacobian; steps that do not help are halved.
+
+    Attributes:
+      sparse: whether the Jacobian is found, and its equations are solved, as those of a sparse matrix.
+    """
+
+    sparse: bool = static(default=False)
 
     def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
         return start_of(problem, x, tol)
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
-        p = -xnp.linalg.solve(jacfwd(problem.value)(x), f)
+        j = problem.jacobian(x)
+        p = newton_of(j, f)[0] if self.sparse else -xnp.linalg.solve(j, f)
         p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
         x, f, n, failed = shortened(problem, x, f, p)
         return moved(s, x, f, tol, n, 1, failed)
@@ -148,7 +165,7 @@ class Broyden:
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
-        h = xnp.where(s["fresh"], xnp.linalg.inv(jacfwd(problem.value)(x)), s["h"])
+        h = xnp.where(s["fresh"], xnp.linalg.inv(problem.jacobian(x)), s["h"])
         p = -(h @ f)
         p = xnp.where(xnp.all(xnp.isfinite(p)), p, 0)
         new_x, new, n, failed = shortened(problem, x, f, p, limit=12)
@@ -185,7 +202,7 @@ class PowellHybrid:
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, f = s["x"], s["g"]
-        j = jacfwd(problem.value)(x)
+        j = problem.jacobian(x)
         scale = xnp.maximum(s["scale"], xnp.sqrt(xnp.sum(j * j, axis=0)))
         scale = xnp.where(scale == 0, 1, scale)
         reach = norm(scale * x)
@@ -269,12 +286,18 @@ class Anderson:
 
 
 METHODS = {
-    "newton": Newton(), "hybr": PowellHybrid(), "broyden": Broyden(), "krylov": NewtonKrylov(),
-    "anderson": Anderson(), "picard": Anderson(memory=0),
+    "newton": Newton(), "sparse": Newton(sparse=True), "hybr": PowellHybrid(), "broyden": Broyden(),
+    "krylov": NewtonKrylov(), "anderson": Anderson(), "picard": Anderson(memory=0),
 }  # fmt: skip
 
 
-def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> Result:
+def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint, jac=None) -> Result:
+    is_sparse = (
+        jac is not None
+        and flat.size > 0
+        and gives_sparse(jac, flat.split(flat.start), problem.args)
+    )
+    method = ("sparse" if is_sparse else "hybr") if method is None else method
     if isinstance(method, str):
         if method not in METHODS:
             raise ValueError(
@@ -282,7 +305,17 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> 
             )
         method = METHODS[method]
     method = method if flat.size else METHODS["newton"]  # of nothing there is no space to search
-    whole = isinstance(method, Anderson)
+    whole, linear = isinstance(method, Anderson), None
+    if isinstance(method, Newton) and method.sparse:
+        problem.matrix = Matrix(who, problem.value, flat, jac)
+        places = problem.matrix.pattern
+        linear = lambda mv, y: linear_by(places(flat.start, problem.args))(mv, y)  # noqa: E731
+    elif is_sparse:
+        need = '"sparse" where jac is sparse; jac(x).todense() serves the others'
+        raise errors.bad_argument(who, "method", method, need)
+    elif jac is not None:
+        given, args = problem.value, problem.args
+        problem.value = with_jacobian(given, lambda x: jac(flat.split(x), *args))
 
     checkpoint = checkpoints(who, checkpoint)
 
@@ -291,7 +324,9 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> 
         kept = ("size", "status", "nit", "nfev", "njev", "error", "history")
         return s["x"], {k: s[k] for k in kept if k in s} | {"value": s["f"]}
 
-    x, aux = differentiable(problem.value, problem.value, solve, flat.start, problem, checkpoint)
+    x, aux = differentiable(
+        problem.value, problem.value, solve, flat.start, problem, checkpoint, linear
+    )
     return result(
         flat.split(x), aux["value"], None, aux["status"], aux["nit"], aux["nfev"], aux["njev"],
         Certificate(stationarity=aux["size"], error=aux["error"], tested=TESTED if tol is None else "fun(x)"),
@@ -300,8 +335,8 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint) -> 
 
 
 def root(
-    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = "hybr", *,
-    tol: float | None = None, maxiter: int | None = None, history: bool = False,
+    fun: Callable[..., Any], x0: PyTree, args: Any = (), method: Any = None, *,
+    jac: Callable[..., Any] | None = None, tol: float | None = None, maxiter: int | None = None, history: bool = False,
     checkpoint: str | Path | None = None,
 ) -> Result:  # fmt: skip
     """A solution x of ``fun(x, *args) = 0``, as many equations as unknowns.
@@ -310,7 +345,10 @@ def root(
       fun: function from a tree like x0 to as many numbers.
       x0: tree of arrays to start from.
       args: further arguments.
-      method: "hybr" (Powell's dogleg), "newton", "broyden", "krylov" (no Jacobian), "anderson".
+      method: "hybr" (Powell's dogleg, the default), "newton", "broyden", "krylov" (no Jacobian), "anderson",
+        "sparse" (Newton's with a sparse Jacobian, as by ``sparse.jacobian``; the default if jac is sparse).
+      jac: ``jac(x, *args)``, the Jacobian, a row for each equation and a column for each number in x0: an array, or
+        a ``sparse.Sparse`` matrix. None: it is computed from fun, exactly.
       tol: the largest component of fun(x) that counts as zero. By default equations are worked on in units
         of their own, and success means that the Newton step from x is at most eps^0.5 (1.5e-8 in 64
         bits, 3e-4 in 32; most often far less) of the size or the way of each variable: that holds in all units.
@@ -328,7 +366,7 @@ def root(
     flat = Flat(who, "x0", x0)
     limit = 200 + 100 * (flat.size > 0) if maxiter is None else maxiter
     problem = Equations(who, fun, flat, args)
-    return _solution(who, problem, method, flat, tol, limit, history, checkpoint)
+    return _solution(who, problem, method, flat, tol, limit, history, checkpoint, jac)
 
 
 def fixed_point(

@@ -20,6 +20,7 @@ from ._implicit import DENSE
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
+from ._sparse import newton_of
 from ._units import power_of_two, relative_error
 
 TESTED = "each component of the Newton step, relative to the size and the way of its variable"
@@ -34,6 +35,11 @@ class InUnits:
     def value(self, z):
         return self.problem.value(z * self.x) / self.f
 
+    def jacobian(self, z):
+        j = self.problem.jacobian(z * self.x)
+        scale = self.x / self.f
+        return j * scale[:, None] if typeof(scale).shape else j * scale
+
     def of(self, name: str, v):
         """What a method calls ``name``, in the user's units; f is half the sum of squares in its own."""
         return v * self.x if name == "x" else v * self.f if name == "g" else v
@@ -45,7 +51,10 @@ def units_at(problem, x, f, whole: bool) -> InUnits:
         one = power_of_two(xnp.maximum(largest(x), largest(f)))
         return InUnits(problem, one, one)
     size = xnp.abs(f)
-    if typeof(x).shape[0] <= DENSE:
+    if problem.matrix is not None:
+        terms = abs(problem.jacobian(x)) @ xnp.abs(x)
+        size = xnp.maximum(size, xnp.where(xnp.isfinite(terms), terms, 0))
+    elif typeof(x).shape[0] <= DENSE:
         terms = xnp.max(xnp.abs(jacfwd(problem.value)(x)) * xnp.abs(x), axis=1, initial=0)
         size = xnp.maximum(size, xnp.where(xnp.isfinite(terms), terms, 0))
     # an equation that holds, and whose terms are all 0, is measured by the others
@@ -56,6 +65,9 @@ def units_at(problem, x, f, whole: bool) -> InUnits:
 def missing(problem, x, f):
     """The Newton step: NaN where the Jacobian is singular and F is not 0."""
     n, eps = typeof(x).shape[0], xnp.finfo(x.dtype).eps
+    if problem.matrix is not None:
+        step, sure = newton_of(problem.jacobian(x), f)
+        return xnp.where(sure, step, xnp.nan)
     if n > DENSE:
         operator = FunctionOperator(lambda _, v: linearize(problem.value, x)[1](v), None, (n, n))
         found = linear_solve(operator, -f, GMRES(rtol=0.01, restart=60, max_steps=5), report=True)

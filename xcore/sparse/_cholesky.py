@@ -36,7 +36,7 @@ def _factors(pattern: Pattern, values: Array) -> Any:
     return factors_of(fronts_of(pattern), values)
 
 
-def _raw_solution(pattern: Pattern, factors: Any, b: Array) -> Array:
+def raw_solution(pattern: Pattern, factors: Any, b: Array) -> Array:
     if not pattern.shape[0]:
         return b
     return solved(fronts_of(pattern), factors, b)
@@ -48,7 +48,7 @@ def _solution(pattern: Pattern, values: Array, factors: Any, b: Array) -> Array:
 
     def solve(turned: bool, b: Array) -> Array:
         v = xnp.conj(known) if turned else known  # of the transpose
-        of = lambda b: _raw_solution(pattern, factors, b)  # noqa: E731
+        of = lambda b: raw_solution(pattern, factors, b)  # noqa: E731
         once = (lambda b: xnp.conj(of(xnp.conj(b)))) if turned else of
         x = once(b)
         more = x + once(b - product_of(pattern)(v, x))
@@ -197,7 +197,7 @@ def _each(f: Any, v: Array, x: Array) -> Array:
 
 
 def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
-    solve = lambda v, b: _raw_solution(pattern, _factors(pattern, v), b)  # noqa: E731
+    solve = lambda v, b: raw_solution(pattern, _factors(pattern, v), b)  # noqa: E731
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     sums = _each(product_of(pattern), size, ones)

@@ -113,7 +113,7 @@ def _solved_on_host(
 # In programs
 
 
-def _host_solve(
+def host_solve(
     pattern: Pattern,
     values: Array,
     b: Array,
@@ -132,8 +132,8 @@ def _solution(pattern: Pattern, values: Array, b: Array) -> tuple[Array, Array]:
 
     def solver(p: Pattern, v: Array, turned: bool) -> Callable[..., Any]:
         def solve(_: Any, b: Array) -> tuple[Array, Array]:
-            x, bad = _host_solve(pattern, known, b, turned)
-            more, _ = _host_solve(pattern, known, b - product_of(p)(v, x), turned)
+            x, bad = host_solve(pattern, known, b, turned)
+            more, _ = host_solve(pattern, known, b - product_of(p)(v, x), turned)
             better = x + more
             return xnp.where(xnp.isfinite(better), better, x), bad
 
@@ -148,7 +148,7 @@ def _solution(pattern: Pattern, values: Array, b: Array) -> tuple[Array, Array]:
 
 def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
     times = lambda v, x: _each(product_of(pattern), v, x)  # noqa: E731
-    solve = lambda v, b, turned: _each(lambda v, b: _host_solve(pattern, v, b, turned)[0], v, b)  # noqa: E731
+    solve = lambda v, b, turned: _each(lambda v, b: host_solve(pattern, v, b, turned)[0], v, b)  # noqa: E731
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     columns = _each(product_of(pattern.T), _each_values(pattern, size), ones)
@@ -246,7 +246,7 @@ def _returned(pattern: Pattern, v: Array) -> Array:
     unit = power_of_two(_each(product_of(pattern.T), _each_values(pattern, size), ones))
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (pattern.shape[0], _SIGNS))
     y = (signs / unit).astype(v.dtype)
-    solve = lambda v, b: _host_solve(pattern, v, b)[0]  # noqa: E731
+    solve = lambda v, b: host_solve(pattern, v, b)[0]  # noqa: E731
     found = _each(solve, v, _each(product_of(pattern), v, y))
     return xnp.max(xnp.abs(found - y) * unit, axis=(-2, -1), initial=0)
 
@@ -276,7 +276,7 @@ class Factors(LinearOperator):
         if self.kind == "lu":
             return solve(self.a, b)  # pyright: ignore[reportReturnType]
         v, columns, vector = _columns("sparse.Factors.solve", self.a, b)
-        f = functools.partial(_host_solve, self.a.pattern, kind=self.kind, options=self.options)
+        f = functools.partial(host_solve, self.a.pattern, kind=self.kind, options=self.options)
         g, v, columns = over_batches(lambda v, b: f(v, b)[0], (stop_gradient(v), 1), (columns, 2))
         x = g(v, columns)
         return x[..., 0] if vector else x

@@ -113,7 +113,8 @@ def _bordered(p: Pattern) -> tuple[Pattern, np.ndarray]:
 
 def _judged(a: Sparse, x: Array, b: Array, both: Array, d, status, told) -> tuple:
     """(status, Certificate) of x, of which the error is known beside the residual's: relative to the larger of both."""
-    x, b, both, a = map(stop_gradient, (x, b, both, a.like(stop_gradient(a.values))))
+    x, b, both = map(stop_gradient, (x, b, both))
+    a = a.like(stop_gradient(a.values))
     largest = functools.partial(xnp.max, initial=0)
     unit = largest(d, axis=(-2, -1))[..., None]
     off = told.error[..., None] * unit * largest(xnp.abs(both), axis=-2)
