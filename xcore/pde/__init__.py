@@ -6,6 +6,7 @@
 from .._core.package import bound as _bound
 from .._solution import Status
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
+from ._cut import CutDiffusion
 from ._diffusion import Diffusion
 from ._direct import apply_function, solve_direct
 from ._events import Event
@@ -29,7 +30,7 @@ from ._trajectory import integrate, trajectory
 # fmt: on
 
 __all__ = [
-    "Advection", "BOGACKI_SHAMPINE", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
+    "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
     "FieldSolution", "RODAS5P",

@@ -79,7 +79,10 @@ def _off_balance(op, u, applied, right):
         return xnp.zeros(())
     top = lambda x: xnp.maximum(xnp.max(xnp.abs(x)), dtypes.finfo(typeof(x).dtype).tiny)  # noqa: E731
     way, unit, real = xnp.conj(u / top(u)), top(applied), dtypes.to_real(typeof(u).dtype)
-    for i, a in enumerate(op.axes):
+    if op.inside is not None:
+        w = op.volumes(real)
+        way = way * (w / xnp.max(w))
+    for i, a in enumerate(op.axes if op.inside is None else ()):
         way = way * along(a.weights / np.max(a.weights), i, op.grid.ndim, real)
     energy = xnp.abs(xnp.sum(way * (applied / unit)))
     return xnp.abs(xnp.sum(way * ((applied - right) / unit))) / xnp.where(energy > 0, energy, 1)

@@ -38,6 +38,9 @@ def _checked(who: str, op, k, method: str) -> tuple[int, bool]:
     """(the number of unknowns, whether modes are products of those of the axes), or an error."""
     if not isinstance(op, (Laplacian, Diffusion, Masked)):
         raise errors.bad_argument(who, "op", op, "a Laplacian, a Diffusion or a Masked")
+    if isinstance(op, Diffusion) and op.inside is not None:
+        want = 'a pde.Masked with edge="symmetric": of a pde.CutDiffusion there are no modes'
+        raise errors.bad_argument(who, "op", type(op).__name__, want)
     if isinstance(op, Masked) and op.edge == "shortley-weller":
         raise errors.bad_argument(who, "op.edge", op.edge, '"symmetric", also of order 2')
     n = size(op.field_shape)

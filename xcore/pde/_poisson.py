@@ -84,11 +84,19 @@ def _left_null(a):
     return vt[-1] / vt[-1].sum()
 
 
+def _kernel(op, dtype):
+    """The same; of a part of a box by its volumes."""
+    if op.inside is None:
+        return kernel_weights(op, dtype)
+    w = op.volumes(dtype)
+    return w / xnp.sum(w)
+
+
 def imbalance(lap, right):
     """How far a right-hand side is from the range of a singular operator, relative to its size."""
     if not lap.singular:
         return xnp.zeros((), dtypes.to_real(typeof(right).dtype))
-    w = kernel_weights(lap, dtypes.to_real(typeof(right).dtype))
+    w = _kernel(lap, dtypes.to_real(typeof(right).dtype))
     size = xnp.sum(xnp.abs(w) * xnp.abs(right))
     return xnp.abs(xnp.sum(w * right)) / xnp.where(size == 0, 1, size)
 
@@ -97,7 +105,7 @@ def balanced(lap, right):
     """(a right-hand side in the range of an operator, the mean that was taken away for that)."""
     if not lap.singular:
         return right, xnp.zeros((), typeof(right).dtype)
-    mean = xnp.sum(kernel_weights(lap, dtypes.to_real(typeof(right).dtype)) * right)
+    mean = xnp.sum(_kernel(lap, dtypes.to_real(typeof(right).dtype)) * right)
     return right - mean, mean
 
 

@@ -26,7 +26,11 @@ def separable(op) -> bool:
     """Whether the operator is such a sum."""
     if not isinstance(op, Diffusion):
         return isinstance(op, Laplacian)
-    return not op.mixed and all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
+    return (
+        op.inside is None
+        and not op.mixed
+        and all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
+    )
 
 
 def modes_by_axes(op, k: int, dtype):

@@ -343,9 +343,7 @@ def _by_multigrid(op, b, settings: Settings):
     """A⁻¹ b for the stiffness A, and how it went."""
     method, smoother = settings.method, settings.smoother
     w = op.volumes(dtypes.to_real(typeof(b).dtype))
-    b = (
-        b - w * (xnp.sum(b) / float(np.sum(op.weights))) if op.singular else b
-    )  # as for constant excess
+    b = b - w * (xnp.sum(b) / xnp.sum(w)) if op.singular else b  # as for constant excess
     if method != "full multigrid" and _light(op, typeof(b).dtype):
         level = finest(op)
         near = Near(*lighter(op, level, np.float32), (settings.cycle, smoother, 3))
@@ -356,7 +354,7 @@ def _by_multigrid(op, b, settings: Settings):
         smooth = op.constant and op.grid.uniform
         u = full_multigrid(level, b, smoother, smooth=smooth)
         return u, _ONCE
-    rows = op.evened() / w
+    rows = op.evened() / xnp.where(w == 0, 1, w)
     if op.inside is None and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
         rows = 1.0  # it is the same norm but for a factor
     how = settings.within(typeof(b).dtype) | settings.kept()
