@@ -123,6 +123,8 @@ def test_planes_are_exact():
     )
     u = pde.solve(line, 0.0)
     assert np.allclose(u, np.where(line.inside, line.points()[0] * 5 / (1 + 3 * 0.53), 0))
+    whole = line.full(u, outside=-7.0)
+    assert whole.shape == (11,) and whole[0] == 0 and whole[-2] == -7 and whole[5] == u[4]
 
 
 def test_solutions_without_fixed_values_balance():

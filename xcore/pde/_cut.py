@@ -109,7 +109,17 @@ class CutDiffusion(Diffusion):
 
     def full(self, u: ArrayLike, outside: ArrayLike = 0.0) -> Array:
         """Values at all nodes: of a field, given ones on Dirichlet faces, one number where there are no unknowns."""
-        return Diffusion.full(self, xnp.where(self.inside, GridOperator.field(self, u), outside))
+        held = self.inside
+        for axis, (a, m) in enumerate(zip(self.axes, self.grid.shape, strict=True)):
+            if a.ring:
+                held = xnp.concatenate([held, cut(held, axis, 0, 1)], axis=axis)
+            else:
+                ends = [
+                    (a.start, m - a.start - a.count) if i == axis else (0, 0)
+                    for i in range(held.ndim)
+                ]
+                held = xnp.pad(held, ends, constant_values=True)
+        return xnp.where(held, Diffusion.full(self, u), outside)
 
     def edges(self) -> tuple:
         """Conductances between unknowns along each axis, as ``stiffness`` takes them."""
