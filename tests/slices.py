@@ -40,4 +40,7 @@ SLICES = {
     "tests/pde/test_stiff.py::test_derivatives_are_those_of_the_steps": r"^dense$",
     "tests/pde/test_stiff.py::test_ways_to_solve_the_linear_systems_agree": r"^sparse$",
     "tests/pde/test_stiff.py::test_published_numbers": r"^(Robertson|van der Pol)$",
+    # in two dimensions, and on a line of another order
+    "tests/pde/test_waves.py::test_little_comes_back_from_open_edges": r"^(1-100-8|2-40-4)$",
+    "tests/pde/test_waves.py::test_walls_reflect_at_the_edge_and_the_order_is_that_asked_for": r"^4$",
 }

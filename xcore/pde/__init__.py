@@ -27,15 +27,16 @@ from ._time import (
     UnstableStepError, check_step, stable_step, wave_energy,
 )
 from ._trajectory import integrate, trajectory
+from ._waves import Points, Wave
 # fmt: on
 
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
-    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "RK4",
+    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "Points", "RK4",
     "FieldSolution", "RODAS5P",
     "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
-    "UnstableStepError",
+    "UnstableStepError", "Wave",
     "check_step", "eigenmodes", "apply_function", "integrate", "poisson", "solve", "solve_direct",
     "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip

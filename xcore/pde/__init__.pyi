@@ -46,6 +46,8 @@ from xcore.pde._time import ThetaMethod as ThetaMethod
 from xcore.pde._time import check_step as check_step
 from xcore.pde._time import stable_step as stable_step
 from xcore.pde._time import wave_energy as wave_energy
+from xcore.pde._waves import Points as Points
+from xcore.pde._waves import Wave as Wave
 
 BOGACKI_SHAMPINE: Tableau
 DORMAND_PRINCE: Tableau

@@ -67,7 +67,7 @@ class Vector:
 # Schemes: (state after a step, (rise, three rows that bend the way there), estimated error, whether it is good)
 
 
-def _explicit(tableau: Tableau, f, y, t, h, extra):
+def _explicit(tableau: Tableau, f, y, t, h, extra, bound):
     slopes = stages(tableau, lambda u, s: f(u, s, *extra), y, t, h)
     new = moved(y, slopes, tableau.b, h)
     last = f(new, t + h, *extra) if tableau.b[-1] else slopes[-1]  # the last stage, or one more
@@ -79,14 +79,14 @@ def _explicit(tableau: Tableau, f, y, t, h, extra):
     return new, (rise, a, b + mid, -mid), error, xnp.all(xnp.isfinite(last))
 
 
-def scheme(method, way: str, f, y, t, extra, bound):
-    """(a function (y, t, h, extra) -> a step, its order)."""
+def scheme(method, way: str, f, y, t, extra):
+    """(a function (y, t, h, extra, bound) -> a step, its order)."""
     if isinstance(method, Tableau):
         return functools.partial(_explicit, method, f), method.order
-    system = system_of(way, f, y, t, extra, bound)
+    system = system_of(way, f, y, t, extra)
 
-    def step(y, t, h, extra):
-        new, bends, error, fine = rosenbrock_step(method, f, system, y, t, h, extra)
+    def step(y, t, h, extra, bound):
+        new, bends, error, fine = rosenbrock_step(method, f, system, y, t, h, extra, bound)
         return new, (new - y, *bends), error, fine
 
     return step, method.order
@@ -103,11 +103,12 @@ def _size(y, new, error, bound):
     return xnp.where(fine, xnp.max(ratio, initial=0), np.inf)
 
 
-def _attempt(step, bound):
+def _attempt(step):
     """A step and the size of its error, without a derivative where the step will not be taken."""
 
-    def scaled(y, t, h, extra):
-        new, bends, error, fine = step(y, t, h, extra)
+    def scaled(y, t, h, extra, tolerances):
+        bound = functools.partial(_bound, tolerances)
+        new, bends, error, fine = step(y, t, h, extra, bound)
         size = _size(*map(stop_gradient, (y, new, error)), bound)
         return new, bends, xnp.where(fine, size, np.inf).astype(typeof(h).dtype)
 
@@ -116,10 +117,11 @@ def _attempt(step, bound):
     @attempt.defjvp
     def rule(primals, tangents):
         new, bends, size = attempt(*primals)
-        y, t, h, extra = primals
+        y, t, h, extra, tolerances = primals
+        bound = functools.partial(_bound, tolerances)
         # a step that is not taken has no length: zero times an infinite derivative would be NaN
         taken = y, t, xnp.where(size <= 1, h, 0 * h), extra
-        moves = jvp(lambda *xs: step(*xs)[:2], taken, tangents)[1]
+        moves = jvp(lambda *xs: step(*xs, bound)[:2], taken, tangents[:4])[1]
         return (new, bends, size), (*moves, xnp.zeros_like(size))
 
     return attempt
@@ -143,15 +145,16 @@ class Run:
         y, t = vector.ravel(u), times[0]
         self.longest = np.inf if longest is None else longest
         self.most, self.times, self.kept = most, times, kept
-        bound = _bound(vector, y, rtol, atol)
+        self.tolerances = stop_gradient(_checked(vector, y, rtol, atol))
+        bound = functools.partial(_bound, self.tolerances)
 
         def flat(y, t):
             return vector.ravel(f(vector(y), t))
 
         slope, extra = closure_convert(flat, y, t)
         self.extra = tuple(extra)
-        step, order = scheme(method, way, slope, y, t, self.extra, bound)
-        self.power, self.attempt = 1 / order, _attempt(step, bound)
+        step, order = scheme(method, way, slope, y, t, self.extra)
+        self.power, self.attempt = 1 / order, _attempt(step)
         self.end = stop_gradient(times[-1])
         h = _first_step(slope, y, t, self.end, self.extra, bound) if first is None else first
         self.watch = Watch(events, vector) if events else None
@@ -167,7 +170,7 @@ class Run:
         y, t = s["y"], s["t"]
         left = stop_gradient(self.end - t)
         h = xnp.minimum(xnp.minimum(s["h"], self.longest), left).astype(typeof(t).dtype)
-        new, bends, size = self.attempt(y, t, h, self.extra)
+        new, bends, size = self.attempt(y, t, h, self.extra, self.tolerances)
         good, wild = size <= 1, ~xnp.isfinite(size)
         t_new = xnp.where(h >= left, self.end + (t - stop_gradient(t)), t + h)
         piece, seen, cut = (y, *bends), s["seen"], False
@@ -253,13 +256,19 @@ class Run:
         )  # fmt: skip
 
 
-def _bound(vector: Vector, y, rtol, atol):
-    """The function of |y| to the tolerance of each element."""
+def _bound(tolerances, size):
+    """The tolerance of each element, of numbers of these sizes."""
+    rtol, atol = tolerances
+    return (atol + rtol * xnp.abs(size)).astype(typeof(size).dtype)
+
+
+def _checked(vector: Vector, y, rtol, atol):
+    """(rtol, atol) as arrays."""
     eps = float(xnp.finfo(typeof(y).dtype).eps)
     rtol = max(rtol, 10 * eps) if isinstance(rtol, (int, float)) else xnp.maximum(rtol, 10 * eps)
     if not isinstance(atol, (int, float)):
         atol = _tolerances(vector, atol)
-    return lambda size: (atol + rtol * xnp.abs(size)).astype(typeof(y).dtype)
+    return tuple(xnp.asarray(x).astype(vector.dtype) for x in (rtol, atol))
 
 
 def _fits(shape: tuple, whole: tuple) -> bool:

@@ -114,7 +114,7 @@ def _plus(x, weights, vectors):
     return x if more is None else x + more
 
 
-def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra):
+def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra, bound):
     """A step of u' = f(u, t, *extra) from the vector y: (the state after it, the vectors that bend the way there, the
     estimated error, whether all systems were solved)."""
     alpha, full = method.matrices()
@@ -122,7 +122,7 @@ def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra):
     # h ∂f/∂t, which need not overflow where ∂f/∂t does
     moving = jvp(lambda s: f(y, s, *extra), (t,), (h,))[1]
     step = h * method.gamma
-    solve = system(f, y, t, step, extra)
+    solve = system(f, y, t, step, extra, bound)
     found, fine = [], True
     for row, carried, place, drift in zip(
         ((), *method.a), ((), *method.c), places.tolist(), drifts.tolist(), strict=True
@@ -139,13 +139,13 @@ def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra):
 # Linear systems
 
 
-def system_of(way: str, f, y, t, extra: tuple, bound):
-    """A function (f, y, t, τ, extra) that makes the function b -> ((1 - τ ∂f/∂y)⁻¹ b, whether it is that).
+def system_of(way: str, f, y, t, extra: tuple):
+    """A function (f, y, t, τ, extra, bound) that makes the function b -> ((1 - τ ∂f/∂y)⁻¹ b, whether it is that),
+    where bound is a function of y to its tolerance.
 
     Args:
       way: one of ``WAYS``.
       f: function of (y, t, *extra), of which only the program counts here.
-      bound: function of y to its tolerance.
     """
     n = typeof(y).size
     if way not in WAYS:
@@ -155,10 +155,10 @@ def system_of(way: str, f, y, t, extra: tuple, bound):
     if way == "auto" and n > _SPARSE_AT_MOST:
         way = "krylov"
     if way in ("dense", "krylov"):
-        return _dense if way == "dense" else functools.partial(_krylov, bound=bound)
+        return _dense if way == "dense" else _krylov
     pattern = _pattern(f, y, t, extra)
     if way == "auto" and pattern.nnz > _THIN * n * n:
-        return _dense if n <= _DENSE_ELSE else functools.partial(_krylov, bound=bound)
+        return _dense if n <= _DENSE_ELSE else _krylov
     return functools.partial(_sparse, pattern=pattern)
 
 
@@ -174,7 +174,7 @@ def _pattern(f, y, t, extra) -> Pattern:
     return found[0]
 
 
-def _dense(f, y, t, tau, extra):
+def _dense(f, y, t, tau, extra, bound):
     n = typeof(y).size
     along = lambda d: jvp(lambda y: f(y, t, *extra), (y,), (d,))[1]  # noqa: E731
     columns = vmap(along, out_axes=1)(xnp.eye(n, dtype=typeof(y).dtype))
@@ -182,7 +182,7 @@ def _dense(f, y, t, tau, extra):
     return lambda b: (lu_solve(factors, b), True)
 
 
-def _sparse(f, y, t, tau, extra, pattern: Pattern):
+def _sparse(f, y, t, tau, extra, bound, pattern: Pattern):
     n = typeof(y).size
     own = jacobian(f, pattern)(y, t, *extra).values
     every, mine, diagonal = pattern.union(Pattern(np.arange(n), np.arange(n), (n, n)))

@@ -471,6 +471,8 @@ def stable_step(stepper: Any, op: Any = None, *, u: PyTree = None, t: ArrayLike 
         if op is None:
             return longest_step(stepper.tableau, stepper.f, u, t)
         return stepper.tableau.real / spectral_radius(op)
+    if hasattr(stepper, "longest_step"):
+        return stepper.longest_step()
     if isinstance(stepper, Leapfrog):
         return 2 / spectral_radius(stepper.op) ** 0.5
     if isinstance(stepper, ThetaMethod) and stepper.theta < 0.5:

@@ -373,13 +373,12 @@ def _stiff(f, method: Rosenbrock, rtol, atol, y0):
         )
 
     flat, t0 = vector.ravel(y0), xnp.zeros((), vector.dtype)
-    system = system_of("auto", slope, flat, t0, (), bound)
+    system = system_of("auto", slope, flat, t0, ())
 
     def step(t, y, k, h):
         y = vector.ravel(y)
-        new, (a, b, c), error, fine = rosenbrock_step(  # pyright: ignore[reportAssignmentType]
-            method, slope, system, y, t, h, ()
-        )
+        new, bends, error, fine = rosenbrock_step(method, slope, system, y, t, h, (), bound)
+        a, b, c = bends
         first = (a + new - y) / h
         second = (2 * (new - y) - b - c) / h - first
         last = xnp.where(fine, slope(new, t + h), np.nan)
