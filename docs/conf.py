@@ -34,6 +34,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "xcore"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["tables.js"]
 html_search_scorer = str(HERE / "_static" / "scorer.js")  # written by tools/site
 html_show_search_summary = False  # a page in a folder may not read its neighbours
 html_copy_source = False

@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from . import examples, reference, sources
+from . import examples, pictures, reference, sources
 from .names import ROOT, page_of
 from .words import scorer
 from .write import write, written
@@ -50,6 +50,7 @@ def stage() -> None:
             write(SOURCE / place, (ROOT / name).read_bytes())
     reference.write_pages(SOURCE)
     examples.write_pages(SOURCE)
+    pictures.write_pictures(SOURCE / "_static" / "made")
     write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
     write(BUILD / "names.json", json.dumps(page_of(), indent=0))
     for path in SOURCE.rglob("*"):

@@ -27,6 +27,9 @@ GROUPS = {
     4: ("Optimisation and fits", "Minimisation, training, least squares with error bars."),
     5: ("Tensor decompositions", "Factors of data in three and more dimensions."),
     6: ("Several devices", "The same programs on many devices, and runs that survive a crash."),
+    7: ("Sparse matrices", "Patterns that are known, values that are traced."),
+    8: ("Domains and time", "Cells, curved edges, waves that leave, stiff equations."),
+    9: ("Beside other libraries", "Programs written for JAX and PyTorch, run here."),
 }
 
 

@@ -9,7 +9,7 @@ import inspect
 import textwrap
 from pathlib import Path
 
-from . import names, signatures
+from . import facts, names, signatures
 from .examples import cards, examples_of
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
 from .prose import escape, inline, rest, summary
@@ -39,6 +39,7 @@ def write_pages(source: Path) -> None:
     for module in public_modules():
         write(source / "reference" / module / "index.rst", _package(module))
     write(source / "reference" / "index.rst", _index())
+    write(source / "reference" / "facts.rst", _facts_page())
 
 
 def link_from(package: str):
@@ -117,6 +118,8 @@ def _facts(place: Place) -> str:
         rows.append(f":As: `{beside} <{names.peer_address(beside)}>`__")
     if place.aliases:
         rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
+    if known := facts.table().get(place.name):
+        rows.append(f":Can: {escape(_abilities(known))}")
     if place.name in WORDS:
         rows.append(f":Search words: {escape(WORDS[place.name])}")
     if found := names.source(place):
@@ -126,6 +129,49 @@ def _facts(place: Place) -> str:
             f":Source: `{escape(shown)}, line {line} <../../source/{shown}.html#L-{line}>`__"
         )
     return "\n".join(rows)
+
+
+DERIVATIVES = {
+    "both": "derivatives forward and in reverse", "forward": "forward derivatives", "backward": "reverse derivatives",
+    "zero": "derivative 0, as of a step", "no": "no derivative",
+}  # fmt: skip
+PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
+
+
+def _abilities(known: facts.Facts) -> str:
+    """A row of the table in a line; how it was established, the table's page says."""
+    if known.jit != "yes":
+        return "neither jit nor vmap: looks at values"
+    can = ["jit"] + ["vmap"] * (known.vmap == "yes")
+    can += [DERIVATIVES[known.derivative]] * (known.derivative in DERIVATIVES)
+    for platform, how in (("CUDA", known.cuda), ("TPU", known.tpu)):
+        can += [PLATFORMS[how].format(platform)] * (how in PLATFORMS)
+    return ", ".join(can) + "; " + known.dtypes
+
+
+def _facts_page() -> str:
+    rows = [".. list-table::", "   :header-rows: 1", "   :class: names", ""]
+    rows += _row("Function", *("jit", "vmap", "derivative", "dtypes", "CUDA", "TPU"))
+    for name, known in sorted(facts.table().items()):
+        short = name.removeprefix("xcore.")
+        rows += _row(f":py:obj:`{short} <{name}>`", *known[1:])
+    return (
+        heading("What each function can do") + "\n\n" + FACTS_TEXT + "\n\n" + "\n".join(rows) + "\n"
+    )
+
+
+FACTS_TEXT = """
+Found by trying, with the arguments that each function has in its own example: whether it is traced and
+batched; whether its derivative agrees with differences of its values in double precision, and the reverse one
+with the forward one; which dtypes are taken; whether it is lowered for an NVIDIA GPU and a TPU, where *host*
+means that the program calls the host. In other uses it may be otherwise: an argument that chooses an
+algorithm may change a row. Functions whose example has no array are not here. A test repeats a part of the
+rows.
+"""
+
+
+def _row(*cells: str) -> list[str]:
+    return [f"   * - {cells[0]}", *[f"     - {c}" for c in cells[1:]]]
 
 
 def _members(place: Place) -> list[str]:
@@ -236,8 +282,9 @@ def _index() -> str:
     ]
     for head, modules in (groups | {"Names of JAX's packages": other}).items():
         parts += [heading(head, "-"), _modules(modules)]
+    parts.append(":doc:`facts` is one table of all: derivatives, batches, dtypes, platforms.")
     every = "\n".join(f"   {m} <{m}/index>" for m in public_modules())
-    parts.append(f".. toctree::\n   :hidden:\n\n{every}")
+    parts.append(f".. toctree::\n   :hidden:\n\n   facts\n{every}")
     return "\n\n".join(parts) + "\n"
 
 

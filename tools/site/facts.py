@@ -1,0 +1,396 @@
+"""What each function can do, found by trying it on the arguments of its own example.
+
+python -m tools.site.facts [names that begin so]     writes tools/site/facts.tsv, all of it or these rows
+
+The example of a docstring is run with the function replaced by one that keeps what it is called with. On these
+arguments it is traced, batched, differentiated (the derivative is held against differences of the values in double
+precision, and the transposed derivative against it), given other dtypes, and lowered for other platforms. A test
+does it again for a part of the rows (`tests/site/test_facts.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import doctest
+import functools
+import importlib
+import inspect
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import xcore as xc
+import xcore.numpy as xnp
+
+from .names import Place, places
+
+FILE = Path(__file__).with_name("facts.tsv")
+# Whose functions compute with arrays; the others handle functions, files, devices.
+PACKAGES = """
+    xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.lax xcore.lax.linalg xcore.linalg xcore.sparse xcore.pde
+    xcore.optimize xcore.optimize.prox xcore.decomp xcore.special xcore.fft xcore.nn xcore.image xcore.random
+    xcore.scipy.linalg xcore.scipy.sparse.linalg xcore.scipy.optimize xcore.scipy.integrate xcore.scipy.interpolate
+    xcore.scipy.signal xcore.scipy.ndimage xcore.ops
+""".split()
+# Whose derivative is not the limit of differences: JAX's conventions, and vectors that have a phase of their own.
+CONVENTION = """
+    xcore.lax.nextafter xcore.numpy.nextafter xcore.lax.reduce_precision xcore.numpy.linalg.eig xcore.lax.linalg.eig
+""".split()
+REAL = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
+WHOLE = ("bool", "int32", "int64", "uint8")
+
+
+class Call(NamedTuple):
+    """A function of the arrays among the arguments of a call, and these arrays."""
+
+    f: Callable
+    arrays: list
+
+
+class Facts(NamedTuple):
+    """A row: what `jit`, `vmap`, `grad` give, which dtypes are taken, where it compiles."""
+
+    name: str
+    jit: str
+    vmap: str
+    derivative: str
+    dtypes: str
+    cuda: str
+    tpu: str
+
+
+# ----- The call -----
+
+
+class _Seen(Exception):
+    """Ends an example once the call is known."""
+
+
+def recorded(place: Place) -> tuple[tuple, dict] | None:
+    """Arguments of the first call in the example of a function."""
+    kept: list[tuple[tuple, dict]] = []
+
+    @functools.wraps(place.value)  # pyright: ignore[reportArgumentType]
+    def keep(*args, **kwargs):
+        kept.append((args, kwargs))
+        raise _Seen
+
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(place.value) or "")
+    scope: dict[str, Any] = {"xc": xc, "xnp": xnp, "np": np}
+    with _replaced(place, keep), contextlib.redirect_stdout(io.StringIO()):
+        for example in examples:
+            try:
+                exec(compile(example.source, "<example>", "single"), scope)
+            except _Seen:
+                break
+            except Exception:
+                if not example.exc_msg:
+                    return None
+    return kept[0] if kept and not any(_traced(leaf) for leaf in xc.tree.leaves(kept[0])) else None
+
+
+def _traced(leaf) -> bool:
+    """As in the example of a collective, whose axis is there under vmap only."""
+    return isinstance(leaf, xc.core.Tracer)
+
+
+@contextlib.contextmanager
+def _replaced(place: Place, other: Callable):
+    homes = [name.rpartition(".") for name in (place.name, *place.aliases)]
+    modules = [(importlib.import_module(package), short) for package, _, short in homes]
+    for module, short in modules:
+        setattr(module, short, other)
+    try:
+        yield
+    finally:
+        for module, short in modules:
+            setattr(module, short, place.value)
+
+
+def call(place: Place) -> Call | None:
+    """The function of the arrays in its example; numbers that can be arrays are."""
+    got = recorded(place)
+    if got is None:
+        return None
+    for numbers in (True, False):
+        made = _of_arrays(place.value, got, numbers)  # pyright: ignore[reportArgumentType]
+        if (
+            made.arrays
+            and _tried(lambda made=made: xc.eval_shape(made.f, *made.arrays)) is not None
+        ):
+            return made
+    return made  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def _of_arrays(f: Callable, given: tuple, numbers: bool) -> Call:
+    leaves, tree = xc.tree.flatten(_as_arrays(given, numbers))
+    free = [i for i, leaf in enumerate(leaves) if _array(leaf)]
+
+    def of(*arrays):
+        filled = list(leaves)
+        for i, x in zip(free, arrays, strict=True):
+            filled[i] = x
+        args, kwargs = xc.tree.unflatten(tree, filled)
+        return f(*args, **kwargs)
+
+    return Call(of, [xnp.asarray(leaves[i]) for i in free])
+
+
+def _array(leaf) -> bool:
+    return (
+        isinstance(leaf, xc.Array | np.ndarray)
+        and np.dtype(leaf.dtype).kind in "biufcV"
+        and not _key(leaf)
+    )
+
+
+def _key(leaf) -> bool:
+    return "key" in str(leaf.dtype)
+
+
+def _as_arrays(x, numbers: bool):
+    """Lists of floats as arrays, and floats too where numbers may be."""
+    if isinstance(x, dict):
+        return {k: _as_arrays(v, numbers) for k, v in x.items()}
+    if isinstance(x, float | complex) and numbers:
+        return xnp.asarray(x)
+    if isinstance(x, list):
+        flat = np.asarray(x) if _regular(x) else None
+        return (
+            xnp.asarray(flat)
+            if flat is not None and flat.dtype.kind in "fc"
+            else [_as_arrays(v, numbers) for v in x]
+        )
+    if type(x) is tuple:
+        return tuple(_as_arrays(v, numbers) for v in x)
+    return x
+
+
+def _regular(x: list) -> bool:
+    try:
+        return all(isinstance(v, int | float | complex) for v in np.asarray(x, object).ravel())
+    except ValueError:
+        return False
+
+
+# ----- What it can do -----
+
+
+def facts(place: Place) -> Facts | None:
+    """The row of a function, or None where its example calls it with no array."""
+    made = call(place)
+    if made is None or not made.arrays:
+        return None
+    jit = _tried(lambda: xc.eval_shape(made.f, *made.arrays)) is not None
+    if not jit:
+        return Facts(place.name, "no", "", "", "", "", "")
+    batch = [xnp.stack([x, x]) for x in made.arrays]
+    vmap = _tried(lambda: xc.eval_shape(xc.vmap(made.f), *batch)) is not None
+    slope = "by convention" if place.name in CONVENTION else derivative(made)
+    return Facts(
+        place.name,
+        "yes",
+        "yes" if vmap else "no",
+        slope,
+        dtypes(made),
+        lowers(made, "cuda"),
+        lowers(made, "tpu"),
+    )
+
+
+def dtypes(made: Call) -> str:
+    kinds = [np.dtype(x.dtype).kind for x in made.arrays]
+    real = any(k in "fcV" for k in kinds)
+
+    def takes(dtype: str) -> bool:
+        with xc.enable_x64(True):
+            cast = [
+                x.astype(dtype) if np.dtype(x.dtype).kind in ("fcV" if real else "biu") else x
+                for x in made.arrays
+            ]
+            return _tried(lambda: xc.eval_shape(made.f, *cast)) is not None
+
+    return " ".join(d for d in (REAL if real else WHOLE + REAL) if takes(d))
+
+
+def derivative(made: Call) -> str:
+    """How the derivative beside differences of values comes out."""
+    whole = all(np.dtype(x.dtype).kind in "biu" for x in made.arrays)
+    with xc.enable_x64(True):
+        at = [_double(x, whole) for x in made.arrays]
+        free = [i for i, x in enumerate(at) if np.dtype(x.dtype).kind in "fc"]
+        if not free:
+            return ""
+
+        def f(*xs):
+            filled = list(at)
+            for i, x in zip(free, xs, strict=True):
+                filled[i] = x
+            return [y for y in xc.tree.leaves(made.f(*filled)) if hasattr(y, "dtype")]
+
+        xs = [at[i] for i in free]
+        said = ""
+        for size in (
+            1.0,
+            0.8,
+            1.2,
+        ):  # many an example stands where the function has a kink, or at its end
+            said = _compared(f, _near_to(xs, size), [_direction(x, i) for i, x in enumerate(xs)])
+            if not said.startswith("differs"):
+                break
+        return "" if whole and said in ("no", "?") else said
+
+
+def _near_to(xs: list, size: float) -> list:
+    if size == 1:
+        return xs
+    far = [0.02 * abs(x).max(initial=0.1) * _direction(x, 100 + i) for i, x in enumerate(xs)]
+    return [size * x + d.astype(x.dtype) for x, d in zip(xs, far, strict=True)]
+
+
+def _double(x, whole: bool):
+    kind = np.dtype(x.dtype).kind
+    return x.astype("complex128" if kind == "c" else "float64") if whole or kind in "fcV" else x
+
+
+def _direction(x, seed: int):
+    """A direction at random; symmetric at a symmetric matrix."""
+    rng = np.random.default_rng(seed)
+    kind, host = np.dtype(x.dtype).kind, np.asarray(x)
+    d = np.asarray(rng.normal(size=x.shape) + (1j * rng.normal(size=x.shape) if kind == "c" else 0))
+    turned = np.conj(np.swapaxes(host, -1, -2)) if host.ndim > 1 else host
+    if host.ndim > 1 and turned.shape == host.shape and np.array_equal(turned, host):
+        d = d + np.conj(np.swapaxes(d, -1, -2))
+    return xnp.asarray(d, x.dtype)
+
+
+def _compared(f: Callable, xs: list, ds: list) -> str:
+    shapes = _tried(lambda: xc.eval_shape(f, *xs))
+    if shapes is None:
+        return "?"
+    if not any(np.dtype(s.dtype).kind in "fc" for s in shapes):
+        return ""
+    floats = [i for i, s in enumerate(shapes) if np.dtype(s.dtype).kind in "fc"]
+
+    def g(*xs):
+        ys = f(*xs)
+        return [ys[i] for i in floats]
+
+    forward = _tried(lambda: xc.jit(lambda xs, ds: xc.jvp(g, xs, ds)[1])(tuple(xs), tuple(ds)))
+    back = _tried(lambda: _pulled(g, xs, ds))
+    if forward is None and back is None:
+        return "no"
+    slope = forward if forward is not None else back[1]  # pyright: ignore[reportOptionalSubscript]
+    measured = [_differences(g, xs, ds, h) for h in (1e-6, 1e-4)]
+    if forward is not None:
+        if not any(_near(forward, m) for m in measured if m):
+            return "differs"
+        if back is None:
+            return "forward"
+    pairing = _paired(back[0], slope) if forward is not None else _paired(back[0], measured[0])  # pyright: ignore
+    if not np.isclose(pairing, back[2], rtol=1e-3, atol=1e-6 * (1 + abs(back[2]))):  # pyright: ignore
+        return "differs back"
+    if forward is None:
+        return "backward"
+    return "both" if any(np.any(np.asarray(s)) for s in forward) else "zero"
+
+
+def _pulled(g: Callable, xs: list, ds: list):
+    """Cotangents of ones and their number beside the direction: Σ⟨vjp(c), d⟩."""
+
+    def run(xs, ds):
+        ys, back = xc.vjp(g, *xs)
+        cs = [
+            xnp.ones_like(y)
+            * (1 + 0.5 * xnp.cos(xnp.arange(y.size).reshape(y.shape))).astype(y.dtype)
+            for y in ys
+        ]
+        return cs, sum(xnp.sum(v * d).real for v, d in zip(back(cs), ds, strict=True))
+
+    cs, total = xc.jit(run)(tuple(xs), tuple(ds))
+    return cs, None, complex(total).real
+
+
+def _paired(cs, slopes) -> float:
+    return float(
+        sum(np.sum(np.asarray(c) * np.asarray(s)).real for c, s in zip(cs, slopes, strict=True))
+    )
+
+
+def _differences(g: Callable, xs: list, ds: list, h: float):
+    values = _tried(
+        lambda: xc.jit(lambda xs, ds, h: g(*[x + h * d for x, d in zip(xs, ds, strict=True)]))
+    )
+    if values is None:
+        return None
+    ends = [_tried(lambda s=s: values(tuple(xs), tuple(ds), s * h)) for s in (1.0, -1.0)]
+    if ends[0] is None or ends[1] is None:
+        return None
+    return [(np.asarray(a) - np.asarray(b)) / (2 * h) for a, b in zip(*ends, strict=True)]
+
+
+def _near(found, measured) -> bool:
+    """To 3 digits of the largest entry, where there are finite differences."""
+    for a, b in zip(found, measured, strict=True):
+        known = np.isfinite(b)
+        a, b = np.asarray(a)[known], b[known]
+        scale = max(1e-3, float(np.max(np.abs(b), initial=0.0)))
+        if not np.allclose(a, b, rtol=1e-3, atol=1e-3 * scale):
+            return False
+    return True
+
+
+def lowers(made: Call, platform: str) -> str:
+    lowered = _tried(lambda: xc.jit(made.f).trace(*made.arrays).lower(platform).as_text())
+    if lowered is None:
+        return "no"
+    return "host" if "python" in lowered or "callback" in lowered else "yes"
+
+
+def _tried(f: Callable) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return f()
+        except Exception:
+            return None
+
+
+# ----- The file -----
+
+
+def of_interest() -> list[Place]:
+    return [p for p in places().values() if p.package in PACKAGES and inspect.isroutine(p.value)]
+
+
+@functools.cache
+def table() -> dict[str, Facts]:
+    """The rows that are kept, by names."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return {row[0]: Facts(*row) for row in csv.reader(file, delimiter="\t")}
+
+
+def main(begins: list[str]) -> None:
+    xc.config.update("disable_most_optimizations", True)
+    rows = dict(table()) if begins else {}
+    for place in of_interest():
+        if begins and not place.name.startswith(tuple(begins)):
+            continue
+        row = facts(place)
+        print(*(row or (place.name, "no array in its example")), sep="\t", flush=True)
+        rows.pop(place.name, None)
+        rows |= {place.name: row} if row else {}
+    with FILE.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(
+            rows[n] for n in sorted(rows)
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
