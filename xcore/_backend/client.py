@@ -42,7 +42,7 @@ else:
     from jaxlib import _jax
     from jaxlib import xla_client as xla
 
-from . import cuda, exchanges, ffi, topologies, tpu
+from . import cuda, exchanges, ffi, forks, topologies, tpu
 
 T = TypeVar("T")
 RuntimeFailure: type[Exception] = xla.XlaRuntimeError
@@ -50,45 +50,6 @@ DeviceList = _jax.DeviceList
 Device = _jax.Device
 VERSION = xla._version  # jaxlib's extension number: 467 is 0.10.2, 495 is 0.11.2, 505 is 0.12.0
 _lock = threading.RLock()
-
-
-# os.fork()
-
-
-class ForkedProcess(RuntimeError):
-    """A process made by os.fork() asked the runtime for work, for which it has no threads."""
-
-
-_forked = False
-
-
-def _warn_of_fork() -> None:
-    if _clients:
-        warnings.warn(
-            "os.fork() after xcore has used a device: the new process has none of its threads and "
-            'cannot compute with xcore. Start processes with multiprocessing\'s "spawn" method: '
-            'multiprocessing.get_context("spawn").',
-            RuntimeWarning,
-            stacklevel=2,
-        )
-
-
-def _note_fork() -> None:
-    global _forked
-    _forked = _forked or bool(_clients)
-
-
-os.register_at_fork(before=_warn_of_fork, after_in_child=_note_fork)
-
-
-def check_process(*buffers: Buffer) -> None:
-    """Refuse what would wait for ever in a forked process: all work whose results are not there."""
-    if _forked and not (buffers and all([b.is_ready() for b in buffers])):
-        raise ForkedProcess(
-            "This process was made by os.fork() after xcore had used a device. The runtime's threads "
-            "stayed behind, so nothing can be compiled or computed here. Start processes with "
-            'multiprocessing\'s "spawn" method: multiprocessing.get_context("spawn").'
-        )
 
 
 class OneDevice(_jax.SingleDeviceSharding):
@@ -166,6 +127,7 @@ def _cpu_device_count() -> int | None:
 
 
 _clients: dict[str, Client] = {}
+forks.watch(_clients)
 # platform -> arguments of several hosts, set before the first device is used
 _distributed: dict[str, Mapping[str, Any]] = {}
 
@@ -361,8 +323,8 @@ def shards(buffer: Buffer) -> list[Buffer]:
 
 def to_host(buffer: Buffer) -> NDArray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
-    if _forked:
-        check_process(buffer)
+    if forks.forked:
+        forks.check_process(buffer)
     device = getattr(buffer._sharding, "_its_device", None)  # None: another library made it
     if device is None or device.platform == "cpu":  # its memory is the host's
         try:
@@ -558,7 +520,7 @@ def compile_module(
     callbacks: Iterable[Callable[..., Any]] = (),
 ) -> LoadedExecutable:  # fmt: skip
     """Compile a module (bytecode or MLIR) for devices."""
-    check_process()
+    forks.check_process()
     where = DeviceList(tuple(devices))
     if not is_here(devices[0]):
         return devices[0].client.compile(module, where, options)
@@ -598,7 +560,7 @@ def deserialize(
     blob: bytes, devices: Sequence[Device], options: CompileOptions,
     callbacks: Iterable[Callable[..., Any]] = (),
 ) -> LoadedExecutable:  # fmt: skip
-    check_process()
+    forks.check_process()
     if ffi.calls_lapack(blob):  # its routines must be there before the program is
         ffi.ensure_lapack()
     return devices[0].client.deserialize_executable(
@@ -607,7 +569,7 @@ def deserialize(
 
 
 def block_until_ready(buffers: Sequence[Buffer]) -> None:
-    check_process(*buffers)
+    forks.check_process(*buffers)
     _jax.batched_block_until_ready(buffers)
 
 
