@@ -112,3 +112,14 @@ def test_a_program_of_float32_with_known_parts_holds_no_float64():
     x = xc.ShapeDtypeStruct((5,), "float32")
     for f in (xnp.median, lambda x: xnp.percentile(x, 30)):
         assert "f64" not in xc.jit(f).lower(x).as_text()
+
+
+@pytest.mark.parametrize("f", [xnp.quantile, xnp.nanquantile])
+def test_slopes_along_the_parts_are_those_of_the_line(f):
+    """At elements and halfway between them too, where values are those of other formulas."""
+    a = xnp.asarray([1.0, 3.0, 7.0, 8.0, 20.0])
+    parts = xnp.asarray([0.0, 0.125, 0.2, 0.25, 0.375, 0.5, 0.875])
+    slope = xc.vmap(xc.grad(lambda q: f(a, q)))(parts)
+    np.testing.assert_allclose(slope, 4 * np.array([2, 2, 2, 4, 4, 1, 12.0]), rtol=1e-5)
+    mixed = xc.jacobian(xc.grad(lambda q, a: f(a, q)), 1)(0.5, a)
+    np.testing.assert_allclose(mixed, [0, 0, -4, 4, 0], atol=1e-5)

@@ -107,3 +107,9 @@ def test_what_is_no_step_beside_one_keeps_its_derivative():
     np.testing.assert_array_equal(turns, np.full(3, 30, np.float32))
     z = xc.grad(lambda t: xnp.angle(xnp.exp(1j * t)), holomorphic=False)(0.5)
     np.testing.assert_allclose(z, 1, rtol=1e-6)
+
+
+def test_the_fraction_of_frexp_has_the_slope_of_its_power():
+    x = xnp.asarray([3.0, -8.0, 0.7, 1e30, 1e-30])
+    slope = xc.vmap(xc.grad(lambda v: xnp.frexp(v)[0]))(x)
+    np.testing.assert_allclose(slope, 2.0 ** -np.frexp(np.asarray(x))[1], rtol=1e-6)

@@ -106,3 +106,17 @@ def test_dirichlet():
     expected = (np.eye(3) * total - alpha) / total**2
     error = moved.std(axis=1) / np.sqrt(n)
     assert (np.abs(moved.mean(axis=1) - expected) < 5 * error).all()
+
+
+@pytest.mark.parametrize("low, high", [(8.0, 9.0), (-9.0, -8.0), (4.0, np.inf), (30.0, 30.01)])
+def test_truncated_normal_moves_with_bounds_in_a_tail(low, high):
+    """At fixed probability: beside differences of SciPy's quantiles."""
+    with xc.enable_x64(True):
+        draw = lambda *bounds: random.truncated_normal(random.key(3), *bounds, (5,), "float64")
+        slopes = xc.jit(xc.jacrev(draw, (0, 1)))(low, high)
+        x = np.asarray(draw(low, high))
+    near, far = (low, high) if low > 0 else (-high, -low)
+    part, h = stats.truncnorm.sf(abs(x), near, far), 1e-6
+    move = lambda a, b: stats.truncnorm.isf(part, near + a, far + b)
+    expected = [(move(h, 0) - move(-h, 0)) / (2 * h), (move(0, h) - move(0, -h)) / (2 * h)]
+    np.testing.assert_allclose(slopes, expected if low > 0 else expected[::-1], rtol=1e-4, atol=1e-6)

@@ -318,6 +318,8 @@ def _frexp(x):
     power = ops.sub(ops.select(tiny, exponent_of_tiny, exponent), ops.full_like_type(t, bias - 1))
     unsigned = ops.and_(bits, ops.full_like_type(t, 2 ** (mantissa + exponent_bits) - 1))
     whole = ops.or_(ops.eq(unsigned, ops.zeros(t)), ops.not_(ops.is_finite(work)))
+    slope = _scaled(work, ops.neg(power))  # equal to the fraction, and its derivative is 2^-n
+    fraction = ops.add(fraction, ops.sub(slope, ops.stop_gradient(slope)))
     fraction = ops.select(whole, work, fraction)
     power = ops.select(whole, ops.zeros(t), power)
     return ops.convert(fraction, dtype=typeof(x).dtype), ops.convert(power, dtype=dtypes.int32)

@@ -108,6 +108,14 @@ def _neighbours(h, method: str, n, q):
 
 def _between(a, b, weight):
     """a + (b - a) * weight; exactly a or b at the ends, also where they are infinite."""
+    line = a * (1 - weight) + b * weight
+    exact = _exactly_between(a, b, weight)
+    # the choice of a formula by the weight would drop the slope along it
+    moved = ops.stop_gradient(exact) + (line - ops.stop_gradient(line))
+    return where(ops.is_finite(line), moved, exact)
+
+
+def _exactly_between(a, b, weight):
     gap = b - a
     inner = where(weight < 0.5, a + gap * weight, b - gap * (1 - weight))
     inner = where(weight == 0.5, a * 0.5 + b * 0.5, inner)

@@ -14,11 +14,13 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.source import boundary
 from .._core.types import typeof
+from .._ops.families import FLOATS, ZERO, elementwise
 from ..numpy._promote import astype
+from ..special import erfcx
 from ._elementary import arctan, exp, log, tan_pi
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import draw, floating, nonnegative, ordered, positive, real, settled, within
+from ._source import draw, fit, floating, nonnegative, ordered, positive, real, settled, within
 from ._words import open_uniform
 
 
@@ -401,6 +403,35 @@ def _normal_tail(first, second, low, high):
     return proposal(x, ~(v * x > low))
 
 
+def _tail_slopes(x, low, high):
+    """How a variate moves with the bounds at fixed probability u = (Φ(x) - Φ(low)) / (Φ(high) - Φ(low)).
+
+    dx = (1 - u) φ(low)/φ(x) dlow + u φ(high)/φ(x) dhigh; with Mills' ratios Φ(-t)/φ(t) nothing vanishes.
+    """
+    mills = [erfcx(t / np.sqrt(2)) for t in (low, x, high)]
+    back, on = exp((low - x) * (low + x) / 2), _ratio(x, high)  # φ(x)/φ(low), φ(high)/φ(x)
+    whole = mills[0] - _ratio(low, high) * mills[2]
+    whole = xnp.where(whole > 0, whole, 1)
+    return (mills[1] - on * mills[2]) / whole, on * (mills[0] - back * mills[1]) / whole
+
+
+def _ratio(near, far):
+    """φ(far)/φ(near) of bounds, the far one of which may be infinite."""
+    finite = xnp.isfinite(far)
+    end = xnp.where(finite, far, near)
+    return xnp.where(finite, exp((near - end) * (near + end) / 2), 0)
+
+
+tail_between = elementwise(
+    "tail_between", args=3, kinds=FLOATS, lower=lambda ctx, low, high, x: x,
+    jvp=(
+        lambda g, y, low, high, x: ops.mul(g, _tail_slopes(y, low, high)[0]),
+        lambda g, y, low, high, x: ops.mul(g, _tail_slopes(y, low, high)[1]),
+        ZERO,
+    ),
+)  # fmt: skip
+
+
 def _strictly_between(lower, upper, result):
     """The least and the largest number of a dtype between two bounds; the bounds where none is."""
     low, high = (astype(ops.stop_gradient(b), result) for b in (lower, upper))
@@ -412,19 +443,23 @@ def _strictly_between(lower, upper, result):
 
 def _sample_truncated_normal(source, lower, upper, *, shape, dtype, regime):
     known, result = regime
+    left, central = upper < -_CENTRE, (lower, upper)
+    in_tail = left | (lower > _CENTRE)
+    if known != "centre":  # erf does not tell bounds in a tail apart: nothing may depend on it there
+        central = xnp.where(in_tail, -1, lower), xnp.where(in_tail, 1, upper)
     root = dtype.type(np.sqrt(2))
-    u = source.uniform(shape, dtype, ops.erf(lower / root), ops.erf(upper / root))
-    low, high = (ops.stop_gradient(b) for b in (lower, upper))
+    u = source.uniform(shape, dtype, *[ops.erf(b / root) for b in central])
     first, last = _strictly_between(lower, upper, result)
     x = xnp.clip(root * ops.erf_inv(u), first, last)
     if known == "centre":
         return x
-    left = upper < -_CENTRE
-    in_tail = left | (lower > _CENTRE)
-    near = xnp.where(in_tail, xnp.where(left, -high, low), _CENTRE)
-    far = xnp.where(in_tail, xnp.where(left, -low, high), np.inf)
-    tail = first_accepted(_normal_tail, source, [near, far], shape, dtype)
-    x = xnp.where(in_tail, xnp.clip(xnp.where(left, -tail, tail), first, last), x)
+    near = xnp.where(in_tail, xnp.where(left, -upper, lower), _CENTRE)
+    far = xnp.where(in_tail, xnp.where(left, -lower, upper), np.inf)
+    fixed = [ops.stop_gradient(b) for b in (near, far)]
+    tail = fit(first_accepted(_normal_tail, source, fixed, shape, dtype), shape)
+    least, most = (xnp.where(left, -b, a) for a, b in ((first, last), (last, first)))
+    tail = tail_between(fit(near, shape), fit(far, shape), xnp.clip(tail, least, most))
+    x = xnp.where(in_tail, xnp.where(left, -tail, tail), x)
     return xnp.where(lower <= upper, x, np.nan)
 
 
@@ -437,6 +472,8 @@ def _truncation_regime(lower, upper):
 @boundary
 def truncated_normal(key, lower, upper, shape=None, dtype=None):
     """Standard normal random numbers, conditioned on lying between two bounds.
+
+    Differentiable in the bounds, at fixed probability.
 
     Args:
       key: a random key.
