@@ -119,4 +119,6 @@ def test_truncated_normal_moves_with_bounds_in_a_tail(low, high):
     part, h = stats.truncnorm.sf(abs(x), near, far), 1e-6
     move = lambda a, b: stats.truncnorm.isf(part, near + a, far + b)
     expected = [(move(h, 0) - move(-h, 0)) / (2 * h), (move(0, h) - move(0, -h)) / (2 * h)]
-    np.testing.assert_allclose(slopes, expected if low > 0 else expected[::-1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(
+        slopes, expected if low > 0 else expected[::-1], rtol=1e-4, atol=1e-6
+    )

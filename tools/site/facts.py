@@ -38,7 +38,7 @@ PACKAGES = """
     xcore.scipy.linalg xcore.scipy.sparse.linalg xcore.scipy.optimize xcore.scipy.integrate xcore.scipy.interpolate
     xcore.scipy.signal xcore.scipy.ndimage xcore.ops
 """.split()
-# Whose derivative is not the limit of differences at one key, or one start: JAX's conventions; samples that are moved at
+# Whose derivative is not the limit of differences at one key or start: conventions of JAX; samples that are moved at
 # fixed probability; solutions, which depend on the start by rounding alone; vectors that have a phase of their own.
 CONVENTION = """
     xcore.lax.nextafter xcore.numpy.nextafter xcore.lax.reduce_precision xcore.numpy.linalg.eig xcore.lax.linalg.eig
@@ -241,8 +241,11 @@ def derivative(made: Call) -> str:
         xs = [at[i] for i in free]
         slopes = [_direction(x, i) for i, x in enumerate(xs)]
         said = "differs"
-        for size in (1.0, 0.8, 1.2):  # many an example stands where the function has a kink, or at its end
+        # many an example stands where the function has a kink, or at its end, or where it is flat
+        for size in (1.0, 0.8, 1.2, 0.0):
             now = _compared(f, _near_to(xs, size), slopes)
+            if size == 0 and now not in ("both", "forward", "backward"):
+                continue
             said = said if now.startswith("differs") and said != "differs" else now
             if not said.startswith(("differs", "zero")):
                 break
@@ -252,6 +255,8 @@ def derivative(made: Call) -> str:
 def _near_to(xs: list, size: float) -> list:
     if size == 1:
         return xs
+    if size == 0:
+        return [_direction(x, 100 + i) for i, x in enumerate(xs)]
     far = [0.02 * abs(x).max(initial=0.1) * _direction(x, 100 + i) for i, x in enumerate(xs)]
     return [size * x + d.astype(x.dtype) for x, d in zip(xs, far, strict=True)]
 

@@ -445,7 +445,9 @@ def _sample_truncated_normal(source, lower, upper, *, shape, dtype, regime):
     known, result = regime
     left, central = upper < -_CENTRE, (lower, upper)
     in_tail = left | (lower > _CENTRE)
-    if known != "centre":  # erf does not tell bounds in a tail apart: nothing may depend on it there
+    if (
+        known != "centre"
+    ):  # erf does not tell bounds in a tail apart: nothing may depend on it there
         central = xnp.where(in_tail, -1, lower), xnp.where(in_tail, 1, upper)
     root = dtype.type(np.sqrt(2))
     u = source.uniform(shape, dtype, *[ops.erf(b / root) for b in central])
