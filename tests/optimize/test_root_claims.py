@@ -57,6 +57,32 @@ def test_what_has_no_root_is_no_success(method, name):
         assert not found.success, found.x
 
 
+@pytest.mark.parametrize("method", ["hybr", "newton", "broyden", "anderson"])
+def test_a_contradiction_is_none_in_any_units(method):
+    """Far away its terms round to more than what it is; and a plateau beside a variable that ran away is no root."""
+    rng = np.random.default_rng(1)
+    wide = lambda k: (10.0 ** (rng.uniform(-k, k, (48, 1)) + rng.uniform(-3, 3, (48, 2)))).astype(
+        "f"
+    )
+    x_units, f_units, z = wide(12), wide(12), rng.normal(size=(48, 2)).astype("f") * 3
+
+    def solve(x_unit, f_unit, z, number):
+        systems = (
+            lambda y: xnp.stack([y[0] + y[1] - 1, y[0] + y[1] - 2]),
+            lambda y: xnp.stack([xnp.arctan(y[0] - 1), xnp.tanh(y[1]) + y[0] - 1.5]),
+        )
+        f = lambda x: f_unit * xc.lax.switch(number, systems, x / x_unit)
+        found = xo.root(f, z * x_unit, method=method)
+        return found.x, found.success
+
+    number = np.arange(48, dtype="int32") % 2
+    x, ok = map(np.asarray, xc.jit(xc.vmap(solve))(x_units, f_units, z, number))
+    y = x.astype(float) / x_units
+    assert not ok[::2].any()
+    claimed = ok & (number == 1)
+    assert claimed.any() and np.allclose(y[claimed], [1, np.arctanh(0.5)], rtol=1e-2)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_claims_of_linear_systems_up_to_singular(dtype):
     solve = xc.jit(lambda a, b: xo.root(lambda x: a @ x - b, xnp.zeros(5, dtype), method="newton"))

@@ -4,7 +4,7 @@ The Newton step from there is the error of the parameters to first order; each c
 how large that parameter is or how far it has come, so that no unit is in the verdict. A fit whose first
 steps were too long may walk along a valley that has no end, or stand on a plateau where a parameter has no
 influence any more: where a method did not converge in half of its steps it begins anew, with a first radius
-that is short.
+that is short. Where a parameter has no influence at all, and other values of it are better, it begins there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.cond import cond
 from .._core.types import typeof
+from .._transforms.map import vmap
 from ._box import projected_gradient
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, default_tol, largest
@@ -22,6 +24,17 @@ from ._units import relative_error
 
 TESTED = "each component of the Newton step, relative to the size and the way of its parameter"
 SHORT = 0.1  # the first radius of a second attempt, relative to the scaled length of x0
+SHARES = (
+    0.5,
+    0.1,
+    0.01,
+    1e-3,
+    1e-4,
+    1e-5,
+    1e-6,
+    0.0,
+    -1.0,
+)  # of a variable without influence, that are tried
 FAR = 0.01  # a step of this part of a parameter, from where a method ended, shows that nothing converged
 
 
@@ -77,6 +90,25 @@ def _seen(method, problem, s, x0):
     return error, gain, least, lost & (s["f"] > 0)
 
 
+def _elsewhere(problem, s):
+    """(a point that differs in variables without any influence, whether residuals are visibly less there).
+
+    On a plateau a column of the Jacobian is 0, and no step is missing; other values of its variable tell.
+    """
+    x = s["x"]
+    if "r" not in s:
+        return x, xnp.zeros((), bool)
+    dead = (lengths(s["r"]) == 0) & xnp.isfinite(s["f"])
+    shares = xnp.asarray(SHARES, x.dtype)[:, None]
+    tried = xnp.concatenate([shares * x, shares + xnp.zeros_like(x)])
+    tried = xnp.clip(xnp.where(dead, tried, x), problem.lower, problem.upper)
+    some = xnp.any(dead)
+    costs = cond(some, lambda: vmap(problem.cost)(tried), lambda: xnp.full(len(tried), s["f"]))
+    costs = xnp.where(xnp.isfinite(costs), costs, xnp.inf)
+    least = xnp.argmin(costs)
+    return tried[least], some & (costs[least] < (1 - xnp.finfo(x.dtype).eps ** 0.75) * s["f"])
+
+
 def _verdict(s, error, gain, least, lost, tol):
     """The status of where a method ended."""
     ended = s["status"]
@@ -118,7 +150,7 @@ def attempts(
         return v * local.unit / local.units * local.unit if name == "g" else v
 
     def begin(s):
-        state = method.init(local, x0, tol)
+        state = method.init(local, s["from"], tol)
         if restarts:
             state["first"] = xnp.where(s["turn"] == 0, state["first"], SHORT).astype(dtype)
         return state
@@ -132,7 +164,8 @@ def attempts(
 
     def end(s, _, ended):
         error, gain, least, lost = _seen(method, local, ended, x0)
-        status = _verdict(ended, error, gain, least, lost, asked)
+        other, lower = _elsewhere(local, ended)
+        status = _verdict(ended, error, gain, least, lost | lower, asked)
         better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
         new = {k: ended[k] for k in ("x", "f", "g")}
         new |= {"status": status, "error": error, "gain": gain}
@@ -142,14 +175,15 @@ def attempts(
         if history:
             new["history"] = ended["history"]
         return new | {
-            "going": more & restarts, "turn": s["turn"] + np.int32(1)
+            "going": more & (lower | restarts), "turn": s["turn"] + np.int32(1),
+            "from": xnp.where(lower, other, x0),
         }  # fmt: skip
 
     zero, far = xnp.zeros((), dtype), xnp.full((), xnp.inf, dtype)
     start = {
         "x": x0, "f": far, "g": xnp.zeros_like(x0), "error": far, "gain": zero,
         "status": np.int32(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
-        "turn": count(0), "going": xnp.ones((), bool),
+        "turn": count(0), "going": xnp.ones((), bool), "from": x0,
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, mine, maxiter)

@@ -62,8 +62,13 @@ def units_at(problem, x, f, whole: bool) -> InUnits:
     return InUnits(problem, xnp.ones((), x.dtype), power_of_two(size))
 
 
-def missing(problem, x, f):
-    """The Newton step: NaN where the Jacobian is singular and F is not 0."""
+def missing(problem, x, f, sizes):
+    """The Newton step: NaN where the Jacobian is singular and F is not 0.
+
+    ``sizes``: of the equations where the search began. Where the Jacobian is singular to half of the digits, x can
+    run away until rounding errors of x are as large as the equations were, and hide that they contradict each
+    other: then F must be small beside what it was, too.
+    """
     n, eps = typeof(x).shape[0], xnp.finfo(x.dtype).eps
     if problem.matrix is not None:
         step, sure = newton_of(problem.jacobian(x), f)
@@ -85,14 +90,16 @@ def missing(problem, x, f):
     # what lies outside the range of the Jacobian no step removes; rounding errors of x make some of it
     outside = xnp.any(~known & (xnp.abs(c) > 4 * n * eps * largest(xnp.abs(j) @ xnp.abs(x / d))))
     step = d * (vt.T @ safe_divide(-c, s, where=known))
-    return xnp.where(fine & ~outside, step, xnp.nan)
+    weak = xnp.min(s, initial=np.inf) <= eps**0.5 * xnp.max(s, initial=0)
+    hidden = weak & xnp.any(xnp.abs(f) > eps**0.5 * e * sizes)
+    return xnp.where(fine & ~outside & ~hidden, step, xnp.nan)
 
 
-def _error(problem, x, x0, first):
+def _error(problem, x, x0, first, sizes):
     """(F, the relative error of x)."""
     f = problem.value(x)
     try:
-        step = missing(problem, x, f)
+        step = missing(problem, x, f, sizes)
         reach = xnp.maximum(xnp.abs(x), xnp.abs(x - x0))
         error = relative_error(step, reach, xnp.ones_like(reach))
     except Exception:  # a function without derivatives: its value, relative to the first one
@@ -112,6 +119,7 @@ def rounds(
     eps = float(xnp.finfo(dtype).eps)
     f0 = problem.value(x0)
     plain = InUnits(problem, xnp.ones((), dtype), xnp.ones((), dtype))
+    sizes = units_at(problem, x0, f0, False).f
     local = units_at(problem, x0, f0, whole) if tol is None else plain
     fine = eps**0.5  # what is left of the digits at a double root
 
@@ -128,7 +136,7 @@ def rounds(
 
     def end(s, _, ended):
         x = ended["x"] * local.x
-        f, error = _error(problem, x, x0, largest(f0))
+        f, error = _error(problem, x, x0, largest(f0), sizes)
         good = error <= fine if tol is None else largest(f) <= tol
         last = ended["status"]
         status = first_of(
