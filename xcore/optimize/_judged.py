@@ -165,13 +165,15 @@ def attempts(
     def end(s, _, ended):
         error, gain, least, lost = _seen(method, local, ended, x0)
         other, lower = _elsewhere(local, ended)
+        lower = lower & (least >= -(xnp.finfo(dtype).eps ** 0.5))  # saddles are told as such
         status = _verdict(ended, error, gain, least, lost | lower, asked)
         better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
         new = {k: ended[k] for k in ("x", "f", "g")}
         new |= {"status": status, "error": error, "gain": gain}
         new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}
         new |= {k: s[k] + xnp.maximum(ended[k], 0) for k in ("nit", "nfev", "njev")}
-        more = (s["turn"] == 0) & (status != 0) & (ended["nit"] > 0) & (new["nit"] < maxiter)
+        more = (s["turn"] == 0) & (status != 0) & (lower | (ended["nit"] > 0))
+        more = more & (new["nit"] < maxiter)
         if history:
             new["history"] = ended["history"]
         return new | {
