@@ -120,3 +120,10 @@ def test_starts_at_the_solution_and_beyond_numbers(method):
     for start in (np.inf, np.nan):
         lost = xo.root(lambda x: x - 1, xnp.full(2, start), method=method)
         assert xo.Status(int(lost.status)) is xo.Status.not_finite
+
+
+@pytest.mark.parametrize("method", ["toms748", "brent", "bisect"])
+def test_triple_roots_are_found_in_the_steps_there_are(method):
+    a, b = np.array([-1.0, -2.0, -0.5]), np.array([2.0, 1.7, 1.0])
+    found = xo.root_scalar(lambda x: 1e-20 * (x - 0.3) ** 3, (a, b), method=method)
+    assert np.all(found.success) and np.allclose(found.x, 0.3, rtol=1e-14)
