@@ -396,6 +396,23 @@ def check_trees():
     assert Node in _registry
 
 
+def check_lowered_modules_are_printed():
+    lowered = jax.jit(lambda x: x * x).lower(1.0)
+    assert "ENTRY" in lowered.compiler_ir(dialect="hlo").as_hlo_text()
+    assert "stablehlo.multiply" in str(lowered.compiler_ir())
+
+
+def check_parts_of_sparse_matrices():
+    from jax.experimental import sparse
+
+    dense = np.array([[0, 1.0, 0], [2.0, 0, 3.0]], "f")
+    m = sparse.BCOO.fromdense(dense)
+    assert m.nse == 3 and m.data.tolist() == [1, 2, 3] and m.indices.tolist() == [[0, 1], [1, 0], [1, 2]]
+    v = jnp.asarray([1.0, 2.0, 3.0])
+    product = lambda data: (sparse.BCOO((data, m.indices), shape=m.shape) @ v).sum()
+    close(jax.grad(product)(m.data), np.array([2.0, 1.0, 3.0]))
+
+
 if __name__ == "__main__":
     import json
     import traceback

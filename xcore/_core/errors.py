@@ -52,7 +52,7 @@ def describe(x: Any) -> str:
     type_ = getattr(x, "type", None)
     if type_ is not None and hasattr(type_, "weak"):
         return str(type_)
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
+    if getattr(x, "shape", None) is not None and hasattr(x, "dtype"):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     text = repr(x)
     return f"{text if len(text) < 60 else text[:57] + '...'} of type {type(x).__name__}"

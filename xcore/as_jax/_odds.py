@@ -6,6 +6,7 @@ import contextlib
 
 import numpy as np
 
+from .._control.ahead import Lowered
 from .._core import config as settings
 from .._core import tree
 from .._core.mesh import AbstractMesh, get_mesh
@@ -86,8 +87,19 @@ def valid_jaxtype(x) -> bool:
     return not isinstance(x, (str, bytes))
 
 
+def module_text(lowered, dialect="stablehlo"):
+    """What ``Lowered.compiler_ir`` gives: a module that can be printed."""
+    return _Text(lowered.as_text(dialect or "stablehlo"))
+
+
+class _Text(str):
+    def as_hlo_text(self, *options) -> str:
+        return str(self)
+
+
 def open_attributes() -> None:
-    """Attributes behind JAX's interface that libraries read: of traces, tracers and shardings."""
+    """Attributes behind JAX's interface that libraries read: of traces, tracers, shardings, lowered functions."""
+    Lowered.compiler_ir = module_text  # pyright: ignore[reportAttributeAccessIssue]
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
     Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]

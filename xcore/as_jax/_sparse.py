@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+import xcore.numpy as xnp
 import xcore.sparse as sparse
 
 
@@ -21,7 +24,8 @@ class BCOO(metaclass=_Way):
 
     def __new__(cls, parts, *, shape, **flags):
         values, indices = parts
-        return sparse.coo_array((values, (indices[:, 0], indices[:, 1])), shape=shape)
+        rows, columns = np.asarray(indices).T
+        return sparse.coo_array((values, (rows, columns)), shape=shape)
 
     @staticmethod
     def from_scipy_sparse(matrix, **options):
@@ -33,6 +37,17 @@ class BCOO(metaclass=_Way):
 
 
 BCSR = CSR = CSC = COO = BCOO
+
+
+def _places(matrix) -> np.ndarray:
+    return np.stack([matrix.pattern.rows, matrix.pattern.indices], 1)
+
+
+# What matrices have of JAX's BCOO; ours lie row by row.
+sparse.Sparse.data = property(lambda self: self.values)  # pyright: ignore[reportAttributeAccessIssue]
+sparse.Sparse.nse = property(lambda self: self.nnz)  # pyright: ignore[reportAttributeAccessIssue]
+sparse.Sparse.indices = property(lambda self: xnp.asarray(_places(self)))  # pyright: ignore[reportAttributeAccessIssue]
+sparse.Sparse.sum_duplicates = lambda self, **options: self  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def sparsify(f, use_tracer: bool = False):
