@@ -407,7 +407,11 @@ def check_parts_of_sparse_matrices():
 
     dense = np.array([[0, 1.0, 0], [2.0, 0, 3.0]], "f")
     m = sparse.BCOO.fromdense(dense)
-    assert m.nse == 3 and m.data.tolist() == [1, 2, 3] and m.indices.tolist() == [[0, 1], [1, 0], [1, 2]]
+    assert (
+        m.nse == 3
+        and m.data.tolist() == [1, 2, 3]
+        and m.indices.tolist() == [[0, 1], [1, 0], [1, 2]]
+    )
     v = jnp.asarray([1.0, 2.0, 3.0])
     product = lambda data: (sparse.BCOO((data, m.indices), shape=m.shape) @ v).sum()
     close(jax.grad(product)(m.data), np.array([2.0, 1.0, 3.0]))
