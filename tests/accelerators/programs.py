@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import decomp, fft, lax, linalg, nn, optimize, pde, random, special, stats
+from xcore import decomp, fft, lax, linalg, nn, optimize, pde, random, sparse, special, stats
 
 
 class Row(NamedTuple):
@@ -187,6 +187,34 @@ def tensors() -> list[Row]:
     ]  # fmt: skip
 
 
+def sparse_matrices() -> list[Row]:
+    line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8))
+    grid = sparse.kronsum(line, line)
+    pattern, n = grid.pattern, grid.shape[0]
+    of = lambda v: sparse.Sparse(v, pattern)
+    values, many, x = (pattern.nnz,), (4, pattern.nnz), (n,)
+    several = sparse.multigrid(grid)
+    chain = lambda x: xnp.concatenate([x[1:] - x[:-1], x**2 - 1])
+    method = optimize.SparseLevenbergMarquardt(factors="cholesky")
+    return [
+        Row("sparse.product", lambda v, x: of(v) @ x, (values, x)),
+        Row("sparse.product of batches", lambda v, x: of(v) @ x, (many, x)),
+        Row("sparse.grad of a product", xc.grad(lambda v, x: ((of(v) @ x) ** 2).sum(), (0, 1)), (values, x)),
+        Row("sparse.matmul", lambda v, w: (of(v) @ of(w).T).values, (values, values)),
+        Row("sparse.cholesky", lambda v, b: sparse.factorise(of(v), "cholesky").solve(b, report=True), (values, x)),
+        Row("sparse.cholesky of batches", xc.vmap(lambda v: sparse.factorise(of(v), "cholesky").logdet()), (many,)),
+        Row("sparse.grad of logdet", xc.grad(lambda v: sparse.factorise(of(v), "cholesky").logdet()), (values,)),
+        Row("sparse.solve_triangular", lambda v, b: sparse.solve_triangular(sparse.tril(of(v)), b), (values, x)),
+        Row("sparse.ilu0", lambda v, b: sparse.factorise(of(v), "ilu0") @ b, (values, x)),
+        Row("sparse.multigrid", lambda v, b: several.update(of(v)) @ b, (values, x)),
+        Row("sparse.multigrid, solution", lambda v, b: several.update(of(v)).solve(b, report=True), (values, x)),
+        Row("sparse.jacobian", lambda x: sparse.jacobian(chain)(x).values, ((N,),)),
+        Row("sparse.least_squares", lambda x: optimize.least_squares(chain, x, method=method).x, ((N,),)),
+        Row("sparse.solve by the host", lambda v, b: sparse.solve(of(v), b), (values, x)),
+        Row("sparse.lstsq by the host", lambda v, b: sparse.lstsq(of(v), b), (values, x)),
+    ]  # fmt: skip
+
+
 def special_functions() -> list[Row]:
     one = """bessel_j0 digamma ellipk erfcx erfinv exp1 expi gammaln i0e k1 lambertw log_ndtr ndtri spence zeta_
         j0 y1 sinc dawsn fresnel_sin""".split()  # fmt: skip
@@ -246,7 +274,7 @@ def control() -> list[Row]:
 def functions() -> list[Row]:
     """All rows."""
     parts = (
-        linear_algebra, transforms, equations, drawing, minimising, tensors, special_functions, probabilities,
+        linear_algebra, transforms, equations, drawing, minimising, tensors, sparse_matrices, special_functions, probabilities,
         control,
     )  # fmt: skip
     return [row for part in parts for row in part()]
