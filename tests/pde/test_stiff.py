@@ -281,7 +281,7 @@ def test_ways_to_solve_the_linear_systems_agree(way):
 # Derivatives
 
 
-@pytest.mark.parametrize("jac", ["dense", "dense forward", "sparse"])
+@pytest.mark.parametrize("jac", ["dense", "dense forward", "sparse", "krylov"])
 def test_derivatives_are_those_of_the_steps(jac):
     with xc.enable_x64():
 
@@ -300,3 +300,16 @@ def test_derivatives_are_those_of_the_steps(jac):
         moved = [(float(value(p + d)) - float(value(p - d))) / (2 * d.max()) for d in steps]
         derive = xc.jacfwd(loss) if "forward" in jac else xc.grad(functools.partial(loss, kept=6))
         np.testing.assert_allclose(xc.jit(derive)(p), moved, rtol=2e-6, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_derivatives_of_krylov_solutions_are_relative():
+    """Cotangents are of any size; an absolute goal would leave those that are small where they started."""
+
+    def end(k, scale):
+        f = lambda u, t: -k * u
+        return scale * stiff(f, xnp.ones(3), [0.0, 1.0], rtol=1e-4, jac="krylov")[-1].sum()
+
+    slope = xc.jit(xc.grad(end))
+    for scale in (1.0, 1e-12):
+        np.testing.assert_allclose(slope(2.0, scale) / scale, -3 * np.exp(-2), rtol=1e-3)
