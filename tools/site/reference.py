@@ -133,7 +133,7 @@ def _facts(place: Place) -> str:
 
 DERIVATIVES = {
     "both": "derivatives forward and in reverse", "forward": "forward derivatives", "backward": "reverse derivatives",
-    "zero": "derivative 0, as of a step", "no": "no derivative",
+    "zero": "derivative 0, as of a step", "no": "no derivative", "by convention": "derivatives by convention",
 }  # fmt: skip
 PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
 
@@ -142,11 +142,10 @@ def _abilities(known: facts.Facts) -> str:
     """A row of the table in a line; how it was established, the table's page says."""
     if known.jit != "yes":
         return "neither jit nor vmap: looks at values"
-    can = ["jit"] + ["vmap"] * (known.vmap == "yes")
-    can += [DERIVATIVES[known.derivative]] * (known.derivative in DERIVATIVES)
+    can = ["jit", "vmap" if known.vmap == "yes" else "", DERIVATIVES.get(known.derivative, "")]
     for platform, how in (("CUDA", known.cuda), ("TPU", known.tpu)):
-        can += [PLATFORMS[how].format(platform)] * (how in PLATFORMS)
-    return ", ".join(can) + "; " + known.dtypes
+        can.append(PLATFORMS.get(how, "").format(platform))
+    return ", ".join(filter(None, can)) + "; " + known.dtypes
 
 
 def _facts_page() -> str:
