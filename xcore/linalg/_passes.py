@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
+from .._control.cond import cond, platform_dependent
 from .._control.jit import eval_shape
 from .._core import dtypes, tree
 from .._core.struct import static, struct
@@ -116,12 +116,19 @@ class _Passes:
             r = b - mv(x_)
             return norm(r / scale).astype(typeof(size).dtype), doubt(mv, x_, b, r)
 
-        if self.wide is None:
+        def as_it_is():
             doubtful = unclear & (size <= target)
-            off = cond(doubtful, lambda: doubt(self.mv, x, self.b, r), lambda: zero)
+            return size, cond(doubtful, lambda: doubt(self.mv, x, self.b, r), lambda: zero)
+
+        def widened():
+            return cond(unclear & (size <= _NEAR * target), again, lambda: (size, zero))
+
+        if self.wide is None:
+            size, off = as_it_is()
+        elif typeof(size).dtype == np.float32:  # of which a TPU has no wider ones
+            size, off = platform_dependent(tpu=as_it_is, default=widened)
         else:
-            doubtful = unclear & (size <= _NEAR * target)
-            size, off = cond(doubtful, again, lambda: (size, zero))
+            size, off = widened()
         told, size = size, size + off
         # elements of a and b that count as zero, though they are not, are not seen by any product
         tiny = float(xnp.finfo(typeof(size).dtype).tiny) * math.prod(typeof(x).shape) ** 1.5
@@ -159,12 +166,15 @@ def products_of_more_precision(operator, b):
     if (wide := wider(typeof(b).dtype)) is None:
         return None
     more = lambda x: x.astype(wider(x.dtype)) if wider(getattr(x, "dtype", "O")) else x  # noqa: E731
-    operator = tree.map(more, operator)
+
+    def product(x):  # widened here: a platform without such numbers leaves it out
+        return tree.map(more, operator).mv(x)
+
     try:  # functions of users may ask for the dtype that they were written for
-        product = eval_shape(operator.mv, xnp.zeros(operator.shape[1], wide))
+        found = eval_shape(product, xnp.zeros(operator.shape[1], wide))
     except Exception:
         return None
-    return operator.mv if getattr(product, "dtype", None) == wide else None
+    return product if getattr(found, "dtype", None) == wide else None
 
 
 def solve_one(solver, mv, precondition, x0, b, arrays=(), history=False, progress=False, wide=None):
