@@ -85,4 +85,9 @@ SLICES = {
     "tests/optimize/test_proximal_claims.py::test_success_is_a_minimum_in_all_units": r"float32$|^nonneg",
     "tests/_core/test_dispatch.py::test_any_order_of_calls": r"^2$",
     "tests/sharding/test_programs.py::test_fits_of_tensors_exchange_factors_only": r"model'\)$",
+    "tests/pde/test_multigrid.py::test_convergence_factors": r"^(?!anisotropy of|jump in|jump with|jump, N|jump, odd)",
+    "tests/pde/test_claims.py::test_smallest_grids": r"cells[0-46]$|^DD",
+    "tests/pde/test_modes.py::test_modes_by_shift_and_inversion": r"^(jump|L)$",
+    "tests/pde/test_modes.py::test_modes_from_coarse_grids_up": r"^(Neumann and ring|discs)$",
+    "tests/sparse/test_spectra.py::test_no_claim_is_false": r"float32|complex128",
 }
