@@ -245,7 +245,7 @@ BELOW = {
     "_transforms.map": "vmap",
     "_transforms.api": "grad value_and_grad jvp vjp linearize linear_transpose",
     "_transforms.jacobians": "jacfwd hessian",
-    "_control.cond": "cond switch",
+    "_control.cond": "cond switch platform_dependent",
     "_control.apart": "while_apart",
     "_control.loops": "scan fori_loop",
     "_control.while_loop": "while_loop",

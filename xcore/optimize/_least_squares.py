@@ -519,9 +519,8 @@ def least_squares(
 
     x, aux = differentiable(equation, value, solve, flat.start, problem, checkpoint, linear)
     known = aux["value"]
-    certificate = Certificate(
-        stationarity=aux["size"], error=aux["error"], gain=aux["gain"], tested=TESTED
-    )
+    how = {"stationarity": aux["size"], "error": aux["error"], "gain": aux["gain"]}
+    certificate = Certificate(tested=TESTED, **how)
     return result(
         flat.split(x), known["residuals"], flat.split(aux["g"]), aux["status"], aux["nit"],
         aux["nfev"], aux["njev"], certificate, aux.get("history"), {"cost": known["cost"]},

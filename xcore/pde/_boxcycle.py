@@ -16,10 +16,10 @@ from .._control.cond import cond, switch
 from .._control.loops import scan
 from .._core import tree
 from .._core.types import typeof
+from ._along import shifted
 from ._blackbox import Plan, base, classes, halved, marches, part, sides, step
 from ._couplings import offsets
 from ._factors import Spec, solved
-from ._fields import shifted
 
 
 def product(plan: Plan, elements: tuple, u):

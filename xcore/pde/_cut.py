@@ -27,9 +27,10 @@ from .._core.struct import static, struct
 from .._core.types import Value, typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
+from ._along import along, padded, shifted
 from ._boundary import CONDITIONS, Neumann, Periodic, as_dtype
 from ._diffusion import Diffusion, diagonal, stiffness
-from ._fields import GridOperator, along, padded, shifted
+from ._fields import GridOperator
 from ._grid import real_dtype
 
 _WHO = "pde.CutDiffusion"

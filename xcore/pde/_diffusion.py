@@ -23,8 +23,9 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
 from . import _tensor
+from ._along import along, padded, shifted
 from ._boundary import ZERO, nodes_of, real_only, resolve
-from ._fields import GridOperator, along, check_order, padded, shifted
+from ._fields import GridOperator, check_order
 from ._grid import Grid, real_dtype
 from ._laplacian import Laplacian
 

@@ -26,9 +26,9 @@ from .._core.typing import ArrayLike
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
+from ._along import along, by_axes
 from ._axis import Axis
 from ._boundary import complex_if
-from ._fields import along, by_axes
 from ._grid import size
 from ._laplacian import COMPACT, Laplacian
 

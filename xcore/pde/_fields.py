@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
@@ -20,6 +19,7 @@ from .._core.array import Array
 from .._core.struct import struct
 from .._core.types import typeof
 from ..linalg import LinearOperator
+from ._along import along, by_axes, slab
 from ._axis import Axis, fewest_cells, make_axis
 from ._boundary import as_dtype, complex_if, face_shape, face_values, nodes_of
 from ._colours import colours, nearest_marks
@@ -265,7 +265,7 @@ class GridOperator(LinearOperator):
             given = [not a.ring and not kind[1] for kind in a.kinds]
             rise = (a.nodes - a.nodes[0]) / a.period
             shares = (1 - rise, rise) if all(given) else (np.ones(1), np.ones(1))
-            rims = _slab(out, axis, 0, 1), _slab(out, axis, shape[axis] - 1, shape[axis])
+            rims = slab(out, axis, 0, 1), slab(out, axis, shape[axis] - 1, shape[axis])
             for side in (0, 1):
                 if given[side]:
                     line = along(shares[side], axis, self.grid.ndim, dtype)
@@ -287,7 +287,7 @@ def _with_faces(u, axis: int, a: Axis, op: GridOperator):
     """The field with the nodes of its Dirichlet faces along an axis; a periodic axis with its first node
     again behind the last. Earlier axes are complete already, so edges are of the later axis."""
     if a.ring:
-        return xnp.concatenate([u, _slab(u, axis, 0, 1)], axis=axis)
+        return xnp.concatenate([u, slab(u, axis, 0, 1)], axis=axis)
     parts = [u]
     for side in (0, 1):
         condition = op.faces[axis][side]
@@ -301,101 +301,10 @@ def _with_faces(u, axis: int, a: Axis, op: GridOperator):
             if place > axis:
                 whole = whole[(slice(None),) * j + (b.slice,)]
             elif b.ring:
-                whole = xnp.concatenate([whole, _slab(whole, j, 0, 1)], axis=j)
+                whole = xnp.concatenate([whole, slab(whole, j, 0, 1)], axis=j)
         part = xnp.expand_dims(whole, axis)
         parts = [part, *parts] if side == 0 else [*parts, part]
     return xnp.concatenate(parts, axis=axis)
-
-
-def _slab(u, axis: int, start: int, stop: int):
-    return u[(slice(None),) * axis + (slice(start, stop),)]
-
-
-def shifted(u, axis: int, by: int, ring: bool = False):
-    """The field u[i + by] along an axis, with zeros from outside, or around a periodic axis."""
-    if by == 0:
-        return u
-    n = typeof(u).shape[axis]
-    if ring:
-        by %= n
-        return xnp.concatenate([_slab(u, axis, by, n), _slab(u, axis, 0, by)], axis=axis)
-    if abs(by) >= n:
-        return xnp.zeros_like(u)
-    edges = [
-        tuple(sign * by if i == axis else 0 for i in range(typeof(u).ndim)) for sign in (-1, 1)
-    ]
-    zero = xnp.zeros((), typeof(u).dtype)
-    return ops.pad(u, zero, low=edges[0], high=edges[1], interior=(0,) * typeof(u).ndim)
-
-
-def along(line, axis: int, ndim: int, dtype):
-    """Numbers along one axis, shaped to multiply fields; a plain number if there is one only."""
-    line = np.asarray(line).astype(dtype)
-    if line.size == 1:
-        return line.reshape(())[()]
-    return line.reshape([-1 if i == axis else 1 for i in range(ndim)])
-
-
-def by_axes(lines, dtype):
-    """The product of numbers along each axis, formed in the program: only the lines are captured."""
-    lines = [np.asarray(x, np.float64) for x in lines]
-    sizes = [float(np.max(np.abs(x), initial=0)) or 1.0 for x in lines]
-    parts = [x / size for x, size in zip(lines, sizes, strict=True)]
-    parts[0] = parts[0] * np.prod(sizes)  # so that no product in between leaves the range
-    factors = [xnp.asarray(along(x, i, len(lines), dtype)) for i, x in enumerate(parts)]
-    return functools.reduce(xnp.multiply, factors)
-
-
-def times_axis(a: Axis, u, axis: int):
-    """The derivative along an axis, with homogeneous conditions."""
-    t = typeof(u)
-    terms = [
-        along(line, axis, t.ndim, t.dtype) * shifted(u, axis, k, a.ring)
-        for k, line in a.bands.items()
-    ]
-    out = functools.reduce(xnp.add, terms)
-    for block, first in zip(a.corners, (True, False), strict=True):
-        if block.size:
-            out = out + _corner(block, u, axis, first)
-    return out
-
-
-def _corner(block: np.ndarray, u, axis: int, first: bool):
-    """A small block times the first or last slabs of u, as a field."""
-    (rows, cols), n = block.shape, typeof(u).shape[axis]
-    near = _slab(u, axis, 0, cols) if first else _slab(u, axis, n - cols, n)
-    part = xnp.moveaxis(xnp.tensordot(block.astype(typeof(u).dtype), near, axes=(1, axis)), 0, axis)
-    return padded(part, axis, 0 if first else n - rows, n)
-
-
-def padded(part, axis: int, start: int, n: int):
-    """A thin slab in its place in a field of zeros."""
-    t = typeof(part)
-    low = tuple(start if i == axis else 0 for i in range(t.ndim))
-    high = tuple(n - start - t.shape[axis] if i == axis else 0 for i in range(t.ndim))
-    return ops.pad(part, xnp.zeros((), t.dtype), low=low, high=high, interior=(0,) * t.ndim)
-
-
-def spread(column: np.ndarray, face, axis: int):
-    """A column along an axis times data of its face, as a field; the column is mostly zeros."""
-    places = np.nonzero(column)[0]
-    if not places.size:
-        return None
-    start, stop = int(places[0]), int(places[-1]) + 1
-    t = typeof(face)
-    line = along(column[start:stop], axis, t.ndim + 1, t.dtype)
-    return padded(line * xnp.expand_dims(face, axis), axis, start, len(column))
-
-
-def sparse_along(axes, chosen) -> Any:
-    """The product of the derivatives along some of the axes, as a sparse matrix on flat fields."""
-    from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
-
-    parts = [
-        sparse.csr_array(a.matrix) if i in chosen else sparse.eye_array(a.count, format="csr")
-        for i, a in enumerate(axes)
-    ]
-    return functools.reduce(lambda x, y: sparse.kron(x, y, format="csr"), parts)
 
 
 def check_order(who: str, grid: Grid, order: int) -> None:

@@ -30,8 +30,8 @@ from .._control.loops import scan
 from .._core.types import typeof
 from .._transforms.api import linear_transpose
 from ..numpy._select import cut, safe_divide
+from ._along import along, shifted
 from ._colours import colours
-from ._fields import along, shifted
 from ._grid import size
 
 _LARGE = 2**16  # nodes

@@ -26,13 +26,14 @@ from .._transforms.api import linear_transpose
 from .._transforms.map import vmap
 from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
+from ._along import along
 from ._blackbox import Kind, Plan, hierarchy
 from ._boundary import complex_if
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, nearest, offsets, read
 from ._diffusion import Diffusion
-from ._fields import Combined, GridOperator, along
+from ._fields import Combined, GridOperator
 from ._grid import size
 from ._judge import default_rtol
 from ._laplacian import Laplacian

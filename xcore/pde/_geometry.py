@@ -14,7 +14,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core.struct import struct
 from .._core.types import typeof
-from ._fields import along, shifted
+from ._along import along, shifted
 from ._grid import trapezoid
 from ._masked import Masked
 

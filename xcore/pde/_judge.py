@@ -11,7 +11,7 @@ from .._core.types import typeof
 from .._solution import Status, first_that_holds
 from ..linalg._range import safe_norm
 from ..numpy._select import safe_divide
-from ._fields import along
+from ._along import along
 from ._poisson import UNBALANCED
 
 _ROUNDINGS = 4  # of u, as a backward error

@@ -15,18 +15,9 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
+from ._along import along, padded, shifted, sparse_along, spread, times_axis
 from ._boundary import Dirichlet, face_shape, face_values, resolve
-from ._fields import (
-    GridOperator,
-    along,
-    axes_of,
-    check_order,
-    padded,
-    shifted,
-    sparse_along,
-    spread,
-    times_axis,
-)  # fmt: skip
+from ._fields import GridOperator, axes_of, check_order
 from ._grid import Grid, real_dtype
 
 COMPACT = "compact"

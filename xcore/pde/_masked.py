@@ -30,9 +30,10 @@ from .._core.types import Value, typeof
 from .._core.typing import ArrayLike, DTypeLike
 from .._transforms.api import jvp
 from .._transforms.jvp import watching
+from ._along import along, shifted
 from ._boundary import ZERO, real_only, resolve
 from ._diffusion import require
-from ._fields import GridOperator, along, shifted
+from ._fields import GridOperator
 from ._grid import Grid, real_dtype
 
 EDGES = ("shortley-weller", "symmetric", "staircase")

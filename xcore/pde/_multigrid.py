@@ -28,8 +28,8 @@ from .._transforms.map import vmap
 from ..linalg import solve_tridiagonal
 from ..numpy._select import cut
 from . import _tensor
+from ._along import shifted
 from ._diffusion import diagonal, stiffness
-from ._fields import shifted
 from ._galerkin import coarse_stencil, diagonal_of, offsets, product, split, weights_of
 from ._galerkin import prolong as prolong_by_equations
 from ._geometry import Geometry, geometry

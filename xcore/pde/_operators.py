@@ -18,8 +18,9 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
+from ._along import along, sparse_along, spread, times_axis
 from ._boundary import ZERO, complex_if, real_only, resolve
-from ._fields import GridOperator, along, axes_of, check_order, sparse_along, spread, times_axis
+from ._fields import GridOperator, axes_of, check_order
 from ._grid import Grid, real_dtype, size
 from ._laplacian import Laplacian
 

@@ -13,9 +13,9 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.types import typeof
 from .._core.typing import ArrayLike
+from ._along import by_axes
 from ._boundary import ZERO
 from ._direct import solve_direct
-from ._fields import by_axes
 from ._grid import Grid
 from ._laplacian import Laplacian
 

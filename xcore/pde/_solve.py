@@ -109,8 +109,7 @@ def solve(
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
     f = op.right(f)
-    dtype = op.dtype_for(typeof(f).dtype)
-    f = f.astype(dtype)
+    f = f.astype(dtype := op.dtype_for(typeof(f).dtype))
     if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
         raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
     rtol = 0.1 if rtol is None and method == "full multigrid" else rtol

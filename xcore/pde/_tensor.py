@@ -19,8 +19,8 @@ from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.types import typeof
 from ..numpy._select import cut
+from ._along import along, padded
 from ._boundary import real_only
-from ._fields import along, padded
 from ._galerkin import diagonal_of, offsets
 from ._grid import Grid, real_dtype
 
