@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import re
 import textwrap
 from pathlib import Path
 
@@ -153,7 +154,9 @@ def _facts_page() -> str:
     rows += _row("Function", *("jit", "vmap", "derivative", "dtypes", "CUDA", "TPU"))
     for name, known in sorted(facts.table().items()):
         short = name.removeprefix("xcore.")
-        rows += _row(f":py:obj:`{short} <{name}>`", *known[1:])
+        rows += _row(
+            f":py:obj:`{short} <{name}>`", *known._replace(dtypes=_short(known.dtypes))[1:]
+        )
     return (
         heading("What each function can do") + "\n\n" + FACTS_TEXT + "\n\n" + "\n".join(rows) + "\n"
     )
@@ -167,6 +170,11 @@ means that the program calls the host. In other uses it may be otherwise: an arg
 algorithm may change a row. Functions whose example has no array are not here. A test repeats a part of the
 rows.
 """
+
+
+def _short(kinds: str) -> str:
+    """float32 as f32, complex64 as c64, and so on: columns stay narrow."""
+    return re.sub(r"(b?)([a-z])[a-z]*?(\d+)", r"\1\2\3", kinds)
 
 
 def _row(*cells: str) -> list[str]:
