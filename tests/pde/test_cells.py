@@ -385,3 +385,8 @@ def test_derivatives_with_respect_to_a_matrix():
         modes=["rev"],
         rtol=1e-5,
     )
+
+
+def test_an_image_on_nodes_is_told_where_it_belongs():
+    with pytest.raises(ValueError, match=r"an image, a value in each cell, belongs on Grid\.cells"):
+        pde.Diffusion(pde.Grid((4, 5)), np.ones((4, 5)))

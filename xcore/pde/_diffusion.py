@@ -165,6 +165,8 @@ class Diffusion(GridOperator):
             where = f"{where}, {self.grid.shape}"
             what = "on the faces between them" if self.grid.centred else "between them"
             where = where if between is None else f"{where}, or {what}, {between}"
+            if not self.grid.centred and x.shape == tuple(self.grid.cells):
+                where += "; an image, a value in each cell, belongs on Grid.cells(…)"
             raise errors.shape_mismatch(who, f"need {name} {where}", **{name: x})
         real_only(who, name, x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
