@@ -72,7 +72,7 @@ def gradient(shot):
     return xc.grad(lambda c: ((record(c, shot) - wanted) ** 2).sum())(guess)
 
 
-total = sum(np.asarray(gradient(s)) for s in shots)
+total = np.sum([gradient(s) for s in shots], axis=0)
 total[:, :12] = 0  # beside sources and receivers it is large
 way = -total / abs(total).max()
 
