@@ -23,6 +23,11 @@ def close(found, wanted):
         assert np.asarray(f).dtype == np.asarray(w).dtype
 """
 CASES = {
+    "arrays of JAX among those that live": """
+theirs, ours = jnp.ones(7), xnp.ones((3, 11))
+shared = xnp.from_dlpack(theirs)
+assert any(x.shape == (3, 11) for x in xc.live_arrays()) and xc.memory_stats()["bytes_in_use"] > 0
+""",
     "a solver of xcore in a program of JAX": """
 solve = border.as_jax_function(lambda a, b: xc.linalg.solve(a, b))
 loss, peer = (lambda f: lambda a, b: jnp.sum(f(a, b) ** 2))(solve), lambda a, b: jnp.sum(jnp.linalg.solve(a, b) ** 2)

@@ -201,3 +201,20 @@ def test_what_is_refused_is_said_in_words(name):
     call, words = REFUSED[name]
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("radius, inner", [(0.9, 0.4), (0.8501, 0.4001), (0.75 + 1e-6, 0.4001)])
+def test_success_in_single_precision_beside_given_values_is_true(radius, inner):
+    """Short ways to values on a curved edge make rows large: they must not drown the residuals of all others."""
+    out = lambda x, y: radius - (x**2 + y**2) ** 0.5
+    hole = lambda x, y: (x**2 + y**2) ** 0.5 - inner
+    edge = [pde.Robin(2.0, 1.0), pde.Dirichlet(1.0)]
+
+    def ring():
+        return pde.CutDiffusion(Box((40, 40), -1.0, 1.0), 1.0, inside=[out, hole], edge=edge)
+
+    want = by_scipy(ring(), 0.0)
+    with xc.enable_x64(False):
+        found = pde.solve(ring(), 0.0, report=True)
+    assert found.value.dtype == "float32" and bool(found.ok)
+    np.testing.assert_allclose(found.value, want, atol=2e-4)

@@ -351,11 +351,16 @@ def move(buffer: Buffer, device: Device) -> Buffer:
 
 
 def place_of(buffer: Buffer) -> tuple[tuple[Device, ...], NDArray | None]:
-    """The devices of a buffer, and its tiles over them; see spread."""
+    """The devices of a buffer, and its tiles over them; see spread. One that others made is on one device."""
     sharding = buffer._sharding
     if isinstance(sharding, Spread):
         return sharding._its_devices, sharding.tiles
-    return (sharding._its_device,), None
+    return tuple(sharding.device_set), None
+
+
+def has_place(buffer: Buffer) -> bool:
+    """Whether ``place_of`` knows it: not what another library in this process has spread."""
+    return isinstance(buffer._sharding, Spread) or len(buffer._sharding.device_set) == 1
 
 
 def live_buffers() -> list[tuple[tuple[int, ...], np.dtype[Any]]]:

@@ -20,7 +20,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     found = [b for b in backend.client(platform).live_arrays() if not b.is_deleted()]
-    return [Array(b, _placed(b)) for b in found if b.aval is not None]
+    return [Array(b, _placed(b)) for b in found if b.aval is not None and backend.has_place(b)]
 
 
 def _placed(buffer: Any):

@@ -19,6 +19,7 @@ from xcore.pde._boundary import Dirichlet as Dirichlet
 from xcore.pde._boundary import Neumann as Neumann
 from xcore.pde._boundary import Periodic as Periodic
 from xcore.pde._boundary import Robin as Robin
+from xcore.pde._cut import CutDiffusion as CutDiffusion
 from xcore.pde._diffusion import Diffusion as Diffusion
 from xcore.pde._direct import apply_function as apply_function
 from xcore.pde._direct import solve_direct as solve_direct

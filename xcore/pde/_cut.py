@@ -97,8 +97,11 @@ class CutDiffusion(Diffusion):
         return (self.cuts["share"] * GridOperator.volumes(self, self.dtype)).astype(dtype)
 
     def evened(self):
-        """Factors of rows: those of small shares outweigh all others in a norm."""
-        return xnp.where(self.inside, self.cuts["share"], 1)
+        """Factors of rows: those of small shares, and of short ways to given values, outweigh all others in a norm."""
+        here = diagonal(self.edges(), self.sinks(), self.rings)
+        whole = diagonal(Diffusion.edges(self), Diffusion.sinks(self), self.rings)
+        even = self.cuts["share"] * xnp.minimum(1, whole / xnp.where(here > 0, here, 1))
+        return xnp.where(self.inside, even, 1)
 
     def field(self, f, dtype=None):
         """A field, zero where there are no unknowns."""
