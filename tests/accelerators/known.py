@@ -14,7 +14,7 @@ NO_LONG_DIVISION = (
 IN_DOUBLE = "these functions of float32 are computed in float64, so that all digits are right"
 COUNTS = "counts up to 2**53 are float64, and sums of probabilities: in float32 they would be other numbers"
 COARSEST = "the inverse on the coarsest grid is computed in float64, where rows must sum up to what they do"
-RESIDUAL = "linear_solve tells residuals of float32 from products in float64"
+RESIDUAL = "residuals of float32 are told from products in float64"
 # of the rows of programs.py
 DOUBLE = (
     r"special\.(ellipk|exp1|expi|i0e|k1|lambertw|spence|j0|y1|dawsn|betaln|gammainc|gammaincinv|owens_t|betainc|"
@@ -36,6 +36,7 @@ KNOWN: dict[str, dict[str, tuple[str, str]]] = {
         DOUBLE: ("refused", IN_DOUBLE),
         r"random\.(poisson|binomial)": ("refused", COUNTS),
         r"pde\.multigrid": ("refused", COARSEST),
+        r"sparse\.multigrid, solution": ("refused", RESIDUAL),
         r"sparse\..* by the host": ("refused", NO_PYTHON),
     },
     "cuda": {
