@@ -36,7 +36,6 @@ KNOWN: dict[str, dict[str, tuple[str, str]]] = {
         DOUBLE: ("refused", IN_DOUBLE),
         r"random\.(poisson|binomial)": ("refused", COUNTS),
         r"pde\.multigrid": ("refused", COARSEST),
-        r"sparse\.multigrid, solution": ("refused", RESIDUAL),
         r"sparse\..* by the host": ("refused", NO_PYTHON),
     },
     "cuda": {

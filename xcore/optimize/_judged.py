@@ -24,17 +24,8 @@ from ._units import relative_error
 
 TESTED = "each component of the Newton step, relative to the size and the way of its parameter"
 SHORT = 0.1  # the first radius of a second attempt, relative to the scaled length of x0
-SHARES = (
-    0.5,
-    0.1,
-    0.01,
-    1e-3,
-    1e-4,
-    1e-5,
-    1e-6,
-    0.0,
-    -1.0,
-)  # of a variable without influence, that are tried
+# Of a variable without influence: the values that are tried, as shares of what it is, and as they stand.
+SHARES = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 0.0, -1.0)
 FAR = 0.01  # a step of this part of a parameter, from where a method ended, shows that nothing converged
 
 

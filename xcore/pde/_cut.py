@@ -302,13 +302,9 @@ def _lines(op) -> tuple:
     """For each axis the unknowns, where their volumes end, and the unknowns with their neighbours on both sides."""
     out = []
     for a in op.axes:
-        x = a.unknowns
-        if a.ring:
-            wide = np.concatenate([x[-1:] - a.period, x, x[:1] + a.period])
-        else:
-            wide = np.concatenate([a.nodes[:1], x, a.nodes[-1:]])
+        wide = _wide(a)
         bounds = (wide[1:] + wide[:-1]) / 2  # at a face that is an unknown the face itself
-        out.append((x, bounds, wide))
+        out.append((a.unknowns, bounds, wide))
     return tuple(zip(*out, strict=True))
 
 
@@ -431,6 +427,7 @@ def _walls_of(op, levels, lowest, conditions, opened, inside, nodes) -> list:
 
 
 def _wide(a) -> np.ndarray:
+    """The unknowns of an axis with their neighbours on both sides."""
     x = a.unknowns
     if a.ring:
         return np.concatenate([x[-1:] - a.period, x, x[:1] + a.period])
@@ -458,7 +455,7 @@ def _geometry(op, levels: dict, nodes, bounds, widths) -> dict:
     apertures = [_aperture(f, phi, axis) for axis in range(n)]
     volume = functools.reduce(np.multiply, widths)
     ends = lambda x, axis: [f.take(x, np.arange(shape[axis]) + k, axis=axis) for k in (0, 1)]  # noqa: E731
-    pieces, total = [], 0
+    pieces = []
     taken = [
         volume / widths[i] * (b - a)
         for i, (a, b) in enumerate(ends(x, i) for i, x in enumerate(apertures))

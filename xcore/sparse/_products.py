@@ -124,7 +124,7 @@ def _sums(bucket: Bucket, v: Array, x: Array) -> Array:
     each = lambda a: a.reshape(*a.shape, *[1] * (x.ndim - 1))  # noqa: E731
     terms = each(_gathered(v, bucket.positions)) * _gathered(x, bucket.columns)
     if bucket.valid is not None:
-        terms = xnp.where(each(bucket.valid), terms, xnp.zeros((), terms.dtype))
+        terms = xnp.where(each(bucket.valid), terms, np.dtype(terms.dtype).type(0))
     # written out: XLA makes one fast loop over the rows of it, and a slow one of a sum along an axis
     return functools.reduce(xnp.add, [terms[k] for k in range(size)])
 
