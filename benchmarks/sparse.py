@@ -83,13 +83,21 @@ def many_by_cholesky():
     return lambda: lambda: solve(many * next(scales))
 
 
-def many_by_superlu():
-    a, b = scipy.sparse.csc_array(grid(32)), rng.normal(size=32**2)
-    return lambda: lambda: [scipy.sparse.linalg.splu(a).solve(b) for _ in range(200)]
+def by_superlu(n: int, count: int):
+    a, b = scipy.sparse.csc_array(grid(n)), rng.normal(size=n**2)
+    return lambda: lambda: [scipy.sparse.linalg.splu(a).solve(b) for _ in range(count)]
+
+
+def one_by_cholesky():
+    a, b = sparse.from_scipy(grid(256)), xnp.asarray(rng.normal(size=256**2))
+    solve, scales = xc.jit(lambda a: sparse.factorise(a, "cholesky").solve(b)), itertools.count(1.0, 1e-6)  # fmt: skip
+    return lambda: lambda: solve(a * next(scales))
 
 
 bench.versus("200 solutions, 5 points, 32², Cholesky beside a loop of splu", many_by_cholesky(),
-             many_by_superlu(), bar=0.05)  # fmt: skip
+             by_superlu(32, 200), bar=0.05)  # fmt: skip
+bench.versus("one solution, 5 points, 256², Cholesky beside splu", one_by_cholesky(),
+             by_superlu(256, 1), bar=1.5)  # fmt: skip
 if importlib.util.find_spec("pyamg"):
     for name, anew in (("aggregates anew", True), ("aggregates kept", False)):
         bench.versus(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import Status, sparse
-from xcore.sparse import Sparse
+from xcore.sparse import Sparse, _cholesky, _column_kernels
 from xcore.sparse._dissection import dissected
 
 rng = np.random.default_rng(0)
@@ -163,3 +163,62 @@ def test_many_unknowns():
         np.testing.assert_allclose(a @ np.asarray(f.solve(b)), b, rtol=1e-9, atol=1e-11)
         lu = sp.linalg.splu(sp.csc_array(a))
         np.testing.assert_allclose(f.logdet(), np.log(np.abs(lu.U.diagonal())).sum(), rtol=1e-12)
+
+
+def hermitian(n, dtype):
+    a = grid(n).astype(dtype)
+    if dtype[0] == "c":
+        turn = sp.diags_array(np.exp(1j * np.arange(n * n)))
+        a = sp.csr_array(turn @ a @ turn.conj())
+    return a
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("kept", [1 << 18, 0], ids=["tables in programs", "tables beside them"])
+def test_batches_of_any_size(dtype, kept, monkeypatch):
+    """Few go through at once, many in chunks that cores share; of one matrix right sides are columns."""
+    monkeypatch.setattr(_column_kernels, "_CONSTANT", kept)
+    a = hermitian(4 if kept else 5, dtype)
+    s, n, lead = sparse.from_scipy(a), a.shape[0], (2, 3)
+    b = rng.normal(size=n).astype(dtype)
+    scales = rng.uniform(1, 2, 70 if kept else 5).astype(dtype)
+    f = xc.jit(lambda t, b: sparse.factorise(s.like(s.values * t), "cholesky").solve(b))
+    tol = 300 * np.finfo(dtype).eps
+    exact = np.linalg.solve(a.toarray(), b)
+    several = xc.vmap(f, (0, None))(scales, b)
+    np.testing.assert_allclose(several, exact / scales[:, None], rtol=tol, atol=tol)
+    nested = xc.vmap(xc.vmap(f, (0, None)), (None, 0))(scales[:2], np.stack([b, 2 * b, 3 * b]))
+    expected = exact / scales[:2, None] * np.arange(1, 4, dtype=dtype)[:, None, None]
+    np.testing.assert_allclose(nested, expected, rtol=tol, atol=tol)
+    one = sparse.factorise(s, "cholesky")
+    right = xc.vmap(xc.vmap(one.solve))(np.broadcast_to(b, (*lead, n)))
+    np.testing.assert_allclose(right, np.broadcast_to(exact, (*lead, n)), rtol=tol, atol=tol)
+
+
+def test_each_matrix_of_a_batch_has_its_status():
+    a = sparse.from_scipy(grid(6))
+    values = a.values * xnp.ones((100, 1))
+    d = a.pattern.find(np.arange(36), np.arange(36))
+    bad = rng.choice(100, 30, replace=False)
+    values = values.at[bad[:, None], d[rng.integers(0, 36, 30)][:, None]].set(-1.0)
+    f = sparse.factorise(a.like(values), "cholesky")
+    found = f.solve(np.ones(36), report=True)
+    expected = ~np.isin(np.arange(100), bad)
+    np.testing.assert_array_equal(found.ok, expected)
+    np.testing.assert_array_equal(f.ok, expected)
+    assert (np.asarray(found.status)[bad] == Status.not_definite).all()
+
+
+def test_by_fronts_as_by_columns(monkeypatch):
+    """Elsewhere than on a CPU."""
+    s, b = sparse.from_scipy(grid(6)), rng.normal(size=(36, 2))
+    columns = sparse.factorise(s, "cholesky")
+    monkeypatch.setattr(_cholesky, "on_cpu", lambda: False)
+    xc.clear_caches()
+    s.pattern._kept.clear()
+    fronts = sparse.factorise(s, "cholesky")
+    assert isinstance(fronts.factors, list)
+    np.testing.assert_allclose(fronts.solve(b), columns.solve(b), rtol=1e-11)
+    found = sparse.factorise(s.like(s.values * xnp.ones((2, 1))), "cholesky").solve(b, report=True)
+    assert found.ok.all()
+    np.testing.assert_allclose(fronts.logdet(), columns.logdet(), rtol=1e-12)

@@ -51,7 +51,7 @@ def in_chunks(f, a, *more, narrowest: int = NARROWEST):
         outs = _of_chunk(f, flat)
     elif typeof(a).shape[-2] > 1:
         work = lambda *flat: _all_chunks(f, flat, narrowest)  # noqa: E731
-        outs = in_one_kernel(work, *flat, part=_part(flat, _width(flat, narrowest)))
+        outs = in_one_kernel(work, *flat, part=_part(flat, chunk_width(flat, narrowest)))
     else:  # with one row alone there is no loop
         outs = _all_chunks(f, flat, narrowest)
     return tuple(ops.reshape(y, shape=(*lead, *typeof(y).shape[1:])) for y in outs)  # pyright: ignore[reportGeneralTypeIssues]
@@ -73,26 +73,26 @@ def _as_rows(x):
     return ops.reshape(x, shape=(lanes, math.prod(rest)))
 
 
-def _width(flat, narrowest: int) -> int:
+def chunk_width(flat, narrowest: int) -> int:
     """Of how many matrices a chunk is."""
     lanes = typeof(flat[0]).shape[0]
     return min(lanes, max(narrowest, min(512, CACHE * lanes // _bytes(flat) // 32 * 32)))
 
 
 def _part(flat, width: int) -> int | None:
-    """How many matrices one core takes at a time: whole chunks, four times for each core; None if
-    they are too few to share."""
+    """How many matrices one core takes at a time: whole chunks, four times for each core, two or more, as
+    kernels are made of loops; None if they are too few to share."""
     lanes = typeof(flat[0]).shape[0]
     if cores() == 1 or _bytes(flat) < SHARED:
         return None
-    part = -(-lanes // (4 * cores() * width)) * width
+    part = max(-(-lanes // (4 * cores() * width)), 2) * width
     return part if part < lanes else None
 
 
 def _all_chunks(f, flat, narrowest: int) -> tuple:
     """The last chunk ends with the last matrix, so it may begin inside of the one before: no copy of
     all matrices is made to fill it up."""
-    lanes, size = typeof(flat[0]).shape[0], _width(flat, narrowest)
+    lanes, size = typeof(flat[0]).shape[0], chunk_width(flat, narrowest)
     shapes, rows = [typeof(x).shape[1:] for x in flat], list(map(_as_rows, flat))
 
     def body(i, outs):

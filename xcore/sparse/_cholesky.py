@@ -16,15 +16,17 @@ from .. import numpy as xnp
 from .._control.custom import custom_jvp, stop_gradient
 from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
-from .._core import dtypes, errors
+from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import struct
 from .._core.typing import ArrayLike
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
-from ..linalg._arguments import epsilon
+from ..linalg._arguments import epsilon, on_cpu
 from ..linalg._equations import Equation, judged, roundings
-from ._fronts import factors_of, fronts_of, inverse_values, log_determinant, solved
+from ._column_kernels import applied, refined
+from ._columns import columns_of
+from ._fronts import factors_of, fronts_of, inverse_values, solved
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
@@ -32,30 +34,56 @@ from ._products import product_of, spread
 # Programs of one matrix
 
 
+# Factors are one array, column by column, where programs run on a CPU, and pairs for each depth of a tree elsewhere.
+
+
 def _factors(pattern: Pattern, values: Array) -> Any:
+    if on_cpu():
+        return applied("column_cholesky", pattern, values)
     return factors_of(fronts_of(pattern), values)
 
 
 def raw_solution(pattern: Pattern, factors: Any, b: Array) -> Array:
     if not pattern.shape[0]:
         return b
-    return solved(fronts_of(pattern), factors, b)
+    if isinstance(factors, list):
+        return solved(fronts_of(pattern), factors, b)
+    return applied("column_solve", pattern, factors, b)
 
 
-def _solution(pattern: Pattern, values: Array, factors: Any, b: Array) -> Array:
-    """x with a step of refinement, and the derivatives of the equation."""
+def _refined(pattern: Pattern, values: Array, factors: Any, b: Array) -> tuple[Array, Array]:
+    """x and the smallest pivot; NaN where there is one."""
+    if not pattern.shape[0]:
+        return b, xnp.ones((), dtypes.to_real(b.dtype))
+    if not isinstance(factors, list):
+        x, pivots = refined(pattern, factors, values, b)
+        return x, xnp.real(pivots).min()
+    x = raw_solution(pattern, factors, b)
+    more = x + raw_solution(pattern, factors, b - product_of(pattern)(values, x))
+    least = functools.reduce(xnp.minimum, [x.min() for x in _pivots(pattern, factors)])
+    return xnp.where(xnp.isfinite(more), more, x), least
+
+
+def _pivots(pattern: Pattern, factors: Any) -> list[Array]:
+    """The diagonals of factors, whose squares multiply up to the determinant."""
+    if isinstance(factors, list):
+        return [xnp.real(xnp.diagonal(low, axis1=-2, axis2=-1)) for low, _ in factors]
+    return [xnp.real(factors[..., columns_of(pattern).pointers[:-1]])]
+
+
+def _solution(pattern: Pattern, values: Array, factors: Any, b: Array) -> tuple[Array, Array]:
+    """x with a step of refinement, with the derivatives of the equation, and the smallest pivot."""
     known = stop_gradient(values)
 
-    def solve(turned: bool, b: Array) -> Array:
-        v = xnp.conj(known) if turned else known  # of the transpose
-        of = lambda b: raw_solution(pattern, factors, b)  # noqa: E731
-        once = (lambda b: xnp.conj(of(xnp.conj(b)))) if turned else of
-        x = once(b)
-        more = x + once(b - product_of(pattern)(v, x))
-        return xnp.where(xnp.isfinite(more), more, x)
+    def solve(turned: bool, b: Array) -> tuple[Array, Array]:
+        if not turned:
+            return _refined(pattern, known, factors, b)
+        x, least = _refined(pattern, known, factors, xnp.conj(b))
+        return xnp.conj(x), least  # the transpose is the conjugate
 
     return custom_linear_solve(  # pyright: ignore[reportReturnType]
-        lambda x: product_of(pattern)(values, x), b, lambda _, b: solve(False, b), lambda _, b: solve(True, b)
+        lambda x: product_of(pattern)(values, x), b, lambda _, b: solve(False, b), lambda _, b: solve(True, b),
+        has_aux=True,
     )  # fmt: skip
 
 
@@ -66,7 +94,12 @@ def _determinant(pattern: Pattern) -> Any:
     def f(v: Array) -> Array:
         if not pattern.shape[0]:
             return xnp.zeros((), dtypes.to_real(v.dtype))
-        return log_determinant(_factors(pattern, v))
+        return (
+            2
+            * xnp.log(
+                xnp.concatenate([x.reshape(-1) for x in _pivots(pattern, _factors(pattern, v))])
+            ).sum()
+        )
 
     def rule(primals: Any, tangents: Any) -> tuple[Array, Array]:
         (v,), (d,) = primals, tangents
@@ -80,7 +113,10 @@ def _determinant(pattern: Pattern) -> Any:
 def _inverse(pattern: Pattern, v: Array) -> Array:
     if not pattern.nnz:
         return v
-    return inverse_values(fronts_of(pattern), _factors(pattern, v))
+    plan = fronts_of(
+        pattern
+    )  # on any platform: a front has all of an inverse that its elements need
+    return inverse_values(plan, factors_of(plan, v))
 
 
 def _once(pattern: Pattern, name: str, make: Any) -> Any:
@@ -97,7 +133,7 @@ class Cholesky(LinearOperator):
     Attributes:
       a: the matrix, on a symmetric pattern with its diagonal; the elements that count are those of the Hermitian
         matrix that it is.
-      factors: for each depth of a tree of separators, (L11, L21) of its fronts.
+      factors: the elements of L, column by column, or for each depth of a tree of separators, (L11, L21) of its fronts.
     """
 
     a: Sparse
@@ -115,32 +151,35 @@ class Cholesky(LinearOperator):
         """Whether all pivots were positive."""
         lead = self.a.values.shape[:-1]
         good = xnp.ones(lead, bool)
-        for low, _ in self.factors:
-            d = xnp.real(xnp.diagonal(low, axis1=-2, axis2=-1))
-            good = good & (d > 0).all(axis=(-2, -1))
+        for d in _pivots(self.a.pattern, self.factors) if self.shape[0] else []:
+            good = good & (d > 0).all(axis=tuple(range(len(lead), d.ndim)))
         return good
 
     def mv(self, x: Array) -> Array:
         return self.matmat(x[:, None])[:, 0]
 
     def matmat(self, x: Array) -> Array:
-        return self._solved(x)
+        return self._solved(x)[0]
 
-    def _solved(self, b: Array) -> Array:
+    def _solved(self, b: Array) -> tuple[Array, Array]:
+        """The solution, and whether all pivots are positive."""
         p = self.a.pattern
         dtype = xnp.result_type(self.a.values, b)
         f = functools.partial(_solution, p)
         if b.ndim == 2 and self.a.ndim > 2:
             b = xnp.broadcast_to(b, (*self.a.values.shape[:-1], *b.shape))
-        leaves = [x.astype(dtype) for pair in self.factors for x in pair]
+        leaves, structure = tree.flatten(self.factors)
 
-        def one(v: Array, b: Array, *leaves: Array) -> Array:
-            pairs = list(zip(leaves[::2], leaves[1::2], strict=True))
-            return f(v, pairs, b)
+        def one(v: Array, b: Array, *leaves: Array) -> tuple[Array, Array]:
+            return f(v, tree.unflatten(structure, leaves), b)
 
-        ranks = [(self.a.values.astype(dtype), 1), (b.astype(dtype), 2), *[(x, 3) for x in leaves]]
-        g, *operands = over_batches(one, *ranks)
-        return g(*operands)
+        rank = 3 if isinstance(self.factors, list) else 1
+        ranks = [(x.astype(dtype), rank) for x in leaves]
+        g, *operands = over_batches(
+            one, (self.a.values.astype(dtype), 1), (b.astype(dtype), 2), *ranks
+        )
+        x, least = g(*operands)
+        return x, least > 0
 
     def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         """The solution of a x = b, refined once, with the derivatives of the equation.
@@ -155,8 +194,7 @@ class Cholesky(LinearOperator):
         columns = b[:, None] if vector else b
         if columns.ndim < 2 or columns.shape[-2] != self.shape[0]:
             raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {self.shape[0]}", b=b)
-        x = self._solved(columns)
-        good = self.ok
+        x, good = self._solved(columns)
         status, told = first_that_holds((~good, Status.not_definite), default=Status.success), None
         if report:
             status, told = self._judged(columns, x, good)

@@ -285,11 +285,6 @@ def _backward(plan: Fronts, factors: Any, ahead: list[Array]) -> Array:
     return _gathered(xnp.concatenate(out), plan.place)
 
 
-def log_determinant(factors: Any) -> Array:
-    parts = [xnp.log(xnp.real(xnp.diagonal(low, axis1=-2, axis2=-1))).sum() for low, _ in factors]
-    return 2 * sum(parts[1:], parts[0])
-
-
 def inverse_values(plan: Fronts, factors: Any) -> Array:
     """The elements of A⁻¹ at the places of A, from the root down. (Takahashi, Fagan and Chin 1973)
 

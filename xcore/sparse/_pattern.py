@@ -82,6 +82,10 @@ class Pattern:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def canonical(self) -> str:
+        """What programs are found by that have it as a parameter."""
+        return f"pattern:{self.digest.hex()}"
+
     def __repr__(self) -> str:
         return f"Pattern({self.shape[0]}x{self.shape[1]}, {self.nnz} elements)"
 
