@@ -11,12 +11,14 @@ from ._diffusion import Diffusion
 from ._direct import apply_function, solve_direct
 from ._events import Event
 from ._grid import Grid
+from ._interface import interface_diffusion
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._modes import eigenmodes
 from ._nonlinear import solve_nonlinear
 from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
+from ._refine import refine
 from ._rosenbrock import RODAS5P, Rosenbrock
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
@@ -37,8 +39,8 @@ __all__ = [
     "FieldSolution", "RODAS5P",
     "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
     "UnstableStepError", "Wave",
-    "check_step", "eigenmodes", "apply_function", "integrate", "poisson", "solve", "solve_direct",
-    "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
+    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "poisson", "refine", "solve",
+    "solve_direct", "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 
 _bound(globals())

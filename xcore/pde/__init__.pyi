@@ -25,6 +25,7 @@ from xcore.pde._direct import apply_function as apply_function
 from xcore.pde._direct import solve_direct as solve_direct
 from xcore.pde._events import Event as Event
 from xcore.pde._grid import Grid as Grid
+from xcore.pde._interface import interface_diffusion as interface_diffusion
 from xcore.pde._laplacian import Laplacian as Laplacian
 from xcore.pde._masked import Masked as Masked
 from xcore.pde._modes import eigenmodes as eigenmodes
@@ -33,6 +34,7 @@ from xcore.pde._operators import Divergence as Divergence
 from xcore.pde._operators import Gradient as Gradient
 from xcore.pde._operators import Helmholtz as Helmholtz
 from xcore.pde._poisson import poisson as poisson
+from xcore.pde._refine import refine as refine
 from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
@@ -64,9 +66,9 @@ def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[fl
 def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States of u' = f(u, t) at given times, with steps as long as the error allows."""
 @overload
-def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool = False, history: bool = False, progress: str | bool = False) -> Array: ...
+def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool | Callable[..., GridOperator] = False, history: bool = False, progress: str | bool = False, of: Callable[..., ArrayLike] | None = None) -> Array: ...
 @overload
-def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[True], estimate: bool = False, history: bool = False, progress: str | bool = False) -> FieldSolution:
+def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[True], estimate: bool | Callable[..., GridOperator] = False, history: bool = False, progress: str | bool = False, of: Callable[..., ArrayLike] | None = None) -> FieldSolution:
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution."""
 @overload
 def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None, max_steps: int = 50, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Array: ...

@@ -67,6 +67,9 @@ class CutDiffusion(Diffusion):
     closed: bool = static(default=False)
 
     def __post_init__(self):
+        if self.mean == "located":
+            want = '"harmonic" or "arithmetic"'
+            raise errors.bad_argument(_WHO, "mean", self.mean, want)
         Diffusion.__post_init__(self)
         if self.cuts is not None:
             return
@@ -182,7 +185,7 @@ class CutDiffusion(Diffusion):
         if estimate or method == "full multigrid":
             name, given = ("estimate", True) if estimate else ("method", method)
             want = "left out for a pde.CutDiffusion"
-            advice = "Solve on grid.finer() too, and compare at the nodes that both have."
+            advice = "Give estimate=lambda grid: …, which makes the operator on coarser grids, too; not finer ones."
             raise errors.bad_argument(who, name, given, want, advice if estimate else "")
 
     def __call__(self, u: ArrayLike) -> Array:

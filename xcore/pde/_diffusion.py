@@ -22,7 +22,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
-from . import _tensor
+from . import _located, _tensor
 from ._along import along, padded, shifted
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, check_order
@@ -59,6 +59,7 @@ MEANS = {  # of a over two pieces of a way, which take parts p and q of it
     "harmonic": lambda a, b, p, q: a * (b / (q * a + p * b)),  # a b may be out of range
     "arithmetic": lambda a, b, p, q: q * a + p * b,
 }
+MEANS["located"] = MEANS["harmonic"]
 
 
 @struct
@@ -77,8 +78,11 @@ class Diffusion(GridOperator):
       faces: conditions as in ``Laplacian``; ∂u/∂n is without the factor a.
       c: not negative: likewise, or one number.
       mean: of a between two nodes: "harmonic", right where a jumps (in the middle of them, or on the faces of
-        cells), or "arithmetic".
+        cells), "arithmetic", or "located", for functions of the coordinates, element by element: harmonic, with each
+        jump where it is, and means across the ways; of order 2 for interfaces along the axes anywhere between the
+        nodes, of which there is one at most between two. Derivatives take the places of jumps as constants.
       mixed: the elements of a matrix behind its diagonal, row by row, found from ``a``, which then is its diagonal.
+      shares: volumes relative to those that end half-way between nodes, where jumps are located.
 
     >>> op = Diffusion(Grid(4), 2.0)
     >>> op(xnp.ones(3)) + 0.0
@@ -91,6 +95,7 @@ class Diffusion(GridOperator):
     c: Any = 0.0
     mean: str = static(default="harmonic")
     mixed: Any = None
+    shares: Any = None
 
     def __post_init__(self):
         who, settle = "pde.Diffusion", object.__setattr__
@@ -98,7 +103,9 @@ class Diffusion(GridOperator):
             raise errors.bad_argument(who, "grid", self.grid, "a pde.Grid")
         check_order(who, self.grid, 2)
         if self.mean not in MEANS:
-            raise errors.bad_argument(who, "mean", self.mean, '"harmonic" or "arithmetic"')
+            raise errors.bad_argument(
+                who, "mean", self.mean, '"harmonic", "located" or "arithmetic"'
+            )
         settle(self, "faces", resolve(who, self.grid, self.faces))
         if self.mixed is None and (found := _tensor.parts_of(who, self.grid, self.a)):
             settle(self, "a", found[0])
@@ -106,6 +113,8 @@ class Diffusion(GridOperator):
         parts = self.a if isinstance(self.a, (tuple, list)) else (self.a,)
         if len(parts) not in (1, self.grid.ndim):
             raise errors.bad_argument(who, "a", self.a, f"one, or {self.grid.ndim} for the axes")
+        if self.mean == "located" and any(map(callable, parts)):
+            parts = self._located(parts * (self.grid.ndim // len(parts)))
         if self.grid.centred and any(map(callable, parts)):
             parts = tuple(
                 self._on_faces(who, axis, x) if callable(x) else x
@@ -125,7 +134,31 @@ class Diffusion(GridOperator):
     def _given(self, who, axis: int, x, count: int):
         """What a is, along an axis or in all."""
         between = self._between(axis) if count == self.grid.ndim else None
+        with_faces = self.mean == "located" and not self.grid.centred
+        if between and with_faces and xnp.shape(x) == self._between(axis, 1):
+            between = self._between(axis, 1)
         return self._at_nodes(who, "a", x, between)
+
+    def _located(self, parts) -> tuple:
+        """Functions as what is between nodes, with their jumps where they are."""
+        fs = tuple(x if callable(x) else None for x in parts)
+        found = xnp.asarray(_located.shares(self.grid, fs, self.rings))
+        object.__setattr__(self, "shares", self._unknowns(self._whole(found)).astype(real_dtype()))
+        return tuple(
+            x if f is None else _located.between(self.grid, fs, i, self.rings, self.axes[i].kinds)
+            for i, (x, f) in enumerate(zip(parts, fs, strict=True))
+        )
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The volume that belongs to each unknown."""
+        whole = GridOperator.weights.fget(self)  # pyright: ignore[reportOptionalCall]
+        return whole if self.shares is None else whole * np.asarray(ops.stop_gradient(self.shares))
+
+    def volumes(self, dtype):
+        """The same in a program."""
+        whole = GridOperator.volumes(self, dtype)
+        return whole if self.shares is None else whole * self.shares.astype(dtype)
 
     def _on_faces(self, who, axis: int, f):
         """A function of the coordinates on the faces of cells across an axis: means of what it is in the cells, which
@@ -153,9 +186,9 @@ class Diffusion(GridOperator):
         second = values if ring else cut(values, axis, 1, n)
         return MEANS[self.mean](first, second, *self._shares(axis, typeof(values).dtype))
 
-    def _between(self, axis: int) -> tuple:
+    def _between(self, axis: int, by: int | None = None) -> tuple:
         """The shape of values between nodes along an axis."""
-        by = 1 if self.grid.centred else -1
+        by = (1 if self.grid.centred else -1) if by is None else by
         return tuple(n + by * (i == axis) for i, n in enumerate(self.grid.shape))
 
     def _at_nodes(self, who, name, x, between=None):
@@ -171,7 +204,11 @@ class Diffusion(GridOperator):
         real_only(who, name, x)
         return x if dtypes.is_inexact(x.dtype) else x.astype(real_dtype())
 
-    symmetric = property(lambda self: all(np.ptp(a.weights) < 1e-12 for a in self.axes))  # pyright: ignore[reportAssignmentType]
+    @property
+    def symmetric(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether it is without weights, too."""
+        return self.shares is None and all(np.ptp(a.weights) < 1e-12 for a in self.axes)
+
     rings = property(lambda self: tuple(a.ring for a in self.axes))
 
     @property
@@ -234,7 +271,7 @@ class Diffusion(GridOperator):
         if self._is_between(axis):
             n = typeof(given).shape[axis]
             given = self._unknowns(given, axis)
-            if a.centred:
+            if a.centred or n > self.grid.shape[axis]:  # with the faces
                 return cut(given, axis, 0 if a.ring else 1, n - 1)
             return shifted(given, axis, -1, True) if a.ring else given
         return self._means(self._unknowns(self._whole(given), axis), axis)
@@ -287,7 +324,7 @@ class Diffusion(GridOperator):
         n = typeof(values).shape[axis]
         near = lambda k: cut(values, axis, n - 1 - k if side else k, n - k if side else k + 1)  # noqa: E731
         first = near(0).astype(dtype)
-        if self._is_between(axis) and not self.grid.centred and n > 1:
+        if self._is_between(axis) and 1 < n < self.grid.shape[axis]:
             # half a cell away from the next value; as it goes on from the second, by powers to stay positive
             return first * xnp.sqrt(first / near(1).astype(dtype))
         return first

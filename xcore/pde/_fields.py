@@ -165,7 +165,7 @@ class GridOperator(LinearOperator):
         """Raises where fields of cells cannot be solved in a way that is asked for."""
         if self.grid.centred and (estimate or method == "full multigrid"):
             name, given = ("estimate", True) if estimate else ("method", method)
-            advice = "Solve on grid.coarser() too, and compare with grid.restrict(u)."
+            advice = "Give estimate=lambda grid: …, which makes the operator on grid.coarser(), too."
             want = (
                 "left out for fields of cells, which are not on every second node of a finer grid"
             )

@@ -134,7 +134,8 @@ def _widened(x, dtype):
 
 def _scaled(op, dtype):
     """W^½ and -W^½ op W^-½, which is symmetric."""
-    root, n = np.sqrt(op.weights).astype(dtype), size(op.field_shape)
+    n, located = size(op.field_shape), isinstance(op, Diffusion) and op.shares is not None
+    root = xnp.sqrt(op.volumes(dtype)) if located else np.sqrt(op.weights).astype(dtype)
 
     def product(op, x):
         made = -(root * op(x.reshape(op.field_shape) / root)).reshape(-1)

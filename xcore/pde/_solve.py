@@ -26,6 +26,7 @@ from ..linalg._range import safe_norm
 from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
+from ._estimate import compare
 from ._fields import GridOperator
 from ._general import simpler, solve_any, values_known
 from ._geometry import coarser_masked
@@ -49,8 +50,8 @@ METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
 def solve(
     op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None,
     method: str = "auto", cycle: str = "V", smoother: str = "auto", max_steps: int = 100,
-    report: bool = False, estimate: bool = False, history: bool = False,
-    progress: str | bool = False,
+    report: bool = False, estimate: bool | Callable[..., GridOperator] = False, history: bool = False,
+    progress: str | bool = False, of: Callable[..., ArrayLike] | None = None,
 ) -> Array | FieldSolution:  # fmt: skip
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
@@ -76,11 +77,14 @@ def solve(
         axes), or "auto", which looks at the coefficients.
       max_steps: at most this many iterations.
       report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
-      estimate: also solve on every second node, to estimate the error of discretisation, for the
-        certificate of the report.
+      estimate: also solve on every second node (and of these, where it is no operator of the first four), to
+        estimate the error of discretisation, for the certificate of the report. A function of a grid that makes the
+        operator there where that is not known of itself: of a ``Stencil``, for fields of cells, of cut domains.
       history: with ``report``, keep the relative residual: row 0 that of the start, row k after iteration k, as the
         solver keeps it up to date, the last as computed from u. None of "direct" and "full multigrid".
       progress: show the number of iterations and their rate; a text is the label.
+      of: a functional of (u, op), as ``lambda u, op: op.integrate(u)``: the certificate gets ``functional``, its
+        value, ``functional_error``, estimated from three grids, and ``functional_order``, that which they show.
 
     >>> import xcore as xc
     >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
@@ -91,6 +95,21 @@ def solve(
     who = "pde.solve"
     rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
+    if callable(estimate) or of is not None or (estimate and not isinstance(op, OPERATORS)):
+        given = {
+            "rtol": rtol,
+            "method": method,
+            "cycle": cycle,
+            "smoother": smoother,
+            "max_steps": max_steps,
+        }
+        own = given | {"history": history, "progress": progress}
+        answer = solve(op, f, report=True, **own)
+        again = lambda op, f: solve(op, f, report=True, **given)  # noqa: E731
+        make = estimate if callable(estimate) else None
+        more = compare(who, again, op, f, answer.value, make, of)
+        answer = answer.replace(certificate=Certificate(more=more))
+        return answer if report else answer.check().value
     op, f = _known_form(who, op, f, method)
     op.checked_for(who, method, estimate)
     if _by_elements(op, method, cycle, smoother, estimate):
@@ -354,7 +373,7 @@ def _by_multigrid(op, b, settings: Settings):
         u = full_multigrid(level, b, smoother, smooth=smooth)
         return u, _ONCE
     rows = op.evened() / xnp.where(w == 0, 1, w)
-    if op.inside is None and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
+    if op.inside is None and op.shares is None and np.ptp(op.weights) <= 1e-6 * np.max(op.weights):
         rows = 1.0  # it is the same norm but for a factor
     how = settings.within(typeof(b).dtype) | settings.kept()
     return by_cycles(level, near, b, rows, op.singular, method, **how)

@@ -1,0 +1,160 @@
+"""How far solutions on grids are from those of the equation, by what coarser grids make of it.
+
+With errors c h^p the differences between one grid and the next fall by r = 2^p from grid to grid, and what is left
+behind the finest is the last difference over r - 1. (Richardson 1911) Three grids tell r; it counts for no more than
+the order that the operator promises, so errors that fall faster by chance are not trusted to go on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import numpy as xnp
+from .._core import errors
+from .._core.types import typeof
+from ._fields import Combined, Composed, GridOperator
+from ._geometry import coarser_masked
+from ._masked import Masked
+from ._operators import Advection
+
+_FEWEST = 4  # cells along an axis of the coarsest grid
+_SLOWEST = 1.2  # r of errors that hardly fall: five times the last difference
+
+
+def compare(who: str, solve: Callable, op, f, u, make, of) -> dict:
+    """Figures for a certificate: the largest error, and of a functional its value, error and order.
+
+    ``solve(op, f)`` gives a report; ``make`` is None or a function that makes the operator on a grid.
+    """
+    levels = [(op, u, True)]
+    for _ in range(2):
+        last = levels[-1][0]
+        if len(levels) == 2 and not _can_be_halved(last.grid):
+            break
+        coarse = coarser(who, last, make)
+        answer = solve(coarse, _thinned(op, f, coarse))
+        levels.append((coarse, answer.value, answer.ok))
+    most, good = 2.0 ** accuracy(op), levels[1][2]
+    gaps = [
+        xnp.max(xnp.abs(xnp.asarray(_onto(a, x, b) - y)))
+        for (a, x, _), (b, y, _) in itertools.pairwise(levels)
+    ]
+    known = lambda x: xnp.where(good, x, np.nan)  # noqa: E731
+    more = {"discretization_error": known(left(gaps, most)[0])}
+    if of is not None:
+        values = [functional(who, of, x, level) for level, x, _ in levels]
+        steps = [xnp.abs(a - b) for a, b in itertools.pairwise(values)]
+        error, order = left(steps, most)
+        more |= {
+            "functional": values[0],
+            "functional_error": known(error),
+            "functional_order": order,
+        }
+    return more
+
+
+def functional(who: str, of, u, op):
+    """The value of a functional of a field."""
+    value = xnp.asarray(of(u, op))
+    if value.ndim:
+        want = "a function of (u, op) that gives one number, as lambda u, op: op.integrate(u)"
+        raise errors.bad_argument(who, "of", f"an array {value.shape}", want)
+    return value
+
+
+def left(gaps: list, most: float) -> tuple:
+    """(what is left behind the finest grid, the order that was seen) from differences, the finest first."""
+    if len(gaps) == 1:
+        return gaps[0] / (most - 1), xnp.log2(xnp.asarray(most))
+    real = gaps[1] / xnp.where(gaps[0] > 0, gaps[0], 1)
+    ratio = xnp.where(gaps[0] > 0, real, most)
+    return gaps[0] / (xnp.clip(ratio, _SLOWEST, most) - 1), xnp.log2(xnp.maximum(ratio, 1e-3))
+
+
+def accuracy(op) -> int:
+    """The order of an operator, the least of its parts."""
+    if isinstance(op, Combined):
+        return min(map(accuracy, op.terms))
+    if isinstance(op, Composed):
+        return min(accuracy(op.outer), accuracy(op.inner))
+    if isinstance(op, Advection) and op.scheme == "upwind":
+        return 1
+    found = getattr(op, "accuracy", op.order)
+    return found if isinstance(found, int) else 2
+
+
+def _can_be_halved(grid) -> bool:
+    return all(c % 2 == 0 and c // 2 >= _FEWEST for c in grid.cells)
+
+
+def coarser(who: str, op: GridOperator, make):
+    """The operator on the grid of every second node, made by the user or of what is known of it."""
+    if make is None:
+        return _coarser(who, op)
+    made = make(op.grid.coarser())
+    if not isinstance(made, GridOperator) or made.grid != op.grid.coarser():
+        want = "True, or a function of a grid that makes the operator there"
+        raise errors.bad_argument(who, "estimate", made, want)
+    return made
+
+
+def _coarser(who: str, op):
+    if isinstance(op, Combined) and not op.grid.centred:
+        terms = tuple(_coarser(who, t) for t in op.terms)
+        c = None if op.c is None else _thin(op, op.c)
+        return Combined(terms, tuple(_thin(op, f) for f in op.factors), c)
+    if isinstance(op, Composed) and not op.grid.centred:
+        return Composed(_coarser(who, op.outer), _coarser(who, op.inner))
+    if isinstance(op, Masked):
+        return coarser_masked(op)
+    if isinstance(op, Advection) and not op.grid.centred:
+        v, a = tuple(_thin(op, x) for x in op.velocity), op.diffusion
+        a = None if a is None else _thin(op, a)
+        return Advection(op.grid.coarser(), v, op.coarser_faces(), op.order, op.scheme, a)
+    if op.grid.centred or not hasattr(op, "coarser") or op.inside is not None:
+        name = "fields of cells" if op.grid.centred else type(op).__name__
+        want = f"for {name} a function of a grid that makes the operator there"
+        advice = "Give estimate=lambda grid: …, which is called for grid.coarser()."
+        raise errors.bad_argument(who, "estimate", True, want, advice)
+    return op.coarser()
+
+
+def _pick(op) -> tuple:
+    """The unknowns that the coarser grid has, too."""
+    return tuple(slice(1 if a.start else 0, None, 2) for a in op.axes)
+
+
+def _thin(op, x):
+    x = xnp.asarray(x)
+    return x[_pick(op)] if x.ndim else x
+
+
+def _onto(op, u, coarse):
+    """A field at the unknowns of the coarser grid."""
+    u = op.grid.restrict(u) if op.grid.centred else u[_pick(op)]
+    if coarse.inside is not None:
+        u = xnp.where(coarse.inside, u, 0)
+    return u
+
+
+def _thinned(op, f, coarse):
+    """The right-hand side on a grid that is some times coarser."""
+    if callable(f) or xnp.ndim(f) == 0:
+        return f
+    f, grid = xnp.asarray(f), op.grid
+    whole = f.shape == grid.shape
+    f = f if whole else xnp.broadcast_to(f, op.field_shape)
+    while grid != coarse.grid:
+        if grid.centred:
+            f = grid.restrict(f)
+        else:
+            f = f[(slice(None, None, 2),) * f.ndim] if whole else f[_starts(op, typeof(f).shape)]
+        grid = grid.coarser()
+    return f
+
+
+def _starts(op, shape) -> tuple:
+    return tuple(slice(1 if a.start else 0, None, 2) for a in op.axes[: len(shape)])
