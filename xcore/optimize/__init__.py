@@ -45,6 +45,7 @@ from ._schedules import (
     warmup_constant_schedule, warmup_cosine_decay_schedule, warmup_exponential_decay_schedule,
 )
 from ._sparse import SparseLevenbergMarquardt
+from ._sparse_newton import SparseNewton
 from ._transform import (
     GradientTransformation, apply_updates, chain, global_norm, identity, incremental_update,
     named_chain, scale, scale_by_learning_rate, scale_by_schedule, set_to_zero, stateless,
@@ -70,7 +71,7 @@ __all__ = [
     "scale_by_adam", "scale_by_adamax", "scale_by_amsgrad", "scale_by_belief", "scale_by_factored_rms",
     "scale_by_learning_rate", "scale_by_lion", "scale_by_param_block_rms", "scale_by_radam", "scale_by_rms",
     "scale_by_rss", "scale_by_schedule", "scale_by_sign", "scale_by_stddev", "scale_by_trust_ratio", "scale_by_yogi",
-    "set_to_zero", "sgd", "sgdr_schedule", "sign_sgd", "SparseLevenbergMarquardt", "SQP", "stateless",
+    "set_to_zero", "sgd", "sgdr_schedule", "sign_sgd", "SparseLevenbergMarquardt", "SparseNewton", "SQP", "stateless",
     "stateless_with_tree_map", "Status", "trace", "TrainState", "tree_add", "tree_scale", "tree_sub", "TrustRegion",
     "TrustRegionReflective", "warmup_constant_schedule", "warmup_cosine_decay_schedule",
     "warmup_exponential_decay_schedule", "Wolfe", "yogi", "zero_nans",

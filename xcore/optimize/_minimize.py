@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .._core import errors
 from .._core.typing import PyTree
 from ._constrained import METHODS as CONSTRAINED
 from ._constrained import SQP, AugmentedLagrangian, minimize_constrained
@@ -13,6 +14,8 @@ from ._constraints import any_given
 from ._given import canonical, objective_of, settings
 from ._problem import Flat
 from ._result import Result
+from ._sparse import gives_sparse
+from ._sparse_newton import SparseNewton, minimize_sparse
 from ._unconstrained import unconstrained
 
 
@@ -32,6 +35,20 @@ def _kind_of(who: str, method: Any, constraints: Any, x0: PyTree) -> tuple[bool,
     if known and not Flat(who, "x0", x0).size:
         return False, None
     return known, method
+
+
+def _sparsely(who: str, method: Any, hess: Any, x0: PyTree, args: Any) -> tuple[bool, Any]:
+    """(whether the Hessian is sparse, the method)."""
+    known = isinstance(method, SparseNewton) or canonical(who, method) == "sparse"
+    if not known and hess is not None:
+        args = args if isinstance(args, tuple) else (args,)
+        known = Flat(who, "x0", x0).size > 0 and gives_sparse(hess, x0, args)
+        if known and method is not None:
+            need = "method='sparse' where hess is; hess(x).todense() serves the others"
+            raise errors.bad_argument(who, "method", method, need)
+    if not known or not Flat(who, "x0", x0).size:
+        return False, None if known else method
+    return True, method if isinstance(method, SparseNewton) else SparseNewton()
 
 
 def minimize(
@@ -59,11 +76,12 @@ def minimize(
       method: a name, SciPy's or ours: "L-BFGS-B", "BFGS", "CG", "Newton-CG", "trust-ncg", "trust-exact",
         "dogleg", "Nelder-Mead", "lbfgs", "barzilai-borwein", "gradient-descent", for one number "brent"
         and "golden"; "SLSQP" (the same as "trust-constr" and "sqp") and "augmented-lagrangian" for
-        constraints; or an object such as ``Descent(LBFGS(memory=20))``. L-BFGS by default; with
-        constraints, "SLSQP".
+        constraints; "sparse" (``SparseNewton``: of many unknowns, few of which meet in one term, by sparse Cholesky
+        factors of the Hessian, whose places are found from fun, as by ``sparse.hessian``; the default if hess is
+        sparse); or an object such as ``Descent(LBFGS(memory=20))``. L-BFGS by default; with constraints, "SLSQP".
       jac: True if fun returns (value, gradient); or ``jac(x, *args)``, the gradient, a tree like x0.
-      hess, hessp: ``hess(x, *args)``, the Hessian, a matrix; or ``hessp(x, p, *args)``, its product
-        with p.
+      hess, hessp: ``hess(x, *args)``, the Hessian, a matrix or a ``sparse.Sparse``; or ``hessp(x, p, *args)``, its
+        product with p.
       bounds: a tuple (lower, upper), each a tree like x0, a number or None; or SciPy's forms: a *list*
         with a pair (least, greatest) for each variable, None for no bound; an object with lb and ub.
       constraints: ``Constraints``, or what SciPy knows: dicts with "type", "fun", "jac", "args", and
@@ -76,7 +94,8 @@ def minimize(
         curvature: where they do, but not to tol, the status is ``flat``. What cancels inside of fun is an error of
         its values that is seen only where values next to each other differ by it. Of more, by conjugate gradients, in
         no more products with the Hessian than there were evaluations, or 200; where they do not find the step
-        nothing is claimed. Where there are no second derivatives, the gradient is compared with the largest one seen.
+        nothing is claimed; of "sparse" by factors of the Hessian, and relative to the largest variable in units of its
+        diagonal. Where there are no second derivatives, the gradient is compared with the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.
@@ -101,8 +120,20 @@ def minimize(
     who = "optimize.minimize"
     _no_callback(who, callback)
     tol, maxiter = settings(who, options, tol, maxiter)
+    sparsely, method = _sparsely(who, method, hess, x0, args)
+    given, given_args = (hess, args) if sparsely else (None, ())
+    hess = None if sparsely else hess
     if not (jac in (None, False) and hess is None and hessp is None):
         fun, args = objective_of(who, fun, Flat(who, "x0", x0), args, jac, hess, hessp), ()
+    if sparsely:
+        if bounds is not None or any_given(constraints) or curvature or hessp is not None:
+            need = "no bounds, constraints, curvature and hessp"
+            raise ValueError(
+                f"xcore.{who}: method 'sparse' takes {need}; give hess, or leave it out."
+            )
+        return minimize_sparse(
+            who, fun, x0, args, method, given, given_args, tol, maxiter, history, progress, checkpoint,
+        )  # fmt: skip
     constrained, method = _kind_of(who, method, constraints, x0)
     if not constrained:
         return unconstrained(

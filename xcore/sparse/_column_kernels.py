@@ -1,8 +1,8 @@
 """What is computed of Cholesky factors column by column: factors and solutions, as operations.
 
 Kernels work on rows of numbers, one of each matrix of a batch: values are (elements, matrices), right sides (n,
-columns, matrices). Tables are ``_columns.Columns``, indices that are in range. None has derivatives: those of their equations
-are in ``_cholesky``.
+columns, matrices). Tables are ``_columns.Columns``, indices that are in range. None has derivatives: those of their
+equations are in ``_cholesky``.
 """
 
 from __future__ import annotations
