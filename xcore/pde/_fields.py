@@ -65,6 +65,8 @@ class GridOperator(LinearOperator):
     def __sub__(self, other):
         if isinstance(other, GridOperator) and other.of_fields and self.of_fields:
             return self + _multiple(other, -1.0)
+        if callable(other) and not isinstance(other, LinearOperator) and self.of_fields:
+            other = self.field(other)
         made = None if callable(other) else _sum(self, -_plain(other))
         return super().__sub__(other) if made is None else made
 
@@ -165,7 +167,9 @@ class GridOperator(LinearOperator):
         """Raises where fields of cells cannot be solved in a way that is asked for."""
         if self.grid.centred and (estimate or method == "full multigrid"):
             name, given = ("estimate", True) if estimate else ("method", method)
-            advice = "Give estimate=lambda grid: …, which makes the operator on grid.coarser(), too."
+            advice = (
+                "Give estimate=lambda grid: …, which makes the operator on grid.coarser(), too."
+            )
             want = (
                 "left out for fields of cells, which are not on every second node of a finer grid"
             )

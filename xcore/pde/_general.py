@@ -28,7 +28,6 @@ from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
 from ._along import along
 from ._blackbox import Kind, Plan, hierarchy
-from ._boundary import complex_if
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, nearest, offsets, read
@@ -44,6 +43,7 @@ from ._portrait import FACTORS_AT_MOST, Portrait, portrait, way
 from ._solutions import FieldSolution
 
 METHODS = ("auto", "sparse", "cg", "gcr")
+_STEPS = 100  # of a solution within a step
 _FARTHEST = 6  # nodes: how far rows may look
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 
@@ -55,6 +55,7 @@ class Prepared(NamedTuple):
     portrait: Portrait
     how: How
     null: str  # what the sum of rows vanishes with, if the operator is singular: "ones", "volumes" or ""
+    bare: bool = False  # without what data on faces add
 
 
 def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSolution:
@@ -64,7 +65,7 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
         raise errors.bad_argument(who, "method", method, f"one of {known} for such an operator")
     f = op.right(f)
     dtype = xnp.promote_types(dtypes.to_inexact(typeof(f).dtype), np.float32)
-    f = f.astype(complex_if(op.with_data(dtype), eval_dtype(op)))
+    f = f.astype(xnp.promote_types(op.with_data(dtype), eval_dtype(op)))
     how = How("cg", rtol, max_steps, history, progress)
     c = elements(op)
     if c is None:
@@ -172,6 +173,26 @@ def _known(who, op, f, c: Couplings, how: How, method: str) -> FieldSolution:
     )  # fmt: skip
 
 
+def set_up(op, dtype) -> tuple | None:
+    """What ``homogeneous`` needs to know of an operator of known values; None where it cannot be read off."""
+    c = elements(op)
+    if c is None:
+        return None
+    p, taken, plans, arrays = _set_up(op, c, "auto", dtypes.to_real(dtype))
+    how = How(taken.krylov, None, _STEPS, False, False)
+    return arrays, Prepared(plans, p, how, _null(op, c, p), bare=True)
+
+
+def homogeneous(who: str, op, right, made: tuple | None) -> tuple:
+    """(u, status) with op(u) = right; ``made`` by ``set_up``, None where values are not known yet."""
+    if made is None:
+        how = How("cg", None, _STEPS, False, False)
+        answer = _without_values(who, op, right, how, bare=True)
+        return answer.value, answer.status
+    u, _, _, (_, _, status), _, _ = _run(op, right, *made)
+    return u, status
+
+
 def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
     """(portrait, way, plans, arrays) of an operator."""
     held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
@@ -223,7 +244,7 @@ def _solve_program(op, f, arrays, ready: Prepared):
     """(u, steps, history, (residual, goal, status), imbalance, mean)."""
     dtype = typeof(f).dtype
     real = dtypes.to_real(dtype)
-    right = f - op.boundary(dtype)
+    right = f if ready.bare else f - op.boundary(dtype)
     null = None
     if ready.null:
         null = op.volumes(real) if ready.null == "volumes" else xnp.ones(op.field_shape, real)
@@ -331,7 +352,7 @@ def _off_balance(u, applied, right, rows):
 # Where values are not known yet
 
 
-def _without_values(who, op, f, how: How) -> FieldSolution:
+def _without_values(who, op, f, how: How, bare: bool = False) -> FieldSolution:
     """The solution by sparse factors that are made when the program runs."""
     shape, rings, n = op.field_shape, tuple(a.ring for a in op.axes), size(op.field_shape)
     most = FACTORS_AT_MOST[len(shape)]
@@ -349,7 +370,7 @@ def _without_values(who, op, f, how: How) -> FieldSolution:
     sizes = xnp.where(sizes == 0, 1, sizes)
     plan = Plan(shape, rings, (0,) * len(shape), (1,) * len(shape), "lines", (), True, "all")
     p = Portrait(False, False, True, 0.0, False, False, 0.0, reach)
-    ready = Prepared((plan,), p, how.replace(method="refine"), "")
+    ready = Prepared((plan,), p, how.replace(method="refine"), "", bare)
     level = {"a": every, "key": xnp.zeros((0,), np.uint8)}
     arrays = {
         "levels": (level,),
