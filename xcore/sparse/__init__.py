@@ -14,6 +14,7 @@ from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
 from ._direct import Factors, factorise, solve
 from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning_tree
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
+from ._ldl import LDL, Inertia
 from ._least_squares import lstsq
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
@@ -28,11 +29,11 @@ from ._triangular import solve_triangular
 
 __all__ = [
     "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Cholesky",
-    "connected_components", "coo_array", "csc_array", "csr_array", "diags_array", "dijkstra", "eigs", "eye_array",
-    "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity", "IncompleteLU", "issparse",
-    "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian", "lstsq", "matmul", "minimum_spanning_tree",
-    "Multigrid", "multigrid", "Pattern", "random_array", "solve", "solve_triangular", "Sparse", "tril", "triu",
-    "vstack",
+    "connected_components", "coo_array", "csc_array", "csr_array", "diags_array", "dijkstra", "eigs",
+    "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
+    "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian",
+    "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "random_array",
+    "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

@@ -46,8 +46,12 @@ def _range(t: Array, j: Any) -> tuple[Array, Array]:
 # Kernels
 
 
-def _factor(plan: Any, values: Array) -> Array:
-    """L of the values of A. NaN from the column on whose pivot is not positive."""
+def _factor(plan: Any, values: Array, signed: bool = False) -> Array:
+    """L of the values of A. NaN from the column on whose pivot is not positive.
+
+    ``signed``: L of A = L S Lᴴ with a diagonal S of 1 and -1, whose signs the diagonal of L has. Pivots below the root
+    of the precision, of values of size 1, become as large as that.
+    """
     elements, lanes = plan.rows.shape[0], values.shape[1]
 
     def column(j: Any, state: Any) -> Any:
@@ -59,13 +63,19 @@ def _factor(plan: Any, values: Array) -> Array:
             return _put_at(w, _at(plan.given_rows, e), _cut(values, _at(plan.given_at, e), 1))
 
         work = _from(*_range(plan.given, j), give, work)
-        for width, at, lengths, pointers in (
-            (_TOGETHER, plan.several, plan.lengths, plan.several_pointers),
-            (1, plan.single, plan.single_lengths, plan.single_pointers),
+        for width, at, lengths, pointers, name in (
+            (_TOGETHER, plan.several, plan.lengths, plan.several_pointers, "several_columns"),
+            (1, plan.single, plan.single_lengths, plan.single_pointers, "single_columns"),
         ):
-            step = functools.partial(_subtract, plan.rows, low, width, at, lengths)
+            signs = _Signs(plan.pointers, getattr(plan, name)) if signed else None
+            step = functools.partial(_subtract, plan.rows, low, width, at, lengths, signs)
             work = _from(*_range(pointers, j), step, work)
-        unit = 1 / xnp.sqrt(xnp.real(_cut(work, j, 1)))
+        if signed:
+            pivot = _signed_pivot(xnp.real(_cut(work, j, 1)))
+            unit = 1 / pivot
+            work = _put_at(work, j, (pivot * pivot).astype(work.dtype))
+        else:
+            unit = 1 / xnp.sqrt(xnp.real(_cut(work, j, 1)))
 
         def store(e: Any, low: Array) -> Array:
             return _put_at(low, e, _cut(work, _at(plan.rows, e), 1) * unit)
@@ -77,12 +87,30 @@ def _factor(plan: Any, values: Array) -> Array:
     return loop(work.shape[0], column, (xnp.zeros((elements, lanes), values.dtype), work))[0]
 
 
+class _Signs(NamedTuple):
+    pointers: Array
+    columns: Array
+
+    def of(self, low: Array, u: Any) -> Array:
+        return xnp.sign(xnp.real(_cut(low, _at(self.pointers, _at(self.columns, u)), 1)))
+
+
+def _signed_pivot(d: Array) -> Array:
+    """sign(d) √|d|, of no d below the root of the precision."""
+    floor = float(xnp.finfo(d.dtype).eps) ** 0.5
+    size = xnp.sqrt(xnp.maximum(xnp.abs(d), floor))
+    return xnp.where(d < 0, -size, size)
+
+
 def _subtract(
-    rows: Array, low: Array, width: int, at: Array, lengths: Array, u: Any, w: Array
+    rows: Array, low: Array, width: int, at: Array, lengths: Array, signs: Any, u: Any, w: Array
 ) -> Array:
     """The work space without the multiples of columns of L that begin at places next to each other in a table."""
     places = [_at(at, u * np.int32(width) + np.int32(i)) for i in range(width)]
     factors = [xnp.conj(_cut(low, p, 1)) for p in places]
+    if signs is not None:
+        numbers = [u * np.int32(width) + np.int32(i) for i in range(width)]
+        factors = [f * signs.of(low, k) for f, k in zip(factors, numbers, strict=True)]
 
     def one(t: Any, w: Array) -> Array:
         row = _at(rows, places[0] + t)
@@ -94,13 +122,19 @@ def _subtract(
     return _from(np.int32(0), _at(lengths, u), one, w)
 
 
-def _solve_once(plan: Any, low: Array, b: Array) -> Array:
+def _solve_signed(plan: Any, low: Array, b: Array) -> Array:
+    return _solve_once(plan, low, b, signed=True)
+
+
+def _solve_once(plan: Any, low: Array, b: Array, signed: bool = False) -> Array:
     n = b.shape[0]
+    size = (lambda d: xnp.abs(d).astype(d.dtype)) if signed else (lambda d: d)
+    sign = (lambda d: xnp.sign(xnp.real(d))) if signed else (lambda _: 1)
     element = lambda e: _cut(low, e, 1)[:, None]  # noqa: E731
 
     def forward(j: Any, y: Array) -> Array:
         begin, end = _range(plan.pointers, j)
-        own = _cut(y, j, 1) / element(begin)
+        own = _cut(y, j, 1) / size(element(begin))
 
         def one(e: Any, y: Array) -> Array:
             row = _at(plan.rows, e)
@@ -112,7 +146,9 @@ def _solve_once(plan: Any, low: Array, b: Array) -> Array:
         j = np.int32(n - 1) - i
         begin, end = _range(plan.pointers, j)
         one = lambda e, s: s - xnp.conj(element(e)) * _cut(y, _at(plan.rows, e), 1)  # noqa: E731
-        return _put_at(y, j, _from(begin + _ONE, end, one, _cut(y, j, 1)) / element(begin))
+        d = element(begin)
+        own = _from(begin + _ONE, end, one, _cut(y, j, 1) * sign(d))
+        return _put_at(y, j, own / size(d))
 
     empty = xnp.zeros(b.shape, b.dtype)
     y = loop(n, lambda j, y: _put_at(y, j, _cut(b, _at(plan.order, j), 1)), empty)
@@ -166,9 +202,12 @@ class _Kernel(NamedTuple):
     tables: tuple[str, ...]
 
 
-_L, _A, _FACTOR = ("order", "pointers", "rows"), ("indptr", "indices"), Columns._fields[1:]
+_L, _A, _FACTOR = ("order", "pointers", "rows"), ("indptr", "indices"), Columns._fields[1:-2]
+_COLUMNS = Columns._fields[-2:]
 _KERNELS = {
     "column_cholesky": _Kernel(_factor, (1,), _FACTOR),
+    "column_ldl": _Kernel(functools.partial(_factor, signed=True), (1,), (*_FACTOR, *_COLUMNS)),
+    "column_solve_signed": _Kernel(_solve_signed, (1, 2), _L),
     "column_solve": _Kernel(_solve_once, (1, 2), _L),
     "column_refined": _Kernel(_solve_refined, (1, 1, 2), (*_L, *_A)),
     "column_anew": _Kernel(_solve_anew, (1, 2), ("order", *_FACTOR, *_A)),
@@ -192,7 +231,7 @@ def _of_plan(pattern: Pattern, name: str) -> np.ndarray:
 def _result(kernel: str, pattern: Pattern, types: Any) -> Any:
     ranks = _KERNELS[kernel].ranks
     t = types[len(ranks) - 1]
-    if kernel == "column_cholesky":
+    if kernel in ("column_cholesky", "column_ldl"):
         return t.strong().with_shape((*t.shape[:-1], columns_of(pattern).elements))
     if kernel == "column_anew":
         return t.strong().with_shape((*t.shape[:-2], 2 * t.shape[-2], t.shape[-1]))

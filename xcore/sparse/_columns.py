@@ -32,6 +32,7 @@ class Columns(NamedTuple):
       several, lengths, several_pointers: for each row j runs of ``_TOGETHER`` columns that row j of L has: where in
         each it begins, how many elements are left there.
       single, single_lengths, single_pointers: the columns that are left over.
+      several_columns, single_columns: the numbers of these columns.
     """
 
     order: np.ndarray
@@ -46,6 +47,8 @@ class Columns(NamedTuple):
     single: np.ndarray
     single_lengths: np.ndarray
     single_pointers: np.ndarray
+    several_columns: np.ndarray
+    single_columns: np.ndarray
 
     @property
     def elements(self) -> int:
@@ -63,13 +66,41 @@ def table(plan: Columns, name: str) -> np.ndarray:
 
 
 def _elimination_order(pattern: Pattern) -> np.ndarray:
-    """Minimum degree, by SuperLU, whose incomplete factors of next to nothing cost next to nothing."""
+    """Minimum degree. Unknowns without an element on the diagonal come right behind one that they meet."""
+    n = pattern.shape[0]
+    group, partner = np.arange(n), _partners(pattern)
+    late = np.flatnonzero(partner >= 0)
+    if not len(late):
+        return _minimum_degree(pattern.rows, pattern.columns, n)
+    group[late] = partner[late]
+    members, number = np.unique(group, return_inverse=True)
+    order = _minimum_degree(number[pattern.rows], number[pattern.columns], len(members))
+    place = np.empty(len(members), np.int64)
+    place[order] = np.arange(len(members))
+    return np.lexsort((partner >= 0, place[number]))
+
+
+def _partners(pattern: Pattern) -> np.ndarray:
+    """For each unknown without an element on the diagonal another that has one, each taken once; else -1."""
+    n = pattern.shape[0]
+    there = np.zeros(n, bool)
+    there[pattern.rows[pattern.rows == pattern.columns]] = True
+    partner, taken = np.full(n, -1), ~there
+    for i in np.flatnonzero(~there):
+        near = pattern.indices[pattern.indptr[i] : pattern.indptr[i + 1]]
+        free = near[~taken[near]]
+        if len(free):
+            partner[i], taken[free[0]] = free[0], True
+    return partner
+
+
+def _minimum_degree(rows: np.ndarray, columns: np.ndarray, n: int) -> np.ndarray:
+    """By SuperLU, whose incomplete factors of next to nothing cost next to nothing."""
     import scipy.sparse
     import scipy.sparse.linalg
 
-    n = pattern.shape[0]
-    values = np.where(pattern.rows == pattern.columns, 2.0 * n, 1.0)
-    a = scipy.sparse.csc_array((values, pattern.indices, pattern.indptr), shape=(n, n))
+    one = scipy.sparse.csc_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    a = scipy.sparse.csc_array(one + scipy.sparse.diags_array(np.full(n, 2.0 * max(len(rows), 1))))
     made = scipy.sparse.linalg.spilu(
         a, drop_tol=1e9, fill_factor=1, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
@@ -150,4 +181,12 @@ def _updates(pointers: np.ndarray, rows: np.ndarray, column: np.ndarray) -> list
     lead = np.flatnonzero(together & (number % width == 0))
     alone = np.flatnonzero(~together)
     several = at[lead[:, None] + np.arange(width)].reshape(-1)
-    return [several, left[lead], _pointers(j[lead], n), at[alone], left[alone], _pointers(j[alone], n)]  # fmt: skip
+    runs = (
+        several,
+        left[lead],
+        _pointers(j[lead], n),
+        at[alone],
+        left[alone],
+        _pointers(j[alone], n),
+    )
+    return [*runs, k[lead[:, None] + np.arange(width)].reshape(-1), k[alone]]  # fmt: skip

@@ -30,6 +30,7 @@ from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, judged, power_of_two, roundings
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
+from ._ldl import ldl
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
@@ -301,9 +302,10 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     Args:
       a: a square ``Sparse`` matrix.
       kind: "lu"; "cholesky" of a Hermitian positive definite matrix, which also has ``logdet()`` and ``inverse()``, the
-        elements of the inverse at the places of a; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the
-        same of a Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from
-        values that must be known).
+        elements of the inverse at the places of a; "ldl" of a Hermitian matrix, definite or not, which has
+        ``inertia()``: pivots are not exchanged, and a status says whether refinement made up for that; and for
+        preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian too), "ilut" (fill
+        where elements are not small, found from values that must be known).
       options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -325,6 +327,8 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     a = a if wide else a.astype(np.float32)
     if kind == "cholesky":
         return cholesky(a)
+    if kind == "ldl":
+        return ldl(a)
     if a.ndim != 2:
         raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
     if kind == "ic0" and not (a.symmetric or a.pattern.is_symmetric):
@@ -337,5 +341,12 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     return incomplete_lu(a, where, kind == "ic0")
 
 
-TRACED = ("cholesky", "ilu0", "ic0", "ilut")
-OPTIONS = {"lu": (), "cholesky": (), "ilu0": (), "ic0": (), "ilut": ("drop_tol", "fill_factor")}
+TRACED = ("cholesky", "ldl", "ilu0", "ic0", "ilut")
+OPTIONS = {
+    "lu": (),
+    "cholesky": (),
+    "ldl": (),
+    "ilu0": (),
+    "ic0": (),
+    "ilut": ("drop_tol", "fill_factor"),
+}
