@@ -16,7 +16,7 @@ from .._backend.client import default_device, putter
 from .._core import dtypes, tree
 from .._core.array import Array, ScalarBuffers, reach_of
 from .._core.config import get_state
-from .._core.dispatch import Path, looked_up, maker, with_parameters
+from .._core.dispatch import BUFFER, Path, looked_up, maker, with_parameters
 from .._core.keys import exact, has_zero
 from .._core.source import hide_frames
 from .._core.types import ArrayType
@@ -72,7 +72,7 @@ def _plain_path(count: int) -> Path:
     return Path(
         params=listed,
         find=looked_up(f"({key}) if {test} else None"),
-        buffers=f"[{', '.join(f'{n}._b' for n in names)}]",
+        buffers=f"[{', '.join(map(BUFFER.format, names))}]",
         arrays=f"[{listed}]",
         slow=f"_slow(({listed},), {{}})",
         module=__name__,
@@ -109,7 +109,7 @@ class _Writer:
         cls = type(value)
         if cls is Array:
             self.tests.append(f"{name}._t is not {self.bind(value._t)}")
-            self.buffers.append(f"{name}._b")
+            self.buffers.append(BUFFER.format(name) if self.scalars else f"{name}._given()")
             return True
         if cls in (dict, list, tuple):
             return self._take_container(name, cls, value)
@@ -177,7 +177,7 @@ def _rebuild(writer: _Writer, tree, counter) -> str:
     i = next(counter)
     out = f"_o{i}"
     writer.results.append(
-        f"{out} = _new(_Array); {out}._b = _r[{i}]; {out}._t = {writer.bind(tree)}"
+        f"{out} = _new(_Array); {out}._b = _r[{i}]; {out}._h = None; {out}._t = {writer.bind(tree)}"
     )
     return out
 
@@ -214,7 +214,7 @@ def generated_call(general, args, kwargs, found, exe, captured):
     """
     result = tree.unflatten(found.out_tree, exe.result_types)
     writer = _Writer(exe.devices == (default_device(),) and not found.donors)
-    writer.buffers = [writer.bind(c._b) for c in captured]
+    writer.buffers = [writer.bind(c._buffer()) for c in captured]
     static = general.static_argnums, general.static_argnames
     given = [(f"args[{i}]", a, i in static[0]) for i, a in enumerate(args)]
     given += [(f"kwargs[{k!r}]", kwargs[k], k in static[1]) for k in sorted(kwargs)]

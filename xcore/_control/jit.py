@@ -254,6 +254,8 @@ class Jitted(Arguments):
         if settings.watches:
             return run_program(found.program, arrays), None, ()
         exe, arrays = prepare(found.program, arrays, found.donors)
+        for i in found.donors:
+            arrays[i]._given()
         outs = execute(exe, arrays)
         if found.out_devices:
             moved = zip(outs, found.out_devices, strict=True)
@@ -284,7 +286,13 @@ class Jitted(Arguments):
         calls = found.calls[exe] = found.calls.get(exe, 0) + 1
         table = self.has_table and not (kwargs or self.static_argnums or self.static_argnames)
         single = not found.captured and tree.is_leaf_structure(found.out_tree)
-        if table and single and len(args) <= 2 and all([type(a) is Array for a in args]):
+        if (
+            table
+            and single
+            and not found.donors
+            and len(args) <= 2
+            and all([type(a) is Array for a in args])
+        ):
             key = args[0]._t if len(args) == 1 else tuple([a._t for a in args])
             self.fast.keep(key, (exe.execute, exe.handlers, exe.result_types[0]), config.base())
         elif calls == _GENERATE_AFTER:

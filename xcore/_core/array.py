@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .._backend import client as backend
-from . import dtypes, errors
+from . import dtypes, errors, host
 from .compile import placed, translate
 from .config import KEPT
 from .findings import pending, reading
@@ -47,16 +47,18 @@ class Array(Value, metaclass=_CountsAsArray):
     Array([2., 3.], dtype=float32)
     """
 
-    __slots__ = ("__weakref__", "_b", "_t")
+    __slots__ = ("__weakref__", "_b", "_c", "_h", "_t")
     __module__ = "xcore"  # where users find it
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
     __array_priority__ = 100  # NumPy arrays on the left of an operator leave it to us
 
-    _b: Any  # the runtime's buffer
+    _b: Any  # the runtime's buffer; None while the value in NumPy is all there is
+    _h: Any  # the value in NumPy, of some small arrays on a CPU
+    _c: int | None  # how tame the numbers of that are (`host.tameness`), where it is known
     _t: ArrayType | Placed
 
     def __init__(self, buffer: Any, placed: ArrayType | Placed) -> None:
-        self._b, self._t = buffer, placed
+        self._b, self._t, self._h = buffer, placed, None
 
     # What it is
 
@@ -157,9 +159,21 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def _living(self) -> Any:
         """The buffer, which must not have been given away."""
-        if self._b.is_deleted():
+        buffer = self._buffer()
+        if buffer.is_deleted():
             raise errors.deleted_array(self.type)
+        return buffer
+
+    def _buffer(self) -> Any:
+        """The buffer, made of the value in NumPy where there is none yet."""
+        if self._b is None:
+            self._b = _put(np.asarray(self._h), self._t, backend.default_device())
         return self._b
+
+    def _given(self) -> Any:
+        """The buffer, for a call that may take it over: the value in NumPy is forgotten."""
+        buffer, self._h = self._buffer(), None
+        return buffer
 
     # Its content
 
@@ -170,15 +184,21 @@ class Array(Value, metaclass=_CountsAsArray):
         return self._content()
 
     def _content(self) -> NDArray:
+        if self._h is not None:
+            value = np.asarray(self._h)
+            value.setflags(write=False)
+            return value
         try:
             if type(self._t) is Placed and len(self._t.sharding.devices) > 1:
                 return gather(self._buffers(), self._t.type, self._t.sharding)
-            return backend.to_host(self._b)
+            return backend.to_host(self._buffer())
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         value = self._host()
+        if dtype is None and not copy:
+            return value
         if dtype is not None and np.dtype(dtype) != value.dtype:
             if copy is False:
                 raise ValueError(
@@ -213,7 +233,7 @@ class Array(Value, metaclass=_CountsAsArray):
                 "with xc.device_put(x, device), or take x.addressable_shards[i].data."
             )
         try:
-            return backend.to_dlpack(self._b)
+            return backend.to_dlpack(self._living())
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
@@ -236,7 +256,8 @@ class Array(Value, metaclass=_CountsAsArray):
             raise ValueError(
                 f"The truth value of an array with {self.size} elements is ambiguous. Use .any() or .all()."
             )
-        return bool(self._host())
+        value = self._h
+        return bool(self._host() if value is None or pending else value)
 
     def _scalar(self, to: type[Any]) -> Any:
         if self.size != 1:
@@ -247,7 +268,10 @@ class Array(Value, metaclass=_CountsAsArray):
             raise TypeError(
                 f"A complex array does not become a Python {to.__name__}; take .real or abs() first."
             )
-        return to(self._host().reshape(())[()])
+        value = self._h
+        if value is None or pending:
+            value = self._host()
+        return to(value.item())
 
     def __int__(self) -> int:
         return self._scalar(int)
@@ -261,7 +285,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def __index__(self) -> int:
         if self.ndim or not (dtypes.is_integer(self.dtype) or self.dtype == bool):
             raise TypeError(f"Only 0-d integer arrays can be an index; this is {self.type}.")
-        return int(self._host())
+        return self._scalar(int)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -285,7 +309,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def copy(self) -> Array:
         """An array with its own buffer."""
         if not self.is_fully_addressable:
-            parts = [s.data.copy()._b for s in self.addressable_shards if s.data is not None]
+            parts = [s.data.copy()._buffer() for s in self.addressable_shards if s.data is not None]
             return Array(
                 backend.assemble(self._t.type, self.sharding.raw(self.ndim), parts), self._t
             )
@@ -330,6 +354,8 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def block_until_ready(self) -> Array:
         """Wait until the content is computed. Returns the array."""
+        if self._b is None:
+            return self
         try:
             backend.block_until_ready([self._b])
         except backend.RuntimeFailure as e:
@@ -341,14 +367,14 @@ class Array(Value, metaclass=_CountsAsArray):
         backend.begin_to_host(self._living())
 
     def is_ready(self) -> bool:
-        return self._living().is_ready()
+        return self._b is None or self._living().is_ready()
 
     def delete(self) -> None:
         """Free the device memory now. Later use raises."""
-        self._b.delete()
+        self._given().delete()
 
     def is_deleted(self) -> bool:
-        return self._b.is_deleted()
+        return self._b is not None and self._b.is_deleted()
 
     def unsafe_buffer_pointer(self) -> int:
         return self._living().unsafe_buffer_pointer()
@@ -390,12 +416,21 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
     if placed is None:
         placed = ArrayType(value.shape, value.dtype)
     sharding = placed.sharding
+    if sharding is None and copy and host.fits(placed):
+        return on_host(value.copy(), placed)
     if sharding is None:
         return Array(_put(value, placed, backend.default_device(), copy), placed)
     if len(sharding.devices) > 1:
         return Array(scatter(value, placed.type, sharding), placed)
     device: Any = next(iter(sharding.devices))
     return Array(_put(value, placed, device, copy), placed)
+
+
+def on_host(value: Any, t: Any) -> Array:
+    """A small array by its value in NumPy, which nobody else has."""
+    out = object.__new__(Array)
+    out._b, out._h, out._t, out._c = None, value, t, None
+    return out
 
 
 _scalars: dict[Any, Array] = {}
@@ -414,7 +449,7 @@ def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     plain = cls is int or (cls is float and value)
     key = (cls, value, dtype, weak) if plain else (*exact(value), dtype, weak)
     found = _scalars.get(key)
-    if found is None or found._b.is_deleted():
+    if found is None or found.is_deleted():
         if len(_scalars) >= KEPT:
             _scalars.clear()
         found = _scalars[key] = own_scalar(value, dtype, weak)
@@ -434,7 +469,7 @@ class ScalarBuffers(dict[Any, Any]):
     def __missing__(self, value: Any) -> Any:
         if self.reach and not self.reach[0] <= value <= self.reach[1]:
             raise OverflowError
-        found = scalar(value, self.dtype, self.weak)._b
+        found = scalar(value, self.dtype, self.weak)._buffer()
         if not has_zero(value):
             if len(self) >= KEPT:
                 self.clear()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .dispatch import Path, looked_up, maker, parameters, with_parameters
+from .dispatch import BUFFER, Path, looked_up, maker, parameters, with_parameters
 from .source import CALLED
 
 if TYPE_CHECKING:
@@ -56,23 +56,30 @@ def _fused_path(arrays: int, statics: int, varies: bool) -> Path:
     pack = "_arrays" if varies else f"({''.join(f'{x}, ' for x in a)})"
     rest = f"({''.join(f'{x}, ' for x in s)})"
     kinds = f"tuple([_x._t if type(_x) is _Array else type(_x) for _x in {pack}])"
-    buffers = f"[_x._b for _x in {pack}]"
+    buffers = f"[{BUFFER.format('_x')} for _x in {pack}]"
     if not varies and arrays < 4:
         kinds = f"({''.join(f'{x}._t if type({x}) is _Array else type({x}), ' for x in a)})"
-        buffers = f"[{', '.join(f'{x}._b' for x in a)}]"
+        buffers = f"[{', '.join(BUFFER.format(x) for x in a)}]"
     if arrays == 1 and not varies:
         kinds = "_a0._t"
     default = " and ".join(f"{x} is _d{i}" for i, x in enumerate(s)) or "True"
     kind = [f"{x}.__class__ if {x}.__class__ is not tuple else _classes({x})" for x in s]
     key = f"{kinds} if {default} else ({', '.join([kinds, *kind, *s])})" if s else kinds
+    host = f"_host({'*_arrays' if varies else ', '.join(a)})"
     if arrays == 1 and not varies:
-        key = f"({key}) if type(_a0) is _Array else None"
-    scalars = f"_x._b if _k is None else _k[_x] for _x, _k in zip({pack}, _scalars)"
+        key = key.replace("_a0._t", "_t0")
+        key = (
+            f"None if (_t0 := _a0._t if type(_a0) is _Array else _listed(_a0)) is None else ({key})"
+        )
+        host = f"({host} if type(_a0) is _Array else _host(*_a0))"
+        buffers += f" if type(_a0) is _Array else [{BUFFER.format('_x')} for _x in _a0]"
+    scalars = f"{BUFFER.format('_x')} if _k is None else _k[_x] for _x, _k in zip({pack}, _scalars)"
     return Path(
         params=given,
         bound="_general, _learn, _f, _get, _results, " + ", ".join(f"_d{i}" for i in range(statics)),
         find=looked_up(key, f"None if _key is None else _learn(_key, {pack}, {rest}, {default})"),
-        entry="_run, _handlers, _t, _scalars",
+        entry="_run, _handlers, _t, _scalars, _host",
+        host=host,
         buffers=f"{buffers} if _scalars is None else [{scalars} if _x is not None]",
         arrays=f"[_x for _x in {pack} if type(_x) is _Array]",
         slow=f"_results(_f({given})) if {_TRACES} else _general({given})",
@@ -92,8 +99,9 @@ def operator(slow: Callable[..., Any], function: Any, reflected: bool = False) -
 _OPERATOR = Path(
     params="self, other",
     find=looked_up("(self._t, other._t if type(other) is _Array else type(other))"),
-    entry="_run, _handlers, _t, _scalars",
-    buffers="[self._b, other._b if _scalars is None else _scalars[1][other]]",
+    entry="_run, _handlers, _t, _scalars, _host",
+    host="_host(self, other)",
+    buffers=f"[{BUFFER.format('self')}, {BUFFER.format('other')} if _scalars is None else _scalars[1][other]]",
     arrays="[_x for _x in (self, other) if type(_x) is _Array]",
     slow="_slow(self, other)",
     module=__name__,
@@ -101,5 +109,6 @@ _OPERATOR = Path(
 _REFLECTED = replace(
     _OPERATOR,
     find=looked_up("(other._t if type(other) is _Array else type(other), self._t)"),
-    buffers="[other._b if _scalars is None else _scalars[0][other], self._b]",
+    host="_host(other, self)",
+    buffers=f"[{BUFFER.format('other')} if _scalars is None else _scalars[0][other], {BUFFER.format('self')}]",
 )

@@ -214,7 +214,12 @@ def device_put(
     out = [_put_leaf(leaf, target) for leaf, target in zip(leaves, targets, strict=True)]
     if donate:
         for old, new in zip(leaves, out, strict=True):
-            if type(old) is Array and type(new) is Array and new._b is not old._b:
+            if (
+                type(old) is Array
+                and type(new) is Array
+                and new is not old
+                and (new._b is None or new._b is not old._b)
+            ):
                 old.delete()
     return tree.unflatten(structure, out)
 

@@ -48,11 +48,15 @@ def make({bound}):
             raise
     return call
 """
+# The buffer of an array of this name.
+BUFFER = "({0}._b if {0}._b is not None else {0}._buffer())"
 # Setting the slots one by one costs half of calling the class.
 _ONE_ARRAY = """\
+{host}
 _out = _new(_Array)
 _out._b = _run({buffers}).consume_with_handlers(_handlers)[0]
-_out._t = _t"""
+_out._t = _t
+_out._h = None"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Path:
       slow: what any other call is.
       bound: names that differ from one function of this kind to the next.
       wrap, result: lines that run the executable, and what is returned; by default one array.
+      host: the same call in NumPy, where an entry has one: an expression.
       module: the module that its frames count for, in messages and tracebacks.
     """
 
@@ -80,6 +85,7 @@ class Path:
     entry: str = "_run, _handlers, _t"
     wrap: str = _ONE_ARRAY
     result: str = "_out"
+    host: str = ""
     module: str = __name__
 
     def maker(self) -> Callable[..., Any]:
@@ -87,11 +93,18 @@ class Path:
         source = _FORM.format(
             bound=self.bound, params=self.params, entry=self.entry, result=self.result,
             arrays=self.arrays, slow=self.slow, find=indent(self.find, " " * 16),
-            wrap=indent(self.wrap.format(buffers=self.buffers), " " * 24),
+            wrap=indent(self.wrap.format(buffers=self.buffers, host=self._on_host()), " " * 24),
         )  # fmt: skip
         scope: dict[str, Any] = _SCOPE | {"__name__": self.module}
         exec(source, scope)
         return scope["make"]
+
+    def _on_host(self) -> str:
+        return (
+            f"if _host is not None and (_out := {self.host}) is not None: return _out"
+            if self.host
+            else ""
+        )
 
 
 maker = functools.cache(Path.maker)  # for kinds of which there are many calls
@@ -121,7 +134,17 @@ def failed(e: Exception, arrays: list[Any]) -> None:
     config.clear_fast_caches()
 
 
+def listed(arrays: Any) -> Any:
+    """What stands in keys for a short list of arrays, or None."""
+    if type(arrays) not in (list, tuple) or not 0 < len(arrays) <= LONGEST_LIST:
+        return None
+    types = [x._t for x in arrays if type(x) is Array]
+    return (type(arrays), *types) if len(types) == len(arrays) else None
+
+
+LONGEST_LIST = 16  # longer ones take the slow path, which is short beside the work on them
 _SCOPE = {
+    "_listed": listed,
     "_Array": Array, "_new": object.__new__, "_state": get_state, "_RuntimeFailure": RuntimeFailure,
     "_failed": failed, "_hide_frames": hide_frames, "_classes": classes,
 }  # fmt: skip

@@ -170,7 +170,7 @@ def item_assignment() -> TypeError:
 
 
 def donated_twice(arguments: Any) -> DeletedError:
-    buffers = [id(a._b) for a in arguments]
+    buffers = [id(a._buffer()) for a in arguments]
     shared = [str(a.type) for a, b in zip(arguments, buffers, strict=True) if buffers.count(b) > 1]
     which = f" ({shared[0]})" if shared else ""
     return DeletedError(

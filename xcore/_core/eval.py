@@ -15,7 +15,7 @@ import numpy as np
 
 from .._backend import client as backend
 from .._backend.options import CHAIN_OPTIONS
-from . import config, dtypes, errors, findings, tree
+from . import config, dtypes, errors, findings, host, tree
 from .array import Array, ScalarBuffers, from_host, own_scalar, reach_of, scalar
 from .call_paths import by_position, call_path
 from .compile import executable, placed, translate
@@ -162,7 +162,7 @@ def to_device(a: Array, device: Device, committed: bool = True) -> Array:
     here = a.sharding.devices
     if here == (device,):
         if committed and type(a._t) is not Placed:
-            return Array(a._b, a._t)
+            return Array(a._buffer(), a._t)
         return a
     target = placed(a.type, device, committed)
     if len(here) == 1 and here[0].client is device.client:
@@ -172,7 +172,7 @@ def to_device(a: Array, device: Device, committed: bool = True) -> Array:
 
 def execute(exe: backend.Executable, arrays: Sequence[Array]) -> list[Array]:
     try:
-        buffers = exe([a._b for a in arrays])
+        buffers = exe([a._b if a._b is not None else a._buffer() for a in arrays])
     except RuntimeFailure as e:
         raise translate(e, arrays) from None
     return [Array(b, t) for b, t in zip(buffers, exe.result_types, strict=True)]
@@ -192,6 +192,8 @@ def run_program(p: Program, arrays: Sequence[Array], donors: Sequence[int] = ())
     if settings.sanitize or settings.sanitize_cancellation:
         return _sanitizers[0](p, arrays)
     exe, arrays = prepare(p, arrays, donors)
+    for i in donors:
+        arrays[i]._given()
     outs = execute(exe, arrays)
     if settings.debug_nans or settings.debug_infs:
         _check_finite(p, arrays, outs, settings)
@@ -439,6 +441,16 @@ class Fused:
             return None
         return exe.execute, exe.handlers, exe.result_types[0]
 
+    def host_entry(
+        self, arrays: Sequence[Any], rest: Sequence[Any], flat: Sequence[Any], scalars: Any
+    ) -> Any:
+        """The program in NumPy for calls like this, or None."""
+        found, _ = self.entry(arrays, rest)
+        given = [x._t if type(x) is Array else x for x in flat]
+        if scalars is not None:
+            given = [g if s is None else s for s, g in zip(scalars, given)]
+        return host.host_call(found[3], given, found[0].result_types[0])
+
     def forget(self) -> None:
         """Forget all kinds of arguments. Executables that are in memory still are found again."""
         for kept in self.cache, self.fast, self.seen:
@@ -453,20 +465,21 @@ class Fused:
           default: whether the static ones are the defaults, and not in the key.
         """
         refused, settings = self.seen.get(key), config.base()
-        if refused or not _simple(arrays) or not (default or not has_zero(rest)):
+        flat = arrays[0] if len(arrays) == 1 and type(arrays[0]) in (list, tuple) else arrays
+        if refused or not _simple(flat) or not (default or not has_zero(rest)):
             return None
         if refused is None:
             self.seen.keep(key, False, settings)
             return None
         try:
-            entry, scalars = self.fast_entry(arrays, rest), _scalar_kinds(arrays)
+            entry, scalars = self.fast_entry(arrays, rest), _scalar_kinds(flat)
         except Exception:  # the slow path, which comes next, says what is wrong
             entry = scalars = None
         if entry and scalars is not NotImplemented:
-            entry = (*entry, scalars)
+            entry = (*entry, scalars, self.host_entry(arrays, rest, flat, scalars))
             self.fast.keep(key, entry, settings)
             return entry
-        if entry is None and not out_of_reach(arrays):  # else the next number may be a smaller one
+        if entry is None and not out_of_reach(flat):  # else the next number may be a smaller one
             self.seen.keep(key, True, settings)
         return None
 

@@ -13,6 +13,7 @@ eager       (*args, **params) -> [values]                       params that hold
 stage       (*args, **params) -> op, args, params               what a program holds in its place
 threaded    (threader, state, args, **params) -> state, outs    with a state that goes through programs
 steps       (run, *args, **params) -> [values]                  in plain Python: ``run(program, args)``
+host        a ``host.Step``                                     the same bits by NumPy, for small eager calls
 ==========  ==================================================  =======================================
 
 ``effects(**params)`` names what an operation does besides computing: a set of strings, and of pairs
@@ -65,7 +66,7 @@ class Op:
     """A named record of rules. Calling it hands it to the current trace."""
 
     __slots__ = (
-        "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "linearize",
+        "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "host", "linearize",
         "many", "name", "nested", "over_axis", "stage", "steps", "threaded", "type",
     )  # fmt: skip
 
@@ -74,7 +75,7 @@ class Op:
         transpose: Rule | None = None, batch: Rule | None = None, linearize: Rule | None = None,
         many: bool = False, effects: Any = None, nested: bool = False, over_axis: Any = None,
         eager: Rule | None = None, stage: Any = None, steps: Any = None, threaded: Any = None,
-        alternatives: Sequence[Alternative] = (),
+        alternatives: Sequence[Alternative] = (), host: Any = None,
     ) -> None:  # fmt: skip
         if name in registry:
             raise ValueError(f"operation {name!r} is defined twice")
@@ -82,7 +83,7 @@ class Op:
         self._lower, self._jvp, self._transpose, self._batch = lower, jvp, transpose, batch
         self.many, self.effects, self.nested, self.over_axis = many, effects, nested, over_axis
         self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded
-        self.alternatives = alternatives
+        self.alternatives, self.host = alternatives, host
         registry[name] = self
 
     def __repr__(self) -> str:

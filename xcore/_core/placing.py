@@ -82,4 +82,4 @@ def _rearranged(a: Array, sharding: Sharding) -> Buffer:
     p = Program([x], [Eqn(op, [x], [y], {"sharding": sharding})], [y], "reshard")
     layout = layout_of(p, [a._t.sharding])
     assert layout is not None, "the array is spread"
-    return executable(p, layout)([reshard(a, layout.inputs[0])._b])[0]
+    return executable(p, layout)([reshard(a, layout.inputs[0])._buffer()])[0]

@@ -118,7 +118,7 @@ def make_array_from_single_device_arrays(
             raise errors.bad_argument(who, f"the array on {device}", a.type, f"shape {size}")
     type_ = ArrayType(shape, first.dtype)
     if len(sharding.devices) == 1:
-        return Array(first._b, put(type_, sharding))
+        return Array(first._buffer(), put(type_, sharding))
     buffers = [by_device[d]._living() for d in local_devices(sharding.devices)]
     return Array(
         backend.assemble(type_, sharding.raw(len(shape)), buffers), Placed(type_, sharding)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._core import dtypes, errors
-from .._core.array import Array
+from .._core.array import Array, on_host
 from .._core.eval import to_array
+from .._core.host import FLOATS as HOST_FLOATS
+from .._core.host import WHOLE, Step, chooses, ufunc
 from .._core.op import Linear, Op
 from .._core.program import Literal
 from .._core.trace import is_evaluating
@@ -50,14 +52,17 @@ def square(x):
 
 # Arithmetic
 
-neg = elementwise("neg", hlo="stablehlo.negate", linear="each", transpose=lambda ct, x: neg(ct))
+neg = elementwise("neg", hlo="stablehlo.negate", linear="each", transpose=lambda ct, x: neg(ct),
+                  host=ufunc(np.negative, "compares"))  # fmt: skip
 sub = elementwise(
     "sub", hlo="stablehlo.subtract", args=2, linear="jointly",
     transpose=(lambda ct, x, y: ct, lambda ct, x, y: neg(ct)),
+    host=ufunc(np.subtract, "computes"),
 )  # fmt: skip
 mul = elementwise(
     "mul", hlo="stablehlo.multiply", args=2, linear="each", kinds=NUMBERS | {"bool"},
     transpose=(lambda ct, x, y: mul(ct, y), lambda ct, x, y: mul(x, ct)),
+    host=ufunc(np.multiply, "computes"),
 )  # fmt: skip
 
 
@@ -90,6 +95,7 @@ div = elementwise(
     "div", lower=_div_lower, args=2, linear="each",
     transpose=(lambda ct, x, y: div(ct, y), None),
     jvp=(None, lambda g, out, x, y: neg(mul(g, div(out, y)))),
+    host=ufunc(np.divide, "divides", HOST_FLOATS),
 )  # fmt: skip
 
 
@@ -128,6 +134,7 @@ max = elementwise(
     args=2,
     kinds=NUMBERS | {"bool"},
     jvp=(_extremum_jvp(0), _extremum_jvp(1)),
+    host=ufunc(np.maximum, "compares"),
 )
 min = elementwise(
     "min",
@@ -135,6 +142,7 @@ min = elementwise(
     args=2,
     kinds=NUMBERS | {"bool"},
     jvp=(_extremum_jvp(0), _extremum_jvp(1)),
+    host=ufunc(np.minimum, "compares"),
 )
 
 
@@ -163,10 +171,12 @@ nextafter = elementwise("nextafter", hlo="chlo.next_after", args=2, kinds=FLOATS
 
 # Rounding and magnitude
 
-floor = elementwise("floor", kinds=FLOATS, jvp=ZERO)
-ceil = elementwise("ceil", kinds=FLOATS, jvp=ZERO)
-round_even = elementwise("round_even", hlo="stablehlo.round_nearest_even", kinds=FLOATS, jvp=ZERO)
-sign = elementwise("sign", jvp=ZERO, kinds=NUMBERS, lower=lambda ctx, x: _sign_lower(ctx, x))
+floor = elementwise("floor", kinds=FLOATS, jvp=ZERO, host=ufunc(np.floor, "compares"))
+ceil = elementwise("ceil", kinds=FLOATS, jvp=ZERO, host=ufunc(np.ceil, "compares"))
+round_even = elementwise("round_even", hlo="stablehlo.round_nearest_even", kinds=FLOATS, jvp=ZERO,
+                         host=ufunc(np.rint, "compares"))  # fmt: skip
+sign = elementwise("sign", jvp=ZERO, kinds=NUMBERS, lower=lambda ctx, x: _sign_lower(ctx, x),
+                   host=ufunc(np.sign, "compares"))  # fmt: skip
 
 
 def _sign_lower(ctx, x):
@@ -191,7 +201,11 @@ def _abs_jvp(g, y, x):
 
 
 abs = elementwise(
-    "abs", result=dtypes.to_real, jvp=_abs_jvp, lower=lambda ctx, x: _abs_lower(ctx, x)
+    "abs",
+    result=dtypes.to_real,
+    jvp=_abs_jvp,
+    lower=lambda ctx, x: _abs_lower(ctx, x),
+    host=ufunc(np.absolute, "compares"),
 )
 
 
@@ -200,14 +214,15 @@ def _abs_lower(ctx, x):
     return x if is_same else ctx.one("stablehlo.abs", ctx.out(), [x])
 
 
-is_finite = elementwise("is_finite", kinds=FLOATS, result=lambda d: dtypes.bool_, jvp=ZERO)
+is_finite = elementwise("is_finite", kinds=FLOATS, result=lambda d: dtypes.bool_, jvp=ZERO,
+                        host=ufunc(np.isfinite, "moves"))  # fmt: skip
 
 # Bits
 
-not_ = elementwise("not", kinds=BITS, jvp=ZERO)
-and_ = elementwise("and", args=2, kinds=BITS, jvp=ZERO)
-or_ = elementwise("or", args=2, kinds=BITS, jvp=ZERO)
-xor = elementwise("xor", args=2, kinds=BITS, jvp=ZERO)
+not_ = elementwise("not", kinds=BITS, jvp=ZERO, host=ufunc(np.invert, "moves"))
+and_ = elementwise("and", args=2, kinds=BITS, jvp=ZERO, host=ufunc(np.bitwise_and, "moves"))
+or_ = elementwise("or", args=2, kinds=BITS, jvp=ZERO, host=ufunc(np.bitwise_or, "moves"))
+xor = elementwise("xor", args=2, kinds=BITS, jvp=ZERO, host=ufunc(np.bitwise_xor, "moves"))
 shift_left = elementwise("shift_left", args=2, kinds=INTEGERS, jvp=ZERO)
 shift_right_arithmetic = elementwise("shift_right_arithmetic", args=2, kinds=INTEGERS, jvp=ZERO)
 shift_right_logical = elementwise("shift_right_logical", args=2, kinds=INTEGERS, jvp=ZERO)
@@ -228,21 +243,22 @@ mulhi = elementwise("mulhi", lower=_mulhi_lower, args=2, kinds=INTEGERS, jvp=ZER
 # Comparison
 
 
-def _comparison(name: str, direction: str, kinds=NUMBERS - {"complex"} | {"bool"}):
+def _comparison(name: str, direction: str, numpy, kinds=NUMBERS - {"complex"} | {"bool"}):
     def lower(ctx, x, y):
         return ctx.compare(x, y, ctx.out(), direction)
 
     return elementwise(
-        name, args=2, kinds=kinds, result=lambda d: dtypes.bool_, jvp=ZERO, lower=lower
-    )
+        name, args=2, kinds=kinds, result=lambda d: dtypes.bool_, jvp=ZERO, lower=lower,
+        host=ufunc(numpy, "compares"),
+    )  # fmt: skip
 
 
-eq = _comparison("eq", "EQ", NUMBERS | {"bool"})
-ne = _comparison("ne", "NE", NUMBERS | {"bool"})
-lt = _comparison("lt", "LT")
-le = _comparison("le", "LE")
-gt = _comparison("gt", "GT")
-ge = _comparison("ge", "GE")
+eq = _comparison("eq", "EQ", np.equal, NUMBERS | {"bool"})
+ne = _comparison("ne", "NE", np.not_equal, NUMBERS | {"bool"})
+lt = _comparison("lt", "LT", np.less)
+le = _comparison("le", "LE", np.less_equal)
+gt = _comparison("gt", "GT", np.greater)
+ge = _comparison("ge", "GE", np.greater_equal)
 
 # Select and clamp
 
@@ -295,6 +311,7 @@ select = Op(
     jvp=_select_jvp,
     transpose=_select_transpose,
     batch=_select_batch,
+    host=chooses(np.where),
 )
 
 
@@ -361,9 +378,19 @@ def _convert_jvp(primals, tangents, *, dtype, weak=False):
     return [out], [convert(tangents[0], dtype=dtype) if moves else None]
 
 
+def _convert_host(types, *, dtype, weak=False):
+    """Where each value has one in the new dtype, or wraps as integers do."""
+    old, new = types[0].dtype, np.dtype(dtype)
+    if old == new:
+        return lambda x: x
+    exact = old in WHOLE or (old == dtypes.float32 and new == dtypes.float64)
+    return (lambda x: x.astype(new)) if exact else None
+
+
 convert = linear_op(
     "convert", type=_convert_type, lower=_convert_lower, transpose=_convert_transpose,
     batch=lambda size, args, batched, **params: ([convert(args[0], **params)], [True]),
+    host=Step(_convert_host, "moves", WHOLE | HOST_FLOATS, True),
 )  # fmt: skip
 convert._jvp = _convert_jvp
 
@@ -371,7 +398,7 @@ convert._jvp = _convert_jvp
 def _of_type(x: Operand, t: ArrayType) -> Operand:
     """A value as one of a type that differs from its own in nothing but being weak."""
     if type(x) is Array and type(x._t) is ArrayType:
-        return Array(x._b, t)
+        return Array(x._b, t) if x._h is None else on_host(x._h, t)
     return Literal(x.value, t) if isinstance(x, Literal) else convert(x, dtype=t.dtype, weak=t.weak)
 
 

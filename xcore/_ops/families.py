@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import dtypes, errors
+from .._core.host import moves, totals, ufunc
 from .._core.op import Linear, Op
 from .._core.program import Literal
 from .._core.types import ArrayType, typeof
@@ -119,7 +120,7 @@ ELEMENTWISE: set[str] = set()
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
-                linear=None, transpose=None, jvp=None, alternatives=()) -> Op:  # fmt: skip
+                linear=None, transpose=None, jvp=None, alternatives=(), host=None) -> Op:  # fmt: skip
     """An operation that acts on corresponding elements of arrays of one shape and dtype.
 
     ``result`` maps the dtype to that of the result where it differs. Boolean results, and those of
@@ -151,7 +152,8 @@ def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args:
         return [op(*full)], [True]
 
     ELEMENTWISE.add(name)
-    op = Op(name, type=type_rule, lower=lower or by_name, batch=batch, alternatives=alternatives)
+    op = Op(name, type=type_rule, lower=lower or by_name, batch=batch, alternatives=alternatives,
+            host=host)  # fmt: skip
     op._jvp = derive_jvp(op, linear, transpose, jvp)
     op._transpose = derive_transpose(transpose) if transpose else None
     return op
@@ -164,9 +166,9 @@ def _check_pair(name, x, y) -> None:
         raise errors.dtype_mismatch(name, x=x, y=y)
 
 
-def linear_op(name, *, type, lower, transpose, batch, alternatives=()) -> Op:
+def linear_op(name, *, type, lower, transpose, batch, alternatives=(), host=None) -> Op:
     """An operation of one result, linear in its first argument and constant in any others."""
-    op = Op(name, type=type, lower=lower, batch=batch, alternatives=alternatives)
+    op = Op(name, type=type, lower=lower, batch=batch, alternatives=alternatives, host=host)
 
     def jvp(primals, tangents, **params):
         x_dot = None if tangents[0] is None else op(tangents[0], *primals[1:], **params)
@@ -182,7 +184,12 @@ def linear_op(name, *, type, lower, transpose, batch, alternatives=()) -> Op:
 # What the rules are made of
 
 add = elementwise(
-    "add", args=2, linear="jointly", kinds=NUMBERS | {"bool"}, transpose=lambda ct, x, y: ct
+    "add",
+    args=2,
+    linear="jointly",
+    kinds=NUMBERS | {"bool"},
+    transpose=lambda ct, x, y: ct,
+    host=ufunc(np.add, "computes"),
 )
 
 
@@ -217,12 +224,21 @@ def _broadcast_batch(size, args, batched, *, shape, dims):
     return [broadcast_in_dim(args[0], shape=(size, *shape), dims=shifted)], [True]
 
 
+def _broadcast_host(types, *, shape, dims):
+    (t,) = types
+    between = [1] * len(shape)
+    for n, d in zip(t.shape, dims, strict=True):
+        between[d] = n
+    return lambda x: np.broadcast_to(x.reshape(between), shape)
+
+
 broadcast_in_dim = linear_op(
     "broadcast_in_dim",
     type=_broadcast_type,
     lower=lambda ctx, x, *, shape, dims: ctx.broadcast_in_dim(x, ctx.out(), dims),
     transpose=_broadcast_transpose,
     batch=_broadcast_batch,
+    host=moves(_broadcast_host),
 )
 
 
@@ -255,6 +271,7 @@ reduce_sum = linear_op(
     batch=lambda size, args, batched, *, axes: (
         [reduce_sum(args[0], axes=tuple(a + 1 for a in axes))], [True],
     ),
+    host=totals(np.add),
 )  # fmt: skip
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .._core import errors
 from .._core.dtypes import bool_, int2, int4, int8, uint2, uint4
+from .._core.host import moves, window
 from .._core.op import Linear, Op
 from .._core.types import ArrayType, typeof
 from .elementwise import select, sub
@@ -38,6 +42,7 @@ reshape = linear_op(
     lower=lambda ctx, x, *, shape: ctx.reshape(x, ctx.out()),
     transpose=lambda ct, x, *, shape: reshape(ct, shape=x.type.shape),
     batch=lambda size, args, batched, *, shape: ([reshape(args[0], shape=(size, *shape))], [True]),
+    host=moves(lambda types, *, shape: lambda x: x.reshape(shape)),
 )
 
 
@@ -59,6 +64,7 @@ transpose = linear_op(
     batch=lambda size, args, batched, *, perm: (
         [transpose(args[0], perm=(0, *(p + 1 for p in perm)))], [True],
     ),
+    host=moves(lambda types, *, perm: lambda x: x.transpose(perm)),
 )  # fmt: skip
 
 
@@ -88,6 +94,7 @@ rev = linear_op(
         [rev(args[0], axes=tuple(a + 1 for a in axes))],
         [True],
     ),
+    host=moves(lambda types, *, axes: lambda x: np.flip(x, axes)),
 )
 
 
@@ -172,6 +179,7 @@ concatenate = Op(
     jvp=_concatenate_jvp,
     transpose=_concatenate_transpose,
     batch=_concatenate_batch,
+    host=moves(lambda types, *, axis: lambda *xs: np.concatenate(xs, axis)),
 )
 
 # Slice and pad
@@ -214,6 +222,7 @@ slice = linear_op(
     lower=lambda ctx, x, *, start, limit, strides: ctx.slice(x, ctx.out(), start, limit, strides),
     transpose=_slice_transpose,
     batch=_slice_batch,
+    host=moves(lambda types, **params: operator.itemgetter(window(**params))),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import dtypes, errors
+from .._core.host import FLOATS, WHOLE, Step, totals
 from .._core.op import Alternative, Op
 from .._core.types import ArrayType, typeof
 from .._cpu.reduce import EXTREMA, extremum_with_nans, may_lose_nans, position_in_rows
@@ -52,7 +53,7 @@ def _all_bits(dtype):
     return -1 if dtypes.kind(dtype) == "int" else highest(dtype)
 
 
-def _reduction(name: str, hlo: str, identity, kinds, jvp=None):
+def _reduction(name: str, hlo: str, identity, kinds, jvp=None, host=None):
     """An operation that combines the elements along axes by an associative one."""
 
     def type_rule(x, *, axes):
@@ -78,7 +79,9 @@ def _reduction(name: str, hlo: str, identity, kinds, jvp=None):
         return [out], [jvp(tangents[0], out, *primals, axes) if jvp else None]
 
     ways = [Alternative(may_lose_nans, keeping_nans, needed=True)] if hlo in EXTREMA else []
-    op = Op(name, type=type_rule, lower=lower, alternatives=ways, jvp=jvp_rule, batch=batch)
+    op = Op(
+        name, type=type_rule, lower=lower, alternatives=ways, jvp=jvp_rule, batch=batch, host=host
+    )
     return op
 
 
@@ -125,12 +128,18 @@ def _halves(x, axis: int):
     return first, slice(x, start=start, limit=t.shape, strides=ones)
 
 
-reduce_max = _reduction("reduce_max", "stablehlo.maximum", lowest, REALS | {"bool"}, _extremum_jvp)
-reduce_min = _reduction("reduce_min", "stablehlo.minimum", highest, REALS | {"bool"}, _extremum_jvp)
-reduce_prod = _reduction("reduce_prod", "stablehlo.multiply", lambda d: 1, NUMBERS, _prod_jvp)
-reduce_and = _reduction("reduce_and", "stablehlo.and", _all_bits, BITS)
-reduce_or = _reduction("reduce_or", "stablehlo.or", lambda d: 0, BITS)
-reduce_xor = _reduction("reduce_xor", "stablehlo.xor", lambda d: 0, BITS)
+reduce_max = _reduction("reduce_max", "stablehlo.maximum", lowest, REALS | {"bool"}, _extremum_jvp,
+                        totals(np.maximum, WHOLE | FLOATS))  # fmt: skip
+reduce_min = _reduction("reduce_min", "stablehlo.minimum", highest, REALS | {"bool"}, _extremum_jvp,
+                        totals(np.minimum, WHOLE | FLOATS))  # fmt: skip
+reduce_prod = _reduction(
+    "reduce_prod", "stablehlo.multiply", lambda d: 1, NUMBERS, _prod_jvp, totals(np.multiply)
+)
+reduce_and = _reduction("reduce_and", "stablehlo.and", _all_bits, BITS, host=totals(np.bitwise_and))
+reduce_or = _reduction("reduce_or", "stablehlo.or", lambda d: 0, BITS, host=totals(np.bitwise_or))
+reduce_xor = _reduction(
+    "reduce_xor", "stablehlo.xor", lambda d: 0, BITS, host=totals(np.bitwise_xor)
+)
 
 
 # Argmax and argmin
@@ -148,6 +157,10 @@ def _arg_type(name):
 
 def _arg_reduction(name: str, direction: str, identity):
     """The position of the first extremal element; a NaN counts as more extremal than anything."""
+    first = getattr(np, name)
+
+    def on_host(types, *, axis, dtype):
+        return lambda x: first(x, axis).astype(dtype)
 
     def lower(ctx, x, *, axis, dtype):
         x, source = as_bytes(ctx, x, ctx.in_types[0])
@@ -170,7 +183,7 @@ def _arg_reduction(name: str, direction: str, identity):
 
     op = Op(
         name, type=_arg_type(name), lower=lower, alternatives=[position_in_rows(f"{name}_rows")],
-        jvp=jvp, batch=batch,
+        jvp=jvp, batch=batch, host=Step(on_host, "compares", WHOLE | FLOATS),
     )  # fmt: skip
     return op
 

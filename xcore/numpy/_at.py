@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, findings
+from .._core import config, dtypes, errors, findings, host
 from .._core.array import Array, ScalarBuffers, reach_of, scalar
 from .._core.config import FastCache
-from .._core.dispatch import Path, maker, with_parameters
+from .._core.dispatch import BUFFER, Path, maker, with_parameters
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.trace import is_evaluating
@@ -327,8 +327,9 @@ if mode is None and wrap_negative_indices is True and type(_x) is _Array:
         _entry = _get(_key)
     if _entry is None:
         _entry = _learn(_key, _x, _i, values)""",
-    entry="_run, _handlers, _t, _scalars, _places",
-    buffers="[_x._b, values._b if _scalars is None else _scalars[values], *_places]",
+    entry="_run, _handlers, _t, _scalars, _places, _host",
+    host="_host(_x, values)",
+    buffers=f"[{BUFFER.format('_x')}, {BUFFER.format('values')} if _scalars is None else _scalars[values], *_places]",
     arrays="[_x, *([values] if _scalars is None else [])]",
     slow="_slow(self, values, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, "
     "mode=mode, wrap_negative_indices=wrap_negative_indices)",
@@ -371,7 +372,10 @@ def _learn(ready: FastCache, how: str, key, x: Array, index, v):
             return None
         entry = *entry, scalars
         _programs.keep(program, entry, settings)
-    entry = *entry, places(starts)
+    on_host = host.update_call(
+        x._t, kind if scalars is None else scalars, starts, sizes, shape, how
+    )
+    entry = *entry, places(starts), on_host
     if key is not None:
         ready.keep(key, entry, settings)
     return entry

@@ -6,8 +6,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors
-from .._core.array import Array
-from .._core.eval import from_numpy, fused, is_array_like, to_array
+from .._core.array import Array, on_host
+from .._core.eval import default_placed, from_numpy, fused, is_array_like, to_array
+from .._core.host import fits
 from .._core.sharding import default_sharding
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Placed, Value, typeof
@@ -42,6 +43,10 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=N
     Array([[1, 2],
            [3, 4]], dtype=int32)
     """
+    if type(a) is list and dtype is device is out_sharding is copy is None and is_evaluating():
+        out = _from_short_list(a)
+        if out is not None:
+            return out
     device = one_place("numpy.asarray", device, out_sharding)
     out = _converted(a, None if dtype is None else dtypes.as_dtype(dtype))
     if copy is False and out is not a:
@@ -123,6 +128,24 @@ def _from_list(items, dtype):
     if any(isinstance(x, Value) and type(x) is not Array for x in leaves):
         return _stacked(items, dtype)
     return from_numpy(_on_host(items, dtype))
+
+
+def _from_short_list(items):
+    """A list of Python numbers of one class, as it stands in scripts; None for others."""
+    classes = {*map(type, items)}
+    if len(classes) != 1 or len(items) > 512 or (kind := _KINDS.get(classes.pop())) is None:
+        return None
+    dtype = dtypes.default_dtype(kind)
+    t = default_placed(ArrayType((len(items),), dtype))
+    if not fits(t):
+        return None
+    try:
+        return on_host(np.array(items, dtype), t)
+    except OverflowError:  # an int that needs a wider dtype
+        return None
+
+
+_KINDS = {float: "float", int: "int", bool: "bool"}
 
 
 def leaf_classes(items) -> set:

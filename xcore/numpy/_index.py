@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.array import Array, scalar
-from .._core.config import FastCache
-from .._core.dispatch import Path, looked_up, maker
+from .._core import config, dtypes, errors, host
+from .._core.array import Array, on_host, scalar
+from .._core.config import FastCache, get_state
+from .._core.dispatch import BUFFER, Path, looked_up, maker
 from .._core.eval import fused
 from .._core.source import boundary
 from .._core.types import ArrayType, typeof
@@ -136,7 +136,7 @@ def window_of(x: Array, index):
 
 def places(starts) -> list:
     """The buffers of positions."""
-    return [scalar(i, dtypes.int32)._b for i in starts]
+    return [scalar(i, dtypes.int32)._buffer() for i in starts]
 
 
 def _learn(key, x: Array, index):
@@ -154,7 +154,7 @@ def _learn(key, x: Array, index):
         if entry is None:
             return None
         _programs.keep(program, entry, settings)
-    entry = (*entry, places(starts))
+    entry = (*entry, places(starts), host.window_call(x._t, starts, sizes, shape, entry[2]))
     if key is not None:
         _ready.keep(key, entry, settings)
     return entry
@@ -166,6 +166,28 @@ def has_windows(x: Array) -> bool:
 
 
 general_getitem = boundary(getitem)
+
+_BASIC = {int, slice, type(None), type(...)}
+
+
+def _basic(x: Array, index):
+    """x[index] for ints, slices, None and ``...`` where the value is on the host; in general the program's."""
+    items = index if type(index) is tuple else (index,)
+    if (
+        get_state() is None
+        and host.fits(x._t)
+        and {*map(type, items)} <= _BASIC
+        and not config.base().watches
+    ):
+        value = x._h if x._h is not None else host.value_of(x)
+        try:
+            part = value[index] if value is not None else None
+        except (IndexError, TypeError, ValueError):  # refused in our own words
+            part = None
+        if part is not None:
+            return on_host(part, ArrayType(part.shape, part.dtype, x._t.weak))
+    return general_getitem(x, index)
+
 
 _BOUNDS = {int, type(None)}
 _INTS = {int}
@@ -179,11 +201,12 @@ PARTS = {"_bounds": _BOUNDS, "_ints": _INTS}
 _PATH = Path(
     params="x, _i",
     find=f"_at = {KEY}\n" + looked_up("_at if _at is None else (x._t, _at)", "_learn(_key, x, _i)"),
-    buffers="[x._b, *_places]",
+    buffers=f"[{BUFFER.format('x')}, *_places]",
     arrays="[x]",
     slow="_slow(x, _i)",
     bound="_get, _learn, _slow, _bounds, _ints",
-    entry="_run, _handlers, _t, _places",
+    entry="_run, _handlers, _t, _places, _host",
+    host="_host(x)",
     module=__name__,
 )
-array_getitem = maker(_PATH)(_ready.get, _learn, general_getitem, **PARTS)
+array_getitem = maker(_PATH)(_ready.get, _learn, _basic, **PARTS)
