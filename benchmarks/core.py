@@ -168,10 +168,18 @@ for text, (function, arguments) in CALLS.items():
 
 
 EAGER = {
-    "x + x": (0.65, lambda xnp, x: x + x),
-    "x * 2 + 1": (0.65, lambda xnp, x: x * 2 + 1),
+    "x + x": (0.25, lambda xnp, x: x + x),
+    "x * 2 + 1": (0.25, lambda xnp, x: x * 2 + 1),
+    "x > 0": (0.25, lambda xnp, x: x > 0),
     "x.sum()": (0.65, lambda xnp, x: x.sum()),
-    "where(x > 0, x, 0)": (0.65, lambda xnp, x: xnp.where(x > 0, x, 0)),
+    "x.max()": (0.25, lambda xnp, x: x.max()),
+    "where(x > 0, x, 0)": (0.25, lambda xnp, x: xnp.where(x > 0, x, 0)),
+    "x.reshape(2, 4)": (0.25, lambda xnp, x: x.reshape(2, 4)),
+    "stack([x, x])": (0.25, lambda xnp, x: xnp.stack([x, x])),
+    "concatenate([x, x])": (0.25, lambda xnp, x: xnp.concatenate([x, x])),
+    "x.at[2].set(1.)": (0.25, lambda xnp, x: x.at[2].set(1.0)),
+    "float(x[3])": (0.25, lambda xnp, x: float(x[3])),
+    "list(x)": (0.25, lambda xnp, x: list(x)),
     "x[3]": (0.25, lambda xnp, x: x[3]),
     "x[1:5]": (0.25, lambda xnp, x: x[1:5]),
     "asarray([1., 2., 3.])": (0.25, lambda xnp, x: xnp.asarray([1.0, 2.0, 3.0])),

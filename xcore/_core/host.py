@@ -87,9 +87,9 @@ def tameness(value: Any) -> int:
     if not wild:
         return WITHOUT_ZERO
     # highest bytes of zeros, and of numbers so small that they are not tame
-    zeros = not wild.translate(None, b"\x00\x80") and len(wild) == value.size - np.count_nonzero(
-        value
-    )
+    zeros = not wild.translate(None, b"\x00\x80") and len(wild) == value.astype(
+        np.bool_
+    ).tobytes().count(0)
     return TAME if zeros else WILD
 
 
