@@ -412,12 +412,15 @@ def _restore(value: NDArray, weak: bool) -> Array:
 
 
 def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bool = True) -> Array:
-    """A NumPy array of a supported dtype as an Array. ``placed`` is its ``_t`` if not the default."""
+    """A NumPy array of a supported dtype as an Array.
+
+    ``placed`` is its ``_t`` if not the default; without ``copy`` it is ours, and nobody writes to it any more.
+    """
     if placed is None:
         placed = ArrayType(value.shape, value.dtype)
     sharding = placed.sharding
-    if sharding is None and copy and host.fits(placed):
-        return on_host(value.copy(), placed)
+    if sharding is None and host.fits(placed):
+        return on_host(value.copy() if copy else value, placed)
     if sharding is None:
         return Array(_put(value, placed, backend.default_device(), copy), placed)
     if len(sharding.devices) > 1:

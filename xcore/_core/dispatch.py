@@ -9,6 +9,8 @@ Python is fastest with functions that have neither ``*args`` nor ``**kwargs`` an
 local; so the form is filled in for each kind, and compiled once.
 """
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import functools
@@ -134,6 +136,9 @@ def failed(e: Exception, arrays: list[Any]) -> None:
     config.clear_fast_caches()
 
 
+LONGEST_LIST = 16  # longer ones take the slow path, which is short beside the work on them
+
+
 def listed(arrays: Any) -> Any:
     """What stands in keys for a short list of arrays, or None."""
     if type(arrays) not in (list, tuple) or not 0 < len(arrays) <= LONGEST_LIST:
@@ -142,7 +147,6 @@ def listed(arrays: Any) -> Any:
     return (type(arrays), *types) if len(types) == len(arrays) else None
 
 
-LONGEST_LIST = 16  # longer ones take the slow path, which is short beside the work on them
 _SCOPE = {
     "_listed": listed,
     "_Array": Array, "_new": object.__new__, "_state": get_state, "_RuntimeFailure": RuntimeFailure,

@@ -15,11 +15,12 @@ import numpy as np
 
 from .._backend import client as backend
 from .._backend.options import CHAIN_OPTIONS
-from . import config, dtypes, errors, findings, host, tree
+from . import config, dtypes, errors, findings, tree
 from .array import Array, ScalarBuffers, from_host, own_scalar, reach_of, scalar
 from .call_paths import by_position, call_path
 from .compile import executable, placed, translate
 from .config import FastCache
+from .host_calls import host_call
 from .keys import exact, has_zero
 from .op import registry
 from .placing import is_spread, prepare_spread
@@ -449,7 +450,7 @@ class Fused:
         given = [x._t if type(x) is Array else x for x in flat]
         if scalars is not None:
             given = [g if s is None else s for s, g in zip(scalars, given)]
-        return host.host_call(found[3], given, found[0].result_types[0])
+        return host_call(found[3], given, found[0].result_types[0])
 
     def forget(self) -> None:
         """Forget all kinds of arguments. Executables that are in memory still are found again."""

@@ -19,7 +19,6 @@ Where a value is not tame, the compiled program runs. ``XCORE_HOST_CALLS=0`` lea
 from __future__ import annotations
 
 import functools
-import operator
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,18 +26,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._backend import client as backend
-from .config import KEPT
-from .keys import has_zero
 from .types import ArrayType
 
 if TYPE_CHECKING:
     from .array import Array
-    from .program import Eqn, Program
 
     NDArray = np.ndarray[Any, Any]
 
 LIMIT = 4096  # bytes; beyond, compiled code is faster
-LONGEST = 6  # equations of a program that is run by NumPy
 ENABLED = os.environ.get("XCORE_HOST_CALLS", "1") != "0"
 
 
@@ -136,12 +131,19 @@ def moves(make: Callable[..., Any]) -> Step:
 
 
 def chooses(function: Any) -> Step:
-    return Step(lambda types: function, "moves", None, True)
+    return Step(_always(function), "moves", None, True)
 
 
 def ufunc(function: Any, kind: str, dtypes: frozenset[Any] = FLOATS | WHOLE) -> Step:
     """An operation that is a ufunc: element by element."""
-    return Step(lambda types: function, kind, dtypes, True)
+    return Step(_always(function), kind, dtypes, True)
+
+
+def _always(function: Any) -> Callable[..., Any]:
+    def make(types: Any) -> Any:
+        return function
+
+    return make
 
 
 def totals(function: Any, dtypes: frozenset[Any] = WHOLE) -> Step:
@@ -149,7 +151,11 @@ def totals(function: Any, dtypes: frozenset[Any] = WHOLE) -> Step:
 
     def make(types: Any, *, axes: tuple[int, ...]) -> Any:
         reduce, dtype = function.reduce, types[0].dtype
-        return (lambda x: reduce(x, axes, dtype)) if types[0].size else None
+
+        def over(x: Any) -> Any:
+            return reduce(x, axes, dtype)
+
+        return over if types[0].size else None
 
     return Step(make, "compares", dtypes)
 
@@ -157,258 +163,3 @@ def totals(function: Any, dtypes: frozenset[Any] = WHOLE) -> Step:
 def window(start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
     """Slices, as NumPy takes them."""
     return tuple(map(slice, start, limit, strides))
-
-
-def found(value: str, array: str) -> list[str]:
-    """Lines that find the value of an array, or end."""
-    return [
-        f"{value} = {array}._h",
-        f"if {value} is None and ({value} := _value({array})) is None: return None",
-    ]
-
-
-# Windows
-
-
-def _place(starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> Any:
-    """The index of a window of which the axes that ``shape`` lacks have length 1."""
-    index, kept = list[Any](), list(shape)
-    for a, n in zip(starts, sizes, strict=True):
-        rest = len(sizes) - len(index)
-        if n == 1 and (not kept or kept[0] != 1 or len(kept) < rest):
-            index.append(a)
-        else:
-            index.append(slice(a, a + n))
-            kept.pop(0)
-    return tuple(index)
-
-
-def window_call(
-    t: Any, starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int], result: Any
-) -> Any:
-    """The function that takes a window of an array, or None."""
-    if not fits(t):
-        return None
-    take = operator.itemgetter(_place(starts, sizes, shape))
-    return _function(found("h", "x"), "x", "take(h)", result, {"take": take})
-
-
-_CHANGES = {"set": "new[place] = {v}", "add": "new[place] += {v}", "mul": "new[place] *= {v}"}
-
-
-def update_call(
-    t: Any, value: Any, starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int], how: str
-) -> Any:
-    """The function that gives a copy of an array in which a window is changed, or None.
-
-    ``value``: the type of the values, or what has the buffers of a Python scalar.
-    """
-    whole = how == "set" or (t.dtype in WHOLE and t.dtype != bool)
-    if not fits(t) or how not in _CHANGES or not whole:
-        return None
-    names: dict[str, Any] = {"place": _place(starts, sizes, shape)}
-    if isinstance(value, ArrayType):
-        if not fits(value):
-            return None
-        lines = found("v", "y")
-    else:
-        names["scalars"] = Scalars(value, 0)
-        lines = ["v = scalars[y]"]
-    lines += [*found("h", "x"), "new = h.copy()", _CHANGES[how].format(v="v")]
-    return _function(lines, "x, y", "new", t, names)
-
-
-# Programs in NumPy
-
-
-class Scalars(dict[Any, Any]):
-    """Python scalars of one class as NumPy has them in an operation: value -> 0-d array; None if it is not tame."""
-
-    def __init__(self, source: Any, wants: int) -> None:
-        super().__init__()
-        self.source, self.wants, self.steps = source, wants, list[Callable[[Any], Any]]()
-
-    def __missing__(self, value: Any) -> Any:
-        reach = self.source.reach
-        if reach and not reach[0] <= value <= reach[1]:
-            raise OverflowError
-        with np.errstate(all="ignore"):
-            made = np.asarray(value, self.source.dtype)
-        for step in self.steps:
-            made = step(made)
-        made = made if tameness(made) >= self.wants else None
-        if not has_zero(value):
-            if len(self) >= KEPT:
-                self.clear()
-            self[value] = made
-        return made
-
-
-class _Writer:
-    """Writes a program as one Python function of arrays and Python scalars."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.names: dict[str, Any] = {}
-        self.place: dict[Any, str] = {}  # of a variable
-        self.spread: set[Any] = set()  # variables that are scalars here
-        self.born: set[Any] = set()  # floats that need not be tame
-        self.alone: dict[Any, Scalars] = {}  # variables that depend on one Python scalar alone
-        self.given: dict[Any, int] = {}  # variables that are an argument, an array
-
-    def bind(self, value: Any) -> str:
-        name = f"_k{len(self.names)}"
-        self.names[name] = value
-        return name
-
-    def operand(self, x: Any, wants: int) -> str | None:
-        """The expression of an operand; None for constants that are not tame."""
-        if x in self.place:
-            return self.place[x]
-        value = np.asarray(x.value)
-        return self.bind(value) if tameness(value) >= wants else None
-
-
-def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., Any] | None:
-    """The program in NumPy, for a call with these arguments; None where not all of it has equal bits there.
-
-    Args:
-      p: the program.
-      given: an argument each: an array's type; for a Python scalar what has its buffers; None for None.
-      result: the type of the result.
-
-    The function takes the arguments and gives the array, or None where the values ask for the compiled program.
-    """
-    arrays = [g for g in given if g is not None]
-    if len(p.outputs) != 1 or not 0 < len(p.eqns) <= LONGEST or len(arrays) != len(p.inputs):
-        return None
-    if not fits(result) or not all([fits(g) if isinstance(g, ArrayType) else True for g in arrays]):
-        return None
-    steps = [_step(e) for e in p.eqns]
-    if None in steps:
-        return None
-    wants = TAME if any([s.kind != "moves" for s in steps if s]) else 0
-    w = _Writer()
-    inputs = iter(p.inputs)
-    for i, g in enumerate(given):
-        if g is not None:
-            _take(w, i, next(inputs), g, wants)
-    for e, step in zip(p.eqns, steps, strict=True):
-        if not step or not _write(w, e, step, wants):
-            return None
-    return _made(w, p.outputs[0], len(given), result)
-
-
-def _step(e: Eqn) -> Step | None:
-    step = e.op.host
-    if step is None or len(e.outputs) != 1:
-        return None
-    types = [a.type for a in (*e.inputs, *e.outputs)]
-    if step.dtypes is not None and any([t.dtype not in step.dtypes for t in types]):
-        return None
-    return step if all(map(fits, types)) else None
-
-
-def _take(w: _Writer, i: int, var: Any, given: Any, wants: int) -> None:
-    """Code that finds the value of an argument."""
-    w.place[var] = f"h{i}"
-    if isinstance(given, ArrayType):
-        w.lines += found(f"h{i}", f"a{i}")
-        if given.dtype in FLOATS and wants:
-            w.lines.append(f"if (a{i}._c or _tameness(a{i})) < {wants}: return None")
-        w.given[var] = i
-    else:
-        scalars = w.alone[var] = Scalars(given, wants)
-        w.lines.append(f"h{i} = {w.bind(scalars)}[a{i}]")
-        w.lines.append(f"if h{i} is None: return None")
-
-
-def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
-    """Code for one equation; False where it has none."""
-    (out,) = e.outputs
-    if e.op.name == "broadcast_in_dim" and e.inputs[0].type.shape == ():
-        w.spread.add(out)
-        return _renamed(w, e.inputs[0], out, wants)
-    function = step.make([a.type for a in e.inputs], **e.params)
-    if function is None:
-        return False
-    if len(e.inputs) == 1 and e.inputs[0] in w.alone:
-        w.alone[e.inputs[0]].steps.append(function)
-        return step.kind == "moves" and _renamed(w, e.inputs[0], out, wants)
-    if step.kind != "moves" and any([a in w.born for a in e.inputs]):
-        return False
-    if step.kind == "divides" and not _has_no_zero(w, e.inputs[1]):
-        return False
-    operands = [w.operand(a, wants) for a in e.inputs]
-    if None in operands:
-        return False
-    whole = [a not in w.spread and a in w.place for a in e.inputs]
-    if step.spreads and not any(whole):
-        w.spread.add(out)
-    elif not step.spreads and not all(whole):
-        return False
-    name = f"v{len(w.place)}"
-    w.lines.append(f"{name} = {w.bind(function)}({', '.join(map(str, operands))})")
-    w.place[out] = name
-    if (step.kind in ("computes", "divides") and out.type.dtype.kind == "f") or any(
-        [a in w.born for a in e.inputs]
-    ):
-        w.born.add(out)
-    return True
-
-
-def _has_no_zero(w: _Writer, divisor: Any) -> bool:
-    """Code that sees to it that a divisor has no zero; False where there is none."""
-    if divisor in w.alone:
-        w.alone[divisor].wants = WITHOUT_ZERO
-    elif divisor in w.given:
-        w.lines.append(f"if a{w.given[divisor]}._c < {WITHOUT_ZERO}: return None")
-    else:
-        return divisor not in w.place and tameness(np.asarray(divisor.value)) == WITHOUT_ZERO
-    return True
-
-
-def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
-    found = w.operand(old, wants)
-    if found is None:
-        return False
-    w.place[new] = found
-    if old in w.alone:
-        w.alone[new] = w.alone[old]
-    if old in w.born:
-        w.born.add(new)
-    return True
-
-
-def _made(w: _Writer, out: Any, count: int, result: Any) -> Callable[..., Any] | None:
-    if out not in w.place or out in w.spread or out in w.alone:
-        return None
-    return _function(
-        w.lines, ", ".join(f"a{i}" for i in range(count)), w.place[out], result, w.names
-    )
-
-
-def _function(
-    lines: Sequence[str], params: str, value: str, result: Any, names: dict[str, Any]
-) -> Any:
-    """The Python function of these lines that gives the array of a value."""
-    from .array import Array  # which has its values made here
-
-    made = [
-        "_out = _new(_Array)",
-        f"_out._h = {value}",
-        "_out._t = _t",
-        "_out._b = _out._c = None",
-        "return _out",
-    ]
-    source = "\n    ".join([f"def host({params}):", *lines, *made])
-    scope: dict[str, Any] = {
-        **names,
-        "_new": object.__new__,
-        "_Array": Array,
-        "_t": result,
-        "_tameness": find_tameness,
-        "_value": value_of,
-    }
-    exec(source, scope)
-    return scope["host"]

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, findings, host
+from .._core import config, dtypes, errors, findings
 from .._core.array import Array, ScalarBuffers, reach_of, scalar
 from .._core.config import FastCache
 from .._core.dispatch import BUFFER, Path, maker, with_parameters
 from .._core.eval import fused
+from .._core.host_calls import update_call
 from .._core.source import boundary
 from .._core.trace import is_evaluating
 from .._core.types import ArrayType, typeof
@@ -372,9 +373,7 @@ def _learn(ready: FastCache, how: str, key, x: Array, index, v):
             return None
         entry = *entry, scalars
         _programs.keep(program, entry, settings)
-    on_host = host.update_call(
-        x._t, kind if scalars is None else scalars, starts, sizes, shape, how
-    )
+    on_host = update_call(x._t, kind if scalars is None else scalars, starts, sizes, shape, how)
     entry = *entry, places(starts), on_host
     if key is not None:
         ready.keep(key, entry, settings)

@@ -14,6 +14,7 @@ from .._core.array import Array, on_host, scalar
 from .._core.config import FastCache, get_state
 from .._core.dispatch import BUFFER, Path, looked_up, maker
 from .._core.eval import fused
+from .._core.host_calls import window_call
 from .._core.source import boundary
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
@@ -154,7 +155,7 @@ def _learn(key, x: Array, index):
         if entry is None:
             return None
         _programs.keep(program, entry, settings)
-    entry = (*entry, places(starts), host.window_call(x._t, starts, sizes, shape, entry[2]))
+    entry = (*entry, places(starts), window_call(x._t, starts, sizes, shape, entry[2]))
     if key is not None:
         _ready.keep(key, entry, settings)
     return entry
