@@ -19,15 +19,15 @@ SMALL = [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2]
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 3)], ids=str)
 def test_round_trip(dtype, shape):
     x = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
-    got = client.to_host(xnp.asarray(x)._b)
+    got = client.to_host(xnp.asarray(x)._buffer())
     assert got.dtype == x.dtype and got.shape == shape and not got.flags.writeable
     np.testing.assert_array_equal(got, x)
 
 
 def test_a_view_outlives_its_array():
     x = xnp.arange(1000.0) + 1
-    view = client.to_host(x._b)
-    assert view.ctypes.data == x._b.unsafe_buffer_pointer()
+    view = client.to_host(x._buffer())
+    assert view.ctypes.data == x._buffer().unsafe_buffer_pointer()
     del x
     np.testing.assert_array_equal(view, np.arange(1000.0) + 1)
 
@@ -36,7 +36,7 @@ def test_reading_waits():
     f = xc.jit(lambda x: (x @ x) @ x)
     x = xnp.ones((400, 400))
     f(x)
-    np.testing.assert_array_equal(client.to_host(f(x)._b), 160_000)
+    np.testing.assert_array_equal(client.to_host(f(x)._buffer()), 160_000)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -52,7 +52,7 @@ def test_a_deleted_array_says_so():
     x = xnp.ones(3) + 1
     x.delete()
     with pytest.raises(client.RuntimeFailure, match="deleted"):
-        client.to_host(x._b)
+        client.to_host(x._buffer())
 
 
 _READING = """

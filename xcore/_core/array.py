@@ -414,12 +414,13 @@ def _restore(value: NDArray, weak: bool) -> Array:
 def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bool = True) -> Array:
     """A NumPy array of a supported dtype as an Array.
 
-    ``placed`` is its ``_t`` if not the default; without ``copy`` it is ours, and nobody writes to it any more.
+    ``placed`` is its ``_t`` if not the default; without ``copy`` its memory is shared: it is ours, and nobody writes
+    to it any more, or a buffer is a view of what is another's.
     """
     if placed is None:
         placed = ArrayType(value.shape, value.dtype)
     sharding = placed.sharding
-    if sharding is None and host.fits(placed):
+    if sharding is None and host.fits(placed) and (copy or value.base is None):
         return on_host(value.copy() if copy else value, placed)
     if sharding is None:
         return Array(_put(value, placed, backend.default_device(), copy), placed)

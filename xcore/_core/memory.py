@@ -1,7 +1,10 @@
 """What is in the memory of devices."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from .._backend import client as backend
@@ -20,7 +23,13 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     found = [b for b in backend.client(platform).live_arrays() if not b.is_deleted()]
-    return [Array(b, _placed(b)) for b in found if b.aval is not None and backend.has_place(b)]
+    buffers = [Array(b, _placed(b)) for b in found if b.aval is not None and backend.has_place(b)]
+    return buffers + (_on_host() if platform is None or backend.named(platform) == "cpu" else [])
+
+
+def _on_host() -> list[Array]:
+    """Small arrays that have no buffer yet."""
+    return [x for x in gc.get_objects() if type(x) is Array and x._b is None]
 
 
 def _placed(buffer: Any):
