@@ -11,6 +11,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 from .._core.package import bound as _bound
 from ._cholesky import Cholesky
 from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
+from ._dia import Dia, dia_array
 from ._direct import Factors, factorise, solve
 from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning_tree
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
@@ -29,8 +30,8 @@ from ._triangular import solve_triangular
 
 __all__ = [
     "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Cholesky",
-    "connected_components", "coo_array", "csc_array", "csr_array", "diags_array", "dijkstra", "eigs",
-    "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
+    "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags_array", "dijkstra",
+    "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
     "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian",
     "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "random_array",
     "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",

@@ -127,7 +127,7 @@ def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
            [ 16., -32.,  16.],
            [  0.,  16., -32.]], dtype=float32)
     """
-    if isinstance(a, Sparse) or not isinstance(a, LinearOperator):
+    if isinstance(a, Sparse) or hasattr(a, "to_sparse") or not isinstance(a, LinearOperator):
         a = coo_array(a)
         return a if dtype is None else a.astype(dtype)
     dtype = dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)

@@ -2,8 +2,8 @@
 
 Pivots stand where the order of elimination puts them; where one is below the root of the precision, relative to rows
 that were made about as large as 1, it is made as large as that. (Li and Demmel 1998, "Making sparse Gaussian
-elimination scalable by static pivoting") So factors are those of a matrix nearby, or grow; refinement makes up for it, or the
-status says that it did not.
+elimination scalable by static pivoting") So factors are those of a matrix nearby, or grow; refinement makes up for it,
+or the status says that it did not.
 """
 
 from __future__ import annotations

@@ -154,6 +154,8 @@ def _simply_made(arg: Any, dtype: DTypeLike | None) -> Sparse | None:
         and all(isinstance(s, int | np.integer) for s in arg)
     ):
         return Sparse(xnp.zeros(0, dtype), Pattern([], [], arg))
+    if hasattr(arg, "to_sparse"):  # of diagonals
+        return arg.to_sparse()
     return None if isinstance(arg, tuple) else from_dense(arg)
 
 
