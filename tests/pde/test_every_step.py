@@ -96,6 +96,16 @@ def test_the_norm_of_a_wave_function_stays(stepper):
     assert np.abs(norms / np.linalg.norm(start) - 1).max() < 1e-9
 
 
+def test_sizes_of_fields_change_nothing_but_the_size():
+    op = Diffusion(Grid(8), lambda x: 1 + x)
+    for stepper in (pde.ThetaMethod(op), pde.ExponentialIntegrator(op)):
+        want = stepper.step(xnp.ones(7, np.float32), 0.0, 0.1)
+        for size in (1e-30, 1e30):
+            got = stepper.step(size * xnp.ones(7, np.float32), 0.0, 0.1)
+            assert np.allclose(np.asarray(got, np.float64) / size, want, rtol=1e-4)
+        assert not np.any(stepper.step(xnp.zeros(7), 0.0, 0.1))
+
+
 def test_derivatives_dtypes_and_what_is_refused():
     op = OPERATORS["sum"]()
     u = xnp.ones(op.field_shape)

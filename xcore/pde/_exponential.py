@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.loops import fori_loop
 from .._control.while_loop import while_loop
@@ -17,6 +18,7 @@ from .._core import dtypes
 from .._core.types import typeof
 from .._solution import Status, first_that_holds
 from ..linalg import expm
+from ..linalg._range import magnitude
 from ..numpy._select import safe_divide
 from ._general import eval_dtype
 from ._grid import size
@@ -34,6 +36,9 @@ def grown(op, u, still, dt):
     real = dtypes.to_real(wide)
     u, still, dt = u.astype(wide), still.astype(wide), xnp.asarray(dt).astype(real)
     goal, shape = default_rtol(dtype), typeof(u).shape
+    large = [xnp.max(xnp.abs(x), initial=0) for x in (u, dt * still)]
+    unit = magnitude(ops.stop_gradient(xnp.stack(large)))  # squares of it may be out of range
+    u, still = u / unit, still / unit
     m = min(_PRODUCTS, size(shape))
     apply = lambda x: op(x.reshape(shape)).reshape(-1).astype(wide)  # noqa: E731
 
@@ -68,7 +73,7 @@ def grown(op, u, still, dt):
         (~xnp.all(xnp.isfinite(xnp.abs(s["w"]))), Status.not_finite), (s["lost"], Status.stagnation),
         (s["done"] >= 1, Status.success), default=Status.max_steps,
     )  # fmt: skip
-    return s["w"].reshape(shape).astype(dtype), status
+    return (unit * s["w"]).reshape(shape).astype(dtype), status
 
 
 def _norm(x):
