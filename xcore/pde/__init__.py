@@ -23,6 +23,7 @@ from ._rosenbrock import RODAS5P, Rosenbrock
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
 from ._stencil import Stencil
+from ._systems import solve_system
 from ._time import (
     BOGACKI_SHAMPINE, DORMAND_PRINCE, EULER, HEUN, IMEX, MIDPOINT, RK4, SSP3,
     ExponentialIntegrator, Leapfrog, Newmark, RungeKutta, Tableau, ThetaMethod,
@@ -40,7 +41,7 @@ __all__ = [
     "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
     "UnstableStepError", "Wave",
     "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "poisson", "refine", "solve",
-    "solve_direct", "solve_nonlinear", "stable_step", "trajectory", "wave_energy",
+    "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 
 _bound(globals())

@@ -39,6 +39,7 @@ from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
+from xcore.pde._systems import solve_system as solve_system
 from xcore.pde._time import ExponentialIntegrator as ExponentialIntegrator
 from xcore.pde._time import IMEX as IMEX
 from xcore.pde._time import Leapfrog as Leapfrog
