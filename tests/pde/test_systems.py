@@ -150,6 +150,15 @@ def test_units_do_not_matter_and_derivatives_are_those_of_the_equation():
     assert np.iscomplexobj(wide[0])
 
 
+def test_statuses_of_what_is_not_finite_empty_or_zero():
+    d, one = pde.Diffusion(pde.Grid(6), 1.0), np.ones(5)
+    solve = lambda *b: pde.solve_system(lambda u: (d(u[0]), *u[1:]), b, report=True)
+    assert solve(one * np.nan).status == pde.Status.not_finite
+    assert bool(solve(0 * one).ok) and bool(solve(one, np.zeros(0)).ok)
+    for size in (1e-200, 1e200):
+        assert abs(float(solve(-size * one).value[0].max()) / size - 0.125) < 1e-12
+
+
 def test_what_is_refused():
     d = pde.Diffusion(pde.Grid(6), 1.0)
     one = np.ones(5)

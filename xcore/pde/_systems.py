@@ -193,7 +193,8 @@ def _verdict(apply, matrix: Sparse, x, right, start, rtol, found) -> tuple:
     )
     goal = xnp.asarray(default_rtol(typeof(x).dtype) if rtol is None else rtol).astype(error.dtype)
     status = first_that_holds(
-        (~xnp.isfinite(error), Status.not_finite), (found == Status.singular, Status.singular),
+        (~xnp.all(xnp.isfinite(right)), Status.not_finite), (found == Status.singular, Status.singular),
+        (~(xnp.isfinite(error) & xnp.all(xnp.isfinite(left))), Status.not_finite),
         ((error <= goal) & (found == 0), Status.success), (found != 0, Status.ill_conditioned),
         default=Status.stagnation,
     )  # fmt: skip
