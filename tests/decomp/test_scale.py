@@ -167,3 +167,30 @@ def test_ends():
     assert huge.status == Status.not_finite and "NaN" in huge.message
     lost = xc.jit(lambda x: decomp.cp_als(x, 2))(np.full(SHAPE, np.nan, np.float32))
     assert lost.status == Status.not_finite
+
+
+BELOW = {
+    "als": lambda x: decomp.cp_als(x, 2, max_steps=30),
+    "nonneg": lambda x: decomp.cp_nonneg(xnp.abs(x), 2, max_steps=30),
+    "gauss-newton": lambda x: decomp.cp_gauss_newton(x, 2, max_steps=20),
+    "tucker": lambda x: decomp.tucker_als(x, 2),
+}
+
+
+@pytest.mark.parametrize("kind", ["real", "complex"])
+@pytest.mark.parametrize("name", BELOW)
+def test_errors_are_bounds_where_elements_fall_below_the_range(name, kind):
+    """Of the data, and of what fits them, whose real and imaginary parts count as zero one by one."""
+    if kind == "complex" and name in ("gauss-newton", "nonneg"):
+        pytest.skip("fits of real numbers")
+    rng = np.random.default_rng(3)
+    x = X + 0.1 * rng.standard_normal(SHAPE)
+    x = x + 1j * rng.standard_normal(SHAPE) if kind == "complex" else x
+    for size in (1e-30, 1e-36, 1e-37, 3e-38, 1e-38, 1e-39):
+        given = (x * size).astype(np.complex64 if kind == "complex" else np.float32)
+        found = BELOW[name](xnp.asarray(given))
+        wide = np.abs(given) if name == "nonneg" else given
+        wide = wide.astype(complex if kind == "complex" else float)
+        model = np.asarray(found.value.to_dense()).astype(wide.dtype)
+        true = np.linalg.norm((wide - model) / size) / np.linalg.norm(wide / size)
+        assert true <= float(found.error) * (1 + 1e-5), size

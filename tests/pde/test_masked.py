@@ -183,7 +183,7 @@ def test_errors_explain():
         (lambda: Masked(grid, np.ones(3, bool)), "at all nodes"),
         (lambda: Masked(grid, False), "true at one inner node"),
         (lambda: Masked(grid, ellipse, edge="round"), '"shortley-weller"|shortley'),
-        (lambda: Masked(grid, ellipse, -1.0), "positive everywhere inside"),
+        (lambda: Masked(grid, ellipse, -1.0), "positive and finite everywhere inside"),
         (lambda: Masked(grid, ellipse, value=np.ones(3)), "a number or a function"),
         (lambda: Masked(grid, ellipse, c=-1.0), "nowhere negative"),
         (lambda: solve(op, 1.0, method="cg"), "bicgstab"),

@@ -92,3 +92,51 @@ def test_modes_of_varying_coefficients():
         assert np.allclose(w, want, rtol=1e-9)
         gram = [[float(op.integrate(a * b)) for a in modes] for b in modes]
         assert np.allclose(gram, np.eye(3), atol=1e-9)
+
+
+UNSOLVABLE = {  # functions without a zero, or with one at infinity, and where to start
+    "square": (lambda lap, u: u * u + 1.0, (0.7, 1e3, 1e10)),
+    "exponential": (lambda lap, u: xnp.exp(u), (0.0, 40.0)),
+    "bell": (lambda lap, u: 1 / (1 + u * u), (0.1, 10.0)),
+    "beyond the fold": (lambda lap, u: lap(u) + 3.6 * xnp.exp(u), (0.0, 2.0, 60.0)),
+    "no zero of a sum": (lambda lap, u: lap(u) - u * u - 1e5, (0.0, 1e8)),
+    "constant": (lambda lap, u: 0 * u + 1.0, (0.0, 1.0)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nothing_is_claimed_where_there_is_no_solution(dtype):
+    """However large the residual was at the start: one that fell a lot may still be far from zero."""
+    with xc.enable_x64(dtype == "float64"):
+        lap = Laplacian(Grid(16))
+
+        def solve(
+            start, which, size
+        ):  # one program for all of them; few steps, so that none underflows
+            f = lambda u: size * xnp.stack([f(lap, u) for f, _ in UNSOLVABLE.values()])[which]
+            u = xnp.full(15, start, dtype)
+            return solve_nonlinear(f, u, lap, max_steps=20, report=True).ok
+
+        cases = [
+            (start, which, size)
+            for which, (_, starts) in enumerate(UNSOLVABLE.values())
+            for start in starts
+            for size in (1.0, 1e-25)
+        ]
+        starts, which, sizes = map(np.array, zip(*cases, strict=True))
+        ok = xc.jit(xc.vmap(solve))(starts.astype(dtype), which, sizes.astype(dtype))
+        assert not np.asarray(ok).any(), [c for c, k in zip(cases, ok, strict=True) if k]
+
+
+@pytest.mark.parametrize("dtype", ["float32"])
+def test_solutions_that_vanish_and_those_far_from_the_start_are_claimed(dtype):
+    """Of lap u + e^u - 1 = 0 and of lap u + 3 e^u = 0, of which the first has u = 0."""
+    with xc.enable_x64(dtype == "float64"):
+        lap = Laplacian(Grid(16))
+        for shift, starts in ((-1.0, (0.0, 1.0, -3.0)), (0.0, (0.0, -2.0, 1.0))):
+            f = lambda u, shift=shift: lap(u) + (xnp.exp(u) + shift) * (3 if shift == 0 else 1)
+            solve = lambda u, f=f: solve_nonlinear(f, u, lap, report=True)
+            found = xc.jit(xc.vmap(solve))(np.outer(starts, np.ones(15)).astype(dtype))
+            assert np.asarray(found.ok).all(), shift
+            most = np.asarray(found.value, float).max(axis=1)
+            assert np.allclose(most, 0.0 if shift else 0.64201, atol=1e-4)

@@ -183,9 +183,9 @@ def test_gradients_across_jumps():
 
 def test_errors_explain():
     grid = Grid((4, 4))
-    with pytest.raises(ValueError, match="positive everywhere"):
+    with pytest.raises(ValueError, match="positive and finite everywhere"):
         Diffusion(grid, -1.0)
-    with pytest.raises(ValueError, match="positive everywhere, given nan"):
+    with pytest.raises(ValueError, match="positive and finite everywhere, given nan"):
         Diffusion(grid, float("nan"))
     with pytest.raises(ValueError, match="2 or more along each axis"):
         Diffusion(Grid((1, 4)), 1.0)

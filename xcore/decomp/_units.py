@@ -124,8 +124,12 @@ def _divided(x):
     known = (size > 0) & xnp.isfinite(size)
     power = xnp.clip(xnp.frexp(xnp.where(known, size, 1))[1] - 1, info.minexp, info.maxexp - 1)
     whole = xnp.ldexp(xnp.ones_like(size), power)
-    tiny = xnp.where(any_subnormal([ops.stop_gradient(x)]), info.tiny * x.size**0.5, 0)
-    lost = xnp.where(size > 0, xnp.minimum(tiny / xnp.where(size > 0, size, 1), 1), tiny > 0)
+    held = ops.stop_gradient(x)
+    # elements of the data, and of what fits them, that are below the range
+    gone = 2 * info.tiny * (x.size * (1 + dtypes.is_complex(x.dtype))) ** 0.5
+    length = whole * xnp.linalg.norm(xnp.abs(held / whole).ravel())
+    some = any_subnormal([held]).astype(size.dtype)
+    lost = xnp.where(size > 0, xnp.minimum(gone / xnp.where(size > 0, length, 1), 1), some)
     return x / whole, whole, power.astype(size.dtype), size == 0, lost.astype(size.dtype)
 
 

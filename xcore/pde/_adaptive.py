@@ -127,12 +127,18 @@ def _attempt(step):
     return attempt
 
 
+def shortest(t):
+    """The shortest first step: some roundings of the time. Shorter ones would not move it."""
+    return stop_gradient(4 * float(xnp.finfo(typeof(t).dtype).eps) * xnp.abs(t))
+
+
 def _first_step(f, y, t, end, extra, bound):
     """A hundredth of the time in which the state would change by its size, at the first slope."""
     unit = bound(xnp.abs(y))
     unit = xnp.where(unit > 0, unit, 1)
     size, speed = (xnp.max(xnp.abs(x) / unit, initial=0) for x in (y, f(y, t, *extra)))
     guess = 0.01 * xnp.maximum(size, 1) / xnp.where(speed > 0, speed, 1)
+    guess = xnp.maximum(guess, shortest(t))
     guess = xnp.where((speed > 0) & xnp.isfinite(guess) & (guess > 0), guess, (end - t) * 1e-3)
     return xnp.minimum(guess, end - t).astype(typeof(t).dtype)
 
@@ -143,6 +149,7 @@ class Run:
     def __init__(self, f, u, times, method, rtol, atol, first, longest, most, kept, events, way):
         self.vector = vector = Vector(u)
         y, t = vector.ravel(u), times[0]
+        self.worst = min(1e10, float(xnp.finfo(vector.dtype).max))
         self.longest = np.inf if longest is None else longest
         self.most, self.times, self.kept = most, times, kept
         self.tolerances = stop_gradient(_checked(vector, y, rtol, atol))
@@ -169,7 +176,9 @@ class Run:
         """One attempt."""
         y, t = s["y"], s["t"]
         left = stop_gradient(self.end - t)
-        h = xnp.minimum(xnp.minimum(s["h"], self.longest), left).astype(typeof(t).dtype)
+        meant = xnp.minimum(xnp.minimum(s["h"], self.longest), left).astype(typeof(t).dtype)
+        # what time moves by, which rounding may make another number
+        h = xnp.where(meant >= left, left, stop_gradient((t + meant) - t))
         new, bends, size = self.attempt(y, t, h, self.extra, self.tolerances)
         good, wild = size <= 1, ~xnp.isfinite(size)
         t_new = xnp.where(h >= left, self.end + (t - stop_gradient(t)), t + h)
@@ -179,19 +188,21 @@ class Run:
             seen = tree.map(lambda a, b: xnp.where(good, a, b), found, seen)
         grow = self._growth(size, s)
         next_h = xnp.where(
-            good & (h < s["h"]) & ~xnp.asarray(cut), xnp.maximum(s["h"], h * grow), h * grow
+            good & (meant < s["h"]) & ~xnp.asarray(cut),
+            xnp.maximum(s["h"], meant * grow),
+            meant * grow,
         )
         moved = {"y": new, "t": t_new, "from": t, "over": h, "piece": piece}
         kept = tree.map(lambda a, b: xnp.where(good, a, b), moved, {k: s[k] for k in moved})
         return kept | {
             "h": next_h.astype(typeof(t).dtype), "size": xnp.where(good, xnp.maximum(size, _LEAST_ERROR), s["size"]),
-            "again": ~good, "wild": wild, "stuck": ~good & (t + next_h <= t),
+            "again": ~good, "wild": wild, "stuck": kept["t"] + xnp.minimum(next_h, self.longest) <= kept["t"],
             "taken": s["taken"] + good, "rejected": s["rejected"] + ~good, "seen": seen,
         }  # fmt: skip
 
     def _growth(self, size, s):
         """By how much the next step may be longer: by proportion and integral. (Gustafsson 1991)"""
-        size = xnp.where(xnp.isfinite(size), xnp.maximum(size, 1e-10), 1e10)
+        size = xnp.where(xnp.isfinite(size), xnp.maximum(size, 1e-10), self.worst)
         grows = _SAFETY * size ** (-0.7 * self.power) * s["size"] ** (0.4 * self.power)
         grows = xnp.clip(grows, 0.2, xnp.where(s["again"], 1.0, _LONGER))
         shrinks = xnp.clip(_SAFETY * size**-self.power, _SHORTER, _SAFETY)

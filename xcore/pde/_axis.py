@@ -7,6 +7,7 @@ A kind is ``None`` for a periodic axis, or (alpha, beta) of the condition alpha 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,20 +23,33 @@ def fit(points, at: float, derivative: int, boundary=None) -> np.ndarray:
     They are exact for polynomials of as high a degree as there are data. ``boundary`` is
     (place, alpha, beta, sign of the normal); its weight comes last.
     """
-    scale = np.max(np.abs(np.asarray(points) - at)) or 1.0
-    t = (np.asarray(points) - at) / scale
+    points = np.asarray(points)
+    scale = np.max(np.abs(points - at)) or 1.0
+    t = (points - at) / scale
     count = len(t) + (boundary is not None)
     powers = np.arange(count)
-    rows = [t**k for k in powers]
-    if boundary is not None:
-        place, alpha, beta, sign = boundary
-        s = (place - at) / scale
-        slopes = [k * s ** max(k - 1, 0) / scale for k in powers]
-        data = [alpha * s**k + beta * sign * d for k, d in zip(powers, slopes, strict=True)]
-        rows = [np.append(r, d) for r, d in zip(rows, data, strict=True)]
+    rows = np.array([t**k for k in powers])
+    if boundary is None:
+        return np.linalg.solve(rows, _sought(derivative, count, scale))
+    place, alpha, beta, sign = boundary
+    # in units in which no number is lost beside the others, of whatever size alpha, beta and scale are
+    unit = max(abs(alpha), abs(beta) / scale)
+    values, slopes = alpha / unit, beta / unit / scale * sign
+    s, here = (place - at) / scale, np.flatnonzero(points == place)
+    steep = np.array([k * s ** max(k - 1, 0) for k in powers])
+    data = steep if here.size else values * s**powers + slopes * steep
+    found = np.linalg.solve(np.column_stack([rows, data]), _sought(derivative, count, scale))
+    if here.size:  # of a point on the face itself the condition says the slope
+        found[-1] /= slopes
+        found[here[0]] -= values * found[-1]
+    found[-1] /= unit
+    return found
+
+
+def _sought(derivative: int, count: int, scale: float) -> np.ndarray:
     right = np.zeros(count)
-    right[derivative] = np.prod(np.arange(1, derivative + 1)) / scale**derivative
-    return np.linalg.solve(np.array(rows), right)
+    right[derivative] = math.factorial(derivative) / scale**derivative
+    return right
 
 
 @dataclass(frozen=True)

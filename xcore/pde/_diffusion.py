@@ -124,12 +124,12 @@ class Diffusion(GridOperator):
             )
         parts = tuple(self._given(who, axis, x, len(parts)) for axis, x in enumerate(parts))
         for x in parts:
-            require(who, "a", x, lambda v: v > 0, "positive everywhere")
+            require(who, "a", x, is_positive, "positive and finite everywhere")
         settle(self, "a", parts)
         if self.c is None or (isinstance(self.c, (int, float)) and self.c == 0):
             return settle(self, "c", None)  # part of the structure: constants are in the kernel
         settle(self, "c", self._at_nodes(who, "c", self.c))
-        require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
+        require(who, "c", self.c, is_decay, "finite and nowhere negative")
 
     def _given(self, who, axis: int, x, count: int):
         """What a is, along an axis or in all."""
@@ -207,7 +207,8 @@ class Diffusion(GridOperator):
     @property
     def symmetric(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether it is without weights, too."""
-        return self.shares is None and all(np.ptp(a.weights) < 1e-12 for a in self.axes)
+        even = all(np.ptp(a.weights) < 1e-12 * a.weights.max() for a in self.axes)
+        return self.shares is None and even
 
     rings = property(lambda self: tuple(a.ring for a in self.axes))
 
@@ -405,10 +406,21 @@ class Diffusion(GridOperator):
 def require(who: str, name: str, x, test, words: str) -> None:
     """Raises where values are known and break a condition."""
     if type(x) is Array and not np.all(test(np.asarray(x))):
-        worst = float(np.min(np.asarray(x)))
+        values = np.asarray(x)
+        worst = float(np.min(values[~test(values)]))
         raise errors.bad_argument(
-            who, name, worst, words, f"The least value of {name} is shown, or NaN."
+            who, name, worst, words, f"The least value of {name} that is not is shown, or NaN."
         )
+
+
+def is_positive(x):
+    """Whether numbers are positive and finite."""
+    return (x > 0) & (x < np.inf)
+
+
+def is_decay(x):
+    """Whether numbers are not negative, and finite."""
+    return (x >= 0) & (x < np.inf)
 
 
 _applied = jit(Diffusion._apply, inline=True)

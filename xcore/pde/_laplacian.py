@@ -71,7 +71,9 @@ class Laplacian(GridOperator):
     def symmetric(self):
         """Whether L is symmetric as it is. With order 2 it always is when weighted by volumes."""
         a = self.axes
-        return self.order in (2, COMPACT) and all([np.ptp(x.weights) < 1e-12 for x in a])
+        return self.order in (2, COMPACT) and all(
+            [np.ptp(x.weights) < 1e-12 * x.weights.max() for x in a]
+        )
 
     @property
     def singular(self) -> bool:

@@ -32,7 +32,7 @@ from .._transforms.api import jvp
 from .._transforms.jvp import watching
 from ._along import along, shifted
 from ._boundary import ZERO, real_only, resolve
-from ._diffusion import require
+from ._diffusion import is_decay, is_positive, require
 from ._fields import GridOperator
 from ._grid import Grid, real_dtype
 
@@ -94,14 +94,14 @@ class Masked(GridOperator):
         if self.c is None or (isinstance(self.c, (int, float)) and self.c == 0):
             return settle(self, "c", None)
         settle(self, "c", _at_nodes(who, "c", self.c, self.grid, self.inside.shape))
-        require(who, "c", self.c, lambda v: v >= 0, "nowhere negative")
+        require(who, "c", self.c, is_decay, "finite and nowhere negative")
 
     # What a grid operator has
 
     @property
     def symmetric(self):
         """Whether it is symmetric as it is; but for "shortley-weller" it is when weighted."""
-        even = all(np.ptp(a.weights) < 1e-12 for a in self.axes)
+        even = all(np.ptp(a.weights) < 1e-12 * a.weights.max() for a in self.axes)
         return self.edge != "shortley-weller" and even
 
     @property
@@ -229,7 +229,7 @@ class Masked(GridOperator):
         for pair in made:
             for part in pair:
                 need = xnp.where(self.inside, part, 1) if part.ndim else part
-                require(who, name, need, lambda v: v > 0, "positive everywhere inside")
+                require(who, name, need, is_positive, "positive and finite everywhere inside")
         return made
 
     def _means(self, x) -> tuple:

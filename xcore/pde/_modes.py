@@ -12,6 +12,7 @@ from .._control.jit import jit
 from .._control.loops import scan
 from .._core import dtypes, errors, tree
 from .._core.array import Array
+from .._core.settings import require
 from .._core.types import typeof
 from .._core.typing import DTypeLike
 from .._iterate import history_of
@@ -27,6 +28,7 @@ from ._grid import real_dtype, size
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._mode_search import coarsest_for, search
+from ._mode_units import in_units, known_as_positive, lost, out_of_units, refuse_lost
 from ._multigrid import cycle, hierarchy
 from ._separable import modes_by_axes, separable
 from ._solve import Near, by_cycles, smoother_for
@@ -53,7 +55,8 @@ def _checked(who: str, op, k, method: str) -> tuple[int, bool]:
     if method not in ("auto", "axes") and op.order != 2:
         raise errors.bad_argument(who, "method", method, '"axes" for orders other than 2')
     by_axes = method == "axes" or (method == "auto" and separable(op))
-    if not (isinstance(k, (int, np.integer)) and 0 < k <= (n if by_axes else n // 3)):
+    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+    if not (whole and 0 < k <= (n if by_axes else n // 3)):
         want = (
             f"from 1 to the {n} unknowns" if by_axes else f"from 1 to a third of the {n} unknowns"
         )
@@ -103,27 +106,51 @@ def eigenmodes(
     dtype = real_dtype(dtype)
     if dtypes.is_complex(dtype) or not dtypes.is_inexact(dtype):
         raise errors.bad_argument(who, "dtype", dtype, "one of real numbers")
-    if by_axes:
-        found = modes_by_axes(op, int(k), dtype)
-        done = xnp.zeros((), np.int32)
-        return Solution(found, done, steps=done, who=who, method="axes") if report else found  # pyright: ignore[reportReturnType]
+    require("positive", who, rtol=rtol)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
     # coefficients of fewer digits than the modes are exact as they are
-    op = tree.map(lambda x: _widened(x, dtype), op)
-    kept = (bool(history), progress)
-    if method == "shift-invert":
-        ncv = min(n, max(3 * k, 24) if ncv is None else max(k, ncv))
-        found = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, ncv, *kept)
+    given = op if by_axes else tree.map(lambda x: _widened(x, dtype), op)
+    op, unit, power = in_units(given)
+    if by_axes:
+        found, rows = modes_by_axes(op, int(k), dtype), None
+        size, done = None, xnp.zeros((), np.int32)
+        status = xnp.zeros((), np.int32)
     else:
-        op = as_diffusion(op)
-        found = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol, *kept)
-    w, modes, status, residual, steps, rows = found
+        kept = (bool(history), progress)
+        if method == "shift-invert":
+            ncv = min(n, max(3 * k, 24) if ncv is None else max(k, ncv))
+            made = _modes_by_inverse(op, k, dtype, smoother_for(op), rtol, ncv, *kept)
+        else:
+            op, method = as_diffusion(op), "lobpcg"
+            made = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol, *kept)
+        *found, status, size, done, rows = made
+    within, (w, modes) = found[0], out_of_units(*found, unit, power)
     modes = xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
+    away = lost(within, (w, modes), _noise(op, dtype))
+    fine = known_as_positive(given)
+    if by_axes:
+        refuse_lost(who, given, xnp.any(away) & fine, dtype)
+        away = xnp.any(away)
+    status = xnp.where(away & (status == 0), np.int32(Status.not_finite), status)
+    status = xnp.where(fine, status, np.int32(Status.not_definite)).astype(np.int32)
+    rows = None if rows is None else history_of(rows, done)
     answer = Solution(
-        (w, modes), status, steps=steps, error=residual, who=who,
-        history=None if rows is None else history_of(rows, steps),
-    )  # fmt: skip
+        (w, modes),
+        status,
+        steps=done,
+        error=size,
+        who=who,
+        method="axes" if by_axes else method,
+        history=rows,
+    )
     return answer if report else answer.check().value  # pyright: ignore[reportReturnType]
+
+
+def _noise(op, dtype):
+    """What rounding makes of an eigenvalue that is 0: of the largest one, as Gershgorin bounds it."""
+    rows = ops.stop_gradient(xnp.asarray(op.absolute()))
+    rows = xnp.where(op.inside, rows, 0) if isinstance(op, Masked) else rows
+    return (float(dtypes.finfo(dtype).eps) * xnp.max(rows)).astype(dtype)
 
 
 def _widened(x, dtype):
@@ -149,7 +176,7 @@ def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float, history: boo
     root, a = _scaled(op, dtype)
     near = tree.map(ops.stop_gradient, op)
     if op.singular:  # constants are no longer in the kernel
-        near = near.replace(c=_small(op))
+        near = near.replace(c=_small(near))
     level = hierarchy(near)
     precondition = _by_cycle(op, level, root, smoother)
     first = coarsest_for(level, k)
@@ -190,9 +217,10 @@ def _by_cycle(op, level, root, smoother: str):
     return precondition
 
 
-def _small(op) -> float:
-    """A shift less than the eigenvalues that matter."""
-    return 1 / max(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True)) ** 2
+def _small(op):
+    """A shift less than the eigenvalues that matter, for an operator in units of its own."""
+    least = xnp.min(xnp.stack([xnp.min(x) for x in op.a])) if isinstance(op, Diffusion) else 1.0
+    return least / max(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True)) ** 2
 
 
 def _irregular(n: int, k: int, dtype):
@@ -206,7 +234,7 @@ def _modes_by_inverse(
 ):
     root, a = _scaled(op, dtype)
     held = tree.map(ops.stop_gradient, op)
-    shift = _small(op) if op.singular else 0.0  # pure Neumann problems have an inverse too
+    shift = _small(held) if op.singular else 0.0  # pure Neumann problems have an inverse too
     wide = dtype if isinstance(op, Laplacian) else xnp.promote_types(dtype, op.dtype)
     if isinstance(op, Laplacian):
         state, inverse = held, lambda op, x: solve_direct(op, x / root, shift, -1.0)  # pyright: ignore[reportAssignmentType]

@@ -37,6 +37,7 @@ from ._solve import smoother_for
 
 _FORCING = 1e-3  # how well the linear systems are solved; each step gains about so much at the end
 _HALVINGS = 12  # of a step at most
+_FAST = 1e-2  # what a step leaves of the residual next to a solution; down a slope to infinity 1/e, at double roots 1/4
 
 
 def solve_nonlinear(
@@ -53,8 +54,9 @@ def solve_nonlinear(
       preconditioner: a ``Laplacian``, ``Diffusion`` or ``Masked`` whose inverse is a good guess of that of
         the derivative of f, but for a factor. Of a Laplacian it is taken exactly, of others by a
         multigrid cycle.
-      rtol: tolerance for the residual |f(u)|, relative to that at the start or to |∂f/∂u u|, whichever is
-        larger; the dtype's precision to the power of 2/3 by default.
+      rtol: tolerance for the residual |f(u)|, relative to |∂f/∂u u|, or to that at the start where the last step
+        divided it by 100 at least, as steps do next to a solution, and not on the way down a function without
+        one; the dtype's precision to the power of 2/3 by default.
       max_steps: at most this many steps.
       report: return a ``FieldSolution`` instead of raising SolverError where the tolerance is not reached.
       history: with ``report``, keep the relative residual of the start and of each step.
@@ -89,7 +91,14 @@ def solve_nonlinear(
         r = f(u)
         size = safe_norm(r)
         newton = _Newton(f, back, size, rtol)
-        state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stalled": size != size}
+        state = {
+            "u": u,
+            "r": r,
+            "size": size,
+            "terms": newton.terms(u),
+            "stalled": size != size,
+            "fast": size != size,
+        }
         row = (lambda s: s["size"] / newton.scale(s)) if history else None
         state, steps, rows = iterate(
             newton, state, max_steps, row=row, progress=progress, checkpoint=kept
@@ -130,8 +139,8 @@ class _Newton:
 
     def scale(self, s):
         """What a residual is compared with, in the units of f."""
-        size = xnp.maximum(self.first, s["terms"])
-        return xnp.where(size == 0, 1, size)
+        size = xnp.where(s["fast"], xnp.maximum(self.first, s["terms"]), s["terms"])
+        return xnp.where(size == 0, xnp.where(s["size"] == 0, 1, s["size"]), size)
 
     def reached(self, s):
         return s["size"] <= self.rtol * self.scale(s)
@@ -158,7 +167,8 @@ class _Newton:
         keep = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         u = keep(u + t * way, u)
         return {"u": u, "r": keep(r, s["r"]), "size": keep(size, s["size"]),
-                "terms": self.terms(u), "stalled": ~better}  # fmt: skip
+                "terms": self.terms(u), "stalled": ~better,
+                "fast": size <= _FAST * s["size"]}  # fmt: skip
 
     def _at(self, u, way, t, k):
         r = self.f(u + t * way)

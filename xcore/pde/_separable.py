@@ -16,7 +16,7 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
+from .._core import errors
 from ._axis import DIRICHLET, NEUMANN, Axis, stencil
 from ._diffusion import Diffusion
 from ._laplacian import COMPACT, Laplacian
@@ -39,7 +39,6 @@ def modes_by_axes(op, k: int, dtype):
     lines = [lowest(a, k) for a in op.axes]
     places = _candidates([len(values) for values, _ in lines], k)
     parts = [values[i] for (values, _), i in zip(lines, places, strict=True)]
-    _check_range(op, parts, lines, dtype)
     if isinstance(op, Laplacian):  # rounded once, from the sums in double precision
         found = _sums(op, parts)
         if not np.isfinite(np.sort(found)[k - 1]):
@@ -81,19 +80,6 @@ def _candidates(counts, k: int) -> list:
                 for f, m in zip(found, np.minimum(k // size, n), strict=True)]  # fmt: skip
         found = np.concatenate(rows)
     return list(found.T)
-
-
-def _check_range(op, parts, lines, dtype) -> None:
-    """Eigenvalues of the axes, and the modes' size, are numbers of the dtype."""
-    info = dtypes.finfo(dtype)
-    sizes = [x for values in parts for x in (values.max(),) if x]
-    sizes.append(np.prod([np.abs(v).max() for _, v in lines]))
-    if all(float(info.tiny) <= x <= float(info.max) for x in sizes):
-        return
-    lengths = tuple(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True))
-    want = f"such that eigenvalues and modes are in the range of {np.dtype(dtype)}"
-    advice = "Take other units of length, or dtype=float64."
-    raise errors.bad_argument("pde.eigenmodes", "the lengths of the grid", lengths, want, advice)
 
 
 def lowest(a: Axis, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,6 +24,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._adaptive import run as run_between
+from ._adaptive import shortest
 from ._boundary import as_dtype
 from ._events import as_events
 from ._recomputed import check_kept, steps_kept
@@ -292,9 +293,13 @@ def integrate(
     times = xnp.asarray(t_eval)
     _check_goals(times, rtol, atol, first_step, max_step)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
-    dtype = dtypes.to_real(typeof(tree.leaves(u)[0]).dtype)
-    if isinstance(tableau, Rosenbrock) or events is not None or max_step is not None:
-        dtype = dtypes.to_real(xnp.result_type(*tree.leaves(u)))
+    if not tree.leaves(u):
+        raise errors.bad_argument("pde.integrate", "x0", x0, "a tree with one array at least")
+    between = isinstance(tableau, Rosenbrock) or events is not None or max_step is not None
+    leaves = tree.leaves(u) if between else tree.leaves(u)[:1]
+    dtype = dtypes.to_real(xnp.result_type(*leaves))
+    _check_apart(times, dtype)
+    if between:
         found = run_between(
             f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_step, max_steps, checkpoints,
             as_events(events), jac,
@@ -320,22 +325,25 @@ def adaptive(
     dtype = typeof(times).dtype
     power = -1 / tableau.order
     dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
+    dt = xnp.maximum(dt, shortest(times[0]))
 
     def attempt(state, goal):
         u, t, dt, steps, _ = state
-        h = xnp.minimum(dt, goal - t)
+        last = dt >= goal - t
+        # what time moves by, which rounding may make another number
+        h = xnp.where(last, goal - t, (t + dt) - t)
         slopes = stages(tableau, f, u, t, h)
         new = moved(u, slopes, tableau.b, h)
         zero = tree.map(xnp.zeros_like, u)
         size = _error_norm(u, new, moved(zero, slopes, tableau.error, h), rtol, atol)
-        size = xnp.where(xnp.isfinite(size), size, 1e6).astype(dtype)
+        size = xnp.where(xnp.isfinite(size), size, 1e4).astype(dtype)
         good = size <= 1
         grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
         u = tree.map(lambda a, b: xnp.where(good, b, a), u, new)
-        t = xnp.where(good, xnp.where(dt >= goal - t, goal, t + h), t)
+        t = xnp.where(good, xnp.where(last, goal, t + h), t)
         # a step that was cut off at the goal says little about the next one
-        dt = xnp.where(good & (h < dt), dt, h * grow)
-        return u, t, dt, steps + 1, ~good & (t + dt == t)
+        dt = xnp.where(good & last & (h < dt), dt, xnp.where(last, h, dt) * grow)
+        return u, t, dt, steps + 1, t + dt == t
 
     def advance(carry, goal):
         u, t, dt, status = carry
@@ -410,10 +418,18 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
     require("positive", who, first_step=first_step, max_step=max_step)
 
 
+def _check_apart(times, dtype) -> None:
+    """That times which rise still do so in the dtype of the state."""
+    if type(times) is Array and not np.all(np.diff(np.asarray(times.astype(dtype))) > 0):  # pyright: ignore[reportOperatorIssue]
+        need = f"apart in {np.dtype(dtype)}, the dtype of the state"
+        advice = "Count time from t_eval[0], or give x0 as float64."
+        raise errors.bad_argument("pde.integrate", "t_eval", times, need, advice)
+
+
 def _error_norm(u, new, error, rtol, atol):
     def leaf(a, b, e):
         bound = atol + rtol * xnp.maximum(xnp.abs(a), xnp.abs(b))
         return xnp.sum((xnp.abs(e) / bound) ** 2), typeof(a).size
 
     parts = [leaf(*x) for x in zip(*map(tree.leaves, (u, new, error)), strict=True)]
-    return xnp.sqrt(sum(p[0] for p in parts) / sum(p[1] for p in parts))
+    return xnp.sqrt(sum(p[0] for p in parts) / max(1, sum(p[1] for p in parts)))
