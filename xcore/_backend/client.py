@@ -557,8 +557,14 @@ def _replicated() -> OpSharding:
     return xla.HloSharding.replicate().to_proto()
 
 
+# Programs of the worker, which those around them store too, and the bytes that they were made from.
+_read: dict[int, tuple[LoadedExecutable, bytes]] = {}
+
+
 def serialize(loaded: LoadedExecutable) -> bytes:
-    return loaded.serialize()
+    """As bytes. One that was made from bytes is written as these: its own lack its kernels."""
+    known = _read.get(id(loaded))
+    return loaded.serialize() if known is None else known[1]
 
 
 def deserialize(
@@ -568,9 +574,12 @@ def deserialize(
     forks.check_process()
     if ffi.calls_lapack(blob):  # its routines must be there before the program is
         ffi.ensure_lapack()
-    return devices[0].client.deserialize_executable(
+    loaded = devices[0].client.deserialize_executable(
         blob, DeviceList(tuple(devices)), options, list(callbacks)
     )
+    if _worker.cache_info().currsize and devices[0] == _worker():
+        _read[id(loaded)] = loaded, blob
+    return loaded
 
 
 def block_until_ready(buffers: Sequence[Buffer]) -> None:
