@@ -11,7 +11,10 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import _ops as ops
 from xcore._core import host
+from xcore._core.eval import fused
+from xcore.numpy._promote import as_array
 
 pytestmark = pytest.mark.skipif(not host.ENABLED, reason="XCORE_HOST_CALLS=0")
 
@@ -108,6 +111,41 @@ def test_bits_are_those_of_compiled_programs(cases, count):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of numbers beyond float32
         assert not list(compare(cases, count, ["float32", "int32", "bool"], 5))
+
+
+@fused(2)
+def _rows(x, s):
+    return x[:, None] * ops.reshape(
+        ops.broadcast_in_dim(as_array("", s), shape=(4,), dims=()), shape=(4, 1)
+    )
+
+
+@fused(2)
+def _all_of_a_number(x, s):
+    return ops.convert(
+        ops.broadcast_in_dim(as_array("", s), shape=(4,), dims=()), dtype=xnp.float32
+    )
+
+
+@fused(2)
+def _sum_of_numbers(x, s):
+    s = ops.broadcast_in_dim(as_array("", s), shape=(4,), dims=())
+    return ops.add(s, ops.mul(s, s))
+
+
+@fused(2)
+def _reversed_number(x, s):
+    return x + ops.rev(ops.broadcast_in_dim(as_array("", s), shape=(4,), dims=()), axes=(0,))
+
+
+@pytest.mark.parametrize("f", [_rows, _all_of_a_number, _sum_of_numbers, _reversed_number])
+@pytest.mark.parametrize("number", [2.0, 0.0, -0.0, 3])
+def test_numbers_that_programs_spread(f, number):
+    x = xnp.arange(1.0, 5.0)
+    first, *others = [bits(f(x, number)) for _ in range(4)]
+    assert others == [first] * 3
+    first, *others = [bits(f(x, x[1])) for _ in range(4)]
+    assert others == [first] * 3
 
 
 def on_host(f, *args):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .array import Array
+from .array import Array, on_host
 from .config import KEPT
 from .host import FLOATS, TAME, WHOLE, WITHOUT_ZERO, Step, find_tameness, fits, tameness, value_of
 from .keys import has_zero
@@ -159,7 +159,25 @@ def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., An
     for e, step in zip(p.eqns, steps, strict=True):
         if not step or not _write(w, e, step, wants):
             return None
-    return _made(w, p.outputs[0], len(given), result)
+    call = _made(w, p.outputs[0], len(given), result)
+    return call if call is not None and _has_type(call, given, result) else None
+
+
+def _has_type(call: Callable[..., Any], given: Sequence[Any], result: ArrayType) -> bool:
+    """Whether what comes out has the type that it shall have: tried with ones."""
+    ones = [
+        None if g is None else np.ones(g.shape if isinstance(g, ArrayType) else (), g.dtype)
+        for g in given
+    ]
+    trial = [
+        on_host(x, g) if isinstance(g, ArrayType) else None if x is None else x.item()
+        for x, g in zip(ones, given, strict=True)
+    ]  # fmt: skip
+    try:
+        made = call(*trial)
+    except ValueError:  # NumPy does not spread it so
+        return False
+    return made is not None and made._h.shape == result.shape and made._h.dtype == result.dtype
 
 
 def _step(e: Eqn) -> Step | None:
@@ -195,7 +213,11 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
     function = step.make([a.type for a in e.inputs], **e.params)
     if function is None:
         return False
-    if len(e.inputs) == 1 and e.inputs[0] in w.alone:
+    if (
+        len(e.inputs) == 1
+        and e.inputs[0] in w.alone
+        and (step.spreads or e.inputs[0] not in w.spread)
+    ):
         w.alone[e.inputs[0]].steps.append(function)
         return step.kind == "moves" and _renamed(w, e.inputs[0], out, wants)
     if step.kind != "moves" and any([a in w.born for a in e.inputs]):
@@ -238,8 +260,9 @@ def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
     w.place[new] = found
     if old in w.alone:
         w.alone[new] = w.alone[old]
-    if old in w.born:
-        w.born.add(new)
+    for kind in w.born, w.spread:
+        if old in kind:
+            kind.add(new)
     return True
 
 
