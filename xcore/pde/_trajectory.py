@@ -420,7 +420,7 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
 
 def _check_apart(times, dtype) -> None:
     """That times which rise still do so in the dtype of the state."""
-    if type(times) is Array and not np.all(np.diff(np.asarray(times.astype(dtype))) > 0):  # pyright: ignore[reportOperatorIssue]
+    if type(times) is Array and not np.all(np.diff(np.asarray(times).astype(dtype)) > 0):  # pyright: ignore[reportOperatorIssue]
         need = f"apart in {np.dtype(dtype)}, the dtype of the state"
         advice = "Count time from t_eval[0], or give x0 as float64."
         raise errors.bad_argument("pde.integrate", "t_eval", times, need, advice)
