@@ -301,7 +301,8 @@ def _compared(f: Callable, xs: list, ds: list) -> str:
         if back is None:
             return "forward"
     pairing = _paired(back[0], slope) if forward is not None else _paired(back[0], measured[0])  # pyright: ignore
-    if not np.isclose(pairing, back[2], rtol=1e-3, atol=1e-6 * (1 + abs(back[2]))):  # pyright: ignore
+    size = 1 + abs(back[2]) if np.isfinite(back[2]) else 0  # pyright: ignore
+    if not np.isclose(pairing, back[2], rtol=1e-3, atol=1e-6 * size):  # pyright: ignore
         return "differs back"
     if forward is None:
         return "backward"

@@ -127,7 +127,7 @@ def _divided(x):
     held = ops.stop_gradient(x)
     # elements of the data, and of what fits them, that are below the range
     gone = 2 * info.tiny * (x.size * (1 + dtypes.is_complex(x.dtype))) ** 0.5
-    length = whole * xnp.linalg.norm(xnp.abs(held / whole).ravel())
+    length = whole * xnp.sqrt(xnp.sum(xnp.abs(held / whole) ** 2))
     some = any_subnormal([held]).astype(size.dtype)
     lost = xnp.where(size > 0, xnp.minimum(gone / xnp.where(size > 0, length, 1), 1), some)
     return x / whole, whole, power.astype(size.dtype), size == 0, lost.astype(size.dtype)
