@@ -41,10 +41,11 @@ def values(dtype, seed, n=16):
     info = np.finfo(dtype)
     wide = rng.normal(size=n) * 2.0 ** rng.integers(info.minexp - 30, info.maxexp - 1, n)
     tame = rng.normal(size=n) * 2.0 ** rng.integers(info.minexp // 2, info.maxexp // 2, n)
-    pools = [rng.normal(size=n), wide, tame, rng.choice([*SPECIAL, info.tiny, info.tiny / 2, info.max], n),
+    zeros = rng.choice([0.0, -0.0, 0.3, -0.3, 1.0, -2.5], n)
+    pools = [zeros, rng.normal(size=n), wide, tame, rng.choice([*SPECIAL, info.tiny, info.tiny / 2, info.max], n),
              rng.integers(-3, 4, n).astype(float)]  # fmt: skip
     with np.errstate(all="ignore"):
-        return pools[seed % 5].astype(dtype)
+        return pools[seed % 6].astype(dtype)
 
 
 UNARY = {
@@ -61,6 +62,8 @@ UNARY = {
     "x/3": lambda x: x / 3, "x/0": lambda x: x / 0, "x*0.": lambda x: x * -0.0, "x//2": lambda x: x // 2,
     "max0.": lambda x: xnp.maximum(x, 0.0), "min-0.": lambda x: xnp.minimum(x, -0.0), "x*1e-30": lambda x: x * 1e-30,
     "x+1e300": lambda x: x + 1e300, "x*nan": lambda x: x * float("nan"), "x*2+1": lambda x: x * 2 + 1,
+    "max-0.": lambda x: xnp.maximum(-0.0, x), "max of -x": lambda x: xnp.maximum(-x, 0.0),
+    "clip to zeros": lambda x: xnp.clip(x, -0.0, 0.0), "min1": lambda x: x.reshape(4, -1).min(1),
     "x[3]": lambda x: x[3], "x[-2]": lambda x: x[-2], "x[1:5]": lambda x: x[1:5], "x[5:2]": lambda x: x[5:2],
     "set": lambda x: x.at[2].set(1), "set2": lambda x: x.at[1:4].set(0), "plus": lambda x: x.at[2].add(1),
     "times": lambda x: x.at[1:4].multiply(3), "set_n": lambda x: x.at[1:4].set(x[5:8]),
@@ -91,13 +94,13 @@ def compare(cases, count, dtypes, seeds):
     kinds = list(itertools.product(cases, dtypes, range(seeds)))
     made = {}
     for name, dtype, seed in kinds:
-        given = [xnp.asarray(values(dtype, seed + 5 * i)) for i in range(count)]
+        given = [xnp.asarray(values(dtype, seed + 6 * i)) for i in range(count)]
         made[name, dtype, seed] = [outcome(cases[name], *given) for _ in range(3)][-1]
     limit, host.LIMIT = host.LIMIT, -1
     xc.clear_caches()
     try:
         for name, dtype, seed in kinds:
-            given = [xnp.asarray(values(dtype, seed + 5 * i)) for i in range(count)]
+            given = [xnp.asarray(values(dtype, seed + 6 * i)) for i in range(count)]
             expected = outcome(cases[name], *given)
             if made[name, dtype, seed] != expected:
                 yield name, dtype, seed, made[name, dtype, seed], expected
@@ -110,7 +113,7 @@ def compare(cases, count, dtypes, seeds):
 def test_bits_are_those_of_compiled_programs(cases, count):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of numbers beyond float32
-        assert not list(compare(cases, count, ["float32", "int32", "bool"], 5))
+        assert not list(compare(cases, count, ["float32", "int32", "bool"], 6))
 
 
 @fused(2)

@@ -7,7 +7,8 @@ asked for. An operation says by its rule ``host`` what it is in NumPy, and which
 moves      bits are moved or chosen: any values of any dtype
 compares   floats must be *tame*: zero, or so far from the ends of their range that neither subnormal
            numbers (which compiled code takes for zero) nor infinities can be met. NaN is not tame.
-computes   the same; what comes out is right but need not be tame, and another operation on it in the same
+orders     the same, without negative zeros: which of two zeros is the larger is another matter in each library
+computes   as compares; what comes out is right but need not be tame, and another operation on it in the same
            program could be contracted with it, so there is none
 divides    as computes, and the divisor is not zero
 
@@ -69,11 +70,11 @@ WHOLE = frozenset(np.dtype(c) for c in "?bhilqBHILQ")
 NATIVE = FLOATS | WHOLE | frozenset(np.dtype(c) for c in "eFD")
 
 
-WILD, TAME, WITHOUT_ZERO = 1, 2, 3
+WILD, SIGNED, TAME, WITHOUT_ZERO = 1, 2, 3, 4
 
 
 def tameness(value: Any) -> int:
-    """WILD where a number is not tame, TAME where all are but some are zero, WITHOUT_ZERO where none is."""
+    """WILD where one is not tame, SIGNED where one is a negative zero, TAME where one is zero, else WITHOUT_ZERO."""
     high = _HIGH.get(value.dtype)
     if high is None:
         return WITHOUT_ZERO
@@ -85,7 +86,9 @@ def tameness(value: Any) -> int:
     zeros = not wild.translate(None, b"\x00\x80") and len(wild) == value.astype(
         np.bool_
     ).tobytes().count(0)
-    return TAME if zeros else WILD
+    if not zeros:
+        return WILD
+    return SIGNED if b"\x80" in wild else TAME
 
 
 def value_of(a: Array) -> Any:
@@ -115,7 +118,7 @@ class Step(NamedTuple):
 
     Attributes:
       make: ``(types of the arguments, **params) -> function`` of NumPy arrays, or None.
-      kind: moves, compares, computes or divides.
+      kind: moves, compares, orders, computes or divides.
       dtypes: of the arguments; None for all.
       spreads: whether the function broadcasts scalars itself.
     """
@@ -146,7 +149,7 @@ def _always(function: Any) -> Callable[..., Any]:
     return make
 
 
-def totals(function: Any, dtypes: frozenset[Any] = WHOLE) -> Step:
+def totals(function: Any, kind: str = "compares", dtypes: frozenset[Any] = WHOLE) -> Step:
     """A reduction over ``axes``."""
 
     def make(types: Any, *, axes: tuple[int, ...]) -> Any:
@@ -157,7 +160,7 @@ def totals(function: Any, dtypes: frozenset[Any] = WHOLE) -> Step:
 
         return over if types[0].size else None
 
-    return Step(make, "compares", dtypes)
+    return Step(make, kind, dtypes)
 
 
 def window(start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:

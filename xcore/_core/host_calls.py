@@ -12,7 +12,18 @@ import numpy as np
 
 from .array import Array, on_host
 from .config import KEPT
-from .host import FLOATS, TAME, WHOLE, WITHOUT_ZERO, Step, find_tameness, fits, tameness, value_of
+from .host import (
+    FLOATS,
+    SIGNED,
+    TAME,
+    WHOLE,
+    WITHOUT_ZERO,
+    Step,
+    find_tameness,
+    fits,
+    tameness,
+    value_of,
+)
 from .keys import has_zero
 from .types import ArrayType
 
@@ -20,6 +31,10 @@ if TYPE_CHECKING:
     from .program import Eqn, Program
 
 LONGEST = 6  # equations of a program that is run by NumPy
+_WANTS = {
+    "moves": 0,
+    "orders": TAME,
+}  # how tame floats must be for a kind of operation; SIGNED for others
 
 
 def found(value: str, array: str) -> list[str]:
@@ -115,6 +130,7 @@ class _Writer:
         self.names: dict[str, Any] = {}
         self.place: dict[Any, str] = {}  # of a variable
         self.spread: set[Any] = set()  # variables that are scalars here
+        self.signed: set[Any] = set()  # floats that may be negative zeros
         self.born: set[Any] = set()  # floats that need not be tame
         self.alone: dict[Any, Scalars] = {}  # variables that depend on one Python scalar alone
         self.given: dict[Any, int] = {}  # variables that are an argument, an array
@@ -150,7 +166,7 @@ def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., An
     steps = [_step(e) for e in p.eqns]
     if None in steps:
         return None
-    wants = TAME if any([s.kind != "moves" for s in steps if s]) else 0
+    wants = max([_WANTS.get(s.kind, SIGNED) for s in steps if s], default=0)
     w = _Writer()
     inputs = iter(p.inputs)
     for i, g in enumerate(given):
@@ -222,6 +238,8 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
         return step.kind == "moves" and _renamed(w, e.inputs[0], out, wants)
     if step.kind != "moves" and any([a in w.born for a in e.inputs]):
         return False
+    if step.kind == "orders" and any([a in w.signed for a in e.inputs]):
+        return False
     if step.kind == "divides" and not _has_no_zero(w, e.inputs[1]):
         return False
     operands = [w.operand(a, wants) for a in e.inputs]
@@ -235,10 +253,10 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
     name = f"v{len(w.place)}"
     w.lines.append(f"{name} = {w.bind(function)}({', '.join(map(str, operands))})")
     w.place[out] = name
-    if (step.kind in ("computes", "divides") and out.type.dtype.kind == "f") or any(
-        [a in w.born for a in e.inputs]
-    ):
-        w.born.add(out)
+    is_float = out.type.dtype.kind == "f"
+    for kind, marked in ((("computes", "divides"), w.born), (("compares",), w.signed)):
+        if (step.kind in kind and is_float) or any([a in marked for a in e.inputs]):
+            marked.add(out)
     return True
 
 
@@ -260,7 +278,7 @@ def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
     w.place[new] = found
     if old in w.alone:
         w.alone[new] = w.alone[old]
-    for kind in w.born, w.spread:
+    for kind in w.born, w.signed, w.spread:
         if old in kind:
             kind.add(new)
     return True

@@ -134,7 +134,7 @@ max = elementwise(
     args=2,
     kinds=NUMBERS | {"bool"},
     jvp=(_extremum_jvp(0), _extremum_jvp(1)),
-    host=ufunc(np.maximum, "compares"),
+    host=ufunc(np.maximum, "orders"),
 )
 min = elementwise(
     "min",
@@ -142,7 +142,7 @@ min = elementwise(
     args=2,
     kinds=NUMBERS | {"bool"},
     jvp=(_extremum_jvp(0), _extremum_jvp(1)),
-    host=ufunc(np.minimum, "compares"),
+    host=ufunc(np.minimum, "orders"),
 )
 
 

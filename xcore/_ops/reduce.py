@@ -129,9 +129,9 @@ def _halves(x, axis: int):
 
 
 reduce_max = _reduction("reduce_max", "stablehlo.maximum", lowest, REALS | {"bool"}, _extremum_jvp,
-                        totals(np.maximum, WHOLE | FLOATS))  # fmt: skip
+                        totals(np.maximum, "orders", WHOLE | FLOATS))  # fmt: skip
 reduce_min = _reduction("reduce_min", "stablehlo.minimum", highest, REALS | {"bool"}, _extremum_jvp,
-                        totals(np.minimum, WHOLE | FLOATS))  # fmt: skip
+                        totals(np.minimum, "orders", WHOLE | FLOATS))  # fmt: skip
 reduce_prod = _reduction(
     "reduce_prod", "stablehlo.multiply", lambda d: 1, NUMBERS, _prod_jvp, totals(np.multiply)
 )
