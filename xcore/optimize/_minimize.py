@@ -37,6 +37,13 @@ def _kind_of(who: str, method: Any, constraints: Any, x0: PyTree) -> tuple[bool,
     return known, method
 
 
+def _only_for_dense(who: str, given: bool) -> None:
+    """Refuse what the method "sparse" does not take."""
+    if given:
+        need = "no bounds, constraints, curvature and hessp"
+        raise ValueError(f"xcore.{who}: method 'sparse' takes {need}; give hess, or leave it out.")
+
+
 def _sparsely(who: str, method: Any, hess: Any, x0: PyTree, args: Any) -> tuple[bool, Any]:
     """(whether the Hessian is sparse, the method)."""
     known = isinstance(method, SparseNewton) or canonical(who, method) == "sparse"
@@ -76,9 +83,8 @@ def minimize(
       method: a name, SciPy's or ours: "L-BFGS-B", "BFGS", "CG", "Newton-CG", "trust-ncg", "trust-exact",
         "dogleg", "Nelder-Mead", "lbfgs", "barzilai-borwein", "gradient-descent", for one number "brent"
         and "golden"; "SLSQP" (the same as "trust-constr" and "sqp") and "augmented-lagrangian" for
-        constraints; "sparse" (``SparseNewton``: of many unknowns, few of which meet in one term, by sparse Cholesky
-        factors of the Hessian, whose places are found from fun, as by ``sparse.hessian``; the default if hess is
-        sparse); or an object such as ``Descent(LBFGS(memory=20))``. L-BFGS by default; with constraints, "SLSQP".
+        constraints; "sparse" for many unknowns (``SparseNewton``; the default if hess is sparse); or an object such
+        as ``Descent(LBFGS(memory=20))``. L-BFGS by default; with constraints, "SLSQP".
       jac: True if fun returns (value, gradient); or ``jac(x, *args)``, the gradient, a tree like x0.
       hess, hessp: ``hess(x, *args)``, the Hessian, a matrix or a ``sparse.Sparse``; or ``hessp(x, p, *args)``, its
         product with p.
@@ -94,8 +100,8 @@ def minimize(
         curvature: where they do, but not to tol, the status is ``flat``. What cancels inside of fun is an error of
         its values that is seen only where values next to each other differ by it. Of more, by conjugate gradients, in
         no more products with the Hessian than there were evaluations, or 200; where they do not find the step
-        nothing is claimed; of "sparse" by factors of the Hessian, and relative to the largest variable in units of its
-        diagonal. Where there are no second derivatives, the gradient is compared with the largest one seen.
+        nothing is claimed; what "sparse" does says ``SparseNewton``. Where there are no second derivatives, the
+        gradient is compared with the largest one seen.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.
@@ -126,11 +132,9 @@ def minimize(
     if not (jac in (None, False) and hess is None and hessp is None):
         fun, args = objective_of(who, fun, Flat(who, "x0", x0), args, jac, hess, hessp), ()
     if sparsely:
-        if bounds is not None or any_given(constraints) or curvature or hessp is not None:
-            need = "no bounds, constraints, curvature and hessp"
-            raise ValueError(
-                f"xcore.{who}: method 'sparse' takes {need}; give hess, or leave it out."
-            )
+        _only_for_dense(
+            who, bounds is not None or any_given(constraints) or curvature or hessp is not None
+        )
         return minimize_sparse(
             who, fun, x0, args, method, given, given_args, tol, maxiter, history, progress, checkpoint,
         )  # fmt: skip

@@ -72,6 +72,10 @@ class SparseNewton:
     definite or the model was wrong, and falls where it was good. (Goldfeld, Quandt and Trotter 1966, "Maximization
     by quadratic hill-climbing"; Nielsen 1999, "Damping parameter in Marquardt's method")
 
+    The places of H come from the program of the function, as by ``sparse.hessian``, where it is not given. The
+    error of a success comes from factors of H made anew at the end, relative to the largest variable in units of
+    the diagonal.
+
     Attributes:
       damping: the first μ.
     """

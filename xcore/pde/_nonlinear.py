@@ -91,14 +91,8 @@ def solve_nonlinear(
         r = f(u)
         size = safe_norm(r)
         newton = _Newton(f, back, size, rtol)
-        state = {
-            "u": u,
-            "r": r,
-            "size": size,
-            "terms": newton.terms(u),
-            "stalled": size != size,
-            "fast": size != size,
-        }
+        no = size != size
+        state = {"u": u, "r": r, "size": size, "terms": newton.terms(u), "stalled": no, "fast": no}
         row = (lambda s: s["size"] / newton.scale(s)) if history else None
         state, steps, rows = iterate(
             newton, state, max_steps, row=row, progress=progress, checkpoint=kept

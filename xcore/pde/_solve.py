@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -96,41 +97,28 @@ def solve(
     rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
     if callable(estimate) or of is not None or (estimate and not isinstance(op, OPERATORS)):
-        given = {
-            "rtol": rtol,
-            "method": method,
-            "cycle": cycle,
-            "smoother": smoother,
-            "max_steps": max_steps,
-        }
-        own = given | {"history": history, "progress": progress}
-        answer = solve(op, f, report=True, **own)
-        again = lambda op, f: solve(op, f, report=True, **given)  # noqa: E731
-        make = estimate if callable(estimate) else None
-        more = compare(who, again, op, f, answer.value, make, of)
+        again = functools.partial(
+            solve, rtol=rtol, method=method, cycle=cycle, smoother=smoother, max_steps=max_steps, report=True
+        )  # fmt: skip
+        answer = again(op, f, history=history, progress=progress)
+        more = compare(
+            who, again, op, f, answer.value, estimate if callable(estimate) else None, of
+        )
         answer = answer.replace(certificate=Certificate(more=more))
         return answer if report else answer.check().value
     op, f = _known_form(who, op, f, method)
     op.checked_for(who, method, estimate)
     if _by_elements(op, method, cycle, smoother, estimate):
-        if estimate or cycle != "V" or smoother != "auto":
-            given = estimate or (cycle, smoother)
-            want = "the default: of this operator the elements choose how"
-            raise errors.bad_argument(who, "estimate, cycle or smoother", given, want)
+        _only_by_default(who, estimate, cycle, smoother)
         answer = solve_any(who, op, f, rtol, method, int(max_steps), history, progress)
         return answer if report else answer.check().value
-    for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
-                               ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
-        if given not in known:
-            raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
+    _check_names(who, method, cycle, smoother)
     op = op.prepared(who)
     method, reason = _chosen(who, op, method)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
-    f = op.right(f)
-    f = f.astype(dtype := op.dtype_for(typeof(f).dtype))
-    if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
-        raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
+    f = _right_side(who, op, f)
+    dtype = typeof(f).dtype
     rtol = 0.1 if rtol is None and method == "full multigrid" else rtol
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = Settings(method, cycle, smoother, rtol, int(max_steps), history, progress)
@@ -145,6 +133,30 @@ def solve(
         who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
     return answer if report else answer.check().value
+
+
+def _only_by_default(who: str, estimate, cycle: str, smoother: str) -> None:
+    if estimate or cycle != "V" or smoother != "auto":
+        want = "the default: of this operator the elements choose how"
+        raise errors.bad_argument(
+            who, "estimate, cycle or smoother", estimate or (cycle, smoother), want
+        )
+
+
+def _check_names(who: str, method: str, cycle: str, smoother: str) -> None:
+    for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
+                               ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
+        if given not in known:
+            raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
+
+
+def _right_side(who: str, op, f) -> Array:
+    """The right-hand side in the dtype of the solution."""
+    f = op.right(f)
+    dtype = op.dtype_for(typeof(f).dtype)
+    if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
+        raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
+    return f.astype(dtype)
 
 
 def _known_form(who: str, op, f, method: str) -> tuple:
