@@ -264,7 +264,7 @@ def integrate(
       f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
       x0: the state at t_eval[0].
       t_eval: rising times; states at all of them are returned, stacked. Times have the dtype of the state: where f
-        depends on t, count it from t_eval[0], for 1e4 + 1e-4 is 1e4 in float32, and the error of that is in no estimate.
+        depends on t, count it from t_eval[0], for 1e4 + 1e-4 is 1e4 in float32, and no estimate has that error.
       tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|. For stiff equations, with
         events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
