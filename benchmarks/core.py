@@ -167,6 +167,7 @@ for text, (function, arguments) in CALLS.items():
         return lambda: f(*args, **kwargs)
 
 
+K = np.array([3, 1, 6])
 EAGER = {
     "x + x": (0.25, lambda xnp, x: x + x),
     "x * 2 + 1": (0.25, lambda xnp, x: x * 2 + 1),
@@ -182,6 +183,11 @@ EAGER = {
     "list(x)": (0.25, lambda xnp, x: list(x)),
     "x[3]": (0.25, lambda xnp, x: x[3]),
     "x[1:5]": (0.25, lambda xnp, x: x[1:5]),
+    "x[k]": (0.25, lambda xnp, x: x[K]),
+    "x[x > 0]": (0.25, lambda xnp, x: x[x > 0]),
+    "x.astype(int32)": (0.25, lambda xnp, x: x.astype("int32")),
+    "sort(x)": (0.25, lambda xnp, x: xnp.sort(x)),
+    "argsort(x)": (0.25, lambda xnp, x: xnp.argsort(x)),
     "asarray([1., 2., 3.])": (0.25, lambda xnp, x: xnp.asarray([1.0, 2.0, 3.0])),
 }
 for text, (bar, operation) in EAGER.items():

@@ -1,5 +1,6 @@
 """Small values on the host: NumPy's calls have the bits of the compiled programs."""
 
+import ctypes
 import itertools
 import os
 import subprocess
@@ -12,13 +13,16 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import _ops as ops
+from xcore import lax
 from xcore._core import host
 from xcore._core.eval import fused
+from xcore._core.types import typeof
 from xcore.numpy._promote import as_array
 
 pytestmark = pytest.mark.skipif(not host.ENABLED, reason="XCORE_HOST_CALLS=0")
 
 FLOATS = "float32", "float64"
+K = xnp.asarray([5, 0, -3])
 SPECIAL = [0.0, -0.0, 1.0, -1.5, 2.5, np.nan, -np.nan, np.inf, -np.inf, 3.0, 0.1]
 
 
@@ -62,6 +66,13 @@ UNARY = {
     "x/3": lambda x: x / 3, "x/0": lambda x: x / 0, "x*0.": lambda x: x * -0.0, "x//2": lambda x: x // 2,
     "max0.": lambda x: xnp.maximum(x, 0.0), "min-0.": lambda x: xnp.minimum(x, -0.0), "x*1e-30": lambda x: x * 1e-30,
     "x+1e300": lambda x: x + 1e300, "x*nan": lambda x: x * float("nan"), "x*2+1": lambda x: x * 2 + 1,
+    "fix": xnp.fix, "sort": xnp.sort, "sort0": lambda x: xnp.sort(x.reshape(4, -1), axis=0), "argsort": xnp.argsort,
+    "argsort1": lambda x: xnp.argsort(x.reshape(4, -1)), "descending": lambda x: xnp.argsort(x, descending=True),
+    "cumprod": xnp.cumprod, "back": lambda x: lax.cumsum(x.reshape(4, -1), axis=1, reverse=True), "u8": lambda x: x.astype(xnp.uint8),
+    "u64": lambda x: x.astype(xnp.uint64), "i64": lambda x: x.astype(xnp.int64), "f16": lambda x: x.astype(xnp.float16),
+    "x[k]": lambda x: x[K], "x[k] beyond": lambda x: x[K + 10], "x[mask]": lambda x: x[x > 0], "x[list]": lambda x: x[[0, -1]],
+    "x[:, k]": lambda x: x.reshape(4, -1)[:, K % 4], "x[k, None, k]": lambda x: x.reshape(4, -1)[K % 4, None, K % 4],
+    "x[array]": lambda x: x[np.array([3, 1])], "x[0-d]": lambda x: x[K[1]], "lax.neg": lambda x: lax.neg(x),
     "max-0.": lambda x: xnp.maximum(-0.0, x), "max of -x": lambda x: xnp.maximum(-x, 0.0),
     "clip to zeros": lambda x: xnp.clip(x, -0.0, 0.0), "min1": lambda x: x.reshape(4, -1).min(1),
     "x[3]": lambda x: x[3], "x[-2]": lambda x: x[-2], "x[1:5]": lambda x: x[1:5], "x[5:2]": lambda x: x[5:2],
@@ -77,6 +88,8 @@ BINARY = {
     "or": lambda x, y: x | y, "xor": lambda x, y: x ^ y, "stack": lambda x, y: xnp.stack([x, y]),
     "concatenate": lambda x, y: xnp.concatenate((x, y)), "where": lambda x, y: xnp.where(x > y, x, y),
     "outer": lambda x, y: x[:, None] + y, "floordiv": lambda x, y: x // y, "scalar": lambda x, y: x * y[0],
+    "wide where": lambda x, y: xnp.where(x > 0, x, y.astype(xnp.float64)),
+    "wide stack": lambda x, y: xnp.stack([x, y.astype(xnp.float64)]), "x[y]": lambda x, y: x[y],
     "0-d": lambda x, y: x[0] + y[1], "0-d<": lambda x, y: x[0] < y[1], "set": lambda x, y: x.at[3].set(y[3]),
 }  # fmt: skip
 DTYPES = (*FLOATS, "int32", "bool", "uint8", "int64")
@@ -137,12 +150,21 @@ def _sum_of_numbers(x, s):
 
 
 @fused(2)
+def _number_twice(x, s):
+    s = as_array("", s)
+    narrow = ops.convert(ops.convert(s, dtype=xnp.uint8), dtype=typeof(s).dtype)
+    return ops.concatenate(*[ops.reshape(v, shape=(1,)) for v in (s, narrow)], axis=0)
+
+
+@fused(2)
 def _reversed_number(x, s):
     return x + ops.rev(ops.broadcast_in_dim(as_array("", s), shape=(4,), dims=()), axes=(0,))
 
 
-@pytest.mark.parametrize("f", [_rows, _all_of_a_number, _sum_of_numbers, _reversed_number])
-@pytest.mark.parametrize("number", [2.0, 0.0, -0.0, 3])
+@pytest.mark.parametrize(
+    "f", [_rows, _all_of_a_number, _sum_of_numbers, _reversed_number, _number_twice]
+)
+@pytest.mark.parametrize("number", [2.0, 0.0, -0.0, 3, 300])
 def test_numbers_that_programs_spread(f, number):
     x = xnp.arange(1.0, 5.0)
     first, *others = [bits(f(x, number)) for _ in range(4)]
@@ -158,11 +180,17 @@ def on_host(f, *args):
 
 @pytest.mark.parametrize("name", [
     "neg", "abs", "isfinite", "square", "reshape", "flip", "stride", "new", "max", "argmax", "spread",
-    "x*2", "2-x", "x>0", "x/3", "clip", "x[3]", "x[1:5]", "set", "where", "1/x",
+    "x*2", "2-x", "x>0", "x/3", "clip", "x[3]", "x[1:5]", "set", "where", "1/x", "int", "i8", "bool", "sort", "argsort",
+    "x[k]", "x[mask]", "x[list]", "x[:, k]", "x[array]", "x[0-d]", "lax.neg",
 ])  # fmt: skip
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_ordinary_numbers_stay_on_the_host(name, dtype):
     assert on_host(UNARY[name], xnp.arange(1, 17).astype(dtype))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "cumsum", "cumprod", "back", "sort", "f64"])
+def test_integers_stay_on_the_host(name):
+    assert on_host(UNARY[name], xnp.arange(16))
 
 
 @pytest.mark.parametrize(
@@ -220,6 +248,69 @@ def test_what_users_get_cannot_be_written_to_and_is_not_shared_with_their_data()
     for value in (x, x + x, x[1:], x[1], x.reshape(3, 1)):
         seen = np.asarray(value)
         assert not seen.flags.writeable
+
+
+def test_what_users_get_stays_as_it_is():
+    x = xnp.arange(6.0).reshape(2, 3)
+    for value in [(x + 1, x.T, x[:, ::2], x[1], xnp.broadcast_to(x[0], (4, 3))) for _ in range(3)][
+        -1
+    ]:
+        seen = np.asarray(value)
+        assert seen.flags.c_contiguous and seen.view(np.uint8).size == value.nbytes
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            seen.setflags(write=True)
+    assert (x[0] == xnp.arange(3.0)).all()
+
+
+def test_memory_that_others_write_to():
+    """Who lends a buffer, or borrows one, may write to it: no value in NumPy stands for it."""
+    x = xnp.arange(4.0) + 1
+    np.from_dlpack(x + 0)  # lends another
+    x[0]
+    own = (ctypes.c_float * 4).from_address(x.unsafe_buffer_pointer())
+    own[0] = 7
+    assert [float(v) for v in (x[0], (x + 0)[0], x.sum())] == [7, 7, 16]
+    room = np.zeros(32, np.float32)
+    start = -room.ctypes.data % 64 // 4
+    data = room[start : start + 4]
+    y = xnp.from_dlpack(data)
+    assert [float(y[1]) for _ in range(3)] == [0, 0, 0]
+    data[1] = 5
+    assert float(y[1]) == float((y + 0)[1]) == float(np.asarray(y)[1])
+
+
+def test_no_warnings_of_numpy():
+    big = xnp.asarray([2**31 - 1, -(2**31)])
+    odd = xnp.asarray(np.array([0x7FA00001, 1, 0x7F800000, 0xCF800000], np.uint32).view(np.float32))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            big.at[0].add(1), big.at[1].multiply(3), abs(big), big.cumsum(), big.cumprod()
+            for dtype in ("int32", "uint8", "int64", "float64", "bool"):
+                odd.astype(dtype)
+            xnp.stack([odd, odd.astype(xnp.float64)]), xnp.sort(odd)
+
+
+def test_operations_on_other_devices_stay_there():
+    x = xnp.arange(3.0) + 1
+    for device in xc.devices()[:2]:
+        y = xc.device_put(x, device)
+        for f in (
+            lax.neg,
+            lambda v: v.astype(xnp.int32),
+            lambda v: v[::2],
+            lambda v: v[K % 2],
+            xnp.sort,
+        ):
+            for _ in range(3):
+                assert f(x)._b is None or f(x).device == xc.devices()[0]
+                assert f(y).devices() == {device}
+
+
+def test_transformations_of_eager_calls_find_the_host_too():
+    x = xnp.asarray([1.0, 2.0])
+    assert [xc.jvp(lambda v: -v[::-1], (x,), (x,))[1] for _ in range(3)][-1]._b is None
+    assert (xc.grad(lambda v: (v * v).sum())(x) == 2 * x).all()
 
 
 def test_values_go_to_programs_and_come_back():

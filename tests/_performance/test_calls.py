@@ -14,6 +14,7 @@ import xcore.numpy as xnp
 from xcore import decomp, linalg, optimize, pde, random, sparse
 
 X, M = xnp.arange(5.0), xnp.eye(4) + 1
+K = xnp.asarray([3, 1])
 TREE = {"a": X, "b": [X, X]}
 KEY = random.key(0)
 GRID, FIELD = pde.Grid((16, 16)), xnp.ones((15, 15))
@@ -35,6 +36,12 @@ CALLS = {
     "comparison": (2, lambda: X > 0),
     "element": (2, lambda: X[2]),
     "slice": (2, lambda: X[1:3]),
+    "elements": (15, lambda: X[K]),
+    "mask": (17, lambda: X[X > 0]),
+    "cast": (21, lambda: X.astype(xnp.int32)),
+    "sort": (6, lambda: xnp.sort(X)),
+    "total of integers": (5, lambda: xnp.cumsum(K)),
+    "operation": (3, lambda: xc.lax.neg(X)),
     "update": (5, lambda: X.at[2].set(1.0)),
     "sum": (1, X.sum),
     "where": (6, lambda: xnp.where(X > 0, X, X)),

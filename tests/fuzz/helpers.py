@@ -105,6 +105,19 @@ def _difference(x, y):
 # Conversions
 
 
+def floor_quotient(x, y):
+    """Where an operand is infinite the Array API wants the quotient, and NumPy gives NaN or -1."""
+    out = np.floor_divide(x, y)
+    infinite = np.isinf(x) | np.isinf(y)
+    return np.where(infinite, np.divide(x, y), out).astype(out.dtype) if infinite.any() else out
+
+
+def quantile(x, q, axis):
+    """NumPy's interpolation is NaN between equal infinities."""
+    low, high = (np.quantile(x, q, axis=axis, method=m) for m in ("lower", "higher"))
+    return np.where(low == high, low, np.quantile(x, q, axis=axis))
+
+
 def cast(x, dtype):
     """A conversion that keeps floats wide. Floats beyond an integer's range are refused."""
     target = np_dtype(dtype)

@@ -145,3 +145,17 @@ BAD = [
 def test_errors(call, pattern):
     with pytest.raises((ValueError, TypeError), match=pattern):
         call()
+
+
+@pytest.mark.parametrize("xp", [
+    [-np.inf, -0.5, -0.2, np.inf], [0.0, 1.0, np.inf], [-np.inf, np.inf], [-np.inf, -np.inf, 1.0], [0.0, 1.0, 2.0],
+])  # fmt: skip
+def test_interp_beside_infinity(xp):
+    fp = np.linspace(1, 3, len(xp)).astype(np.float32)
+    x = np.array([-np.inf, -3, -0.5, -0.3, 0, 0.5, 1, 1.5, 5, np.inf, np.nan], np.float32)
+    with np.errstate(invalid="ignore"):
+        expected = np.interp(x, xp, fp)
+    np.testing.assert_allclose(xnp.interp(x, xnp.asarray(xp), fp), expected, rtol=1e-6)
+    known = ~np.isnan(expected)
+    weights = xc.grad(lambda fp: xnp.interp(x[known], xnp.asarray(xp), fp).sum())(xnp.asarray(fp))
+    np.testing.assert_allclose(weights.sum(), known.sum(), rtol=1e-6)

@@ -54,7 +54,7 @@ class Array(Value, metaclass=_CountsAsArray):
 
     _b: Any  # the runtime's buffer; None while the value in NumPy is all there is
     _h: Any  # the value in NumPy, of some small arrays on a CPU
-    _c: int | None  # how tame the numbers of that are (`host.tameness`), where it is known
+    _c: int | None  # how tame the numbers of that are (`host.tameness`), where it is known; or LENT
     _t: ArrayType | Placed
 
     def __init__(self, buffer: Any, placed: ArrayType | Placed) -> None:
@@ -175,6 +175,12 @@ class Array(Value, metaclass=_CountsAsArray):
         buffer, self._h = self._buffer(), None
         return buffer
 
+    def _lent(self) -> Any:
+        """The buffer, for others who may write to it: no value in NumPy stands for it from now on."""
+        buffer = self._living()
+        self._h, self._c = None, host.LENT
+        return buffer
+
     # Its content
 
     def _host(self) -> NDArray:
@@ -185,9 +191,7 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def _content(self) -> NDArray:
         if self._h is not None:
-            value = np.asarray(self._h)
-            value.setflags(write=False)
-            return value
+            return host.for_users(self)
         try:
             if type(self._t) is Placed and len(self._t.sharding.devices) > 1:
                 return gather(self._buffers(), self._t.type, self._t.sharding)
@@ -233,7 +237,7 @@ class Array(Value, metaclass=_CountsAsArray):
                 "with xc.device_put(x, device), or take x.addressable_shards[i].data."
             )
         try:
-            return backend.to_dlpack(self._living())
+            return backend.to_dlpack(self._lent())
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
@@ -377,7 +381,7 @@ class Array(Value, metaclass=_CountsAsArray):
         return self._b is not None and self._b.is_deleted()
 
     def unsafe_buffer_pointer(self) -> int:
-        return self._living().unsafe_buffer_pointer()
+        return self._lent().unsafe_buffer_pointer()
 
     def on_device_size_in_bytes(self) -> int:
         return self._living().on_device_size_in_bytes()
@@ -508,4 +512,6 @@ def on_memory_of(x: Any) -> Array | None:
         return None
     # the buffer does not know its type; foreign arrays name theirs as in "torch.bfloat16"
     dtype = dtypes.as_dtype(str(foreign.dtype).rpartition(".")[2])
-    return Array(buffer, placed(ArrayType(tuple(foreign.shape), dtype), device))
+    out = Array(buffer, placed(ArrayType(tuple(foreign.shape), dtype), device))
+    out._c = host.LENT
+    return out

@@ -71,6 +71,7 @@ NATIVE = FLOATS | WHOLE | frozenset(np.dtype(c) for c in "eFD")
 
 
 WILD, SIGNED, TAME, WITHOUT_ZERO = 1, 2, 3, 4
+LENT = -1  # what stands in their place when others may write to the buffer
 
 
 def tameness(value: Any) -> int:
@@ -95,13 +96,23 @@ def value_of(a: Array) -> Any:
     """The value of a small array whose buffer is there, for the first time; or None."""
     try:
         # of a deleted buffer the runtime does not say whether it is ready: it ends the process
-        if a._b.is_deleted() or not a._b.is_ready():
+        if a._b.is_deleted() or not a._b.is_ready() or getattr(a, "_c", None) == LENT:
             return None  # nobody waits for it but who must
         value = backend.to_host(a._b).copy()
     except backend.RuntimeFailure:  # the compiled program says what is wrong
         return None
-    a._h, a._c = value, None
+    a._c = None  # first: other threads look at it when there is a value
+    a._h = value
     return value
+
+
+def for_users(a: Array) -> Any:
+    """The value as others see it: in C order, and not even to be made writable."""
+    value = a._h = np.asarray(a._h, order="C")
+    for x in (value, value.base):
+        if isinstance(x, np.ndarray):
+            x.setflags(write=False)
+    return value.view()
 
 
 def find_tameness(a: Array) -> int:
@@ -117,7 +128,8 @@ class Step(NamedTuple):
     """What an operation is in NumPy.
 
     Attributes:
-      make: ``(types of the arguments, **params) -> function`` of NumPy arrays, or None.
+      make: ``(types of the arguments, **params) -> function`` of NumPy arrays, or None. Of several results it gives
+        a list.
       kind: moves, compares, orders, computes or divides.
       dtypes: of the arguments; None for all.
       spreads: whether the function broadcasts scalars itself.
@@ -143,7 +155,7 @@ def ufunc(function: Any, kind: str, dtypes: frozenset[Any] = FLOATS | WHOLE) -> 
 
 
 def _always(function: Any) -> Callable[..., Any]:
-    def make(types: Any) -> Any:
+    def make(types: Any, **params: Any) -> Any:
         return function
 
     return make

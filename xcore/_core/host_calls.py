@@ -100,11 +100,18 @@ def update_call(
 
 
 class Scalars(dict[Any, Any]):
-    """Python scalars of one class as NumPy has them in an operation: value -> 0-d array; None if it is not tame."""
+    """Python scalars of one class as NumPy has them in an operation: value -> 0-d array; None if it is not tame.
 
-    def __init__(self, source: Any, wants: int) -> None:
+    ``source``: what has their buffers. ``steps``: what is done to the 0-d array.
+    """
+
+    def __init__(self, source: Any, wants: int, steps: Sequence[Callable[[Any], Any]] = ()) -> None:
         super().__init__()
-        self.source, self.wants, self.steps = source, wants, list[Callable[[Any], Any]]()
+        self.source, self.wants, self.steps = source, wants, steps
+
+    def after(self, function: Callable[[Any], Any]) -> Scalars:
+        """The same after another step."""
+        return Scalars(self.source, self.wants, (*self.steps, function))
 
     def __missing__(self, value: Any) -> Any:
         reach = self.source.reach
@@ -132,7 +139,8 @@ class _Writer:
         self.spread: set[Any] = set()  # variables that are scalars here
         self.signed: set[Any] = set()  # floats that may be negative zeros
         self.born: set[Any] = set()  # floats that need not be tame
-        self.alone: dict[Any, Scalars] = {}  # variables that depend on one Python scalar alone
+        # variables that depend on one Python scalar alone: its number among the arguments, and what it becomes
+        self.alone: dict[Any, tuple[int, Scalars]] = {}
         self.given: dict[Any, int] = {}  # variables that are an argument, an array
 
     def bind(self, value: Any) -> str:
@@ -144,6 +152,12 @@ class _Writer:
         """The expression of an operand; None for constants that are not tame."""
         if x in self.place:
             return self.place[x]
+        if x in self.alone:
+            i, scalars = self.alone[x]
+            name = self.place[x] = f"s{len(self.place)}"
+            self.lines.append(f"{name} = {self.bind(scalars)}[a{i}]")
+            self.lines.append(f"if {name} is None: return None")
+            return name
         value = np.asarray(x.value)
         return self.bind(value) if tameness(value) >= wants else None
 
@@ -198,7 +212,9 @@ def _has_type(call: Callable[..., Any], given: Sequence[Any], result: ArrayType)
 
 def _step(e: Eqn) -> Step | None:
     step = e.op.host
-    if step is None or len(e.outputs) != 1:
+    if step is not None and not isinstance(step, Step):
+        step = step([a.type for a in e.inputs], **e.params)
+    if step is None:
         return None
     types = [a.type for a in (*e.inputs, *e.outputs)]
     if step.dtypes is not None and any([t.dtype not in step.dtypes for t in types]):
@@ -208,21 +224,19 @@ def _step(e: Eqn) -> Step | None:
 
 def _take(w: _Writer, i: int, var: Any, given: Any, wants: int) -> None:
     """Code that finds the value of an argument."""
-    w.place[var] = f"h{i}"
     if isinstance(given, ArrayType):
+        w.place[var] = f"h{i}"
         w.lines += found(f"h{i}", f"a{i}")
         if given.dtype in FLOATS and wants:
             w.lines.append(f"if (a{i}._c or _tameness(a{i})) < {wants}: return None")
         w.given[var] = i
     else:
-        scalars = w.alone[var] = Scalars(given, wants)
-        w.lines.append(f"h{i} = {w.bind(scalars)}[a{i}]")
-        w.lines.append(f"if h{i} is None: return None")
+        w.alone[var] = i, Scalars(given, wants)
 
 
 def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
     """Code for one equation; False where it has none."""
-    (out,) = e.outputs
+    out = e.outputs[0]
     if e.op.name == "broadcast_in_dim" and e.inputs[0].type.shape == ():
         w.spread.add(out)
         return _renamed(w, e.inputs[0], out, wants)
@@ -234,8 +248,11 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
         and e.inputs[0] in w.alone
         and (step.spreads or e.inputs[0] not in w.spread)
     ):
-        w.alone[e.inputs[0]].steps.append(function)
-        return step.kind == "moves" and _renamed(w, e.inputs[0], out, wants)
+        i, scalars = w.alone[e.inputs[0]]
+        w.alone[out] = i, scalars.after(function)
+        if e.inputs[0] in w.spread:
+            w.spread.add(out)
+        return step.kind == "moves"
     if step.kind != "moves" and any([a in w.born for a in e.inputs]):
         return False
     if step.kind == "orders" and any([a in w.signed for a in e.inputs]):
@@ -252,18 +269,19 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
         return False
     name = f"v{len(w.place)}"
     w.lines.append(f"{name} = {w.bind(function)}({', '.join(map(str, operands))})")
-    w.place[out] = name
-    is_float = out.type.dtype.kind == "f"
-    for kind, marked in ((("computes", "divides"), w.born), (("compares",), w.signed)):
-        if (step.kind in kind and is_float) or any([a in marked for a in e.inputs]):
-            marked.add(out)
+    for i, out in enumerate(e.outputs):
+        w.place[out] = name if len(e.outputs) == 1 else f"{name}[{i}]"
+        is_float = out.type.dtype.kind == "f"
+        for kind, marked in ((("computes", "divides"), w.born), (("compares",), w.signed)):
+            if (step.kind in kind and is_float) or any([a in marked for a in e.inputs]):
+                marked.add(out)
     return True
 
 
 def _has_no_zero(w: _Writer, divisor: Any) -> bool:
     """Code that sees to it that a divisor has no zero; False where there is none."""
     if divisor in w.alone:
-        w.alone[divisor].wants = WITHOUT_ZERO
+        w.alone[divisor][1].wants = WITHOUT_ZERO
     elif divisor in w.given:
         w.lines.append(f"if a{w.given[divisor]}._c < {WITHOUT_ZERO}: return None")
     else:
@@ -272,12 +290,13 @@ def _has_no_zero(w: _Writer, divisor: Any) -> bool:
 
 
 def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
-    found = w.operand(old, wants)
-    if found is None:
-        return False
-    w.place[new] = found
     if old in w.alone:
         w.alone[new] = w.alone[old]
+    else:
+        found = w.operand(old, wants)
+        if found is None:
+            return False
+        w.place[new] = found
     for kind in w.born, w.signed, w.spread:
         if old in kind:
             kind.add(new)

@@ -13,7 +13,7 @@ eager       (*args, **params) -> [values]                       params that hold
 stage       (*args, **params) -> op, args, params               what a program holds in its place
 threaded    (threader, state, args, **params) -> state, outs    with a state that goes through programs
 steps       (run, *args, **params) -> [values]                  in plain Python: ``run(program, args)``
-host        a ``host.Step``                                     the same bits by NumPy, for small eager calls
+host        a ``host.Step``, or (types, **params) -> one    the same bits by NumPy, for small eager calls
 ==========  ==================================================  =======================================
 
 ``effects(**params)`` names what an operation does besides computing: a set of strings, and of pairs

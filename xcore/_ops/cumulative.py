@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from .._core import dtypes, errors
+from .._core.host import WHOLE, Step
 from .._core.op import Alternative, Op
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
@@ -140,8 +141,20 @@ def _cumulative_type(name, kinds):
     return rule
 
 
-def _cumulative(name: str, op, neutral, kinds, jvp=None):
-    """An operation for the running totals of ``op``."""
+def _running(function):
+    """The rule ``host``: running totals of integers."""
+
+    def make(types, *, axis, reverse=False):
+        (t,) = types
+        if not reverse:
+            return lambda x: function.accumulate(x, axis, t.dtype)
+        return lambda x: np.flip(function.accumulate(np.flip(x, axis), axis, t.dtype), axis)
+
+    return Step(make, "moves", WHOLE)
+
+
+def _cumulative(name: str, op, neutral, kinds, jvp=None, numpy=None):
+    """An operation for the running totals of ``op``, which is ``numpy`` there."""
 
     def lower(ctx, x, *, axis, reverse=False):
         return written(ctx, x, axis, reverse, blocks=False)
@@ -163,12 +176,12 @@ def _cumulative(name: str, op, neutral, kinds, jvp=None):
     by = LOG_SUMS if name == "cumlogsumexp" else Alternative(LOG_SUMS.applies, in_blocks)
     self = Op(
         name, type=_cumulative_type(name, kinds), lower=lower, alternatives=[by],
-        jvp=jvp and jvp_rule, batch=batch,
+        jvp=jvp and jvp_rule, batch=batch, host=numpy and _running(numpy),
     )  # fmt: skip
     return self
 
 
-cumsum = _cumulative("cumsum", add, lambda d: 0, NUMBERS)
+cumsum = _cumulative("cumsum", add, lambda d: 0, NUMBERS, numpy=np.add)
 cumsum._jvp = lambda primals, tangents, **params: (
     [cumsum(*primals, **params)], [cumsum(*tangents, **params)],
 )  # fmt: skip
@@ -225,7 +238,7 @@ def _logsumexp_with_tangent(before, after):
     return [total, add(mul(ga, exp(sub(a, safe))), mul(gb, exp(sub(b, safe))))]
 
 
-cumprod = _cumulative("cumprod", mul, lambda d: 1, NUMBERS, _product_jvp)
+cumprod = _cumulative("cumprod", mul, lambda d: 1, NUMBERS, _product_jvp, np.multiply)
 cummax = _cumulative("cummax", max, lowest, REALS | {"bool"}, _extremum_jvp(gt))
 cummin = _cumulative("cummin", min, highest, REALS | {"bool"}, _extremum_jvp(lt))
 cumlogsumexp = _cumulative("cumlogsumexp", _logaddexp, lambda d: -np.inf, {"float"}, _logsumexp_jvp)

@@ -13,7 +13,7 @@ from .._core import dtypes, errors
 from .._core.array import Array, on_host
 from .._core.eval import to_array
 from .._core.host import FLOATS as HOST_FLOATS
-from .._core.host import WHOLE, Step, chooses, ufunc
+from .._core.host import WHOLE, chooses, ufunc
 from .._core.op import Linear, Op
 from .._core.program import Literal
 from .._core.trace import is_evaluating
@@ -176,7 +176,7 @@ ceil = elementwise("ceil", kinds=FLOATS, jvp=ZERO, host=ufunc(np.ceil, "compares
 round_even = elementwise("round_even", hlo="stablehlo.round_nearest_even", kinds=FLOATS, jvp=ZERO,
                          host=ufunc(np.rint, "compares"))  # fmt: skip
 sign = elementwise("sign", jvp=ZERO, kinds=NUMBERS, lower=lambda ctx, x: _sign_lower(ctx, x),
-                   host=ufunc(np.sign, "compares"))  # fmt: skip
+                   host=ufunc(np.sign, "orders"))  # fmt: skip
 
 
 def _sign_lower(ctx, x):
@@ -379,18 +379,39 @@ def _convert_jvp(primals, tangents, *, dtype, weak=False):
 
 
 def _convert_host(types, *, dtype, weak=False):
-    """Where each value has one in the new dtype, or wraps as integers do."""
+    """Where each value has one in the new dtype, or wraps or is cut as in compiled code."""
     old, new = types[0].dtype, np.dtype(dtype)
     if old == new:
-        return lambda x: x
-    exact = old in WHOLE or (old == dtypes.float32 and new == dtypes.float64)
-    return (lambda x: x.astype(new)) if exact else None
+        return chooses(lambda x: x)
+    if old in WHOLE and (new in WHOLE or new in HOST_FLOATS):
+        return chooses(lambda x: x.astype(new))
+    if (old == dtypes.float32 and new == dtypes.float64) or (old in HOST_FLOATS and new == bool):
+        return ufunc(lambda x: x.astype(new), "compares")
+    if old in HOST_FLOATS and new in WHOLE:
+        return ufunc(_cut(np.iinfo(new)), "compares")
+    return None
+
+
+def _cut(reach):
+    """Floats that are finite as integers, the nearest that there are; in float64, where most bounds are numbers."""
+    dtype = reach.dtype
+    low, high = np.float64(reach.min), np.float64(reach.max)
+    if dtype.itemsize < 8:
+        return lambda x: np.minimum(np.maximum(x, low), high).astype(dtype)
+
+    def cut(x):
+        within = x < high
+        return np.where(
+            within, np.where(within, np.maximum(x, low), 0).astype(dtype), dtype.type(reach.max)
+        )
+
+    return cut
 
 
 convert = linear_op(
     "convert", type=_convert_type, lower=_convert_lower, transpose=_convert_transpose,
     batch=lambda size, args, batched, **params: ([convert(args[0], **params)], [True]),
-    host=Step(_convert_host, "moves", WHOLE | HOST_FLOATS, True),
+    host=_convert_host,
 )  # fmt: skip
 convert._jvp = _convert_jvp
 

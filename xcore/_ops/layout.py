@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import errors
 from .._core.dtypes import bool_, int2, int4, int8, uint2, uint4
-from .._core.host import moves, window
+from .._core.host import FLOATS, WHOLE, Step, moves, window
 from .._core.op import Linear, Op
 from .._core.types import ArrayType, typeof
 from .elementwise import select, sub
@@ -103,8 +103,17 @@ def _iota_type(*, shape, dtype, axis):
     return [ArrayType(shape, dtype)]
 
 
+def _iota_host(types, *, shape, dtype, axis):
+    column = np.arange(shape[axis], dtype=dtype).reshape([-1, *[1] * (len(shape) - axis - 1)])
+    numbers = np.broadcast_to(column, shape)
+    return lambda: numbers
+
+
 iota = Op(
-    "iota", type=_iota_type, lower=lambda ctx, *, shape, dtype, axis: ctx.iota(ctx.out(), axis)
+    "iota",
+    type=_iota_type,
+    lower=lambda ctx, *, shape, dtype, axis: ctx.iota(ctx.out(), axis),
+    host=Step(_iota_host, "moves", FLOATS | WHOLE),
 )
 
 

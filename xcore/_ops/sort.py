@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._core import dtypes, errors
+from .._core.host import FLOATS, WHOLE, Step
 from .._core.op import Op
 from .._core.types import ArrayType, typeof
 from .._cpu.sort import SORT, TOP_K
@@ -103,6 +106,21 @@ def _sort_batch(size, args, batched, *, axis, num_keys=1, stable=True):
     return outs, [True] * len(outs)
 
 
+def _sort_host(types, *, axis, num_keys=1, stable=True):
+    if len(types) == 1:
+        return lambda x: np.sort(x, axis)
+    if num_keys > 1 or not stable:
+        return None
+
+    def together(*xs):
+        order = np.argsort(xs[0], axis, kind="stable")
+        if xs[0].ndim == 1:
+            return [x[order] for x in xs]
+        return [np.take_along_axis(x, order, axis) for x in xs]
+
+    return together
+
+
 sort = Op(
     "sort",
     type=_sort_type,
@@ -111,6 +129,7 @@ sort = Op(
     jvp=_sort_jvp,
     batch=_sort_batch,
     many=True,
+    host=Step(_sort_host, "orders", FLOATS | WHOLE),
 )
 
 

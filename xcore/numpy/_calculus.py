@@ -14,7 +14,7 @@ from .._core.types import typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import floor_remainder
-from ._floats import isnan
+from ._floats import isinf, isnan
 from ._join import concatenate
 from ._promote import (
     alike,
@@ -341,16 +341,25 @@ def _one_period(x, xp, fp, period):
     return x, xp, concatenate([fp[-1:], fp, fp[:1]])
 
 
+def _beside_infinity(x, low, high):
+    """The weight of the second sample: next to one at infinity there is the other's value alone."""
+    inside = where(isinf(low), where(isinf(high), math.nan, 1.0), 0.0)
+    return astype(where(isinf(x), where(x == high, 1.0, 0.0), inside), typeof(x).dtype)
+
+
 def _between_samples(x, xp, fp, ends, modes):
     n = typeof(xp).size
     if n == 1:
         out = broadcast_to(fp[0], typeof(x).shape)
     else:
         i = clip(searchsorted(xp, x, side="right"), 1, n - 1)
-        step = xp[i] - xp[i - 1]
+        low, high = xp[i - 1], xp[i]
+        step = high - low
         # two samples at one place: the value is that of the second, and no derivative is infinite
         flat = step == 0
-        part = (x - xp[i - 1]) / where(flat, 1, step)
+        far = isinf(low) | isinf(high) | isinf(x)
+        part = ops.div(where(far, 0, x - low), where(flat | far, 1, step))
+        part = where(far, _beside_infinity(x, low, high), part)
         out = where(flat, fp[i], fp[i - 1] + part * (fp[i] - fp[i - 1]))
     for end, mode, outside, edge in zip(
         ends, modes, (x < xp[0], x > xp[-1]), (fp[0], fp[-1]), strict=True

@@ -169,25 +169,52 @@ def has_windows(x: Array) -> bool:
 general_getitem = boundary(getitem)
 
 _BASIC = {int, slice, type(None), type(...)}
+_MOST = 1024  # elements of an array of positions that is not counted as work
 
 
 def _basic(x: Array, index):
-    """x[index] for ints, slices, None and ``...`` where the value is on the host; in general the program's."""
+    """x[index] where it can be NumPy's; in general the program's."""
+    part = in_numpy(x, index)
+    return general_getitem(x, index) if part is None else part
+
+
+def in_numpy(x: Array, index):
+    """x[index] where the value is on the host, the index one of NumPy's, and nothing out of range; or None."""
+    if get_state() is not None or not host.fits(x._t) or config.base().watches:
+        return None
+    index = _of_numpy(index)
+    value = x._h if x._h is not None else host.value_of(x)
+    if index is NotImplemented or value is None:
+        return None
+    try:
+        part = value[index]
+    except (IndexError, TypeError, ValueError):  # refused or clipped, as a program does
+        return None
+    if part.nbytes > host.LIMIT:
+        return None
+    return on_host(part, ArrayType(part.shape, part.dtype, x._t.weak))
+
+
+def _of_numpy(index):
+    """An index with the values of its arrays, or NotImplemented."""
     items = index if type(index) is tuple else (index,)
-    if (
-        get_state() is None
-        and host.fits(x._t)
-        and {*map(type, items)} <= _BASIC
-        and not config.base().watches
-    ):
-        value = x._h if x._h is not None else host.value_of(x)
-        try:
-            part = value[index] if value is not None else None
-        except (IndexError, TypeError, ValueError):  # refused in our own words
-            part = None
-        if part is not None:
-            return on_host(part, ArrayType(part.shape, part.dtype, x._t.weak))
-    return general_getitem(x, index)
+    if {*map(type, items)} <= _BASIC:
+        return index
+    found = []
+    for i in items:
+        if type(i) not in _BASIC and (i := _positions(i)) is None:
+            return NotImplemented
+        found.append(i)
+    return tuple(found)
+
+
+def _positions(i):
+    """Positions or a mask in NumPy, or None."""
+    if type(i) is Array and host.fits(i._t) and i._t.dtype in host.WHOLE:
+        return i._h if i._h is not None else host.value_of(i)
+    if type(i) is list:
+        return np.asarray(i) if len(i) <= _MOST and {*map(type, i)} in ({int}, {bool}) else None
+    return i if type(i) is np.ndarray and i.size <= _MOST and i.dtype in host.WHOLE else None
 
 
 _BOUNDS = {int, type(None)}

@@ -13,7 +13,7 @@ from .._core.types import Value, typeof
 from ._compound import moves
 from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth
-from ._index import getitem
+from ._index import getitem, in_numpy
 from ._promote import as_array, astype, axes_of, broadcast_shapes, broadcast_to, no_out, one_axis
 from ._repeat import resize
 from ._select import nonzero, not_in_place
@@ -59,6 +59,12 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
         raise errors.unknown_mode(who, mode, f"one of {_TAKE_MODES[1:]}", "A program cannot raise.")
     if isinstance(indices, (list, tuple)):
         indices = as_positions(who, indices)
+    if mode is None and type(a) is Array and type(indices) is Array and indices.dtype.kind in "iu":
+        axis = 0 if axis is None and a.ndim == 1 else axis
+        if type(axis) is int and 0 <= axis < a.ndim:
+            part = in_numpy(a, (*(slice(None),) * axis, indices))
+            if part is not None:
+                return part
     return _take(a, indices, axis, mode, fill_value, bool(unique_indices), bool(indices_are_sorted))
 
 

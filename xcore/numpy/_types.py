@@ -115,8 +115,13 @@ def astype(x, dtype, /, *, copy=False, device=None):
     dtype = dtypes.as_dtype("float" if dtype is None else dtype)
     if config.settings().sanitize:
         check_cast("numpy.astype", x, dtype)
-    out = _promote.astype(x, dtype)
+    out = _cast(x, dtype) if type(x) is Array and x.dtype != dtype else _promote.astype(x, dtype)
     return on_device(copied(out) if copy and out is x else out, device)
+
+
+@fused(1)
+def _cast(x, dtype):
+    return _promote.astype(x, dtype)
 
 
 @fused(1)
