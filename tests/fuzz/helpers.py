@@ -105,6 +105,11 @@ def _difference(x, y):
 # Conversions
 
 
+def spence(x):
+    """SciPy's, which is NaN where the limit is minus infinity."""
+    return np.where(x == np.inf, -np.inf, sp.spence(x))
+
+
 def floor_quotient(x, y):
     """Where an operand is infinite the Array API wants the quotient, and NumPy gives NaN or -1."""
     out = np.floor_divide(x, y)
@@ -157,8 +162,8 @@ def population_count(x):
 
 
 def top_k(x, n):
-    below = np.signbit(x) & (x == 0)  # as sorting does: 0.0 stands above -0.0
-    order = np.lexsort((below, -x))[..., :n]
+    below = np.signbit(x) & (x == 0)  # as sorting does: 0.0 stands above -0.0, and NaN above all
+    order = np.lexsort((below, -x, ~np.isnan(x)))[..., :n]
     return np.take_along_axis(x, order, -1), order
 
 

@@ -313,7 +313,7 @@ def main() -> None:
         say(f"{len(quiet)} test files here, {len(run.loud)} in copies")
         session.start(quiet, run)
     run.learn()
-    report.PAGE.write_text(report.page(run.mutants))
+    report.PAGE.write_text(report.page(run.mutants, report.earlier()))
     wanted = [m for m in run.mutants if run.is_wanted(m) and m.status]
     counts = collections.Counter(m.verdict for m in wanted)
     say(", ".join(f"{n} {what}" for what, n in counts.most_common()))

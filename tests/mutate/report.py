@@ -91,8 +91,17 @@ def _shown(text: str) -> str:
     return text.replace("|", "¦").replace("`", "'")
 
 
-def page(mutants: list[Mutant]) -> str:
-    """The report as text."""
+EARLIER = "\n## Until "  # begins what is told of results that are not kept any more
+
+
+def earlier() -> str:
+    """What the page tells of runs before: it stays, for their results may be gone."""
+    text = PAGE.read_text() if PAGE.exists() else ""
+    return text[text.index(EARLIER) :].lstrip() if EARLIER in text else ""
+
+
+def page(mutants: list[Mutant], before: str = "") -> str:
+    """The report as text, with that of runs before under it."""
     tried = [m for m in mutants if m.status]
     package = lambda m: m.path.split("/")[1]
     lines = [
@@ -118,4 +127,4 @@ def page(mutants: list[Mutant]) -> str:
                 + ("" if m.verdict == "survived" else " (no test comes here)")
                 for m in sorted(ms, key=lambda m: m.line)
             ] + [""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, before]).rstrip() + "\n"

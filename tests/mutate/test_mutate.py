@@ -105,3 +105,6 @@ def test_a_page():
         for status in ("killed", "hang", "survived")
     ]
     assert "| **all** | 3 | 3 | 2 | 0 | 1 | 66.7 % |" in report.page(rows)
+    assert report.page(rows, "## Until then\n\n9 mutants\n").endswith(
+        "\n\n## Until then\n\n9 mutants\n"
+    )
