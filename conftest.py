@@ -1,5 +1,6 @@
 """Settings of every test and doctest, made before xcore is imported."""
 
+import gc
 import os
 import re
 from pathlib import Path
@@ -60,13 +61,19 @@ def _draw_from_the_start(module):
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
     for item in items:
-        slice_ = SLICES.get(item.nodeid.partition("[")[0])
-        if slice_ and not re.search(slice_, item.callspec.id):
+        slice_ = SLICES.get(item.nodeid.partition("[")[0], "")
+        if slice_ is None or (slice_ and not re.search(slice_, item.callspec.id)):
             item.add_marker("slow")
     if _PLATFORM and sorted(config.args) == sorted(config.getini("testpaths")):
         marked = [item for item in items if item.get_closest_marker("gpu")]
         config.hook.pytest_deselected(items=[item for item in items if item not in marked])
         items[:] = marked
+
+
+def pytest_collection_finish(session):
+    # A million objects that stay until the end: the collector need not look at them again and again.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item):

@@ -1,7 +1,7 @@
 """Wide sweeps, of which `make test` runs a slice: `make test-slow` runs what is left.
 
 Of each test here the cases whose names in brackets match the pattern are the slice. It has each class
-of case (each operation, method, kind of matrix, dtype, transformation), not each with each.
+of case (each operation, method, kind of matrix, dtype, transformation), not each with each. None: all of it is left.
 """
 
 SLICES = {
@@ -10,7 +10,7 @@ SLICES = {
     # each function under grad; each transformation of a function of each kind
     "tests/numpy/test_steps.py::test_a_step_has_no_slope": r"-grad$|^(floor|//|sign|argsort|angle|modf|integers|a rank)-",
     # each routine in a real and a complex dtype, by lanes and as a batch; two of them in all
-    "tests/linalg/test_certificates.py::test_digits_of_equations_are_there": r"-(float32|complex64)$|^(solve|definite)-",
+    "tests/linalg/test_certificates.py::test_digits_of_equations_are_there": r"-float32$|^solve-",
     # each method in one of them, which cannot count to its 400 steps
     "tests/optimize/test_scales.py::test_every_method_ends_in_sixteen_bits": r"-bfloat16$|^(lbfgs|brent|nelder-mead)-",
     # each condition on the smallest grid and an odd one; each kind of box
@@ -52,31 +52,48 @@ SLICES = {
     "tests/pde/test_waves.py::test_little_comes_back_from_open_edges": r"^(1-100-8|2-40-4)$",
     "tests/pde/test_waves.py::test_walls_reflect_at_the_edge_and_the_order_is_that_asked_for": r"^4$",
     # each kind of case once: the other dtypes, sizes and methods run in `make test-slow`
-    "tests/decomp/test_uncertainty.py::test_intervals_cover": r"^(rank 1|little noise|tiny units|missing)$",
+    "tests/decomp/test_uncertainty.py::test_intervals_cover": r"^(tiny units|missing)$",
     "tests/decomp/test_all_at_once.py::test_gauss_newton_finds_what_sweeps_find_with_most_missing": r"^\(10, 11, 12\)-2",
-    "tests/decomp/test_scale.py::test_powers_of_two_change_nothing_else": r"-float32$",
+    "tests/decomp/test_scale.py::test_powers_of_two_change_nothing_else": r"^(?!cp_gauss_newton-|cp_gradient masked).*-float32$",
     "tests/decomp/test_scale.py::test_transformed": r"^1e\+25$",
-    "tests/decomp/test_noise.py::test_factors_under_noise": r"^(als|hals|sampled|gauss-newton)$",
-    "tests/linalg/test_certificates.py::test_reports_of_all_sizes_ways_and_dtypes": (
-        r"^(solve_triangular|inv|solve_tridiagonal|det|eigh|eigvalsh|svd|lstsq)$"
-    ),
-    "tests/linalg/test_certificates.py::test_what_is_not_read_may_be_anything": r"-(float32|complex128)$|^diagonal",
-    "tests/linalg/test_certificates.py::test_digits_of_solutions_with_factors_are_there": r"-1$",
-    "tests/linalg/test_scales.py::test_lsmr_reaches_at_all_sizes_what_it_reaches_at_size_1": r"^(float64|complex64)",
-    "tests/linalg/test_truth.py::test_sizes_of_right_hand_sides_change_nothing_but_the_size": r"^float32",
-    "tests/linalg/test_claims.py::test_krylov_methods_claim_what_the_residual_shows": r"-float32-1e-05$|^MINRES-complex",
+    "tests/decomp/test_noise.py::test_factors_under_noise": r"^(hals|sampled)$",
+    "tests/linalg/test_certificates.py::test_reports_of_all_sizes_ways_and_dtypes": r"^(inv|det|eigh|eigvalsh|lstsq)$",
+    "tests/linalg/test_certificates.py::test_what_is_not_read_may_be_anything": r"-float32$",
+    "tests/linalg/test_certificates.py::test_digits_of_solutions_with_factors_are_there": r"^complex64-1$",
+    "tests/linalg/test_scales.py::test_lsmr_reaches_at_all_sizes_what_it_reaches_at_size_1": r"^complex64",
+    "tests/linalg/test_truth.py::test_sizes_of_right_hand_sides_change_nothing_but_the_size": None,
+    "tests/linalg/test_claims.py::test_krylov_methods_claim_what_the_residual_shows": r"-float32-1e-05$",
     "tests/linalg/test_claims.py::test_claims_of_pairs_hold_for_all_spectra_at_all_sizes": r"^complex128",
     "tests/linalg/test_claims.py::test_lsmr_claims_what_the_gradient_shows": r"^float32",
     "tests/linalg/test_claims.py::test_eigsh_claims_hold_at_all_sizes": r"^complex64",
     "tests/linalg/test_claims.py::test_lobpcg_leaves_eigenvectors_that_are_not_wanted": r"^float64",
-    "tests/linalg/test_sensitivity.py::test_reports_of_edges": r"^(expm|sqrtm|sylvester|lyapunov)$",
+    "tests/linalg/test_sensitivity.py::test_reports_of_edges": r"^(sqrtm|lyapunov)$",
     "tests/linalg/test_at_eigenvalues.py::test_reports_of_edges": r"^funmh$",
     "tests/linalg/test_closed_loops.py::test_claims_with_all_terms_are_true": r"^discrete$",
     "tests/linalg/test_closed_loops.py::test_reports_of_edges": r"^discrete$",
     "tests/linalg/test_closed_loops.py::test_claims_are_true": r"-(float64-15|float32-9)$",
-    "tests/linalg/test_matrix_free.py::test_lsmr": r"^shape0$",
-    "tests/linalg/test_matrix_free.py::test_lsmr_without_elements": r"^shape2$",
+    "tests/linalg/test_matrix_free.py::test_lsmr": None,
+    "tests/linalg/test_matrix_free.py::test_lsmr_without_elements": None,
     "tests/linalg/test_coalescing.py::test_second_derivatives_of_determinants": r"^(complex|rank|zero)",
+    "tests/linalg/test_matrix_free.py::test_eigenpairs_differentiate_twice": None,
+    "tests/linalg/test_scales.py::test_what_is_reached_at_size_1_is_reached_at_all_sizes": (
+        r"^(CG-bfloat16|MINRES-complex128|GMRES-float32|BiCGStab-complex64)"
+    ),
+    "tests/linalg/test_sensitivity.py::test_claims_of_functions_of_matrices_are_true": (
+        r"^(expm-complex128|sqrtm-complex64|logm-float32)"
+    ),
+    "tests/linalg/test_at_eigenvalues.py::test_claims_of_any_function_are_true": r"^(exp|inverse|square)-",
+    "tests/linalg/test_certificates.py::test_backward_errors_after_elements_grew_are_those_of_the_matrix": r"^complex64",
+    "tests/linalg/test_structured.py::test_iterative_solvers": r"^(CG|BiCGStab)$",
+    "tests/linalg/test_structured.py::test_tridiagonal_differentiates": r"^(lapack|cyclic)$",
+    "tests/linalg/test_riccati.py::test_derivatives": r"^discrete$",
+    "tests/linalg/test_without_forms.py::test_derivatives_batches_and_what_is_empty": r"^tpu$",
+    "tests/linalg/test_without_forms.py::test_what_is_not_found_is_left_to_the_host_of_a_gpu": r"^cuda$",
+    "tests/decomp/test_truncation.py::test_cross_interpolation": None,
+    "tests/decomp/test_truncation.py::test_tolerances_below_the_root_of_eps_are_kept": r"^tt_svd$",
+    "tests/decomp/test_implicit.py::test_all_methods_have_the_derivatives_of_one_minimum": r"^gradient$",
+    "tests/decomp/test_als.py::test_single_precision_in_a_program_of_the_users": r"^cp_nonneg$",
+    "tests/_ops/test_rows.py::test_derivatives_of_batches_are_those_of_each": r"^(lu|qr)$",
     "tests/optimize/test_scales.py::test_units_change_nothing": r"^(bfgs|lbfgsb|nelder-mead|trust-exact)$",
     "tests/optimize/test_constrained_scales.py::test_single_precision_gets_there_in_all_units": r"^float32",
     "tests/optimize/test_root_claims.py::test_what_has_no_root_is_no_success": r"-(hybr|newton)$|^contradiction|^nearly",
