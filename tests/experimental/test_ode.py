@@ -93,3 +93,10 @@ def test_errors():
         odeint(lambda y, t: y, 1.0, 3.0)
     with pytest.raises(ValueError, match="odeint"):
         odeint(lambda y, t: (y, y), 1.0, T)
+
+
+def test_time_moves_by_what_rounding_lets_it():
+    """From 1e4 on float32 has steps of 1e-3; the slopes are those of the way that time goes."""
+    times = np.array([1e4, 1e4 + 1, 1e4 + 2], np.float32)
+    y = odeint(lambda y, t: -y, xnp.ones(1), times)
+    assert np.allclose(y[:, 0], np.exp([0.0, -1.0, -2.0]), atol=2e-6)

@@ -7,7 +7,18 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore.pde import DORMAND_PRINCE, RODAS5P, Status, integrate
+from xcore.pde import (
+    DORMAND_PRINCE,
+    RK4,
+    RODAS5P,
+    Grid,
+    Laplacian,
+    RungeKutta,
+    Status,
+    ThetaMethod,
+    integrate,
+    trajectory,
+)
 
 METHODS = {"explicit": DORMAND_PRINCE, "stiff": RODAS5P}
 SPEEDS = np.array([-1.0, -50.0, 0.5], np.float32)
@@ -84,3 +95,55 @@ def test_states_of_no_elements_and_of_few_digits(method):
             warnings.simplefilter("error")
             u = integrate(lambda u, t: -u, np.ones(1, np.float16), times)
         assert abs(float(u[1, 0]) - np.exp(-1)) < 2e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rounding_of_times_that_f_depends_on_is_judged(method):
+    """Of u' = a ω cos ωt, near solutions or no claim; f is given times that are 1e-7 to 1e-3 off."""
+
+    def run(speed, start):
+        times = start + xnp.asarray([0.0, 2.0], np.float32)
+        wave = lambda u, t: speed * xnp.cos(speed * t) * xnp.ones(1)
+        return integrate(wave, xnp.ones(1), times, tableau=METHODS[method], report=True)
+
+    speeds, starts = (
+        np.array([0.3, 1.0, 3.0], np.float32),
+        np.array([0.0, -100.0, 1e3, 1e4], np.float32),
+    )
+    found = xc.jit(xc.vmap(xc.vmap(run, (0, None)), (None, 0)))(speeds, starts)
+    ok, u = np.asarray(found.ok), np.asarray(found.value)[:, :, 1, 0]
+    w, t = speeds.astype(float), starts.astype(float)[:, None]
+    exact = 1 + np.sin(w * (t + 2)) - np.sin(w * t)
+    assert ((np.abs(u - exact) <= 3e-4 * (np.abs(exact) + 0.1)) | ~ok).all(), (ok, u - exact)
+    assert ok[:2].all() and not ok[-1, 1:].any()
+    assert np.isfinite(u).all()  # they are near, and nothing more is claimed
+
+
+def test_times_of_autonomous_equations_may_be_far_away():
+    found = integrate(
+        lambda u, t: -u + 0 * u, xnp.ones(1), xnp.asarray([1e4, 1e4 + 1]), report=True
+    )
+    assert found.ok
+    with pytest.warns(RuntimeWarning, match="count time from where the run starts"):
+        integrate(lambda u, t: xnp.cos(t) + u, xnp.ones(1), xnp.asarray([1e4, 1e4 + 1]))
+
+    def python(u, t):
+        return u * xc.pure_callback(np.cos, xc.ShapeDtypeStruct((), np.float32), t)
+
+    near, far = xnp.asarray([0.0, 1.0]), xnp.asarray([1e4, 1e4 + 1])
+    assert integrate(python, xnp.ones(1), near, report=True).ok
+    assert not integrate(python, xnp.ones(1), far, report=True).ok
+
+
+def test_times_of_steps_that_rounding_joins():
+    """Steps of a trajectory that depend on the time are refused where times are no more apart than these."""
+    wave = RungeKutta(lambda u, t: xnp.cos(t) * xnp.ones(1), RK4)
+    run = lambda t0, stepper=wave: trajectory(stepper, xnp.ones(1), 0.1, 8, t0=t0, report=True)
+    assert run(0.0).ok and run(-10.0).ok
+    with pytest.raises(ValueError, match="Count time from t0"):
+        run(1e8)
+    assert run(1e8, RungeKutta(lambda u, t: -u, RK4)).ok
+    told = xc.jit(run)
+    assert told(0.0).ok and told(1e8).status == Status.stagnation
+    still = trajectory(ThetaMethod(Laplacian(Grid(4))), xnp.ones(3), 0.1, 4, t0=1e8, report=True)
+    assert still.ok

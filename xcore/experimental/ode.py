@@ -89,10 +89,11 @@ def _solve(f, y0, t, inputs, limits):
 
     def step(state):
         count, dt, last = state
-        *new, size = attempt(last["y"], last["k"], last["t"], dt, inputs)
+        h = stop_gradient((last["t"] + dt) - last["t"])  # what rounding lets time move by
+        *new, size = attempt(last["y"], last["k"], last["t"], h, inputs)
         good, grow = size <= 1, _growth(size).astype(typeof(dt).dtype)
         y, k, mid = new
-        new = {"y": y, "k": k, "mid": mid, "t": last["t"] + dt, "from": _start(last), "h": dt}
+        new = {"y": y, "k": k, "mid": mid, "t": last["t"] + h, "from": _start(last), "h": h}
         kept = tree.map(lambda a, b: xnp.where(good, a, b), new, last)
         return count + 1, xnp.minimum(dt * grow, hmax).astype(typeof(dt).dtype), kept
 

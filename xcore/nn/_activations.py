@@ -30,6 +30,36 @@ def _activation(name: str, doc: str, f, example: str, whole: bool = False):
     return named(of_array, name, doc, example, 1, module="xcore.nn")
 
 
+def _soft_sign(x):
+    far = xnp.isinf(x)
+    near = xnp.where(far, 0, x)
+    return xnp.where(far, xnp.sign(x), near / (xnp.abs(near) + 1))
+
+
+def _tanh_softplus(x):
+    """tanh(log(1 + eˣ)) in w = e^-|x|."""
+    left = x < 0
+    w = xnp.exp(xnp.where(left, x, -x))
+    some, rest = 2 * w + xnp.where(left, w * w, 1), xnp.where(left, 2, 2 * w * w)
+    return some / (some + rest)
+
+
+def _mish(x):
+    out = xnp.abs(x) > 1e4  # as in _bent_around_0; that of x alone makes one kernel
+    return xnp.where(out, xnp.where(x <= 0, 0, x), xnp.where(out, 0, x) * _tanh_softplus(x))
+
+
+def _bent_around_0(f, far):
+    """f, and max(x, 0) where |x| > far: there they are no more apart than rounding, and f and its derivatives make
+    NaN of 0 times infinity."""
+
+    def whole(x):
+        out = xnp.abs(x) > far
+        return xnp.where(out, xnp.where(x <= 0, 0, x), f(xnp.where(out, 0, x)))
+
+    return whole
+
+
 # fmt: off
 identity = _activation("identity", "x itself, as an array.", lambda x: x,
     "xc.nn.identity(2.0) → Array(2., dtype=float32, weak_type=True)", whole=True)
@@ -61,26 +91,27 @@ def leaky_relu(x, negative_slope=0.01):
 softplus = _activation("softplus", "log(1 + e^x), a smooth relu.", lambda x: -log_expit(-x),
     "xc.nn.softplus(0.0) → Array(0.6931472, dtype=float32, weak_type=True)")
 sparse_plus = _activation("sparse_plus", "0 up to -1, (x + 1)²/4 between -1 and 1, x from there on.",
-    lambda x: xnp.where(x <= -1, 0, xnp.where(x >= 1, x, (x + 1) * (x + 1) / 4)),
+    lambda x: xnp.where(x <= -1, 0, xnp.where(x >= 1, x, (xnp.clip(x, -1, 1) + 1) ** 2 / 4)),
     "xc.nn.sparse_plus(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0.  , 0.25, 2.  ], dtype=float32)")
 sparse_sigmoid = _activation("sparse_sigmoid",
     "The derivative of sparse_plus: (x + 1)/2 between -1 and 1, constant outside.",
     lambda x: xnp.clip((x + 1) / 2, 0, 1),
     "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)")
-soft_sign = _activation("soft_sign", "x/(1 + |x|).", lambda x: x / (xnp.abs(x) + 1),
+soft_sign = _activation("soft_sign", "x/(1 + |x|).", _soft_sign,
     "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)")
-silu = _activation("silu", "x sigmoid(x), also called swish.", lambda x: x * expit(x),
+silu = _activation("silu", "x sigmoid(x), also called swish.", _bent_around_0(lambda x: x * expit(x), 1e4),
     "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)")
 # fmt: on
 swish = silu
 # fmt: off
-mish = _activation("mish", "x tanh(softplus(x)).", lambda x: x * xnp.tanh(softplus(x)),
+mish = _activation("mish", "x tanh(softplus(x)).", _mish,
     "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)")
 hard_tanh = _activation("hard_tanh", "x limited to [-1, 1].", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
     "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True)
 hard_sigmoid = _activation("hard_sigmoid", "relu6(x + 3)/6.", lambda x: relu6(x + 3) / 6,
     "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)")
-hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.", lambda x: x * hard_sigmoid(x),
+hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.",
+    _bent_around_0(lambda x: x * hard_sigmoid(x), 3),
     "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)")
 # fmt: on
 hard_swish = hard_silu
@@ -141,10 +172,11 @@ def gelu(x, approximate=True):
     (Array(0.841192, dtype=float32, weak_type=True), Array(0.84134, dtype=float32, weak_type=True))
     """
     if not approximate:
-        return apply(lambda x: x * ndtr(x), x, who="nn.gelu")
+        return apply(_bent_around_0(lambda x: x * ndtr(x), 100), x, who="nn.gelu")
     x = as_inexact("nn.gelu", x)
     # (1 + tanh z)/2 = sigmoid(2 z), which does not cancel on the left
-    return x * expit(math.sqrt(8 / math.pi) * (x + 0.044715 * (x * x * x)))
+    gate = lambda x: expit(math.sqrt(8 / math.pi) * (x + 0.044715 * (x * x * x)))  # noqa: E731
+    return _bent_around_0(lambda x: x * gate(x), 100)(x)
 
 
 @fused(1)
@@ -182,8 +214,12 @@ def squareplus(x, b=4):
     Array(1., dtype=float32, weak_type=True)
     """
     x = as_inexact("nn.squareplus", x)
-    root = xnp.sqrt(x * x + b)
-    return xnp.where(x < 0, b / 2 / (root + abs(x)), (x + root) / 2)
+    far = xnp.isinf(x * x)
+    size = xnp.where(far, xnp.abs(x), 1)
+    near = xnp.where(far, 0, x)
+    root = xnp.sqrt(near * near + b)
+    value = xnp.where(x < 0, b / 2 / (root + abs(near)), (near + root) / 2)
+    return xnp.where(far, xnp.where(x < 0, 0, x) + b / 4 / size, value)
 
 
 @fused(1)

@@ -20,6 +20,7 @@ from .._core.types import typeof
 from .._solution import Status
 from .._transforms.api import jvp
 from ._boundary import as_dtype
+from ._clock import Clock, drifted
 from ._events import Watch, within
 from ._recomputed import steps_kept
 from ._rosenbrock import Rosenbrock, rosenbrock_step, system_of
@@ -162,6 +163,7 @@ class Run:
         self.extra = tuple(extra)
         step, order = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)
+        self.clock = Clock(lambda y, t: slope(y, t, *self.extra), y, t)
         self.end = stop_gradient(times[-1])
         h = _first_step(slope, y, t, self.end, self.extra, bound) if first is None else first
         self.watch = Watch(events, vector) if events else None
@@ -170,6 +172,7 @@ class Run:
             "y": y, "t": t, "h": stop_gradient(xnp.asarray(h).astype(vector.dtype)), "size": xnp.ones_like(t),
             "again": no, "wild": no, "stuck": no, "taken": zero, "rejected": zero, "from": t, "over": xnp.ones_like(t),
             "piece": (y, *[xnp.zeros_like(y)] * 4), "seen": self.watch.begin(y, t) if self.watch else {},
+            "clock": self.clock.begin(vector.dtype),
         }  # fmt: skip
 
     def step(self, s):
@@ -183,6 +186,9 @@ class Run:
         good, wild = size <= 1, ~xnp.isfinite(size)
         t_new = xnp.where(h >= left, self.end + (t - stop_gradient(t)), t + h)
         piece, seen, cut = (y, *bends), s["seen"], False
+        bound = functools.partial(_bound, self.tolerances)
+        size_of = functools.partial(_size, *stop_gradient((y, new)), bound=bound)
+        clock = self.clock.tick(s["clock"], y, t, h, size_of, good)
         if self.watch:
             found, new, t_new, cut = self.watch.look(seen, piece, t, h, new, t_new, good)
             seen = tree.map(lambda a, b: xnp.where(good, a, b), found, seen)
@@ -198,6 +204,7 @@ class Run:
             "h": next_h.astype(typeof(t).dtype), "size": xnp.where(good, xnp.maximum(size, _LEAST_ERROR), s["size"]),
             "again": ~good, "wild": wild, "stuck": kept["t"] + xnp.minimum(next_h, self.longest) <= kept["t"],
             "taken": s["taken"] + good, "rejected": s["rejected"] + ~good, "seen": seen,
+            "clock": clock,
         }  # fmt: skip
 
     def _growth(self, size, s):
@@ -230,7 +237,8 @@ class Run:
             (s["stuck"], np.int32(Status.stagnation)),
         ]  # fmt: skip
         status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
-        return s, (xnp.where(there, y, np.nan).astype(typeof(y).dtype), status)
+        y = xnp.where(there, y, np.nan).astype(typeof(y).dtype)
+        return s, (y, status, self.clock.lost(s["clock"]))
 
     def go(self):
         """The states at all times, and how it went."""
@@ -238,7 +246,7 @@ class Run:
         first = xnp.where(good, SOLVED, np.int32(Status.not_finite)).astype(np.int32)
         state = self.state | {"stuck": ~good, "wild": ~good}
         if self.kept is None:
-            state, (ys, statuses) = scan(self.advance, state, self.times[1:])  # pyright: ignore[reportGeneralTypeIssues]
+            state, (ys, statuses, lost) = scan(self.advance, state, self.times[1:])  # pyright: ignore[reportGeneralTypeIssues]
         else:
 
             def numbered(carry, _):
@@ -246,14 +254,14 @@ class Run:
                 state, found = self.advance(state, self.times[number])
                 return (number + 1, state), found
 
-            (_, state), (ys, statuses) = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
+            (_, state), (ys, statuses, lost) = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
                 numbered, (np.int32(1), state), self.times.shape[0] - 1, max(2, self.kept // 2)
             )
         ys = xnp.concatenate([self.state["y"][None], ys])
         statuses = xnp.concatenate([first[None], statuses])
-        return self._told(state, ys, statuses)
+        return self._told(state, ys, statuses, lost)
 
-    def _told(self, s, ys, statuses):
+    def _told(self, s, ys, statuses, lost):
         left = xnp.min(xnp.where(statuses == SOLVED, np.inf, self.times))
         more: dict[str, Any] = {}
         if self.watch:
@@ -262,7 +270,8 @@ class Run:
             more["y_events"] = [self.vector(seen["y"][i, : e.most]) for i, e in enumerate(events)]
             more["events"] = seen["count"]
         return TrajectorySolution(
-            self.vector(ys), statuses[-1], who="pde.integrate", left=left, unsolved=xnp.full_like(left, np.inf),
+            self.vector(ys), drifted(statuses[-1], lost), who="pde.integrate",
+            left=left, unsolved=xnp.full_like(left, np.inf),
             steps=s["taken"], stats={"rejected": s["rejected"]}, ended=s["t"], **more,
         )  # fmt: skip
 

@@ -106,4 +106,9 @@ class TrajectorySolution(Solution):
             return f"{why}; the states from t = {left:.6g} on are NaN"
         if left < np.inf:
             return f"the state is not finite from t = {left:.6g} on"
+        if np.isinf(unsolved):
+            return (
+                "f depends on the time, whose rounding moves the solution by more than the tolerances; "
+                "count time from where the run starts, or take wider numbers"
+            )
         return f"the linear system of a step before t = {unsolved:.6g} was not solved"

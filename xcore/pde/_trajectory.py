@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.custom import stop_gradient
 from .._control.jit import eval_shape, jit
 from .._control.loops import scan
 from .._control.saving import Checkpointer, read_metadata
@@ -26,6 +27,7 @@ from .._solution import Status
 from ._adaptive import run as run_between
 from ._adaptive import shortest
 from ._boundary import as_dtype
+from ._clock import Clock, drifted, follows_time
 from ._events import as_events
 from ._recomputed import check_kept, steps_kept
 from ._rosenbrock import Rosenbrock
@@ -41,6 +43,7 @@ from ._time import (
     stages,
 )
 
+_COARSE = 4  # steps that times have to be apart by a part of, where a step depends on them
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
 
 
@@ -58,7 +61,8 @@ def trajectory(
       dt: length of a step; checked where the stability limit is known.
       steps: how many; a multiple of ``every``.
       every: a state is kept after each of this many steps.
-      t0: the time of the first state.
+      t0: the time of the first state; where a step depends on the time, near enough to 0 that rounding leaves the
+        times of steps apart by a quarter of dt or less.
       save: function of (u, t) that gives what to keep; the state itself by default.
       op: for ``RungeKutta`` the linear operator in its function, to check the step with.
       progress: show a progress bar; a text is its label.
@@ -87,28 +91,33 @@ def trajectory(
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
 
     run = _Run(stepper, dt, t0, every, save, progress, report, checkpoints)
+    coarse = run.coarse(u, steps)
+    if coarse is True:
+        need = "near enough to 0 that rounding leaves the times of the steps apart, for a step depends on them"
+        advice = "Count time from t0 in the functions of the time, or take wider numbers."
+        raise errors.bad_argument(who, "t0", t0, need, advice)
     first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
         (end, _, worst), kept = run.go(first, steps // every)
-        return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
+        return _reported(run, kept, coarse) if report else _warned(run, u, end, worst, kept)
     if not all(type(x) is Array for x in tree.leaves((first, dt, t0)) if not np.isscalar(x)):
         want = "None inside of jit, grad and vmap"
         raise errors.bad_argument(who, "checkpoint", checkpoint, want)
     (end, _, worst), kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
-    return _reported(run, kept) if report else _warned(run, u, end, worst, kept)
+    return _reported(run, kept, coarse) if report else _warned(run, u, end, worst, kept)
 
 
 def _finite(u):
     return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
 
 
-def _reported(run: _Run, kept):
+def _reported(run: _Run, kept, coarse):
     value, good, worst = kept
     times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
     left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
     status = xnp.where(xnp.all(good), worst[-1], np.int32(Status.not_finite))
     return TrajectorySolution(
-        value, status.astype(np.int32), who="pde.trajectory", left=left, unsolved=unsolved
+        value, drifted(status, coarse), who="pde.trajectory", left=left, unsolved=unsolved
     )
 
 
@@ -175,10 +184,25 @@ class _Run:
     report: bool = static(default=False)
     kept: int | None = static(default=None)
 
+    def coarse(self, u, steps: int):
+        """Whether rounding of the times comes near the steps where a step depends on them; an array where these are
+        not known."""
+        start, dt = stop_gradient((xnp.asarray(self.start), xnp.asarray(self.dt)))
+        end = start + np.int32(steps) * dt
+        eps = float(xnp.finfo(typeof(end).dtype).eps)
+        coarse = eps * xnp.maximum(xnp.abs(start), xnp.abs(end)) > dt / _COARSE
+        known = type(coarse) is Array
+        if known and not np.any(np.asarray(coarse)):
+            return False
+        follows = follows_time(lambda u, t: self._one(u, t)[0], u, start)
+        return (True if known else coarse) if follows else False
+
+    def _one(self, u, t):
+        return (getattr(self.stepper, "attempt", None) or self._plain)(u, t, self.dt)
+
     def one(self, carry, _):
         u, k, worst = carry
-        attempt = getattr(self.stepper, "attempt", None) or self._plain
-        new, status = attempt(u, self.start + k * self.dt, self.dt)
+        new, status = self._one(u, self.start + k * self.dt)
         keep = lambda a, b: as_dtype("pde.trajectory", "step(u, t, dt)", b, typeof(a).dtype)  # noqa: E731
         return (tree.map(keep, u, new), k + 1, xnp.where(worst == SOLVED, status, worst)), None
 
@@ -263,8 +287,9 @@ def integrate(
     Args:
       f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
       x0: the state at t_eval[0].
-      t_eval: rising times; states at all of them are returned, stacked. Times have the dtype of the state: where f
-        depends on t, count it from t_eval[0], for 1e4 + 1e-4 is 1e4 in float32, and no estimate has that error.
+      t_eval: rising times; states at all of them are returned, stacked. Times have the dtype of the state, and
+        1e4 + 1e-4 is 1e4 in float32: where f depends on t, count it from t_eval[0]. Where the rounding of times moves
+        the solution by more than the steps' own errors may, the report says so (``stagnation``, with the states).
       tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|. For stiff equations, with
         events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
@@ -328,8 +353,10 @@ def adaptive(
     dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
     dt = xnp.maximum(dt, shortest(times[0]))
 
+    clock = Clock(f, u, times[0])
+
     def attempt(state, goal):
-        u, t, dt, steps, _ = state
+        u, t, dt, steps, _, seen = state
         last = dt >= goal - t
         # what time moves by, which rounding may make another number
         h = xnp.where(last, goal - t, (t + dt) - t)
@@ -340,19 +367,21 @@ def adaptive(
         size = xnp.where(xnp.isfinite(size), size, 1e4).astype(dtype)
         good = size <= 1
         grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
+        norm = functools.partial(_error_norm, *stop_gradient((u, new)), rtol=rtol, atol=atol)
+        seen = clock.tick(seen, u, t, h, norm, good)
         u = tree.map(lambda a, b: xnp.where(good, b, a), u, new)
         t = xnp.where(good, xnp.where(last, goal, t + h), t)
         # a step that was cut off at the goal says little about the next one
         dt = xnp.where(good & last & (h < dt), dt, xnp.where(last, h, dt) * grow)
-        return u, t, dt, steps + 1, t + dt == t
+        return u, t, dt, steps + 1, t + dt == t, seen
 
     def advance(carry, goal):
-        u, t, dt, status = carry
+        u, t, dt, status, seen = carry
         # own loop: time, which is differentiated through
-        u, t, dt, _, short = while_loop(
+        u, t, dt, _, short, seen = while_loop(
             lambda s: (s[1] < goal) & (s[3] < max_steps) & ~s[4],
             lambda s: attempt(s, goal),
-            (u, t, dt, xnp.zeros((), np.int32), status != SOLVED),
+            (u, t, dt, xnp.zeros((), np.int32), status != SOLVED, seen),
             checkpoints=32 if kept is None else max(2, kept // 2),
         )
         ends = [
@@ -362,12 +391,12 @@ def adaptive(
         ]
         status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
         u = tree.map(lambda x: xnp.where(status == SOLVED, x, np.nan).astype(typeof(x).dtype), u)
-        return (u, t, dt, status), (u, status)
+        return (u, t, dt, status, seen), (u, status, clock.lost(seen))
 
     start = xnp.where(_finite(u), SOLVED, np.int32(Status.not_finite)).astype(np.int32)
-    first_one = (u, times[0], dt, start)
+    first_one = (u, times[0], dt, start, clock.begin(dtype))
     if kept is None:
-        _, (states, statuses) = scan(advance, first_one, times[1:])  # pyright: ignore[reportGeneralTypeIssues]
+        _, (states, statuses, lost) = scan(advance, first_one, times[1:])  # pyright: ignore[reportGeneralTypeIssues]
     else:  # goals are found by their numbers
 
         def numbered(carry, _):
@@ -375,15 +404,16 @@ def adaptive(
             carry, found = advance(tuple(rest), times[number])
             return (number + 1, *carry), found
 
-        states, statuses = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
+        states, statuses, lost = steps_kept(  # pyright: ignore[reportGeneralTypeIssues]
             numbered, (np.int32(1), *first_one), times.shape[0] - 1, max(2, kept // 2)
         )[1]
     states = tree.map(lambda a, b: xnp.concatenate([a[None], b]), u, states)
     statuses = xnp.concatenate([start[None], statuses])
     left = xnp.min(xnp.where(statuses == SOLVED, np.inf, times))
     return TrajectorySolution(
-        states, statuses[-1], who="pde.integrate", left=left, unsolved=xnp.full_like(left, np.inf)
-    )
+        states, drifted(statuses[-1], lost), who="pde.integrate", left=left,
+        unsolved=xnp.full_like(left, np.inf),
+    )  # fmt: skip
 
 
 def _answer(found: TrajectorySolution, u):
@@ -397,9 +427,10 @@ def _answer(found: TrajectorySolution, u):
         return found.value
     why = Status(int(found.status))
     words = {Status.stagnation: "the steps became shorter than rounding, as before a pole"}
+    said = f"the states from t = {float(found.left):.6g} on are NaN: {words.get(why, why.message)}"
+    said = said if float(found.left) < np.inf else found.message
     warnings.warn(
-        f"xcore.pde.integrate: the states from t = {float(found.left):.6g} on are NaN: "
-        f"{words.get(why, why.message)}. report=True tells it without this warning, also inside of "
+        f"xcore.pde.integrate: {said}. report=True tells it without this warning, also inside of "
         "jit and vmap.",
         RuntimeWarning, stacklevel=stack_level(),
     )  # fmt: skip

@@ -186,7 +186,11 @@ def dawsn_f(x):
 
 def _dawson_slope(y, x):
     near = ops.abs(x) <= 3.5
-    return where(near, 1.0 - 2.0 * x * dawsn(x), -_dawson_excess(where(near, 4.0, x)))
+    z = where(near, x, 0.0)
+    inner = 1.0 - 2.0 * z * dawsn(z)
+    end = ops.abs(x) == math.inf
+    outer = -_dawson_excess(where(ops.or_(near, end), 4.0, x))
+    return where(near, inner, where(end, 0.0, outer))
 
 
 def erfi_f(x):
@@ -278,8 +282,10 @@ erf = kernel("special.erf", ops.erf, lambda _, x: _TWO_OVER_ROOT_PI * gauss(x), 
 erfcx = kernel("special.erfcx", erfcx_f, _erfcx_slope, narrow=True)
 erfc = kernel("special.erfc", erfc_f, lambda _, x: -_TWO_OVER_ROOT_PI * gauss(x), narrow=True)
 # fmt: off
-gauss = kernel("special.gauss", lambda x: exp_square(x, -1.0), lambda _, x: -2.0 * x * gauss(x), narrow=True)
-half_gauss = kernel("special.half_gauss", lambda x: exp_square(x, -0.5), lambda _, x: -x * half_gauss(x), narrow=True)
+gauss = kernel("special.gauss", lambda x: exp_square(x, -1.0),
+    lambda y, x: -2.0 * where(y == 0.0, 0.0, x) * gauss(x), narrow=True)
+half_gauss = kernel("special.half_gauss", lambda x: exp_square(x, -0.5),
+    lambda y, x: -where(y == 0.0, 0.0, x) * half_gauss(x), narrow=True)
 _growing_gauss = kernel("special.growing_gauss", lambda x: exp_square(x, 1.0),
     lambda _, x: 2.0 * x * _growing_gauss(x), narrow=True)
 erfinv = kernel("special.erfinv", erfinv_f, _erfinv_slope, narrow=True)

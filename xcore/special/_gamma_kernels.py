@@ -288,7 +288,8 @@ def rgamma_f(x):
 def _rgamma_slope(y, x):
     pole = ops.and_(x <= 0.0, whole(x))
     at_pole = where(odd(x), -1.0, 1.0) * gamma(where(pole, 1.0 - x, 1.0))
-    return where(pole, at_pole, -y * digamma(where(pole, 1.0, x)))
+    none = ops.or_(pole, x == math.inf)
+    return where(pole, at_pole, where(none, 0.0, -y * digamma(where(none, 1.0, x))))
 
 
 # Zeta, polygamma

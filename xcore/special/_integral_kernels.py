@@ -287,8 +287,10 @@ def _k_of(p):
 
 def _k_slope(p, m):
     """dK/dm."""
+    far = p == math.inf
+    p, m = where(far, 1.0, p), where(far, 0.0, m)
     inverse, share = _agm(p, m)
-    return 0.25 * math.pi * inverse * (1.0 - share) / p
+    return where(far, 0.0, 0.25 * math.pi * inverse * (1.0 - share) / p)
 
 
 def ellipe_f(m):

@@ -29,9 +29,17 @@ def log1mexp_f(x):
     return where(near, close, log1p(-ops.exp(-where(near, 1.0, x))))
 
 
+def _log1mexp_slope(_, x):
+    """1/(eˣ - 1); both parts have derivatives at infinity."""
+    near = x < 1.0
+    close = 1.0 / ops.expm1(where(near, x, 1.0))
+    small = ops.exp(-where(near, 1.0, x))
+    return where(near, close, small / (1.0 - small))
+
+
 expit = kernel("special.expit", ops.logistic, lambda y, x: y * ops.logistic(-x), narrow=True)
 logit = kernel("special.logit", logit_f, lambda _, p: 1.0 / (p * (1.0 - p)), narrow=True)
-log1mexp = kernel("special.log1mexp", log1mexp_f, lambda _, x: 1.0 / ops.expm1(x), narrow=True)
+log1mexp = kernel("special.log1mexp", log1mexp_f, _log1mexp_slope, narrow=True)
 log_expit = kernel("special.log_expit", log_expit_f, lambda _, x: ops.logistic(-x), narrow=True)
 
 # Entropies

@@ -1,0 +1,65 @@
+"""Values and two derivatives at infinity: the limits, which are finite, and no 0 times infinity on the way."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+from xcore import nn, special
+
+# (slope at -inf, at inf); where the value has no finite limit, its slope has one
+_RAMPS = "relu gelu silu mish elu celu hard_silu softplus sparse_plus squareplus identity selu leaky_relu".split()
+_BENDS = "sigmoid log_sigmoid soft_sign hard_tanh hard_sigmoid sparse_sigmoid relu6 tanh log1mexp".split()
+_BOTH = "erf erfc dawsn ndtr expit i0e i1e j0 j1".split()
+_RIGHT = "log_ndtr exp1 k0 k1 k0e k1e rgamma y0 y1 erfcx log_expit ellipkm1 zeta digamma gammaln lambertw spence".split()
+_LEFT = "ellipk expi exprel".split()
+_SLOPES = {
+    "identity": (1, 1),
+    "selu": (0, 1.0507009873554805),
+    "leaky_relu": (0.01, 1),
+    "gammaln": (0, np.inf),
+}
+_SLOPES |= {"log_sigmoid": (1, 0), "log_expit": (1, 0)}
+CASES = [(nn, n, (0, 1)) for n in _RAMPS] + [(nn, n, (0, 0)) for n in _BENDS]
+CASES += [(special, n, (0, 0)) for n in _BOTH] + [(special, n, (None, 0)) for n in _RIGHT]
+CASES += [(special, n, (0, None)) for n in _LEFT]
+
+
+@pytest.mark.parametrize(
+    "module, name, slopes", CASES, ids=[f"{m.__name__[6:]}-{n}" for m, n, _ in CASES]
+)
+def test_derivatives_at_infinity(module, name, slopes):
+    f = getattr(module, name)
+    told = _SLOPES.get(name, slopes)
+    slopes = [a if b is not None else None for a, b in zip(told, slopes, strict=True)]
+    if name == "log1mexp":
+        slopes[0] = None
+    x = np.array([-np.inf, np.inf], np.float32)
+
+    def both(x):
+        slope = lambda x: xc.jvp(f, (x,), (np.float32(1),))[1]
+        return slope(x), *xc.jvp(slope, (x,), (np.float32(1),))
+
+    forward, also, bend = xc.jit(xc.vmap(both))(x)
+    back = xc.jit(xc.vmap(xc.grad(f)))(x)
+    for i, want in enumerate(slopes):
+        if want is not None:
+            got = np.array([forward[i], also[i], back[i]])
+            assert np.allclose(got, want, rtol=1e-6), (x[i], got)
+            assert bend[i] == 0, (x[i], bend[i])
+
+
+def test_exact_gelu_and_values_at_infinity():
+    for f in (
+        nn.gelu,
+        lambda x: nn.gelu(x, approximate=False),
+        nn.silu,
+        nn.mish,
+        nn.hard_silu,
+        nn.squareplus,
+    ):
+        assert f(-np.inf) == 0 and f(np.inf) == np.inf and np.isnan(f(np.nan))
+        for dtype in (np.float16, np.float32):
+            big = dtype(xc.numpy.finfo(dtype).max)
+            assert xc.grad(f)(big) == 1 and abs(xc.grad(f)(-big)) <= 1e-6
+            assert f(big) == big
+    assert nn.soft_sign(-np.inf) == -1 and nn.soft_sign(np.inf) == 1
