@@ -51,6 +51,11 @@ def drift(f, u, t, h):
     return tree.map(lambda x: stop_gradient(h / 2 * x), moves)
 
 
+def too_far(total, count):
+    """Whether a drift in units of the tolerances is more than so many steps' own errors may be."""
+    return xnp.logical_not(total <= xnp.maximum(count, _FEWEST))
+
+
 class Clock:
     """The drift of a run, summed in units of the tolerances, and the steps in which it came about.
 
@@ -79,7 +84,7 @@ class Clock:
         """Whether the drift is more than the steps' own errors may be."""
         if not self.wanted:
             return xnp.zeros((), bool)
-        return ~(seen["drift"] <= xnp.maximum(seen["count"], _FEWEST))
+        return too_far(seen["drift"], seen["count"])
 
 
 def drifted(status, lost):

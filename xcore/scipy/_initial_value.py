@@ -23,6 +23,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike
 from ..pde._adaptive import Vector
 from ..pde._adaptive import run as run_between
+from ..pde._clock import drift, follows_time, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, rosenbrock_step, system_of
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, adaptive
@@ -40,6 +41,10 @@ MESSAGES = {
     -1: "The steps became shorter than the spacing of numbers, as before a pole or where fun is not finite; "
     "the end was not reached.",
 }
+LATE = (
+    "fun depends on the time, whose rounding moves the solution by more than the tolerances; count time from where "
+    "the run starts, or take wider numbers."
+)
 
 
 @boundary
@@ -73,7 +78,8 @@ def solve_ivp(
 
     Returns a result with ``t``, ``y`` (a column for each time), ``sol``, ``t_events``, ``y_events``, ``nfev``,
     ``njev``, ``nlu``, ``status`` (0 the end, 1 an event, -1 neither), ``message`` and ``success``: whether the end
-    or an event was reached, and all numbers are finite.
+    or an event was reached, all numbers are finite, and where fun depends on the time, its rounding moves the solution
+    by no more than the steps' own errors may.
 
     >>> found = solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], t_eval=[0.0, 0.5, 1.0], rtol=1e-4)
     >>> found.y[0].round(3), found.success
@@ -187,6 +193,10 @@ class _Steps:
             error, last = moved(zero, slopes, tableau.error, h), slopes[-1]
             return new, last, (k, last, moved(zero, slopes, mid, h)), error
 
+        self.follows = follows_time(
+            lambda y, t: f(t, y), y0, xnp.zeros((), dtypes.to_real(y0.dtype))
+        )
+        self.lag, self.count = 0.0, 0
         self.stiff = isinstance(tableau, Rosenbrock)
         one = _stiff(f, tableau, rtol, atol, y0) if self.stiff else explicit
 
@@ -195,11 +205,20 @@ class _Steps:
             new, last, bends, error = one(t, y, k, h)
             size = _error_norm(y, new, error, rtol, atol)
             fine = xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(last))
-            return new, last, bends, xnp.where(fine, size, xnp.inf)
+            lag = largest(y, new, drift(lambda y, t: f(t, y), y, t, h)) if self.follows else 0.0
+            return new, last, bends, xnp.where(fine, size, xnp.inf), lag
+
+        def largest(y, other, x):
+            return xnp.max(xnp.abs(x) / (atol + rtol * xnp.maximum(xnp.abs(y), xnp.abs(other))))
+
+        def rms(x):
+            unit = xnp.max(xnp.abs(x), initial=0)  # whose square need not be a number
+            unit = xnp.where(unit > 0, unit, 1)
+            return unit * xnp.sqrt(xnp.mean(xnp.abs(x / unit) ** 2))
 
         @jit
-        def norms(y, k, k_ahead, h):
-            return [_error_norm(y, 0 * y, x, rtol, atol) for x in (y, k, (k_ahead - k) / h)]
+        def norms(y, k, k_ahead):
+            return [rms(x / (atol + rtol * xnp.abs(y))) for x in (y, k, k_ahead - k)]
 
         self.attempt, self.norms = attempt, norms
 
@@ -211,19 +230,21 @@ class _Steps:
         """(Hairer, Nørsett and Wanner 1993, section II.4, page 169)"""
         if self.first is not None:
             return min(float(self.first), span)
-        one = t.dtype.type
-        d0, d1, _ = map(float, self.norms(y, k, k, one(1)))
+        one, least = t.dtype.type, 20 * float(np.spacing(abs(t)))
+        d0, d1, _ = map(float, self.norms(y, k, k))
         guess = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
         guess = guess if guess > 0 and math.isfinite(guess) else min(1e-6, span)
+        guess = min(max(guess, least), span)
         ahead = self.slope(t + one(sign * guess), y + one(sign * guess) * k)
-        d2 = float(self.norms(y, k, ahead, one(guess))[2])
+        d2 = float(self.norms(y, k, ahead)[2]) / guess
         steep = max(d1, d2)
         other = (
             max(1e-6, guess * 1e-3)
             if steep <= 1e-15
             else (0.01 / steep) ** (1 / self.tableau.order)
         )
-        return min(100 * guess, other if math.isfinite(other) else guess, span)
+        other = max(other if math.isfinite(other) else guess, least)
+        return min(100 * guess, other, span)
 
     def take(self, t, y, k, h: float, sign: int, end):
         """(a step that is accurate, the length of the next, its slope), or (None, 0, …) where there is none."""
@@ -234,13 +255,14 @@ class _Steps:
             new_t = end if last else t + one(sign * h)
             if abs(new_t - t) < (0 if last else 10) * np.spacing(abs(t)) or new_t == t:
                 return None, 0.0, k
-            new, new_k, bends, size = self.attempt(t, y, k, new_t - t)
+            new, new_k, bends, size, lag = self.attempt(t, y, k, new_t - t)
             self.nfev += len(self.tableau.a) + self.stiff
             self.njev += self.stiff
             size = float(size)
             factor = 0.9 * max(size, 1e-10) ** (-1 / self.tableau.order)
             taken, h = float(abs(new_t - t)), h
             if size <= 1:
+                self.lag, self.count = self.lag + float(lag), self.count + 1
                 kept = h if last and taken < h else taken
                 kept *= min(max(factor, 0.2), grow)
                 return (t, new_t, y, new, *bends), kept, new_k
@@ -350,12 +372,14 @@ def _times(t_eval, start, end) -> np.ndarray:
 def _result(t, y, status, steps, sol, events) -> Found:
     fine = bool(xnp.all(xnp.isfinite(y)))
     status = status if fine else -1
+    late = status >= 0 and bool(too_far(steps.lag, steps.count))
     kept: dict[str, Any] = {"t_events": None, "y_events": None}
     if events is not None:
         kept["t_events"] = [np.array(e.t, np.asarray(t).dtype) for e in events]
         kept["y_events"] = [np.array(e.y) for e in events]
     return Found(
-        message=MESSAGES[status], success=status >= 0, status=status, t=t, y=y, sol=sol, **kept,
+        message=LATE if late else MESSAGES[status], success=status >= 0 and not late,
+        status=-1 if late else status, t=t, y=y, sol=sol, **kept,
         nfev=steps.nfev, njev=steps.njev, nlu=steps.njev,
     )  # fmt: skip
 
