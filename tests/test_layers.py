@@ -273,7 +273,7 @@ BELOW = {
     "_control.linear_call": "linear_call",
     "_control.call": "in_one_kernel",
     "_control.platforms": "by_platform",
-    "_core.program": "trace_program eval_program",
+    "_core.program": "trace_program eval_program dead_code_eliminated",
     "_transforms.jvp": "watching",
     # the algebra of small matrices, and what LAPACK's factors are good for
     "_ops.matrices": "adjoint conjugate diagonal hermitian_of_lower matmul part swapped FACTORISED",

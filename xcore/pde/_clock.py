@@ -10,8 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
-from .._core import tree
-from .._core.errors import MissingRuleError
+from .._core import errors, tree
 from .._core.program import dead_code_eliminated, trace_program
 from .._core.types import typeof
 from .._solution import Status
@@ -46,7 +45,7 @@ def drift(f, u, t, h):
     apart = _spacing(t, h).astype(typeof(t).dtype)
     try:
         moves = jvp(lambda s: f(u, s), (t,), (apart,))[1]
-    except MissingRuleError:  # a function of Python's
+    except errors.MissingRuleError:  # a function of Python's
         moves = tree.map(lambda a, b: a - b, f(u, t + xnp.minimum(apart, h)), f(u, t))
     return tree.map(lambda x: stop_gradient(h / 2 * x), moves)
 
