@@ -22,8 +22,6 @@ SLICES = {
         r"^(Neumann|numbers)-float32-auto$|^jump-float64-auto$|^ring-float32-shift"
     ),
     "tests/pde/test_modes.py::test_no_mode_of_parts_is_lost": r"-float32-lobpcg$|-float64-shift-invert$",
-    # activations, and a special function of each kind of mend
-    "tests/special/test_ends.py::test_derivatives_at_infinity": r"^nn-(gelu|silu|mish|squareplus|soft_sign|log1mexp)$|^special-(erf|ndtr|dawsn|rgamma|ellipk)$",
     # some functions of each package
     "tests/test_strict.py::test_every_public_function_computes_under_strict_settings": r"^0$",
     # each way to solve, in one precision or the other

@@ -24,9 +24,16 @@ CASES += [(special, n, (0, 0)) for n in _BOTH] + [(special, n, (None, 0)) for n 
 CASES += [(special, n, (0, None)) for n in _LEFT]
 
 
-@pytest.mark.parametrize(
-    "module, name, slopes", CASES, ids=[f"{m.__name__[6:]}-{n}" for m, n, _ in CASES]
-)
+# one of each kind of mend; the others are slow, for each is a program of its own
+QUICK = "gelu silu mish squareplus soft_sign log1mexp erf ndtr dawsn rgamma ellipk".split()
+
+
+def _named(module, name, slopes):
+    marks = () if name in QUICK else pytest.mark.slow
+    return pytest.param(module, name, slopes, id=f"{module.__name__[6:]}-{name}", marks=marks)
+
+
+@pytest.mark.parametrize("module, name, slopes", [_named(*case) for case in CASES])
 def test_derivatives_at_infinity(module, name, slopes):
     f = getattr(module, name)
     told = _SLOPES.get(name, slopes)
