@@ -25,12 +25,8 @@ SLICES = {
     # some functions of each package
     "tests/test_strict.py::test_every_public_function_computes_under_strict_settings": r"^0$",
     # each way to solve, in one precision or the other
-    "tests/pde/test_claims.py::test_claims_of_each_way_to_solve": (
-        r"^(direct|Neumann|waves|mask|mask once)-float64$|^(order 4, mixed|damped|cycles|symmetric mask)-float32$"
-    ),
-    "tests/pde/test_claims.py::test_claims_where_coefficients_jump": (
-        r"^(Dirichlet-multigrid|odd rings|Neumann|stretched-cg-float32|mixed)"
-    ),
+    "tests/pde/test_claims.py::test_claims_of_each_way_to_solve": r"^(direct|Neumann|mask)-float64$|^(order 4, mixed|damped|cycles)-float32$",
+    "tests/pde/test_claims.py::test_claims_where_coefficients_jump": r"^(Dirichlet-multigrid|odd rings|Neumann|mixed)",
     "tests/pde/test_claims.py::test_where_rounding_is_the_excuse_the_solution_still_has_digits": (
         r"^thin-|-(auto|multigrid)-1$|-cg-100$"
     ),
@@ -43,9 +39,9 @@ SLICES = {
     "tests/pde/test_estimates.py::test_error_bars_are_right_within_a_factor_of_two": r"^lines$",
     # each way once, steps up and down
     "tests/pde/test_interfaces.py::test_on_a_line": r"^(nodes-flow-up|cells-flow-down|level set-value-up)$",
-    "tests/pde/test_interfaces.py::test_a_straight_interface_in_two_dimensions": r"^(nodes-down|level set-up)$",
+    "tests/pde/test_interfaces.py::test_a_straight_interface_in_two_dimensions": r"^nodes-down$",
     # each way to solve once, one of the published problems of each kind
-    "tests/pde/test_stiff.py::test_derivatives_are_those_of_the_steps": r"^dense$",
+    "tests/pde/test_stiff.py::test_derivatives_are_those_of_the_steps": None,
     "tests/pde/test_stiff.py::test_ways_to_solve_the_linear_systems_agree": r"^sparse$",
     "tests/pde/test_stiff.py::test_published_numbers": r"^(Robertson|van der Pol)$",
     # in two dimensions, and on a line of another order
@@ -115,4 +111,28 @@ SLICES = {
     "tests/pde/test_modes.py::test_modes_by_shift_and_inversion": r"^(jump|L)$",
     "tests/pde/test_modes.py::test_modes_from_coarse_grids_up": r"^(Neumann and ring|discs)$",
     "tests/sparse/test_spectra.py::test_no_claim_is_false": r"float32|complex128",
+    "tests/stats/test_families.py::test_derivatives": r"^(?!t-cdf)",
+    "tests/stats/test_tails.py::test_quantiles_whose_beta_variable_vanishes": r"^f$",
+    "tests/stats/test_tails.py::test_t_probabilities_over_the_range_of_floats": None,
+    "tests/special/test_derivatives.py::test_slopes": r"^(?!hyp2f1)",
+    "tests/linalg/test_coalescing.py::test_third_derivatives_of_functions_of_hermitian_matrices": r"^\[1\.0, 1, 2\]$",
+    "tests/linalg/test_claims.py::test_eigsh_says_what_it_did_not_reach": None,
+    "tests/sparse/test_cholesky.py::test_by_fronts_as_by_columns": None,
+    "tests/sparse/test_spectra.py::test_shifts_by_sparse_factors": None,
+    "tests/pde/test_masked.py::test_first_eigenvalue_of_an_l": None,
+    "tests/pde/test_modes.py::test_modes_in_single_precision_their_derivatives_and_lanes": None,
+    "tests/pde/test_waves.py::test_memory_of_a_gradient_does_not_grow_with_the_steps": None,
+    "tests/pde/test_systems.py::test_stokes_flow_on_faces_and_cells": None,
+    "tests/pde/test_every_step.py::test_orders_in_time": None,
+    "tests/pde/test_interfaces.py::test_a_ball_and_what_solvers_make_of_it": None,
+    "tests/pde/test_any.py::test_large_diffusions_and_waves_that_vary_are_solved_by_their_elements": None,
+    "tests/optimize/test_sparse_newton.py::test_ten_thousand_unknowns": None,
+    "tests/optimize/test_traced_once.py::test_settings_and_clear_caches": None,
+    # one of each package
+    "tests/test_interrupted.py::test_goes_on_to_the_same_bits": (
+        r"^(minimize|root|proximal|cp_als|tucker_als|lobpcg|solve_nonlinear)$"
+    ),
+    "tests/test_history.py::test_eigenpairs": r"^(lobpcg|by cycles)$",
+    "tests/test_history.py::test_compiled_ones_repeat_the_last_row": r"^lm$",
+    "tests/test_argument_names.py::test_other_names_work": r"^(?!eigsh)",
 }

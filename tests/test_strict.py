@@ -188,7 +188,7 @@ def run_example(name: str, f) -> None:
         exec(compile(example.source, name, "single"), scope)
 
 
-PARTS = 4
+PARTS = 8
 
 
 @pytest.mark.parametrize("part", range(PARTS))
