@@ -156,6 +156,9 @@ def test_interp_beside_infinity(xp):
     with np.errstate(invalid="ignore"):
         expected = np.interp(x, xp, fp)
     np.testing.assert_allclose(xnp.interp(x, xnp.asarray(xp), fp), expected, rtol=1e-6)
+    assert xnp.interp(xnp.asarray(0.5), xnp.asarray(0.0)[None], xnp.asarray(1.0)[None]).weak_type
+    pair = xnp.broadcast_to(xnp.asarray(1.0), (2,))
+    assert xnp.interp(xnp.asarray(0.5), pair, pair).weak_type, "as its arguments"
     known = ~np.isnan(expected)
     weights = xc.grad(lambda fp: xnp.interp(x[known], xnp.asarray(xp), fp).sum())(xnp.asarray(fp))
     np.testing.assert_allclose(weights.sum(), known.sum(), rtol=1e-6)

@@ -344,7 +344,7 @@ def _one_period(x, xp, fp, period):
 def _beside_infinity(x, low, high):
     """The weight of the second sample: next to one at infinity there is the other's value alone."""
     inside = where(isinf(low), where(isinf(high), math.nan, 1.0), 0.0)
-    return astype(where(isinf(x), where(x == high, 1.0, 0.0), inside), typeof(x).dtype)
+    return where(isinf(x), where(x == high, 1.0, 0.0), inside)
 
 
 def _between_samples(x, xp, fp, ends, modes):
@@ -358,7 +358,7 @@ def _between_samples(x, xp, fp, ends, modes):
         # two samples at one place: the value is that of the second, and no derivative is infinite
         flat = step == 0
         far = isinf(low) | isinf(high) | isinf(x)
-        part = ops.div(where(far, 0, x - low), where(flat | far, 1, step))
+        part = where(far, 0, x - low) / where(flat | far, 1, step)  # pyright: ignore[reportOperatorIssue]
         part = where(far, _beside_infinity(x, low, high), part)
         out = where(flat, fp[i], fp[i - 1] + part * (fp[i] - fp[i - 1]))
     for end, mode, outside, edge in zip(
