@@ -205,7 +205,8 @@ def factor_uncertainty(x: Tensor, cp: CP, *, mask: ArrayLike | None = None) -> U
     For noise that is independent and alike in all elements, σ² (JᵀJ)⁻¹ with J the derivative of the
     elements known: the Cramér-Rao bound, with σ² from the residual. Columns keep the lengths that they
     have in ``cp``, and signs and order, as these are choices; how sure the size of a term is, stands in
-    ``weights``. What the data do not tell (two terms that are alike, too many terms) is infinite.
+    ``weights``. What the data do not tell (two terms that are alike, too many terms) is infinite. All of it to first
+    order in the noise: where that is half as large as the tensor's largest element, intervals are too short.
 
     Args:
       x: the tensor.

@@ -44,18 +44,13 @@ def _tanh_softplus(x):
     return some / (some + rest)
 
 
-def _mish(x):
-    out = xnp.abs(x) > 1e4  # as in _bent_around_0; that of x alone makes one kernel
-    return xnp.where(out, xnp.where(x <= 0, 0, x), xnp.where(out, 0, x) * _tanh_softplus(x))
-
-
-def _bent_around_0(f, far):
-    """f, and max(x, 0) where |x| > far: there they are no more apart than rounding, and f and its derivatives make
-    NaN of 0 times infinity."""
+def _gated(gate, far):
+    """x gate(x), and max(x, 0) where |x| > far: there they are no more apart than rounding, and x times the gate and
+    its derivatives is 0 times infinity. The gate has finite derivatives everywhere."""
 
     def whole(x):
         out = xnp.abs(x) > far
-        return xnp.where(out, xnp.where(x <= 0, 0, x), f(xnp.where(out, 0, x)))
+        return xnp.where(out, xnp.where(x <= 0, 0, x), xnp.where(out, 0, x) * gate(x))
 
     return whole
 
@@ -99,19 +94,19 @@ sparse_sigmoid = _activation("sparse_sigmoid",
     "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)")
 soft_sign = _activation("soft_sign", "x/(1 + |x|).", _soft_sign,
     "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)")
-silu = _activation("silu", "x sigmoid(x), also called swish.", _bent_around_0(lambda x: x * expit(x), 1e4),
+silu = _activation("silu", "x sigmoid(x), also called swish.", _gated(expit, 1e4),
     "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)")
 # fmt: on
 swish = silu
 # fmt: off
-mish = _activation("mish", "x tanh(softplus(x)).", _mish,
+mish = _activation("mish", "x tanh(softplus(x)).", _gated(_tanh_softplus, 1e4),
     "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)")
 hard_tanh = _activation("hard_tanh", "x limited to [-1, 1].", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
     "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True)
 hard_sigmoid = _activation("hard_sigmoid", "relu6(x + 3)/6.", lambda x: relu6(x + 3) / 6,
     "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)")
 hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.",
-    _bent_around_0(lambda x: x * hard_sigmoid(x), 3),
+    _gated(hard_sigmoid, 3),
     "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)")
 # fmt: on
 hard_swish = hard_silu
@@ -172,11 +167,13 @@ def gelu(x, approximate=True):
     (Array(0.841192, dtype=float32, weak_type=True), Array(0.84134, dtype=float32, weak_type=True))
     """
     if not approximate:
-        return apply(_bent_around_0(lambda x: x * ndtr(x), 100), x, who="nn.gelu")
+        return apply(_gated(ndtr, 100), x, who="nn.gelu")
     x = as_inexact("nn.gelu", x)
     # (1 + tanh z)/2 = sigmoid(2 z), which does not cancel on the left
-    gate = lambda x: expit(math.sqrt(8 / math.pi) * (x + 0.044715 * (x * x * x)))  # noqa: E731
-    return _bent_around_0(lambda x: x * gate(x), 100)(x)
+    near = xnp.where(xnp.abs(x) > 100, 0, x)  # whose third power is in range
+    return _gated(
+        lambda _: expit(math.sqrt(8 / math.pi) * (near + 0.044715 * (near * near * near))), 100
+    )(x)
 
 
 @fused(1)
