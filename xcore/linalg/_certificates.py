@@ -52,7 +52,7 @@ def probes(like):
     n, dtype = typeof(like).shape[-1], typeof(like).dtype
     x, factor = xnp.eye(n, dtype=dtype), 1.0
     if n > 4 * PROBES:
-        x, factor = coins(n, PROBES, dtype), 3 / PROBES**0.5
+        x, factor = coins(n, PROBES, dtype), 4 / PROBES**0.5
     return xnp.broadcast_to(x, (*typeof(like).shape[:-2], *typeof(x).shape)), factor
 
 

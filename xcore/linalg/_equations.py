@@ -66,14 +66,16 @@ def signs(y):
 
 
 def coins(n: int, k: int, dtype):
-    """(n, k) numbers 1 and -1 without order, the same in every call.
+    """(n, k) numbers from 1/2 to 1 of either sign, without order, the same in every call.
 
-    Bits of a hash of their places. (Wellons 2018, "Prospecting for hash functions")
+    Were all as large as 1, two of one sign would hide a direction in which just these two cancel, as where a matrix
+    has two rows that are nearly equal. Bits of a hash of their places. (Wellons 2018, "Prospecting for hash functions")
     """
     x = xnp.arange(n * k, dtype=np.uint32).reshape(n, k)
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, 1)):
         x = (x ^ (x >> np.uint32(shift))) * np.uint32(factor)
-    return xnp.where(x & np.uint32(1) == 0, 1, -1).astype(dtype)
+    size = 0.5 + (x >> np.uint32(9)).astype(np.float32) * np.float32(2.0**-24)
+    return xnp.where(x & np.uint32(1) == 0, size, -size).astype(dtype)
 
 
 FEW = 8  # of so few columns the inverse itself costs no more than an estimate

@@ -21,6 +21,7 @@ from .._solution import Certificate
 from .._transforms.api import grad, linearize, vjp
 from .._transforms.jacobians import hessian
 from .._transforms.map import vmap
+from ..linalg._equations import coins
 from ..numpy._select import safe_divide
 from ._bounds import box_of
 from ._box import projected_gradient
@@ -74,8 +75,8 @@ class Residuals:
             push = linearize(self.residuals, x)[1]
             return vmap(lambda v: largest(push(v)))(xnp.eye(n, dtype=x.dtype))
         f, pull = vjp(self.residuals, x)
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], typeof(f).shape)
-        return xnp.abs(pull(xnp.asarray(signs).astype(f.dtype))[0])
+        signs = coins(typeof(f).size, 1, f.dtype).reshape(typeof(f).shape)
+        return xnp.abs(pull(signs)[0])
 
     def residuals(self, x):
         """fun(x) as a real vector, in units."""

@@ -195,9 +195,13 @@ class Cholesky(LinearOperator):
         if columns.ndim < 2 or columns.shape[-2] != self.shape[0]:
             raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {self.shape[0]}", b=b)
         x, good = self._solved(columns)
-        status, told = first_that_holds((~good, Status.not_definite), default=Status.success), None
+        finite = xnp.all(xnp.isfinite(stop_gradient(self.a.values)), axis=-1)
+        status, told = first_that_holds(
+            (~finite, Status.not_finite), (~good, Status.not_definite), default=Status.success
+        ), None  # fmt: skip
         if report:
             status, told = self._judged(columns, x, good)
+            status = xnp.where(finite, status, np.int32(Status.not_finite))
         solution = Solution(
             x[..., 0] if vector else x,
             status,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.jit import jit
 from .._core import errors
 from .._core.array import Array
 from .._core.struct import static, struct
@@ -83,10 +84,7 @@ class Dia(LinearOperator):
         return self.matmat(x[..., None])[..., 0]
 
     def matmat(self, x: Array) -> Array:
-        dtype = xnp.result_type(self.bands, x)
-        one = functools.partial(_product, self.offsets, self.size)
-        f, *operands = over_batches(one, (self.bands.astype(dtype), 2), (x.astype(dtype), 2))
-        return f(*operands)
+        return _times(self, x)
 
     @property
     def T(self) -> Dia:
@@ -157,6 +155,14 @@ def _shifted(x: Array, d: int, m: int, axis: int = -1) -> Array:
     cut = [slice(None)] * x.ndim
     cut[axis] = slice(min(first, n), min(last, n))
     return xnp.pad(x[tuple(cut)], wide)
+
+
+@functools.partial(jit, inline=True)
+def _times(a: Dia, x: Array) -> Array:
+    dtype = xnp.result_type(a.bands, x)
+    one = functools.partial(_product, a.offsets, a.size)
+    f, *operands = over_batches(one, (a.bands.astype(dtype), 2), (x.astype(dtype), 2))
+    return f(*operands)
 
 
 def _product(offsets: tuple[int, ...], size: Any, bands: Array, x: Array) -> Array:

@@ -23,11 +23,12 @@ from .._control.jit import ShapeDtypeStruct, jit
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
+from .._core.trace import Tracer
 from .._core.typing import ArrayLike
 from .._solution import Certificate, Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
-from ..linalg._equations import Equation, judged, power_of_two, roundings
+from ..linalg._equations import Equation, coins, judged, power_of_two, roundings
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._ldl import ldl
@@ -37,6 +38,7 @@ from ._pattern import Pattern
 from ._products import product_of, transposed_values
 
 _MOST_KEPT = 8
+_NOT_FINITE = 2
 _kept: OrderedDict[Any, Any] = OrderedDict()
 _lock = threading.Lock()
 
@@ -96,13 +98,13 @@ def _factorised(pattern: Pattern, values: np.ndarray, kind: str, options: dict) 
 def _solved_on_host(
     pattern: Pattern, kind: str, options: tuple, turned: bool, values: Any, b: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(x, whether a pivot vanished) of each matrix of a batch."""
+    """(x, whether a pivot vanished: 1, or elements are not finite: 2) of each matrix of a batch."""
     values, b = np.asarray(values), np.asarray(b)
     lead = values.shape[:-1]
     x, bad = np.empty_like(b), np.empty(lead, np.int32)
     for i in np.ndindex(*lead):
         factors = _factors_of(pattern, np.ascontiguousarray(values[i]), kind, options)
-        bad[i] = factors is None
+        bad[i] = 0 if factors is not None else 1 if np.isfinite(values[i]).all() else _NOT_FINITE
         x[i] = (
             np.nan
             if factors is None
@@ -221,13 +223,16 @@ def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
     f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
     x, bad = f(v, columns)
     pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
-    status, told = first_that_holds((bad > 0, Status.singular), default=Status.success), None
+    status, told = first_that_holds(
+        (bad == _NOT_FINITE, Status.not_finite), (bad > 0, Status.singular), default=Status.success
+    ), None  # fmt: skip
     if report:
         make = functools.partial(_equation, a.pattern)
         v, columns, found = map(stop_gradient, (v, columns, x))
         v = xnp.broadcast_to(v, (*found.shape[:-2], v.shape[-1]))
         columns = xnp.broadcast_to(columns, found.shape)
-        status, told = judged(make, (v,), found, columns, epsilon(found), pivot)
+        before, (status, told) = status, judged(make, (v,), found, columns, epsilon(found), pivot)
+        status = xnp.where(before == np.int32(Status.not_finite), before, status)
         status, told = _unless_lost(_returned(a.pattern, v), status, told)
     return (x[..., 0] if vector else x), status, told
 
@@ -237,7 +242,7 @@ _SIGNS = 2
 
 
 def _returned(pattern: Pattern, v: Array) -> Array:
-    """How far F⁻¹ A y is from y, for factors F of A and y of random signs in units of A's columns, relative to y.
+    """How far F⁻¹ A y is from y, for factors F of A and random y in units of A's columns, relative to y.
 
     Bounds are made of F⁻¹ in place of A⁻¹. Where rows differ in size and pivots are not the largest, that can be
     another matrix though x solves the equations well.
@@ -245,8 +250,7 @@ def _returned(pattern: Pattern, v: Array) -> Array:
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     unit = power_of_two(_each(product_of(pattern.T), _each_values(pattern, size), ones))
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (pattern.shape[0], _SIGNS))
-    y = (signs / unit).astype(v.dtype)
+    y = (coins(pattern.shape[0], _SIGNS, unit.dtype) / unit).astype(v.dtype)
     solve = lambda v, b: host_solve(pattern, v, b)[0]  # noqa: E731
     found = _each(solve, v, _each(product_of(pattern), v, y))
     return xnp.max(xnp.abs(found - y) * unit, axis=(-2, -1), initial=0)
@@ -272,10 +276,18 @@ class Factors(LinearOperator):
     def shape(self) -> Any:
         return self.a.shape
 
-    def solve(self, b: ArrayLike) -> Array:
-        """The solution of a x = b; with incomplete factors about that."""
+    def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
+        """The solution of a x = b; with incomplete factors about that.
+
+        Args:
+          b: a vector (n,) or columns (..., n, k).
+          report: of ``kind="lu"`` return a ``Solution`` with status and certificate, as ``sparse.solve``.
+        """
         if self.kind == "lu":
-            return solve(self.a, b)  # pyright: ignore[reportReturnType]
+            return solve(self.a, b, report=report)
+        if report:
+            need = "False for incomplete factors; linear_solve with them as preconditioner has a report"
+            raise errors.bad_argument("sparse.Factors.solve", "report", report, need)
         v, columns, vector = _columns("sparse.Factors.solve", self.a, b)
         f = functools.partial(host_solve, self.a.pattern, kind=self.kind, options=self.options)
         g, v, columns = over_batches(lambda v, b: f(v, b)[0], (stop_gradient(v), 1), (columns, 2))
@@ -283,10 +295,10 @@ class Factors(LinearOperator):
         return x[..., 0] if vector else x
 
     def mv(self, x: Array) -> Array:
-        return self.solve(x)
+        return self.solve(x)  # pyright: ignore[reportReturnType]
 
     def matmat(self, x: Array) -> Array:
-        return self.solve(x)
+        return self.solve(x)  # pyright: ignore[reportReturnType]
 
     @property
     def T(self) -> Factors:
@@ -303,9 +315,10 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
       a: a square ``Sparse`` matrix.
       kind: "lu"; "cholesky" of a Hermitian positive definite matrix, which also has ``logdet()`` and ``inverse()``, the
         elements of the inverse at the places of a; "ldl" of a Hermitian matrix, definite or not, which has
-        ``inertia()``: pivots are not exchanged, and a status says whether refinement made up for that; and for
-        preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a Hermitian matrix: Hermitian too), "ilut" (fill
-        where elements are not small, found from values that must be known).
+        ``inertia()``: pivots are not exchanged, and a status says whether refinement made up for that (known values
+        that are not Hermitian are refused by both); and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of
+        a Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from values that must be
+        known).
       options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
     >>> import xcore as xc, xcore.numpy as xnp
@@ -318,21 +331,21 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     who = "sparse.factorise"
     if kind not in (*KINDS, *TRACED):
         raise errors.bad_argument(who, "kind", kind, f"one of {(*KINDS, *TRACED)}")
-    if extra := set(options) - set(OPTIONS.get(kind, options)):
+    if extra := set(options) - set(OPTIONS[kind]):
         raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
     a = _square(who, a)
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
     wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
     a = a if wide else a.astype(np.float32)
+    if kind in ("cholesky", "ldl", "ic0"):
+        _check_hermitian(who, kind, a)
     if kind == "cholesky":
         return cholesky(a)
     if kind == "ldl":
         return ldl(a)
     if a.ndim != 2:
         raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
-    if kind == "ic0" and not (a.symmetric or a.pattern.is_symmetric):
-        raise errors.bad_argument(who, "a", a, "Hermitian for kind='ic0'; 'ilu0' takes any matrix")
     where = (
         places_by_size(a, **{"drop_tol": 1e-3, "fill_factor": 10} | options)
         if kind == "ilut"
@@ -341,9 +354,48 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     return incomplete_lu(a, where, kind == "ic0")
 
 
+def _check_hermitian(who: str, kind: str, a: Sparse) -> None:
+    """Refuses matrices that are not, where their values are known; of others the residual tells."""
+    if a.symmetric:
+        return
+    other = {"ic0": "'ilu0'", "cholesky": "'lu'", "ldl": "'lu'"}[kind]
+    need = f"Hermitian for kind={kind!r}; {other} takes any matrix, (a + a.H) / 2 is Hermitian"
+    if not a.pattern.is_symmetric and kind == "ic0":
+        raise errors.bad_argument(who, "a", a, need)
+    if isinstance(a.values, Tracer) or not a.nnz:
+        return
+    if not _is_hermitian(a.pattern, np.asarray(a.values)):
+        raise errors.bad_argument(who, "a", a, need)
+
+
+def _is_hermitian(p: Pattern, v: np.ndarray) -> bool:
+    """Up to half of the digits, beside the largest elements of both rows."""
+    whole, mine, turned = p.union(p.T)
+    both = np.zeros((2, *v.shape[:-1], whole.nnz), v.dtype)
+    both[0][..., mine], both[1][..., turned] = v, v[..., p.order].conj()
+    with np.errstate(all="ignore"):
+        size = np.abs(both).max(0)
+        most = np.zeros((*size.shape[:-1], p.shape[0]), size.dtype)
+        for i in np.ndindex(*size.shape[:-1]):
+            np.maximum.at(most[i], whole.rows, size[i])
+        most = np.sqrt(most)
+        allowed = np.finfo(size.dtype).eps ** 0.5 * most[..., whole.rows] * most[..., whole.columns]
+        return not (np.abs(both[0] - both[1]) > allowed).any()
+
+
 TRACED = ("cholesky", "ldl", "ilu0", "ic0", "ilut")
 OPTIONS = {
     "lu": (),
+    "ilu": (
+        "drop_tol",
+        "fill_factor",
+        "drop_rule",
+        "permc_spec",
+        "diag_pivot_thresh",
+        "relax",
+        "panel_size",
+        "options",
+    ),
     "cholesky": (),
     "ldl": (),
     "ilu0": (),

@@ -9,7 +9,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
-from ._pattern import Pattern
+from ._pattern import Pattern, by_place, pointers_of
 from ._products import pick
 
 
@@ -40,6 +40,12 @@ def _both(a: Any, index: Any) -> Any:
             "sparse.Sparse[]", "the index", index, "of rows and columns: A[i], A[i, j]"
         )
     mask = index[0]
+    if len(index) == 1 and hasattr(mask, "pattern"):  # of a comparison
+        if mask.pattern.shape != a.pattern.shape or mask.dtype != bool or mask.ndim != 2:
+            need = f"a mask of shape {a.pattern.shape}"
+            raise errors.bad_argument("sparse.Sparse[]", "the index", mask, need)
+        at = np.flatnonzero(np.asarray(mask.values))
+        return mask.pattern.rows[at], mask.pattern.columns[at]
     if len(index) == 1 and np.ndim(mask) == 2:
         mask = np.asarray(mask)
         if mask.dtype != bool or mask.shape != a.pattern.shape:
@@ -77,6 +83,8 @@ def _range(a: Any, index: Any, size: int) -> np.ndarray:
 
 def _submatrix(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """Rows and columns, in the order given, perhaps some twice."""
+    if _increase(rows) and _increase(columns):
+        return _thinned(a, rows, columns)
     p = a.pattern
     each = p.lengths[rows]
     ends = np.cumsum(each)
@@ -89,12 +97,33 @@ def _submatrix(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     place = np.repeat(first - (ends - times), times) + np.arange(ends[-1] if len(ends) else 0)
     at, new_rows, new_columns = np.repeat(at, times), np.repeat(new_rows, times), order[place]
     shape = (len(rows), len(columns))
-    sort = np.argsort(new_rows * max(shape[1], 1) + new_columns, kind="stable")
-    pattern = Pattern.of_keys((new_rows * max(shape[1], 1) + new_columns)[sort], shape)
+    new_rows, new_columns, sort = by_place(new_rows, new_columns, shape)
+    pattern = Pattern.of_rows(pointers_of(new_rows, shape[0]), new_columns, shape)
     at = at[sort]
-    if len(np.unique(at)) == len(at):
+    if np.bincount(at, minlength=1).max() < 2:
         return a.like(a._of_each(lambda v: pick(v, at), a.values), pattern)
     return a.like(xnp.take(a.values, at, axis=-1), pattern)
+
+
+def _increase(x: np.ndarray) -> bool:
+    return bool((x[1:] > x[:-1]).all())
+
+
+def _thinned(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """Rows and columns in the order of the matrix: its elements stay in order."""
+    p, shape = a.pattern, (len(rows), len(columns))
+    each = p.lengths[rows].astype(np.int64)
+    ends = np.cumsum(each)
+    at = np.repeat(p.indptr[rows] - (ends - each), each) + np.arange(ends[-1] if len(ends) else 0)
+    r, c = np.repeat(np.arange(shape[0]), each), p.columns[at]
+    if shape[1] != p.shape[1]:
+        place = np.full(p.shape[1], -1)
+        place[columns] = np.arange(shape[1])
+        c = place[c]
+        there = np.flatnonzero(c >= 0)
+        r, c, at = r[there], c[there], at[there]
+    pattern = Pattern.of_rows(pointers_of(r, shape[0]), c, shape)
+    return a.like(a._of_each(lambda v: pick(v, at), a.values), pattern)
 
 
 class At:

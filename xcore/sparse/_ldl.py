@@ -24,7 +24,7 @@ from .._core.typing import ArrayLike
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
-from ..linalg._equations import Equation, judged, power_of_two, roundings
+from ..linalg._equations import Equation, coins, judged, power_of_two, roundings
 from ._column_kernels import applied
 from ._columns import columns_of
 from ._matrix import Sparse, over_batches
@@ -130,9 +130,8 @@ def _each(f: Any, v: Array, x: Array) -> Array:
 
 
 def _astray(pattern: Pattern, v: Array, low: Array, d: Array) -> Array:
-    """How far F⁻¹ A y is from y of random signs, in units: whether factors tell of the inverse."""
-    y = np.random.default_rng(0).choice([-1.0, 1.0], (pattern.shape[0], 2))
-    y = d[:, None] * y.astype(v.dtype)
+    """How far F⁻¹ A y is from a random y, in units: whether factors tell of the inverse."""
+    y = d[:, None] * coins(pattern.shape[0], 2, v.dtype)
     found = _refined(pattern, v, low, d, product_of(pattern)(v, y))
     return xnp.max(xnp.abs(found - y) / d[:, None], initial=0)
 
@@ -140,8 +139,8 @@ def _astray(pattern: Pattern, v: Array, low: Array, d: Array) -> Array:
 def _counted(pattern: Pattern, low: Array, v: Array, d: Array) -> Inertia:
     """Of A = L S Lᴴ + E: where E, by rounding and by pivots that were changed, is smaller than the least |eigenvalue|.
 
-    |E| ≤ γ |L| |L|ᴴ of rounding. Solutions for random signs are about as long as A⁻¹ in Frobenius' norm, no shorter
-    than |A⁻¹|; the longest of four is taken three times.
+    |E| ≤ γ |L| |L|ᴴ of rounding. Solutions for random y are about as long as A⁻¹ in Frobenius' norm; that all of eight
+    are shorter than an eighth of |A⁻¹| has a probability of 1e-7.
     """
     plan, eps = columns_of(pattern), xnp.finfo(xnp.real(v).dtype).eps
     n, turned = pattern.shape[0], pattern.kept("factor", lambda: _transposed_factor(plan))
@@ -152,11 +151,10 @@ def _counted(pattern: Pattern, low: Array, v: Array, d: Array) -> Inertia:
         roundings(int(np.diff(plan.pointers).max(initial=1))) * eps * xnp.max(sums, initial=0)
     )
     changed = xnp.where(xnp.min(xnp.abs(pivots), initial=xnp.inf) <= 1.01 * eps**0.25, eps**0.5, 0)
-    draws = np.random.default_rng(0).choice([-1.0, 1.0], (n, 4)).astype(v.dtype)
     scaled = _scaled(pattern, v, d)
-    z = _refined(pattern, scaled, low, xnp.ones_like(d), xnp.asarray(draws))
+    z = _refined(pattern, scaled, low, xnp.ones_like(d), coins(n, 8, v.dtype))
     inverse = xnp.max(xnp.sqrt(xnp.sum(xnp.abs(z) ** 2, axis=0)), initial=0)
-    certain = 3 * inverse * (rounding + 2 * changed) < 1
+    certain = 8 * inverse * (rounding + 2 * changed) < 1
     return Inertia((pivots > 0).sum(), (pivots < 0).sum(), certain & xnp.isfinite(inverse))
 
 
@@ -232,6 +230,7 @@ class LDL(LinearOperator):
         allowed = 16 * roundings(int(p.lengths.max(initial=1))) * epsilon(x)
         wrong = f(*operands)
         status, told = first_that_holds(
+            (~xnp.all(xnp.isfinite(known), axis=-1), Status.not_finite),
             (~xnp.all(xnp.isfinite(x), axis=(-2, -1)), Status.singular),
             (~(wrong <= allowed), Status.stagnation), default=Status.success,
         ), None  # fmt: skip

@@ -13,7 +13,7 @@ from .. import random
 from .._core import dtypes, errors
 from .._core.typing import ArrayLike, DTypeLike, Key
 from ._matrix import Sparse, over_batches
-from ._pattern import Pattern, checked_shape, places
+from ._pattern import Pattern, checked_shape, integers, places, pointers_of, stable_order
 from ._products import product_of
 
 
@@ -115,8 +115,17 @@ def csr_array(
     if not isinstance(arg, tuple) or len(arg) != 3:
         return coo_array(arg, shape, dtype)
     values, columns, pointers = arg
-    rows = np.repeat(np.arange(len(pointers) - 1), np.diff(np.asarray(pointers)))
-    shape = shape or (len(pointers) - 1, int(np.max(columns, initial=-1)) + 1)
+    who = "sparse.csr_array"
+    columns, pointers = integers(who, "columns", columns), integers(who, "row_pointers", pointers)
+    steps = np.diff(pointers)
+    if not len(pointers) or pointers[0] or (steps < 0).any() or pointers[-1] != len(columns):
+        need = f"numbers from 0 to that of elements, {len(columns)}, that do not fall"
+        raise errors.bad_argument(who, "row_pointers", pointers.tolist(), need)
+    if shape is not None and checked_shape(who, shape)[0] != len(steps):
+        need = f"of {len(steps)} rows, as there are row_pointers for"
+        raise errors.bad_argument(who, "shape", shape, need)
+    rows = np.repeat(np.arange(len(steps)), steps)
+    shape = shape or (len(steps), int(np.max(columns, initial=-1)) + 1)
     return _cast(_summed("sparse.csr_array", values, rows, columns, shape), dtype)
 
 
@@ -162,6 +171,7 @@ def _simply_made(arg: Any, dtype: DTypeLike | None) -> Sparse | None:
 def _summed(who: str, values: Any, rows: Any, columns: Any, shape: Any) -> Sparse:
     """Values at places, those at the same one added."""
     values = xnp.asarray(values)
+    rows, columns = (integers(who, n, x) for n, x in (("rows", rows), ("columns", columns)))
     if shape is None:
         shape = tuple(int(np.max(i, initial=-1)) + 1 for i in (rows, columns))
     pattern, at = places(who, rows, columns, shape)
@@ -170,10 +180,10 @@ def _summed(who: str, values: Any, rows: Any, columns: Any, shape: Any) -> Spars
             who, f"need {len(at)} values, one for each place", values=values
         )
     once = len(at) == pattern.nnz
-    order = np.argsort(at, kind="stable")
+    order = stable_order(at, pattern.nnz)
     if once:
         return Sparse(values[..., order], pattern)
-    ends = np.searchsorted(at[order], np.arange(pattern.nnz + 1))
+    ends = pointers_of(at, pattern.nnz)
     groups = Pattern.of_rows(ends, order, (pattern.nnz, len(at)))
     ones = xnp.ones(groups.nnz, values.dtype)
     f, ones, v = over_batches(product_of(groups), (ones, 1), (values, 1))

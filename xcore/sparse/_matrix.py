@@ -19,7 +19,7 @@ from .._core.typing import DTypeLike
 from .._transforms.map import vmap
 from ..linalg import LinearOperator, as_operator
 from ._indexing import At, item
-from ._pattern import Pattern
+from ._pattern import Pattern, pointers_of, stable_order
 from ._products import bilinear, pick, product_of, spread, transposed_values
 
 
@@ -204,6 +204,8 @@ class Sparse(LinearOperator):
             return _add(self, other)
         if isinstance(other, LinearOperator):
             return super().__add__(other)
+        if type(other) is int and other == 0:  # where Python's sum() begins
+            return self
         if not xnp.ndim(other):
             raise errors.bad_argument(
                 "sparse.Sparse +", "the other", other,
@@ -274,10 +276,13 @@ class Sparse(LinearOperator):
         m, n = self.pattern.shape
         count = max(0, min(m + min(k, 0), n - max(k, 0)))
         rows = np.arange(count) - min(k, 0)
-        return self._elements(rows, rows + k)
+        return self._at(self.pattern.kept(("at", k), lambda: self.pattern.find(rows, rows + k)))
 
     def _elements(self, rows: np.ndarray, columns: np.ndarray) -> Array:
-        at = self.pattern.find(rows, columns)
+        return self._at(self.pattern.find(rows, columns))
+
+    def _at(self, at: np.ndarray) -> Array:
+        """The elements at positions, 0 where these are below 0."""
         if not self.nnz:
             return xnp.zeros((*self.shape[:-2], *at.shape), self.dtype)
         return xnp.where(at >= 0, self.values[..., np.maximum(at, 0)], xnp.zeros((), self.dtype))
@@ -347,6 +352,11 @@ class Sparse(LinearOperator):
         whole, mine, others = self.pattern.union(other.pattern)
         wide = lambda m, at: m._of_each(lambda v: spread(v, at, whole.nnz), m.values)  # noqa: E731
         return Sparse(f(wide(self, mine), wide(other, others)), whole)
+
+    def __bool__(self) -> bool:
+        raise errors.bad_argument(
+            "sparse.Sparse", "bool(A)", self, "asked of numbers: (A != 0).values.any() or .nnz"
+        )
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -464,8 +474,12 @@ def _value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Ar
     is its transpose, and all three are sums over rows of a pattern.
     """
     made, sums, left, right = a.product(b)
-    shape = lambda rows, n: Pattern.of_rows(*_grouped(rows, n), (n, len(rows)))  # noqa: E731
-    back = {"a": shape(left, a.nnz), "b": shape(right, b.nnz)}
+
+    @functools.cache  # derivatives only ask for these
+    def back(of_left: bool) -> Pattern:
+        at, n = (left, a.nnz) if of_left else (right, b.nnz)
+        return Pattern.of_rows(pointers_of(at, n), stable_order(at, n), (n, len(at)))
+
     into = sums.rows
 
     def sum_of(groups: Pattern, terms: Array) -> Array:
@@ -477,13 +491,7 @@ def _value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Ar
 
     f = bilinear(
         lambda v, w: sum_of(sums, gather(v, left) * gather(w, right)),
-        lambda ct, w: sum_of(back["a"], gather(ct, into) * gather(w, right)),
-        lambda ct, v: sum_of(back["b"], gather(ct, into) * gather(v, left)),
+        lambda ct, w: sum_of(back(True), gather(ct, into) * gather(w, right)),
+        lambda ct, v: sum_of(back(False), gather(ct, into) * gather(v, left)),
     )
     return made, jit(f, inline=True)
-
-
-def _grouped(at: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row pointers and columns of the pattern whose row i holds the places where ``at`` is i."""
-    order = np.argsort(at, kind="stable")
-    return np.concatenate([[0], np.cumsum(np.bincount(at, minlength=n))]), order

@@ -132,9 +132,8 @@ class Pattern:
 
     @functools.cached_property
     def _transposition(self) -> tuple[Pattern, Positions]:
-        order = np.argsort(self.columns, kind="stable")
-        counts = np.bincount(self.columns, minlength=self.shape[1])
-        pointers = np.concatenate([[0], np.cumsum(counts)])
+        order = stable_order(self.columns, self.shape[1])
+        pointers = pointers_of(self.columns, self.shape[1])
         return Pattern.of_rows(pointers, self.rows[order], self.shape[::-1]), order
 
     @property
@@ -161,7 +160,8 @@ class Pattern:
         return self.kept(("union", other), lambda: self._union(other))
 
     def _union(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
-        keys = np.union1d(self.keys, other.keys)
+        keys = np.sort(np.concatenate([self.keys, other.keys]), kind="stable")  # merges two runs
+        keys = keys[np.diff(keys, prepend=-1) > 0]
         whole = Pattern.of_keys(keys, self.shape)
         return whole, np.searchsorted(keys, self.keys), np.searchsorted(keys, other.keys)
 
@@ -185,12 +185,11 @@ class Pattern:
         offsets = np.arange(len(left)) - np.repeat(np.cumsum(each) - each, each)
         right = np.repeat(first, each) + offsets
         shape = (self.shape[0], other.shape[1])
-        keys = self.rows[left].astype(np.int64) * shape[1] + other.columns[right]
-        order = np.argsort(keys, kind="stable")
-        keys, left, right = keys[order], left[order], right[order]
-        new = np.flatnonzero(np.diff(keys, prepend=-1))
-        made = Pattern.of_keys(keys[new], shape)
-        pointers = np.append(new, len(keys))
+        rows, columns, order = by_place(self.rows[left], other.columns[right], shape)
+        left, right = left[order], right[order]
+        new = _first_of_each(rows, columns)
+        made = Pattern.of_rows(pointers_of(rows[new], shape[0]), columns[new], shape)
+        pointers, keys = np.append(new, len(rows)), rows
         sums = Pattern.of_rows(pointers, np.arange(len(keys)), (made.nnz, len(keys)))
         return made, sums, left, right
 
@@ -211,14 +210,14 @@ class Pattern:
             sizes = np.unique(2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64))
         sizes = _shared(sizes, np.bincount(np.searchsorted(sizes, lengths), minlength=len(sizes)))
         kind = np.searchsorted(sizes, lengths)
-        order = np.argsort(kind, kind="stable")
+        order = np.argsort(kind.astype(np.int16), kind="stable")  # by radix
         ends = np.cumsum(np.bincount(kind, minlength=len(sizes)))
         made = [
             self._bucket(rows, int(size))
             for rows, size in zip(np.split(order, ends[:-1]), sizes, strict=True)
             if len(rows)
         ]
-        return made, None if len(made) < 2 else np.argsort(order).astype(self.indices.dtype)
+        return made, None if len(made) < 2 else inverse_of(order).astype(self.indices.dtype)
 
     def pieces(self, longest: int) -> tuple[Pattern, Pattern]:
         """Rows cut into pieces of so many elements at most: the pattern of the pieces, and which make up each row."""
@@ -277,7 +276,7 @@ def _shared(sizes: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def places(who: str, rows: Any, columns: Any, shape: Any) -> tuple[Pattern, Positions]:
     """The pattern of places in any order, some perhaps twice, and the position of each one given in it."""
-    rows, columns = (_integers(who, n, x) for n, x in (("rows", rows), ("columns", columns)))
+    rows, columns = (integers(who, n, x) for n, x in (("rows", rows), ("columns", columns)))
     shape = checked_shape(who, shape)
     if rows.shape != columns.shape:
         raise errors.shape_mismatch(who, "need a column for each row", rows=rows, columns=columns)
@@ -287,8 +286,61 @@ def places(who: str, rows: Any, columns: Any, shape: Any) -> tuple[Pattern, Posi
             raise errors.bad_argument(
                 who, name, worst, f"from 0 to {size - 1}, as the shape {shape} says"
             )
-    keys, at = np.unique(rows * shape[1] + columns, return_inverse=True)
-    return Pattern.of_keys(keys, shape), at.reshape(-1)
+    rows, columns, order = by_place(rows, columns, shape)
+    new = _first_of_each(rows, columns)
+    at = np.empty(len(order), np.int64)
+    at[order] = np.repeat(np.arange(len(new)), np.diff(new, append=len(rows)))
+    return Pattern.of_rows(pointers_of(rows[new], shape[0]), columns[new], shape), at
+
+
+# Orders of many small integers
+
+
+_FEW = 1000  # that a comparing sort is done with before SciPy is loaded
+
+
+def stable_order(x: np.ndarray, n: int) -> Positions:
+    """Where the integers x, from 0 to n - 1, stand in order; equal ones as they were.
+
+    By counting, as SciPy's conversion between formats does it, where SciPy is there and they are not far between.
+    """
+    if len(x) < _FEW or n > 8 * len(x) or (x[1:] >= x[:-1]).all():
+        return np.argsort(x, kind="stable")
+    try:
+        import scipy.sparse
+    except ImportError:
+        return np.argsort(x, kind="stable")
+    wide = np.int32 if max(n, len(x)) < 2**31 - 1 else np.int64
+    parts = np.arange(len(x), dtype=wide), x.astype(wide), np.array([0, len(x)], wide)
+    return scipy.sparse.csr_array(parts, shape=(1, n)).tocsc().data.astype(np.int64)
+
+
+def inverse_of(order: np.ndarray) -> Positions:
+    """The permutation that undoes one."""
+    made = np.empty(len(order), np.int64)
+    made[order] = np.arange(len(order))
+    return made
+
+
+def by_place(
+    rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, Positions]:
+    """Rows and columns in the order of elements, row by row, and where each was."""
+    first = stable_order(columns, shape[1])
+    order = first[stable_order(rows[first], shape[0])]
+    return rows[order], columns[order], order
+
+
+def pointers_of(rows: np.ndarray, m: int) -> np.ndarray:
+    """Where the elements of each row begin, and where those of the last end."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=m))])
+
+
+def _first_of_each(rows: np.ndarray, columns: np.ndarray) -> Positions:
+    """Of ordered places the positions of those that differ from the one before."""
+    new = np.ones(len(rows), bool)
+    new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    return np.flatnonzero(new)
 
 
 def checked_shape(who: str, shape: Any) -> tuple[int, int]:
@@ -301,7 +353,7 @@ def checked_shape(who: str, shape: Any) -> tuple[int, int]:
     return m, n
 
 
-def _integers(who: str, name: str, x: Any) -> np.ndarray:
+def integers(who: str, name: str, x: Any) -> np.ndarray:
     x = np.asarray(x)
     if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
         raise errors.bad_argument(

@@ -21,7 +21,7 @@ from .._control.custom import SymbolicZero, custom_jvp
 from .._control.jit import jit
 from .._control.linear_call import linear_call
 from .._core.array import Array
-from ._pattern import Bucket, Pattern
+from ._pattern import Bucket, Pattern, inverse_of
 
 
 def bilinear(
@@ -137,7 +137,26 @@ def _raw_sample(pattern: Pattern, c: Array, x: Array) -> Array:
 
 
 def transposed_values(pattern: Pattern, values: Array) -> Array:
-    return pick(values, pattern.order)
+    """The values of the transpose, in its order."""
+    if not pattern.nnz:
+        return values
+    there = table(pattern, "order", lambda: _narrow(pattern.order))
+    back = table(pattern, "inverse order", lambda: _narrow(inverse_of(pattern.order)))
+    run = pattern.kept("turned", lambda: jit(_moved, inline=True))
+    return run(values, there, back)
+
+
+def _moved(values: Array, there: Array, back: Array) -> Array:
+    return linear_call(
+        lambda at, v: _gathered(v, at[0]),
+        lambda at, ct: _gathered(ct, at[1]),
+        (there, back),
+        values,
+    )
+
+
+def _narrow(at: np.ndarray) -> np.ndarray:
+    return at.astype(np.int32) if len(at) < 2**31 - 1 else at
 
 
 def product_of(pattern: Pattern) -> Callable[[Array, Array], Array]:
