@@ -7,6 +7,7 @@ from scipy.sparse.linalg import spsolve
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
+from xcore._core.errors import ArgumentError
 
 WAYS = pytest.mark.parametrize("a", [(1.0, 1000.0), (1000.0, 1.0)], ids=["up", "down"])
 EDGE = 1 / np.pi
@@ -186,3 +187,11 @@ def test_what_is_refused():
     with pytest.raises(Exception, match="jumps are looked for"):
         a = lambda s: lambda x: xnp.where(x < s, 1.0, 9.0)
         xc.jit(lambda s: pde.Diffusion(pde.Grid(9), a(s), mean="located")(1.0))(0.3)
+
+
+def test_arrays_are_not_located():
+    grid = pde.Grid(9)
+    a = xnp.where(grid.nodes(0) < EDGE, 1.0, 9.0)
+    with pytest.raises(ArgumentError, match="where a jumps"):
+        pde.Diffusion(grid, a, mean="located")
+    assert pde.Diffusion(grid, 2.0, mean="located").dtype == pde.Diffusion(grid, 2.0).dtype

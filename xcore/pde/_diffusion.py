@@ -115,6 +115,10 @@ class Diffusion(GridOperator):
             raise errors.bad_argument(who, "a", self.a, f"one, or {self.grid.ndim} for the axes")
         if self.mean == "located" and any(map(callable, parts)):
             parts = self._located(parts * (self.grid.ndim // len(parts)))
+        elif self.mean == "located" and self.shares is None and self.mixed is None:
+            if any(xnp.shape(x) == self.grid.shape for x in parts):
+                want = 'a function of the coordinates for mean="located": values at nodes do not tell where a jumps'
+                raise errors.bad_argument(who, "a", self.a, want)
         if self.grid.centred and any(map(callable, parts)):
             parts = tuple(
                 self._on_faces(who, axis, x) if callable(x) else x
