@@ -137,3 +137,12 @@ def test_products_of_large_matrices_and_their_derivatives():
         assert np.allclose(right.todense(), s.T @ weight * (t.toarray() != 0), rtol=1e-12)
         turned = xc.grad(lambda a: xnp.sum(a.T.todense() * weight.T))(a)
         assert np.allclose(turned.todense(), weight * (s.toarray() != 0))
+
+
+def test_traced_dense_matrices_need_a_pattern():
+    with pytest.raises(ArgumentError, match="Pattern for a traced matrix"):
+        xc.jit(lambda x: sparse.from_dense(x).todense())(np.eye(2))
+    p = sparse.Pattern([0, 1], [0, 1], (2, 2))
+    assert np.array_equal(
+        xc.jit(lambda x: sparse.from_dense(x, p).todense())(np.ones((2, 2))), np.eye(2)
+    )

@@ -11,6 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random
 from .._core import dtypes, errors
+from .._core.trace import Tracer
 from .._core.typing import ArrayLike, DTypeLike, Key
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, checked_shape, integers, places, pointers_of, stable_order
@@ -63,7 +64,10 @@ def from_dense(a: ArrayLike, pattern: Pattern | None = None) -> Sparse:
     if a.ndim < 2:
         raise errors.shape_mismatch("sparse.from_dense", "need a matrix", a=a)
     if pattern is None:
-        known = np.asarray(a)  # raises in words where it is traced
+        if isinstance(a, Tracer):
+            need = "a Pattern for a traced matrix, of which it is not known where it is not 0"
+            raise errors.bad_argument("sparse.from_dense", "pattern", pattern, need)
+        known = np.asarray(a)
         keep = (known != 0).any(axis=tuple(range(a.ndim - 2)))
         pattern = Pattern(*np.nonzero(keep), a.shape[-2:])
     if pattern.shape != a.shape[-2:]:
