@@ -111,7 +111,8 @@ def page(mutants: list[Mutant], before: str = "") -> str:
         "run its line, until one fails. *Equivalent* are those that change nothing that can be seen;",
         "`tests/mutate/equivalent.py` says why, each in a line.", "",
         f"{len(mutants)} mutants, of which {len(tried)} were tried, drawn uniformly from some packages. What no",
-        "table names was not tried. Survivors wait for a test, a reason, or a run of more tests.", "",
+        "table names was not tried. Survivors wait for a test, a reason, or a run of more tests."
+        + (" Earlier runs, whose results were not kept, stand at the end." if before else ""), "",
         *_table("package", {**_grouped(mutants, package), "**all**": mutants}),
         *_table("rule", _grouped(mutants, lambda m: m.rule)),
         *_table("kind", _grouped(mutants, lambda m: m.kind)),

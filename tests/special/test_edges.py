@@ -186,6 +186,14 @@ def test_gauss_near_one():
     np.testing.assert_allclose(special.hyp2f1(a, b, c, x), exact, rtol=1e-11)
 
 
+def test_gauss_by_steps_towards_one():
+    """Where c - a - b is near 0, each step halves the distance to 1; a longer one leaves the circle of convergence."""
+    rows = [(0.3, 0.7, 1.2, 0.99), (0.3, 0.7, 1.2, 0.9999), (1.3, 0.7, 2.2, 0.999999), (2.5, -0.5, 2.2, 0.995),
+            (0.1, 0.2, 0.5, 0.9999999)]  # fmt: skip
+    exact = [float(mp.hyp2f1(*map(mp.mpf, row))) for row in rows]
+    np.testing.assert_allclose(special.hyp2f1(*np.array(rows).T), exact, rtol=1e-12)
+
+
 BOXES = {
     "hyp1f1": [[(-100, 100), (-20, 50), (-100, 100)], [(-10, 10), (-10, 10), (-60, 60)], [(-5, 5), (0.1, 5), (-900, 600)]],
     "hyp2f1": [[(-50, 50), (-50, 50), (-50, 50), (-5, 0.99)], [(-5, 5), (-5, 5), (-5, 5), (-30, 0.999)], [(0, 300), (0, 300), (0, 300), (-2, 0.9)]],
