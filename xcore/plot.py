@@ -24,6 +24,7 @@ from ._core.typing import ArrayLike
 from .decomp import plot_factors
 from .linalg import LinearOperator
 from .pde import Grid
+from .sparse import Sparse
 
 __all__ = [
     "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum",
@@ -261,7 +262,8 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
     """A matrix as a picture of its values, zeros white, or of where it is not zero. Returns axes.
 
     Args:
-      a: a matrix, or a ``LinearOperator``, which is applied to the unit vectors.
+      a: a matrix, or a ``LinearOperator``, which is applied to the unit vectors; the structure of a sparse one is drawn
+        from its places.
       ax: where to draw.
       structure: show only where elements are not zero.
       options: of matplotlib's ``imshow``, or ``spy``.
@@ -269,12 +271,16 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
     >>> import xcore as xc, xcore.numpy as xnp
     >>> ax = xc.plot.matrix(xnp.eye(5) - xnp.eye(5, k=1), structure=True)  # doctest: +SKIP
     """
-    dense = np.asarray(a.as_matrix() if isinstance(a, LinearOperator) else a)
+    if isinstance(a, Sparse) or hasattr(a, "tocoo"):
+        dense = a.to_scipy() if isinstance(a, Sparse) else a
+        dense = dense if structure else dense.toarray()
+    else:
+        dense = np.asarray(a.as_matrix() if isinstance(a, LinearOperator) else a)
     if dense.ndim != 2:
         raise errors.bad_argument("plot.matrix", "a", dense.shape, "a matrix")
     ax = _axes(ax)
     if structure:
-        ax.spy(dense, **{"markersize": max(1, 200 / max(dense.shape)), **options})
+        ax.spy(dense, **{"markersize": max(1, 200 / max(*dense.shape, 1)), **options})
         return ax
     shown = np.abs(dense) if np.iscomplexobj(dense) else dense
     drawn = ax.imshow(shown, **{**_centred(shown), **options})

@@ -184,6 +184,7 @@ def test_units_do_not_matter():
 
 @pytest.mark.parametrize("make, told", [
     (lambda g: Wave(g, 1.0, order=3), "order"), (lambda g: Wave(g, np.ones(4)), "speed"), (lambda g: Wave(g, layer=-1), "layer"),
+    (lambda g: Wave(g, 0), "nowhere 0"), (lambda g: Wave(g, np.nan), "finite"), (lambda g: Wave(g, np.eye(9)), "nowhere 0"),
     (lambda g: Wave(g, layer=(1, 2, 3)), "layer"), (lambda g: Wave(g, 1.0, Points(g, [[0.5, 0.5]])), "signal"),
     (lambda g: Points(g, [0.5, 0.5]), "where"), (lambda g: Points(g, [[0.5, 1.5]]), "in the box"), (lambda g: Wave(Grid(2)), "nodes"),
     (lambda g: Wave(Grid(9), 1.0, Points(Grid(8), [0.5]), ricker), "same grid"), (lambda g: Wave(Grid.cells((9, 9))), "nodes"),

@@ -308,8 +308,8 @@ def _check_symmetric(who: str, a) -> None:
 
 
 def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:
-    if not 0 < k <= n:
-        raise errors.bad_argument(who, "k", k, f"a number from 1 to {what}{n}")
+    if not isinstance(k, (int, np.integer)) or not 0 < k <= n:
+        raise errors.bad_argument(who, "k", k, f"a whole number from 1 to {what}{n}")
 
 
 # Lobpcg

@@ -160,6 +160,12 @@ class Wave:
         if shape not in ((), self.grid.shape):
             want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
             raise errors.bad_argument(who, "speed", self.speed, want)
+        if type(self.speed) is Array or isinstance(
+            self.speed, (int, float, np.generic, np.ndarray)
+        ):
+            known = np.asarray(self.speed)
+            if not np.all((known != 0) & np.isfinite(known)):
+                raise errors.bad_argument(who, "speed", self.speed, "finite, and nowhere 0")
         if (self.sources is None) != (self.signal is None):
             raise errors.bad_argument(
                 who, "signal", self.signal, "given with sources, and only with them"

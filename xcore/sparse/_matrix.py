@@ -13,13 +13,14 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import errors
 from .._core.array import Array
+from .._core.notebook import shown
 from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import DTypeLike
 from .._transforms.map import vmap
 from ..linalg import LinearOperator, as_operator
 from ._indexing import At, item
-from ._pattern import Pattern, pointers_of, stable_order
+from ._pattern import Pattern, drawn, pointers_of, stable_order
 from ._products import bilinear, pick, product_of, spread, transposed_values
 
 
@@ -86,6 +87,10 @@ class Sparse(LinearOperator):
         return (
             f"Sparse({batch}{m}x{n}, {self.nnz} elements{full}, {typeof(self.values).dtype.name})"
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: where the elements are, in at most 32 x 32 fields."""
+        return shown(repr(self), text=drawn(self.pattern))
 
     # As another
 
@@ -318,6 +323,45 @@ class Sparse(LinearOperator):
     def mean(self, axis: int | None = None) -> Array:
         m, n = self.pattern.shape
         return self.sum(axis) / (m * n if axis is None else (n if axis in (1, -1) else m))
+
+    def max(self, axis: int | None = None) -> Array:
+        """The largest of all elements, or along an axis; those that are not stored are 0.
+
+        >>> from xcore import sparse
+        >>> (-sparse.eye_array(2)).max(axis=0)
+        Array([0., 0.], dtype=float32)
+        """
+        return self._extremum("max", xnp.maximum, axis)
+
+    def min(self, axis: int | None = None) -> Array:
+        """The least of all elements, or along an axis, as ``max``."""
+        return self._extremum("min", xnp.minimum, axis)
+
+    def _extremum(self, name: str, choose: Callable[..., Array], axis: int | None) -> Array:
+        p, who = self.pattern, f"sparse.Sparse.{name}"
+        if axis not in (None, 0, 1, -1, -2):
+            raise errors.bad_argument(who, "axis", axis, "None, 0, 1, -1 or -2")
+        if axis in (0, -2):
+            return self.T._extremum(name, choose, 1)
+        if not math.prod(p.shape) if axis is None else not p.shape[1]:
+            raise errors.shape_mismatch(
+                who, "need elements, as nothing is the largest of none", matrix=self
+            )
+        width = p.nnz if axis is None else int(p.lengths.max(initial=0))
+        if not width:
+            return xnp.zeros(
+                (*self.values.shape[:-1], *p.shape[:1][: axis is not None]), self.dtype
+            )
+        if axis is None:
+            rows, full = self.values, p.nnz == math.prod(p.shape)
+        else:  # each row beside others of its length, filled with elements of its own
+            at = p.indptr[:-1, None] + np.minimum(
+                np.arange(width), np.maximum(p.lengths - 1, 0)[:, None]
+            )
+            rows, full = self.values[..., np.minimum(at, p.nnz - 1)], p.lengths == p.shape[1]
+        found = getattr(xnp, name)(rows, axis=-1)
+        some = True if axis is None else p.lengths > 0
+        return xnp.where(full, found, choose(xnp.where(some, found, 0), 0)).astype(self.dtype)
 
     def trace(self) -> Array:
         return self.diagonal().sum(-1)

@@ -360,3 +360,13 @@ def integers(who: str, name: str, x: Any) -> np.ndarray:
             who, name, x, "a list or 1-d array of integers, known before tracing"
         )
     return x.astype(np.int64)
+
+
+def drawn(p: Pattern, most: int = 32) -> str:
+    """The places as a picture in text, a row of it for some rows of the matrix: ``·`` where there is none."""
+    m, n = (min(size, most) for size in p.shape)
+    if not m or not n:
+        return ""
+    fields = np.zeros((m, n), bool)
+    fields[p.rows * m // p.shape[0], p.columns * n // p.shape[1]] = True
+    return "\n".join(" ".join("■" if x else "·" for x in row) for row in fields)

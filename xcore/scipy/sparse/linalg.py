@@ -30,7 +30,9 @@ from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
 from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...sparse import Sparse
+from ...sparse import as_sparse as _sparse
 from ...sparse import eigs as _eigs
+from ...sparse import factorise as _factorise
 from ...sparse import solve as _direct
 from ...sparse import solve_triangular as _triangular
 from .._names import guide
@@ -430,8 +432,61 @@ def eigs(
     return (w, v) if return_eigenvectors else w
 
 
+@boundary
+def factorized(A: Any) -> Callable[[ArrayLike], Array]:
+    """The function b ↦ x with A x = b, which has the factors of A, as ``xcore.sparse.factorise``.
+
+    Args:
+      A: a square matrix, of ``xcore.sparse`` or SciPy's.
+
+    >>> from xcore import sparse
+    >>> factorized(2 * sparse.eye_array(2))([2.0, 4.0])
+    Array([1., 2.], dtype=float32)
+    """
+    return _factorise(A).solve
+
+
+@boundary
+def norm(x: Any, ord: Any = None, axis: int | None = None) -> Array:
+    """A norm of a sparse matrix, or of its rows or columns.
+
+    Args:
+      x: a matrix, of ``xcore.sparse`` or SciPy's.
+      ord: of the matrix None or "fro" (√Σ|x|²), 1 (largest sum of a column), inf (of a row), -1, -inf (least ones); of
+        rows and columns 1, 2 (None) or inf.
+      axis: 0 for the norms of columns, 1 for those of rows.
+
+    >>> from xcore import sparse
+    >>> norm(3 * sparse.eye_array(4))
+    Array(6., dtype=float32)
+    """
+    a, who = abs(_sparse(x)), "scipy.sparse.linalg.norm"
+    if axis is None and ord in _MATRIX_NORMS:
+        choose, along = _MATRIX_NORMS[ord]
+        return getattr(a.sum(axis=along), choose)(-1)
+    if ord in (None, 2) or (axis is None and ord == "fro"):
+        if axis is None and ord == 2:
+            raise errors.bad_argument(
+                who, "ord", ord, "another; svds(x, k=1) has the largest singular value"
+            )
+        size = xnp.max(a.values, axis=-1, keepdims=True, initial=0)  # so that squares are in range
+        unit = xnp.where((size > 0) & xnp.isfinite(size), size, 1)
+        return (unit if axis is not None else unit[..., 0]) * xnp.sqrt(
+            a.map(lambda v: (v / unit) ** 2).sum(axis)
+        )
+    if axis is not None and ord == 1:
+        return a.sum(axis)
+    if axis is not None and ord == np.inf:
+        return a.max(axis)
+    wanted = "None, 'fro', 1, -1, inf or -inf" if axis is None else "None, 1, 2 or inf"
+    raise errors.bad_argument(who, "ord", ord, wanted)
+
+
+_MATRIX_NORMS = {1: ("max", 0), -1: ("min", 0), np.inf: ("max", 1), -np.inf: ("min", 1)}
+
+
 _ABSENT = {
-    "splu spilu factorized SuperLU":
+    "splu spilu SuperLU":
         'Take xcore.sparse.factorise(a), or kind="ilu": factors are operators with solve(b).',
     "use_solver": "Take xcore.sparse.solve.",
     "lsqr lsmr": "xcore.linalg.lsmr(a, b) gives x, and with report=True how it went.",
@@ -442,6 +497,6 @@ _ABSENT = {
 }  # fmt: skip
 __getattr__ = guide(__name__, _ABSENT)
 __all__ = [
-    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigs", "eigsh", "expm_multiply", "gmres", "minres",
-    "spsolve", "spsolve_triangular", "svds",
+    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigs", "eigsh", "expm_multiply", "factorized", "gmres",
+    "minres", "norm", "spsolve", "spsolve_triangular", "svds",
 ]  # fmt: skip
