@@ -108,3 +108,37 @@ def test_incomplete_factors_precondition():
         report=True,
     )
     assert better.ok and better.steps < plain.steps / 3
+
+
+def _scaled(seed, rows_by, columns_by):
+    """(matrix, solution, right side), exact: small integers, near to singular or not, with rows and columns in units
+    of powers of two."""
+    rng, n = np.random.default_rng(seed), 16
+    a = rng.integers(-3, 4, (n, n)) * (rng.random((n, n)) < rng.choice([0.2, 0.5, 1.0]))
+    a = a.astype(float) + np.diag(rng.integers(1, 9, n))
+    if seed % 3 == 1:
+        a[1] = a[0]
+        a[1, 0] += 2.0 ** -rng.integers(5, 45)
+    if seed % 3 == 2:
+        a[:, 1] = a[:, 0]
+        a[0, 1] += 2.0 ** -rng.integers(5, 45)
+    y = rng.integers(-9, 10, n).astype(float)
+    rows, columns = (2.0 ** rng.integers(-by, by + 1, n) for by in (rows_by, columns_by))
+    order = rng.permutation(n)
+    return (rows[:, None] * a * columns)[order], y / columns, (rows * (a @ y))[order]
+
+
+@pytest.mark.parametrize("rows_by, columns_by", [(0, 0), (100, 0), (0, 20), (60, 100), (300, 0)])
+def test_sizes_of_rows_take_no_digits_and_no_claim_is_false(rows_by, columns_by):
+    pattern = sparse.Pattern(*np.nonzero(np.ones((16, 16))), (16, 16))
+    claims = {}
+    with xc.enable_x64():
+        for by in (0, rows_by):
+            for seed in range(40):
+                a, x, b = _scaled(seed, by, columns_by)
+                found = sparse.solve(sparse.from_dense(a, pattern), b, report=True)
+                error = np.abs(np.asarray(found.value) - x).max() / max(np.abs(x).max(), 1e-300)
+                if bool(found.ok):
+                    assert error <= float(np.max(found.certificate.error))
+                    claims[by] = claims.get(by, 0) + 1
+    assert claims[rows_by] >= claims[0] - 2

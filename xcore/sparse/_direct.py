@@ -245,10 +245,12 @@ def _returned(pattern: Pattern, v: Array) -> Array:
     """How far F⁻¹ A y is from y, for factors F of A and random y in units of A's columns, relative to y.
 
     Bounds are made of F⁻¹ in place of A⁻¹. Where rows differ in size and pivots are not the largest, that can be
-    another matrix though x solves the equations well.
+    another matrix though x solves the equations well. Units of columns are those of A with rows of size 1, as sizes of
+    rows change neither x nor the pivots.
     """
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
+    size = size / power_of_two(_each(product_of(pattern), size, ones))[..., pattern.rows, 0]
     unit = power_of_two(_each(product_of(pattern.T), _each_values(pattern, size), ones))
     y = (coins(pattern.shape[0], _SIGNS, unit.dtype) / unit).astype(v.dtype)
     solve = lambda v, b: host_solve(pattern, v, b)[0]  # noqa: E731
