@@ -12,7 +12,7 @@ SLICES = {
     # each routine in a real and a complex dtype, by lanes and as a batch; two of them in all
     "tests/linalg/test_certificates.py::test_digits_of_equations_are_there": r"-float32$|^solve-",
     # each method in one of them, which cannot count to its 400 steps
-    "tests/optimize/test_scales.py::test_every_method_ends_in_sixteen_bits": r"-bfloat16$|^(lbfgs|brent|nelder-mead)-",
+    "tests/optimize/test_scales.py::test_every_method_ends_in_sixteen_bits": r"^(lbfgs|lbfgsb|brent|nelder-mead|trust-ncg)-bfloat16$",
     # each condition on the smallest grid and an odd one; each kind of box
     "tests/pde/test_modes.py::test_all_modes_of_boxes_beside_dense_matrices": r"[^36]$|^Periodic",
     "tests/pde/test_modes.py::test_modes_of_higher_order_beside_dense_matrices": (
@@ -21,15 +21,13 @@ SLICES = {
     "tests/pde/test_mode_claims.py::test_claims_do_not_depend_on_units": (
         r"^(Neumann|numbers)-float32-auto$|^jump-float64-auto$|^ring-float32-shift"
     ),
-    "tests/pde/test_modes.py::test_no_mode_of_parts_is_lost": r"-float32-lobpcg$|-float64-shift-invert$",
+    "tests/pde/test_modes.py::test_no_mode_of_parts_is_lost": r"^(rooms-1-float32-lobpcg|discs-20-float64-shift-invert)$",
     # some functions of each package
     "tests/test_strict.py::test_every_public_function_computes_under_strict_settings": r"^0$",
     # each way to solve, in one precision or the other
-    "tests/pde/test_claims.py::test_claims_of_each_way_to_solve": r"^(direct|Neumann|mask)-float64$|^(order 4, mixed|damped|cycles)-float32$",
+    "tests/pde/test_claims.py::test_claims_of_each_way_to_solve": r"^(direct|Neumann)-float64$|^(order 4, mixed|damped|cycles)-float32$",
     "tests/pde/test_claims.py::test_claims_where_coefficients_jump": r"^(Dirichlet-multigrid|odd rings|Neumann|mixed)",
-    "tests/pde/test_claims.py::test_where_rounding_is_the_excuse_the_solution_still_has_digits": (
-        r"^thin-|-(auto|multigrid)-1$|-cg-100$"
-    ),
+    "tests/pde/test_claims.py::test_where_rounding_is_the_excuse_the_solution_still_has_digits": r"^thin-(cg-1|multigrid-50)$|-cg-100$",
     # each kind of operator: symmetric, of flows, of waves, complex, with a mask, by a Stencil
     "tests/pde/test_any.py::test_survey_beside_scipy": (
         r"^(reaction|order 6|lognormal at each node|anisotropy 1e4 at 45|flow bent, Péclet 1e3|waves that vary, kh 0.6|complex)"
@@ -90,8 +88,8 @@ SLICES = {
     "tests/decomp/test_implicit.py::test_all_methods_have_the_derivatives_of_one_minimum": r"^gradient$",
     "tests/decomp/test_als.py::test_single_precision_in_a_program_of_the_users": r"^cp_nonneg$",
     "tests/_ops/test_rows.py::test_derivatives_of_batches_are_those_of_each": r"^(lu|qr)$",
-    "tests/optimize/test_scales.py::test_units_change_nothing": r"^(bfgs|lbfgsb|nelder-mead|trust-exact)$",
-    "tests/optimize/test_constrained_scales.py::test_single_precision_gets_there_in_all_units": r"^float32",
+    "tests/optimize/test_scales.py::test_units_change_nothing": r"^(bfgs|nelder-mead)$",
+    "tests/optimize/test_constrained_scales.py::test_single_precision_gets_there_in_all_units": r"HS71$",
     "tests/optimize/test_root_claims.py::test_what_has_no_root_is_no_success": r"-(hybr|newton)$|^contradiction|^nearly",
     "tests/optimize/test_held_out.py::test_success_is_a_minimum": r"^bfgs-float32",
     "tests/optimize/test_minimum_claims.py::test_success_at_minima_of_high_order_is_as_near_as_it_says": r"^nelder",
@@ -106,7 +104,7 @@ SLICES = {
     "tests/optimize/test_proximal_claims.py::test_success_is_a_minimum_in_all_units": r"float32$|^nonneg",
     "tests/_core/test_dispatch.py::test_any_order_of_calls": r"^2$",
     "tests/sharding/test_programs.py::test_fits_of_tensors_exchange_factors_only": r"model'\)$",
-    "tests/pde/test_multigrid.py::test_convergence_factors": r"^(?!anisotropy of|jump in|jump with|jump, N|jump, odd)",
+    "tests/pde/test_multigrid.py::test_convergence_factors": r"^(inclusion of|smooth|odd rings|jump, ring|L$|cube|constant$|Dirichlet, Neumann)",
     "tests/pde/test_claims.py::test_smallest_grids": r"cells[0-46]$|^DD",
     "tests/pde/test_modes.py::test_modes_by_shift_and_inversion": r"^(jump|L)$",
     "tests/pde/test_modes.py::test_modes_from_coarse_grids_up": r"^(Neumann and ring|discs)$",
@@ -115,7 +113,7 @@ SLICES = {
     "tests/stats/test_tails.py::test_quantiles_whose_beta_variable_vanishes": r"^f$",
     "tests/stats/test_tails.py::test_t_probabilities_over_the_range_of_floats": None,
     "tests/special/test_derivatives.py::test_slopes": r"^(?!hyp2f1)",
-    "tests/linalg/test_coalescing.py::test_third_derivatives_of_functions_of_hermitian_matrices": r"^\[1\.0, 1, 2\]$",
+    "tests/linalg/test_coalescing.py::test_third_derivatives_of_functions_of_hermitian_matrices": None,
     "tests/linalg/test_claims.py::test_eigsh_says_what_it_did_not_reach": None,
     "tests/sparse/test_cholesky.py::test_by_fronts_as_by_columns": None,
     "tests/sparse/test_spectra.py::test_shifts_by_sparse_factors": None,
@@ -135,4 +133,14 @@ SLICES = {
     "tests/test_history.py::test_eigenpairs": r"^(lobpcg|by cycles)$",
     "tests/test_history.py::test_compiled_ones_repeat_the_last_row": r"^lm$",
     "tests/test_argument_names.py::test_other_names_work": r"^(?!eigsh)",
+    "tests/optimize/test_scales.py::test_verdicts": r"^(lbfgsb|trust-exact)$",
+    "tests/optimize/test_curve_fit_claims.py::test_intervals_cover_in_all_units": r"^(plain|squares that are hardly numbers)$",
+    "tests/linalg/test_claims.py::test_eigsh_finds_what_repeats": r"^(SA|BE)$",
+    "tests/pde/test_multigrid.py::test_steps_do_not_grow_on_odd_rings": r"^\((65|1021)",
+    "tests/pde/test_multigrid.py::test_steps_do_not_grow_with_jumps": r"^(inclusion|slanted)",
+    "tests/pde/test_every_step.py::test_steps_beside_dense_matrices": r"^(interface|sum|mask|complex|flow on a ring)$",
+    "tests/pde/test_masked.py::test_derivatives_with_respect_to_the_boundary": r"^an? (distance|image)$",
+    "tests/pde/test_masked.py::test_full_multigrid_and_estimates_of_errors": r"-symmetric$",
+    "tests/pde/test_cells.py::test_first_derivatives_and_stencils": r"^pairs1$",
+    "tests/random/test_bits.py::test_eager_and_mapped": r"^(?!binomial-threefry|poisson-philox|gamma-threefry|von_mises-philox)",
 }
