@@ -1,6 +1,5 @@
 """Settings of every test and doctest, made before xcore is imported."""
 
-import gc
 import os
 import re
 from pathlib import Path
@@ -68,12 +67,6 @@ def pytest_collection_modifyitems(config, items):
         marked = [item for item in items if item.get_closest_marker("gpu")]
         config.hook.pytest_deselected(items=[item for item in items if item not in marked])
         items[:] = marked
-
-
-def pytest_collection_finish(session):
-    # A million objects that stay until the end: the collector need not look at them again and again.
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_runtest_setup(item):
