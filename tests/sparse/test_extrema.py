@@ -40,6 +40,26 @@ def test_extrema_of_batches_and_their_derivatives():
     assert slope.tolist() == [1.0, 0.0]
 
 
+def test_one_full_row_costs_no_more_than_its_elements():
+    n = 10**6
+    rows = np.concatenate([np.zeros(n, int), np.arange(1, n)])
+    columns = np.concatenate([np.arange(n), np.arange(1, n)])
+    a = sparse.coo_array((np.ones(2 * n - 1, np.float32), (rows, columns)), shape=(n, n))
+    found = np.asarray(a.max(axis=1))
+    assert found.shape == (n,) and (found == 1).all()
+    assert not np.asarray(a.min(axis=1))[1:].any()
+
+
+def test_derivatives_along_rows():
+    a = np.array([[1.0, 3.0], [-1.0, 0.0]], np.float32)
+    p = sparse.Pattern([0, 0, 1], [0, 1, 0], (2, 2))
+    v = xnp.asarray([1.0, 3.0, -1.0])
+    slope = xc.grad(lambda v: sparse.Sparse(v, p).max(axis=1).sum())(v)
+    assert slope.tolist() == [0.0, 1.0, 0.0]
+    assert xc.grad(lambda v: sparse.Sparse(v, p).min(axis=1).sum())(v).tolist() == [1.0, 0.0, 1.0]
+    np.testing.assert_array_equal(sparse.Sparse(v, p).max(axis=1), a.max(1))
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_there_is_no_extremum_of_nothing(shape):
     a = sparse.from_dense(np.zeros(shape))

@@ -140,7 +140,7 @@ def _counted(pattern: Pattern, low: Array, v: Array, d: Array) -> Inertia:
     """Of A = L S Lᴴ + E: where E, by rounding and by pivots that were changed, is smaller than the least |eigenvalue|.
 
     |E| ≤ γ |L| |L|ᴴ of rounding. Solutions for random y are about as long as A⁻¹ in Frobenius' norm; that all of eight
-    are shorter than an eighth of |A⁻¹| has a probability of 1e-7.
+    are shorter than |A⁻¹| / 16 has a probability below 1e-6, also where just two unknowns cancel.
     """
     plan, eps = columns_of(pattern), xnp.finfo(xnp.real(v).dtype).eps
     n, turned = pattern.shape[0], pattern.kept("factor", lambda: _transposed_factor(plan))
@@ -154,7 +154,7 @@ def _counted(pattern: Pattern, low: Array, v: Array, d: Array) -> Inertia:
     scaled = _scaled(pattern, v, d)
     z = _refined(pattern, scaled, low, xnp.ones_like(d), coins(n, 8, v.dtype))
     inverse = xnp.max(xnp.sqrt(xnp.sum(xnp.abs(z) ** 2, axis=0)), initial=0)
-    certain = 8 * inverse * (rounding + 2 * changed) < 1
+    certain = 16 * inverse * (rounding + 2 * changed) < 1
     return Inertia((pivots > 0).sum(), (pivots < 0).sum(), certain & xnp.isfinite(inverse))
 
 

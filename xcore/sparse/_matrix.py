@@ -347,21 +347,22 @@ class Sparse(LinearOperator):
             raise errors.shape_mismatch(
                 who, "need elements, as nothing is the largest of none", matrix=self
             )
-        width = p.nnz if axis is None else int(p.lengths.max(initial=0))
-        if not width:
+        if axis is None and p.nnz:
+            found = getattr(xnp, name)(self.values, axis=-1)
+            return found if p.nnz == math.prod(p.shape) else choose(found, xnp.zeros_like(found))
+        if not p.nnz:
             return xnp.zeros(
-                (*self.values.shape[:-1], *p.shape[:1][: axis is not None]), self.dtype
+                (*self.values.shape[:-1], *p.shape[: int(axis is not None)]), self.dtype
             )
-        if axis is None:
-            rows, full = self.values, p.nnz == math.prod(p.shape)
-        else:  # each row beside others of its length, filled with elements of its own
-            at = p.indptr[:-1, None] + np.minimum(
-                np.arange(width), np.maximum(p.lengths - 1, 0)[:, None]
-            )
-            rows, full = self.values[..., np.minimum(at, p.nnz - 1)], p.lengths == p.shape[1]
-        found = getattr(xnp, name)(rows, axis=-1)
-        some = True if axis is None else p.lengths > 0
-        return xnp.where(full, found, choose(xnp.where(some, found, 0), 0)).astype(self.dtype)
+
+        def of_rows(
+            v: Array,
+        ) -> Array:  # full ones begin with an element of their own, others with a zero
+            first = v[np.minimum(p.indptr[:-1], p.nnz - 1)]
+            start = xnp.where(p.lengths == p.shape[1], first, xnp.zeros_like(first))
+            return getattr(start.at[p.rows], name)(v)
+
+        return self._of_each(of_rows, self.values)
 
     def trace(self) -> Array:
         return self.diagonal().sum(-1)
