@@ -83,6 +83,39 @@ def test_each_way_to_the_modes(name, way, monkeypatch):
     assert np.allclose(u, expected, atol=1e-11 * np.abs(expected).max())
 
 
+SLABS = {
+    "odd": (Grid((13, 12, 17)), D, 2),
+    "elimination": (Grid((300, 9, 40)), [(D, R), N, (N, D)], 2),
+    "singular": (Grid((9, 34, 10)), [N, P, N], 2),
+    "fourth": (Grid((8, 33, 9)), [P, (R, D), N], 4),
+    "compact": (Grid((40, 8, 9)), D, "compact"),
+    "narrow": (Grid((9, 2, 9), upper=(1, 2, 3.0)), D, 2),
+}
+
+
+@pytest.mark.parametrize("name", SLABS)
+def test_slabs_give_what_the_whole_field_gives(name, monkeypatch):
+    lap = Laplacian(*SLABS[name])
+    f = rng.standard_normal((2, *lap.field_shape))
+
+    def answers(f):
+        solve = lambda f: xc.pde.solve_direct(lap, f, 0.0, -1.0)
+        _, back = xc.vjp(solve, f[0])
+        return solve(f[0]), back(f[1])[0], xc.vmap(solve)(f)
+
+    whole = answers(xnp.asarray(f))
+    monkeypatch.setattr(_direct, "IN_SLABS_FROM", 0)
+    for x, y in zip(whole, answers(xnp.asarray(f)), strict=True):
+        assert np.allclose(x, y, rtol=0, atol=1e-12 * np.abs(x).max())
+
+
+def test_large_boxes_are_solved_in_the_place_of_their_solutions():
+    shape = (511,) * 3
+    made = xc.jit(lambda f: poisson(f, Grid((512,) * 3)))
+    memory = made.lower(xc.ShapeDtypeStruct(shape, "float32")).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 0.1 * 4 * 511**3
+
+
 def graded(n, ratio, length=1.0):
     x = np.append(0, np.cumsum(np.geomspace(1, ratio, n)))
     return tuple(x / x[-1] * length)

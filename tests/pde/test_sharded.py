@@ -5,7 +5,7 @@ import pytest
 
 import xcore as xc
 from xcore import pde
-from xcore.pde import Diffusion, Grid, Laplacian
+from xcore.pde import Diffusion, Grid, Laplacian, _direct
 from xcore.sharding import NamedSharding, P
 
 pytestmark = pytest.mark.skipif(len(xc.devices()) < 8, reason="needs 8 devices")
@@ -31,3 +31,15 @@ def test_spread_over_eight_devices(name):
         spread = run(parts)
         # sums are taken in another order; CG ends at its goal, 1e-12 of the right-hand side
         assert np.allclose(spread, alone, rtol=0, atol=1e-11 * np.abs(alone).max())
+
+
+def test_fields_that_are_spread_have_no_other_slabs(monkeypatch):
+    monkeypatch.setattr(_direct, "IN_SLABS_FROM", 0)
+    lap = Laplacian(Grid((9, 9, 9)))
+    f = np.random.default_rng(0).standard_normal((8, 8, 8))
+    run = xc.jit(lambda f: pde.solve_direct(lap, f))
+    mesh = xc.make_mesh((8,), ("x",), devices=xc.devices()[:8])
+    parts = xc.device_put(f, NamedSharding(mesh, P("x")))
+    assert "while" in run.lower(f).as_text()
+    assert "while" not in run.lower(parts).as_text()
+    assert np.allclose(run(parts), run(f), rtol=0, atol=1e-13 * np.abs(run(f)).max())

@@ -38,8 +38,13 @@ def _type(index, *types, branches, platforms=()):
     return branches[0].out_types
 
 
-def _branch_for(platform: str, platforms) -> int:
+_SPREAD = "several devices"  # in the place of a platform: the branch of programs that are spread
+
+
+def _branch_for(platform: str, platforms, partitions: int = 1) -> int:
     """The number of the branch for a platform."""
+    if partitions > 1 and _SPREAD in platforms:
+        return platforms.index(_SPREAD)
     if platform in platforms:
         return platforms.index(platform)
     if None in platforms:
@@ -55,7 +60,7 @@ def _branch_here(platforms) -> int:
 
 def _lower(ctx, index, *values, branches, platforms=()):
     if platforms:
-        return ctx.program(branches[_branch_for(ctx.platform, platforms)], values)
+        return ctx.program(branches[_branch_for(ctx.platform, platforms, ctx.partitions)], values)
     return ctx.case(index, ctx.outs(), [lambda p=p: ctx.program(p, values) for p in branches])
 
 
@@ -361,3 +366,11 @@ def platform_dependent(*args, default=None, **per_platform):
         return [*functions.values()][_branch_here((*functions,))](*args)
     index, every = ops.constant(np.int32(0)), [*functions.values()]
     return _choose("lax.platform_dependent", index, every, args, platforms=(*functions,))
+
+
+def unless_spread(f, *args, spread):
+    """``f(*args)`` in a program for one device, ``spread(*args)`` in one that is spread over several."""
+    if config.settings().disable_jit:
+        return f(*args)
+    index = ops.constant(np.int32(0))
+    return _choose("unless_spread", index, [f, spread], args, platforms=(None, _SPREAD))

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core.types import typeof
+from ..linalg._arguments import loop
 from ._axis import Axis
 
 
@@ -103,3 +104,26 @@ def sparse_along(axes, chosen) -> Any:
         for i, a in enumerate(axes)
     ]
     return functools.reduce(lambda x, y: sparse.kron(x, y, format="csr"), parts)
+
+
+def in_slabs(f, flat, shape: tuple[int, ...], axis: int, count: int):
+    """f(slab, start) of some ``count`` slabs across axis 0 or 1, one after another, in the place of each.
+
+    The field is flat, (shape[0], all others): XLA is then not free to turn it over for the sake of
+    what is done to a slab, for which it would need a second one. f keeps shapes and dtypes.
+    """
+    n, each = shape[axis], 1 if axis == 0 else typeof(flat).shape[1] // shape[1]
+    width = -(-n // count)
+
+    def step(start, flat, width):
+        slab = tuple(width if i == axis else m for i, m in enumerate(shape))
+        sizes = (width, typeof(flat).shape[1]) if axis == 0 else (shape[0], width * each)
+        zero, first = np.int32(0), start * np.int32(each)
+        corner = (first, zero) if axis == 0 else (zero, first)
+        out = f(ops.dynamic_slice(flat, *corner, sizes=sizes).reshape(slab), start)
+        return ops.dynamic_update_slice(flat, out.reshape(sizes), *corner)
+
+    full = n // width
+    if n % width:  # first: what follows a loop can be its result
+        flat = step(np.int32(full * width), flat, n - full * width)
+    return loop(full, lambda i, flat: step(i * np.int32(width), flat, width), flat)

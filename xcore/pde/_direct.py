@@ -18,6 +18,7 @@ from .. import _ops as ops
 from .. import fft
 from .. import numpy as xnp
 from .._control.call import in_one_kernel
+from .._control.cond import unless_spread
 from .._control.implicit import custom_linear_solve
 from .._core import dtypes
 from .._core.array import Array
@@ -26,7 +27,7 @@ from .._core.typing import ArrayLike
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
-from ._along import along, by_axes
+from ._along import along, by_axes, in_slabs
 from ._axis import Axis
 from ._boundary import complex_if
 from ._grid import size
@@ -36,6 +37,10 @@ MATRIX_UP_TO = 1024  # unknowns along an axis; above, a fast transform is faster
 _SMOOTH_UP_TO = 200, 450  # the same for products of small primes: axes that stay, and that turn
 HALVES_FROM = 200  # unknowns along an axis: then products of half the size are worth their sums
 _BY_PRODUCTS_UP_TO = 256  # in three dimensions elimination waits for memory more than products do
+IN_SLABS_FROM = (
+    2**25
+)  # unknowns in three dimensions: fields in between would be what fills the memory
+_SLABS = 32
 
 
 # One axis to its modes
@@ -220,15 +225,52 @@ def _transposed_solve(lap, c, shift, scale):
 
 
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
+    whole = functools.partial(_solve_whole, lap, transposed=transposed)
+    if lap.grid.ndim < 3 or size(typeof(f).shape) < IN_SLABS_FROM or not _all_real(lap, f):
+        return whole(f, shift, scale)
+    # of a field that is spread over devices they have their own slabs, which need not be these
+    slabs = functools.partial(_solve_in_slabs, lap, transposed)
+    return unless_spread(slabs, f, shift, scale, spread=whole)
+
+
+def _solve_whole(lap, f, shift, scale, transposed):
     if tridiagonal_first(lap) and not dtypes.is_complex(typeof(f).dtype):  # kernels are of reals
         lines = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
         # products along the second axis leave the first one inside, where those along it want it
-        c = _solve_rows(lap, lines, _transformed(lines[::-1], f), shift, scale)
+        values = [x.values for x in lines]
+        c = _solve_rows(lap, values, _transformed(lines[::-1], f), shift, scale)
     else:
         lines = _turning(lap, transposed)
-        c = _divide(lap, lines[::-1], _transformed(lines, f), shift, scale)
+        c = _divide(lap, [x.values for x in lines[::-1]], _transformed(lines, f), shift, scale)
     u = _back(lines, c)
     return u if dtypes.is_complex(typeof(f).dtype) else xnp.real(u).astype(typeof(f).dtype)
+
+
+def _all_real(lap, f) -> bool:
+    """Whether modes of a real field are real ones."""
+    lines = [_Line(a, i, i, False) for i, a in enumerate(lap.axes)]
+    turned = any((x.fast and x.a.ring) or (not x.fast and np.iscomplexobj(x.v)) for x in lines)
+    return not turned and not dtypes.is_complex(typeof(f).dtype)
+
+
+def _solve_in_slabs(lap, transposed, f, shift, scale):
+    """The solution in one field and a few slabs: all axes but the first over to their modes, slab
+    by slab, there the solution along the first one in slabs across the second, and back again."""
+    first, *rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes)]
+    lines = [x.values for x in (first, *rest)]
+
+    def along_the_first(c, start):
+        part = typeof(c).shape[1], start
+        if tridiagonal_first(lap):
+            return _solve_rows(lap, lines[1:], c, shift, scale, part)
+        return first.synthesis(_divide(lap, lines, first.analysis(c), shift, scale, part))
+
+    shape = typeof(f).shape
+    run = functools.partial(in_slabs, shape=shape, count=_SLABS)
+    flat = f.reshape(shape[0], size(shape[1:]))
+    flat = run(lambda x, _: _transformed(rest[::-1], x), flat, axis=0)
+    flat = run(along_the_first, flat, axis=1)
+    return run(lambda x, _: _back(rest, x), flat, axis=0).reshape(shape)
 
 
 def tridiagonal_first(lap: Laplacian) -> bool:
@@ -237,27 +279,36 @@ def tridiagonal_first(lap: Laplacian) -> bool:
     return lap.order == 2 and not a.ring and not lap.singular and a.count > least
 
 
-def _divide(lap, lines, c, shift, scale):
+def _on_axes(lines, second: int, dtype, part) -> list[Array]:
+    """Numbers along each axis, of the second one those of a part (width, start) if one is given."""
+    values = [xnp.asarray(along(x, i, len(lines), dtype)) for i, x in enumerate(lines)]
+    if part is not None and values[second].ndim:
+        width, start = part
+        corner = [start if i == second else np.int32(0) for i in range(len(lines))]
+        sizes = tuple(width if i == second else m for i, m in enumerate(values[second].shape))
+        values[second] = ops.dynamic_slice(values[second], *corner, sizes=sizes)
+    return values
+
+
+def _divide(lap, lines, c, shift, scale, part=None):
     dtype = typeof(scale).dtype
-    kind = np.result_type(dtype, np.complex64) if any(np.iscomplexobj(x.values) for x in lines) else dtype  # fmt: skip
-    values = [along(x.values, i, lap.grid.ndim, kind) for i, x in enumerate(lines)]
-    divisor = shift + scale * lap.combine(
-        list(map(xnp.asarray, values))
-    )  # no table: added up there
+    kind = np.result_type(dtype, np.complex64) if any(map(np.iscomplexobj, lines)) else dtype
+    # no table: added up there
+    divisor = shift + scale * lap.combine(_on_axes(lines, 1, kind, part))
     if not lap.singular:
         return c / divisor
     real = dtypes.to_real(dtype)
-    largest = max(np.abs(np.asarray(x.values)).max() for x in lines)
+    largest = max(np.abs(np.asarray(x)).max() for x in lines)
     zero = xnp.abs(divisor) <= 1e-3 * xnp.finfo(real).eps * largest * xnp.abs(scale)
     return safe_divide(c, divisor, where=~zero)
 
 
-def _solve_rows(lap, lines, c, shift, scale):
+def _solve_rows(lap, lines, c, shift, scale, part=None):
     """Elimination along the first axis, for all modes of the others at once."""
-    dtype = typeof(scale).dtype
-    a, n = lap.axes[0], lap.grid.ndim
-    values = [along(x.values, i, n - 1, dtype) for i, x in enumerate(lines)]
-    rest = functools.reduce(lambda x, y: x + y, values, np.zeros((), dtype))
+    dtype, a = typeof(scale).dtype, lap.axes[0]
+    rest = functools.reduce(
+        lambda x, y: x + y, _on_axes(lines, 0, dtype, part), np.zeros((), dtype)
+    )
     low, high = (np.broadcast_to(a.bands[k], a.count).astype(dtype) for k in (-1, 1))
     low[0], high[-1], sums = 0, 0, np.zeros(a.count, dtype)
     sums[0] -= a.leaks[0]
