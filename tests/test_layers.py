@@ -272,6 +272,7 @@ BELOW = {
     "_control.once": "once",
     "_control.linear_call": "linear_call",
     "_control.call": "in_one_kernel",
+    "_control.cond": "unless_spread",
     "_control.platforms": "by_platform",
     "_core.program": "trace_program eval_program dead_code_eliminated",
     "_transforms.jvp": "watching",
