@@ -49,7 +49,7 @@ test-slow: venv
 	@$(BIN)/python -m pytest -q -n $(JOBS) -m slow $(TESTS)
 
 # The site is built in an environment of its own. Its gallery is that of `make gallery`, of which only what has
-# changed runs again; GALLERY=no takes what is there.
+# changed runs again, with the libraries that some examples stand beside; GALLERY=no takes what is there.
 SITE    := build/site-venv
 GALLERY ?= yes
 
@@ -58,6 +58,13 @@ $(SITE)/.installed: pyproject.toml
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
 	@touch $@
 
+$(SITE)/.installed-ecosystem: pyproject.toml | $(SITE)/.installed
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[docs,ecosystem]'
+	@touch $@
+
+ifneq ($(GALLERY),no)
+docs: $(SITE)/.installed-ecosystem
+endif
 docs: $(SITE)/.installed
 ifneq ($(GALLERY),no)
 	@$(SITE)/bin/python examples/gallery.py --cached --jobs $(JOBS)
@@ -66,7 +73,7 @@ endif
 
 docs-check: venv $(SITE)/.installed
 	@$(SITE)/bin/python -m tools.site.check
-	@$(BIN)/python -m pytest -q tests/site/check_*.py
+	@$(BIN)/python -m pytest -q -rs tests/site/check_*.py
 
 # Compilers for accelerators live in an environment of their own: half a gigabyte, of which nothing runs here.
 AOT := build/aot

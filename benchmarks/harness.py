@@ -31,6 +31,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -349,11 +350,11 @@ def quantity(value: float, unit: str) -> str:
 
 
 def facts() -> str:
-    """What a reader must know of the machine to place the figures."""
+    """What a reader must know of the day and the machine to place the figures."""
     loaded = [name for name in NAMED if name in sys.modules]
     return ", ".join(
         [
-            f"{len(os.sched_getaffinity(0))} cores ({processor()})",
+            f"{date.today()}; {len(os.sched_getaffinity(0))} cores ({processor()})",
             f"Python {platform.python_version()}",
             *(f"{name} {version(name)}" for name in loaded),
         ]

@@ -20,6 +20,7 @@ import hock_schittkowski
 import more_garbow_hillstrom
 import numpy as np
 import scipy.optimize
+from harness import facts
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -358,7 +359,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as room:
         for name in args.tables or TABLES:
             folder = (args.nist or fetch_nist(room)) if name == "nist" else None
-            sections[name] = "\n".join(TABLES[name](folder))
+            sections[name] = "\n".join([f"{facts()}.", "", *TABLES[name](folder)])
             SCORES.write_text(
                 PREFACE + "".join(f"\n## {n}\n\n{sections[n]}\n" for n in sorted(sections))
             )

@@ -91,6 +91,57 @@ def types_that_lead(app, doctree):
                 xref.replace_self(nodes.inline("", names[0].astext()))
 
 
+# What names on pages are written with, and the package whose names a page is about.
+SHORT = {
+    "xc": "xcore", "xnp": "xcore.numpy", "xo": "xcore.optimize", "optimize": "xcore.optimize", "linalg": "xcore.linalg",
+    "pde": "xcore.pde", "decomp": "xcore.decomp", "sparse": "xcore.sparse", "random": "xcore.random",
+    "lax": "xcore.lax", "plot": "xcore.plot", "checkpoint": "xcore.checkpoint", "xcore": "xcore",
+}  # fmt: skip
+ABOUT = {
+    "numpy": "xcore.numpy",
+    "special": "xcore.special",
+    "pde": "xcore.pde",
+    "sparse": "xcore.sparse",
+}
+
+
+@functools.cache
+def public():
+    """Every public name, and the one whose page it is on."""
+    return json.loads((HERE.parent / "canonical.json").read_text())
+
+
+def meant(code, page):
+    """The public name that a piece of code on a page begins with."""
+    found = re.fullmatch(r"([A-Za-z_][\w.]*)(\(.*\))?", code, re.DOTALL)
+    if not found:
+        return None
+    head, dot, rest = found[1].partition(".")
+    if dot:
+        return public().get(f"{SHORT[head]}.{rest}") if head in SHORT else None
+    return public().get(f"{ABOUT[page]}.{head}") if page in ABOUT else None
+
+
+def code_that_leads(app, doctree):
+    """Code between backticks on pages written by hand becomes a link where it is a public name."""
+    from docutils import nodes
+    from sphinx.addnodes import pending_xref
+
+    page = app.env.docname
+    if page.startswith(("reference/", "gallery/")):
+        return
+    for code in list(doctree.findall(nodes.literal)):
+        above = code.parent
+        if isinstance(above, nodes.title | nodes.reference | pending_xref):
+            continue
+        if name := meant(code.astext(), page):
+            leads = pending_xref(
+                "", refdomain="py", reftype="obj", reftarget=name, refexplicit=True, refwarn=True
+            )
+            code.replace_self(leads)
+            leads += code
+
+
 def package_list(app, pagename, templatename, context, doctree):
     if pagename.startswith("reference/") and pagename.count("/") == 2:
         context["package"] = pagename.split("/")[1]
@@ -99,5 +150,6 @@ def package_list(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.connect("doctree-read", types_that_lead)
+    app.connect("doctree-read", code_that_leads)
     app.connect("html-page-context", package_list)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,7 @@ x = xnp.linspace(-4, 4, 401)
 with figure("tanh", title="tanh and its first three derivatives") as ax:
     for k, g in enumerate(order):
         ax.plot(x, xc.vmap(g)(x), label=f"derivative {k}" if k else "tanh")
+    ax.set(xlabel="x", ylabel="tanh and its derivatives")
     ax.legend()
 
 

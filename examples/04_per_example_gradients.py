@@ -34,6 +34,7 @@ norms = np.linalg.norm(gradients, axis=1)
 with figure("pull", title="The size of a point is the norm of its gradient") as ax:
     ax.scatter(*xs.T, s=10 + 80 * norms, c=ys, cmap="coolwarm", alpha=0.7)
     ax.plot(*xs[wrong].T, "kx", markersize=12, label="wrong label")
+    ax.set(xlabel="first feature", ylabel="second feature")
     ax.legend()
 
 largest = set(np.argsort(-norms)[:3].tolist())

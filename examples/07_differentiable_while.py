@@ -51,7 +51,7 @@ with figure("pendulum", title="Quarter period of a pendulum") as ax:
     ax.plot(angles, exact(angles), label="elliptic integral")
     ax.plot(angles, slopes, "s", label="its derivative through the loop")
     ax.plot(angles, expected, label="difference quotient")
-    ax.set(xlabel="amplitude", ylim=(0, 5))
+    ax.set(xlabel="amplitude, radians", ylabel="time in units of √(length / g)", ylim=(0, 5))
     ax.legend()
 
 print(f"largest error of the time {np.abs(times - exact(angles)).max():.1e}, "

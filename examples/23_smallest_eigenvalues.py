@@ -33,8 +33,10 @@ inverse = xc.linalg.FunctionOperator(
 w, v = xc.jit(lambda: xc.linalg.eigsh(drum, 4, sigma=0.0, inverse=inverse, ncv=24))()
 with figure("drum", cols=4, size=(11, 3), title="The lowest four modes") as axes:
     for k, ax in enumerate(axes):
-        ax.imshow(np.asarray(v[:, k]).reshape(n, n), cmap="RdBu")
-        ax.set(title=f"{float(w[k]):.2f}", xticks=[], yticks=[])
+        mode = np.where(mask, np.asarray(v[:, k]).reshape(n, n), np.nan)
+        top = np.nanmax(abs(mode))
+        ax.imshow(mode, cmap="RdBu", vmin=-top, vmax=top, interpolation="bilinear")
+        ax.set(title=f"λ = {float(w[k]):.2f}", xticks=[], yticks=[])
         ax.grid(False)
 
 residual = max(float(xnp.linalg.norm(drum @ v[:, k] - w[k] * v[:, k])) for k in range(4))

@@ -34,7 +34,7 @@ with figure(
         top = np.nanmax(abs(u))
         ax.imshow(u.T, origin="lower", extent=(-1.15, 1.15, -1.15, 1.15), cmap="RdBu", vmin=-top, vmax=top,
                   interpolation="bilinear")  # fmt: skip
-        ax.plot(*outline.T, "k", linewidth=1)
+        ax.plot(*outline.T, color="0.45", linewidth=1)
         ax.set(title=f"{np.sqrt(value / squares[0]):.3f}", xticks=[], yticks=[])
         ax.grid(False)
 

@@ -31,10 +31,13 @@ lap, u = plate(left)
 full = lap.full(u)
 influence = xc.grad(middle)(left)
 with figure("plate", cols=2, size=(9, 4)) as (first, second):
-    first.contourf(x, x, np.asarray(full).T, 20)
-    first.set(title="temperature", aspect="equal")
+    drawn = first.contourf(x, x, np.asarray(full).T, 20)
+    first.figure.colorbar(drawn, ax=first)
+    first.set(title="temperature", aspect="equal", xlabel="x", ylabel="y")
     second.plot(x, influence)
-    second.set(title="how the left edge acts on the middle", xlabel="y")
+    second.set(
+        title="how the left edge acts on the middle", xlabel="y", ylabel="∂ middle / ∂ edge at y"
+    )
 
 mean = (full[:-2, 1:-1] + full[2:, 1:-1] + full[1:-1, :-2] + full[1:-1, 2:]) / 4
 print(f"each value beside the mean of its neighbours: {float(abs(mean - u).max()):.1e}")

@@ -40,8 +40,9 @@ with figure("modes", rows=2, cols=3, size=(9, 6)) as axes:
     for ax, value, mode in zip(axes.flat, w, modes, strict=True):
         u = np.asarray(op.full(mode, outside=np.nan))[1:-1, 1:-1]
         top = np.nanmax(abs(u))
-        ax.imshow(u.T, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu", vmin=-top, vmax=top)
-        ax.set(title=f"λ = {float(value):.3f}")
+        ax.imshow(u.T, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu", vmin=-top, vmax=top,
+                  interpolation="bilinear")  # fmt: skip
+        ax.set(title=f"λ = {float(value):.3f}", xticks=[], yticks=[])
         ax.grid(False)
 with figure("digits") as ax:
     ax.semilogy(cells, abs(values / EXACT - 1), "o-", label="on one grid")

@@ -34,10 +34,11 @@ for n in (10, 40, 160):
     results[f"Crank-Nicolson, {n} steps"] = heat
 errors = {name: float(abs(v - exact).max()) for name, v in results.items()}
 with figure("heat", cols=2, size=(9, 4)) as (first, second):
-    first.imshow(u.T, origin="lower", extent=(0, 1, 0, 1))
-    first.set(title="at the start")
-    second.imshow(np.asarray(exact).T, origin="lower", extent=(0, 1, 0, 1))
-    second.set(title=f"at t = {end}")
+    shown = (first, u, "at the start"), (second, np.asarray(exact), f"at t = {end}")
+    for ax, field, title in shown:
+        image = ax.imshow(field.T, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear")
+        ax.figure.colorbar(image, ax=ax, label="temperature")
+        ax.set(title=title, xlabel="x", ylabel="y")
 for name, e in errors.items():
     print(f"{name}: error {e:.1e}")
 assert errors["Crank-Nicolson, 160 steps"] < errors[f"explicit, {steps} steps"]

@@ -27,6 +27,7 @@ first = float(pde.wave_energy(lap, tuple(map(xc.numpy.asarray, start))))
 with figure("energy", title="Energy relative to that of the start") as ax:
     ax.plot(np.asarray(energy) / first - 1, label="leapfrog")
     ax.plot(np.asarray(newmark) / first - 1, label="Newmark")
+    ax.set(xlabel="snapshot", ylabel="E / E₀ - 1")
     ax.legend()
 with figure("wave", cols=3, size=(10, 3.4)) as axes:
     for ax, k in zip(axes, (5, 25, 60), strict=True):

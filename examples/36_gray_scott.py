@@ -31,7 +31,7 @@ stepper = pde.IMEX(substances, reaction)
 u, v = pde.trajectory(stepper, start, 2.0, 1500, every=375)
 with figure("patterns", cols=4, size=(12, 3.2)) as axes:
     for k, ax in enumerate(axes):
-        ax.imshow(np.asarray(v[k]).T, origin="lower")
+        ax.imshow(np.asarray(v[k]).T, origin="lower", cmap="cividis", interpolation="bicubic")
         ax.set(title=f"t = {750 * (k + 1)}", xticks=[], yticks=[])
         ax.grid(False)
 covered = [float((np.asarray(p) > 0.15).mean()) for p in v]

@@ -36,8 +36,11 @@ print("steps alone:", plain, "with multigrid:", multigrid)
 goals = 10.0 ** -np.arange(1, 11)
 reached = [int(solve(op, -1.0, rtol=float(g), report=True).iterations) for g in goals[::3]]
 with figure("convergence", cols=3, size=(12, 3.5)) as (first, second, third):
-    first.imshow(np.asarray(answer.value).T, origin="lower", extent=(0, 1, 0, 1))
-    first.set(title="solution")
+    image = first.imshow(
+        np.asarray(answer.value).T, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear"
+    )
+    first.figure.colorbar(image, ax=first)
+    first.set(title="solution", xlabel="x", ylabel="y")
     second.loglog(sizes, plain, "o-", label="conjugate gradients")
     second.loglog(sizes, multigrid, "s-", label="with multigrid")
     second.set(xlabel="cells along an axis", ylabel="steps")

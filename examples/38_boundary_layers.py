@@ -34,7 +34,8 @@ x = np.arange(1, 64) / 64
 with figure("layers", cols=3, size=(11, 3.3)) as axes:
     for ax, scheme in zip(axes, schemes, strict=True):
         image = ax.imshow(found[scheme].T, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=1.3)
-        ax.set(title=scheme)
+        ax.set(title=scheme, xlabel="x", ylabel="y")
+    ax.figure.colorbar(image, ax=axes, shrink=0.8, label="u")
 with figure("profile", size=(6, 3.5)) as ax:
     for scheme in schemes:
         ax.plot(x, found[scheme][:, 31], label=scheme)

@@ -31,12 +31,15 @@ for name in METHODS:
 
 x, y = np.meshgrid(np.linspace(-1.6, 1.4, 200), np.linspace(-0.6, 1.6, 200))
 heights = xc.vmap(xc.vmap(rosenbrock))(xnp.asarray(np.stack([x, y], -1)))
-with figure("walks", cols=len(METHODS), size=(15, 3.2)) as axes:
-    for ax, (name, found) in zip(axes, walks.items()):
+with figure("walks", rows=2, cols=3, size=(11, 7)) as axes:
+    for ax, (name, found) in zip(axes.flat, walks.items()):
         path = np.asarray(found.history["x"])
-        ax.contour(x, y, np.log10(1e-3 + np.asarray(heights)), 14, linewidths=0.5)
-        ax.plot(*path.T, "r.-", linewidth=0.8, markersize=3)
-        ax.set_title(f"{name}, {int(found.nit)} steps", fontsize=9)
+        ax.contour(x, y, np.log10(1e-3 + np.asarray(heights)), 14, linewidths=0.6)
+        ax.plot(*path.T, ".-", color="C1", linewidth=1, markersize=4)
+        ax.plot(1, 1, "*", color="C2", markersize=10)
+        ax.set(title=f"{name}, {int(found.nit)} steps", xlabel="x", ylabel="y")
+    for ax in axes.flat[len(walks) :]:
+        ax.axis("off")
 
 for name in METHODS[1:]:
     assert np.allclose(walks[name].x, 1, atol=1e-3), name

@@ -60,6 +60,7 @@ with figure("losses", title="Loss at each step") as ax:
         accuracy[name] = float(xnp.mean((model(done.params, DATA[0]) > 0) == DATA[1]))
         print(f"{name:9} loss {float(done.losses[-1].mean()):.3f}, right {accuracy[name]:.1%}")
         ax.semilogy(np.asarray(done.losses).ravel(), label=name, linewidth=0.6)
+    ax.set(xlabel="step", ylabel="loss")
     ax.legend()
 
 assert accuracy["logistic"] < 0.8 and accuracy["network"] > 0.97

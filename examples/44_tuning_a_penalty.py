@@ -40,8 +40,8 @@ grid = np.linspace(-4, 6, 41)
 errors = xc.jit(xc.vmap(validation))(xnp.asarray(grid))
 with figure("penalty", title="Error on validation data") as ax:
     ax.plot(grid, np.asarray(errors), ".-", label="grid")
-    ax.plot(float(best.x), float(best.fun), "r*", markersize=12, label="descent")
-    ax.set(xlabel="logarithm of the penalty")
+    ax.plot(float(best.x), float(best.fun), "*", color="C1", markersize=12, label="descent")
+    ax.set(xlabel="logarithm of the penalty", ylabel="mean square error")
     ax.legend()
 
 assert abs(slope - numeric) < 1e-5 * abs(numeric)

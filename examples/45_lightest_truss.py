@@ -56,9 +56,9 @@ with figure("truss", title="Volume, and where bars would break") as ax:
     worst = np.asarray(xc.vmap(stresses, (1, None))(np.stack([A.ravel(), B.ravel()]), load)).max(
         axis=1
     )
-    ax.contourf(A, B, worst.reshape(A.shape), [LIMIT, np.inf], colors="tab:red", alpha=0.3)
-    ax.plot(a, b, "b*", markersize=12)
-    ax.set(xlabel="slanted bars", ylabel="upright bar")
+    ax.contourf(A, B, worst.reshape(A.shape), [LIMIT, np.inf], colors="C1", alpha=0.3)
+    ax.plot(a, b, "*", color="C0", markersize=12)
+    ax.set(xlabel="section of the slanted bars", ylabel="section of the upright bar")
 
 q = float(load) / LIMIT
 np.testing.assert_allclose([a, b], [q * (0.5 + 1 / 12**0.5), q / 6**0.5], rtol=1e-7)

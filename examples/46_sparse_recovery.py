@@ -45,6 +45,7 @@ with figure("signal", rows=2, size=(8, 5)) as axes:
     for ax, y, name in zip(axes, (x, plain), ("lasso", "least squares of smallest norm")):
         ax.stem(signal, linefmt="0.7", markerfmt=" ", basefmt=" ")
         ax.plot(y, ".", label=name)
+        ax.set(xlabel="place", ylabel="signal")
         ax.legend()
 
 found = set(np.flatnonzero(np.abs(x) > 0.1))

@@ -34,7 +34,7 @@ relative = xc.jit(xc.jacfwd(populations))(parameters) * parameters / u[..., None
 with figure("sensitivity", rows=2, size=(8, 6)) as (above, below):
     above.plot(times, u[:, 0], label="hares")
     above.plot(times, u[:, 1], label="lynxes")
-    above.set(ylabel="animals")
+    above.set(xlabel="years", ylabel="animals, thousands")
     above.legend()
     for i, name in enumerate(NAMES):
         below.plot(times, relative[:, 1, i], label=name)

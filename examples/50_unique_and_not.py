@@ -36,4 +36,4 @@ with figure("factors", cols=3, title="", size=(10, 3)) as axes:
         axes, (peaks, left, columns), ("true", "matrix (SVD)", "three-way (CP)"), strict=True
     ):
         ax.plot(t, y / np.abs(y).max(0))
-        ax.set_title(name)
+        ax.set(title=name, xlabel="t", ylabel="factor, largest = 1")

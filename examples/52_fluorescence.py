@@ -45,5 +45,5 @@ with figure("spectra", cols=2, size=(9, 3.5)) as axes:
     ):
         ax.plot(x, np.asarray(mine) / np.asarray(mine).max(0))
         ax.plot(x, exact / exact.max(0), "k:", lw=1)
-        ax.set_xlabel("wavelength / nm")
+        ax.set(xlabel="wavelength, nm", ylabel="intensity, largest = 1")
         ax.set_title(f"{name}: found (lines) and true (dots)")

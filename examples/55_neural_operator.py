@@ -107,6 +107,7 @@ with figure("solutions", rows=2, cols=3, size=(9, 6)) as axes:
                 cmap="RdBu",
                 vmin=-abs(v).max(),
                 vmax=abs(v).max(),
+                interpolation="bilinear",
             )
             ax.set(title=title, xticks=[], yticks=[])
             ax.grid(False)

@@ -88,7 +88,12 @@ assert np.allclose(v, exact, atol=1e-4 * abs(exact).max())
 assert np.allclose(u, alone, atol=1e-4 * abs(exact).max())
 
 with figure("field", cols=2, title="−Δu = f in 4 × 2 parts", size=(9, 4)) as (left, right):
-    image = left.imshow(np.asarray(v), origin="lower", cmap="RdBu_r")
+    top = float(abs(v).max())
+    image = left.imshow(
+        np.asarray(v), origin="lower", cmap="RdBu_r", vmin=-top, vmax=top, interpolation="bilinear"
+    )
+    left.figure.colorbar(image, ax=left)
+    left.set(xlabel="column of cells", ylabel="row of cells")
     for i in range(1, 4):
         left.axhline(i * N / 4 - 0.5, color="k", lw=0.8)
     left.axvline(N / 2 - 0.5, color="k", lw=0.8)

@@ -51,8 +51,10 @@ with xc.enable_x64():
     spread = xnp.sqrt(2 * xnp.diag(xnp.linalg.inv(curvature)))
 
 with figure("field", cols=2, size=(8, 4)) as axes:
-    for ax, u in zip(axes, (field, picture), strict=True):
-        ax.imshow(u.reshape(n, n))
+    top = np.abs(picture).max()
+    for ax, u, title in zip(axes, (field, picture), ("the field", "as it is seen"), strict=True):
+        ax.imshow(u.reshape(n, n), cmap="RdBu_r", vmin=-top, vmax=top, interpolation="bilinear")
+        ax.set(title=title, xticks=[], yticks=[])
 
 for name, y, s, t in zip(("log κ", "log τ"), x, spread, truth, strict=True):
     print(f"{name}: {float(y):.3f} ± {float(s):.3f} (truth {float(t):.3f})")

@@ -50,10 +50,11 @@ with figure("shares", cols=2, size=(10, 4.5)) as (left, right):
     lines = LineCollection(places, linewidths=3, cmap="viridis")
     lines.set_array(np.log10(share))
     left.add_collection(lines)
-    left.set(xlim=(-1, n), ylim=(-1, n), aspect="equal", title="Share of each resistor, log₁₀")
+    left.set(xlim=(-1, n), ylim=(-1, n), aspect="equal", title="Share of each resistor, log₁₀",
+             xticks=[], yticks=[])  # fmt: skip
     left.figure.colorbar(lines, ax=left)
     right.hist(spread, 30)
-    right.set(xlabel="Ω", title="400 nets of 5 % resistors")
+    right.set(xlabel="resistance, Ω", ylabel="nets", title="400 nets of 5 % resistors")
 
 assert seen.certain and seen.negative == 1
 assert abs(share.sum() - 1) < 1e-10 and abs(spread.std() / expected - 1) < 0.15

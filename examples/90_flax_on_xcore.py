@@ -97,6 +97,7 @@ print(f"plain xcore: loss {ours[-1]:.4f}; the first twenty losses differ by {apa
 with figure("losses", title="Loss at each step") as ax:
     ax.semilogy(theirs, label="flax and optax, on xcore")
     ax.semilogy(ours, "--", label="plain xcore")
+    ax.set(xlabel="step", ylabel="loss")
     ax.legend()
 
 assert right > 0.97 and restored == 0 and apart < 1e-4

@@ -96,6 +96,7 @@ print(
 print(f"kept and read back, the state is the same: {same}; plain xcore differs by {apart:.0e}")
 with figure("images", cols=2, title="One that stands, one that lies") as axes:
     for ax, kind in zip(axes, (0, 1), strict=True):
-        ax.imshow(IMAGES[KIND == kind][0, ..., 0])
+        ax.imshow(IMAGES[KIND == kind][0, ..., 0], cmap="gray")
+        ax.set(xticks=[], yticks=[])
 
 assert right > 0.95 and same and apart < 1e-4

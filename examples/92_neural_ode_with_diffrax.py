@@ -89,6 +89,7 @@ print(
 with figure("spiral", title="The path, and what was learned") as ax:
     ax.plot(*PATH.T, "o", label="given")
     ax.plot(*np.asarray(path(law)).T, label="learned")
+    ax.set(xlabel="x", ylabel="y")
     ax.legend()
 
 assert losses[-1] < 2e-3 and apart < 2e-3

@@ -63,6 +63,7 @@ print(f"logarithm of the spread: {found[1]:.2f} by chains, {float(log_spread):.2
 with figure("mean", title="The mean effect") as ax:
     ax.hist(np.asarray(draws["mean"]), bins=50, density=True, label="NUTS")
     ax.plot(np.linspace(-25, 35, 400), np.asarray(density) * 399 / 60, label="integral")
+    ax.set(xlabel="mean effect, points of the test", ylabel="density")
     ax.legend()
 
 assert abs(found[0] - float(average)) < 0.1 * deviation and abs(found[1] - float(log_spread)) < 0.2

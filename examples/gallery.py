@@ -100,7 +100,8 @@ def run(script: Path, out: Path, timeout: float) -> Run:
 def remembered(script: Path, args: argparse.Namespace) -> Run:
     """The run of a script: with --cached an earlier one of the same sources, if it ended well."""
     found = recorded(script, args.out) if args.cached else None
-    if found and found.ok and (args.out / f"{script.stem}.key").read_text() == digest(script):
+    key = args.out / f"{script.stem}.key"  # written last: not there where a run was broken off
+    if found and found.ok and key.exists() and key.read_text() == digest(script):
         return found
     return record(report(run(script, args.out, args.timeout)), args.out)
 
@@ -143,10 +144,10 @@ def library() -> str:
 
 
 def pictures(folder: Path) -> tuple[Path, ...]:
-    """The figures in the order in which the script made them."""
+    """The figures in the order in which the script made them, without their copies for dark pages."""
     if not folder.is_dir():
         return ()
-    found = [p for p in folder.iterdir() if p.suffix in PICTURES]
+    found = [p for p in folder.iterdir() if p.suffix in PICTURES and ".dark" not in p.suffixes]
     return tuple(sorted(found, key=lambda p: (p.stat().st_mtime_ns, p.name)))
 
 

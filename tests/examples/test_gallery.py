@@ -2,9 +2,10 @@
 
 import re
 
+import numpy as np
 import pytest
 
-from examples import gallery
+from examples import _figures, gallery
 
 GOOD = '''"""What is one plus one?
 
@@ -17,8 +18,11 @@ from _figures import figure, figure_path
 print("the answer <2>:", 1 + 1)
 with figure("zebra", title="first") as ax:
     ax.plot([0, 1])
+    ax.set(xlabel="x", ylabel="y")
 with figure("aardvark", rows=2) as axes:
-    axes[1].plot([0, 1])
+    axes[0].axis("off")
+    axes[1].imshow([[0, 1]])
+    axes[1].set(xticks=[], yticks=[])
 figure_path("table.csv").write_text("1,2")
 '''
 BAD = '"""Does this work?"""\nprint("before")\nraise ValueError("no, because of <this>")\n'
@@ -54,6 +58,7 @@ def test_page_shows_text_output_and_figures_in_order(folder):
     figures = re.findall(r'<img src="([^"]+)"', text)
     assert figures == ["01_good/zebra.png", "01_good/aardvark.png"]
     assert all((page.parent / f).stat().st_size > 1000 for f in figures)
+    assert (page.parent / "01_good" / "zebra.dark.png").stat().st_size > 1000
 
 
 def test_a_failing_script_fails_the_gallery_and_is_shown(folder, capsys):
@@ -84,3 +89,30 @@ def test_a_script_whose_packages_are_missing_is_skipped_with_a_word(folder, caps
     status, page = show(folder, "needs")
     assert status == 0 and "skipped: no_such_package not installed" in page.read_text()
     assert "skipped: no_such_package" in capsys.readouterr().out
+
+
+def test_only_what_changed_runs_again(folder, capsys):
+    show(folder, "good")
+    key = folder / "page" / "01_good.key"
+    capsys.readouterr()
+    assert show(folder, "good", "--cached")[0] == 0 and "01_good" not in capsys.readouterr().out
+    key.unlink()  # as after a run that was broken off
+    assert show(folder, "good", "--cached")[0] == 0 and "01_good" in capsys.readouterr().out
+    with (folder / "01_good.py").open("a") as script:
+        script.write("# changed")
+    assert show(folder, "good", "--cached")[0] == 0 and "01_good" in capsys.readouterr().out
+
+
+def test_axes_with_numbers_say_what_they_count(folder):
+    bare = '"""Is it labelled?"""\nfrom _figures import figure\nwith figure("a") as ax:\n    ax.plot([0, 1])\n'
+    (folder / "03_bare.py").write_text(bare)
+    run = gallery.run(folder / "03_bare.py", folder, timeout=60)
+    assert not run.ok and "numbers and no label: x of number 0, y of number 0" in run.errors
+
+
+def test_at_night_greys_turn_and_colours_stay():
+    night = _figures.night
+    assert night("black")[0] > 0.85 and night("white")[0] < 0.1
+    assert np.allclose(night("#d55e00")[:3], (0xD5 / 255, 0x5E / 255, 0))
+    assert night("none") == "none" and len(night(np.zeros((3, 4)))) == 3
+    assert night((0, 0, 0, 0.25))[3] == 0.25

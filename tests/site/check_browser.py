@@ -145,6 +145,39 @@ def test_contrast(page, name, theme):
     assert page.run(CONTRAST) == []
 
 
+@pytest.mark.parametrize(
+    ("where", "code", "name"),
+    [
+        ("howto/which_solver", "pde.poisson(f, grid, bc)", "xcore.pde.poisson"),
+        ("howto/which_solver", "xo.fit(loss, params, data, xo.adam(1e-3), epochs=…)", "xcore.optimize.fit"),
+        ("start/from_scipy", "linalg.solve(a, b)", "xcore.linalg.solve"),
+        ("numpy", "argmax", "xcore.numpy.argmax"),
+        ("special", "erfcx", "xcore.special.erfcx"),
+    ],
+)  # fmt: skip
+def test_code_on_pages_leads_to_the_reference(page, where, code, name):
+    page.open(OUT / f"{where}.html")
+    links = page.run(
+        "[...document.querySelectorAll('article a code')].map(c => [c.innerText, c.parentElement.href])"
+    )
+    found = {href.partition("#")[0] for told, href in links if told == code}
+    assert found == {(OUT / f"{page_of()[name]}.html").resolve().as_uri()}
+
+
+def test_tables_are_sorted_by_a_click(page):
+    page.open(OUT / "accuracy.html")
+    heads = page.until(
+        "[...document.querySelectorAll('article table')].filter(t => t.querySelector('th.sorts')).length"
+    )
+    assert heads > 0
+    sort = """(() => { const t = [...document.querySelectorAll('article table')].find(
+      t => t.querySelector('th.sorts') && t.tHead.innerText.includes('problems'));
+      t.tHead.rows[0].cells[2].click();
+      return [...t.tBodies[0].rows].map(r => parseFloat(r.cells[2].innerText)) })()"""
+    up, down = page.run(sort), page.run(sort)
+    assert up == sorted(up) and down == up[::-1]
+
+
 def test_four_doors(page):
     page.open(OUT / "index.html")
     doors = page.run("[...document.querySelectorAll('.doors a')].map(a => a.getAttribute('href'))")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import xcore as xc
-from tools.site import examples, names, prose, reference, signatures
+from tools.site import examples, names, prose, reference, related, signatures
 from tools.site.words import WORDS
 
 
@@ -71,6 +71,41 @@ def test_peers():
         "xcore.linalg.solve": "scipy.linalg.solve",
         "xcore.vmap": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("numpy.linalg.eigvals", "https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvals.html"),
+        ("np.float32", "https://numpy.org/doc/stable/reference/arrays.scalars.html#numpy.float32"),
+        ("numpy.pi", "https://numpy.org/doc/stable/reference/constants.html#numpy.pi"),
+        ("scipy.fft.dct", "https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.dct.html"),
+        ("numpy.no_such_name", None),
+        ("numpy.linalg", None),
+        ("os.path", None),
+    ],
+)  # fmt: skip
+def test_names_of_numpy_and_scipy_lead_to_their_manuals(name, address):
+    assert reference.link_from("xcore.linalg")(name) == address
+    told = prose.inline(f"As `{name}` does.", reference.link_from("xcore.linalg"))
+    assert (f"<{address}>`__" in told) == (address is not None)
+
+
+def test_families_are_of_names_that_are_there():
+    told = {f"{p}.{n}" for p, text in related.FAMILIES.items() for n in text.split()}
+    assert told - set(names.canonical()) == set()
+
+
+def test_see_also():
+    assert "xcore.pde.eigenmodes" in related.of("xcore.pde.poisson")
+    assert related.of("xcore.numpy.sin")[:2] == ["xcore.numpy.cos", "xcore.numpy.tan"]
+    told = []
+    for name, place in list(names.places().items())[::7]:
+        beside = related.of(name)
+        assert name not in beside and len(set(beside)) == len(beside) <= related.MOST
+        assert set(beside) <= set(names.page_of())
+        told += [bool(beside)] * (place.kind == "function")
+    assert sum(told) > 0.8 * len(told)
 
 
 DOC = """The root of |x|*y and x_; see ``Grid``.

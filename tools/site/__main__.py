@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from . import examples, pictures, reference, sources
-from .names import ROOT, page_of
+from .names import ROOT, canonical, page_of
 from .words import scorer
 from .write import write, written
 
@@ -26,6 +26,9 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "benchmarks/RESULTS.md": "trust/speed_results.md",
+    "benchmarks/RESULTS-dieharder.md": "trust/random_tests.md",
+    "benchmarks/SCORES.md": "trust/scores.md",
+    "benchmarks/MUTATIONS.md": "trust/mutations.md",
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
 }
 
@@ -42,6 +45,9 @@ def main(argv: list[str] | None = None) -> int:
 
 def stage() -> None:
     """docs/ and all that is generated, in one folder; what was there and is no longer goes."""
+    kept = SOURCE / "conf.py"
+    if kept.exists() and kept.read_bytes() != (ROOT / "docs" / "conf.py").read_bytes():
+        shutil.rmtree(BUILD / "doctrees", ignore_errors=True)  # what its functions made of pages
     for path in sorted((ROOT / "docs").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             write(SOURCE / path.relative_to(ROOT / "docs"), path.read_bytes())
@@ -53,6 +59,7 @@ def stage() -> None:
     pictures.write_pictures(SOURCE / "_static" / "made")
     write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
     write(BUILD / "names.json", json.dumps(page_of(), indent=0))
+    write(BUILD / "canonical.json", json.dumps(canonical(), indent=0))
     for path in SOURCE.rglob("*"):
         if path.is_file() and path not in written and path.suffix in (".rst", ".md", ".py"):
             path.unlink()

@@ -84,42 +84,55 @@ def _dotted(node: ast.AST, known: dict[str, str]) -> str:
 # ----- Pages -----
 
 
-def thumbnail(script: Path, source: Path) -> str | None:
-    """A small picture of an example's first figure, made anew where the figure is newer."""
+def by_theme(figure: Path) -> dict[str, Path]:
+    """A figure by the class of pages that show it: with a copy at its side for dark pages, if there is one."""
+    dark = figure.with_suffix(f".dark{figure.suffix}")
+    return {"only-light": figure, "only-dark": dark} if dark.exists() else {"": figure}
+
+
+def thumbnails(script: Path, source: Path) -> list[str]:
+    """Small pictures of an example's first figure, made anew where the figure is newer."""
     run = result(script)
     figures = [p for p in run.figures if p.suffix == ".png"] if run else []
-    if not figures:
-        return None
+    shown = []
+    for theme, figure in by_theme(figures[0]).items() if figures else ():
+        made = source / "gallery" / "thumbnails" / f"{script.stem}{theme[4:]}.png"
+        if not made.exists() or made.stat().st_mtime < figure.stat().st_mtime:
+            _shrink(figure, made)
+        alt = question(script).replace("`", "")
+        shown.append(_image(f"/gallery/thumbnails/{made.name}", alt, f"thumbnail {theme}"))
+    return shown
+
+
+def _shrink(figure: Path, made: Path) -> None:
     from PIL import Image
 
-    made = source / "gallery" / "thumbnails" / f"{script.stem}.png"
-    if not made.exists() or made.stat().st_mtime < figures[0].stat().st_mtime:
-        made.parent.mkdir(parents=True, exist_ok=True)
-        picture = Image.open(figures[0]).convert("RGB")
-        picture.thumbnail((480, 320))
-        paper = Image.new("RGB", (480, 320), "white")
-        paper.paste(picture, ((480 - picture.width) // 2, (320 - picture.height) // 2))
-        paper.save(made, optimize=True)
-    return f"/gallery/thumbnails/{made.name}"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    picture = Image.open(figure).convert("RGB")
+    paper = Image.new("RGB", (480, 320), picture.getpixel((0, 0)))
+    picture.thumbnail(paper.size)
+    paper.paste(picture, ((480 - picture.width) // 2, (320 - picture.height) // 2))
+    paper.save(made, optimize=True)
+
+
+def _image(path: str, alt: str, classes: str) -> str:
+    return f".. image:: {path}\n   :alt: {alt}\n   :class: {classes.strip()}"
 
 
 def card(script: Path, source: Path) -> str:
     """The example on a card: a picture or what it prints, its question."""
-    picture = thumbnail(script, source)
+    pictures = thumbnails(script, source)
     lines = [
         ".. grid-item-card::",
         f"   :link: /{page(script)}",
         "   :link-type: doc",
         "   :class-card: example",
     ]
-    if picture:
-        lines += [
-            f"   :img-top: {picture}",
-            f"   :img-alt: {question(script).replace(chr(96), '')}",
-        ]
+    for picture in pictures:
+        lines += ["", textwrap.indent(picture, "   ")]
     lines += ["", f"   {inline(question(script))}"]
     run = result(script)
-    if not picture and run and run.output:
+    if not pictures and run and run.output:
         said = "\n".join(line[:44] for line in run.output.splitlines()[:6])
         lines += ["", "   .. code-block:: text", "", textwrap.indent(said, "      ")]
     return "\n".join(lines)
@@ -195,12 +208,15 @@ def _paragraph(text: str) -> str:
 
 
 def _figure(path: Path, script: Path, source: Path) -> str:
-    kept = source / "gallery" / "figures" / script.stem / path.name
-    if not kept.exists() or kept.read_bytes() != path.read_bytes():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(path.read_bytes())
-    where = os.path.relpath(kept, source / "gallery")
-    return f".. image:: {where}\n   :alt: {path.stem.replace('_', ' ')}\n   :class: figure"
+    shown = []
+    for theme, figure in by_theme(path).items():
+        kept = source / "gallery" / "figures" / script.stem / figure.name
+        if not kept.exists() or kept.read_bytes() != figure.read_bytes():
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(figure.read_bytes())
+        where = os.path.relpath(kept, source / "gallery")
+        shown.append(_image(where, path.stem.replace("_", " "), f"figure {theme}"))
+    return "\n\n".join(shown)
 
 
 INLINE = """\

@@ -7,10 +7,13 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+
+import numpy as np
 
 import xcore
 
@@ -227,7 +230,27 @@ def peer(place: Place) -> str | None:
 
 
 def peer_address(name: str) -> str:
-    """Where NumPy's or SciPy's manual describes a name."""
-    if name.startswith("numpy."):
-        return f"https://numpy.org/doc/stable/reference/generated/{name}.html"
-    return f"https://docs.scipy.org/doc/scipy/reference/generated/{name}.html"
+    """Where NumPy's or SciPy's manual describes a name: types of numbers and constants of NumPy share a page."""
+    if name.startswith("scipy."):
+        return f"https://docs.scipy.org/doc/scipy/reference/generated/{name}.html"
+    manual = "https://numpy.org/doc/stable/reference"
+    short = name.removeprefix("numpy.")
+    if short in ("e", "pi", "inf", "nan", "euler_gamma", "newaxis"):
+        return f"{manual}/constants.html#{name}"
+    value = getattr(np, short, None)
+    if inspect.isclass(value) and issubclass(value, np.generic):
+        return f"{manual}/arrays.scalars.html#numpy.{value.__name__}"
+    return f"{manual}/generated/{name}.html"
+
+
+def outside(code: str) -> str | None:
+    """The address of a name of NumPy's or SciPy's that stands in a text, as `numpy.linalg.svd`."""
+    full = re.sub(r"^np\.", "numpy.", code)
+    module, _, short = full.rpartition(".")
+    if module.split(".")[0] not in ("numpy", "scipy") or any(p[:1] == "_" for p in full.split(".")):
+        return None
+    try:
+        held = getattr(importlib.import_module(module), short, None)
+    except ImportError:
+        return None
+    return None if held is None or inspect.ismodule(held) else peer_address(full)

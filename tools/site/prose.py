@@ -18,7 +18,7 @@ def escape(text: str) -> str:
 
 
 def inline(text: str, link: Link = lambda name: None) -> str:
-    """A run of words, in which what stands between backticks is code, and a public name is a link."""
+    """A run of words, in which what stands between backticks is code, and a public name or an address is a link."""
     parts = re.split(r"(``.+?``|`[^`]+?`)", text, flags=re.DOTALL)
     out = ""
     for k, part in enumerate(parts):
@@ -29,11 +29,10 @@ def inline(text: str, link: Link = lambda name: None) -> str:
         before = "\\ " if out and re.search(r"[\w\]]$", out) else ""
         after = "\\ " if re.match(r"\w", parts[k + 1]) else ""
         target = link(code) if re.fullmatch(r"[\w.]+(\(\))?", code) else None
-        shown = (
-            f":py:obj:`{code} <{target}>`"
-            if target
-            else f":code:`{code.replace(chr(92), chr(92) * 2)}`"
-        )
+        shown = f":code:`{code.replace(chr(92), chr(92) * 2)}`"
+        if target:
+            https = target.startswith("https:")
+            shown = f"`{escape(code)} <{target}>`__" if https else f":py:obj:`{code} <{target}>`"
         out += before + shown + after
     return out
 

@@ -10,7 +10,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from . import facts, names, signatures
+from . import facts, names, related, signatures
 from .examples import cards, examples_of
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
 from .prose import escape, inline, rest, summary
@@ -48,6 +48,8 @@ def link_from(package: str):
 
     def link(code: str) -> str | None:
         name = code.removesuffix("()")
+        if name.startswith(("numpy.", "np.", "scipy.")):  # not xcore.numpy
+            return names.outside(name)
         short = name.replace("xc.", "xcore.", 1) if name.startswith("xc.") else name
         short = short.replace("xnp.", "xcore.numpy.", 1) if short.startswith("xnp.") else short
         for full in (short, f"{package}.{short}", f"xcore.{short}"):
@@ -64,6 +66,9 @@ def link_from(package: str):
 def _page(place: Place, source: Path) -> str:
     parts = [":orphan:", heading(place.name), _crumbs(place.package), _object(place)]
     parts += [_hidden(name, place.kind) for name in place.aliases]
+    if beside := related.of(place.name):
+        rows = [f":py:obj:`{n.removeprefix('xcore.')} <{n}>`" for n in beside]
+        parts.append(".. rubric:: See also\n\n" + ", ".join(rows))
     if chosen := list(examples_of(place.name)):
         more = (
             f"\n\n… and {len(chosen) - 6} more in the :doc:`gallery </gallery/index>`."

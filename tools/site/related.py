@@ -1,0 +1,201 @@
+"""Which names a reader of one page looks for next."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Iterable
+
+from . import names
+from .names import canonical, places
+
+# What is looked for together, by packages; a name may stand in several rows.
+FAMILIES = {
+    "xcore": """
+        grad value_and_grad jacfwd jacrev hessian jvp vjp linearize
+        jit vmap pmap shard_map eval_shape make_jaxpr
+        custom_jvp custom_vjp custom_gradient
+        device_put device_get devices local_devices block_until_ready
+        """,
+    "xcore.numpy": """
+        sin cos tan arcsin arccos arctan arctan2 hypot
+        sinh cosh tanh arcsinh arccosh arctanh
+        exp expm1 exp2 log log1p log2 log10 logaddexp
+        sum prod mean std var median nansum nanmean
+        max min argmax argmin maximum minimum nanmax nanmin
+        cumsum cumprod diff gradient trapezoid
+        zeros ones full empty zeros_like ones_like full_like eye
+        arange linspace logspace geomspace meshgrid indices
+        asarray array copy astype
+        concatenate stack hstack vstack dstack column_stack block append
+        split array_split hsplit vsplit
+        reshape ravel transpose swapaxes moveaxis expand_dims squeeze
+        broadcast_to broadcast_arrays broadcast_shapes tile repeat
+        sort argsort partition argpartition lexsort searchsorted unique
+        where select piecewise clip nonzero
+        dot matmul inner outer tensordot einsum vdot kron
+        floor ceil round trunc rint
+        add subtract multiply divide power mod floor_divide negative
+        unique union1d intersect1d setdiff1d setxor1d isin
+        polyadd polymul polydiv polyder polyint polyfit polyval roots
+        isreal iscomplex isrealobj iscomplexobj
+        cov corrcoef var std
+        isnan isinf isfinite nan_to_num isclose allclose
+        any all logical_and logical_or logical_not
+        real imag conj angle abs
+        take take_along_axis put_along_axis compress choose
+        roll flip fliplr flipud rot90 pad
+        interp polyfit polyval roots convolve correlate
+        histogram bincount digitize histogram2d percentile quantile
+        tril triu diag diagonal trace
+        save load savez
+        """,
+    "xcore.numpy.fft": "fft ifft rfft irfft fft2 fftn fftfreq fftshift",
+    "xcore.linalg": """
+        solve linear_solve lstsq inv solve_banded solve_triangular solve_toeplitz solve_circulant
+        lu cholesky qr svd eigh ldl schur
+        eigh eigsh svd randomized_svd lobpcg
+        CG GMRES BiCGStab MINRES linear_solve
+        expm logm sqrtm funm
+        """,
+    "xcore.sparse": """
+        csr_array coo_array csc_array diags_array eye_array block_array kron
+        solve factorise multigrid
+        jacobian hessian
+        """,
+    "xcore.pde": """
+        poisson solve solve_direct solve_nonlinear solve_system eigenmodes
+        Dirichlet Neumann Robin Periodic
+        Laplacian Diffusion Advection Helmholtz Masked CutDiffusion Wave
+        trajectory integrate Leapfrog Newmark ThetaMethod RungeKutta IMEX
+        """,
+    "xcore.optimize": """
+        minimize minimize_constrained least_squares curve_fit root fit
+        adam adamw adabelief adagrad nadam sgd rmsprop lion
+        """,
+    "xcore.decomp": "cp_als cp_nonneg hosvd tt_svd cp_arls cp_gauss_newton",
+    "xcore.random": """
+        key split fold_in uniform normal
+        normal uniform randint choice permutation bernoulli exponential poisson gamma
+        """,
+    "xcore.lax": """
+        scan fori_loop while_loop map associative_scan
+        cond switch select
+        """,
+    "xcore.special": """
+        erf erfc erfinv ndtr
+        gamma gammaln digamma polygamma beta
+        """,
+    "xcore.nn": """
+        relu leaky_relu elu selu gelu silu softplus sigmoid swish
+        softmax log_softmax logsumexp standardize one_hot
+        """,
+    "xcore.scipy.integrate": "solve_ivp odeint cumulative_trapezoid simpson",
+    "xcore.plot": "field movie modes convergence spectrum matrix factors history program sharding",
+}  # fmt: skip
+# Whose names mean a distribution, and elsewhere something else.
+CHANCE = ("xcore.random", "xcore.stats", "xcore.scipy.stats")
+MOST = 8
+FEW = 9  # a file with more names than this is a list, not a subject
+
+
+@functools.cache
+def mentions() -> dict[str, frozenset[str]]:
+    """The public names between backticks in the docstring of each name."""
+    found = {}
+    for name, place in places().items():
+        doc = inspect.getdoc(place.value) or "" if place.kind != "data" else ""
+        told = re.findall(r"`([\w.]+)(?:\(\))?`", doc)
+        found[name] = frozenset(_meant(told, place.package)) - {name}
+    return found
+
+
+def _meant(told: Iterable[str], package: str) -> Iterable[str]:
+    for code in told:
+        if code.startswith(("numpy.", "np.", "scipy.")):
+            continue
+        short = re.sub(r"^xc\.", "xcore.", re.sub(r"^xnp\.", "xcore.numpy.", code))
+        for full in (short, f"{package}.{short}", f"xcore.{short}"):
+            if full in canonical() and (full != f"xcore.{short}" or len(short) > 2):
+                yield canonical()[full]
+                break
+
+
+@functools.cache
+def mentioned_by() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for name, told in mentions().items():
+        for other in told:
+            found.setdefault(other, set()).add(name)
+    return {k: frozenset(v) for k, v in found.items()}
+
+
+@functools.cache
+def namesakes() -> dict[str, tuple[str, ...]]:
+    """Names by their last part, those of packages that only pass on left out."""
+    found: dict[str, list[str]] = {}
+    for name, place in places().items():
+        found.setdefault(place.short, []).append(name)
+    return {k: tuple(v) for k, v in found.items()}
+
+
+@functools.cache
+def _files() -> dict[str, tuple[str, ...]]:
+    """Names by the file and package that they stand in, where these are few."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, place in places().items():
+        if place.kind != "data" and (where := names.definition(place.package, place.short)):
+            found.setdefault((str(where[0]), place.package), []).append(name)
+    return {n: tuple(rows) for rows in found.values() if len(rows) <= FEW for n in rows}
+
+
+@functools.cache
+def families() -> dict[str, tuple[str, ...]]:
+    """The other names of a name's rows in FAMILIES."""
+    found: dict[str, dict[str, None]] = {}
+    for package, text in FAMILIES.items():
+        for row in text.strip().splitlines():
+            told = [
+                canonical()[f"{package}.{s}"]
+                for s in row.split()
+                if f"{package}.{s}" in canonical()
+            ]
+            for name in told:
+                found.setdefault(name, {}).update(dict.fromkeys(told))
+    return {k: tuple(v) for k, v in found.items()}
+
+
+@functools.cache
+def _parts() -> dict[tuple[str, str], tuple[str, ...]]:
+    """Names by their package and a word of four letters or more, or their first four letters."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, place in places().items():
+        for word in _words(place.short):
+            found.setdefault((place.package, word), []).append(name)
+    return {k: tuple(v) for k, v in found.items()}
+
+
+def _words(short: str) -> set[str]:
+    short = short.casefold()
+    return {w for w in (*short.split("_"), short[:4]) if len(w) > 3}
+
+
+def _alike(place: names.Place) -> list[str]:
+    """Names of the same package that share a word, or begin alike."""
+    return [n for word in sorted(_words(place.short)) for n in _parts()[place.package, word]]
+
+
+def of(name: str) -> list[str]:
+    """Others than those that its docstring names: of its family, or that name it, or have its name or its file."""
+    place = places()[name]
+    package = place.package
+    near = [n for n in sorted(mentioned_by().get(name, ())) if places()[n].package == package]
+    chance = package in CHANCE
+    same = [n for n in namesakes()[place.short] if (places()[n].package in CHANCE) == chance]
+    found = dict.fromkeys([
+        *families().get(name, ()), *near, *(same if place.kind == "function" else ()), *_files().get(name, ()),
+    ])  # fmt: skip
+    if len(found) < 3 and place.kind != "data":
+        found |= dict.fromkeys(_alike(place))
+    return [n for n in found if n != name and n not in mentions()[name]][:MOST]
