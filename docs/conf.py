@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -11,6 +12,9 @@ ROOT = next(p for p in HERE.parents if (p / "pyproject.toml").exists())
 project = "xcore"
 author = "The xcore authors"
 copyright = author
+sys.path.insert(0, str(ROOT))
+from tools.site.names import outside  # noqa: E402
+
 (version,) = re.findall(r'__version__ = "(.*)"', (ROOT / "xcore" / "__init__.py").read_text())
 release = version
 
@@ -134,7 +138,12 @@ def code_that_leads(app, doctree):
         above = code.parent
         if isinstance(above, nodes.title | nodes.reference | pending_xref):
             continue
-        if name := meant(code.astext(), page):
+        found = re.match(r"(?:np|numpy|scipy)(?:\.\w+)+", code.astext())
+        if found and (address := outside(found[0])):
+            leads = nodes.reference("", "", internal=False, refuri=address)
+            code.replace_self(leads)
+            leads += code
+        elif name := meant(code.astext(), page):
             leads = pending_xref(
                 "", refdomain="py", reftype="obj", reftarget=name, refexplicit=True, refwarn=True
             )

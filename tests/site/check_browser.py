@@ -150,7 +150,7 @@ def test_contrast(page, name, theme):
     [
         ("howto/which_solver", "pde.poisson(f, grid, bc)", "xcore.pde.poisson"),
         ("howto/which_solver", "xo.fit(loss, params, data, xo.adam(1e-3), epochs=…)", "xcore.optimize.fit"),
-        ("start/from_scipy", "linalg.solve(a, b)", "xcore.linalg.solve"),
+        ("start/from_scipy", "xc.linalg.expm(A)", "xcore.linalg.expm"),
         ("numpy", "argmax", "xcore.numpy.argmax"),
         ("special", "erfcx", "xcore.special.erfcx"),
     ],
