@@ -1,5 +1,7 @@
 """Constrained minima do not depend on units; what is no minimum is not called one."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -200,3 +202,140 @@ def test_quadratic_programs_have_the_precision_of_their_dtype(dtype):
     inside = np.maximum(np.abs(lam).max(1), np.abs(y).max(1)) < 900
     # the others end where the interior-point method does
     assert inside.mean() > 0.9 and np.quantile(share[inside], 0.8) < 20 * np.finfo(dtype).eps
+
+
+def test_problem_33_is_at_a_saddle_in_all_units():
+    """Its start leads to (0, 0, 2), where the second variable has neither slope nor start to tell its size."""
+
+    @xc.jit
+    def solve(start, units):
+        z = lambda x: x / units
+        bounds = np.zeros(3), xnp.asarray([np.inf, np.inf, 5]) * units
+        below = lambda x: xnp.stack([z(x)[2] ** 2 - z(x)[1] ** 2 - z(x)[0] ** 2, z(x) @ z(x) - 4])
+        f = lambda x: (z(x)[0] - 1) * (z(x)[0] - 2) * (z(x)[0] - 3) + z(x)[2]
+        return xo.minimize_constrained(
+            f, start * units, (), xo.Constraints(ineq=below), bounds=bounds
+        )
+
+    for units in ([1, 1, 1], [1e8, 1e8, 1e8], [1e-8] * 3, [1e7, 1e-7, 1], [1e-6, 1e8, 1e-3]):
+        found = solve(np.array([0.0, 0, 3]), np.float64(units))
+        assert xo.Status(int(found.status)) is xo.Status.saddle, (units, found.message)
+
+
+def test_violations_where_nothing_tells_the_size_of_variables():
+    """From 0 with neither slope nor curvature: a violation of 0.3 beside 4a = 300 was within tol of a unit of 1."""
+
+    @xc.jit
+    def solve(start, unit):
+        wave = lambda x: (
+            xnp.sin(np.pi * x[0] / unit / 12) * xnp.cos(np.pi * x[1] / unit / 16) / unit
+        )
+        on = xo.Constraints(eq=lambda x: 4 * x[0] - 3 * x[1])
+        return xo.minimize_constrained(wave, start, (), on, "augmented-lagrangian")
+
+    for unit in (1, 1e-8, 1e-4, 1e6):
+        found = solve(np.zeros(2), np.float64(unit))
+        a, b = np.asarray(found.x) / unit
+        if found.success:
+            assert abs(4 * a - 3 * b) <= 1e-5 * max(abs(a), abs(b)), unit
+            assert abs(float(found.fun) * unit + 0.5) <= 1e-5
+
+
+def _quadratic(method):
+    """(Q, q, A, a, C, c, start) -> the solution: ½ x·Q x + q·x with A x + a = 0, C x + c >= 0."""
+
+    @xc.jit
+    def solve(big, q, a_matrix, a, c_matrix, c, start):
+        on = xo.Constraints(eq=lambda x: a_matrix @ x + a, ineq=lambda x: c_matrix @ x + c)
+        return xo.minimize_constrained(lambda x: 0.5 * x @ (big @ x) + q @ x, start, (), on, method)
+
+    return solve
+
+
+def _drawn(seed):
+    """A program with constraints that repeat, oppose each other or say nothing; some of curvature in one direction."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((3, rng.integers(1, 4)))
+    a_matrix, c_matrix = rng.standard_normal((2, 3)), rng.standard_normal((5, 3))
+    inside, kind = rng.standard_normal(3), seed % 6
+    a_matrix[1] = [0, 1, -2][kind % 3] * a_matrix[0]
+    c_matrix[1] = (2 if kind % 2 else -1) * c_matrix[0]
+    c_matrix[2] = a_matrix[0] if kind > 2 else 0
+    slack = rng.choice([0, 0, 1, 2], 5)
+    big = root @ root.T
+    q = big @ rng.standard_normal(3) + (seed % 2) * c_matrix[3]  # bounded below in the set
+    return (
+        big,
+        q,
+        a_matrix,
+        -a_matrix @ inside,
+        c_matrix,
+        slack - c_matrix @ inside,
+        rng.standard_normal(3),
+    )
+
+
+def _least(big, q, a_matrix, a, c_matrix, c):
+    """The least value, by trying which inequalities hold with equality."""
+    least = np.inf
+    for held in itertools.product([False, True], repeat=len(c)):
+        rows = np.concatenate([a_matrix, c_matrix[list(held)]])
+        right = -np.concatenate([q, a, c[list(held)]])
+        system = np.block([[big, rows.T], [rows, np.zeros((len(rows),) * 2)]])
+        z = np.linalg.lstsq(system, right, rcond=1e-11)[0]
+        x = z[:3]
+        fine = np.abs(system @ z - right).max() < 1e-8 and (c_matrix @ x + c).min() > -1e-8
+        least = min(least, 0.5 * x @ big @ x + q @ x) if fine else least
+    return least
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_programs_with_constraints_that_depend_on_each_other(method):
+    """Their multipliers are many, and large ones that cancel are no sign that there are none: least ones exist."""
+    solve, solved = _quadratic(method), 0
+    for seed in range(24):
+        given = _drawn(seed)
+        _, _, a_matrix, a, c_matrix, c, _ = given
+        found = solve(*given)
+        x = np.asarray(found.x)
+        name = xo.Status(int(found.status)).name
+        assert name in ("success", "stagnation", "degenerate"), (seed, found.message)
+        if found.success:
+            solved += 1
+            assert np.abs(a_matrix @ x + a).max() < 1e-6 and (c_matrix @ x + c).min() > -1e-6
+            least = _least(*given[:6])
+            # multipliers, up to some hundred, times violations of 5e-7
+            assert abs(float(found.fun) - least) <= 1e-5 * max(1, abs(least)), seed
+    assert solved >= 22
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_no_end_along_a_direction_without_curvature_is_no_success(method):
+    """Far away the slope is small beside the curvature of other directions; the function falls all the same."""
+    solve, none = _quadratic(method), np.zeros((2, 3))
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        row = rng.standard_normal((3, 1))
+        way = np.linalg.svd(row.T)[2][1]
+        c_matrix = rng.standard_normal((5, 3))
+        c_matrix[2] = 0
+        c_matrix *= np.where(c_matrix @ way < 0, -1, 1)[:, None]
+        size = 10.0 ** (seed - 4)
+        given = size * row @ row.T, -size * way, none, np.zeros(2), c_matrix, np.ones(5)
+        found = solve(*given, rng.standard_normal(3))
+        assert not found.success, seed
+        assert xo.Status(int(found.status)) is not xo.Status.infeasible
+
+
+def test_a_penalty_that_is_too_weak_ends_nowhere():
+    """-a b c d falls faster than the penalty grows: the minimum is found once the penalty is larger."""
+    on = xo.Constraints(
+        eq=lambda x: xnp.stack(
+            [x[0] ** 3 + x[1] ** 2 - 1, x[0] ** 2 * x[3] - x[2], x[3] ** 2 - x[1]]
+        )
+    )
+    found = xo.minimize_constrained(
+        lambda x: -xnp.prod(x), np.full(4, 0.8), (), on, "augmented-lagrangian"
+    )
+    assert found.success
+    np.testing.assert_allclose(found.fun, -0.25, rtol=1e-6)

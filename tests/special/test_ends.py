@@ -70,3 +70,17 @@ def test_exact_gelu_and_values_at_infinity():
             assert xc.grad(f)(big) == 1 and abs(xc.grad(f)(-big)) <= 1e-6
             assert f(big) == big
     assert nn.soft_sign(-np.inf) == -1 and nn.soft_sign(np.inf) == 1
+
+
+def test_the_bend_of_log_ndtr_far_to_the_left():
+    """Its slope grows as -x, with three derivatives that agree where its form changes."""
+    slope = xc.grad(special.log_ndtr)
+    bend, third = xc.grad(slope), xc.grad(xc.grad(slope))
+    for dtype in (np.float32, np.float64):
+        x = np.array([-np.inf, xc.numpy.finfo(dtype).min, -1e30], dtype)
+        np.testing.assert_array_equal(xc.vmap(bend)(x), -1)
+        assert slope(x[0]) == np.inf and slope(x[2]) == -x[2]
+    x = np.array([-9999.0, -10001.0])
+    np.testing.assert_allclose(xc.vmap(slope)(x), -x - 1 / x, rtol=1e-15)
+    np.testing.assert_allclose(xc.vmap(bend)(x), -1 + 1 / x**2, rtol=1e-15)
+    np.testing.assert_allclose(xc.vmap(third)(x), -2 / x**3, rtol=1e-3)

@@ -196,6 +196,7 @@ def judge(new, y, lam, tol):
 # the model's first curvature, in units in which the largest is 1: the search shortens a step that is too
 # long, and the first change of the gradient sets the curvature, but nothing lengthens one too short
 FIRST = 1 / 8
+ASTRAY = 1e3  # times the violation, or its unit: what no minimum of a penalised function leaves
 FARTHEST = 4  # times the size of x, or its unit: a step at most
 
 
@@ -368,9 +369,16 @@ class AugmentedLagrangian:
         unbounded = inner.status == np.int32(Status.unbounded)  # at this penalty, at least
         outside = infeasibility(problem.equations(inner.x), problem.inequalities(inner.x))
         inside = xnp.isfinite(outside) & (outside <= 1e-3 * largest(inner.x))
-        x = xnp.where(unbounded, s["x"], inner.x)
+        # whose values fall faster than the penalty grows ends somewhere, as far as steps lead: no point to go on from
+        was = infeasibility(problem.equations(s["x"]), problem.inequalities(s["x"]))
+        astray = ~(outside <= ASTRAY * xnp.maximum(1, was))
+        x = xnp.where(unbounded | astray, s["x"], inner.x)
         here = dict(zip(_LOCAL, problem.local(x)))
         h, c = here["h"], here["c"]
+        # what no variable changes is violated everywhere
+        inside = inside & ~xnp.any(
+            (xnp.max(xnp.abs(here["jh"]), axis=1, initial=0) == 0) & (xnp.abs(h) > tol)
+        )
         counts = {"nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + inner.nfev + np.int32(1),
                   "njev": s["njev"] + inner.njev + np.int32(1)}  # fmt: skip
         new_y, new_lam = y - rho * h, xnp.maximum(lam - rho * c, 0)
@@ -385,7 +393,7 @@ class AugmentedLagrangian:
         )  # fmt: skip
         return counts | {
             "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
-            "rho": xnp.where(unbounded, 10 * rho, xnp.where(slow, 5 * rho, rho)), "before": feasible, "status": status,
+            "rho": rho * xnp.where(unbounded | astray, 10, xnp.where(slow, 5, 1)), "before": feasible, "status": status,
         }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from .._transforms.jacobians import hessian
 from ..numpy._select import safe_divide
 from ._constrained_saddle import falls
 from ._loop import empty_rows, in_rounds, iterations_from
+from ._multipliers import smallest
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
 from ._units import FULL, power_of_two
@@ -45,9 +46,10 @@ class Scales:
 
 
 def lengths_of(problem, x, g, j, values):
-    """How large each variable is: its start, else the way to where a slope or a constraint vanishes.
+    """(how large each variable is, whether nothing tells).
 
-    Where that is 0, too, terms of curvature or of a constraint are as large as those of other variables.
+    It is as large as its start, or the way to where a slope or a constraint vanishes. Where that is 0, too, terms
+    of curvature or of a constraint are as large as those of other variables; without any, so is the variable itself.
     """
     lower, upper = problem.bounds
     size = xnp.abs(x)
@@ -63,7 +65,28 @@ def lengths_of(problem, x, g, j, values):
     energy = xnp.sqrt(bend) * size
     alike = xnp.where(bend > 0, largest(energy) / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)
     size = xnp.where(size > 0, size, alike)
-    return coarse(xnp.where(size > 0, size, _nearest(_terms(j, size), j)))
+    told = xnp.any(size > 0)
+    size = xnp.where(size > 0, size, _nearest(_terms(j, size), j))
+    none = ~told | (size == 0)
+    return coarse(xnp.where(size > 0, size, _middle(size))), none
+
+
+def _middle(size):
+    """The geometric mean of those that are not 0; 1 where there are none."""
+    there = size > 0
+    logs = xnp.sum(xnp.where(there, xnp.log(xnp.where(there, size, 1)), 0))
+    return xnp.exp(logs / xnp.maximum(xnp.sum(there), 1).astype(size.dtype))
+
+
+def lengths_now(s, reach):
+    """(how large variables are that came so far, the constraints' largest gradients by them): where nothing told
+
+    of any, their ways do."""
+    before, rows = s["lengths"], s["rows"]
+    far = largest(reach / before)
+    own = xnp.maximum(before, coarse(xnp.where(reach > 0, reach, before)))
+    change = coarse(xnp.where(xnp.all(s["unknown"]) & (far > 0), far, 1))
+    return xnp.where(change == 1, own, change * before), [change * a for a in rows]
 
 
 def _nearest(values, j):
@@ -93,7 +116,7 @@ class View:
 
     ``flat``: the smallest gradient of an active constraint, relative to the largest it had. ``balance``: the
     objective's gradient the terms that it is the difference of, and the curvature. ``falls``: whether the
-    first conditions hold, and the function falls from here.
+    first conditions hold, and the function falls from here; ``endless``: or falls on a straight way.
     """
 
     scales: Scales
@@ -107,12 +130,16 @@ class View:
     flat: Any
     balance: Any
     falls: Any
+    endless: Any
+    y: Any
+    lam: Any
 
 
-def look(problem, x, y, lam, lengths, rows, tol) -> View:
-    """``rows``: the largest gradients of the constraints so far."""
+def look(problem, start, x, y, lam, lengths, still, rows, tol) -> View:
+    """``still``: variables without a length of their own, that never moved; ``rows``: the largest gradients of the
+    constraints so far."""
     f, g, h, jh, c, jc = problem.local(x)
-    d = lengths
+    d, full = lengths, typeof(x).shape[0] <= FULL
 
     def lagrangian(x):
         return (
@@ -121,23 +148,30 @@ def look(problem, x, y, lam, lengths, rows, tol) -> View:
             - xnp.vdot(lam, problem.inequalities(x))
         )
 
+    curved = hessian(lagrangian)(x) if full else None
+    d = d if curved is None else _as_curved(d, xnp.abs(xnp.diagonal(curved)), still)
     # gradients of constraints that vanish are no measure: then what they had, or their size
     now = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in (jh, jc)]
     units = [_or_else(a, _or_else(before, xnp.abs(v))) for a, before, v in zip(now, rows, (h, c))]
+    near = xnp.abs(c) <= 1e-3 * units[1]
+    rows_now = jh * d / units[0][:, None], jc * d / units[1][:, None]
+    y, lam = (
+        a / b for a, b in zip(smallest(g * d, *rows_now, y * units[0], lam * units[1], near), units)
+    )
     terms = xnp.maximum(
         largest(g * d), xnp.maximum(largest(y[:, None] * jh * d), largest(lam[:, None] * jc * d))
     )
     slope = (g - y @ jh - lam @ jc) * d
-    if typeof(x).shape[0] <= FULL:
-        curved = hessian(lagrangian)(x) * d * d[:, None]
+    if curved is not None:
+        curved = curved * d * d[:, None]
         bend = largest(curved)
     else:
         bend = largest(grad(lambda x: xnp.vdot(grad(lagrangian)(x), d))(x) * d)
     size = xnp.maximum(terms, bend)
     scales = Scales(d, power_of_two(size), *map(power_of_two, units))
-    wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
     safe = xnp.where(size > 0, size, 1)
-    active = (xnp.abs(c) <= 1e-3 * units[1]) & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
+    wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
+    active = near & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
     parts = [safe_divide(a, b, 1, where=b > 0) for a, b in zip(now, rows)]
     flat = xnp.minimum(
         xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
@@ -147,8 +181,8 @@ def look(problem, x, y, lam, lengths, rows, tol) -> View:
         xnp.maximum(*map(largest, wrong)),
         largest(lam * c) / safe,
     )
-    down = xnp.zeros((), bool)
-    if typeof(x).shape[0] <= FULL:
+    down = on = xnp.zeros((), bool)
+    if curved is not None:
         fine = xnp.maximum(stationary, xnp.maximum(feasible, product)) <= tol
         strong = lam * units[1] > tol * size
         weak = ~strong & (c <= tol * units[1])
@@ -156,10 +190,20 @@ def look(problem, x, y, lam, lengths, rows, tol) -> View:
             xnp.concatenate([jh * d, xnp.where(strong[:, None], jc * d, 0)]),
             xnp.where(weak[:, None], jc * d, 0),
         ]
-        down = cond(fine, lambda: falls(lagrangian, x, d, curved, *kept, terms, tol), lambda: down)
+        keeps = lambda x: xnp.all(problem.inequalities(x) >= xnp.minimum(c, -tol * units[1]))  # noqa: E731
+        ways = lambda: falls(lagrangian, keeps, start, x, d, slope, curved, *kept, terms, tol)  # noqa: E731
+        down, on = cond(fine, ways, lambda: (down, on))
     return View(
-        scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down
+        scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down,
+        on, y, lam,
     )  # fmt: skip
+
+
+def _as_curved(d, bend, still):
+    """Lengths of which those of ``still`` variables make terms of curvature as large as those of the others."""
+    energy = largest(xnp.where(still, 0, xnp.sqrt(bend) * d))
+    fine = still & (bend > 0) & (energy > 0)
+    return xnp.where(fine, coarse(energy / xnp.sqrt(xnp.where(bend > 0, bend, 1))), d)
 
 
 def _or_else(a, b):
@@ -173,19 +217,19 @@ def rounds(
     me, _, mi = problem.sizes
     dtype = problem.flat.dtype
     x = xnp.clip(x, *problem.bounds)
-    _, g, h, jh, c, jc = problem.local(x)
+    f, g, h, jh, c, jc = problem.local(x)
     values, j = (
         xnp.concatenate([h, c[: problem.sizes[1]]]),
         xnp.concatenate([jh, jc[: problem.sizes[1]]]),
     )
-    d = lengths_of(problem, x, g, j, values)
+    d, unknown = lengths_of(problem, x, g, j, values)
     zeros = lambda n: xnp.zeros(n, dtype)  # noqa: E731
     start = {
-        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "lengths": d,
+        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "lengths": d, "first": d, "unknown": unknown,
         "rows": [xnp.max(xnp.abs(a) * d, axis=1, initial=0) for a in (jh, jc)],
         "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
         "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
-        "flat": zeros(()), "best": zeros(()) + xnp.inf, "nit": count(0), "nfev": count(0),
+        "flat": zeros(()), "best": zeros(()) + xnp.inf, "before": f, "nit": count(0), "nfev": count(0),
         "njev": count(0), "round": count(0),
     }  # fmt: skip
     if history:
@@ -213,17 +257,24 @@ def rounds(
 def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
-    lengths = xnp.maximum(s["lengths"], coarse(xnp.where(reach > 0, reach, s["lengths"])))
-    seen = look(problem, s["x"], s["y"], s["lam"], lengths, s["rows"], tol)
+    (lengths, rows), still = lengths_now(s, reach), s["unknown"] & (reach == 0)
+    seen = look(problem, s["start"], s["x"], s["y"], s["lam"], lengths, still, rows, tol)
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     scales = seen.scales
     state = method.init(make(problem, scales), s["x"] / scales.x, aim)
     state = state | {
         "status": xnp.where(status == RUNNING, state["status"], status),
-        "y": s["y"] * scales.eq / scales.f, "lam": s["lam"] * scales.ineq / scales.f,
+        "y": seen.y * scales.eq / scales.f, "lam": seen.lam * scales.ineq / scales.f,
     }  # fmt: skip
-    return {"seen": seen, "state": state, "status": status, "worst": worst, "lengths": lengths}
+    return {
+        "seen": seen,
+        "state": state,
+        "status": status,
+        "worst": worst,
+        "lengths": lengths,
+        "rows": rows,
+    }
 
 
 def _ended(s, begun, ended) -> dict:
@@ -231,25 +282,35 @@ def _ended(s, begun, ended) -> dict:
     seen, status = begun["seen"], begun["status"]
     scales, went = seen.scales, (status == RUNNING) & (ended["nit"] >= 0)
     more = lambda k: s[k] + xnp.where(went, xnp.maximum(ended[k], 0), 0).astype(np.int32)  # noqa: E731
-    put = lambda k: xnp.where(went, scales.of(k, ended[k]), s[k])  # noqa: E731
-    new = {k: put(k) for k in ("x", "y", "lam")} | {k: more(k) for k in ("nit", "nfev", "njev")}
+    was = {"x": s["x"], "y": seen.y, "lam": seen.lam}
+    new = {k: xnp.where(went, scales.of(k, ended[k]), was[k]) for k in was} | {
+        k: more(k) for k in ("nit", "nfev", "njev")
+    }
     new |= {
         k: getattr(seen, k)
         for k in ("f", "g", "h", "c", "stationary", "feasible", "product", "flat")
     }
     if "history" in s:
         new["history"] = ended["history"]
+    new |= {k: s[k] for k in ("start", "first", "unknown", "before")}
     return new | {
-        "start": s["start"], "lengths": begun["lengths"], "rows": s["rows"], "status": status,
-        "last": ended["status"], "best": xnp.minimum(s["best"], begun["worst"]), "round": s["round"] + np.int32(1),
+        "lengths": begun["lengths"], "rows": begun["rows"], "status": status, "last": ended["status"],
+        "best": xnp.minimum(s["best"], begun["worst"]), "round": s["round"] + np.int32(1),
     }  # fmt: skip
+
+
+def _is_drowned(s, seen):
+    """Whether rounding errors of curvature are as large as all that f fell, on a way that has left all sizes."""
+    eps = xnp.finfo(seen.f.dtype).eps
+    gone = xnp.max(seen.scales.x / s["first"], initial=1) >= eps**-0.5
+    return gone & (eps * seen.balance[2] > 1e-3 * xnp.abs(s["before"] - seen.f))
 
 
 def _verdict(s, seen, worst, tol, maxiter):
     is_last = lambda status: s["last"] == np.int32(status)  # noqa: E731
     begun = s["round"] > 0
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
-    fine = begun & (worst <= tol)
+    fine = begun & (worst <= tol) & ~seen.endless & ~_is_drowned(s, seen)
     over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
     # there or creep on
@@ -264,7 +325,7 @@ def _verdict(s, seen, worst, tol, maxiter):
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
     return first_of(
         (~finite, Status.not_finite), (is_last(Status.unbounded), Status.unbounded),
-        (is_last(Status.degenerate) | bare, Status.degenerate), (fine & seen.falls, Status.saddle),
+        ((is_last(Status.degenerate) & ~fine) | bare, Status.degenerate), (fine & seen.falls, Status.saddle),
         (fine, Status.success),
         (lost, Status.infeasible), (s["nit"] >= maxiter, Status.max_steps),
         (begun & (slow | over), Status.stagnation),

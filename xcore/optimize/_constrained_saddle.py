@@ -7,9 +7,12 @@ that hold with a multiplier of 0 may only be left to the side that is allowed. (
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import numpy as xnp
 from .._core.types import typeof
 from .._transforms.map import vmap
+from ._problem import largest
 from ._units import equilibrated
 
 PARTS = (
@@ -19,11 +22,13 @@ PARTS = (
 )  # powers of tol: how far to look for lower values, relative to the variables
 
 
-def falls(lagrangian, x, d, bend, rows, weak_rows, terms, tol):
-    """Whether the Lagrangian is visibly lower near x, along a direction that the constraints allow.
+def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, tol):
+    """(whether the Lagrangian is visibly lower near x, whether it falls on a straight way): as constraints allow.
 
     Args:
+      keeps: whether a point is on the side of inequalities that is allowed.
       d: how large each variable is.
+      slope: the Lagrangian's gradient, in such units.
       bend: the Lagrangian's Hessian, in such units.
       rows, weak_rows: gradients of constraints with and without multipliers, zero if not active; in such units.
       terms: the largest of those that the Lagrangian's gradient is the sum of.
@@ -33,7 +38,9 @@ def falls(lagrangian, x, d, bend, rows, weak_rows, terms, tol):
     unit = equilibrated(xnp.abs(bend))
     bend, rows, weak_rows = bend * unit * unit[:, None], rows * unit, weak_rows * unit
     both = xnp.concatenate([rows, weak_rows])
-    least, ways = _least(bend, xnp.stack([_spanned(rows), _spanned(both)]))
+    w, q = _along(bend, xnp.stack([_spanned(rows), _spanned(both)]))
+    least, ways = w[:, 0], q[..., 0]
+    way = _straight(slope, unit, w[1], q[1])
     # the one that keeps the others may leave those without multipliers, if to one side
     leaves = _unit(weak_rows) @ ways[0]
     allowed = [xnp.all(sign * leaves >= -(eps**0.5)) for sign in (1, -1)]
@@ -45,7 +52,31 @@ def falls(lagrangian, x, d, bend, rows, weak_rows, terms, tol):
     sides = xnp.stack([ways[0], -ways[0], ways[1], -ways[1]])
     value = lagrangian(x)
     values = [vmap(lagrangian)(x + tol**p * sides) for p in PARTS]
-    return xnp.any(taken & (xnp.stack(values) < value - 8 * eps * (xnp.abs(value) + terms)))
+    noise = 8 * eps * (xnp.abs(value) + terms)
+    # on as it came
+    onward = d * way, x - start
+    slopes = xnp.abs(xnp.vdot(slope, way)), lagrangian(start) - value
+    far = np.array([1, *(tol**p for p in PARTS)], x.dtype)
+    straight = xnp.zeros((), bool)
+    for v, a in zip(onward, slopes):
+        points = x + far[:, None] * v
+        lower = vmap(lagrangian)(points) < value - xnp.maximum(noise, 0.5 * far * xnp.abs(a))
+        kept = vmap(keeps)(points)
+        straight = straight | (xnp.all(lower | ~kept) & kept[-1])
+    return xnp.any(taken & (xnp.stack(values) < value - noise)), straight
+
+
+def _straight(slope, unit, w, q):
+    """The way down, as long as variables are large, where Newton steps would be longer: where nothing bends."""
+    q = xnp.where(xnp.sum(q * q, axis=0) > 0.5, q, 0)  # those of the projector are none
+    part = (unit * slope) @ q
+    steps = unit[:, None] * q * part
+    w = xnp.abs(w)
+    noise = 30 * typeof(w).shape[0] * xnp.finfo(w.dtype).eps * largest(w)
+    long = (w <= noise) | (xnp.max(xnp.abs(steps), axis=0) > w)
+    way = -xnp.sum(xnp.where(long, steps, 0), axis=1)
+    size = largest(way)
+    return way / xnp.where(size > 0, size, 1)
 
 
 def _unit(rows):
@@ -64,9 +95,9 @@ def _spanned(rows):
     return q @ q.T
 
 
-def _least(bend, projectors):
-    """(the least eigenvalues of ``bend`` where the projectors vanish, their eigenvectors)."""
+def _along(bend, projectors):
+    """(eigenvalues of ``bend`` where the projectors vanish, eigenvectors)."""
     free = xnp.eye(typeof(bend).shape[0], dtype=bend.dtype) - projectors
     bend = xnp.where(xnp.all(xnp.isfinite(bend)), bend, 0)
     w, q = xnp.linalg.eigh(free @ bend @ free)
-    return w[:, 0], (free @ q[..., :1])[..., 0]
+    return w, free @ q

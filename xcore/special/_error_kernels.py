@@ -272,8 +272,13 @@ def _erfcinv_slope(_, p):
 
 def _mills(_, x):
     """φ(x)/Φ(x), the derivative of log Φ."""
-    far = x < -1.0
-    tail = math.sqrt(2.0 / math.pi) / erfcx(where(far, -x * _ROOT_HALF, 1.0))
+    far, end = x < -1.0, x < -1e4
+    tail = math.sqrt(2.0 / math.pi) / erfcx(
+        where(ops.and_(far, ops.not_(end)), -x * _ROOT_HALF, 1.0)
+    )
+    # two terms of its series, whose slope at infinity is -1 and not a quotient of zeros
+    t = where(end, -x, 1.0)
+    tail = where(end, t + 1.0 / t, tail)
     z = where(far, 0.0, x)
     return where(far, tail, half_gauss(z) / (math.sqrt(2.0 * math.pi) * ndtr(z)))
 
