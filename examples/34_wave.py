@@ -38,10 +38,11 @@ with figure("wave", cols=3, size=(10, 3.4)) as axes:
 from matplotlib.animation import FuncAnimation, PillowWriter  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-canvas = Figure(figsize=(3, 3))
+canvas = Figure(figsize=(3, 3), layout="constrained")
 image = canvas.subplots().imshow(np.asarray(pictures[0]).T, cmap="RdBu", vmin=-0.3, vmax=0.3)
+image.axes.set(xticks=[], yticks=[])
 film = FuncAnimation(canvas, lambda k: image.set_data(np.asarray(pictures[k]).T), frames=60)
-film.save(figure_path("wave.gif"), PillowWriter(fps=20))
+film.save(figure_path("wave.webp"), PillowWriter(fps=20))
 
 drift = float(abs(np.asarray(newmark) / first - 1).max())
 swing = float(abs(np.asarray(energy) / first - 1).max())

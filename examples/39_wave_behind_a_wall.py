@@ -69,7 +69,7 @@ canvas = Figure(figsize=(3, 3), layout="constrained")
 image = canvas.subplots().imshow(frames[0].T, cmap="RdBu", vmin=-top, vmax=top, origin="lower")
 image.axes.set(xticks=[], yticks=[])
 film = FuncAnimation(canvas, lambda k: image.set_data(frames[k].T), frames=len(frames))
-film.save(figure_path("wave.gif"), PillowWriter(fps=16))
+film.save(figure_path("wave.webp"), PillowWriter(fps=16))
 
 
 def dark(curve):

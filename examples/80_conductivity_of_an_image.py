@@ -73,6 +73,6 @@ with figure("image", cols=2, size=(9, 3.4)) as axes:
         axes, ((truth, "log conductivity"), (image, "as seen from the rim")), strict=True
     ):
         grid.plot(field, ax, cmap="RdBu_r", vmin=-2, vmax=2)
-        ax.set(title=title)
+        ax.set(title=title, xlabel="x", ylabel="y")
         ax.grid(False)
 assert likeness > 0.6

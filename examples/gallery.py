@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
-PICTURES = {".png", ".svg", ".gif", ".jpg"}
+PICTURES = {".png", ".svg", ".gif", ".webp", ".jpg"}
 
 
 @dataclass(frozen=True)

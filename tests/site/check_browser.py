@@ -62,6 +62,29 @@ TASKS = [
     ("vmap", "xcore.vmap"),
     ("adam", "xcore.optimize.adam"),
 ]
+# What a newcomer types, and the page or the name that answers.
+QUESTIONS = [
+    ("matrix inverse", "xcore.linalg.inv"),
+    ("numerical integration", "xcore.numpy.trapezoid"),
+    ("quad", "xcore.scipy.integrate.simpson"),
+    ("train neural network", "xcore.optimize.fit"),
+    ("root finding", "xcore.optimize.root"),
+    ("parallel for loop", "xcore.vmap"),
+    ("2d fourier transform", "xcore.numpy.fft.fft2"),
+    ("moving average", "xcore.numpy.convolve"),
+    ("normal distribution", "xcore.stats.norm"),
+    ("sparse eigenvalues", "xcore.linalg.eigsh"),
+    ("double precision", "start/install"),
+    ("use GPU", "howto/gpu"),
+    ("convert to numpy", "howto/beside"),
+    ("gradient NaN", "howto/gradients"),
+    ("out of memory", "howto/memory"),
+    ("for loop slow", "howto/slow"),
+    ("quickstart", "start/ten_minutes"),
+    ("recompile", "howto/compiles"),
+    ("multiple GPUs", "devices"),
+    ("bibtex", "trust/citing"),
+]
 LOOKED_AT = [
     "index",
     "start/from_numpy",
@@ -98,6 +121,14 @@ def test_search_leads_to_the_function(page, words, name):
         distinct[:FIRST],
     )
     assert page.errors == []
+
+
+@pytest.mark.parametrize(("words", "answer"), QUESTIONS)
+def test_search_answers_at_once(page, words, answer):
+    """Among the first three results."""
+    found = dict.fromkeys(r.partition("#")[0].partition("?")[0] for r in results(page, words))
+    wanted = (OUT / f"{page_of().get(answer, answer)}.html").resolve().as_uri()
+    assert wanted in list(found)[:3]
 
 
 @pytest.mark.parametrize("name", LOOKED_AT)

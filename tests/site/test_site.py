@@ -8,7 +8,8 @@ import pytest
 
 import xcore as xc
 from tools.site import examples, names, prose, reference, related, signatures
-from tools.site.words import WORDS
+from tools.site.words import PAGES as PAGE_WORDS
+from tools.site.words import WORDS, keywords
 
 
 def test_every_public_name_has_a_place():
@@ -160,6 +161,9 @@ def test_docstrings_become_text():
 
 def test_words_are_of_names_that_are_there():
     assert set(WORDS) - set(names.page_of()) == set()
+    for page in PAGE_WORDS:  # which have no front matter of their own
+        assert not (names.ROOT / "docs" / f"{page}.md").read_text().startswith("---")
+    assert 'keywords: "use, gpu, cuda' in keywords("howto/gpu", "# On a GPU")
 
 
 def test_examples_name_what_they_use():

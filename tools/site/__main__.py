@@ -14,7 +14,8 @@ from pathlib import Path
 
 from . import examples, pictures, reference, sources
 from .names import ROOT, canonical, page_of
-from .words import scorer
+from .words import PAGES as PAGE_WORDS
+from .words import keywords, scorer
 from .write import write, written
 
 BUILD = ROOT / "build" / "site"
@@ -50,7 +51,12 @@ def stage() -> None:
         shutil.rmtree(BUILD / "doctrees", ignore_errors=True)  # what its functions made of pages
     for path in sorted((ROOT / "docs").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            write(SOURCE / path.relative_to(ROOT / "docs"), path.read_bytes())
+            place = path.relative_to(ROOT / "docs")
+            page = place.with_suffix("").as_posix()
+            content = (
+                keywords(page, path.read_text(encoding="utf-8")) if page in PAGE_WORDS else None
+            )
+            write(SOURCE / place, content or path.read_bytes())
     for name, place in PAGES.items():
         if (ROOT / name).exists():
             write(SOURCE / place, (ROOT / name).read_bytes())

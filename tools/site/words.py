@@ -5,6 +5,7 @@ Each is printed on the page of its function, where the search of the site finds 
 """
 
 import json
+import re
 
 WORDS = {
     "xcore.pde.poisson": "plate temperature, steady heat, electrostatic potential, elliptic equation, Laplace equation, pdepe",
@@ -29,7 +30,7 @@ WORDS = {
     "xcore.linalg.CG": "pcg, conjugate gradients, cg",
     "xcore.linalg.GMRES": "gmres, general minimal residual",
     "xcore.linalg.lstsq": "least squares, regression, overdetermined, lsqlin, mldivide, A\\b",
-    "xcore.linalg.eigsh": "eigs, Lanczos, few eigenvalues, largest eigenvalue, ARPACK",
+    "xcore.linalg.eigsh": "eigs, Lanczos, few eigenvalues, largest eigenvalue, ARPACK, sparse eigenvalues",
     "xcore.linalg.svd": "PCA, principal components, singular values, svds, dimension reduction",
     "xcore.linalg.randomized_svd": "PCA, principal components, truncated SVD, svds, TruncatedSVD, svd_lowrank",
     "xcore.linalg.eigh": "eig, eigenvalues, eigenvectors, symmetric, spectrum",
@@ -45,18 +46,18 @@ WORDS = {
     "xcore.optimize.minimize_constrained": "fmincon, constraints, bounds, SQP, interior point",
     "xcore.optimize.curve_fit": "lsqcurvefit, nlinfit, error bars, fit a curve, standard errors, nonlinear regression, confidence band",
     "xcore.optimize.least_squares": "lsqnonlin, Levenberg-Marquardt, nonlinear least squares, Gauss-Newton",
-    "xcore.optimize.root": "fsolve, nonlinear equations, Newton",
+    "xcore.optimize.root": "fsolve, nonlinear equations, Newton, root finding",
     "xcore.scipy.optimize.brentq": "fzero, root of a function of one variable, bisection",
     "xcore.optimize.adam": "Adam, torch.optim.Adam, optax.adam, training, stochastic gradient",
-    "xcore.optimize.fit": "training loop, early stopping, epochs, checkpoints, progress bar, validation",
+    "xcore.optimize.fit": "training loop, early stopping, epochs, checkpoints, progress bar, validation, train a neural network, train neural network",
     "xcore.decomp.cp_als": "parafac, CANDECOMP, cp, tensor rank, tensorly.parafac, cp_als, canonical polyadic",
     "xcore.decomp.hosvd": "Tucker, tucker_als, multilinear SVD",
     "xcore.decomp.tt_svd": "tensor train, MPS, matrix product state",
     "xcore.stats.t": "confidence interval, Student, t test, tinv",
-    "xcore.stats.norm": "confidence interval, Gauss, bell curve, norminv, normpdf, normcdf",
+    "xcore.stats.norm": "confidence interval, Gauss, bell curve, norminv, normpdf, normcdf, normal distribution",
     "xcore.random.key": "random, seed, rng, PRNGKey, reproducible, key reuse",
     "xcore.random.split": "random, seed, parallel streams, key reuse, independent random numbers",
-    "xcore.random.normal": "Monte Carlo, randn, Gaussian noise, simulation",
+    "xcore.random.normal": "Monte Carlo, randn, Gaussian noise, simulation, normal distribution",
     "xcore.random.uniform": "Monte Carlo, rand",
     "xcore.random.permutation": "shuffle, randperm",
     "xcore.checkpoint.save": "save, load, resume, state on disk, torch.save, orbax",
@@ -66,7 +67,7 @@ WORDS = {
     "xcore.device_put": "to GPU, move to device, cuda",
     "xcore.jit": "compile, make faster, torch.compile, tf.function",
     "xcore.grad": "gradient, backward, autograd, derivative, automatic differentiation",
-    "xcore.vmap": "batch, parfor, vectorize, for loop over examples",
+    "xcore.vmap": "batch, parfor, vectorize, for loop over examples, parallel for loop",
     "xcore.hessian": "second derivatives, curvature",
     "xcore.lax.scan": "for loop, recurrence, time loop, progress bar",
     "xcore.lax.fori_loop": "for loop, progress bar",
@@ -80,8 +81,39 @@ WORDS = {
     "xcore.numpy.meshgrid": "ndgrid, meshgrid",
     "xcore.Array": "tensor, ndarray, .at, index update, set elements",
     "xcore.Solution": "success, status, converged, did it converge, progress, history",
+    "xcore.linalg.inv": "matrix inverse, inverse matrix, pinv",
+    "xcore.linalg.det": "determinant",
+    "xcore.numpy.trapezoid": "numerical integration, integral, quad, trapz, quadrature",
+    "xcore.scipy.integrate.simpson": "numerical integration, integral, quad, quadrature",
+    "xcore.optimize.sgd": "gradient descent, stochastic gradient",
+    "xcore.numpy.fft.fft2": "2d fourier transform, image spectrum",
+    "xcore.numpy.corrcoef": "correlation, Pearson",
+    "xcore.numpy.convolve": "moving average, smoothing",
+    "xcore.enable_x64": "double precision, 64 bits",
+    "xcore.print_environment_info": "version, which version",
+    "xcore.numpy.asarray": "from numpy, list to array",
     "xcore.image.resize": "imresize, zoom, resample",
 }  # fmt: skip
+
+# The same of pages written by hand; no reader sees these words, the search does.
+PAGES = {
+    "start/install": "pip, version, double precision, float64, 64 bits, set up, windows, mac",
+    "start/ten_minutes": "tutorial, introduction, getting started, first steps, quickstart",
+    "howto/which_solver": "which solver, choose a solver, compare methods, linear programming, Navier Stokes",
+    "howto/gradients": "gradient NaN, gradient zero, nan, vanishing gradient, debug gradient",
+    "howto/compiles": "recompile, compile time, slow first call, retrace, cache",
+    "howto/slow": "for loop slow, slow, speed, performance, faster, profile, timing, benchmark",
+    "howto/memory": "out of memory, OOM, memory leak, large arrays",
+    "howto/random": "parallel random numbers, seed, random key reuse",
+    "howto/resume": "save, load, resume, restart, checkpoint",
+    "howto/beside": "convert to numpy, to numpy, from numpy, dataframe, pandas, torch tensor, dlpack",
+    "howto/ecosystem": "neural network, flax, equinox, optax, haiku, train neural network",
+    "howto/gpu": "use GPU, cuda, nvidia, move to GPU, graphics card",
+    "devices": "multiple GPUs, cluster, distributed, MPI, two devices",
+    "pde": "finite differences, finite elements, finite volumes, boundary conditions, Navier Stokes, advection",
+    "sanitize": "debug, find bugs, nan, out of bounds",
+    "trust/citing": "cite, bibtex, reference, paper",
+}
 
 # Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed.
 _SCORER = """var WORDS = %s;
@@ -102,9 +134,16 @@ var Scorer = {
 """
 
 
+def keywords(page: str, text: str) -> str:
+    """The Markdown of a page with its words, one by one, as the search takes them."""
+    if page not in PAGES:
+        return text
+    words = ", ".join(dict.fromkeys(re.findall(r"\w+", PAGES[page].lower())))
+    return f'---\nmyst:\n  html_meta:\n    keywords: "{words}"\n---\n{text}'
+
+
 def scorer(page_of: dict[str, str]) -> str:
     """The script that scores results of a search."""
-    words = {
-        page_of[name]: [w.strip().lower() for w in text.split(",")] for name, text in WORDS.items()
-    }
+    told = {page_of[name]: text for name, text in WORDS.items()} | PAGES
+    words = {page: [w.strip().lower() for w in text.split(",")] for page, text in told.items()}
     return _SCORER % json.dumps(words)
