@@ -151,6 +151,25 @@ def code_that_leads(app, doctree):
             leads += code
 
 
+def pages_at_night(app, doctree):
+    """Pictures that were made for light and for dark pages; no empty line at the end of what is doctested."""
+    from docutils import nodes
+
+    for picture in list(doctree.findall(nodes.image)):
+        if "_static/made/" in picture["uri"]:
+            dark = picture.deepcopy()
+            dark["uri"] = dark["uri"].replace(".svg", ".dark.svg")
+            dark["candidates"] = {"*": dark["uri"]}
+            app.env.images.add_file(app.env.docname, dark["uri"])
+            picture["classes"].append("only-light")
+            dark["classes"].append("only-dark")
+            picture.parent.insert(picture.parent.index(picture) + 1, dark)
+    for block in doctree.findall(nodes.literal_block):
+        if (text := block.astext()).endswith("\n"):
+            block.rawsource = text.rstrip("\n")
+            block.children = [nodes.Text(block.rawsource)]
+
+
 def package_list(app, pagename, templatename, context, doctree):
     if pagename.startswith("reference/") and pagename.count("/") == 2:
         context["package"] = pagename.split("/")[1]
@@ -160,5 +179,6 @@ def package_list(app, pagename, templatename, context, doctree):
 def setup(app):
     app.connect("doctree-read", types_that_lead)
     app.connect("doctree-read", code_that_leads)
+    app.connect("doctree-read", pages_at_night)
     app.connect("html-page-context", package_list)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,9 +14,11 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from examples._figures import PAPER, darken
+
 from .write import write
 
-# Two inks and a grey that can be told apart by everyone, on paper that stays white in both themes.
+# Two inks and a grey that can be told apart by everyone, on white paper and on dark.
 BLUE, ORANGE, GREY = "#0b6e95", "#c8641b", "#8a8f98"
 STYLE = {
     "svg.hashsalt": "xcore", "svg.fonttype": "path", "axes.spines.top": False, "axes.spines.right": False,
@@ -203,9 +205,16 @@ def write_pictures(folder: Path) -> None:
         with rc_context(STYLE):
             canvas = Figure(figsize=size, layout="constrained")
             draw(canvas)
-            kept = io.BytesIO()
-            canvas.savefig(kept, format="svg", metadata={"Date": None})
-        write(folder / f"{draw.__name__}.svg", kept.getvalue())
+            write(folder / f"{draw.__name__}.svg", _svg(canvas))
+            darken(canvas)
+            canvas.set_facecolor(PAPER)
+            write(folder / f"{draw.__name__}.dark.svg", _svg(canvas))
+
+
+def _svg(canvas: Figure) -> bytes:
+    kept = io.BytesIO()
+    canvas.savefig(kept, format="svg", metadata={"Date": None})
+    return kept.getvalue()
 
 
 if __name__ == "__main__":
