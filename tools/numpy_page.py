@@ -27,7 +27,8 @@ HEAD = """\
 
 `import xcore.numpy as xnp` is NumPy's main namespace on arrays of devices, with `xnp.linalg` and
 `xnp.fft`. Names, arguments and results are those of NumPy 2 and of the Python Array API standard
-(2024.12), but for what the tables on this page say.
+(2024.12), but for what the tables on this page say. `make test` holds them at each change against the
+NumPy that is installed, 2.4 at the time of writing, on x86-64 processors.
 
 ## What differs everywhere
 
