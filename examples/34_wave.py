@@ -25,9 +25,9 @@ pictures, energy = pde.trajectory(pde.Leapfrog(lap), start, dt, 800, every=8, sa
 _, newmark = pde.trajectory(pde.Newmark(lap), start, dt, 160, every=8, save=keep)
 first = float(pde.wave_energy(lap, tuple(map(xc.numpy.asarray, start))))
 with figure("energy", title="Energy relative to that of the start") as ax:
-    ax.plot(np.asarray(energy) / first - 1, label="leapfrog")
-    ax.plot(np.asarray(newmark) / first - 1, label="Newmark")
-    ax.set(xlabel="snapshot", ylabel="E / E₀ - 1")
+    for name, e in (("leapfrog", energy), ("Newmark", newmark)):
+        ax.plot(8 * dt * np.arange(1, len(e) + 1), np.asarray(e) / first - 1, label=name)
+    ax.set(xlabel="t", ylabel="E / E₀ - 1")
     ax.legend()
 with figure("wave", cols=3, size=(10, 3.4)) as axes:
     for ax, k in zip(axes, (5, 25, 60), strict=True):
@@ -46,5 +46,5 @@ film.save(figure_path("wave.webp"), PillowWriter(fps=20))
 
 drift = float(abs(np.asarray(newmark) / first - 1).max())
 swing = float(abs(np.asarray(energy) / first - 1).max())
-print(f"energy after 800 steps: leapfrog within {swing:.1e}, Newmark within {drift:.1e}")
+print(f"energy: leapfrog within {swing:.1e} in 800 steps, Newmark within {drift:.1e} in 160")
 assert drift < 1e-11 and swing < 0.05
