@@ -141,3 +141,11 @@ def test_quantiles(freedom):
             t_quantile(p, freedom), scipy.stats.t.ppf(p, freedom), rtol=1e-8, atol=1e-10
         )
     assert t_quantile(1.0, freedom) == np.inf and np.isnan(t_quantile(1.1, freedom))
+
+
+def test_lists_of_numbers_are_data():
+    times = [0.0, 1.0, 2, 3.5]
+    values = [float(3 * np.exp(-0.5 * t)) for t in times]
+    for given in (times, np.asarray(times), xnp.asarray(times)):
+        fitted = xo.curve_fit(lambda t, a, b: a * xnp.exp(-b * t), given, values, [1, 1])
+        np.testing.assert_allclose(np.asarray(fitted.popt), [3, 0.5], rtol=1e-5)

@@ -7,6 +7,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import pde
 from xcore.pde import (
     DORMAND_PRINCE,
     RK4,
@@ -147,3 +148,53 @@ def test_times_of_steps_that_rounding_joins():
     assert told(0.0).ok and told(1e8).status == Status.stagnation
     still = trajectory(ThetaMethod(Laplacian(Grid(4))), xnp.ones(3), 0.1, 4, t0=1e8, report=True)
     assert still.ok
+
+
+STEPPERS = {
+    "Newmark": pde.Newmark,
+    "Leapfrog": pde.Leapfrog,
+    "ExponentialIntegrator": pde.ExponentialIntegrator,
+}
+WORLDS = (
+    (1e-9, 1.0, 1.0),
+    (1e12, 1.0, 1e-12),
+    (1e-7, 3e8, 1.0),
+    (1e-12, 1.0, 1e6),
+    (1e15, 1e4, 1.0),
+)
+
+
+@pytest.mark.parametrize("name", STEPPERS)
+@pytest.mark.parametrize("varying", [False, True])
+def test_steps_do_not_depend_on_units(name, varying):
+    """In single precision op(u), its squares and those of dt leave the range long before the result of a step does."""
+    first, second = (np.random.default_rng(k).standard_normal(11) for k in (0, 1))
+
+    def end(length, speed, size, dtype):
+        grid = pde.Grid(12, 0.0, length)
+        op = (
+            pde.Diffusion(grid, np.full(12, speed**2, dtype))
+            if varying
+            else speed**2 * pde.Laplacian(grid)
+        )
+        waves = name != "ExponentialIntegrator"
+        dt = dtype(0.05 * length / speed if waves else 0.01 * (length / speed) ** 2)
+        state = (size * first).astype(dtype)
+        state = (state, (size / dt * second).astype(dtype)) if waves else state
+        stepper = STEPPERS[name](op)
+        for _ in range(3):
+            state = stepper.step(state, dtype(0), dt)
+        return np.asarray(state[0] if waves else state, float) / size
+
+    want = end(1.0, 1.0, 1.0, np.float64)
+    for length, speed, size in WORLDS:
+        found = end(length, speed, size, np.float32)
+        np.testing.assert_allclose(found, want, atol=2e-5, err_msg=str((length, speed, size)))
+
+
+def test_squares_of_steps_out_of_range_are_no_steps():
+    op = pde.Laplacian(pde.Grid(4))
+    state, status = pde.Newmark(op).attempt(
+        (np.ones(3, "f4"), np.ones(3, "f4")), 0.0, np.float32(1e-22)
+    )
+    assert int(status) == int(xc.Status.not_finite) and np.isnan(np.asarray(state[0])).all()

@@ -178,7 +178,7 @@ def test_units_do_not_matter():
         return np.asarray(pde.trajectory(wave, state, dt, 40, every=40)["u"])
 
     want = end(1.0, 1.0)
-    for length, duration in ((1e6, 1.0), (1.0, 1e-9), (1e-6, 1e-12)):
+    for length, duration in ((1e6, 1.0), (1.0, 1e-9), (1e-6, 1e-12), (1e-9, 3e-18), (1e-15, 1e-20)):
         np.testing.assert_allclose(end(length, duration), want, atol=1e-5)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import numbers
 import statistics
 from collections.abc import Callable
 from typing import Any
@@ -150,7 +151,7 @@ def curve_fit(
 
     Args:
       f: the curve: ``f(xdata, *p0)``.
-      xdata: whatever f takes.
+      xdata: whatever f takes; a list of numbers becomes an array.
       ydata: array of the values.
       p0: tuple of parameters to start from; each may be an array or a tree. Python's numbers become as wide as
         ydata.
@@ -171,7 +172,7 @@ def curve_fit(
     """
     who = "optimize.curve_fit"
     p0 = tuple(p0) if isinstance(p0, (tuple, list)) else tuple(xnp.unstack(xnp.atleast_1d(p0)))
-    ydata = xnp.asarray(ydata)
+    ydata, xdata = xnp.asarray(ydata), _as_data(xdata)
     p0 = tree.map(lambda x: _as_wide(x, ydata), p0)
     flat = Flat(who, "p0", p0)
     whiten = _whitening(who, sigma, ydata)
@@ -197,6 +198,12 @@ def curve_fit(
     stderr, pcov = _errors(found.success, sizes, deviation, correlation)
     known = absolute_sigma and loss == "linear"
     return CurveFit(found.x, pcov, found, stderr, correlation, dof, known)
+
+
+def _as_data(x):
+    """A list of numbers as the array that SciPy takes it for; all else is what the curve says."""
+    is_list = isinstance(x, list) and x and all(isinstance(v, numbers.Real) for v in x)
+    return xnp.asarray(x) if is_list else x
 
 
 def _as_wide(x, data):

@@ -36,29 +36,31 @@ def grown(op, u, still, dt):
     real = dtypes.to_real(wide)
     u, still, dt = u.astype(wide), still.astype(wide), xnp.asarray(dt).astype(real)
     goal, shape = default_rtol(dtype), typeof(u).shape
-    large = [xnp.max(xnp.abs(x), initial=0) for x in (u, dt * still)]
+    still = dt * still
+    large = [xnp.max(xnp.abs(x), initial=0) for x in (u, still)]
     unit = magnitude(ops.stop_gradient(xnp.stack(large)))  # squares of it may be out of range
     u, still = u / unit, still / unit
     m = min(_PRODUCTS, size(shape))
-    apply = lambda x: op(x.reshape(shape)).reshape(-1).astype(wide)  # noqa: E731
+    # in units of dt: squares of op(x) may be out of range, too
+    apply = lambda x: dt * op(x.reshape(shape)).reshape(-1).astype(wide)  # noqa: E731
 
     def step(s):
         b = apply(s["w"]) + still.reshape(-1)
         v, h, length = _space(apply, b, m)
         left = 1 - s["done"]
-        most = goal * xnp.maximum(_norm(s["w"]), dt * length)
+        most = goal * xnp.maximum(_norm(s["w"]), length)
 
         def shorter(tried):
             share = tried[0] / 2
-            small, out = _small(h, share * dt)
-            return share, dt * length * share * out, small
+            small, out = _small(h, share)
+            return share, length * share * out, small
 
         bad = lambda tried: ~(tried[1] <= most * tried[0]) & (tried[0] > _SHORTEST)  # noqa: E731
         start = 2 * left, xnp.full((), np.inf, real), xnp.zeros((m + 1,), wide)
         # own loop: how long a step may be is told by small matrices alone
         share, wrong, small = while_loop(bad, shorter, start)
         return {
-            "w": s["w"] + share * dt * length * (small @ v), "count": s["count"] + np.int32(1),
+            "w": s["w"] + share * length * (small @ v), "count": s["count"] + np.int32(1),
             "done": xnp.where(share >= left, 1, s["done"] + share), "lost": ~(wrong <= most * share),
         }  # fmt: skip
 

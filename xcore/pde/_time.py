@@ -15,11 +15,13 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.custom import stop_gradient
-from .._core import errors, tree
+from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
+from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
+from .._solution import Status
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal
 from ._direct import apply_function
@@ -370,10 +372,11 @@ class Leapfrog:
     ) -> tuple[Array, Array]:
         """One step."""
         u, v = _pair("pde.Leapfrog", self.op, state)
-        still = self.op.boundary(typeof(u).dtype)
-        v = v + dt / 2 * (self.op(u) + still)
+        still = dt / 2 * self.op.boundary(typeof(u).dtype)
+        # op(dt u) and not dt op(u): of fine grids and long ones alone op(u) may be out of range
+        v = v + (self.op(dt / 2 * u) + still)
         u = u + dt * v
-        return (u, v + dt / 2 * (self.op(u) + still))
+        return (u, v + (self.op(dt / 2 * u) + still))
 
 
 @struct
@@ -398,11 +401,27 @@ class Newmark:
     ) -> tuple[tuple[Array, Array], Array]:
         """One step, and the status of its linear system."""
         u, v = _pair("pde.Newmark", self.op, state)
-        force = self.op(u) + self.op.boundary(typeof(u).dtype)
-        # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone
-        right = v + dt * force + dt**2 / 4 * self.op(v)
-        v_new, status = shifted_solve(self.op, right, known_product(known_product(dt, dt), 0.25))
+        # v₊ = v + dt (a + a₊) / 2, u₊ = u + dt (v + v₊) / 2: a system for v₊ alone; op(dt u) and not dt op(u),
+        # for of fine grids and long ones alone op(u) may be out of range
+        force = self.op(dt * u) + dt * self.op.boundary(typeof(u).dtype)
+        right = v + force + self.op(dt / 2 * (dt / 2 * v))
+        square, fine = _square_of_half(dt, typeof(right).dtype)
+        v_new, status = shifted_solve(self.op, right, square)
+        v_new = xnp.where(fine, v_new, np.nan)
+        status = xnp.where(fine, status, np.int32(Status.not_finite))
         return (u + dt / 2 * (v + v_new), v_new), status  # pyright: ignore[reportReturnType]
+
+
+def _square_of_half(dt, dtype):
+    """((dt/2)², whether it is in the range): where not, 1, with which nothing is said of the step."""
+    limits = xnp.finfo(dtypes.to_real(dtype))
+    with ensure_compile_time_eval():
+        square = dt * dt * 0.25
+        size = xnp.abs(xnp.asarray(square)).astype(limits.dtype)
+        fine = (size >= limits.tiny) & (size <= limits.max) | (xnp.asarray(dt) == 0)
+        # a step that is known stays so
+        square = square if type(fine) is Array and bool(fine) else xnp.where(fine, square, 1)
+    return square, fine
 
 
 def _pair(who: str, op, state) -> tuple:
