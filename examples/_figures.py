@@ -102,9 +102,10 @@ def darken(canvas: Any) -> None:
             if box := artist.get_bbox_patch():
                 box.set(facecolor=night(box.get_facecolor()), edgecolor=night(box.get_edgecolor()))
         elif isinstance(artist, Line2D):
-            artist.set_color(night(artist.get_color()))
-            artist.set_markeredgecolor(night(artist.get_markeredgecolor()))
-            artist.set_markerfacecolor(night(artist.get_markerfacecolor()))
+            edge, face = artist.get_markeredgecolor(), artist.get_markerfacecolor()
+            artist.set_color(night(artist.get_color()))  # which those that follow it have, too
+            artist.set_markeredgecolor(night(edge))
+            artist.set_markerfacecolor(night(face))
         elif hasattr(artist, "get_facecolor") and hasattr(artist, "get_edgecolor"):
             faces, edges = artist.get_facecolor(), artist.get_edgecolor()
             artist.set_facecolor(night(faces))

@@ -116,3 +116,10 @@ def test_at_night_greys_turn_and_colours_stay():
     assert np.allclose(night("#d55e00")[:3], (0xD5 / 255, 0x5E / 255, 0))
     assert night("none") == "none" and len(night(np.zeros((3, 4)))) == 3
     assert night((0, 0, 0, 0.25))[3] == 0.25
+
+
+def test_black_marks_are_white_at_night():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    (line,) = figure.subplots().plot([0, 1], "kx")
+    _figures.darken(figure)
+    assert line.get_color()[0] > 0.85 and line.get_markeredgecolor()[0] > 0.85
