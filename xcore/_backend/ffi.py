@@ -75,13 +75,6 @@ LAPACK = {
     "geqrf": Routine("lapack_{}geqrf_ffi"),
     # reflectors, tau -> q
     "orgqr": Routine("lapack_{}orgqr_ffi", complex_target="lapack_{}ungqr_ffi"),
-    # reflectors, tau, c -> q c, and with transpose qᴴ c; or with q on the right
-    "ormqr": Routine(
-        "lapack_{}ormqr_ffi",
-        {"left": ("left", "i1"), "transpose": ("transpose", "i1")},
-        aliases=((2, 0),),
-        complex_target="lapack_{}unmqr_ffi",
-    ),
     # a, i32[n] (0: free to move) -> as geqrf, permutation i32[n] counted from 1, tau[k]
     "geqp3": Routine("lapack_{}geqp3_ffi", aliases=((0, 0), (1, 1))),
     # a -> vectors, values R[n] ascending, info
@@ -119,11 +112,6 @@ CUDA = {
     "potrf": Routine("cusolver_potrf_ffi", {"lower": ("lower", "i1")}),
     "geqrf": Routine("cusolver_geqrf_ffi"),
     "orgqr": Routine("cusolver_orgqr_ffi"),
-    "ormqr": Routine(
-        "cusolver_ormqr_ffi",
-        {"left": ("left", "i1"), "transpose": ("transpose", "i1")},
-        aliases=((2, 0),),
-    ),
     "geqp3": Routine("cuhybrid_geqp3", {"magma": _NO_MAGMA}, aliases=((0, 0), (1, 1))),
     "syevd": Routine(
         "cusolver_syevd_ffi", {"lower": ("lower", "i1"), "algorithm": (None, "=0 : ui8")}
