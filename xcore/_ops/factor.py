@@ -471,13 +471,21 @@ def _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b):
     # The routine wants three unknowns or more: add equations x = 0 that touch no others.
     *batch, n, k = t_b.shape
     size = max(n, 3)
-    diagonals = [
-        pad_values(ctx, x, t, (*batch, size), value) for x, value in ((dl, 0), (d, 1), (du, 0))
-    ]
     shape = (*batch, size, k)
-    b = pad_values(ctx, b, t_b, shape)
-    (x,) = ctx.routine("gtsv", t.dtype, [*diagonals, b], [ctx.tensor(shape, t.dtype)])
+    dl, du = (_between(ctx, x, t, size, below) for x, below in ((dl, True), (du, False)))
+    d, b = pad_values(ctx, d, t, (*batch, size), 1), pad_values(ctx, b, t_b, shape)
+    (x,) = ctx.routine("gtsv", t.dtype, [dl, d, du, b], [ctx.tensor(shape, t.dtype)])
     return slice_values(ctx, x, ArrayType(shape, t.dtype), t_b.shape)
+
+
+def _between(ctx, x, t: ArrayType, size: int, below: bool):
+    """What of a diagonal beside the main one is in the matrix, and zeros: there the routine wants these."""
+    *batch, n = t.shape
+    zeros, ones = [0] * len(batch), [1] * t.ndim
+    low = [*zeros, int(below)]
+    inside = ctx.slice(x, ctx.tensor((*batch, n - 1), t.dtype), low, [*batch, n - 1 + below], ones)
+    zero, result = ctx.full(ArrayType((), t.dtype), 0), ctx.tensor((*batch, size), t.dtype)
+    return ctx.pad(inside, zero, result, low, [*zeros, size - n + 1 - below], [0] * t.ndim)
 
 
 def _tridiagonal_jvp(primals, tangents):
