@@ -5,15 +5,12 @@ the solvers (orders of rows, signs, triangles, what is cut off, batches, statuse
 What a routine does not promise to compute is NaN here, so that who reads it is found out.
 """
 
-import os
 import re
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
-os.environ["XCORE_CACHE"] = "0"  # before xcore reads it: programs that no other process may find
-
-from xcore._backend import calls, ffi, hlo
+from xcore._backend import cache, calls, ffi, hlo
 from xcore._core import lower
 
 counts: dict[str, int] = {}  # how often each routine was written into a program
@@ -185,6 +182,7 @@ def _on_the_cpu(self, *args, **kwargs):
 
 
 def pytest_configure(config):
+    cache.default_cache = lambda: None  # no other process may find these programs
     whole = lower.lowered
     lower.lowered = lambda p, platform, **settings: whole(p, "cuda", **settings)
     ffi.factor_call, calls.Calls.callback, hlo.Builder.one = _emulated, _on_the_cpu, _written
