@@ -184,4 +184,6 @@ SLICES = {
     "tests/pde/test_nonlinear.py::test_nothing_is_claimed_where_there_is_no_solution": r"^float32$",
     "tests/pde/test_interfaces.py::test_located_jumps_beside_solvers_and_integrals": None,
     "tests/pde/test_interfaces.py::test_a_curved_interface_in_two_dimensions": r"^down$",
+    # `make test-accelerators` runs it
+    "tests/accelerators/test_emulated.py::test_what_is_written_for_a_gpu_gives_what_a_cpu_gives": None,
 }
