@@ -11,7 +11,7 @@ from tests.accelerators.sweep import ROOT
 BOUNDS = {
     "running sum": 2.2,
     "Poisson, 4097": 5.2,
-    "Poisson, 513": 0.1,
+    "Poisson, 513": 0.2,
     "1000 steps of conjugate": 6.2,
     "step of an MLP": 1.1,  # the layer between, in units of one matrix
     "MTTKRP": 1.1,  # the tensor as a matrix
