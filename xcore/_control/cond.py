@@ -1,7 +1,8 @@
 """``cond``: one of several programs, chosen by an index, or by the platform that a program is lowered for.
 
 By platform: ``platforms`` names for each branch the platform it is for, None for all others. Which one
-it is nobody knows before lowering, so transforms treat all of them.
+it is nobody knows before lowering, so transforms treat all of them. A program that is spread over
+several devices takes the branch for these where there is one (``unless_spread``).
 """
 
 from __future__ import annotations
