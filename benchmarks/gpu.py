@@ -1,35 +1,54 @@
-"""How near to what the device can do: achieved bandwidth and arithmetic beside measured ceilings.
+"""How near to what the device can do: achieved bandwidth and arithmetic beside measured ceilings, and
+problems solved to a tolerance beside the times that are aimed at.
 
 The ceilings are measured too: the largest of a copy and a triad for bandwidth, of square matrix
-products for arithmetic. On a CPU the same cases run in small sizes.
+products for arithmetic. All data are random: products of ones draw less power, and run faster. On a
+CPU the same cases run in small sizes.
+
+    python benchmarks/gpu.py                          prints the tables
+    python benchmarks/gpu.py --write                  and writes them to benchmarks/RESULTS-gpu.md
+    python benchmarks/gpu.py stencil Poisson          cases whose name contains one of these
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import HEAD, Row, facts, line
+import numpy as np
+from harness import facts, quantity
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import decomp, lax, pde, random
+from xcore import decomp, lax, optimize, pde, random
 from xcore.scipy.sparse.linalg import cg
 
 ON_GPU = xc.default_backend() != "cpu"
 SIDE = 8192 if ON_GPU else 512  # of matrices
 LENGTH = 2**27 if ON_GPU else 2**21  # of vectors
 PLANE, BOX = (4096, 512) if ON_GPU else (256, 32)  # cells along an axis of grids
-CUBE = (1000, 50) if ON_GPU else (100, 10)  # a tensor's side, and the rank of its fit
+CUBES = ((1000, 50), (500, 50)) if ON_GPU else ((100, 10), (50, 10))  # sides, ranks of fits
 CG_SIDE, CG_STEPS = (708, 1000) if ON_GPU else (141, 100)  # 5·10⁵ unknowns on a GPU
+MANY = (717, 718) if ON_GPU else (71, 72)  # 514,806 unknowns
+SQUARE = 500 if ON_GPU else 60
+FITS = 10**6 if ON_GPU else 1000
+RESULTS = Path(__file__).resolve().parent / "RESULTS-gpu.md"
+PREFACE = """# On a GPU
+
+Written by `python benchmarks/gpu.py --write` on {device}: {facts}.
+What is counted as work is what an algorithm cannot do without: each field read or written once,
+the products of a fit. Times are medians of calls of a compiled function, from arrays on the device to arrays on the
+device; a goal that is not met stands as it is.
+
+Ceilings (bytes and operations per second, measured in the same run): {ceilings}.
+"""
 
 
 class Work(NamedTuple):
-    """A case: what runs, on what, and how many bytes or operations it cannot do without."""
+    """A case: what runs, on what, how many bytes or operations it cannot do without, and the part of
+    the ceiling that is aimed at."""
 
     question: str
     f: Callable
@@ -37,6 +56,19 @@ class Work(NamedTuple):
     amount: float
     unit: str
     ceiling: str
+    goal: float | None = None
+
+
+class Problem(NamedTuple):
+    """A problem solved to a tolerance by f, which also tells whether it got there, and the seconds aimed at."""
+
+    question: str
+    f: Callable
+    args: tuple
+    goal: float | None = None
+
+
+# Measuring
 
 
 def seconds(f: Callable, args: tuple, rounds: int = 15) -> float:
@@ -59,12 +91,12 @@ def elapsed(g: Callable, args: tuple, calls: int) -> float:
     return time.perf_counter() - started
 
 
-def vector(dtype="float32", scale=1):
-    return xnp.ones(LENGTH // scale, dtype)
+def numbers(*shape: int, dtype="float32", seed: int = 0):
+    return random.normal(random.key(seed), shape, "float32").astype(dtype)
 
 
-def matrix(dtype="float32", side=SIDE):
-    return xnp.ones((side, side), dtype)
+def matrix(dtype="float32", side=SIDE, seed: int = 0):
+    return numbers(side, side, dtype=dtype, seed=seed) / side**0.5
 
 
 def product(precision=None):
@@ -73,7 +105,7 @@ def product(precision=None):
 
 def ceilings() -> dict[str, float]:
     """Bytes and operations per second at best."""
-    x, y = vector(), vector()
+    x, y = numbers(LENGTH), numbers(LENGTH, seed=1)
     size = x.nbytes
     bandwidth = [
         2 * size / seconds(lambda v: v + 1, (x,)),
@@ -89,22 +121,27 @@ def ceilings() -> dict[str, float]:
     return found
 
 
+# Beside ceilings
+
+
 def cases() -> list[Work]:
     """What is measured against the ceilings."""
-    x, rows, half = vector(), matrix(), matrix(side=SIDE // 2)
+    x, rows, half = numbers(LENGTH), matrix(), matrix(side=SIDE // 2)
     n, flops = rows.nbytes, 2.0 * (SIDE // 2) ** 3
-    batch = xnp.ones((64, SIDE // 8, SIDE // 8), "float32")
-    key = random.key(0)
+    batch = numbers(64, SIDE // 8, SIDE // 8)
+    key, philox = random.key(0), random.key(0, impl="philox")
     bytes_ = [
         ("sum of a vector", lambda v: v.sum(), (x,), x.nbytes),
         ("sum of the columns", lambda a: a.sum(0), (rows,), n),
         ("transpose", lambda a: a.T.copy(), (rows,), 2 * n),
         ("softmax of rows", softmax, (rows,), 2 * n),
-        ("five-point stencil", stencil, (rows,), 2 * n),
-        ("matrix times vector", lambda a: a @ a[0], (rows,), n),
-        ("running sum of a vector", xnp.cumsum, (vector(scale=8),), x.nbytes / 4),
+        ("five-point stencil", stencil, (rows,), 2 * n, 0.6),
+        ("matrix times vector", lambda a, v: a @ v, (rows, rows[0]), n),
+        ("running sum of a vector", xnp.cumsum, (x[: LENGTH // 8],), x.nbytes / 4),
         ("FFT of rows", lambda a: xnp.fft.fft(a, axis=1), (rows.astype("complex64"),), 4 * n),
-        ("uniform random numbers", lambda k: random.uniform(k, (LENGTH,)), (key,), x.nbytes),
+        ("random bits, Philox", lambda k: random.bits(k, (LENGTH,)), (philox,), x.nbytes, 0.5),
+        ("uniform random numbers, Threefry", uniform, (key,), x.nbytes),
+        ("normal random numbers, Philox", normal, (philox,), x.nbytes),
         *equations(),
     ]
     arithmetic = [
@@ -114,8 +151,8 @@ def cases() -> list[Work]:
         ("step of an MLP, float32", *mlp("float32"), "float32"),
         *decompositions(),
     ]
-    return [Work(q, f, a, m, "B/s", "bandwidth") for q, f, a, m in bytes_] + [
-        Work(q, f, a, m, "FLOP/s", c) for q, f, a, m, c in arithmetic
+    return [Work(q, f, a, m, "B/s", "bandwidth", *goal) for q, f, a, m, *goal in bytes_] + [
+        Work(q, f, a, m, "FLOP/s", c, *goal) for q, f, a, m, c, *goal in arithmetic
     ]
 
 
@@ -124,10 +161,10 @@ def equations() -> list[tuple]:
     found = []
     for cells, ndim in ((PLANE, 2), (BOX, 3)):
         grid = pde.Grid((cells,) * ndim)
-        f = xnp.ones((cells - 1,) * ndim, "float64")
+        f = numbers(*(cells - 1,) * ndim, dtype="float64")
         name = f"Poisson, {cells + 1}{'²³'[ndim - 2]} nodes, float64"
         found.append((name, lambda f, grid=grid: pde.poisson(f, grid), (f,), 2 * f.nbytes))
-    f = xnp.ones((CG_SIDE,) * 2, "float64")
+    f = numbers(CG_SIDE, CG_SIDE, dtype="float64")
 
     def iterate(f):
         return cg(stencil, f, tol=0.0, maxiter=CG_STEPS)[0]
@@ -139,21 +176,23 @@ def equations() -> list[tuple]:
 
 def decompositions() -> list[tuple]:
     """The kernel of CP fits, and a fit of ten sweeps: two products with the whole tensor in each."""
-    side, rank = CUBE
-    x = random.normal(random.key(0), (side,) * 3)
-    factors = tuple(random.normal(key, (side, rank)) for key in random.split(random.key(1), 3))
-    product, size = 2.0 * rank * x.size, f"{side}³ of rank {rank}"
+    found = []
+    for side, rank in CUBES:
+        x = numbers(side, side, side)
+        factors = tuple(numbers(side, rank, seed=s) for s in (1, 2, 3))
+        amount, size = 2.0 * rank * x.size, f"{side}³ of rank {rank}"
 
-    def kernel(x, factors):
-        return decomp.mttkrp(x, factors, 0)
+        def kernel(x, factors):
+            return decomp.mttkrp(x, factors, 0)
 
-    def sweeps(x, factors):
-        return decomp.cp_als(x, rank, init=factors, max_steps=10, rtol=0.0)
+        def sweeps(x, factors, rank=rank):
+            return decomp.cp_als(x, rank, init=factors, max_steps=10, rtol=0.0)
 
-    return [
-        (f"MTTKRP, {size}", kernel, (x, factors), product, "float32"),
-        (f"ten sweeps of CP-ALS, {size}", sweeps, (x, factors), 20 * product, "float32"),
-    ]
+        found += [
+            (f"MTTKRP, {size}", kernel, (x, factors), amount, "float32"),
+            (f"ten sweeps of CP-ALS, {size}", sweeps, (x, factors), 20 * amount, "float32", 0.6),
+        ]
+    return found
 
 
 def softmax(a):
@@ -166,10 +205,19 @@ def stencil(u):
     return 4 * u - v[:-2, 1:-1] - v[2:, 1:-1] - v[1:-1, :-2] - v[1:-1, 2:]
 
 
+def uniform(key):
+    return random.uniform(key, (LENGTH,))
+
+
+def normal(key):
+    return random.normal(key, (LENGTH,))
+
+
 def mlp(dtype):
     """A step of two square layers: three products of each in both directions."""
     side = SIDE // 2
-    params, x = (matrix(dtype, side), matrix(dtype, side)), matrix(dtype, side)
+    params = matrix(dtype, side), matrix(dtype, side, 1)
+    x = numbers(side, side, dtype=dtype, seed=2)
 
     def loss(params, x):
         return (xnp.tanh(x @ params[0]) @ params[1]).astype("float32").mean()
@@ -182,35 +230,139 @@ def mlp(dtype):
     return step, (params, x), 5 * 2.0 * side**3
 
 
+# To a tolerance
+
+
+def problems() -> list[Problem]:
+    """What is solved, the same on any device."""
+    plane = f"Poisson, {PLANE + 1}² nodes, float64, by transforms, and judged"
+    return [
+        Problem(plane, *solved((PLANE, PLANE), "direct"), goal=4e-3),
+        Problem(f"conjugate gradients to 1e-8, {MANY[0] * MANY[1]} unknowns", *by_cg(MANY), goal=30e-3),
+        Problem(
+            f"multigrid to 1e-8, {MANY[0] * MANY[1]} unknowns",
+            *solved([n + 1 for n in MANY], "cg"), goal=3e-3,
+        ),
+        Problem(f"multigrid to 1e-8, {SQUARE}²", *solved((SQUARE, SQUARE), "cg"), goal=1.5e-3),
+        Problem(
+            f"multigrid to 1e-8, {SQUARE}², 64 right-hand sides",
+            *solved((SQUARE, SQUARE), "cg", 64), goal=30e-3,
+        ),
+        Problem(
+            f"multigrid to 1e-8, {SQUARE}², coefficients that vary, set up anew",
+            *varying((SQUARE, SQUARE)),
+        ),
+        Problem(f"{FITS:,} fits of 5 parameters to 20 points", *fits()),
+    ]  # fmt: skip
+
+
+def solved(cells, method: str, sides: int = 0):
+    """A Poisson problem by ``pde.solve``, for one right-hand side or several."""
+    op = pde.Laplacian(pde.Grid(tuple(cells)))
+    f = numbers(*([sides] if sides else []), *[n - 1 for n in cells], dtype="float64")
+
+    def solve(f):
+        answer = pde.solve(op, f, method=method, rtol=1e-8, report=True)
+        return answer.value, answer.ok
+
+    return (xc.vmap(solve) if sides else solve), (f,)
+
+
+def varying(cells):
+    """The same for a diffusion, whose coefficients are an argument."""
+    grid = pde.Grid(tuple(cells))
+    f = numbers(*[n - 1 for n in cells], dtype="float64")
+    conductivity = xnp.exp(xnp.sin(numbers(*[n + 1 for n in cells], dtype="float64", seed=1)))
+
+    def solve(conductivity, f):
+        answer = pde.solve(pde.Diffusion(grid, conductivity), f, rtol=1e-8, report=True)
+        return answer.value, answer.ok
+
+    return solve, (conductivity, f)
+
+
+def by_cg(shape):
+    def solve(f):
+        u, info = cg(stencil, f, tol=1e-8, maxiter=10000)
+        return u, info == 0
+
+    return solve, (numbers(*shape, dtype="float64"),)
+
+
+def fits():
+    """Peaks on a slope, by Levenberg and Marquardt's method, all at once."""
+    x = np.linspace(-1, 1, 20, dtype=np.float32)
+
+    def peak(p):
+        return p[0] * xnp.exp(-(((x - p[1]) / p[2]) ** 2)) + p[3] + p[4] * x
+
+    def fit(data):
+        start = xnp.asarray(np.array([1.0, 0.0, 0.5, 0.0, 0.0], np.float32))
+        answer = optimize.least_squares(lambda p: peak(p) - data, start, tol=1e-4)
+        return answer.x, answer.success
+
+    spread = 0.1 * numbers(FITS, 5, seed=1) + np.array([2.0, 0.1, 0.4, 0.5, 0.3], np.float32)
+    noise = 0.01 * numbers(FITS, 20, seed=2)
+    return xc.vmap(fit), (xc.vmap(peak)(spread) + noise,)
+
+
+# Tables
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("words", nargs="*", help="only cases whose name contains one of these")
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--write", action="store_true", help="also write them to RESULTS-gpu.md")
     args = parser.parse_args()
     best = ceilings()
-    device = getattr(xc.devices()[0], "device_kind", "device")
+    device = getattr(xc.devices()[0], "device_kind", "a CPU")
     listed = ", ".join(f"{k} {v:.3g}" for k, v in best.items())
-    print(f"ceilings of {device} (bytes and operations per second): {listed}\n\n{HEAD}")
-    rows = []
+    said = []
+
+    def say(text: str) -> None:
+        print(text, flush=True)
+        said.append(text)
+
+    def asked(question: str) -> bool:
+        return not args.words or any(word in question for word in args.words)
+
+    say(PREFACE.format(device=device, facts=facts(), ceilings=listed))
+    say("| what | time | achieved | of the ceiling | goal |\n|---|---:|---:|---:|---:|")
     for work in cases():
-        if not args.words or any(word in work.question for word in args.words):
-            rows.append(row(work, best[work.ceiling]))
-            print(line(rows[-1]), flush=True)
-    if args.json:
-        title = f"Achieved beside measured ceilings on {device}: {listed}."
-        report = {"title": title, "facts": facts(), "rows": [asdict(r) for r in rows]}
-        args.json.write_text(json.dumps(report, indent=1))
+        if asked(work.question):
+            say(beside_ceiling(work, best[work.ceiling]))
+    say("\n| to a tolerance | time | goal | reached |\n|---|---:|---:|---|")
+    for problem in problems():
+        if asked(problem.question):
+            say(beside_goal(problem))
+    if args.write:
+        RESULTS.write_text("\n".join(said) + "\n")
 
 
-def row(work: Work, ceiling: float) -> Row:
+def beside_ceiling(work: Work, ceiling: float) -> str:
+    goal = "" if work.goal is None else f"{work.goal:g}"
     try:
         spent = seconds(work.f, work.args)
     except Exception as error:
-        return Row(work.question, error=f"{type(error).__name__}: {str(error)[:80]}")
-    achieved = work.amount / spent
-    ratio = achieved / ceiling
-    name = f"{work.question}, {spent * 1e3:.3g} ms"
-    return Row(name, achieved, ceiling, ratio, ratio, ratio, None, work.unit)
+        return f"| {work.question} | {failure(error)} | | | {goal} |"
+    done = work.amount / spent
+    cells = quantity(spent, "s"), quantity(done, work.unit), f"{done / ceiling:.2f}", goal
+    return f"| {work.question} | " + " | ".join(cells) + " |"
+
+
+def beside_goal(problem: Problem) -> str:
+    goal = "" if problem.goal is None else quantity(problem.goal, "s")
+    try:
+        _, reached = xc.jit(problem.f)(*problem.args)
+        spent = seconds(problem.f, problem.args, rounds=7)
+    except Exception as error:
+        return f"| {problem.question} | {failure(error)} | {goal} | |"
+    share = float(np.mean(np.asarray(reached)))
+    return f"| {problem.question} | {quantity(spent, 's')} | {goal} | {share:.4g} of all |"
+
+
+def failure(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:80]}".replace("|", "\\|").replace("\n", " ")
 
 
 if __name__ == "__main__":

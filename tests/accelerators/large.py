@@ -22,7 +22,7 @@ def cases() -> tuple:
     found = []
 
     def arguments():
-        found.extend(gpu.cases())
+        found.extend([*gpu.cases(), *gpu.problems()])
         return [work.args for work in found]
 
     return found, xc.eval_shape(arguments)

@@ -31,7 +31,7 @@ CALLS = {
     "tridiagonal": (lambda m, a: m.tridiagonal(a), (4, 4)),
     "tridiagonal_solve": (lambda m, *xs: m.tridiagonal_solve(*xs), (4,), (4,), (4,), (4, 2)),
 }
-# of several tridiagonal systems none is called
+# several tridiagonal systems are one here, for jax many
 CASES = [
     (f, batch) for f in CALLS for batch in ((), (2,)) if (f, batch) != ("tridiagonal_solve", (2,))
 ]

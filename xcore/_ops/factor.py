@@ -457,8 +457,7 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     t, t_b = ctx.in_types[1], ctx.in_types[3]
     if 0 in t_b.shape:
         return ctx.full(t_b, 0)
-    # Of several systems cuSPARSE exchanges no rows; of one it does.
-    if ctx.platform == "cuda" and math.prod(t_b.shape[:-2]) == 1:
+    if ctx.platform == "cuda" and _one_of_many(t_b):
         return _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b)
     if ctx.platform != "cpu":
         return plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)
@@ -467,25 +466,52 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     return or_nan(ctx, succeeded(ctx, info, t_b), x, t_b, t_b.ndim - 2)
 
 
+_MANY = 2**17  # systems: from there on a loop over the unknowns has enough to do at each of its steps
+
+
+def _one_of_many(t_b: ArrayType) -> bool:
+    """Whether systems are solved as one: of several cuSPARSE exchanges no rows, of one it does."""
+    *batch, n, _ = t_b.shape
+    lanes = math.prod(batch)
+    return lanes == 1 or (lanes < _MANY and lanes * n < 2**31)
+
+
 def _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b):
-    # The routine wants three unknowns or more: add equations x = 0 that touch no others.
+    """The systems below each other, as one. Where one is singular its neighbours may have no finite x
+    either: then a loop over the unknowns, which keeps them apart, solves them all."""
     *batch, n, k = t_b.shape
+    lanes = math.prod(batch)
+    line, block = ArrayType((lanes * n,), t.dtype), ArrayType((lanes * n, k), t.dtype)
+    rows = [ctx.reshape(x, ctx.type(line)) for x in _apart(ctx, dl, d, du, t)]
+    x = _gtsv(ctx, *rows, ctx.reshape(b, ctx.type(block)), line, block)
+    ok, _ = finite_or_zero(ctx, x, block)
+    x = ctx.reshape(x, ctx.type(t_b))
+    if lanes == 1:
+        return or_nan(ctx, ok, x, t_b, 0)
+    index = ctx.convert(ok, ctx.tensor((), np.dtype(np.int32)))
+    alone = lambda: [plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)]
+    (x,) = ctx.case(index, [ctx.type(t_b)], [alone, lambda: [x]])
+    return x
+
+
+def _apart(ctx, dl, d, du, t):
+    """Diagonals with zeros where one system ends and the next begins."""
+    number = ctx.iota(ctx.tensor(t.shape, np.dtype(np.int32)), t.ndim - 1)
+    ends = [ctx.full(ArrayType(t.shape, np.dtype(np.int32)), i) for i in (0, t.shape[-1] - 1)]
+    inside = [ctx.compare(number, end, ctx.tensor(t.shape, bool), "NE") for end in ends]
+    zero = ctx.full(t, 0)
+    return ctx.select(inside[0], dl, zero), d, ctx.select(inside[1], du, zero)
+
+
+def _gtsv(ctx, dl, d, du, b, t, t_b):
+    # The routine wants three unknowns or more: add equations x = 0 that touch no others.
+    n, k = t_b.shape
     size = max(n, 3)
-    shape = (*batch, size, k)
-    dl, du = (_between(ctx, x, t, size, below) for x, below in ((dl, True), (du, False)))
-    d, b = pad_values(ctx, d, t, (*batch, size), 1), pad_values(ctx, b, t_b, shape)
-    (x,) = ctx.routine("gtsv", t.dtype, [dl, d, du, b], [ctx.tensor(shape, t.dtype)])
+    shape = (size, k)
+    low, mid, high = (pad_values(ctx, x, t, (size,), one) for x, one in ((dl, 0), (d, 1), (du, 0)))
+    b = pad_values(ctx, b, t_b, shape)
+    (x,) = ctx.routine("gtsv", t.dtype, [low, mid, high, b], [ctx.tensor(shape, t.dtype)])
     return slice_values(ctx, x, ArrayType(shape, t.dtype), t_b.shape)
-
-
-def _between(ctx, x, t: ArrayType, size: int, below: bool):
-    """What of a diagonal beside the main one is in the matrix, and zeros: there the routine wants these."""
-    *batch, n = t.shape
-    zeros, ones = [0] * len(batch), [1] * t.ndim
-    low = [*zeros, int(below)]
-    inside = ctx.slice(x, ctx.tensor((*batch, n - 1), t.dtype), low, [*batch, n - 1 + below], ones)
-    zero, result = ctx.full(ArrayType((), t.dtype), 0), ctx.tensor((*batch, size), t.dtype)
-    return ctx.pad(inside, zero, result, low, [*zeros, size - n + 1 - below], [0] * t.ndim)
 
 
 def _tridiagonal_jvp(primals, tangents):

@@ -3,8 +3,9 @@ eigenvectors are products of those of the axes. (Lynch, Rice and Thomas 1964)
 
 Along each axis a field goes over to eigenvectors by a fast transform or by a product with their
 matrix; the matrix is faster for short axes, and there is one for every condition. Where the first
-axis is tridiagonal, and in three dimensions long, it is not transformed: one system is solved for
-each mode of the others.
+axis is tridiagonal, and in three dimensions long, it is not transformed on a CPU: one system is solved
+for each mode of the others. An accelerator waits at each step of such a loop, and transforms that axis
+too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .. import _ops as ops
 from .. import fft
 from .. import numpy as xnp
 from .._control.call import in_one_kernel
-from .._control.cond import unless_spread
+from .._control.cond import platform_dependent, unless_spread
 from .._control.implicit import custom_linear_solve
 from .._core import dtypes
 from .._core.array import Array
@@ -114,13 +115,15 @@ def _mirrored(v: np.ndarray) -> bool:
 
 
 class _Line:
-    """How one axis goes over to its modes and back; ``to`` says where it is then."""
+    """How one axis goes over to its modes and back; ``to`` says where it is then, ``products`` up to how
+    many unknowns by a matrix."""
 
-    def __init__(self, a: Axis, axis: int, to: int, transposed: bool):
+    def __init__(self, a: Axis, axis: int, to: int, transposed: bool, products: int | None = None):
         self.a, self.axis, self.to = a, axis, to
         self.name = a.transform
         self.fast = self.name is not None or (a.ring and a.uniform)
         limit = _SMOOTH_UP_TO[axis != to] if _smooth(a) else MATRIX_UP_TO
+        limit = products or limit
         self.fast = self.fast and a.count > limit
         self.values = a.eigenvalues
         if self.fast:
@@ -225,16 +228,30 @@ def _transposed_solve(lap, c, shift, scale):
 
 
 def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
-    whole = functools.partial(_solve_whole, lap, transposed=transposed)
+    """By elimination along the first axis on a CPU, where that can be; an accelerator goes without it."""
+    complex_ = dtypes.is_complex(typeof(f).dtype)  # kernels of elimination are of reals
+    way = functools.partial(_in_memory, lap, transposed)
+    if complex_ or not tridiagonal_first(lap):
+        return way(False, f, shift, scale)
+    eliminated = functools.partial(way, True)
+    if lap.axes[0].transform is None:  # its eigenvectors are for NumPy to find, which takes longer
+        return eliminated(f, shift, scale)
+    return platform_dependent(
+        f, shift, scale, cpu=eliminated, default=functools.partial(way, False)
+    )
+
+
+def _in_memory(lap, transposed, eliminated, f, shift, scale):
+    whole = functools.partial(_solve_whole, lap, transposed, eliminated)
     if lap.grid.ndim < 3 or size(typeof(f).shape) < IN_SLABS_FROM or not _all_real(lap, f):
         return whole(f, shift, scale)
     # of a field that is spread over devices they have their own slabs, which need not be these
-    slabs = functools.partial(_solve_in_slabs, lap, transposed)
+    slabs = functools.partial(_solve_in_slabs, lap, transposed, eliminated)
     return unless_spread(slabs, f, shift, scale, spread=whole)
 
 
-def _solve_whole(lap, f, shift, scale, transposed):
-    if tridiagonal_first(lap) and not dtypes.is_complex(typeof(f).dtype):  # kernels are of reals
+def _solve_whole(lap, transposed, eliminated, f, shift, scale):
+    if eliminated:
         lines = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
         # products along the second axis leave the first one inside, where those along it want it
         values = [x.values for x in lines]
@@ -253,17 +270,19 @@ def _all_real(lap, f) -> bool:
     return not turned and not dtypes.is_complex(typeof(f).dtype)
 
 
-def _solve_in_slabs(lap, transposed, f, shift, scale):
+def _solve_in_slabs(lap, transposed, eliminated, f, shift, scale):
     """The solution in one field and a few slabs: all axes but the first over to their modes, slab
     by slab, there the solution along the first one in slabs across the second, and back again."""
-    first, *rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes)]
-    lines = [x.values for x in (first, *rest)]
+    rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
+    # for a fast transform along the first axis XLA would turn over the whole field
+    first = _Line(lap.axes[0], 0, 0, transposed, products=MATRIX_UP_TO)
+    values = [x.values for x in (first, *rest)]
 
     def along_the_first(c, start):
         part = typeof(c).shape[1], start
-        if tridiagonal_first(lap):
-            return _solve_rows(lap, lines[1:], c, shift, scale, part)
-        return first.synthesis(_divide(lap, lines, first.analysis(c), shift, scale, part))
+        if eliminated:
+            return _solve_rows(lap, values[1:], c, shift, scale, part)
+        return first.synthesis(_divide(lap, values, first.analysis(c), shift, scale, part))
 
     shape = typeof(f).shape
     run = functools.partial(in_slabs, shape=shape, count=_SLABS)
@@ -274,7 +293,7 @@ def _solve_in_slabs(lap, transposed, f, shift, scale):
 
 
 def tridiagonal_first(lap: Laplacian) -> bool:
-    """Whether the first axis is solved by elimination and not transformed."""
+    """Whether the first axis can be solved by elimination, and on a CPU is."""
     a, least = lap.axes[0], 8 if lap.grid.ndim < 3 else _BY_PRODUCTS_UP_TO
     return lap.order == 2 and not a.ring and not lap.singular and a.count > least
 
