@@ -312,7 +312,7 @@ ASKS = {
     "xcore/_control/cond.py": "platform_dependent: branches that users wrote for platforms",
     "xcore/_control/platforms.py": "operations that are another algorithm on another platform",
     "xcore/_control/sharding.py": "shown to users",
-    "xcore/_control/exported.py": "a file holds a module for each platform",
+    "xcore/_control/exported_calls.py": "a file holds a module for each platform",
     "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",

@@ -84,6 +84,13 @@ def programs(mesh):
     yield "gradient of a batch", xc.grad(loss), (spread(512, 512, spec=P()), a)
     yield "product, contracted", lambda a, b: a @ b, (spread(512, 512, spec=P(None, "x")), a)
     yield "product, rows", lambda a, b: a @ b, (a, spread(512, 512, spec=P()))
+    ring = over(lambda v: lax.ppermute(lax.psum(v, "x", axis_index_groups=GROUPS), "x", RING))
+    made = xc.export.export(xc.jit(ring), platforms=["cuda", "tpu"])(x)
+    read = xc.export.deserialize(made.serialize())
+    yield "exported", read.call, (x,)
+    backwards = xc.sharding.Mesh(mesh.devices[::-1], "y")
+    there = xc.ShapeDtypeStruct((1024,), "float32", sharding=NamedSharding(backwards, P("y")))
+    yield "exported, on devices in another order", read.call, (there,)
     grid = pde.Grid((64, 65))
     yield "poisson", lambda f: pde.poisson(f, grid), (spread(63, 64, spec=P(None, "x")),)
 

@@ -28,6 +28,11 @@ EXPECTED = {
     "gradient of a batch": ([("all-reduce", ALL)], True),
     "product, contracted": ([("all-reduce", ALL)], False),
     "product, rows": ([], True),
+    "exported": ([("all-reduce", PAIRS), ("collective-permute", [[0, 1], [1, 3], [3, 0]])], True),
+    "exported, on devices in another order": (
+        [("all-reduce", [[3, 0], [2, 1]]), ("collective-permute", [[3, 2], [2, 0], [0, 3]])],
+        True,
+    ),
     "poisson": ([("all-gather", ALL)], False),  # XLA gathers the rows of a transform: a known limit
 }
 # Of small arrays a TPU sums everything up, and each takes its part.

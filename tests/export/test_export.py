@@ -169,6 +169,13 @@ def test_exported_functions_are_exported_again():
     )
 
 
+def test_a_function_in_a_function_in_a_function_keeps_its_own():
+    f = stored(lambda x: x + 1, 1.0)
+    for _ in range(3):
+        f = stored(lambda x, inner=f: inner.call(x) * 2, 1.0)
+    equal(f.call(1.0), np.float32(16.0))
+
+
 def test_without_derivatives_the_error_says_how_to_store_them():
     f = stored(xnp.sin, 1.0)
     with pytest.raises(export.ExportError, match=r"serialize\(vjp_order=1\)"):
@@ -280,12 +287,12 @@ def test_a_class_that_is_not_registered_here_is_told():
         export.deserialize(resealed(unknown))
 
 
-def resealed(blob: bytes) -> bytes:
-    """A file with the checksum that its content has."""
+def resealed(blob: bytes, longer: int = 0) -> bytes:
+    """A file with the checksum that its content has; ``longer``: by how much its table became so."""
     head = len(exported_files.MAGIC)
     version, _, length = exported_files._HEAD.unpack_from(blob, head)
     rest = blob[head + exported_files._HEAD.size :]
-    sealed = exported_files._HEAD.pack(version, hashlib.sha256(rest).digest(), length)
+    sealed = exported_files._HEAD.pack(version, hashlib.sha256(rest).digest(), length + longer)
     return blob[:head] + sealed + rest
 
 
@@ -312,7 +319,7 @@ def test_a_byte_that_is_changed_or_missing_is_noticed():
 def test_a_later_version_is_named():
     blob = read_model().serialize()
     blob[len(exported_files.MAGIC)] = 9
-    with pytest.raises(export.ExportError, match=r"version 9 .* reads version 1"):
+    with pytest.raises(export.ExportError, match=r"version 9 .* reads version 1 and 2"):
         export.deserialize(blob)
 
 

@@ -54,3 +54,26 @@ REFUSED = {
 def test_what_cannot_be_called_is_told(words):
     with pytest.raises(xc.export.ExportError, match=words):
         xc.export.deserialize(REFUSED[words]().serialize())
+
+
+def ring(x):
+    moved = jax.lax.ppermute(x, "x", [(0, 1), (1, 2), (2, 3), (3, 0)])
+    gathered = jax.lax.all_gather(x, "y", axis=1, tiled=True)
+    whole = jax.lax.psum_scatter(gathered, "y", scatter_dimension=1, tiled=True)
+    return whole + moved * jax.lax.axis_index("x")
+
+
+@pytest.mark.skipif(xc.device_count() < 8, reason="needs eight devices")
+def test_a_function_over_several_devices():
+    auto = jax.sharding.AxisType.Auto
+    mesh = jax.sharding.AbstractMesh((4, 2), ("x", "y"), (auto, auto))
+    spec = jax.P("x", "y")
+    f = jax.shard_map(ring, mesh=mesh, in_specs=spec, out_specs=spec)
+    a = np.arange(32, dtype=np.float32).reshape(8, 4)
+    struct = jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=jax.NamedSharding(mesh, spec))
+    read = xc.export.deserialize(export.export(jax.jit(f))(struct).serialize())
+    swapped = np.concatenate([a[6:], a[:6]]) * (np.arange(8)[:, None] // 2)
+    for order in (1, -1):
+        here = xc.sharding.Mesh(np.array(xc.devices()[:8])[::order].reshape(4, 2), ("x", "y"))
+        (s,) = read.in_shardings_jax(here)
+        np.testing.assert_array_equal(read.call(xc.device_put(a, s)), 2 * a + swapped)

@@ -5,7 +5,7 @@ As ``surface``, but for ``jaxlib.mlir.ir`` and the dialects ``stablehlo``, ``chl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +43,7 @@ class Location:
 
 
 class InsertionPoint:
-    def __init__(self, block: Block) -> None: ...
+    def __init__(self, place: Block | OpView) -> None: ...
     @staticmethod
     def at_block_begin(block: Block) -> InsertionPoint: ...
     def __enter__(self) -> Self: ...
@@ -146,6 +146,7 @@ class FunctionType(Type):
 
 
 class Attribute:
+    def __init__(self, cast_from_attr: Attribute) -> None: ...
     @staticmethod
     def parse(text: str) -> Attribute: ...
 
@@ -180,11 +181,13 @@ class UnitAttr(Attribute):
 
 
 class ArrayAttr(Attribute):
+    def __iter__(self) -> Iterator[Attribute]: ...
     @staticmethod
     def get(attributes: Sequence[Attribute]) -> ArrayAttr: ...
 
 
 class DictAttr(Attribute):
+    def __getitem__(self, name: str) -> Attribute: ...
     @staticmethod
     def get(value: Mapping[str, Attribute]) -> DictAttr: ...
 
@@ -384,38 +387,62 @@ def convolution(
 
 
 class MeshAxisAttr(Attribute):
+    name: str
+    size: int
+
     @staticmethod
     def get(name: str, size: int) -> MeshAxisAttr: ...
 
 
 class MeshAttr(Attribute):
+    axes: list[Attribute]
+    device_ids: list[int]
+
     @staticmethod
-    def get(axes: Sequence[MeshAxisAttr], device_ids: Sequence[int]) -> MeshAttr: ...
+    def get(axes: Sequence[Attribute], device_ids: Sequence[int]) -> MeshAttr: ...
 
 
 class AxisRefAttr(Attribute):
+    name: str
+    sub_axis_info: Attribute | None
+
     @staticmethod
     def get(name: str) -> AxisRefAttr: ...
 
 
 class DimensionShardingAttr(Attribute):
+    axes: list[Attribute]
+    is_closed: bool
+    priority: int | None
+
     @staticmethod
-    def get(axes: Sequence[AxisRefAttr], is_closed: bool) -> DimensionShardingAttr: ...
+    def get(
+        axes: Sequence[AxisRefAttr], is_closed: bool, priority: int | None = None
+    ) -> DimensionShardingAttr: ...
 
 
 class TensorShardingAttr(Attribute):
+    mesh_or_ref: Any
+    dimension_shardings: list[Attribute]
+    replicated_axes: list[Attribute]
+    unreduced_axes: list[Attribute]
+
     @staticmethod
     def get(
-        mesh: str | MeshAttr, dimensions: Sequence[DimensionShardingAttr]
-    ) -> TensorShardingAttr: ...
+        mesh: str | MeshAttr, dimensions: Sequence[Attribute],
+        replicated_axes: Sequence[AxisRefAttr] = (), unreduced_axes: Sequence[AxisRefAttr] = (),
+    ) -> TensorShardingAttr: ...  # fmt: skip
 
 
 class TensorShardingPerValueAttr(Attribute):
+    shardings: list[Attribute]
+
     @staticmethod
-    def get(shardings: Sequence[TensorShardingAttr]) -> TensorShardingPerValueAttr: ...
+    def get(shardings: Sequence[Attribute]) -> TensorShardingPerValueAttr: ...
 
 
 class ManualAxesAttr(Attribute):
+    def __iter__(self) -> Iterator[str]: ...
     @staticmethod
     def get(axes: Iterable[StringAttr]) -> ManualAxesAttr: ...
 

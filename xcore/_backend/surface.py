@@ -282,7 +282,9 @@ class XlaComputation:
 
 class _Mlir:
     def mlir_module_to_xla_computation(self, bytecode: bytes) -> XlaComputation: ...
-    def serialize_portable_artifact(self, bytecode: bytes, version: str) -> bytes: ...
+    def serialize_portable_artifact(
+        self, bytecode: bytes, version: str, use_mixed_serialization: bool
+    ) -> bytes: ...
 
 
 class _Xla:

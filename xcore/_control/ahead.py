@@ -45,6 +45,8 @@ class Traced:
         captured = [getattr(getattr(c, "_t", None), "sharding", None) for c in found.captured]
         given = [s or p for s, p in zip(shardings, found.places, strict=True)]
         self._layout = layout_of(found.program, [*captured, *given])
+        # of each input whether it is spread, or has been asked to be
+        self._spread = [s is not None and len(s.devices) > 1 for s in (*captured, *given)]
         self.program: Program = found.program
         self.fun_name = general.name
         self.out_tree, self.in_tree = found.out_tree, found.in_tree

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .._backend import artifacts
 from .._backend import client as backend
+from .._backend import shardy
 from .._core import compile, config, dtypes, errors, tree
+from .._core.array import Array
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.op import Op
+from .._core.layout import Layout, declared, wanted
+from .._core.mesh import AbstractMesh, Mesh
+from .._core.placing import lay_out, order_for
 from .._core.program import PYTHON_SCALARS, eval_program
+from .._core.sharding import NamedSharding, Sharding
 from .._core.source import boundary
+from .._core.spans import Axes, Recorder, Span, on_mesh
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
 from .._core.typing import PyTree
@@ -28,144 +31,18 @@ from .._transforms.api import vjp
 from .._transforms.programs import marked
 from . import exported_files, jax_files
 from .custom_ops import VJPRule, custom_vjp_function
-from .exported_files import Row
+from .exported_calls import (
+    Artifact,
+    Checks,
+    DisabledSafetyCheck,
+    adopt,
+    exported_call,
+    reading,
+)
+from .exported_files import Row, Spread
 from .jit import Jitted, jit
-from .loops import map as loop
 
 CONVENTION = 1  # of files of xcore: constants that the function captured come first
-
-
-@dataclass(frozen=True)
-class DisabledSafetyCheck:
-    """A check that is left out at export and at the call: ``platform()`` or ``custom_call(target)``.
-
-    >>> import xcore as xc
-    >>> xc.export.DisabledSafetyCheck.custom_call("my_kernel")
-    DisabledSafetyCheck(kind='custom_call', target='my_kernel')
-    """
-
-    kind: str
-    target: str = ""
-
-    @classmethod
-    def platform(cls) -> DisabledSafetyCheck:
-        """It may run on platforms that it was not lowered for, as the first one that it was lowered for."""
-        return cls("platform")
-
-    @classmethod
-    def custom_call(cls, target_name: str) -> DisabledSafetyCheck:
-        """It may call this target, of which nobody promises that it stays."""
-        return cls("custom_call", target_name)
-
-
-Checks = tuple[DisabledSafetyCheck, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Artifact:
-    """StableHLO for some platforms: one module each, or one that gets the platform's index."""
-
-    name: str
-    platforms: tuple[str, ...]
-    blobs: tuple[bytes, ...]
-    in_types: tuple[ArrayType, ...]
-    out_types: tuple[ArrayType, ...]
-    disabled: Checks = ()
-
-    @functools.cached_property
-    def digest(self) -> str:
-        text = repr((self.platforms, self.in_types, self.out_types, self.disabled))
-        parts = [hashlib.sha256(b).digest() for b in (text.encode(), *self.blobs)]
-        return hashlib.sha256(b"".join(parts)).hexdigest()
-
-    def canonical(self) -> str:
-        return f"exported:{self.digest}"
-
-    def number(self, platform: str) -> int:
-        """Which of its platforms this is."""
-        if platform in self.platforms:
-            return self.platforms.index(platform)
-        if DisabledSafetyCheck.platform() in self.disabled:
-            return 0
-        raise errors.ExportError(
-            f"xcore.export: {self.name} was exported for {', '.join(self.platforms)}, and is called on {platform}. "
-            f'Export it for both: xc.export.export(f, platforms=["{self.platforms[0]}", "{platform}"]).'
-        )
-
-    def blob(self, platform: str) -> bytes:
-        n = self.number(platform)
-        return self.blobs[n if len(self.blobs) > 1 else 0]
-
-    def check_targets(self, targets: set[str]) -> None:
-        allowed = {c.target for c in self.disabled if c.kind == "custom_call"}
-        for target in sorted(targets - allowed):
-            if artifacts.calls_python(target):
-                raise errors.ExportError(
-                    f"xcore.export: {self.name} calls Python functions (pure_callback, debug.print, a progress bar, "
-                    "or a routine that is done on the host), which stay in the process that made them. Leave them out."
-                )
-            if not artifacts.stays(target):
-                raise errors.ExportError(
-                    f"xcore.export: {self.name} calls {target!r}, of which nobody promises that it means the same in "
-                    "another version. To export or call it all the same: disabled_checks="
-                    f"[xc.export.DisabledSafetyCheck.custom_call({target!r})]."
-                )
-
-
-# The operation
-
-
-def _type(*types, artifact):
-    expected = list(artifact.in_types)
-    if [t.strong() for t in types] != expected:
-        raise errors.ExportError(
-            f"xcore.export: {artifact.name} takes {expected}, given {list(types)}."
-        )
-    return list(artifact.out_types)
-
-
-def _lower(ctx, *values, artifact):
-    adopted = adopt(ctx, artifact)
-    number = artifact.number(ctx.platform)
-    first = [ctx.constant(np.int32(number))] if adopted.by_platform else []
-    return ctx.call(adopted.function, [*first, *values])
-
-
-def adopt(ctx, artifact: Artifact, platform: str = "") -> artifacts.Adopted:
-    """The artifact's function in the module of ``ctx``; it must be what its types say."""
-    blob = artifact.blob(platform or ctx.platform)
-    try:
-        adopted = ctx.adopt(("exported", hashlib.sha256(blob).digest()), blob)
-    except artifacts.Damaged as error:
-        raise errors.ExportError(
-            f"xcore.export: the module of {artifact.name} cannot be read: {error}. It is damaged, or was written by a "
-            "later version of StableHLO than this jaxlib knows."
-        ) from None
-    artifact.check_targets(adopted.targets)
-    given = adopted.inputs[adopted.by_platform :], adopted.results
-    expected = list(map(ctx.type, artifact.in_types)), list(map(ctx.type, artifact.out_types))
-    if given != expected:
-        raise errors.ExportError(
-            f"xcore.export: the module of {artifact.name} is damaged: its function has the types "
-            f"{list(map(str, given[0]))} -> {list(map(str, given[1]))}, and the file says {artifact.in_types} -> "
-            f"{artifact.out_types}."
-        )
-    return adopted
-
-
-def _batch(size, args, batched, *, artifact):
-    """StableHLO has no batch rule: one call for each element of the batch, in a loop."""
-
-    def one(moving):
-        moving = iter(moving)
-        full = [next(moving) if b else x for x, b in zip(args, batched, strict=True)]
-        return exported_call(*full, artifact=artifact)
-
-    outs = loop(one, marked(args, batched))
-    return outs, [True] * len(outs)
-
-
-exported_call = Op("exported_call", type=_type, lower=_lower, batch=_batch, many=True)
 
 
 # Exported functions
@@ -180,7 +57,7 @@ class Exported:
       in_tree, out_tree: structures of (arguments, keywords) and of the result.
       in_avals, out_avals: types of their leaves.
       platforms: "cpu", "cuda", "tpu": those that it was lowered for.
-      nr_devices: how many devices it runs on.
+      nr_devices: on how many devices it runs; functions of one device are called on any number.
       calling_convention_version: 1 for files of xcore; 9 and 10 for those of jax.
       module_kept_var_idx: numbers of the leaves of the arguments that the module takes.
       disabled_safety_checks: what was not checked.
@@ -197,16 +74,51 @@ class Exported:
     artifact: Artifact
     constants: tuple[Any, ...] = ()
     calling_convention_version: int = CONVENTION
-    nr_devices: int = 1
+    spread: Spread | None = None
     whole: bool = False  # whether the module returns something for results of dtype float0
     derivative: Callable[[], Exported] | None = None
     _made: list[Exported] = field(default_factory=list)
+    _near: dict[Any, list[Any]] = field(default_factory=dict)  # constants where it is called
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(map(str, ts)) for ts in (self.in_avals, self.out_avals))
         return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms})"
 
     # Looking
+
+    @property
+    def nr_devices(self) -> int:
+        return 1 if self.spread is None else self.spread.count
+
+    def in_shardings_jax(
+        self, mesh: Mesh | AbstractMesh | None = None
+    ) -> tuple[NamedSharding | None, ...]:
+        """How the leaves of the arguments are laid out, None where that was not said.
+
+        Args:
+          mesh: the mesh of the result: as many devices as it was exported for, and axes over which arrays can be
+            split like this. By default the axes that were recorded, without devices.
+        """
+        return self._over(mesh, "in")
+
+    def out_shardings_jax(
+        self, mesh: Mesh | AbstractMesh | None = None
+    ) -> tuple[NamedSharding | None, ...]:
+        """The same of the leaves of the result; None where the compiler chooses.
+
+        Args:
+          mesh: as for `in_shardings_jax`.
+        """
+        return self._over(mesh, "out")
+
+    def _over(
+        self, mesh: Mesh | AbstractMesh | None, side: str
+    ) -> tuple[NamedSharding | None, ...]:
+        types = self.in_avals if side == "in" else self.out_avals
+        if self.spread is None:
+            return (None,) * len(types)
+        who, places = f"export.{side}_shardings_jax", getattr(self.spread, f"{side}s")
+        return on_mesh(who, places, [t.ndim for t in types], self.spread.meshes, mesh)
 
     @property
     def mlir_module_serialized(self) -> bytes:
@@ -221,7 +133,7 @@ class Exported:
         """
         found = self.artifact.blob(backend.named(platform or self.platforms[0]))
         with reading(self.platforms[0]) as ctx:
-            return ctx.artifact_text(found)
+            return ctx.artifact_text(found, self.nr_devices > 1)
 
     # Calling
 
@@ -277,10 +189,25 @@ class Exported:
 
     def _run(self, *values) -> list:
         kept = [values[i] for i in self.module_kept_var_idx]
-        outs = exported_call(*self.constants, *kept, artifact=self.artifact)
+        if self.artifact.span is None or not is_evaluating():
+            given = [*map(to_array, self.constants), *kept]
+        else:
+            given = self._laid_out(self.artifact.span, kept)
+        outs = exported_call(*given, artifact=self.artifact)
         if not self.whole:
             return outs
         return [x for x, t in zip(outs, self.out_avals, strict=True) if not _is_empty(t)]
+
+    def _laid_out(self, span: Span, values: Sequence[Any]) -> list:
+        """Constants and arguments as the function was exported for, where that was said."""
+        captured = [c for c in self.constants if type(c) is Array]
+        order = order_for(span, [*values, *captured])
+        places, n = span.shardings("inputs", order), len(self.constants)
+        near = self._near.get(order)
+        if near is None:  # once for the devices that it is called on
+            self._near.clear()
+            near = self._near[order] = list(map(lay_out, self.constants, places[:n]))
+        return [*near, *map(lay_out, values, places[n:])]
 
     def _forward(self, primals, nonzero):
         outs, pull = self._differentiable(*primals), self.vjp()
@@ -332,7 +259,7 @@ class Exported:
         return Row(
             self.fun_name, self.in_tree, self.in_avals, self.out_tree, self.out_avals, self.platforms,
             tuple((c.kind, c.target) for c in self.disabled_safety_checks), self.module_kept_var_idx,
-            self.artifact.blobs, self.constants, self.calling_convention_version, self.whole,
+            self.artifact.blobs, self.constants, self.calling_convention_version, self.whole, self.spread,
         )  # fmt: skip
 
 
@@ -355,28 +282,30 @@ def _cotangent(ct, t: ArrayType):
     return zeros(t) if ct is None else ct
 
 
-@contextlib.contextmanager
-def reading(platform: str):
-    """For a block: a module to take artifacts into."""
-    ctx = compile.lowering().Lowering(platform)
-    try:
-        yield ctx
-    finally:
-        ctx.close()
-
-
 def _from_row(row: Row, derivative: Callable[[], Exported] | None) -> Exported:
     """The function that a row of a file describes, or that was just traced."""
     held = lambda t: ArrayType(t.shape, np.bool_) if _is_empty(t) else t  # noqa: E731
-    constants = tuple(map(to_array, row.constants))
-    ins = (*[c.type.strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
+    # those of several devices stay with the host until it is known where they go
+    constants = tuple(row.constants if row.spread else map(to_array, row.constants))
+    ins = (*[typeof(c).strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
     outs = tuple(held(t) for t in row.out_avals if row.whole or not _is_empty(t))
     checks = tuple(DisabledSafetyCheck(*c) for c in row.disabled)
-    artifact = Artifact(row.name, row.platforms, row.blobs, ins, outs, checks)
+    artifact = Artifact(row.name, row.platforms, row.blobs, ins, outs, checks, _span_of(row))
     return Exported(
         row.name, row.in_tree, row.in_avals, row.out_tree, row.out_avals, row.platforms, checks, row.kept,
-        artifact, constants, row.version, 1, row.whole, derivative,
+        artifact, constants, row.version, row.spread, row.whole, derivative,
     )  # fmt: skip
+
+
+def _span_of(row: Row) -> Span | None:
+    """How what the module takes and gives lies over several devices."""
+    s = row.spread
+    if s is None:
+        return None
+    ins = (*s.constants, *[s.ins[i] for i in row.kept])
+    given = zip(s.outs, row.out_avals, strict=True)
+    outs = tuple(p for p, t in given if row.whole or not _is_empty(t))
+    return Span(row.name, s.count, s.meshes, ins, outs)
 
 
 @boundary
@@ -384,7 +313,7 @@ def deserialize(serialized: bytes | bytearray) -> Exported:
     """The exported function that a file holds, of xcore or of jax.
 
     Nothing in it runs when it is read. What it calls when it runs is StableHLO and libraries of jaxlib.
-    Of jax's files, those of one device with shapes of numbers can be called.
+    Of jax's files, those with shapes of numbers can be called.
 
     Args:
       serialized: the file's content.
@@ -403,7 +332,9 @@ def deserialize(serialized: bytes | bytearray) -> Exported:
     rows = exported_files.read(raw) if ours else jax_files.read(raw)
     try:
         return _joined(rows, ours)
-    except IndexError as error:
+    except (IndexError, ValueError) as error:
+        if isinstance(error, errors.XcoreError):
+            raise
         raise exported_files.damaged(f"its functions do not fit together ({error})") from None
 
 
@@ -413,11 +344,21 @@ def _joined(rows: Sequence[Row], ours: bool) -> Exported:
     for row in reversed(rows):
         made = _from_row(row, derivative)
         _check_fit(made)
-        if not ours:  # they have no checksum
+        if not ours:  # they have no checksum, and name meshes in their modules alone
             with reading("cpu") as ctx:
-                adopt(ctx, made.artifact, made.platforms[0])
+                meshes = adopt(ctx, made.artifact, made.platforms[0]).meshes
+            made = _from_row(_with_meshes(row, meshes.values()), derivative)
         derivative = functools.partial(_itself, made)
     return made
+
+
+def _with_meshes(row: Row, meshes: Iterable[shardy.Named]) -> Row:
+    if row.spread is None:
+        return row
+    more = [Axes(*m) for m in meshes if m.names]
+    spread = row.spread._replace(meshes=tuple(dict.fromkeys([*row.spread.meshes, *more])))
+    spread.check(row)
+    return row._replace(spread=spread)
 
 
 def _itself(made: Exported) -> Exported:
@@ -452,8 +393,10 @@ def export(
     """A function of arguments, of which only types matter, that gives ``fun_jit`` exported for them.
 
     What it captured stands in the file once. Static arguments become part of it, and donation is left to
-    who calls it. Programs are lowered without what only a CPU's speed needs, so that they depend on
-    nothing but StableHLO and, for factorisations, on the libraries of the platform.
+    who calls it. Arguments with a sharding, and meshes in the function, make it one over several devices: it
+    is called on any mesh of as many, and its results are spread as ``out_shardings`` says. Programs are
+    lowered without what only a CPU's speed needs, so that they depend on nothing but StableHLO and, for
+    factorisations, on the libraries of the platform.
 
     Args:
       fun_jit: a jitted function.
@@ -498,8 +441,32 @@ def _row_of(traced, platforms, checks, blobs) -> Row:
     return Row(
         traced.fun_name, _without_statics(traced), ins, traced.out_tree, outs, platforms,
         tuple((c.kind, c.target) for c in checks), tuple(range(len(ins))), blobs,
-        tuple(traced._found.captured), CONVENTION,
+        tuple(traced._found.captured), CONVENTION, spread=_spread_of(traced),
     )  # fmt: skip
+
+
+def _layout(traced) -> Layout | None:
+    """The layout of what is traced for several devices."""
+    layout = traced._layout
+    return layout if layout is not None and len(layout.devices) > 1 else None
+
+
+def _asked(traced, layout: Layout) -> list[Sharding | None]:
+    """The shardings of what the program takes, None where neither its arguments nor it itself asked for one."""
+    said = wanted(traced.program, layout.order)
+    each = zip(layout.inputs, traced._spread, said, strict=True)
+    return [s if given or w else None for s, given, w in each]
+
+
+def _spread_of(traced) -> Spread | None:
+    layout, p = _layout(traced), traced.program
+    if layout is None:
+        return None
+    recorder, n = Recorder(layout), len(traced._found.captured)
+    ins = list(zip(_asked(traced, layout), [t.ndim for t in p.in_types], strict=True))
+    outs = zip(declared(p, layout.order), [t.ndim for t in p.out_types], strict=True)
+    places = [recorder.places(given) for given in (ins[:n], ins[n:], outs)]
+    return Spread(len(layout.devices), recorder.axes(), *places)
 
 
 def _without_statics(traced) -> tree.PyTreeDef:
@@ -522,17 +489,20 @@ def _check(traced) -> None:
             f"xcore.export: {name} does something besides computing (debug.print, a callback, a check), which stays "
             "in this process. Leave it out, or return what is to be looked at."
         )
-    if traced._layout is not None and len(traced._layout.devices) > 1:
-        raise errors.ExportError(
-            f"xcore.export: {name} is spread over {len(traced._layout.devices)} devices. Functions of one device can "
-            "be exported; called with spread arguments under jit, the compiler spreads them."
-        )
+    for c in traced._found.captured:
+        if not c.is_fully_addressable:
+            raise errors.ExportError(
+                f"xcore.export: {name} refers to the array {c.type}, parts of which are held by other processes: a "
+                "file holds whole arrays. Make it an argument."
+            )
 
 
 def _lowered(traced, platform: str, checks: Checks) -> bytes:
-    with config.override(plain=True), compile.lowering().lowered(traced.program, platform) as ctx:
+    layout, lowered = _layout(traced), compile.lowering().lowered
+    with config.override(plain=True), lowered(traced.program, platform, layout=layout) as ctx:
         Artifact(traced.fun_name, (), (), (), (), checks).check_targets(ctx.targets())
-        return ctx.portable()
+        places = () if layout is None else np.argsort(layout.mesh.positions(), axis=None)
+        return ctx.portable(tuple(map(int, places)))
 
 
 def _derivative(traced, row: Row, platforms, checks) -> Exported:
@@ -549,22 +519,46 @@ def _derivative(traced, row: Row, platforms, checks) -> Exported:
             full = [next(given) if m else x for x, m in zip(primals, moves, strict=True)]
             return marked(eval_program(p, [*captured, *full]), gives)
 
-        return list(vjp(moving, *marked(primals, moves))[1](list(cotangents)))
+        return tuple(vjp(moving, *marked(primals, moves))[1](list(cotangents)))
 
     pull_back.__name__ = f"{row.name}_vjp"
     given = [*taken, *[t.strong() for t in marked(p.out_types, gives)]]
-    again = jit(pull_back).trace(*[ShapeDtypeStruct(t.shape, t.dtype) for t in given])
+    places, back = _places_of_derivative(traced, gives, moves)
+    structs = [
+        ShapeDtypeStruct(t.shape, t.dtype, sharding=s) for t, s in zip(given, places, strict=True)
+    ]
+    again = jit(pull_back, out_shardings=back).trace(*structs)
     ins = (*row.in_avals, *[_tangent(t) for t in row.out_avals])
     outs = tuple(_tangent(t) for t in row.in_avals)
+    kept = tuple(i for i, t in enumerate(ins) if not _is_empty(t))
 
     def row_of(blobs) -> Row:
-        return _row_of(again, platforms, checks, blobs)._replace(
+        found = _row_of(again, platforms, checks, blobs)
+        s = found.spread and found.spread._replace(
+            ins=_at(kept, found.spread.ins, len(ins)),
+            outs=_at([i for i, t in enumerate(outs) if _moves(t)], found.spread.outs, len(outs)),
+        )
+        return found._replace(
             in_tree=tree.structure(((0,) * len(ins), {})), in_avals=ins,
-            out_tree=tree.structure((0,) * len(outs)), out_avals=outs,
-            kept=tuple(i for i, t in enumerate(ins) if not _is_empty(t)),
+            out_tree=tree.structure((0,) * len(outs)), out_avals=outs, kept=kept, spread=s,
         )  # fmt: skip
 
     return _exported(again, row_of, platforms, checks)
+
+
+def _at(numbers: Sequence[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
+    """A tuple of so many with the values at these numbers, and None."""
+    found = dict(zip(numbers, values, strict=True))
+    return tuple(found.get(i) for i in range(count))
+
+
+def _places_of_derivative(traced, gives, moves) -> tuple[list[Sharding | None], Any]:
+    """Shardings of the arguments and cotangents of a pull-back, and of its results: those of the arguments."""
+    layout, p, n = _layout(traced), traced.program, len(traced._found.captured)
+    if layout is None:
+        return [None] * (len(moves) + sum(gives)), None
+    ins = _asked(traced, layout)[n:]
+    return [*ins, *marked(declared(p, layout.order), gives)], tuple(marked(ins, moves))
 
 
 def symbolic_shape(*args: Any, **kwargs: Any) -> Any:

@@ -17,12 +17,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import dtypes, errors, structures, tree
+from .._core.mesh import PartitionSpec
+from .._core.spans import Axes, Place, Span
 from .._core.types import ArrayType
 
 MAGIC = b"\x00xcore-exported\n"
-VERSION = 1
+VERSIONS = (1, 2)  # 2: a function in it is for several devices
 _HEAD = struct.Struct("<I32sQ")  # version, digest of the rest but for this, length of the table
 _WHO = "export.deserialize"
+
+Places = tuple[Place | None, ...]
+
+
+class Spread(NamedTuple):
+    """How a function lies over several devices: of meshes and places of constants, arguments and results."""
+
+    count: int
+    meshes: tuple[Axes, ...]
+    constants: Places
+    ins: Places
+    outs: Places
+
+    def check(self, row: Row) -> None:
+        """Raise ValueError unless it goes with the rest of the row."""
+        for places, values in zip(
+            self[2:], (row.constants, row.in_avals, row.out_avals), strict=True
+        ):
+            if len(places) != len(values):
+                raise ValueError(f"{len(places)} places of {len(values)} values")
+        Span(row.name, self.count, self.meshes, (*self.constants, *self.ins), self.outs).check()
 
 
 class Row(NamedTuple):
@@ -40,6 +63,7 @@ class Row(NamedTuple):
     constants: tuple[Any, ...]
     version: int
     whole: bool = False  # whether the module returns something for results of dtype float0
+    spread: Spread | None = None
 
 
 def damaged(what: str) -> errors.ExportError:
@@ -74,7 +98,8 @@ def write(rows: Sequence[Row], version: str) -> bytearray:
     head = json.dumps(table).encode()
     rest = b"".join([head, *parts.parts])
     digest = hashlib.sha256(rest).digest()
-    return bytearray(MAGIC + _HEAD.pack(VERSION, digest, len(head)) + rest)
+    number = VERSIONS[any(r.spread is not None for r in rows)]
+    return bytearray(MAGIC + _HEAD.pack(number, digest, len(head)) + rest)
 
 
 def _row(r: Row, parts: _Parts) -> dict[str, Any]:
@@ -91,7 +116,29 @@ def _row(r: Row, parts: _Parts) -> dict[str, Any]:
         "modules": list(map(parts.number, r.blobs)),
         "constants": [_constant(np.asarray(c), parts) for c in r.constants],
         "convention": r.version,
+        **({} if r.spread is None else {"spread": _spread(r.name, r.spread)}),
     }
+
+
+def _spread(name: str, s: Spread) -> dict[str, Any]:
+    try:
+        meshes = [[list(map(structures.plain, m.names)), m.sizes, m.order] for m in s.meshes]
+    except TypeError:
+        raise errors.ExportError(
+            f"xcore.export.serialize: a file cannot hold the names of the axes of a mesh of {name}: "
+            f"{[n for m in s.meshes for n in m.names]}. Use texts or numbers."
+        ) from None
+    places = {k: [_place(p) for p in getattr(s, k)] for k in ("constants", "ins", "outs")}
+    return {"devices": s.count, "meshes": meshes, **places}
+
+
+def _place(p: Place | None) -> list[Any] | None:
+    if p is None:
+        return None
+    return [
+        p.mesh,
+        [list(map(structures.plain, names or ())) for names in p.spec.axes(len(p.spec))],
+    ]
 
 
 def _type(t: ArrayType) -> list[Any]:
@@ -109,9 +156,10 @@ def read(raw: bytes) -> list[Row]:
     if len(raw) < start:
         raise damaged(f"it ends after {len(raw)} bytes, within its head")
     version, digest, length = _HEAD.unpack_from(raw, len(MAGIC))
-    if version != VERSION:
+    if version not in VERSIONS:
+        known = " and ".join(map(str, VERSIONS))
         raise errors.ExportError(
-            f"xcore.{_WHO}: the file is of version {version} of the format, and this xcore reads version {VERSION}. "
+            f"xcore.{_WHO}: the file is of version {version} of the format, and this xcore reads version {known}. "
             "Export the function again, or read it with the xcore that wrote it."
         )
     rest = memoryview(raw)[start:]
@@ -128,16 +176,38 @@ def read(raw: bytes) -> list[Row]:
 def _rows(table: dict[str, Any], rest: memoryview) -> list[Row]:
     ends = np.cumsum([0, *table["lengths"]]).tolist()
     parts = [bytes(rest[a:b]) for a, b in itertools.pairwise(ends)]
-    return [
+    rows = [
         Row(
             f["name"], structures.from_state(f["in_tree"], _WHO), _types(f["in_avals"]),
             structures.from_state(f["out_tree"], _WHO), _types(f["out_avals"]), tuple(f["platforms"]),
             tuple((k, t) for k, t in f["disabled"]), tuple(f["kept"]),
             tuple(parts[i] for i in f["modules"]),
             tuple(_array(name, shape, parts[i]) for name, shape, i in f["constants"]), f["convention"],
+            spread=_spread_of(f["spread"]) if "spread" in f else None,
         )
         for f in table["functions"]
     ]  # fmt: skip
+    for r in rows:
+        if r.spread is not None:
+            r.spread.check(r)
+    return rows
+
+
+def _spread_of(said: dict[str, Any]) -> Spread:
+    plain = structures.from_plain
+    meshes = tuple(
+        Axes(tuple(map(plain, names)), tuple(map(int, sizes)), tuple(map(int, order)))
+        for names, sizes, order in said["meshes"]
+    )
+    places = [tuple(_place_of(p) for p in said[k]) for k in ("constants", "ins", "outs")]
+    return Spread(int(said["devices"]), meshes, *places)
+
+
+def _place_of(said: list[Any] | None) -> Place | None:
+    if said is None:
+        return None
+    number, spec = said
+    return Place(number, PartitionSpec(*[tuple(map(structures.from_plain, e)) for e in spec]))
 
 
 def _types(rows: list[Any]) -> tuple[ArrayType, ...]:

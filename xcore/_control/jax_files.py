@@ -7,13 +7,16 @@ by their distance. (flatbuffers.dev, "Internals")
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
 from typing import TypeVar
 
 from .._core import errors, structures, tree
+from .._core.mesh import PartitionSpec
+from .._core.spans import Axes, Place
 from .._core.types import ArrayType
-from .exported_files import Row, damaged, dtype_named
+from .exported_files import Row, Spread, damaged, dtype_named
 
 T = TypeVar("T")
 _WHO = "export.deserialize"
@@ -136,9 +139,6 @@ def _function(t: Table) -> Row:
             f"calls by version {version} of jax's calling convention",
             f"versions {known} are known",
         )
-    devices = t.number(at["nr_devices"], "I") or t.number(at["nr_devices_short"], "h")
-    if devices != 1:
-        raise _refused(name, f"runs on {devices} devices", "functions of one device can be called")
     if t.each(at["ordered_effects"], id) or t.each(at["unordered_effects"], id):
         raise _refused(
             name, "does something besides computing", "functions without effects can be called"
@@ -150,7 +150,41 @@ def _function(t: Table) -> Row:
         tuple(t.texts(at["platforms"])),
         tuple(("platform", "") if kind == 0 else ("custom_call", target) for kind, target in disabled),
         t.numbers(at["kept"], "H"), (t.raw(at["module"]),), (), version, whole=True,
+        spread=_spread(t, name, len(ins), len(outs)),
     )  # fmt: skip
+
+
+def _spread(t: Table, name: str, ins: int, outs: int) -> Spread | None:
+    """How it lies over several devices, which jax numbers as they stand in its mesh."""
+    count = t.number(_EXPORTED["nr_devices"], "I") or t.number(_EXPORTED["nr_devices_short"], "h")
+    if count == 1:
+        return None
+    sides = [(f"{which}_shardings_idxs", n) for which, n in (("in", ins), ("out", outs))]
+    numbers = [t.numbers(_EXPORTED[side], "I") for side, _ in sides]
+    if [len(found) for found in numbers] != [n for _, n in sides]:
+        raise _refused(
+            name, f"runs on {count} devices and says in an older form how arrays lie on them",
+            "files of jax 0.10 and later can be called",
+        )  # fmt: skip
+    named = [m for m in t.each(_EXPORTED["unique_meshes"], _mesh) if m.names]
+    whole = Axes(("devices",), (count,), tuple(range(count)))
+    meshes = tuple(named) or (whole,)
+    known = t.each(_EXPORTED["unique_shardings"], lambda s: _place(s, t, meshes))
+    places = [tuple(known[i - 1] if i else None for i in found) for found in numbers]
+    return Spread(count, meshes, (), *places)
+
+
+def _mesh(t: Table) -> Axes:
+    sizes = t.numbers(0, "I")
+    return Axes(tuple(t.texts(1)), sizes, tuple(range(math.prod(sizes))))
+
+
+def _place(s: Table, t: Table, meshes: tuple[Axes, ...]) -> Place:
+    spec, mesh = s.table(1), t.each(_EXPORTED["unique_meshes"], _mesh)[s.number(3, "I")]
+    if not mesh.names:  # of no mesh: whole on every device
+        return Place(0, PartitionSpec())
+    entries = [] if spec is None else spec.each(0, lambda e: tuple(e.texts(0)))
+    return Place(meshes.index(mesh), PartitionSpec(*entries))
 
 
 def _refused(name: str, what: str, known: str) -> errors.ExportError:

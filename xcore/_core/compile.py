@@ -166,7 +166,7 @@ def anew(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
     """Compile a program that may have been compiled before, and forget the result; for its time."""
     if isinstance(place, Layout):
         options = compile_options(
-            place.devices, len(place.devices), [s is None for s in declared(p)],
+            place.devices, len(place.devices), [s is None for s in declared(p, place.order)],
             compiler_flags(p, place.devices),
         )  # fmt: skip
         _compile(p, place.devices, donors, options, place)
@@ -191,7 +191,7 @@ def _build(p: Program, devices: Devices, donors: Donors) -> Built:
 
 
 def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
-    devices, results = layout.devices, declared(p)
+    devices, results = layout.devices, declared(p, layout.order)
     options = compile_options(
         devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
     )

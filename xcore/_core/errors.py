@@ -562,3 +562,17 @@ def out_of_memory(words: str, live: list[Any], most: int = 5) -> OutOfMemoryErro
         f"{sum(sizes.values()) / 2**20:.1f} MiB together; the largest are: {listed or 'none'}. Free arrays "
         "(del, x.delete()), donate arguments (donate_argnums), or use a smaller dtype or batch."
     )
+
+
+def exported_for(name: str, count: int, given: int, called: bool) -> ExportError:
+    """Another number of devices than a program was exported for: those it is called on, or those there are."""
+    what = f"xcore.export: {name} was exported for {count} devices, and"
+    if called:
+        return ExportError(
+            f"{what} is called on {given}. Spread its arguments over a mesh of {count} devices, or export it for "
+            f"{given}."
+        )
+    return ExportError(
+        f"{what} there {'is' if given == 1 else 'are'} {given} here. Call it where there are as many (on a CPU the "
+        "environment variable XCORE_NUM_CPU_DEVICES says how many there are), or export it for fewer."
+    )

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .._backend.mlir import Value
     from .array import Array
 
+    Order = tuple[Device, ...]  # devices as they stand in a mesh
+
 
 class Layout:
     """The devices and mesh of a program, and the sharding of each argument."""
@@ -56,6 +58,11 @@ class Layout:
         """A text that is equal for equal layouts in other processes too."""
         inputs = [s.canonical() for s in self.inputs]
         return repr((self.mesh.canonical(), inputs, [m.canonical() for m in self.known]))
+
+    @property
+    def order(self) -> Order:
+        """The devices as they stand in the mesh."""
+        return tuple(self.mesh.devices.flat)
 
     def axes(self, sharding: Sharding, ndim: int) -> list[tuple[Name, ...] | None]:
         """For each array axis the axes of this layout's mesh that split it; None where XLA chooses."""
@@ -183,27 +190,32 @@ def _listed(devices: tuple[Device, ...]) -> str:
     return f"device{'s' if len(devices) > 1 else ''} {ids}"
 
 
-def declared(p: Program) -> list[Sharding | None]:
-    """For each result the sharding that the program says it has, or None."""
-    said = {v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs"), strict=True)}
+def declared(p: Program, order: Order) -> list[Sharding | None]:
+    """For each result the sharding that the program says it has, or None.
+
+    ``order``: the devices on which exported programs are called in it, see `spans`.
+    """
+    said = {
+        v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs", order), strict=True)
+    }
     return [None if type(a) is Literal else said.get(a) for a in p.outputs]
 
 
-def wanted(p: Program) -> list[Sharding | None]:
+def wanted(p: Program, order: Order) -> list[Sharding | None]:
     """For each argument the sharding that the program wants it to have, or None."""
-    return p.memo("wanted", lambda: _wanted(p))
+    return p.memo(("wanted", order), lambda: _wanted(p, order))
 
 
-def _wanted(p: Program) -> list[Sharding | None]:
+def _wanted(p: Program, order: Order) -> list[Sharding | None]:
     found: dict[Var, Sharding] = {}
     for e in p.eqns:
-        for a, s in zip(e.inputs, _said(e, "inputs"), strict=True):
+        for a, s in zip(e.inputs, _said(e, "inputs", order), strict=True):
             if s is not None and type(a) is not Literal:
                 found.setdefault(a, s)
     return [found.get(v) for v in p.inputs]
 
 
-def _said(e: Eqn, side: str) -> list[Sharding | None]:
+def _said(e: Eqn, side: str, order: Order) -> list[Sharding | None]:
     """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
     if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
         return [e.params["sharding"]]
@@ -211,8 +223,10 @@ def _said(e: Eqn, side: str) -> list[Sharding | None]:
         specs = e.params["in_specs" if side == "inputs" else "out_specs"]
         if len(e.params["manual"]) == len(e.params["mesh"].axis_names):
             return [NamedSharding(e.params["mesh"], spec) for spec in specs]
-    if e.op.name == "call":
-        return (wanted if side == "inputs" else declared)(e.params["program"])
+    if e.op.name == "exported_call" and e.params["artifact"].span is not None:
+        return e.params["artifact"].span.shardings(side, order)
+    if e.op.name in ("call", "custom_jvp_call", "custom_vjp_call"):
+        return (wanted if side == "inputs" else declared)(e.params["program"], order)
     return [None] * len(getattr(e, side))
 
 

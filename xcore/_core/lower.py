@@ -131,7 +131,7 @@ class Lowering(Builder):
         )
         return {
             "in_axes": self._axes(layout.inputs, p.in_types),
-            "out_axes": self._axes(declared(p), p.out_types),
+            "out_axes": self._axes(declared(p, layout.order), p.out_types),
         }
 
     def _axes(

@@ -18,16 +18,17 @@ from .layout import Layout, layout_for, one_place, wanted
 from .op import registry
 from .program import Eqn, Program, Var
 from .sharding import Sharding, same_layout, shape_of_tile
-from .types import Placed
+from .spans import Span, devices_of
+from .types import ArrayType, Placed
 
 if TYPE_CHECKING:
-    from .._backend.client import Executable
-    from .._backend.surface import Buffer
+    from .._backend.client import Device, Executable
+    from .._backend.surface import Buffer, NDArray
 
 
 def is_spread(p: Program, arrays: Sequence[Array]) -> bool:
     """Whether a program of these arguments runs on a mesh."""
-    return bool(p.meshes) or any([
+    return bool(p.meshes or p.spans) or any([
         a._t.sharding is not None and len(a._t.sharding.devices) > 1 for a in arrays
     ])  # fmt: skip
 
@@ -39,6 +40,8 @@ def prepare_spread(
     one_place(arrays, p.meshes)
     layout = layout_of(p, [a._t.sharding for a in arrays])
     assert layout is not None, "the program is spread"
+    if p.spans:
+        one_place(arrays, [layout.mesh])
     return executable(p, layout, donors), list(map(reshard, arrays, layout.inputs))
 
 
@@ -48,10 +51,32 @@ def layout_of(p: Program, shardings: Iterable[Sharding | None]) -> Layout | None
     An argument that is not spread already is laid out as the program wants it.
     """
     spread = [s if s is not None and len(s.devices) > 1 else None for s in shardings]
-    if not p.meshes and not any(spread):
+    if not p.meshes and not p.spans and not any(spread):
         return None
-    pairs = zip(spread, wanted(p), p.in_types, strict=True)
-    return layout_for(p.meshes, tuple([(s or w, t.ndim) for s, w, t in pairs]))
+    ndims = [t.ndim for t in p.in_types]
+    given, order, meshes = tuple(zip(spread, ndims, strict=True)), (), p.meshes
+    for span in p.spans:
+        order = devices_of(span, meshes, given)
+        meshes = (*meshes, *span.over(order))
+    pairs = zip(spread, wanted(p, order), ndims, strict=True)
+    return layout_for(meshes, tuple([(s or w, n) for s, w, n in pairs]))
+
+
+def order_for(span: Span, arrays: Sequence[Array]) -> tuple[Device, ...]:
+    """The devices on which an exported program of these arguments is called."""
+    spread = [a for a in arrays if a._t.sharding is not None and len(a._t.sharding.devices) > 1]
+    order = devices_of(span, (), [(a._t.sharding, a.ndim) for a in spread])
+    one_place(spread, span.over(order)[:1])
+    return order
+
+
+def lay_out(value: Array | NDArray, sharding: Sharding | None) -> Array:
+    """An array, or one of NumPy's, laid out like this; None: as it is."""
+    if sharding is None:
+        return value if isinstance(value, Array) else from_host(value)
+    if isinstance(value, Array):
+        return reshard(value, sharding)
+    return from_host(value, Placed(ArrayType(value.shape, value.dtype), sharding))
 
 
 def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:

@@ -26,11 +26,12 @@ from .uses import entered
 
 if TYPE_CHECKING:
     from .mesh import Mesh
+    from .spans import Span
     from .typing import Operand
 
 T = TypeVar("T")
 
-# Effects are names (strings), named axes and meshes. Two names mean something here:
+# Effects are names (strings), named axes, meshes and spans. Two names mean something here:
 ORDERED = "ordered"  # happens in the order of the program, after ordered effects before it
 INERT = "inert"  # must stay in the program for a transformation to find; does nothing when run
 Effect = str | tuple[str, Any]
@@ -172,6 +173,11 @@ class Program:
         return self.memo("meshes", lambda: _meshes(self.effects))
 
     @property
+    def spans(self) -> tuple[Span, ...]:
+        """Those of the exported programs over several devices that it calls."""
+        return self.memo("spans", lambda: _spans(self.effects))
+
+    @property
     def fingerprint(self) -> str:
         """A digest of the canonical form; programs with the same digest compute the same thing."""
         if self._fingerprint is None:
@@ -203,6 +209,11 @@ class Program:
 def _meshes(effects: Iterable[Effect]) -> tuple[Mesh, ...]:
     found: list[Mesh] = [e[1] for e in effects if type(e) is tuple and e[0] == "mesh"]
     return tuple(sorted(found, key=lambda mesh: mesh.canonical()))
+
+
+def _spans(effects: Iterable[Effect]) -> tuple[Span, ...]:
+    found: list[Span] = [e[1] for e in effects if type(e) is tuple and e[0] == "span"]
+    return tuple(sorted(found, key=repr))
 
 
 def eqn_effects(e: Eqn) -> frozenset[Effect]:

@@ -1,0 +1,362 @@
+"""Exported functions over several devices: bits of the function, on any mesh of as many devices, in another process."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from tests.export.test_export import resealed
+from xcore import export, lax
+from xcore.sharding import AbstractMesh, Mesh, NamedSharding, P, PositionalSharding
+
+if xc.device_count() < 8:
+    pytest.skip("needs eight devices", allow_module_level=True)
+
+DEVICES = xc.devices()[:8]
+DATA = pathlib.Path(__file__).parent / "data"
+MESH = xc.make_mesh((2, 4), ("x", "y"), devices=DEVICES)
+LINE = xc.make_mesh((8,), ("z",), devices=DEVICES)
+REVERSED = Mesh(np.array(DEVICES)[::-1].reshape(4, 2), ("q", "w"))
+X = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
+HALVES = (NamedSharding(MESH, P("x", "y")), NamedSharding(MESH, P("y")))
+
+
+def equal(found, known, spread=True):
+    found, known = xc.tree.leaves(found), xc.tree.leaves(known)
+    assert len(found) == len(known)
+    for a, b in zip(found, known, strict=True):
+        x, y = np.asarray(a), np.asarray(b)
+        assert x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
+        assert not spread or a.sharding.is_equivalent_to(b.sharding, a.ndim)
+
+
+def stored(f, *args, order=0, **options):
+    """The function in jit, as a file and back; it has the function's bits, eagerly and under jit."""
+    jitted = xc.jit(f, **options)
+    made = export.export(jitted)(*args)
+    read, known = export.deserialize(bytes(made.serialize(order))), jitted(*args)
+    for g in (made.call, read.call, xc.jit(read.call)):
+        equal(g(*args), known)
+    assert read.nr_devices == made.nr_devices
+    assert read.in_shardings_jax() == made.in_shardings_jax()
+    return read
+
+
+def mixing(mesh):
+    """Collectives, products, and what the compiler spreads by itself."""
+    n = mesh.shape["x"]
+
+    def ring(a):
+        moved = lax.ppermute(a, "x", [(i, (i + 1) % n) for i in range(n)])
+        return lax.psum(a, "y") * 1.5 + lax.axis_index("x") + moved
+
+    def f(x, y, k):
+        z = xc.shard_map(ring, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y"))(x)
+        z = lax.with_sharding_constraint(z, NamedSharding(mesh, P("y")))
+        return {"a": z * y.sum() + k, "b": (x @ x.T).sum(0)}
+
+    put = [NamedSharding(mesh, P("x", "y")), NamedSharding(mesh, P("y"))]
+    return xc.jit(f, in_shardings=(put[0], None, None), out_shardings={"a": put[1], "b": None})
+
+
+_read = {}
+
+
+def read_mixing(shape=(2, 4)):
+    if shape not in _read:
+        f = mixing(xc.make_mesh(shape, ("x", "y"), devices=DEVICES))
+        blob = export.export(f, platforms=["cpu", "cuda", "tpu"])(X, X, 2.0).serialize(vjp_order=1)
+        _read[shape] = export.deserialize(blob)
+    return _read[shape]
+
+
+# Calls
+
+
+@pytest.mark.parametrize("shape", [(1, 8), (2, 4), (8, 1)])
+def test_bits_and_places_are_those_of_the_function(shape):
+    mesh = xc.make_mesh(shape, ("x", "y"), devices=DEVICES)
+    read, known = read_mixing(shape), mixing(mesh)(X, X, 2.0)
+    x = xc.device_put(X, NamedSharding(mesh, P("x", "y")))
+    for found in (read.call(X, X, 2.0), read.call(x, X, 2.0), xc.jit(read.call)(x, X, 2.0)):
+        equal(found, known)
+    assert read.call(x, X, 2.0)["a"].sharding == NamedSharding(mesh, P("y"))
+    assert read.nr_devices == 8 and read.platforms == ("cpu", "cuda", "tpu")
+
+
+def test_a_mesh_of_other_axes_and_another_order_will_do():
+    mesh = xc.make_mesh((4, 2), ("a", "b"), devices=DEVICES)
+    x = xc.device_put(X, NamedSharding(mesh, P("b", "a")))
+    equal(read_mixing().call(x, X, 2.0), mixing(MESH)(X, X, 2.0))
+    x = xc.device_put(X, NamedSharding(REVERSED, P("w", "q")))
+    backwards = Mesh(np.array(DEVICES)[::-1].reshape(2, 4), ("x", "y"))
+    known = mixing(backwards)(X, X, 2.0)  # sums are taken in the order of the devices
+    for call in (read_mixing().call, xc.jit(read_mixing().call)):
+        equal(call(x, X, 2.0), known)
+
+
+def test_shardings_are_recorded():
+    read = read_mixing()
+    assert read.in_shardings_jax(MESH) == (HALVES[0], None, None)
+    assert read.out_shardings_jax(MESH) == (HALVES[1], None)
+    assert read.in_shardings_jax()[0] == NamedSharding(
+        AbstractMesh((2, 4), ("x", "y")), P("x", "y")
+    )
+    finer = xc.make_mesh((2, 2, 2), ("a", "b", "c"), devices=DEVICES)
+    assert read.in_shardings_jax(finer)[0].spec == P("a", ("b", "c"))
+    single = export.export(xc.jit(xnp.sin))(1.0)
+    assert single.nr_devices == 1 and single.in_shardings_jax(MESH) == (None,)
+
+
+def test_arguments_and_results_of_which_nothing_was_said_go_where_data_and_compiler_want_them():
+    put = xc.device_put(X, HALVES[0])
+    stored(lambda x: (x @ x.T, x.sum(0), 3), put)
+    stored(lambda x, k: {"a": x * k, "b": []}, X, 3, in_shardings=(HALVES[1], None))
+    stored(lambda: xnp.ones(8), out_shardings=NamedSharding(LINE, P("z")))
+    stored(lambda x: x * 2, np.float32(3), in_shardings=NamedSharding(MESH, P()), order=1)
+    stored(lambda x: (x.sum(), x * 2), X[:0], in_shardings=HALVES[0], order=1)
+    stored(lambda x: x @ x.T, xc.device_put(X, PositionalSharding(DEVICES).reshape(2, 4)))
+    open_ = NamedSharding(MESH, P("x", P.UNCONSTRAINED))
+    stored(lambda x: lax.with_sharding_constraint(x * 2, open_), put)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "complex64", "int8", "bool"])
+def test_dtypes(dtype):
+    stored(
+        lambda x: (xnp.flip(x, 0), x.sum(1)), xc.device_put(xnp.asarray(X).astype(dtype), HALVES[0])
+    )
+
+
+def test_factorisations_transforms_and_draws():
+    a = xc.device_put(X[:, :8] @ X[:, :8].T + 8 * np.eye(8, dtype=np.float32), HALVES[0])
+    stored(lambda a: (xnp.linalg.cholesky(a), xnp.fft.fft(a).real, xnp.sort(a, 0)), a)
+    stored(
+        lambda k: xc.random.normal(k, (8, 8)),
+        xc.random.key(0),
+        out_shardings=NamedSharding(LINE, P("z")),
+    )
+
+
+def test_captured_arrays_stand_in_the_file_once_and_go_where_they_were():
+    w = np.random.default_rng(1).standard_normal((16, 512)).astype(np.float32)
+    c = xc.device_put(w, HALVES[0])
+    read = stored(lambda x: (x @ c).sum(1), X, in_shardings=HALVES[0])
+    assert w.nbytes < len(read.serialize()) < w.nbytes + 6000
+    x = xc.device_put(X, NamedSharding(REVERSED, P("w", "q")))
+    assert read.call(x).sharding.devices == tuple(DEVICES)
+    equal(read.call(X), xc.jit(lambda x: (x @ c).sum(1), in_shardings=HALVES[0])(X))
+
+
+def test_several_meshes_and_axes_that_the_compiler_has():
+    def f(x):
+        x = xnp.sin(lax.with_sharding_constraint(x, NamedSharding(LINE, P("z"))))
+        return lax.with_sharding_constraint(x, NamedSharding(MESH, P("y", "x"))).sum(0)
+
+    stored(f, X)
+    part = xc.shard_map(
+        lambda a: lax.psum(a, "x") * lax.axis_index("x"),
+        mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"},
+    )  # fmt: skip
+    stored(lambda x: part(x) @ part(x).T, xc.device_put(X, NamedSharding(MESH, P(None, "y"))))
+
+
+def test_donation_is_the_callers():
+    read = stored(lambda x: x * 2, X, in_shardings=HALVES[0], donate_argnums=0)
+    x = xc.device_put(X, HALVES[0])
+    read.call(x)
+    assert not x.is_deleted()
+    xc.jit(read.call, donate_argnums=0)(x)
+    assert x.is_deleted()
+
+
+# Transformations
+
+
+def test_derivatives_loops_and_batches():
+    f, read = mixing(MESH), read_mixing()
+    total = lambda f: lambda x: sum((v**2).sum() for v in f(x, X, 2.0).values())
+    known = xc.grad(total(f))(X)
+    found = xc.grad(total(read.call))(X)
+    np.testing.assert_allclose(found, known, rtol=1e-5)
+    assert found.sharding == HALVES[0]
+    np.testing.assert_allclose(xc.jit(xc.grad(total(read.call)))(X), known, rtol=1e-5)
+    pull = read.vjp()
+    assert pull.in_shardings_jax(MESH) == (HALVES[0], None, None, HALVES[1], None)
+    assert pull.out_shardings_jax(MESH) == (HALVES[0], None, None)
+    one = lambda x: read.call(x, X, 2.0)["b"]
+    equal(xc.vmap(one)(np.stack([X, 2 * X]))[1], one(2 * X), spread=False)
+    looped = xc.jit(lambda x: lax.fori_loop(0, 2, lambda i, c: read.call(c, X, 2.0)["a"] / 100, x))
+    twice = read.call(read.call(X, X, 2.0)["a"] / 100, X, 2.0)["a"] / 100
+    np.testing.assert_allclose(looped(X), twice, rtol=1e-5)
+
+
+def test_exported_functions_are_exported_again():
+    inner = stored(lambda x: mixing(MESH)(x, x, 1.0)["a"], xc.device_put(X, HALVES[0]))
+    on_line = xc.device_put(X, NamedSharding(LINE, P(None, "z")))
+    middle = stored(lambda x: inner.call(x) * 2, on_line)
+    mesh = xc.make_mesh((2, 2, 2), ("a", "b", "c"), devices=DEVICES)
+    outer = stored(
+        lambda x: middle.call(x) * 2, xc.device_put(X, NamedSharding(mesh, P("a", ("c", "b"))))
+    )
+    both, one = stored(lambda x: outer.call(x) + inner.call(x), X), np.asarray(inner.call(X))
+    close = {"rtol": 1e-6, "atol": 1e-6 * 150}  # sums in other orders, of what is that large
+    np.testing.assert_allclose(outer.call(X), 4 * one, **close)
+    np.testing.assert_allclose(both.call(X), 5 * one, **close)
+
+
+# Other processes
+
+READER = """
+import sys, numpy as np, xcore as xc
+read = xc.export.deserialize(open(sys.argv[1], "rb").read())
+x = np.load(sys.argv[2])
+try:
+    out = read.call(x, x, 2.0)
+    np.savez(sys.argv[3], **out)
+    print(out["a"].sharding)
+except ValueError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_fresh_process_computes_the_same_bits_and_needs_as_many_devices(tmp_path, monkeypatch):
+    (tmp_path / "f.xc").write_bytes(read_mixing().serialize())
+    np.save(tmp_path / "x.npy", X)
+    hasty = (
+        xc.config.disable_most_optimizations
+    )  # programs of tests are compiled fast rather than well
+    monkeypatch.setenv("XCORE_DISABLE_MOST_OPTIMIZATIONS", str(int(hasty)))
+    said = []
+    for count in (8, 3):
+        monkeypatch.setenv("XCORE_NUM_CPU_DEVICES", str(count))
+        files = [tmp_path / name for name in ("f.xc", "x.npy", f"{count}.npz")]
+        done = subprocess.run(
+            [sys.executable, "-c", READER, *files], capture_output=True, text=True, check=True
+        )
+        said.append(done.stdout)
+    assert "Mesh('x': 2, 'y': 4), spec=PartitionSpec('y')" in said[0]
+    with np.load(tmp_path / "8.npz") as found:
+        equal({k: found[k] for k in found}, mixing(MESH)(X, X, 2.0), spread=False)
+    assert "ExportError" in said[1] and "exported for 8 devices, and there are 3 here" in said[1]
+
+
+# Mistakes
+
+
+def four():
+    return xc.make_mesh((4,), "x", devices=DEVICES[:4])
+
+
+def names_that_a_file_cannot_hold():
+    mesh = Mesh(np.array(DEVICES), (frozenset([1]),))
+    put = xc.device_put(X, NamedSharding(mesh, P(frozenset([1]))))
+    return export.export(xc.jit(xnp.sin))(put).serialize()
+
+
+MISTAKES = {
+    "devices": (
+        lambda: read_mixing().call(xc.device_put(X, NamedSharding(four(), P("x"))), X, 2.0),
+        "exported for 8 devices, and is called on 4. Spread its arguments over a mesh of 8",
+    ),
+    "devices in jit": (
+        lambda: xc.jit(read_mixing().call)(xc.device_put(X, NamedSharding(four(), P("x"))), X, 2.0),
+        "exported for 8 devices, and is called on 4",
+    ),
+    "one device in jit": (
+        lambda: xc.jit(read_mixing().call)(xc.device_put(X, DEVICES[3]), X, 2.0),
+        "committed to different devices",
+    ),
+    "inside": (
+        lambda: xc.shard_map(lambda x: read_mixing().call(x, x, 2.0), LINE, P(), P())(X),
+        "is called inside of shard_map, where there is one",
+    ),
+    "platform": (
+        lambda: xc.jit(stored(xnp.sin, xc.device_put(X, HALVES[0])).call).lower(X).for_platforms("cuda"),
+        "exported for cpu, and is called on cuda",
+    ),
+    "uneven": (
+        lambda: export.export(xc.jit(xnp.sin, in_shardings=NamedSharding(LINE, P("z"))))(X[:7]),
+        "cannot be split into 8 equal parts",
+    ),
+    "mesh": (
+        lambda: read_mixing().in_shardings_jax(LINE),
+        "mesh must be a mesh over whose axes arrays can be split as PartitionSpec('x', 'y')",
+    ),
+    "no mesh": (lambda: read_mixing().in_shardings_jax("x"), "mesh must be a Mesh"),
+    "names": (names_that_a_file_cannot_hold, "cannot hold the names of the axes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_are_told(name):
+    call, words = MISTAKES[name]
+    with pytest.raises((ValueError, xc.errors.XcoreError)) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+LIES = {
+    "mesh": (b'[["x", "y"], [2, 4], [0', b'[["x", "y"], [4, 2], [0'),
+    "count": (b'"devices": 8', b'"devices": 4'),
+    "order": (b"[0, 1, 2, 3, 4, 5, 6, 7]", b"[0, 1, 2, 3, 4, 5, 6, 6]"),
+    "axis": (b'[0, [["x"], ["y"]]]', b'[0, [["x"], ["q"]]]'),
+    "number": (b'[0, [["x"], ["y"]]]', b'[7, [["x"], ["y"]]]'),
+    "places": (b'"ins": [[0, ', b'"ins": [null, [0, '),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_tables_that_lie_are_noticed(name):
+    raw = bytes(read_mixing().serialize())
+    old, new = LIES[name]
+    assert old in raw
+    changed = raw.replace(old, new, 1)
+    length = len(changed) - len(raw)
+    with pytest.raises(export.ExportError, match="damaged"):
+        export.deserialize(resealed(changed, length)).call(X, X, 2.0)
+
+
+def test_a_byte_that_is_changed_or_missing_is_noticed():
+    raw = bytes(read_mixing().serialize())
+    for at in range(0, len(raw), len(raw) // 50):
+        for damaged in (raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :], raw[:at]):
+            with pytest.raises(export.ExportError):
+                export.deserialize(damaged)
+
+
+# Files of jax
+
+
+def ring(x):
+    """What the function of `data/spread.jax` does, by NumPy."""
+    parts = x.reshape(8, 4, 2)
+    swapped = np.concatenate([x[4:], x[:4]])
+    rows = np.arange(8)[:, None] // 4
+    return np.tile(parts.sum(1), (1, 4)) + rows + swapped
+
+
+def test_files_of_jax_over_several_devices():
+    theirs = export.deserialize((DATA / "spread.jax").read_bytes())
+    x = X[:, :8]
+    assert theirs.nr_devices == 8 and theirs.platforms == ("cpu", "cuda")
+    assert theirs.in_shardings_jax(MESH) == (HALVES[0], None, None)
+    reordered = xc.device_put(x, NamedSharding(REVERSED, P("w", "q")))
+    for given in (x, xc.device_put(x, HALVES[0]), reordered):
+        z, s = theirs.call(given, x, x)
+        np.testing.assert_allclose(z, ring(x) * x.sum(), rtol=2e-5)
+        np.testing.assert_allclose(s, np.sin(x), rtol=1e-6)
+    assert z.sharding.mesh.device_ids.ravel().tolist() == [d.id for d in DEVICES[::-1]]
+    g = xc.grad(lambda x: theirs.call(x, X[:, :8], x)[0].sum())(x)
+    np.testing.assert_allclose(g, np.full((8, 8), 5 * x.sum()), rtol=1e-4)
+    assert "cuda" in xc.jit(theirs.call).lower(x, x, x).for_platforms("cuda")
+
+
+def test_files_of_jax_over_several_devices_that_end_early_are_told():
+    blob = (DATA / "spread.jax").read_bytes()
+    for n in range(0, len(blob), 397):
+        with pytest.raises(export.ExportError):
+            export.deserialize(blob[:n])
