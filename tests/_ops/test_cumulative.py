@@ -5,6 +5,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from tests._ops.elsewhere import run_as
 from xcore import lax
 
 UFUNCS = {
@@ -44,6 +45,22 @@ def test_totals_in_blocks(name, ufunc, dtype, shape, axis):
     known = lambda x: ufunc.accumulate(x, axis, dtype=x.dtype)
     np.testing.assert_allclose(ahead, known(wide), **options)
     np.testing.assert_allclose(back, reversed_along(axis, known, wide), **options)
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((2, 2500), 1), ((1280, 3), 0), ((3, 20_000, 2), 1), ((1025,), 0)]
+)
+@pytest.mark.parametrize("name", UFUNCS)
+def test_totals_of_lines(name, shape, axis):
+    """On accelerators; whole numbers are added exactly."""
+    whole = "float64" if name == "cumsum" else "int32"
+    x = np.round(inputs(name, "float64", shape)).astype(whole)
+    f = getattr(lax, name)
+    for reverse in (False, True):
+        got = run_as("cuda", lambda x, back=reverse: f(x, axis=axis, reverse=back), x)
+        known = lambda x: UFUNCS[name].accumulate(x, axis, dtype=x.dtype)
+        want = reversed_along(axis, known, x) if reverse else known(x)
+        np.testing.assert_array_equal(got, want)
 
 
 def test_what_is_not_finite_spreads_only_behind_itself():

@@ -130,6 +130,22 @@ def test_a_singular_tridiagonal_system_does_not_touch_others(monkeypatch):
     assert np.isnan(x[1]).all() and (x[[0, 2]] == 1).all()
 
 
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_integer_convolutions_of_a_gpu(dtype, groups):
+    """Modulo the range of the dtype, over all of it."""
+    rng, info = np.random.default_rng(3), np.iinfo(dtype)
+    draw = lambda *s: rng.integers(info.min, info.max, s, dtype, endpoint=True)
+    x, kernel = draw(2, 4, 9), draw(6, 4 // groups, 3)
+    f = lambda x, k: lax.conv_general_dilated(x, k, (2,), "SAME", feature_group_count=groups)
+    known = np.asarray(f(xnp.asarray(x), xnp.asarray(kernel)))
+    found = run_as("cuda", f, x, kernel)
+    assert found.dtype == known.dtype
+    np.testing.assert_array_equal(found, known)
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_complex_convolutions_of_accelerators(dtype, groups):

@@ -6,12 +6,26 @@ Layouts are fixed: x is (batch, features, *space), the kernel (out features, in 
 
 from __future__ import annotations
 
+import itertools
+import math
+
 from .._core import dtypes, errors
 from .._core.op import Alternative, Linear, Op
 from .._core.program import trace_closed
 from .._core.types import ArrayType, typeof
 from .dot import PRECISIONS, dot_general
-from .elementwise import complex, convert, imag, mul, real, sub
+from .elementwise import (
+    and_,
+    complex,
+    convert,
+    imag,
+    mul,
+    real,
+    round_even,
+    shift_left,
+    shift_right_logical,
+    sub,
+)
 from .families import add, broadcast, broadcast_in_dim, full_like_type, zeros
 from .identity import optimization_barrier
 from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, transpose
@@ -46,6 +60,9 @@ def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
     if ctx.platform != "cpu" and dtypes.is_complex(ctx.in_types[0].dtype):
         program = _by_parts(*ctx.in_types, groups=groups, precision=precision, **windows)
         return ctx.program(program, [x, kernel])[0]
+    if ctx.platform == "cuda" and dtypes.is_integer(ctx.in_types[0].dtype):
+        program = _by_words(*ctx.in_types, groups=groups, **windows)
+        return ctx.program(program, [x, kernel])[0]
     axes = tuple(range(ctx.in_types[0].ndim))
     return ctx.convolution(
         x, kernel, ctx.out(), numbers=(axes, axes, axes), groups=groups,
@@ -62,6 +79,42 @@ def _by_parts(x: ArrayType, kernel: ArrayType, **params):
         return [complex(sub(ac, bd), add(ad, bc))]
 
     return trace_closed(parts, [x.strong(), kernel.strong()])
+
+
+def _by_words(x: ArrayType, kernel: ArrayType, **params):
+    """The program of float64 convolutions for one of integers, which a GPU's library lacks.
+
+    Integers are sums of words of 16 bits, Σ_k p_k 2^16k, modulo the range of their dtype. Sums of products of words
+    are exact in float64 up to 2²¹ terms.
+    """
+    dtype, words = x.dtype, max(1, x.dtype.itemsize // 2)
+    terms = math.prod(kernel.shape[1:])
+    if terms > 2**21:
+        raise NotImplementedError(
+            f"xcore.lax.conv_general_dilated: on a GPU sums of integers may have 2**21 terms, given {terms}. "
+            "Convert to float64: x.astype(float)."
+        )
+
+    def split(x):
+        wide = convert(x, dtype=dtypes.int64)
+        mask = full_like_type(typeof(wide), 2**16 - 1)
+        moved = [
+            shift_right_logical(wide, full_like_type(typeof(wide), 16 * k)) for k in range(words)
+        ]
+        parts = [and_(x, mask) for x in moved]
+        return [convert(p, dtype=dtypes.float64) for p in (parts if words > 1 else [wide])]
+
+    def whole(x, kernel):
+        total, pieces = None, (split(x), split(kernel))
+        for i, j in itertools.product(range(words), repeat=2):
+            if i + j < words:
+                part = round_even(conv(pieces[0][i], pieces[1][j], **params))
+                part = convert(part, dtype=dtypes.int64)
+                part = shift_left(part, full_like_type(typeof(part), 16 * (i + j)))
+                total = part if total is None else add(total, part)
+        return [convert(total, dtype=dtype)]
+
+    return trace_closed(whole, [x.strong(), kernel.strong()])
 
 
 def _is_of_something(ctx, x, kernel, **_) -> bool:

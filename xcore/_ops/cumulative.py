@@ -52,6 +52,35 @@ def by_doubling(combine, fills, xs, axis: int, reverse: bool):
     return xs
 
 
+# By levels
+# An accelerator is kept waiting by memory at each pass: long axes are doubled within lines, then the totals of lines.
+
+_LINE, _LONG = 128, 1024
+
+
+def by_levels(combine, fill, x, axis: int, reverse: bool):
+    """Running totals along an axis of any length: ``combine(before, after)`` of arrays, neutral ``fill``."""
+    shape = typeof(x).shape
+    n, lines = shape[axis], -(-shape[axis] // _LINE)
+    if n <= _LONG:
+        return by_doubling(lambda a, b: [combine(a[0], b[0])], [fill], [x], axis, reverse)[0]
+    if n % _LINE:
+        high = tuple(lines * _LINE - n if i == axis else 0 for i in range(len(shape)))
+        none, value = (0,) * len(shape), full_like_type(ArrayType((), typeof(x).dtype), fill)
+        x = pad(x, value, low=none, high=high, interior=none)
+    x = reshape(x, shape=(*shape[:axis], lines, _LINE, *shape[axis + 1 :]))
+    inside = by_levels(combine, fill, x, axis + 1, reverse)
+    place = 0 if reverse else _LINE - 1
+    totals = slice_along(inside, axis + 1, place, place + 1)
+    totals = reshape(totals, shape=(*shape[:axis], lines, *shape[axis + 1 :]))
+    others = _shift(by_levels(combine, fill, totals, axis, reverse), 1, axis, reverse, fill)
+    dims = tuple(i for i in range(len(shape) + 1) if i != axis + 1)
+    others = broadcast_in_dim(others, shape=typeof(inside).shape, dims=dims)
+    out = combine(inside, others) if reverse else combine(others, inside)
+    out = reshape(out, shape=(*shape[:axis], lines * _LINE, *shape[axis + 1 :]))
+    return out if lines * _LINE == n else slice_along(out, axis, 0, n)
+
+
 # By blocks
 # On a CPU, where passes over memory are what costs: one pass for the totals of blocks, whose running
 # totals are found in the same way, and one that combines them with those inside the blocks. Inside,
@@ -122,12 +151,9 @@ def _inside_blocks(combine, fill, columns, reverse: bool):
 
 def _totals(op, neutral, x, *, axis: int, reverse: bool, blocks: bool) -> list:
     t = typeof(x)
-    if not blocks:
-        combine = lambda before, after: [op(before[0], after[0])]  # noqa: E731
-        return by_doubling(combine, [neutral(t.dtype)], [x], axis, reverse)
     work = carrier(t.dtype) if dtypes.is_floating(t.dtype) else t.dtype
     x = convert(x, dtype=work) if work != t.dtype else x
-    out = by_blocks(op, neutral(work), x, axis, reverse)
+    out = (by_blocks if blocks else by_levels)(op, neutral(work), x, axis, reverse)
     return [convert(out, dtype=t.dtype) if work != t.dtype else out]
 
 

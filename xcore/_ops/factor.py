@@ -466,7 +466,9 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     return or_nan(ctx, succeeded(ctx, info, t_b), x, t_b, t_b.ndim - 2)
 
 
-_MANY = 2**17  # systems: from there on a loop over the unknowns has enough to do at each of its steps
+_MANY = (
+    2**17
+)  # systems: from there on a loop over the unknowns has enough to do at each of its steps
 
 
 def _one_of_many(t_b: ArrayType) -> bool:
@@ -489,9 +491,8 @@ def _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b):
     if lanes == 1:
         return or_nan(ctx, ok, x, t_b, 0)
     index = ctx.convert(ok, ctx.tensor((), np.dtype(np.int32)))
-    alone = lambda: [plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)]
-    (x,) = ctx.case(index, [ctx.type(t_b)], [alone, lambda: [x]])
-    return x
+    branches = [lambda: [plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)], lambda: [x]]
+    return ctx.case(index, [ctx.type(t_b)], branches)[0]
 
 
 def _apart(ctx, dl, d, du, t):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import numpy as xnp
+from .._control.cond import platform_dependent
 from .._core import errors
 from .._core.array import Array
 from .._core.eval import fused
@@ -156,7 +157,7 @@ def _mttkrp(x, factors, mode):
     rows, rank = x.shape[mode], factors[mode - 1].shape[1]
     right = math.prod(x.shape[mode + 1 :])
     if not before:
-        return x.reshape(rows, right) @ khatri_rao(after)
+        return platform_dependent(x, *after, cpu=_first_mode, default=_first_mode_by_last)
     # one matrix product that leaves x as it lies; what is left is small
     first = first_modes(x.shape[:mode], 4 * rank)
     size = math.prod(x.shape[:first])
@@ -173,6 +174,22 @@ def _mttkrp(x, factors, mode):
         return partial.reshape(rank, rows).T
     partial = partial.reshape(rank, rows, right)
     return xnp.einsum("rij,rj->ir", partial, transposed_khatri_rao(after))
+
+
+def _first_mode(x, *after):
+    return x.reshape(x.shape[0], -1) @ khatri_rao(after)
+
+
+def _first_mode_by_last(x, *after):
+    """The same by way of the last modes alone. What sums over all others at once a GPU splits, and
+    copies the tensor for it."""
+    rank = after[0].shape[1]
+    count = first_modes(x.shape[:0:-1], 4 * rank)
+    if count == len(after):
+        return _first_mode(x, *after)
+    last = khatri_rao(after[-count:])
+    partial = x.reshape(-1, last.shape[0]) @ last
+    return (partial.reshape(x.shape[0], -1, rank) * khatri_rao(after[:-count])).sum(1)
 
 
 def first_modes(shape, least: int) -> int:

@@ -60,7 +60,10 @@ def _refined(pattern: Pattern, values: Array, factors: Any, b: Array) -> tuple[A
         return x, xnp.real(pivots).min()
     x = raw_solution(pattern, factors, b)
     more = x + raw_solution(pattern, factors, b - product_of(pattern)(values, x))
-    least = functools.reduce(xnp.minimum, [x.min() for x in _pivots(pattern, factors)])
+    # fronts of nodes without elements have no pivots
+    least = functools.reduce(
+        xnp.minimum, [x.min(initial=xnp.inf) for x in _pivots(pattern, factors)]
+    )
     return xnp.where(xnp.isfinite(more), more, x), least
 
 
