@@ -97,11 +97,14 @@ class CG(Krylov):
     any_shape = True
 
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
-        return cg_begin(x, r, self.flexible)
+        return cg_begin(x, r, self.flexible) | {"square": inner(r, r)}
 
     def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
-        s, curvature = cg_step(s, p.mv, p.precondition, flexible=self.flexible)
-        return s | {"size": norm(s["r"]), "stalled": ~(xnp.real(curvature) > 0)}
+        square = s["square"] if p.precondition is identity else None
+        s, curvature = cg_step(s, p.mv, p.precondition, flexible=self.flexible, square=square)
+        square = inner(s["r"], s["r"])
+        size = xnp.sqrt(xnp.real(square))
+        return s | {"square": square, "size": size, "stalled": ~(xnp.real(curvature) > 0)}
 
 
 @struct

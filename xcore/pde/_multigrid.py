@@ -39,6 +39,7 @@ from ._masked import Masked
 SMOOTHERS = ("chebyshev", "red-black", "lines")
 CYCLES = ("V", "W", "F")
 _DENSE_UP_TO = 300  # unknowns: then the inverse is kept
+_FEW_STEPS = 4
 
 
 @struct
@@ -335,8 +336,9 @@ def _chebyshev(level: Level, u, b, degree: int, reverse: bool):
         d = factor[0] * d + factor[1] * (r / whole)
         return (u + d, r, d), None
 
-    # a loop, though a short one: programs stay small
-    return scan(step, (u, r, d), np.array(factors, typeof(b).dtype).reshape(-1, 2))[0][0]
+    # few steps are written out: a GPU starts fewer kernels, and compilers take no longer
+    factors = np.array(factors, typeof(b).dtype).reshape(-1, 2)
+    return scan(step, (u, r, d), factors, unroll=len(factors) <= _FEW_STEPS or 1)[0][0]
 
 
 def _parity(shape, skip: int | None = None) -> np.ndarray:
