@@ -5,6 +5,7 @@ of case (each operation, method, kind of matrix, dtype, transformation), not eac
 """
 
 SLICES = {
+    "tests/export/test_devices.py::test_meshes_and_shardings_drawn_at_random": r"^0$",
     # programs of one word length and special values are in every part
     "tests/fuzz/test_slice.py::test_slice": r"^[03]$",
     # each function under grad; each transformation of a function of each kind

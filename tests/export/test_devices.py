@@ -145,6 +145,8 @@ def test_captured_arrays_stand_in_the_file_once_and_go_where_they_were():
     w = np.random.default_rng(1).standard_normal((16, 512)).astype(np.float32)
     c = xc.device_put(w, HALVES[0])
     read = stored(lambda x: (x @ c).sum(1), X, in_shardings=HALVES[0])
+    assert all(k.sharding == HALVES[0] for near in read._near.values() for k in near)
+    assert [k._b for k in read.constants] == [None]  # never whole on one device
     assert w.nbytes < len(read.serialize()) < w.nbytes + 6000
     x = xc.device_put(X, NamedSharding(REVERSED, P("w", "q")))
     assert read.call(x).sharding.devices == tuple(DEVICES)
@@ -194,6 +196,16 @@ def test_derivatives_loops_and_batches():
     np.testing.assert_allclose(looped(X), twice, rtol=1e-5)
 
 
+def test_a_loss_that_all_devices_share():
+    total = lambda a: lax.psum((a**2).sum(), ("x", "y"))
+    loss = lambda x: xc.shard_map(total, mesh=MESH, in_specs=P("x", "y"), out_specs=P())(x)
+    x = xc.device_put(X, HALVES[0])
+    read = stored(loss, x, order=2)
+    np.testing.assert_allclose(xc.grad(read.call)(x), 2 * X, rtol=1e-6)
+    second = xc.grad(xc.grad(lambda t: read.call(t * x)))(1.0)
+    np.testing.assert_allclose(second, 2 * (X**2).sum(), rtol=1e-5)
+
+
 def test_exported_functions_are_exported_again():
     inner = stored(lambda x: mixing(MESH)(x, x, 1.0)["a"], xc.device_put(X, HALVES[0]))
     on_line = xc.device_put(X, NamedSharding(LINE, P(None, "z")))
@@ -206,6 +218,51 @@ def test_exported_functions_are_exported_again():
     close = {"rtol": 1e-6, "atol": 1e-6 * 150}  # sums in other orders, of what is that large
     np.testing.assert_allclose(outer.call(X), 4 * one, **close)
     np.testing.assert_allclose(both.call(X), 5 * one, **close)
+
+
+# Any meshes
+
+
+def drawn_mesh(rng, count):
+    shapes = [s for n in (1, 2, 3) for s in np.ndindex((9,) * n) if np.prod(s) == count]
+    shape = shapes[rng.integers(len(shapes))]
+    return Mesh(np.array(DEVICES[:count]).reshape(shape), tuple("abc"[: len(shape)]))
+
+
+def drawn_sharding(rng, mesh):
+    names = list(rng.permutation(mesh.axis_names))
+    cut = rng.integers(0, len(names) + 1)
+    return NamedSharding(mesh, P(tuple(map(str, names[:cut])), tuple(map(str, names[cut:]))))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_meshes_and_shardings_drawn_at_random(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        count = int(rng.choice([2, 4, 6, 8]))
+        mesh, other = drawn_mesh(rng, count), drawn_mesh(rng, count)
+        axis = mesh.axis_names[int(rng.integers(len(mesh.axis_names)))]
+        n, rows = mesh.shape[axis], P(mesh.axis_names, None)
+
+        def local(a, axis=axis, n=n, names=mesh.axis_names):
+            moved = lax.ppermute(a, axis, [(i, (i + 1) % n) for i in range(n)])
+            return lax.psum(a, axis) + moved * lax.axis_index(names)
+
+        middle = drawn_sharding(rng, mesh)
+
+        def f(x, w, mesh=mesh, rows=rows, local=local, middle=middle):
+            y = xc.shard_map(local, mesh=mesh, in_specs=rows, out_specs=rows)(x)
+            z = lax.with_sharding_constraint(xnp.tanh(y) @ w, middle)
+            return z, z.sum(0)
+
+        x, w = (rng.standard_normal(s).astype(np.float32) for s in ((24, 48), (48, 24)))
+        where = drawn_sharding(rng, mesh), drawn_sharding(rng, other)
+        read = stored(f, *map(xc.device_put, (x, w), where), out_shardings=(where[0], None))
+        known, again = read.call(x, w), drawn_mesh(rng, count)
+        given = [xc.device_put(a, drawn_sharding(rng, again)) for a in (x, w)]
+        for found in (read.call(*given), xc.jit(read.call)(*given)):
+            for a, b in zip(found, known, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 
 # Other processes

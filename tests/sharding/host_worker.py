@@ -26,6 +26,7 @@ def everything():
     exchange(n, me)
     training(n)
     mapped(n)
+    exported()
 
 
 def line():
@@ -110,6 +111,27 @@ def mapped(n):
     ones = xnp.ones(xc.local_device_count())
     out = xc.pmap(lambda v: lax.psum(v, "i"), axis_name="i")(ones)
     assert out.tolist() == [2.0 * n] * 2
+
+
+def exported():
+    """A function over the devices of all processes: the same file everywhere, and the function's bits."""
+    rows, b = NamedSharding(line(), P("x")), A[:, :2]
+    f = xc.jit(lambda v: (xnp.tanh(v @ b), (v.T @ v).sum(0)), out_shardings=(rows, None))
+    x = xc.device_put(A, rows)
+    blob = bytes(xc.export.export(f)(x).serialize())
+    multihost.assert_equal(np.frombuffer(blob, np.uint8), "files")
+    read = xc.export.deserialize(blob)
+    for call in (read.call, xc.jit(read.call)):
+        for found, known in zip(call(x), f(x), strict=True):
+            np.testing.assert_array_equal(
+                multihost.process_allgather(found), multihost.process_allgather(known)
+            )
+    assert call(x)[0].sharding == rows
+    try:
+        xc.export.export(xc.jit(lambda v: v + x))(x)
+        raise SystemExit("not noticed")
+    except ValueError as error:
+        assert "held by other processes" in str(error)
 
 
 def ring():

@@ -13,11 +13,11 @@ import numpy as np
 from .._backend import client as backend
 from .._backend import shardy
 from .._core import compile, config, dtypes, errors, tree
-from .._core.array import Array
+from .._core.array import held_by_host
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.layout import Layout, declared, wanted
-from .._core.mesh import AbstractMesh, Mesh
-from .._core.placing import lay_out, order_for
+from .._core.mesh import AbstractMesh, Mesh, PartitionSpec
+from .._core.placing import order_for, reshard
 from .._core.program import PYTHON_SCALARS, eval_program
 from .._core.sharding import NamedSharding, Sharding
 from .._core.source import boundary
@@ -82,7 +82,8 @@ class Exported:
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(map(str, ts)) for ts in (self.in_avals, self.out_avals))
-        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms})"
+        more = f", nr_devices={self.nr_devices}" if self.nr_devices > 1 else ""
+        return f"Exported({self.fun_name}: ({ins}) -> ({outs}), platforms={self.platforms}{more})"
 
     # Looking
 
@@ -188,26 +189,37 @@ class Exported:
         return bind(custom_vjp_function, *values, rule=rule)
 
     def _run(self, *values) -> list:
-        kept = [values[i] for i in self.module_kept_var_idx]
-        if self.artifact.span is None or not is_evaluating():
-            given = [*map(to_array, self.constants), *kept]
-        else:
-            given = self._laid_out(self.artifact.span, kept)
-        outs = exported_call(*given, artifact=self.artifact)
+        outs = exported_call(*self._given(values), artifact=self.artifact)
         if not self.whole:
             return outs
         return [x for x, t in zip(outs, self.out_avals, strict=True) if not _is_empty(t)]
 
-    def _laid_out(self, span: Span, values: Sequence[Any]) -> list:
-        """Constants and arguments as the function was exported for, where that was said."""
-        captured = [c for c in self.constants if type(c) is Array]
-        order = order_for(span, [*values, *captured])
-        places, n = span.shardings("inputs", order), len(self.constants)
+    def _given(self, values: Sequence[Any]) -> list:
+        """What the module takes: constants and arguments, over several devices as it was exported for them."""
+        span, kept = self.artifact.span, [values[i] for i in self.module_kept_var_idx]
+        if span is None:
+            return [*self.constants, *kept]
+        if is_evaluating():
+            kept = list(map(to_array, kept))
+            order = order_for(span, [*self.constants, *kept])
+            asked = span.shardings("inputs", order)[len(self.constants) :]
+            kept = [x if s is None else reshard(x, s) for x, s in zip(kept, asked, strict=True)]
+        elif len(backend.devices()) == span.count:  # arguments can be on no others
+            order = order_for(span, self.constants)
+        else:
+            return [*self.constants, *kept]
+        return [*self._constants_near(span, order), *kept]
+
+    def _constants_near(self, span: Span, order: tuple[Any, ...]) -> list:
+        """The constants on these devices, where they stay for the next call."""
         near = self._near.get(order)
-        if near is None:  # once for the devices that it is called on
+        if near is None:
+            whole = NamedSharding(span.over(order)[0], PartitionSpec())
+            asked = span.shardings("inputs", order)
+            near = [reshard(c, s or whole) for c, s in zip(self.constants, asked, strict=False)]
             self._near.clear()
-            near = self._near[order] = list(map(lay_out, self.constants, places[:n]))
-        return [*near, *map(lay_out, values, places[n:])]
+            self._near[order] = near
+        return near
 
     def _forward(self, primals, nonzero):
         outs, pull = self._differentiable(*primals), self.vjp()
@@ -286,8 +298,9 @@ def _from_row(row: Row, derivative: Callable[[], Exported] | None) -> Exported:
     """The function that a row of a file describes, or that was just traced."""
     held = lambda t: ArrayType(t.shape, np.bool_) if _is_empty(t) else t  # noqa: E731
     # those of several devices stay with the host until it is known where they go
-    constants = tuple(row.constants if row.spread else map(to_array, row.constants))
-    ins = (*[typeof(c).strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
+    hold = to_array if row.spread is None else held_by_host
+    constants = tuple(map(hold, row.constants))
+    ins = (*[c.type.strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
     outs = tuple(held(t) for t in row.out_avals if row.whole or not _is_empty(t))
     checks = tuple(DisabledSafetyCheck(*c) for c in row.disabled)
     artifact = Artifact(row.name, row.platforms, row.blobs, ins, outs, checks, _span_of(row))

@@ -434,6 +434,13 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
     return Array(_put(value, placed, device, copy), placed)
 
 
+def held_by_host(value: Array | NDArray) -> Array:
+    """An array of NumPy that nobody writes to, as an Array that stays in host memory until it is wanted elsewhere."""
+    return (
+        value if isinstance(value, Array) else on_host(value, ArrayType(value.shape, value.dtype))
+    )
+
+
 def on_host(value: Any, t: Any) -> Array:
     """A small array by its value in NumPy, which nobody else has."""
     out = object.__new__(Array)

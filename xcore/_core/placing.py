@@ -7,6 +7,7 @@ Computation follows data: a program runs where its committed arguments are, spre
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,11 @@ from .op import registry
 from .program import Eqn, Program, Var
 from .sharding import Sharding, same_layout, shape_of_tile
 from .spans import Span, devices_of
-from .types import ArrayType, Placed
+from .types import Placed
 
 if TYPE_CHECKING:
     from .._backend.client import Device, Executable
-    from .._backend.surface import Buffer, NDArray
+    from .._backend.surface import Buffer
 
 
 def is_spread(p: Program, arrays: Sequence[Array]) -> bool:
@@ -63,20 +64,17 @@ def layout_of(p: Program, shardings: Iterable[Sharding | None]) -> Layout | None
 
 
 def order_for(span: Span, arrays: Sequence[Array]) -> tuple[Device, ...]:
-    """The devices on which an exported program of these arguments is called."""
-    spread = [a for a in arrays if a._t.sharding is not None and len(a._t.sharding.devices) > 1]
-    order = devices_of(span, (), [(a._t.sharding, a.ndim) for a in spread])
-    one_place(spread, span.over(order)[:1])
+    """The devices on which an exported program of these arguments is called, its first ones perhaps."""
+    spread = [
+        (a, p)
+        for a, p in itertools.zip_longest(arrays, span.ins)
+        if a is not None and a._t.sharding is not None and len(a._t.sharding.devices) > 1
+    ]
+    given = [(a._t.sharding, a.ndim) for a, _ in spread]
+    same = (span.order_on(p, a._t.sharding) for a, p in reversed(spread) if p is not None)
+    order = next(filter(None, same), None) or devices_of(span, (), given)
+    one_place([a for a, _ in spread], span.over(order)[:1])
     return order
-
-
-def lay_out(value: Array | NDArray, sharding: Sharding | None) -> Array:
-    """An array, or one of NumPy's, laid out like this; None: as it is."""
-    if sharding is None:
-        return value if isinstance(value, Array) else from_host(value)
-    if isinstance(value, Array):
-        return reshard(value, sharding)
-    return from_host(value, Placed(ArrayType(value.shape, value.dtype), sharding))
 
 
 def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:

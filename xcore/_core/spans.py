@@ -65,11 +65,18 @@ class Span:
 
     def over(self, devices: tuple[Device, ...]) -> list[Mesh]:
         """Its meshes on these devices."""
-        return [m.over(devices) for m in self.meshes]
+        return _meshes(self.meshes, devices)
 
     def shardings(self, side: str, devices: tuple[Device, ...]) -> list[Sharding | None]:
         """The shardings of "inputs" or "outputs"."""
         return _shardings(self, side, devices)
+
+    def order_on(self, place: Place, sharding: Sharding) -> tuple[Device, ...] | None:
+        """The devices in order, for an argument that is spread over the mesh that was recorded for it."""
+        m, here = self.meshes[place.mesh], getattr(sharding, "mesh", None)
+        if here is None or (here.axis_names, here.axis_sizes) != m[:2]:
+            return None
+        return tuple(here.devices.flat[i] for i in np.argsort(m.order))
 
     def check(self) -> None:
         """Raise ValueError unless the parts fit together."""
@@ -83,6 +90,11 @@ class Span:
             if p is not None:
                 m = self.meshes[p.mesh]
                 NamedSharding(AbstractMesh(m.sizes, m.names), p.spec)
+
+
+@functools.lru_cache(maxsize=256)
+def _meshes(meshes: tuple[Axes, ...], devices: tuple[Device, ...]) -> list[Mesh]:
+    return [m.over(devices) for m in meshes]
 
 
 @functools.lru_cache(maxsize=256)
@@ -128,9 +140,10 @@ class Recorder:
 def devices_of(span: Span, meshes: Iterable[Mesh], given: Given) -> tuple[Device, ...]:
     """The devices, in order, on which an exported program is called.
 
-    Those of the first mesh or sharding that there is; without any, the first ones that are here.
+    Those of the first mesh that there is, else of the last sharding (captured arrays stand before arguments); without
+    any, the first ones that are here.
     """
-    spread = (mesh_of(s, ndim) for s, ndim in given if s is not None)
+    spread = (mesh_of(s, ndim) for s, ndim in [*given][::-1] if s is not None)
     found = next((m for some in (meshes, spread) for m in some), None)
     devices = tuple(backend.devices()[: span.count] if found is None else found.devices.flat)
     if len(devices) != span.count:
