@@ -66,14 +66,14 @@ def layout_of(p: Program, shardings: Iterable[Sharding | None]) -> Layout | None
 def order_for(span: Span, arrays: Sequence[Array]) -> tuple[Device, ...]:
     """The devices on which an exported program of these arguments is called, its first ones perhaps."""
     spread = [
-        (a, p)
+        (a._t.sharding, a, p)
         for a, p in itertools.zip_longest(arrays, span.ins)
         if a is not None and a._t.sharding is not None and len(a._t.sharding.devices) > 1
     ]
-    given = [(a._t.sharding, a.ndim) for a, _ in spread]
-    same = (span.order_on(p, a._t.sharding) for a, p in reversed(spread) if p is not None)
-    order = next(filter(None, same), None) or devices_of(span, (), given)
-    one_place([a for a, _ in spread], span.over(order)[:1])
+    same = (span.order_on(p, s) for s, _, p in reversed(spread) if p is not None and s is not None)
+    found = next(filter(None, same), None)
+    order = found or devices_of(span, (), [(s, a.ndim) for s, a, _ in spread])
+    one_place([a for _, a, _ in spread], span.over(order)[:1])
     return order
 
 
