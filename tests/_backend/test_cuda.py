@@ -60,7 +60,8 @@ def test_without_the_packages_nothing_is_imported():
 
 
 @pytest.mark.parametrize("major", ["13", "12"])
-def test_packages_are_found_without_running_them(packages, major, tmp_path):
+def test_packages_are_found_without_running_them(packages, major, tmp_path, monkeypatch):
+    monkeypatch.setattr(cuda, "_LIBRARIES", {major: cuda._LIBRARIES[major]})
     packages(jaxlib.__version__, major)
     assert cuda.installed_plugin().package == f"jax_cuda{major}_plugin"
     options = SimpleNamespace()

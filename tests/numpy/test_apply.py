@@ -302,7 +302,7 @@ def test_dlpack(dtype):
             got = xnp.from_dlpack(source)
         assert got.dtype == source.dtype
         np.testing.assert_array_equal(np.asarray(got), source)
-    x = xnp.asarray(host)
+    x = xnp.asarray(host, device=xc.devices("cpu")[0])  # NumPy sees no other memory
     np.testing.assert_array_equal(np.from_dlpack(x), host)
     assert xnp.from_dlpack(x) is x and xnp.from_dlpack(x, copy=True) is not x
     assert x.__dlpack_device__() == (1, 0)

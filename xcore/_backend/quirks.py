@@ -36,7 +36,7 @@ FLOAT4_TO_INTEGER = Quirk("6 as a 4-bit float becomes the largest integer")
 INT2_CONCATENATE_ABORTS = Quirk("integers of 2 bits put together end the process on a CPU")
 COMPLEX_EDGES = Quirk("log of (inf, nan) has a NaN where C99 (annex G) has an infinity")
 COMPLEX_SINE_CANCELS = Quirk("the imaginary part of a complex sine near 0 is 0")
-LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", fixed=505)
+LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", fixed=480)
 REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
 SQUARE_VANISHES = Quirk("log(1 + z) of complex z = -1 + yi is -inf where y² vanishes")
 CONSTANTS_ROUND_OTHERWISE = Quirk("log and exp of a constant are not what they are of an argument")
@@ -46,13 +46,13 @@ EMPTY_CONVOLUTION_REFUSED = Quirk(
     "a convolution with no taps is refused, where it is a sum of nothing"
 )
 BARRIERS_DROPPED = Quirk(
-    "a CPU's programs lose optimization barriers before equal work is merged", fixed=505
+    "a CPU's programs lose optimization barriers before equal work is merged", fixed=480
 )
 BARRIER_IN_KERNEL_ABORTS = Quirk(
     "a barrier of two values in a small loop ends the process on a CPU"
 )
 HUGE_ARRAY_ABORTS = Quirk(
-    "an array of 2^63 bytes or more ends the process when it is compiled", fixed=505
+    "an array of 2^63 bytes or more ends the process when it is compiled", fixed=477
 )
 FFT_GATHERED = Quirk(
     "rows that are spread over devices are gathered on each of them to be transformed", fixed=505
