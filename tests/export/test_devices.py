@@ -10,7 +10,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from tests.export.test_export import resealed
-from xcore import export, lax
+from xcore import export, lax, pde
 from xcore.sharding import AbstractMesh, Mesh, NamedSharding, P, PositionalSharding
 
 if xc.device_count() < 8:
@@ -141,6 +141,15 @@ def test_factorisations_transforms_and_draws():
     )
 
 
+def test_solutions_and_steps_of_training():
+    f = xc.device_put(np.ones((15, 16), np.float32), NamedSharding(LINE, P(None, "z")))
+    stored(lambda f: pde.poisson(f, pde.Grid((16, 17))), f)
+    loss = lambda w, x: (xnp.tanh(x @ w) ** 2).mean()
+    w = xc.device_put(np.ones((16, 8), np.float32), NamedSharding(MESH, P(None, "y")))
+    x = xc.device_put(X, NamedSharding(MESH, P("x")))
+    stored(lambda w, x: w - 0.1 * xc.grad(loss)(w, x), w, x, order=1)
+
+
 def test_captured_arrays_stand_in_the_file_once_and_go_where_they_were():
     w = np.random.default_rng(1).standard_normal((16, 512)).astype(np.float32)
     c = xc.device_put(w, HALVES[0])
@@ -164,6 +173,13 @@ def test_several_meshes_and_axes_that_the_compiler_has():
         mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"},
     )  # fmt: skip
     stored(lambda x: part(x) @ part(x).T, xc.device_put(X, NamedSharding(MESH, P(None, "y"))))
+
+
+def test_types_spread_over_axes_alone_are_of_the_mesh_of_the_context():
+    axes = NamedSharding(AbstractMesh((2, 4), ("x", "y")), P("x", "y"))
+    with MESH:
+        made = export.export(xc.jit(xnp.sin))(xc.ShapeDtypeStruct(X.shape, X.dtype, sharding=axes))
+    assert made.nr_devices == 8 and made.in_shardings_jax(MESH) == (HALVES[0],)
 
 
 def test_donation_is_the_callers():
@@ -344,6 +360,12 @@ MISTAKES = {
         "mesh must be a mesh over whose axes arrays can be split as PartitionSpec('x', 'y')",
     ),
     "no mesh": (lambda: read_mixing().in_shardings_jax("x"), "mesh must be a Mesh"),
+    "axes alone": (
+        lambda: export.export(xc.jit(xnp.sin))(
+            xc.ShapeDtypeStruct((8,), "float32", sharding=read_mixing().in_shardings_jax()[0])
+        ),
+        "has no devices, and the mesh of the context is None",
+    ),
     "names": (names_that_a_file_cannot_hold, "cannot hold the names of the axes"),
 }  # fmt: skip
 

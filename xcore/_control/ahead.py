@@ -12,7 +12,7 @@ from .._core.compile import executable
 from .._core.eval import execute, is_array_like, to_array
 from .._core.placing import layout_of, reshard
 from .._core.program import Program
-from .._core.sharding import default_sharding
+from .._core.sharding import NamedSharding, as_sharding, default_sharding
 from .._core.types import ArrayType, ShapeDtypeStruct
 from .costs import costs
 
@@ -249,9 +249,15 @@ def trace(general, *args, **kwargs) -> Traced:
     }
     found, values = general.find(args, kwargs)
     shardings = [
-        v._t.sharding if type(v) is Array else getattr(v, "sharding", None) for v in values
+        v._t.sharding if type(v) is Array else _with_devices(getattr(v, "sharding", None))
+        for v in values
     ]
     return Traced(general, found, [v.type for v in values], shardings)
+
+
+def _with_devices(sharding):
+    """One over axes alone with the mesh of the context; without such a mesh an error."""
+    return as_sharding("jit", sharding) if isinstance(sharding, NamedSharding) else sharding
 
 
 def _described(x):
