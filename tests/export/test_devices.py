@@ -1,6 +1,8 @@
 """Exported functions over several devices: bits of the function, on any mesh of as many devices, in another process."""
 
+import contextlib
 import pathlib
+import struct
 import subprocess
 import sys
 
@@ -11,6 +13,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from tests.export.test_export import resealed
 from xcore import export, lax, pde
+from xcore._control import jax_files
 from xcore.sharding import AbstractMesh, Mesh, NamedSharding, P, PositionalSharding
 
 if xc.device_count() < 8:
@@ -439,3 +442,23 @@ def test_files_of_jax_over_several_devices_that_end_early_are_told():
     for n in range(0, len(blob), 397):
         with pytest.raises(export.ExportError):
             export.deserialize(blob[:n])
+
+
+def without_places(raw: bytes) -> bytes:
+    """The file as older versions of jax wrote it: it does not number the shardings of its arguments."""
+    table = jax_files.Table(raw, struct.unpack_from("<I", raw, 0)[0])
+    entry = table.fields + 4 + 2 * jax_files._EXPORTED["in_shardings_idxs"]
+    return raw[:entry] + bytes(2) + raw[entry + 2 :]
+
+
+def test_files_of_older_versions_of_jax_and_changed_bytes_are_told():
+    raw = (DATA / "spread.jax").read_bytes()
+    with pytest.raises(export.ExportError, match="older form"):
+        export.deserialize(without_places(raw))
+    table = jax_files.Table(raw, struct.unpack_from("<I", raw, 0)[0])
+    first, _ = table._vector(jax_files._EXPORTED["module"])
+    other, _ = table.table(jax_files._EXPORTED["vjp"])._vector(jax_files._EXPORTED["module"])
+    for at in range(0, min(first, other), 23):  # modules are read by MLIR
+        changed = raw[:at] + bytes([raw[at] ^ 129]) + raw[at + 1 :]
+        with contextlib.suppress(export.ExportError):
+            export.deserialize(changed)

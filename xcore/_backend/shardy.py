@@ -21,6 +21,7 @@ else:
     from jaxlib.mlir.dialects import sdy
 
 Kind = TypeVar("Kind", bound="ir.Attribute")
+_MOST_DEVICES = 2**20
 Renamed = dict[str, tuple[str, ...]]  # axes of one mesh by those of another
 
 
@@ -62,6 +63,8 @@ def meshes_of(operations: Iterable[ir.OpView]) -> dict[str, Named]:
 def _named(mesh: sdy.MeshAttr) -> Named:
     axes = [sdy.MeshAxisAttr(a) for a in mesh.axes]
     names, sizes = tuple(a.name for a in axes), tuple(a.size for a in axes)
+    if math.prod(sizes) > _MOST_DEVICES:
+        raise Unknown(f"it has a mesh of sizes {sizes}")
     return Named(names, sizes, tuple(mesh.device_ids) or tuple(range(math.prod(sizes))))
 
 

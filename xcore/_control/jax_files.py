@@ -40,6 +40,7 @@ _DTYPES = {
     26: "float4_e2m1fn",
 }  # fmt: skip
 _CONVENTIONS = (9, 10)
+_MOST_DEVICES = 2**20
 _DEEP = 100  # trees and derivatives: a file whose tables name themselves has no end
 
 
@@ -159,6 +160,8 @@ def _spread(t: Table, name: str, ins: int, outs: int) -> Spread | None:
     count = t.number(_EXPORTED["nr_devices"], "I") or t.number(_EXPORTED["nr_devices_short"], "h")
     if count == 1:
         return None
+    if not 1 < count <= _MOST_DEVICES:
+        raise struct.error(f"{count} devices")
     sides = [(f"{which}_shardings_idxs", n) for which, n in (("in", ins), ("out", outs))]
     numbers = [t.numbers(_EXPORTED[side], "I") for side, _ in sides]
     if [len(found) for found in numbers] != [n for _, n in sides]:
@@ -166,21 +169,24 @@ def _spread(t: Table, name: str, ins: int, outs: int) -> Spread | None:
             name, f"runs on {count} devices and says in an older form how arrays lie on them",
             "files of jax 0.10 and later can be called",
         )  # fmt: skip
-    named = [m for m in t.each(_EXPORTED["unique_meshes"], _mesh) if m.names]
+    known_meshes = t.each(_EXPORTED["unique_meshes"], lambda m: _mesh(m, count))
+    named = [m for m in known_meshes if m.names]
     whole = Axes(("devices",), (count,), tuple(range(count)))
     meshes = tuple(named) or (whole,)
-    known = t.each(_EXPORTED["unique_shardings"], lambda s: _place(s, t, meshes))
+    known = t.each(_EXPORTED["unique_shardings"], lambda s: _place(s, known_meshes, meshes))
     places = [tuple(known[i - 1] if i else None for i in found) for found in numbers]
     return Spread(count, meshes, (), *places)
 
 
-def _mesh(t: Table) -> Axes:
+def _mesh(t: Table, count: int) -> Axes:
     sizes = t.numbers(0, "I")
+    if math.prod(sizes) not in (1, count):
+        raise struct.error(f"a mesh of sizes {sizes} of {count} devices")
     return Axes(tuple(t.texts(1)), sizes, tuple(range(math.prod(sizes))))
 
 
-def _place(s: Table, t: Table, meshes: tuple[Axes, ...]) -> Place:
-    spec, mesh = s.table(1), t.each(_EXPORTED["unique_meshes"], _mesh)[s.number(3, "I")]
+def _place(s: Table, known: list[Axes], meshes: tuple[Axes, ...]) -> Place:
+    spec, mesh = s.table(1), known[s.number(3, "I")]
     if not mesh.names:  # of no mesh: whole on every device
         return Place(0, PartitionSpec())
     entries = [] if spec is None else spec.each(0, lambda e: tuple(e.texts(0)))
