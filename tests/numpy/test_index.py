@@ -316,8 +316,11 @@ def test_integers_meet_floats_as_floats(method, how):
     want = how(flags, np.int32(1)).astype(bool)
     assert getattr(xnp.asarray(flags).at[:], method)(1).tolist() == want.tolist()
     if method in ("min", "max"):
-        with pytest.raises(TypeError, match="real"):
-            getattr(xnp.ones(2, complex).at[0], method)(1)
+        for at in (0, slice(1), index - 1):
+            change = lambda x, at=at: getattr(x.at[at], method)(1)
+            for f in (change, xc.jit(change)):
+                with pytest.raises(TypeError, match="real"):
+                    f(xnp.ones(2, complex))
 
 
 @pytest.mark.parametrize("kind", [int, np.array, xnp.asarray], ids=["int", "numpy", "xcore"])
