@@ -100,3 +100,32 @@ def test_time_moves_by_what_rounding_lets_it():
     times = np.array([1e4, 1e4 + 1, 1e4 + 2], np.float32)
     y = odeint(lambda y, t: -y, xnp.ones(1), times)
     assert np.allclose(y[:, 0], np.exp([0.0, -1.0, -2.0]), atol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_units_of_time(dtype):
+    """Of y' = w cos(w t), the sine: the first step is never longer than all of the time."""
+
+    @xc.jit
+    def run(w):
+        times = xnp.asarray([0.0, 10.0, 11.0], dtype) / w
+        return odeint(lambda y, t: w * xnp.cos(w * t) + 0 * y, 0 * w, times, rtol=1e-4, atol=1e-6)
+
+    for w in 10.0 ** np.arange(-30, 31, 5):
+        found = np.asarray(run(np.asarray(w, dtype)))
+        np.testing.assert_allclose(found, np.sin([0, 10, 11]), atol=3e-3, err_msg=str(w))
+
+
+def test_times_and_tolerances_that_mean_nothing():
+    run = lambda t=(0.0, 1.0), **how: odeint(lambda y, t: -y, 1.0, xnp.asarray(t), **how)
+    for wrong in (
+        {"atol": -1.0},
+        {"rtol": np.nan},
+        {"hmax": -1.0},
+        {"t": [0.0, 1.0, 0.5]},
+        {"t": [0.0, np.nan]},
+    ):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            run(**wrong)
+    found = np.asarray(xc.jit(run)(np.array([0.0, 1.0, 1.2, 0.2])))
+    assert np.allclose(found[:3], np.exp([0, -1, -1.2])) and np.isnan(found[3])

@@ -51,3 +51,40 @@ def test_rounding_of_times_that_fun_depends_on(method):
         assert told or "count time from where the run starts" in found.message
         still = solve_ivp(lambda t, y: -y, span, y0, method, rtol=1e-2)
         assert still.success and np.isclose(still.y[0, -1], np.exp(-2), rtol=0.05)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_no_time_at_all(method):
+    """The start is the end, as of a loop over parts of a span: the state is what was given, at any time asked for."""
+    found = solve_ivp(
+        lambda t, y: -y, (2.0, 2.0), [3.0], method, dense_output=True, events=lambda t, y: y[0] - 1
+    )
+    assert found.success and found.t.tolist() == [2.0, 2.0] and found.y.tolist() == [[3.0, 3.0]]
+    assert found.sol(2.0).tolist() == [3.0] and len(found.t_events[0]) == 0
+    assert solve_ivp(lambda t, y: -y, (2.0, 2.0), [3.0], method, [2.0]).y.tolist() == [[3.0]]
+
+
+WRONG = {
+    "first_step": (-1.0, 0.0, np.nan), "max_step": (-1.0, 0.0, np.nan), "rtol": (-1.0, np.nan),
+    "atol": (-1.0, np.nan, [-1.0], np.array([1e-3, np.nan]), [1e-3, 1e-3, 1e-3]), "t_eval": ([0.5, np.nan],),
+    "t_span": ((0, np.nan), (0, np.inf), (np.nan, 1), (-np.inf, 0)), "y0": ([1.0, np.nan],),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_settings_that_ended_nowhere_are_refused(name):
+    """Some of these ran for ever, others were a success of other times or tolerances."""
+    for wrong in WRONG[name]:
+        given = {"t_span": (0, 1), "y0": [1.0, 2.0], name: wrong}
+        with pytest.raises(ValueError, match=name):
+            solve_ivp(lambda t, y: -y, **given)
+
+
+def test_longest_steps_count_in_programs_too():
+    """A pulse that steps of their own length pass over; and tolerances of each element."""
+    pulse = lambda t, y: xnp.exp(-(((t - 5.3) / 0.01) ** 2)) * 100 + 0 * y
+    run = lambda y: (
+        solve_ivp(pulse, (0.0, 10.0), y, t_eval=xnp.asarray([10.0]), max_step=0.02, atol=[1e-6]).y
+    )
+    for found in (run(xnp.zeros(1)), xc.jit(run)(xnp.zeros(1))):
+        assert np.isclose(found[0, 0], np.pi**0.5, rtol=1e-2)

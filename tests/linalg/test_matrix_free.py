@@ -313,3 +313,16 @@ def test_lsmr_without_elements(shape):
         for damp in (0.0, 0.5):
             answer = la.lsmr(np.ones(shape), b, damp=damp, report=True)
             assert np.all(answer.ok) and not np.any(answer.value)
+
+
+def test_cycles_that_stand_still_are_told_what_to_take():
+    """Cycles of 20 products of 24: of a random matrix the residual hardly falls. What is advised then helps."""
+    rng = np.random.default_rng(0)
+    a, b = xnp.asarray(rng.standard_normal((24, 24))), xnp.asarray(rng.standard_normal(24))
+    for short in (la.GMRES(), la.GMRES(max_steps=2)):
+        with pytest.raises(xc.errors.SolverError, match=r"take GMRES\(restart=24\)"):
+            la.linear_solve(a, b, short)
+    np.testing.assert_allclose(a @ la.linear_solve(a, b, la.GMRES(restart=24)), b, atol=1e-3)
+    with pytest.raises(xc.errors.SolverError) as told:
+        la.linear_solve(a, b, la.GMRES(restart=24, rtol=1e-30))
+    assert "restart" not in str(told.value)

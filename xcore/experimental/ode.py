@@ -12,12 +12,14 @@ from .._control.custom import closure_convert, custom_jvp, stop_gradient
 from .._control.loops import scan
 from .._control.while_loop import while_loop
 from .._core import dtypes, errors, tree
+from .._core.array import Array
+from .._core.settings import require
 from .._core.types import typeof
 from .._core.typing import ArrayLike, PyTree
 from .._transforms.api import jvp
 from ..pde._adaptive import BETWEEN as _BETWEEN
 from ..pde._time import DORMAND_PRINCE, check_order, moved
-from ..pde._trajectory import _error_norm
+from ..pde._trajectory import _error_norm, check_tolerances
 
 __all__ = ["odeint"]
 
@@ -56,6 +58,11 @@ def odeint(
         raise errors.bad_argument(
             "odeint", "t", typeof(t), "a 1-d array of real times, one at least"
         )
+    steps = np.diff(np.asarray(t)) if type(t) is Array else np.zeros(0)
+    if not (np.all(steps >= 0) or np.all(steps <= 0)):  # pyright: ignore[reportOperatorIssue]
+        raise errors.bad_argument("odeint", "t", t, "times that rise, or fall, from first to last")
+    check_tolerances("odeint", rtol, atol)
+    require("positive", "odeint", mxstep=mxstep, hmax=hmax)
     y0 = tree.map(_inexact, y0)
     args = tree.map(xnp.asarray, args)
     slope, hoisted = closure_convert(func, y0, t[0], *args)
@@ -105,7 +112,9 @@ def _solve(f, y0, t, inputs, limits):
             return (now["t"] < goal) & (count < most) & (now["t"] + dt > now["t"])
 
         _, dt, last = while_loop(going, step, (np.int32(0), dt, last))
-        reached = last["t"] >= goal
+        reached = (last["t"] >= goal) & (
+            goal >= last["from"]["t"]
+        )  # times that turn back are not reached
         return (dt, last), tree.map(lambda x: xnp.where(reached, x, xnp.nan), _between(last, goal))
 
     k0 = f(y0, t[0], inputs)
@@ -175,13 +184,17 @@ def _between(last, goal):
 
 
 def _first_step(f, y, k, t, inputs, rtol, atol):
-    """The length of the first step. (Hairer, Nørsett and Wanner 1993, section II.4, page 169)"""
+    """The length of the first step. (Hairer, Nørsett and Wanner 1993, section II.4, page 169)
+
+    At most all of the time: in units in which that is tiny, a longer one passes over what happens within.
+    """
     y, k, t, inputs = stop_gradient((y, k, t, inputs))
+    whole = xnp.where(t[-1] > t[0], t[-1] - t[0], xnp.inf)
     zero = tree.map(lambda x: 0 * x, y)
     norm = lambda x: _error_norm(y, zero, x, rtol, atol)  # noqa: E731
     d0, d1 = norm(y), norm(k)
     guess = xnp.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / xnp.where(d1 > 0, d1, 1))
-    guess = guess.astype(typeof(t).dtype)
+    guess = xnp.minimum(guess, whole).astype(typeof(t).dtype)
     ahead = f(moved(y, [k], (1.0,), guess), t[0] + guess, inputs)
     d2 = norm(tree.map(lambda a, b: a - b, ahead, k)) / guess
     steep = xnp.maximum(d1, d2)
@@ -189,4 +202,5 @@ def _first_step(f, y, k, t, inputs, rtol, atol):
         steep <= 1e-15, xnp.maximum(1e-6, guess * 1e-3), (0.01 / xnp.maximum(steep, 1e-15)) ** 0.2
     )
     step = xnp.minimum(100 * guess, other)
-    return stop_gradient(xnp.where(xnp.isfinite(step) & (step > 0), step, 1e-6))
+    step = xnp.where(xnp.isfinite(step) & (step > 0), step, 1e-6)
+    return stop_gradient(xnp.minimum(step, whole))

@@ -27,11 +27,25 @@ from ._passes import products_of_more_precision, solve_alone, solve_one
 from ._range import safe_norm
 from ._truth import check_later, check_status, fail
 
-_ADVICE = (
-    (Status.max_steps, " with the solver's max_steps, or precondition"),
-    (Status.stagnation, ": ask for a larger rtol, precondition, or, where the rounding of x is all that is "
-     "left, give b and a in more precision"),
-)  # fmt: skip
+_MORE_STEPS = " with the solver's max_steps, or precondition"
+_STAGNANT = (
+    "ask for a larger rtol, precondition, or, where the rounding of x is all that is left, give b and a in more "
+    "precision"
+)
+
+
+def _advice(solver: Krylov, n: int) -> tuple:
+    """What to do about each status; cycles that are shorter than n may stand still."""
+    short = isinstance(solver, GMRES) and solver.restart < n
+    longer = f"restart={n}" if n <= 1000 else "a larger restart"
+    first = (
+        f"take GMRES({longer}), whose cycles end with x,"
+        if n <= 1000
+        else f"take GMRES with {longer},"
+    )
+    words = f"{first} {_STAGNANT}" if short else _STAGNANT
+    more = f"{_MORE_STEPS}, or {first[:-1]}" if short else _MORE_STEPS
+    return (Status.max_steps, more), (Status.stagnation, f": {words}")
 
 
 def linear_solve(
@@ -86,7 +100,7 @@ def linear_solve(
     steps, size, status, *rows = (v[..., 0] if single else v for v in aux)
     solution = Solution(
         x, status, steps=steps, error=size, history=history_of(rows[0], steps) if rows else None, who=who,
-        method=type(solver).__name__, advice=_ADVICE,
+        method=type(solver).__name__, advice=_advice(solver, a.shape[0]),
     )  # fmt: skip
     return solution if report else solution.check().value
 

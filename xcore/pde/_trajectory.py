@@ -444,10 +444,18 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
         raise errors.bad_argument(who, "t_eval", times, "a row of one or more numbers")
     if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):  # pyright: ignore[reportOperatorIssue]
         raise errors.bad_argument(who, "t_eval", times, "rising, each later than the one before")
+    check_tolerances(who, rtol, atol)
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
-    if not all(x >= 0 for x in known) or (len(known) == 2 and not any(known)):
+    if len(known) == 2 and not any(known):
         raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
     require("positive", who, first_step=first_step, max_step=max_step)
+
+
+def check_tolerances(who: str, rtol, atol) -> None:
+    """That none is negative or NaN, as far as they are known: the error would pass as small."""
+    for name, given in (("rtol", rtol), ("atol", atol)):
+        for x in tree.leaves(given):
+            require("0 or more", who, **{name: x})
 
 
 def _check_apart(times, dtype) -> None:

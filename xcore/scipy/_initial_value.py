@@ -17,6 +17,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._core import dtypes, errors
+from .._core.settings import require
 from .._core.source import boundary, stack_level
 from .._core.trace import is_evaluating
 from .._core.types import typeof
@@ -26,7 +27,7 @@ from ..pde._adaptive import run as run_between
 from ..pde._clock import drift, follows_time, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, rosenbrock_step, system_of
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
-from ..pde._trajectory import _error_norm, adaptive
+from ..pde._trajectory import _error_norm, adaptive, check_tolerances
 from ._continuation import BETWEEN, OdeSolution, between
 from ._found import Found
 
@@ -74,7 +75,9 @@ def solve_ivp(
       vectorized, jac: of no effect; Jacobians are derivatives of fun.
       args: a tuple of further arguments.
       first_step, max_step: lengths of steps.
-      rtol, atol: the error of each element in a step is at most about atol + rtol |y|.
+      rtol, atol: the error of each element in a step is at most about atol + rtol |y|; atol may be a number for each
+        element. Errors of steps add up, and grow where solutions move apart; what fun does between the times at which
+        it is asked, such as a short pulse, is not seen: ``max_step`` asks more often.
 
     Returns a result with ``t``, ``y`` (a column for each time), ``sol``, ``t_events``, ``y_events``, ``nfev``,
     ``njev``, ``nlu``, ``status`` (0 the end, 1 an event, -1 neither), ``message`` and ``success``: whether the end
@@ -91,7 +94,9 @@ def solve_ivp(
     t_span, y0 = _start(t_span, y0, t_eval)
     args = () if args is None else tuple(args) if isinstance(args, (tuple, list)) else (args,)
     f = _slope(fun, y0, args)
-    rtol = _tolerance(rtol, typeof(y0).dtype)
+    check_tolerances(WHO, rtol, atol)
+    require("positive", WHO, first_step=first_step, max_step=max_step)
+    rtol, atol = _tolerance(rtol, typeof(y0).dtype), _for_each(atol, y0)
     if is_evaluating():
         steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step, y0)
         events = [_Event(e, args) for e in _listed(events)] if events is not None else None
@@ -136,8 +141,9 @@ def _start(t_span, y0, t_eval) -> tuple:
     dtype = xnp.result_type(*strong, float) if strong else dtypes.default_dtype("float")
     kind = xnp.result_type(y0.dtype, dtype)  # complex where y0 is
     y0 = y0.astype(kind)
-    if is_evaluating() and not bool(xnp.all(xnp.isfinite(y0))):
-        raise errors.bad_argument(WHO, "y0", y0, "finite")
+    for name, told, x in zip(("y0", "t_span", "t_span"), (y0, t_span, t_span), (y0, *given[1:])):
+        if is_evaluating() and not bool(xnp.all(xnp.isfinite(x))):
+            raise errors.bad_argument(WHO, name, told, "finite")
     # Python's numbers are rounded once, to the width of all
     return [x if isinstance(x, (int, float)) else a for x, a in zip(t_span, given[1:])], y0
 
@@ -172,6 +178,18 @@ def _tolerance(rtol, dtype):
         )
         return least
     return rtol
+
+
+def _for_each(atol, y0):
+    """atol as one number, or one for each element."""
+    if isinstance(atol, (int, float)):
+        return atol
+    atol = xnp.asarray(atol)
+    if typeof(atol).shape not in ((), (1,), typeof(y0).shape):
+        raise errors.shape_mismatch(
+            WHO, "need atol as a number, or one for each of y0", atol=atol, y0=y0
+        )
+    return atol.astype(dtypes.to_real(typeof(y0).dtype))
 
 
 # Step by step
@@ -326,8 +344,11 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     for event in events or ():
         event.begin(t, y)
     k = steps.slope(t, y)
-    h = steps.first_step(t, y, k, sign, float(abs(end - t)))
-    taken, points, status = [], [(t, y)], 0
+    taken, points, status, h = [], [(t, y)], 0, 0.0
+    if t == end:  # a piece of no change, for what may be asked of the solution
+        taken, points = [_still(t, y)], [(t, y), (t, y)]
+    else:
+        h = steps.first_step(t, y, k, sign, float(abs(end - t)))
     while t != end and status == 0:
         step, h, k = steps.take(t, y, k, h, sign, end)
         if step is None:
@@ -350,6 +371,12 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     return _result(xnp.asarray(ts), ys, status, steps, sol if dense else None, events)
 
 
+def _still(t, y) -> tuple:
+    """A step at whose every time the state is y."""
+    zero = xnp.zeros_like(y)
+    return t, t + max(np.spacing(abs(t)), t.dtype.type(1)), y, y, zero, zero, zero
+
+
 def _end_at_event(step, events, sign: int):
     """Note the zeros of a step in their order, up to one that ends the run: its time."""
     found = [(e.zero(step), e) for e in events]
@@ -363,7 +390,8 @@ def _times(t_eval, start, end) -> np.ndarray:
     times = np.asarray(t_eval).astype(start.dtype)
     low, high = min(start, end), max(start, end)
     way = np.diff(times) * (1 if end >= start else -1)
-    if times.ndim != 1 or np.any(times < low) or np.any(times > high) or np.any(way <= 0):
+    inside = (times >= low) & (times <= high)  # NaN is not
+    if times.ndim != 1 or not np.all(inside) or not np.all(way > 0):
         wanted = f"a row of times from {start:g} to {end:g}, in this order"
         raise errors.bad_argument(WHO, "t_eval", t_eval, wanted)
     return times
@@ -423,7 +451,8 @@ def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found
     sign = xnp.where(end >= start, 1, -1).astype(real)
     times = sign * xnp.concatenate([start[None], t_eval.astype(real), end[None]])
     slope = lambda y, s: sign * f(sign * s, y)  # noqa: E731
-    if isinstance(tableau, Rosenbrock):
+    free = isinstance(longest, (int, float)) and longest == np.inf
+    if isinstance(tableau, Rosenbrock) or not free:
         found = run_between(
             slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
         )
