@@ -134,11 +134,7 @@ def _check_devices(ctx, span: Span) -> None:
             f"xcore.export: {span.name} was exported for {span.count} devices, and is called inside of shard_map, "
             "where there is one. Call it outside, or export the function of one device."
         )
-    if ctx.partitions != span.count:
-        raise errors.ExportError(
-            f"xcore.export: {span.name} was exported for {span.count} devices, and is called in a program of "
-            f"{ctx.partitions}. Spread its arguments over a mesh of {span.count} devices."
-        )
+    assert ctx.partitions == span.count, "the layout is of devices that were counted"
 
 
 def _constrained(ctx, values, shardings, types) -> list:
