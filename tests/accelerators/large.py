@@ -11,8 +11,9 @@ import xcore as xc
 from tests.accelerators.sweep import ROOT
 
 
-def cases() -> tuple:
-    """(the cases in the sizes of a GPU, the types of their arguments): no array is made."""
+def cases() -> tuple[list, list]:
+    """(the cases in the sizes of a GPU, the types of their arguments): no array is made. Without those that
+    are others with options of the compiler."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     here, xc.default_backend = xc.default_backend, lambda: "cuda"
     try:
@@ -25,7 +26,9 @@ def cases() -> tuple:
         found.extend([*gpu.cases(), *gpu.problems()])
         return [work.args for work in found]
 
-    return found, xc.eval_shape(arguments)
+    types = xc.eval_shape(arguments)
+    usual = [i for i, work in enumerate(found) if not getattr(work, "options", None)]
+    return [found[i] for i in usual], [types[i] for i in usual]
 
 
 def main() -> None:
