@@ -21,9 +21,15 @@ WAYS = {
 }  # fmt: skip
 
 
+def as_on_a_cpu(dtype):
+    if xc.default_backend() == "cuda" and np.dtype(dtype).char in "fF":
+        pytest.skip("a GPU's division of float32 may be two units in the last place off")
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
 def test_multiples_divide_exactly(dtype, way):
+    as_on_a_cpu(xnp.dtype(dtype))
     narrow = dtype in ("float16", "bfloat16")
     k = xnp.arange(1, 257 if narrow else 200_001).astype(dtype)
     for divisor in (3, 7, 49):
@@ -37,6 +43,7 @@ def test_multiples_divide_exactly(dtype, way):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_literals_in_programs(dtype):
+    as_on_a_cpu(dtype)
     k = xnp.arange(1, 200_001).astype(dtype)
     for divisor in (3.0, 7, 49):
         assert (xc.jit(lambda v, d=divisor: v / d)(k * divisor) == k).all()
