@@ -108,3 +108,12 @@ def test_what_jax_is_told_of_our_arrays():
         xc.jit(AskedByJax.traced)(X)
     with pytest.raises(TypeError, match=r"xcore\.optimize for optax"):
         AskedByJax.like(X)
+
+
+def test_fsolve_tells_what_is_no_solution():
+    from xcore.scipy.optimize import fsolve
+
+    with pytest.warns(RuntimeWarning, match="x is no solution"):
+        fsolve(lambda x: x**2 + 1, 1.0)
+    assert int(fsolve(lambda x: x**2 + 1, 1.0, full_output=True)[2]) == 5
+    np.testing.assert_allclose(fsolve(lambda x: x**2 - 4, 1.0), [2.0], rtol=1e-6)

@@ -206,3 +206,21 @@ def test_plateaus_are_left_at_all_scales(dtype, ways):
         np.testing.assert_allclose(x, np.tile(best, (4, 1)), rtol=1e-4)
     dead = xo.least_squares(lambda b: b[0] * t - y, np.array([1, 7], dtype))
     assert dead.success and dead.x[1] == 7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_start_on_a_bound_is_no_size(dtype):
+    """The way starts as long as the model falls, in any units: from the corner 0 it was 1e-10, which gains nothing."""
+
+    @xc.jit
+    def solve(target, unit):
+        x0 = xnp.zeros(2, dtype)
+        return xo.least_squares(
+            lambda x: x / unit - target, x0, bounds=(x0, unit * xnp.ones(2, dtype))
+        )
+
+    for unit in (1e-12, 1.0, 1e12):
+        for target in ([5.0, 0.5], [0.3, 2.0], [0.9, 0.1]):
+            found = solve(np.array(target, dtype), dtype(unit))
+            assert found.success and int(found.nit) <= 20, found.message
+            np.testing.assert_allclose(np.asarray(found.x) / unit, np.minimum(target, 1), rtol=1e-5)

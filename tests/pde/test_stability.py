@@ -166,3 +166,26 @@ def test_implicit_steps_claim_what_their_residual_shows(theta, spread):
 def test_errors():
     with pytest.raises(ValueError, match="a state to estimate the step at"):
         pde.stable_step(pde.RungeKutta(lambda u, t: -u))
+
+
+def test_finite_numbers_of_steps_that_are_too_long_are_no_success():
+    """Before it leaves the finite numbers a run that falls apart is as wrong; what grows by itself is none of it."""
+    lap = pde.Laplacian(pde.Grid(16))
+    u, heat = (
+        xnp.asarray(np.sin(np.arange(1.0, 16) ** 2)),
+        pde.RungeKutta(lambda u, t: lap(u), pde.RK4),
+    )
+    run = lambda part, steps: pde.trajectory(heat, u, part * 2.785 / 4 / 16**2, steps, report=True)
+    assert run(0.95, 40).ok and run(1.3, 1).ok
+    found = run(1.3, 40)
+    assert np.isfinite(np.asarray(found.value)).all() and found.status == pde.Status.breakdown
+    assert "grew a hundredfold" in found.message and np.isclose(
+        found.stable, 2.785 / 4 / 16**2, rtol=0.1
+    )
+    with pytest.warns(RuntimeWarning, match="steps are too long"):
+        pde.trajectory(heat, u, 1.3 * 2.785 / 4 / 16**2, 40)
+    growth = pde.RungeKutta(lambda u, t: 5 * u, pde.RK4)
+    assert pde.trajectory(growth, u, 0.5, 10, report=True).ok
+    swing = pde.RungeKutta(lambda u, t: xnp.stack([u[1], -u[0]]), pde.EULER)
+    found = pde.trajectory(swing, xnp.asarray([1.0, 0.0]), 1.0, 20, report=True)
+    assert not found.ok and "no step of this method is stable" in found.message

@@ -254,7 +254,7 @@ class TrustRegionReflective:
         new_scale = pick(xnp.maximum(s["scale"], lengths(r)), _held_back(s, p, size))
         x, f, g = pick(trial, x), pick(f, s["f"]), pick(g, s["g"])
         v, dv = _distances(x, g, problem.lower, problem.upper, new_scale)
-        start = norm(x * xnp.where(new_scale == 0, 1, new_scale) / xnp.sqrt(v))
+        start = _first_radius(x, xnp.where(new_scale == 0, 1, new_scale), xnp.sqrt(v), g, r)
         radius = xnp.where(
             first, xnp.where(start > 0, start, 1),
             _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2),
@@ -276,6 +276,13 @@ class TrustRegionReflective:
         held = s["v"] <= xnp.finfo(typeof(s["x"]).dtype).eps ** 0.5 * norm(s["scale"] * s["x"])
         step, *seen = newton_step(s, problem.curvature(s["x"]), held & (s["dv"] != 0))
         return xnp.clip(s["x"] + step, problem.lower, problem.upper) - s["x"], *seen
+
+
+def _first_radius(x, scale, root, g, r):
+    """How far x is from 0, and at least as far as the model falls along its gradient: a start on a bound is no size."""
+    g_hat = root / scale * g
+    size, bend = norm(g_hat), norm(r @ (root / scale * g_hat))
+    return xnp.maximum(norm(x * scale / root), size * safe_divide(size, bend, where=bend > 0) ** 2)
 
 
 def _interior(x, lower, upper, part):

@@ -70,12 +70,15 @@ class FieldSolution(Solution):
 @struct
 class TrajectorySolution(Solution):
     """A run, whether it stayed among the finite numbers, and whether its linear systems were solved:
-    a ``Solution`` with two times, which are infinite where that did not happen.
+    a ``Solution`` with two times, which are infinite where that did not happen. Nothing is said of the error.
 
     Attributes:
       left: of the first kept state that is not finite.
       unsolved: of the first one for which a step's linear system was not solved to the dtype's
         precision to the power of 2/3, or what rounding allows.
+      stable: of a Runge–Kutta method whose steps were longer than this, about the longest stable one at the start,
+        and whose state grew a hundredfold: the status is ``breakdown``. Infinite else, and inside of ``jit``; None
+        of ``integrate``.
       ended: of ``integrate`` for stiff equations and with events: how far it came, in the end or by an event that
         is terminal; states at times beyond are NaN.
       events: a row, how often each event was seen.
@@ -84,6 +87,7 @@ class TrajectorySolution(Solution):
 
     left: Any = np.inf
     unsolved: Any = np.inf
+    stable: Any = None
     ended: Any = None
     events: Any = None
     t_events: Any = None
@@ -104,6 +108,9 @@ class TrajectorySolution(Solution):
         why = short.get(int(np.asarray(self.status).max()))
         if left < np.inf and why:
             return f"{why}; the states from t = {left:.6g} on are NaN"
+        stable = np.inf if self.stable is None else np.min(np.asarray(self.stable))
+        if stable < np.inf:
+            return f"the state grew a hundredfold: {too_long(stable)}"
         if left < np.inf:
             return f"the state is not finite from t = {left:.6g} on"
         if np.isinf(unsolved):
@@ -112,3 +119,10 @@ class TrajectorySolution(Solution):
                 "count time from where the run starts, or take wider numbers"
             )
         return f"the linear system of a step before t = {unsolved:.6g} was not solved"
+
+
+def too_long(longest) -> str:
+    """What is said of steps that are longer than is stable."""
+    if longest == 0:
+        return "no step of this method is stable here; f has oscillations, take RK4 or SSP3"
+    return f"the steps are too long, at the start the longest stable one is about {longest:.3g}"

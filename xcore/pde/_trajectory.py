@@ -31,7 +31,7 @@ from ._clock import Clock, drifted, follows_time
 from ._events import as_events
 from ._recomputed import check_kept, steps_kept
 from ._rosenbrock import Rosenbrock
-from ._solutions import TrajectorySolution
+from ._solutions import TrajectorySolution, too_long
 from ._time import (
     DORMAND_PRINCE,
     SOLVED,
@@ -99,25 +99,54 @@ def trajectory(
     first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
         (end, _, worst), kept = run.go(first, steps // every)
-        return _reported(run, kept, coarse) if report else _warned(run, u, end, worst, kept)
+        return _reported(run, u, end, kept, coarse) if report else _warned(run, u, end, worst, kept)
     if not all(type(x) is Array for x in tree.leaves((first, dt, t0)) if not np.isscalar(x)):
         want = "None inside of jit, grad and vmap"
         raise errors.bad_argument(who, "checkpoint", checkpoint, want)
     (end, _, worst), kept = _in_parts(run, first, steps // every, checkpoint, max(1, int(parts)))
-    return _reported(run, kept, coarse) if report else _warned(run, u, end, worst, kept)
+    return _reported(run, u, end, kept, coarse) if report else _warned(run, u, end, worst, kept)
 
 
 def _finite(u):
     return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
 
 
-def _reported(run: _Run, kept, coarse):
+def _outgrown(run: _Run, u, end) -> float:
+    """About the longest stable step, where steps are longer and the state a hundred times as large as it was.
+
+    Such numbers are finite, and nothing else. Infinite where that is not so, or not known.
+    """
+    if not all(
+        type(x) is Array for x in tree.leaves((u, end, run.dt, run.start)) if not np.isscalar(x)
+    ):
+        return np.inf
+    first, last = (
+        max((float(xnp.max(xnp.abs(x), initial=0)) for x in tree.leaves(y)), default=0)
+        for y in (u, end)
+    )
+    if not 100 * first < last < np.inf:
+        return np.inf
+    try:
+        longest = stable_step(run.stepper, u=u, t=run.start)
+    except ValueError:  # another stepper, or an operator without a known limit
+        return np.inf
+    return longest if float(np.asarray(run.dt)) > 1.1 * longest else np.inf
+
+
+def _reported(run: _Run, u, end, kept, coarse):
     value, good, worst = kept
     times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
     left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
     status = xnp.where(xnp.all(good), worst[-1], np.int32(Status.not_finite))
+    stable = _outgrown(run, u, end)
+    status = status if np.isinf(stable) else np.int32(Status.breakdown)
     return TrajectorySolution(
-        value, drifted(status, coarse), who="pde.trajectory", left=left, unsolved=unsolved
+        value,
+        drifted(status, coarse),
+        who="pde.trajectory",
+        left=left,
+        unsolved=unsolved,
+        stable=xnp.asarray(stable),
     )
 
 
@@ -136,6 +165,9 @@ def _warned(run: _Run, u, end, worst, kept):
                 f"{Status(int(worst)).message}. report=True tells before which time.",
                 RuntimeWarning, stacklevel=stack_level(),
             )  # fmt: skip
+        elif np.isfinite(stable := _outgrown(run, u, end)):
+            words = f"xcore.pde.trajectory: the state grew a hundredfold: {too_long(stable)}."
+            warnings.warn(words, RuntimeWarning, stacklevel=stack_level())
         return kept
     when = f"by t = {_time(run, len(tree.leaves(kept)[0]))}"
     if run.save is None:
@@ -454,8 +486,13 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
 def check_tolerances(who: str, rtol, atol) -> None:
     """That none is negative or NaN, as far as they are known: the error would pass as small."""
     for name, given in (("rtol", rtol), ("atol", atol)):
-        for x in tree.leaves(given):
-            require("0 or more", who, **{name: x})
+        known = [
+            x
+            for x in tree.leaves(given)
+            if type(x) is Array or isinstance(x, (int, float, np.ndarray))
+        ]
+        if not all(np.all(np.asarray(x) >= 0) for x in known):
+            raise errors.bad_argument(who, name, given, "numbers that are not negative")
 
 
 def _check_apart(times, dtype) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import errors
 from .._core.array import Array
-from .._core.source import boundary
+from .._core.source import boundary, stack_level
 from .._core.types import typeof
 from ..optimize import fixed_point as _fixed_point
 from ..optimize import root as _root
@@ -87,12 +88,17 @@ def fsolve(
       full_output: return (x, dict with fvec and nfev, 1 for success, message).
       maxfev: steps at most; 0 for the default. All others have no effect.
 
+    Where it is known that x is no solution a RuntimeWarning says so, unless ``full_output`` does.
+
     >>> fsolve(lambda x: [x[0] ** 2 - 4.0, x[0] - x[1]], [1.0, 1.0]).round(3)
     Array([2., 2.], dtype=float32)
     """
     x0 = xnp.atleast_1d(xnp.asarray(x0))
     found = root(func, x0, args, options={"maxfev": maxfev} if maxfev else None)
     if not full_output:
+        if _known(found.success) and not np.all(np.asarray(found.success)):
+            words = f"xcore.scipy.optimize.fsolve: x is no solution: {found.message}."
+            warnings.warn(words, RuntimeWarning, stacklevel=stack_level())
         return found.x
     info = {"fvec": found.fun, "nfev": found.nfev}
     return found.x, info, xnp.where(found.success, 1, 5), found.message
