@@ -9,7 +9,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import checkpoint, lax, linalg, random
+from xcore import checkpoint, lax, linalg, pde, random
 from xcore.experimental import io_callback
 from xcore.scipy.linalg import lu as scipy_lu
 from xcore.sharding import NamedSharding, P
@@ -145,6 +145,86 @@ def test_callbacks(capfd):
 
 def _fails(_):
     raise ValueError("on purpose")
+
+
+GRAPHS = {
+    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,DYNAMIC_SLICE_FUSION,WHILE,CONDITIONAL"
+}
+
+
+def _until_small(x):
+    """A loop of a number of turns that is not known, with a branch in it."""
+    halve = lambda x: lax.cond(x.sum() > 4, lambda x: x / 2, lambda x: 0.9 * x, x)
+    return lax.while_loop(lambda s: s[0].sum() > 1, lambda s: (halve(s[0]), s[1] + 1), (x, 0))
+
+
+def _of_loops(x):
+    inner = lambda x, t: (lax.fori_loop(0, 3, lambda i, x: xnp.sin(x + t), x), x.sum())
+    return lax.scan(inner, x, xnp.arange(5.0))
+
+
+def _with_a_callback(x):
+    double = lambda x: xc.pure_callback(
+        lambda v: 2 * np.asarray(v), xc.ShapeDtypeStruct(x.shape, x.dtype), x
+    )
+    return lax.fori_loop(0, 4, lambda i, x: double(x) - 1, x)
+
+
+@pytest.mark.parametrize("f", [_until_small, _of_loops, _with_a_callback])
+def test_loops_as_graphs(f):
+    """What docs/howto/gpu.md advises changes no result, in a second and third call either."""
+    if ON_TPU and f is _with_a_callback:
+        pytest.skip("refused in words")
+    x = xnp.asarray(np.linspace(0.5, 3, 2000).astype("float32"))
+    graphs = xc.jit(f, compiler_options=GRAPHS)
+    for y in (x, x + 1, x * 2):
+        for want, got in zip(xc.tree.leaves(xc.jit(f)(y)), xc.tree.leaves(graphs(y)), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("lanes, n", [(1, 1000), (300, 7), (2, 5000)])
+def test_many_tridiagonal_systems(lanes, n):
+    """One of them is singular, another has what is not finite: they touch no other."""
+    dtype = "float32" if ON_TPU else "float64"
+    low, mid, up = (draw(dtype, lanes, n) for _ in range(3))
+    mid[:, 0] = 0  # so that rows must be exchanged
+    b = draw(dtype, lanes, n, 2)
+    solve = xc.jit(lambda *xs: linalg.solve_tridiagonal(*xs, report=True).value)
+    bad = [0, lanes - 1] if lanes > 2 else []
+    if bad:
+        low[0, 1] = up[0, 0] = 0
+        b[-1, 3] = np.inf
+    x = np.asarray(xc.vmap(solve)(low, mid, up, b))
+    good = [i for i in range(lanes) if i not in bad]
+    y = tridiagonal(np.stack([low, mid, up], 1)[good], x[good])
+    size = abs(x[good]).max((1, 2), keepdims=True) * 5
+    assert (abs(y - b[good]) < 3000 * np.finfo(dtype).eps * size).all()
+    assert not np.isfinite(x[bad]).all((1, 2)).any()
+
+
+@pytest.mark.parametrize("shape", [(40,), (70, 41), (600, 33), (9, 8, 40)])
+@pytest.mark.parametrize("sides", [pde.Dirichlet(), pde.Neumann(), pde.Periodic()])
+def test_poisson_on_boxes(shape, sides):
+    dtype = "float32" if ON_TPU else "float64"
+    grid = pde.Grid(shape)
+    op = pde.Laplacian(grid, [sides] * len(shape))
+    f = np.asarray(xc.jit(op)(draw(dtype, *op.field_shape)))  # of which there is a solution
+    u = xc.jit(lambda f: pde.solve_direct(op, f))(f)
+    residual = np.asarray(xc.jit(op)(u)) - f
+    size = abs(np.asarray(u)).max() * sum(8 * n**2 for n in shape)
+    assert abs(residual).max() < 100 * np.finfo(dtype).eps * size
+
+
+def test_whole_numbers_are_exact():
+    """Running sums of many, products, and convolutions of all integers."""
+    for dtype in ("int8", "int32", "uint32") + (() if ON_TPU else ("int64",)):
+        info = np.iinfo(dtype)
+        x = rng.integers(info.min, info.max, 5000, dtype, endpoint=True)
+        with np.errstate(over="ignore"):
+            assert np.array_equal(xc.jit(lambda x: lax.cumsum(x))(x), np.cumsum(x, dtype=dtype))
+            want = np.convolve(x[:300], x[300:307])
+        got = xc.jit(lambda x, k: xnp.convolve(x, k))(x[:300], x[300:307])
+        assert got.dtype == dtype and np.array_equal(got, want)
 
 
 def test_collectives_over_all_devices():
