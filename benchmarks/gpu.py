@@ -321,7 +321,7 @@ def fits():
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description="How near to what the device can do.")
     parser.add_argument("words", nargs="*", help="only cases whose name contains one of these")
     parser.add_argument("--write", action="store_true", help="also write them to RESULTS-gpu.md")
     args = parser.parse_args()
