@@ -143,6 +143,25 @@ def test_callbacks(capfd):
         )
 
 
+@pytest.mark.skipif(ON_TPU, reason="refused in words")
+def test_callbacks_see_axes_in_their_order():
+    """However the compiler keeps what it computes for them."""
+    x, index = draw("complex128", 30, 7, 2), np.array([3, 1, 2])
+    same = lambda v: np.asarray(v).copy()
+
+    def one(v):
+        return xc.pure_callback(
+            same, xc.ShapeDtypeStruct(v.shape, v.dtype), v, vmap_method="broadcast_all"
+        )
+
+    for axis in range(3):
+        f = xc.jit(
+            lambda x, axis=axis: xc.vmap(lambda v: one((2 * v)[index % v.shape[0]]), axis)(x)
+        )
+        rest = np.moveaxis(x, axis, 0)
+        assert np.allclose(f(x), 2 * rest[:, index % rest.shape[1]])
+
+
 def _fails(_):
     raise ValueError("on purpose")
 

@@ -455,3 +455,22 @@ def test_each_thread_gets_its_own_exception():
     for t in threads:
         t.join()
     assert found == [True] * 30
+
+
+@pytest.mark.parametrize("platform", ["cpu", "cuda"])
+def test_arrays_are_handed_over_row_by_row(platform):
+    """A compiler may keep them otherwise, and did on a GPU: every call must say how it reads them."""
+    same = lambda x: np.asarray(x)
+
+    def f(x):
+        y = xc.pure_callback(same, xc.ShapeDtypeStruct(x.shape, x.dtype), x.T.reshape(x.shape))
+        z = io_callback(same, xc.ShapeDtypeStruct(x.shape, x.dtype), y, ordered=True)
+        xc.debug.print("{}", z, ordered=True)
+        io_callback(lambda x: None, None, z.T)
+        return z
+
+    lowered = xc.jit(f).lower(xc.ShapeDtypeStruct((2, 3), "float32"))
+    text = lowered.for_platforms(platform)[platform].as_text()
+    calls = [x for x in text.splitlines() if "@xla_ffi_python" in x]
+    assert len(calls) == 4
+    assert all("operand_layouts = [" in x and "result_layouts = [" in x for x in calls)

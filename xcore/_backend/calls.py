@@ -69,7 +69,7 @@ class Calls:
 
     def callback(
         self, function: Callable[..., Any], operands: Values, results: Types,
-        ordered_token: Value | None = None, side_effect: bool = True, row_major: bool = False,
+        ordered_token: Value | None = None, side_effect: bool = True,
     ) -> tuple[list[Value], Value | None]:  # fmt: skip
         """Call a Python function of NumPy arrays. Returns (results, token)."""
         if self.platform == "tpu":
@@ -80,12 +80,14 @@ class Calls:
         index = len(self.callbacks)
         self.callbacks.append(function)
         target = f"xla_ffi_python_{'cpu' if self.platform == 'cpu' else 'gpu'}_callback"
+        ordered = ordered_token is not None
+        layouts = {
+            "operand_layouts": self._row_major([x.type for x in operands], ordered),
+            "result_layouts": self._row_major(results, ordered),
+        }
         if ordered_token is not None:
             operands, results = [ordered_token, *operands], [hlo.TokenType.get(), *results]
-        where = self._on_first_device(results)
-        if row_major:
-            where["operand_layouts"] = self._row_major([x.type for x in operands])
-            where["result_layouts"] = self._row_major(results)
+        where = self._on_first_device(results) | layouts
         outs = list(self.op(
             "stablehlo.custom_call", results, operands, call_target_name=self.text(target),
             api_version=self.integer(4, 32), has_side_effect=self.flag(side_effect),
@@ -107,13 +109,15 @@ class Calls:
             result_layouts=self._row_major(results),
         ))  # fmt: skip
 
-    def _row_major(self, types: Types) -> Attribute:
-        """Layouts in which the last axis varies fastest: without them XLA may choose others."""
+    def _row_major(self, types: Types, token: bool = False) -> Attribute:
+        """Layouts in which the last axis varies fastest, perhaps behind a token: without them XLA may choose
+        others, of which the memory is read as if it were these."""
+        ranks = [*([0] if token else []), *(ir.RankedTensorType(t).rank for t in types)]
         return ir.ArrayAttr.get([
             ir.DenseIntElementsAttr.get(
-                np.arange(t.rank)[::-1].copy(), type=ir.IndexType.get(), shape=[t.rank]
+                np.arange(rank)[::-1].copy(), type=ir.IndexType.get(), shape=[rank]
             )
-            for t in map(ir.RankedTensorType, types)
+            for rank in ranks
         ])  # fmt: skip
 
     def fft_of_rows(

@@ -176,7 +176,7 @@ def factor_call(
         found = CUDA[routine]
     elif builder.platform == "cuda" and routine in hybrid.ROUTINES:
         call = hybrid.HostRoutine(routine, np.dtype(dtype).name)
-        return builder.callback(call, operands, results, side_effect=False, row_major=True)[0]
+        return builder.callback(call, operands, results, side_effect=False)[0]
     else:
         raise NotHere(
             f"xcore: there is no routine like LAPACK's {routine} on this platform "
