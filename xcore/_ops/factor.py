@@ -466,9 +466,8 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     return or_nan(ctx, succeeded(ctx, info, t_b), x, t_b, t_b.ndim - 2)
 
 
-_MANY = (
-    2**17
-)  # systems: from there on a loop over the unknowns has enough to do at each of its steps
+# From so many systems on, a loop over the unknowns has enough to do at each of its steps.
+_MANY = 2**17
 
 
 def _one_of_many(t_b: ArrayType) -> bool:

@@ -236,9 +236,8 @@ def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
     eliminated = functools.partial(way, True)
     if lap.axes[0].transform is None:  # its eigenvectors are for NumPy to find, which takes longer
         return eliminated(f, shift, scale)
-    return platform_dependent(
-        f, shift, scale, cpu=eliminated, default=functools.partial(way, False)
-    )
+    transformed = functools.partial(way, False)
+    return platform_dependent(f, shift, scale, cpu=eliminated, default=transformed)
 
 
 def _in_memory(lap, transposed, eliminated, f, shift, scale):
