@@ -316,7 +316,6 @@ ASKS = {
     "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",
-    "xcore/linalg/_tridiagonal.py": "the same",
     "xcore/sparse/_cholesky.py": "whether Cholesky factors go column by column or by fronts",
     "xcore/as_jax/_primitives.py": "rules that libraries wrote for platforms",
     "xcore/as_jax/_more.py": "shown to users",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
+from .._control.cond import cond, platform_dependent
 from .._control.implicit import custom_linear_solve
 from .._core import errors
 from .._core.array import Array
@@ -20,7 +20,7 @@ from .._ops.matrices import FACTORISED
 from .._solution import Solution
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from . import _lanes
-from ._arguments import as_inexact, epsilon, in_lapack_dtype, on_cpu, one_of
+from ._arguments import as_inexact, epsilon, in_lapack_dtype, one_of
 from ._equations import Equation, judged, nothing_to_solve
 from ._sweeps import solve_many
 from ._truth import fail
@@ -79,12 +79,20 @@ def _choose(method: str, b) -> str:
     if method != "auto":
         return method
     known, many = typeof(b).dtype in FACTORISED, math.prod(typeof(b).shape[:-2]) >= _lanes.FEWEST
-    return "lapack" if known and not (many and on_cpu()) else "sweeps"
+    return ("many" if many else "lapack") if known else "sweeps"
+
+
+_by_sweeps = functools.partial(solve_many, pivoting=True)
+
+
+def _many(*system):
+    return platform_dependent(*system, cpu=_by_sweeps, default=_by_lapack)
 
 
 _TRIDIAGONAL = {
     "lapack": _by_lapack,
-    "sweeps": functools.partial(solve_many, pivoting=True),
+    "sweeps": _by_sweeps,
+    "many": _many,
     "thomas": functools.partial(solve_many, pivoting=False),
     "cyclic": _by_reduction,
 }
