@@ -27,6 +27,7 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changes.md",
     "benchmarks/RESULTS.md": "trust/speed_results.md",
+    "benchmarks/RESULTS-gpu.md": "trust/speed_gpu.md",
     "benchmarks/RESULTS-dieharder.md": "trust/random_tests.md",
     "benchmarks/SCORES.md": "trust/scores.md",
     "benchmarks/MUTATIONS.md": "trust/mutations.md",
