@@ -27,7 +27,7 @@ ROWS: tuple = (
     (_CPU + "reduce.py", "extremum_with_nans", "_MANY_RESULTS", FORM),
     (_OPS + "spectral.py", "_svd_cpu", "m <= n", FORM),
     (_OPS + "conv.py", "_frames_by_band", "64 if piece", FORM),
-    (_OPS + "cumulative.py", "_totals", "if not blocks", FORM),
+    (_OPS + "cumulative.py", "_totals", "by_blocks if blocks", FORM),
     (_OPS + "slicing.py", "_gather_batch", "sorted=False", PROMISE),
     (_OPS + "slicing.py", "_scatter_batch", "sorted=False", PROMISE),
     (
