@@ -153,7 +153,6 @@ ROWS: tuple = (
     (_OPS + "conv.py", "_frames_by_band", "block + piece → piece", MORE),
     (_OPS + "conv.py", "_frames_by_band", "→ block + piece - 2", MORE),
     (_OPS + "conv.py", "_conv_lower", "→ ctx.in_types[1]", ALL_ALIKE),
-    (_OPS + "cumulative.py", "_totals", "not blocks → blocks", FORM),
     (
         _OPS + "cumulative.py",
         "_extremum_jvp.rule",
