@@ -11,7 +11,7 @@ from tests.accelerators.sweep import ROOT
 BOUNDS = {
     "running sum": 2.2,
     "Poisson, 4097": 4.2,
-    "Poisson, 513": 0.2,
+    "Poisson, 513": 1.2,  # XLA turns over the field for the transform along its first axis
     "1000 steps of conjugate": 6.2,
     "conjugate gradients": 6.2,
     "multigrid to 1e-8, 514": 16.0,  # the vectors of conjugate gradients, and a hierarchy of grids

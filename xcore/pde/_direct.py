@@ -115,15 +115,13 @@ def _mirrored(v: np.ndarray) -> bool:
 
 
 class _Line:
-    """How one axis goes over to its modes and back; ``to`` says where it is then, ``products`` up to how
-    many unknowns by a matrix."""
+    """How one axis goes over to its modes and back; ``to`` says where it is then."""
 
-    def __init__(self, a: Axis, axis: int, to: int, transposed: bool, products: int | None = None):
+    def __init__(self, a: Axis, axis: int, to: int, transposed: bool):
         self.a, self.axis, self.to = a, axis, to
         self.name = a.transform
         self.fast = self.name is not None or (a.ring and a.uniform)
         limit = _SMOOTH_UP_TO[axis != to] if _smooth(a) else MATRIX_UP_TO
-        limit = products or limit
         self.fast = self.fast and a.count > limit
         self.values = a.eigenvalues
         if self.fast:
@@ -272,9 +270,7 @@ def _all_real(lap, f) -> bool:
 def _solve_in_slabs(lap, transposed, eliminated, f, shift, scale):
     """The solution in one field and a few slabs: all axes but the first over to their modes, slab
     by slab, there the solution along the first one in slabs across the second, and back again."""
-    rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
-    # for a fast transform along the first axis XLA would turn over the whole field
-    first = _Line(lap.axes[0], 0, 0, transposed, products=MATRIX_UP_TO)
+    first, *rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes)]
     values = [x.values for x in (first, *rest)]
 
     def along_the_first(c, start):
