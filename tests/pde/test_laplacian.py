@@ -109,6 +109,20 @@ def test_slabs_give_what_the_whole_field_gives(name, monkeypatch):
         assert np.allclose(x, y, rtol=0, atol=1e-12 * np.abs(x).max())
 
 
+@pytest.mark.parametrize("slabs_from", [0, NEVER])
+@pytest.mark.parametrize("name", SLABS)
+def test_accelerators_transform_what_a_cpu_eliminates(name, slabs_from, monkeypatch):
+    lap = Laplacian(*SLABS[name])
+    f = rng.standard_normal(lap.field_shape)
+    solve = lambda f: xc.pde.solve_direct(lap, f, 0.0, -1.0)
+    known = xc.jit(lambda f: solve(f))(f)
+    monkeypatch.setattr(_direct, "platform_dependent", lambda *a, cpu, default: default(*a))
+    monkeypatch.setattr(_direct, "IN_SLABS_FROM", slabs_from)
+    assert np.allclose(
+        xc.jit(lambda f: solve(f))(f), known, rtol=0, atol=1e-11 * np.abs(known).max()
+    )
+
+
 def test_large_boxes_are_solved_in_the_place_of_their_solutions():
     shape = (511,) * 3
     made = xc.jit(lambda f: poisson(f, Grid((512,) * 3)))

@@ -61,6 +61,12 @@ def _conv_lower(ctx, x, kernel, *, groups=1, precision=None, **windows):
         program = _by_parts(*ctx.in_types, groups=groups, precision=precision, **windows)
         return ctx.program(program, [x, kernel])[0]
     if ctx.platform == "cuda" and dtypes.is_integer(ctx.in_types[0].dtype):
+        terms = math.prod(ctx.in_types[1].shape[1:])
+        if terms > 2**21:
+            ctx.refuse(
+                f"on a GPU convolutions of integers may sum 2**21 products, given {terms}. "
+                "Convert to float64: x.astype(float)."
+            )
         program = _by_words(*ctx.in_types, groups=groups, **windows)
         return ctx.program(program, [x, kernel])[0]
     axes = tuple(range(ctx.in_types[0].ndim))
@@ -88,12 +94,6 @@ def _by_words(x: ArrayType, kernel: ArrayType, **params):
     are exact in float64 up to 2²¹ terms.
     """
     dtype, words = x.dtype, max(1, x.dtype.itemsize // 2)
-    terms = math.prod(kernel.shape[1:])
-    if terms > 2**21:
-        raise NotImplementedError(
-            f"xcore.lax.conv_general_dilated: on a GPU sums of integers may have 2**21 terms, given {terms}. "
-            "Convert to float64: x.astype(float)."
-        )
 
     def split(x):
         wide = convert(x, dtype=dtypes.int64)
