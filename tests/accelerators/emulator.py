@@ -159,7 +159,7 @@ def _emulated(builder, routine, dtype, operands, results, *, column_major=True, 
     one = PLAYED.get(routine) or (lambda pivots: _order(pivots, results[0].shape[-1]))
     settings = {k: v for k, v in settings.items() if k in declared}
     run = _played(one, ffi.CUDA[routine].rank, results, settings)
-    return builder.callback(run, operands, results, side_effect=False, row_major=True)[0]
+    return builder.callback(run, operands, results, side_effect=False)[0]
 
 
 def _written(builder, name, result, operands, **attributes):
@@ -169,7 +169,7 @@ def _written(builder, name, result, operands, **attributes):
     how = re.search(r"transpose (\w+)", str(attributes["transpose_a"]))[1]
     flags |= {"left": str(attributes["left_side"]) == "true", "transpose": how}
     run = _played(_trsm, 2, [result], flags)
-    return builder.callback(run, operands, [result], side_effect=False, row_major=True)[0][0]
+    return builder.callback(run, operands, [result], side_effect=False)[0][0]
 
 
 def _on_the_cpu(self, *args, **kwargs):
