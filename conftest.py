@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests import costs
 from tests.slices import SLICES
 
 # Executables are kept between runs, but not in the home folder of whoever runs the tests.
@@ -60,12 +61,29 @@ def _draw_from_the_start(module):
         rng.bit_generator.state = start
 
 
+def _leave_out(items):
+    """Mark what `make test` leaves to `make test-slow`."""
+    tests: dict = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    counts = costs.counts()
+    for name, cases in tests.items():
+        slice_ = SLICES.get(name, "")
+        chosen = {
+            item.callspec.id if hasattr(item, "callspec") else "": item
+            for item in cases
+            if slice_ is not None and (not slice_ or re.search(slice_, item.callspec.id))
+        }
+        ids = costs.spread(chosen)[: counts[name]] if name in counts else chosen
+        kept = [chosen[i] for i in ids]
+        for item in cases if len(kept) < len(cases) else ():
+            if item not in kept:
+                item.add_marker("slow")
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config, items):
-    for item in items:
-        slice_ = SLICES.get(item.nodeid.partition("[")[0], "")
-        if slice_ is None or (slice_ and not re.search(slice_, item.callspec.id)):
-            item.add_marker("slow")
+    _leave_out(items)
     if _PLATFORM and sorted(config.args) == sorted(config.getini("testpaths")):
         marked = [item for item in items if item.get_closest_marker("gpu")]
         config.hook.pytest_deselected(items=[item for item in items if item not in marked])
