@@ -136,7 +136,7 @@ def test_narrow_is_what_jax_does_without_x64():
             xnp.ones(2, "float32").astype(np.int64), xc.jit(lambda a: a + 1)(x), xc.jit(lambda: xnp.asarray(x) + x)(),
             xnp.asarray(1, "uint32") + xnp.asarray(1, "int32"), xc.grad(lambda a: (a**2).sum())(x),
             xc.random.normal(xc.random.key(0), (2,), np.float64), xnp.asarray(x * 1j), xnp.float64(3),
-            xc.eval_shape(lambda a: a, x), xc.lax.scan(lambda c, v: (c + v, v), 0.0, x)[1],
+            xc.device_put(x), xc.device_put(x, xc.devices()[0]) + 0, xc.eval_shape(lambda a: a, x), xc.lax.scan(lambda c, v: (c + v, v), 0.0, x)[1],
         ]  # fmt: skip
         return {y.dtype.name for y in made}
 

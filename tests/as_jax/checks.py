@@ -385,6 +385,24 @@ def check_lifting():
     close(jax.core.eval_jaxpr(jaxpr, consts, jnp.ones(2))[0], np.sin(0.5) * np.ones(2))
 
 
+def check_what_is_put_somewhere_is_narrowed():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+    spread = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    for place in None, jax.devices()[0], spread:
+        x = jax.device_put(np.arange(4.0).reshape(1, 4), place)
+        assert x.dtype == np.float32
+        for _ in range(3):  # calls of small arrays take another path from the second on
+            assert np.array_equal(jnp.abs(x + x) - 1, 2 * np.arange(4.0)[None] - 1)
+
+
+def check_dtypes_of_trees_with_keys():
+    assert jax.dtypes.canonicalize_dtype(None) == np.float32
+    for name in "float32", "int8", "bfloat16":  # libraries compare dtypes by identity
+        assert jax.dtypes.canonicalize_dtype(name) is np.dtype(name)
+    a, b = jax.tree.map(lambda x: x.dtype, (jax.random.key(0), jax.random.key(1)))
+    assert a == b and not (a != b) and "uint32" in repr(a)
+
+
 def check_trees():
     from jax._src.tree_util import _registry
 

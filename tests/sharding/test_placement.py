@@ -90,6 +90,29 @@ def test_parts_of_shardings_are_exchanged():
     np.testing.assert_array_equal(moved, VALUE)
 
 
+@pytest.mark.parametrize("name", ["float64", "int64", ">f4"])
+def test_the_bytes_are_those_of_the_dtype(name):
+    """Also where the setting narrow makes 32 bits of what comes in, and where they lie in another order."""
+    value = np.arange(8).astype(name).reshape(8, 1)
+    for place in NamedSharding(MESH, P("x")), SingleDeviceSharding(DEVICES[1]), None:
+        with xc.config.override(narrow=True):
+            x = xc.device_put(value, place)
+            assert x.dtype.itemsize == 4
+            assert np.array_equal(x, value) and np.array_equal(x + x, 2 * value)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_small_arrays_on_a_mesh_of_one_device(n):
+    """Their second call takes another path than their first."""
+    lone = NamedSharding(Mesh(DEVICES[:1], ("x",)), P("x"))
+    x, y = xc.device_put(np.ones((1, n), np.float32), lone), xnp.zeros((1, n))
+    for _ in range(4):
+        assert np.array_equal(x + x, 2 * np.ones((1, n)))
+        assert np.array_equal(x * 3 - y, 3 * np.ones((1, n)))
+        assert np.array_equal(y.at[0, :].set(x[0]), np.ones((1, n)))
+        assert np.array_equal(xnp.where(x > y, x, y), np.ones((1, n)))
+
+
 @pytest.mark.parametrize(
     ("make", "pattern"),
     [

@@ -165,7 +165,8 @@ def _put_leaf(x: Any, target: Any) -> Value:
 def _host_array(x: Any, place: Callable[[ArrayType], ArrayType | Placed]) -> Array:
     """What is in host memory as an array, of the dtype that it would have on the default device."""
     host: np.ndarray = np.asarray(x)
-    return from_host(host, place(to_array(np.zeros((), host.dtype)).type.with_shape(host.shape)))
+    type_ = to_array(np.zeros((), host.dtype)).type.with_shape(host.shape)
+    return from_host(host.astype(type_.dtype, copy=False), place(type_))
 
 
 def _is_target(t: Any) -> bool:

@@ -162,7 +162,9 @@ def _from_numpy(spec: Any) -> np.dtype[Any]:
     # A class such as np.float32 has a descriptor called dtype; numpy reads None as float64.
     given = cast(Any, own if isinstance(own, np.dtype) else spec)
     try:
-        dtype: Any = None if given is None else np.dtype(given).newbyteorder("=")
+        dtype: Any = None if given is None else np.dtype(given)
+        if dtype is not None and not dtype.isnative:
+            dtype = np.dtype(dtype.type)  # NumPy's one object, which some compare by identity
     except TypeError:
         dtype = None
     if dtype is None or dtype not in _KIND:

@@ -25,7 +25,7 @@ from .host import (
     value_of,
 )
 from .keys import has_zero
-from .types import ArrayType
+from .types import ArrayType, Placed
 
 if TYPE_CHECKING:
     from .program import Eqn, Program
@@ -85,7 +85,7 @@ def update_call(
     if not fits(t) or how not in _CHANGES or not whole:
         return None
     names: dict[str, Any] = {"place": _place(starts, sizes, shape)}
-    if isinstance(value, ArrayType):
+    if isinstance(value, (ArrayType, Placed)):
         if not fits(value):
             return None
         lines = found("v", "y")
@@ -175,7 +175,10 @@ def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., An
     arrays = [g for g in given if g is not None]
     if len(p.outputs) != 1 or len(p.eqns) > LONGEST or len(arrays) != len(p.inputs):
         return None
-    if not fits(result) or not all([fits(g) if isinstance(g, ArrayType) else True for g in arrays]):
+    types = [g for g in arrays if isinstance(g, (ArrayType, Placed))]
+    if not all(
+        map(fits, [result, *types])
+    ):  # on a mesh of one device the result lives where all arrays do
         return None
     steps = [_step(e) for e in p.eqns]
     if None in steps:

@@ -79,6 +79,11 @@ def issubdtype(a, b) -> bool:
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
 
 
+def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):
+    """The dtype at the width that the settings say; None is float64 as in NumPy."""
+    return xc.dtypes.canonicalize_dtype(float if dtype is None else dtype, allow_extended_dtype)
+
+
 def scalar_type_of(x) -> type:
     kind = dtypes.kind(np.asarray(x).dtype if not hasattr(x, "dtype") else x.dtype)
     return {"bool": bool, "int": int, "uint": int, "complex": complex}.get(kind, float)

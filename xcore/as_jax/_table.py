@@ -39,7 +39,7 @@ jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _more
 jax.debug: xcore.debug
 jax.distributed: xcore.distributed
 jax.dlpack: xcore.dlpack
-jax.dtypes: xcore.dtypes: _more: TypePromotionError issubdtype scalar_type_of
+jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
 jax.errors: xcore.errors
 jax.example_libraries: xcore.example_libraries
 jax.example_libraries.optimizers: xcore.example_libraries.optimizers
@@ -143,6 +143,7 @@ jax._src.core: xcore.core: _odds: ShapedArray AbstractValue physical_aval trace_
 jax._src.dispatch: : _more: wait_for_tokens _primitives: apply_primitive
 jax._src.distributed: : _odds: global_state
 jax._src.dtypes: xcore.dtypes: _odds: supports_inf _more: TypePromotionError DType ExtendedDType
+    canonicalize_dtype
 jax._src.earray: : _odds: EArray
 jax._src.flatten_util: xcore.flatten_util
 jax._src.interpreters:

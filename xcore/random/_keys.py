@@ -170,11 +170,16 @@ class KeyArray(Compound):
             return NotImplemented
         if other._stream is not self._stream:
             return np.zeros(np.broadcast_shapes(self.shape, other.shape), bool)
-        return (self._data == other._data).all(axis=-1)
+        same = self._data == other._data
+        return (
+            same.all(axis=-1) if np.ndim(same) else same
+        )  # a tree of something else has its place
 
     def __ne__(self, other):
         same = self.__eq__(other)
-        return same if same is NotImplemented else ~same
+        if same is NotImplemented:
+            return same
+        return not same if isinstance(same, bool) else ~same
 
     def __reduce__(self):
         return _restore, (self._data, self._stream.name)
@@ -182,6 +187,8 @@ class KeyArray(Compound):
     def __repr__(self):
         if isinstance(self._data, Tracer):
             return f"Traced<{self.dtype.name}[{','.join(map(str, self.shape))}]>"
+        if not getattr(self._data, "shape", ()):  # a tree of dtypes, names, …
+            return f"KeyArray({self._data!r})"
         return f"Array({self.shape}, dtype={self.dtype.name}) overlaying:\n{self._data}"
 
 
