@@ -1,6 +1,7 @@
 """Any linear operator on a grid: what is read off, cycles made of elements, solutions beside SciPy's, what they claim."""
 
 import importlib.util
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from xcore.pde import (
     Stencil,
     _blackbox,
     _boxcycle,
+    _factors,
     _general,
     _portrait,
     solve,
@@ -33,6 +35,7 @@ from xcore.pde import (
 from xcore.testing import check_grads
 
 rng = np.random.default_rng(0)
+dissected = _factors.dissected
 D, N, R, P = Dirichlet(), Neumann(), Robin(1.0, 2.0), Periodic()
 BENT = (lambda x, y: 1 - y**2, lambda x, y: 0.5 + x)
 
@@ -184,6 +187,30 @@ def test_cycles_are_near_the_inverse_and_symmetric_where_the_operator_is(name):
         assert np.linalg.norm(e) < 0.35 * before
 
 
+def brick(u):
+    """Linear elements on bricks: 27 points, of which those straight along the axes are 0."""
+    weights = (-8 / 3, 0.0, 1 / 6, 1 / 12)
+    return sum(weights[sum(map(abs, o))] * u[o] for o in itertools.product((-1, 0, 1), repeat=3))
+
+
+@pytest.mark.parametrize(
+    "f, cells",
+    [
+        (brick, (12, 11, 10)),
+        (lambda u: 2 * u[0, 0], (30, 31)),
+        (lambda u: u[1, 1] + u[-1, -1] + u[1, -1] + u[-1, 1] - 4 * u[0, 0], (31, 30)),
+        (lambda u: u[1, 0] + u[-1, 0] - 2 * u[0, 0], (32, 30)),
+    ],
+    ids=["brick", "number", "crossed", "one axis"],
+)
+def test_cycles_end_whatever_is_coupled(f, cells):
+    with xc.enable_x64():
+        op = Stencil(Grid(cells), f)
+        _, _, (plans, _) = set_up(op, 40)
+        assert plans[-1].last and len(plans) <= 6
+        assert f is not brick or plans[0].strides == (2, 2, 2)
+
+
 def test_coarse_operators_of_flows_keep_their_signs():
     with xc.enable_x64():
         for op in (flow(Grid((200, 90)), D, 1e6), SURVEY.wind(150, 1e3, "upwind", SURVEY.ROUND)):
@@ -260,6 +287,37 @@ def test_cycles_solve_the_survey_in_few_steps(name, monkeypatch):
         answer, far = compared(op, rng.standard_normal(op.field_shape), method=method)
         assert bool(answer.ok) and answer.method in ("cg", "gcr")
         assert int(answer.steps) <= 20 and far < 1e-6
+
+
+def test_fourth_derivatives_take_wide_cuts_and_no_cycle_of_next_neighbours(monkeypatch):
+    for shape, reach in (((9, 30), 2), ((50,), 3), ((7, 8, 9), 2), ((1, 2), 2)):
+        order = _factors.dissected(shape, reach)
+        assert np.array_equal(np.sort(order), np.arange(np.prod(shape)))
+    monkeypatch.setattr(_portrait, "FACTORS_UP_TO", dict.fromkeys((1, 2, 3), 100))
+    with xc.enable_x64():
+        plate = Laplacian(Grid((48, 40)), [D, (D, N)])
+        op = plate @ plate + 100.0
+        answer, far = compared(op, rng.standard_normal(op.field_shape))
+        assert bool(answer.ok) and answer.method == "sparse" and far < 1e-9
+        assert "next neighbours tell little" in answer.reason
+        c = _general.elements(op)
+        every = tuple(c.elements[o] for o in _factors.offsets(2, 2))
+        lu, _ = _factors._factored(_factors.Spec(c.shape, c.rings, "all"), every)
+        monkeypatch.setattr(_factors, "dissected", lambda shape, _: dissected(shape, 1))
+        narrow, _ = _factors._factored(_factors.Spec(c.shape, c.rings, "all"), every)
+        assert lu.nnz < 0.8 * narrow.nnz
+        alike = Laplacian(Grid((40, 41)), order=6) - Advection(Grid((40, 41)), (9.0, 2.0), order=6)
+        assert _general._acts_alike(_general.elements(alike))
+
+
+def test_numbers_added_to_masks_leave_the_sign_of_the_diagonal(monkeypatch):
+    monkeypatch.setattr(_portrait, "FACTORS_UP_TO", dict.fromkeys((1, 2, 3), 100))
+    with xc.enable_x64():
+        disc = Masked(Grid((40, 38), -1.0, 1.0), lambda x, y: 0.9**2 - x**2 - y**2)
+        for op in (disc - 3.0, (disc - 3.0) * (1 + 2j), 5.0 - disc):
+            answer, far = compared(op, np.where(np.asarray(op.inside), 1.0, 0.0))
+            assert bool(answer.ok) and answer.method == "gcr" and far < 1e-8
+            assert "changes sign" not in answer.reason
 
 
 @pytest.mark.parametrize("bc", [[(N, Dirichlet(1.0)), P], N], ids=["mixed", "N"])

@@ -163,8 +163,8 @@ def _planned(c: Couplings, kind: Kind) -> Plan:
         return nothing._replace(last="pinned" if kind.singular else "all")
     fits = [m >= 6 if ring else m > 3 for m, ring in zip(shape, rings, strict=True)]
     shares = _shares(c) if kind.values else [np.ones(shape)] * n
-    means = np.array([float(s.mean()) for s in shares])
-    wanted = means > _WEAK * max(means[i] for i in range(n) if fits[i]) if any(fits) else []
+    means = _steps_along(c) if kind.values else np.ones(n)
+    wanted = means >= _WEAK * max([means[i] for i in range(n) if fits[i]], default=0.0)
     strides = tuple(2 if fit and want else 1 for fit, want in zip(fits, wanted, strict=False))
     alone = [float((s > _ALONE).mean()) > _RARE for s in shares]
     smoother, lines = "lines", tuple(i for i in range(n) if shape[i] > 1)
@@ -200,6 +200,16 @@ def _shares(c: Couplings) -> list[np.ndarray]:
         ]
         out.append(sum(mine) / total)
     return out
+
+
+def _steps_along(c: Couplings) -> np.ndarray:
+    """For each axis how much leads one step along it, summed over the other axes, in parts of all: of a stencil of 27
+    points what leads straight along an axis may be nothing."""
+    total, out = np.abs(c.centre) + c.others + 1e-300, []
+    for axis in range(len(c.shape)):
+        ways = [sum(x for o, x in c.elements.items() if o[axis] == s) for s in (-1, 1)]
+        out.append(float((sum(map(np.abs, ways)) / total).mean()))
+    return np.array(out)
 
 
 def _bound(c: Couplings):

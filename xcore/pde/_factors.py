@@ -27,25 +27,26 @@ _lock = threading.Lock()
 
 
 @functools.lru_cache(16)
-def dissected(shape: tuple) -> np.ndarray:
-    """The flat places of all nodes in the order of nested dissection."""
+def dissected(shape: tuple, reach: int = 1) -> np.ndarray:
+    """The flat places of all nodes in the order of nested dissection; halves are so far apart that rows that look as
+    far as ``reach`` do not meet."""
     parts: list[np.ndarray] = []
 
     def cut(low, high):
         wide = [b - a for a, b in zip(low, high, strict=True)]
         if min(wide) <= 0:
             return
-        if max(wide) <= _SMALL:
+        if max(wide) <= _SMALL * reach:
             box = np.ix_(*[np.arange(a, b) for a, b in zip(low, high, strict=True)])
             parts.append(np.ravel_multi_index(box, shape).ravel())
             return
         axis = int(np.argmax(wide))
-        middle = (low[axis] + high[axis]) // 2
+        middle = (low[axis] + high[axis] - reach + 1) // 2
         put = lambda x, v: (*x[:axis], v, *x[axis + 1 :])  # noqa: E731
         cut(low, put(high, middle))
-        cut(put(low, middle + 1), high)
+        cut(put(low, middle + reach), high)
         box = np.ix_(*[np.arange(a, b) for a, b in
-                       zip(put(low, middle), put(high, middle + 1), strict=True)])  # fmt: skip
+                       zip(put(low, middle), put(high, middle + reach), strict=True)])  # fmt: skip
         parts.append(np.ravel_multi_index(box, shape).ravel())
 
     cut((0,) * len(shape), shape)
@@ -114,7 +115,7 @@ def _factored(spec: Spec, every: tuple):
     if not all(np.isfinite(x).all() for x in c.elements.values()):
         return None
     whole = isinstance(spec.way, str)
-    order = dissected(c.shape) if whole else _numbered(c.shape, spec.way)
+    order = dissected(c.shape, max(1, reach)) if whole else _numbered(c.shape, spec.way)
     values, rows, columns = (c if whole else _led_back(c, spec.way)).triples()
     n, place = size(c.shape), np.empty(size(c.shape), np.int64)
     place[order] = np.arange(n)

@@ -195,16 +195,12 @@ def homogeneous(who: str, op, right, made: tuple | None) -> tuple:
 
 def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
     """(portrait, way, plans, arrays) of an operator."""
-    held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
-    if not held.all():  # rows outside of a mask
-        c = c._replace(
-            elements={o: x + (~held if not any(o) else 0) for o, x in c.elements.items()}
-        )
+    c = _filled(c)
     digits = float(
         np.finfo(np.float64).eps
     )  # elements were read in that, coefficients of fewer digits being exact
     p = portrait(c, np.asarray(op.weights), digits)
-    taken = way(p, c.shape, method)
+    taken = way(p, c.shape, method, c.reach <= 1 or _acts_alike(c))
     scale = np.conj(p.turn or 1.0) * (op.weights if p.weighted else 1.0)
     unit = 2.0 ** -np.round(np.log2(np.abs(scale * c.centre).max(initial=0) or 1.0))
     c = c.map(lambda x: unit * scale * x)
@@ -221,6 +217,31 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
         "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
     }  # fmt: skip
     return p, taken, plans, in_dtype(arrays, dtype)
+
+
+def _filled(c: Couplings) -> Couplings:
+    """With elements on the diagonal of rows that have none, as outside of a mask, that are like those of others."""
+    held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
+    if held.all():
+        return c
+    known = c.centre[held]
+    turn = np.mean(known / np.maximum(np.abs(known), 1e-300)) if known.size else 0
+    usual = np.median(np.abs(known)) * turn / abs(turn) if turn else 1.0
+    middle = (0,) * len(c.shape)
+    return c._replace(elements=c.elements | {middle: np.where(held, c.centre, usual or 1.0)})
+
+
+def _acts_alike(c: Couplings) -> bool:
+    """Whether next neighbours show what a wide stencil does to smooth fields, beside multiples of these: of fourth
+    derivatives, which parabolas do not have, they show nothing."""
+    near, within = nearest(c), tuple(slice(c.reach, -c.reach or None) for _ in c.shape)
+    for nodes in (16, 32, 64):  # in a wave
+        waves = [np.cos(2 * np.pi / nodes * np.arange(n) + 1.0) for n in c.shape]
+        u = functools.reduce(np.multiply.outer, waves)
+        of_all, of_near = ((x(u) - x.sums * u)[within] for x in (c, near))
+        if np.linalg.norm(of_all - of_near) > 0.3 * np.linalg.norm(of_all):
+            return False
+    return True
 
 
 def _damped(c: Couplings, by: float) -> Couplings:

@@ -50,7 +50,7 @@ class Portrait(NamedTuple):
             "symmetric" + " when weighted by volumes" * self.weighted
             if self.symmetric
             else "not symmetric",
-            "indefinite" if self.waves else "diagonally dominant" * self.dominant,
+            "perhaps indefinite" if self.waves else "diagonally dominant" * self.dominant,
             "with constants in its kernel" * self.singular,
             f"{2 * self.reach + 1} points wide" * (self.reach > 1),
         ]
@@ -109,18 +109,19 @@ class Way(NamedTuple):
     reason: str
 
 
-def way(p: Portrait, shape: tuple, method: str) -> Way:
-    """What to do with an operator that looks like this."""
+def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
+    """What to do with an operator that looks like this; ``near``: whether next neighbours make a cycle for it."""
     n, ndim = size(shape), len(shape)
     definite = p.symmetric and p.dominant
     krylov = "cg" if definite else "gcr"
     krylov = method if method in ("cg", "gcr") else krylov
     small = n <= FACTORS_UP_TO[ndim]
     if method == "sparse" or (
-        method == "auto" and (small or not p.turn) and n <= FACTORS_AT_MOST[ndim]
+        method == "auto" and (small or not p.turn or not near) and n <= FACTORS_AT_MOST[ndim]
     ):
         why = "it was asked for" if method == "sparse" else (
-            f"{n} unknowns are few" if small else "its diagonal changes sign")  # fmt: skip
+            f"{n} unknowns are few" if small else
+            "its diagonal changes sign" if not p.turn else "next neighbours tell little of it")  # fmt: skip
         return Way("refine", 0.0, n, "sparse", f"{p.words()}; {why}")
     if p.waves:
         return _for_waves(p, shape, krylov)
