@@ -4,6 +4,9 @@
 below it is the mended program, of which nothing may be told.
 """
 
+import functools
+from types import SimpleNamespace
+
 import numpy as np
 
 import xcore as xc
@@ -401,6 +404,46 @@ def mean_of_a_selection():
     return (x * chosen).sum() / xnp.maximum(chosen.sum(), 1)
 
 
+@bug("fft (complex64[2]) made an infinity")
+def spectrum_of_large_numbers():
+    return xc.jit(lambda x: xnp.abs(xnp.fft.fft(x)))(xnp.full(2, 3e38))  # <- here
+
+
+@mended
+def spectrum_of_numbers():
+    return xc.jit(lambda x: xnp.abs(xnp.fft.fft(x)))(xnp.full(2, 3e37))
+
+
+@bug("the whole number 7 is divided by 0")
+def batches_of_nothing():
+    return xc.jit(lambda n, size: n // size)(7, 0)  # <- here
+
+
+@mended
+def batches_of_something():
+    return xc.jit(lambda n, size: xnp.where(size > 0, n // size, 0))(7, 0)
+
+
+@bug("the whole number 7 is divided by 0")
+def remainder_of_nothing():
+    return xnp.asarray([7, 8]) % xnp.asarray([0, 3])  # <- here
+
+
+@mended
+def remainder_of_something():
+    return xnp.asarray([7, 8]) % xnp.asarray([4, 3])
+
+
+@bug("the number 1e+300 does not fit in float32")
+def data_beyond_single_precision():
+    return xnp.asarray(np.array([1e300, 1.0]), dtype="float32")  # <- here
+
+
+@mended
+def data_within_single_precision():
+    return xnp.asarray(np.array([1e30, np.inf]), dtype="float32") / 2
+
+
 # Positions
 
 
@@ -571,6 +614,21 @@ def read_in_one_branch():
 @mended
 def read_in_the_other_branch():
     return xc.jit(lambda i: lax.cond(i > 2, lambda i: 0.0, lambda i: V[i], i))(8)
+
+
+@bug("branch 2 is asked for, and there are 2")
+def a_branch_that_is_not_there():
+    @xc.jit
+    def step(kind, x):
+        return xc.lax.switch(kind, [lambda x: x, lambda x: -x], x)  # <- here
+
+    return step(2, V)
+
+
+@mended
+def a_branch_that_is_there():
+    step = xc.jit(lambda kind, x: xc.lax.switch(kind, [lambda x: x, lambda x: -x], x))
+    return step(1, V)
 
 
 # Casts
@@ -844,6 +902,20 @@ def table_of_products():
     return (x[:, None] * y).sum()
 
 
+@bug("(5,) beside (5, 1)")
+def labels_beside_a_column():
+    labels = xnp.arange(5.0)
+    predicted = xnp.linspace(0, 4, 5).reshape(-1, 1)
+    return ((predicted - labels) ** 2).mean()  # <- here
+
+
+@mended
+def labels_in_a_column():
+    labels = xnp.arange(5.0).reshape(-1, 1)
+    predicted = xnp.linspace(0, 4, 5).reshape(-1, 1)
+    return ((predicted - labels) ** 2).mean()
+
+
 @bug("another value of scales")
 def a_list_that_grew():
     scales = [1.0]
@@ -911,6 +983,104 @@ def a_method_that_takes_what_changes():
 
     model = Model()
     return model.step(V, 0.1) + model.step(V, 0.2)
+
+
+@bug("another value of model.rate")
+def an_object_that_changed():
+    model = SimpleNamespace(rate=0.1)
+    move = xc.jit(lambda x: x * model.rate)
+    first = move(V)
+    model.rate = 0.2
+    return first + move(V)  # <- here
+
+
+@mended
+def an_object_of_which_the_number_is_passed():
+    model = SimpleNamespace(rate=0.1)
+    move = xc.jit(lambda x, rate: x * rate)
+    first = move(V, model.rate)
+    model.rate = 0.2
+    return first + move(V, model.rate)
+
+
+@bug("another value of model.optimiser.rate")
+def an_object_in_an_object_that_changed():
+    model = SimpleNamespace(optimiser=SimpleNamespace(rate=0.1))
+    move = xc.jit(lambda x: x * model.optimiser.rate)
+    first = move(V)
+    model.optimiser.rate = 0.2
+    return first + move(V)  # <- here
+
+
+@mended
+def an_object_in_an_object_that_stays():
+    model = SimpleNamespace(optimiser=SimpleNamespace(rate=0.1, calls=0))
+    move = xc.jit(lambda x: x * model.optimiser.rate)
+    first = move(V)
+    model.optimiser.calls = 1
+    return first + move(V)
+
+
+@bug("another value of the default of rates")
+def a_default_that_grew():
+    def move(x, rates=[0.1]):  # noqa: B006
+        return x * sum(rates)
+
+    jitted = xc.jit(move)
+    first = jitted(V)
+    move.__defaults__[0].append(0.2)
+    return first + jitted(V)  # <- here
+
+
+@mended
+def a_default_that_stays():
+    moved = xc.jit(lambda x, rates=(0.1, 0.2): x * sum(rates))
+    return moved(V) + moved(V)
+
+
+@bug("another value of argument 0")
+def a_list_in_a_partial_function():
+    rates = [0.1]
+    move = xc.jit(functools.partial(lambda rates, x: x * sum(rates), rates))
+    first = move(V)
+    rates.append(0.2)
+    return first + move(V)  # <- here
+
+
+@mended
+def a_tuple_in_a_partial_function():
+    move = xc.jit(functools.partial(lambda rates, x: x * sum(rates), (0.1, 0.2)))
+    return move(V) + move(V)
+
+
+@bug("another value of self.rate")
+def a_static_object_that_changed():
+    class Model:
+        rate = 0.1
+
+        @functools.partial(xc.jit, static_argnums=0)
+        def move(self, x):
+            return x * self.rate
+
+    model = Model()
+    model.rate = 0.1
+    first = model.move(V)
+    model.rate = 0.2
+    return first + model.move(V)  # <- here
+
+
+@mended
+def a_static_object_whose_other_things_change():
+    class Model:
+        @functools.partial(xc.jit, static_argnums=0)
+        def move(self, x):
+            return x * self.rate
+
+    model = Model()
+    model.rate, model.calls = 0.1, 0
+    first = model.move(V)
+    model.calls = 1
+    return first + model.move(V)
 
 
 @bug("another value of FACTOR")

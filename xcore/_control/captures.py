@@ -53,34 +53,65 @@ def _given(f) -> dict:
     return {f"argument {k}": v for k, v in [*enumerate(f.args), *f.keywords.items()]}
 
 
+def _defaults(f) -> dict:
+    """What its parameters are where they are not given."""
+    names, values = f.__code__.co_varnames[: f.__code__.co_argcount], f.__defaults__ or ()
+    last = zip(names[len(names) - len(values) :], values, strict=True)
+    return {f"the default of {n}": v for n, v in [*last, *(f.__kwdefaults__ or {}).items()]}
+
+
 def _is_of_xcore(f) -> bool:
     return f.__globals__.get("__name__", "").partition(".")[0] == "xcore"
 
 
 @functools.lru_cache(256)
 def names_of(code) -> tuple:
-    """(the global names that code and functions in it read, the names that it gives new values)."""
-    read, stored = set(), set()
+    """(the global names that code and functions in it read, those that it gives new values, attributes it reads)."""
+    read, stored, attributes = set(), set(), set()
     for i in dis.get_instructions(code):
         if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             read.add(i.argval)
+        elif i.opname == "LOAD_ATTR":
+            attributes.add(i.argval)
         elif i.opname in _STORES:
             stored.add(i.argval)
     for c in code.co_consts:
         if isinstance(c, types.CodeType):
             inner = names_of(c)
-            read |= inner[0]
-            stored |= inner[1]
-    return frozenset(read), frozenset(stored)
+            read, stored, attributes = read | inner[0], stored | inner[1], attributes | inner[2]
+    return frozenset(read), frozenset(stored), frozenset(attributes)
 
 
-def _referred(f, deep: int = 2) -> dict:
-    """name -> value of what a function refers to outside of itself, by way of its helpers too."""
+def _attributes(name: str, x, read, deep: int = 2) -> dict:
+    """What code that reads these attributes finds in an object of the user's and in those that it holds, by name."""
+    if isinstance(x, (type, types.FunctionType)) or _looked_into(x) or not hasattr(x, "__dict__"):
+        return {}
+    where = x.__name__ if isinstance(x, types.ModuleType) else type(x).__module__
+    if where.partition(".")[0] in ("xcore", "numpy"):
+        return {}
+    found = {f"{name}.{a}": v for a, v in vars(x).items() if a in read}
+    for inner, v in [*found.items()] if deep else ():
+        found |= _attributes(inner, v, read, deep - 1)
+    return found
+
+
+def _looked_into(x) -> bool:
+    return isinstance(x, (*_NUMBERS, np.ndarray, Array, list, tuple, dict, set))
+
+
+def _referred(f, deep: int = 2, statics=()) -> dict:
+    """name -> value of what a function refers to outside of itself, by way of its helpers too.
+
+    ``statics``: (name or position, _, value) of its static arguments, which may be the same objects and have
+    other attributes.
+    """
+    found = _given(f)
     f, owner = _plain_function(f)
     if f is None:
         return {}
-    read, stored = names_of(f.__code__)
-    found = {n: f.__globals__[n] for n in read - stored if n in f.__globals__}
+    read, stored, attributes = names_of(f.__code__)
+    found |= _defaults(f)
+    found |= {n: f.__globals__[n] for n in read - stored if n in f.__globals__}
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         try:
             if name not in stored:
@@ -89,6 +120,12 @@ def _referred(f, deep: int = 2) -> dict:
             continue
     if owner is not None and not isinstance(owner, type):
         found |= {f"self.{k}": v for k, v in getattr(owner, "__dict__", {}).items()}
+    arguments = f.__code__.co_varnames
+    given = [
+        (arguments[n] if isinstance(n, int) and n < len(arguments) else n, v) for n, _, v in statics
+    ]
+    for name, x in [*found.items(), *given]:
+        found |= _attributes(name, x, attributes)
     helpers = [v for v in found.values() if isinstance(v, types.FunctionType)] if deep else []
     for helper in helpers:
         if helper.__globals__ is f.__globals__:
@@ -122,8 +159,8 @@ class Captures:
 
     __slots__ = ("alive", "prints")
 
-    def __init__(self, f):
-        found = _referred(f)
+    def __init__(self, f, statics):
+        found = _referred(f, statics=statics)
         self.prints = {n: _print(v, [_MOST]) for n, v in found.items()}
         # identities tell arrays apart, so they are kept
         self.alive = [v for v in found.values() if type(v) is Array]
@@ -142,17 +179,17 @@ class Watch:
         self.busy: set = set()  # names that change while the function is traced: it writes itself
         self.before = None
 
-    def begin(self, f) -> None:
-        self.before = Captures(f)
+    def begin(self, f, statics) -> None:
+        self.before = Captures(f, statics)
 
-    def traced(self, f, found) -> None:
-        now = Captures(f)
+    def traced(self, f, statics, found) -> None:
+        now = Captures(f, statics)
         if self.before is not None:
             self.busy.update(self.before.changed(now))
         found.captures = now
 
-    def called(self, f, found, name: str) -> None:
-        names = [n for n in found.captures.changed(Captures(f)) if n not in self.busy]
+    def called(self, f, statics, found, name: str) -> None:
+        names = [n for n in found.captures.changed(Captures(f, statics)) if n not in self.busy]
         if names:
             listed = ", ".join(names)
             findings.tell(
@@ -197,7 +234,7 @@ def note_retrace(name: str, f, key, known, why) -> None:
 
 
 def _note_made(name: str, f, plain, key) -> None:
-    found = sorted({**_referred(f), **_given(f)}.items())
+    found = sorted(_referred(f).items())
     prints = [(n, _print(v, [_MOST]) or id(v)) for n, v in found]
     mark = plain.__code__, repr(prints), key[:3]
     try:

@@ -383,3 +383,11 @@ def check_positions(index, axis: int, shape) -> None:
         index = ops.convert(index, dtype=dtypes.int64)
         failed, value = first_bad(outside(index, -shape[axis], shape[axis] - 1), index)
         fail_if(failed, *index_site(value, np.int64(axis), shape, user_frame()))
+
+
+def check_branch(index, count: int) -> None:
+    """Demand that a branch which is chosen at run time is there."""
+    index = ops.convert(index, dtype=dtypes.int64)
+    text = "branch {index} is asked for, and there are {count}: the last one or the first would run instead"
+    about = {"index": index, "count": count}
+    fail_if(outside(index, 0, count - 1), *make_site("index", text, (), about, user_frame()))

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._backend.client import default_device, named, platform_of
-from .._core import config, dtypes, errors, tree
+from .._core import config, dtypes, errors, findings, tree
 from .._core.eval import is_array_like, to_value
 from .._core.op import Linear, Op
 from .._core.program import Program, eval_program, trace_closed
@@ -32,6 +32,7 @@ from .._transforms.programs import (
 from .._transforms.transpose import instantiate
 from .call import linear_last
 from .carry import Body, leaf_values, merge_captured, path_names, weakened_where
+from .checks import check_branch
 from .masked import masked
 
 
@@ -332,6 +333,8 @@ def switch(index, branches, *operands, operand=_NOTHING):
         raise errors.DTypeError(
             f"xcore.lax.switch: the index must be an integer scalar, given {t}."
         )
+    if findings.checks_positions():
+        check_branch(value, len(branches))
     if config.settings().disable_jit:
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:

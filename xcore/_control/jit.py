@@ -108,7 +108,8 @@ class Jitted(Arguments):
         if found is not None:
             self.hits += 1
             if found.captures is not None:
-                self.watch.called(self.f, found, self.name)  # pyright: ignore[reportOptionalMemberAccess]
+                watch: Any = self.watch
+                watch.called(self.f, statics, found, self.name)
             return found, values
         with self.lock:
             found = self.traces.lookup(key)
@@ -117,7 +118,7 @@ class Jitted(Arguments):
                 watch = self._watch(key)
                 found = self._trace(args, kwargs, dynamic, structure, types)
                 if watch is not None:
-                    watch.traced(self.f, found)
+                    watch.traced(self.f, statics, found)
                     captures().note_constants(self.name, found.program, found.captured)
                 self.misses += 1
                 if found.pure():
@@ -208,7 +209,7 @@ class Jitted(Arguments):
         captures().note_retrace(self.name, self.f, key, [*self.traces], why_traced)
         if self.watch is None:
             self.watch = captures().Watch()
-        self.watch.begin(self.f)
+        self.watch.begin(self.f, key[2])
         return self.watch
 
     def _explain(self, key) -> None:

@@ -198,7 +198,7 @@ class _Birth:
 # of 0, they are the function's value.
 _OVERFLOWING = frozenset(
     "div mul add sub exp expm1 exp2 pow integer_pow square sinh cosh reduce_sum cumsum cumprod "
-    "reduce_prod dot_general conv convert rsqrt reciprocal log log1p scatter sqrt cumlogsumexp".split()
+    "reduce_prod dot_general conv fft callback convert rsqrt reciprocal log log1p scatter sqrt cumlogsumexp".split()
 )
 _LOGARITHMS = ("log", "log1p", "log2", "cumlogsumexp")
 

@@ -325,8 +325,11 @@ def _guards(node: Any, name: str, line: int) -> bool:
 
 
 @functools.lru_cache(512)
-def is_spelled(where: Any, pattern: Any) -> bool:
-    """Whether a pattern is in the statement at a place, or where names in it are given their values."""
+def is_spelled(where: Any, pattern: Any, here: Any) -> bool:
+    """Whether a pattern is in the statement at a place, or where names in it are given their values.
+
+    ``here``: a pattern that counts in the statement itself.
+    """
     code = where[0]
     tree, place = _parsed(code.co_filename), source_line(where)
     if tree is None or place is None:
@@ -345,7 +348,10 @@ def is_spelled(where: Any, pattern: Any) -> bool:
         n for n in ast.walk(scopes[-1])
         if isinstance(n, ast.Assign) and names & {t.id for t in n.targets if isinstance(t, ast.Name)}
     ]  # fmt: skip
-    return any(pattern.search(ast.unparse(n)) for n in [around[-1], *values])
+    statement = ast.unparse(around[-1])
+    return bool(here.search(statement)) or any(
+        pattern.search(text) for text in [statement, *map(ast.unparse, values)]
+    )
 
 
 def is_ignored(kind: str) -> bool:

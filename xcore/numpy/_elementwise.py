@@ -14,6 +14,7 @@ from .._core.types import typeof
 from .._ops.families import BITS, check_kind
 from ._described import named
 from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype, no_out
+from ._sanity import dividing
 
 _OPTIONS = """
       out, where: must be None, where it does not choose elements: arrays are immutable."""
@@ -183,9 +184,14 @@ def by_kind(name: str, **by):
 
 
 floor_quotient = by_kind(
-    "floor_divide", int=_int_floor_divide, uint=ops.div, float=_float_floor_divide
+    "floor_divide",
+    int=dividing(_int_floor_divide),
+    uint=dividing(ops.div),
+    float=_float_floor_divide,
 )
-floor_remainder = by_kind("remainder", int=_int_remainder, uint=ops.rem, float=_float_remainder)
+floor_remainder = by_kind(
+    "remainder", int=dividing(_int_remainder), uint=dividing(ops.rem), float=_float_remainder
+)
 
 
 def _integer_power(x, y):
@@ -235,7 +241,7 @@ remainder = binary("remainder", bool_to_int(floor_remainder), "x1 - x2 * floor(x
     "xnp.remainder(xnp.asarray([7, -7]), 3) → Array([1, 2], dtype=int32)")
 mod = remainder
 # fmt: off
-fmod = binary("fmod", bool_to_int(by_kind("fmod", int=ops.rem, uint=ops.rem, float=ops.rem)),
+fmod = binary("fmod", bool_to_int(by_kind("fmod", int=dividing(ops.rem), uint=dividing(ops.rem), float=ops.rem)),
     "The remainder of x1 / x2 rounded toward zero: has the sign of x1.",
     "xnp.fmod(xnp.asarray([7, -7]), 3) → Array([ 1, -1], dtype=int32)")
 divmod = binary("divmod", bool_to_int(lambda x, y: (floor_quotient(x, y), floor_remainder(x, y))),

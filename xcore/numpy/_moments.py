@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import config, dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from ._described import described
@@ -24,6 +24,7 @@ from ._promote import (
     one_axis,
 )
 from ._reduce import accumulator, as_mask, keep_axes, masked, sum
+from ._sanity import check_digits
 
 
 def _mean_dtypes(a, dtype):
@@ -81,7 +82,9 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     work, result = _mean_dtypes(a, dtype)
     a = _spread_where(who, astype(a, work), where)
     axes = axes_of(who, axis, typeof(a).ndim)
-    value, _ = _mean_kept(who, a, axes, where)
+    value, count = _mean_kept(who, a, axes, where)
+    if where is None and config.settings().sanitize_cancellation:
+        check_digits(who, a, _dropped(value, axes, False), axes, count)
     return astype(_dropped(value, axes, keepdims), result)
 
 

@@ -22,6 +22,8 @@ def check_cast(who: str, x, dtype) -> None:
 
     Integers of the same width, signed and unsigned, hold the same bits, and that is not a loss.
     """
+    if isinstance(x, np.ndarray):
+        _check_floats(who, x, np.dtype(dtype))
     if not _may_lose(typeof(x), dtype) or not findings.looks_for("overflow"):
         return
     if findings.is_guarded_here():
@@ -29,6 +31,17 @@ def check_cast(who: str, x, dtype) -> None:
     lost, value = _lost(x, dtype)
     name = np.dtype(dtype).name
     report("overflow", lost, f"{who}: the number {{}} does not fit in {name}", value)
+
+
+def _check_floats(who: str, x: np.ndarray, dtype) -> None:
+    """The same of floats on the host that have no place among fewer bits; compiled casts are seen by their results."""
+    if {dtypes.kind(x.dtype), dtypes.kind(dtype)} == {"float"} and findings.looks_for("infinity"):
+        with np.errstate(over="ignore"):
+            lost = x[np.isfinite(x) & ~np.isfinite(x.astype(dtype))]
+        if lost.size:
+            findings.tell(
+                "infinity", f"{who}: the number {lost.flat[0]} does not fit in {dtype.name}"
+            )
 
 
 def _may_lose(t, dtype) -> bool:
@@ -62,18 +75,35 @@ def _in_range(x, dtype):
     return ops.and_(above, ops.lt(x, full_like_type(t, high)))
 
 
+# Whole numbers have no infinity
+
+
+def dividing(op):
+    """A quotient or remainder of integers, which tells where it is asked to divide by 0."""
+
+    def on_values(x, y):
+        if typeof(y).size and findings.looks_for("infinity") and not findings.is_guarded_here():
+            lost, value = first_bad(ops.eq(y, ops.zeros(typeof(y).strong())), x)
+            report("infinity", lost, "the whole number {} is divided by 0", value)
+        return op(x, y)
+
+    return on_values
+
+
 # Lost digits
 
 _DIGITS = 1e-3  # of a sum that is wrong by more, fewer than three digits are left
 
 
-def check_digits(who: str, a, total, axes) -> None:
-    """Tell of a sum in float32 whose terms cancel: in float64 it is another."""
+def check_digits(who: str, a, total, axes, count=None) -> None:
+    """Tell of a sum in float32 whose terms cancel: in float64 it is another. ``count``: what a mean divides by."""
     if typeof(a).dtype != dtypes.float32 or findings.is_allowed("cancellation"):
         return
     a, total = (ops.convert(ops.stop_gradient(x), dtype=dtypes.float64) for x in (a, total))
     true = ops.reduce_sum(a, axes=axes)
     t = typeof(true)
+    if count is not None:
+        true = ops.div(true, full_like_type(t, count))
     wrong = ops.abs(ops.sub(total, true))
     bad = ops.gt(wrong, ops.mul(ops.abs(true), full_like_type(t, _DIGITS)))
     finite = ops.lt(wrong, full_like_type(t, np.inf))
@@ -84,10 +114,11 @@ def check_digits(who: str, a, total, axes) -> None:
 
 # Columns beside rows
 
+# In the line, or where its names are given their values; what only has one column there, in the line alone.
 _DELIBERATE = re.compile(
-    r"\bNone\b|newaxis|reshape|expand_dims|keepdims|atleast_|column|outer|meshgrid|ogrid|mgrid|\bix_\b|"
-    r"broadcast|swapaxes|\[:, *\d+:"
+    r"\bNone\b|newaxis|expand_dims|keepdims|atleast_|outer|meshgrid|ogrid|mgrid|\bix_\b|broadcast|swapaxes|\[:, *\d+:"
 )
+_COLUMN = re.compile(r"reshape|column")
 _BETWEEN = tuple(
     f"xcore.numpy.{m}"
     for m in ("_sanity", "_promote", "_apply", "_elementwise", "_operators", "_select")
@@ -103,7 +134,7 @@ def note_columns(who: str, shapes) -> None:
         return
     findings.once_more()
     where = findings.place_of_caller()
-    if where is not None and not findings.is_spelled(where, _DELIBERATE):
+    if where is not None and not findings.is_spelled(where, _DELIBERATE, _COLUMN):
         n = both.pop()
         findings.tell(
             "broadcast", f"{who}: ({n},) beside ({n}, 1) makes ({n}, {n}). If every pair is meant, write the "
