@@ -177,6 +177,20 @@ def test_eigenvalues(name):
     assert np.allclose(lap.eigenvalues(np.float64), w, atol=1e-12 * np.abs(w).max())
 
 
+def test_long_axes_hold_no_table():
+    n = 2**17
+    with xc.enable_x64():
+        u = rng.standard_normal(n - 1)
+        wide = np.concatenate([[0.0], u, [0.0]])
+        want = n**2 * np.diff(wide, 2)
+        assert np.allclose(Laplacian(Grid(n))(u), want, rtol=1e-12, atol=1e-3)
+        ring, fourth = Laplacian(Grid(n), P), Laplacian(Grid(n), [(N, D)], order=4)
+        assert np.allclose(ring(np.ones(n)), 0, atol=1e-3)
+        few = Laplacian(Grid(40), [(N, D)], order=4).axes[0].corners
+        for block, like in zip(fourth.axes[0].corners, few, strict=True):
+            assert np.allclose(block, like * (n / 40) ** 2, rtol=1e-6, atol=1.0)
+
+
 def test_transposed():
     lap = make("sixth")
     u, v = rng.standard_normal((2, lap.shape[0]))

@@ -214,3 +214,20 @@ def test_advice_where_cycles_converge_slowly(solver, cycles, advised):
     assert (
         f'{cycles} cycles are many, as preconditioner of method="cg"' in report.message
     ) == advised
+
+
+@pytest.mark.parametrize(
+    "a, c", [(1.0, 0.0), (0.1, 0.3), ((0.1, 0.7), 0.0), (lambda x, y: 1 + x, 0.2)],
+    ids=["one", "numbers", "axes", "function"],
+)  # fmt: skip
+def test_data_in_double_precision_get_coefficients_in_it(a, c):
+    """NumPy's arrays are, numbers and functions beside them are not."""
+    op = Diffusion(Grid((8, 6)), a, [Dirichlet(0.3), (Neumann(0.1), Dirichlet(0.0))], c)
+    f = np.random.default_rng(0).standard_normal(op.field_shape)
+    answer = solve(op, f, report=True)
+    assert bool(answer.ok) and answer.value.dtype == np.float64
+    left = np.asarray(op(answer.value) + op.boundary(np.float64)) - f
+    assert np.linalg.norm(left) < 1e-9 * np.linalg.norm(f)
+    if a == 1.0:
+        same = solve(Laplacian(op.grid, op.faces), f)
+        assert np.allclose(answer.value, same, rtol=1e-12)

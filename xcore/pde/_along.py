@@ -100,7 +100,9 @@ def sparse_along(axes, chosen) -> Any:
     from scipy import sparse  # only here: SciPy's sparse matrices are slow to load
 
     parts = [
-        sparse.csr_array(a.matrix) if i in chosen else sparse.eye_array(a.count, format="csr")
+        sparse.csr_array((a.elements[1], np.divmod(a.elements[0], a.count)), (a.count,) * 2)
+        if i in chosen
+        else sparse.eye_array(a.count, format="csr")
         for i, a in enumerate(axes)
     ]
     return functools.reduce(lambda x, y: sparse.kron(x, y, format="csr"), parts)

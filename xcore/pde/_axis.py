@@ -46,6 +46,16 @@ def fit(points, at: float, derivative: int, boundary=None) -> np.ndarray:
     return found
 
 
+def fit_many(points, at, derivative: int) -> np.ndarray:
+    """``fit`` of many places at once, without data: (places, points)."""
+    scale = np.max(np.abs(points - at[:, None]), axis=1)
+    t, count = (points - at[:, None]) / scale[:, None], points.shape[1]
+    right = np.zeros((len(at), count, 1))
+    right[:, derivative, 0] = math.factorial(derivative) / scale**derivative
+    rows = np.stack([t**k for k in np.arange(count)], axis=1)
+    return np.linalg.solve(rows, right)[..., 0]
+
+
 def _sought(derivative: int, count: int, scale: float) -> np.ndarray:
     right = np.zeros(count)
     right[derivative] = math.factorial(derivative) / scale**derivative
@@ -59,7 +69,8 @@ class Axis:
     Attributes:
       nodes: positions of all nodes (of a periodic axis all but the last).
       start, count: the unknowns are nodes[start : start + count].
-      matrix: (count, count).
+      elements: (keys, values) of the matrix, which is made dense where all of it is needed: element (i, j) has the
+        key i * count + j, and keys go up.
       low, high: (count,), what data of the faces add.
       weights: (count,), cells' widths: with order 2, weights[:, None] * matrix is symmetric.
       width: how far the stencil reaches away from the faces.
@@ -70,7 +81,7 @@ class Axis:
     nodes: np.ndarray
     start: int
     count: int
-    matrix: np.ndarray
+    elements: tuple[np.ndarray, np.ndarray]
     low: np.ndarray
     high: np.ndarray
     weights: np.ndarray
@@ -113,6 +124,18 @@ class Axis:
         """Whether constants are in the kernel."""
         return self.ring or self.kinds == (NEUMANN, NEUMANN)
 
+    @functools.cached_property
+    def matrix(self) -> np.ndarray:
+        """All of it: (count, count)."""
+        out = np.zeros((self.count, self.count))
+        rows, columns = np.divmod(self.elements[0], self.count)
+        out[rows, columns] = self.elements[1]
+        return out
+
+    def at(self, rows, columns) -> np.ndarray:
+        """Elements of the matrix."""
+        return _looked_up(*self.elements, rows * self.count + columns)
+
     # Bands
 
     @functools.cached_property
@@ -126,13 +149,13 @@ class Axis:
         for k in range(-w, w + 1):
             rows = np.arange(n)
             if self.ring and not self.uniform:
-                line = self.matrix[rows, (rows + k) % n]
+                line = self.at(rows, (rows + k) % n)
             elif self.ring or w > 1:
                 line = np.full(n, self._inner[k + w])
             else:
                 line = np.where((rows + k >= 0) & (rows + k < n), 0.0, np.nan)
                 inside = ~np.isnan(line)
-                line[inside] = self.matrix[rows[inside], rows[inside] + k]
+                line[inside] = self.at(rows[inside], rows[inside] + k)
             found[k] = _shortened(line)
         return found
 
@@ -149,16 +172,20 @@ class Axis:
         if self.ring or self.width == 1:
             return np.zeros((0, 0)), np.zeros((0, 0))
         n = self.count
-        band = sum(
-            np.diag(np.full(n - abs(k), c[0]), k) for k, c in self.bands.items() if abs(k) < n
-        )
-        rest = self.matrix - band
-        rest[np.abs(rest) < 1e-9 * np.abs(self.matrix).max()] = 0
-        rows, cols = np.nonzero(rest)
+        parts = [(*_diagonal(n, k), c[0]) for k, c in self.bands.items() if abs(k) < n]
+        band = _summed([(r, c, np.full(len(r), v)) for r, c, v in parts], n)
+        keys = np.union1d(self.elements[0], band[0])
+        rest = _looked_up(*self.elements, keys) - _looked_up(*band, keys)
+        held = np.abs(rest) >= 1e-9 * np.abs(self.elements[1]).max()
+        keys, rest = keys[held], rest[held]
+        rows, cols = np.divmod(keys, n)
         top, bottom = rows < n / 2, rows >= n / 2
         depth = (rows[top] + 1).max(initial=0), (n - rows[bottom]).max(initial=0)
         reach = (cols[top] + 1).max(initial=0), (n - cols[bottom]).max(initial=0)
-        return rest[: depth[0], : reach[0]], rest[n - depth[1] :, n - reach[1] :]
+        blocks = np.zeros((depth[0], reach[0])), np.zeros((depth[1], reach[1]))
+        blocks[0][rows[top], cols[top]] = rest[top]
+        blocks[1][rows[bottom] - n + depth[1], cols[bottom] - n + reach[1]] = rest[bottom]
+        return blocks
 
     @property
     def leaks(self) -> tuple[float, float]:
@@ -236,6 +263,31 @@ class Axis:
         return w[place], v[:, place], np.linalg.inv(v[:, place])
 
 
+def _diagonal(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and columns of a diagonal."""
+    rows = np.arange(max(0, -k), min(n, n - k))
+    return rows, rows + k
+
+
+def _summed(parts, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """(keys, values) of the sum of elements given as (rows, columns, values)."""
+    rows, cols, values = (
+        np.concatenate([np.ravel(x) for x in xs]) for xs in zip(*parts, strict=True)
+    )
+    keys, place = np.unique(rows * columns + cols, return_inverse=True)
+    out = np.zeros(len(keys))
+    np.add.at(out, place.ravel(), values)
+    return keys, out
+
+
+def _looked_up(keys, values, wanted) -> np.ndarray:
+    """The values of wanted keys, 0 for those that are not there."""
+    if not len(keys):
+        return np.zeros(len(wanted))
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, values[place], 0.0)
+
+
 def _shortened(line: np.ndarray) -> np.ndarray:
     """One number if all that count are equal; numbers that do not exist become zeros."""
     there = line[~np.isnan(line)]
@@ -302,24 +354,48 @@ def make_axis(
     start = 0 if ring or low[1] else 1
     stop = n if ring or high[1] else n - 1
     period = upper - lower
-    if lean:
-        rows = [_leaning_row(i, x, low, high, lean, period) for i in range(start, stop)]
-    else:
-        rows = [_row(i, x, low, high, order, period, derivative) for i in range(start, stop)]
-    whole = np.zeros((stop - start, n + 2))  # node values, then data of both faces
-    for r, (places, weights) in zip(whole, rows, strict=True):
-        np.add.at(r, places, weights)
-    low_column, high_column = whole[:, -2].copy(), whole[:, -1].copy()
-    if start:
-        low_column += whole[:, 0]
-    if stop < n:
-        high_column += whole[:, n - 1]
+    offsets = np.array([0, lean]) if lean else np.arange(-(order // 2), order // 2 + 1)
+    inner = np.arange(start, stop)
+    if not ring:
+        inner = np.arange(max(start, -offsets.min()), min(stop, n - offsets.max()))
+    parts = [_inner_rows(inner, x, offsets, period, derivative, start)]
+    for i in np.setdiff1d(np.arange(start, stop), inner):
+        places, w = (
+            _leaning_row(i, x, low, high, lean)
+            if lean
+            else _row(i, x, low, high, order, derivative)
+        )
+        parts.append((np.full(len(places), i - start), places, w))
+    held, low_column, high_column = _apart(parts, n, start, stop)
     return Axis(
-        nodes=x, start=start, count=stop - start, matrix=whole[:, start:stop].copy(),
+        nodes=x, start=start, count=stop - start, elements=held,
         low=low_column, high=high_column, weights=_widths(x, ring, upper - lower)[start:stop],
         kinds=(low, high), order=order, uniform=uniform, period=period, derivative=derivative,
         lean=lean,
     )  # fmt: skip
+
+
+def _inner_rows(at, x, offsets, period: float, derivative: int, start: int) -> tuple:
+    """(rows, places, weights) of differences that meet no face; around a ring places go on with the period."""
+    places, n = at[:, None] + offsets, len(x)
+    weights = fit_many(x[places % n] + period * (places // n), x[at], derivative)
+    return np.broadcast_to(at[:, None] - start, places.shape), places % n, weights
+
+
+def _apart(parts, n: int, start: int, stop: int) -> tuple:
+    """(elements of the unknowns, what data of both faces add), of rows on n values and then the data of both faces."""
+    keys, values = _summed(parts, n + 2)
+    rows, places = np.divmod(keys, n + 2)
+    mine = (places >= start) & (places < stop)
+    held = rows[mine] * (stop - start) + places[mine] - start, values[mine]
+    low, high = np.zeros((2, stop - start))
+    for column, chosen in ((low, places == n), (high, places == n + 1)):
+        column[rows[chosen]] += values[chosen]
+    if start:
+        low[rows[places == 0]] += values[places == 0]
+    if stop < n:
+        high[rows[places == n - 1]] += values[places == n - 1]
+    return held, low, high
 
 
 def _axis_of_cells(corners, low, high, uniform: bool, derivative: int, lean: int) -> Axis:
@@ -329,35 +405,37 @@ def _axis_of_cells(corners, low, high, uniform: bool, derivative: int, lean: int
     n, ring, period = len(corners) - 1, low is None, corners[-1] - corners[0]
     x = (corners[:-1] + corners[1:]) / 2
     widths = np.full(n, period / n) if uniform else np.diff(corners)
-    whole = np.zeros((n, n + 2))  # values of cells, then data of both faces
     if derivative == 2:
-        for i in range(n if ring else n - 1):
-            j = (i + 1) % n
-            slope = 2 / (widths[i] + widths[j])
-            np.add.at(whole, ([i, i, j, j], [j, i, i, j]), [slope, -slope, slope, -slope])
+        i = np.arange(n if ring else n - 1)
+        j = (i + 1) % n
+        slope = 2 / (widths[i] + widths[j])
+        four = lambda *xs: np.stack(xs, axis=1)  # noqa: E731
+        parts = [(four(i, i, j, j), four(j, i, i, j), four(slope, -slope, slope, -slope))]
         for side, kind in enumerate(() if ring else (low, high)):
             place = side and n - 1
             slope = 1 / (kind[1] + kind[0] * widths[place] / 2)
-            whole[place, [place, n + side]] += [-kind[0] * slope, slope]
-        whole = whole / widths[:, None]
+            parts.append(([place, place], [place, n + side], [-kind[0] * slope, slope]))
+        parts = [(rows, places, w / widths[np.asarray(rows)]) for rows, places, w in parts]
     else:
-        for i in range(n):
-            places, weights = _slope_of_cell(i, x, corners, low, high, lean, period)
-            np.add.at(whole[i], places, weights)
+        offsets = np.array([0, lean]) if lean else np.arange(-1, 2)
+        inner = np.arange(n)
+        inner = inner if ring else inner[-offsets.min() : n - offsets.max()]
+        parts = [_inner_rows(inner, x, offsets, period, 1, 0)]
+        for i in np.setdiff1d(np.arange(n), inner):
+            places, w = _slope_of_cell(i, x, corners, low, high, offsets)
+            parts.append((np.full(len(places), i), places, w))
+    held, low_column, high_column = _apart(parts, n, 0, n)
     return Axis(
-        nodes=x, start=0, count=n, matrix=whole[:, :n].copy(), low=whole[:, n].copy(),
-        high=whole[:, n + 1].copy(), weights=widths, kinds=(low, high), order=2, uniform=uniform,
+        nodes=x, start=0, count=n, elements=held, low=low_column,
+        high=high_column, weights=widths, kinds=(low, high), order=2, uniform=uniform,
         period=float(period), derivative=derivative, lean=lean, centred=True,
     )  # fmt: skip
 
 
-def _slope_of_cell(i: int, x, corners, low, high, lean: int, period: float):
-    """(places, weights) of a first derivative in the middle of a cell; next to a face its condition
-    stands in place of the cell beyond it."""
-    n = len(x)
-    places = np.array([i, i + lean] if lean else [i - 1, i, i + 1])
-    if low is None or (places.min() >= 0 and places.max() < n):
-        return places % n, fit(x[places % n] + period * (places // n), x[i], 1)
+def _slope_of_cell(i: int, x, corners, low, high, offsets):
+    """(places, weights) of a first derivative in the middle of a cell next to a face, whose condition stands in place
+    of the cell beyond it."""
+    n, places = len(x), i + offsets
     at_low = places.min() < 0
     face = (corners[0], *low, -1.0) if at_low else (corners[-1], *high, 1.0)
     places = places[(places >= 0) & (places < n)]
@@ -372,17 +450,10 @@ def _widths(x, ring: bool, period: float) -> np.ndarray:
     return (np.append(gaps, 0) + np.insert(gaps, 0, 0)) / 2
 
 
-def _row(i: int, x: np.ndarray, low, high, order: int, period: float, derivative: int):
-    """(places, weights) of a derivative at node i; face data are places n and n + 1."""
-    n, w = len(x), order // 2
-    if low is None:
-        places = np.arange(i - w, i + w + 1)
-        positions = x[places % n] + period * (places // n)
-        return places % n, fit(positions, x[i], derivative)
-    if w <= i < n - w:
-        places = np.arange(i - w, i + w + 1)
-        return places, fit(x[places], x[i], derivative)
-    at_low = i < w
+def _row(i: int, x: np.ndarray, low, high, order: int, derivative: int):
+    """(places, weights) of a derivative at a node that is near a face; face data are places n and n + 1."""
+    n = len(x)
+    at_low = i < order // 2
     condition = low if at_low else high
     if not condition[1]:
         # of the second one six points: exact enough for orders 4 and 6; with more, order 6 has complex eigenvalues
@@ -394,15 +465,9 @@ def _row(i: int, x: np.ndarray, low, high, order: int, period: float, derivative
     return np.append(places, n if at_low else n + 1), fit(x[places], x[i], derivative, face)
 
 
-def _leaning_row(i: int, x: np.ndarray, low, high, lean: int, period: float):
-    """The same for the difference to the next node on one side; where that is beyond a face, the
-    face's condition says the derivative."""
-    n = len(x)
-    if low is None or 0 <= i + lean < n:
-        places = np.array([i, i + lean])
-        positions = x[places % n] + period * (places // n)
-        return places % n, fit(positions, x[i], 1)
-    condition = low if lean < 0 else high
+def _leaning_row(i: int, x: np.ndarray, low, high, lean: int):
+    """The same for the difference to the next node beyond a face, whose condition says the derivative."""
+    n, condition = len(x), low if lean < 0 else high
     face = (x[i], *condition, float(lean))
     return np.array([i, n if lean < 0 else n + 1]), fit(x[[i]], x[i], 1, face)
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
-from .._core import dtypes, errors
+from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
@@ -374,8 +374,17 @@ class Diffusion(GridOperator):
             self.mixed and tuple(map(thin, self.mixed)),
         )  # fmt: skip
 
+    def widened(self, dtype):
+        """Itself with coefficients of as many digits as a field has: fewer would round the sizes of cells too."""
+        wide = xnp.promote_types(self.dtype, dtypes.to_real(dtype))
+        if wide == self.dtype:
+            return self
+        a, c, mixed = tree.map(lambda x: x.astype(wide), (self.a, self.c, self.mixed))
+        return self.replace(a=a, c=c, mixed=mixed)
+
     def __call__(self, u: ArrayLike) -> Array:
-        return _applied(self, self.field(u))
+        u = self.field(u)
+        return _applied(self.widened(typeof(u).dtype), u)
 
     def _apply(self, u):
         if self.mixed:
@@ -386,7 +395,8 @@ class Diffusion(GridOperator):
 
     def boundary(self, dtype: DTypeLike | None = None) -> Array:
         """What the data on the faces add: a field."""
-        return _data(self, self.with_data(self.dtype) if dtype is None else np.dtype(dtype))
+        dtype = self.with_data(self.dtype) if dtype is None else np.dtype(dtype)
+        return _data(self.widened(dtype), dtype)
 
     def _boundary(self, dtype):
         out = xnp.zeros(self.field_shape, dtype)

@@ -185,6 +185,10 @@ class GridOperator(LinearOperator):
         """Itself, or a simpler operator that is the same; raises where there is no solution."""
         return self
 
+    def widened(self, dtype):
+        """Itself with coefficients of as many digits as this dtype has."""
+        return self
+
     def right(self, f):
         """The right-hand side that belongs to f."""
         return self.field(f)

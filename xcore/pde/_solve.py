@@ -119,6 +119,7 @@ def solve(
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
     f = _right_side(who, op, f)
     dtype = typeof(f).dtype
+    op = op.widened(dtype)
     rtol = 0.1 if rtol is None and method == "full multigrid" else rtol
     smoother = smoother_for(op) if smoother == "auto" else smoother
     settings = Settings(method, cycle, smoother, rtol, int(max_steps), history, progress)
