@@ -36,7 +36,7 @@ def check_jax_is_xcore():
 
 def check_names_that_are_missing():
     assert not hasattr(jax, "pde") and not hasattr(jax.numpy, "no_such_function")
-    assert not hasattr(jax.lax, "square_p") and not hasattr(jax, "tree_map")
+    assert not hasattr(jax.lax, "select_n_p") and not hasattr(jax, "tree_map")
     raises(AttributeError, lambda: jax.no_such_name)
     assert "compiler" in raises(ImportError, lambda: __import__("jax.experimental.pallas"))
     raises(ImportError, lambda: __import__("jax.no_such_module"))
@@ -383,6 +383,21 @@ def check_lifting():
     assert outs[0].is_known() and not outs[1].is_known()
     close(outs[0].get_known(), np.sin(0.5))
     close(jax.core.eval_jaxpr(jaxpr, consts, jnp.ones(2))[0], np.sin(0.5) * np.ones(2))
+
+
+def check_squares_and_reciprocals_have_one_variable():
+    x = jnp.arange(1.0, 4.0)
+    (square,) = jax.make_jaxpr(jnp.square)(x).eqns
+    assert square.primitive is jax.lax.square_p and len(square.invars) == 1
+    assert np.array_equal(square.primitive.bind(x), x * x)
+    (product,) = jax.make_jaxpr(lambda x, y: x * y)(x, x).eqns
+    assert product.primitive is jax.lax.mul_p and len(product.invars) == 2
+    (inverse,) = jax.make_jaxpr(jnp.reciprocal)(x).eqns
+    assert inverse.primitive is jax.lax.div_p
+    v, out = square.invars[0], square.outvars[0]
+    again = jax.extend.core.new_jaxpr_eqn([v], [out], jax.lax.square_p, {})
+    jaxpr = jax.core.Jaxpr((), [v], [out], [again])
+    assert np.array_equal(jax.core.eval_jaxpr(jaxpr, [], x)[0], x * x)
 
 
 def check_what_is_put_somewhere_is_narrowed():

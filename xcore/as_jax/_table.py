@@ -199,7 +199,7 @@ PRIMITIVES = """
     log log1p logistic lt lu max min mul ne neg nextafter not optimization_barrier or pad pmax pmin polygamma
     population_count pow ppermute psum qr real reduce_and reduce_max reduce_min reduce_or reduce_precision reduce_prod
     reduce_sum reduce_xor regularized_incomplete_beta rem remat reshape rev round rsqrt scan scatter schur
-    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort sqrt
+    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort sqrt square
     stop_gradient sub svd tan tanh threefry2x32 top_k transpose triangular_solve tridiagonal tridiagonal_solve while
     xor zeta
 """.split()

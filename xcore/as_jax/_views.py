@@ -57,6 +57,21 @@ class OwnPrimitive(Primitive):
         return {k: v for k, v in made.items() if not (extra and k in extra(made))}, consts
 
 
+class _Square(OwnPrimitive):
+    """The product of a value with itself, which interpreters of one argument want to see as such."""
+
+    def bind(self, *args, **params):
+        (x,) = map(to_value, args)
+        return bind(self.op, x, x)[0]
+
+
+_square = _Square(registry["mul"], "square")
+
+
+def _is_square(eqn: Eqn) -> bool:
+    return eqn.op is _square.op and type(eqn.inputs[0]) is Var and eqn.inputs[0] is eqn.inputs[1]
+
+
 _BINARY = frozenset("add sub mul div pow max min rem atan2 eq ne lt le gt ge".split())
 
 
@@ -84,6 +99,8 @@ def primitive_of(op: Op) -> Primitive:
 
 def primitive_named(name: str) -> Primitive | None:
     """The primitive that JAX calls by this name, without ``_p``."""
+    if name == "square":
+        return _square
     ours = name if name in registry else _OURS.get(name, name)
     if ours.startswith("special."):
         importlib.import_module("xcore.special")
@@ -104,6 +121,8 @@ class JaxprEqn:
     def __init__(self, eqn: Eqn):
         self.eqn, self.primitive = eqn, primitive_of(eqn.op)
         self.invars, self.outvars = list(eqn.inputs), list(eqn.outputs)
+        if _is_square(eqn):
+            self.primitive, self.invars = _square, self.invars[:1]
         self.effects, self.source_info = eqn.effects, eqn.source_info
         names, more = _PARAMS.get(eqn.op.name, {}), _MORE.get(eqn.op.name, lambda p: {})
         shown_params = {names.get(k, k): view_of(v) for k, v in eqn.params.items()}
@@ -111,6 +130,7 @@ class JaxprEqn:
 
 
 def new_jaxpr_eqn(invars, outvars, primitive, params, effects=(), source_info=None, ctx=None):
+    invars = [*invars, *invars] if primitive is _square else invars
     own, _ = primitive._own_params(params) if isinstance(primitive, OwnPrimitive) else (params, [])
     return JaxprEqn(Eqn(primitive.op, list(invars), list(outvars), own))
 

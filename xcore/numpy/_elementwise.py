@@ -279,7 +279,7 @@ fabs = unary("fabs", ops.abs, "|x| as a float.", "xnp.fabs(-2) → Array(2., dty
     kinds={"float"})
 square = unary("square", bool_to_int(lambda x: ops.mul(x, x)), "x².",
     "xnp.square(xnp.arange(4)) → Array([0, 1, 4, 9], dtype=int32)", inexact=False)
-reciprocal = unary("reciprocal", lambda x: ops.div(ops.ones(typeof(x)), x), "1 / x.",
+reciprocal = unary("reciprocal", lambda x: ops.div(ops.splat(typeof(x), 1), x), "1 / x.",
     "xnp.reciprocal(4.0) → Array(0.25, dtype=float32, weak_type=True)")
 # fmt: on
 

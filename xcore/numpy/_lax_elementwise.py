@@ -106,7 +106,7 @@ def _conj(x):
 
 
 def _reciprocal(x):
-    return ops.div(ops.ones(typeof(x)), x)
+    return ops.div(ops.splat(typeof(x), 1), x)
 
 
 # fmt: off
