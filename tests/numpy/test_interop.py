@@ -167,3 +167,46 @@ def test_pickle_and_deepcopy(value):
 def test_pickle_keeps_weakness():
     x = xnp.asarray(2.5)
     assert x.weak_type and pickle.loads(pickle.dumps(x)).weak_type == x.weak_type
+
+
+class Held:
+    """A class of somebody's own that stands for an array, as parameters of libraries do."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __jax_array__(self):
+        return self.value
+
+
+@xc.tree_util.register_pytree_node_class
+class HeldNode(Held):
+    """The same as a node of trees."""
+
+    def tree_flatten(self):
+        return (self.value,), None
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+@pytest.mark.parametrize("kind", [Held, HeldNode])
+def test_classes_that_stand_for_arrays(kind):
+    w, x = xnp.asarray([[1.0, 2.0], [3.0, 4.0]]), xnp.ones((3, 2))
+    calls = [
+        lambda w: x @ kind(w), lambda w: xnp.sin(kind(w)), lambda w: xnp.dot(x, kind(w)),
+        lambda w: xnp.where(w > 2, kind(w), 0), lambda w: xc.lax.add(kind(w), w), lambda w: w * kind(w),
+        lambda w: xnp.sum(kind(w), axis=0), lambda w: xnp.concatenate([kind(w), w]), lambda w: xnp.asarray(kind(w)),
+    ]  # fmt: skip
+    plain = [
+        lambda w: x @ w, xnp.sin, lambda w: xnp.dot(x, w), lambda w: xnp.where(w > 2, w, 0),
+        lambda w: w + w, lambda w: w * w, lambda w: w.sum(0), lambda w: xnp.concatenate([w, w]), lambda w: w,
+    ]  # fmt: skip
+    for f, g in zip(calls, plain, strict=True):
+        want = np.asarray(g(w))
+        for way in (lambda f: f, xc.jit, lambda f: lambda w: xc.vmap(f)(w[None])[0]):
+            for _ in range(3):
+                np.testing.assert_allclose(way(f)(w), want, rtol=1e-6)
+        grads = [np.asarray(xc.grad(lambda w, h=h: xnp.sum(h(w)))(w)) for h in (f, g)]
+        np.testing.assert_allclose(*grads, rtol=1e-6)

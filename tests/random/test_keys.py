@@ -123,6 +123,21 @@ def test_indexing_and_shapes():
     assert (keys[0, 0] == keys).shape == (3, 4)
 
 
+def test_keys_are_compared_by_functions_too():
+    keys, other = random.split(random.key(0), 3), random.split(random.key(0), 3)[::-1]
+    for compared in (lambda f: f, xc.jit):
+        assert list(compared(xnp.equal)(keys, other)) == [False, True, False]
+        assert list(compared(xnp.not_equal)(keys, other)) == [True, False, True]
+        assert list(compared(xnp.isclose)(keys, other)) == [False, True, False]
+        for whole in xnp.array_equal, xnp.allclose:
+            assert compared(whole)(keys, keys) and not compared(whole)(keys, other)
+    assert not xnp.array_equal(keys, keys[:2]) and xnp.array_equal(keys[0], keys[:1].squeeze())
+    assert not xnp.array_equal(keys, random.split(random.key(0, impl="philox"), 3))
+    for f in xnp.equal, xnp.isclose:
+        with pytest.raises(TypeError, match="Expected an array"):
+            f(keys, 1.0)
+
+
 KEYS = random.split(random.key(0), (3, 2))
 FLAGS = np.array([[True], [False], [True]])
 ROWS = np.array([2, 0])

@@ -371,3 +371,17 @@ def test_what_meshes_and_shardings_say_of_themselves():
 def test_what_makes_no_mesh_or_sharding(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_specs_are_equal_to_tuples_alone():
+    assert P() == () and P("x", None) == ("x", None) and P("x") == P("x")
+    for other in (None, "x", 1, ["x"], {"x"}):
+        assert P("x") != other and not P("x") == other and P() != other
+    assert None not in (P(), P("x")) and P(unreduced={"x"}) != P()
+
+
+def test_all_axes_are_the_compilers():
+    for mesh in (MESH, MESH.abstract_mesh):
+        assert mesh.are_all_axes_auto and mesh.auto_axes == mesh.axis_names == ("x", "y")
+        assert not (mesh.are_all_axes_explicit or mesh.are_all_axes_manual)
+        assert mesh.explicit_axes == mesh.manual_axes == ()

@@ -133,6 +133,20 @@ def test_collectives_of_dtypes(dtype):
         np.testing.assert_array_equal(largest, stacked(value).max(0))
 
 
+def test_functions_without_results():
+    """They are called for what they find out about the shapes, or for what they print."""
+    seen, told = [], []
+
+    def f(x):
+        seen.append(x.shape)
+        xc.debug.callback(lambda n: told.append(int(n)), x.sum())
+
+    assert xc.shard_map(f, MESH, X, None)(A) is None and seen[-1] == (2, 8)
+    assert xc.jit(xc.shard_map(lambda x: (), MESH, X, P()))(A) == ()
+    xc.effects_barrier()
+    assert sorted(set(told)) == sorted({int(r.sum()) for r in A.reshape(4, 2, 8)})
+
+
 def test_several_axes():
     f = xc.shard_map(
         lambda v: (lax.psum(v, ("x", "y")), lax.axis_index(("x", "y"))[None], lax.axis_index("y")[None]),

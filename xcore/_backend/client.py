@@ -549,8 +549,8 @@ def lacks_half_floats(error: Exception, module: object) -> bool:
 
 
 def output_shardings(loaded: LoadedExecutable, count: int) -> list[OpSharding]:
-    """What the compiler says of the placement of each result."""
-    return list(loaded.get_output_shardings() or [_replicated()] * count)
+    """What the compiler says of the placement of each result; of no results it says one thing."""
+    return list(loaded.get_output_shardings() or [_replicated()] * count)[:count]
 
 
 def _replicated() -> OpSharding:

@@ -103,7 +103,10 @@ def to_array(x: Any, wide: bool = False) -> Array:
         base: Any = next(t for t in PYTHON_SCALARS if isinstance(given, t))
         return to_array(base(x), wide)
     if getattr(x, "__jax_array__", None) is not None:
-        return to_array(x.__jax_array__())
+        held: Any = x.__jax_array__()
+        # a function that is being traced may have been given its values in classes of its caller's
+        given = held if isinstance(held, Tracer) and not is_evaluating() else to_array(held, wide)
+        return given
     if hasattr(x, "_trace") and type(x).__module__.startswith("jax"):
         raise errors.traced_by_jax(x)
     if hasattr(x, "__array__"):

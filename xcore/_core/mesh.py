@@ -66,7 +66,9 @@ class PartitionSpec(tuple[Any, ...]):
         return self
 
     def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and self.unreduced == getattr(other, "unreduced", _NONE)
+        if super().__eq__(other) is not True:  # NotImplemented of what is no tuple
+            return False
+        return self.unreduced == getattr(other, "unreduced", _NONE)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -111,7 +113,28 @@ def _names(entry: Any) -> tuple[Name, ...]:
 _interned: dict[tuple[Any, ...], Mesh] = {}
 
 
-class Mesh:
+class _Axes:
+    """What meshes say of their axes: the compiler spreads arrays along all of them."""
+
+    __slots__ = ()
+    axis_names: tuple[Name, ...]
+    are_all_axes_explicit = are_all_axes_manual = False
+    explicit_axes = manual_axes = ()
+
+    @property
+    def axis_types(self) -> tuple[AxisType, ...]:
+        return (AxisType.Auto,) * len(self.axis_names)
+
+    @property
+    def are_all_axes_auto(self) -> bool:
+        return bool(self.axis_names)
+
+    @property
+    def auto_axes(self) -> tuple[Name, ...]:
+        return self.axis_names
+
+
+class Mesh(_Axes):
     """Devices in an array whose axes have names. Equal meshes are the same object.
 
     As a context manager it is the mesh that bare PartitionSpecs mean.
@@ -154,10 +177,6 @@ class Mesh:
     @property
     def axis_sizes(self) -> tuple[int, ...]:
         return self.devices.shape
-
-    @property
-    def axis_types(self) -> tuple[AxisType, ...]:
-        return (AxisType.Auto,) * len(self.axis_names)
 
     @property
     def abstract_mesh(self) -> AbstractMesh:
@@ -230,7 +249,7 @@ class Mesh:
         return self._contexts.pop().__exit__(*exc)
 
 
-class AbstractMesh:
+class AbstractMesh(_Axes):
     """The axes of a mesh without devices: what is needed to say how arrays will be split.
 
     Where a mesh with devices is needed, the one of the context stands in for it, if its axes are these.
@@ -262,10 +281,6 @@ class AbstractMesh:
     @property
     def shape(self) -> OrderedDict[Name, int]:
         return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
-
-    @property
-    def axis_types(self) -> tuple[AxisType, ...]:
-        return (AxisType.Auto,) * len(self.axis_names)
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ from .._core import dtypes, errors
 from .._core.eval import fused
 from .._core.types import typeof
 from .._ops.families import BITS, check_kind
+from ._compound import Compound
 from ._described import named
 from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype, no_out
 from ._sanity import dividing
@@ -346,6 +347,8 @@ def _compare(name: str, op, doc: str, example: str, ordered: bool = True):
 
     def f(x1, x2, *, out=None, where=None):
         no_options(who, out, where)
+        if not ordered and isinstance(x1, Compound) and isinstance(x2, Compound):
+            return as_array(who, x1 == x2 if op is ops.eq else x1 != x2)
         x1, x2 = in_reach(x1, x2), in_reach(x2, x1)
         return on_values(*as_arrays(who, x1, x2))
 

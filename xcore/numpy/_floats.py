@@ -10,6 +10,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors
 from .._core.eval import fused, narrowed
 from .._core.types import typeof
+from ._compound import Compound
 from ._creation import asarray
 from ._elementwise import binary, pick_of_two, unary
 from ._functions import is_complex
@@ -358,6 +359,8 @@ fmin = binary("fmin", _ignoring_nan(pick_of_two(ops.min, ops.lt)), "The smaller 
 
 
 def _isclose(a, b, rtol, atol, equal_nan):
+    if isinstance(a, Compound) and isinstance(b, Compound):
+        return as_array("numpy.isclose", a == b)
     a, b = as_arrays("numpy.isclose", a, b)
     if not dtypes.is_inexact(typeof(a).dtype):
         a, b = (
@@ -424,6 +427,8 @@ def _array_equal(a1, a2, equal_nan):
     who = "numpy.array_equal"
     if typeof(a1).shape != typeof(a2).shape:
         return as_array(who, np.bool_(False))
+    if isinstance(a1, Compound) and isinstance(a2, Compound):
+        return all_of(as_array(who, a1 == a2))
     a1, a2 = as_arrays(who, a1, a2)
     same = ops.eq(a1, a2)
     return all_of(ops.or_(same, ops.and_(_isnan(a1), _isnan(a2))) if equal_nan else same)
