@@ -1,5 +1,7 @@
 """First derivatives, Helmholtz' operator and users' stencils: matrices and orders of accuracy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -287,3 +289,39 @@ def test_matrices_have_the_digits_and_the_parts_that_are_asked_for():
             exact = np.stack([np.asarray(op(e)) for e in np.eye(4, dtype="complex128")], 1)
             assert found.dtype.itemsize == (1 + np.iscomplexobj(found)) * np.dtype(dtype).itemsize
             assert abs(found - exact).max() <= 8 * np.finfo(dtype).eps * abs(exact).max()
+
+
+SQUARE = Grid((8, 6))
+MISTAKES = [
+    (lambda: pde.Diffusion(SQUARE, lambda x: x), "2 coordinates, \\(x, y\\)"),
+    (lambda: pde.Diffusion(SQUARE, ((1.0, 0.0), (0.0, lambda y: y))), "2 coordinates"),
+    (lambda: pde.Diffusion(SQUARE, lambda x, y: 1.0 if x > 0.5 else 2.0), "one truth value"),
+    (lambda: pde.Diffusion(SQUARE, lambda x, y: math.sin(x)), "xnp.sin"),
+    (lambda: pde.Masked(SQUARE, lambda x, y: x > 0.5 and y > 0.5), "one truth value"),
+    (lambda: pde.Masked(SQUARE, lambda x: x > 0.5), "2 coordinates"),
+    (lambda: pde.Masked(SQUARE, True, value=lambda x: x), "2 coordinates"),
+    (lambda: pde.CutDiffusion(SQUARE, 1.0, inside=lambda x: x - 0.3, edge=D), "2 coordinates"),
+    (lambda: pde.interface_diffusion(SQUARE, lambda x: x - 0.3, 1.0, 2.0), "2 coordinates"),
+    (lambda: Laplacian(SQUARE, Dirichlet(lambda x: x)), "2 coordinates"),
+    (lambda: Laplacian(Grid(8), (D, N)), "\\[\\(low, high\\)\\]"),
+    (lambda: pde.solve(Laplacian(SQUARE), lambda x: x), "2 coordinates"),
+    (lambda: Laplacian(SQUARE) + (lambda x: x), "2 coordinates"),
+    (lambda: Stencil(SQUARE, lambda u: u(1, 0)), "brackets"),
+    (lambda: Stencil(SQUARE, lambda u, k: k * u[0, 0]), "f\\(u\\)"),
+    (lambda: Stencil(SQUARE, lambda u: u[0, 0], params=2.0), "f\\(u, params\\)"),
+    (lambda: pde.RungeKutta(Laplacian(SQUARE), pde.RK4), "lambda u, t: op"),
+    (lambda: pde.integrate(Laplacian(SQUARE), np.ones((7, 5)), [0.0, 0.1]), "lambda u, t: op"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make, words", MISTAKES)
+def test_functions_of_the_wrong_kind_are_told_which_is_needed(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_errors_of_functions_themselves_are_theirs():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pde.Diffusion(SQUARE, lambda x, y: "a" - 1)  # pyright: ignore[reportOperatorIssue]
+    with pytest.raises(ValueError, match="mine"):
+        Laplacian(SQUARE, Dirichlet(lambda *xs: int("mine")))

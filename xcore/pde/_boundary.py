@@ -10,7 +10,7 @@ from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.struct import static, struct
 from .._core.types import typeof
-from ._grid import Grid
+from ._grid import Grid, evaluated
 
 
 @struct
@@ -108,7 +108,8 @@ _EXPECTED = "a condition, or for each axis one or a pair (low, high) of them"
 
 def _listed(who, grid, bc) -> list:
     if not isinstance(bc, (tuple, list)) or len(bc) != grid.ndim:
-        raise errors.bad_argument(who, "bc", bc, f"{_EXPECTED}, here {grid.ndim} of them")
+        advice = "On one axis a pair stands in a list: [(low, high)]." * (grid.ndim == 1)
+        raise errors.bad_argument(who, "bc", bc, f"{_EXPECTED}, here {grid.ndim} of them", advice)
     return list(bc)
 
 
@@ -118,7 +119,8 @@ def _evaluated(who, grid, axis, side, pairs, more):
         return condition
     value, shape = condition.value, face_shape(grid, axis, pairs)
     if callable(value):
-        value = value(*_face_points(grid, axis, side, pairs), *more)
+        points = _face_points(grid, axis, side, pairs)
+        value = evaluated(who, "data on a face", value, points, more)
     given = xnp.asarray(value)
     try:
         fits = np.broadcast_shapes(given.shape, shape) == shape

@@ -31,7 +31,7 @@ from ._along import along, padded, shifted
 from ._boundary import CONDITIONS, Neumann, Periodic, as_dtype
 from ._diffusion import Diffusion, diagonal, stiffness
 from ._fields import GridOperator
-from ._grid import real_dtype
+from ._grid import evaluated, real_dtype
 
 _WHO = "pde.CutDiffusion"
 _LEAST = 1e-8  # of a volume or of a side: less is nothing
@@ -247,7 +247,7 @@ def _pieces(inside, edge) -> tuple:
 def _level(grid, f, lines, ring):
     """A level set at places along the axes: of the function, or linear between its values at the nodes."""
     if callable(f):
-        given = f(*np.meshgrid(*lines, indexing="ij"))
+        given = evaluated(_WHO, "inside", f, np.meshgrid(*lines, indexing="ij"))
     else:
         given = f
         if np.shape(given) != grid.shape:
@@ -369,7 +369,8 @@ def _reaches(op, opened, walls, conditions, inside, c) -> bool:
 
 def _given(condition, points):
     value = condition.value
-    value = xnp.asarray(value(*points) if callable(value) else value)
+    value = evaluated(_WHO, "data on an edge", value, points) if callable(value) else value
+    value = xnp.asarray(value)
     return value if dtypes.is_inexact(value.dtype) else value.astype(real_dtype())
 
 

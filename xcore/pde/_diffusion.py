@@ -26,7 +26,7 @@ from . import _located, _tensor
 from ._along import along, padded, shifted
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, check_order
-from ._grid import Grid, real_dtype
+from ._grid import Grid, evaluated, real_dtype
 from ._laplacian import Laplacian
 
 
@@ -196,7 +196,8 @@ class Diffusion(GridOperator):
         return tuple(n + by * (i == axis) for i, n in enumerate(self.grid.shape))
 
     def _at_nodes(self, who, name, x, between=None):
-        x = xnp.asarray(x(*self.grid.coordinates()) if callable(x) else x)
+        x = evaluated(who, name, x, self.grid.coordinates()) if callable(x) else x
+        x = xnp.asarray(x)
         if x.ndim and x.shape not in (self.grid.shape, between):
             where = "of all cells" if self.grid.centred else "at all nodes"
             where = f"{where}, {self.grid.shape}"

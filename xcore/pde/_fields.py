@@ -23,7 +23,7 @@ from ._along import along, by_axes, slab
 from ._axis import Axis, fewest_cells, make_axis
 from ._boundary import as_dtype, complex_if, face_shape, face_values, nodes_of
 from ._colours import colours, nearest_marks
-from ._grid import Grid, real_dtype, size
+from ._grid import Grid, evaluated, real_dtype, size
 
 
 def axes_of(grid: Grid, faces, order: int = 2, derivative: int = 2, lean: int = 0) -> tuple[Axis, ...]:  # fmt: skip
@@ -131,7 +131,7 @@ class GridOperator(LinearOperator):
     def field(self, f, dtype=None):
         """A field from a function of the coordinates, from an array at all nodes, or as it is."""
         who = f"pde.{type(self).__name__}.field"
-        f = xnp.asarray(f(*self.points(dtype)) if callable(f) else f)
+        f = xnp.asarray(evaluated(who, "f", f, self.points(dtype)) if callable(f) else f)
         if f.ndim == self.grid.ndim and f.shape == self.grid.shape != self.field_shape:
             f = f[tuple(a.slice for a in self.axes)]
         fits = f.ndim <= self.grid.ndim and all(

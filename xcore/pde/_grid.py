@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from typing import Any
 
@@ -24,6 +25,45 @@ def _per_axis(value, ndim: int) -> tuple:
 def real_dtype(dtype=None):
     """The dtype of coordinates: the one given, or the default for real numbers."""
     return dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)
+
+
+def evaluated(who: str, name: str, f, points, more=()):
+    """f of coordinates, and of what else it gets; raises in words where it takes other arguments, or asks a whole array
+    for one truth value or one number."""
+    try:
+        return f(*points, *more)
+    except (TypeError, ValueError) as e:
+        if isinstance(e, errors.ConcretizationError):
+            raise
+        axes = ("x", "y", "z")[: len(points)]
+        if not takes(f, len(points) + len(more)):
+            also = ", and of the time behind them" if more else ""
+            want = f"a function of {len(points)} coordinates, ({', '.join(axes)}){also}"
+            raise errors.bad_argument(who, name, f, want) from e
+        want = "a function of arrays that works element by element"
+        if "truth value" in str(e):
+            raise errors.bad_argument(who, name, f, want, _ONE_TRUTH) from e
+        if "Python float" in str(e):
+            advice = "It gets all points at once: take xnp.sin and the like in place of math.sin."
+            raise errors.bad_argument(who, name, f, want, advice) from e
+        raise
+
+
+_ONE_TRUTH = (
+    "Python's and, or, not, if and a < x < b ask an array for one truth value: write "
+    "(a < x) & (x < b), | and ~, with the comparisons in parentheses, and xnp.where in place of if."
+)
+
+
+def takes(f, count: int) -> bool:
+    """Whether a function can be called with so many arguments; yes where it does not say."""
+    try:
+        inspect.signature(f).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        pass
+    return True
 
 
 @struct

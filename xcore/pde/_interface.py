@@ -25,7 +25,7 @@ from ._axis import Axis
 from ._boundary import ZERO, resolve
 from ._couplings import offsets
 from ._fields import axes_of
-from ._grid import Grid, real_dtype
+from ._grid import Grid, evaluated, real_dtype
 from ._stencil import Stencil
 
 _WHO = "pde.interface_diffusion"
@@ -117,7 +117,7 @@ def _coefficient(grid: Grid, name: str, x, axes) -> np.ndarray:
 
 def _known(grid: Grid, name: str, x) -> np.ndarray:
     """The values at all nodes of what does not hang on what is traced."""
-    x = x(*grid.coordinates(np.float64)) if callable(x) else x
+    x = evaluated(_WHO, name, x, grid.coordinates(np.float64)) if callable(x) else x
     if isinstance(x, Value) and type(x) is not Array:
         advice = (
             "Make the operator outside of jit, grad and vmap; the right-hand side may be traced."

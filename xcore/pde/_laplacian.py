@@ -18,7 +18,7 @@ from .._core.typing import ArrayLike, DTypeLike
 from ._along import along, padded, shifted, sparse_along, spread, times_axis
 from ._boundary import Dirichlet, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of, check_order
-from ._grid import Grid, real_dtype
+from ._grid import Grid, evaluated, real_dtype
 
 COMPACT = "compact"
 
@@ -154,7 +154,8 @@ class Laplacian(GridOperator):
         if self.order != COMPACT:
             return self.field(f)
         g = self.grid
-        f = xnp.asarray(f(*g.coordinates()) if callable(f) else f)
+        f = evaluated("pde.Laplacian.mean", "f", f, g.coordinates()) if callable(f) else f
+        f = xnp.asarray(f)
         if f.ndim == 0:
             return self.field(f)
         return _mean(self, g.check('pde.Laplacian.mean: for order "compact" operands', f))

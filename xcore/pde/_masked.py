@@ -34,7 +34,7 @@ from ._along import along, shifted
 from ._boundary import ZERO, real_only, resolve
 from ._diffusion import is_decay, is_positive, require
 from ._fields import GridOperator
-from ._grid import Grid, real_dtype
+from ._grid import Grid, evaluated, real_dtype
 
 EDGES = ("shortley-weller", "symmetric", "staircase")
 _NEAREST = 1e-6  # of a cell: nodes nearer to the boundary count as this far, so numbers stay finite
@@ -259,7 +259,8 @@ class Masked(GridOperator):
         made = []
         for axis, gaps in enumerate(self.gaps):
             ends = [points[axis] - part * gaps[0], points[axis] + part * gaps[1]]
-            parts = [value(*points[:axis], end, *points[axis + 1 :]) for end in ends]
+            there = lambda end: (*points[:axis], end, *points[axis + 1 :])  # noqa: B023, E731
+            parts = [evaluated(who, "a, c or value", value, there(end)) for end in ends]
             made.append(tuple(xnp.broadcast_to(_real(p), self.inside.shape) for p in parts))
         return tuple(made)
 
@@ -273,7 +274,8 @@ def _real(x):
 def _at_nodes(who: str, name: str, x, grid: Grid, shape):
     """A number, or values at the unknowns."""
     lines = [grid.nodes(i)[1:-1].astype(real_dtype()) for i in range(grid.ndim)]
-    x = _real(x(*np.meshgrid(*lines, indexing="ij")) if callable(x) else x)
+    points = np.meshgrid(*lines, indexing="ij")
+    x = _real(evaluated(who, name, x, points) if callable(x) else x)
     if x.ndim and x.shape == grid.shape != shape:
         return x[(slice(1, -1),) * grid.ndim]
     if x.ndim and x.shape != shape:
@@ -309,21 +311,12 @@ def _geometry(who: str, grid: Grid, inside, edge: str, dtype):
     points = np.meshgrid(*lines, indexing="ij")
     try:
         with watching() as seen:
-            level = inside(*points) if callable(inside) else inside
+            level = evaluated(who, "inside", inside, points) if callable(inside) else inside
         given = np.asarray(stop_gradient(level))
     except errors.ConcretizationError as e:
         raise errors.bad_argument(
             who, "inside", inside, "known when the program is made", _DIFFERENTIABLE
         ) from e
-    except ValueError as e:
-        if "truth value" not in str(e):
-            raise
-        advice = (
-            "Python's and, or, not, if and a < x < b ask an array for one truth value: write "
-            "(a < x) & (x < b), | and ~, with the comparisons in parentheses."
-        )
-        want = "a function of arrays that works element by element"
-        raise errors.bad_argument(who, "inside", inside, want, advice) from e
     if given.dtype == bool and seen.derivative:
         raise errors.ConcretizationError(
             f"xcore.{who}: inside gives booleans that hang on a value with a derivative, which they cannot "

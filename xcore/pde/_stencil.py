@@ -20,7 +20,7 @@ from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ._boundary import ZERO, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of
-from ._grid import Grid, real_dtype
+from ._grid import Grid, real_dtype, takes
 
 
 class Shifted:
@@ -40,6 +40,11 @@ class _Recorder:
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype, self.reach = shape, dtype, [0] * len(shape)
+
+    def __call__(self, *shift):
+        self[shift]
+        want = "written in brackets, u[1, 0]"
+        raise errors.bad_argument("pde.Stencil", "shift", f"u{shift}", want)
 
     def __getitem__(self, shift):
         shift = _as_shift(shift, len(self.shape))
@@ -80,8 +85,10 @@ class Stencil(GridOperator):
         who = "pde.Stencil"
         if not isinstance(self.grid, Grid) or not self.grid.uniform:
             raise errors.bad_argument(who, "grid", self.grid, "a pde.Grid with equal cells")
-        if not callable(self.f):
-            raise errors.bad_argument(who, "f", self.f, "a function of shifted fields")
+        count = 1 if self.params is None else 2
+        if not callable(self.f) or not takes(self.f, count):
+            want = f"a function of shifted fields, f({', '.join(('u', 'params')[:count])})"
+            raise errors.bad_argument(who, "f", self.f, want)
         object.__setattr__(self, "faces", resolve(who, self.grid, self.faces))
         if any(r > n for r, n in zip(self.reach, self.field_shape, strict=True)):
             advice = "Take more cells."

@@ -22,13 +22,13 @@ from ..numpy._select import cut
 from ._along import along, padded
 from ._boundary import real_only
 from ._galerkin import diagonal_of, offsets
-from ._grid import Grid, real_dtype
+from ._grid import Grid, evaluated, real_dtype
 
 
 def parts_of(who: str, grid: Grid, a):
     """(elements on the diagonal, elements behind it) of what is a matrix at each node; None for all else."""
     n = grid.ndim
-    known: Any = a(*grid.coordinates()) if callable(a) else a
+    known: Any = evaluated(who, "a", a, grid.coordinates()) if callable(a) else a
     nested = isinstance(known, (tuple, list)) and any(isinstance(r, (tuple, list)) for r in known)
     if nested:
         square = len(known) == n and all(
@@ -58,7 +58,7 @@ def pairs(ndim: int) -> list[tuple]:
 
 
 def _at_nodes(who: str, grid: Grid, x):
-    x = xnp.asarray(x(*grid.coordinates()) if callable(x) else x)
+    x = xnp.asarray(evaluated(who, "a", x, grid.coordinates()) if callable(x) else x)
     if x.ndim and x.shape != grid.shape:
         raise errors.shape_mismatch(who, f"need elements of a at all nodes, {grid.shape}", a=x)
     real_only(who, "a", x)

@@ -100,6 +100,11 @@ _TIMES = ("t", "time", "tau")
 
 def check_order(who: str, f, first: str = "state") -> None:
     """That a function's first argument is the state, or the time, as far as the names of its arguments tell."""
+    if isinstance(f, GridOperator):
+        want = "a function of u and t"
+        raise errors.bad_argument(
+            who, "f", type(f).__name__, want, "Of an operator: lambda u, t: op(u) + op.boundary()."
+        )
     try:
         names = [p.lower() for p in inspect.signature(f).parameters][:2]
     except (TypeError, ValueError):  # a builtin, or no function
