@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 JOBS    ?= 2
 SCRIPTS ?=
 
-.PHONY: help venv test test-slow test-accelerators test-ecosystem gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
+.PHONY: help venv test test-slow test-accelerators test-ecosystem test-libraries gallery lint format bench test-matrix coverage mutate stubs accuracy docs docs-check release-check clean
 
 help:
 	@echo "make gallery      run every script of examples/, page in build/gallery/index.html"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-slow    run what make test leaves out of wide sweeps"
 	@echo "make test-accelerators  compile everything for GPUs and TPUs that are not here"
 	@echo "make test-ecosystem  run libraries written for JAX on xcore (optax, flax, diffrax, …)"
+	@echo "make test-libraries  run the libraries' own tests under JAX and on xcore (TESTS='optax/_src' chooses)"
 	@echo "make lint         ruff and pyright        make format   let ruff mend what it can"
 	@echo "make bench        measure against jax, writes benchmarks/RESULTS.md (SCRIPTS='core')"
 	@echo "make test-matrix  run the tests on every supported Python and jaxlib found here"
@@ -96,6 +97,13 @@ $(ECO)/.installed: pyproject.toml
 
 test-ecosystem: $(ECO)/.installed
 	@$(ECO)/bin/python -m xcore.as_jax -m pytest -q tests/ecosystem tests/as_jax tests/doors $(TESTS)
+
+OWN := build/own
+
+# What libraries' own tests find: downloads their source distributions once, and runs them under JAX and on xcore.
+test-libraries: $(ECO)/.installed
+	@test -d $(OWN) || $(ECO)/bin/python tests/ecosystem/own.py $(OWN) --fetch
+	@$(ECO)/bin/python tests/ecosystem/own.py $(OWN) $(TESTS)
 
 gallery: venv
 	@$(BIN)/python examples/gallery.py --jobs $(JOBS) $(SCRIPTS)

@@ -74,6 +74,11 @@ def test_nothing_leaks_where_nothing_does():
     with xc.checking_leaks():
         xc.jit(xc.grad(loss))(xnp.ones(3))
         xc.vmap(xnp.sin)(xnp.ones((2, 3)))
+        assert xc.eval_shape(loss, xnp.ones(3)).shape == ()
+        described = xc.eval_shape(
+            lambda x: (x, xc.ShapeDtypeStruct((2,), "int8"), x.sum()), xnp.ones(3)
+        )
+        assert [d.shape for d in described] == [(3,), (2,), ()]
 
 
 def test_evaluation_while_tracing():

@@ -1,23 +1,25 @@
 """The tests that libraries ship, under JAX and on xcore: which pass there and not here.
 
+    python tests/ecosystem/own.py FOLDER --fetch      source distributions of the libraries that are installed
     python tests/ecosystem/own.py FOLDER              all files of FILES, in the environment of make test-ecosystem
-    python tests/ecosystem/own.py FOLDER optax "flax/tests/core/*"     some of them
+    python tests/ecosystem/own.py FOLDER optax "flax/tests/core/*"     some of them; --jax or --xcore: one side
     python tests/ecosystem/own.py FOLDER --table      counts and differences of what has run
 
-FOLDER holds the unpacked source distributions, ``pip download --no-binary :all: --no-deps optax==0.2.8`` and the
-like. Of a test with many parameters MOST cases are run, evenly spaced. Under xcore run those tests that passed with
-JAX, as many as end in SECONDS per file.
+Of a test with many parameters OWN_MOST cases are run, evenly spaced. Under xcore run those tests that passed with
+JAX, as many as end in OWN_SECONDS per file.
 """
 
 from __future__ import annotations
 
 import collections
 import fnmatch
+import importlib.metadata
 import json
 import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 SIDES = {"jax": [], "xcore": ["-m", "xcore.as_jax"]}
@@ -62,6 +64,27 @@ def pytest_runtest_logreport(report):
 
 
 # What runs pytest
+
+
+def fetch(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for library in sorted({row.partition("/")[0] for row in FILES}):
+        name = library.replace("_", "-")
+        wanted = f"{name}=={importlib.metadata.version(name)}"
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-binary",
+            ":all:",
+            "--no-deps",
+        ]
+        subprocess.run([*command, wanted, "-d", str(folder)], check=True)
+    for file in folder.glob("*.tar.gz"):
+        with tarfile.open(file) as f:
+            f.extractall(folder, filter="data")
 
 
 def kept(folder: Path, side: str, file: Path) -> Path:
@@ -147,13 +170,15 @@ def table(folder: Path, files) -> None:
 def main() -> None:
     folder, *patterns = sys.argv[1:]
     folder = Path(folder).resolve()
+    if "--fetch" in patterns:
+        return fetch(folder)
     show = "--table" in patterns
     sides = [s for s in SIDES if f"--{s}" in patterns] or [*SIDES]
     files = chosen(folder, [p for p in patterns if not p.startswith("--")])
     for file in [] if show else files:
         for side in sides:
             run(folder, file, side)
-    table(folder, files)
+    return table(folder, files)
 
 
 if __name__ == "__main__":

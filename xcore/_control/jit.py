@@ -490,14 +490,14 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _without_descriptions(result, notes: dict) -> list:
     """The arrays of a result. What is said instead of an array is kept, to be put back."""
     leaves, notes["structure"] = tree.flatten(result)
-    places = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
+    said = [x if isinstance(x, ShapeDtypeStruct) else None for x in leaves]  # and no traced values
 
     def fill(arrays):
         arrays = iter(arrays)
-        return [x if i in places else next(arrays) for i, x in enumerate(leaves)]
+        return [next(arrays) if x is None else x for x in said]
 
     notes["fill"] = fill
-    return [x for i, x in enumerate(leaves) if i not in places]
+    return [x for x, s in zip(leaves, said, strict=True) if s is None]
 
 
 def _general_of(fun) -> Jitted:
