@@ -350,6 +350,25 @@ def test_large_diffusions_and_waves_that_vary_are_solved_by_their_elements():
     assert np.allclose(answer.value, old, atol=1e-4 * np.abs(np.asarray(old)).max())
 
 
+def test_matrices_that_turn_are_solved_by_their_elements(monkeypatch):
+    def a(x, y):
+        c, s = xnp.cos(3 * x + 2 * y), xnp.sin(3 * x + 2 * y)
+        return ((1e3 * c * c + s * s, 999 * c * s), (999 * c * s, 1e3 * s * s + c * c))
+
+    with xc.enable_x64():
+        monkeypatch.setattr(_portrait, "FACTORS_UP_TO", dict.fromkeys((1, 2, 3), 100))
+        monkeypatch.setattr(_portrait, "_COARSEST", dict.fromkeys((1, 2, 3), 500))
+        op = Diffusion(Grid((60, 56)), a)
+        answer, far = compared(op, rng.standard_normal(op.field_shape))
+        assert bool(answer.ok) and answer.method in ("cg", "gcr") and far < 1e-9
+        assert int(answer.steps) <= 20
+        walls = Diffusion(Grid((20, 24)), a, N)
+        f = rng.standard_normal(walls.field_shape)
+        f = f - np.sum(walls.weights * f) / np.sum(walls.weights)
+        u = solve(walls, f)
+        assert np.allclose(walls(u), f, atol=1e-8) and abs(float(walls.integrate(u))) < 1e-10
+
+
 def test_constants_in_the_kernel():
     with xc.enable_x64():
         op = Diffusion(Grid((20, 17)), lambda x, y: 1 + x * y, N) * 2.0

@@ -174,14 +174,15 @@ def _known_form(who: str, op, f, method: str) -> tuple:
 
 def _by_elements(op, method: str, cycle: str, smoother: str, estimate: bool) -> bool:
     """Whether an operator is solved by what is read off: those of no other form; by default waves in a medium that
-    varies, and large diffusions, whose programs are compiled four times faster so."""
+    varies, matrices a(x), of which cycles of flows along the axes see a part, and large diffusions, whose programs are
+    compiled four times faster so."""
     if not isinstance(op, OPERATORS):
         return True
     plain = method == "auto" and not estimate and (cycle, smoother) == ("V", "auto")
     if not plain or op.inside is not None or op.constant or not values_known(op):
         return False
     return isinstance(op, Helmholtz) or (
-        isinstance(op, Diffusion) and size(op.field_shape) >= _LARGE
+        isinstance(op, Diffusion) and (bool(op.mixed) or size(op.field_shape) >= _LARGE)
     )
 
 
