@@ -60,6 +60,17 @@ def _within(x, largest):
     return np.where(np.abs(x) > largest, np.copysign(np.inf, x), x)
 
 
+SQUARED = {"norm", "xnp.std", "xnp.var", "xnp.nanvar"}
+
+
+def _has_large_squares(value) -> bool:
+    """Whether the sum of its squares may be beyond its dtype, the numbers being within it."""
+    sizes = np.abs(value.data[np.isfinite(value.data)])
+    return kind(value.type.dtype) in "fc" and bool(
+        4 * (sizes**2).sum() > limits(value.type.dtype)[0]
+    )
+
+
 class Reference:
     """One run. ``bodies`` of nests are run by the functions of ``nests``."""
 
@@ -111,16 +122,18 @@ class Reference:
             raise Unfit("too expensive")
         row, params = ROWS[step.row], dict(step.params)
         types = self._types(row, args, params)
-        self._mark(step.row, [a.type for a in args])
+        self._mark(step.row, args)
         data = self._meeting(row, args, step.outs[0])
         if self.run and row.error > 1:
             data = [self._nudged(x, a.type, step.outs[0], 1.0) for x, a in zip(data, args)]
         outs = self._evaluated(row, data, params, types)
         return [self._result(x, t, row.error, name) for x, t, name in zip(outs, types, step.outs)]
 
-    def _mark(self, row, types):
-        if any(t.weak for t in types):
+    def _mark(self, row, args):
+        if any(a.type.weak for a in args):
             self.marks.add(f"weak {row}")
+        if row in SQUARED and any(map(_has_large_squares, args)):
+            self.marks.add("squares")
 
     def _types(self, row, args, params):
         rules = row.out if isinstance(row.out, tuple) else (row.out,)
