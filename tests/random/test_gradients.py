@@ -4,12 +4,15 @@ A sample x of F(·; a) moves with a so that F(x; a) stays what it is: dx/da is t
 quantile function at the level F(x; a).
 """
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import xcore as xc
 import xcore.numpy as xnp
+from tests.random.test_parameters import COUNTS, SCALARS
 from xcore import random
 
 KEY = random.key(11)
@@ -122,3 +125,48 @@ def test_truncated_normal_moves_with_bounds_in_a_tail(low, high):
     np.testing.assert_allclose(
         slopes, expected if low > 0 else expected[::-1], rtol=1e-4, atol=1e-6
     )
+
+
+DRAWS = {
+    name: functools.partial(random.uniform, KEY, (N,))
+    if name == "uniform"
+    else getattr(random, name)
+    for name in SCALARS
+    if name not in {*COUNTS, "binomial"}
+}
+BY_GAMMA = (
+    "beta",
+    "chisquare",
+    "f",
+    "gamma",
+    "generalized_normal",
+    "loggamma",
+    "t",
+)  # compile long
+CASES = [(n, d) for n in DRAWS for d in ("float16", "bfloat16", "float32", "float64")
+         if n not in BY_GAMMA or d == "float16" or n == "gamma"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_samples_of_every_dtype_have_derivatives(name, dtype):
+    """In that dtype, without NaN; in float32 of second order."""
+    good = (3.0,) if name == "t" else SCALARS[name][0]  # with 1 they go beyond float16
+    if name == "uniform":
+        total = lambda *p: DRAWS[name](dtype, *p).sum()
+    else:
+        total = lambda *p: DRAWS[name](KEY, *p, shape=(N,), dtype=dtype).sum()
+    slopes = (xc.hessian if dtype == "float32" else xc.jacrev)(total, range(len(good)))
+    for d in xc.tree.leaves(xc.jit(slopes)(*[xnp.full((), p, dtype) for p in good])):
+        assert d.dtype == dtype
+        assert np.isfinite(d).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("low, high", [(6.0, np.inf), (-np.inf, -6.0), (6.0, 6.0), (-7.0, -7.0)])
+def test_slopes_in_a_tail_are_finite_at_infinite_and_at_equal_bounds(low, high, dtype):
+    total = lambda *bounds: random.truncated_normal(KEY, *bounds, (N,), dtype).sum()
+    bounds = xnp.asarray(low, dtype), xnp.asarray(high, dtype)
+    for d in xc.tree.leaves(
+        (xc.jacrev(total, (0, 1))(*bounds), xc.hessian(total, (0, 1))(*bounds))
+    ):
+        assert np.isfinite(d).all()

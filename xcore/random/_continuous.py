@@ -408,7 +408,7 @@ def _tail_slopes(x, low, high):
 
     dx = (1 - u) φ(low)/φ(x) dlow + u φ(high)/φ(x) dhigh; with Mills' ratios Φ(-t)/φ(t) nothing vanishes.
     """
-    mills = [erfcx(t / np.sqrt(2)) for t in (low, x, high)]
+    mills = [erfcx(t / 2**0.5) for t in (low, x, high)]
     back, on = exp((low - x) * (low + x) / 2), _ratio(x, high)  # φ(x)/φ(low), φ(high)/φ(x)
     whole = mills[0] - _ratio(low, high) * mills[2]
     whole = xnp.where(whole > 0, whole, 1)
