@@ -231,6 +231,27 @@ ROWS: tuple = (
     ("xcore/_control/progress.py", "_step", "2 ** 62", "never, as before"),
     ("xcore/_control/cond.py", "_batch", "ops.clamp(zeros", "0 and top are in order: " + SYMMETRIC),
     ("xcore/_control/checkpoint.py", "_lower", "differentiated and prevent_cse", PROMISE),
+    (
+        "xcore/random/_continuous.py",
+        "_tail_slopes",
+        "where(whole > 0, whole, 2)",
+        "0 is divided by it",
+    ),
+    (
+        "xcore/decomp/_implicit.py",
+        "follow.tangent",
+        "=True →",
+        "no more than it is told of CG's operator",
+    ),
+    (
+        "xcore/experimental/ode.py",
+        "_attempt.rule",
+        "0 * size",
+        "nothing moves with the size of an error",
+    ),
+    ("xcore/experimental/ode.py", "_attempt.rule", "size < 1", "sizes of errors are not 1"),
+    ("xcore/experimental/ode.py", "_attempt.rule", "0 * h → 0", "the same zero"),
+    ("xcore/optimize/_bracket.py", "root_scalar.(x, aux).λ", "solve(b, a)", SYMMETRIC),
 )
 
 

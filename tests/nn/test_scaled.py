@@ -48,9 +48,9 @@ def test_scaled_dot_general(mode, factor):
     np.testing.assert_allclose(f(A, B), want, rtol=1e-5, atol=1e-4)
     np.testing.assert_allclose(xc.jit(f)(A, B), want, rtol=1e-5, atol=1e-4)
     # derivatives are those without the rounding
-    np.testing.assert_allclose(
-        xc.grad(lambda a: f(a, B).sum())(A), np.broadcast_to(B.sum(1)[:, None], A.shape), rtol=1e-5, atol=1e-5,
-    )  # fmt: skip
+    for slope, other in zip(xc.grad(lambda a, b: f(a, b).sum(), (0, 1))(A, B), (B, A), strict=True):
+        wanted = np.broadcast_to(other.sum(1)[:, None], slope.shape)
+        np.testing.assert_allclose(slope, wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_axes_that_are_summed_may_be_several():
