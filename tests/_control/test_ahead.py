@@ -101,3 +101,10 @@ def test_costs_of_chains_branches_and_factorisations():
     assert costs(xc.jit(pick).trace(1, X).program)["flops"] >= 2 * 64**3
     solve = costs(xc.jit(xnp.linalg.cholesky).trace(X).program)["flops"]
     assert solve == pytest.approx(64**3 / 3, rel=0.1)
+
+
+def test_static_arguments_are_compiled_in_and_need_not_be_given_again():
+    compiled = xc.jit(lambda x, n, y: n * x + y, static_argnums=(1,)).lower(7.0, 2, 8.0).compile()
+    assert compiled(5.0, 1.0) == compiled(5.0, 2, 1.0) == 11
+    with pytest.raises(TypeError, match="compiled for arguments"):
+        compiled(5.0)

@@ -333,6 +333,13 @@ def test_associative_scan_of_matrices_keeps_their_order():
         assert np.allclose(got[k], expected)
 
 
+def test_associative_scan_in_reverse_is_that_of_the_elements_turned_round():
+    m = np.random.default_rng(0).normal(size=(5, 2, 2))
+    got = lax.associative_scan(lambda a, b: a @ b, m, reverse=True)
+    turned = lax.associative_scan(lambda a, b: a @ b, m[::-1])
+    assert np.allclose(got, turned[::-1]) and np.allclose(got[3], m[4] @ m[3])
+
+
 # Errors
 
 

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-CHECKS = re.findall(r"^def (check_\w+)", (HERE / "checks.py").read_text(), re.M)
+FILES = "checks.py", "names.py"
+CHECKS = [
+    (file, name)
+    for file in FILES
+    for name in re.findall(r"^def (check_\w+)", (HERE / file).read_text(), re.M)
+]
 
 
 def run(*arguments, **variables):
@@ -22,15 +27,18 @@ def run(*arguments, **variables):
 
 @pytest.fixture(scope="module")
 def results():
-    done = run(str(HERE / "checks.py"))
-    lines = [x for x in done.stdout.splitlines() if x.startswith("RESULTS ")]
-    assert lines, done.stderr
-    return json.loads(lines[0].removeprefix("RESULTS "))
+    found = {}
+    for file in FILES:
+        done = run(str(HERE / file))
+        lines = [x for x in done.stdout.splitlines() if x.startswith("RESULTS ")]
+        assert lines, done.stderr
+        found[file] = json.loads(lines[0].removeprefix("RESULTS "))
+    return found
 
 
-@pytest.mark.parametrize("name", CHECKS)
-def test_check(results, name):
-    assert results[name] == "", results[name]
+@pytest.mark.parametrize(("file", "name"), CHECKS)
+def test_check(results, file, name):
+    assert results[file][name] == "", results[file][name]
 
 
 def test_scripts_and_modules_run(tmp_path):

@@ -385,3 +385,21 @@ def test_all_axes_are_the_compilers():
         assert mesh.are_all_axes_auto and mesh.auto_axes == mesh.axis_names == ("x", "y")
         assert not (mesh.are_all_axes_explicit or mesh.are_all_axes_manual)
         assert mesh.explicit_axes == mesh.manual_axes == ()
+
+
+def test_axes_have_types():
+    kinds = xc.sharding.AxisType
+    mesh = xc.make_mesh((2, 2), ("x", "y"), axis_types=(kinds.Explicit, kinds.Auto))
+    assert mesh.explicit_axes == ("x",) and mesh.auto_axes == ("y",)
+    assert mesh.abstract_mesh.axis_types == mesh.axis_types and "Explicit" in repr(mesh)
+    assert pickle.loads(pickle.dumps(mesh)) is mesh
+    assert pickle.loads(pickle.dumps(mesh.abstract_mesh)) == mesh.abstract_mesh
+    plain = xc.make_mesh((2, 2), ("x", "y"))
+    assert plain != mesh and plain.are_all_axes_auto and not mesh.are_all_axes_explicit
+    x = xc.device_put(np.arange(8.0, dtype="f").reshape(4, 2), xc.NamedSharding(mesh, xc.P("x")))
+    y = xc.jit(lambda x: xc.reshard(x * 2, xc.NamedSharding(mesh, xc.P(None, "y"))))(x)
+    assert y.sharding.spec == xc.P(None, "y") and np.array_equal(y, 2 * np.asarray(x))
+    with pytest.raises(ValueError, match="shard_map"):
+        xc.make_mesh((1,), "x", axis_types=kinds.Manual)
+    with pytest.raises(ValueError, match="each of the 2"):
+        xc.make_mesh((1, 1), ("x", "y"), axis_types=(kinds.Auto,))

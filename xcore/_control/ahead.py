@@ -167,8 +167,10 @@ class Compiled:
     def __call__(self, *args, **kwargs):
         if type(self._exe) is backend.Prepared:
             return self._exe(args)
-        args, kwargs, _ = self._traced._general.split(args, kwargs)
-        leaves, structure = tree.flatten((tuple(args), kwargs))
+        dynamic, kwargs, _ = self._traced._general.split(args, kwargs)
+        leaves, structure = tree.flatten((tuple(dynamic), kwargs))
+        if structure != self._traced.in_tree:
+            leaves, structure = tree.flatten((self._with_statics(args), kwargs))
         if structure != self._traced.in_tree:
             raise TypeError(
                 f"xcore: compiled for arguments {self._traced.in_tree}, given {structure}."
@@ -185,6 +187,13 @@ class Compiled:
         if layout is not None:
             arrays = list(map(reshard, arrays, layout.inputs))
         return tree.unflatten(self.out_tree, execute(self._exe, arrays))
+
+    def _with_statics(self, args) -> tuple:
+        """Positional arguments given without the static ones, which are compiled in, at their places."""
+        args, n = [*args], len(self._traced.in_tree.children()[0].children())
+        for i in sorted(i for i in self._traced._general.static_argnums if i < n):
+            args.insert(i, None)
+        return tuple(args)
 
     @property
     def input_shardings(self) -> Any:

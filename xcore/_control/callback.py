@@ -157,11 +157,12 @@ def _lower(ctx, *values, function, types, effect, ordered, vmap_method):
 
 def _jvp(primals, tangents, *, function, types, effect, **params):
     if any(t.dtype.kind not in "biu" for t in types):
-        raise errors.missing_rule(
+        refusal = errors.missing_rule(
             callback_op, "jvp",
             f"What the Python function {function.name} computes is not known to xcore. Wrap the function that calls "
             "it in xcore.custom_jvp or custom_vjp, or apply xcore.lax.stop_gradient to its arguments.",
         )  # fmt: skip
+        raise errors.OpaqueFunctionError(*refusal.args)
     outs = bind(callback_op, *primals, function=function, types=types, effect=effect, **params)
     return outs, [None] * len(outs)
 

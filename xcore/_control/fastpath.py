@@ -158,8 +158,10 @@ _SCALARS = (float, int)
 
 
 def _put_like(value: np.ndarray):
-    """What makes buffers of arrays with this one's dtype and shape."""
-    return putter(ArrayType(value.shape, value.dtype), default_device())
+    """What makes buffers of arrays with this one's dtype and shape, narrower where the setting says so."""
+    dtype = dtypes.at_width(value.dtype)
+    put = putter(ArrayType(value.shape, dtype), default_device())
+    return put if dtype is value.dtype else lambda x: put(x.astype(dtype))
 
 
 def _rebuild(writer: _Writer, tree, counter) -> str:

@@ -280,7 +280,8 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
     Args:
       fn: function of two pytrees of equal arrays, associative, combining them slice by slice.
       elems: pytree of arrays of equal length along ``axis``.
-      reverse: combine from the end.
+      reverse: of the elements from the last to the first, as if both they and the results were turned round:
+        ``fn(later, earlier)``.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.lax.associative_scan(lambda a, b: a + b, xnp.arange(4))
@@ -297,7 +298,6 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
         )
 
     def combine(a, b):
-        a, b = (b, a) if reverse else (a, b)
         out = fn(tree.unflatten(structure, a), tree.unflatten(structure, b))
         return [to_value(x) for x in tree.leaves(out)]
 

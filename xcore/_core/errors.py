@@ -33,6 +33,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     NonConcreteBooleanIndexError,
     NonConcreteSliceError,
     NoTransposeError,
+    OpaqueFunctionError,
     OutOfMemoryError,
     SanitizeError,
     SanitizeOverflowError,

@@ -102,6 +102,10 @@ class MissingRuleError(XcoreError, NotImplementedError):
     """An operation has no derivative (or no batch rule) in the way that was asked for."""
 
 
+class OpaqueFunctionError(MissingRuleError, ValueError):
+    """The derivative of a Python function that is called from a program, which nobody has given."""
+
+
 class DeletedError(XcoreError, RuntimeError):
     """The buffer of an array is gone: it was donated to a call, or deleted."""
 

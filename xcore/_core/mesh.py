@@ -27,9 +27,14 @@ _NONE: frozenset[Name] = frozenset()
 
 
 class AxisType(enum.Enum):
-    """Who spreads work over a mesh axis: the compiler (Auto), or shard_map (Manual)."""
+    """Who spreads work over a mesh axis: the compiler (Auto), or shard_map (Manual).
+
+    Explicit is an axis for which the program says where results lie (``reshard``, ``out_sharding=``);
+    what it does not say is the compiler's choice here too, so types do not tell of it.
+    """
 
     Auto = "auto"
+    Explicit = "explicit"
     Manual = "manual"
 
 
@@ -118,20 +123,36 @@ class _Axes:
 
     __slots__ = ()
     axis_names: tuple[Name, ...]
-    are_all_axes_explicit = are_all_axes_manual = False
-    explicit_axes = manual_axes = ()
-
-    @property
-    def axis_types(self) -> tuple[AxisType, ...]:
-        return (AxisType.Auto,) * len(self.axis_names)
+    axis_types: tuple[AxisType, ...]
+    are_all_axes_manual = False
+    manual_axes = ()
 
     @property
     def are_all_axes_auto(self) -> bool:
-        return bool(self.axis_names)
+        return bool(self.axis_names) and not self.explicit_axes
+
+    @property
+    def are_all_axes_explicit(self) -> bool:
+        return bool(self.axis_names) and not self.auto_axes
 
     @property
     def auto_axes(self) -> tuple[Name, ...]:
-        return self.axis_names
+        return self._of_type(AxisType.Auto)
+
+    @property
+    def explicit_axes(self) -> tuple[Name, ...]:
+        return self._of_type(AxisType.Explicit)
+
+    def _of_type(self, wanted: AxisType) -> tuple[Name, ...]:
+        return tuple(
+            n for n, t in zip(self.axis_names, self.axis_types, strict=True) if t is wanted
+        )
+
+    def _types_shown(self) -> str:
+        """What the repr says of types, nothing where all are what they are by default."""
+        if not self.explicit_axes:
+            return ""
+        return f", axis_types=({', '.join(t.name for t in self.axis_types)})"
 
 
 class Mesh(_Axes):
@@ -149,7 +170,7 @@ class Mesh(_Axes):
     {'x': 1}
     """
 
-    __slots__ = ("_contexts", "_device_key", "axis_names", "devices")
+    __slots__ = ("_contexts", "_device_key", "axis_names", "axis_types", "devices")
 
     devices: NDArray
     axis_names: tuple[Name, ...]
@@ -160,14 +181,15 @@ class Mesh(_Axes):
         devices = _device_array(devices)
         names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         _check(devices, names)
-        _check_types(axis_types)
-        key = tuple(devices.flat), devices.shape, names
+        types = _axis_types(axis_types, len(names))
+        key = tuple(devices.flat), devices.shape, names, types
         found = _interned.get(key)
         if found is not None:
             return found
         self = object.__new__(cls)
         devices.flags.writeable = False
         self.devices, self.axis_names, self._device_key, self._contexts = devices, names, key[0], []
+        self.axis_types = types
         return _interned.setdefault(key, self)
 
     @property
@@ -181,7 +203,7 @@ class Mesh(_Axes):
     @property
     def abstract_mesh(self) -> AbstractMesh:
         """Its axes without its devices."""
-        return AbstractMesh(self.axis_sizes, self.axis_names)
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
 
     @property
     def size(self) -> int:
@@ -232,13 +254,14 @@ class Mesh(_Axes):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
-        return f"Mesh({sizes})"
+        return f"Mesh({sizes}{self._types_shown()})"
 
     def __hash__(self) -> int:
         return id(self) >> 4
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_mesh, (self.device_ids, self.axis_names, self.devices.flat[0].platform)
+        platform = self.devices.flat[0].platform
+        return _restore_mesh, (self.device_ids, self.axis_names, platform, self.axis_types)
 
     def __enter__(self) -> Self:
         self._contexts.append(config.override(mesh=self))
@@ -264,7 +287,7 @@ class AbstractMesh(_Axes):
     (2, 3)
     """
 
-    __slots__ = ("axis_names", "axis_sizes")
+    __slots__ = ("axis_names", "axis_sizes", "axis_types")
 
     def __init__(
         self, axis_sizes: int | Iterable[int], axis_names: Names, axis_types: AxisTypes = None
@@ -275,8 +298,8 @@ class AbstractMesh(_Axes):
             raise ValueError(
                 f"xcore.AbstractMesh: need a name of its own for each of the axes {sizes}, given {names}."
             )
-        _check_types(axis_types)
         self.axis_sizes, self.axis_names = tuple(map(int, sizes)), names
+        self.axis_types = _axis_types(axis_types, len(names))
 
     @property
     def shape(self) -> OrderedDict[Name, int]:
@@ -300,27 +323,33 @@ class AbstractMesh(_Axes):
         return math.prod(shape[n] for n in names)
 
     def update(
-        self, axis_sizes: Iterable[int] | None = None, axis_names: Names | None = None
-    ) -> AbstractMesh:
-        """The same with other sizes, or other names."""
+        self, axis_sizes: Iterable[int] | None = None, axis_names: Names | None = None,
+        axis_types: AxisTypes = None,
+    ) -> AbstractMesh:  # fmt: skip
+        """The same with other sizes, or other names, or other types."""
         sizes = self.axis_sizes if axis_sizes is None else axis_sizes
-        return AbstractMesh(sizes, self.axis_names if axis_names is None else axis_names)
+        names = self.axis_names if axis_names is None else axis_names
+        return AbstractMesh(sizes, names, self.axis_types if axis_types is None else axis_types)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is AbstractMesh and other.shape == self.shape
+        return type(other) is AbstractMesh and other._key == self._key
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.axis_names, self.axis_sizes, self.axis_types
 
     def __hash__(self) -> int:
-        return hash((self.axis_names, self.axis_sizes))
+        return hash(self._key)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
-        return f"AbstractMesh({sizes})"
+        return f"AbstractMesh({sizes}{self._types_shown()})"
 
     def canonical(self) -> str:
         return repr(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AbstractMesh, (self.axis_sizes, self.axis_names)
+        return AbstractMesh, self._key[1::-1] + self._key[2:]
 
 
 def with_devices(who: str, mesh: Mesh | AbstractMesh) -> Mesh:
@@ -336,11 +365,11 @@ def with_devices(who: str, mesh: Mesh | AbstractMesh) -> Mesh:
     return here
 
 
-def _restore_mesh(ids: NDArray, names: Names, platform: str) -> Mesh:
+def _restore_mesh(ids: NDArray, names: Names, platform: str, types: AxisTypes = None) -> Mesh:
     known = {d.id: d for d in backend.client(platform).devices()}
     found: NDArray = np.empty(ids.size, object)
     found[:] = [known[i] for i in ids.flat]
-    return Mesh(found.reshape(ids.shape), names)
+    return Mesh(found.reshape(ids.shape), names, axis_types=types)
 
 
 def _device_array(devices: Devices) -> NDArray:
@@ -364,13 +393,18 @@ def _check(devices: NDArray, names: tuple[Name, ...]) -> None:
         raise ValueError("xcore.Mesh: a device stands in it twice.")
 
 
-def _check_types(types: AxisTypes) -> None:
-    for t in (types if isinstance(types, (tuple, list)) else [types]) if types else ():
-        if t is not AxisType.Auto:
+def _axis_types(types: AxisTypes, n: int) -> tuple[AxisType, ...]:
+    """A type for each of n axes."""
+    found = tuple(types) if isinstance(types, Sequence) else (types or AxisType.Auto,) * n
+    for t in found:
+        if t not in (AxisType.Auto, AxisType.Explicit):
             raise ValueError(
-                f"xcore.Mesh: axis types are AxisType.Auto, given {t}. Axes become manual in shard_map, "
-                "by its argument axis_names."
+                f"xcore.Mesh: axis types are AxisType.Auto or Explicit, given {t}. Axes become manual in "
+                "shard_map, by its argument axis_names."
             )
+    if len(found) != n:
+        raise ValueError(f"xcore.Mesh: need a type for each of the {n} axes, given {found}.")
+    return found
 
 
 def make_mesh(
@@ -382,7 +416,7 @@ def make_mesh(
     Args:
       axis_shapes: sizes of the axes.
       axis_names: their names.
-      axis_types: ``AxisType.Auto`` for each axis, which is also what None means.
+      axis_types: ``AxisType.Auto`` for each axis, which is also what None means, or ``Explicit``.
       devices: which devices; all of the default platform if None.
 
     >>> import xcore as xc

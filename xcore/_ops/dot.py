@@ -14,6 +14,13 @@ from .layout import move_axis, transpose
 PRECISIONS = {None: "HIGHEST", "default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST",
               "float32": "HIGHEST", "bfloat16": "DEFAULT", "fastest": "DEFAULT",
               "tensorfloat32": "HIGH", "bfloat16_3x": "HIGH"}  # fmt: skip
+# what ``jax.lax.DotAlgorithmPreset`` names; all others there are of inputs that are narrow already
+_ALGORITHMS = {"f32_f32_f32": "float32", "f64_f64_f64": "highest", "tf32_tf32_f32": "tensorfloat32",
+               "tf32_tf32_f32_x3": "highest", "bf16_bf16_bf16": "bfloat16", "bf16_bf16_f32": "bfloat16",
+               "bf16_bf16_f32_x3": "bfloat16_3x", "bf16_bf16_f32_x6": "highest",
+               "bf16_bf16_f32_x9": "highest", "f16_f16_f16": "highest", "f16_f16_f32": "highest",
+               "any_f8_any_f8_f32": "highest", "any_f8_any_f8_f32_fast_accum": "highest",
+               "any_f8_any_f8_any": "highest", "any_f8_any_f8_any_fast_accum": "highest"}  # fmt: skip
 
 
 def precision_name(given) -> str | None:
@@ -22,6 +29,7 @@ def precision_name(given) -> str | None:
         given = given[0]
     name = getattr(given, "name", given) or config.settings().default_matmul_precision
     name = name.lower() if isinstance(name, str) else name
+    name = _ALGORITHMS.get(name, name) if isinstance(name, str) else name
     if name not in PRECISIONS:
         raise errors.bad_argument("dot", "precision", given, f"one of {[*PRECISIONS]}")
     return name

@@ -18,6 +18,7 @@ from ._faces import refuse_if_loaded as _refuse_if_loaded
 from ._odds import open_attributes as _open_attributes
 from ._table import strict as _strict
 from ._table import table as _table
+from ._types import open_words as _open_words
 
 __all__ = ["is_active"]
 
@@ -37,6 +38,7 @@ def _activate() -> None:
     if not is_active():
         _sys.meta_path.insert(0, _Finder(_table()))
         _open_attributes()
+        _open_words()
         if _strict():
             _xcore.config.update("narrow", True)
             _xcore.config.update("clamp", True)

@@ -17,6 +17,7 @@ from xcore import lax, nn, random
 
 from .._ops.identity import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
+from ._odds import IMPLS
 
 
 def _of_32_bits(seed):
@@ -28,12 +29,12 @@ def _of_32_bits(seed):
 
 def key(seed, *, impl=None):
     """A new key."""
-    return random.key(_of_32_bits(seed), impl=impl)
+    return random.key(_of_32_bits(seed), impl=IMPLS.get(impl, impl))
 
 
 def PRNGKey(seed, *, impl=None):
     """A new key as an array of numbers."""
-    return random.PRNGKey(_of_32_bits(seed), impl=impl)
+    return random.PRNGKey(_of_32_bits(seed), impl=IMPLS.get(impl, impl))
 
 
 def _gamma_of_one(key, a, log_space: bool):

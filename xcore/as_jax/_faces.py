@@ -40,6 +40,8 @@ class Face(types.ModuleType):
         return found
 
     def _find(self, name: str):
+        if name == "__all__":  # what a star import gives
+            return [n for n in dir(self) if not n.startswith("_")]
         if name.startswith("__") and not name.startswith("__array"):
             return _ABSENT
         if name in self._own:

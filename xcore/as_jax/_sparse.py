@@ -1,55 +1,569 @@
-"""``jax.experimental.sparse`` over ``xcore.sparse``: its classes as names of ways to make a matrix."""
+"""``jax.experimental.sparse``: arrays by values and places, which may be traced, repeated, or padding (out of range).
+
+``xcore.sparse`` has matrices of a known pattern, with factors and solvers; these have JAX's attributes and functions.
+Products with dense arrays, sums, changes of axes and elementwise products act on the stored values; what is
+rarer goes by the dense array.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
 
+import xcore as xc
 import xcore.numpy as xnp
-import xcore.sparse as sparse
+
+from .._core.trace import Tracer
+from ..lax import dot_general
 
 
-class JAXSparse(sparse.Sparse):
-    """Any sparse matrix."""
+class SparseEfficiencyError(ValueError):
+    """Raised by nothing here."""
 
 
-class _Way(type):
-    """Instances are xcore's sparse matrices; the class has the constructors."""
-
-    def __instancecheck__(cls, x) -> bool:
-        return isinstance(x, sparse.Sparse)
+class SparseEfficiencyWarning(UserWarning):
+    """Given by nothing here."""
 
 
-class BCOO(metaclass=_Way):
-    """A sparse matrix by values and places: a matrix of ``xcore.sparse``."""
+class SparseInfo(NamedTuple):
+    """What is known of an array besides its values and places."""
 
-    def __new__(cls, parts, *, shape, **flags):
-        values, indices = parts
-        rows, columns = np.asarray(indices).T
-        return sparse.coo_array((values, (rows, columns)), shape=shape)
-
-    @staticmethod
-    def from_scipy_sparse(matrix, **options):
-        return sparse.from_scipy(matrix)
-
-    @staticmethod
-    def fromdense(matrix, **options):
-        return sparse.from_dense(matrix)
+    shape: tuple
+    indices_sorted: bool = False
+    unique_indices: bool = False
 
 
-BCSR = CSR = CSC = COO = BCOO
+class JAXSparse:
+    """Any array by values and places."""
+
+    __slots__ = ()
+    __array_priority__ = 100
+    data: Any
+    shape: tuple
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+    dtype = property(lambda self: self.data.dtype)
+    nse = property(lambda self: self.data.shape[getattr(self, "n_batch", 0)])
+    T = property(lambda self: self.transpose())
+
+    def _coo(self) -> BCOO:
+        raise NotImplementedError
+
+    def _like(self, found: BCOO):
+        return type(self)._of(found)
+
+    def todense(self):
+        return bcoo_todense(self._coo())
+
+    def transpose(self, axes=None):
+        return self._like(bcoo_transpose(self._coo(), permutation=axes))
+
+    def block_until_ready(self):
+        xc.block_until_ready(self.data)
+        return self
+
+    def sum(self, axis=None):
+        axes = range(self.ndim) if axis is None else np.atleast_1d(axis)
+        found = bcoo_reduce_sum(self._coo(), axes=tuple(int(a) for a in axes))
+        return found.todense() if axis is None else found
+
+    def astype(self, dtype):
+        return self._valued(self.data.astype(dtype))
+
+    def _valued(self, data):
+        found = object.__new__(type(self))
+        for name in (n for cls in type(self).__mro__ for n in getattr(cls, "__slots__", ())):
+            object.__setattr__(found, name, getattr(self, name))
+        object.__setattr__(found, "data", data)
+        return found
+
+    def __repr__(self) -> str:
+        kind = type(self).__name__
+        try:
+            more = "".join(
+                f", {n}={v}" for n in ("n_batch", "n_dense") if (v := getattr(self, n, 0))
+            )
+            return f"{kind}({self.dtype.name}{list(self.shape)}, nse={self.nse}{more})"
+        except (AttributeError, IndexError):
+            return f"{kind}(<invalid>)"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __neg__(self):
+        return self._valued(-self.data)
+
+    def __mul__(self, other):
+        if np.ndim(other) == 0 and not isinstance(other, JAXSparse):
+            return self._valued(self.data * other)
+        if isinstance(other, JAXSparse):
+            return self._like(bcoo_multiply_sparse(self._coo(), other._coo()))
+        m = self._coo()
+        return self._like(m._valued(bcoo_multiply_dense(m, other)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self * (1 / xnp.asarray(other))
+
+    def __add__(self, other):
+        if not isinstance(other, JAXSparse):
+            return self.todense() + other
+        a, b = self._coo(), other._coo()
+        if a.shape != b.shape or (a.n_batch, a.n_dense) != (b.n_batch, b.n_dense):
+            return self._like(fromdense(self.todense() + other.todense(), a))
+        data = xnp.concatenate([a.data, b.data], a.n_batch)
+        indices = xnp.concatenate([a.indices, b.indices], a.n_batch)
+        return self._like(BCOO((data, indices), shape=a.shape))
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self + (-other)
+
+    def __rsub__(self, other):
+        return other + (-self)
+
+    def __matmul__(self, other):
+        return _matmul(self, other)
+
+    def __rmatmul__(self, other):
+        return _matmul(other, self)
+
+    def __getitem__(self, index):
+        m = self._coo()
+        if isinstance(index, tuple) or not isinstance(index, (slice, int)):
+            return self._like(fromdense(m.todense()[index]))
+        return self[(index,)]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
 
 
-def _places(matrix) -> np.ndarray:
-    return np.stack([matrix.pattern.rows, matrix.pattern.indices], 1)
+def _register(cls, children: tuple, static: tuple) -> None:
+    def flatten(m):
+        return [getattr(m, n) for n in children], tuple(getattr(m, n) for n in static)
+
+    def unflatten(aux, kept):
+        m = object.__new__(cls)
+        for name, value in (*zip(children, kept), *zip(static, aux)):
+            object.__setattr__(m, name, value)
+        return m
+
+    xc.tree_util.register_pytree_node(cls, flatten, unflatten)
 
 
-# What matrices have of JAX's BCOO; ours lie row by row.
-sparse.Sparse.data = property(lambda self: self.values)  # pyright: ignore[reportAttributeAccessIssue]
-sparse.Sparse.nse = property(lambda self: self.nnz)  # pyright: ignore[reportAttributeAccessIssue]
-sparse.Sparse.indices = property(lambda self: xnp.asarray(_places(self)))  # pyright: ignore[reportAttributeAccessIssue]
-sparse.Sparse.sum_duplicates = lambda self, **options: self  # pyright: ignore[reportAttributeAccessIssue]
+class BCOO(JAXSparse):
+    """Values (batch…, nse, dense…) and for each of them a row of indices (batch…, nse, sparse axes)."""
+
+    __slots__ = ("data", "indices", "indices_sorted", "shape", "unique_indices")
+
+    def __init__(self, args, *, shape, indices_sorted=False, unique_indices=False):
+        self.data, self.indices = map(xnp.asarray, args)
+        self.shape, self.indices_sorted = tuple(shape), indices_sorted
+        self.unique_indices = unique_indices
+
+    n_sparse = property(lambda self: self.indices.shape[-1])
+    n_batch = property(lambda self: self.indices.ndim - 2)
+    n_dense = property(lambda self: self.data.ndim - self.n_batch - 1)
+
+    def _coo(self):
+        return self
+
+    @classmethod
+    def _of(cls, found):
+        return found
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32, n_dense=0, n_batch=0):
+        return bcoo_fromdense(
+            mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch
+        )
+
+    @classmethod
+    def from_scipy_sparse(cls, mat, *, index_dtype=None, n_dense=0, n_batch=0):
+        m = mat.tocoo()
+        indices = np.stack([m.row, m.col], 1).astype(index_dtype or np.int32)
+        return cls((m.data, indices), shape=m.shape)
+
+    def update_layout(self, **layout):
+        return bcoo_update_layout(self, **layout)
+
+    def sum_duplicates(self, nse=None, remove_zeros=True):
+        return bcoo_sum_duplicates(self, nse=nse, remove_zeros=remove_zeros)
+
+    def sort_indices(self):
+        return bcoo_sort_indices(self)
+
+    def reshape(self, *shape):
+        return bcoo_reshape(self, new_sizes=shape[0] if np.ndim(shape[0]) else shape)
 
 
-def sparsify(f, use_tracer: bool = False):
-    """Functions take sparse matrices as they are where they are products."""
+_register(BCOO, ("data", "indices"), ("shape", "indices_sorted", "unique_indices"))
+
+
+class BCSR(JAXSparse):
+    """Values, columns, and where rows begin."""
+
+    __slots__ = ("data", "indices", "indices_sorted", "indptr", "shape", "unique_indices")
+
+    def __init__(self, args, *, shape, indices_sorted=False, unique_indices=False):
+        self.data, self.indices, self.indptr = map(xnp.asarray, args)
+        self.shape, self.indices_sorted = tuple(shape), indices_sorted
+        self.unique_indices = unique_indices
+
+    n_sparse = 2
+    n_batch = property(lambda self: self.indices.ndim - 1)
+    n_dense = property(lambda self: self.data.ndim - self.n_batch - 1)
+
+    def _coo(self) -> BCOO:
+        return self.to_bcoo()
+
+    def to_bcoo(self) -> BCOO:
+        n = self.indices.shape[-1]
+
+        def rows(indptr, indices):
+            row = xnp.searchsorted(indptr, xnp.arange(n), side="right") - 1
+            return xnp.stack([row.astype(indices.dtype), indices], -1)
+
+        for _ in range(self.n_batch):
+            rows = xc.vmap(rows)
+        return BCOO((self.data, rows(self.indptr, self.indices)), shape=self.shape)
+
+    @classmethod
+    def _of(cls, found):
+        return cls.from_bcoo(found) if found.n_sparse == 2 else found
+
+    @classmethod
+    def from_bcoo(cls, m: BCOO):
+        m = bcoo_sort_indices(m)
+
+        def starts(indices):
+            ends = xnp.arange(m.shape[m.n_batch] + 1)
+            return xnp.searchsorted(indices[..., 0], ends).astype(indices.dtype)
+
+        for _ in range(m.n_batch):
+            starts = xc.vmap(starts)
+        parts = m.data, m.indices[..., 1], starts(m.indices)
+        return cls(parts, shape=m.shape, indices_sorted=True, unique_indices=m.unique_indices)
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32, n_dense=0, n_batch=0):
+        return cls.from_bcoo(BCOO.fromdense(mat, nse=nse, n_dense=n_dense, n_batch=n_batch))
+
+    @classmethod
+    def from_scipy_sparse(cls, mat, **options):
+        return cls.from_bcoo(BCOO.from_scipy_sparse(mat))
+
+    def sum_duplicates(self, nse=None, remove_zeros=True):
+        return self._of(bcoo_sum_duplicates(self._coo(), nse=nse, remove_zeros=remove_zeros))
+
+
+_register(BCSR, ("data", "indices", "indptr"), ("shape", "indices_sorted", "unique_indices"))
+
+
+class CSR(BCSR):
+    """A matrix row by row."""
+
+    __slots__ = ()
+
+    def transpose(self, axes=None):
+        return CSC((self.data, self.indices, self.indptr), shape=self.shape[::-1])
+
+
+class CSC(BCSR):
+    """A matrix column by column: the rows of its transpose."""
+
+    __slots__ = ()
+
+    def _coo(self) -> BCOO:
+        return bcoo_transpose(BCSR.to_bcoo(self.transpose()), permutation=(1, 0))
+
+    to_bcoo = _coo
+
+    def transpose(self, axes=None):
+        return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
+
+    @classmethod
+    def from_bcoo(cls, m: BCOO):
+        return CSR.from_bcoo(bcoo_transpose(m, permutation=(1, 0))).transpose()
+
+
+class COO(JAXSparse):
+    """Values, rows and columns."""
+
+    __slots__ = ("col", "data", "row", "shape")
+
+    def __init__(self, args, *, shape, rows_sorted=False, cols_sorted=False):
+        self.data, self.row, self.col = map(xnp.asarray, args)
+        self.shape = tuple(shape)
+
+    def _coo(self) -> BCOO:
+        return BCOO((self.data, xnp.stack([self.row, self.col], -1)), shape=self.shape)
+
+    @classmethod
+    def _of(cls, found):
+        return cls((found.data, found.indices[:, 0], found.indices[:, 1]), shape=found.shape)
+
+    @classmethod
+    def fromdense(cls, mat, *, nse=None, index_dtype=np.int32):
+        return cls._of(BCOO.fromdense(mat, nse=nse))
+
+
+for _cls in (CSR, CSC):
+    _register(_cls, ("data", "indices", "indptr"), ("shape", "indices_sorted", "unique_indices"))
+_register(COO, ("data", "row", "col"), ("shape",))
+
+
+# Dense and back
+
+
+def batched(f, n: int):
+    for _ in range(n):
+        f = xc.vmap(f)
     return f
+
+
+def bcoo_todense(mat: BCOO):
+    """Values at repeated places are summed; those out of range are padding."""
+    sparse_shape = mat.shape[mat.n_batch : mat.n_batch + mat.n_sparse]
+    rest = mat.shape[mat.n_batch + mat.n_sparse :]
+
+    def one(data, indices):
+        zero = xnp.zeros((*sparse_shape, *rest), data.dtype)
+        return zero.at[tuple(indices[..., i] for i in range(mat.n_sparse))].add(data, mode="drop")
+
+    if not mat.n_sparse:
+        return xnp.sum(mat.data, mat.n_batch)
+    batch = mat.shape[: mat.n_batch]
+    data = xnp.broadcast_to(mat.data, (*batch, *mat.data.shape[mat.n_batch :]))
+    indices = xnp.broadcast_to(mat.indices, (*batch, *mat.indices.shape[mat.n_batch :]))
+    return batched(one, mat.n_batch)(data, indices)
+
+
+def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32) -> BCOO:
+    """The elements that are not zero; as many as ``nse`` says, which a traced array needs."""
+    mat = xnp.asarray(mat)
+    n_sparse = mat.ndim - n_batch - n_dense
+    mask = mat != 0
+    if n_dense:
+        mask = mask.any(tuple(range(mat.ndim - n_dense, mat.ndim)))
+    if nse is None:
+        if isinstance(mat, Tracer):
+            raise xc.errors.ConcretizationTypeError(
+                "xcore.as_jax: how many elements of a traced array are not zero is not known; say nse=."
+            )
+        counts = np.asarray(mask).sum(tuple(range(n_batch, n_batch + n_sparse)))
+        nse = int(np.max(counts, initial=0))
+    fill = mat.shape[n_batch : n_batch + n_sparse]
+
+    def one(mask, mat):
+        found = xnp.nonzero(mask, size=nse, fill_value=fill) if n_sparse else ()
+        values = mat.at[found].get(mode="fill", fill_value=0) if found else mat[None]
+        places = xnp.stack(found, -1) if found else xnp.zeros((1, 0))
+        return values, places.astype(index_dtype)
+
+    parts = batched(one, n_batch)(mask, mat)
+    return BCOO(parts, shape=mat.shape, indices_sorted=True, unique_indices=True)
+
+
+def fromdense(mat, like: BCOO | None = None) -> BCOO:
+    """The same with as many places as there can be, where the array is traced."""
+    n_batch, n_dense = (like.n_batch, like.n_dense) if like is not None else (0, 0)
+    mat = xnp.asarray(mat)
+    most = math.prod(mat.shape[n_batch : mat.ndim - n_dense])
+    nse = most if isinstance(mat, Tracer) else None
+    return bcoo_fromdense(mat, nse=nse, n_batch=n_batch, n_dense=n_dense)
+
+
+def todense(arr):
+    """Dense arrays as they are."""
+    return arr.todense() if isinstance(arr, JAXSparse) else xnp.asarray(arr)
+
+
+def bcoo_extract(sparr: BCOO, arr, *, assume_unique=None) -> BCOO:
+    """The elements of a dense array at the places of a sparse one."""
+    return sparr._valued(_taken(sparr, xnp.asarray(arr)))
+
+
+def _taken(m: BCOO, dense):
+    def one(indices, dense):
+        at = dense.at[tuple(indices[..., i] for i in range(m.n_sparse))]
+        return at.get(mode="fill", fill_value=0)
+
+    return batched(one, m.n_batch)(m.indices, xnp.broadcast_to(dense, m.shape))
+
+
+# Products
+
+
+def _pairs(dimension_numbers):
+    (lc, rc), (lb, rb) = dimension_numbers
+    return tuple(lc), tuple(rc), tuple(lb), tuple(rb)
+
+
+def bcoo_dot_general(lhs, rhs, *, dimension_numbers, preferred_element_type=None, precision=None):
+    """``lax.dot_general`` of a sparse and a dense array: a dense array; of two sparse ones: a sparse one."""
+    options = {"preferred_element_type": preferred_element_type, "precision": precision}
+    if isinstance(lhs, JAXSparse) and isinstance(rhs, JAXSparse):
+        return fromdense(dot_general(todense(lhs), todense(rhs), dimension_numbers, **options))
+    if not isinstance(lhs, JAXSparse):
+        lc, rc, lb, rb = _pairs(dimension_numbers)
+        out = bcoo_dot_general(rhs, lhs, dimension_numbers=((rc, lc), (rb, lb)), **options)
+        left, right = np.ndim(lhs) - len(lc) - len(lb), rhs.ndim - len(rc) - len(rb)
+        b = len(lb)
+        order = [*range(b), *range(b + right, b + right + left), *range(b, b + right)]
+        return xnp.transpose(out, order)
+    m = lhs._coo()
+    lc, rc, lb, _ = _pairs(dimension_numbers)
+    if m.n_batch or m.n_dense or lb:
+        return dot_general(m.todense(), xnp.asarray(rhs), dimension_numbers, **options)
+    return _product(m, xnp.asarray(rhs), lc, rc, preferred_element_type)
+
+
+def _product(m: BCOO, rhs, lc, rc, dtype):
+    """Rows of the dense array times values, added up where they belong."""
+    dtype = xnp.result_type(m.dtype, rhs.dtype) if dtype is None else dtype
+    free = [i for i in range(m.ndim) if i not in lc]
+    rest = [i for i in range(rhs.ndim) if i not in rc]
+    rhs = xnp.transpose(rhs, [*rc, *rest])
+    inside = xnp.all(m.indices < np.asarray(m.shape, m.indices.dtype), -1)
+    values = xnp.where(inside, m.data, 0).astype(dtype)
+    rows = rhs[tuple(m.indices[:, i] for i in lc)].astype(dtype) if lc else rhs[None].astype(dtype)
+    each = values.reshape(-1, *[1] * len(rest)) * rows
+    if not free:
+        return each.sum(0)
+    zero = xnp.zeros((*[m.shape[i] for i in free], *each.shape[1:]), dtype)
+    return zero.at[tuple(m.indices[:, i] for i in free)].add(each, mode="drop")
+
+
+def _matmul(a, b):
+    a_ndim, b_ndim = (
+        np.ndim(a) if not isinstance(a, JAXSparse) else a.ndim,
+        (b.ndim if isinstance(b, JAXSparse) else np.ndim(b)),
+    )
+    if a_ndim == 0 or b_ndim == 0:
+        raise TypeError("xcore.as_jax: @ is of arrays, not of numbers; use *.")
+    if max(a_ndim, b_ndim) > 2:
+        return xnp.matmul(todense(a), todense(b))
+    numbers = (((a_ndim - 1,), (max(b_ndim - 2, 0),)), ((), ()))
+    return bcoo_dot_general(a, b, dimension_numbers=numbers)
+
+
+def bcoo_multiply_dense(sp_mat: BCOO, v):
+    """Values of the product with a dense array that is broadcast."""
+    m = sp_mat
+    return m.data * _taken(m, xnp.broadcast_to(xnp.asarray(v), m.shape))
+
+
+def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
+    """The product element by element."""
+    lhs = bcoo_sum_duplicates(lhs, nse=lhs.nse, remove_zeros=False)
+    return bcoo_extract(lhs, rhs.todense())._valued(bcoo_multiply_dense(lhs, rhs.todense()))
+
+
+# Axes and places
+
+
+def bcoo_transpose(mat: BCOO, *, permutation=None) -> BCOO:
+    order = tuple(permutation) if permutation is not None else tuple(range(mat.ndim))[::-1]
+    b, s = mat.n_batch, mat.n_sparse
+    batch, sparse, dense = order[:b], order[b : b + s], order[b + s :]
+    if not (
+        set(batch) == set(range(b)) and set(sparse) == set(range(b, b + s)) and len(sparse) == s
+    ):
+        raise NotImplementedError(
+            f"xcore.as_jax: axes are exchanged among batch, sparse and dense ones, given {order}."
+        )
+    data = xnp.transpose(mat.data, (*batch, b, *[d - s + 1 for d in dense]))
+    indices = xnp.transpose(mat.indices, (*batch, b, b + 1))[..., np.asarray(sparse, int) - b]
+    return BCOO(
+        (data, indices),
+        shape=tuple(mat.shape[i] for i in order),
+        unique_indices=mat.unique_indices,
+    )
+
+
+def bcoo_reduce_sum(mat: BCOO, *, axes) -> BCOO:
+    """Sums along sparse axes leave values at repeated places."""
+    axes = {a % mat.ndim for a in axes}
+    b, s = mat.n_batch, mat.n_sparse
+    if not axes <= set(range(b, b + s)):
+        return fromdense(mat.todense().sum(tuple(axes)))
+    kept = [i for i in range(s) if b + i not in axes]
+    limit = np.asarray(mat.shape[b : b + s], mat.indices.dtype)
+    inside = xnp.all(mat.indices < limit, -1)
+    data = xnp.where(inside.reshape(*inside.shape, *[1] * mat.n_dense), mat.data, 0)
+    shape = tuple(n for i, n in enumerate(mat.shape) if i not in axes)
+    return BCOO((data, mat.indices[..., np.asarray(kept, int)]), shape=shape)
+
+
+def _flat_places(mat: BCOO):
+    """For each value the number of its place, the number of all places for padding."""
+    sizes = mat.shape[mat.n_batch : mat.n_batch + mat.n_sparse]
+    limit = np.asarray(sizes, mat.indices.dtype)
+    inside = xnp.all((mat.indices < limit) & (mat.indices >= 0), -1)
+    steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1)[: len(sizes)].astype(mat.indices.dtype)
+    return xnp.where(inside, (mat.indices * steps).sum(-1), math.prod(sizes)), sizes
+
+
+def bcoo_sort_indices(mat: BCOO) -> BCOO:
+    if mat.indices_sorted:
+        return mat
+    flat, _ = _flat_places(mat)
+
+    def one(flat, data, indices):
+        order = xnp.argsort(flat)
+        return data[order], indices[order]
+
+    parts = batched(one, mat.n_batch)(flat, mat.data, mat.indices)
+    return BCOO(parts, shape=mat.shape, indices_sorted=True, unique_indices=mat.unique_indices)
+
+
+def bcoo_sum_duplicates(mat: BCOO, nse=None, remove_zeros=True) -> BCOO:
+    """One value for each place."""
+    flat, sizes = _flat_places(mat)
+    total = math.prod(sizes)
+    if nse is None:
+        if isinstance(flat, Tracer):
+            nse = mat.nse
+        else:
+            rows = np.asarray(flat).reshape(-1, flat.shape[-1])
+            nse = max([len(np.unique(r[r < total])) for r in rows], default=0)
+
+    def one(flat, data):
+        places, where = xnp.unique(flat, size=nse, fill_value=total, return_inverse=True)
+        known = xnp.where(flat < total, where.reshape(flat.shape), nse)
+        summed = xnp.zeros((nse, *data.shape[1:]), data.dtype).at[known].add(data, mode="drop")
+        split = xnp.stack(xnp.unravel_index(places, sizes), -1) if sizes else places[:, None][:, :0]
+        outside = np.asarray(sizes, flat.dtype)
+        return summed, xnp.where((places < total)[:, None], split, outside).astype(flat.dtype)
+
+    parts = batched(one, mat.n_batch)(flat, mat.data)
+    return BCOO(parts, shape=mat.shape, indices_sorted=True, unique_indices=True)
+
+
+def bcoo_update_layout(mat: BCOO, *, n_batch=None, n_dense=None, on_inefficient="error") -> BCOO:
+    n_batch = mat.n_batch if n_batch is None else n_batch
+    n_dense = mat.n_dense if n_dense is None else n_dense
+    if (n_batch, n_dense) == (mat.n_batch, mat.n_dense):
+        return mat
+    nse = math.prod(mat.shape[n_batch : mat.ndim - n_dense])
+    traced = isinstance(mat.data, Tracer) or isinstance(mat.indices, Tracer)
+    return bcoo_fromdense(
+        mat.todense(), nse=nse if traced else None, n_batch=n_batch, n_dense=n_dense
+    )
+
+
+def bcoo_reshape(mat: BCOO, *, new_sizes, dimensions=None, sharding=None) -> BCOO:
+    return by_dense(xc.lax.reshape, mat, tuple(new_sizes), dimensions, plain=True)
+
+
+def by_dense(f, m: BCOO, *args, plain: bool = False) -> BCOO:
+    return fromdense(f(m.todense(), *args), None if plain else m)
+
+
+JAXSparse.__jax_array__ = todense  # pyright: ignore[reportAttributeAccessIssue]

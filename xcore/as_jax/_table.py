@@ -25,22 +25,26 @@ _HIDDEN = frozenset(
 _ROWS = """
 jax: xcore: _odds: config Ref new_ref transfer_guard transfer_guard_device_to_device
     transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr _more: copy_to_host_async device_put
-    host_count host_id host_ids enable_custom_prng threefry_partitionable
+    host_count host_id host_ids enable_custom_prng threefry_partitionable _types: typeof=typeof_ _names: make_mesh
+    default_prng_impl
     xcore._core.array: Shard
 jax.ad_checkpoint: xcore.ad_checkpoint
 jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
-jax.core: xcore.core: _odds: ShapedArray AbstractValue Trace TraceTag is_concrete valid_jaxtype
+    _names: flatten_axes argnums_partial donation_vector rebase_donate_argnums
+jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_
+    _odds: ShapedArray AbstractValue Trace TraceTag is_concrete valid_jaxtype
     get_opaque_trace_state trace_state_clean pytype_aval_mappings
     _views: Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun
     jaxprs_in_params subjaxprs _more: concrete_or_error
     xcore._core.trace: ensure_compile_time_eval
 jax.custom_batching: xcore.custom_batching
 jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _more: custom_jvp_call_p custom_vjp_call_p
-jax.debug: xcore.debug
+jax.debug: xcore.debug: _names: log=debug_log
 jax.distributed: xcore.distributed
-jax.dlpack: xcore.dlpack
+jax.dlpack: xcore.dlpack: _names: is_supported_dtype
 jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
-jax.errors: xcore.errors
+    _names: itemsize_bits
+jax.errors: xcore.errors: _names: JAXTypeError JAXIndexError JaxprTypeError InconclusiveDimensionOperation
 jax.example_libraries: xcore.example_libraries
 jax.example_libraries.optimizers: xcore.example_libraries.optimizers
 jax.example_libraries.stax: xcore.example_libraries.stax
@@ -56,29 +60,37 @@ jax.experimental.colocated_python.serialization: : _more: DeviceList _get_cpu_de
     xb=known_backends
 jax.experimental.compilation_cache:
 jax.experimental.compilation_cache.compilation_cache: : _more: set_cache_dir reset_cache
+jax.experimental.compute_on: : _names: compute_on compute_on2
 jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType ShapedArray
     aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero instantiate_zeros
     is_undefined_primal
 jax.experimental.jet: xcore.experimental.jet
-jax.experimental.layout: : _odds: Format Layout
+jax.experimental.layout: : _odds: Format Layout _names: with_layout_constraint
 jax.experimental.mesh_utils: xcore.experimental.mesh_utils
 jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _more: reached_preemption_sync_point
 jax.experimental.ode: xcore.experimental.ode
 jax.experimental.pjit: xcore.experimental.pjit
+jax.experimental.rnn: : _rnn: get_num_params_in_lstm init_lstm_weight lstm lstm_ref swap_lstm_gates unpack_lstm_weights
 jax.experimental.shard_map: xcore.experimental.shard_map
-jax.experimental.sparse: : _sparse: BCOO BCSR CSR CSC COO JAXSparse sparsify
-jax.export: xcore.export
+jax.experimental.sparse: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.linalg: : _sparse_more: spsolve
+jax.experimental.sparse.bcoo: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.bcsr: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.export: xcore.export: _names: SymbolicScope is_symbolic_dim symbolic_args_specs default_export_platform
+    maximum_supported_calling_convention_version minimum_supported_calling_convention_version
 jax.extend:
 jax.extend.backend: : _more: get_backend backends get_default_device clear_backends
 jax.extend.core: xcore.core: _odds: ShapedArray AbstractValue Effect TraceTag find_top_trace get_opaque_trace_state
     valid_jaxtype set_current_trace take_current_trace _primitives: Primitive
     _views: Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params
     subjaxprs new_jaxpr_eqn _rules: mapped_aval unmapped_aval _lifting: DebugInfo _more: concrete_or_error
+    _names: JaxprTypeError InconclusiveDimensionOperation check_jaxpr gensym no_effects Effects Token AbstractToken
 jax.extend.core.primitives: : @primitives
 jax.extend.ifrt_programs: : _more: ifrt_programs=known_backends
 jax.extend.linear_util: : _lifting: StoreException WrappedFun cache transformation transformation2
     transformation_with_aux transformation_with_aux2 wrap_init
-jax.extend.random:
+jax.extend.random: : _names: random_seed rbg_prng_impl seed_with_impl threefry_2x32 threefry_prng_impl
+    unsafe_rbg_prng_impl
 jax.extend.source_info_util: : _odds: register_exclusion
 jax.flatten_util: xcore.flatten_util
 jax.image: xcore.image
@@ -90,6 +102,7 @@ jax.interpreters.ad: : _rules: UndefinedPrimal Zero add_tangents defbilinear def
 jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
     _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
     primitive_batchers=batchers _more: not_mapped
+    _names: defreducer
     xcore._transforms.vmap: BatchTracer BatchTrace
 jax.interpreters.mlir: : _rules: aval_to_ir_type dtype_to_ir_type ir_constant _primitives: emit_python_callback
     lower_fun register_lowering LoweringRuleContext=Context
@@ -97,6 +110,11 @@ jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits _mo
 jax.interpreters.pxla:
 jax.interpreters.xla: : _primitives: apply_primitive _more: canonicalize_dtype_handlers
 jax.lax: xcore.lax: _more: random_gamma_grad igamma_grad_a @primitives
+    _lax: ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers PrecisionLike
+    RaggedDotDimensionNumbers RandomAlgorithm after_all approx_max_k approx_min_k broadcast_like composite
+    conv_general_dilated_local conv_general_permutations conv_general_shape_tuple conv_shape_tuple
+    conv_transpose_shape_tuple create_token dce_sink ragged_dot ragged_dot_general reduce_window_shape_tuple
+    rng_bit_generator rng_uniform scaled_dot shape_as_value
 jax.lax.linalg: xcore.lax.linalg: @primitives
 jax.lib:
 jax.monitoring: : _odds: clear_event_listeners record_event record_event_duration_secs record_event_time_span
@@ -104,12 +122,12 @@ jax.monitoring: : _odds: clear_event_listeners record_event record_event_duratio
     register_scalar_listener unregister_event_duration_listener unregister_event_listener
     unregister_event_time_span_listener unregister_scalar_listener
 jax.nn: xcore.nn
-jax.nn.initializers: xcore.nn.initializers
+jax.nn.initializers: xcore.nn.initializers: _names: Initializer
 jax.numpy: xcore.numpy: _more: issubdtype
 jax.numpy.fft: xcore.numpy.fft
 jax.numpy.linalg: xcore.numpy.linalg
 jax.ops: xcore.ops
-jax.profiler: xcore.profiler
+jax.profiler: xcore.profiler: _names: ProfileOptions stop_server
 jax.random: xcore.random: _draws: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal loggamma
     poisson t
 jax.scipy: xcore.scipy
@@ -128,7 +146,8 @@ jax.scipy.spatial: xcore.scipy.spatial
 jax.scipy.spatial.transform: xcore.scipy.spatial.transform
 jax.scipy.special: xcore.scipy.special
 jax.scipy.stats: xcore.scipy.stats
-jax.sharding: xcore.sharding: _odds: get_abstract_mesh
+jax.sharding: xcore.sharding: _odds: get_abstract_mesh _names: AbstractDevice auto_axes explicit_axes make_mesh
+    make_single_device_sharding use_abstract_mesh
 jax.stages: xcore.stages: _more: CompilerOptions ArgInfo OutInfo
 jax.test_util: xcore.test_util
 jax.tree: xcore.tree
@@ -191,17 +210,22 @@ _FAMILIES = """
 
 # The operations that interpreters may ask for by name.
 PRIMITIVES = """
-    abs acos acosh add all_gather all_to_all and argmax argmin asin asinh atan atan2 atanh bessel_i0e bessel_i1e
-    bitcast_convert_type broadcast_in_dim call cbrt ceil cholesky closed_call clz complex concatenate cond conj
-    conv_general_dilated convert_element_type cos cosh cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call
-    custom_vjp_call digamma div dot_general dynamic_slice dynamic_update_slice eig eigh eq erf erf_inv erfc exp expm1
-    fft floor gather ge gt hessenberg householder_product igamma igammac imag integer_pow iota is_finite jit le lgamma
-    log log1p logistic lt lu max min mul ne neg nextafter not optimization_barrier or pad pmax pmin polygamma
-    population_count pow ppermute psum qr real reduce_and reduce_max reduce_min reduce_or reduce_precision reduce_prod
-    reduce_sum reduce_xor regularized_incomplete_beta rem remat reshape rev round rsqrt scan scatter schur
-    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort sqrt square
-    stop_gradient sub svd tan tanh threefry2x32 top_k transpose triangular_solve tridiagonal tridiagonal_solve while
-    xor zeta
+    abs acos acosh add add_jaxvals all_gather all_to_all and approx_top_k argmax argmin asin asinh atan atan2
+    atanh axis_index bessel_i0e bessel_i1e bitcast_convert_type broadcast_in_dim call cbrt ceil cholesky clamp
+    closed_call clz complex composite concatenate cond conj conv_general_dilated convert_element_type copy cos
+    cosh cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call custom_vjp_call device_put digamma div
+    dot_general dynamic_slice dynamic_update_slice eig eigh eq erf erf_inv erfc exp exp2 expm1 fft floor
+    gather ge gt hessenberg householder_product igamma igamma_grad_a igammac imag integer_pow iota is_finite
+    jit le lgamma linear_solve log log1p logistic lt lu max min mul mulhi name ne neg nextafter not
+    optimization_barrier or pad pmax pmin polygamma population_count pow ppermute psum qr ragged_dot_general
+    random_bits random_fold_in random_gamma random_seed random_split random_unwrap random_wrap real reduce
+    reduce_and reduce_max reduce_min reduce_or reduce_precision reduce_prod reduce_sum reduce_window
+    reduce_window_max reduce_window_min reduce_window_sum reduce_xor regularized_incomplete_beta rem remat
+    reshape rev rng_bit_generator rng_uniform round rsqrt scan scatter scatter_add scatter_max scatter_min
+    scatter_mul scatter_sub schur select_and_gather_add select_and_scatter select_and_scatter_add select_n
+    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort split
+    sqrt square squeeze stack stop_gradient sub svd tan tanh threefry2x32 tile top_k transpose
+    triangular_solve tridiagonal tridiagonal_solve unstack while xor zeta
 """.split()
 
 MISSING.update({

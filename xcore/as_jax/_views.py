@@ -13,21 +13,10 @@ from .._core.trace import bind
 from .._core.types import typeof
 from .._ops.elementwise import shown
 from .._ops.families import broadcast_in_dim
+from ..numpy import _lax as lax
+from ._forms import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op
-
-# Params of our operations under the names that interpreters look for.
-_PARAMS = {
-    "call": {"program": "jaxpr"}, "one_kernel": {"program": "jaxpr"}, "checkpoint": {"program": "jaxpr"},
-    "scan": {"body": "jaxpr"}, "while": {"cond": "cond_jaxpr", "body": "body_jaxpr"},
-    "custom_jvp_call": {"program": "call_jaxpr"}, "custom_vjp_call": {"program": "call_jaxpr"},
-    "convert": {"dtype": "new_dtype", "weak": "weak_type"},
-}  # fmt: skip
-# What interpreters may read beside them, of operations whose own params say it otherwise.
-_MORE = {
-    "call": lambda p: {"name": p["program"].name, "inline": False},
-    "scan": lambda p: {"num_consts": p["counts"][0], "num_carry": p["counts"][1]},
-    "while": lambda p: {"cond_nconsts": p["counts"][0], "body_nconsts": p["counts"][1]},
-}
+from ._types import seen
 
 
 class OwnPrimitive(Primitive):
@@ -49,8 +38,10 @@ class OwnPrimitive(Primitive):
 
     def _own_params(self, params):
         """Params of the operation from those that an equation shows, and the constants of its program."""
-        back = {theirs: own for own, theirs in _PARAMS.get(self.op.name, {}).items()}
-        extra = _MORE.get(self.op.name)
+        if self.op.name in SHOWN:
+            return SHOWN[self.op.name][1](params), []
+        back = {theirs: own for own, theirs in RENAMED.get(self.op.name, {}).items()}
+        extra = MORE.get(self.op.name)
         made = {back.get(k, k): program_of(v) for k, v in params.items()}
         jaxpr = params.get("jaxpr")
         consts = jaxpr.consts if self.op.name == "call" and isinstance(jaxpr, ClosedJaxpr) else []
@@ -65,7 +56,19 @@ class _Square(OwnPrimitive):
         return bind(self.op, x, x)[0]
 
 
+class _SelectN(OwnPrimitive):
+    """A choice, whose cases stand the other way round: the one for false first."""
+
+    def bind(self, *args, **params):
+        which, *cases = map(to_value, args)
+        if len(cases) != 2 or typeof(which).dtype != bool:
+            return lax.select_n(which, *cases)
+        return bind(self.op, which, *_of_one_shape(cases[::-1]))[0]
+
+
 _square = _Square(registry["mul"], "square")
+_select = _SelectN(registry["select"], "select_n")
+primitives_by_op[_select.op] = _select
 
 
 def _is_square(eqn: Eqn) -> bool:
@@ -99,17 +102,24 @@ def primitive_of(op: Op) -> Primitive:
 
 def primitive_named(name: str) -> Primitive | None:
     """The primitive that JAX calls by this name, without ``_p``."""
-    if name == "square":
-        return _square
+    if name in ("square", "select_n"):
+        return {"square": _square, "select_n": _select}[name]
     ours = name if name in registry else _OURS.get(name, name)
     if ours.startswith("special."):
         importlib.import_module("xcore.special")
-    return primitive_of(registry[ours]) if ours in registry else None
+    return primitive_of(registry[ours]) if ours in registry else unmet(name)
 
 
 _OURS = {theirs: ours for ours, theirs in THEIRS.items()} | {
     "integer_pow": "pow", "closed_call": "call", "remat": "checkpoint",
 }  # fmt: skip
+
+
+class SourceInfo(str):
+    """A line of a program, and the named scopes that it stood in."""
+
+    name_stack = ""
+    traceback = None
 
 
 class JaxprEqn:
@@ -123,14 +133,21 @@ class JaxprEqn:
         self.invars, self.outvars = list(eqn.inputs), list(eqn.outputs)
         if _is_square(eqn):
             self.primitive, self.invars = _square, self.invars[:1]
-        self.effects, self.source_info = eqn.effects, eqn.source_info
-        names, more = _PARAMS.get(eqn.op.name, {}), _MORE.get(eqn.op.name, lambda p: {})
+        if self.primitive is _select:
+            self.invars[1:] = self.invars[:0:-1]
+        self.effects, self.source_info = eqn.effects, SourceInfo(eqn.source_info)
+        self.source_info.name_stack = "".join([*(eqn.where or ())][2:])
+        if eqn.op.name in SHOWN:
+            self.params = SHOWN[eqn.op.name][0](eqn.params)
+            return
+        names, more = RENAMED.get(eqn.op.name, {}), MORE.get(eqn.op.name, lambda p: {})
         shown_params = {names.get(k, k): view_of(v) for k, v in eqn.params.items()}
         self.params = {**shown_params, **more(eqn.params)}
 
 
 def new_jaxpr_eqn(invars, outvars, primitive, params, effects=(), source_info=None, ctx=None):
     invars = [*invars, *invars] if primitive is _square else invars
+    invars = [invars[0], *invars[:0:-1]] if primitive is _select else invars
     own, _ = primitive._own_params(params) if isinstance(primitive, OwnPrimitive) else (params, [])
     return JaxprEqn(Eqn(primitive.op, list(invars), list(outvars), own))
 
@@ -156,8 +173,8 @@ class Jaxpr:
         return self
 
     effects = property(lambda self: self.program.effects)
-    in_avals = property(lambda self: [v.type for v in self.invars])
-    out_avals = property(lambda self: self.program.out_types)
+    in_avals = property(lambda self: [seen(v.type) for v in self.invars])
+    out_avals = property(lambda self: [seen(t) for t in self.program.out_types])
 
     def __str__(self) -> str:
         return format_program(self.program)

@@ -1,0 +1,335 @@
+"""As ``checks.py``: names of smaller modules, beside NumPy or their definition."""
+
+import numpy as np
+
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
+
+import jax  # isort: skip
+import jax.numpy as jnp  # isort: skip
+from jax import lax  # isort: skip
+
+RNG = np.random.default_rng(26)
+
+
+def close(x, y, tol=2e-5):
+    np.testing.assert_allclose(np.asarray(x, float), np.asarray(y, float), rtol=tol, atol=tol)
+
+
+def raises(kind, f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except kind as e:
+        return str(e)
+    raise AssertionError(f"no {kind}")
+
+
+def drawn(*shape):
+    return RNG.normal(size=shape).astype("f")
+
+
+# lax
+
+
+def check_ragged_products():
+    x, w, sizes = drawn(7, 4), drawn(3, 4, 5), np.array([3, 0, 2], np.int32)
+    owner = np.repeat(np.arange(3), sizes)
+    expected = np.zeros((7, 5), "f")
+    expected[:5] = np.einsum("mk,mkn->mn", x[:5], w[owner])
+    close(lax.ragged_dot(x, w, sizes), expected)
+    close(jax.jit(lax.ragged_dot)(x, w, sizes), expected)
+    batch = jax.vmap(lax.ragged_dot, (0, None, None))(np.stack([x, 2 * x]), w, sizes)
+    close(batch, np.stack([expected, 2 * expected]))
+    grad = jax.grad(lambda w: lax.ragged_dot(x, w, sizes).sum())(w)
+    close(grad[2], np.repeat(x[3:5].sum(0)[:, None], 5, 1))
+    close(grad[1], np.zeros((4, 5)))
+    numbers = lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], [])
+    got = lax.ragged_dot_general(x, x, sizes, numbers)
+    close(got, np.stack([x[:3].T @ x[:3], np.zeros((4, 4)), x[3:5].T @ x[3:5]]))
+    numbers = lax.RaggedDotDimensionNumbers((((2,), (2,)), ((0,), (0,))), [1], [1])
+    both = np.stack([sizes, sizes])
+    got = lax.ragged_dot_general(np.stack([x, x]), np.stack([w, w]), both, numbers)
+    close(got, np.stack([expected, expected]))
+    small = lax.ragged_dot(jnp.bfloat16(x), jnp.bfloat16(w), sizes, preferred_element_type="f")
+    assert small.dtype == np.float32 and lax.ragged_dot(x[:0], w, sizes * 0).shape == (0, 5)
+    raises(TypeError, lax.ragged_dot, x, w, np.stack([sizes, sizes]))
+
+
+def check_kernels_of_their_own_at_each_place():
+    x, k = drawn(2, 5, 4, 3), drawn(4, 3, 3 * 4, 6)
+    got = lax.conv_general_dilated_local(
+        x, k, (1, 1), "VALID", (2, 2), dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
+    window = x[1, 2:4, 1:3].transpose(2, 0, 1).ravel()
+    assert got.shape == (2, 4, 3, 6)
+    close(got[1, 2, 1], window @ k[2, 1])
+
+
+def check_shapes_of_convolutions():
+    nhwc = ("NHWC", "HWIO", "NHWC")
+    assert lax.conv_shape_tuple((1, 2, 5, 5), (3, 2, 3, 3), (1, 1), "SAME") == (1, 3, 5, 5)
+    shapes = (1, 5, 5, 2), (3, 3, 2, 4), (2, 2)
+    assert lax.conv_general_shape_tuple(*shapes, "VALID", nhwc) == (1, 2, 2, 4)
+    assert lax.conv_transpose_shape_tuple(*shapes, "SAME", nhwc) == (1, 10, 10, 4)
+    assert lax.reduce_window_shape_tuple((4, 4), (2, 2), (2, 2), "VALID") == (2, 2)
+    assert lax.conv_general_permutations(nhwc)[1] == (3, 2, 0, 1)
+
+
+def check_small_names_of_lax():
+    x = drawn(3, 3)
+    for precision in (
+        "F32_F32_F32",
+        lax.DotAlgorithmPreset.BF16_BF16_F32_X9,
+        lax.DotAlgorithm("f", "f", "f"),
+    ):
+        close(lax.dot(x, x, precision=precision), x @ x)
+    close(lax.composite(lambda x: x * x, name="my.square")(3.0), 9.0)
+    assert lax.broadcast_like(jnp.ones(3), jnp.zeros((2, 3))).shape == (2, 3)
+    values, places = lax.approx_max_k(jnp.array([3.0, 1.0, 2.0]), 2, recall_target=0.9)
+    assert values.tolist() == [3, 2] and places.tolist() == [0, 2]
+    state, bits = lax.rng_bit_generator(jnp.arange(4, dtype=jnp.uint32), (1000,))
+    again = lax.rng_bit_generator(state, (1000,))[1]
+    assert abs(float(jnp.mean(bits / 2.0**32)) - 0.5) < 0.05 and (bits != again).any()
+    close(lax.scaled_dot(x, x, rhs_scale=jnp.full((1, 3), 2.0)), 2 * x @ x)
+
+
+# sparse
+
+
+def check_sparse_arrays_beside_dense_ones():
+    from jax.experimental import sparse
+
+    a = drawn(4, 5) * (RNG.random((4, 5)) < 0.5)
+    b, v, w = drawn(4, 5) * (RNG.random((4, 5)) < 0.5), drawn(5), drawn(4)
+    for kind in (sparse.BCOO, sparse.BCSR, sparse.CSR, sparse.CSC, sparse.COO):
+        m = kind.fromdense(a)
+        assert isinstance(m, sparse.JAXSparse) and m.shape == (4, 5) and m.nse == (a != 0).sum()
+        close((2 * m).todense(), 2 * a)
+        close(m.T @ w, a.T @ w)
+    m, n = sparse.BCOO.fromdense(a), sparse.CSR.fromdense(b)
+    close(m @ v, a @ v)
+    close(w @ n, w @ b)
+    close(m @ drawn(5, 2)[:, :0], np.zeros((4, 0)))
+    close((m - n).todense(), a - b)
+    close((m * n).todense(), a * b)
+    close((m * v).todense(), a * v)
+    close((m @ n.T).todense(), a @ b.T)
+    close(m.sum(), a.sum())
+    close(jax.jit(lambda m: m.todense())(n), b)
+    close(jax.grad(lambda d: (m._valued(d).todense() ** 2).sum())(m.data), 2 * m.data)
+    m = sparse.BCOO.fromdense(a)
+    close(m[1].todense(), a[1])
+    close(m[:, 1:3].todense(), a[:, 1:3])
+    close(m.reshape(2, 10).todense(), a.reshape(2, 10))
+    close(sparse.bcoo_reduce_sum(m, axes=(0,)).todense(), a.sum(0))
+    close(sparse.BCSR.from_bcoo(m).indptr, np.cumsum([0, *(a != 0).sum(1)]))
+
+
+def check_sparse_arrays_with_batches_repetitions_and_padding():
+    from jax.experimental import sparse
+
+    a = drawn(3, 4, 5) * (RNG.random((3, 4, 5)) < 0.5)
+    for layout in ({"n_batch": 1}, {"n_dense": 1}, {"n_batch": 1, "n_dense": 1}, {}):
+        m = sparse.BCOO.fromdense(a, **layout)
+        assert m.n_batch + m.n_sparse + m.n_dense == 3
+        close(m.todense(), a)
+        close(sparse.bcoo_update_layout(m, n_batch=0, n_dense=0).todense(), a)
+        close(m.sum_duplicates().todense(), a)
+        close(sparse.bcoo_multiply_dense(m, a), m.data**2)
+    m = sparse.BCOO.fromdense(a, n_batch=1)
+    close(sparse.bcoo_transpose(m, permutation=(0, 2, 1)).todense(), a.transpose(0, 2, 1))
+    dims = (((2,), (1,)), ((0,), (0,)))
+    x = drawn(3, 5, 2)
+    close(sparse.bcoo_dot_general(m, x, dimension_numbers=dims), a @ x)
+    places = jnp.array([[0, 0], [1, 1], [0, 0], [2, 2]])  # the last is padding
+    m = sparse.BCOO((jnp.arange(1.0, 5.0), places), shape=(2, 2))
+    close(m.todense(), [[4, 0], [0, 2]])
+    close(m @ jnp.ones(2), [4, 2])
+    close(m.sum(), 6)
+    assert m.sum_duplicates().data.tolist() == [4, 2]
+    close(jax.jit(lambda m: m.sum_duplicates(nse=3))(m).todense(), m.todense())
+    assert sparse.random_bcoo(jax.random.key(0), (6, 5), nse=0.5).nse == 15
+    close(sparse.eye(3, k=1).todense(), np.eye(3, k=1))
+    close(sparse.empty((2, 3), nse=2).todense(), np.zeros((2, 3)))
+    raises(TypeError, jax.jit(sparse.BCOO.fromdense), a)
+
+
+def check_derivatives_and_solutions_of_sparse_arrays():
+    from jax.experimental import sparse
+    from jax.experimental.sparse.linalg import spsolve
+
+    a = np.eye(4, dtype="f") * 3 + np.eye(4, k=1, dtype="f")
+    m = sparse.BCOO.fromdense(a)
+    got = sparse.grad(lambda m: (m.todense() ** 2).sum())(m)
+    close(got.todense(), 2 * a)
+    value, got = sparse.value_and_grad(lambda m, c: c * (m @ jnp.ones(4)).sum())(m, 2.0)
+    close(value, 2 * a.sum())
+    close(got.todense(), 2 * (a != 0))
+    jac = sparse.jacrev(lambda m: m @ jnp.arange(4.0))(m)
+    close(jac.todense(), np.eye(4)[:, :, None] * np.arange(4.0) * (a != 0))
+    r, b = sparse.BCSR.fromdense(a), drawn(4)
+    close(spsolve(r.data, r.indices, r.indptr, b), np.linalg.solve(a, b))
+    close(sparse.sparsify(lambda m, v: jnp.sin(m @ v))(m, b), np.sin(a @ b))
+
+
+# types and meshes
+
+
+def check_types_tell_where_arrays_lie():
+    t = jax.typeof(jnp.ones((2, 3)))
+    assert t.sharding.spec == jax.P(None, None) and t.sharding.mesh.empty
+    assert t == jax.core.ShapedArray((2, 3), jnp.float32) and len({t, t.type}) == 1
+    assert str(t) == "float32[2,3]" and repr(t) == "ShapedArray(float32[2,3])"
+    assert repr(jax.typeof(1.0)) == "ShapedArray(float32[], weak_type=True)"
+    mesh = jax.make_mesh((1,), ("x",))
+    assert mesh.axis_types == (jax.sharding.AxisType.Explicit,) and mesh.explicit_axes == ("x",)
+    x = jax.device_put(jnp.ones((2, 3)), jax.NamedSharding(mesh, jax.P("x")))
+    assert str(jax.typeof(x)) == "float32[2@x,3]" and jax.typeof(x).sharding.spec == jax.P(
+        "x", None
+    )
+    assert repr(jax.P("x")) == "P('x',)" and "axis_types=(Explicit,)" in repr(x.sharding)
+    seen = []
+    jax.jit(lambda x: (seen.append(jax.typeof(x).sharding.spec), x)[1])(x)
+    assert seen == [jax.P(None, None)]
+    both = jax.sharding.Mesh(jax.devices()[:1], "x", axis_types=jax.sharding.AxisType.Auto)
+    assert both is not mesh and both.auto_axes == ("x",) and both != mesh
+    y = jax.sharding.auto_axes(lambda x: x * 2, out_sharding=jax.NamedSharding(mesh, jax.P()))(x)
+    close(y, 2 * x)
+
+
+# what is small
+
+
+def check_calls_that_come_back_narrow_what_numpy_gives():
+    """A call path that is generated after some calls took 64-bit arrays as they were."""
+    f = jax.jit(lambda p, x, n: (p["w"] @ x, x * n))
+    for dtype in ("f8", "i8", "u8", "c16", "f4"):
+        for i in range(20):
+            x = np.full((3, 2), i, dtype)
+            product, scaled = f({"w": jnp.ones((2, 3))}, x, np.asarray(2, dtype))
+            close(product.real, np.full((2, 2), 3.0 * i))
+            close(scaled.real, 2 * x.real)
+            assert scaled.dtype.itemsize == (8 if dtype == "c16" else 4)
+
+
+def check_lstms_beside_numpy():
+    from jax.experimental import rnn
+
+    w = rnn.init_lstm_weight(jax.random.key(0), 3, 4, 2, True)
+    assert w.size == rnn.get_num_params_in_lstm(3, 4, 2, True) and abs(w).max() <= 0.5
+    close(rnn.swap_lstm_gates(rnn.swap_lstm_gates(w, 3, 4, 2, True), 3, 4, 2, True), w)
+    w = rnn.init_lstm_weight(jax.random.key(0), 3, 4, 1, False)
+    parts = rnn.unpack_lstm_weights(w, 3, 4, 1, False)
+    wi, wh, bi, bh = (np.asarray(p[0]) for p in parts)
+    x, h, c = drawn(1, 5, 3), np.zeros(4), np.zeros(4)
+    s, states = lambda z: 1 / (1 + np.exp(-z)), []
+    for t in range(5):
+        i, f, g, o = np.split(wi @ x[0, t] + bi + wh @ h + bh, 4)
+        c = s(f) * c + s(i) * np.tanh(g)
+        h = s(o) * np.tanh(c)
+        states.append((h, c))
+    zero = jnp.zeros((1, 1, 4))
+    for n in (5, 3):
+        got, last_h, last_c = rnn.lstm(x, zero, zero, w, jnp.array([n]), 3, 4, 1, 0.0, False)
+        close(got[0, :n], [h for h, _ in states[:n]])
+        close(last_h[0, 0], states[n - 1][0])
+        close(last_c[0, 0], states[n - 1][1])
+
+
+def check_keys_of_other_generators():
+    for impl in ("rbg", "unsafe_rbg"):
+        key = jax.random.key(0, impl=impl)
+        u = jax.random.uniform(jax.random.split(key)[1], (1000,))
+        assert abs(float(u.mean()) - 0.5) < 0.05
+        with jax.default_prng_impl(impl):
+            assert jax.random.key(0).dtype == key.dtype
+    assert jax.random.key(0).dtype != key.dtype
+    from jax.extend import random
+
+    assert (random.seed_with_impl(random.threefry_prng_impl, 3) == jax.random.key(3)).all()
+    assert random.random_seed(jnp.arange(3), random.threefry_prng_impl).shape == (3,)
+    words = jnp.arange(6, dtype=jnp.uint32)
+    pair = random.threefry_2x32((jnp.uint32(1), jnp.uint32(2)), words)
+    one = jax.xcore.random.threefry2x32(
+        jnp.array([1, 2], jnp.uint32), jnp.stack([words[:3], words[3:]], -1)
+    )
+    assert pair.tolist() == one.T.ravel().tolist()
+
+
+def check_lifting_of_arguments():
+    from jax import api_util
+    from jax.extend import linear_util as lu
+
+    structure = jax.tree.structure(((1, {"a": 2, "b": 3}), 4))
+    assert api_util.flatten_axes("axes", structure, (0, None)) == [0, 0, 0, None]
+    given = jax.tree.structure(((1, (2, 3)), {"z": 4}))
+    assert api_util.donation_vector((1,), ("z",), given) == (False, True, True, True)
+    assert api_util.rebase_donate_argnums((2, 3), (0,)) == (1, 2)
+    f, args = api_util.argnums_partial(lu.wrap_init(lambda *a: a), (0, 2), (1, 2, 3))
+    assert args == (1, 3) and f.call_wrapped(7, 8) == (7, 2, 8)
+
+
+def check_equations_tell_what_interpreters_read():
+    x = jnp.ones((2, 3))
+
+    def params(f, *args):
+        return jax.make_jaxpr(f)(*args).jaxpr.eqns[-1].params
+
+    assert params(jnp.dot, x, x.T)["dimension_numbers"] == (((1,), (0,)), ((), ()))
+    assert params(lambda x: x.sum(1), x)["axes"] == (1,)
+    assert params(jnp.transpose, x)["permutation"] == (1, 0)
+    assert params(lambda x: x.reshape(6), x)["new_sizes"] == (6,)
+    assert params(lambda x: jnp.pad(x, 1), x)["padding_config"] == ((1, 1, 0), (1, 1, 0))
+    assert params(lambda x: lax.argmax(x, 1, jnp.int32), x)["axes"] == (1,)
+
+    def f(x, k):
+        with jax.named_scope("part"):
+            y = jnp.where(x > 0, x, jnp.sin(x)) @ jnp.pad(x.T, ((0, 0), (1, 0)))[:, 1:]
+        y = jnp.concatenate([y, lax.rev(y, (0,))])[:, None] + jnp.argmax(x, 0)[:2]
+        return jnp.sort(lax.conv_general_dilated(y, k, (1,), "SAME"), 0), jnp.cumsum(y, 0)
+
+    k = jnp.ones((2, 1, 2))
+    closed = jax.make_jaxpr(f)(x, k)
+    assert "part" in [str(e.source_info.name_stack) for e in closed.jaxpr.eqns]
+    env = dict(zip([*closed.jaxpr.constvars, *closed.jaxpr.invars], [*closed.consts, x, k]))
+    read = lambda v: v.val if isinstance(v, jax.extend.core.Literal) else env[v]
+    for e in closed.jaxpr.eqns:
+        outs = e.primitive.bind(*map(read, e.invars), **e.params)
+        env.update(zip(e.outvars, outs if e.primitive.multiple_results else [outs]))
+    for got, expected in zip(map(read, closed.jaxpr.outvars), f(x, k)):
+        close(got, expected)
+    (choice,) = [e for e in closed.jaxpr.eqns if e.primitive is lax.select_n_p]
+    assert str(choice.primitive) == "select_n" and lax.squeeze_p.name == "squeeze"
+    close(lax.select_n_p.bind(jnp.array([True, False]), jnp.zeros(2), jnp.ones(2)), [1, 0])
+    close(lax.clamp_p.bind(0.0, jnp.array([-1.0, 2.0]), 1.0), [0, 1])
+    jax.extend.core.check_jaxpr(closed.jaxpr)
+
+
+def check_star_imports_and_small_names():
+    names: dict = {}
+    exec("from jax.numpy import *\nfrom jax.sharding import *", names)
+    assert names["sin"] is jnp.sin and names["AxisType"] is jax.sharding.AxisType
+    from jax.experimental.compute_on import compute_on
+    from jax.experimental.layout import with_layout_constraint
+    from jax.nn.initializers import Initializer  # noqa: F401
+
+    with compute_on("device_host"):
+        close(with_layout_constraint(jnp.ones(2), None), [1, 1])
+    assert jax.dlpack.is_supported_dtype(jnp.float32) and jax.dtypes.itemsize_bits("int4") == 4
+    assert issubclass(jax.errors.JAXTypeError, TypeError)
+    assert not jax.export.is_symbolic_dim(3)
+    raises(ValueError, jax.export.symbolic_args_specs, jnp.ones(3), "b")
+
+
+if __name__ == "__main__":
+    import json
+    import traceback
+
+    found = {}
+    for name, check in [*globals().items()]:
+        if name.startswith("check_"):
+            try:
+                check()
+                found[name] = ""
+            except BaseException:
+                found[name] = traceback.format_exc()
+    print("RESULTS " + json.dumps(found))

@@ -1,0 +1,216 @@
+"""``jax.experimental.sparse``: functions of sparse arrays, arrays made, derivatives by their values."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+import xcore as xc
+import xcore.numpy as xnp
+
+from .._core.trace import Tracer
+from ..lax import dot_general
+from ._sparse import (
+    BCOO,
+    BCSR,
+    COO,
+    CSC,
+    CSR,
+    JAXSparse,
+    batched,
+    bcoo_dot_general,
+    bcoo_extract,
+    bcoo_fromdense,
+    bcoo_sum_duplicates,
+    bcoo_todense,
+    by_dense,
+    fromdense,
+    todense,
+)
+
+
+def bcoo_dot_general_sampled(A, B, indices, *, dimension_numbers):
+    """Elements of a product of dense arrays at the places given."""
+    out = dot_general(A, B, dimension_numbers)
+    return out[tuple(indices[..., i] for i in range(indices.shape[-1]))]
+
+
+def bcoo_slice(mat: BCOO, *, start_indices, limit_indices, strides=None) -> BCOO:
+    return by_dense(xc.lax.slice, mat, start_indices, limit_indices, strides)
+
+
+def bcoo_dynamic_slice(mat: BCOO, start_indices, slice_sizes) -> BCOO:
+    return by_dense(xc.lax.dynamic_slice, mat, start_indices, slice_sizes)
+
+
+def bcoo_broadcast_in_dim(mat: BCOO, *, shape, broadcast_dimensions, sharding=None) -> BCOO:
+    return by_dense(xc.lax.broadcast_in_dim, mat, shape, broadcast_dimensions, plain=True)
+
+
+def bcoo_squeeze(arr: BCOO, *, dimensions) -> BCOO:
+    return by_dense(xc.lax.squeeze, arr, dimensions, plain=True)
+
+
+def bcoo_rev(operand: BCOO, dimensions) -> BCOO:
+    return by_dense(xc.lax.rev, operand, dimensions)
+
+
+def bcoo_concatenate(operands, *, dimension) -> BCOO:
+    dense = xnp.concatenate([m.todense() for m in operands], dimension)
+    return fromdense(dense, operands[0])
+
+
+def _of(kind, f):
+    """A function of BCOO for another kind."""
+
+    @functools.wraps(f)
+    def call(mat, *args, **kwargs):
+        found = f(mat._coo(), *args, **kwargs)
+        return kind._of(found) if isinstance(found, BCOO) else found
+
+    return call
+
+
+bcsr_fromdense, bcsr_dot_general = BCSR.fromdense, bcoo_dot_general
+bcsr_todense, bcsr_sum_duplicates = _of(BCSR, bcoo_todense), _of(BCSR, bcoo_sum_duplicates)
+bcsr_extract = _of(BCSR, bcoo_extract)
+csr_fromdense, coo_fromdense = CSR.fromdense, COO.fromdense
+csr_todense = coo_todense = todense
+
+
+def csr_matvec(mat, v, transpose: bool = False):
+    return (mat.T if transpose else mat) @ v
+
+
+csr_matmat = coo_matvec = coo_matmat = csr_matvec
+
+
+# Making
+
+
+def empty(shape, dtype=None, index_dtype="int32", sparse_format="bcoo", *, nse=0, n_batch=0,
+          n_dense=0):  # fmt: skip
+    """An array without elements."""
+    shape = tuple(shape)
+    n_sparse = len(shape) - n_batch - n_dense
+    dense = shape[n_batch + n_sparse :]
+    outside = np.asarray(shape[n_batch : n_batch + n_sparse], index_dtype)
+    data = xnp.zeros((*shape[:n_batch], nse, *dense), dtype or float)
+    indices = xnp.broadcast_to(outside, (*shape[:n_batch], nse, n_sparse))
+    return _formats[sparse_format]._of(BCOO((data, indices), shape=shape))
+
+
+def eye(N, M=None, k=0, dtype=None, index_dtype="int32", sparse_format="bcoo", **layout):
+    """Ones on a diagonal."""
+    return _formats[sparse_format]._of(
+        bcoo_fromdense(np.eye(N, M, k, dtype or np.float32), index_dtype=index_dtype, **layout)
+    )
+
+
+_formats = {"bcoo": BCOO, "bcsr": BCSR, "csr": CSR, "csc": CSC, "coo": COO}
+
+
+def random_bcoo(key, shape, *, dtype=None, indices_dtype=None, nse=0.2, n_batch=0, n_dense=0,
+                unique_indices=True, generator=None, **options):  # fmt: skip
+    """Random values at random places; ``nse`` of them, or that share of all."""
+    shape = tuple(shape)
+    n_sparse = len(shape) - n_batch - n_dense
+    batch, sizes = shape[:n_batch], shape[n_batch : n_batch + n_sparse]
+    total = math.prod(sizes)
+    count = math.ceil(nse * total) if 0 < nse < 1 else int(nse)
+    of_places, of_values = xc.random.split(key)
+    keys = xc.random.split(of_places, batch) if batch else of_places
+
+    def places(k):
+        flat = xc.random.choice(k, total, (count,), replace=not unique_indices)
+        found = xnp.stack(xnp.unravel_index(flat, sizes), -1)
+        return found.astype(indices_dtype or np.int32)
+
+    values = (generator or xc.random.uniform)(
+        of_values, (*batch, count, *shape[n_batch + n_sparse :]), dtype or float, **options
+    )
+    return BCOO((values, batched(places, n_batch)(keys)), shape=shape)
+
+
+# Functions of sparse arrays
+
+
+def sparsify(f, use_tracer: bool = False):
+    """A function of sparse arrays: by their operators, and dense where it calls functions of ``jax.numpy``."""
+    return f
+
+
+def _by_values(transform):
+    """A transformation with respect to the values of the sparse arguments."""
+
+    @functools.wraps(transform)
+    def made(fun, argnums=0, has_aux=False, **options):
+        def call(*args, **kwargs):
+            chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+            sparse = {i: args[i] for i in chosen if isinstance(args[i], JAXSparse)}
+            values = [a.data if i in sparse else a for i, a in enumerate(args)]
+
+            def of_values(*values, **kwargs):
+                full = [sparse[i]._valued(v) if i in sparse else v for i, v in enumerate(values)]
+                return fun(*full, **kwargs)
+
+            out = transform(of_values, argnums, has_aux=has_aux, **options)(*values, **kwargs)
+            valued = transform is xc.value_and_grad
+            found = out[1] if valued else out[0] if has_aux else out
+            grads = (found,) if isinstance(argnums, int) else found
+            put = [sparse[i]._valued(g) if _fits(sparse.get(i), g) else g
+                   for i, g in zip(chosen, grads)]  # fmt: skip
+            put = put[0] if isinstance(argnums, int) else tuple(put)
+            return (out[0], put) if valued else (put, out[1]) if has_aux else put
+
+        return call
+
+    return made
+
+
+def _fits(m, g) -> bool:
+    return m is not None and g.shape == m.data.shape
+
+
+grad, value_and_grad = _by_values(xc.grad), _by_values(xc.value_and_grad)
+
+
+def _jacobian(transform):
+    """Derivatives by the values of a matrix, in a sparse array with the axes of the result before."""
+
+    def made(fun, argnums=0, has_aux=False, **options):
+        found = _by_values(transform)(fun, argnums, has_aux, **options)
+
+        def call(*args, **kwargs):
+            out = found(*args, **kwargs)
+            jac = out[0] if has_aux else out
+            m = args[argnums] if isinstance(argnums, int) else None
+            if not isinstance(m, BCOO) or isinstance(jac, BCOO):
+                return out
+            n = jac.ndim - m.data.ndim
+            whole = xnp.broadcast_to(m.indices, (*jac.shape[:n], *m.indices.shape))
+            jac = BCOO((jac, whole), shape=(*jac.shape[:n], *m.shape))
+            return (jac, out[1]) if has_aux else jac
+
+        return call
+
+    return made
+
+
+jacfwd, jacrev = _jacobian(xc.jacfwd), _jacobian(xc.jacrev)
+jacobian = jacrev
+
+
+# linalg
+
+
+def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
+    """The solution of a system with a matrix row by row."""
+    m = BCSR((data, indices, indptr), shape=(len(indptr) - 1,) * 2)
+    if any(isinstance(x, Tracer) for x in (m.indices, m.indptr)):
+        return xnp.linalg.solve(m.todense(), b)
+    rows = np.asarray(m._coo().indices[:, 0])
+    a = xc.sparse.coo_array((m.data, (rows, np.asarray(m.indices))), shape=m.shape)
+    return xc.sparse.solve(a, b)

@@ -1,0 +1,111 @@
+"""Types as JAX shows them: with where an array lies, and in its words."""
+
+from __future__ import annotations
+
+import enum
+
+from .._core import dtypes
+from .._core.array import Array
+from .._core.mesh import AbstractMesh, Mesh, PartitionSpec
+from .._core.sharding import NamedSharding, SingleDeviceSharding
+from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+
+
+class MemorySpace(enum.Enum):
+    """Where an array is: on its device, in all of what is shown here."""
+
+    Device, Host, Any = range(3)
+
+
+class SeenType(ArrayType):  # pyright: ignore[reportGeneralTypeIssues]
+    """A type and the sharding that an array of it has, if it is an array and is spread over a mesh."""
+
+    __slots__ = ("spec",)
+    memory_space = MemorySpace.Device
+
+    @property
+    def sharding(self):  # pyright: ignore[reportIncompatibleVariableOverride]
+        placed = self.spec
+        if placed is None:
+            return NamedSharding(AbstractMesh((), ()), PartitionSpec(*[None] * self.ndim))
+        entries = (*placed.spec, *[None] * (self.ndim - len(placed.spec)))
+        return NamedSharding(placed.mesh.abstract_mesh, PartitionSpec(*entries))
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, ArrayType) and other.type is self.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+    def __str__(self) -> str:
+        return f"{'~' if self.weak else ''}{_name(self.dtype)}[{','.join(self._sizes())}]"
+
+    def _sizes(self):
+        placed, explicit = self.spec, ()
+        if placed is not None:
+            explicit = placed.mesh.explicit_axes
+        spec = placed.spec.axes(self.ndim) if explicit else [()] * self.ndim
+        for n, names in zip(self.shape, spec):
+            kept = [str(a) for a in names or () if a in explicit]
+            if len(kept) > 1:
+                yield f"{n}@({','.join(kept)})"
+            else:
+                yield f"{n}@{kept[0]}" if kept else str(n)
+
+    def __repr__(self) -> str:
+        return f"ShapedArray({str(self).lstrip('~')}{', weak_type=True' if self.weak else ''})"
+
+    def __reduce__(self):
+        return seen, (self.type,)
+
+
+def _name(dtype) -> str:
+    return "float0" if dtype == dtypes.float0 else dtype.name
+
+
+def seen(t, placed=None) -> SeenType:
+    """The type in JAX's words."""
+    found = object.__new__(SeenType)
+    for name in ("shape", "dtype", "ndim", "size", "weak", "weak_type"):
+        setattr(found, name, getattr(t, name))
+    found.type, found.spec = t.type, placed if isinstance(placed, NamedSharding) else None
+    return found
+
+
+def typeof_(x) -> SeenType:
+    """``jax.typeof``: shape, dtype, and for arrays the sharding."""
+    return seen(typeof(x), getattr(x, "sharding", None))
+
+
+def _mesh_axes(mesh) -> str:
+    types = ", ".join(t.name for t in mesh.axis_types)
+    sizes = ", ".join(f"{n!r}: {s}" for n, s in mesh.shape.items())
+    return f"{sizes or '()'}, axis_types=({types}{',' if len(mesh.axis_types) == 1 else ''})"
+
+
+def _spec(self) -> str:
+    return f"P({', '.join(map(repr, self))}{',' if len(self) == 1 else ''})"
+
+
+def open_words() -> None:
+    """Shardings, meshes and types are shown in JAX's words while ``jax`` is xcore."""
+    shown = {
+        PartitionSpec: _spec,
+        Mesh: lambda m: f"Mesh({_mesh_axes(m)})",
+        AbstractMesh: lambda m: f"AbstractMesh({_mesh_axes(m)})",
+        NamedSharding: lambda s: (
+            f"NamedSharding(mesh={s.mesh!r}, spec={s.spec!r}, memory_kind=device)"
+        ),
+        SingleDeviceSharding: lambda s: (
+            f"SingleDeviceSharding(device={s.device!r}, memory_kind=device)"
+        ),
+        ShapeDtypeStruct: _struct,
+    }
+    for cls, words in shown.items():
+        cls.__repr__ = cls.__str__ = words  # pyright: ignore[reportAttributeAccessIssue]
+    Array.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _struct(s) -> str:
+    placed = f", sharding={s.sharding!r}" if s.sharding is not None else ""
+    return f"ShapeDtypeStruct(shape={s.shape}, dtype={s.dtype.name}{', weak_type=True' if s.weak_type else ''}{placed})"
