@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -179,15 +181,10 @@ def stop_server() -> None:
 
 def debug_log(fmt: str, *args, ordered: bool = False, **kwargs) -> None:
     """As ``debug.print``, into Python's logging."""
+    logger = logging.getLogger("jax.debug")
     xc.debug.callback(
-        lambda *a, **k: _logger().info(fmt.format(*a, **k)), *args, ordered=ordered, **kwargs
+        lambda *a, **k: logger.info(fmt.format(*a, **k)), *args, ordered=ordered, **kwargs
     )
-
-
-def _logger():
-    import logging
-
-    return logging.getLogger("jax.debug")
 
 
 def is_supported_dtype(dtype) -> bool:
@@ -248,11 +245,13 @@ def make_single_device_sharding(device, *, memory_kind=None) -> SingleDeviceShar
     return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 
+@dataclass(frozen=True)
 class AbstractDevice:
     """A kind of device without one."""
 
-    def __init__(self, device_kind: str, num_cores=None, platform: str | None = None):
-        self.device_kind, self.num_cores, self.platform = device_kind, num_cores, platform
+    device_kind: str
+    num_cores: int | None = None
+    platform: str | None = None
 
 
 # jax.extend.core, jax.interpreters
