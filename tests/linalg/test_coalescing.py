@@ -233,6 +233,20 @@ def test_third_derivatives_of_determinants():
     assert not np.isfinite(third(np.zeros((3, 3)))).all()
 
 
+def test_determinants_along_a_curve_and_in_batches():
+    """The third derivative, where the direction turns too; the second of many matrices at once."""
+    curves = rng.normal(size=(2, 3, 3, 3))
+    at = lambda c, t: c[0] + t * c[1] + t * t * c[2]
+    times = np.linspace(-1, 1, 7)
+    fits = [np.polyfit(times, [np.linalg.det(at(c, t)) for t in times], 6) for c in curves]
+    slope = lambda f: lambda c, t: xc.jvp(lambda t: f(c, t), (t,), (1.0,))[1]
+    of_det = lambda c, t: xnp.linalg.det(at(c, t))
+    second, third = slope(slope(of_det)), slope(slope(slope(of_det)))
+    of_all = lambda f: xc.jit(xc.vmap(f, (0, None)))(curves, np.float64(0))
+    np.testing.assert_allclose(of_all(second), [2 * f[4] for f in fits], rtol=1e-9)
+    np.testing.assert_allclose(of_all(third), [6 * f[3] for f in fits], rtol=1e-9)
+
+
 # Polar factors
 
 
@@ -333,6 +347,15 @@ def test_third_derivatives_of_functions_of_hermitian_matrices(values):
     block = np.kron(np.eye(4), a) + np.kron(np.eye(4, k=1), e)
     want = 6 * scipy.linalg.expm(block)[:3, 9:]
     np.testing.assert_allclose(third(a, e), want, atol=1e-9 * np.abs(want).max())
+
+
+def test_functions_of_hermitian_matrices_along_a_curve():
+    """The second derivative where the direction turns: of exp at a + t b + t² c, b c and c b apart."""
+    a, b, c = rotated([1.0, 1, 1.5]), hermitian(3), hermitian(3)
+    slope = lambda f: lambda t: xc.jvp(f, (t,), (1.0,))[1]
+    got = xc.jit(slope(slope(lambda t: la.funmh(a + t * b + t * t * c, xnp.exp))))(np.float64(0))
+    block = np.kron(np.eye(3), a) + np.kron(np.eye(3, k=1), b) + np.kron(np.eye(3, k=2), c)
+    np.testing.assert_allclose(got, 2 * scipy.linalg.expm(block)[:3, 6:], rtol=1e-9, atol=1e-9)
 
 
 def test_functions_with_complex_values_and_of_small_eigenvalues():

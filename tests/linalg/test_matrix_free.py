@@ -48,6 +48,8 @@ def test_lsmr(shape):
     assert np.allclose(damped, expected, atol=1e-10)
     if shape[0] > shape[1]:
         check_grads(solve, (a, b), order=1, rtol=1e-6, atol=1e-6)
+        slope = lambda a: xc.grad(lambda a: solve(a, b).sum())(a).sum()
+        assert xc.make_jaxpr(xc.grad(slope))(a)  # reverse over reverse goes by no loop
     else:
         tame = xc.jit(lambda a, b, damp: la.lsmr(a, b, damp=damp, rtol=1e-13))
         check_grads(tame, (a, b, 0.7), order=1, rtol=1e-6, atol=1e-6)

@@ -251,6 +251,13 @@ ROWS: tuple = (
     ),
     ("xcore/experimental/ode.py", "_attempt.rule", "size < 1", "sizes of errors are not 1"),
     ("xcore/experimental/ode.py", "_attempt.rule", "0 * h → 0", "the same zero"),
+    (
+        "xcore/numpy/_determinant.py",
+        "_adjugate_change",
+        "stop_gradient(a) → a",
+        "it has a rule of its own",
+    ),
+    ("xcore/numpy/_determinant.py", "_adjugate", "full=False → ", "both sides of a square"),
     ("xcore/optimize/_bracket.py", "root_scalar.(x, aux).λ", "solve(b, a)", SYMMETRIC),
 )
 

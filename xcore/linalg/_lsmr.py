@@ -281,13 +281,14 @@ def lsmr(
     fixed = ops.stop_gradient(weight)
     within = max(1e-6, 100 * epsilon(b)) if rtol is None else rtol
     run = functools.partial(_run_each, rtol=within, limit=limit)
-    back, held = _adjoint(a), ops.stop_gradient(columns)
+    still = stop_gradient(a)  # derivatives go by the products below alone
+    back, held = _adjoint(still), ops.stop_gradient(columns)
     kept = ops.stop_gradient(sizes) * unit if history else None
     if isinstance(damp, (int, float)) and damp == 0:
-        first, steps, size, status, *rows = run(a.mv, back, held, kept, progress)
+        first, steps, size, status, *rows = run(still.mv, back, held, kept, progress)
     else:
         below = xnp.zeros((n, typeof(columns).shape[1]), typeof(b).dtype)
-        damped = *_damped(a, back, fixed), xnp.concatenate([held, below])
+        damped = *_damped(still, back, fixed), xnp.concatenate([held, below])
         first, steps, size, status, *rows = run(*damped, kept, progress)
     first = ops.stop_gradient(first)
     square = (weight * weight).astype(typeof(b).dtype)
@@ -297,7 +298,7 @@ def lsmr(
         return turned.matmat(a.matmat(x)) + square * x
 
     def solve(_, r):  # twice least squares: aᴴ y = r and a x = y
-        whole = _NormalMatrix(a, fixed)  # with its damping: none is added to it
+        whole = _NormalMatrix(still, fixed)  # with its damping: none is added to it
         inner, _, _, status = run(whole.mv, whole.mv, r)
         check_status(f"{who}, a solution for derivatives,", status)
         return inner
