@@ -651,3 +651,18 @@ def test_a_forward_rule_with_other_results_than_its_function_in_programs():
     f.defvjp(lambda x: (xnp.stack([x, x]), None), lambda _, ct: (ct.sum(),))
     with pytest.raises(xc.errors.DTypeError, match="must return the results of the function"):
         xc.grad(lambda x: xc.jit(f)(x).sum())(1.0)
+
+
+def test_cotangents_for_whole_nodes_and_for_integers():
+    @xc.custom_vjp
+    def f(pair, n):
+        return (pair[0] * pair[1]).sum() * n
+
+    x = xnp.arange(3.0)
+    for of_n in (None, 1, np.int32(1), 1.0, xnp.ones(3)):
+        f.defvjp(lambda pair, n: (f(pair, n), n), lambda n, g, c=of_n: (g * n * xnp.ones(3), c))
+        for got in xc.grad(f)((x, x), 2):
+            assert_close(got, np.full(3, 2.0))
+    f.defvjp(lambda pair, n: (f(pair, n), n), lambda n, g: (g, None))
+    with pytest.raises(TypeError, match=r"cotangents\[0\]\[0\] is float32\[\]"):
+        xc.grad(f)((x, x), 2)

@@ -340,6 +340,23 @@ def test_associative_scan_in_reverse_is_that_of_the_elements_turned_round():
     assert np.allclose(got, turned[::-1]) and np.allclose(got[3], m[4] @ m[3])
 
 
+def test_a_function_in_several_places_is_traced_once():
+    seen = []
+
+    def f(x):
+        seen.append(x)
+        return xnp.sin(x) * w
+
+    w = xnp.arange(3.0)
+    choose = xc.jit(lambda i, x: lax.switch(i, [f, xnp.cos, f], x))
+    x = xnp.ones(3)
+    for i, expected in enumerate([xnp.sin(x) * w, xnp.cos(x), xnp.sin(x) * w]):
+        assert np.allclose(choose(i, x), expected)
+    assert len(seen) == 1
+    slopes = xc.vmap(xc.grad(lambda x, i: choose(i, x).sum()), (None, 0))(x, xnp.arange(3))
+    assert np.allclose(slopes, [xnp.cos(x) * w, -xnp.sin(x), xnp.cos(x) * w])
+
+
 # Errors
 
 

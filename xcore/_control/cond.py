@@ -222,6 +222,10 @@ def _choose(who: str, index, functions, operands, **by):
     types = [typeof(v) for v in values]
     bodies, used = [], []
     for i, f in enumerate(functions):
+        again = next((b for g, b in zip(functions, bodies) if g is f), None)
+        if again is not None:  # a function that stands twice is traced once
+            bodies.append(again)
+            continue
         with Tracing(alternative=True) as uses:
             bodies.append(Body(who, f, structure, types, f"branch {i}"))
         take_back(uses)  # of the branches one is run

@@ -76,8 +76,11 @@ def _shown_tangents(tangents, types, symbolic: bool) -> list:
     ]
 
 
-def _leaf_for_leaf(who: str, structure, given) -> list:
-    """The leaves of ``given`` in the structure's order; None stands for zeros of all below it."""
+def _leaf_for_leaf(who: str, structure, given, prefix: bool) -> list:
+    """The leaves of ``given`` in the structure's order; None stands for zeros of all below it.
+
+    ``prefix``: whether any leaf in the place of a node is meant for all below it.
+    """
     if tree.structure(given) == structure:
         return tree.leaves(given)
     leaves, outline = tree.flatten(given, is_leaf=lambda x: x is None)
@@ -89,18 +92,21 @@ def _leaf_for_leaf(who: str, structure, given) -> list:
         raise
     out = [None] * structure.num_leaves
     for leaf, part in zip(leaves, parts, strict=True):
-        if leaf is not None and not isinstance(part, int):
+        if leaf is not None and not (prefix or isinstance(part, int)):
             tree.check_structure(structure, given, who)
-        if leaf is not None:
-            out[part] = leaf
+        for i in tree.leaves(part):
+            out[i] = leaf
     return out
 
 
-def _derivative_leaf(who: str, name, x, t: ArrayType):
-    """A user's tangent or cotangent for a value of type ``t``, checked; None if it is zero."""
-    if x is None or isinstance(x, SymbolicZero):
-        return None
+def _derivative_leaf(who: str, name, x, t: ArrayType, ignored: bool):
+    """A user's tangent or cotangent for a value of type ``t``, checked; None if it is zero.
+
+    ``ignored``: whether integers have a derivative that nobody asks for, whatever it is.
+    """
     inexact = dtypes.is_inexact(t.dtype)
+    if x is None or isinstance(x, SymbolicZero) or (ignored and not inexact and is_array_like(x)):
+        return None
     integer_zero = getattr(x, "dtype", None) == float0
     if integer_zero and not inexact:
         return None
@@ -113,16 +119,21 @@ def _derivative_leaf(who: str, name, x, t: ArrayType):
     return x if given.dtype == t.dtype else ops.convert(x, dtype=t.dtype)
 
 
-def _derivatives(who: str, what: str, structure, given, types_) -> list:
+def _derivatives(
+    who: str, what: str, structure, given, types_, of_cotangents: bool = False
+) -> list:
     """All leaves of a user's tree of tangents or cotangents, checked; None for zeros."""
 
     def name(i: int) -> str:
         numbers = tree.unflatten(structure, range(structure.num_leaves))
         return what + tree.keystr(tree.flatten_with_path(numbers)[0][i][0])
 
-    leaves = _leaf_for_leaf(who, structure, given)
+    leaves = _leaf_for_leaf(who, structure, given, of_cotangents)
     pairs = enumerate(zip(leaves, types_, strict=True))
-    return [_derivative_leaf(who, functools.partial(name, i), x, t) for i, (x, t) in pairs]
+    return [
+        _derivative_leaf(who, functools.partial(name, i), x, t, of_cotangents)
+        for i, (x, t) in pairs
+    ]
 
 
 class _Result:
@@ -460,7 +471,7 @@ class custom_vjp(Generic[P, R_co]):
                 f"xcore.{who} must return a tuple of {n} cotangents, one for each argument, given "
                 f"{errors.describe(found)}."
             )
-        return _derivatives(who, "cotangents", given.structure, tuple(found), in_types)
+        return _derivatives(who, "cotangents", given.structure, tuple(found), in_types, True)
 
 
 class _Kept:
