@@ -304,6 +304,46 @@ def check_equations_tell_what_interpreters_read():
     jax.extend.core.check_jaxpr(closed.jaxpr)
 
 
+def check_jaxprs_are_printed_as_jax_prints_them():
+    show = lambda f, *args: str(jax.make_jaxpr(f)(*args))
+    x = jnp.ones((2, 3))
+    assert show(lambda x: jnp.sin(x) * 2.0, 1.0) == (
+        "{ lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0:f32[] in (c,) }"
+    )
+    assert (
+        show(lambda x, y: (x @ y, jnp.sum(x)), x, x.T)
+        == """\
+{ lambda ; a:f32[2,3] b:f32[3,2]. let
+    c:f32[2,2] = dot_general[
+      dimension_numbers=(([1], [0]), ([], []))
+      preferred_element_type=float32
+    ] a b
+    d:f32[] = reduce_sum[axes=(0, 1) out_sharding=None] a
+  in (c, d) }"""
+    )
+    assert (
+        show(lambda x: x.T, x)
+        == """\
+{ lambda ; a:f32[2,3]. let
+    b:f32[3,2] = transpose[permutation=(1, 0)] a
+  in (b,) }"""
+    )
+    assert "jaxpr={ lambda ; c:f32[]. let d:f32[] = sin c in (d,) }" in show(
+        lambda x: jax.jit(jnp.sin)(x) + 1, 1.0
+    )
+    assert show(lambda x: x + w, 1.0).startswith("{ lambda a:f32[3]; b:f32[]. let")
+    assert str(jax.jit(jnp.sin).trace(1.0).jaxpr) == (
+        "{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }"
+    )
+    struct = jax.ShapeDtypeStruct((2, 3), jnp.float32)
+    assert len(struct) == 2 and struct.update(shape=()).shape == () and struct.update(shape=())
+    raises(TypeError, len, struct.update(shape=()))
+    assert str(jax.typeof(np.arange(3))) == "int32[3]"
+
+
+w = jnp.arange(3.0)
+
+
 def check_star_imports_and_small_names():
     names: dict = {}
     exec("from jax.numpy import *\nfrom jax.sharding import *", names)

@@ -44,7 +44,7 @@ def test_check(results, file, name):
 def test_scripts_and_modules_run(tmp_path):
     (tmp_path / "script.py").write_text(
         "import sys, jax, jax.numpy as jnp\n"
-        "print(__name__, sys.argv[1:], jax.xcore.__name__, float(jax.grad(jnp.sin)(0.0)))\n"
+        "__builtins__.print(__name__, sys.argv[1:], jax.xcore.__name__, float(jax.grad(jnp.sin)(0.0)))\n"
     )
     done = run("-m", "xcore.as_jax", str(tmp_path / "script.py"), "a", "-b")
     assert done.stdout == "__main__ ['a', '-b'] xcore 1.0\n", done.stderr

@@ -180,6 +180,19 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         return math.prod(self.shape)
 
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("xcore.ShapeDtypeStruct: what has no axes has no length.")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """The same with another shape, dtype, sharding or weak_type."""
+        same = {n: getattr(self, n) for n in self.__slots__}
+        return ShapeDtypeStruct(**{**same, **changes})
+
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import runpy
 import sys
@@ -18,7 +19,8 @@ def main() -> None:
         return
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    # of the main module it is the module, and would be its dict
+    runpy.run_path(sys.argv[0], {"__builtins__": builtins}, run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import contextlib
 
 import numpy as np
 
-from .._control.ahead import Lowered
+from .._control.ahead import Lowered, Traced
 from .._core import config as settings
 from .._core import tree
 from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
 from .._core.types import ArrayType, typeof
+from ._views import view_of
 
 # Names of JAX's generators that are another one here: faster than threefry, with bits of their own.
 IMPLS: dict = {"rbg": "philox4x32", "unsafe_rbg": "philox4x32"}
@@ -103,6 +104,8 @@ class _Text(str):
 def open_attributes() -> None:
     """Attributes behind JAX's interface that libraries read: of traces, tracers, shardings, lowered functions."""
     Lowered.compiler_ir = module_text  # pyright: ignore[reportAttributeAccessIssue]
+    program = Traced.jaxpr.fget
+    Traced.jaxpr = property(lambda self: view_of(program(self)))  # pyright: ignore
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
     Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]

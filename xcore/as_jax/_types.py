@@ -6,9 +6,9 @@ import enum
 
 from .._core import dtypes
 from .._core.array import Array
-from .._core.mesh import AbstractMesh, Mesh, PartitionSpec
+from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
 from .._core.sharding import NamedSharding, SingleDeviceSharding
-from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
 
 
 class MemorySpace(enum.Enum):
@@ -52,11 +52,13 @@ class SeenType(ArrayType):  # pyright: ignore[reportGeneralTypeIssues]
             else:
                 yield f"{n}@{kept[0]}" if kept else str(n)
 
-    def __repr__(self) -> str:
-        return f"ShapedArray({str(self).lstrip('~')}{', weak_type=True' if self.weak else ''})"
-
     def __reduce__(self):
         return seen, (self.type,)
+
+
+def _words(t) -> str:
+    sizes = ",".join(t._sizes() if isinstance(t, SeenType) else map(str, t.shape))
+    return f"ShapedArray({_name(t.dtype)}[{sizes}]{', weak_type=True' if t.weak else ''})"
 
 
 def _name(dtype) -> str:
@@ -74,7 +76,10 @@ def seen(t, placed=None) -> SeenType:
 
 def typeof_(x) -> SeenType:
     """``jax.typeof``: shape, dtype, and for arrays the sharding."""
-    return seen(typeof(x), getattr(x, "sharding", None))
+    t = typeof(x)
+    if dtypes.at_width(t.dtype) is not t.dtype and not isinstance(x, Value):
+        t = ArrayType(t.shape, dtypes.at_width(t.dtype), t.weak)  # as it would come in
+    return seen(t, getattr(x, "sharding", None))
 
 
 def _mesh_axes(mesh) -> str:
@@ -94,8 +99,9 @@ def open_words() -> None:
         Mesh: lambda m: f"Mesh({_mesh_axes(m)})",
         AbstractMesh: lambda m: f"AbstractMesh({_mesh_axes(m)})",
         NamedSharding: lambda s: (
-            f"NamedSharding(mesh={s.mesh!r}, spec={s.spec!r}, memory_kind=device)"
+            f"NamedSharding(mesh={s.mesh!r}, spec={s.spec!r}{', memory_kind=device' * bool(s.devices)})"
         ),
+        AxisType: lambda t: t.name,
         SingleDeviceSharding: lambda s: (
             f"SingleDeviceSharding(device={s.device!r}, memory_kind=device)"
         ),
@@ -103,6 +109,7 @@ def open_words() -> None:
     }
     for cls, words in shown.items():
         cls.__repr__ = cls.__str__ = words  # pyright: ignore[reportAttributeAccessIssue]
+    ArrayType.__repr__ = _words  # pyright: ignore[reportAttributeAccessIssue]
     Array.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -7,7 +7,6 @@ import importlib
 from .._control.jit import make_jaxpr as make_program
 from .._core.eval import to_value
 from .._core.op import Op, registry
-from .._core.pprint import format_program
 from .._core.program import Eqn, Literal, Program, Var, eval_program
 from .._core.trace import bind
 from .._core.types import typeof
@@ -16,6 +15,7 @@ from .._ops.families import broadcast_in_dim
 from ..numpy import _lax as lax
 from ._forms import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op
+from ._printing import text
 from ._types import seen
 
 
@@ -177,7 +177,7 @@ class Jaxpr:
     out_avals = property(lambda self: [seen(t) for t in self.program.out_types])
 
     def __str__(self) -> str:
-        return format_program(self.program)
+        return text(self)
 
     __repr__ = __str__
 
