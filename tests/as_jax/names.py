@@ -196,6 +196,22 @@ def check_types_tell_where_arrays_lie():
     close(y, 2 * x)
 
 
+def check_results_lie_as_types_say():
+    x, key = jnp.ones((4, 2)), jax.random.key(0)
+    nothing, mesh = jax.typeof(x).sharding, jax.make_mesh((1,), ("x",))
+    draws = lambda place: jax.random.bernoulli(key, 0.5, (4, 2), out_sharding=place)
+    assert (draws(nothing) == draws(None)).all()
+    close(jnp.zeros((4, 2), out_sharding=nothing), 0 * x)
+    close(x.reshape(2, 4).reshape(4, 2, out_sharding=nothing), x)
+    same = jax.jit(lambda x: jnp.einsum("ij->ij", x, out_sharding=jax.typeof(x).sharding))
+    close(same(x), x)
+    place = jax.NamedSharding(mesh, jax.P("x"))
+    assert draws(place).sharding == place and (draws(place) == draws(None)).all()
+    with jax.set_mesh(mesh):
+        assert jax.jit(lambda: draws(jax.P("x")))().sharding.spec == jax.P("x")
+        assert x.reshape(8, out_sharding=jax.P("x")).sharding.spec == jax.P("x")
+
+
 # what is small
 
 
@@ -342,6 +358,18 @@ def check_jaxprs_are_printed_as_jax_prints_them():
 
 
 w = jnp.arange(3.0)
+
+
+def check_histograms_count_in_the_dtype_of_their_data():
+    for x, dtype in ((jnp.array([1.0, 2.0, 2.0]), "float32"), (jnp.array([1, 2, 2]), "int32")):
+        for counts in (jnp.histogram(x, 2)[0], jnp.histogram(a=x, bins=2)[0]):
+            assert counts.dtype == dtype and counts.tolist() == [1, 2]
+        assert jnp.histogram2d(x, x, bins=2)[0].dtype == dtype
+        assert jnp.histogramdd(jnp.stack([x, x], 1), bins=2)[0].dtype == dtype
+    assert jnp.histogram(jnp.array([1, 2]), 2, weights=jnp.array([0.5, 0.5]))[0].tolist() == [
+        0.5,
+        0.5,
+    ]
 
 
 def check_star_imports_and_small_names():

@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import types
 
+from .._core import tree
+from ..numpy._spread import laid_out
+
 # Arguments that functions of a module take there and not here, with the values that ask for nothing.
 _IDLE = {
     "jax.random": {"*": {"out_sharding": (None,)}},
@@ -50,11 +53,15 @@ def adapted(module: str, name: str, value):
 
     @functools.wraps(value)
     def call(*args, **kwargs):
+        place = kwargs.pop("out_sharding", None) if "out_sharding" in idle else None
         if kwargs:
             kwargs = {
                 names.get(k, k): v for k, v in kwargs.items() if not _says_nothing(idle, k, v)
             }
-        return value(*args, **kwargs)
+        found = value(*args, **kwargs)
+        if place is None:
+            return found
+        return tree.map(lambda x: laid_out(name, x, place), found)
 
     return call
 

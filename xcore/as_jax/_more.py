@@ -79,6 +79,25 @@ def issubdtype(a, b) -> bool:
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
 
 
+def _counted(f, samples: int):
+    """A histogram whose counts have the dtype of what was counted, as sums of ones like it."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        counts, *edges = f(*args, **kwargs)
+        given = kwargs.get("weights"), kwargs.get("density"), *args[samples + 2 :]
+        if all(x is None or x is False for x in given):
+            data = [*args[:samples], *[kwargs[k] for k in ("a", "sample", "x", "y") if k in kwargs]]
+            counts = counts.astype(xc.numpy.result_type(*[xc.numpy.asarray(x) for x in data]))
+        return counts, *edges
+
+    return call
+
+
+histogram, histogramdd = _counted(xc.numpy.histogram, 1), _counted(xc.numpy.histogramdd, 1)
+histogram2d = _counted(xc.numpy.histogram2d, 2)
+
+
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):
     """The dtype at the width that the settings say; None is float64 as in NumPy."""
     return xc.dtypes.canonicalize_dtype(float if dtype is None else dtype, allow_extended_dtype)

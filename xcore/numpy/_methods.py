@@ -29,9 +29,10 @@ def _shape_argument(shape):
     return shape[0] if len(shape) == 1 else shape
 
 
-def _reshape(self, *shape, order="C", copy=None):
+def _reshape(self, *shape, order="C", copy=None, out_sharding=None):
     """The same elements in another shape: x.reshape(2, -1) or x.reshape((2, -1))."""
-    return _shape.reshape(self, _shape_argument(shape), order, copy=copy)
+    more = {} if out_sharding is None else {"out_sharding": out_sharding}
+    return _shape.reshape(self, _shape_argument(shape), order, copy=copy, **more)
 
 
 def _transpose(self, *axes):

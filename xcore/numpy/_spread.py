@@ -8,7 +8,7 @@ from .._core import errors
 from .._core.array import Array
 from .._core.devices import device_put
 from .._core.program import Literal
-from .._core.sharding import as_sharding
+from .._core.sharding import NamedSharding, as_sharding
 from .._core.types import Value
 from .._ops.sharding import sharding_constraint
 from ._promote import as_array
@@ -27,14 +27,23 @@ def spreads(f):
 
 
 def laid_out(who: str, x, sharding):
-    """An array laid out by a sharding, or by a PartitionSpec of the mesh of the context."""
+    """An array laid out by a sharding, or by a PartitionSpec of the mesh of the context.
+
+    A sharding over a mesh without axes, as types of arrays on one device tell it, says nothing.
+    """
+    if _says_nothing(sharding):
+        return as_array(who, x)
     return sharding_constraint(as_array(who, x), sharding=as_sharding(who, sharding))
+
+
+def _says_nothing(sharding) -> bool:
+    return sharding is None or (isinstance(sharding, NamedSharding) and sharding.mesh.empty)
 
 
 def one_place(who: str, device, out_sharding):
     """The device or sharding that a function was given under either name."""
-    if device is None or out_sharding is None:
-        return device if out_sharding is None else as_sharding(who, out_sharding)
+    if device is None or _says_nothing(out_sharding):
+        return device if _says_nothing(out_sharding) else as_sharding(who, out_sharding)
     raise errors.bad_argument(
         who, "device", device, "None where out_sharding is given", "Give one of the two."
     )
