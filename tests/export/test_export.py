@@ -58,6 +58,9 @@ def equal(a, b) -> None:
 # Values
 
 LOOP = lambda x: xc.lax.scan(lambda c, y: (c + y, c * y), 0.0, x)
+BARRIERS = lambda x: xc.lax.scan(
+    lambda c, y: (sum(xc.lax.optimization_barrier((c * y, c + 1))), None), x, x
+)[0]
 FUNCTIONS = {
     "int4": (lambda x: x[::-1], xnp.asarray([1, -2, 3], "int4")),
     "bool": (lambda x: ~x, xnp.asarray([True, False])),
@@ -73,6 +76,7 @@ FUNCTIONS = {
     "erf": (xc.special.erf, SQUARE),
     "nested": (lambda x: xc.jit(lambda y: xnp.sort(y) + xc.jit(xnp.cumsum)(y))(x), ONES),
     "loops": (lambda x: (LOOP(x), xc.lax.fori_loop(0, x[0].astype(int), lambda i, c: c * 2, 1.0)), ONES),
+    "barriers": (lambda x: BARRIERS(x), ONES),  # two values in a small loop
     "branches": (lambda x: xc.lax.cond(x.sum() > 0, xnp.sin, xnp.cos, x), ONES),
     "cholesky": (xnp.linalg.cholesky, POSITIVE),
     "eig": (xnp.linalg.eig, SQUARE),

@@ -61,6 +61,7 @@ class Artifacts:
         module: ir.Module
         functions: dict[Hashable, Any]
         partitions: int
+        barriers: bool
         _context: ir.Context
 
         def bytecode(self) -> bytes: ...
@@ -100,6 +101,7 @@ class Artifacts:
     def _adopted(self, blob: bytes, prefix: str, site: shardy.Site | None) -> Adopted:
         other = self._parsed(blob, site is not None)
         targets = _targets(other)
+        self.barriers |= any(op.name == "stablehlo.optimization_barrier" for op in _all_of(other))
         if any(t.startswith("lapack_") for t in targets):
             ffi.ensure_lapack()
         if partitioned.TARGET in targets:
