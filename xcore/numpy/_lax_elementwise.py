@@ -181,11 +181,11 @@ erfc = _row("erfc", 1, "1 - erf(x), accurate where it is small.",
             "(xnp.asarray([0.0, 5.0])) → Array([1.0000e+00, 1.5375e-12], dtype=float32)")
 erf_inv = _row("erf_inv", 1, "Inverse of erf on [-1, 1].",
                "(xnp.asarray([0.5, 1.0])) → Array([0.4769, inf], dtype=float32)")
-lgamma = _row("lgamma", 1, "log|Γ(x)|.", "(xnp.asarray([5.0, 100.0])) → Array([ 3.1781, 359.1342 ], dtype=float32)")
+lgamma = _row("lgamma", 1, "log|Γ(x)|.", "(xnp.float32(5.0)) → Array(3.1781, dtype=float32)")
 digamma = _row("digamma", 1, "The derivative of lgamma.",
                "(xnp.asarray([1.0, 10.0])) → Array([-0.5772, 2.2518], dtype=float32)")
 polygamma = _row("polygamma", 2, "Derivative number m of digamma, m an integer as a float.",
-                 "(xnp.asarray([0.0, 1.0]), xnp.asarray([1.0, 1.0])) → Array([-0.5772, 1.6449 ], dtype=float32)")
+                 "(xnp.float32(1.0), xnp.float32(1.0)) → Array(1.6449, dtype=float32)")
 zeta = _row("zeta", 2, "Hurwitz' zeta function Σ (k + q)^-x over k = 0, 1, ….",
             "(xnp.asarray([2.0]), xnp.asarray([1.0])) → Array([1.6449], dtype=float32)")
 
