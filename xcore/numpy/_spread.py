@@ -31,19 +31,21 @@ def laid_out(who: str, x, sharding):
 
     A sharding over a mesh without axes, as types of arrays on one device tell it, says nothing.
     """
-    if _says_nothing(sharding):
+    if sharding is None or _says_nothing(sharding):
         return as_array(who, x)
     return sharding_constraint(as_array(who, x), sharding=as_sharding(who, sharding))
 
 
 def _says_nothing(sharding) -> bool:
-    return sharding is None or (isinstance(sharding, NamedSharding) and sharding.mesh.empty)
+    return isinstance(sharding, NamedSharding) and sharding.mesh.empty
 
 
 def one_place(who: str, device, out_sharding):
     """The device or sharding that a function was given under either name."""
-    if device is None or _says_nothing(out_sharding):
-        return device if _says_nothing(out_sharding) else as_sharding(who, out_sharding)
+    if out_sharding is None or _says_nothing(out_sharding):
+        return device
+    if device is None:
+        return as_sharding(who, out_sharding)
     raise errors.bad_argument(
         who, "device", device, "None where out_sharding is given", "Give one of the two."
     )
