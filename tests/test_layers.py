@@ -260,6 +260,12 @@ BELOW = {
     "_core.types": "typeof ShapeDtypeStruct",
     "_core.typing": "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar",
     "_core.trace": "Tracer is_evaluating ensure_compile_time_eval",
+    # rows of matrices over several devices
+    "_control.collectives": "all_to_all",
+    "_control.mapped": "shard_map",
+    "_core.devices": "device_put",
+    "_core.mesh": "Mesh PartitionSpec",
+    "_core.sharding": "NamedSharding",
     # how functions and solutions are made
     "_core.struct": "struct static",
     "_core.notebook": "shown",

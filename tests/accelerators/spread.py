@@ -11,7 +11,7 @@ import numpy as np
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax, pde
+from xcore import lax, pde, sparse
 from xcore.sharding import NamedSharding, P
 
 COUNT = 4
@@ -92,6 +92,12 @@ def programs(mesh):
     there = xc.ShapeDtypeStruct((1024,), "float32", sharding=NamedSharding(backwards, P("y")))
     yield "exported, on devices in another order", read.call, (there,)
     grid = pde.Grid((64, 65))
+    line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(32, 32))
+    five = sparse.kronsum(line, line)
+    rows = lambda v: sparse.shard_rows(five.like(v), mesh)
+    values = spread(five.nnz, spec=P())
+    yield "sparse rows", lambda x, v: rows(v) @ x, (x, values)
+    yield "gradient of sparse rows", xc.grad(lambda x, v: (rows(v) @ x).sum()), (x, values)
     yield "poisson", lambda f: pde.poisson(f, grid), (spread(63, 64, spec=P(None, "x")),)
 
 

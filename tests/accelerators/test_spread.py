@@ -33,6 +33,8 @@ EXPECTED = {
         [("all-reduce", [[3, 0], [2, 1]]), ("collective-permute", [[3, 2], [2, 0], [0, 3]])],
         True,
     ),
+    "sparse rows": ([("all-to-all", ALL)], True),
+    "gradient of sparse rows": ([("all-to-all", ALL)], True),
     "poisson": ([("all-gather", ALL)], False),  # XLA gathers the rows of a transform: a known limit
 }
 # Of small arrays a TPU sums everything up, and each takes its part.
