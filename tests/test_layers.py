@@ -265,7 +265,6 @@ BELOW = {
     "_control.mapped": "shard_map",
     "_core.devices": "device_put",
     "_core.mesh": "Mesh PartitionSpec",
-    "_core.sharding": "NamedSharding",
     # how functions and solutions are made
     "_core.struct": "struct static",
     "_core.notebook": "shown",
@@ -287,7 +286,7 @@ BELOW = {
     "_ops.coalescing": "sums",
     "_ops.trigonometric": "matrix",
     # where and on what a program runs
-    "_core.sharding": "default_sharding",
+    "_core.sharding": "default_sharding NamedSharding",
     "_cpu.rows": "cores",
 }
 METHODS = (*SOLVERS, "scipy")
