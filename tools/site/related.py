@@ -67,7 +67,7 @@ FAMILIES = {
     "xcore.pde": """
         poisson solve solve_direct solve_nonlinear solve_system eigenmodes
         Dirichlet Neumann Robin Periodic
-        Laplacian Diffusion Advection Helmholtz Masked CutDiffusion Wave
+        Laplacian Diffusion Advection Helmholtz Masked CutDiffusion Wave OpenHelmholtz
         trajectory integrate Leapfrog Newmark ThetaMethod RungeKutta IMEX
         """,
     "xcore.optimize": """

@@ -16,6 +16,7 @@ from ._laplacian import Laplacian
 from ._masked import Masked
 from ._modes import eigenmodes
 from ._nonlinear import solve_nonlinear
+from ._open import OpenHelmholtz
 from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
 from ._refine import refine
@@ -36,7 +37,7 @@ from ._waves import Points, Wave
 __all__ = [
     "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
-    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "Periodic", "Points", "RK4",
+    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4",
     "FieldSolution", "RODAS5P",
     "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
     "UnstableStepError", "Wave",

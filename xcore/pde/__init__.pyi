@@ -29,6 +29,7 @@ from xcore.pde._interface import interface_diffusion as interface_diffusion
 from xcore.pde._laplacian import Laplacian as Laplacian
 from xcore.pde._masked import Masked as Masked
 from xcore.pde._modes import eigenmodes as eigenmodes
+from xcore.pde._open import OpenHelmholtz as OpenHelmholtz
 from xcore.pde._operators import Advection as Advection
 from xcore.pde._operators import Divergence as Divergence
 from xcore.pde._operators import Gradient as Gradient

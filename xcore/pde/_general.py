@@ -245,10 +245,10 @@ def _acts_alike(c: Couplings) -> bool:
 
 
 def _damped(c: Couplings, by: float) -> Couplings:
-    """With waves that lose a part of their energy."""
+    """With waves that lose a part of their energy; the more where they lose some already."""
     sums = np.minimum(c.sums.real, 0)
-    centre = (0,) * len(c.shape)
-    return c._replace(elements=c.elements | {centre: c.centre - 1j * by * sums})
+    centre, sign = (0,) * len(c.shape), -1 if np.sum(c.sums.imag) < 0 else 1
+    return c._replace(elements=c.elements | {centre: c.centre - 1j * sign * by * sums})
 
 
 def _null(op, c: Couplings, p: Portrait) -> str:

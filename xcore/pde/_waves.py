@@ -22,7 +22,7 @@ from .._core.typing import ArrayLike, PyTree
 from ._grid import Grid
 
 # Weights of (f(x + (k + 1/2) h) - f(x - (k + 1/2) h)) / h in f'(x), by their order. (Fornberg 1988)
-_WEIGHTS = {
+WEIGHTS = {
     2: (1.0,),
     4: (9 / 8, -1 / 24),
     6: (75 / 64, -25 / 384, 3 / 640),
@@ -56,7 +56,7 @@ class Points:
 
     def __post_init__(self):
         who = "pde.Points"
-        _check_grid(who, self.grid, 4)
+        check_grid(who, self.grid, 4)
         at = xnp.asarray(self.where)
         if typeof(at).ndim == 1 and self.grid.ndim == 1:
             at = at[:, None]
@@ -108,7 +108,7 @@ def _cubic(x, j: int):
     return value
 
 
-def _check_grid(who: str, grid, least: int) -> None:
+def check_grid(who: str, grid, least: int) -> None:
     if not isinstance(grid, Grid) or not grid.uniform or grid.centred or min(grid.shape) < least:
         want = f"a pde.Grid of {least} or more equally spaced nodes along each axis"
         raise errors.bad_argument(who, "grid", grid, want)
@@ -152,10 +152,10 @@ class Wave:
 
     def __post_init__(self):
         who = "pde.Wave"
-        if self.order not in _WEIGHTS:
-            raise errors.bad_argument(who, "order", self.order, f"one of {tuple(_WEIGHTS)}")
-        _check_grid(who, self.grid, self.order + 1)
-        object.__setattr__(self, "layer", _pairs(self.layer, self.grid.ndim))
+        if self.order not in WEIGHTS:
+            raise errors.bad_argument(who, "order", self.order, f"one of {tuple(WEIGHTS)}")
+        check_grid(who, self.grid, self.order + 1)
+        object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
         shape = xnp.shape(self.speed)
         if shape not in ((), self.grid.shape):
             want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
@@ -216,7 +216,7 @@ class Wave:
         """The longest stable step: that of the fastest place."""
         fastest, reach = (
             float(xnp.max(xnp.abs(xnp.asarray(self.speed)))),
-            sum(map(abs, _WEIGHTS[self.order])),
+            sum(map(abs, WEIGHTS[self.order])),
         )
         return 1 / (fastest * reach * math.sqrt(sum(h**-2.0 for h in self.grid.spacing)))
 
@@ -257,12 +257,12 @@ class Wave:
     def _laplacian(self, state, dt):
         """(Δu along the stretched coordinates, the memories of first and of second derivatives)."""
         u, total, slopes, bends = state["u"], 0.0, [], []
-        weights = _WEIGHTS[self.order]
+        weights = WEIGHTS[self.order]
         for i, h in enumerate(self.grid.spacing):
-            slope = _differences(u, i, h, weights, odd=True)
+            slope = differences(u, i, h, weights, odd=True)
             keep, gain = self._memory(i, dt, typeof(u).dtype, 0.5)
             slopes.append((keep * state["slopes"][i] + gain * slope).astype(typeof(u).dtype))
-            bend = _inner(_differences(slope + slopes[i], i, h, weights, odd=False), i)
+            bend = _inner(differences(slope + slopes[i], i, h, weights, odd=False), i)
             keep, gain = self._memory(i, dt, typeof(u).dtype, 0.0)
             bends.append((keep * state["bends"][i] + gain * bend).astype(typeof(u).dtype))
             total = total + bend + bends[i]
@@ -272,19 +272,26 @@ class Wave:
         """(by how much a memory is kept in a step, the share of what is new), along an axis."""
         n, h = self.shape[axis], self.grid.spacing[axis]
         fastest = xnp.max(xnp.abs(xnp.asarray(self.speed))).astype(dtype)
-        at, depth = np.arange(n - (shift > 0)) + shift, 0.0
-        for cells, way in zip(self.layer[axis], (at, n - 1 - at), strict=True):
-            if cells:  # (Collino and Tsogka 2001: the damping that brings back so little)
-                most = -(_POWER + 1) * math.log(_BACK) / (2 * cells * h)
-                depth = depth + most * np.clip((cells - way) / cells, 0, None) ** _POWER
-        depth = np.asarray(depth * np.ones(len(at))).reshape(
+        at = np.arange(n - (shift > 0)) + shift
+        depth = damping(n - 1, self.layer[axis], h, at).reshape(
             [-1 if axis == j else 1 for j in range(self.grid.ndim)]
         )
         gain = xnp.expm1(-fastest * dt * depth).astype(dtype)
         return 1 + gain, gain
 
 
-def _pairs(layer, ndim: int) -> tuple[tuple[int, int], ...]:
+def damping(cells: int, layer: tuple[int, int], h: float, at) -> np.ndarray:
+    """By how much amplitudes fade on a length, at places counted in cells from the lower end, such that little comes
+    back of a wave that goes straight to the end. (Collino and Tsogka 2001, Geophysics 66)"""
+    depth = np.zeros(len(at))
+    for count, way in zip(layer, (at, cells - at), strict=True):
+        if count:
+            most = -(_POWER + 1) * math.log(_BACK) / (2 * count * h)
+            depth = depth + most * np.clip((count - way) / count, 0, None) ** _POWER
+    return depth
+
+
+def pairs(who: str, layer, ndim: int) -> tuple[tuple[int, int], ...]:
     given = layer if isinstance(layer, (tuple, list)) else (layer,) * ndim
     made = tuple(tuple(x) if isinstance(x, (tuple, list)) else (x, x) for x in given)
     counts = [k for pair in made for k in pair]
@@ -293,11 +300,11 @@ def _pairs(layer, ndim: int) -> tuple[tuple[int, int], ...]:
     )
     if len(made) != ndim or any(len(p) != 2 for p in made) or not whole:
         want = f"a number of cells, or for each of {ndim} axes one or a pair (lower, upper)"
-        raise errors.bad_argument("pde.Wave", "layer", layer, want)
+        raise errors.bad_argument(who, "layer", layer, want)
     return tuple((int(a), int(b)) for a, b in made)
 
 
-def _differences(u, axis: int, h: float, weights, odd: bool):
+def differences(u, axis: int, h: float, weights, odd: bool):
     """Derivatives in the middle between neighbours; beyond the ends u goes on as odd there, or as even."""
     n, reach = typeof(u).shape[axis], len(weights) - 1
     cut = lambda a, b: tuple(slice(a, b) if i == axis else slice(None) for i in range(u.ndim))  # noqa: E731
