@@ -91,7 +91,7 @@ def test_patterns_and_values(name):
     f = FUNCTIONS[name]
     x = np.random.default_rng(3).uniform(0.5, 2.0, N).astype("float32")
     dense = np.asarray(xc.jacfwd(f)(xnp.asarray(x))).reshape(-1, N)
-    for mode in ("fwd", "rev") if name != "while" else ("fwd",):
+    for mode in ("fwd", "rev", "bidirectional") if name != "while" else ("fwd",):
         found = sparse.jacobian(f, mode=mode)(xnp.asarray(x))
         np.testing.assert_allclose(found.todense(), dense, rtol=1e-5, atol=1e-6)
     places = np.zeros(dense.shape, bool)
@@ -167,6 +167,98 @@ def test_colourings_are_valid(shape, density):
         row, group = colouring.recovered(q, colour)
         np.testing.assert_allclose(products[row, group], h[q.rows, q.columns], rtol=1e-12)
         assert colour.max() <= colouring.columns(q).max()
+
+
+def arrow(n, full=1):
+    a = np.eye(n, dtype=bool)
+    a[:full] = a[:, :full] = True
+    return a
+
+
+def random_places(seed):
+    """Some of them with rows and columns that are full, or half full, or empty."""
+    rng = np.random.default_rng(seed)
+    m, n = rng.integers(1, 40, 2)
+    a = rng.random((m, n)) < rng.choice([0.0, 0.03, 0.1, 0.5])
+    for axis in (a, a.T):
+        for i in rng.integers(0, len(axis), rng.integers(0, 4)):
+            axis[i] = rng.random(axis.shape[1]) < rng.choice([0.0, 0.5, 1.0])
+    return a
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_rows_and_columns_together_tell_each_element(seed):
+    places = random_places(seed)
+    p = sparse.Pattern(*np.nonzero(places), places.shape)
+    values = np.where(places, np.random.default_rng(seed).normal(size=places.shape), 0)
+    cover = colouring.cover(p)
+    products = lambda a, colour: a @ (colour[:, None] == np.arange(colour.max(initial=0) + 1))
+    forward, back = products(values, cover.columns), products(values.T, cover.rows)
+    read = np.where(
+        cover.forward,
+        forward[p.rows, np.maximum(cover.columns[p.columns], 0)],
+        back[p.columns, np.maximum(cover.rows[p.rows], 0)],
+    )
+    np.testing.assert_array_equal(read, values[p.rows, p.columns])
+    alone = [colouring.count(colouring.columns(q)) for q in (p, p.T)]
+    assert cover.count <= min(alone)
+    assert cover.count == colouring.cover(p.T).count
+
+
+def test_arrows_need_few_products():
+    for n, full, most in ((50, 1, 3), (50, 2, 5), (1, 1, 1)):
+        a = arrow(n, full)
+        p = sparse.Pattern(*np.nonzero(a), a.shape)
+        assert colouring.cover(p).count <= most
+    band = np.abs(np.subtract.outer(np.arange(60), np.arange(60))) < 2
+    band[7] = band[:, 30] = band[40, :30] = (
+        True  # of two rows that share a column, one product each
+    )
+    p = sparse.Pattern(*np.nonzero(band), band.shape)
+    assert colouring.cover(p).count <= 7
+    assert colouring.cover(sparse.Pattern([], [], (3, 0))).count == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_jacobians_of_arrows(dtype):
+    def f(x):
+        y = x**2
+        return y.at[0].set((x * y).sum()) + 3 * x[0] * x
+
+    x = np.random.default_rng(0).normal(size=30).astype(dtype)
+    dense = xc.jacfwd(f)(xnp.asarray(x))
+    seen = []
+
+    def watched(x):
+        seen.append(1)
+        return f(x)
+
+    for mode in ("auto", "bidirectional"):
+        found = xc.jit(sparse.jacobian(watched, mode=mode))(x)
+        np.testing.assert_allclose(found.todense(), dense, rtol=1e-5, atol=1e-5)
+        assert found.dtype == dtype and found.nnz == 30 + 29 * 2
+    cover = colouring.cover(found.pattern)
+    assert (colouring.count(cover.rows), colouring.count(cover.columns)) == (1, 2)
+    text = str(xc.make_jaxpr(sparse.jacobian(f, found.pattern))(x))
+    assert "[30,30]" not in text and "[29,30]" not in text  # no batch of as many directions
+    slopes = lambda mode: xc.grad(
+        lambda x: xnp.abs(sparse.jacobian(f, mode=mode)(x).values ** 2).sum()
+    )(x.real)
+    np.testing.assert_allclose(slopes("auto"), slopes("fwd"), rtol=1e-4)
+
+
+def test_derivatives_from_real_to_complex_numbers():
+    f = lambda x: x[:1] * x[1] * (1 + 2j) + x.sum()
+    x = xnp.asarray([1.0, 2.0, 3.0])
+    for mode in ("auto", "fwd"):
+        np.testing.assert_allclose(
+            sparse.jacobian(f, mode=mode)(x).todense(), [[3 + 4j, 2 + 2j, 1]]
+        )
+    for mode in ("rev", "bidirectional"):
+        with pytest.raises(ValueError, match="from real to complex"):
+            sparse.jacobian(f, mode=mode)(x)
+    with pytest.raises(TypeError, match="holomorphic"):
+        sparse.jacobian(lambda z: xnp.abs(z))(xnp.asarray([1 + 1j]))
 
 
 def test_what_is_not_followed_is_named():

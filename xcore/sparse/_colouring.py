@@ -1,10 +1,14 @@
 """Groups of columns of a pattern that have no row in common, so that one product tells them all.
 
 Curtis, Powell and Reid 1974, "On the estimation of sparse Jacobian matrices"; for symmetric matrices, star colourings:
-Coleman and Moré 1984, "Estimation of sparse Hessian matrices and graph coloring problems".
+Coleman and Moré 1984, "Estimation of sparse Hessian matrices and graph coloring problems". Rows and columns together:
+Hossain and Steihaug 1998, "Computing a sparse Jacobian matrix by rows and columns"; Coleman and Verma 1998, "The
+efficient computation of sparse Jacobian matrices using automatic differentiation".
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,6 +44,102 @@ def _order(turned: Pattern) -> list[int]:
     if len(lengths) and lengths.max() <= 2 * max(np.median(lengths), 1):
         return list(range(len(lengths)))
     return np.argsort(-lengths, kind="stable").tolist()
+
+
+# Rows and columns together
+
+
+class Cover(NamedTuple):
+    """Colours of rows and columns from whose products each element can be read.
+
+    Attributes:
+      rows, columns: colours, -1 of those that no product has.
+      forward: of each element, whether it is read from a product with columns.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    forward: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """The number of products."""
+        return count(self.rows) + count(self.columns)
+
+
+def count(colour: np.ndarray) -> int:
+    return int(colour.max(initial=-1)) + 1
+
+
+def cover(pattern: Pattern) -> Cover:
+    """The fewest products found that tell all elements: of columns, of rows, or of both.
+
+    Of both, the fullest rows have products of their own, and columns need to differ in the other rows only; or the
+    fullest columns, and rows. How many are the fullest is tried out where a bound says that it may be of use.
+    """
+    return pattern.kept("cover", lambda: _cover(pattern))
+
+
+def _cover(p: Pattern) -> Cover:
+    best, tried = None, 0
+    for bound, plain, length, turned in sorted(_bounds(p, False) + _bounds(p.T, True)):
+        worth = best is None or bound < best.count
+        if worth and (plain or tried < _MOST_TRIED):
+            tried += not plain
+            made = _split(p.T if turned else p, length)
+            if turned:
+                forward = np.empty(p.nnz, bool)
+                forward[p.order] = ~made.forward
+                made = Cover(made.columns, made.rows, forward)
+            best = made if best is None or made.count < best.count else best
+    assert best is not None
+    return best
+
+
+_MOST_TRIED = 4  # lengths of rows or columns that are full
+_MOST_LENGTHS = 64
+
+
+def _bounds(p: Pattern, turned: bool) -> list[tuple[int, bool, int, bool]]:
+    """(the least number of products, whether no row is full, the length from which on rows are full, ``turned``)"""
+    lengths = np.append(0, np.unique(p.lengths))
+    met = np.zeros(max(p.shape[1], 1), np.int64)  # how many full rows have an element in a column
+    found = [(int(lengths[-1]), True, int(lengths[-1]) + 1, turned)]
+    for k in range(len(lengths) - 1, max(len(lengths) - _MOST_LENGTHS, 1), -1):
+        met += np.bincount(p.columns[p.lengths[p.rows] == lengths[k]], minlength=len(met))
+        found.append((int(lengths[k - 1] + met.max()), False, int(lengths[k]), turned))
+    return found
+
+
+def _split(p: Pattern, length: int) -> Cover:
+    """Columns that differ in the rows below a length, and products of the others for what these do not tell."""
+    full = p.lengths >= length
+    light = p.chosen(~full[p.rows])[0] if full.any() else p
+    by_column = np.where(light.T.lengths > 0, columns(light), -1)
+    colour = by_column[p.columns]
+    key = p.rows.astype(np.int64) * (count(by_column) + 1) + colour + 1
+    met = np.bincount(key, minlength=1)
+    forward = (colour >= 0) & (met[key] == 1)
+    return Cover(_greedy_rows(p, ~forward), by_column, forward)
+
+
+def _greedy_rows(p: Pattern, read: np.ndarray) -> np.ndarray:
+    """Colours of rows with elements to be read: in the column of one there is no other row of its colour."""
+    colour = np.full(p.shape[0], -1, np.int64)
+    there, wanted = [0] * p.shape[1], [0] * p.shape[1]  # per column sets of colours, as bits
+    some = np.flatnonzero(np.bincount(p.rows[read], minlength=p.shape[0]))
+    for i in some[np.argsort(-p.lengths[some], kind="stable")]:
+        own = slice(p.indptr[i], p.indptr[i + 1])
+        places = list(zip(p.columns[own].tolist(), read[own].tolist(), strict=True))
+        used = 0
+        for j, needed in places:
+            used |= there[j] if needed else wanted[j]
+        c = (~used & (used + 1)).bit_length() - 1
+        colour[i] = c
+        for j, needed in places:
+            there[j] |= 1 << c
+            wanted[j] |= (1 << c) * needed
+    return colour
 
 
 def star(pattern: Pattern) -> np.ndarray:

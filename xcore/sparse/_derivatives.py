@@ -24,8 +24,9 @@ from ._dependence import dependence
 from ._making import coo_array
 from ._matrix import Sparse
 from ._pattern import Pattern
+from ._products import _narrow
 
-MODES = ("auto", "fwd", "rev")
+MODES = ("auto", "fwd", "rev", "bidirectional")
 
 
 def jacobian_pattern(f: Callable[..., Array], x: ArrayLike, *args: Any) -> Pattern:
@@ -84,12 +85,14 @@ def jacobian(
     """A function like ``jacfwd(f)`` whose result is a ``Sparse`` matrix (elements of f(x), elements of x).
 
     Columns that have no row in common share a direction: the elements come from as many ``jvp`` (or ``vjp``, for
-    rows) as there are colours, batched by ``vmap``.
+    rows) as there are colours, batched by ``vmap``. Where some rows and some columns are full, both together need few:
+    3 for a matrix with elements in its first row, its first column and on its diagonal.
 
     Args:
       f: function of an array x, and others, to an array.
       pattern: the places of elements; found by ``jacobian_pattern`` if it is not given.
-      mode: "fwd" colours columns, "rev" rows; "auto" takes what needs fewer directions.
+      mode: "fwd" colours columns, "rev" rows, "bidirectional" both if that needs fewer directions; "auto" takes what
+        needs fewest. Of real numbers to complex ones there is "fwd" only.
 
     >>> import xcore.numpy as xnp
     >>> f = lambda x: x[1:] ** 2 - x[:-1]
@@ -103,12 +106,36 @@ def jacobian(
 
     def jacobian_of(x: ArrayLike, *args: Any) -> Sparse:
         x = _variable("sparse.jacobian", x)
+        y = _result("sparse.jacobian", eval_shape(f, x, *args))
         p = _pattern_of(known, pattern, f, x, args)
-        forward, backward = colouring.columns(p), colouring.columns(p.T)
-        rev = mode == "rev" or (mode == "auto" and _count(backward) < _count(forward))
-        return Sparse((_by_vjp if rev else _by_jvp)(f, x, args, p, backward if rev else forward), p)
+        way = _way_of(mode, x, y)
+        if not p.nnz:
+            return Sparse(xnp.zeros(0, y.dtype), p)
+        none = [np.full(n, -1) for n in p.shape]
+        if way == "fwd":
+            cover = colouring.Cover(none[0], colouring.columns(p), np.ones(p.nnz, bool))
+        elif way == "rev":
+            cover = colouring.Cover(colouring.columns(p.T), none[1], np.zeros(p.nnz, bool))
+        else:
+            cover = colouring.cover(p)
+        return Sparse(_elements(f, x, args, p, cover), p)
 
     return jacobian_of
+
+
+def _way_of(mode: str, x: Array, y: Any) -> str:
+    """The mode for these dtypes. Products with rows, of real x and complex f(x), lose the imaginary parts."""
+    if dtypes.is_complex(x.dtype) == dtypes.is_complex(y.dtype):
+        return mode
+    if dtypes.is_complex(x.dtype):
+        need = (
+            "a holomorphic function where x is complex; split x into its real and imaginary parts"
+        )
+        raise errors.DTypeError(str(errors.bad_argument("sparse.jacobian", "f", y, need)))
+    if mode not in ("auto", "fwd"):
+        need = "'fwd' or 'auto' for a function from real to complex numbers"
+        raise errors.bad_argument("sparse.jacobian", "mode", mode, need)
+    return "fwd"
 
 
 def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
@@ -161,30 +188,28 @@ def _content(v: np.ndarray | None) -> Any:
     return digest, v.shape, v.dtype
 
 
-def _count(colour: np.ndarray) -> int:
-    return int(colour.max(initial=-1)) + 1
-
-
 def _seeds(colour: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> Array:
     """A direction for each colour: ones where it is."""
-    each = np.arange(_count(colour))[:, None] == colour
+    each = np.arange(colouring.count(colour))[:, None] == colour
     return xnp.asarray(each.astype(dtype)).reshape(-1, *shape)
 
 
-def _by_jvp(f: Any, x: Array, args: Any, p: Pattern, colour: np.ndarray) -> Array:
-    along = lambda d: jvp(lambda x: f(x, *args), (x,), (d,))[1].reshape(-1)  # noqa: E731
-    if not p.nnz:
-        return xnp.zeros(0, eval_shape(f, x, *args).dtype)
-    products = vmap(along)(_seeds(colour, x.dtype, x.shape))
-    return products[colour[p.columns], p.rows]
-
-
-def _by_vjp(f: Any, x: Array, args: Any, p: Pattern, colour: np.ndarray) -> Array:
-    y, back = vjp(lambda x: f(x, *args), x)
-    if not p.nnz:
-        return xnp.zeros(0, y.dtype)
-    products = vmap(lambda d: back(d)[0].reshape(-1))(_seeds(colour, y.dtype, y.shape))
-    return products[colour[p.rows], p.columns]
+def _elements(f: Any, x: Array, args: Any, p: Pattern, cover: colouring.Cover) -> Array:
+    """The elements of the Jacobian, from a ``jvp`` for each colour of columns and a ``vjp`` for each of rows."""
+    products, at = [], np.empty(p.nnz, np.int64)
+    forward, before = cover.forward, 0
+    of = lambda x: f(x, *args)  # noqa: E731
+    if forward.any():
+        along = lambda d: jvp(of, (x,), (d,))[1].reshape(-1)  # noqa: E731
+        products.append(vmap(along)(_seeds(cover.columns, x.dtype, x.shape)).reshape(-1))
+        at[forward] = (cover.columns[p.columns] * p.shape[0] + p.rows)[forward]
+        before = products[0].size
+    if not forward.all():
+        y, back = vjp(of, x)
+        along = lambda d: back(d)[0].reshape(-1)  # noqa: E731
+        products.append(vmap(along)(_seeds(cover.rows, y.dtype, y.shape)).reshape(-1))
+        at[~forward] = (before + cover.rows[p.rows] * p.shape[1] + p.columns)[~forward]
+    return xnp.concatenate(products)[_narrow(at)]
 
 
 def hessian(
