@@ -24,6 +24,7 @@ from ._core.typing import ArrayLike
 from .decomp import plot_factors
 from .linalg import LinearOperator
 from .pde import Grid
+from .pde._curvilinear import in_plane
 from .sparse import Sparse
 
 __all__ = [
@@ -37,7 +38,8 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
     """A field on a box: a line, a map, or the middle section of a box of three dimensions. Returns axes.
 
     Args:
-      grid: a ``Grid``, or an operator on one; outside of a ``Masked`` operator nothing is drawn.
+      grid: a ``Grid``, or an operator on one; outside of a ``Masked`` operator nothing is drawn, and a
+        ``Diffusion`` in polar or spherical coordinates is drawn as the plane it is of.
       u: what ``poisson`` or ``solve`` returned, also with ``report=True``: values at all nodes, or, along any axis, at
         those between the faces; or of all cells, each drawn as one. For "quiver" a sequence of two fields.
       ax: where to draw.
@@ -58,21 +60,24 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
         values = np.where(inside, values, np.nan)
     if box.ndim == 1:
         ax.plot(*places, values, **options)
-        ax.set(xlabel="x")
+        ax.set(xlabel="x" if _coordinates(grid) == "cartesian" else "r")
         return ax
     if kind not in ("map", "contour"):
         raise errors.bad_argument("plot.field", "kind", kind, '"map", "contour" or "quiver"')
     flat = values[:, :, values.shape[2] // 2] if box.ndim == 3 else values
     options = _colours(flat) | options
+    shading = "nearest" if inside is not None else "gouraud"
+    if box.centred and kind == "map":
+        shading, places = "flat", [box.corners(0), box.corners(1)]
+    name = _coordinates(grid)
+    x, y = in_plane(name, box.ndim, *np.meshgrid(places[0], places[1]))
     if kind == "map":
-        shading = "nearest" if inside is not None else "gouraud"
-        if box.centred:
-            shading, places = "flat", [box.corners(0), box.corners(1)]
-        drawn = ax.pcolormesh(places[0], places[1], flat.T, **{"shading": shading, **options})
+        drawn = ax.pcolormesh(x, y, flat.T, **{"shading": shading, **options})
     else:
-        drawn = ax.contour(places[0], places[1], flat.T, **options)
+        drawn = ax.contour(x, y, flat.T, **options)
     ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
-    ax.set(xlabel="x", ylabel="y", aspect="equal")
+    names = ("r", "z") if name == "cylindrical" and box.ndim == 2 else ("x", "y")
+    ax.set(xlabel=names[0], ylabel=names[1], aspect="equal")
     return ax
 
 
@@ -86,6 +91,10 @@ def _box(grid: Any) -> tuple[Grid, np.ndarray | None]:
         )
     inside = getattr(grid, "inside", None)
     return grid.grid, None if inside is None else np.asarray(inside)
+
+
+def _coordinates(grid: Any) -> str:
+    return getattr(grid, "coordinates", "cartesian") if not isinstance(grid, Grid) else "cartesian"
 
 
 def _arrows(box: Grid, u: Any, ax: Any, options: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import ArrayLike, DTypeLike
 from ..numpy._select import cut
-from . import _located, _tensor
+from . import _curvilinear, _located, _tensor
 from ._along import along, padded, shifted
 from ._boundary import ZERO, nodes_of, real_only, resolve
 from ._fields import GridOperator, check_order
@@ -83,6 +83,10 @@ class Diffusion(GridOperator):
         nodes, of which there is one at most between two. Derivatives take the places of jumps as constants.
       mixed: the elements of a matrix behind its diagonal, row by row, found from ``a``, which then is its diagonal.
       shares: volumes relative to those that end half-way between nodes, where jumps are located.
+      coordinates: "cartesian"; "polar", of (r) or (r, θ); "cylindrical", of (r), (r, z) or (r, θ, z);
+        "spherical", of (r), (r, θ) or (r, θ, φ), θ from the pole: on ``Grid.cells``. ``integrate`` and volumes are
+        those of space, with the angles that are left out. A pole is no edge: one condition for all faces leaves
+        it out, and one of its own is ``Neumann()``.
 
     >>> op = Diffusion(Grid(4), 2.0)
     >>> op(xnp.ones(3)) + 0.0
@@ -96,6 +100,7 @@ class Diffusion(GridOperator):
     mean: str = static(default="harmonic")
     mixed: Any = None
     shares: Any = None
+    coordinates: str = static(default="cartesian")
 
     def __post_init__(self):
         who, settle = "pde.Diffusion", object.__setattr__
@@ -106,7 +111,10 @@ class Diffusion(GridOperator):
             raise errors.bad_argument(
                 who, "mean", self.mean, '"harmonic", "located" or "arithmetic"'
             )
-        settle(self, "faces", resolve(who, self.grid, self.faces))
+        faces = resolve(who, self.grid, self.faces)
+        if system := self._system(who):
+            faces = _curvilinear.at_poles(who, self.grid, system, self.faces, faces)
+        settle(self, "faces", faces)
         if self.mixed is None and (found := _tensor.parts_of(who, self.grid, self.a)):
             settle(self, "a", found[0])
             settle(self, "mixed", found[1])
@@ -134,6 +142,25 @@ class Diffusion(GridOperator):
             return settle(self, "c", None)  # part of the structure: constants are in the kernel
         settle(self, "c", self._at_nodes(who, "c", self.c))
         require(who, "c", self.c, is_decay, "finite and nowhere negative")
+
+    def _system(self, who: str = "pde.Diffusion"):
+        """What is known of its coordinates; None for Cartesian ones."""
+        if self.coordinates == _curvilinear.CARTESIAN:
+            return None
+        system = _curvilinear.checked(who, self.grid, self.coordinates)
+        if self.mean == "located" or self.mixed:
+            name, given = ("mean", self.mean) if self.mean == "located" else ("a", self.a)
+            want = "left as it is" if name == "mean" else "one, or one for each axis"
+            raise errors.bad_argument(
+                who, name, given, f"{want}, in {self.coordinates} coordinates"
+            )
+        return system
+
+    @property
+    def lines(self) -> list[np.ndarray]:
+        """For each axis numbers whose product is the volume of an unknown."""
+        system = self._system()
+        return _curvilinear.volumes(system, self.grid) if system else [a.weights for a in self.axes]
 
     def _given(self, who, axis: int, x, count: int):
         """What a is, along an axis or in all."""
@@ -212,7 +239,7 @@ class Diffusion(GridOperator):
     @property
     def symmetric(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether it is without weights, too."""
-        even = all(np.ptp(a.weights) < 1e-12 * a.weights.max() for a in self.axes)
+        even = all(np.ptp(w) < 1e-12 * w.max() for w in self.lines)
         return self.shares is None and even
 
     rings = property(lambda self: tuple(a.ring for a in self.axes))
@@ -240,9 +267,12 @@ class Diffusion(GridOperator):
         """The part of an array at all nodes that belongs to unknowns, along all axes but one."""
         return x[tuple(slice(None) if i == but else a.slice for i, a in enumerate(self.axes))]
 
-    def _area(self, axis: int):
-        """The area of the faces of the volumes across an axis: a field, one thin along the axis."""
+    def _area(self, axis: int, at):
+        """The area of the faces of the volumes across an axis, at places along it: a field. It is thin along the
+        axis where it is the same everywhere. In other coordinates over hᵢ², the lengths of a step of the coordinate."""
         parts = [np.ones(1) if i == axis else a.weights for i, a in enumerate(self.axes)]
+        if system := self._system():
+            parts = _curvilinear.areas(system, self.grid, axis, at)
         return functools.reduce(np.multiply.outer, parts)
 
     def edges(self) -> tuple:
@@ -254,7 +284,8 @@ class Diffusion(GridOperator):
         before = a.nodes[-1:] - a.period if a.ring else a.nodes[:0]
         gaps = np.diff(np.append(before, a.nodes))
         inner = self._over_edges(axis).astype(dtype)
-        way = self._area(axis) / along(gaps, axis, self.grid.ndim, np.float64)
+        at = self.grid.corners(axis)[0 if a.ring else 1 : -1] if a.centred else a.nodes[1:]
+        way = self._area(axis, at) / along(gaps, axis, self.grid.ndim, np.float64)
         inner = inner * way.astype(dtype)
         if a.ring:
             return inner
@@ -321,7 +352,11 @@ class Diffusion(GridOperator):
         alpha, beta = self.faces[axis][side].kind
         a = self.axes[axis]
         way = beta + (alpha * a.weights[-side] / 2 if a.centred else 0)
-        return self._on_face(axis, side) * (self._area(axis) / way).astype(self.dtype)
+        if system := self._system():  # areas are over hᵢ², conditions of true lengths
+            h = _curvilinear.scale(system, self.grid, axis)
+            way = beta / h + alpha * a.weights[-side] / 2
+        area = self._area(axis, self.grid.corners(axis)[[-side]])
+        return self._on_face(axis, side) * (area / way).astype(self.dtype)
 
     def _on_face(self, axis: int, side: int):
         """a on a face, thin along the axis."""
@@ -345,7 +380,8 @@ class Diffusion(GridOperator):
         """Whether a and c are numbers, and no Robin face takes a away."""
         number = self.c is None or self.c.ndim == 0
         robin = any(c.kind and c.kind[0] and c.kind[1] for pair in self.faces for c in pair)
-        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin and not self.mixed
+        plain = not self.mixed and self.coordinates == _curvilinear.CARTESIAN
+        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin and plain
 
     def instead_of(self, method: str) -> str:
         """What to take where a method does not do; empty where it does."""
@@ -372,7 +408,7 @@ class Diffusion(GridOperator):
         c = None if self.c is None else thin(self.c)
         return Diffusion(
             self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean,
-            self.mixed and tuple(map(thin, self.mixed)),
+            self.mixed and tuple(map(thin, self.mixed)), coordinates=self.coordinates,
         )  # fmt: skip
 
     def widened(self, dtype):

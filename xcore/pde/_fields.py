@@ -49,6 +49,7 @@ class GridOperator(LinearOperator):
     grid: Grid
     faces: tuple
     order = 2
+    coordinates = "cartesian"
     singular = False
     of_fields = True  # whether it takes a field to a field
 
@@ -111,13 +112,18 @@ class GridOperator(LinearOperator):
         return (n, n)
 
     @property
+    def lines(self) -> list[np.ndarray]:
+        """For each axis numbers whose product is the volume of an unknown."""
+        return [a.weights for a in self.axes]
+
+    @property
     def weights(self) -> np.ndarray:
         """The volume that belongs to each unknown."""
-        return functools.reduce(np.multiply.outer, [a.weights for a in self.axes])
+        return functools.reduce(np.multiply.outer, self.lines)
 
     def volumes(self, dtype):
         """The same in a program, which then holds no table of the size of a field."""
-        return by_axes([a.weights for a in self.axes], dtype)
+        return by_axes(self.lines, dtype)
 
     def mv(self, x):
         """The product with a field as a flat vector."""
@@ -365,6 +371,16 @@ class Combined(GridOperator):
     faces = property(lambda self: self.terms[0].faces)  # pyright: ignore[reportAssignmentType]
     axes = property(lambda self: self.terms[0].axes)  # pyright: ignore[reportAssignmentType]
     inside = property(lambda self: self.terms[0].inside)  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def coordinates(self) -> str:
+        """Those of a term that has others than Cartesian ones."""
+        return next((x for t in self.terms if (x := t.coordinates) != "cartesian"), "cartesian")
+
+    @property
+    def lines(self) -> list[np.ndarray]:
+        """For each axis numbers whose product is the volume of an unknown."""
+        return next(t for t in self.terms if t.coordinates == self.coordinates).lines
 
     @property
     def reach(self):

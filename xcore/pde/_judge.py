@@ -82,7 +82,7 @@ def _off_balance(op, u, applied, right):
     if op.inside is not None:
         w = op.volumes(real)
         way = way * (w / xnp.max(w))
-    for i, a in enumerate(op.axes if op.inside is None else ()):
-        way = way * along(a.weights / np.max(a.weights), i, op.grid.ndim, real)
+    for i, w in enumerate(op.lines if op.inside is None else ()):
+        way = way * along(w / np.max(w), i, op.grid.ndim, real)
     energy = xnp.abs(xnp.sum(way * (applied / unit)))
     return xnp.abs(xnp.sum(way * ((applied - right) / unit))) / xnp.where(energy > 0, energy, 1)

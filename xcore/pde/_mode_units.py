@@ -18,6 +18,7 @@ from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._core.types import typeof
 from ..linalg._range import magnitude, subnormals
+from . import _curvilinear
 from ._boundary import Robin
 from ._laplacian import Laplacian
 from ._masked import Masked
@@ -25,7 +26,8 @@ from ._masked import Masked
 
 def in_units(op) -> tuple:
     """(op in units of its own, A, the binary exponent of h)."""
-    long = max(u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True))
+    lengths = [u - x for u, x in zip(op.grid.upper, op.grid.lower, strict=True)]
+    long = max(lengths[i] for i in _curvilinear.lengths(op.coordinates, op.grid.ndim))
     power = 2 * (math.frexp(long)[1] // 2)
     op = _shorter(op, power)
     if isinstance(op, Laplacian):
@@ -45,10 +47,12 @@ def in_units(op) -> tuple:
 def _shorter(op, power: int):
     """The operator on a grid that is 2 ** power times as small."""
     g, h = op.grid, math.ldexp(1.0, power)
-    thinner = lambda x: None if x is None else tuple(v / h for v in x)  # noqa: E731
-    grid = g.replace(
-        lower=thinner(g.lower), upper=thinner(g.upper), stretched=tuple(map(thinner, g.stretched))
-    )
+    long = _curvilinear.lengths(op.coordinates, g.ndim)
+    by = [h if i in long else 1.0 for i in range(g.ndim)]
+    each = lambda values: tuple(v / b for v, b in zip(values, by, strict=True))  # noqa: E731
+    lines = zip(g.stretched, by, strict=True)
+    stretched = tuple(None if x is None else tuple(v / b for v in x) for x, b in lines)
+    grid = g.replace(lower=each(g.lower), upper=each(g.upper), stretched=stretched)
     if isinstance(op, Masked):
         return op.replace(grid=grid, gaps=tree.map(lambda x: times(x, -power), op.gaps))
     nearer = lambda f: f.replace(beta=f.beta / h) if isinstance(f, Robin) else f  # noqa: E731
@@ -64,9 +68,9 @@ def times(x, power: int):
     return x * first * second
 
 
-def out_of_units(w, modes, unit, power: int):
-    """(w, modes) of the operator as it was given."""
-    dtype, dim = typeof(w).dtype, typeof(modes).ndim - 1
+def out_of_units(w, modes, unit, power: int, dim: int):
+    """(w, modes) of the operator as it was given, in a space of so many dimensions."""
+    dtype = typeof(w).dtype
     root = magnitude(xnp.sqrt(unit))
     w = times(w * root.astype(dtype), -2 * power) * (unit / root).astype(dtype)
     return w, times(modes, -power * dim // 2)

@@ -22,6 +22,7 @@ from ..linalg._arguments import one_of
 from ..linalg._eigen import rayleigh
 from ..linalg._eigenpairs import with_derivatives
 from ..linalg._truth import check_status
+from . import _curvilinear
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._grid import real_dtype, size
@@ -124,7 +125,8 @@ def eigenmodes(
             op, method = as_diffusion(op), "lobpcg"
             made = _modes_by_cycles(op, k, dtype, smoother_for(op), rtol, *kept)
         *found, status, size, done, rows = made
-    within, (w, modes) = found[0], out_of_units(*found, unit, power)
+    dim = _curvilinear.dimension(op.coordinates, op.grid.ndim)
+    within, (w, modes) = found[0], out_of_units(*found, unit, power, dim)
     modes = xnp.where(op.inside, modes, 0) if isinstance(op, Masked) else modes
     away = lost(within, (w, modes), _noise(op, dtype))
     fine = known_as_positive(given)

@@ -29,6 +29,7 @@ def separable(op) -> bool:
     return (
         op.inside is None
         and not op.mixed
+        and op.coordinates == "cartesian"
         and all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
     )
 

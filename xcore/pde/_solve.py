@@ -182,7 +182,8 @@ def _by_elements(op, method: str, cycle: str, smoother: str, estimate: bool) -> 
     if not plain or op.inside is not None or op.constant or not values_known(op):
         return False
     return isinstance(op, Helmholtz) or (
-        isinstance(op, Diffusion) and (bool(op.mixed) or size(op.field_shape) >= _LARGE)
+        isinstance(op, Diffusion)
+        and (bool(op.mixed) or op.coordinates != "cartesian" or size(op.field_shape) >= _LARGE)
     )
 
 
@@ -197,6 +198,8 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
 def smoother_for(op) -> str:
     """Lines where the axes' mean conductances differ by more than 8 times, as far as they are known:
     of coefficients that come later those of the grid."""
+    if op.coordinates != "cartesian":
+        return "lines"
     a = op.conductances
     a = (1.0,) if any(isinstance(x, Tracer) for x in a) else a
     means = [
