@@ -67,7 +67,8 @@ FAMILIES = {
     "xcore.pde": """
         poisson solve solve_direct solve_nonlinear solve_system eigenmodes
         Dirichlet Neumann Robin Periodic
-        Laplacian Diffusion Advection Helmholtz Masked CutDiffusion Wave OpenHelmholtz
+        Laplacian Diffusion Advection Helmholtz Masked CutDiffusion Wave
+        OpenHelmholtz AcousticWave
         trajectory integrate Leapfrog Newmark ThetaMethod RungeKutta IMEX
         """,
     "xcore.optimize": """

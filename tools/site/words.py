@@ -10,6 +10,7 @@ import re
 WORDS = {
     "xcore.pde.poisson": "plate temperature, steady heat, electrostatic potential, elliptic equation, Laplace equation, pdepe",
     "xcore.pde.solve": "elliptic equation, Helmholtz, screened Poisson, steady state, variable coefficients",
+    "xcore.pde.AcousticWave": "sound, velocity-pressure, staggered grid, seismic, full waveform inversion, FDTD, CPML",
     "xcore.pde.OpenHelmholtz": "PML, perfectly matched layer, absorbing boundary, radiation condition, Sommerfeld, scattering",
     "xcore.pde.eigenmodes": "eigs, drum, vibration, membrane, resonance, standing wave, natural frequencies, eigenmodes",
     "xcore.pde.trajectory": "time stepping, simulation, heat equation, wave equation, method of lines",

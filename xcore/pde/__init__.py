@@ -5,6 +5,7 @@
 # fmt: off
 from .._core.package import bound as _bound
 from .._solution import Status
+from ._acoustic import AcousticWave
 from ._boundary import Dirichlet, Neumann, Periodic, Robin
 from ._cut import CutDiffusion
 from ._diffusion import Diffusion
@@ -35,7 +36,8 @@ from ._waves import Points, Wave
 # fmt: on
 
 __all__ = [
-    "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet", "Divergence",
+    "AcousticWave", "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet",
+    "Divergence",
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4",
     "FieldSolution", "RODAS5P",

@@ -15,6 +15,7 @@ from xcore.pde._fields import GridOperator
 from xcore._solution import Status as Status
 from xcore.errors import IncompatibleError as IncompatibleError
 from xcore.errors import UnstableStepError as UnstableStepError
+from xcore.pde._acoustic import AcousticWave as AcousticWave
 from xcore.pde._boundary import Dirichlet as Dirichlet
 from xcore.pde._boundary import Neumann as Neumann
 from xcore.pde._boundary import Periodic as Periodic

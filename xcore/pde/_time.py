@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -437,17 +436,24 @@ def _pair(who: str, op, state) -> tuple:
     return tuple(state)
 
 
-def wave_energy(op: Laplacian | Diffusion, state: Sequence[Array]) -> Array:
-    """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes.
+def wave_energy(op: Any, state: PyTree, dt: ArrayLike | None = None) -> Array:
+    """∫ v²/2 + |∇u|²/2 for homogeneous conditions: -u op(u) / 2 by volumes. Of an ``AcousticWave``
+    ∫ p²/2ρc² + ρ|v|²/2, which its steps keep between walls.
 
     Args:
-      op: a ``Laplacian`` or ``Diffusion``.
-      state: the pair (u, v) of the field and its velocity.
+      op: a ``Laplacian`` or ``Diffusion``; or an ``AcousticWave``.
+      state: the pair (u, v) of the field and its velocity; or a state of the acoustic wave.
+      dt: of the acoustic wave: the length of its steps, by half of which velocities are before pressures.
 
     >>> from xcore.pde import Grid
     >>> wave_energy(Laplacian(Grid(4)), (xnp.ones(3), xnp.zeros(3)))
     Array(4., dtype=float32)
     """
+    if hasattr(op, "energy"):
+        if dt is None:
+            want = "the length of the steps, by half of which velocities are before pressures"
+            raise errors.bad_argument("pde.wave_energy", "dt", dt, want)
+        return op.energy(state, dt)
     u, v = state
     return op.integrate(v * v - u * op(u)) / 2
 

@@ -117,8 +117,95 @@ def check_grid(who: str, grid, least: int) -> None:
 # The equation
 
 
+class OpenWave:
+    """What steps of waves in a box with layers share; fields as in ``Wave``, and those that are ``media``."""
+
+    grid: Grid
+    speed: Any
+    sources: Points | None
+    signal: Callable[..., Any] | None
+    layer: Any
+    order: int
+    media = ("speed",)
+    unknown = "u"
+
+    def __post_init__(self):
+        who = f"pde.{type(self).__name__}"
+        if self.order not in WEIGHTS:
+            raise errors.bad_argument(who, "order", self.order, f"one of {tuple(WEIGHTS)}")
+        check_grid(who, self.grid, self.order + 1)
+        object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
+        for name in self.media:
+            given = getattr(self, name)
+            if xnp.shape(given) not in ((), self.grid.shape):
+                want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
+                raise errors.bad_argument(who, name, given, want)
+            if type(given) is Array or isinstance(given, (int, float, np.generic, np.ndarray)):
+                known = np.asarray(given)
+                if not np.all((known != 0) & np.isfinite(known)):
+                    raise errors.bad_argument(who, name, given, "finite, and nowhere 0")
+        if (self.sources is None) != (self.signal is None):
+            raise errors.bad_argument(
+                who, "signal", self.signal, "given with sources, and only with them"
+            )
+        if self.sources is not None and self.sources.grid != self.grid:
+            raise errors.bad_argument(
+                who, "sources", self.sources.grid, "pde.Points on the same grid"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of fields on the grid and its layers."""
+        return tuple(n + sum(pair) for n, pair in zip(self.grid.shape, self.layer, strict=True))
+
+    def inside(self, state: PyTree) -> Array:
+        """The field on the nodes of the grid."""
+        return state[self.unknown][
+            tuple(slice(a, a + n) for (a, _), n in zip(self.layer, self.grid.shape, strict=True))
+        ]
+
+    # parts
+
+    def _between(self, axis: int) -> tuple[int, ...]:
+        return tuple(n - (i == axis) for i, n in enumerate(self.shape))
+
+    def _widened(self, x, dtype, edge: bool):
+        """A field on the grid and its layers: as at the edge there, or 0."""
+        x = xnp.broadcast_to(xnp.asarray(x).astype(dtype), self.grid.shape)
+        return xnp.pad(x, self.layer, mode="edge") if edge else xnp.pad(x, self.layer)
+
+    def _held(self, x):
+        """0 on the outermost nodes."""
+        for i, n in enumerate(typeof(x).shape):
+            free = (np.arange(n) > 0) & (np.arange(n) < n - 1)
+            x = xnp.where(free.reshape([-1 if i == j else 1 for j in range(x.ndim)]), x, 0)
+        return x
+
+    def _driven(self, t, dtype):
+        if self.sources is None:
+            return xnp.zeros((), dtype)
+        amplitudes = xnp.asarray(self.signal(t)).astype(dtype)  # pyright: ignore[reportOptionalCall]
+        count = typeof(self.sources.where).shape[0]
+        if typeof(amplitudes).shape not in ((), (count,)):
+            want = f"a function of the time to one number or {count}, one for each source"
+            raise errors.bad_argument(f"pde.{type(self).__name__}", "signal", amplitudes, want)
+        field = self.sources.spread(xnp.broadcast_to(amplitudes, (count,)))
+        return self._widened(field, dtype, edge=False)
+
+    def _memory(self, axis: int, dt, dtype, shift: float):
+        """(by how much a memory is kept in a step, the share of what is new), along an axis."""
+        n, h = self.shape[axis], self.grid.spacing[axis]
+        fastest = xnp.max(xnp.abs(xnp.asarray(self.speed))).astype(dtype)
+        at = np.arange(n - (shift > 0)) + shift
+        depth = damping(n - 1, self.layer[axis], h, at).reshape(
+            [-1 if axis == j else 1 for j in range(self.grid.ndim)]
+        )
+        gain = xnp.expm1(-fastest * dt * depth).astype(dtype)
+        return 1 + gain, gain
+
+
 @struct
-class Wave:
+class Wave(OpenWave):
     """Steps of a wave in a box with open edges: (1/c²) u'' = Δu + Σₖ sₖ(t) δ(x - xₖ).
 
     Steps are those of the leapfrog, of order 2 in time; differences between staggered nodes make Δ. Beyond
@@ -150,36 +237,6 @@ class Wave:
     layer: Any = static(default=20)
     order: int = static(default=4)
 
-    def __post_init__(self):
-        who = "pde.Wave"
-        if self.order not in WEIGHTS:
-            raise errors.bad_argument(who, "order", self.order, f"one of {tuple(WEIGHTS)}")
-        check_grid(who, self.grid, self.order + 1)
-        object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
-        shape = xnp.shape(self.speed)
-        if shape not in ((), self.grid.shape):
-            want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
-            raise errors.bad_argument(who, "speed", self.speed, want)
-        if type(self.speed) is Array or isinstance(
-            self.speed, (int, float, np.generic, np.ndarray)
-        ):
-            known = np.asarray(self.speed)
-            if not np.all((known != 0) & np.isfinite(known)):
-                raise errors.bad_argument(who, "speed", self.speed, "finite, and nowhere 0")
-        if (self.sources is None) != (self.signal is None):
-            raise errors.bad_argument(
-                who, "signal", self.signal, "given with sources, and only with them"
-            )
-        if self.sources is not None and self.sources.grid != self.grid:
-            raise errors.bad_argument(
-                who, "sources", self.sources.grid, "pde.Points on the same grid"
-            )
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of fields on the grid and its layers."""
-        return tuple(n + sum(pair) for n, pair in zip(self.grid.shape, self.layer, strict=True))
-
     def start(self, u: ArrayLike = 0.0, velocity: ArrayLike = 0.0, *, dt: ArrayLike) -> PyTree:
         """The state at t = 0 for a field u and its velocity u' on the grid, and steps of length dt."""
         dtype = xnp.result_type(
@@ -206,12 +263,6 @@ class Wave:
         u = 2 * state["u"] - state["before"] + force
         return {"u": u.astype(dtype), "before": state["u"], "slopes": slopes, "bends": bends}
 
-    def inside(self, state: PyTree) -> Array:
-        """The field on the nodes of the grid."""
-        return state["u"][
-            tuple(slice(a, a + n) for (a, _), n in zip(self.layer, self.grid.shape, strict=True))
-        ]
-
     def longest_step(self) -> float:
         """The longest stable step: that of the fastest place."""
         fastest, reach = (
@@ -222,37 +273,11 @@ class Wave:
 
     # parts
 
-    def _between(self, axis: int) -> tuple[int, ...]:
-        return tuple(n - (i == axis) for i, n in enumerate(self.shape))
-
-    def _widened(self, x, dtype, edge: bool):
-        """A field on the grid and its layers: as at the edge there, or 0."""
-        x = xnp.broadcast_to(xnp.asarray(x).astype(dtype), self.grid.shape)
-        return xnp.pad(x, self.layer, mode="edge") if edge else xnp.pad(x, self.layer)
-
     def _forced(self, bent, dtype, dt):
         """(c dt)² (Δu + …): c dt is about h, where dt² alone may be out of range."""
         c = xnp.asarray(self.speed).astype(dtype)
         way = dt * (self._widened(c, dtype, edge=True) if c.ndim else c)
         return self._held(way * (way * bent))  # the compiler takes a square of products apart
-
-    def _held(self, x):
-        """0 on the outermost nodes."""
-        for i, n in enumerate(typeof(x).shape):
-            free = (np.arange(n) > 0) & (np.arange(n) < n - 1)
-            x = xnp.where(free.reshape([-1 if i == j else 1 for j in range(x.ndim)]), x, 0)
-        return x
-
-    def _driven(self, t, dtype):
-        if self.sources is None:
-            return xnp.zeros((), dtype)
-        amplitudes = xnp.asarray(self.signal(t)).astype(dtype)  # pyright: ignore[reportOptionalCall]
-        count = typeof(self.sources.where).shape[0]
-        if typeof(amplitudes).shape not in ((), (count,)):
-            want = f"a function of the time to one number or {count}, one for each source"
-            raise errors.bad_argument("pde.Wave", "signal", amplitudes, want)
-        field = self.sources.spread(xnp.broadcast_to(amplitudes, (count,)))
-        return self._widened(field, dtype, edge=False)
 
     def _laplacian(self, state, dt):
         """(Δu along the stretched coordinates, the memories of first and of second derivatives)."""
@@ -267,17 +292,6 @@ class Wave:
             bends.append((keep * state["bends"][i] + gain * bend).astype(typeof(u).dtype))
             total = total + bend + bends[i]
         return total, slopes, bends
-
-    def _memory(self, axis: int, dt, dtype, shift: float):
-        """(by how much a memory is kept in a step, the share of what is new), along an axis."""
-        n, h = self.shape[axis], self.grid.spacing[axis]
-        fastest = xnp.max(xnp.abs(xnp.asarray(self.speed))).astype(dtype)
-        at = np.arange(n - (shift > 0)) + shift
-        depth = damping(n - 1, self.layer[axis], h, at).reshape(
-            [-1 if axis == j else 1 for j in range(self.grid.ndim)]
-        )
-        gain = xnp.expm1(-fastest * dt * depth).astype(dtype)
-        return 1 + gain, gain
 
 
 def damping(cells: int, layer: tuple[int, int], h: float, at) -> np.ndarray:
