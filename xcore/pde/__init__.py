@@ -14,6 +14,7 @@ from ._events import Event
 from ._grid import Grid
 from ._interface import interface_diffusion
 from ._laplacian import Laplacian
+from ._march import Print, Steady, march
 from ._masked import Masked
 from ._modes import eigenmodes
 from ._nonlinear import solve_nonlinear
@@ -25,6 +26,7 @@ from ._rosenbrock import RODAS5P, Rosenbrock
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
 from ._stencil import Stencil
+from ._store import Store
 from ._systems import solve_system
 from ._time import (
     BOGACKI_SHAMPINE, DORMAND_PRINCE, EULER, HEUN, IMEX, MIDPOINT, RK4, SSP3,
@@ -41,10 +43,10 @@ __all__ = [
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4",
     "FieldSolution", "RODAS5P",
-    "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Stencil", "Tableau", "ThetaMethod", "TrajectorySolution",
-    "UnstableStepError", "Wave",
-    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "poisson", "refine", "solve",
-    "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
+    "Print", "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau",
+    "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave",
+    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "march", "poisson", "refine",
+    "solve", "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 
 _bound(globals())

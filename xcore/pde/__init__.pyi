@@ -28,6 +28,8 @@ from xcore.pde._events import Event as Event
 from xcore.pde._grid import Grid as Grid
 from xcore.pde._interface import interface_diffusion as interface_diffusion
 from xcore.pde._laplacian import Laplacian as Laplacian
+from xcore.pde._march import Print as Print
+from xcore.pde._march import Steady as Steady
 from xcore.pde._masked import Masked as Masked
 from xcore.pde._modes import eigenmodes as eigenmodes
 from xcore.pde._open import OpenHelmholtz as OpenHelmholtz
@@ -41,6 +43,7 @@ from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
+from xcore.pde._store import Store as Store
 from xcore.pde._systems import solve_system as solve_system
 from xcore.pde._time import ExponentialIntegrator as ExponentialIntegrator
 from xcore.pde._time import IMEX as IMEX
@@ -68,6 +71,11 @@ def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[fl
 @overload
 def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States of u' = f(u, t) at given times, with steps as long as the error allows."""
+@overload
+def march(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, trackers: Any = ..., t0: ArrayLike = 0.0, op: Any = None, report: Literal[False] = False) -> PyTree: ...
+@overload
+def march(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, trackers: Any = ..., t0: ArrayLike = 0.0, op: Any = None, report: Literal[True]) -> TrajectorySolution:
+    """The last state of a long run, of which trackers see every so many steps. Nothing else is kept."""
 @overload
 def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool | Callable[..., GridOperator] = False, history: bool = False, progress: str | bool = False, of: Callable[..., ArrayLike] | None = None) -> Array: ...
 @overload

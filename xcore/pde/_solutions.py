@@ -79,8 +79,8 @@ class TrajectorySolution(Solution):
       stable: of a Runge–Kutta method whose steps were longer than this, about the longest stable one at the start,
         and whose state grew a hundredfold: the status is ``breakdown``. Infinite else, and inside of ``jit``; None
         of ``integrate``.
-      ended: of ``integrate`` for stiff equations and with events: how far it came, in the end or by an event that
-        is terminal; states at times beyond are NaN.
+      ended: of ``march``, and of ``integrate`` for stiff equations and with events: how far it came, in the end or by
+        an event that is terminal; states at times beyond are NaN.
       events: a row, how often each event was seen.
       t_events, y_events: of each event, times and states of its first zeros; NaN where there were fewer.
     """
@@ -113,6 +113,8 @@ class TrajectorySolution(Solution):
             return f"the state grew a hundredfold: {too_long(stable)}"
         if left < np.inf:
             return f"the state is not finite from t = {left:.6g} on"
+        if np.isinf(unsolved) and np.any(np.asarray(self.status) == Status.max_steps):
+            return "the steps ran out before what was waited for came"
         if np.isinf(unsolved):
             return (
                 "f depends on the time, whose rounding moves the solution by more than the tolerances; "

@@ -81,21 +81,9 @@ def trajectory(
     Array([0.25  , 0.0625], dtype=float32)
     """
     who = "pde.trajectory"
-    if steps < 1 or every < 1 or steps % every:
-        raise errors.bad_argument(who, "steps", steps, f"a positive multiple of every = {every}")
-    if not hasattr(stepper, "step"):
-        want = "what has step(u, t, dt), such as pde.ThetaMethod(op)"
-        raise errors.bad_argument(who, "stepper", stepper, want)
-    check_step(stepper, dt, op)
     check_kept(who, checkpoints)
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
-
-    run = _Run(stepper, dt, t0, every, save, progress, report, checkpoints)
-    coarse = run.coarse(u, steps)
-    if coarse is True:
-        need = "near enough to 0 that rounding leaves the times of the steps apart, for a step depends on them"
-        advice = "Count time from t0 in the functions of the time, or take wider numbers."
-        raise errors.bad_argument(who, "t0", t0, need, advice)
+    run = Run(stepper, dt, t0, every, save, progress, report, checkpoints)
+    u, coarse = prepared(who, run, x0, steps, op)
     first = (u, xnp.zeros((), np.int32), xnp.asarray(SOLVED))
     if checkpoint is None:
         (end, _, worst), kept = run.go(first, steps // every)
@@ -107,11 +95,29 @@ def trajectory(
     return _reported(run, u, end, kept, coarse) if report else _warned(run, u, end, worst, kept)
 
 
+def prepared(who: str, run: Run, x0: PyTree, steps: int, op: Any) -> tuple:
+    """(the first state, whether rounding of the times comes near the steps) of a run that makes sense."""
+    if steps < 1 or run.every < 1 or steps % run.every:
+        want = f"a positive multiple of every = {run.every}"
+        raise errors.bad_argument(who, "steps", steps, want)
+    if not hasattr(run.stepper, "step"):
+        want = "what has step(u, t, dt), such as pde.ThetaMethod(op)"
+        raise errors.bad_argument(who, "stepper", run.stepper, want)
+    check_step(run.stepper, run.dt, op)
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
+    coarse = run.coarse(u, steps)
+    if coarse is True:
+        need = "near enough to 0 that rounding leaves the times of the steps apart, for a step depends on them"
+        advice = "Count time from t0 in the functions of the time, or take wider numbers."
+        raise errors.bad_argument(who, "t0", run.start, need, advice)
+    return u, coarse
+
+
 def _finite(u):
     return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
 
 
-def _outgrown(run: _Run, u, end) -> float:
+def outgrown(run: Run, u, end) -> float:
     """About the longest stable step, where steps are longer and the state a hundred times as large as it was.
 
     Such numbers are finite, and nothing else. Infinite where that is not so, or not known.
@@ -133,12 +139,12 @@ def _outgrown(run: _Run, u, end) -> float:
     return longest if float(np.asarray(run.dt)) > 1.1 * longest else np.inf
 
 
-def _reported(run: _Run, u, end, kept, coarse):
+def _reported(run: Run, u, end, kept, coarse):
     value, good, worst = kept
     times = run.start + (xnp.arange(good.shape[0]) + 1) * run.every * run.dt
     left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
     status = xnp.where(xnp.all(good), worst[-1], np.int32(Status.not_finite))
-    stable = _outgrown(run, u, end)
+    stable = outgrown(run, u, end)
     status = status if np.isinf(stable) else np.int32(Status.breakdown)
     return TrajectorySolution(
         value,
@@ -150,7 +156,7 @@ def _reported(run: _Run, u, end, kept, coarse):
     )
 
 
-def _warned(run: _Run, u, end, worst, kept):
+def _warned(run: Run, u, end, worst, kept):
     """What was kept; a warning where the run is known to have left the finite numbers, or to hold
     what does not solve its linear systems."""
     known = (u, end, worst, kept, run.dt, run.start)
@@ -165,7 +171,7 @@ def _warned(run: _Run, u, end, worst, kept):
                 f"{Status(int(worst)).message}. report=True tells before which time.",
                 RuntimeWarning, stacklevel=stack_level(),
             )  # fmt: skip
-        elif np.isfinite(stable := _outgrown(run, u, end)):
+        elif np.isfinite(stable := outgrown(run, u, end)):
             words = f"xcore.pde.trajectory: the state grew a hundredfold: {too_long(stable)}."
             warnings.warn(words, RuntimeWarning, stacklevel=stack_level())
         return kept
@@ -183,11 +189,11 @@ def _warned(run: _Run, u, end, worst, kept):
     return kept
 
 
-def _time(run: _Run, kept: int) -> str:
+def _time(run: Run, kept: int) -> str:
     return f"{float(run.start + kept * run.every * np.asarray(run.dt)):.6g}"
 
 
-def _advice(run: _Run, u) -> str:
+def _advice(run: Run, u) -> str:
     """What the longest stable step would have been, where it is known."""
     try:
         longest = stable_step(run.stepper, u=u, t=run.start)
@@ -204,7 +210,7 @@ def _advice(run: _Run, u) -> str:
 
 
 @struct
-class _Run:
+class Run:
     """Steps and what is kept of them."""
 
     stepper: Any
@@ -267,7 +273,7 @@ class _Run:
         return None if self.kept is None else max(2, self.kept // 2)
 
 
-def _in_parts(run: _Run, carry, count: int, folder, parts: int):
+def _in_parts(run: Run, carry, count: int, folder, parts: int):
     """As ``run.go``, part by part; those that are on the disk are read."""
     ends = np.unique(np.linspace(0, count, min(parts, count) + 1).astype(int))
     kind = {"ends": ends.tolist(), "every": run.every,
