@@ -23,6 +23,7 @@ from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
 from ._refine import refine
 from ._rosenbrock import RODAS5P, Rosenbrock
+from ._shapes import polygon
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
 from ._stencil import Stencil
@@ -45,8 +46,8 @@ __all__ = [
     "FieldSolution", "RODAS5P",
     "Print", "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau",
     "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave",
-    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "march", "poisson", "refine",
-    "solve", "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
+    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "march", "poisson", "polygon",
+    "refine", "solve", "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 
 _bound(globals())

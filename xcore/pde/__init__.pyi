@@ -40,6 +40,7 @@ from xcore.pde._operators import Helmholtz as Helmholtz
 from xcore.pde._poisson import poisson as poisson
 from xcore.pde._refine import refine as refine
 from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
+from xcore.pde._shapes import polygon as polygon
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
