@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
 import scipy.sparse as sp
 import scipy.sparse.linalg
@@ -98,6 +99,35 @@ bench.versus("200 solutions, 5 points, 32², Cholesky beside a loop of splu", ma
              by_superlu(32, 200), bar=0.05)  # fmt: skip
 bench.versus("one solution, 5 points, 256², Cholesky beside splu", one_by_cholesky(),
              by_superlu(256, 1), bar=1.5)  # fmt: skip
+
+
+def by_qr(n: int):
+    """Differences along both axes and values at a quarter of the points, factorised anew in each call."""
+    a = sparse.from_scipy(differences(n))
+    b, scales = xnp.asarray(rng.normal(size=a.shape[0])), itertools.count(1.0, 1e-6)
+    solve = xc.jit(lambda a: sparse.lstsq(a, b, method="qr"))
+    return lambda: lambda: solve(a * next(scales))
+
+
+def by_dense_qr(n: int):
+    a = differences(n).toarray()
+    b = rng.normal(size=len(a))
+
+    def run():
+        q, r = scipy.linalg.qr(a, mode="economic")  # pyright: ignore
+        return scipy.linalg.solve_triangular(r, q.T @ b)
+
+    return lambda: run
+
+
+def differences(n: int) -> sp.csr_array:
+    line, one = sp.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(n - 1, n)), sp.eye_array(n)  # pyright: ignore
+    some = sp.eye_array(n * n // 4, n * n)
+    return sp.csr_array(sp.vstack([sp.kron(line, one), sp.kron(one, line), some]))
+
+
+bench.versus("least squares, differences on 32², QR beside SciPy's dense QR", by_qr(32),
+             by_dense_qr(32), bar=0.2)  # fmt: skip
 if importlib.util.find_spec("pyamg"):
     for name, anew in (("aggregates anew", True), ("aggregates kept", False)):
         bench.versus(

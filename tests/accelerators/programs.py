@@ -211,6 +211,7 @@ def sparse_matrices() -> list[Row]:
         Row("sparse.jacobian", lambda x: sparse.jacobian(chain)(x).values, ((N,),)),
         Row("sparse.least_squares", lambda x: optimize.least_squares(chain, x, method=method).x, ((N,),)),
         Row("sparse.solve by the host", lambda v, b: sparse.solve(of(v), b), (values, x)),
+        Row("sparse.lstsq by QR", lambda v, b: sparse.lstsq(of(v), b, method="qr", report=True), (values, x)),
         Row("sparse.lstsq by the host", lambda v, b: sparse.lstsq(of(v), b), (values, x)),
     ]  # fmt: skip
 

@@ -24,6 +24,7 @@ from ._making import (
 from ._matrix import Sparse, matmul
 from ._multigrid import Multigrid, multigrid
 from ._pattern import Pattern
+from ._qr import QR
 from ._sharded import ShardedRows, shard_rows
 from ._spectra import eigs
 from ._triangular import solve_triangular
@@ -34,7 +35,7 @@ __all__ = [
     "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags_array", "dijkstra",
     "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
     "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian",
-    "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "random_array",
+    "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "QR", "random_array",
     "shard_rows", "ShardedRows", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
 ]  # fmt: skip
 

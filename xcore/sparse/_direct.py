@@ -25,7 +25,7 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.trace import Tracer
 from .._core.typing import ArrayLike
-from .._solution import Certificate, Solution, Status, first_that_holds
+from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, coins, judged, power_of_two, roundings
@@ -36,6 +36,8 @@ from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
 from ._products import product_of, transposed_values
+from ._qr import qr
+from ._residuals import columns_for, each, each_values, unless_lost
 
 _MOST_KEPT = 8
 _NOT_FINITE = 2
@@ -150,11 +152,11 @@ def _solution(pattern: Pattern, values: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
-    times = lambda v, x: _each(product_of(pattern), v, x)  # noqa: E731
-    solve = lambda v, b, turned: _each(lambda v, b: host_solve(pattern, v, b, turned)[0], v, b)  # noqa: E731
+    times = lambda v, x: each(product_of(pattern), v, x)  # noqa: E731
+    solve = lambda v, b, turned: each(lambda v, b: host_solve(pattern, v, b, turned)[0], v, b)  # noqa: E731
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
-    columns = _each(product_of(pattern.T), _each_values(pattern, size), ones)
+    columns = each(product_of(pattern.T), each_values(pattern, size), ones)
     return Equation(
         lambda x: times(v, x), lambda x: times(size, x), lambda b: solve(v, b, False),
         lambda b: xnp.conj(solve(v, xnp.conj(b), True)), xnp.max(columns, axis=(-2, -1), initial=0),
@@ -162,35 +164,11 @@ def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
     )  # fmt: skip
 
 
-def _each(f: Callable[..., Any], v: Array, x: Array) -> Array:
-    g, v, x = over_batches(f, (v, 1), (x, 2))
-    return g(v, x)
-
-
-def _each_values(pattern: Pattern, v: Array) -> Array:
-    g, v = over_batches(functools.partial(transposed_values, pattern), (v, 1))
-    return g(v)
-
-
 def _square(who: str, a: Any) -> Sparse:
     a = coo_array(a)
     if a.shape[-1] != a.shape[-2]:
         raise errors.shape_mismatch(who, "need a square matrix", a=a)
     return a
-
-
-def _columns(who: str, a: Sparse, b: ArrayLike) -> tuple[Array, Array, bool]:
-    """Values and right sides as columns, in the dtype of the solution; and whether b was a vector."""
-    b = xnp.asarray(b)
-    vector = b.ndim == 1
-    b = b[:, None] if vector else b
-    if b.ndim < 2 or b.shape[-2] != a.shape[-2]:
-        raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {a.shape[-2]}", b=b)
-    dtype = xnp.result_type(a.values, b)
-    if not dtypes.is_inexact(dtype) or dtype.itemsize < 4:
-        dtype = np.dtype(np.float32)
-    v = a.values.astype(dtype)
-    return v, b.astype(dtype), vector
 
 
 def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
@@ -219,7 +197,7 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
 
 @functools.partial(jit, static_argnames="report", inline=True)
 def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
-    v, columns, vector = _columns("sparse.solve", a, b)
+    v, columns, vector = columns_for("sparse.solve", a, b)
     f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
     x, bad = f(v, columns)
     pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
@@ -233,11 +211,10 @@ def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
         columns = xnp.broadcast_to(columns, found.shape)
         before, (status, told) = status, judged(make, (v,), found, columns, epsilon(found), pivot)
         status = xnp.where(before == np.int32(Status.not_finite), before, status)
-        status, told = _unless_lost(_returned(a.pattern, v), status, told)
+        status, told = unless_lost(_returned(a.pattern, v), status, told)
     return (x[..., 0] if vector else x), status, told
 
 
-_ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from F⁻¹ stop to mean what they say
 _SIGNS = 2
 
 
@@ -250,20 +227,12 @@ def _returned(pattern: Pattern, v: Array) -> Array:
     """
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
-    size = size / power_of_two(_each(product_of(pattern), size, ones))[..., pattern.rows, 0]
-    unit = power_of_two(_each(product_of(pattern.T), _each_values(pattern, size), ones))
+    size = size / power_of_two(each(product_of(pattern), size, ones))[..., pattern.rows, 0]
+    unit = power_of_two(each(product_of(pattern.T), each_values(pattern, size), ones))
     y = (coins(pattern.shape[0], _SIGNS, unit.dtype) / unit).astype(v.dtype)
     solve = lambda v, b: host_solve(pattern, v, b)[0]  # noqa: E731
-    found = _each(solve, v, _each(product_of(pattern), v, y))
+    found = each(solve, v, each(product_of(pattern), v, y))
     return xnp.max(xnp.abs(found - y) * unit, axis=(-2, -1), initial=0)
-
-
-def _unless_lost(astray: Array, status: Array, told: Certificate) -> tuple[Array, Certificate]:
-    """No success, and no bound, where factors are not those of the matrix."""
-    lost = ~(astray <= _ASTRAY)
-    worse = lost & (status == np.int32(Status.success))
-    known = {"error": xnp.where(lost, xnp.inf, told.error), "digits": xnp.where(lost, 0, told.digits)}  # fmt: skip
-    return xnp.where(worse, np.int32(Status.ill_conditioned), status), told.replace(**known)
 
 
 @struct
@@ -290,7 +259,7 @@ class Factors(LinearOperator):
         if report:
             need = "False for incomplete factors; linear_solve with them as preconditioner has a report"
             raise errors.bad_argument("sparse.Factors.solve", "report", report, need)
-        v, columns, vector = _columns("sparse.Factors.solve", self.a, b)
+        v, columns, vector = columns_for("sparse.Factors.solve", self.a, b)
         f = functools.partial(host_solve, self.a.pattern, kind=self.kind, options=self.options)
         g, v, columns = over_batches(lambda v, b: f(v, b)[0], (stop_gradient(v), 1), (columns, 2))
         x = g(v, columns)
@@ -314,12 +283,13 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     their places are settled on the host, their values traced, so they work under ``vmap`` and on any device.
 
     Args:
-      a: a square ``Sparse`` matrix.
+      a: a square ``Sparse`` matrix; for "qr" of any shape.
       kind: "lu"; "cholesky" of a Hermitian positive definite matrix, which also has ``logdet()`` and ``inverse()``, the
         elements of the inverse at the places of a; "ldl" of a Hermitian matrix, definite or not, which has
         ``inertia()``: pivots are not exchanged, and a status says whether refinement made up for that (known values
-        that are not Hermitian are refused by both); and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of
-        a Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from values that must be
+        that are not Hermitian are refused by both); "qr" for least squares and solutions of least norm, the operator
+        A⁺, with ``R`` and ``full_rank``; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a
+        Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from values that must be
         known).
       options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
 
@@ -335,7 +305,7 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
         raise errors.bad_argument(who, "kind", kind, f"one of {(*KINDS, *TRACED)}")
     if extra := set(options) - set(OPTIONS[kind]):
         raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
-    a = _square(who, a)
+    a = coo_array(a) if kind == "qr" else _square(who, a)
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
     wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
@@ -344,8 +314,8 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
         _check_hermitian(who, kind, a)
     if kind == "cholesky":
         return cholesky(a)
-    if kind == "ldl":
-        return ldl(a)
+    if kind in ("ldl", "qr"):
+        return ldl(a) if kind == "ldl" else qr(a)
     if a.ndim != 2:
         raise errors.shape_mismatch(who, f"need one matrix for kind={kind!r}; vmap makes many", a=a)
     where = (
@@ -385,7 +355,7 @@ def _is_hermitian(p: Pattern, v: np.ndarray) -> bool:
         return not (np.abs(both[0] - both[1]) > allowed).any()
 
 
-TRACED = ("cholesky", "ldl", "ilu0", "ic0", "ilut")
+TRACED = ("cholesky", "ldl", "qr", "ilu0", "ic0", "ilut")
 OPTIONS = {
     "lu": (),
     "ilu": (
@@ -400,6 +370,7 @@ OPTIONS = {
     ),
     "cholesky": (),
     "ldl": (),
+    "qr": (),
     "ilu0": (),
     "ic0": (),
     "ilut": ("drop_tol", "fill_factor"),

@@ -55,6 +55,7 @@ class Fronts(NamedTuple):
       found: where each element of A stands among the first columns of all fronts, and whether it is
         the element itself or its mirror image.
       elements: of the factors, empty ones included.
+      rows: where unknowns stand in fronts, for each depth.
     """
 
     depths: list[Depth]
@@ -63,6 +64,7 @@ class Fronts(NamedTuple):
     found: np.ndarray
     mirrored: np.ndarray
     elements: int
+    rows: list[_Rows]
 
 
 def fronts_of(pattern: Pattern) -> Fronts:
@@ -124,7 +126,7 @@ def _planned(pattern: Pattern) -> Fronts:
         depths.append(Depth(*map(_narrow, (entries, *below, parents, above)), r.p, r.b))
         taken.append(_narrow(eliminated))
         offset, columns = offset + f * r.p, columns + f * (r.p + r.b) * r.p
-    return Fronts(depths, taken, _narrow(place), _narrow(found), mirrored, columns)
+    return Fronts(depths, taken, _narrow(place), _narrow(found), mirrored, columns, rows)
 
 
 def _check_size(elements: int) -> None:
@@ -254,6 +256,11 @@ def factors_of(plan: Fronts, values: Array) -> list[tuple[Array, Array]]:
 
 def solved(plan: Fronts, factors: Any, b: Array) -> Array:
     """x (n, k) of columns b (n, k)."""
+    return _backward(plan, factors, _forward_pass(plan, factors, b))
+
+
+def _forward_pass(plan: Fronts, factors: Any, b: Array) -> list[Array]:
+    """L⁻¹ b, for each depth."""
     k = b.shape[1]
     right = xnp.concatenate([b, xnp.zeros((1, k), b.dtype)])
     update, ahead = xnp.zeros((0, 0, k), b.dtype), []
@@ -268,7 +275,7 @@ def solved(plan: Fronts, factors: Any, b: Array) -> Array:
         y = _forward(low, whole[:, : d.pivots])
         update = whole[:, d.pivots :] - beside @ y
         ahead.append(y)
-    return _backward(plan, factors, ahead[::-1])
+    return ahead[::-1]
 
 
 def _backward(plan: Fronts, factors: Any, ahead: list[Array]) -> Array:
