@@ -57,23 +57,27 @@ for n in (64, 256):
     bench.versus(f"sparse solution, 5 points, {n}²", *solutions(grid(n)), bar=1.5)
 
 
-def by_multigrid(anew: bool):
-    """Set-up and solution: of new aggregates, or with those of another matrix of the pattern."""
+def by_multigrid(kind: str, anew: bool):
+    """Set-up and solution: of a new hierarchy, or with that of another matrix of the pattern."""
     a = grid(256)
     m = sparse.from_scipy(a)
     b = rng.normal(size=m.shape[0])
-    scales, old = itertools.count(1.0, 1e-6), sparse.multigrid(m)
+    scales, old = itertools.count(1.0, 1e-6), sparse.multigrid(m, kind=kind)
     update, right = xc.jit(lambda a: old.update(a)), xnp.asarray(b)
-    setup = sparse.multigrid if anew else update
+    setup = (lambda a: sparse.multigrid(a, kind=kind)) if anew else update
     return lambda: lambda: setup(m * next(scales)).solve(right, rtol=1e-8)
 
 
-def by_pyamg():
+def by_pyamg(kind: str):
     import pyamg  # pyright: ignore[reportMissingImports]
 
     a = grid(256)
     b = rng.normal(size=256**2)
-    return lambda: lambda: pyamg.smoothed_aggregation_solver(a).solve(b, tol=1e-8, accel="cg")
+    theirs = {
+        "aggregation": pyamg.smoothed_aggregation_solver,
+        "classical": pyamg.ruge_stuben_solver,
+    }[kind]
+    return lambda: lambda: theirs(a).solve(b, tol=1e-8, accel="cg")
 
 
 def many_by_cholesky():
@@ -129,13 +133,14 @@ def differences(n: int) -> sp.csr_array:
 bench.versus("least squares, differences on 32², QR beside SciPy's dense QR", by_qr(32),
              by_dense_qr(32), bar=0.2)  # fmt: skip
 if importlib.util.find_spec("pyamg"):
-    for name, anew in (("aggregates anew", True), ("aggregates kept", False)):
-        bench.versus(
-            f"multigrid beside PyAMG, 5 points, 256², {name}",
-            by_multigrid(anew),
-            by_pyamg(),
-            bar=0.4,
+    for kind, anew in itertools.product(("aggregation", "classical"), (True, False)):
+        name = (
+            f"{'' if kind == 'aggregation' else 'classical '}multigrid beside PyAMG, 5 points, 256²"
         )
+        how = {"aggregation": "aggregates", "classical": "splitting"}[kind] + (
+            " anew" if anew else " kept"
+        )
+        bench.versus(f"{name}, {how}", by_multigrid(kind, anew), by_pyamg(kind), bar=0.4)
 
 
 if __name__ == "__main__":

@@ -193,7 +193,10 @@ def sparse_matrices() -> list[Row]:
     pattern, n = grid.pattern, grid.shape[0]
     of = lambda v: sparse.Sparse(v, pattern)
     values, many, x = (pattern.nnz,), (4, pattern.nnz), (n,)
-    several = sparse.multigrid(grid)
+    several, classical = (
+        sparse.multigrid(grid),
+        sparse.multigrid(grid, kind="classical", max_coarse=20),
+    )
     chain = lambda x: xnp.concatenate([x[1:] - x[:-1], x**2 - 1])
     method = optimize.SparseLevenbergMarquardt(factors="cholesky")
     return [
@@ -207,8 +210,10 @@ def sparse_matrices() -> list[Row]:
         Row("sparse.solve_triangular", lambda v, b: sparse.solve_triangular(sparse.tril(of(v)), b), (values, x)),
         Row("sparse.ilu0", lambda v, b: sparse.factorise(of(v), "ilu0") @ b, (values, x)),
         Row("sparse.multigrid", lambda v, b: several.update(of(v)) @ b, (values, x)),
+        Row("sparse.multigrid, classical", lambda v, b: classical.update(of(v)) @ b, (values, x)),
         Row("sparse.multigrid, solution", lambda v, b: several.update(of(v)).solve(b, report=True), (values, x)),
         Row("sparse.jacobian", lambda x: sparse.jacobian(chain)(x).values, ((N,),)),
+        Row("sparse.jacobian, bidirectional", lambda x: sparse.jacobian(lambda x: (x**2 + x[0]).at[0].set(x @ x))(x).values, ((N,),)),
         Row("sparse.least_squares", lambda x: optimize.least_squares(chain, x, method=method).x, ((N,),)),
         Row("sparse.solve by the host", lambda v, b: sparse.solve(of(v), b), (values, x)),
         Row("sparse.lstsq by QR", lambda v, b: sparse.lstsq(of(v), b, method="qr", report=True), (values, x)),

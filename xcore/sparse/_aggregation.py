@@ -7,7 +7,7 @@ which are orthonormalised on it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,13 @@ class Hierarchy(NamedTuple):
 
     Attributes:
       pattern: of the finest matrix.
-      down: of the tentative prolongator of each step.
+      down: of the prolongator of each step, where aggregates are smoothed of the tentative one.
+      splits: of classical multigrid, what is coarse in each step.
     """
 
     pattern: Pattern
     down: tuple[Pattern, ...]
+    splits: tuple[Any, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -67,7 +69,7 @@ def coarsened(
         down.append(made)
         tentative.append(t)
         prolongator, v = _prolongator(pattern, values, made, t)
-        pattern, values = _galerkin(pattern, values, prolongator, v)
+        pattern, values = galerkin(pattern, values, prolongator, v)
         block = near.shape[1]
     return Hierarchy(first, tuple(down)), tentative
 
@@ -86,7 +88,7 @@ def _nodes(pattern: Pattern, values: np.ndarray, block: int) -> tuple[Pattern, n
     return Pattern.of_keys(keys, (n, n)), np.sqrt(squares)
 
 
-def _diagonal(pattern: Pattern, values: np.ndarray) -> np.ndarray:
+def diagonal_of(pattern: Pattern, values: np.ndarray) -> np.ndarray:
     at = pattern.find(*[np.arange(pattern.shape[0])] * 2)
     if not pattern.nnz:
         return np.zeros(pattern.shape[0], values.dtype)
@@ -95,7 +97,7 @@ def _diagonal(pattern: Pattern, values: np.ndarray) -> np.ndarray:
 
 def _strong(pattern: Pattern, sizes: np.ndarray, strength: float) -> Pattern:
     """Neighbours that count; a diagonal of zero counts as one of 0."""
-    root = np.sqrt(_diagonal(pattern, sizes))
+    root = np.sqrt(diagonal_of(pattern, sizes))
     rows, columns = pattern.rows, pattern.columns
     keep = (sizes >= strength * root[rows] * root[columns]) & (sizes > 0) & (rows != columns)
     return pattern.chosen(keep)[0]
@@ -167,7 +169,7 @@ def _smoothed(pattern: Pattern, values: np.ndarray, near: np.ndarray, steps: int
     """Vectors after some steps of Jacobi's method for a x = 0: they bend where boundaries bend them."""
     if not steps:
         return near
-    scale = inverse_diagonal(_diagonal(pattern, values))
+    scale = inverse_diagonal(diagonal_of(pattern, values))
     weight = 4 / 3 / radius(pattern, values, scale)
     for _ in range(steps):
         near = near - weight * scale[:, None] * _times(pattern, values, near)
@@ -202,7 +204,7 @@ def inverse_diagonal(d: np.ndarray) -> np.ndarray:
     return np.where(d == 0, 0, 1 / np.where(d == 0, 1, d))
 
 
-def _sums(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
+def sums_of(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
     """Of the terms of each row."""
     whole = np.zeros((pattern.shape[0], *terms.shape[1:]), terms.dtype)
     full = pattern.lengths > 0
@@ -212,18 +214,18 @@ def _sums(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
 
 
 def _times(pattern: Pattern, values: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return _sums(pattern, values[:, None] * x[pattern.columns])
+    return sums_of(pattern, values[:, None] * x[pattern.columns])
 
 
 def radius(pattern: Pattern, values: np.ndarray, scale: np.ndarray) -> float:
     """A bound of the eigenvalues of the matrix with scaled rows, by their sums."""
-    return float(np.max(np.abs(scale) * _sums(pattern, np.abs(values)), initial=0)) or 1.0
+    return float(np.max(np.abs(scale) * sums_of(pattern, np.abs(values)), initial=0)) or 1.0
 
 
 def _prolongator(
     pattern: Pattern, values: np.ndarray, down: Pattern, tentative: np.ndarray
 ) -> tuple[Pattern, np.ndarray]:
-    scale = inverse_diagonal(_diagonal(pattern, values))
+    scale = inverse_diagonal(diagonal_of(pattern, values))
     made, v = _product(pattern, values, down, tentative)
     whole, a, t = made.union(down)
     out = np.zeros(whole.nnz, v.dtype)
@@ -234,9 +236,9 @@ def _prolongator(
 
 def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
     made, sums, left, right = p.product(q)
-    return made, _sums(sums, v[left] * w[right])
+    return made, sums_of(sums, v[left] * w[right])
 
 
-def _galerkin(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
+def galerkin(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
     right, u = _product(p, v, q, w)
     return _product(q.T, w[q.order].conj(), right, u)

@@ -1,6 +1,7 @@
-"""Algebraic multigrid: aggregates chosen once on the host, all values traced.
+"""Algebraic multigrid: aggregates, or coarse unknowns, chosen once on the host, all values traced.
 
-With the tentative prolongator T, D the diagonal of A and ρ about the largest eigenvalue of D⁻¹A,
+Prolongators P come from aggregates, or are those of ``_classical``. With the tentative prolongator T of aggregates, D
+the diagonal of A and ρ about the largest eigenvalue of D⁻¹A,
 
     P = (1 - 4/(3ρ) D⁻¹A) T,    A' = Pᴴ A P,
 
@@ -31,11 +32,13 @@ from ..linalg._krylov import Krylov
 from ..linalg._range import norm, safe_norm
 from ..numpy._select import safe_divide
 from ._aggregation import Hierarchy, coarsened
+from ._classical import interpolation, split
 from ._making import coo_array
 from ._matrix import Sparse, matmul
 from ._pattern import shared
 from ._products import spread
 
+KINDS = ("aggregation", "classical")
 CYCLES = ("V", "W", "K")
 SMOOTHERS = ("chebyshev", "jacobi")
 _WEIGHT = 1.4  # of the step that smooths prolongators: 4/3, for a bound some 5 % too large
@@ -60,7 +63,7 @@ class Multigrid(LinearOperator):
 
     Attributes:
       a: the matrix.
-      hierarchy: the aggregates, static.
+      hierarchy: the aggregates, or the coarse unknowns, static.
       cycle, smoother, sweeps: how it goes.
     """
 
@@ -92,9 +95,9 @@ class Multigrid(LinearOperator):
         return self._cycle(0, x.astype(xnp.result_type(x, self.a.values)))
 
     def update(self, a: Sparse) -> Multigrid:
-        """The same aggregates for other values of the pattern, which may be traced."""
+        """The same hierarchy for other values of the pattern, which may be traced."""
         if not isinstance(a, Sparse) or a.pattern != self.a.pattern:
-            need = f"a Sparse of the pattern that the aggregates are of, {self.a.pattern}"
+            need = f"a Sparse of the pattern that it was made for, {self.a.pattern}"
             raise errors.bad_argument("sparse.Multigrid.update", "a", a, need)
         levels, inverse = _levels(_floating(a), self.tentative, self.hierarchy, self.symmetric)
         return self.replace(levels=levels, inverse=inverse)
@@ -214,9 +217,13 @@ def _levels(
 ) -> tuple[tuple[Level, ...], Any]:
     made = []
     a = a.replace(pattern=shared(a.pattern))
-    for t, down in zip(tentative, hierarchy.down, strict=True):
+    for k, down in enumerate(hierarchy.down):
         scale, top = _smoothing(a)
-        p = _prolongator(a, Sparse(stop_gradient(t).astype(a.dtype), down), scale, top)
+        if hierarchy.splits:
+            p = interpolation(a, hierarchy.splits[k])
+        else:
+            t = Sparse(stop_gradient(tentative[k]).astype(a.dtype), down)
+            p = _prolongator(a, t, scale, top)
         r = p.H
         made.append(Level(a, p, r, scale, top))
         a = matmul(r, matmul(a, p))
@@ -278,26 +285,31 @@ def _floating(a: Sparse) -> Sparse:
 
 
 def multigrid(
-    a: Any, *, near_nullspace: ArrayLike | None = None, block: int = 1, strength: float = 0.0, cycle: str = "V",
-    smoother: str = "chebyshev", sweeps: int = 3, max_coarse: int = 250, max_levels: int = 10, improve: int = 4,
+    a: Any, *, kind: str = "aggregation", near_nullspace: ArrayLike | None = None, block: int = 1,
+    strength: float | None = None, cycle: str = "V", smoother: str | None = None, sweeps: int = 3,
+    max_coarse: int = 250, max_levels: int = 25, improve: int = 4,
 ) -> Multigrid:  # fmt: skip
-    """Algebraic multigrid by smoothed aggregation: a preconditioner, or a solver of its own.
+    """Algebraic multigrid, by smoothed aggregation or classical: a preconditioner, or a solver of its own.
 
-    Aggregates are chosen on the host, from values that must be known. ``.update(a)`` gives the same for other values of
-    the pattern, traced or not: all that depends on them is made of products of sparse matrices.
+    The hierarchy is chosen on the host, from values that must be known. ``.update(a)`` gives the same for other values
+    of the pattern, traced or not: all that depends on them is made of products of sparse matrices.
 
     Args:
       a: a square ``Sparse`` matrix (or what ``coo_array`` takes), best symmetric and positive definite.
-      near_nullspace: (n, k) vectors that a takes nearly to 0: ones by default; for elasticity rigid motions.
-      block: so many unknowns of a node stand together, and stay together.
-      strength: neighbours i, j count where |a_ij| is at least that part of √|a_ii a_jj|; 0.08 to 0.25 where
-        coefficients depend on the direction.
+      kind: "aggregation" joins neighbours; "classical", Ruge and Stüben's, interpolates from some unknowns to the
+        others, and is for matrices of one unknown per node whose large couplings have not the diagonal's sign.
+      near_nullspace: of aggregation, (n, k) vectors that a takes nearly to 0: ones by default; for elasticity rigid
+        motions.
+      block: of aggregation, so many unknowns of a node stand together, and stay together.
+      strength: neighbours i, j count where |a_ij| is at least that part of √|a_ii a_jj|: 0 by default, 0.08 to 0.25
+        where coefficients depend on the direction; for "classical" where -a_ij is at least that part of the row's
+        largest, 0.25.
       cycle: "V", "W", or "K": two steps of conjugate gradients on each level.
-      smoother: "chebyshev" or "jacobi".
+      smoother: "chebyshev" or "jacobi"; the second by default where a is not symmetric.
       sweeps: products of a smoother, before and after.
       max_coarse: unknowns of the coarsest level, which is solved for by a dense inverse.
       max_levels: at most so many.
-      improve: steps of Jacobi's method that smooth ``near_nullspace`` first.
+      improve: of aggregation, steps of Jacobi's method that smooth ``near_nullspace`` first.
 
     >>> import xcore.numpy as xnp
     >>> from xcore import sparse
@@ -313,34 +325,60 @@ def multigrid(
     a = coo_array(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise errors.shape_mismatch(who, "need a square matrix; vmap m.update for batches", a=a)
-    for name, given, known in (("cycle", cycle, CYCLES), ("smoother", smoother, SMOOTHERS)):
-        if given not in known:
-            raise errors.bad_argument(who, name, given, f"one of {known}")
+    _one_of(who, KINDS, kind=kind)
+    _one_of(who, CYCLES, cycle=cycle)
+    _one_of(who, (None, *SMOOTHERS), smoother=smoother)
+    strength = (0.25 if kind == "classical" else 0.0) if strength is None else strength
     require("1 or more", who, sweeps=sweeps, max_coarse=max_coarse, max_levels=max_levels)
     require("0 or more", who, strength=strength, improve=improve)
-    if type(a.values) is not Array:
-        need = "of known values, which choose aggregates; make m outside of jit, grad and vmap, and m.update(a) inside"
-        raise errors.bad_argument(who, "a", a, need)
+    if kind == "classical" and strength > 1:
+        raise errors.bad_argument(who, "strength", strength, "at most 1 for kind='classical'")
+    if kind == "classical" and (near_nullspace is not None or block != 1):
+        need = "left out for kind='classical', which knows of no nodes"
+        of_nodes = {"near_nullspace": near_nullspace} if block == 1 else {"block": block}
+        raise errors.bad_argument(who, *next(iter(of_nodes.items())), need)
     a = _floating(a)
-    n, near = a.shape[0], _near(who, a, near_nullspace, block)
+    hermitian, values = _known_values(who, a)
+    if cycle == "K" and not hermitian:
+        need = "'V' or 'W' for a matrix that is not symmetric"
+        raise errors.bad_argument(who, "cycle", cycle, need)
+    limits = {"strength": strength, "max_coarse": max_coarse, "max_levels": max_levels}
+    near = _near(who, a, near_nullspace, block)
+    if not a.shape[0]:
+        found, tentative = Hierarchy(a.pattern, ()), []
+    elif kind == "classical":
+        found, tentative = split(a.pattern, values, most=_MOST_WEIGHTS, **limits), []
+    else:
+        found, tentative = coarsened(
+            a.pattern, values, near, block=block, improve=improve, **limits
+        )
+    tentative = tuple(xnp.asarray(t).astype(a.dtype) for t in tentative)
+    levels, inverse = _levels(a, tentative, found, hermitian)
+    smoother = smoother or ("chebyshev" if hermitian else "jacobi")
+    return Multigrid(levels, inverse, tentative, found, cycle, smoother, sweeps, hermitian)
+
+
+_MOST_WEIGHTS = 4  # of a row of a classical prolongator
+
+
+def _one_of(who: str, known: tuple[Any, ...], **given: Any) -> None:
+    for name, value in given.items():
+        if value not in known:
+            raise errors.bad_argument(who, name, value, f"one of {known}")
+
+
+def _known_values(who: str, a: Sparse) -> tuple[bool, np.ndarray]:
+    """Whether a matrix is Hermitian, and its values on the host, in units of about the largest."""
+    if type(a.values) is not Array:
+        need = "of known values, which choose levels; make m outside of jit, grad and vmap, and m.update(a) inside"
+        raise errors.bad_argument(who, "a", a, need)
     values = np.asarray(a.values)
     if values.dtype.itemsize < 8:
         values = values.astype(np.result_type(values.dtype, np.float64))
-    hermitian = a.symmetric or _is_hermitian(a.pattern, values)
-    if cycle == "K" and not hermitian:
-        raise errors.bad_argument(
-            who, "cycle", cycle, "'V' or 'W' for a matrix that is not symmetric"
-        )
     if not np.isfinite(values).all():
         raise errors.bad_argument(who, "a", a, "finite")
     unit = float(2.0 ** np.round(np.log2(np.abs(values).max(initial=0) or 1.0)))
-    found, tentative = coarsened(
-        a.pattern, values / unit, near, block=block, strength=strength, max_coarse=max_coarse,
-        max_levels=max_levels, improve=improve,
-    ) if n else (Hierarchy(a.pattern, ()), [])  # fmt: skip
-    tentative = tuple(xnp.asarray(t).astype(a.dtype) for t in tentative)
-    levels, inverse = _levels(a, tentative, found, hermitian)
-    return Multigrid(levels, inverse, tentative, found, cycle, smoother, sweeps, hermitian)
+    return a.symmetric or _is_hermitian(a.pattern, values), values / unit
 
 
 def _near(who: str, a: Sparse, given: Any, block: int) -> np.ndarray:
