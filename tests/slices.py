@@ -38,6 +38,10 @@ SLICES = {
     "tests/pde/test_interfaces.py::test_on_a_line": r"^(nodes-flow-up|cells-flow-down|level set-value-up)$",
     "tests/pde/test_interfaces.py::test_a_straight_interface_in_two_dimensions": r"^nodes-down$",
     # each way to solve once, one of the published problems of each kind
+    "tests/pde/test_sdirk.py::test_derivatives_are_those_of_the_steps": r"^dense forward$",
+    "tests/pde/test_sdirk.py::test_ways_to_solve_the_linear_systems_agree": r"^sparse$",
+    "tests/pde/test_sdirk.py::test_infinitely_stiff_solutions_are_right_between_the_ends_of_steps": r"^KENCARP4$",
+    "tests/pde/test_sdirk.py::test_published_numbers": r"^(KVAERNO5|TRBDF2-Robertson|KENCARP4-van)",
     "tests/pde/test_stiff.py::test_derivatives_are_those_of_the_steps": None,
     "tests/pde/test_stiff.py::test_ways_to_solve_the_linear_systems_agree": r"^sparse$",
     "tests/pde/test_stiff.py::test_published_numbers": r"^(Robertson|van der Pol)$",

@@ -10,6 +10,7 @@ import xcore.numpy as xnp
 from xcore import pde
 from xcore.pde import (
     DORMAND_PRINCE,
+    KVAERNO5,
     RK4,
     RODAS5P,
     Grid,
@@ -21,7 +22,7 @@ from xcore.pde import (
     trajectory,
 )
 
-METHODS = {"explicit": DORMAND_PRINCE, "stiff": RODAS5P}
+METHODS = {"explicit": DORMAND_PRINCE, "stiff": RODAS5P, "sdirk": KVAERNO5}
 SPEEDS = np.array([-1.0, -50.0, 0.5], np.float32)
 
 

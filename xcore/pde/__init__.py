@@ -23,6 +23,7 @@ from ._operators import Advection, Divergence, Gradient, Helmholtz
 from ._poisson import IncompatibleError, poisson
 from ._refine import refine
 from ._rosenbrock import RODAS5P, Rosenbrock
+from ._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2
 from ._shapes import polygon
 from ._solutions import FieldSolution, TrajectorySolution
 from ._solve import solve
@@ -42,10 +43,11 @@ __all__ = [
     "AcousticWave", "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet",
     "Divergence",
     "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
+    "KENCARP4", "KVAERNO5",
     "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4",
     "FieldSolution", "RODAS5P",
-    "Print", "Robin", "Rosenbrock", "RungeKutta", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau",
-    "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave",
+    "Print", "Robin", "Rosenbrock", "RungeKutta", "SDIRK", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau",
+    "TRBDF2", "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave",
     "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "march", "poisson", "polygon",
     "refine", "solve", "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip

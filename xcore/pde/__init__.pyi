@@ -40,6 +40,7 @@ from xcore.pde._operators import Helmholtz as Helmholtz
 from xcore.pde._poisson import poisson as poisson
 from xcore.pde._refine import refine as refine
 from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
+from xcore.pde._sdirk import SDIRK as SDIRK
 from xcore.pde._shapes import polygon as polygon
 from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
@@ -63,14 +64,17 @@ BOGACKI_SHAMPINE: Tableau
 DORMAND_PRINCE: Tableau
 EULER: Tableau
 HEUN: Tableau
+KENCARP4: SDIRK
+KVAERNO5: SDIRK
 MIDPOINT: Tableau
 RK4: Tableau
 RODAS5P: Rosenbrock
 SSP3: Tableau
+TRBDF2: SDIRK
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock | SDIRK = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
 @overload
-def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
+def integrate(f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *, tableau: Tableau | Rosenbrock | SDIRK = ..., rtol: float = 1e-05, atol: PyTree = 1e-08, first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100000, events: Any = None, jac: str = 'auto', checkpoints: int | None = None, report: Literal[True]) -> TrajectorySolution:
     """States of u' = f(u, t) at given times, with steps as long as the error allows."""
 @overload
 def march(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, trackers: Any = ..., t0: ArrayLike = 0.0, op: Any = None, report: Literal[False] = False) -> PyTree: ...

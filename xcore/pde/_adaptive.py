@@ -23,7 +23,8 @@ from ._boundary import as_dtype
 from ._clock import Clock, drifted
 from ._events import Watch, within
 from ._recomputed import steps_kept
-from ._rosenbrock import Rosenbrock, rosenbrock_step, system_of
+from ._rosenbrock import Rosenbrock, system_of
+from ._sdirk import SDIRK, implicit_step
 from ._solutions import TrajectorySolution
 from ._time import DORMAND_PRINCE, SOLVED, Tableau, moved, stages
 
@@ -84,10 +85,10 @@ def scheme(method, way: str, f, y, t, extra):
     """(a function (y, t, h, extra, bound) -> a step, its order)."""
     if isinstance(method, Tableau):
         return functools.partial(_explicit, method, f), method.order
-    system = system_of(way, f, y, t, extra)
+    system, take = system_of(way, f, y, t, extra), implicit_step(method)
 
     def step(y, t, h, extra, bound):
-        new, bends, error, fine = rosenbrock_step(method, f, system, y, t, h, extra, bound)
+        new, bends, error, fine = take(method, f, system, y, t, h, extra, bound)
         return new, (new - y, *bends), error, fine
 
     return step, method.order
@@ -312,7 +313,18 @@ def _tolerances(vector: Vector, atol):
 
 
 def run(
-    f, u, times, method: Tableau | Rosenbrock, rtol, atol, first, longest, most, kept, events, way
+    f,
+    u,
+    times,
+    method: Tableau | Rosenbrock | SDIRK,
+    rtol,
+    atol,
+    first,
+    longest,
+    most,
+    kept,
+    events,
+    way,
 ):
     """States at times that do not fall, of the width of the state."""
     return Run(f, u, times, method, rtol, atol, first, longest, most, kept, events, way).go()

@@ -121,7 +121,7 @@ def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra, bound):
     # h ∂f/∂t, which need not overflow where ∂f/∂t does
     moving = jvp(lambda s: f(y, s, *extra), (t,), (h,))[1]
     step = h * method.gamma
-    solve = system(f, y, t, step, extra, bound)
+    solve = system(*shifted(f, y, t, step, extra), bound(y))
     found, fine = [], True
     for row, carried, place, drift in zip(
         ((), *method.a), ((), *method.c), places.tolist(), drifts.tolist(), strict=True
@@ -138,9 +138,19 @@ def rosenbrock_step(method: Rosenbrock, f, system, y, t, h, extra, bound):
 # Linear systems
 
 
+def shifted(f, y, t, tau, extra) -> tuple:
+    """The product (1 - τ ∂f/∂y) v, as a function of (given, v), and what is given."""
+
+    def product(given, v):
+        y, t, tau, extra = given
+        return v - tau * jvp(lambda y: f(y, t, *extra), (y,), (v,))[1]
+
+    return product, (y, t, tau, tuple(extra))
+
+
 def system_of(way: str, f, y, t, extra: tuple):
-    """A function (f, y, t, τ, extra, bound) that makes the function b -> ((1 - τ ∂f/∂y)⁻¹ b, whether it is that),
-    where bound is a function of y to its tolerance.
+    """A function (product, given, unit) that makes the function b -> (x with product(given, x) = b, whether it is
+    that), where unit is the tolerance of x; for products as ``shifted`` has them.
 
     Args:
       way: one of ``WAYS``.
@@ -158,7 +168,8 @@ def system_of(way: str, f, y, t, extra: tuple):
     pattern = _pattern(f, y, t, extra)
     if way == "auto" and pattern.nnz > _THIN * n * n:
         return _dense if n <= _DENSE_ELSE else _krylov
-    return functools.partial(_sparse, pattern=pattern)
+    every = pattern.union(Pattern(np.arange(n), np.arange(n), (n, n)))[0]
+    return functools.partial(_sparse, pattern=every)
 
 
 def _pattern(f, y, t, extra) -> Pattern:
@@ -173,35 +184,25 @@ def _pattern(f, y, t, extra) -> Pattern:
     return found[0]
 
 
-def _dense(f, y, t, tau, extra, bound):
-    n = typeof(y).size
-    along = lambda d: jvp(lambda y: f(y, t, *extra), (y,), (d,))[1]  # noqa: E731
-    columns = vmap(along, out_axes=1)(xnp.eye(n, dtype=typeof(y).dtype))
-    factors = lu_factor(xnp.eye(n, dtype=typeof(y).dtype) - tau * columns)
+def _dense(product, given, unit):
+    eye = xnp.eye(typeof(unit).size, dtype=typeof(unit).dtype)
+    factors = lu_factor(vmap(lambda v: product(given, v), out_axes=1)(eye))
     return lambda b: (lu_solve(factors, b), True)
 
 
-def _sparse(f, y, t, tau, extra, bound, pattern: Pattern):
-    n = typeof(y).size
-    own = jacobian(f, pattern)(y, t, *extra).values
-    every, mine, diagonal = pattern.union(Pattern(np.arange(n), np.arange(n), (n, n)))
-    values = xnp.zeros(every.nnz, typeof(y).dtype).at[mine].set(-tau * own).at[diagonal].add(1)
-    return lambda b: (sparse_solve(Sparse(values, every), b), True)
+def _sparse(product, given, unit, pattern: Pattern):
+    values = jacobian(lambda v: product(given, v), pattern)(xnp.zeros_like(unit)).values
+    return lambda b: (sparse_solve(Sparse(values, pattern), b), True)
 
 
-def _krylov(f, y, t, tau, extra, bound):
-    """Products with the Jacobian only, for unknowns in units of the tolerance."""
-    unit, eps, n = bound(y), float(xnp.finfo(typeof(y).dtype).eps), typeof(y).size
-    unit = xnp.where(unit > 0, unit, 1).astype(typeof(y).dtype)
-
-    def product(given, v):
-        y, t, tau, unit, extra = given
-        moved = jvp(lambda y: f(y, t, *extra), (y,), (unit * v,))[1]
-        return v - tau * moved / unit
-
-    a = FunctionOperator(product, (y, t, tau, unit, extra), (n, n))
+def _krylov(product, given, unit):
+    """Products only, for unknowns in units of the tolerance."""
+    t = typeof(unit)
+    unit = xnp.where(unit > 0, unit, 1).astype(t.dtype)
+    scaled = lambda given, v: product(given[0], given[1] * v) / given[1]  # noqa: E731
+    a = FunctionOperator(scaled, (given, unit), (t.size, t.size))
     # relative: the right sides of derivatives, solved by the same, are of any size
-    solver = GMRES(rtol=max(10 * eps, _RELATIVE), max_steps=50)
+    solver = GMRES(rtol=max(10 * float(xnp.finfo(t.dtype).eps), _RELATIVE), max_steps=50)
 
     def solve(b):
         found = linear_solve(a, b / unit, solver, report=True)

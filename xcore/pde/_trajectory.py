@@ -31,6 +31,7 @@ from ._clock import Clock, drifted, follows_time
 from ._events import as_events
 from ._recomputed import check_kept, steps_kept
 from ._rosenbrock import Rosenbrock
+from ._sdirk import SDIRK
 from ._solutions import TrajectorySolution, too_long
 from ._time import (
     DORMAND_PRINCE,
@@ -308,7 +309,7 @@ def _inexact(x):
 
 def integrate(
     f: Callable[..., Any], x0: PyTree, t_eval: ArrayLike | Sequence[float], *,
-    tableau: Tableau | Rosenbrock = DORMAND_PRINCE, rtol: float = 1e-5, atol: PyTree = 1e-8,
+    tableau: Tableau | Rosenbrock | SDIRK = DORMAND_PRINCE, rtol: float = 1e-5, atol: PyTree = 1e-8,
     first_step: ArrayLike | None = None, max_step: ArrayLike | None = None, max_steps: int = 100_000,
     events: Any = None, jac: str = "auto", checkpoints: int | None = None, report: bool = False,
 ) -> PyTree | TrajectorySolution:  # fmt: skip
@@ -318,7 +319,8 @@ def integrate(
     (Hairer, Nørsett and Wanner 1993, section II.4)
 
     ``tableau=RODAS5P`` is for stiff equations: it solves linear systems with the Jacobian of f, is A-stable and
-    damps what is infinitely fast at once. With it, and with events or ``max_step``, steps do not end at the
+    damps what is infinitely fast at once. So do ``KVAERNO5``, ``KENCARP4`` and ``TRBDF2``, of orders 5, 4 and 2, whose
+    stages are solved by Newton's method (SDIRK). With these, and with events or ``max_step``, steps do not end at the
     given times: the solution between their ends is a polynomial of as high an order, and derivatives are those of
     the steps taken. Under ``vmap`` each member has steps of its own.
 
@@ -328,7 +330,8 @@ def integrate(
       t_eval: rising times; states at all of them are returned, stacked. Times have the dtype of the state, and
         1e4 + 1e-4 is 1e4 in float32: where f depends on t, count it from t_eval[0]. Where the rounding of times moves
         the solution by more than the steps' own errors may, the report says so (``stagnation``, with the states).
-      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``.
+      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``,
+        ``KVAERNO5``, ``KENCARP4``, ``TRBDF2``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|. For stiff equations, with
         events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
       first_step, max_step: the length of the first step, and of the longest.
@@ -359,7 +362,7 @@ def integrate(
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     if not tree.leaves(u):
         raise errors.bad_argument("pde.integrate", "x0", x0, "a tree with one array at least")
-    between = isinstance(tableau, Rosenbrock) or events is not None or max_step is not None
+    between = isinstance(tableau, Rosenbrock | SDIRK) or events is not None or max_step is not None
     leaves = tree.leaves(u) if between else tree.leaves(u)[:1]
     dtype = dtypes.to_real(xnp.result_type(*leaves))
     _check_apart(times, dtype)
@@ -377,7 +380,7 @@ def integrate(
 
 def check_method(tableau) -> None:
     """That it is coefficients."""
-    if not isinstance(tableau, (Tableau, Rosenbrock)):
+    if not isinstance(tableau, (Tableau, Rosenbrock, SDIRK)):
         want = "coefficients: pde.DORMAND_PRINCE, or pde.RODAS5P for stiff equations"
         raise errors.bad_argument("pde.integrate", "tableau", tableau, want)
 

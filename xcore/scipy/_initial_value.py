@@ -25,7 +25,8 @@ from .._core.typing import ArrayLike
 from ..pde._adaptive import Vector
 from ..pde._adaptive import run as run_between
 from ..pde._clock import drift, follows_time, too_far
-from ..pde._rosenbrock import RODAS5P, Rosenbrock, rosenbrock_step, system_of
+from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
+from ..pde._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2, implicit_step
 from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, adaptive, check_tolerances
 from ._continuation import BETWEEN, OdeSolution, between
@@ -35,6 +36,7 @@ WHO = "scipy.integrate.solve_ivp"
 # The pair, and the weights of the slopes in the continuation between the ends of a step.
 METHODS = {"RK45": (DORMAND_PRINCE, BETWEEN), "RK23": (BOGACKI_SHAMPINE, (0, 0, 0, 0))}
 METHODS |= dict.fromkeys(("Rodas5P", "Radau", "BDF", "LSODA"), (RODAS5P, ()))
+METHODS |= {"KenCarp4": (KENCARP4, ()), "Kvaerno5": (KVAERNO5, ()), "TRBDF2": (TRBDF2, ())}
 INSTEAD = {"DOP853": "take 'RK45'"}
 MESSAGES = {
     0: "The solver successfully reached the end of the integration interval.",
@@ -66,7 +68,8 @@ def solve_ivp(
       t_span: (t0, tf), rising or falling.
       y0: a vector, real or complex.
       method: "RK45" (Dormand and Prince) or "RK23" (Bogacki and Shampine), both explicit; for stiff equations
-        "Rodas5P", a Rosenbrock method of order 5, which SciPy's names "Radau", "BDF" and "LSODA" stand for too.
+        "Rodas5P", a Rosenbrock method of order 5, which SciPy's names "Radau", "BDF" and "LSODA" stand for too;
+        "Kvaerno5", "KenCarp4" and "TRBDF2", which are diagonally implicit, of orders 5, 4 and 2.
       t_eval: times at which to keep the solution; the ends of all steps by default. Inside of ``jit``, ``grad`` and
         ``vmap`` it must be given; derivatives are those of the steps taken.
       dense_output: give ``sol``, a function of the time.
@@ -215,7 +218,7 @@ class _Steps:
             lambda y, t: f(t, y), y0, xnp.zeros((), dtypes.to_real(y0.dtype))
         )
         self.lag, self.count = 0.0, 0
-        self.stiff = isinstance(tableau, Rosenbrock)
+        self.stiff = isinstance(tableau, Rosenbrock | SDIRK)
         one = _stiff(f, tableau, rtol, atol, y0) if self.stiff else explicit
 
         @jit
@@ -412,7 +415,7 @@ def _result(t, y, status, steps, sol, events) -> Found:
     )  # fmt: skip
 
 
-def _stiff(f, method: Rosenbrock, rtol, atol, y0):
+def _stiff(f, method: Rosenbrock | SDIRK, rtol, atol, y0):
     """A step (t, y, k, h) -> (new, slope, what bends the way there as ``between`` has it, estimated error)."""
     vector = Vector(y0)
 
@@ -429,7 +432,7 @@ def _stiff(f, method: Rosenbrock, rtol, atol, y0):
 
     def step(t, y, k, h):
         y = vector.ravel(y)
-        new, bends, error, fine = rosenbrock_step(method, slope, system, y, t, h, (), bound)
+        new, bends, error, fine = implicit_step(method)(method, slope, system, y, t, h, (), bound)
         a, b, c = bends
         first = (a + new - y) / h
         second = (2 * (new - y) - b - c) / h - first
