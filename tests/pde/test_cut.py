@@ -191,7 +191,6 @@ REFUSED = {
     "cells": (lambda: pde.CutDiffusion(Box.cells((8, 8), -1.0, 1.0), inside=ellipse), "nodes"),
     "matrix": (lambda: pde.CutDiffusion(SQUARE, np.eye(2), inside=ellipse), "one for each axis"),
     "estimate": (lambda: pde.solve(pde.CutDiffusion(SQUARE, inside=ellipse), 1.0, estimate=True), "finer"),
-    "modes": (lambda: pde.eigenmodes(pde.CutDiffusion(SQUARE, inside=ellipse)), "Masked"),
     "traced": (lambda: xc.jit(lambda r: pde.CutDiffusion(SQUARE, inside=lambda x, y: r - x**2 - y**2)(1.0))(0.5), "outside of jit"),
 }  # fmt: skip
 

@@ -25,9 +25,11 @@ from ..linalg._truth import check_status
 from . import _curvilinear
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
+from ._fields import GridOperator
 from ._grid import real_dtype, size
 from ._laplacian import Laplacian
 from ._masked import Masked
+from ._mode_elements import modes_by_elements
 from ._mode_search import coarsest_for, search
 from ._mode_units import in_units, known_as_positive, lost, out_of_units, refuse_lost
 from ._multigrid import cycle, hierarchy
@@ -39,11 +41,12 @@ METHODS = ("auto", "axes", "lobpcg", "shift-invert")
 
 def _checked(who: str, op, k, method: str) -> tuple[int, bool]:
     """(the number of unknowns, whether modes are products of those of the axes), or an error."""
-    if not isinstance(op, (Laplacian, Diffusion, Masked)):
-        raise errors.bad_argument(who, "op", op, "a Laplacian, a Diffusion or a Masked")
-    if isinstance(op, Diffusion) and op.inside is not None:
-        want = 'a pde.Masked with edge="symmetric": of a pde.CutDiffusion there are no modes'
-        raise errors.bad_argument(who, "op", type(op).__name__, want)
+    if not (isinstance(op, GridOperator) and op.of_fields):
+        want = "an operator of xcore.pde on fields, or a sum, multiple or product of them"
+        raise errors.bad_argument(who, "op", op, want)
+    if _any_other(op) and method not in ("auto", "shift-invert"):
+        want = '"auto" or "shift-invert" for an operator whose elements are read off'
+        raise errors.bad_argument(who, "method", method, want)
     if isinstance(op, Masked) and op.edge == "shortley-weller":
         raise errors.bad_argument(who, "op.edge", op.edge, '"symmetric", also of order 2')
     n = size(op.field_shape)
@@ -65,6 +68,12 @@ def _checked(who: str, op, k, method: str) -> tuple[int, bool]:
     return n, by_axes
 
 
+def _any_other(op) -> bool:
+    """Whether the elements of an operator are read off."""
+    known = isinstance(op, (Laplacian, Diffusion, Masked))
+    return not known or (isinstance(op, Diffusion) and op.inside is not None)
+
+
 def eigenmodes(
     op: Any, k: int = 6, *, rtol: float | None = None, dtype: DTypeLike | None = None,
     method: str = "auto", ncv: int | None = None, report: bool = False, history: bool = False,
@@ -78,7 +87,9 @@ def eigenmodes(
     of -op(u) = w M u, of order 4.
 
     Args:
-      op: a ``Laplacian``, a ``Diffusion``, or a ``Masked`` with edge "symmetric" or "staircase".
+      op: a ``Laplacian``, a ``Diffusion``, a ``Masked`` with edge "symmetric" or "staircase"; or any other real
+        operator that is symmetric, if need be when weighted by volumes: sums with potentials, ``CutDiffusion``,
+        stencils.
       k: how many; up to all of them with "axes", to a third of the unknowns else.
       rtol: tolerance for the modes, which have norm 1; the root of the dtype's precision by default. Of
         "lobpcg" it is what a last cycle would change, of "shift-invert" |u + w op⁻¹(u)|. Errors
@@ -109,6 +120,10 @@ def eigenmodes(
         raise errors.bad_argument(who, "dtype", dtype, "one of real numbers")
     require("positive", who, rtol=rtol)
     rtol = float(dtypes.finfo(dtype).eps) ** 0.5 if rtol is None else float(rtol)
+    if _any_other(op):
+        ncv = min(n, max(3 * k, 24) if ncv is None else max(k, ncv))
+        made = modes_by_elements(who, op, k, dtype, rtol, ncv, (bool(history), progress))
+        return _answer(who, made, "shift-invert", report)
     # coefficients of fewer digits than the modes are exact as they are
     given = op if by_axes else tree.map(lambda x: _widened(x, dtype), op)
     op, unit, power = in_units(given)
@@ -135,17 +150,17 @@ def eigenmodes(
         away = xnp.any(away)
     status = xnp.where(away & (status == 0), np.int32(Status.not_finite), status)
     status = xnp.where(fine, status, np.int32(Status.not_definite)).astype(np.int32)
-    rows = None if rows is None else history_of(rows, done)
+    made = (w, modes, status, size, done, rows)
+    return _answer(who, made, "axes" if by_axes else method, report)
+
+
+def _answer(who: str, made: tuple, method: str, report: bool) -> Any:
+    w, modes, status, size, steps, rows = made
+    rows = None if rows is None else history_of(rows, steps)
     answer = Solution(
-        (w, modes),
-        status,
-        steps=done,
-        error=size,
-        who=who,
-        method="axes" if by_axes else method,
-        history=rows,
+        (w, modes), status, steps=steps, error=size, who=who, method=method, history=rows
     )
-    return answer if report else answer.check().value  # pyright: ignore[reportReturnType]
+    return answer if report else answer.check().value
 
 
 def _noise(op, dtype):

@@ -1,0 +1,103 @@
+"""Modes of operators whose elements are read off, beside dense matrices and known spectra."""
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+from xcore import pde
+from xcore.errors import ArgumentError
+
+BOX = pde.Grid((14, 13), -6.0, 6.0)
+DISC = lambda x, y: 5.5 - (x**2 + y**2) ** 0.5
+CASES = {
+    "a well": lambda: pde.Diffusion(BOX, 0.5) + (lambda x, y: 9 * xnp.exp(-(x**2) - y**2)),
+    "around": lambda: pde.Laplacian(BOX, pde.Periodic()) - 2.0,
+    "Neumann": lambda: pde.Diffusion(BOX, lambda x, y: 7 + x, pde.Neumann()) - (lambda x, y: 0 * x),
+    "Robin": lambda: pde.Diffusion(BOX, 1.0, pde.Robin(1.0, 1.0)) - (lambda x, y: x**2),
+    "flows through a curve": lambda: pde.CutDiffusion(BOX, inside=DISC, edge=pde.Neumann()),
+    "values on a curve": lambda: pde.CutDiffusion(BOX, inside=DISC, edge=pde.Dirichlet()),
+    "mask": lambda: pde.Masked(BOX, DISC, edge="symmetric") - (lambda x, y: x**2),
+    "stencil": lambda: pde.Stencil(
+        BOX, lambda u: u[1, 1] + u[-1, -1] + u[1, -1] + u[-1, 1] - 4 * u[0, 0]
+    ),
+    "plate": lambda: -(pde.Laplacian(BOX) @ pde.Laplacian(BOX)),
+    "ball": lambda: (
+        pde.Diffusion(pde.Grid.cells(30), 1.0, coordinates="spherical") - (lambda r: 9 * r**2)
+    ),
+    "stretched": lambda: (
+        pde.Diffusion(pde.Grid(20, stretched=(tuple(np.linspace(0, 1, 21) ** 2),)), 1.0) - 3.0
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    with xc.enable_x64():
+        yield
+
+
+def dense(op, k):
+    """The k smallest eigenvalues of -op, by its matrix."""
+    w = np.asarray(op.weights).ravel()
+    held = np.ones(len(w), bool) if op.inside is None else np.asarray(op.inside).ravel()
+    root = np.sqrt(w[held])
+    a = -np.asarray(op.as_matrix())[np.ix_(held, held)]
+    a = root[:, None] * a / root
+    np.testing.assert_allclose(a, a.T, atol=1e-9 * abs(a).max())
+    return np.linalg.eigvalsh((a + a.T) / 2)[:k]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_modes_beside_dense_matrices(name):
+    op, k = CASES[name](), 5
+    found = pde.eigenmodes(op, k, report=True)
+    w, modes = found.value
+    want = dense(op, k)
+    assert xnp.all(found.ok)
+    np.testing.assert_allclose(w, want, atol=1e-9 * abs(want).max())
+    weights = np.asarray(op.weights)
+    inner = np.einsum("iX,jX,X->ij", *[np.asarray(modes).reshape(k, -1)] * 2, weights.ravel())
+    np.testing.assert_allclose(inner, np.eye(k), atol=1e-8)
+    for value, u in zip(w, modes, strict=True):
+        scale = abs(want).max() * abs(u).max()
+        assert abs(op.only_inside(op(u) + value * u)).max() < 1e-6 * max(
+            scale, float(abs(op(u)).max())
+        )
+        if op.inside is not None:
+            assert not xnp.any(xnp.where(op.inside, 0, u))
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_oscillator_in_all_units(unit, dtype):
+    """-½ u'' + ½ x² u: n + ½, of order 2 in the step."""
+    line = pde.Grid(160, -8.0, 8.0)
+    op = unit * (pde.Diffusion(line, 0.5) - (lambda x: x**2 / 2))
+    w, modes = pde.eigenmodes(op, 5, dtype=dtype)
+    assert w.dtype == modes.dtype == dtype
+    np.testing.assert_allclose(w / unit, np.arange(5) + 0.5, rtol=3e-3)
+
+
+def test_derivatives_by_a_potential():
+    def lowest(strength):
+        op = pde.Diffusion(BOX, 0.5) - strength * BOX.coordinates()[0] ** 2
+        return pde.eigenmodes(op, 2)[0][0]
+
+    step = 1e-4
+    want = (lowest(1 + step) - lowest(1 - step)) / (2 * step)
+    np.testing.assert_allclose(xc.grad(lowest)(1.0), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [(lambda: pde.Diffusion(BOX, 1.0) - pde.Advection(BOX, (1.0, 0.0)), "symmetric"),
+     (lambda: 1j * pde.Diffusion(BOX, 1.0), "real and symmetric"),
+     (lambda: pde.Gradient(BOX), "on fields"),
+     (lambda: np.eye(3), "operator of xcore.pde")],
+)  # fmt: skip
+def test_others_are_refused(make, words):
+    with pytest.raises(ArgumentError, match=words):
+        pde.eigenmodes(make(), 2)
+    with pytest.raises(ArgumentError, match="shift-invert"):
+        pde.eigenmodes(CASES["around"](), 2, method="lobpcg")
