@@ -9,6 +9,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 
 # fmt: off
 from .._core.package import bound as _bound
+from ._blocks import Bsr, bsr_array
 from ._cholesky import Cholesky
 from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
 from ._dia import Dia, dia_array
@@ -31,7 +32,7 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Cholesky",
+    "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array", "Cholesky",
     "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags_array", "dijkstra",
     "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
     "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian",

@@ -185,18 +185,19 @@ class BlockDiagonal(LinearOperator):
         return BlockDiagonal(self.blocks.mT, self.symmetric)
 
 
-def block_jacobi(a: Any, size: int) -> BlockDiagonal:
+def block_jacobi(a: Any, size: int | None = None) -> BlockDiagonal:
     """The inverses of the blocks along the diagonal of a sparse matrix: a preconditioner.
 
     Args:
-      a: a square ``Sparse`` matrix.
-      size: rows of a block; a divisor of those of a.
+      a: a square ``Sparse`` matrix, or what ``coo_array`` takes.
+      size: rows of a block, a divisor of those of a; of a ``Bsr`` that of its blocks by default.
 
     >>> from xcore import sparse
     >>> m = block_jacobi(sparse.diags_array([2.0, 4.0, 5.0, 10.0]), 2)
     >>> m @ [1.0, 1.0, 1.0, 1.0]
     Array([0.5 , 0.25, 0.2 , 0.1 ], dtype=float32)
     """
+    size = getattr(a, "blocksize", (size,))[0] if size is None else size
     a = _one(a, "sparse.block_jacobi")
     n: int = a.pattern.shape[0]
     if type(size) is not int or size < 1 or n % size:

@@ -431,7 +431,9 @@ def _plain_number(sign: str, x: Any) -> Any:
 
 
 def _operand(x: Any) -> Any:
-    """What stands beside a matrix: one of SciPy's becomes one of ours."""
+    """What stands beside a matrix: one of SciPy's becomes one of ours, one of blocks one of elements."""
+    if hasattr(x, "blocksize") and hasattr(x, "to_sparse"):
+        return x.to_sparse()
     theirs = type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
     return as_operator(x) if theirs else x
 

@@ -285,7 +285,7 @@ def _floating(a: Sparse) -> Sparse:
 
 
 def multigrid(
-    a: Any, *, kind: str = "aggregation", near_nullspace: ArrayLike | None = None, block: int = 1,
+    a: Any, *, kind: str = "aggregation", near_nullspace: ArrayLike | None = None, block: int | None = None,
     strength: float | None = None, cycle: str = "V", smoother: str | None = None, sweeps: int = 3,
     max_coarse: int = 250, max_levels: int = 25, improve: int = 4,
 ) -> Multigrid:  # fmt: skip
@@ -300,7 +300,8 @@ def multigrid(
         others, and is for matrices of one unknown per node whose large couplings have not the diagonal's sign.
       near_nullspace: of aggregation, (n, k) vectors that a takes nearly to 0: ones by default; for elasticity rigid
         motions.
-      block: of aggregation, so many unknowns of a node stand together, and stay together.
+      block: of aggregation, so many unknowns of a node stand together, and stay together; by default 1, of a ``Bsr``
+        those of a block.
       strength: neighbours i, j count where |a_ij| is at least that part of √|a_ii a_jj|: 0 by default, 0.08 to 0.25
         where coefficients depend on the direction; for "classical" where -a_ij is at least that part of the row's
         largest, 0.25.
@@ -322,6 +323,8 @@ def multigrid(
     (True, True)
     """
     who = "sparse.multigrid"
+    if block is None:
+        block = getattr(a, "blocksize", (1,))[0] if kind == "aggregation" else 1
     a = coo_array(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise errors.shape_mismatch(who, "need a square matrix; vmap m.update for batches", a=a)
