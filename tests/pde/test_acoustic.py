@@ -158,15 +158,18 @@ def test_the_longest_step_is_stable_and_near_the_truth():
             pde.trajectory(wave, wave.start(dt=dt), 1.01 * pde.stable_step(wave), 10)
 
 
-def test_derivatives_by_speed_and_density():
-    grid, dt, rng = Grid((12, 10), upper=(1.2, 1.0)), 0.02, np.random.default_rng(0)
+@pytest.mark.parametrize("ndim", [1, 2])
+def test_derivatives_by_speed_and_density(ndim):
+    grid, dt, rng = Grid((12, 10)[:ndim], upper=(1.2, 1.0)[:ndim]), 0.02, np.random.default_rng(0)
     with xc.enable_x64():
         media = tuple(1 + 0.3 * rng.random((2, *grid.shape)))
 
         def loss(speed, density):
-            receivers = Points(grid, np.array([[0.9, 0.3], [0.7, 0.73]]))
+            receivers = Points(grid, np.array([[0.9, 0.3], [0.7, 0.73]])[:, :ndim])
             q = lambda t: xnp.exp(-(((t - 0.3) / 0.1) ** 2))
-            wave = AcousticWave(grid, speed, density, Points(grid, [[0.33, 0.41]]), q, layer=5)
+            wave = AcousticWave(
+                grid, speed, density, Points(grid, [[0.33, 0.41][:ndim]]), q, layer=5
+            )
             heard = pde.trajectory(
                 wave,
                 wave.start(dt=dt),
