@@ -21,7 +21,7 @@ SLICES = {
     ),
     "tests/pde/test_mode_claims.py::test_claims_do_not_depend_on_units": r"^(Neumann|numbers)-float32-auto$|^jump-float64-auto$",
     # a sum, a mask, what is weighted, a wide stencil
-    "tests/pde/test_any_modes.py::test_modes_beside_dense_matrices": r"^(a well|values on a curve|ball|plate)$",
+    "tests/pde/test_any_modes.py::test_modes_beside_dense_matrices": r"^(a well|values on a curve|atom|plate)$",
     "tests/pde/test_any_modes.py::test_an_oscillator_in_all_units": r"^(float32-1e\+30|float64-1e-30)$",
     "tests/pde/test_modes.py::test_no_mode_of_parts_is_lost": r"^(rooms-1-float32-lobpcg|discs-20-float64-shift-invert)$",
     # some functions of each package

@@ -7,6 +7,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
 from xcore.errors import ArgumentError
+from xcore.pde import _general, _mode_elements
 
 BOX = pde.Grid((14, 13), -6.0, 6.0)
 DISC = lambda x, y: 5.5 - (x**2 + y**2) ** 0.5
@@ -24,6 +25,11 @@ CASES = {
     "plate": lambda: -(pde.Laplacian(BOX) @ pde.Laplacian(BOX)),
     "ball": lambda: (
         pde.Diffusion(pde.Grid.cells(30), 1.0, coordinates="spherical") - (lambda r: 9 * r**2)
+    ),
+    # its potential is 100 times as deep as its least eigenvalue
+    "atom": lambda: (
+        pde.Diffusion(pde.Grid.cells(300, upper=20.0), 0.5, coordinates="spherical")
+        + (lambda r: 1 / r)
     ),
     "stretched": lambda: (
         pde.Diffusion(pde.Grid(20, stretched=(tuple(np.linspace(0, 1, 21) ** 2),)), 1.0) - 3.0
@@ -77,6 +83,19 @@ def test_an_oscillator_in_all_units(unit, dtype):
     w, modes = pde.eigenmodes(op, 5, dtype=dtype)
     assert w.dtype == modes.dtype == dtype
     np.testing.assert_allclose(w / unit, np.arange(5) + 0.5, rtol=3e-3)
+
+
+def test_a_mode_that_is_missing_is_noticed():
+    """Negative pivots count what is below the last one; the answer of a method that lost one is no success."""
+    op = CASES["a well"]()
+    w, modes = pde.eigenmodes(op, 4)
+    count = _mode_elements._Count(_general.elements(op), np.asarray(op.weights), op.inside)
+    assert [count(float(x) + 1e-6) for x in w] == [1, 2, 3, 4]
+    rest = (xnp.zeros(3, np.int32), xnp.zeros(3), 1, None)
+    kept = _mode_elements._none_missing(count, (w[:3], modes[:3], *rest))
+    lost = _mode_elements._none_missing(count, (w[1:], modes[1:], *rest))
+    assert not xnp.any(kept[2])
+    assert xnp.all(lost[2] == pde.Status.stagnation)
 
 
 def test_derivatives_by_a_potential():

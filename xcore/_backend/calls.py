@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -20,7 +21,7 @@ else:
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo as hlo
 
-from . import ffi, partitioned
+from . import batches, ffi, partitioned
 
 
 class Calls:
@@ -29,6 +30,8 @@ class Calls:
     if TYPE_CHECKING:  # what Builder has
         platform: str
         callbacks: list[Callable[..., Any]]
+        partitions: int
+        waiting: int
 
         def op(
             self, name: str, results: Types, operands: Values, **attributes: Attribute
@@ -55,7 +58,12 @@ class Calls:
     ) -> list[Value]:
         """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
         tensors = cast("Sequence[RankedTensorType]", results)
-        return ffi.factor_call(self, name, dtype, operands, tensors, **settings)
+        call = functools.partial(ffi.factor_call, self, name, dtype, **settings)
+        if self.platform == "cpu" and self.partitions == 1 and self.waiting > 1:
+            shape = ir.RankedTensorType(operands[-1].type).shape
+            if few := batches.piece(name, np.dtype(dtype), shape):
+                return batches.by_pieces(cast("Builder", self), few, operands, tensors, call)
+        return call(operands, tensors)
 
     def xla_call(
         self, target: str, operands: Values, results: Types, config: str = ""

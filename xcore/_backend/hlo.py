@@ -77,6 +77,7 @@ class Builder(Calls, Artifacts, Partitions):
         self.callbacks: list[Callable[..., Any]] = []
         self.functions: dict[Hashable, func.FuncOp] = {}
         self.partitions, self._channels = partitions, 0
+        self.waiting = 2  # calls that may wait for threads of the pool they run in: one alone may
         self.manual: Any = None  # what shard_map says of the part of the module being written
 
     def close(self) -> None:
@@ -185,6 +186,11 @@ class Builder(Calls, Artifacts, Partitions):
             (),
             value=self._splat((), element, value),
         )
+
+    def filled(self, t: ir.RankedTensorType, value: complex) -> Value:
+        """A constant of an MLIR type filled with one value."""
+        splat = self._splat(t.shape, t.element_type, value)
+        return self.one("stablehlo.constant", t, (), value=splat)
 
     def _splat(self, shape: Ints, element: ir.Type, value: Any) -> ir.DenseElementsAttr:
         if isinstance(element, ir.IntegerType):

@@ -63,6 +63,10 @@ LAPACK_ABORTS = Quirk(
 GONE_BUFFER_ABORTS = Quirk(
     "a deleted part of an array on several devices ends the process when used", fixed=505
 )
+BATCHES_WAIT = Quirk(
+    "several batches of matrices in one program wait for threads that wait for them, for ever",
+    fixed=495,
+)
 HOST_MEMORY_ALIASED = Quirk("a buffer is the NumPy array's own memory unless a copy is asked for")
 TRANSFERS_ASK_FOR_WIDTH = Quirk(
     "transfers fail, or narrow, unless each says that 64 bits are meant"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _ops as ops
@@ -9,11 +11,16 @@ from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.loops import scan
 from .._core import errors, tree
+from .._core.array import Array
 from .._solution import Status
 from ..linalg import FunctionOperator, eigsh
 from ._couplings import Couplings
+from ._factors import dissected
 from ._general import elements, eval_dtype, homogeneous, set_up
-from ._portrait import portrait
+from ._grid import size
+from ._portrait import FACTORS_AT_MOST, FACTORS_UP_TO, portrait
+
+_TRIES, _GROWN = 40, 1e8
 
 
 def modes_by_elements(who: str, op, k: int, dtype, rtol: float, ncv: int, kept: tuple) -> tuple:
@@ -34,18 +41,99 @@ def modes_by_elements(who: str, op, k: int, dtype, rtol: float, ncv: int, kept: 
         raise errors.bad_argument(
             who, "op", p.words(), "real and symmetric, if need be when weighted by volumes", advice
         )
-    shift = float(_below(c, op.inside))
+    count = _Count(c, np.asarray(op.weights), op.inside)
+    shift, few = float(_below(c, op.inside)), size(c.shape) <= FACTORS_UP_TO[len(c.shape)]
     wide = xnp.promote_types(dtype, eval_dtype(op + shift))
-    made = set_up(op + shift, wide)
-    return _found(op, made[0], shift, (made[1], k, dtype, wide, rtol, ncv, *kept))  # pyright: ignore
+
+    def found(shift):
+        made = set_up(op + shift, wide)
+        return _found(op, made[0], shift, (made[1], k, dtype, wide, rtol, ncv, *kept))  # pyright: ignore
+
+    answer = found(_raised(count, shift, k) if few else shift)
+    if few or size(c.shape) > FACTORS_AT_MOST[len(c.shape)]:
+        return _none_missing(count, answer) if few else answer
+    known = type(answer[2]) is Array and np.any(np.asarray(answer[2]))
+    return _none_missing(count, found(_raised(count, shift, k)) if known else answer)
 
 
 def _below(c: Couplings, inside) -> np.floating:
     """A number below the eigenvalues of -op, by about as much as they are apart."""
     rows = -c.centre - c.others
     rows = rows if inside is None else rows[np.asarray(inside)]
-    largest = np.abs(c.centre).max(initial=0) or 1.0
-    return rows.min(initial=np.inf) - largest / max(c.shape) ** 2
+    return rows.min(initial=np.inf) - _apart(c)
+
+
+def _apart(c: Couplings) -> np.floating:
+    """About how far the eigenvalues are apart, of a Laplace operator on as many nodes with such elements."""
+    return (np.abs(c.centre).max(initial=0) or 1.0) / max(c.shape) ** 2
+
+
+class _Count:
+    """How many eigenvalues of -op are below a number: the negative pivots of -op less that number, weighted."""
+
+    def __init__(self, c: Couplings, weights: np.ndarray, inside):
+        held = np.ones(c.shape, bool) if inside is None else np.asarray(inside)
+        self.c = c.map(lambda x: np.where(held, -weights * x, 0).real)
+        self.weights, self.outside = np.where(held, weights, 0), np.where(held, 0.0, 1.0)
+        self.apart = _apart(c)
+
+    def __call__(self, below: float) -> int | None:
+        """None where rounding of the pivots may have changed a sign."""
+        from scipy import sparse
+        from scipy.sparse import linalg
+
+        middle = self.c.centre - below * self.weights + self.outside * np.abs(self.c.centre).max()
+        moved = self.c._replace(elements=self.c.elements | {(0,) * len(self.c.shape): middle})
+        values, rows, columns = moved.triples()
+        order, n = dissected(moved.shape, max(1, moved.reach)), size(moved.shape)
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()
+        own: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        try:
+            lu = linalg.splu(a, permc_spec="NATURAL", **own)
+        except RuntimeError:  # a pivot is 0
+            return None
+        pivots = lu.U.diagonal()
+        sound = (
+            np.array_equal(lu.perm_r, lu.perm_c)
+            and np.abs(lu.U.data).max(initial=0) < _GROWN * np.abs(a.data).max()
+        )
+        return int(np.sum(pivots < 0)) if sound else None
+
+
+def _raised(count: _Count, below: float, k: int) -> float:
+    """A number below all eigenvalues, that is about as near to the least one as that is to the one behind the k-th."""
+    low, least, last, step = below, np.inf, np.inf, float(count.apart)
+    for _ in range(_TRIES):
+        if last < np.inf and least - low <= max(last - least, count.apart / 8):
+            break
+        at = low + step if last == np.inf else (low + least) / 2
+        found = count(at)
+        if found is None:
+            step *= 1.5
+            if last < np.inf:
+                break
+        elif found == 0:
+            low, step = at, 4 * step
+        else:
+            least, last = min(least, at), min(last, at) if found > k else last
+            step = at - low if last < np.inf else 4 * (at - low)
+    return low
+
+
+def _none_missing(count: _Count, answer: tuple) -> tuple:
+    """The answer; without success where there are more eigenvalues below the last one than were found."""
+    w, modes, status, error, steps, history = answer
+    values = ops.stop_gradient(w)
+    if type(values) is not Array or not np.all(np.isfinite(np.asarray(values))):
+        return answer
+    w_ = np.asarray(values, np.float64)
+    at = w_[-1] - 1e-6 * max(float(count.apart), abs(w_).max())
+    found = count(at)
+    if found is None or found == np.sum(w_ < at):
+        return answer
+    return w, modes, xnp.full_like(status, np.int32(Status.stagnation)), error, steps, history
 
 
 @jit(static_argnums=3)
@@ -66,7 +154,7 @@ def _found(op, arrays, shift, how: tuple):
         u, _ = homogeneous("pde.eigenmodes", held + shift, right, (arrays, ready))
         return -inside(root * u).reshape(-1).astype(dtype)
 
-    n = int(np.prod(shape))
+    n = size(shape)
     a = FunctionOperator(product, op, (n, n), symmetric=True)
     inverted = FunctionOperator(back, (held, arrays, shift), (n, n), symmetric=True)
     irregular = np.sin(1.0 + np.arange(n) ** 2 % 1e6).reshape(shape)
@@ -77,7 +165,7 @@ def _found(op, arrays, shift, how: tuple):
     w, v = found.value
     rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) - shift
     _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
-    size = xnp.sqrt(xnp.sum((rows - values[:, None] * turned) ** 2, axis=1))
-    status = xnp.where(size <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
+    away = xnp.sqrt(xnp.sum((rows - values[:, None] * turned) ** 2, axis=1))
+    status = xnp.where(away <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
     modes = inside(v.T.reshape(k, *shape) / root)
-    return w, modes, status.astype(np.int32), size, found.steps, found.history
+    return w, modes, status.astype(np.int32), away, found.steps, found.history
