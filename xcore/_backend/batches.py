@@ -44,32 +44,38 @@ def piece(routine: str, dtype: np.dtype[Any], shape: Sequence[int]) -> int | Non
 
 def by_pieces(
     builder: Builder, few: int, operands: Sequence[Value], results: Sequence[RankedTensorType],
-    call: Callable[[list[Value], list[RankedTensorType]], list[Value]],
+    call: Callable[[Sequence[Value], Sequence[RankedTensorType]], list[Value]],
 ) -> list[Value]:  # fmt: skip
     """Calls of ``few`` matrices at a time, in a loop; the last piece begins in the one before."""
     shape = RankedTensorType(operands[0].type).shape
     count, ndim = int(np.prod(shape[:-2], dtype=np.int64)), len(shape) - 2
-    flat = lambda t, n: RankedTensorType.get((n, *t.shape[ndim:]), t.element_type)  # noqa: E731
-    given_types = [RankedTensorType(x.type) for x in operands]
-    given = [builder.reshape(x, flat(t, count)) for x, t in zip(operands, given_types, strict=True)]
-    whole, parts = ([flat(t, n) for t in results] for n in (count, few))
-    number, scalar = builder.tensor((), _INT), lambda n: builder.constant(n, _INT)
-    blank = [builder.filled(t, 0) for t in whole]
+
+    def flat(t: RankedTensorType, n: int) -> RankedTensorType:
+        return RankedTensorType.get((n, *t.shape[ndim:]), t.element_type)
+
+    def scalar(n: int) -> Value:
+        return builder.constant(n, _INT)
+
+    types = [RankedTensorType(x.type) for x in operands]
+    given = [builder.reshape(x, flat(t, count)) for x, t in zip(operands, types, strict=True)]
+    parts = [flat(t, few) for t in results]
+    number = builder.tensor((), _INT)
 
     def more(start: Value, *_: Value) -> Value:
         return builder.compare(start, scalar(count), builder.tensor((), np.dtype(bool)), "LT")
 
     def step(start: Value, *made: Value) -> list[Value]:
         at = builder.one("stablehlo.minimum", number, [start, scalar(count - few)])
-        place = lambda t: [at, *[scalar(0)] * (len(t.shape) - 1)]  # noqa: E731
-        cut = [
-            builder.dynamic_slice(x, place(t), t, t.shape)
-            for x, t in zip(given, [flat(t, few) for t in given_types], strict=True)
-        ]
-        found = call(cut, parts)
+
+        def place(t: RankedTensorType) -> list[Value]:
+            return [at, *(scalar(0) for _ in t.shape[1:])]
+
+        pieces = [(x, flat(t, few)) for x, t in zip(given, types, strict=True)]
+        found = call([builder.dynamic_slice(x, place(t), t, t.shape) for x, t in pieces], parts)
         after = builder.one("stablehlo.add", number, [start, scalar(few)])
         rows = zip(made, found, parts, strict=True)
         return [after, *(builder.dynamic_update_slice(x, y, place(t)) for x, y, t in rows)]
 
+    blank = [builder.filled(flat(t, count), 0) for t in results]
     _, *made = builder.while_([scalar(0), *blank], more, step)
     return [builder.reshape(x, t) for x, t in zip(made, results, strict=True)]
