@@ -159,6 +159,30 @@ def test_complex_conventions():
     assert np.allclose(xc.jvp(xnp.sin, (z,), (1.0 + 0j,))[1], np.cos(z))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_no_jacobian_is_half_of_one(dtype):
+    """By rows complex results, by columns complex inputs have two directions each; one was shown, without a word."""
+    with xc.enable_x64():
+        x = xnp.asarray([1.0, 2.0], dtype)
+        to_complex = lambda x: x * (1 + 2j) + xnp.exp(1j * x)
+        from_complex = lambda z: xnp.abs(z) ** 2
+        for f in (xc.jacrev, xc.jacobian, xc.hessian):
+            with pytest.raises(xc.errors.DTypeError, match="the results must be real"):
+                f(to_complex)(x)
+        with pytest.raises(xc.errors.DTypeError, match="the inputs must be real"):
+            xc.jacfwd(from_complex)(x + 1j)
+        want = np.diag(1 + 2j + 1j * np.exp(1j * np.asarray(x)))
+        np.testing.assert_allclose(xc.jacfwd(to_complex)(x), want, rtol=1e-6)
+        parts = xc.jacrev(lambda x: (xnp.real(to_complex(x)), xnp.imag(to_complex(x))))(x)
+        np.testing.assert_allclose(parts[0] + 1j * parts[1], want, rtol=1e-6)
+        z = x + 1j
+        np.testing.assert_allclose(xc.jacrev(from_complex)(z), np.diag(2 * np.conj(z)), rtol=1e-6)
+        for f in (xc.jacrev, xc.jacfwd):
+            np.testing.assert_allclose(
+                f(xnp.sin, holomorphic=True)(z), np.diag(np.cos(z)), rtol=1e-6
+            )
+
+
 def test_complex_needs_a_real_result_or_holomorphic():
     with pytest.raises(TypeError, match="must return a real number"):
         xc.grad(lambda z: z * z)(1.0 + 0j)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes, tree
+from .._core import dtypes, errors, tree
 from .._core.source import boundary
 from .._core.types import Value, typeof
 from .._core.typing import P
@@ -66,6 +66,17 @@ def _like_both(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand)
     ]
 
 
+def _all_real(who: str, what: str, one: str, leaves: Sequence[Operand]) -> None:
+    """An error where a direction is one of two: a derivative along the real one alone would be shown."""
+    for x in leaves:
+        t = typeof(x)
+        if dtypes.is_complex(t.dtype):
+            raise errors.DTypeError(
+                f"xcore.{who}: {what} must be real, given {t}. For holomorphic functions pass holomorphic=True; else "
+                f"take the real and the imaginary part of the {one} apart, or use jvp and vjp."
+            )
+
+
 def jacfwd(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False,
@@ -92,6 +103,8 @@ def jacfwd(
         split = Split(fun, argnums, args, kwargs)
         ps, structure = values_of("jacfwd", split.chosen(), "arguments")
         check_inputs("jacfwd", ps, split, holomorphic, False)
+        if not holomorphic:
+            _all_real("jacfwd", "the inputs", "input", ps)
         flat = Flat("jacfwd", split, structure, has_aux)
 
         def columns(*ts: Operand) -> tuple[list[Operand], list[Value]]:
@@ -140,6 +153,8 @@ def jacrev(
         done = linearize_flat(flat, ps)
         n = flat.out.num_leaves
         outs = done.outs[:n]
+        if not holomorphic:
+            _all_real("jacrev", "the results", "result", outs)
 
         def rows(*cts: Operand) -> list[Value | np.ndarray]:
             found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
