@@ -10,7 +10,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.jit import jit
 from .._control.loops import scan
-from .._core import errors, tree
+from .._core import dtypes, errors, tree
 from .._core.array import Array
 from .._solution import Status
 from ..linalg import FunctionOperator, eigsh
@@ -128,10 +128,12 @@ def _none_missing(count: _Count, answer: tuple) -> tuple:
     values = ops.stop_gradient(w)
     if type(values) is not Array or not np.all(np.isfinite(np.asarray(values))):
         return answer
-    w_ = np.asarray(values, np.float64)
-    at = w_[-1] - 1e-6 * max(float(count.apart), abs(w_).max())
-    found = count(at)
-    if found is None or found == np.sum(w_ < at):
+    # copies of one eigenvalue are apart by rounding: those within twice that of the last one are not asked for
+    near = float(dtypes.finfo(values.dtype).eps) ** 0.5
+    values = np.asarray(values, np.float64)
+    near *= max(float(count.apart), abs(values).max())
+    below = count(values[-1] - 2 * near)
+    if below is None or below <= np.sum(values < values[-1] - near):
         return answer
     return w, modes, xnp.full_like(status, np.int32(Status.stagnation)), error, steps, history
 
