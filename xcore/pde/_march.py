@@ -111,7 +111,8 @@ class Steady:
     shrink by a factor q = |d₂| / |d₁| each time lead to: |d₂| q / (1 - q) (Aitken 1926). The run ends when
     that, and d₂ itself, are at most atol + rtol |u| in two intervals in a row, in the mean square over each array of
     the state. It does not hang on the length of steps and intervals, and is an estimate: what changes more slowly
-    than all that is seen, and less, is not seen.
+    than all that is seen, and less, is not seen. A state that rounding keeps moving does not come to rest: in
+    single precision an rtol near 1e-6 may want longer intervals, or a larger one.
 
     Attributes:
       rtol, atol: how much may be left.
