@@ -1,5 +1,7 @@
 """Several batches of matrices in one program: none waits for the threads of another."""
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 
@@ -64,3 +66,34 @@ def test_one_alone_may_have_all_threads():
     assert two.lower(matrices(30, 40, "float64")).as_text().count("stablehlo.while") == 2
     few = two.lower(matrices(2, 20, "float64")).as_text()
     assert "while" not in few
+
+
+def test_programs_of_several_threads_come_to_an_end():
+    """Of eight threads on two cores, one run in three hung; and a callback stands for such a program."""
+    s = xnp.asarray(matrices(40, 60, "float64"))
+    runs = [xc.jit(f) for f in (lax.linalg.cholesky, xnp.linalg.eigvalsh)]
+    want = [np.asarray(f(s)) for f in runs]
+
+    def work(_):
+        return [[f(s).block_until_ready() for f in runs] for _ in range(20)][-1]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for found in pool.map(work, range(8)):
+            for x, y in zip(found, want, strict=True):
+                np.testing.assert_array_equal(x, y)
+
+
+def test_what_calls_python_goes_by_pieces():
+    """Its function may run programs that wait for threads, while it does."""
+    s = matrices(30, 40, "float64")
+    like = xc.ShapeDtypeStruct(s.shape, s.dtype)
+
+    def f(s):
+        return lax.linalg.cholesky(
+            xc.pure_callback(lambda x: lax.linalg.cholesky(2 * x), like, s) @ s
+        )
+
+    if quirks.BATCHES_WAIT.is_here():
+        assert "while" in xc.jit(f).lower(s).as_text()
+    s = xnp.broadcast_to(xnp.diag(xnp.arange(1.0, 41.0)), s.shape)
+    np.testing.assert_allclose(xc.jit(f)(s)[7].diagonal(), (2 * np.arange(1.0, 41.0) ** 3) ** 0.25)

@@ -17,8 +17,6 @@ from .quirks import BATCHES_WAIT
 if TYPE_CHECKING:
     from .hlo import Builder
     from .mlir import RankedTensorType, Value
-else:
-    from jaxlib.mlir.ir import RankedTensorType
 
 # Products of lengths that count as much work as one matrix may be, at most; more than jaxlib counts
 _WORK = {"potrf": 2, "trsm": 4, "syevd": 60}
@@ -47,16 +45,19 @@ def by_pieces(
     call: Callable[[Sequence[Value], Sequence[RankedTensorType]], list[Value]],
 ) -> list[Value]:  # fmt: skip
     """Calls of ``few`` matrices at a time, in a loop; the last piece begins in the one before."""
-    shape = RankedTensorType(operands[0].type).shape
+    tensor = type(
+        results[0]
+    )  # not imported: programs from disk are asked for pieces without the bindings
+    shape = tensor(operands[0].type).shape
     count, ndim = int(np.prod(shape[:-2], dtype=np.int64)), len(shape) - 2
 
     def flat(t: RankedTensorType, n: int) -> RankedTensorType:
-        return RankedTensorType.get((n, *t.shape[ndim:]), t.element_type)
+        return tensor.get((n, *t.shape[ndim:]), t.element_type)
 
     def scalar(n: int) -> Value:
         return builder.constant(n, _INT)
 
-    types = [RankedTensorType(x.type) for x in operands]
+    types = [tensor(x.type) for x in operands]
     given = [builder.reshape(x, flat(t, count)) for x, t in zip(operands, types, strict=True)]
     parts = [flat(t, few) for t in results]
     number = builder.tensor((), _INT)

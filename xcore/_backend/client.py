@@ -412,17 +412,17 @@ class Executable:
     def __init__(
         self, loaded: LoadedExecutable, result_types: list[Any],
         shardings: Sequence[_jax.Sharding], devices: tuple[Device, ...], effectful: bool = False,
-        keep: object = None, donors: Sequence[int] = (),
+        keep: object = None, donors: Sequence[int] = (), waits: bool = False,
     ) -> None:  # fmt: skip
         self.loaded, self.result_types, self.devices = loaded, result_types, devices
         self.keep = keep  # objects whose identity the cache key of this executable relies on
         self.execute: Callable[..., ExecuteResults] = loaded.execute_sharded
         if len(devices) > 1:
             self.execute = _while_they_exist(loaded.execute_sharded, donors)
-            on_cpu = platform_of(devices[0]) == "cpu"
-            if on_cpu and not effectful and _communicates(loaded):
-                processes = {d.process_index for d in devices}
-                self.execute = exchanges.one_after_another(self.execute, processes)
+            waits = waits or (not effectful and _communicates(loaded))
+        if waits and platform_of(self.devices[0]) == "cpu":
+            processes = {d.process_index for d in devices}
+            self.execute = exchanges.one_after_another(self.execute, processes)
         self.handlers = [
             _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
         ]

@@ -1,4 +1,4 @@
-"""Programs whose devices wait for each other, while they are under way."""
+"""Programs that wait for threads or for other devices, while they are under way."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def one_after_another(
     """Start a program when the last one of its kind has ended.
 
     A CPU's devices share threads. When several programs are under way whose devices wait for each
-    other, all threads may end up waiting for a device that has none.
+    other (or which wait for threads, quirk: BATCHES_WAIT), all threads may end up waiting for what has none.
     """
 
     def run(buffers: Sequence[xla.Buffer]) -> xla.ExecuteResults:

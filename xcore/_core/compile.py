@@ -20,6 +20,7 @@ from .layout import Layout, declared
 from .program import Program
 from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
+from .waits import waits_alone
 
 if TYPE_CHECKING:
     from .._backend.client import Device
@@ -187,7 +188,7 @@ def _build(p: Program, devices: Devices, donors: Donors) -> Built:
     if not backend.is_here(devices[0]):
         return backend.Prepared(loaded, types, devices, p)
     shardings = [backend.one_device(devices[0])] * len(types)
-    return backend.Executable(loaded, types, shardings, devices, p.acts, p)
+    return backend.Executable(loaded, types, shardings, devices, p.acts, p, waits=waits_alone(p))
 
 
 def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
@@ -203,7 +204,7 @@ def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
     if not backend.is_here(devices[0]):
         return backend.Prepared(loaded, types, devices, p)
     raw = [t.sharding.raw(t.ndim) for t in types]
-    return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
+    return backend.Executable(loaded, types, raw, devices, p.acts, p, donors, waits_alone(p))
 
 
 def _inspect(p: Program, place: Devices | Layout) -> None:

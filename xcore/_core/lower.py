@@ -14,9 +14,9 @@ from .._backend.hlo import Builder
 from . import config
 from .layout import Layout, Manual, declared
 from .op import Alternative
-from .pprint import subprograms
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
+from .waits import waiting
 
 if TYPE_CHECKING:
     from .._backend import mlir as ir
@@ -247,22 +247,6 @@ class Lowering(Builder):
         tails = [functools.partial(threaded, b) for b in branches]
         self._token, *outs = super().case(index, [before.type, *results], tails)
         return outs
-
-
-_WAITING = frozenset({"cholesky", "triangular_solve", "eigh"})
-
-
-def waiting(p: Program, known: dict[Program, int] | None = None) -> int:
-    """How many calls of a program may wait for threads, each as often as it is called; 2 stands for more.
-
-    quirk: BATCHES_WAIT
-    """
-    known = {} if known is None else known
-    if p not in known:
-        own = sum(e.op.name in _WAITING and e.inputs[0].type.ndim > 2 for e in p.eqns)
-        below = sum(waiting(q, known) for e in p.eqns for q in subprograms(e.params))
-        known[p] = min(own + below, 2)
-    return known[p]
 
 
 @contextlib.contextmanager
