@@ -182,6 +182,42 @@ def test_fft_of_two_axes_by_transposition():
     assert {name for _, name in collectives(fft2, x)} == {"all-to-all"}
 
 
+def positive(count, n, kind=np.float32):
+    x = rng.standard_normal((count, n, n)) + (1j if kind == np.complex64 else 0) * np.ones(n)
+    return (x @ np.conj(x.swapaxes(1, 2)) + n * np.eye(n)).astype(kind)
+
+
+def factors(x):
+    """Each of them may wait for threads, where it is not cut into pieces."""
+    low = lax.linalg.cholesky(x)
+    b = lax.linalg.triangular_solve(low, x, left_side=True, lower=True)
+    return low, b, lax.linalg.triangular_solve(low, x[..., :2], left_side=True, lower=True), *xnp.linalg.eigh(x)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64])
+@pytest.mark.parametrize("spec", [(ROWS,), ("data", "model"), ("data", None, "model"), ()])
+def test_factors_of_batches(spec, kind):
+    """Each device cuts its own part of a batch into pieces; parts of matrices are made whole."""
+    x = positive(80, 40, kind)
+    f = xc.jit(factors)
+    for _ in range(10):  # in one of two runs of 60 all threads waited for ever
+        found = f(put(x, *spec))
+    low, b, few, w, v = map(np.asarray, found)
+    np.testing.assert_allclose(low, np.linalg.cholesky(x), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(b, np.conj(low.swapaxes(1, 2)), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(few, b[..., :2], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(w, np.linalg.eigvalsh(x), rtol=1e-3)
+    np.testing.assert_allclose(x @ v, v * w[:, None], rtol=1e-3, atol=1e-2)
+
+
+def test_factors_of_batches_need_no_communication():
+    x = positive(80, 40)
+    assert collectives(factors, put(x, ROWS)) == []
+    g = xc.shard_map(factors, MESH, P(ROWS), P(ROWS))
+    for y, z in zip(xc.jit(g)(x), xc.jit(factors)(put(x, ROWS)), strict=True):
+        np.testing.assert_allclose(y, z, rtol=1e-3, atol=1e-4)
+
+
 def test_sort_of_rows_needs_no_communication():
     x = normal(8, 500)
     np.testing.assert_array_equal(xnp.sort(put(x, ("data", "model")), axis=1), np.sort(x, 1))

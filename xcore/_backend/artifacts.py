@@ -104,8 +104,8 @@ class Artifacts:
         self.barriers |= any(op.name == "stablehlo.optimization_barrier" for op in _all_of(other))
         if any(t.startswith("lapack_") for t in targets):
             ffi.ensure_lapack()
-        if partitioned.TARGET in targets:
-            partitioned.ensure(cast("type[Builder]", type(self)))
+        for target in targets & partitioned.WRITERS.keys():
+            partitioned.ensure(cast("type[Builder]", type(self)), target)
         operations = list(other.body.operations)
         while any(_name(f).startswith(f"{prefix}.") for f in operations):  # of a function in it
             prefix += "_"
@@ -202,6 +202,6 @@ def stays(target: str) -> bool:
     known = [r.target.partition("{}") for r in (*ffi.LAPACK.values(), *ffi.CUDA.values())]
     others = [r.complex_target for r in (*ffi.LAPACK.values(), *ffi.CUDA.values())]
     more = [t.partition("{}") for t in others if t]
-    return target in (*_FOREIGN, partitioned.TARGET) or any(
+    return target in (*_FOREIGN, *partitioned.WRITERS) or any(
         target.startswith(a) and target.endswith(c) for a, _, c in [*known, *more]
     )

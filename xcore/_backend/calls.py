@@ -33,6 +33,8 @@ class Calls:
         partitions: int
         waiting: int
 
+        @property
+        def is_local(self) -> bool: ...
         def op(
             self, name: str, results: Types, operands: Values, **attributes: Attribute
         ) -> Sequence[Value]: ...
@@ -59,11 +61,16 @@ class Calls:
         """A routine of LAPACK or its twin on a GPU, by LAPACK's name; see the tables in ffi."""
         tensors = cast("Sequence[RankedTensorType]", results)
         call = functools.partial(ffi.factor_call, self, name, dtype, **settings)
-        if self.platform == "cpu" and self.partitions == 1 and self.waiting > 1:
-            shape = ir.RankedTensorType(operands[-1].type).shape
-            if few := batches.piece(name, np.dtype(dtype), shape):
-                return batches.by_pieces(cast("Builder", self), few, operands, tensors, call)
-        return call(operands, tensors)
+        shape = ir.RankedTensorType(operands[-1].type).shape
+        if self.platform != "cpu" or (self.partitions == 1 and self.waiting < 2):
+            return call(operands, tensors)
+        few = batches.piece(name, np.dtype(dtype), shape)
+        if few is None:
+            return call(operands, tensors)
+        if self.is_local:
+            return batches.by_pieces(cast("Builder", self), few, operands, tensors, call)
+        parts = name, np.dtype(dtype).name, settings
+        return self._of_parts(partitioned.ROUTINE, operands, tensors, 2, parts)
 
     def xla_call(
         self, target: str, operands: Values, results: Types, config: str = ""
@@ -129,20 +136,25 @@ class Calls:
         ])  # fmt: skip
 
     def fft_of_rows(
-        self,
-        x: Value,
-        result: RankedTensorType,
-        kind: str,
-        lengths: Sequence[int],
-        dtypes: tuple[np.dtype[Any], np.dtype[Any]],
+        self, x: Value, result: RankedTensorType, kind: str, lengths: Sequence[int]
     ) -> Value:
         """The same on several devices, for arrays with axes in front of the transformed ones."""
-        partitioned.ensure(cast("type[Builder]", type(self)))
-        shape_in, shape_out = tuple(cast("RankedTensorType", x.type).shape), tuple(result.shape)
-        rule = ffi.batch_rule([shape_in], [shape_out], len(shape_in) - len(lengths))
-        attributes = {"sdy.sharding_rule": self.parse(rule)}
-        return self.one(
-            "stablehlo.custom_call", result, [x], call_target_name=self.text(partitioned.TARGET),
+        call = kind, tuple(lengths)
+        return self._of_parts(partitioned.FFT, [x], [result], len(lengths), call)[0]
+
+    def _of_parts(
+        self, target: str, operands: Values, results: Sequence[RankedTensorType], rows: int,
+        call: Sequence[Any],
+    ) -> list[Value]:  # fmt: skip
+        """A call that each device answers for its part of all axes but the last ``rows``."""
+        partitioned.ensure(cast("type[Builder]", type(self)), target)
+        given = [ir.RankedTensorType(x.type) for x in operands]
+        shapes_in, shapes_out = ([tuple(t.shape) for t in types] for types in (given, results))
+        ins, outs = ([str(t.element_type) for t in types] for types in (given, results))
+        rule = ffi.batch_rule(shapes_in, shapes_out, len(shapes_in[0]) - rows)
+        return list(self.op(
+            "stablehlo.custom_call", results, operands, call_target_name=self.text(target),
             api_version=self.integer(2, 32), has_side_effect=self.flag(False),
-            backend_config=self.text(partitioned.describe(kind, lengths, *dtypes)), **attributes,
-        )  # fmt: skip
+            backend_config=self.text(partitioned.described(rows, ins, outs, call)),
+            **{"sdy.sharding_rule": self.parse(rule)},
+        ))  # fmt: skip

@@ -80,6 +80,11 @@ class Builder(Calls, Artifacts, Partitions):
         self.waiting = 2  # calls that may wait for threads of the pool they run in: one alone may
         self.manual: Any = None  # what shard_map says of the part of the module being written
 
+    @property
+    def is_local(self) -> bool:
+        """Whether values here are arrays of one device, so that code of one device can work on them."""
+        return self.partitions == 1
+
     def close(self) -> None:
         self._unknown.__exit__(None, None, None)
         self._context.__exit__(None, None, None)
@@ -114,6 +119,10 @@ class Builder(Calls, Artifacts, Partitions):
 
     def tensor(self, shape: Ints, dtype: DType) -> ir.RankedTensorType:
         return ir.RankedTensorType.get(shape, self.element(np.dtype(dtype)))
+
+    def tensor_of(self, shape: Ints, element: str) -> ir.RankedTensorType:
+        """The same with an element as MLIR writes it."""
+        return ir.RankedTensorType.get(shape, ir.Type.parse(element))
 
     def at(self, key: Hashable, place: tuple[str, int, str] | None) -> None:
         """Following operations come from this (file, line, function); ``key`` caches."""

@@ -57,7 +57,9 @@ def register_dialect(context: Context) -> None: ...
 # Types
 
 
-class Type: ...
+class Type:
+    @staticmethod
+    def parse(text: str) -> Type: ...
 
 
 class IntegerType(Type):

@@ -150,9 +150,8 @@ class Lowering(Builder):
 
     @property
     def is_local(self) -> bool:
-        """Whether values here are arrays of one device, so that code of one device can work on them."""
         if self.manual is None:
-            return self.partitions == 1
+            return super().is_local
         return len(self.manual.places) == len(self.manual.mesh.axis_names)
 
     def groups(self, names: Iterable[Name]) -> np.ndarray:

@@ -67,8 +67,7 @@ def _is_spread(ctx, x, *, kind, lengths) -> bool:
 
 def _of_rows(ctx, x, *, kind, lengths):
     """Where rows lie on several devices: XLA's partitioner would gather them."""
-    dtypes_ = ctx.in_types[0].dtype, ctx.out_types[0].dtype
-    return ctx.fft_of_rows(x, ctx.out(), kind, lengths, dtypes_)
+    return ctx.fft_of_rows(x, ctx.out(), kind, lengths)
 
 
 fft = linear_op(
