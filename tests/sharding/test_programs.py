@@ -191,7 +191,12 @@ def factors(x):
     """Each of them may wait for threads, where it is not cut into pieces."""
     low = lax.linalg.cholesky(x)
     b = lax.linalg.triangular_solve(low, x, left_side=True, lower=True)
-    return low, b, lax.linalg.triangular_solve(low, x[..., :2], left_side=True, lower=True), *xnp.linalg.eigh(x)
+    return (
+        low,
+        b,
+        lax.linalg.triangular_solve(low, x[..., :2], left_side=True, lower=True),
+        *xnp.linalg.eigh(x),
+    )
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.complex64])
