@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import xcore as xc
-from xcore import stats
+from xcore import special, stats
 from xcore.stats._family import _compute
 
-from .test_families import COSTLY, DISCRETE
+from .test_families import CONTINUOUS, COSTLY, DISCRETE
 
 DIGITS = 60  # what is added, or taken from 1, is seen down to e^-135; less than that comes from its own formula
 
@@ -415,3 +415,107 @@ def test_quantiles_that_vanish_are_zero_and_not_the_smallest_number():
     assert (found[gone] == 0).all()
     np.testing.assert_allclose(np.log(found[tiny]), log_x[tiny], rtol=1e-13, atol=1e-12)
     assert (np.asarray(xc.stats.beta.isf(q, b, a))[gone] == 1).all()
+
+
+# What no family may get wrong
+
+
+def test_numbers_that_are_none_stay_none_and_densities_vanish_at_infinity():
+    """Families mask what lies outside of the support; a comparison with NaN had put it inside, at some other place."""
+    nan, far = np.float64(np.nan), np.array([-np.inf, np.inf])
+    for name, parameters in {**CONTINUOUS, **DISCRETE}.items():
+        family, shapes = getattr(stats, name), [np.float64(p) for p in parameters]
+        density = "pmf" if family.discrete else "pdf"
+
+        def found(x, loc, family=family, shapes=shapes, density=density):
+            which = [density, "log" + density, "cdf", "sf", "logcdf", "logsf"]
+            return [
+                _compute(family, w, x, *shapes, loc, *[1.0] * (not family.discrete)) for w in which
+            ]
+
+        for x, loc in ((nan, np.float64(0)), (np.float64(1), nan)):
+            assert all(np.isnan(v) for v in found(x, loc)), name
+        at_ends = [np.asarray(v) for v in found(far, np.float64(0))[:2]]
+        assert (at_ends[0] == 0).all() and (at_ends[1] == -np.inf).all(), name
+
+
+ENDS = [
+    (-1, 1), (5, 6), (30, 40), (-40, -30), (-1e-9, 1e-9), (-np.inf, 2), (3, np.inf), (-50, 50), (100, np.inf),
+    (0, 5), (-5, 0), (1e5, np.inf), (-np.inf, -1e5), (-1e-3, np.inf), (2, 2 + 1e-10),
+]  # fmt: skip
+
+
+def test_quantiles_of_truncated_normals_lead_back():
+    """To 1e-12 of the smaller tail, or as near as the next floats come; far tails gave infinity, or an end."""
+    small = 10.0 ** -np.array([300, 100, 20, 10, 4, 1, 0.3])
+    q, (a, b) = np.tile(np.concatenate([small, 1 - small[3:]]), len(ENDS)), np.repeat(ENDS, 11, 0).T
+    for there, back in (("ppf", "cdf"), ("isf", "sf")):
+        there, back = getattr(stats.truncnorm, there), getattr(stats.truncnorm, back)
+        z = np.asarray(there(q, a, b))
+        assert ((a <= z) & (z <= b)).all()
+        before, here, after = (
+            np.asarray(back(x, a, b))
+            for x in (np.nextafter(z, -np.inf), z, np.nextafter(z, np.inf))
+        )
+        np.testing.assert_array_less(np.abs(here - q), 2 * np.abs(after - before) + 1e-12 * q)
+
+
+def test_quantiles_next_to_one_and_a_half():
+    """By the smaller of q and 1 - q, and of q - 1/2 where that is the small one."""
+    q = 1 - 10.0 ** -np.arange(4, 15)
+    rest = 1 - q
+    np.testing.assert_allclose(stats.cauchy.ppf(q), 1 / np.tan(np.pi * rest), rtol=1e-14)
+    middle = 0.5 + 10.0 ** -np.arange(4, 15)
+    np.testing.assert_allclose(stats.cauchy.ppf(middle), np.tan(np.pi * (middle - 0.5)), rtol=1e-14)
+    for mu in (0.01, 1.0, 100.0):
+        z = stats.invgauss.ppf(q, mu)
+        np.testing.assert_allclose(stats.invgauss.sf(z, mu), rest, rtol=1e-10)
+    for c in (0.0, 1e-12, 0.3, 1.0):
+        tiny = np.array([1e-300, 1e-20, 1e-5])
+        z = stats.triang.ppf(tiny, np.float64(c))
+        np.testing.assert_allclose(stats.triang.cdf(z, np.float64(c)), tiny, rtol=1e-14)
+    assert float(stats.triang.pdf(1.0, 1.0)) == 2 == float(stats.triang.pdf(0.0, 0.0))
+
+
+def test_student_of_many_and_of_infinitely_many_degrees_of_freedom():
+    q = 10.0 ** -np.array([300, 100, 10, 1, 0.4])
+    normal = stats.norm.ppf(q)
+    for df in (1e12, 1e15, np.inf):  # its quantiles are off by z³ / 4 df
+        z = np.asarray(stats.t.ppf(q, np.float64(df)))
+        np.testing.assert_allclose(z, normal, rtol=4e2 / df + 1e-13)
+    for which in ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf"):
+        t, norm = getattr(stats.t, which), getattr(stats.norm, which)
+        np.testing.assert_allclose(t(normal, np.float64(np.inf)), norm(normal), rtol=1e-12)
+
+
+def test_gamma_variates_that_are_no_floats():
+    """P(c, e^z) = e^(c z) / Γ(c + 1) where e^z vanishes; so do their quantiles, down to the smallest shares."""
+    c, z = np.array([1e-6, 1e-4, 1e-2]), -np.array([7e5, 1e4, 1e3])
+    with mp.workdps(DIGITS):
+        p = [
+            mp.exp(mp.mpf(a) * mp.mpf(b)) / mp.gamma(mp.mpf(a) + 1)
+            for a, b in zip(c, z, strict=True)
+        ]
+        exact = [
+            [float(f(v)) for v in p] for f in (mp.mpf, lambda v: 1 - v, lambda v: mp.log(1 - v))
+        ]
+    for which, want in zip(("cdf", "sf", "logsf"), exact, strict=True):
+        np.testing.assert_allclose(getattr(stats.loggamma, which)(z, c), want, rtol=1e-12)
+    exact = np.array(exact)
+    np.testing.assert_allclose(stats.loggamma.ppf(exact[0], c), z, rtol=1e-12)
+    np.testing.assert_allclose(stats.loggamma.isf(exact[1], c), z, rtol=1e-12)
+    a, q = np.array([1.5, 3, 40]), np.array([1e-300, 1e-305, 3e-307])
+    for there, back in (
+        (special.gammaincinv, special.gammainc),
+        (special.gammainccinv, special.gammaincc),
+    ):
+        np.testing.assert_allclose(back(a, there(a, q)), q, rtol=1e-11)
+
+
+def test_f_next_to_nothing():
+    with mp.workdps(DIGITS):
+        p = [f_sides(mp.mpf(10) ** -305, mp.mpf("0.1"), 50)[0]]
+        want = float(mp.log(1 - p[0]))
+    np.testing.assert_allclose(
+        stats.f.logsf(1e-305, np.float64(0.1), np.float64(50)), want, rtol=1e-10
+    )

@@ -451,8 +451,8 @@ betainc_pair = kernel("special.betainc_pair", _betainc_pair, lingering_slope(_be
 def _tail_step(is_lower, value, lower, target):
     """(log of tail/target, tail, whether it underflowed) for the tail that is asked for."""
     tail = where(ops.eq(is_lower, lower), value, 1.0 - value)
-    lost = tail < 1e-300  # underflow: too far out
-    tail = where(lost, 1e-300, tail)
+    lost = tail < 1e-307  # underflow: too far out
+    tail = where(lost, 1e-307, tail)
     return ops.log(tail / target), tail, lost
 
 

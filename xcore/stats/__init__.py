@@ -19,12 +19,13 @@ from .._core.package import guide as _guide
 from ._circular import vonmises, wrapcauchy
 from ._continuous import (
     beta, cauchy, chi2, expon, f, gamma, gennorm, gumbel_l, gumbel_r, invgauss, laplace,
-    loggamma, logistic, lognorm, maxwell, norm, pareto, rayleigh, t, triang, truncnorm, uniform,
+    loggamma, logistic, lognorm, maxwell, norm, pareto, rayleigh, t, triang, uniform,
     wald, weibull_min,
 )
 from ._discrete import bernoulli, betabinom, binom, geom, nbinom, poisson, randint
 from ._kde import gaussian_kde
 from ._samples import ModeResult, mode, rankdata, sem
+from ._truncated import truncnorm
 from ._vectors import dirichlet, multinomial, multivariate_normal
 # fmt: on
 

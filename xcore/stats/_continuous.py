@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import special
-from ._family import Family, Formulas
+from ._family import Family, Formulas, log_of
 from ._tails import (
     beta_odds,
     log_beta_odds,
@@ -17,7 +17,11 @@ from ._tails import (
     log_gammainc,
     log_gammaincc,
     log_lower_gamma,
+    log_of_gamma_quantile,
     log_of_quantile,
+    log_upper_gamma,
+    lower_gamma,
+    upper_gamma,
 )
 
 _LOG_ROOT_2PI = 0.5 * math.log(2 * math.pi)
@@ -46,96 +50,19 @@ def _on_half_line(log_density, **more) -> Formulas:
 # Normal and near it
 
 
-def _log_normal_density(z):
+def log_normal_density(z):
     return -0.5 * z * z - _LOG_ROOT_2PI
 
 
 _NORM = Formulas(
-    _log_normal_density, special.ndtr, logcdf=special.log_ndtr, ppf=special.ndtri, symmetric=True
+    log_normal_density, special.ndtr, logcdf=special.log_ndtr, ppf=special.ndtri, symmetric=True
 )
 norm = Family("norm", "The normal distribution: density e^(-x²/2) / √(2π).", _NORM)
 
 
-def _in_left_tail(a, b):
-    """An interval of the normal distribution, mirrored if need be to where ndtr keeps its digits."""
-    right = a > 0
-    return right, xnp.where(right, -b, a), xnp.where(right, -a, b)
-
-
-def _log_difference(a, b):
-    """log(e^b - e^a) for a ≤ b; -inf where they are equal."""
-    gap = xnp.where(a < b, a - b, -1.0)
-    return xnp.where(a < b, b + xnp.log(-xnp.expm1(gap)), -np.inf)
-
-
-_FEW_NODES, _FEW_WEIGHTS = np.polynomial.legendre.leggauss(10)
-
-
-def _log_narrow_mass(a, width):
-    """By Gauss's rule, which is exact to rounding where the density falls by no more than e."""
-    gone = 0.5 * width[..., None] * (_FEW_NODES + 1)
-    mean = (xnp.exp(-gone * (a[..., None] + 0.5 * gone)) * (0.5 * _FEW_WEIGHTS)).sum(axis=-1)
-    return _log_normal_density(a) + xnp.log(width) + xnp.log(mean)
-
-
-def _log_normal_mass(a, b):
-    """log of the normal probability of (a, b), far in a tail too, and of narrow intervals."""
-    _, a, b = _in_left_tail(a, b)
-    width = b - a
-    narrow = (width > 0) & (width * (1 + xnp.maximum(xnp.abs(a), xnp.abs(b))) < 1)
-    wide = _log_difference(special.log_ndtr(a), special.log_ndtr(xnp.where(narrow, a + 1, b)))
-    at, step = xnp.where(narrow, a, 0), xnp.where(narrow, width, 1)
-    return xnp.where(narrow, _log_narrow_mass(at, step), wide)
-
-
-def _log_share(part, other):
-    """log of a part of 1, given the logarithms of that part and of the rest."""
-    small = part < -_LOG_2
-    rest = xnp.log1p(-xnp.exp(xnp.where(small, -1.0, other)))
-    return xnp.where(small, part, rest)
-
-
-def _truncated_logcdf(z, a, b):
-    whole = _log_normal_mass(a, b)
-    return _log_share(_log_normal_mass(a, z) - whole, _log_normal_mass(z, b) - whole)
-
-
-def _truncated_logsf(z, a, b):
-    whole = _log_normal_mass(a, b)
-    return _log_share(_log_normal_mass(z, b) - whole, _log_normal_mass(a, z) - whole)
-
-
-def _truncated_inside(a, b):
-    finite = xnp.isfinite(a) & xnp.isfinite(b)
-    one_side = xnp.where(xnp.isfinite(a), a + 1, xnp.where(xnp.isfinite(b), b - 1, 0))
-    return xnp.where(finite, 0.5 * (xnp.where(finite, a, 0) + xnp.where(finite, b, 0)), one_side)
-
-
-def _truncated_ppf(q, a, b):
-    right, low, high = _in_left_tail(a, b)
-    q = xnp.where(right, 1 - q, q)
-    z = special.ndtri((1 - q) * special.ndtr(low) + q * special.ndtr(high))
-    z = xnp.clip(z, low, high)
-    return xnp.where(right, -z, z)
-
-
 # fmt: off
-_TRUNCNORM = Formulas(
-    lambda z, a, b: _log_normal_density(z) - _log_normal_mass(a, b),
-    lambda z, a, b: xnp.exp(_truncated_logcdf(z, a, b)),
-    lambda z, a, b: xnp.exp(_truncated_logsf(z, a, b)),
-    logcdf=_truncated_logcdf, logsf=_truncated_logsf,
-    ppf=_truncated_ppf,
-    shapes=("a", "b"), low=lambda a, b: a, high=lambda a, b: b, inside=_truncated_inside,
-    valid=lambda a, b: a < b, wide=True,
-)
-truncnorm = Family(
-    "truncnorm", "The normal distribution between a and b, which count in scales from loc.",
-    _TRUNCNORM,
-)
-
 _LOGNORM = Formulas(
-    lambda z, s: _log_normal_density(xnp.log(z) / s) - xnp.log(s * z),
+    lambda z, s: log_normal_density(xnp.log(z) / s) - xnp.log(s * z),
     lambda z, s: special.ndtr(xnp.log(z) / s),
     lambda z, s: special.ndtr(-xnp.log(z) / s),
     logcdf=lambda z, s: special.log_ndtr(xnp.log(z) / s),
@@ -210,12 +137,12 @@ chi2 = Family("chi2", "The chi-square distribution: sums of df squares of normal
 
 _LOGGAMMA = Formulas(
     lambda z, c: c * z - xnp.exp(z) - special.gammaln(c),
-    lambda z, c: special.gammainc(c, xnp.exp(z)),
-    lambda z, c: special.gammaincc(c, xnp.exp(z)),
+    lambda z, c: lower_gamma(c, xnp.exp(z), z),
+    lambda z, c: upper_gamma(c, xnp.exp(z), z),
     logcdf=lambda z, c: log_lower_gamma(c, xnp.exp(z), z),
-    logsf=lambda z, c: log_gammaincc(c, xnp.exp(z)),
-    ppf=lambda q, c: xnp.log(special.gammaincinv(c, q)),
-    isf=lambda q, c: xnp.log(special.gammainccinv(c, q)),
+    logsf=lambda z, c: log_upper_gamma(c, xnp.exp(z), z),
+    ppf=lambda q, c: log_of_gamma_quantile(special.gammaincinv(c, q), c, xnp.log(q)),
+    isf=lambda q, c: log_of_gamma_quantile(special.gammainccinv(c, q), c, xnp.log1p(-q)),
     shapes=("c",), valid=_positive, wide=True,
 )  # fmt: skip
 loggamma = Family("loggamma", "The logarithm of a gamma variate of shape c.", _LOGGAMMA)
@@ -290,26 +217,29 @@ def _t_logcdf(z, df):
 
 
 def _t_ppf(q, df):
-    """Through the beta quantile of twice the tail, from whichever end keeps the digits."""
+    """Through the beta quantiles of the tail and of the rest, each with its digits: z² = df w / (1 - w)."""
     lower = q < 0.5
     tail = 2 * xnp.where(lower, q, 1 - q)
-    tail = xnp.where(q == 0.5, 0.5, tail)
-    central = tail > 0.5
-    w = special.betaincinv(0.5, 0.5 * df, xnp.where(central, 1 - tail, 0.5))
-    v = special.betaincinv(0.5 * df, 0.5, xnp.where(central, 0.5, tail))
-    inner = xnp.where(central & (w > 0), w, 0.5)
-    inner = xnp.where(w > 0, xnp.sqrt(df * inner / (1 - inner)), 0)
-    log_v = log_of_quantile(v, 0.5 * df, xnp.full_like(df, 0.5), xnp.log(tail))
-    outer = xnp.exp(0.5 * (xnp.log(df) - log_v)) * xnp.sqrt(1 - v)
-    size = xnp.where(central, inner, outer)
+    tail, half, b = xnp.where(q == 0.5, 0.5, tail), xnp.full_like(df, 0.5), 0.5 * df
+    w, v = special.betainccinv(half, b, tail), special.betaincinv(b, half, tail)
+    log_v = log_of_quantile(v, b, half, xnp.log(tail))
+    root = xnp.where(w > 0, xnp.sqrt(xnp.where(w > 0, w, 1.0)), 0.0)
+    size = xnp.exp(0.5 * (xnp.log(df) - log_v)) * root
     return xnp.where(q == 0.5, 0.0, xnp.where(lower, -size, size))
 
 
+def _or_normal(formula, normal):
+    """A formula of Student's, and that of the normal distribution for infinitely many degrees of freedom."""
+    return lambda z, df: xnp.where(
+        df == np.inf, normal(z), formula(z, xnp.where(df == np.inf, 1.0, df))
+    )
+
+
 _T = Formulas(
-    _t_log_density,
-    _t_cdf,
-    logcdf=_t_logcdf,
-    ppf=_t_ppf,
+    _or_normal(_t_log_density, log_normal_density),
+    _or_normal(_t_cdf, special.ndtr),
+    logcdf=_or_normal(_t_logcdf, special.log_ndtr),
+    ppf=_or_normal(_t_ppf, special.ndtri),
     shapes=("df",),
     valid=_positive,
     symmetric=True,
@@ -407,10 +337,19 @@ _LOGISTIC = Formulas(
 )  # fmt: skip
 logistic = Family("logistic", "The logistic distribution: cdf 1 / (1 + e^-x).", _LOGISTIC)
 
+
+def _cauchy_ppf(q):
+    """By a tangent where q - 1/2 has all digits, else by a cotangent of the smaller of q and 1 - q."""
+    side = xnp.where(q < 0.5, -q, 1 - q)
+    central = xnp.abs(q - 0.5) < 0.25
+    inner = xnp.tan(math.pi * xnp.where(central, q - 0.5, 0.0))
+    return xnp.where(central, inner, 1 / xnp.tan(math.pi * xnp.where(central, 0.25, side)))
+
+
 _CAUCHY = Formulas(
     lambda z: -math.log(math.pi) - _log_1p_square(z),
     lambda z: xnp.arctan2(1.0, -z) / math.pi,
-    ppf=lambda q: xnp.where(q == 0.5, 0.0, -1 / xnp.tan(math.pi * q)), symmetric=True,
+    ppf=_cauchy_ppf, symmetric=True,
 )  # fmt: skip
 cauchy = Family("cauchy", "The Cauchy distribution: density 1 / (π (1 + x²)).", _CAUCHY)
 
@@ -465,24 +404,46 @@ def positive_or_one(x):
 
 
 def _triangle(rising, falling):
-    return lambda z, c: xnp.where(
-        z < c, rising(z, positive_or_one(c)), falling(1 - z, positive_or_one(1 - c))
-    )
+    """Formulas on the left of c and on the right, each of (z, c, 1 - z, 1 - c), or these the other way round."""
+
+    def formula(z, c):
+        rest, d = 1 - z, 1 - c
+        left = rising(z, positive_or_one(c), rest, d)
+        return xnp.where((z < c) | (c >= 1), left, falling(rest, positive_or_one(d), z, c))
+
+    return formula
+
+
+def _triangle_share(z, c, rest, d):
+    return z * (z / c)
+
+
+def _triangle_rest(z, c, rest, d):
+    """1 - z²/c without a difference of large terms; c - z is also rest - d, of which the smaller numbers tell more."""
+    step = xnp.where(c < 0.5, c - z, rest - d)
+    return d + step * (c + z) / c
+
+
+def _triangle_log_share(z, c, rest, d):
+    return 2 * xnp.log(z) - xnp.log(c)
+
+
+def _triangle_log_rest(z, c, rest, d):
+    return log_of(_triangle_rest(z, c, rest, d), z * (z / c))
+
+
+def _triang_quantile(p, rest, c):
+    """Where a share p is below, of which the rest is 1 - p."""
+    root = xnp.sqrt(rest) * xnp.sqrt(positive_or_one(1 - c))
+    return xnp.where(p < c, xnp.sqrt(p) * xnp.sqrt(positive_or_one(c)), (p + c * rest) / (1 + root))
 
 
 _TRIANG = Formulas(
-    _triangle(lambda z, c: xnp.log(2 * z / c), lambda z, c: xnp.log(2 * z / c)),
-    _triangle(lambda z, c: z * z / c, lambda z, c: 1 - z * z / c),
-    _triangle(lambda z, c: 1 - z * z / c, lambda z, c: z * z / c),
-    logcdf=_triangle(
-        lambda z, c: 2 * xnp.log(z) - xnp.log(c), lambda z, c: xnp.log1p(-z * z / c)
-    ),
-    logsf=_triangle(
-        lambda z, c: xnp.log1p(-z * z / c), lambda z, c: 2 * xnp.log(z) - xnp.log(c)
-    ),
-    ppf=lambda q, c: xnp.where(
-        q < c, xnp.sqrt(q * positive_or_one(c)), 1 - xnp.sqrt((1 - q) * positive_or_one(1 - c))
-    ),
+    _triangle(*[lambda z, c, rest, d: xnp.log(2 * (z / c))] * 2),
+    _triangle(_triangle_share, _triangle_rest), _triangle(_triangle_rest, _triangle_share),
+    logcdf=_triangle(_triangle_log_share, _triangle_log_rest),
+    logsf=_triangle(_triangle_log_rest, _triangle_log_share),
+    ppf=lambda q, c: _triang_quantile(q, 1 - q, c), isf=lambda q, c: _triang_quantile(1 - q, q, c),
     shapes=("c",), low=0.0, high=1.0, inside=_half, valid=lambda c: (c >= 0) & (c <= 1),
 )  # fmt: skip
 triang = Family("triang", "The triangular distribution on [0, 1] with its mode at c.", _TRIANG)
@@ -501,7 +462,7 @@ def _wald_logs(z, mu):
     u, v = (z / mu - 1) / root, (z / mu + 1) / root
     first, second = _mills(xnp.abs(u)), _mills(v)
     part = xnp.where(above, xnp.maximum(first - second, 1e-300), first + second)
-    small = _log_normal_density(u) + xnp.log(part)
+    small = log_normal_density(u) + xnp.log(part)
     rest = xnp.log1p(-xnp.exp(small))
     return xnp.where(above, rest, small), xnp.where(above, small, rest)
 

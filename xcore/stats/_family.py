@@ -166,6 +166,7 @@ def _compute(family: Family, which: str, *arguments):
         out = family.formulas.entropy(*shapes) + xnp.log(scale)  # pyright: ignore[reportOptionalCall]
     else:
         out = _evaluator(family, which)(family.formulas, which, x, shapes, loc, scale)
+        valid = valid & ~xnp.isnan(x) & ~xnp.isnan(loc)
     return astype(xnp.where(valid, out, np.nan), t.dtype)
 
 
@@ -213,7 +214,8 @@ _OUTSIDE = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logcdf": (-np.inf, 0.0), "logs
 def _within(f: Formulas, z, shapes):
     """(z where it is in the support and a point of it elsewhere, below it, above it)."""
     low, high = _ends(f, shapes, z)
-    below, above = (z <= low if f.open_low else z < low), z > high
+    below = (z <= low if f.open_low else z < low) | (z == -np.inf)
+    above = (z > high) | (z == np.inf)
     return xnp.where(below | above, f.inside(*shapes), z), below, above
 
 
@@ -283,23 +285,29 @@ def _inverse(f: Formulas, which: str):
 
 
 def _sought(f: Formulas, which: str, q, shapes):
-    """The quantile by bisection, then, for densities, by a step of Newton's that knows its derivative."""
+    """The quantile by bisection, then, for densities, by a step of Newton's that knows its derivative.
+
+    Densities go by the smaller of q and 1 - q; of counts the quantile of cdf(k) is k.
+    """
     fixed = [ops.stop_gradient(s) for s in shapes]
-    level = ops.stop_gradient(q)
     side = _count_side if f.whole else _side
-    name = "cdf" if which == "ppf" else "sf"
+    far = (q > 0.5) & (not f.whole)
+    upper = far if which == "ppf" else ~far
+    share = xnp.where(far, 1 - q, q)
+    level = ops.stop_gradient(share)
+
+    def probability(z, shapes):
+        return xnp.where(upper, side(f, "sf", z, shapes), side(f, "cdf", z, shapes))
 
     def reached(z):
-        p = side(f, name, z, fixed)
-        return (p >= level) if name == "cdf" else (p <= level)
+        p = probability(z, fixed)
+        return xnp.where(upper, p <= level, p >= level)
 
     z = _bisected(reached, *_ends(f, fixed, level), whole=f.whole, known=_known_ends(f))
     if f.whole:
         return z
-    p = side(f, name, z, shapes)
     density = xnp.exp(f.log_density(z, *fixed))
-    sign = 1.0 if name == "cdf" else -1.0
-    step = sign * (q - p) / density
+    step = xnp.where(upper, -1.0, 1.0) * (share - probability(z, shapes)) / density
     return z + xnp.where(xnp.isfinite(step), step, 0.0)
 
 

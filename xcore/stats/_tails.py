@@ -14,7 +14,7 @@ from ..special._tail_kernels import log_betainc, log_gammainc, log_gammaincc
 
 __all__ = [
     "log_beta_odds", "log_betabinom", "log_betainc", "log_exponential", "log_gammainc", "log_gammaincc",
-    "log_lower_gamma",
+    "log_lower_gamma", "log_of_gamma_quantile", "log_upper_gamma", "lower_gamma", "upper_gamma",
 ]  # fmt: skip
 
 _VANISHED = -500.0  # the logarithm of what may be left out beside 1, and whose square is a float
@@ -30,17 +30,51 @@ def log_exponential(u, log_u):
 def log_lower_gamma(a, x, log_x):
     """log P(a, x), of which the logarithm is known where x is too small for a float."""
     near = log_x < _VANISHED
+    return xnp.where(near, _log_first_gamma(a, log_x), log_gammainc(a, xnp.where(near, a, x)))
+
+
+def _log_first_gamma(a, log_x):
+    """log P(a, x) for an x beside which 1 and higher powers do not count."""
+    return a * log_x - special.gammaln(a + 1)
+
+
+def _below_one(p):
+    """A logarithm of a probability where it may be 0 by rounding errors, which has no derivative."""
+    return xnp.minimum(p, -1e-300)
+
+
+def lower_gamma(a, x, log_x):
+    """P(a, x), of which the logarithm is known where x is too small for a float."""
+    near = log_x < _VANISHED
     return xnp.where(
-        near, a * log_x - special.gammaln(a + 1), log_gammainc(a, xnp.where(near, a, x))
+        near, xnp.exp(_log_first_gamma(a, log_x)), special.gammainc(a, xnp.where(near, a, x))
     )
 
 
+def upper_gamma(a, x, log_x):
+    """Q(a, x), of which the logarithm is known where x is too small for a float."""
+    near = log_x < _VANISHED
+    rest = -xnp.expm1(_log_first_gamma(a, xnp.where(near, log_x, -1.0)))
+    return xnp.where(near, rest, special.gammaincc(a, xnp.where(near, a, x)))
+
+
+def log_upper_gamma(a, x, log_x):
+    """log Q(a, x), of which the logarithm is known where x is too small for a float."""
+    near = log_x < _VANISHED
+    first = _log_first_gamma(a, xnp.where(near, log_x, -1.0))
+    return xnp.where(near, log1mexp(-_below_one(first)), log_gammaincc(a, xnp.where(near, a, x)))
+
+
 def log_beta_odds(a, b, r, log_r):
-    """log I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is too small."""
-    near = log_r < 0.5 * _VANISHED
-    r = xnp.where(near, 1.0, r)
-    first = a * log_r - xnp.log(a) - special.betaln(a, b)
-    return xnp.where(near, first, log_betainc(a, b, r / (1 + r), 1 / (1 + r)))
+    """log I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is too small or too large."""
+    near, far = log_r < 0.5 * _VANISHED, log_r > -_VANISHED
+    r = xnp.where(near | far, 1.0, r)
+    size = xnp.where(far, -log_r, log_r)
+    c = xnp.where(far, b, a)
+    first = c * size - xnp.log(c) - special.betaln(a, b)
+    rest = log1mexp(-_below_one(xnp.where(far, first, -1.0)))
+    first = xnp.where(far, rest, first)
+    return xnp.where(near | far, first, log_betainc(a, b, r / (1 + r), 1 / (1 + r)))
 
 
 _FAR = 600.0  # |log r| beyond which r or 1 / r may vanish
@@ -68,6 +102,13 @@ def log_beta_first(a, b, log_p):
 
 
 _TINY = 1e-30  # beside which 1 and higher powers do not count
+
+
+def log_of_gamma_quantile(x, a, log_p):
+    """log x for a gamma quantile x of exp(log_p), which may have vanished: x^a = p Γ(a + 1) for tiny x."""
+    tiny = x < _TINY
+    first = (log_p + special.gammaln(a + 1)) / a
+    return xnp.where(tiny, first, xnp.log(xnp.where(tiny, 1.0, x)))
 
 
 def log_of_quantile(x, a, b, log_p):
