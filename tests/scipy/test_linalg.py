@@ -1,6 +1,7 @@
 """SciPy's names for linear algebra, beside SciPy's own and jax's arguments."""
 
 import numpy as np
+import pytest
 import scipy.linalg
 import scipy.sparse.linalg
 
@@ -141,3 +142,22 @@ def test_matrices_with_names_and_functions_of_matrices():
         assert np.allclose(ours[0], theirs[0]) and np.isclose(ours[1], theirs[1])
         tiny = np.array([[1.0], [1e-9]])  # whose cosine is 1 in all digits
         assert np.isclose(sla.subspace_angles(np.eye(2)[:, :1], tiny)[0], 1e-9, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sym", "her", "pos"])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_one_triangle_is_read(kind, lower, dtype):
+    """A complex symmetric matrix is no Hermitian one."""
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal((5, 5)) + (
+        1j * rng.standard_normal((5, 5)) if dtype is np.complex128 else 0
+    )
+    whole = {"sym": a + a.T, "her": a + a.conj().T, "pos": a @ a.conj().T + np.eye(5)}[kind]
+    known = np.tril(whole) if lower else np.triu(whole)
+    other = np.triu(np.full((5, 5), 7.0), 1) if lower else np.tril(np.full((5, 5), 7.0), -1)
+    with xc.enable_x64():
+        x = sla.solve(known + other, a[:, :2], lower=lower, assume_a=kind)
+        inverse = sla.inv(known + other, lower=lower, assume_a=kind)
+    np.testing.assert_allclose(x, np.linalg.solve(whole, a[:, :2]), rtol=1e-10)
+    np.testing.assert_allclose(inverse, np.linalg.inv(whole), rtol=1e-10)

@@ -197,8 +197,8 @@ class SolverError(XcoreError, RuntimeError):
     """A solver did not reach what was asked of it."""
 
 
-class AxisError(XcoreError, ValueError, IndexError):
-    """An axis that the array does not have (a ValueError and an IndexError, as NumPy's is)."""
+class AxisError(XcoreError, np.exceptions.AxisError):
+    """An axis that the array does not have: NumPy's AxisError, so a ValueError and an IndexError too."""
 
 
 class ForwardModeError(MissingRuleError, TypeError):

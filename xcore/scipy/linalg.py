@@ -160,9 +160,9 @@ def solve(
     Array([0.25  , 0.0625], dtype=float32)
     """
     if assume_a in _OF_ONE_TRIANGLE:  # SciPy reads one triangle of them
-        half = _xnp.tril(a) if lower else _xnp.conj(_xnp.swapaxes(_xnp.triu(a), -1, -2))
-        other = _xnp.swapaxes(_xnp.tril(half, -1), -1, -2)
-        a = half + (other if assume_a[:3] == "sym" else _xnp.conj(other))
+        alike = (lambda x: x) if assume_a[:3] == "sym" else _xnp.conj
+        half = _xnp.tril(a) if lower else alike(_xnp.swapaxes(_xnp.triu(a), -1, -2))
+        a = half + alike(_xnp.swapaxes(_xnp.tril(half, -1), -1, -2))
     return _la.solve(a, b, assume_a or "gen", transposed=transposed)
 
 

@@ -212,6 +212,12 @@ def _share_power(a, n):
 
 def beta_positive(a, b, log: bool = False):
     """B(a, b), or its logarithm, for a, b > 0."""
+    value, far, logarithm = beta_and_log(a, b)
+    return where(far, logarithm, ops.log(value)) if log else value
+
+
+def beta_and_log(a, b):
+    """B(a, b) for a, b > 0, whether its powers may have underflown, and its logarithm where they have."""
     a, b = ops.min(a, b), ops.max(a, b)
     both, big = a >= 1.0, b >= 1.0
     p, q = where(both, a, 1.0), where(big, b, 1.0)
@@ -228,12 +234,10 @@ def beta_positive(a, b, log: bool = False):
     )
     value = where(both, large, at_a * where(big, ratio, at_b / at_sum))
     value = where(b == math.inf, 0.0, value)
-    if not log:
-        return value
     # log(value) is the better one until the powers underflow
     exponent = at_p + at_q - at_n - (p * log1p(q / p) + q * log1p(p / q))
     far = ops.and_(ops.and_(both, value < 1e-280), b < math.inf)
-    return where(far, ops.log(factor) + exponent, ops.log(value))
+    return value, far, ops.log(factor) + exponent
 
 
 def gamma_sign_f(x):

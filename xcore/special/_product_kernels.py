@@ -7,7 +7,7 @@ import math
 from .. import _ops as ops
 from ._elementary import cos_pi, odd, sin_pi, where, whole
 from ._gamma_kernels import (
-    beta_positive,
+    beta_and_log,
     digamma,
     digamma_change,
     gamma,
@@ -72,8 +72,12 @@ def _binom_f(n, k):
     sine = where(above, sum_of_sines, -sin_pi(k)) / math.pi
     p, q = where(inside, rest + 1.0, 1.0), where(inside, k + 1.0, 1.0)
     p, q = where(right, n + 1.0, p), where(right, d, q)
-    size = beta_positive(p, q)
-    value = 1.0 / (where(inside, n, 2.0) + 1.0) / where(right, 1.0, size)
+    size, far, log_size = beta_and_log(p, q)
+    more = where(inside, n, 2.0) + 1.0
+    far = ops.and_(
+        far, size < 1e-307
+    )  # its reciprocal is beyond the largest number, that of all of it is not
+    value = where(far, ops.exp(-log_size - ops.log(more)), 1.0 / more / where(right, 1.0, size))
     exact = ops.and_(ops.and_(whole(n), whole(k)), value < 1e15)
     value = where(exact, ops.round_even(value), value)
     outside = poch_f(rest + 1.0, k) * rgamma(k + 1.0)
