@@ -227,3 +227,25 @@ def test_what_does_not_go_is_told():
     hub = sparse.coo_array((np.ones(20_000), (np.zeros(20_000, int), np.arange(20_000))))
     with pytest.raises(ValueError, match="nearly full"):
         sparse.factorise(sparse.vstack([hub, sparse.eye_array(20_000)]), "qr")
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (6, 3), (3, 6)])
+def test_the_rank_of_zeros_is_not_full(shape):
+    stored = sparse.from_dense(xnp.zeros(shape), sparse.Pattern(*np.nonzero(np.ones(shape)), shape))
+    for a in (
+        sparse.csr_array(shape),
+        stored,
+        sparse.eye_array(*shape, k=1 if shape[0] >= shape[1] else -1),
+    ):
+        assert not sparse.factorise(a, "qr").full_rank
+
+
+@pytest.mark.parametrize("method", ["lu", "qr"])
+@pytest.mark.parametrize("scale", [1e300, 1e-290])
+def test_claims_of_tiny_solutions_do_not_vanish(method, scale):
+    with xc.enable_x64():
+        a = np.random.default_rng(0).normal(size=(10, 4))
+        found = sparse.lstsq(sparse.from_dense(a * scale), np.ones(10), method=method, report=True)
+        exact = np.linalg.lstsq(a, np.ones(10))[0]
+        error = np.abs(np.asarray(found.value) * scale - exact).max() / np.abs(exact).max()
+        assert found.ok and error < 1e-14 and 1e-16 < float(found.certificate.error) < 1e-11

@@ -14,10 +14,20 @@ from .._core import errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.typing import DTypeLike
-from ..linalg import LinearOperator, as_operator
-from ._making import _is_scipys, coo_array
+from ..linalg import LinearOperator
+from ._elements import by_elements, is_matrix, is_number
+from ._making import coo_array
 from ._matrix import Sparse, _in_one_dtype, matmul, over_batches
-from ._pattern import Pattern, integers, places, pointers_of, shared, stable_order
+from ._pattern import (
+    Pattern,
+    integers,
+    is_scipys,
+    parts_of_scipys,
+    places,
+    pointers_of,
+    shared,
+    stable_order,
+)
 from ._products import _gathered, bilinear, pick, product_of, spread, transposed_values
 
 _UNROLLED = (
@@ -26,6 +36,7 @@ _UNROLLED = (
 _FULL = 0.7  # part of the elements of blocks that must be there, where their size is not given
 
 
+@by_elements
 @struct
 class Bsr(LinearOperator):
     """A matrix with dense blocks of one size at the places of a pattern, SciPy's ``bsr_array``; elsewhere it is 0.
@@ -132,7 +143,7 @@ class Bsr(LinearOperator):
         """
         if isinstance(a, Bsr) and blocksize in (None, a.blocksize):
             return a
-        if _is_scipys(a) and a.format == "bsr" and blocksize is None:
+        if is_scipys(a) and a.format == "bsr" and blocksize is None:
             blocksize = a.blocksize
         a = coo_array(a)
         size = _guessed(a.pattern) if blocksize is None else _blocksize(blocksize, a.shape[-2:])
@@ -158,7 +169,7 @@ class Bsr(LinearOperator):
 
     def __matmul__(self, other: Any) -> Any:
         other = _ours(other)
-        if isinstance(other, Sparse | Bsr):
+        if is_matrix(other):
             return matmul(self.to_sparse(), coo_array(other))
         if isinstance(other, LinearOperator):
             return super().__matmul__(other)
@@ -196,22 +207,29 @@ class Bsr(LinearOperator):
         other = _ours(other)
         if isinstance(other, Bsr) and other.blocksize == self.blocksize:
             return _sum(self, other)
-        if isinstance(other, Sparse | Bsr):
-            return self.to_sparse() + coo_array(other)
-        return super().__add__(other)
+        if isinstance(other, LinearOperator) and not is_matrix(other):
+            return super().__add__(other)
+        return self.to_sparse() + other
+
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self + -other if isinstance(other, Bsr) else super().__sub__(other)
+        other = _ours(other)
+        if isinstance(other, Bsr):
+            return self + -other
+        return self.to_sparse() - other
 
-    def __mul__(self, number: Any) -> Any:
-        return self.map(lambda v: v * number) if not xnp.ndim(number) else super().__mul__(number)
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Any:
+        """Element by element, by blocks where it is a number; ``@`` is the product of matrices."""
+        return self.map(lambda v: v * other) if is_number(other) else self.to_sparse() * other
 
     __rmul__ = __mul__
 
-    def __truediv__(self, number: Any) -> Any:
-        return (
-            self.map(lambda v: v / number) if not xnp.ndim(number) else super().__truediv__(number)
-        )
+    def __truediv__(self, other: Any) -> Any:
+        return self.map(lambda v: v / other) if is_number(other) else self.to_sparse() / other
 
     def diagonal(self, k: int = 0) -> Array:
         """The k-th diagonal, above the main one for k > 0."""
@@ -219,7 +237,7 @@ class Bsr(LinearOperator):
 
 
 def _ours(x: Any) -> Any:
-    return as_operator(x) if _is_scipys(x) else x
+    return Sparse(*parts_of_scipys(x)) if is_scipys(x) else x
 
 
 # Places

@@ -164,7 +164,10 @@ def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
 
 def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: Any) -> Pattern:
     size = _result("sparse.jacobian", eval_shape(f, x, *args)).size, x.size
+    given = getattr(given, "pattern", given)  # of a matrix
     if given is not None:
+        if not isinstance(given, Pattern):
+            raise errors.bad_argument("sparse.jacobian", "pattern", given, "a Pattern or a Sparse")
         if given.shape != size:
             raise errors.bad_argument("sparse.jacobian", "pattern", given, f"of shape {size}")
         return given
@@ -209,7 +212,7 @@ def _elements(f: Any, x: Array, args: Any, p: Pattern, cover: colouring.Cover) -
         along = lambda d: back(d)[0].reshape(-1)  # noqa: E731
         products.append(vmap(along)(_seeds(cover.rows, y.dtype, y.shape)).reshape(-1))
         at[~forward] = (before + cover.rows[p.rows] * p.shape[1] + p.columns)[~forward]
-    return xnp.concatenate(products)[_narrow(at)]
+    return xnp.concatenate(products)[_narrow(at)].astype(eval_shape(of, x).dtype)
 
 
 def hessian(

@@ -15,11 +15,13 @@ from .._core.array import Array
 from .._core.struct import static, struct
 from ..linalg import LinearOperator
 from ._derivatives import as_sparse
+from ._elements import by_elements, is_matrix, is_number
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import pick, spread
 
 
+@by_elements
 @struct
 class Dia(LinearOperator):
     """A matrix of a few diagonals, for stencils and bands; its only leaf are their elements.
@@ -101,6 +103,42 @@ class Dia(LinearOperator):
     def H(self) -> Dia:
         turned = self.T
         return turned.replace(bands=xnp.conj(turned.bands))
+
+    def __mul__(self, other: Any) -> Any:
+        """Element by element, by diagonals where it is a number; ``@`` is the product of matrices."""
+        if is_number(other):
+            return Dia(self.offsets, self.bands * other, self.size)
+        return self.to_sparse() * other
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_number(other):
+            return Dia(self.offsets, self.bands / other, self.size)
+        return self.to_sparse() / other
+
+    def __neg__(self) -> Dia:
+        return Dia(self.offsets, -self.bands, self.size)
+
+    def __add__(self, other: Any) -> Any:
+        return self.to_sparse() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.to_sparse() - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self.to_sparse() + other
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.to_sparse() @ other if is_matrix(other) else super().__matmul__(other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return other @ self.to_sparse() if is_matrix(other) else super().__rmatmul__(other)
+
+    def astype(self, dtype: Any) -> Dia:
+        return self.replace(bands=self.bands.astype(dtype))
 
     def diagonal(self, k: int = 0) -> Array:
         """The elements of a diagonal, stored or not."""

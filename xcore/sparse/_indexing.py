@@ -20,7 +20,7 @@ def item(a: Any, index: Any) -> Any:
         rows, columns = (
             _numbers(a, i, size) for i, size in zip((rows, columns), a.pattern.shape, strict=True)
         )
-        return a._elements(*np.broadcast_arrays(rows, columns))
+        return a._elements(*_paired(rows, columns))
     taken = _submatrix(
         a, *(_range(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True))
     )
@@ -31,15 +31,15 @@ def item(a: Any, index: Any) -> Any:
 
 def _both(a: Any, index: Any) -> Any:
     index = index if isinstance(index, tuple) else (index,)
-    if (
-        Ellipsis in [i for i in index if i is Ellipsis]
-        or any(i is None for i in index)
-        or len(index) > 2
-    ):
+    dots = [k for k, i in enumerate(index) if i is Ellipsis]
+    if len(dots) == 1:
+        k, missing = dots[0], 3 - len(index)
+        index = (*index[:k], *[slice(None)] * missing, *index[k + 1 :])
+    if len(dots) > 1 or any(i is None for i in index) or len(index) > 2:
         raise errors.bad_argument(
             "sparse.Sparse[]", "the index", index, "of rows and columns: A[i], A[i, j]"
         )
-    mask = index[0]
+    mask = index[0] if index else None
     if len(index) == 1 and hasattr(mask, "pattern"):  # of a comparison
         if mask.pattern.shape != a.pattern.shape or mask.dtype != bool or mask.ndim != 2:
             need = f"a mask of shape {a.pattern.shape}"
@@ -73,6 +73,24 @@ def _numbers(a: Any, index: Any, size: int) -> np.ndarray:
             f"xcore.sparse: index {int(i.min() if i.min() < -size else i.max())} is out of range for {size}."
         )
     return np.where(i < 0, i + size, i)
+
+
+def _paired(rows: np.ndarray, columns: np.ndarray) -> Any:
+    try:
+        return np.broadcast_arrays(rows, columns)
+    except ValueError:
+        raise IndexError(
+            f"xcore.sparse: A[rows, columns] takes one element for each pair, given {rows.shape} rows and "
+            f"{columns.shape} columns, which do not broadcast. A[rows][:, columns] is a matrix."
+        ) from None
+
+
+def repeated(a: Any, shape: tuple[int, int]) -> Any:
+    """The matrix broadcast to a shape."""
+    if a.pattern.shape == shape:
+        return a
+    of = lambda size, new: np.zeros(new, np.int64) if size == 1 else np.arange(new)  # noqa: E731
+    return _submatrix(a, *map(of, a.pattern.shape, shape))
 
 
 def _range(a: Any, index: Any, size: int) -> np.ndarray:
@@ -152,7 +170,7 @@ class Elements:
         rows, columns = (
             _numbers(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True)
         )
-        rows, columns = np.broadcast_arrays(rows, columns)
+        rows, columns = _paired(rows, columns)
         self._a, self._at = a, a.pattern.find(rows, columns)
         if (self._at < 0).any():
             self._missing(a, rows[self._at < 0], columns[self._at < 0])

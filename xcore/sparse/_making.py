@@ -14,21 +14,26 @@ from .._core import dtypes, errors
 from .._core.trace import Tracer
 from .._core.typing import ArrayLike, DTypeLike, Key
 from ._matrix import Sparse, over_batches
-from ._pattern import Pattern, checked_shape, integers, places, pointers_of, stable_order
+from ._pattern import (
+    Pattern,
+    checked_shape,
+    integers,
+    is_scipys,
+    parts_of_scipys,
+    places,
+    pointers_of,
+    stable_order,
+)
 from ._products import product_of
 
 
 def issparse(x: Any) -> bool:
-    """Whether x is a ``Sparse`` matrix.
+    """Whether x is a sparse matrix of ours: ``Sparse``, ``Dia``, ``Bsr``.
 
     >>> issparse(eye_array(3))
     True
     """
-    return isinstance(x, Sparse)
-
-
-def _is_scipys(x: Any) -> bool:
-    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocoo")
+    return isinstance(x, Sparse) or getattr(x, "stores_elements", False)
 
 
 def from_scipy(a: Any) -> Sparse:
@@ -38,15 +43,9 @@ def from_scipy(a: Any) -> Sparse:
     >>> from_scipy(scipy.sparse.eye_array(3))
     Sparse(3x3, 3 elements, 0.33 of all, float64)
     """
-    if not _is_scipys(a):
+    if not is_scipys(a):
         raise errors.bad_argument("sparse.from_scipy", "a", a, "a sparse matrix or array of SciPy")
-    made = a.tocsr().copy()
-    made.sum_duplicates()
-    made.sort_indices()
-    return Sparse(
-        xnp.asarray(made.data),
-        Pattern.of_rows(made.indptr, made.indices, checked_shape("sparse.from_scipy", made.shape)),
-    )
+    return Sparse(*parts_of_scipys(a))
 
 
 def from_dense(a: ArrayLike, pattern: Pattern | None = None) -> Sparse:
@@ -96,7 +95,7 @@ def coo_array(
     made = _simply_made(arg, dtype)
     if made is not None:
         return _cast(made, dtype)
-    if len(arg) != 2 or not isinstance(arg[1], tuple | list) or len(arg[1]) != 2:
+    if len(arg) != 2 or not isinstance(arg[1], tuple | list | np.ndarray) or len(arg[1]) != 2:
         raise errors.bad_argument("sparse.coo_array", "arg", arg, "(values, (rows, columns))")
     values, (rows, columns) = arg
     return _cast(_summed("sparse.coo_array", values, rows, columns, shape), dtype)
@@ -159,7 +158,7 @@ def _cast(a: Sparse, dtype: DTypeLike | None) -> Sparse:
 def _simply_made(arg: Any, dtype: DTypeLike | None) -> Sparse | None:
     if isinstance(arg, Sparse):
         return arg
-    if _is_scipys(arg):
+    if is_scipys(arg):
         return from_scipy(arg)
     if (
         isinstance(arg, tuple)

@@ -18,9 +18,17 @@ from .._core.struct import static, struct
 from .._core.types import typeof
 from .._core.typing import DTypeLike
 from .._transforms.map import vmap
-from ..linalg import LinearOperator, as_operator
-from ._indexing import At, item
-from ._pattern import Pattern, drawn, pointers_of, stable_order
+from ..linalg import LinearOperator
+from ._indexing import At, item, repeated
+from ._pattern import (
+    Pattern,
+    drawn,
+    index_of,
+    is_scipys,
+    parts_of_scipys,
+    pointers_of,
+    stable_order,
+)
 from ._products import bilinear, pick, product_of, spread, transposed_values
 
 
@@ -200,6 +208,7 @@ class Sparse(LinearOperator):
     def conj(self) -> Sparse:
         return self.replace(values=xnp.conj(self.values))
 
+    conjugate = conj
     real = property(lambda self: self.map(xnp.real))
     imag = property(lambda self: self.map(xnp.imag))
 
@@ -209,7 +218,7 @@ class Sparse(LinearOperator):
             return _add(self, other)
         if isinstance(other, LinearOperator):
             return super().__add__(other)
-        if type(other) is int and other == 0:  # where Python's sum() begins
+        if isinstance(other, int | float) and other == 0:  # where Python's sum() begins
             return self
         if not xnp.ndim(other):
             raise errors.bad_argument(
@@ -222,7 +231,8 @@ class Sparse(LinearOperator):
 
     def __sub__(self, other: Any) -> Any:
         other = _operand(other)
-        return self + (-other if isinstance(other, LinearOperator) else -xnp.asarray(other))
+        negated = isinstance(other, LinearOperator | int | float)
+        return self + (-other if negated else -xnp.asarray(other))
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -239,7 +249,7 @@ class Sparse(LinearOperator):
                 other,
                 "a number, an array or a Sparse; @ multiplies operators",
             )
-        return self.map(lambda v: v * self._at_places(other))
+        return self._with("*", xnp.multiply, other)
 
     __rmul__ = __mul__
     multiply = __mul__
@@ -248,7 +258,7 @@ class Sparse(LinearOperator):
         if isinstance(_operand(other), LinearOperator):
             need = "a number or an array: nothing is there to divide by at most places"
             raise errors.bad_argument("sparse.Sparse /", "the other", other, need)
-        return self.map(lambda v: v / self._at_places(other))
+        return self._with("/", xnp.divide, other)
 
     def __pow__(self, times: Any) -> Any:
         """Powers of the elements, as SciPy's sparse arrays do. The exponent is a number above 0."""
@@ -258,16 +268,16 @@ class Sparse(LinearOperator):
             )
         return self.map(lambda v: v**times)
 
-    def _at_places(self, x: Any) -> Array:
-        """The elements of an array, broadcast to the matrix, where this has its own."""
+    def _with(self, sign: str, f: Callable[..., Array], x: Any) -> Sparse:
+        """f of the elements and those of an array at the same places, of shapes broadcast together."""
         x = xnp.asarray(x)
+        wide = repeated(self, _one_shape(sign, self, x))
+        return wide.map(lambda v: f(v, wide._at_places(x)))
+
+    def _at_places(self, x: Array) -> Array:
+        """The elements of an array, broadcast to the matrix, where this has its own."""
         if not x.ndim:
             return x
-        m, n = self.pattern.shape
-        try:
-            np.broadcast_shapes(x.shape[-2:], (m, n))
-        except ValueError:
-            raise errors.shape_mismatch("sparse.Sparse *", f"must fit {(m, n)}", x=x) from None
         rows = self.pattern.rows if x.ndim > 1 and x.shape[-2] != 1 else 0
         columns = self.pattern.columns if x.shape[-1] != 1 else 0
         if x.ndim == 1:
@@ -278,7 +288,7 @@ class Sparse(LinearOperator):
 
     def diagonal(self, k: int = 0) -> Array:
         """The k-th diagonal, above the main one for k > 0."""
-        m, n = self.pattern.shape
+        (m, n), k = self.pattern.shape, index_of("sparse.Sparse.diagonal", "k", k)
         count = max(0, min(m + min(k, 0), n - max(k, 0)))
         rows = np.arange(count) - min(k, 0)
         return self._at(self.pattern.kept(("at", k), lambda: self.pattern.find(rows, rows + k)))
@@ -303,6 +313,12 @@ class Sparse(LinearOperator):
         """
         return item(self, index)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(
+            "xcore.sparse: matrices are immutable, so A[i, j] = value is not possible. Write "
+            "A = A.at[i, j].set(value) where an element is stored; A + another matrix has more."
+        )
+
     @property
     def at(self) -> Any:
         """``A.at[i, j].set(values)`` and ``add``, ``multiply``, of elements that are stored."""
@@ -311,18 +327,22 @@ class Sparse(LinearOperator):
     # Sums
 
     def sum(self, axis: int | None = None) -> Array:
-        """The sum of all elements, or along an axis (0, 1, or negative)."""
+        """The sum of all elements, or along an axis (0, 1, or negative), in the dtype of ``xnp.sum``."""
         if axis is None:
             return self.values.sum(-1)
         m, n = self.pattern.shape
         if axis not in (0, 1, -1, -2):
             raise errors.bad_argument("sparse.Sparse.sum", "axis", axis, "None, 0, 1, -1 or -2")
-        ones = lambda size: xnp.ones(size, self.dtype)  # noqa: E731
-        return self @ ones(n) if axis in (1, -1) else self.T @ ones(m)
+        a, along = (self, n) if axis in (1, -1) else (self.T, m)
+        dtype = xnp.zeros(0, self.dtype).sum().dtype
+        return a.astype(dtype) @ xnp.ones(along, dtype)
 
     def mean(self, axis: int | None = None) -> Array:
-        m, n = self.pattern.shape
-        return self.sum(axis) / (m * n if axis is None else (n if axis in (1, -1) else m))
+        """The mean of all elements, or along an axis, in the dtype of ``xnp.mean``."""
+        (m, n), dtype = self.pattern.shape, xnp.ones(1, self.dtype).mean().dtype
+        wide = self.astype(np.result_type(dtype, np.float32)) if dtype.itemsize < 4 else self
+        count = m * n if axis is None else (n if axis in (1, -1) else m)
+        return (wide.sum(axis) / count).astype(dtype)
 
     def max(self, axis: int | None = None) -> Array:
         """The largest of all elements, or along an axis; those that are not stored are 0.
@@ -432,10 +452,9 @@ def _plain_number(sign: str, x: Any) -> Any:
 
 def _operand(x: Any) -> Any:
     """What stands beside a matrix: one of SciPy's becomes one of ours, one of blocks one of elements."""
-    if hasattr(x, "blocksize") and hasattr(x, "to_sparse"):
+    if getattr(x, "stores_elements", False):
         return x.to_sparse()
-    theirs = type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocsr")
-    return as_operator(x) if theirs else x
+    return Sparse(*parts_of_scipys(x)) if is_scipys(x) else x
 
 
 @functools.partial(jit, static_argnames="rank", inline=True)
@@ -467,6 +486,16 @@ def _in_one_dtype(v: Array, x: Any) -> tuple[Array, Array, Callable[[Array], Arr
     return v.astype(dtype), x.astype(dtype), lambda y: y
 
 
+def _one_shape(sign: str, a: Sparse, b: Any) -> tuple[int, int]:
+    """The shape of matrices broadcast together."""
+    shape = a.pattern.shape
+    try:
+        return np.broadcast_shapes(shape, b.shape[-2:])
+    except ValueError:
+        why = f"need shapes that broadcast, and {shape} is that of the matrix"
+        raise errors.shape_mismatch(f"sparse.Sparse {sign}", why, a=a, other=b) from None
+
+
 def _same_shape(sign: str, a: Sparse, b: Sparse) -> None:
     if a.pattern.shape != b.pattern.shape:
         raise errors.shape_mismatch(f"sparse.Sparse {sign}", "must have one shape", a=a, b=b)
@@ -483,7 +512,8 @@ def _add(a: Sparse, b: Sparse) -> Sparse:
 
 
 def _multiply(a: Sparse, b: Sparse) -> Sparse:
-    _same_shape("*", a, b)
+    shape = _one_shape("*", a, b)
+    a, b = repeated(a, shape), repeated(b, shape)
     if a.pattern == b.pattern:
         return Sparse(a.values * b.values, a.pattern)
     both, mine, others = a.pattern.common(b.pattern)

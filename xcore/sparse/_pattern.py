@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import operator
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -293,6 +294,19 @@ def places(who: str, rows: Any, columns: Any, shape: Any) -> tuple[Pattern, Posi
     return Pattern.of_rows(pointers_of(rows[new], shape[0]), columns[new], shape), at
 
 
+def is_scipys(x: Any) -> bool:
+    return type(x).__module__.startswith("scipy.sparse") and hasattr(x, "tocoo")
+
+
+def parts_of_scipys(a: Any) -> tuple[np.ndarray, Pattern]:
+    """Values and pattern of a sparse matrix of SciPy's; what is given twice is added."""
+    made = a.tocsr().copy()
+    made.sum_duplicates()
+    made.sort_indices()
+    shape = checked_shape("sparse.from_scipy", made.shape)
+    return made.data, Pattern.of_rows(made.indptr, made.indices, shape)
+
+
 # Orders of many small integers
 
 
@@ -345,12 +359,19 @@ def _first_of_each(rows: np.ndarray, columns: np.ndarray) -> Positions:
 
 def checked_shape(who: str, shape: Any) -> tuple[int, int]:
     try:
-        m, n = (int(s) for s in shape)
+        m, n = (operator.index(s) for s in shape)
     except (TypeError, ValueError):
         raise errors.bad_argument(who, "shape", shape, "two integers, (rows, columns)") from None
     if m < 0 or n < 0:
         raise errors.bad_argument(who, "shape", shape, "not negative")
     return m, n
+
+
+def index_of(who: str, name: str, k: Any) -> int:
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise errors.bad_argument(who, name, k, "an integer") from None
 
 
 def integers(who: str, name: str, x: Any) -> np.ndarray:

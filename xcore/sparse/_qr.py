@@ -123,7 +123,8 @@ class QR(LinearOperator):
         size = xnp.sqrt(
             xnp.asarray(p.shape[1], self.units.dtype)
         )  # of columns of size 1, in Frobenius' norm
-        return 16 * self._each(length) * size * _most_rounding(p, self.a.dtype) < 1
+        least = _most_rounding(p, self.a.dtype)
+        return (self.sine > least) & (16 * self._each(length) * size * least < 1)
 
     def mv(self, x: Array) -> Array:
         return self.solve(x)  # pyright: ignore[reportReturnType]

@@ -125,8 +125,8 @@ def _judged(a: Sparse, x: Array, b: Array, both: Array, d, status, told) -> tupl
     a = a.like(stop_gradient(a.values))
     largest = functools.partial(xnp.max, initial=0)
     unit = largest(d, axis=(-2, -1))[..., None]
-    off = told.error[..., None] * unit * largest(xnp.abs(both), axis=-2)
-    error = xnp.max(relative(off, largest(xnp.abs(x), axis=-2)), axis=-1, initial=0)
+    size = relative(unit * largest(xnp.abs(both), axis=-2), largest(xnp.abs(x), axis=-2))
+    error = xnp.max(told.error[..., None] * size, axis=-1, initial=0)
     error = xnp.where(xnp.isnan(error), xnp.inf, error)
     poor = (status == np.int32(Status.success)) & ~(error <= 0.1)
     status = xnp.where(poor, np.int32(Status.ill_conditioned), status)
