@@ -140,4 +140,4 @@ def test_what_does_not_fit_is_told():
         sparse.bsr_array((np.ones((1, 2, 2)), [3], [0, 1]), (2, 4))
     with pytest.raises(xc.errors.ShapeError, match="one shape"):
         a + Bsr(np.ones((1, 2, 2)), Pattern([0], [0], (2, 1)))
-    assert isinstance(a.to_sparse(), Sparse) and not sparse.issparse(a)
+    assert isinstance(a.to_sparse(), Sparse) and sparse.issparse(a)

@@ -142,3 +142,53 @@ def test_sizes_of_rows_take_no_digits_and_no_claim_is_false(rows_by, columns_by)
                     assert error <= float(np.max(found.certificate.error))
                     claims[by] = claims.get(by, 0) + 1
     assert claims[rows_by] >= claims[0] - 2
+
+
+FAR = [(0, 0), (400, 0), (0, 400), (300, 300), (500, 400)]  # exponents of two
+
+
+@pytest.mark.parametrize("rows_by, columns_by", FAR)
+def test_sizes_over_the_whole_range_are_claimed_and_no_claim_is_false(rows_by, columns_by):
+    pattern = sparse.Pattern(*np.nonzero(np.ones((16, 16))), (16, 16))
+    claims = 0
+    with xc.enable_x64():
+        for seed in range(20):
+            a, x, b = _scaled(seed, rows_by, columns_by)
+            found = sparse.solve(sparse.from_dense(a, pattern), b, report=True)
+            error = np.abs(np.asarray(found.value) - x).max() / np.abs(x).max()
+            assert not found.ok or error <= float(np.max(found.certificate.error))
+            claims += bool(found.ok)
+        plain = sum(
+            bool(sparse.solve(sparse.from_dense(a, pattern), b, report=True).ok)
+            for a, _, b in (_scaled(seed, 0, 0) for seed in range(20))
+        )
+    assert claims >= plain - 2
+
+
+@pytest.mark.parametrize(
+    "dtype, far", [("float32", 1e30), ("float64", 1e200), ("complex128", 1e200)]
+)
+def test_diagonals_over_the_whole_range(dtype, far):
+    with xc.enable_x64():
+        d = np.array([1 / far, 1, far]).astype(dtype)
+        a = sparse.diags_array([d], offsets=[0])
+        for b in (np.ones(3), np.array([1 / far, 1, far]), np.zeros(3)):
+            found = sparse.solve(a, b.astype(dtype), report=True)
+            np.testing.assert_allclose(found.value, b / d, rtol=1e-6)
+            assert found.ok and found.certificate.error < 1e-5
+        loss = lambda v, b: (sparse.solve(a.like(v), b)[1:] ** 2).sum().real
+        slopes = xc.grad(loss, (0, 1))(a.values, xnp.ones(3, dtype))
+        np.testing.assert_allclose(slopes[0][1], -2, rtol=1e-6)
+        np.testing.assert_allclose(slopes[1][1], 2, rtol=1e-6)
+        many = sparse.solve(
+            a.like(xnp.stack([a.values, xnp.ones(3, dtype)])), xnp.ones(3, dtype), report=True
+        )
+        assert many.ok.all()
+        np.testing.assert_allclose(many.value, [1 / d, [1, 1, 1]], rtol=1e-6)
+
+
+def test_solutions_out_of_range_are_no_success():
+    with xc.enable_x64():
+        a = sparse.diags_array([[1e-200, 1.0, 1e200]], offsets=[0])
+        assert sparse.solve(a, [1e200, 1.0, 1.0], report=True).status == Status.not_finite
+        assert not sparse.solve(a, [0.0, 0.0, 1e-150], report=True).ok

@@ -182,14 +182,15 @@ def _widened(y):
 
 
 def judged(
-    make, parts: tuple, x, b, eps: float, pivot, failed=Status.singular, *, back=None, factors=1
-) -> tuple:
+    make, parts: tuple, x, b, eps: float, pivot, failed=Status.singular, *, back=None, factors=1, lengths=None
+) -> tuple:  # fmt: skip
     """(status, Certificate) of columns x with a x = b.
 
     Args:
       make: function from s and the parts of a / s², of size about 1, to the ``Equation``.
       factors: how many factors like the parts a is a product of.
       back: what gives residuals the shape of the user's.
+      lengths: see ``certificate``.
     """
     *parts, x, b = map(_widened, (*parts, x, b))  # pyright: ignore[reportAssignmentType]
     if 0 in typeof(x).shape:
@@ -204,7 +205,7 @@ def judged(
     missed = missed / root / root * factors * typeof(x).shape[-2] ** (factors - 1)
     given, (x, b, t) = b, in_units(s**factors, x, b)
     missed = _missed(missed, given, x, t)
-    status, verdict = certificate(make(s, *parts), x, b, eps, pivot, failed, t, missed)
+    status, verdict = certificate(make(s, *parts), x, b, eps, pivot, failed, t, missed, lengths)
     return status, verdict if back is None else verdict.replace(residual=back(verdict.residual))
 
 
@@ -263,8 +264,8 @@ def _times_lower(a, x):
 
 
 def certificate(
-    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0, missed=0.0
-) -> tuple:
+    equation: Equation, x, b, eps: float, pivot, failed=Status.singular, t=1.0, missed=0.0, lengths=None
+) -> tuple:  # fmt: skip
     """(status, Certificate) of x (..., n, k), with a x = b at size about 1 (see ``in_units``).
 
     Args:
@@ -273,6 +274,8 @@ def certificate(
       failed: what a vanishing pivot means.
       t: what residuals are multiplied by, twice, (..., 1, k).
       missed: what rows of the residual miss, (..., 1, k).
+      lengths: units of the unknowns, (..., n, 1), in which errors are told; the equation's ``solve`` and ``adjoint``
+        are those of lengths a⁻¹ then.
     """
     *lead, n, k = typeof(x).shape
     real = dtypes.to_real(typeof(x).dtype)
@@ -288,7 +291,8 @@ def certificate(
     # in roundings: they would vanish
     weights = left / own + (equation.rounding + equation.blur) * size
     weights = weights + xnp.where(length > 0, n * tiny / own, real.type(0)) + missed / own
-    weights = xnp.max(relative(weights, length), axis=-1)
+    counted = length if lengths is None else largest(x * lengths.astype(x.dtype), -2)[..., None, :]
+    weights = xnp.max(relative(weights, counted), axis=-1)
     one, inf, off = inverse_norms(equation.solve, equation.adjoint, x, weights)
     condition, other = (
         xnp.where(bad | xnp.isnan(c), xnp.inf, c) for c in (equation.norm1 * one, norm_inf * inf)

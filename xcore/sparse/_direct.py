@@ -28,7 +28,8 @@ from .._core.typing import ArrayLike
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
-from ..linalg._equations import Equation, coins, judged, power_of_two, roundings
+from ..linalg._equations import Equation, coins, judged, power_of_two, roundings, through
+from ._balance import Balance, balance
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._ldl import ldl
@@ -151,15 +152,20 @@ def _solution(pattern: Pattern, values: Array, b: Array) -> tuple[Array, Array]:
     )  # fmt: skip
 
 
-def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
+def _equation(pattern: Pattern, known: Array, lengths: Array, s: Array, v: Array) -> Equation:
+    """Of v = known / s², in ``lengths`` of the unknowns; the factors are those of the values that are known."""
     times = lambda v, x: each(product_of(pattern), v, x)  # noqa: E731
-    solve = lambda v, b, turned: each(lambda v, b: host_solve(pattern, v, b, turned)[0], v, b)  # noqa: E731
+
+    def solve(b: Array, turned: bool) -> Array:
+        return each(lambda v, b: host_solve(pattern, v, b, turned)[0], known, b)
+
+    lengths = lengths.astype(v.dtype)
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     columns = each(product_of(pattern.T), each_values(pattern, size), ones)
     return Equation(
-        lambda x: times(v, x), lambda x: times(size, x), lambda b: solve(v, b, False),
-        lambda b: xnp.conj(solve(v, xnp.conj(b), True)), xnp.max(columns, axis=(-2, -1), initial=0),
+        lambda x: times(v, x), lambda x: times(size, x), through(lambda b: lengths * solve(b, False), s),
+        through(lambda b: xnp.conj(solve(lengths * xnp.conj(b), True)), s), xnp.max(columns, axis=(-2, -1), initial=0),
         roundings(int(pattern.lengths.max(initial=1))),
     )  # fmt: skip
 
@@ -198,21 +204,32 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
 @functools.partial(jit, static_argnames="report", inline=True)
 def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
     v, columns, vector = columns_for("sparse.solve", a, b)
+    scale = balance(a.pattern, v)
+    v, (columns, unit) = scale.matrix(a.pattern, v), scale.right(columns)
     f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
-    x, bad = f(v, columns)
-    pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
+    y, bad = f(v, columns)
+    x = scale.solution(y, unit)
     status, told = first_that_holds(
         (bad == _NOT_FINITE, Status.not_finite), (bad > 0, Status.singular), default=Status.success
     ), None  # fmt: skip
     if report:
-        make = functools.partial(_equation, a.pattern)
-        v, columns, found = map(stop_gradient, (v, columns, x))
-        v = xnp.broadcast_to(v, (*found.shape[:-2], v.shape[-1]))
-        columns = xnp.broadcast_to(columns, found.shape)
-        before, (status, told) = status, judged(make, (v,), found, columns, epsilon(found), pivot)
-        status = xnp.where(before == np.int32(Status.not_finite), before, status)
-        status, told = unless_lost(_returned(a.pattern, v), status, told)
+        more = _judged(a, scale, unit, *map(stop_gradient, (v, y, x, columns)), bad)
+        status, told = xnp.where(status == np.int32(Status.not_finite), status, more[0]), more[1]
     return (x[..., 0] if vector else x), status, told
+
+
+def _judged(
+    a: Sparse, scale: Balance, unit: Array, v: Array, y: Array, x: Array, b: Array, bad: Array
+) -> tuple[Array, Any]:
+    """(status, Certificate) of x from the balanced equation of y."""
+    v, b = xnp.broadcast_to(v, (*y.shape[:-2], v.shape[-1])), xnp.broadcast_to(b, y.shape)
+    lengths, least = scale.lengths()
+    make = functools.partial(_equation, a.pattern, v, least)
+    pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
+    status, told = judged(make, (v,), y, b, epsilon(x), pivot, lengths=lengths)
+    told = scale.told(told, b - each(product_of(a.pattern), v, y), unit)
+    status, told = unless_lost(_returned(a.pattern, v), status, told)
+    return scale.in_range(a.values, y, x, status, told)
 
 
 _SIGNS = 2
