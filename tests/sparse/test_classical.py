@@ -87,7 +87,7 @@ def test_weights_are_those_of_the_formula(kind, most):
         found = classical.split(
             m.pattern, np.asarray(m.values), strength=0.25, most=most, max_coarse=5, max_levels=2
         )
-        (made,) = found.splits
+        (made,) = found[0].splits
         w = classical._prolonged(
             made, classical._weights(made, m.pattern, np.asarray(m.values), np, classical._total), np, classical._total
         )  # fmt: skip

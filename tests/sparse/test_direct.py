@@ -192,3 +192,9 @@ def test_solutions_out_of_range_are_no_success():
         a = sparse.diags_array([[1e-200, 1.0, 1e200]], offsets=[0])
         assert sparse.solve(a, [1e200, 1.0, 1.0], report=True).status == Status.not_finite
         assert not sparse.solve(a, [0.0, 0.0, 1e-150], report=True).ok
+
+
+def test_solutions_can_be_transposed():
+    a = sparse.diags_array([[1.0, -1.0], [2.0, 3.0, 4.0]], offsets=[-1, 0])
+    back = xc.linear_transpose(lambda b: sparse.solve(a, b), xnp.ones(3))
+    np.testing.assert_allclose(*back(xnp.ones(3)), sparse.solve(a.T, xnp.ones(3)), rtol=1e-6)

@@ -7,6 +7,7 @@ which are orthonormalised on it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,9 +171,9 @@ def _smoothed(pattern: Pattern, values: np.ndarray, near: np.ndarray, steps: int
     if not steps:
         return near
     scale = inverse_diagonal(diagonal_of(pattern, values))
-    weight = 4 / 3 / radius(pattern, values, scale)
+    weight, times = 4 / 3 / radius(pattern, values, scale), operator(pattern, values)
     for _ in range(steps):
-        near = near - weight * scale[:, None] * _times(pattern, values, near)
+        near = near - weight * scale[:, None] * times(near)
     return near
 
 
@@ -213,8 +214,21 @@ def sums_of(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _times(pattern: Pattern, values: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return sums_of(pattern, values[:, None] * x[pattern.columns])
+def _scipys(p: Pattern, values: np.ndarray) -> Any:
+    """SciPy's matrix, where SciPy is there."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        return None
+    return scipy.sparse.csr_array((values, p.indices, p.indptr), shape=p.shape)
+
+
+def operator(p: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Products with a matrix."""
+    a = _scipys(p, values)
+    if a is not None:
+        return lambda x: a @ x
+    return lambda x: sums_of(p, values.reshape(-1, *[1] * (x.ndim - 1)) * x[p.columns])
 
 
 def radius(pattern: Pattern, values: np.ndarray, scale: np.ndarray) -> float:
@@ -226,17 +240,38 @@ def _prolongator(
     pattern: Pattern, values: np.ndarray, down: Pattern, tentative: np.ndarray
 ) -> tuple[Pattern, np.ndarray]:
     scale = inverse_diagonal(diagonal_of(pattern, values))
+    weight = 4 / 3 / radius(pattern, values, scale) * scale
+    return smoothed(pattern, values, down, tentative, weight)
+
+
+def smoothed(
+    pattern: Pattern, values: np.ndarray, down: Pattern, tentative: np.ndarray, weight: np.ndarray
+) -> tuple[Pattern, np.ndarray]:
+    """The prolongator (1 - diag(weight) A) T."""
     made, v = _product(pattern, values, down, tentative)
     whole, a, t = made.union(down)
     out = np.zeros(whole.nnz, v.dtype)
     out[t] = tentative
-    out[a] -= 4 / 3 / radius(pattern, values, scale) * scale[made.rows] * v
+    out[a] -= weight[made.rows] * v
     return whole, out
 
 
 def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
-    made, sums, left, right = p.product(q)
-    return made, sums_of(sums, v[left] * w[right])
+    """With all places where an element may be: SciPy's product leaves out sums that cancel."""
+    ones = [_scipys(x, np.ones(x.nnz, np.float32)) for x in (p, q)]
+    if ones[0] is None:
+        made, sums, left, right = p.product(q)
+        return made, sums_of(sums, v[left] * w[right])
+    whole, known = ones[0] @ ones[1], _scipys(p, v) @ _scipys(q, w)
+    whole.sort_indices()
+    known.sort_indices()
+    made = Pattern.of_rows(whole.indptr, whole.indices, whole.shape)
+    if known.nnz == made.nnz:
+        return made, known.data
+    values = np.zeros(made.nnz, known.dtype)
+    rows = np.repeat(np.arange(made.shape[0]), np.diff(known.indptr))
+    values[made.find(rows, known.indices)] = known.data
+    return made, values
 
 
 def galerkin(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:

@@ -33,18 +33,13 @@ class Balance(NamedTuple):
         """The values of R A C."""
         return _shifted(v, self.rows[..., p.rows] + self.columns[..., p.columns])
 
-    def right(self, b: Array) -> tuple[Array, Array]:
-        """R b, in units of its columns where these are near the ends of the range, and the exponents of these."""
-        unit = _exponents(xnp.abs(stop_gradient(b))) + self.rows[..., None]
-        unit = xnp.max(unit, axis=-2, keepdims=True, initial=-np.inf, where=stop_gradient(b) != 0)
-        most = 0.75 * xnp.finfo(unit.dtype).maxexp
-        unit = xnp.where(xnp.isfinite(unit), unit - xnp.clip(unit, -most, most), 0)
-        unit = xnp.where(self.far[..., None, None], xnp.round(unit), 0)
-        return _shifted(b, self.rows[..., None] - unit), unit
+    def right(self, b: Array) -> Array:
+        """R b."""
+        return _shifted(b, self.rows[..., None])
 
-    def solution(self, y: Array, unit: Array) -> Array:
-        """C y, in units."""
-        return _shifted(y, self.columns[..., None] + unit)
+    def solution(self, y: Array) -> Array:
+        """C y."""
+        return _shifted(y, self.columns[..., None])
 
     def lengths(self) -> tuple[Array, Array]:
         """C, in units of its largest element; what is below the range is 0, or the smallest number."""
@@ -52,23 +47,29 @@ class Balance(NamedTuple):
         sizes = xnp.exp2(over)[..., None]
         return sizes, xnp.maximum(sizes, float(xnp.finfo(sizes.dtype).tiny))
 
-    def told(self, told: Certificate, left: Array, unit: Array) -> Certificate:
+    def told(self, told: Certificate, left: Array) -> Certificate:
         """The certificate of A from one of A', and the residual of A'. The condition is out of range, or not known."""
-        residual = xnp.max(xnp.abs(_shifted(left, unit - self.rows[..., None])), -2, initial=0)
+        residual = xnp.max(xnp.abs(_shifted(left, -self.rows[..., None])), -2, initial=0)
         most = lambda c: xnp.where(self.far, xnp.inf, c)  # noqa: E731
         more = {**told.more, "condition_inf": most(told.more["condition_inf"])}
         residual = xnp.where(self.far[..., None], residual, told.residual)
         return told.replace(residual=residual, condition=most(told.condition), more=more)
 
-    def in_range(self, v: Array, y: Array, x: Array, status: Array, told: Certificate) -> tuple:
-        """No claim of an x that left the range, or of an A that did before it was balanced."""
+    def in_range(self, p: Pattern, v: Array, b: Array, x: Array, status: Array, told: Any) -> tuple:
+        """No claim where x, or an element of R A C or of R b, left the range."""
         limits = xnp.finfo(xnp.real(x).dtype)
-        most, there = (xnp.max(xnp.abs(z), axis=-2, initial=0) for z in (x, y))
-        gone = ((most < float(limits.tiny / limits.eps)) & (there > 0)).any(-1)
-        gone = self.far & (gone | subnormals(stop_gradient(v), -1))
-        over = xnp.isfinite(y).all(axis=(-2, -1)) & ~xnp.isfinite(x).all(axis=(-2, -1))
+        most = lambda z: xnp.max(xnp.abs(z), axis=-2, initial=0)  # noqa: E731
+        small = (most(x) < float(limits.tiny / limits.eps)) & (most(b) > 0)
+        gone = small.any(-1) | subnormals(v, -1) | _vanished(v, self.matrix(p, v)).any(-1)
+        gone = self.far & (gone | _vanished(b, self.right(b)).any((-2, -1)))
+        over = ~xnp.isfinite(x).all(axis=(-2, -1))
         status, told = unless_lost(xnp.where(gone | over, np.inf, 0.0), status, told)
-        return xnp.where(over, np.int32(Status.not_finite), status), told
+        lost = over & (status == np.int32(Status.ill_conditioned))
+        return xnp.where(lost, np.int32(Status.not_finite), status), told
+
+
+def _vanished(x: Array, scaled: Array) -> Array:
+    return (x != 0) & (xnp.abs(scaled) < float(xnp.finfo(xnp.real(x).dtype).tiny))
 
 
 _SWEEPS = 6
@@ -103,14 +104,19 @@ def balance(p: Pattern, v: Array) -> Balance:
     more = -_exponents(sums(p, left))
     left = _shifted(left, more[..., p.rows])
     rows, columns = rows + more, columns - _exponents(sums(p.T, left))
+    middle = (_most(rows) - _most(-rows)) // 2
+    rows, columns = rows - middle, columns + middle
     far = _apart(rows) | _apart(columns)
     known = lambda k: xnp.where(far[..., None], k, 0)  # noqa: E731
     return Balance(known(rows), known(columns), far)
 
 
 def _apart(k: Array) -> Array:
-    spread = xnp.max(k, axis=-1, initial=-np.inf) - xnp.min(k, axis=-1, initial=np.inf)
-    return spread > xnp.finfo(k.dtype).maxexp / 4
+    return (_most(k) + _most(-k) > xnp.finfo(k.dtype).maxexp / 4)[..., 0]
+
+
+def _most(k: Array) -> Array:
+    return xnp.max(k, axis=-1, keepdims=True) if k.shape[-1] else xnp.zeros((*k.shape[:-1], 1))
 
 
 def _exponents(size: Array) -> Array:

@@ -44,8 +44,9 @@ class Split(NamedTuple):
 
 def split(
     pattern: Pattern, values: np.ndarray, *, strength: float, most: int, max_coarse: int, max_levels: int
-) -> Hierarchy:  # fmt: skip
-    """The splittings of a matrix whose values are known, down to ``max_coarse`` unknowns.
+) -> tuple[Hierarchy, list[Any]]:  # fmt: skip
+    """The splittings of a matrix whose values are known, down to ``max_coarse`` unknowns, and the levels' values: of
+    each pattern, values, the prolongator's values.
 
     Args:
       strength: of the largest coupling; what is less is weak.
@@ -53,6 +54,7 @@ def split(
     """
     first = pattern = shared(pattern)
     splits: list[Split] = []
+    known: list[Any] = []
     while len(splits) < max_levels - 1 and pattern.shape[0] > max_coarse:
         n = pattern.shape[0]
         strong = shared(_strong(pattern, values, strength))
@@ -65,9 +67,11 @@ def split(
         w = _weights(made, pattern, values, np, _total)
         made = made._replace(down=shared(_largest(made, w, most)))
         w = _prolonged(made, w, np, _total)
+        known.append((pattern, values, w))
         pattern, values = galerkin(pattern, values, made.down, w)
         splits.append(made)
-    return Hierarchy(first, tuple(s.down for s in splits), tuple(splits))
+    found = Hierarchy(first, tuple(s.down for s in splits), tuple(splits))
+    return found, [*known, (pattern, values, None)]
 
 
 def interpolation(a: Sparse, made: Split) -> Sparse:

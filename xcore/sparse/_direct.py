@@ -205,31 +205,33 @@ def solve(a: Sparse, b: ArrayLike, *, report: bool = False) -> Array | Solution:
 def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
     v, columns, vector = columns_for("sparse.solve", a, b)
     scale = balance(a.pattern, v)
-    v, (columns, unit) = scale.matrix(a.pattern, v), scale.right(columns)
-    f, v, columns = over_batches(functools.partial(_solution, a.pattern), (v, 1), (columns, 2))
-    y, bad = f(v, columns)
-    x = scale.solution(y, unit)
+    inside, right = scale.matrix(a.pattern, v), scale.right(columns)
+    f, inside, right = over_batches(
+        functools.partial(_solution, a.pattern), (inside, 1), (right, 2)
+    )
+    y, bad = f(inside, right)
+    x = scale.solution(y)
     status, told = first_that_holds(
         (bad == _NOT_FINITE, Status.not_finite), (bad > 0, Status.singular), default=Status.success
     ), None  # fmt: skip
     if report:
-        more = _judged(a, scale, unit, *map(stop_gradient, (v, y, x, columns)), bad)
-        status, told = xnp.where(status == np.int32(Status.not_finite), status, more[0]), more[1]
+        more, told = _judged(a.pattern, scale, *map(stop_gradient, (inside, y, right)), bad)
+        more, told = scale.in_range(a.pattern, *map(stop_gradient, (v, columns, x)), more, told)
+        status = xnp.where(status == np.int32(Status.not_finite), status, more)
     return (x[..., 0] if vector else x), status, told
 
 
 def _judged(
-    a: Sparse, scale: Balance, unit: Array, v: Array, y: Array, x: Array, b: Array, bad: Array
+    p: Pattern, scale: Balance, v: Array, y: Array, b: Array, bad: Array
 ) -> tuple[Array, Any]:
-    """(status, Certificate) of x from the balanced equation of y."""
+    """(status, Certificate) from the balanced equation of y."""
     v, b = xnp.broadcast_to(v, (*y.shape[:-2], v.shape[-1])), xnp.broadcast_to(b, y.shape)
     lengths, least = scale.lengths()
-    make = functools.partial(_equation, a.pattern, v, least)
+    make = functools.partial(_equation, p, v, least)
     pivot = xnp.where(bad > 0, 0, -1).astype(np.int32)
-    status, told = judged(make, (v,), y, b, epsilon(x), pivot, lengths=lengths)
-    told = scale.told(told, b - each(product_of(a.pattern), v, y), unit)
-    status, told = unless_lost(_returned(a.pattern, v), status, told)
-    return scale.in_range(a.values, y, x, status, told)
+    status, told = judged(make, (v,), y, b, epsilon(y), pivot, lengths=lengths)
+    told = scale.told(told, b - each(product_of(p), v, y))
+    return unless_lost(_returned(p, v), status, told)
 
 
 _SIGNS = 2

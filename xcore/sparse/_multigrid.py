@@ -33,6 +33,7 @@ from ..linalg._range import norm, safe_norm
 from ..numpy._select import safe_divide
 from ._aggregation import Hierarchy, coarsened
 from ._classical import interpolation, split
+from ._known_levels import LANCZOS, WEIGHT, KnownLevel, smoothed_levels, split_levels
 from ._making import coo_array
 from ._matrix import Sparse, matmul
 from ._pattern import shared
@@ -41,8 +42,6 @@ from ._products import spread
 KINDS = ("aggregation", "classical")
 CYCLES = ("V", "W", "K")
 SMOOTHERS = ("chebyshev", "jacobi")
-_WEIGHT = 1.4  # of the step that smooths prolongators: 4/3, for a bound some 5 % too large
-_LANCZOS = 10  # steps that estimate the largest eigenvalue
 _MOST_DENSE = 2000  # unknowns of the coarsest level that are solved for by a dense inverse
 
 
@@ -92,7 +91,7 @@ class Multigrid(LinearOperator):
         return f"Multigrid({' → '.join(map(str, self.hierarchy.sizes))}, {self.cycle})"
 
     def mv(self, x: Array) -> Array:
-        return self._cycle(0, x.astype(xnp.result_type(x, self.a.values)))
+        return _cycle(self, x.astype(xnp.result_type(x, self.a.values)))
 
     def update(self, a: Sparse) -> Multigrid:
         """The same hierarchy for other values of the pattern, which may be traced."""
@@ -152,6 +151,11 @@ class Multigrid(LinearOperator):
     def _smoothed(self, level: Level, b: Array, x: Array | None, times: int = 1) -> Array:
         smooth = _chebyshev if self.smoother == "chebyshev" else _jacobi
         return smooth(level, b, x, self.sweeps * times)
+
+
+@functools.partial(jit, inline=True)  # traced once, though solvers ask for several products
+def _cycle(m: Multigrid, x: Array) -> Array:
+    return m._cycle(0, x)
 
 
 @struct
@@ -242,6 +246,29 @@ def _inverse(a: Array, hermitian: bool) -> Array:
     return xnp.linalg.pinv(a, rtol=few, hermitian=hermitian)
 
 
+def _known(
+    a: Sparse, known: list[KnownLevel], unit: float, hermitian: bool
+) -> tuple[tuple[Level, ...], Any]:
+    """What ``_levels`` makes, of values that are known, in units."""
+    of = lambda x: xnp.asarray(np.asarray(x).astype(a.dtype))  # noqa: E731
+    made, first = [], a.replace(pattern=known[0].pattern)
+    for x in known:
+        b = first if not made else Sparse(of(x.values * unit), shared(x.pattern))
+        p = r = None
+        if x.down is not None:
+            p = Sparse(of(x.weights), shared(x.down))
+            r = Sparse(of(x.weights[x.down.order].conj()), p.pattern.T)
+        top = xnp.asarray(np.asarray(x.top, dtypes.to_real(a.dtype)))
+        made.append(Level(b, p, r, of(x.scale / unit), top))
+    n = known[-1].pattern.shape[0]
+    if not 0 < n <= _MOST_DENSE:
+        return tuple(made), None if n else made[-1].a.todense()
+    dense = np.zeros((n, n), known[-1].values.dtype)
+    dense[known[-1].pattern.rows, known[-1].pattern.columns] = known[-1].values
+    few = n * 30 * float(dtypes.finfo(a.dtype).eps)
+    return tuple(made), of(np.linalg.pinv(dense, few, hermitian) / unit)
+
+
 def _smoothing(a: Sparse) -> tuple[Array, Array]:
     d = a.diagonal()
     scale = safe_divide(xnp.ones_like(d), d)
@@ -263,7 +290,7 @@ def _largest(a: Sparse, scale: Array) -> Array:
         return safe_divide(y, size.astype(y.dtype)), size
 
     start = start / safe_norm(start).astype(start.dtype)
-    seen = fori_loop(0, 2 * _LANCZOS, grow, (start, xnp.zeros((), sums.dtype)))[1]
+    seen = fori_loop(0, 2 * LANCZOS, grow, (start, xnp.zeros((), sums.dtype)))[1]
     top = xnp.minimum(1.1 * seen, sums)
     return xnp.where(top > 0, top, 1)
 
@@ -271,7 +298,7 @@ def _largest(a: Sparse, scale: Array) -> Array:
 def _prolongator(a: Sparse, t: Sparse, scale: Array, top: Array) -> Sparse:
     moved = matmul(a, t)
     whole, mine, first = moved.pattern.union(t.pattern)
-    weight = (scale * (_WEIGHT / top).astype(scale.dtype))[moved.pattern.rows] * moved.values
+    weight = (scale * (WEIGHT / top).astype(scale.dtype))[moved.pattern.rows] * moved.values
     values = spread(t.values, first, whole.nnz) - spread(weight, mine, whole.nnz)
     return Sparse(values, whole)
 
@@ -341,22 +368,26 @@ def multigrid(
         of_nodes = {"near_nullspace": near_nullspace} if block == 1 else {"block": block}
         raise errors.bad_argument(who, *next(iter(of_nodes.items())), need)
     a = _floating(a)
-    hermitian, values = _known_values(who, a)
+    hermitian, values, unit = _known_values(who, a)
     if cycle == "K" and not hermitian:
         need = "'V' or 'W' for a matrix that is not symmetric"
         raise errors.bad_argument(who, "cycle", cycle, need)
     limits = {"strength": strength, "max_coarse": max_coarse, "max_levels": max_levels}
     near = _near(who, a, near_nullspace, block)
+    tentative = []
     if not a.shape[0]:
-        found, tentative = Hierarchy(a.pattern, ()), []
+        found = Hierarchy(a.pattern, ())
+        known = smoothed_levels(found, values, tentative)
     elif kind == "classical":
-        found, tentative = split(a.pattern, values, most=_MOST_WEIGHTS, **limits), []
+        found, known = split(a.pattern, values, most=_MOST_WEIGHTS, **limits)
+        known = split_levels(found, known)
     else:
         found, tentative = coarsened(
             a.pattern, values, near, block=block, improve=improve, **limits
         )
-    tentative = tuple(xnp.asarray(t).astype(a.dtype) for t in tentative)
-    levels, inverse = _levels(a, tentative, found, hermitian)
+        known = smoothed_levels(found, values, tentative)
+    levels, inverse = _known(a, known, unit, hermitian)
+    tentative = tuple(xnp.asarray(t.astype(a.dtype)) for t in tentative)
     smoother = smoother or ("chebyshev" if hermitian else "jacobi")
     return Multigrid(levels, inverse, tentative, found, cycle, smoother, sweeps, hermitian)
 
@@ -370,8 +401,8 @@ def _one_of(who: str, known: tuple[Any, ...], **given: Any) -> None:
             raise errors.bad_argument(who, name, value, f"one of {known}")
 
 
-def _known_values(who: str, a: Sparse) -> tuple[bool, np.ndarray]:
-    """Whether a matrix is Hermitian, and its values on the host, in units of about the largest."""
+def _known_values(who: str, a: Sparse) -> tuple[bool, np.ndarray, float]:
+    """Whether a matrix is Hermitian, its values on the host, in units of about the largest, and these."""
     if type(a.values) is not Array:
         need = "of known values, which choose levels; make m outside of jit, grad and vmap, and m.update(a) inside"
         raise errors.bad_argument(who, "a", a, need)
@@ -381,7 +412,7 @@ def _known_values(who: str, a: Sparse) -> tuple[bool, np.ndarray]:
     if not np.isfinite(values).all():
         raise errors.bad_argument(who, "a", a, "finite")
     unit = float(2.0 ** np.round(np.log2(np.abs(values).max(initial=0) or 1.0)))
-    return a.symmetric or _is_hermitian(a.pattern, values), values / unit
+    return a.symmetric or _is_hermitian(a.pattern, values), values / unit, unit
 
 
 def _near(who: str, a: Sparse, given: Any, block: int) -> np.ndarray:
