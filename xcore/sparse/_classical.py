@@ -115,10 +115,11 @@ def _first_pass(strong: Pattern) -> np.ndarray:
         stacks[weight[i]].append(i)
     top = len(stacks) - 1
     while top > 0:
-        if not stacks[top]:
+        stack = stacks[top]
+        if not stack:
             top -= 1
             continue
-        i = stacks[top].pop()
+        i = stack.pop()
         if state[i] or weight[i] != top:
             continue
         state[i] = 1
@@ -127,13 +128,14 @@ def _first_pass(strong: Pattern) -> np.ndarray:
                 state[k] = 2
                 for j in on[start[k] : start[k + 1]]:
                     if not state[j]:
-                        weight[j] += 1
-                        stacks[weight[j]].append(j)
-                        top = max(top, weight[j])
+                        w = weight[j] = weight[j] + 1
+                        stacks[w].append(j)
+                        if w > top:
+                            top = w
         for j in on[start[i] : start[i + 1]]:
             if not state[j]:
-                weight[j] -= 1
-                stacks[weight[j]].append(j)
+                w = weight[j] = weight[j] - 1
+                stacks[w].append(j)
     return np.frombuffer(bytes(state), np.uint8) == 1
 
 
