@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import sparse
-from xcore.sparse import Sparse
+from xcore.sparse import Sparse, _aggregation
 
 rng = np.random.default_rng(0)
 
@@ -186,3 +186,31 @@ def test_arguments():
         xc.jit(sparse.multigrid)(a)
     with pytest.raises(ValueError, match="pattern"):
         sparse.multigrid(a).update(a[:4, :4])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("kind", ["aggregation", "classical"])
+@pytest.mark.parametrize("scale", [1.0, 1e-30])
+def test_first_levels_are_those_of_an_update(kind, dtype, scale):
+    with xc.enable_x64():
+        line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(24, 24))
+        a = sparse.kronsum(line, 0.3 * line).astype(dtype)
+        if dtype == "complex128":  # Hermitian
+            turn = np.exp(1j * np.arange(576))
+            a = a * (turn[:, None] * turn.conj())
+        m = sparse.multigrid(a * scale, kind=kind, max_coarse=40)
+        again = m.update(a * scale)
+        assert len(m.levels) > 2
+        assert xc.tree.structure(m) == xc.tree.structure(again)
+        for x, y in zip(xc.tree.leaves(m), xc.tree.leaves(again), strict=True):
+            assert xc.typeof(x) == xc.typeof(y)
+            size = np.abs(y).max(initial=0)
+            np.testing.assert_allclose(x, y, atol=float(2e3 * xnp.finfo(dtype).eps * size), rtol=0)
+
+
+def test_places_stay_where_sums_cancel():
+    """Elements that are 0 for the first values and not for others have their places."""
+    p = sparse.Pattern([0, 0, 1, 1], [0, 1, 0, 1], (2, 2))
+    q, v = _aggregation._product(p, np.array([1.0, 1, 0, 1]), p, np.array([1.0, 0, -1, 1]))
+    np.testing.assert_array_equal(sparse.Sparse(v, q).todense(), [[0, 1], [-1, 1]])
+    assert q.nnz == 4

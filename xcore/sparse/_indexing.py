@@ -39,7 +39,7 @@ def _both(a: Any, index: Any) -> Any:
         raise errors.bad_argument(
             "sparse.Sparse[]", "the index", index, "of rows and columns: A[i], A[i, j]"
         )
-    mask = index[0] if index else None
+    mask: Any = index[0] if index else None
     if len(index) == 1 and hasattr(mask, "pattern"):  # of a comparison
         if mask.pattern.shape != a.pattern.shape or mask.dtype != bool or mask.ndim != 2:
             need = f"a mask of shape {a.pattern.shape}"
