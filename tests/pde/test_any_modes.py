@@ -85,6 +85,22 @@ def test_an_oscillator_in_all_units(unit, dtype):
     np.testing.assert_allclose(w / unit, np.arange(5) + 0.5, rtol=3e-3)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("cells", [(12, 10), (10, 12), (16, 16), (25,)])
+@pytest.mark.parametrize("more", [0.0, 1000.0, -7.0])
+def test_constants_are_found_on_grids_of_all_sizes(dtype, cells, more):
+    """Shifts are found by steps from Gershgorin's bound, from where one may lead to an eigenvalue itself."""
+    box = pde.Grid(cells, -1.0, 1.0)
+    op = pde.Diffusion(box, lambda *x: 2 + x[0], pde.Neumann()) + more
+    found = pde.eigenmodes(op, 3, dtype=dtype, report=True)
+    assert np.all(found.ok)
+    w, modes = found.value
+    np.testing.assert_allclose(
+        w, dense(op, 3), atol=2e-5 * max(10, more) * (dtype == np.float32) + 1e-9
+    )
+    np.testing.assert_allclose(abs(modes[0]), 2 ** (-len(cells) / 2), rtol=5e-3)
+
+
 def test_a_mode_that_is_missing_is_noticed():
     """Negative pivots count what is below the last one; the answer of a method that lost one is no success."""
     op = CASES["a well"]()

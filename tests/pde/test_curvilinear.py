@@ -184,3 +184,23 @@ def test_heat_in_a_ball():
 def test_what_does_not_fit_is_refused(grid, kind, faces, words):
     with pytest.raises(ArgumentError, match=words):
         pde.Diffusion(grid, 1.0, faces, coordinates=kind)
+
+
+@pytest.mark.parametrize("kind, ndim", [("polar", 2), ("cylindrical", 1), ("spherical", 1)])
+@pytest.mark.parametrize("radius", [3e-9, 1.0, 1e9])
+def test_single_precision_and_programs_with_poles(kind, ndim, radius):
+    """Where an operator is an argument of a program, what its pole gives is not known any more."""
+    grid = pde.Grid.cells((16, 24)[:ndim], upper=(radius, 2 * PI)[:ndim])
+    faces = [(NOTHING, pde.Robin(1.0, radius / 2)), AROUND][:ndim]
+    with xc.enable_x64(False):
+        op = pde.Diffusion(grid, 1.0, faces, coordinates=kind)
+        u = pde.solve(op, -4.0)
+        later = pde.ThetaMethod(op, theta=1.0).step(xnp.zeros(op.field_shape), 0.0, radius**2)
+        outside = xc.jit(lambda op: op.integrate(op(xnp.ones(op.field_shape))))(op)
+    dim, r = (3 if kind == "spherical" else 2), op.points()[0] / radius
+    np.testing.assert_allclose(u / radius**2, 2 / dim * (2 - r**2), rtol=5e-3)
+    assert u.dtype == np.float32
+    assert not later.any()
+    inside, faces = xnp.ones(op.field_shape), 2 * PI if dim == 2 else 4 * PI
+    np.testing.assert_allclose(outside, op.integrate(op(inside)), rtol=1e-4)
+    np.testing.assert_allclose(outside / radius ** (dim - 2), -faces * 2, rtol=0.1)

@@ -9,7 +9,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
-from xcore.errors import ArgumentError, SolverError
+from xcore.errors import ArgumentError, ShapeError, SolverError
 
 DECAY = pde.RungeKutta(lambda u, t: -u, pde.RK4)
 HEAT = pde.Diffusion(pde.Grid(16), 1.0)
@@ -156,3 +156,62 @@ def test_endings_and_packages_that_are_not_there(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "h5py", None)
     with pytest.raises(ArgumentError, match="pip install h5py"):
         pde.march(DECAY, xnp.ones(2), 0.25, 4, trackers=pde.Store(tmp_path / "run.h5"))
+
+
+def test_a_place_for_what_a_run_gives_is_looked_for_before_it(tmp_path):
+    (tmp_path / "a.h5").mkdir()
+    (tmp_path / "a.zarr").write_text("")
+    for path, words in [
+        ("no/run.npz", "folder that is there"),
+        ("a.h5", "no folder"),
+        ("a.zarr", "no file"),
+    ]:
+        with pytest.raises(ArgumentError, match=words):
+            pde.Store(tmp_path / path, overwrite=True)
+    with pytest.raises(ArgumentError, match="save must be a function"):
+        pde.Store(tmp_path / "run.npz", save="u")
+
+
+@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize(
+    "save, words",
+    [(lambda u, t: u[:1] if t else u, "shape"), (lambda u, t: float(t) if t else 0, "dtype"),
+     (lambda u, t: {"b": u} if t else {"a": u}, "same names"), (lambda u, t: None, "returns arrays"),
+     (lambda u, t: {"a.b": u, "a": {"b": u}}, "different names"), (lambda u, t: {"a/b": u}, "without")],
+)  # fmt: skip
+def test_nothing_is_written_that_is_not_what_was_given(tmp_path, ending, save, words):
+    if KINDS[ending]:
+        pytest.importorskip(KINDS[ending])
+    path = tmp_path / f"run{ending}"
+    with pytest.raises(ArgumentError, match=words):
+        pde.march(DECAY, xnp.ones(2), 0.25, 4, trackers=pde.Store(path, save))
+
+
+def test_files_of_one_run_each(tmp_path):
+    store = pde.Store(tmp_path / "run.npz")
+    pde.march(DECAY, xnp.ones(2), 0.25, 4, trackers=store)
+    with pytest.raises(ArgumentError, match="a new Store"):
+        pde.march(DECAY, xnp.ones(2), 0.25, 4, trackers=store)
+    assert len(pde.Store.read(store.path)[0]) == 5
+    np.savez(tmp_path / "other.npz", a=np.ones(2))
+    (tmp_path / "text.npz").write_text("t")
+    for name in ("other.npz", "text.npz"):
+        with pytest.raises(ArgumentError, match="has written"):
+            pde.Store.read(tmp_path / name)
+    with pytest.raises(ArgumentError, match="is there"):
+        pde.Store.read(tmp_path / "none.npz")
+
+
+def test_mistakes_in_trackers_and_states_are_told():
+    run = lambda trackers: pde.march(DECAY, xnp.ones(2), 0.1, 4, trackers=trackers)
+    for look, words in [(pde.Steady, r"Steady\(\) makes one"), (lambda u: None, "of .u, t."),
+                        (lambda u, t: u > 0, "whether the run ends"),
+                        (pde.Print(all=lambda u: u), "one number")]:  # fmt: skip
+        with pytest.raises(ArgumentError, match=words):
+            run(look)
+    with pytest.raises(ArgumentError, match="a function of u"):
+        pde.Print(mass=3.0)
+    heat = pde.ThetaMethod(pde.Diffusion(pde.Grid(8), 1.0))
+    for u in (xnp.ones(9), xnp.ones(3)):
+        with pytest.raises(ShapeError, match="unknowns of op"):
+            pde.march(heat, u, 0.1, 4)

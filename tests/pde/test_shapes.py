@@ -62,21 +62,21 @@ def test_torsion_of_a_triangle():
     assert xnp.where(op.inside, abs(u - op.field(exact)), 0).max() < 1e-4
 
 
-def test_derivatives_by_corners():
-    def volume(corners):
-        op = pde.CutDiffusion(
-            pde.Grid((32, 32), -1.0, 1.0), inside=pde.polygon(corners), edge=pde.Neumann()
-        )
-        return op.integrate(1.0)
-
-    slope = xc.grad(volume)(xnp.asarray(TRIANGLE))
-    want = xc.grad(
-        lambda c: (
-            abs(xnp.dot(c[:, 0], xnp.roll(c[:, 1], -1)) - xnp.dot(c[:, 1], xnp.roll(c[:, 0], -1)))
-            / 2
-        )
-    )
-    np.testing.assert_allclose(slope, want(xnp.asarray(TRIANGLE)), atol=0.05)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_derivatives_at_edges_are_those_beside_them(dtype):
+    """Nodes on the edge are the rule, where a shape is drawn on the grid."""
+    ring = np.array([(0, 0), (2, 0), (2, 1), (1, 2), (0, 2), (0, 2)], dtype)
+    inner = [((1.0, 0.0), (0, 1)), ((2.0, 0.5), (-1, 0)), ((1.5, 1.5), (-(0.5**0.5), -(0.5**0.5))),
+             ((0.5, 2.0), (0, -1)), ((0.0, 1.0), (1, 0))]  # fmt: skip
+    at = xnp.asarray([x for x, _ in inner], dtype)
+    slope = lambda c, x: xc.grad(lambda x: pde.polygon(c)(x[0], x[1]))(x)
+    moved = xc.grad(lambda c: pde.polygon(c)(*at.T).sum())
+    for turned in (ring, ring[::-1]):
+        for place, (_, normal) in zip(at, inner, strict=True):
+            np.testing.assert_allclose(slope(turned, place), normal, atol=1e-6)
+        outward = -sum(np.array(n) for _, n in inner)
+        np.testing.assert_allclose(moved(xnp.asarray(turned)).sum(0), outward, atol=1e-5)
+        assert np.all(np.isfinite(slope(turned, xnp.asarray([0.0, 0.0], dtype))))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,9 @@ def test_derivatives_by_corners():
         [0.0, 1.0],
         [(0, 0, 0), (1, 0, 0), (0, 1, 0)],
         [(0, 0), (1, 0), (0, np.nan)],
+        [(0, 0), (1, 0, 2), (0, 1)],
+        [(0, 0), (1, 0), (1j, 1)],
+        [("a", 0), (1, 0), (1, 1)],
     ],
 )
 def test_what_is_no_polygon_is_refused(ring):

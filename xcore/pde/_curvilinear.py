@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import numpy as xnp
 from .._core import errors
+from .._core.array import Array
 from ._boundary import CONDITIONS, Neumann, Periodic
 from ._grid import Grid
 
@@ -162,12 +164,19 @@ def _at_pole(who: str, grid: Grid, system: _System, given, condition, axis: int,
     place = grid.corners(axis)[-side]
     if not is_pole(system, grid, axis, side) or isinstance(condition, Periodic):
         return condition
-    none = isinstance(condition, Neumann) and np.size(condition.value) == 1 and condition.value == 0
-    if not (none or isinstance(given, CONDITIONS)):
+    if not (_gives_nothing(condition) or isinstance(given, CONDITIONS)):
         where = f"the condition at {system.names[axis]} = {place:.4g}, a pole,"
         advice = "Nothing can be given there: no flow comes through a face without area."
         raise errors.bad_argument(who, where, condition, "pde.Neumann()", advice)
     return Neumann()
+
+
+def _gives_nothing(condition) -> bool:
+    """Whether it is a flow of 0, as far as that is known: inside of a program it has been looked at before."""
+    value = xnp.asarray(getattr(condition, "value", 0))
+    return isinstance(condition, Neumann) and not (
+        type(value) is Array and np.any(np.asarray(value))
+    )
 
 
 def is_pole(system: _System, grid: Grid, axis: int, side: int) -> bool:

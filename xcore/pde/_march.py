@@ -49,8 +49,9 @@ def march(
     who = "pde.march"
     trackers = [trackers] if callable(trackers) else list(trackers)
     for look in trackers:
-        if not callable(look):
-            raise errors.bad_argument(who, "trackers", look, "functions of (u, t)")
+        if not callable(look) or isinstance(look, type) or not takes(look, 2):
+            advice = "Steady() makes one." if isinstance(look, type) else ""
+            raise errors.bad_argument(who, "trackers", look, "functions of (u, t)", advice)
     run = Run(stepper, dt, t0, every, None, False)
     u, _ = prepared(who, run, x0, steps, op)
     if not all(type(x) is Array for x in tree.leaves((u, dt, t0)) if not np.isscalar(x)):
@@ -78,7 +79,15 @@ def _time(run: Run, done: int) -> float:
 
 def _seen(trackers, u, run: Run, done: int) -> bool:
     """Whether a tracker ends the run; each of them looks."""
-    return any([bool(look(u, _time(run, done))) for look in trackers])
+    return any([_true(look, look(u, _time(run, done))) for look in trackers])
+
+
+def _true(look, found) -> bool:
+    try:
+        return bool(found)
+    except ValueError as e:
+        want = "functions of (u, t) to nothing, or to whether the run ends"
+        raise errors.bad_argument("pde.march", "trackers", look, want) from e
 
 
 def _told(who: str, run: Run, x0, carry, left: float, done: int, awaited: bool):
@@ -111,8 +120,9 @@ class Steady:
     shrink by a factor q = |d₂| / |d₁| each time lead to: |d₂| q / (1 - q) (Aitken 1926). The run ends when
     that, and d₂ itself, are at most atol + rtol |u| in two intervals in a row, in the mean square over each array of
     the state. It does not hang on the length of steps and intervals, and is an estimate: what changes more slowly
-    than all that is seen, and less, is not seen. A state that rounding keeps moving does not come to rest: in
-    single precision an rtol near 1e-6 may want longer intervals, or a larger one.
+    than all that is seen, and less, is not seen, nor is what comes back after each interval, as a wave of that period.
+    A state that rounding keeps moving does not come to rest: in single precision an rtol near 1e-6 may want longer
+    intervals, or a larger one.
 
     Attributes:
       rtol, atol: how much may be left.
@@ -185,6 +195,9 @@ class Print:
     def __init__(
         self, seconds: float = 0.0, file: Any = None, **figures: Callable[..., Any]
     ) -> None:
+        for name, f in figures.items():
+            if not callable(f):
+                raise errors.bad_argument("pde.Print", name, f, "a function of u, or of (u, t)")
         self.seconds, self.file, self.figures, self._last = seconds, file, figures, -np.inf
 
     def __call__(self, u: PyTree, t: float) -> None:
@@ -192,9 +205,13 @@ class Print:
         if now - self._last < self.seconds:
             return
         self._last = now
-        values = [f"{name} = {_figure(f, u, t):.6g}" for name, f in self.figures.items()]
+        values = [f"{name} = {_figure(name, f, u, t):.6g}" for name, f in self.figures.items()]
         print("  ".join([f"t = {t:.6g}", *values]), file=self.file or sys.stdout, flush=True)
 
 
-def _figure(f, u, t) -> float:
-    return np.asarray(f(u) if takes(f, 1) else f(u, t)).item()
+def _figure(name: str, f, u, t) -> complex:
+    found = np.asarray(f(u) if takes(f, 1) else f(u, t))
+    if found.size != 1:
+        want = "a function that gives one number, as lambda u: u.max()"
+        raise errors.bad_argument("pde.Print", name, found, want)
+    return found.item()

@@ -45,15 +45,17 @@ def modes_by_elements(who: str, op, k: int, dtype, rtol: float, ncv: int, kept: 
     shift, few = float(_below(c, op.inside)), size(c.shape) <= FACTORS_UP_TO[len(c.shape)]
     wide = xnp.promote_types(dtype, eval_dtype(op + shift))
 
+    near = 8 * float(dtypes.finfo(dtype).eps) ** 0.5
+
     def found(shift):
         made = set_up(op + shift, wide)
         return _found(op, made[0], shift, (made[1], k, dtype, wide, rtol, ncv, *kept))  # pyright: ignore
 
-    answer = found(_raised(count, shift, k) if few else shift)
+    answer = found(_raised(count, shift, k, near) if few else shift)
     if few or size(c.shape) > FACTORS_AT_MOST[len(c.shape)]:
         return _none_missing(count, answer) if few else answer
     known = type(answer[2]) is Array and np.any(np.asarray(answer[2]))
-    return _none_missing(count, found(_raised(count, shift, k)) if known else answer)
+    return _none_missing(count, found(_raised(count, shift, k, near)) if known else answer)
 
 
 def _below(c: Couplings, inside) -> np.floating:
@@ -102,8 +104,12 @@ class _Count:
         return int(np.sum(pivots < 0)) if sound else None
 
 
-def _raised(count: _Count, below: float, k: int) -> float:
-    """A number below all eigenvalues, that is about as near to the least one as that is to the one behind the k-th."""
+def _raised(count: _Count, below: float, k: int, near: float) -> float:
+    """A number below all eigenvalues, that is about as near to the least one as that is to the one behind the k-th.
+
+    It is a little less than what was counted: a step may end on an eigenvalue but for rounding (on 0, from
+    Gershgorin's bound on, where constants are in the kernel), where solutions are nothing but that one's mode.
+    ``near``: a part of the shift, less than which is no distance in the precision of the modes."""
     low, least, last, step = below, np.inf, np.inf, float(count.apart)
     for _ in range(_TRIES):
         if last < np.inf and least - low <= max(last - least, count.apart / 8):
@@ -119,7 +125,7 @@ def _raised(count: _Count, below: float, k: int) -> float:
         else:
             least, last = min(least, at), min(last, at) if found > k else last
             step = at - low if last < np.inf else 4 * (at - low)
-    return low
+    return low - max(count.apart / 16, near * abs(low))
 
 
 def _none_missing(count: _Count, answer: tuple) -> tuple:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.types import Value
 from .._core.typing import ArrayLike
@@ -19,8 +19,9 @@ _WHO = "pde.polygon"
 def polygon(*rings: ArrayLike) -> Callable[..., Any]:
     """A level set of (x, y): the distance from a polygon's edge, positive inside, negative outside.
 
-    For ``Masked``, ``CutDiffusion`` and ``interface_diffusion``. Inside is what a ray out of it leaves an odd number of
-    times: rings within rings are holes, and their order and sense do not matter. It has derivatives by the corners.
+    For ``Masked`` and ``CutDiffusion``; ``interface_diffusion`` takes no sharp corners. Inside is what a ray out of it
+    leaves an odd number of times: rings within rings are holes, their order and sense do not matter, and what a ring
+    that crosses itself goes around twice is outside. It has derivatives by the corners, on the edge, too.
 
     Args:
       rings: of each the corners, (n, 2), three or more; the last is joined to the first.
@@ -44,33 +45,47 @@ def polygon(*rings: ArrayLike) -> Callable[..., Any]:
         inside: Any = np.zeros((), bool)
         for ring in corners:
             for p, q in zip(ring, on.roll(ring, -1, axis=0), strict=True):
-                nearest = on.minimum(nearest, _squared_distance(on, x, y, p, q))
-                inside = inside ^ _crossed(on, x, y, p, q)
-        return on.where(inside, 1.0, -1.0) * on.sqrt(nearest)
+                away, crossed = _side(on, x - p[0], y - p[1], q - p)
+                nearest, inside = on.minimum(nearest, away), inside ^ crossed
+        return on.where(inside, 1.0, -1.0) * nearest
 
     return level
 
 
 def _corners(ring):
-    given = ring if isinstance(ring, Value) else np.asarray(ring, np.float64)
+    try:
+        given: Any = ring if isinstance(ring, Value) else np.asarray(ring)
+        if not isinstance(ring, Value):
+            given = given.astype(complex if np.iscomplexobj(given) else np.float64)
+    except (TypeError, ValueError) as e:
+        raise errors.bad_argument(_WHO, "ring", ring, "pairs of numbers, (n, 2)") from e
     if given.ndim != 2 or given.shape[1] != 2 or given.shape[0] < 3:
         raise errors.shape_mismatch(_WHO, "need three corners (x, y) or more, (n, 2)", ring=given)
+    if dtypes.is_complex(given.dtype):
+        raise errors.bad_argument(_WHO, "ring", given, "of real numbers, x and y")
     if type(given) in (np.ndarray, Array) and not np.all(np.isfinite(np.asarray(given))):
         raise errors.bad_argument(_WHO, "ring", given, "finite")
     return given
 
 
-def _squared_distance(on, x, y, p, q):
-    """From the side between two corners."""
-    dx, dy = q[0] - p[0], q[1] - p[1]
-    length = dx * dx + dy * dy
-    along = ((x - p[0]) * dx + (y - p[1]) * dy) / on.where(length > 0, length, 1.0)
-    along = on.clip(along, 0.0, 1.0)
-    return (x - p[0] - along * dx) ** 2 + (y - p[1] - along * dy) ** 2
+def _side(on, x, y, way):
+    """(how far a point is from the side on this way from the origin, whether a ray from it to the right meets the
+    side; a corner belongs to one of its two sides)."""
+    long = _length(on, way[0], way[1])
+    dx, dy = (w / on.where(long > 0, long, 1.0) for w in (way[0], way[1]))
+    along, beside = x * dx + y * dy, dx * y - dy * x
+    crossed = ((y < 0) != (y < way[1])) & on.where(dy > 0, beside > 0, beside < 0)
+    # on the side itself it lies where the ray sees it, so that the distance with its sign has a derivative there
+    on_it = on.where(dy != 0, dy < 0, dx > 0)
+    left = on.where(beside == 0, on_it, beside > 0)
+    to_side = on.where(left, 1.0, -1.0) * beside
+    gone = on.clip(along, 0.0, long)
+    return on.where(
+        (gone == along) & (long > 0), to_side, _length(on, x - gone * dx, y - gone * dy)
+    ), crossed
 
 
-def _crossed(on, x, y, p, q):
-    """Whether a ray to the right meets the side; a corner belongs to one of its two sides."""
-    rise = q[1] - p[1]
-    at = p[0] + (y - p[1]) * ((q[0] - p[0]) / on.where(rise == 0, 1.0, rise))
-    return ((p[1] > y) != (q[1] > y)) & (x < at)
+def _length(on, x, y):
+    """That of (x, y), with derivative 0 where it is 0."""
+    zero = (x == 0) & (y == 0)
+    return on.where(zero, 0.0, on.hypot(on.where(zero, 1.0, x), y))

@@ -11,6 +11,7 @@ import numpy as np
 from .._core import dtypes, errors, tree
 from .._core.typing import PyTree
 
+_WHO = "pde.Store"
 _SUFFIXES = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr"}
 
 
@@ -22,8 +23,9 @@ class Store:
     outlive the process.
 
     Args:
-      path: of the file, or the folder of zarr. It must not exist.
-      save: function of (u, t) that gives what to write; the state itself by default.
+      path: of the file, or the folder of zarr. It must not exist, but the folder it is in must.
+      save: function of (u, t) that gives what to write; the state itself by default. Names, shapes and kinds of numbers
+        are those of the first time.
       overwrite: whether it may exist, and is replaced.
 
     >>> import tempfile, xcore.numpy as xnp
@@ -39,17 +41,22 @@ class Store:
     def __init__(
         self, path: str | Path, save: Callable[..., Any] | None = None, *, overwrite: bool = False
     ) -> None:
-        self.path, self.save, self._file = Path(path), save, None
-        self._kind = _kind("pde.Store", self.path)
-        if self.path.exists() and not overwrite:
-            advice = "Choose another name, remove it, or give overwrite=True."
-            raise errors.bad_argument("pde.Store", "path", str(path), "a new file", advice)
+        self.path, self.save, self._file, self._first = Path(path), save, None, None
+        self._kind = _kind(_WHO, self.path)
+        if not (save is None or callable(save)):
+            raise errors.bad_argument(_WHO, "save", save, "a function of (u, t)")
+        _free(self.path, self._kind == "zarr", overwrite)
 
     def __call__(self, u: PyTree, t: float) -> None:
-        kept = named(u if self.save is None else self.save(u, t))
-        if self._file is None:
-            self._file = _FILES[self._kind](self.path)
-        self._file.add({"t": np.float64(t), **kept})
+        if self._first is not None and self._file is None:
+            advice = "Each run needs its own: this one's file is complete."
+            raise errors.bad_argument(_WHO, "path", str(self.path), "that of a new Store", advice)
+        row = named(u if self.save is None else self.save(u, t))
+        kinds = {k: (x.shape, x.dtype) for k, x in row.items()}
+        if self._first is None:
+            self._file, self._first = _FILES[self._kind](self.path), kinds
+        _same_kinds(self._first, kinds)
+        self._file.add({"t": np.float64(t), **row})  # pyright: ignore[reportOptionalMemberAccess]
 
     def close(self) -> None:
         """Writes what is not written yet."""
@@ -60,9 +67,16 @@ class Store:
     @staticmethod
     def read(path: str | Path) -> tuple[np.ndarray, Any]:
         """(times, states): stacked, one array where the state is one, else a dict of arrays by their place."""
-        path = Path(path)
-        rows = _READERS[_kind("pde.Store.read", path)](path)
-        times = rows.pop("t")
+        path, who = Path(path), "pde.Store.read"
+        kind = _kind(who, path)
+        if not path.exists():
+            raise errors.bad_argument(who, "path", str(path), "a file that is there")
+        try:
+            rows = _READERS[kind](path)
+            times = rows.pop("t")
+        except (ValueError, KeyError, OSError) as e:
+            want = "a file that pde.Store has written, to its end"
+            raise errors.bad_argument(who, "path", str(path), want) from e
         return times, rows["u"] if list(rows) == ["u"] else rows
 
 
@@ -75,11 +89,39 @@ def _kind(who: str, path: Path) -> str:
     return kind
 
 
+def _free(path: Path, folder: bool, overwrite: bool) -> None:
+    """Raises before a long run where there is no place for what it gives."""
+    if not path.parent.is_dir():
+        raise errors.bad_argument(_WHO, "path", str(path), "in a folder that is there")
+    if path.exists() and not overwrite:
+        advice = "Choose another name, remove it, or give overwrite=True."
+        raise errors.bad_argument(_WHO, "path", str(path), "a new file", advice)
+    if path.exists() and path.is_dir() != folder:
+        want = "no file, where a folder of zarr is written" if folder else "no folder"
+        raise errors.bad_argument(_WHO, "path", str(path), want)
+
+
 def named(kept: PyTree) -> dict[str, np.ndarray]:
     """The arrays of a tree by their place; one alone is u."""
     rows, _ = tree.flatten_with_path(kept)
     names = ["u" + "".join(f".{_word(k)}" for k in path) for path, _ in rows]
+    if not names:
+        raise errors.bad_argument(_WHO, "save", kept, "a function that returns arrays")
+    if len(set(names)) < len(names) or any("/" in name for name in names):
+        want = 'such that their places, joined by ".", are different names without "/"'
+        raise errors.bad_argument(_WHO, "keys", names, want)
     return {name: _plain(np.asarray(x)) for name, (_, x) in zip(names, rows, strict=True)}
+
+
+def _same_kinds(first: dict[str, tuple], now: dict[str, tuple]) -> None:
+    """Raises where rows cannot stand in one array: files would round, repeat or leave out."""
+    if first.keys() != now.keys():
+        raise errors.bad_argument(_WHO, "save", [*now], f"of the same names each time, {[*first]}")
+    for name, (shape, dtype) in now.items():
+        then = first[name]
+        if shape != then[0] or not np.can_cast(dtype, then[1], "safe"):
+            want = f"of shape {then[0]} and dtype {then[1]} each time, as at first"
+            raise errors.bad_argument(_WHO, name, f"{dtype}{[*shape]}", want)
 
 
 def _word(key) -> str:
@@ -160,7 +202,7 @@ def _needed(package: str):
     except ImportError as e:
         advice = f'pip install {package}, or take a path that ends in ".npz".'
         raise errors.bad_argument(
-            "pde.Store", "path", package, "a kind whose package is there", advice
+            _WHO, "path", package, "a kind whose package is there", advice
         ) from e
 
 

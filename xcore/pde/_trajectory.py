@@ -106,6 +106,7 @@ def prepared(who: str, run: Run, x0: PyTree, steps: int, op: Any) -> tuple:
         raise errors.bad_argument(who, "stepper", run.stepper, want)
     check_step(run.stepper, run.dt, op)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
+    _check_fields(who, run.stepper, u)
     coarse = run.coarse(u, steps)
     if coarse is True:
         need = "near enough to 0 that rounding leaves the times of the steps apart, for a step depends on them"
@@ -116,6 +117,15 @@ def prepared(who: str, run: Run, x0: PyTree, steps: int, op: Any) -> tuple:
 
 def _finite(u):
     return functools.reduce(xnp.logical_and, [xnp.all(xnp.isfinite(x)) for x in tree.leaves(u)])
+
+
+def _check_fields(who: str, stepper: Any, u: PyTree) -> None:
+    """Raises where a state is not on the unknowns of the stepper's operator."""
+    shape = getattr(getattr(stepper, "op", None), "field_shape", None)
+    for x in tree.leaves(u) if shape is not None else ():
+        if typeof(x).shape != shape:
+            want = f"need fields of the unknowns of op, {shape}; op.field(x0) takes them from values at all nodes"
+            raise errors.shape_mismatch(who, want, x0=x)
 
 
 def outgrown(run: Run, u, end) -> float:
