@@ -525,3 +525,19 @@ def test_fitted_and_upwind_make_no_new_extremes():
 def test_errors_say_what_to_do(make, words):
     with pytest.raises((ValueError, TypeError), match=words):
         make()
+
+
+def test_cycles_of_flows_are_followed_by_factors():
+    """Axes that take turns in outweighing each other: lines along one of them do not do."""
+    strong = lambda first: lambda x, y: xnp.where((x < y) == first, 1e4, 1.0)
+    faces = [(pde.Dirichlet(), pde.Neumann()), (pde.Neumann(), pde.Robin(1.0, 2.0))]
+    op = pde.Diffusion(pde.Grid((48, 48)), (strong(True), strong(False)), faces)
+    found = pde.solve(op, lambda x, y: xnp.cos(3 * x + y), report=True)
+    assert found.ok
+    right = np.asarray(op.field(lambda x, y: xnp.cos(3 * x + y))).ravel()
+    want = np.linalg.solve(op.as_matrix(), right)
+    np.testing.assert_allclose(found.value.ravel(), want, atol=1e-3 * abs(want).max())
+    if found.method == "sparse":
+        assert "max_steps" in found.reason
+    few = pde.solve(op, -1.0, max_steps=2, report=True)
+    assert few.status == pde.Status.max_steps

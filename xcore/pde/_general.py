@@ -71,16 +71,19 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
     if c is None:
         return _without_values(who, op, f, how)
     answer = _known(who, op, f, c, how, method)
-    at_hand = type(answer.status) is Array and method == "auto" and answer.method != "sparse"
-    if at_hand and not bool(answer.ok) and size(c.shape) <= FACTORS_AT_MOST[len(c.shape)]:
-        better = _known(who, op, f, c, how, "sparse")
-        why = f"{answer.reason}; that ended with {Status(int(answer.status)).name!r} after {int(answer.steps)} steps"
-        answer = (
-            answer
-            if not bool(better.ok)
-            else better.replace(reason=f"{why}, so sparse factors were taken")
-        )
-    return answer
+    if method != "auto" or answer.method == "sparse":
+        return answer
+    return or_by_factors(answer, c.shape, lambda: _known(who, op, f, c, how, "sparse"))
+
+
+def or_by_factors(answer: FieldSolution, shape: tuple, again) -> FieldSolution:
+    """The answer, or that of ``again``, by sparse factors, where it is known to be no success and that is one."""
+    at_hand = type(answer.status) is Array and size(shape) <= FACTORS_AT_MOST[len(shape)]
+    better = again() if at_hand and not bool(answer.ok) else answer
+    if better is answer or not bool(better.ok):
+        return answer
+    why = f"{answer.reason}; that ended with {Status(int(answer.status)).name!r} after {int(answer.steps)} steps"
+    return better.replace(reason=f"{why}, so sparse factors were taken")
 
 
 def simpler(op: GridOperator) -> tuple | None:

@@ -125,7 +125,7 @@ def _raised(count: _Count, below: float, k: int, near: float) -> float:
         else:
             least, last = min(least, at), min(last, at) if found > k else last
             step = at - low if last < np.inf else 4 * (at - low)
-    return low - max(count.apart / 16, near * abs(low))
+    return low - max(float(count.apart) / 16, near * abs(low))
 
 
 def _none_missing(count: _Count, answer: tuple) -> tuple:

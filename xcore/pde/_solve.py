@@ -29,7 +29,7 @@ from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._estimate import compare
 from ._fields import GridOperator
-from ._general import simpler, solve_any, values_known
+from ._general import or_by_factors, simpler, solve_any, values_known
 from ._geometry import coarser_masked
 from ._grid import size
 from ._judge import default_rtol, judged
@@ -42,7 +42,7 @@ from ._poisson import balanced, imbalance, require_compatible
 from ._solutions import FieldSolution
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
-_LARGE = 2**16  # unknowns, from where a diffusion is solved by its elements
+_LARGE = 20_000  # unknowns, from where a diffusion is solved by its elements
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
@@ -114,6 +114,7 @@ def solve(
         return answer if report else answer.check().value
     _check_names(who, method, cycle, smoother)
     op = op.prepared(who)
+    free = _is_free(op, method, cycle, smoother, estimate, max_steps)
     method, reason = _chosen(who, op, method)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
@@ -133,7 +134,17 @@ def solve(
         u, status, certificate, ran.steps, residual, None if rows is None else history_of(rows, ran.steps),
         who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
+    if free:
+        more = (rtol, "sparse", int(max_steps), history, progress)
+        answer = or_by_factors(answer, op.field_shape, lambda: solve_any(who, op, f, *more))
     return answer if report else answer.check().value
+
+
+def _is_free(op, method: str, cycle: str, smoother: str, estimate, max_steps) -> bool:
+    """Whether cycles of flows that end without success may be followed by sparse factors: nothing was asked for, not
+    even few steps."""
+    plain = (method, cycle, smoother) == ("auto", "V", "auto") and not estimate and max_steps >= 100
+    return plain and isinstance(op, (Diffusion, Masked)) and not op.constant and values_known(op)
 
 
 def _only_by_default(who: str, estimate, cycle: str, smoother: str) -> None:

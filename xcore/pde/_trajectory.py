@@ -120,7 +120,11 @@ def _finite(u):
 
 
 def _check_fields(who: str, stepper: Any, u: PyTree) -> None:
-    """Raises where a state is not on the unknowns of the stepper's operator."""
+    """Raises where a state is not on the unknowns of the stepper's operator, or not what its ``start`` makes."""
+    if hasattr(stepper, "start") and not isinstance(u, dict):
+        raise errors.bad_argument(
+            who, "x0", u, "a state that the start(…, dt=dt) of the stepper makes"
+        )
     shape = getattr(getattr(stepper, "op", None), "field_shape", None)
     for x in tree.leaves(u) if shape is not None else ():
         if typeof(x).shape != shape:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.struct import static, struct
 from .._core.types import typeof
@@ -137,9 +137,12 @@ class OpenWave:
         object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
         for name in self.media:
             given = getattr(self, name)
-            if xnp.shape(given) not in ((), self.grid.shape):
+            if callable(given) or xnp.shape(given) not in ((), self.grid.shape):
                 want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
-                raise errors.bad_argument(who, name, given, want)
+                advice = "grid.coordinates() are these for a function." if callable(given) else ""
+                raise errors.bad_argument(who, name, given, want, advice)
+            if dtypes.is_complex(typeof(xnp.asarray(given)).dtype):
+                raise errors.bad_argument(who, name, given, "real")
             if type(given) is Array or isinstance(given, (int, float, np.generic, np.ndarray)):
                 known = np.asarray(given)
                 if not np.all((known != 0) & np.isfinite(known)):
@@ -148,6 +151,8 @@ class OpenWave:
             raise errors.bad_argument(
                 who, "signal", self.signal, "given with sources, and only with them"
             )
+        if not (self.signal is None or callable(self.signal)):
+            raise errors.bad_argument(who, "signal", self.signal, "a function of the time")
         if self.sources is not None and self.sources.grid != self.grid:
             raise errors.bad_argument(
                 who, "sources", self.sources.grid, "pde.Points on the same grid"
