@@ -222,3 +222,25 @@ def test_by_fronts_as_by_columns(monkeypatch):
     found = sparse.factorise(s.like(s.values * xnp.ones((2, 1))), "cholesky").solve(b, report=True)
     assert found.ok.all()
     np.testing.assert_allclose(fronts.logdet(), columns.logdet(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("by", [0, 20, 300])
+def test_sizes_over_the_whole_range_are_claimed_and_no_claim_is_false(by):
+    with xc.enable_x64():
+        claims = 0
+        for seed in range(10):
+            rng, n = np.random.default_rng(seed), 12
+            low = np.tril(rng.integers(-2, 3, (n, n)) * (rng.random((n, n)) < 0.3), -1) + np.eye(n)
+            sizes = 2.0 ** rng.integers(-by, by + 1, n)
+            x = rng.integers(1, 9, n) / sizes
+            a = sizes[:, None] * (low @ low.T) * sizes  # exact, as b is
+            b = sizes * (low @ (low.T @ (x * sizes)))
+            found = sparse.factorise(sparse.from_dense(a), "cholesky").solve(b, report=True)
+            error = np.abs(np.asarray(found.value) - x).max() / np.abs(x).max()
+            assert not found.ok or error <= float(np.max(found.certificate.error))
+            claims += bool(found.ok)
+        assert claims == 10
+        far = sparse.diags_array([[1e-200, 1.0, 1e200]], offsets=[0])
+        found = sparse.factorise(far, "cholesky").solve([1.0, 1.0, 1.0], report=True)
+        np.testing.assert_allclose(found.value, [1e200, 1, 1e-200], rtol=1e-14)
+        assert found.ok

@@ -41,6 +41,10 @@ class Balance(NamedTuple):
         """C y."""
         return _shifted(y, self.columns[..., None])
 
+    def unknowns(self, x: Array) -> Array:
+        """y = C⁻¹ x."""
+        return _shifted(x, -self.columns[..., None])
+
     def lengths(self) -> tuple[Array, Array]:
         """C, in units of its largest element; what is below the range is 0, or the smallest number."""
         over = self.columns - xnp.max(self.columns, axis=-1, keepdims=True, initial=-np.inf)
@@ -109,6 +113,15 @@ def balance(p: Pattern, v: Array) -> Balance:
     far = _apart(rows) | _apart(columns)
     known = lambda k: xnp.where(far[..., None], k, 0)  # noqa: E731
     return Balance(known(rows), known(columns), far)
+
+
+def balance_definite(p: Pattern, v: Array) -> Balance:
+    """R = C of a Hermitian definite matrix, by its diagonal, which is among its places."""
+    diagonal = xnp.abs(stop_gradient(v))[..., p.find(*[np.arange(p.shape[0])] * 2)]
+    of = _exponents(diagonal)
+    far = _apart(of)
+    k = xnp.where(far[..., None], -xnp.round(of / 2), 0)
+    return Balance(k, k, far)
 
 
 def _apart(k: Array) -> Array:

@@ -24,6 +24,7 @@ from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon, on_cpu
 from ..linalg._equations import Equation, judged, roundings
+from ._balance import balance_definite
 from ._column_kernels import applied, refined
 from ._columns import columns_of
 from ._fronts import factors_of, fronts_of, inverse_values, solved
@@ -215,12 +216,19 @@ class Cholesky(LinearOperator):
         return solution if report else solution.check().value
 
     def _judged(self, b: Array, x: Array, good: Array) -> tuple[Array, Any]:
+        p = self.a.pattern
         v = stop_gradient(self.a.values).astype(x.dtype)
         x, b = stop_gradient(x), xnp.broadcast_to(stop_gradient(b).astype(x.dtype), x.shape)
         v = xnp.broadcast_to(v, (*x.shape[:-2], v.shape[-1]))
         pivot = xnp.broadcast_to(xnp.where(good, -1, 0).astype(np.int32), x.shape[:-2])
-        make = functools.partial(_equation, self.a.pattern)
-        return judged(make, (v,), x, b, epsilon(x), pivot, Status.not_definite)
+        scale = balance_definite(p, v)
+        inside, y, right = scale.matrix(p, v), scale.unknowns(x), scale.right(b)
+        lengths, least = scale.lengths()
+        make = functools.partial(_equation, p, least)
+        how = {"failed": Status.not_definite, "lengths": lengths}
+        status, told = judged(make, (inside,), y, right, epsilon(x), pivot, **how)
+        told = scale.told(told, right - _each(product_of(p), inside, y))
+        return scale.in_range(p, v, b, x, status, told)
 
     def logdet(self) -> Array:
         """The logarithm of the determinant, differentiable on the pattern to any order; NaN if not definite."""
@@ -241,15 +249,16 @@ def _each(f: Any, v: Array, x: Array) -> Array:
     return g(v, x)
 
 
-def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
+def _equation(pattern: Pattern, lengths: Array, _: Any, v: Array) -> Equation:
     solve = lambda v, b: raw_solution(pattern, _factors(pattern, v), b)  # noqa: E731
+    lengths = lengths.astype(v.dtype)
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     sums = _each(product_of(pattern), size, ones)
     norm = xnp.max(sums, axis=(-2, -1), initial=0)
     return Equation(
         lambda x: _each(product_of(pattern), v, x), lambda x: _each(product_of(pattern), size, x),
-        lambda b: _each(solve, v, b), lambda b: _each(solve, v, b), norm,
+        lambda b: lengths * _each(solve, v, b), lambda b: _each(solve, v, lengths * b), norm,
         roundings(int(pattern.lengths.max(initial=1))),
     )  # fmt: skip
 

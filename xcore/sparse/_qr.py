@@ -15,6 +15,7 @@ from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve
 from .._control.jit import jit
+from .._control.loops import fori_loop
 from .._core import dtypes, tree
 from .._core.array import Array
 from .._core.struct import struct
@@ -177,9 +178,13 @@ def _solver(p: Pattern, m: int, factors: Any) -> Any:
 
 
 def _refined(whole: Pattern, solve: Any, v: Array, b: Array) -> Array:
-    x = solve(b)
-    better = x + solve(b - product_of(whole)(v, x))
-    return xnp.where(xnp.isfinite(better), better, x)
+    """Twice, from 0, in a loop: so the compiler sees the solution once."""
+
+    def step(k: Array, x: Array) -> Array:
+        better = x + solve(b - product_of(whole)(v, x))
+        return xnp.where(xnp.isfinite(better) | (k == 0), better, x)
+
+    return fori_loop(0, 2, step, xnp.zeros_like(b))  # own loop: counted
 
 
 def _solved(f: QR, whole: Sparse, right: Array, report: bool) -> tuple[Array, Array, Any]:
